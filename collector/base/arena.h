@@ -1,0 +1,40 @@
+/*
+ * Arena: memory of one unit of work (an upload, a flush), bounded at birth and given back in one place.
+ *
+ * Not thread-safe: an arena belongs to one thread at a time.
+ */
+#ifndef FP_BASE_ARENA_H
+#define FP_BASE_ARENA_H
+
+#include "collector/base/base.h"
+
+struct fp_arena_block;
+
+struct fp_arena {
+    struct fp_arena_block *block; /* the newest; older ones hang behind it */
+    size_t used_bytes;            /* handed out by malloc so far, headers included */
+    size_t max_bytes;
+};
+
+/* Makes an empty arena that never holds more than max_bytes. Allocates nothing yet. */
+void fp_arena_init(struct fp_arena *arena, size_t max_bytes);
+
+/*
+ * Returns len bytes aligned for any type, not cleared; a len of 0 gives a valid pointer. NULL when
+ * the arena's maximum or the machine's memory is reached; the arena is then unchanged.
+ */
+void *fp_arena_alloc(struct fp_arena *arena, size_t len) FP_MUST_CHECK;
+
+/* As fp_arena_alloc for count elements of size bytes, cleared; NULL also when the product overflows. */
+void *fp_arena_array(struct fp_arena *arena, size_t count, size_t size) FP_MUST_CHECK;
+
+/* Copies str into the arena (a NUL follows it, outside its length). False when out of memory. */
+bool fp_arena_copy(struct fp_arena *arena, struct fp_str str, struct fp_str *copy) FP_MUST_CHECK;
+
+/* Forgets everything handed out, keeping one block for reuse. */
+void fp_arena_clear(struct fp_arena *arena);
+
+/* Gives all memory back. The arena may be used again. */
+void fp_arena_release(struct fp_arena *arena);
+
+#endif

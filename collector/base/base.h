@@ -1,0 +1,48 @@
+/*
+ * The words every room of the collector shares: byte slices, checked results, 128-bit ids.
+ */
+#ifndef FP_BASE_BASE_H
+#define FP_BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FP_MUST_CHECK __attribute__((warn_unused_result))
+#define FP_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
+
+/* Bytes that somebody else owns; not terminated by NUL. An absent text is {"" or NULL, 0}. */
+struct fp_str {
+    const char *ptr;
+    size_t len;
+};
+
+/* The slice of a string literal. */
+#define FP_STR(literal) ((struct fp_str){(literal), sizeof(literal) - 1})
+
+/* For printf's "%.*s". */
+#define FP_STR_ARG(str) (int)(str).len, (str).ptr
+
+/* The slice of a NUL-terminated string. */
+static inline struct fp_str fp_str_of(const char *text)
+{
+    return (struct fp_str){text, strlen(text)};
+}
+
+static inline bool fp_str_equal(struct fp_str a, struct fp_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* A UUID, in the byte order of its text form. */
+struct fp_uuid {
+    uint8_t bytes[16];
+};
+
+static inline bool fp_uuid_equal(const struct fp_uuid *a, const struct fp_uuid *b)
+{
+    return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Buffer: growing bytes with a maximum from birth.
+ *
+ * An append that fails sets `failed` and changes nothing; later appends do nothing, so that a
+ * writer of many fields may check once at the end. Not thread-safe.
+ */
+#ifndef FP_BASE_BUF_H
+#define FP_BASE_BUF_H
+
+#include "collector/base/base.h"
+
+struct fp_buf {
+    uint8_t *data; /* owned; NULL while nothing was appended */
+    size_t len;
+    size_t cap;
+    size_t max;
+    bool failed; /* an append did not fit or memory ran out */
+};
+
+/* Makes an empty buffer that never grows past max bytes. */
+void fp_buf_init(struct fp_buf *buf, size_t max);
+
+/* Appends len bytes. */
+void fp_buf_add(struct fp_buf *buf, const void *bytes, size_t len);
+
+/* Appends text made by printf's rules. */
+void fp_buf_addf(struct fp_buf *buf, const char *format, ...) FP_PRINTF(2, 3);
+
+/* Makes room for len more bytes and returns where to write them, NULL on failure; the caller adds to `len`. */
+uint8_t *fp_buf_reserve(struct fp_buf *buf, size_t len);
+
+/* Empties the buffer and clears `failed`, keeping its memory. */
+void fp_buf_clear(struct fp_buf *buf);
+
+/* Gives the memory back. The buffer may be used again. */
+void fp_buf_release(struct fp_buf *buf);
+
+#endif

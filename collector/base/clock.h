@@ -1,0 +1,20 @@
+/*
+ * Clock: the two clocks of the collector, in whole microseconds. Any thread.
+ */
+#ifndef FP_BASE_CLOCK_H
+#define FP_BASE_CLOCK_H
+
+#include "collector/base/base.h"
+
+#define FP_US_PER_MS INT64_C(1000)
+#define FP_US_PER_S INT64_C(1000000)
+#define FP_US_PER_HOUR (INT64_C(3600) * FP_US_PER_S)
+#define FP_US_PER_DAY (24 * FP_US_PER_HOUR)
+
+/* Microseconds since 1970-01-01 UTC. May jump. */
+int64_t fp_clock_real_us(void);
+
+/* Microseconds since some fixed moment. Never goes back. */
+int64_t fp_clock_monotonic_us(void);
+
+#endif

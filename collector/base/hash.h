@@ -1,0 +1,27 @@
+/*
+ * Hash: the 64-bit content hashes that are ids in the database (XXH3, seed 0).
+ *
+ * docs/ids.md writes down the hashed bytes of each kind; a test pins them. They never change.
+ * A hash is built in a small fixed state: tag byte, then fields; numbers little-endian, texts as
+ * 32-bit length and bytes. Any thread.
+ */
+#ifndef FP_BASE_HASH_H
+#define FP_BASE_HASH_H
+
+#include "collector/base/base.h"
+
+/* XXH3_64bits of the bytes. */
+uint64_t fp_hash64(const void *bytes, size_t len);
+
+/* XXH3_64bits over the concatenation of: tag, numbers (each 8 bytes little-endian), texts (each u32
+ * little-endian length, then its bytes). */
+struct fp_hash_input {
+    char tag;
+    const uint64_t *numbers;
+    size_t number_count;
+    const struct fp_str *texts;
+    size_t text_count;
+};
+uint64_t fp_hash_fields(const struct fp_hash_input *input);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * Map: 64-bit key to 32-bit value, open addressing, bounded. For ids that are content hashes already.
+ *
+ * Not thread-safe.
+ */
+#ifndef FP_BASE_MAP_H
+#define FP_BASE_MAP_H
+
+#include "collector/base/base.h"
+
+#define FP_MAP_NONE UINT32_MAX
+
+struct fp_map_slot;
+
+struct fp_map {
+    struct fp_map_slot *slots; /* owned */
+    size_t count;
+    size_t mask; /* slots - 1, 0 while empty */
+    size_t max_count;
+};
+
+/* Makes an empty map of at most max_count keys. Allocates nothing yet. */
+void fp_map_init(struct fp_map *map, size_t max_count);
+
+/* The value of key, FP_MAP_NONE when it is not there. */
+uint32_t fp_map_get(const struct fp_map *map, uint64_t key);
+
+/*
+ * Finds key, or adds it with `value` (anything but FP_MAP_NONE). Returns the value that stands in the
+ * map afterwards: `value` itself when the key was new; FP_MAP_NONE when there is no room or memory.
+ */
+uint32_t fp_map_put(struct fp_map *map, uint64_t key, uint32_t value) FP_MUST_CHECK;
+
+/* Forgets all keys, keeping the memory. */
+void fp_map_clear(struct fp_map *map);
+
+/* Gives the memory back. The map may be used again. */
+void fp_map_release(struct fp_map *map);
+
+#endif

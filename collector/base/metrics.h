@@ -1,0 +1,83 @@
+/*
+ * Metrics: a fixed table of counters, gauges and histograms, rendered as Prometheus text (0.0.4).
+ *
+ * A registry is made once, from a table, and handed to whoever counts; there is no global one.
+ * Updates are relaxed atomics: any thread, any time. Rendering too.
+ */
+#ifndef FP_BASE_METRICS_H
+#define FP_BASE_METRICS_H
+
+#include "collector/base/base.h"
+#include "collector/base/buf.h"
+
+/*
+ * Every metric of the collector: id, type, name without the prefix `fleetprof_`, one label pair or "",
+ * help. Entries of one name stand together. A docs lint holds docs/metrics.md against this table.
+ */
+#define FP_METRICS(X)                                                                              \
+    X(UPLOADS_ACCEPTED, COUNTER, "uploads_total", "status=\"accepted\"",                           \
+      "Uploads by what became of them")                                                            \
+    X(UPLOADS_REFUSED, COUNTER, "uploads_total", "status=\"refused\"", "")                         \
+    X(UPLOADS_DEFERRED, COUNTER, "uploads_total", "status=\"deferred\"", "")                       \
+    X(UPLOADS_DUPLICATE, COUNTER, "uploads_duplicate_total", "",                                   \
+      "Uploads met again by their id and not counted again")                                       \
+    X(UPLOADS_QUARANTINED, COUNTER, "uploads_quarantined_total", "",                               \
+      "Uploads that the database refused as data, set aside")                                      \
+    X(UPLOADS_EXPIRED, COUNTER, "uploads_expired_total", "",                                       \
+      "Uploads older than the retention when they were flushed")                                   \
+    X(UPLOADS_FLUSHED, COUNTER, "uploads_flushed_total", "", "Uploads counted in the database")    \
+    X(ENTRIES_SKIPPED, COUNTER, "entries_skipped_total", "",                                       \
+      "Performance entries of other types, skipped")                                               \
+    X(BODY_BYTES, COUNTER, "body_bytes_total", "", "Bytes of request bodies received")             \
+    X(INFLATED_BYTES, COUNTER, "inflated_bytes_total", "", "Bytes of bodies after inflating")      \
+    X(RESPONSES_2XX, COUNTER, "http_responses_total", "class=\"2xx\"", "Replies by status class")  \
+    X(RESPONSES_4XX, COUNTER, "http_responses_total", "class=\"4xx\"", "")                         \
+    X(RESPONSES_5XX, COUNTER, "http_responses_total", "class=\"5xx\"", "")                         \
+    X(ACK_SECONDS, HISTOGRAM, "ack_seconds", "", "From the end of a body to its durable reply")    \
+    X(SPOOL_BYTES, GAUGE, "spool_bytes", "", "Bytes of spool segments on disk")                    \
+    X(SPOOL_MAX_BYTES, GAUGE, "spool_max_bytes", "", "The configured ceiling of spool_bytes")      \
+    X(SPOOL_BACKLOG_RECORDS, GAUGE, "spool_backlog_records", "", "Uploads not yet flushed")        \
+    X(SPOOL_BACKLOG_AGE_SECONDS, GAUGE, "spool_backlog_age_seconds", "",                           \
+      "Age of the oldest upload not yet flushed")                                                  \
+    X(SPOOL_COMMITS, COUNTER, "spool_commits_total", "", "Group commits (fdatasync calls)")        \
+    X(SPOOL_COMMIT_SECONDS, HISTOGRAM, "spool_commit_seconds", "", "Duration of a group commit")   \
+    X(SPOOL_DAMAGED_BYTES, COUNTER, "spool_damaged_bytes_total", "",                               \
+      "Bytes set aside by recovery because their checksum failed")                                 \
+    X(SPOOL_ERRORS, COUNTER, "spool_errors_total", "", "Failed writes and syncs of the spool")     \
+    X(FLUSHES, COUNTER, "flushes_total", "", "Transactions that counted uploads")                  \
+    X(FLUSH_ERRORS, COUNTER, "flush_errors_total", "", "Flushes that failed and are tried again")  \
+    X(FLUSH_SECONDS, HISTOGRAM, "flush_seconds", "", "Duration of a flush")                        \
+    X(FLUSH_ROWS, COUNTER, "flush_rows_total", "", "Fact rows written after merging")              \
+    X(DATABASE_UP, GAUGE, "database_up", "", "1 while the writer has a connection")                \
+    X(CONNECTIONS, GAUGE, "connections", "", "Open connections of the public listener")
+
+enum fp_metric {
+#define FP_METRIC_ID(id, type, name, labels, help) FP_METRIC_##id,
+    FP_METRICS(FP_METRIC_ID)
+#undef FP_METRIC_ID
+        FP_METRIC_COUNT
+};
+
+struct fp_metrics;
+
+/* Makes a registry with everything at zero; NULL when out of memory. The caller releases it. */
+struct fp_metrics *fp_metrics_create(void) FP_MUST_CHECK;
+void fp_metrics_free(struct fp_metrics *metrics);
+
+/* Adds to a counter. */
+void fp_metrics_add(struct fp_metrics *metrics, enum fp_metric metric, uint64_t amount);
+
+/* Sets a gauge; fp_metrics_shift adds to one (either sign). */
+void fp_metrics_set(struct fp_metrics *metrics, enum fp_metric metric, int64_t value);
+void fp_metrics_shift(struct fp_metrics *metrics, enum fp_metric metric, int64_t amount);
+
+/* Notes one duration in a histogram of seconds (buckets 1 ms … 10 s). */
+void fp_metrics_observe_us(struct fp_metrics *metrics, enum fp_metric metric, int64_t duration_us);
+
+/* The value of a counter or gauge. */
+int64_t fp_metrics_get(const struct fp_metrics *metrics, enum fp_metric metric);
+
+/* Appends the whole registry as Prometheus text. */
+void fp_metrics_render(const struct fp_metrics *metrics, struct fp_buf *out);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * UUID: reading, writing and drawing them (RFC 9562). Any thread.
+ */
+#ifndef FP_BASE_UUID_H
+#define FP_BASE_UUID_H
+
+#include "collector/base/base.h"
+
+#define FP_UUID_TEXT_LEN 36
+
+/* Reads the 36-character form, either case, any version. False when text is something else. */
+bool fp_uuid_parse(struct fp_str text, struct fp_uuid *uuid) FP_MUST_CHECK;
+
+/* Writes the lower-case form and a NUL. */
+void fp_uuid_format(const struct fp_uuid *uuid, char text[FP_UUID_TEXT_LEN + 1]);
+
+/* Draws a random UUID (version 4) from the system. False when the system gives no random bytes. */
+bool fp_uuid_random(struct fp_uuid *uuid) FP_MUST_CHECK;
+
+#endif
