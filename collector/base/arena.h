@@ -1,5 +1,6 @@
 /*
- * Arena: memory of one unit of work (an upload, a flush), bounded at birth and given back in one place.
+ * Arena: memory of one unit of work (an upload, a flush), bounded at birth and given back in one
+ * place.
  *
  * Not thread-safe: an arena belongs to one thread at a time.
  */
@@ -25,7 +26,8 @@ void fp_arena_init(struct fp_arena *arena, size_t max_bytes);
  */
 void *fp_arena_alloc(struct fp_arena *arena, size_t len) FP_MUST_CHECK;
 
-/* As fp_arena_alloc for count elements of size bytes, cleared; NULL also when the product overflows. */
+/* As fp_arena_alloc for count elements of size bytes, cleared; NULL also when the product
+ * overflows. */
 void *fp_arena_array(struct fp_arena *arena, size_t count, size_t size) FP_MUST_CHECK;
 
 /* Copies str into the arena (a NUL follows it, outside its length). False when out of memory. */

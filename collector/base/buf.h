@@ -26,7 +26,8 @@ void fp_buf_add(struct fp_buf *buf, const void *bytes, size_t len);
 /* Appends text made by printf's rules. */
 void fp_buf_addf(struct fp_buf *buf, const char *format, ...) FP_PRINTF(2, 3);
 
-/* Makes room for len more bytes and returns where to write them, NULL on failure; the caller adds to `len`. */
+/* Makes room for len more bytes and returns where to write them, NULL on failure; the caller adds
+ * to `len`. */
 uint8_t *fp_buf_reserve(struct fp_buf *buf, size_t len);
 
 /* Empties the buffer and clears `failed`, keeping its memory. */

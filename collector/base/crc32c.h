@@ -1,5 +1,6 @@
 /*
- * CRC32C (Castagnoli), as in RFC 3720 appendix B.4; with the processor's instruction where it has one.
+ * CRC32C (Castagnoli), as in RFC 3720 appendix B.4; with the processor's instruction where it has
+ * one.
  */
 #ifndef FP_BASE_CRC32C_H
 #define FP_BASE_CRC32C_H

@@ -1,9 +1,9 @@
 /*
  * Log: one line an event on standard error, in logfmt: `level=warn msg="short fact" key=value …`.
  *
- * Under systemd (standard error is the journal) lines carry no time of their own. Any thread; a line
- * is written whole. Values are quoted and escaped; a line is at most 2 KiB. No line may hold text that
- * an upload carried.
+ * Under systemd (standard error is the journal) lines carry no time of their own. Any thread; a
+ * line is written whole. Values are quoted and escaped; a line is at most 2 KiB. No line may hold
+ * text that an upload carried.
  */
 #ifndef FP_BASE_LOG_H
 #define FP_BASE_LOG_H
@@ -12,7 +12,8 @@
 
 enum fp_log_level { FP_LOG_INFO, FP_LOG_WARN, FP_LOG_ERROR };
 
-/* Writes one line. fields: printf's format for what follows the message, as `key=%d other=%s` (may be ""). */
+/* Writes one line. fields: printf's format for what follows the message, as `key=%d other=%s` (may
+ * be ""). */
 void fp_log(enum fp_log_level level, const char *message, const char *fields, ...) FP_PRINTF(3, 4);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Map: 64-bit key to 32-bit value, open addressing, bounded. For ids that are content hashes already.
+ * Map: 64-bit key to 32-bit value, open addressing, bounded. For ids that are content hashes
+ * already.
  *
  * Not thread-safe.
  */
@@ -26,8 +27,9 @@ void fp_map_init(struct fp_map *map, size_t max_count);
 uint32_t fp_map_get(const struct fp_map *map, uint64_t key);
 
 /*
- * Finds key, or adds it with `value` (anything but FP_MAP_NONE). Returns the value that stands in the
- * map afterwards: `value` itself when the key was new; FP_MAP_NONE when there is no room or memory.
+ * Finds key, or adds it with `value` (anything but FP_MAP_NONE). Returns the value that stands in
+ * the map afterwards: `value` itself when the key was new; FP_MAP_NONE when there is no room or
+ * memory.
  */
 uint32_t fp_map_put(struct fp_map *map, uint64_t key, uint32_t value) FP_MUST_CHECK;
 

@@ -11,8 +11,9 @@
 #include "collector/base/buf.h"
 
 /*
- * Every metric of the collector: id, type, name without the prefix `fleetprof_`, one label pair or "",
- * help. Entries of one name stand together. A docs lint holds docs/metrics.md against this table.
+ * Every metric of the collector: id, type, name without the prefix `fleetprof_`, one label pair or
+ * "", help. Entries of one name stand together. A docs lint holds docs/metrics.md against this
+ * table.
  */
 #define FP_METRICS(X)                                                                              \
     X(UPLOADS_ACCEPTED, COUNTER, "uploads_total", "status=\"accepted\"",                           \

@@ -1,0 +1,126 @@
+/*
+ * Spool: a durable queue of records in preallocated files, with group commit.
+ *
+ * Records have sequence numbers that grow by one and never repeat in one spool. A *position* is the
+ * sequence number of the last record that is done with; 0 means none. The reader trims by position.
+ *
+ * Threads: fp_spool_append from any thread; one committer thread of the spool's own; reading,
+ * waiting, and trimming from one reader thread. docs/spool.md describes the bytes on disk.
+ */
+#ifndef FP_SPOOL_SPOOL_H
+#define FP_SPOOL_SPOOL_H
+
+#include "collector/base/base.h"
+#include "collector/base/buf.h"
+#include "collector/base/metrics.h"
+
+enum fp_spool_error {
+    FP_SPOOL_OK = 0,
+    FP_SPOOL_FULL,     /* max_bytes is reached, or the disk is full: try later */
+    FP_SPOOL_IO,       /* a write or sync failed: the record is not durable, try later */
+    FP_SPOOL_STOPPING, /* the spool is closing */
+    FP_SPOOL_TOO_LONG, /* the record is longer than a segment can ever hold */
+    FP_SPOOL_LOCKED,   /* another process has this spool open */
+    FP_SPOOL_NO_PATH,  /* the directory can't be made, opened or written */
+    FP_SPOOL_MEMORY,
+};
+
+/* What went wrong, in words for a log line. */
+const char *fp_spool_error_text(enum fp_spool_error error);
+
+struct fp_spool_settings {
+    const char *path;       /* directory; made when absent (its parent must exist) */
+    uint64_t max_bytes;     /* ceiling of all segment files together */
+    uint64_t segment_bytes; /* size of one file, preallocated */
+    int64_t keep_us;        /* how long a trimmed segment stays */
+};
+
+struct fp_spool;
+
+/*
+ * Opens and recovers: locks the directory, reads or draws its id, scans every segment, cuts a torn
+ * tail, sets damaged ranges aside (`damaged-*` files), keeps what follows them and files of unknown
+ * versions. Starts the committer. On failure *spool is NULL and `detail` (may be NULL) gets a
+ * sentence.
+ */
+enum fp_spool_error fp_spool_open(const struct fp_spool_settings *settings,
+                                  struct fp_metrics *metrics, struct fp_spool **spool,
+                                  struct fp_buf *detail) FP_MUST_CHECK;
+
+/* The random id drawn when the directory was made. */
+struct fp_uuid fp_spool_id(const struct fp_spool *spool);
+
+/*
+ * Draws a new id, durably, for a spool that turned out to be an old copy. Only before the first
+ * append and read. Sequence numbers go on.
+ */
+enum fp_spool_error fp_spool_renew_id(struct fp_spool *spool) FP_MUST_CHECK;
+
+/* Told, from the committer's thread, once per append, when the record is durable or will not be.
+ * Must not block. */
+typedef void fp_spool_done_fn(void *context, enum fp_spool_error result);
+
+/*
+ * Queues a copy of the record and returns at once. FP_SPOOL_OK: `done` will be called, exactly
+ * once, perhaps before this returns. Anything else: nothing was queued, `done` will not be called.
+ */
+enum fp_spool_error fp_spool_append(struct fp_spool *spool, const void *record, size_t len,
+                                    fp_spool_done_fn *done, void *context) FP_MUST_CHECK;
+
+/* One record as read back; the bytes live until the next fp_spool_read or fp_spool_close. */
+struct fp_spool_record {
+    uint64_t sequence;
+    const uint8_t *bytes;
+    size_t len;
+};
+
+/* What one read gives: committed records after a position, oldest first. */
+struct fp_spool_batch {
+    struct fp_spool_record *records; /* owned by the spool */
+    size_t count;
+};
+
+/*
+ * Reads committed records with sequence > after, as many as fit in max_bytes (one at least, if
+ * there is one) and max_count. An empty batch means none are there.
+ */
+enum fp_spool_error fp_spool_read(struct fp_spool *spool, uint64_t after, size_t max_bytes,
+                                  size_t max_count, struct fp_spool_batch *batch) FP_MUST_CHECK;
+
+/*
+ * Waits until a record after `after` is committed, the timeout passes, or fp_spool_wake is called.
+ * True when there is such a record.
+ */
+bool fp_spool_wait(struct fp_spool *spool, uint64_t after, int64_t timeout_us);
+
+/* Ends a wait early. Any thread. */
+void fp_spool_wake(struct fp_spool *spool);
+
+/*
+ * All up to `position` is in the database: writes the position down (as a hint for the next start;
+ * the database is the authority) and lets go of segments that lie wholly at or before it, after
+ * keep_us.
+ */
+enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position) FP_MUST_CHECK;
+
+/* The position written down last, 0 when none. */
+uint64_t fp_spool_position(const struct fp_spool *spool);
+
+/* The sequence number of the last committed record, 0 when none. Any thread. */
+uint64_t fp_spool_tail(const struct fp_spool *spool);
+
+/* NULL when appends would be taken now, else why not, in words for /readyz. Any thread. */
+const char *fp_spool_trouble(struct fp_spool *spool);
+
+/* From now on appends are refused with FP_SPOOL_STOPPING; what was queued is still committed. */
+void fp_spool_stop_appends(struct fp_spool *spool);
+
+/* Commits what is queued, ends the committer, unlocks and frees. */
+void fp_spool_close(struct fp_spool *spool);
+
+/* Writes a damaged-or-refused record's bytes to a file of its own in the spool's directory, for
+ * inspection. */
+enum fp_spool_error fp_spool_quarantine(struct fp_spool *spool,
+                                        const struct fp_spool_record *record) FP_MUST_CHECK;
+
+#endif
