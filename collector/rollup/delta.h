@@ -1,0 +1,201 @@
+/*
+ * Delta: what one upload adds to the numbers. Its bytes are the spool's record.
+ *
+ * Invariants: times are whole microseconds; per delta, exactly,
+ *   sum of stack_samples.self_us + unattributed_us = profiled_us, and
+ *   sum of frames.self_us                          = sum of stack_samples.self_us;
+ * frames, stacks and timings are unique by id; a stack's parent stands before it; only frames and
+ * stacks that some sample needs are there. All texts are valid UTF-8 without U+0000, already
+ * scrubbed, at most 1,024 code points, and live in whatever arena the delta was made in.
+ */
+#ifndef FP_ROLLUP_DELTA_H
+#define FP_ROLLUP_DELTA_H
+
+#include "collector/base/arena.h"
+#include "collector/base/base.h"
+#include "collector/base/buf.h"
+
+/* What the main thread did at a sample, beside or instead of the stack. The order is the
+ * database's. */
+enum fp_marker {
+    FP_MARKER_NONE,
+    FP_MARKER_SCRIPT,
+    FP_MARKER_GC,
+    FP_MARKER_STYLE,
+    FP_MARKER_LAYOUT,
+    FP_MARKER_PAINT,
+    FP_MARKER_OTHER,
+    FP_MARKER_COUNT
+};
+
+/* The name in SQL: "(none)", "script", … */
+const char *fp_marker_name(enum fp_marker marker);
+
+enum fp_frame_kind {
+    FP_FRAME_FUNCTION,
+    FP_FRAME_BUILTIN, /* only a name: a DOM or web-API function */
+    FP_FRAME_MARKER,  /* "(layout)": a sample with a marker and no stack */
+    FP_FRAME_EVENT,
+    FP_FRAME_OVERFLOW,
+    FP_FRAME_KIND_COUNT
+};
+
+const char *fp_frame_kind_name(enum fp_frame_kind kind);
+
+enum fp_timing_kind { FP_TIMING_MARK, FP_TIMING_MEASURE, FP_TIMING_KIND_COUNT };
+
+const char *fp_timing_kind_name(enum fp_timing_kind kind);
+
+enum fp_upload_format {
+    FP_UPLOAD_SELF_PROFILE, /* an envelope with or without a trace, or a bare trace */
+    FP_UPLOAD_USER_TIMING,  /* bare entries or maps, or an envelope with these alone */
+    FP_UPLOAD_FORMAT_COUNT
+};
+
+const char *fp_upload_format_name(enum fp_upload_format format);
+
+/* Why a page load has no trace; the envelope's `coverage`. */
+enum fp_coverage {
+    FP_COVERAGE_NONE, /* not said */
+    FP_COVERAGE_NO_POLICY,
+    FP_COVERAGE_UNSUPPORTED,
+    FP_COVERAGE_QUOTA,
+    FP_COVERAGE_DISABLED,
+    FP_COVERAGE_NOT_SAMPLED,
+    FP_COVERAGE_COUNT
+};
+
+/* The envelope's word, "" for FP_COVERAGE_NONE. */
+const char *fp_coverage_name(enum fp_coverage coverage);
+
+/* The dimensions an upload belongs to; an absent one is empty. */
+struct fp_segment {
+    struct fp_str site;
+    struct fp_str route;
+    struct fp_str release;
+    struct fp_str environment;
+    struct fp_str variant;
+    struct fp_str browser;
+    struct fp_str os;
+    struct fp_str device;
+    struct fp_str thread; /* "window", "worker" or empty */
+    uint32_t rate_ppm;    /* verified sample rate, parts per million; 0 = none */
+};
+
+#define FP_INDEX_NONE UINT32_MAX
+#define FP_POSITION_NONE (-1) /* an absent line or column */
+
+struct fp_delta_resource {
+    uint64_t id;
+    struct fp_str url;
+};
+
+struct fp_delta_frame {
+    uint64_t id;
+    struct fp_str function; /* "" is anonymous */
+    uint32_t resource;      /* index, FP_INDEX_NONE when absent */
+    int32_t line;
+    int32_t column;
+    enum fp_frame_kind kind;
+    uint32_t samples;        /* with the frame anywhere on the stack */
+    uint32_t marked_samples; /* of these, with a marker */
+    int64_t self_us;
+    int64_t total_us; /* once a sample, however often the frame recurs */
+};
+
+/* The part of a frame's numbers that fell to samples with one marker (never FP_MARKER_NONE). */
+struct fp_delta_split {
+    uint32_t frame;
+    enum fp_marker marker;
+    uint32_t samples;
+    int64_t self_us;
+    int64_t total_us;
+};
+
+struct fp_delta_stack {
+    uint64_t id;
+    uint32_t parent; /* index below its own, FP_INDEX_NONE for a root */
+    uint32_t frame;  /* index */
+    uint32_t level;  /* 1 for a root */
+};
+
+struct fp_delta_stack_sample {
+    uint32_t stack;
+    enum fp_marker marker;
+    uint32_t samples;
+    int64_t self_us;
+};
+
+/* One bin of a log-linear histogram; see collector/rollup/bins.h. */
+struct fp_delta_bin {
+    uint16_t bin;
+    uint32_t count;
+};
+
+struct fp_delta_timing {
+    uint64_t id;
+    struct fp_str name;
+    enum fp_timing_kind kind;
+    uint32_t count;    /* all values */
+    uint32_t negative; /* of these, below zero: they have no bin */
+    int64_t sum_us;
+    int64_t min_us;
+    int64_t max_us;
+    uint32_t first_bin; /* index into bins, ascending by bin */
+    uint32_t bin_count;
+};
+
+struct fp_delta {
+    struct fp_uuid id; /* the idempotency key; a random one when the upload had none */
+    bool has_load;
+    struct fp_uuid load; /* page load */
+    uint32_t part;
+    int64_t received_us; /* epoch */
+    struct fp_segment segment;
+    enum fp_upload_format format;
+    enum fp_coverage coverage;
+    bool truncated;
+    uint32_t browser_version; /* major, 0 unknown */
+    struct fp_str agent;      /* "name/version" or empty */
+    uint32_t body_bytes;      /* as received, before inflating */
+    uint32_t skipped_entries;
+
+    uint32_t samples;
+    int64_t profiled_us;
+    uint32_t unattributed_samples;
+    int64_t unattributed_us;
+
+    struct fp_delta_resource *resources;
+    struct fp_delta_frame *frames;
+    struct fp_delta_split *splits; /* ascending by (frame, marker) */
+    struct fp_delta_stack *stacks;
+    struct fp_delta_stack_sample *stack_samples;
+    struct fp_delta_timing *timings;
+    struct fp_delta_bin *bins;
+    uint32_t resource_count;
+    uint32_t frame_count;
+    uint32_t split_count;
+    uint32_t stack_count;
+    uint32_t stack_sample_count;
+    uint32_t timing_count;
+    uint32_t bin_count;
+};
+
+/* Appends the delta's bytes (docs/delta.md) to out; look at out->failed. Any thread. */
+void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out);
+
+enum fp_delta_error {
+    FP_DELTA_OK = 0,
+    FP_DELTA_VERSION, /* written by a version this one does not know */
+    FP_DELTA_DAMAGED, /* ends early, or an index or enum is out of range */
+    FP_DELTA_MEMORY,
+};
+
+/*
+ * Reads what fp_delta_encode wrote. Texts point into bytes, arrays lie in the arena. Nothing in the
+ * bytes is trusted: every index, enum and length is checked. Any thread.
+ */
+enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_arena *arena,
+                                    struct fp_delta *delta) FP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * Ids: 64-bit content hashes of everything the database has a dictionary for. docs/ids.md gives the
+ * hashed bytes; a test pins them; they never change. Names are hashed whole, before they are cut
+ * for storage. Any thread.
+ */
+#ifndef FP_ROLLUP_IDS_H
+#define FP_ROLLUP_IDS_H
+
+#include "collector/rollup/delta.h"
+
+uint64_t fp_site_id(struct fp_str site);
+uint64_t fp_segment_id(const struct fp_segment *segment);
+uint64_t fp_resource_id(uint64_t site_id, struct fp_str url);
+
+/* resource_id 0 when absent, line and column FP_POSITION_NONE when absent. */
+struct fp_frame_key {
+    struct fp_str function;
+    uint64_t resource_id;
+    int32_t line;
+    int32_t column;
+    enum fp_frame_kind kind;
+};
+uint64_t fp_frame_id(uint64_t site_id, const struct fp_frame_key *key);
+
+/* parent_id 0 for a root. The site is in the frame's id. */
+uint64_t fp_stack_id(uint64_t parent_id, uint64_t frame_id);
+uint64_t fp_timing_id(uint64_t site_id, enum fp_timing_kind kind, struct fp_str name);
+
+#endif
