@@ -1,0 +1,425 @@
+/**
+ * Real servers for tests: a private PostgreSQL cluster, fleetprofd and nginx, each in a temporary
+ * directory of its own, each stopped by its own pid however the test ends.
+ *
+ *     const stack = await startStack({ nginx: ({ port, ingest }) => `server { listen ${port}; … }` });
+ *     await stack.sql('select 1 as one');   // [{ one: 1 }]
+ *     await stack.stop();
+ *
+ * Programs are taken from build/bin and build/modules, or from $FLEETPROF_BUILD/bin and …/modules.
+ * When the test file fails, the last output of every server it started is printed.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url));
+export const buildDir = process.env.FLEETPROF_BUILD ?? path.join(repository, 'build');
+export const binDir = path.join(buildDir, 'bin');
+export const modulesDir = path.join(buildDir, 'modules');
+
+const isRoot = process.getuid?.() === 0;
+const keptOutput = 64 * 1024;
+
+/**
+ * A started program.
+ * @typedef {object} Server
+ * @property {string} name
+ * @property {number} pid
+ * @property {NodeJS.Signals} deathSignal what makes it end at once, its children too
+ * @property {() => string} output the last 64 KiB of what it wrote to stdout and stderr
+ * @property {() => boolean} running
+ * @property {Promise<Exit>} exited
+ * @property {(signal?: NodeJS.Signals, timeoutMs?: number) => Promise<Exit>} stop
+ *   sends the signal (SIGTERM) and waits; SIGKILL and an error when it is still there after timeoutMs
+ *
+ * @typedef {{ code: number | null, signal: NodeJS.Signals | null }} Exit
+ */
+
+/** @type {Server[]} */
+const servers = [];
+/** @type {string[]} */
+const temporaryDirs = [];
+
+process.on('exit', (code) => {
+  if (code !== 0) {
+    for (const server of servers) console.error(`---- ${server.name}\n${server.output().slice(-8192)}`);
+  }
+  for (const server of servers) if (server.running()) process.kill(server.pid, server.deathSignal);
+  for (const dir of temporaryDirs) fs.rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+});
+for (const [signal, code] of /** @type {const} */ ([['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]])) {
+  process.once(signal, () => process.exit(code));
+}
+
+/**
+ * Makes a directory that is removed when this process ends.
+ * @param {string} [name] a word for the directory's name
+ * @returns {string}
+ */
+export function temporaryDir(name = 'test') {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), `fleetprof-${name}-`));
+  temporaryDirs.push(dir);
+  return dir;
+}
+
+/**
+ * A TCP port on 127.0.0.1 on which nobody listens just now.
+ * @returns {Promise<number>}
+ */
+export async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {net.AddressInfo} */ (server.address());
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/**
+ * Asks until the condition gives something true, and returns that. A condition that throws is asked
+ * again; its last error is part of the message when time is up.
+ * @template T
+ * @param {() => T | Promise<T>} condition
+ * @param {{ timeoutMs?: number, what?: string, intervalMs?: number }} [options]
+ * @returns {Promise<T>}
+ */
+export async function waitFor(condition, { timeoutMs = 10_000, what = 'the condition', intervalMs = 25 } = {}) {
+  const deadline = performance.now() + timeoutMs;
+  /** @type {unknown} */
+  let last;
+  for (;;) {
+    try {
+      const value = await condition();
+      if (value) return value;
+      last = undefined;
+    } catch (error) {
+      if (error instanceof GaveUp) throw error;
+      last = error;
+    }
+    if (performance.now() > deadline) {
+      throw new Error(`no ${what} after ${timeoutMs} ms`, last === undefined ? {} : { cause: last });
+    }
+    await delay(intervalMs);
+  }
+}
+
+class GaveUp extends Error {}
+
+/**
+ * Starts a program. It gets `deathSignal` from the kernel should this process be killed outright.
+ * @param {string} name
+ * @param {string[]} command
+ * @param {{ user?: string, deathSignal?: NodeJS.Signals, env?: NodeJS.ProcessEnv }} [options]
+ *   user: whom to become when we are root
+ * @returns {Server}
+ */
+export function startProcess(name, command, { user, deathSignal = 'SIGKILL', env } = {}) {
+  const identity = user && isRoot ? [`--reuid=${user}`, `--regid=${user}`, '--init-groups'] : [];
+  const child = spawn('setpriv', [...identity, '--pdeathsig', deathSignal.slice(3), '--', ...command], {
+    cwd: '/',
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let running = true;
+  // Unreferenced: a test that forgets to stop a server must end all the same.
+  child.unref();
+  for (const stream of /** @type {net.Socket[]} */ ([child.stdout, child.stderr])) {
+    stream.unref();
+    stream.setEncoding('utf8').on('data', (text) => { output = (output + text).slice(-keptOutput); });
+  }
+  /** @type {Promise<Exit>} */
+  const exited = new Promise((resolve) => {
+    child.once('error', (error) => { running = false; output += error; resolve({ code: null, signal: null }); });
+    child.once('exit', () => { running = false; });
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  const server = {
+    name,
+    pid: child.pid ?? 0,
+    deathSignal,
+    output: () => output,
+    running: () => running,
+    exited,
+    /** @type {Server['stop']} */
+    stop: async (signal = 'SIGTERM', timeoutMs = 15_000) => {
+      if (!running) return exited;
+      child.ref();
+      child.kill(signal);
+      const late = new AbortController();
+      const exit = await Promise.race([exited, delay(timeoutMs, null, { signal: late.signal })]);
+      late.abort();
+      if (exit) return exit;
+      child.kill('SIGKILL');
+      await exited;
+      throw new Error(`${name} was still running ${timeoutMs} ms after ${signal}\n${output}`);
+    },
+  };
+  servers.push(server);
+  return server;
+}
+
+/**
+ * Waits until a server answers; an error with its output when it ends or time is up before that.
+ * @param {Server} server
+ * @param {() => unknown} answers
+ * @param {number} [timeoutMs]
+ */
+async function untilReady(server, answers, timeoutMs = 20_000) {
+  try {
+    await waitFor(() => {
+      if (!server.running()) throw new GaveUp('it ended');
+      return answers();
+    }, { timeoutMs, what: 'answer' });
+  } catch (error) {
+    if (server.running()) await server.stop('SIGKILL');
+    throw new Error(`${server.name} did not start\n${server.output()}`, { cause: error });
+  }
+}
+
+/**
+ * Runs a program to its end.
+ * @param {string[]} command
+ * @param {{ user?: string, input?: string, env?: NodeJS.ProcessEnv }} [options] user as in startProcess
+ * @returns {Promise<{ code: number | null, stdout: string, stderr: string }>}
+ */
+export async function run(command, { user, input = '', env } = {}) {
+  const identity = user && isRoot ? ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--init-groups', '--'] : [];
+  const [program, ...args] = [...identity, ...command];
+  const child = spawn(program, args, { cwd: '/', env: { ...process.env, ...env } });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => { stdout += text; });
+  child.stderr.setEncoding('utf8').on('data', (text) => { stderr += text; });
+  child.stdin.on('error', () => {}).end(input);
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr };
+}
+
+/**
+ * @param {string[]} command
+ * @param {Parameters<typeof run>[1]} [options]
+ * @returns {Promise<string>} stdout; anything but exit code 0 is an error
+ */
+export async function runOrThrow(command, options) {
+  const { code, stdout, stderr } = await run(command, options);
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/**
+ * A private cluster that listens on a unix socket only, with an empty database `fleetprof` and the
+ * superuser `postgres`. Everybody who reaches the socket is trusted.
+ * @typedef {object} Postgres
+ * @property {string} socketDir
+ * @property {Server} server the postmaster; changes when restarted
+ * @property {(user?: string, database?: string) => string} conninfo a libpq connection string (postgres, fleetprof)
+ * @property {(text: string, user?: string) => Promise<any[]>} sql the rows of one query as objects; JSON's
+ *   numbers: cast what does not fit a double to text
+ * @property {(script: string, user?: string) => Promise<string>} execute any statements; psql's unaligned output
+ * @property {() => Promise<void>} start again, after stop
+ * @property {(signal?: NodeJS.Signals) => Promise<void>} stop SIGINT: fast shutdown; SIGQUIT: as in a crash
+ */
+
+/**
+ * @param {{ settings?: Record<string, string | number> }} [options] settings beside ours
+ * @returns {Promise<Postgres>}
+ */
+export async function startPostgres({ settings = {} } = {}) {
+  const bin = postgresBinDir();
+  const socketDir = temporaryDir('pg');
+  if (isRoot) await runOrThrow(['chown', 'postgres:postgres', socketDir]);
+  const data = path.join(socketDir, 'data');
+  await runOrThrow([`${bin}/initdb`, '--pgdata', data, '--username=postgres', '--auth=trust',
+    '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync', '--no-instructions'], { user: 'postgres' });
+  const wanted = {
+    listen_addresses: '', unix_socket_directories: socketDir, max_connections: 40,
+    shared_buffers: '64MB', fsync: 'on', log_checkpoints: 'off', ...settings,
+  };
+  const flags = Object.entries(wanted).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+
+  /** @type {Postgres['conninfo']} */
+  const conninfo = (user = 'postgres', database = 'fleetprof') => `host=${socketDir} dbname=${database} user=${user}`;
+  /** @param {string} script @param {string} connection */
+  const psql = (script, connection) => runOrThrow(['psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', connection],
+    { input: script });
+
+  /** @type {Postgres} */
+  const postgres = {
+    socketDir,
+    server: /** @type {any} */ (undefined),
+    conninfo,
+    execute: (script, user) => psql(script, conninfo(user)),
+    sql: async (text, user) => JSON.parse(await postgres.execute(
+      `select coalesce(json_agg(row_), '[]') from (\n${text.replace(/;\s*$/, '')}\n) row_;`, user)),
+    start: async () => {
+      postgres.server = startProcess('postgres', [`${bin}/postgres`, '-D', data, ...flags],
+        { user: 'postgres', deathSignal: 'SIGQUIT' });
+      await untilReady(postgres.server, () => psql('select 1', conninfo('postgres', 'postgres')));
+    },
+    stop: async (signal = 'SIGINT') => { await postgres.server.stop(signal); },
+  };
+  await postgres.start();
+  await psql('create database fleetprof', conninfo('postgres', 'postgres'));
+  return postgres;
+}
+
+/** Debian keeps each major version's programs apart, out of the path; the newest is taken. */
+function postgresBinDir() {
+  const versions = '/usr/lib/postgresql';
+  const newest = fs.readdirSync(versions).sort((a, b) => Number(b) - Number(a))[0];
+  return path.join(versions, newest, 'bin');
+}
+
+/**
+ * Brings the cluster's database to the newest schema, as the superuser.
+ * @param {Postgres} postgres
+ */
+export async function migrate(postgres) {
+  const { file } = await collectorConfig({ database: postgres.conninfo('postgres') });
+  await runOrThrow([path.join(binDir, 'fleetprof'), 'migrate', '-c', file]);
+}
+
+/**
+ * Writes a configuration: ours, with what the test gives laid over it. JSON is YAML.
+ * @param {Record<string, unknown>} overrides
+ * @returns {Promise<{ file: string, config: Record<string, any> }>}
+ */
+export async function collectorConfig(overrides) {
+  const dir = temporaryDir('collector');
+  const config = {
+    listen: `127.0.0.1:${await freePort()}`,
+    admin: `127.0.0.1:${await freePort()}`,
+    spool: { path: path.join(dir, 'spool'), max_bytes: '64MiB' },
+    flush: { min_window: '50ms', max_window: '1s' },
+    sites: [{ name: 'demo', key: 'pk_demo', origins: ['http://127.0.0.1'] }],
+    ...overrides,
+  };
+  const file = path.join(dir, 'fleetprof.yaml');
+  fs.writeFileSync(file, `${JSON.stringify(config, null, 2)}\n`);
+  return { file, config };
+}
+
+/**
+ * @typedef {object} Collector
+ * @property {Server} server
+ * @property {string} file the configuration's
+ * @property {Record<string, any>} config as written: give it to startCollector to start another on the same spool
+ * @property {string} url of the ingest listener (TCP), as http://127.0.0.1:PORT
+ * @property {string} adminUrl
+ * @property {() => Promise<Record<string, number>>} metrics name with labels → value
+ * @property {() => Promise<void>} stop SIGTERM; an error when it does not exit with 0
+ */
+
+/**
+ * Starts fleetprofd and waits until it is ready to take uploads.
+ * @param {{ config: Record<string, unknown>, env?: NodeJS.ProcessEnv }} options config: what to lay over
+ *   collectorConfig's; at least `database`
+ * @returns {Promise<Collector>}
+ */
+export async function startCollector({ config: overrides, env }) {
+  const { file, config } = await collectorConfig(overrides);
+  const adminUrl = `http://${config.admin}`;
+  const server = startProcess('fleetprofd', [path.join(binDir, 'fleetprofd'), '-c', file], { env });
+  await untilReady(server, async () => (await fetch(`${adminUrl}/readyz`)).ok);
+  return {
+    server,
+    file,
+    config,
+    url: `http://${config.listen}`,
+    adminUrl,
+    metrics: async () => {
+      const text = await (await fetch(`${adminUrl}/metrics`)).text();
+      const lines = text.split('\n').filter((line) => line && !line.startsWith('#'));
+      return Object.fromEntries(lines.map((line) => {
+        const end = line.lastIndexOf(' ');
+        return [line.slice(0, end), Number(line.slice(end + 1))];
+      }));
+    },
+    stop: async () => {
+      const { code, signal } = await server.stop();
+      if (code !== 0) throw new Error(`fleetprofd ended with ${signal ?? code}\n${server.output()}`);
+    },
+  };
+}
+
+/**
+ * @typedef {object} Nginx
+ * @property {Server} server
+ * @property {string} url http://127.0.0.1:PORT
+ * @property {string} dir its prefix, with nginx.conf in it
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * Starts nginx (two processes: master and one worker) and waits until it listens.
+ * @param {{ conf: string, port: number, modules?: string[] }} options conf: what stands in `http { … }`;
+ *   port: the one that goes into `url`; modules: files to load, those without a folder from build/modules
+ * @returns {Promise<Nginx>}
+ */
+export async function startNginx({ conf, port, modules = ['ngx_http_fleetprof_module.so'] }) {
+  const dir = temporaryDir('nginx');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `  ${kind}_temp_path ${dir}/${kind};\n`).join('');
+  fs.writeFileSync(path.join(dir, 'nginx.conf'), `\
+${modules.map((file) => `load_module ${path.resolve(modulesDir, file)};\n`).join('')}\
+${isRoot ? 'user root;\n' : ''}\
+daemon off;
+pid ${dir}/nginx.pid;
+error_log stderr notice;
+events { worker_connections 256; }
+http {
+  include /etc/nginx/mime.types;
+  access_log off;
+${temporary}
+${conf}
+}
+`);
+  const server = startProcess('nginx', ['nginx', '-e', 'stderr', '-p', dir, '-c', `${dir}/nginx.conf`],
+    { deathSignal: 'SIGTERM' });
+  await untilReady(server, () => server.output().includes('start worker process '));
+  return { server, url: `http://127.0.0.1:${port}`, dir, stop: async () => { await server.stop('SIGTERM'); } };
+}
+
+/**
+ * All three, wired: browser → nginx → fleetprofd → PostgreSQL.
+ * @typedef {Pick<Postgres, 'sql' | 'execute' | 'stop'> &
+ *   { postgres: Postgres, collector: Collector, nginx: Nginx | undefined }} Stack
+ *
+ * @param {{ config?: Record<string, unknown>,
+ *           nginx?: (given: { port: number, ingest: string }) => string }} [options]
+ *   config as in startCollector, the database is ours; nginx: writes what stands in `http { … }` for a port
+ *   to listen on and the collector's URL; without it there is no nginx
+ * @returns {Promise<Stack>}
+ */
+export async function startStack({ config = {}, nginx: conf } = {}) {
+  const postgres = await startPostgres();
+  await migrate(postgres);
+  const port = await freePort();
+  const collector = await startCollector({
+    config: {
+      database: postgres.conninfo('fleetprof_writer'),
+      sites: [{ name: 'demo', key: 'pk_demo', origins: [`http://127.0.0.1:${port}`] }],
+      ...config,
+    },
+  });
+  const nginx = conf && await startNginx({ port, conf: conf({ port, ingest: collector.url }) });
+  return {
+    postgres,
+    collector,
+    nginx,
+    sql: postgres.sql,
+    execute: postgres.execute,
+    stop: async () => {
+      await nginx?.stop();
+      await collector.stop();
+      await postgres.stop();
+    },
+  };
+}
