@@ -1,0 +1,31 @@
+/*
+ * Fold: a profile becomes a delta, by the rules of docs/numbers.md (sorting, weights, unattributed
+ * time, noise, recursion).
+ */
+#ifndef FP_PROFILE_FOLD_H
+#define FP_PROFILE_FOLD_H
+
+#include "collector/base/arena.h"
+#include "collector/profile/profile.h"
+#include "collector/profile/scrub.h"
+#include "collector/rollup/delta.h"
+
+/* What is known of an upload beside its body. */
+struct fp_fold_context {
+    struct fp_str site;          /* name */
+    struct fp_scrub_rules rules; /* the site's */
+    struct fp_str referer;    /* header, "" when absent; used when the envelope has no page.url */
+    struct fp_str user_agent; /* header */
+    int64_t received_us;
+    uint32_t body_bytes;
+};
+
+/*
+ * Folds. The delta's arrays and texts lie in the arena (or in the profile's memory, the rules and
+ * statics) and live as long as they do. False when the arena is full. Runs in time linear in the
+ * profile's size (and n log n in samples), without recursion. Any thread.
+ */
+bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *context,
+             struct fp_arena *arena, struct fp_delta *delta) FP_MUST_CHECK;
+
+#endif
