@@ -16,7 +16,8 @@ struct fp_map_slot;
 struct fp_map {
     struct fp_map_slot *slots; /* owned */
     size_t count;
-    size_t mask; /* slots - 1, 0 while empty */
+    size_t mask;         /* slots - 1, 0 while empty */
+    uint64_t multiplier; /* odd, random: nobody outside can choose keys that collide */
     size_t max_count;
 };
 

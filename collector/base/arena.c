@@ -1,0 +1,129 @@
+/*
+ * Arena: a list of malloc'd blocks, handed out from the front of the newest one.
+ *
+ * Blocks double up to BLOCK_MAX, so that a small upload costs one block and a large one few. What
+ * does not fit the newest block starts a new one; the rest of the old block is left unused.
+ */
+#include "collector/base/arena.h"
+
+#include <stdalign.h>
+
+enum { BLOCK_MIN = 4096, BLOCK_MAX = 1024 * 1024, ALIGNMENT = alignof(max_align_t) };
+
+struct fp_arena_block {
+    struct fp_arena_block *older;
+    size_t cap;  /* bytes of data */
+    size_t used; /* of them handed out; a multiple of ALIGNMENT */
+    alignas(max_align_t) uint8_t data[];
+};
+
+void fp_arena_init(struct fp_arena *arena, size_t max_bytes)
+{
+    *arena = (struct fp_arena){.max_bytes = max_bytes};
+}
+
+/* How large the next block is that must hold len bytes; 0 when the arena may not grow so far. */
+static size_t next_block_cap(const struct fp_arena *arena, size_t len)
+{
+    size_t left = arena->max_bytes - arena->used_bytes;
+    if (left < sizeof(struct fp_arena_block) || left - sizeof(struct fp_arena_block) < len)
+        return 0;
+    left -= sizeof(struct fp_arena_block);
+
+    size_t cap = arena->block != NULL ? arena->block->cap * 2 : BLOCK_MIN;
+    if (cap > BLOCK_MAX)
+        cap = BLOCK_MAX;
+    if (cap > left)
+        cap = left;
+    return cap > len ? cap : len;
+}
+
+static bool add_block(struct fp_arena *arena, size_t len)
+{
+    size_t cap = next_block_cap(arena, len);
+    if (cap == 0)
+        return false;
+    struct fp_arena_block *block = malloc(sizeof(*block) + cap);
+    if (block == NULL)
+        return false;
+    block->older = arena->block;
+    block->cap = cap;
+    block->used = 0;
+    arena->block = block;
+    arena->used_bytes += sizeof(*block) + cap;
+    return true;
+}
+
+void *fp_arena_alloc(struct fp_arena *arena, size_t len)
+{
+    if (len > SIZE_MAX - ALIGNMENT)
+        return NULL;
+    /* Never nothing: two allocations of 0 bytes are two pointers. */
+    size_t rounded = len == 0 ? ALIGNMENT : (len + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct fp_arena_block *block = arena->block;
+    if (block == NULL || block->cap - block->used < rounded) {
+        if (!add_block(arena, rounded))
+            return NULL;
+        block = arena->block;
+    }
+    void *bytes = block->data + block->used;
+    block->used += rounded;
+    return bytes;
+}
+
+void *fp_arena_array(struct fp_arena *arena, size_t count, size_t size)
+{
+    size_t len;
+    if (__builtin_mul_overflow(count, size, &len))
+        return NULL;
+    void *elements = fp_arena_alloc(arena, len);
+    if (elements != NULL)
+        memset(elements, 0, len);
+    return elements;
+}
+
+bool fp_arena_copy(struct fp_arena *arena, struct fp_str str, struct fp_str *copy)
+{
+    if (str.len == SIZE_MAX)
+        return false;
+    char *bytes = fp_arena_alloc(arena, str.len + 1);
+    if (bytes == NULL)
+        return false;
+    if (str.len > 0)
+        memcpy(bytes, str.ptr, str.len);
+    bytes[str.len] = '\0';
+    *copy = (struct fp_str){bytes, str.len};
+    return true;
+}
+
+void fp_arena_clear(struct fp_arena *arena)
+{
+    struct fp_arena_block *kept = NULL;
+    struct fp_arena_block *block = arena->block;
+    while (block != NULL) {
+        struct fp_arena_block *older = block->older;
+        /* A block of its own for one huge allocation would be held for nothing. */
+        if (kept == NULL && block->cap <= BLOCK_MAX)
+            kept = block;
+        else
+            free(block);
+        block = older;
+    }
+    arena->block = kept;
+    arena->used_bytes = 0;
+    if (kept != NULL) {
+        kept->older = NULL;
+        kept->used = 0;
+        arena->used_bytes = sizeof(*kept) + kept->cap;
+    }
+}
+
+void fp_arena_release(struct fp_arena *arena)
+{
+    while (arena->block != NULL) {
+        struct fp_arena_block *older = arena->block->older;
+        free(arena->block);
+        arena->block = older;
+    }
+    arena->used_bytes = 0;
+}

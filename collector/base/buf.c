@@ -1,0 +1,93 @@
+/*
+ * Buffer: one malloc'd run of bytes that doubles until its maximum.
+ */
+#include "collector/base/buf.h"
+
+#include <stdarg.h>
+
+enum { CAP_MIN = 64 };
+
+void fp_buf_init(struct fp_buf *buf, size_t max)
+{
+    *buf = (struct fp_buf){.max = max};
+}
+
+/* Makes room for `more` bytes after the present ones. */
+static bool make_room(struct fp_buf *buf, size_t more)
+{
+    if (buf->failed)
+        return false;
+    if (buf->data != NULL && buf->cap - buf->len >= more)
+        return true;
+    if (more > buf->max - buf->len) {
+        buf->failed = true;
+        return false;
+    }
+    size_t needed = buf->len + more;
+    size_t cap = buf->cap > buf->max / 2 ? buf->max : buf->cap * 2;
+    if (cap < CAP_MIN)
+        cap = CAP_MIN < buf->max ? CAP_MIN : buf->max;
+    if (cap < needed)
+        cap = needed;
+    uint8_t *data = realloc(buf->data, cap > 0 ? cap : 1);
+    if (data == NULL) {
+        buf->failed = true;
+        return false;
+    }
+    buf->data = data;
+    buf->cap = cap;
+    return true;
+}
+
+void fp_buf_add(struct fp_buf *buf, const void *bytes, size_t len)
+{
+    if (len == 0 || !make_room(buf, len))
+        return;
+    memcpy(buf->data + buf->len, bytes, len);
+    buf->len += len;
+}
+
+void fp_buf_addf(struct fp_buf *buf, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    /* One byte more than the text: vsnprintf insists on its NUL. */
+    char small[256];
+    if (len < 0) {
+        buf->failed = true;
+    } else if ((size_t)len < sizeof(small)) {
+        vsnprintf(small, sizeof(small), format, again);
+        fp_buf_add(buf, small, (size_t)len);
+    } else {
+        char *large = malloc((size_t)len + 1);
+        if (large == NULL) {
+            buf->failed = true;
+        } else {
+            vsnprintf(large, (size_t)len + 1, format, again);
+            fp_buf_add(buf, large, (size_t)len);
+            free(large);
+        }
+    }
+    va_end(again);
+}
+
+uint8_t *fp_buf_reserve(struct fp_buf *buf, size_t len)
+{
+    return make_room(buf, len) ? buf->data + buf->len : NULL;
+}
+
+void fp_buf_clear(struct fp_buf *buf)
+{
+    buf->len = 0;
+    buf->failed = false;
+}
+
+void fp_buf_release(struct fp_buf *buf)
+{
+    free(buf->data);
+    fp_buf_init(buf, buf->max);
+}

@@ -1,0 +1,76 @@
+/*
+ * Hash: XXH3 over a kind's fields, in one flat buffer when they are short, streamed when not; the
+ * hash is the same.
+ */
+#include "collector/base/hash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { FLAT_MAX = 512 };
+
+uint64_t fp_hash64(const void *bytes, size_t len)
+{
+    return XXH3_64bits(bytes, len);
+}
+
+static void put_little_endian(uint8_t *at, uint64_t number, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        at[i] = (uint8_t)(number >> (8 * i));
+}
+
+/* The bytes that are hashed; FLAT_MAX + 1 when they are more than fit a flat buffer. */
+static size_t flat_len(const struct fp_hash_input *input)
+{
+    size_t left = FLAT_MAX - 1;
+    if (input->number_count > left / sizeof(uint64_t))
+        return FLAT_MAX + 1;
+    left -= input->number_count * sizeof(uint64_t);
+    for (size_t i = 0; i < input->text_count; i++) {
+        if (left < sizeof(uint32_t) || input->texts[i].len > left - sizeof(uint32_t))
+            return FLAT_MAX + 1;
+        left -= sizeof(uint32_t) + input->texts[i].len;
+    }
+    return FLAT_MAX - left;
+}
+
+static uint64_t hash_flat(const struct fp_hash_input *input)
+{
+    uint8_t flat[FLAT_MAX];
+    size_t len = 0;
+    flat[len++] = (uint8_t)input->tag;
+    for (size_t i = 0; i < input->number_count; i++, len += sizeof(uint64_t))
+        put_little_endian(flat + len, input->numbers[i], sizeof(uint64_t));
+    for (size_t i = 0; i < input->text_count; i++) {
+        put_little_endian(flat + len, input->texts[i].len, sizeof(uint32_t));
+        len += sizeof(uint32_t);
+        if (input->texts[i].len > 0)
+            memcpy(flat + len, input->texts[i].ptr, input->texts[i].len);
+        len += input->texts[i].len;
+    }
+    return XXH3_64bits(flat, len);
+}
+
+static uint64_t hash_streamed(const struct fp_hash_input *input)
+{
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, &input->tag, 1);
+    uint8_t number[sizeof(uint64_t)];
+    for (size_t i = 0; i < input->number_count; i++) {
+        put_little_endian(number, input->numbers[i], sizeof(uint64_t));
+        XXH3_64bits_update(&state, number, sizeof(uint64_t));
+    }
+    for (size_t i = 0; i < input->text_count; i++) {
+        put_little_endian(number, input->texts[i].len, sizeof(uint32_t));
+        XXH3_64bits_update(&state, number, sizeof(uint32_t));
+        XXH3_64bits_update(&state, input->texts[i].ptr, input->texts[i].len);
+    }
+    return XXH3_64bits_digest(&state);
+}
+
+uint64_t fp_hash_fields(const struct fp_hash_input *input)
+{
+    return flat_len(input) <= FLAT_MAX ? hash_flat(input) : hash_streamed(input);
+}

@@ -1,0 +1,104 @@
+/*
+ * Map: linear probing in a power-of-two table that is at most three quarters full.
+ *
+ * Keys come from uploads and the hash that makes them is public, so that anybody could send keys
+ * that share their low bits and turn each probe into a walk. Hence the home slot is taken by
+ * multiply-shift with a random odd multiplier, drawn for each map.
+ */
+#include "collector/base/map.h"
+
+#include <sys/random.h>
+
+enum { SLOTS_MIN = 64 };
+
+struct fp_map_slot {
+    uint64_t key;
+    uint32_t value; /* FP_MAP_NONE: the slot is free */
+};
+
+void fp_map_init(struct fp_map *map, size_t max_count)
+{
+    *map = (struct fp_map){.max_count = max_count};
+}
+
+/* The slot that holds key, or the free one where it would go. The table is never full. */
+static struct fp_map_slot *find_slot(const struct fp_map *map, uint64_t key)
+{
+    size_t at = (size_t)((key * map->multiplier) >> __builtin_clzll(map->mask));
+    while (map->slots[at].value != FP_MAP_NONE && map->slots[at].key != key)
+        at = (at + 1) & map->mask;
+    return &map->slots[at];
+}
+
+static void free_all_slots(struct fp_map *map)
+{
+    for (size_t i = 0; i <= map->mask; i++)
+        map->slots[i].value = FP_MAP_NONE;
+}
+
+static uint64_t draw_multiplier(void)
+{
+    uint64_t drawn;
+    if (getrandom(&drawn, sizeof(drawn), GRND_NONBLOCK) != (ssize_t)sizeof(drawn))
+        drawn = UINT64_C(0x9e3779b97f4a7c15); /* early boot: still spreads, can be foreseen */
+    return drawn | 1;
+}
+
+static bool grow(struct fp_map *map)
+{
+    size_t old_slots = map->slots != NULL ? map->mask + 1 : 0;
+    size_t new_slots = old_slots > 0 ? old_slots * 2 : SLOTS_MIN;
+    size_t len;
+    if (__builtin_mul_overflow(new_slots, sizeof(*map->slots), &len))
+        return false;
+    struct fp_map bigger = *map;
+    bigger.slots = malloc(len);
+    if (bigger.slots == NULL)
+        return false;
+    bigger.mask = new_slots - 1;
+    if (old_slots == 0)
+        bigger.multiplier = draw_multiplier();
+    free_all_slots(&bigger);
+    for (size_t i = 0; i < old_slots; i++)
+        if (map->slots[i].value != FP_MAP_NONE)
+            *find_slot(&bigger, map->slots[i].key) = map->slots[i];
+    free(map->slots);
+    *map = bigger;
+    return true;
+}
+
+static bool needs_growth(const struct fp_map *map)
+{
+    size_t slots = map->slots != NULL ? map->mask + 1 : 0;
+    return map->count >= slots / 4 * 3;
+}
+
+uint32_t fp_map_get(const struct fp_map *map, uint64_t key)
+{
+    return map->slots != NULL ? find_slot(map, key)->value : FP_MAP_NONE;
+}
+
+uint32_t fp_map_put(struct fp_map *map, uint64_t key, uint32_t value)
+{
+    uint32_t present = fp_map_get(map, key);
+    if (present != FP_MAP_NONE)
+        return present;
+    if (map->count >= map->max_count || (needs_growth(map) && !grow(map)))
+        return FP_MAP_NONE;
+    *find_slot(map, key) = (struct fp_map_slot){key, value};
+    map->count++;
+    return value;
+}
+
+void fp_map_clear(struct fp_map *map)
+{
+    if (map->slots != NULL)
+        free_all_slots(map);
+    map->count = 0;
+}
+
+void fp_map_release(struct fp_map *map)
+{
+    free(map->slots);
+    fp_map_init(map, map->max_count);
+}

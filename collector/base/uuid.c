@@ -1,0 +1,75 @@
+/*
+ * UUID: 36 characters to 16 bytes and back.
+ */
+#include "collector/base/uuid.h"
+
+#include <errno.h>
+#include <sys/random.h>
+
+static bool hyphen_at(size_t at)
+{
+    return at == 8 || at == 13 || at == 18 || at == 23;
+}
+
+/* The value of a hexadecimal digit, -1 for anything else. */
+static int hex_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    if (digit >= 'a' && digit <= 'f')
+        return digit - 'a' + 10;
+    if (digit >= 'A' && digit <= 'F')
+        return digit - 'A' + 10;
+    return -1;
+}
+
+bool fp_uuid_parse(struct fp_str text, struct fp_uuid *uuid)
+{
+    if (text.len != FP_UUID_TEXT_LEN)
+        return false;
+    struct fp_uuid parsed;
+    size_t count = 0;
+    for (size_t at = 0; at < FP_UUID_TEXT_LEN;) {
+        if (hyphen_at(at)) {
+            if (text.ptr[at++] != '-')
+                return false;
+            continue;
+        }
+        int high = hex_value(text.ptr[at]);
+        int low = hex_value(text.ptr[at + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        parsed.bytes[count++] = (uint8_t)(high * 16 + low);
+        at += 2;
+    }
+    *uuid = parsed;
+    return true;
+}
+
+void fp_uuid_format(const struct fp_uuid *uuid, char text[FP_UUID_TEXT_LEN + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof(uuid->bytes); i++) {
+        if (hyphen_at(at))
+            text[at++] = '-';
+        text[at++] = digits[uuid->bytes[i] >> 4];
+        text[at++] = digits[uuid->bytes[i] & 15];
+    }
+    text[at] = '\0';
+}
+
+bool fp_uuid_random(struct fp_uuid *uuid)
+{
+    struct fp_uuid drawn;
+    ssize_t got;
+    do {
+        got = getrandom(drawn.bytes, sizeof(drawn.bytes), 0);
+    } while (got < 0 && errno == EINTR);
+    if (got != (ssize_t)sizeof(drawn.bytes))
+        return false;
+    drawn.bytes[6] = (uint8_t)((drawn.bytes[6] & 0x0f) | 0x40); /* version 4 */
+    drawn.bytes[8] = (uint8_t)((drawn.bytes[8] & 0x3f) | 0x80); /* RFC 9562's variant */
+    *uuid = drawn;
+    return true;
+}
