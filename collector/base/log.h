@@ -12,8 +12,14 @@
 
 enum fp_log_level { FP_LOG_INFO, FP_LOG_WARN, FP_LOG_ERROR };
 
-/* Writes one line. fields: printf's format for what follows the message, as `key=%d other=%s` (may
- * be ""). */
+/* Many events need no fields; gcc warns of an empty format. */
+#pragma GCC diagnostic ignored "-Wformat-zero-length"
+
+/*
+ * Writes one line. fields: printf's format for what follows the message, as `key=%d other=%s` (may
+ * be ""). Conversions: d i u x with l, ll, z, j; f and g; s and .*s, whose texts are quoted here
+ * and need no quotes in the format.
+ */
 void fp_log(enum fp_log_level level, const char *message, const char *fields, ...) FP_PRINTF(3, 4);
 
 #endif

@@ -1,0 +1,39 @@
+/*
+ * What the unit tests of the base share: cmocka in its order, and allocations that fail on demand.
+ */
+#ifndef FP_TESTS_BASE_TEST_H
+#define FP_TESTS_BASE_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Allocations that succeed before all further ones fail; negative: all succeed. */
+static int allocations_left = -1;
+
+static inline bool may_allocate(void)
+{
+    if (allocations_left < 0)
+        return true;
+    if (allocations_left == 0)
+        return false;
+    allocations_left--;
+    return true;
+}
+
+static inline void *limited_malloc(size_t len)
+{
+    return may_allocate() ? malloc(len) : NULL;
+}
+
+static inline void *limited_realloc(void *old, size_t len)
+{
+    return may_allocate() ? realloc(old, len) : NULL;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * UUIDs: read in either case, refused when anything is off, drawn as version 4.
+ */
+#include "test.h"
+
+#include "collector/base/uuid.c"
+
+static void reads_and_writes_the_text_form(void **state)
+{
+    (void)state;
+    struct fp_uuid uuid;
+    assert_true(fp_uuid_parse(FP_STR("F81D4FAE-7dec-11d0-A765-00a0c91e6bf6"), &uuid));
+    assert_int_equal(uuid.bytes[0], 0xf8);
+    assert_int_equal(uuid.bytes[15], 0xf6);
+    char text[FP_UUID_TEXT_LEN + 1];
+    fp_uuid_format(&uuid, text);
+    assert_string_equal(text, "f81d4fae-7dec-11d0-a765-00a0c91e6bf6");
+}
+
+static void refuses_what_is_not_a_uuid(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "",
+        "f81d4fae-7dec-11d0-a765-00a0c91e6bf",
+        "f81d4fae-7dec-11d0-a765-00a0c91e6bf60",
+        "f81d4fae7-dec-11d0-a765-00a0c91e6bf6",
+        "f81d4fae-7dec-11d0-a765-00a0c91e6bg6",
+        "f81d4fae-7dec-11d0-a765+00a0c91e6bf6",
+        "{81d4fae-7dec-11d0-a765-00a0c91e6bf}",
+        "f81d4fae-7dec-11d0-a765-00a0c91e6b 6",
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct fp_uuid uuid = {{42}};
+        assert_false(fp_uuid_parse(fp_str_of(wrong[i]), &uuid));
+        assert_int_equal(uuid.bytes[0], 42);
+    }
+}
+
+static void draws_different_ones_of_version_4(void **state)
+{
+    (void)state;
+    struct fp_uuid first;
+    struct fp_uuid second;
+    assert_true(fp_uuid_random(&first));
+    assert_true(fp_uuid_random(&second));
+    assert_false(fp_uuid_equal(&first, &second));
+    assert_int_equal(first.bytes[6] >> 4, 4);
+    assert_int_equal(first.bytes[8] >> 6, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_and_writes_the_text_form),
+        cmocka_unit_test(refuses_what_is_not_a_uuid),
+        cmocka_unit_test(draws_different_ones_of_version_4),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
