@@ -68,7 +68,7 @@ static void add_value(struct line *line, struct fp_str value)
 }
 
 /* The length modifiers that fp_log knows; char and short arrive as int. */
-enum length { LENGTH_INT, LENGTH_LONG, LENGTH_LONG_LONG, LENGTH_SIZE, LENGTH_MAX };
+enum length { LENGTH_INT, LENGTH_LONG, LENGTH_LONG_LONG, LENGTH_SIZE };
 
 static enum length read_length(const char **format)
 {
@@ -82,8 +82,6 @@ static enum length read_length(const char **format)
         return LENGTH_LONG;
     if (at[0] == 'z')
         return LENGTH_SIZE;
-    if (at[0] == 'j')
-        return LENGTH_MAX;
     *format -= 1;
     return LENGTH_INT;
 }
@@ -102,8 +100,6 @@ static intmax_t next_signed(struct arguments *args, enum length length)
         return va_arg(args->list, long long);
     case LENGTH_SIZE:
         return va_arg(args->list, ssize_t);
-    case LENGTH_MAX:
-        return va_arg(args->list, intmax_t);
     case LENGTH_INT:
     default:
         return va_arg(args->list, int);
@@ -119,8 +115,6 @@ static uintmax_t next_unsigned(struct arguments *args, enum length length)
         return va_arg(args->list, unsigned long long);
     case LENGTH_SIZE:
         return va_arg(args->list, size_t);
-    case LENGTH_MAX:
-        return va_arg(args->list, uintmax_t);
     case LENGTH_INT:
     default:
         return va_arg(args->list, unsigned);

@@ -17,7 +17,7 @@ enum fp_log_level { FP_LOG_INFO, FP_LOG_WARN, FP_LOG_ERROR };
 
 /*
  * Writes one line. fields: printf's format for what follows the message, as `key=%d other=%s` (may
- * be ""). Conversions: d i u x with l, ll, z, j; f and g; s and .*s, whose texts are quoted here
+ * be ""). Conversions: d i u x with l, ll, z; f and g; s and .*s, whose texts are quoted here
  * and need no quotes in the format.
  */
 void fp_log(enum fp_log_level level, const char *message, const char *fields, ...) FP_PRINTF(3, 4);

@@ -59,9 +59,9 @@ static void quotes_and_escapes_values(void **state)
 static void knows_the_conversions_of_every_width(void **state)
 {
     (void)state;
-    CAPTURE(FP_LOG_INFO, "a", "i=%i l=%ld ll=%lld z=%zu j=%jd x=%x f=%f n=%d", -1, -2L, -3LL,
-            (size_t)4, (intmax_t)-5, 255U, 1.5, 6);
-    assert_string_equal(written, "level=info msg=a i=-1 l=-2 ll=-3 z=4 j=-5 x=ff f=1.5 n=6\n");
+    CAPTURE(FP_LOG_INFO, "a", "i=%i l=%ld ll=%lld z=%zu x=%x f=%f n=%d", -1, -2L, -3LL, (size_t)4,
+            255U, 1.5, 6);
+    assert_string_equal(written, "level=info msg=a i=-1 l=-2 ll=-3 z=4 x=ff f=1.5 n=6\n");
 }
 
 static void cuts_a_line_at_its_maximum(void **state)
