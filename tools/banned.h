@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#undef alloca
 #pragma GCC poison sprintf vsprintf gets strcpy strcat strncpy strncat stpcpy strtok
 #pragma GCC poison atoi atol atoll atof alloca tmpnam mktemp asctime ctime gmtime localtime
 
