@@ -1,0 +1,67 @@
+/*
+ * Ids: which fields of each kind are hashed, in which order. docs/ids.md says the same in bytes.
+ */
+#include "collector/rollup/ids.h"
+
+#include "collector/base/hash.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* One letter a kind, so that no two kinds ever hash the same bytes. */
+enum id_tag {
+    TAG_SITE = 'S',
+    TAG_SEGMENT = 'G',
+    TAG_RESOURCE = 'R',
+    TAG_FRAME = 'F',
+    TAG_STACK = 'K',
+    TAG_TIMING = 'T',
+};
+
+static uint64_t hash_kind(enum id_tag tag, const uint64_t *numbers, size_t number_count,
+                          const struct fp_str *texts, size_t text_count)
+{
+    return fp_hash_fields(&(struct fp_hash_input){.tag = (char)tag,
+                                                  .numbers = numbers,
+                                                  .number_count = number_count,
+                                                  .texts = texts,
+                                                  .text_count = text_count});
+}
+
+uint64_t fp_site_id(struct fp_str site)
+{
+    return hash_kind(TAG_SITE, NULL, 0, &site, 1);
+}
+
+uint64_t fp_segment_id(const struct fp_segment *segment)
+{
+    const uint64_t numbers[] = {segment->rate_ppm};
+    const struct fp_str texts[] = {
+        segment->site,    segment->route, segment->release, segment->environment, segment->variant,
+        segment->browser, segment->os,    segment->device,  segment->thread,
+    };
+    return hash_kind(TAG_SEGMENT, numbers, COUNT(numbers), texts, COUNT(texts));
+}
+
+uint64_t fp_resource_id(uint64_t site_id, struct fp_str url)
+{
+    return hash_kind(TAG_RESOURCE, &site_id, 1, &url, 1);
+}
+
+uint64_t fp_frame_id(uint64_t site_id, const struct fp_frame_key *key)
+{
+    const uint64_t numbers[] = {site_id, key->resource_id, (uint64_t)(int64_t)key->line,
+                                (uint64_t)(int64_t)key->column, (uint64_t)key->kind};
+    return hash_kind(TAG_FRAME, numbers, COUNT(numbers), &key->function, 1);
+}
+
+uint64_t fp_stack_id(uint64_t parent_id, uint64_t frame_id)
+{
+    const uint64_t numbers[] = {parent_id, frame_id};
+    return hash_kind(TAG_STACK, numbers, COUNT(numbers), NULL, 0);
+}
+
+uint64_t fp_timing_id(uint64_t site_id, enum fp_timing_kind kind, struct fp_str name)
+{
+    const uint64_t numbers[] = {site_id, (uint64_t)kind};
+    return hash_kind(TAG_TIMING, numbers, COUNT(numbers), &name, 1);
+}
