@@ -282,8 +282,7 @@ function postgresBinDir() {
  * @param {Postgres} postgres
  */
 export async function migrate(postgres) {
-  const { file } = await collectorConfig({ database: postgres.conninfo('postgres') });
-  await runOrThrow([path.join(binDir, 'fleetprof'), 'migrate', '-c', file]);
+  await runOrThrow([path.join(binDir, 'fleetprof'), 'migrate', '--database', postgres.conninfo()]);
 }
 
 /**

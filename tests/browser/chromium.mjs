@@ -1,0 +1,51 @@
+/**
+ * Debian's Chromium, driven by playwright-core.
+ */
+import { chromium } from 'playwright-core';
+
+/** Without these it looks for Google's hosts at every start, or wants a user namespace that root does not get. */
+const flags = [
+  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync',
+];
+
+/** @returns {Promise<import('playwright-core').Browser>} with a new, empty profile; close() removes it */
+export function launchChromium() {
+  return chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: flags });
+}
+
+/**
+ * A tab in a context of its own: nothing cached, no cookies.
+ * @param {import('playwright-core').Browser} browser
+ * @returns {Promise<{ page: import('playwright-core').Page, complaints: string[] }>}
+ *   complaints: the page's uncaught errors, and warnings and errors on its console
+ */
+export async function openTab(browser) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  /** @type {string[]} */
+  const complaints = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  return { page, complaints };
+}
+
+/**
+ * A tab that can really be hidden: playwright keeps the tabs it controls visible for ever, so this one
+ * is in a context of its own that playwright leaves alone.
+ * @param {import('playwright-core').Browser} browser
+ * @param {string} url
+ * @returns {Promise<{ switchAway: () => Promise<void> }>} switchAway opens another tab in front of it
+ */
+export async function openHideableTab(browser, url) {
+  const session = await browser.newBrowserCDPSession();
+  const { browserContextId } = await session.send('Target.createBrowserContext', { disposeOnDetach: true });
+  await session.send('Target.createTarget', { url, browserContextId });
+  return {
+    switchAway: async () => {
+      await session.send('Target.createTarget', { url: 'about:blank', browserContextId });
+    },
+  };
+}
