@@ -1,0 +1,100 @@
+/**
+ * Every real trace is accepted and adds up in SQL to what an independent computation says, to the microsecond.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { frameKey, sumsOf } from './oracle.mjs';
+import { repository, startStack, waitFor } from './stack.mjs';
+
+/** A trace as a file holds it: bare, or inside an envelope. @param {string} file */
+function traceIn(file) {
+  const json = JSON.parse(fs.readFileSync(file, 'utf8'));
+  return Array.isArray(json?.samples) ? json : json?.trace;
+}
+
+const folders = ['tests/data', '../shared/traces'].map((folder) => path.join(repository, folder));
+const traces = new Map(folders.filter(fs.existsSync)
+  .flatMap((folder) => fs.readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => path.join(folder, name)))
+  .map((file) => [path.basename(file, '.json'), traceIn(file)])
+  .filter(([, trace]) => trace));
+
+/** @type {import('./stack.mjs').Stack} */
+let stack;
+before(async () => { stack = await startStack(); });
+after(() => stack.stop());
+
+/** @param {number} ms */
+const us = (ms) => Math.round(ms * 1000);
+
+/** @param {string} release @param {any} trace @param {number} [sampleInterval] */
+async function upload(release, trace, sampleInterval) {
+  const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_demo`, {
+    method: 'POST',
+    body: JSON.stringify({ version: 1, release, trace, sampleInterval }),
+  });
+  assert.equal(reply.status, 204, `${release}: ${await reply.text()}`);
+}
+
+/** What SQL says of one release. @param {string} release */
+async function fromSql(release) {
+  const filters = `'demo', release => '${release}'`;
+  const [frames, markers, stacks] = await Promise.all([
+    stack.sql(`select * from fleetprof.hotspots(${filters}, top => 1000000)`),
+    stack.sql(`select * from fleetprof.markers(${filters})`),
+    stack.sql(`select level, self_ms from fleetprof.flamegraph(${filters}, min_share => 0)`),
+  ]);
+  return { frames, markers, stacks };
+}
+
+/** @param {string} release @param {ReturnType<typeof sumsOf>} expected */
+async function assertAddsUp(release, expected) {
+  const { frames, markers, stacks } = await fromSql(release);
+  const actual = new Map();
+  for (const row of frames) {
+    const name = row.function === '(anonymous)' ? '' : row.function;
+    const key = frameKey({ ...row, function: name, column: row.column_number, resource: row.resource ?? '' });
+    const sum = actual.get(key) ?? [0, 0, 0];
+    actual.set(key, [sum[0] + us(row.self_ms), sum[1] + us(row.total_ms), sum[2] + row.samples]);
+  }
+  const wanted = new Map([...expected.frames].map(([key, frame]) => [key, [frame.self_us, frame.total_us, frame.samples]]));
+  assert.deepEqual(new Map([...actual].sort()), new Map([...wanted].sort()), `${release}: frames`);
+
+  const byMarker = new Map(markers.map((row) => [row.marker, [row.samples, us(row.self_ms)]]));
+  const wantedMarkers = [...expected.markers].map(([marker, sum]) => [marker, [sum.samples, sum.self_us]]);
+  if (expected.unattributed_samples > 0) {
+    wantedMarkers.push(['(unattributed)', [expected.unattributed_samples, expected.unattributed_us]]);
+  }
+  assert.deepEqual(new Map([...byMarker].filter(([, [samples]]) => samples > 0).sort()), new Map(wantedMarkers.sort()), `${release}: markers`);
+
+  const selfOfStacks = us(stacks.filter((row) => row.level > 0).reduce((sum, row) => sum + row.self_ms, 0));
+  const unattributedInGraph = stacks.some((row) => row.function === '(unattributed)') ? 0 : expected.unattributed_us;
+  assert.equal(selfOfStacks + unattributedInGraph, expected.profiled_us, `${release}: self of stacks + unattributed = profiled`);
+}
+
+test('each trace adds up to the microsecond, with its interval given and without', async () => {
+  assert.ok(traces.size >= 10, `${traces.size} traces found`);
+  for (const [name, trace] of traces) {
+    await upload(name, trace);
+    await upload(`${name}@10`, trace, 10);
+  }
+  await waitFor(async () => (await stack.sql('select count(*) as n from fleetprof.upload_log'))[0].n === 2 * traces.size,
+    { what: 'all uploads in SQL', timeoutMs: 30_000 });
+  for (const [name, trace] of traces) {
+    await assertAddsUp(name, sumsOf(trace));
+    await assertAddsUp(`${name}@10`, sumsOf(trace, 10));
+  }
+});
+
+test('self and unattributed time make up the profiled time of every upload', async () => {
+  const uploads = await stack.sql(`
+    select s.release, u.profiled_us, u.unattributed_us,
+           (select coalesce(sum(f.self_us), 0) from fleetprof_data.frame_fact f where f.segment_id = u.segment_id) as self_us
+    from fleetprof_data.upload u join fleetprof_data.segment s on s.segment_id = u.segment_id`);
+  assert.equal(uploads.length, 2 * traces.size);
+  for (const { release, profiled_us, unattributed_us, self_us } of uploads) {
+    assert.equal(self_us + unattributed_us, profiled_us, release);
+  }
+});
