@@ -1,0 +1,142 @@
+/* Reading Content-Type, Sec-Fetch-Dest, Accept and Cache-Control for what the policy needs. */
+#include "response.h"
+
+#include <string.h>
+
+/* The media type without its parameters. */
+static struct fleetprof_slice essence(struct fleetprof_slice content_type)
+{
+    struct fleetprof_slice type = {NULL, 0};
+
+    (void)fleetprof_slice_split(&content_type, ';', &type);
+    return type;
+}
+
+static bool is_any_of(struct fleetprof_slice text, const struct fleetprof_slice *set, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        if (fleetprof_slice_is(text, set[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_document_type(struct fleetprof_slice type)
+{
+    static const struct fleetprof_slice types[] = {{"text/html", 9}, {"application/xhtml+xml", 21}};
+
+    return is_any_of(type, types, sizeof(types) / sizeof(types[0]));
+}
+
+static bool is_worker_destination(struct fleetprof_slice destination)
+{
+    static const struct fleetprof_slice workers[] = {{"worker", 6}, {"sharedworker", 12}};
+
+    return is_any_of(destination, workers, sizeof(workers) / sizeof(workers[0]));
+}
+
+static bool is_document_destination(struct fleetprof_slice destination)
+{
+    static const struct fleetprof_slice documents[] = {
+        {"document", 8}, {"iframe", 6}, {"frame", 5}, {"embed", 5}, {"object", 6}};
+
+    return is_any_of(destination, documents, sizeof(documents) / sizeof(documents[0]));
+}
+
+static bool accepts_documents(struct fleetprof_slice accept)
+{
+    struct fleetprof_slice range;
+
+    while (fleetprof_slice_split(&accept, ',', &range)) {
+        if (is_document_type(essence(range))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fleetprof_has_policy(const struct fleetprof_exchange *exchange)
+{
+    if (is_worker_destination(exchange->sec_fetch_dest)) {
+        return true;
+    }
+    if (exchange->content_type.len > 0 || !exchange->not_modified) {
+        return is_document_type(essence(exchange->content_type));
+    }
+    if (exchange->sec_fetch_dest.len > 0) {
+        return is_document_destination(exchange->sec_fetch_dest);
+    }
+    return accepts_documents(exchange->accept);
+}
+
+/* Takes one directive off the front: a comma inside double quotes does not end it. */
+static bool take_directive(struct fleetprof_slice *rest, struct fleetprof_slice *directive)
+{
+    bool quoted = false;
+    size_t i;
+
+    if (rest->len == 0) {
+        return false;
+    }
+    for (i = 0; i < rest->len && (quoted || rest->data[i] != ','); i++) {
+        if (quoted && rest->data[i] == '\\' && i + 1 < rest->len) {
+            i++;
+        } else if (rest->data[i] == '"') {
+            quoted = !quoted;
+        }
+    }
+    *directive = fleetprof_slice_trim((struct fleetprof_slice){rest->data, i});
+    if (i < rest->len) {
+        i++;
+    }
+    rest->data += i;
+    rest->len -= i;
+    return true;
+}
+
+/* Is the number in `argument`, quoted or not, above zero? */
+static bool is_positive(struct fleetprof_slice argument)
+{
+    size_t i = argument.len > 0 && argument.data[0] == '"' ? 1 : 0;
+
+    while (i < argument.len && argument.data[i] == '0') {
+        i++;
+    }
+    return i < argument.len && argument.data[i] >= '1' && argument.data[i] <= '9';
+}
+
+void fleetprof_cache_control_add(struct fleetprof_cache_control *control,
+                                 struct fleetprof_slice line)
+{
+    struct fleetprof_slice directive;
+    struct fleetprof_slice name;
+
+    while (take_directive(&line, &directive)) {
+        /* What is left in `directive` is the argument; without "=" there is none. */
+        if (!fleetprof_slice_split(&directive, '=', &name)) {
+            continue;
+        }
+        if (fleetprof_slice_is(name, FLEETPROF_SLICE("public"))) {
+            control->is_public = true;
+        } else if (fleetprof_slice_is(name, FLEETPROF_SLICE("private"))) {
+            control->is_private = control->is_private || directive.data == NULL;
+        } else if (fleetprof_slice_is(name, FLEETPROF_SLICE("no-store"))) {
+            control->no_store = true;
+        } else if (fleetprof_slice_is(name, FLEETPROF_SLICE("s-maxage"))) {
+            control->s_maxage = true;
+        } else if (fleetprof_slice_is(name, FLEETPROF_SLICE("max-age"))) {
+            control->max_age = control->max_age || is_positive(directive);
+        }
+    }
+}
+
+bool fleetprof_cache_control_is_shared(const struct fleetprof_cache_control *control)
+{
+    if (control->no_store) {
+        return false;
+    }
+    return control->is_public || control->s_maxage || (control->max_age && !control->is_private);
+}

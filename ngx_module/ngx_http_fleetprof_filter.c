@@ -1,0 +1,344 @@
+
+/*
+ * The header filter: finds out what the response is, asks header_policy for
+ * the fields, and swaps them.  Whatever it can't do it leaves as it was.
+ */
+
+
+#include "ngx_http_fleetprof_module.h"
+
+
+static ngx_int_t ngx_http_fleetprof_header_filter(ngx_http_request_t *r);
+static ngx_int_t ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
+static ngx_int_t ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
+static ngx_int_t ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf);
+
+
+#define NGX_HTTP_FLEETPROF_IS_LONG                                            \
+    "would have more than 32 lines or 4096 bytes"
+
+
+static ngx_str_t  ngx_http_fleetprof_document_policy =
+    ngx_string("Document-Policy");
+static ngx_str_t  ngx_http_fleetprof_tao = ngx_string("Timing-Allow-Origin");
+static ngx_str_t  ngx_http_fleetprof_cache_control =
+    ngx_string("Cache-Control");
+static ngx_str_t  ngx_http_fleetprof_etag = ngx_string("ETag");
+static ngx_str_t  ngx_http_fleetprof_last_modified =
+    ngx_string("Last-Modified");
+static ngx_str_t  ngx_http_fleetprof_sec_fetch_dest =
+    ngx_string("Sec-Fetch-Dest");
+static ngx_str_t  ngx_http_fleetprof_accept = ngx_string("Accept");
+
+static ngx_str_t  ngx_http_fleetprof_no = ngx_string(FLEETPROF_POLICY_NO);
+
+
+static ngx_http_output_header_filter_pt  ngx_http_next_header_filter;
+
+
+void
+ngx_http_fleetprof_install_filter(void)
+{
+    ngx_http_next_header_filter = ngx_http_top_header_filter;
+    ngx_http_top_header_filter = ngx_http_fleetprof_header_filter;
+}
+
+
+static ngx_int_t
+ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
+{
+    ngx_http_fleetprof_ctx_t       *ctx;
+    ngx_http_fleetprof_loc_conf_t  *flcf;
+
+    if (r != r->main || r->http_version < NGX_HTTP_VERSION_10) {
+        return ngx_http_next_header_filter(r);
+    }
+
+    flcf = ngx_http_get_module_loc_conf(r, ngx_http_fleetprof_module);
+
+    if (flcf->origins->len != 0
+        && ngx_http_fleetprof_set_origins(r, flcf) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (ngx_http_fleetprof_enabled(r, flcf)) {
+        ctx = ngx_http_fleetprof_get_ctx(r, 1);
+
+        if (ctx == NULL
+            || ngx_http_fleetprof_set_policy(r, flcf, ctx) != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        return ngx_http_next_header_filter(r);
+    }
+
+    ctx = ngx_http_fleetprof_get_ctx(r, 0);
+
+    if (ctx != NULL) {
+        ctx->settled = 1;
+        ctx->reason = NGX_HTTP_FLEETPROF_OFF;
+    }
+
+    return ngx_http_next_header_filter(r);
+}
+
+
+/*
+ * Does the response come from an upstream server just now, or from a cache of
+ * what one sent?  After X-Accel-Redirect or an intercepted error r->upstream
+ * is still there, but its cleanup is gone.
+ */
+
+static ngx_uint_t
+ngx_http_fleetprof_proxied(ngx_http_request_t *r)
+{
+    if (r->upstream == NULL) {
+        return 0;
+    }
+
+#if (NGX_HTTP_CACHE)
+    if (r->cached && r->cache != NULL) {
+        return 1;
+    }
+#endif
+
+    return r->upstream->cleanup != NULL;
+}
+
+
+/*
+ * A 304 replaces the fields it carries in what the browser has stored.  When
+ * the upstream server sent it without a field, we don't know what that field
+ * said, and ours would erase it.  A 304 that nginx makes of a 200 has all the
+ * fields of that 200.
+ */
+
+static ngx_uint_t
+ngx_http_fleetprof_upstream_not_modified(ngx_http_request_t *r)
+{
+    return r->headers_out.status == NGX_HTTP_NOT_MODIFIED
+           && ngx_http_fleetprof_proxied(r)
+           && r->upstream->headers_in.status_n == NGX_HTTP_NOT_MODIFIED;
+}
+
+
+static ngx_uint_t
+ngx_http_fleetprof_has_policy(ngx_http_request_t *r)
+{
+    struct fleetprof_exchange  exchange;
+
+    exchange.content_type =
+                    ngx_http_fleetprof_slice(&r->headers_out.content_type);
+    exchange.sec_fetch_dest =
+        ngx_http_fleetprof_request_field(r, &ngx_http_fleetprof_sec_fetch_dest);
+    exchange.accept =
+                ngx_http_fleetprof_request_field(r, &ngx_http_fleetprof_accept);
+    exchange.not_modified =
+                        r->headers_out.status == NGX_HTTP_NOT_MODIFIED;
+
+    return fleetprof_has_policy(&exchange);
+}
+
+
+static ngx_uint_t
+ngx_http_fleetprof_cacheable(ngx_http_request_t *r)
+{
+    ngx_int_t                       i, n;
+    struct fleetprof_slice          lines[NGX_HTTP_FLEETPROF_MAX_LINES];
+    struct fleetprof_cache_control  control;
+
+    n = ngx_http_fleetprof_lines(r, &ngx_http_fleetprof_cache_control, lines);
+
+    if (n == NGX_DECLINED) {
+        return 1;
+    }
+
+    ngx_memzero(&control, sizeof(struct fleetprof_cache_control));
+
+    for (i = 0; i < n; i++) {
+        fleetprof_cache_control_add(&control, lines[i]);
+    }
+
+    return fleetprof_cache_control_is_shared(&control);
+}
+
+
+static ngx_int_t
+ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx)
+{
+    ngx_uint_t  status;
+
+    ctx->settled = 1;
+    status = r->headers_out.status;
+
+    if (status != NGX_HTTP_NOT_MODIFIED && (status < 200 || status > 299)) {
+        ctx->reason = NGX_HTTP_FLEETPROF_STATUS;
+        return NGX_OK;
+    }
+
+    if (!ngx_http_fleetprof_has_policy(r)) {
+        ctx->reason = NGX_HTTP_FLEETPROF_TYPE;
+        return NGX_OK;
+    }
+
+    ngx_http_fleetprof_decide(r, flcf, ctx);
+    ctx->reason = ctx->die;
+
+    if (ctx->die == NGX_HTTP_FLEETPROF_SAMPLED
+        && ngx_http_fleetprof_cacheable(r))
+    {
+        ctx->reason = NGX_HTTP_FLEETPROF_CACHEABLE;
+    }
+
+    return ngx_http_fleetprof_merge_policy(r, flcf, ctx);
+}
+
+
+/*
+ * A sampled page that came from upstream can't be revalidated later: the 304
+ * would come from there, say nothing, and keep today's yes alive.
+ */
+
+static void
+ngx_http_fleetprof_drop_validators(ngx_http_request_t *r)
+{
+    if (r->headers_out.status == NGX_HTTP_NOT_MODIFIED
+        || !ngx_http_fleetprof_proxied(r))
+    {
+        return;
+    }
+
+    ngx_http_fleetprof_remove(r, &ngx_http_fleetprof_etag);
+    ngx_http_fleetprof_remove(r, &ngx_http_fleetprof_last_modified);
+
+    r->headers_out.etag = NULL;
+    r->headers_out.last_modified = NULL;
+    r->headers_out.last_modified_time = -1;
+}
+
+
+static void
+ngx_http_fleetprof_complain(ngx_http_request_t *r, ngx_str_t *name,
+    const char *reason)
+{
+    if (ngx_http_fleetprof_may_complain(r)) {
+        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+                      "response header \"%V\" %s, it is sent as it is",
+                      name, reason);
+    }
+}
+
+
+static ngx_int_t
+ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx)
+{
+    char                             data[FLEETPROF_FIELD_MAX];
+    ngx_int_t                        n;
+    struct fleetprof_slice           lines[NGX_HTTP_FLEETPROF_MAX_LINES];
+    struct fleetprof_buffer          merged = { data, 0, sizeof(data) };
+    struct fleetprof_policy_result   result = { FLEETPROF_TOO_LONG, false };
+    struct fleetprof_policy_request  request;
+
+    n = ngx_http_fleetprof_lines(r, &ngx_http_fleetprof_document_policy, lines);
+
+    if (n == 0 && ngx_http_fleetprof_upstream_not_modified(r)) {
+        ctx->reason = NGX_HTTP_FLEETPROF_NOT_MODIFIED;
+        return NGX_OK;
+    }
+
+    if (n != NGX_DECLINED) {
+        request.upstream.line = lines;
+        request.upstream.count = n;
+        request.members = ngx_http_fleetprof_slice(
+                              ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED
+                              ? flcf->policy : &ngx_http_fleetprof_no);
+        request.conflict = FLEETPROF_CONFLICT_UPSTREAM;
+
+        result = fleetprof_document_policy_merge(&request, &merged);
+    }
+
+    switch (result.outcome) {
+
+    case FLEETPROF_UNPARSABLE:
+        ctx->reason = NGX_HTTP_FLEETPROF_UNPARSABLE;
+        ngx_http_fleetprof_complain(r, &ngx_http_fleetprof_document_policy,
+                                    "is not a structured-field dictionary");
+        return NGX_OK;
+
+    case FLEETPROF_TOO_LONG:
+        ctx->reason = NGX_HTTP_FLEETPROF_TOO_LONG;
+        ngx_http_fleetprof_complain(r, &ngx_http_fleetprof_document_policy,
+                                    NGX_HTTP_FLEETPROF_IS_LONG);
+        return NGX_OK;
+
+    default: /* FLEETPROF_UNCHANGED, FLEETPROF_CHANGED */
+        break;
+    }
+
+    if (result.upstream_decides) {
+        ctx->reason = NGX_HTTP_FLEETPROF_UPSTREAM;
+    }
+
+    if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED) {
+        ngx_http_fleetprof_drop_validators(r);
+    }
+
+    if (result.outcome == FLEETPROF_UNCHANGED) {
+        return NGX_OK;
+    }
+
+    return ngx_http_fleetprof_replace(r, &ngx_http_fleetprof_document_policy,
+                                      fleetprof_buffer_text(&merged));
+}
+
+
+static ngx_int_t
+ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf)
+{
+    char                     data[FLEETPROF_FIELD_MAX];
+    ngx_int_t                n;
+    enum fleetprof_outcome   outcome;
+    struct fleetprof_lines   upstream;
+    struct fleetprof_slice   lines[NGX_HTTP_FLEETPROF_MAX_LINES];
+    struct fleetprof_buffer  merged = { data, 0, sizeof(data) };
+
+    if (r->headers_out.status < 200 || r->headers_out.status > 399) {
+        return NGX_OK;
+    }
+
+    n = ngx_http_fleetprof_lines(r, &ngx_http_fleetprof_tao, lines);
+
+    if (n == 0 && ngx_http_fleetprof_upstream_not_modified(r)) {
+        return NGX_OK;
+    }
+
+    outcome = FLEETPROF_TOO_LONG;
+
+    if (n != NGX_DECLINED) {
+        upstream.line = lines;
+        upstream.count = n;
+
+        outcome = fleetprof_timing_allow_origin_merge(upstream,
+                              ngx_http_fleetprof_slice(flcf->origins), &merged);
+    }
+
+    if (outcome == FLEETPROF_TOO_LONG) {
+        ngx_http_fleetprof_complain(r, &ngx_http_fleetprof_tao,
+                                    NGX_HTTP_FLEETPROF_IS_LONG);
+    }
+
+    if (outcome != FLEETPROF_CHANGED) {
+        return NGX_OK;
+    }
+
+    return ngx_http_fleetprof_replace(r, &ngx_http_fleetprof_tao,
+                                      fleetprof_buffer_text(&merged));
+}

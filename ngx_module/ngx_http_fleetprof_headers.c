@@ -1,0 +1,135 @@
+
+/*
+ * nginx keeps header fields in lists of parts.  A field with a zero hash is
+ * not sent.  Keys are compared by their bytes: lowcase_key is not always set.
+ */
+
+
+#include "ngx_http_fleetprof_module.h"
+
+
+/* the next field after "*i" in "*part" with this name, or NULL */
+
+static ngx_table_elt_t *
+ngx_http_fleetprof_next(ngx_list_part_t **part, ngx_uint_t *i, ngx_str_t *name)
+{
+    ngx_table_elt_t  *h;
+
+    for ( ;; ) {
+
+        if (*i >= (*part)->nelts) {
+            if ((*part)->next == NULL) {
+                return NULL;
+            }
+
+            *part = (*part)->next;
+            *i = 0;
+            continue;
+        }
+
+        h = (*part)->elts;
+        h += (*i)++;
+
+        if (h->hash != 0
+            && h->key.len == name->len
+            && ngx_strncasecmp(h->key.data, name->data, name->len) == 0)
+        {
+            return h;
+        }
+    }
+}
+
+
+ngx_int_t
+ngx_http_fleetprof_lines(ngx_http_request_t *r, ngx_str_t *name,
+    struct fleetprof_slice *lines)
+{
+    ngx_int_t         n;
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
+    ngx_table_elt_t  *h;
+
+    n = 0;
+    i = 0;
+    part = &r->headers_out.headers.part;
+
+    while ((h = ngx_http_fleetprof_next(&part, &i, name)) != NULL) {
+
+        if (n == NGX_HTTP_FLEETPROF_MAX_LINES) {
+            return NGX_DECLINED;
+        }
+
+        lines[n++] = ngx_http_fleetprof_slice(&h->value);
+    }
+
+    return n;
+}
+
+
+struct fleetprof_slice
+ngx_http_fleetprof_request_field(ngx_http_request_t *r, ngx_str_t *name)
+{
+    ngx_str_t         none = ngx_null_string;
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
+    ngx_table_elt_t  *h;
+
+    i = 0;
+    part = &r->headers_in.headers.part;
+    h = ngx_http_fleetprof_next(&part, &i, name);
+
+    return ngx_http_fleetprof_slice(h ? &h->value : &none);
+}
+
+
+void
+ngx_http_fleetprof_remove(ngx_http_request_t *r, ngx_str_t *name)
+{
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
+    ngx_table_elt_t  *h;
+
+    i = 0;
+    part = &r->headers_out.headers.part;
+
+    while ((h = ngx_http_fleetprof_next(&part, &i, name)) != NULL) {
+        h->hash = 0;
+    }
+}
+
+
+ngx_int_t
+ngx_http_fleetprof_replace(ngx_http_request_t *r, ngx_str_t *name,
+    struct fleetprof_slice value)
+{
+    u_char           *copy;
+    ngx_table_elt_t  *h;
+
+    copy = ngx_pnalloc(r->pool, value.len);
+    if (copy == NULL) {
+        return NGX_ERROR;
+    }
+
+    h = ngx_list_push(&r->headers_out.headers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(copy, value.data, value.len);
+
+    /* the new one does not count yet */
+
+    h->hash = 0;
+    ngx_http_fleetprof_remove(r, name);
+
+    h->hash = 1;
+    h->key = *name;
+    h->value.data = copy;
+    h->value.len = value.len;
+    h->lowcase_key = NULL;
+#if (nginx_version >= 1023000)
+    h->next = NULL;
+#endif
+
+    return NGX_OK;
+}

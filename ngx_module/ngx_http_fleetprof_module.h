@@ -1,0 +1,165 @@
+
+/*
+ * What the parts of the nginx module share: its configuration, the decision
+ * kept for each main request, and the few functions that cross files.
+ *
+ * All of it runs in a worker's event loop; everything but the main
+ * configuration comes from the request's or the configuration's pool.
+ */
+
+
+#ifndef _NGX_HTTP_FLEETPROF_MODULE_H_INCLUDED_
+#define _NGX_HTTP_FLEETPROF_MODULE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "document_policy.h"
+#include "response.h"
+#include "sampling.h"
+#include "timing_allow_origin.h"
+
+
+#if (defined __GNUC__)
+#pragma GCC visibility push(hidden)
+#endif
+
+
+/* the most lines of one field that are looked at; more are left alone */
+#define NGX_HTTP_FLEETPROF_MAX_LINES  32
+
+
+typedef struct {
+    uint64_t                   random;      /* this worker's stream */
+    time_t                     complained;  /* when this worker last logged */
+} ngx_http_fleetprof_main_conf_t;
+
+
+typedef struct {
+    ngx_http_complex_value_t   value;
+    uint32_t                   ppm;         /* if the value is a constant */
+    ngx_http_complex_value_t  *key;         /* NULL: decide at random */
+} ngx_http_fleetprof_sample_t;
+
+
+typedef struct {
+    ngx_http_complex_value_t     *enable;
+    ngx_http_fleetprof_sample_t  *sample;
+    ngx_str_t                    *policy;   /* one dictionary */
+    ngx_str_t                    *origins;  /* one comma list; empty: off */
+} ngx_http_fleetprof_loc_conf_t;
+
+
+/* $fleetprof_reason; the first ones are those with which we had our say */
+
+typedef enum {
+    NGX_HTTP_FLEETPROF_SAMPLED = 0,
+    NGX_HTTP_FLEETPROF_RATE,
+    NGX_HTTP_FLEETPROF_BAD_RATE,
+    NGX_HTTP_FLEETPROF_CACHEABLE,
+    NGX_HTTP_FLEETPROF_UPSTREAM,
+    NGX_HTTP_FLEETPROF_UNPARSABLE,
+    NGX_HTTP_FLEETPROF_TOO_LONG,
+    NGX_HTTP_FLEETPROF_NOT_MODIFIED,
+    NGX_HTTP_FLEETPROF_STATUS,
+    NGX_HTTP_FLEETPROF_TYPE,
+    NGX_HTTP_FLEETPROF_OFF
+} ngx_http_fleetprof_reason_e;
+
+
+/*
+ * One for each main request.  The die is cast once and says sampled, rate or
+ * bad rate; what the response turns out to be may overrule it.
+ */
+
+typedef struct {
+    uint32_t                     ppm;
+    ngx_http_fleetprof_reason_e  die;
+    ngx_http_fleetprof_reason_e  reason;
+    unsigned                     cast:1;
+    unsigned                     settled:1;  /* the header has been made */
+} ngx_http_fleetprof_ctx_t;
+
+
+/* directives; see docs/nginx.md */
+
+char *ngx_http_fleetprof_enable(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_fleetprof_sample(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_fleetprof_policy(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_fleetprof_timing_allow_origin(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+
+/* is the module on for this request, in the location it is in now? */
+ngx_uint_t ngx_http_fleetprof_enabled(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf);
+
+/*
+ * The main request's context; NULL when there is none and it is not to be
+ * created, or when there is no memory.
+ */
+ngx_http_fleetprof_ctx_t *ngx_http_fleetprof_get_ctx(ngx_http_request_t *r,
+    ngx_uint_t create);
+
+/* casts the die for the main request, unless it has been cast */
+void ngx_http_fleetprof_decide(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
+
+/* $fleetprof_sampled, $fleetprof_rate, $fleetprof_reason */
+ngx_int_t ngx_http_fleetprof_add_variables(ngx_conf_t *cf);
+
+/* true once a second at most, in each worker */
+ngx_uint_t ngx_http_fleetprof_may_complain(ngx_http_request_t *r);
+
+/* puts the header filter on top of those that are installed */
+void ngx_http_fleetprof_install_filter(void);
+
+/*
+ * Collects the values of a response field into lines[], which has room for
+ * NGX_HTTP_FLEETPROF_MAX_LINES; their number, or NGX_DECLINED if there are
+ * more.  The values still belong to whoever set them.
+ */
+ngx_int_t ngx_http_fleetprof_lines(ngx_http_request_t *r, ngx_str_t *name,
+    struct fleetprof_slice *lines);
+
+/* the first value of a request field, empty if there is none */
+struct fleetprof_slice ngx_http_fleetprof_request_field(ngx_http_request_t *r,
+    ngx_str_t *name);
+
+/* takes every line of a response field out */
+void ngx_http_fleetprof_remove(ngx_http_request_t *r, ngx_str_t *name);
+
+/* replaces all lines of a response field by one; the value is copied */
+ngx_int_t ngx_http_fleetprof_replace(ngx_http_request_t *r, ngx_str_t *name,
+    struct fleetprof_slice value);
+
+
+extern ngx_module_t  ngx_http_fleetprof_module
+#if (defined __GNUC__)
+    __attribute__((visibility("default")))
+#endif
+    ;
+
+
+static ngx_inline struct fleetprof_slice
+ngx_http_fleetprof_slice(ngx_str_t *text)
+{
+    struct fleetprof_slice  slice;
+
+    slice.data = (char *) text->data;
+    slice.len = text->len;
+
+    return slice;
+}
+
+
+#if (defined __GNUC__)
+#pragma GCC visibility pop
+#endif
+
+
+#endif /* _NGX_HTTP_FLEETPROF_MODULE_H_INCLUDED_ */
