@@ -297,6 +297,15 @@ test('says so when the sample buffer is full', async () => {
   assert.equal(envelope.trace.samples.length, 5);
 });
 
+test('has the mark made just before it is stopped', async () => {
+  await visit(`<script src="/agent/fleetprof.js"></script><script>
+    const handle = fleetprof.start({ endpoint: '/v1/ingest/pk_test' });
+    addEventListener('load', () => { performance.mark('last'); handle.stop(); });
+  </script>`);
+  const { envelope: { marks } } = await firstUpload();
+  assert.deepEqual(marks.map((/** @type {any} */ { name }) => name), ['last']);
+});
+
 test('goes on after the load event for as long as it is told', async () => {
   await visit(tag({ 'after-load': 400 }));
   const { envelope } = await firstUpload();
