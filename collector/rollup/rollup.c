@@ -1,0 +1,433 @@
+/*
+ * Rollup: adds deltas, table by table.
+ */
+#include "collector/rollup/rollup.h"
+
+#include "collector/base/clock.h"
+#include "collector/rollup/ids.h"
+
+#include <endian.h>
+
+#define ID_WORDS 1
+#define FACT_WORDS (sizeof(struct fp_fact_key) / sizeof(int64_t))
+#define CLAIM_WORDS (sizeof(struct fp_claim_key) / sizeof(int64_t))
+
+static const struct {
+    size_t row_len;
+    size_t key_words;
+} shapes[FP_TABLE_COUNT] = {
+    [FP_TABLE_SEGMENT] = {sizeof(struct fp_segment_row), ID_WORDS},
+    [FP_TABLE_RESOURCE] = {sizeof(struct fp_resource_row), ID_WORDS},
+    [FP_TABLE_FRAME] = {sizeof(struct fp_frame_row), ID_WORDS},
+    [FP_TABLE_STACK] = {sizeof(struct fp_stack_row), ID_WORDS},
+    [FP_TABLE_TIMING] = {sizeof(struct fp_timing_row), ID_WORDS},
+    [FP_TABLE_SEGMENT_FACT] = {sizeof(struct fp_segment_fact), FACT_WORDS},
+    [FP_TABLE_MARKER_FACT] = {sizeof(struct fp_marker_fact), FACT_WORDS},
+    [FP_TABLE_FRAME_FACT] = {sizeof(struct fp_frame_fact), FACT_WORDS},
+    [FP_TABLE_FRAME_MARKER_FACT] = {sizeof(struct fp_frame_marker_fact), FACT_WORDS},
+    [FP_TABLE_STACK_FACT] = {sizeof(struct fp_stack_fact), FACT_WORDS},
+    [FP_TABLE_TIMING_FACT] = {sizeof(struct fp_timing_fact), FACT_WORDS},
+    [FP_TABLE_TIMING_BIN_FACT] = {sizeof(struct fp_timing_bin_fact), FACT_WORDS},
+    [FP_TABLE_UPLOAD] = {sizeof(struct fp_upload_row), CLAIM_WORDS},
+    [FP_TABLE_LOAD] = {sizeof(struct fp_load_row), CLAIM_WORDS},
+};
+
+/* A delta on its way into the rollup, with what all its rows share. */
+struct addition {
+    struct fp_rollup *rollup;
+    const struct fp_delta *delta;
+    int64_t site_id;
+    int64_t segment_id;
+    int64_t bucket_us;
+};
+
+void fp_rollup_init(struct fp_rollup *rollup, size_t full_bytes, size_t max_bytes)
+{
+    *rollup =
+        (struct fp_rollup){.full_bytes = full_bytes, .max_bytes = max_bytes, .budget = max_bytes};
+    for (size_t i = 0; i < FP_TABLE_COUNT; i++)
+        fp_rows_init(&rollup->tables[i], shapes[i].row_len, shapes[i].key_words, &rollup->budget);
+    fp_arena_init(&rollup->texts, max_bytes);
+}
+
+void fp_rollup_release(struct fp_rollup *rollup)
+{
+    for (size_t i = 0; i < FP_TABLE_COUNT; i++)
+        fp_rows_release(&rollup->tables[i]);
+    fp_arena_release(&rollup->texts);
+}
+
+/* Empties the first `count` tables and the texts. What a huge window took is given back. */
+static void clear_tables(struct fp_rollup *rollup, size_t count)
+{
+    bool is_swollen = rollup->max_bytes - rollup->budget > 2 * rollup->full_bytes;
+    for (size_t i = 0; i < count; i++) {
+        if (is_swollen)
+            fp_rows_release(&rollup->tables[i]);
+        else
+            fp_rows_clear(&rollup->tables[i]);
+    }
+}
+
+void fp_rollup_clear(struct fp_rollup *rollup, const struct fp_rollup_clock *clock)
+{
+    clear_tables(rollup, FP_TABLE_COUNT);
+    fp_arena_clear(&rollup->texts);
+    rollup->clock = *clock;
+}
+
+void fp_rollup_recount(struct fp_rollup *rollup)
+{
+    /* The texts stay: the upload rows refer to some. */
+    clear_tables(rollup, FP_TABLE_UPLOAD);
+    fp_rows_clear(&rollup->tables[FP_TABLE_LOAD]);
+    struct fp_rows *uploads = &rollup->tables[FP_TABLE_UPLOAD];
+    for (size_t i = 0; i < uploads->count; i++)
+        ((struct fp_upload_row *)fp_rows_at(uploads, i))->counted = false;
+}
+
+bool fp_rollup_is_full(const struct fp_rollup *rollup)
+{
+    size_t used = rollup->texts.used_bytes;
+    for (size_t i = 0; i < FP_TABLE_COUNT; i++)
+        used += fp_rows_used_bytes(&rollup->tables[i]);
+    return used >= rollup->full_bytes ||
+           rollup->tables[FP_TABLE_UPLOAD].count >= FP_ROLLUP_MAX_UPLOADS;
+}
+
+/* Eight bytes of a uuid as a signed number that sorts as the bytes do. */
+static int64_t uuid_word(const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof(word));
+    return (int64_t)(be64toh(word) ^ (UINT64_C(1) << 63));
+}
+
+struct fp_claim_key fp_claim_key(const struct fp_uuid *id, int64_t site_id)
+{
+    return (struct fp_claim_key){uuid_word(id->bytes), uuid_word(id->bytes + 8), site_id};
+}
+
+static bool copy_text(const struct addition *add, struct fp_str text, struct fp_str *copy)
+{
+    return fp_arena_copy(&add->rollup->texts, text, copy);
+}
+
+static void *put_id(const struct addition *add, enum fp_rollup_table table, uint64_t id,
+                    bool *added)
+{
+    int64_t key = (int64_t)id;
+    return fp_rows_put(&add->rollup->tables[table], &key, added);
+}
+
+/* The fact row of this upload's segment and bucket, zero when new. */
+static void *put_fact(const struct addition *add, enum fp_rollup_table table, uint64_t id,
+                      int64_t part, bool *added)
+{
+    struct fp_fact_key key = {add->segment_id, add->bucket_us, (int64_t)id, part};
+    return fp_rows_put(&add->rollup->tables[table], &key.segment_id, added);
+}
+
+static void *find_or_add_fact(const struct addition *add, enum fp_rollup_table table, uint64_t id,
+                              int64_t part)
+{
+    bool added;
+    return put_fact(add, table, id, part, &added);
+}
+
+static bool add_segment(const struct addition *add)
+{
+    bool added;
+    struct fp_segment_row *row = put_id(add, FP_TABLE_SEGMENT, (uint64_t)add->segment_id, &added);
+    if (row == NULL || !added)
+        return row != NULL;
+    const struct fp_segment *names = &add->delta->segment;
+    row->names.rate_ppm = names->rate_ppm;
+    return copy_text(add, names->site, &row->names.site) &&
+           copy_text(add, names->route, &row->names.route) &&
+           copy_text(add, names->release, &row->names.release) &&
+           copy_text(add, names->environment, &row->names.environment) &&
+           copy_text(add, names->variant, &row->names.variant) &&
+           copy_text(add, names->browser, &row->names.browser) &&
+           copy_text(add, names->os, &row->names.os) &&
+           copy_text(add, names->device, &row->names.device) &&
+           copy_text(add, names->thread, &row->names.thread);
+}
+
+static bool add_segment_fact(const struct addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    struct fp_segment_fact *fact = find_or_add_fact(add, FP_TABLE_SEGMENT_FACT, 0, 0);
+    if (fact == NULL)
+        return false;
+    double profiled_us = (double)delta->profiled_us;
+    fact->uploads++;
+    fact->loads += delta->has_load ? 0 : 1;
+    fact->samples += delta->samples;
+    fact->unattributed_samples += delta->unattributed_samples;
+    fact->profiled_us += delta->profiled_us;
+    fact->unattributed_us += delta->unattributed_us;
+    fact->profiled_us2 += profiled_us * profiled_us;
+    return true;
+}
+
+static bool add_resources(const struct addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    for (uint32_t i = 0; i < delta->resource_count; i++) {
+        bool added;
+        struct fp_resource_row *row =
+            put_id(add, FP_TABLE_RESOURCE, delta->resources[i].id, &added);
+        if (row == NULL || (added && !copy_text(add, delta->resources[i].url, &row->url)))
+            return false;
+    }
+    return true;
+}
+
+static bool add_frame_name(const struct addition *add, const struct fp_delta_frame *frame)
+{
+    bool added;
+    struct fp_frame_row *row = put_id(add, FP_TABLE_FRAME, frame->id, &added);
+    if (row == NULL || !added)
+        return row != NULL;
+    row->line = frame->line;
+    row->column = frame->column;
+    row->kind = frame->kind;
+    if (frame->resource != FP_INDEX_NONE)
+        row->resource_id = (int64_t)add->delta->resources[frame->resource].id;
+    return copy_text(add, frame->function, &row->function);
+}
+
+static bool add_frames(const struct addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    double profiled_us = (double)delta->profiled_us;
+    for (uint32_t i = 0; i < delta->frame_count; i++) {
+        const struct fp_delta_frame *frame = &delta->frames[i];
+        struct fp_frame_fact *fact = find_or_add_fact(add, FP_TABLE_FRAME_FACT, frame->id, 0);
+        if (fact == NULL || !add_frame_name(add, frame))
+            return false;
+        double self_us = (double)frame->self_us;
+        double total_us = (double)frame->total_us;
+        fact->uploads++;
+        fact->unmarked_uploads += frame->samples > frame->marked_samples ? 1 : 0;
+        fact->samples += frame->samples;
+        fact->self_us += frame->self_us;
+        fact->total_us += frame->total_us;
+        fact->self_us2 += self_us * self_us;
+        fact->total_us2 += total_us * total_us;
+        fact->self_profiled += self_us * profiled_us;
+        fact->total_profiled += total_us * profiled_us;
+    }
+    return true;
+}
+
+static bool add_splits(const struct addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    for (uint32_t i = 0; i < delta->split_count; i++) {
+        const struct fp_delta_split *split = &delta->splits[i];
+        struct fp_frame_marker_fact *fact =
+            find_or_add_fact(add, FP_TABLE_FRAME_MARKER_FACT, delta->frames[split->frame].id,
+                             (int64_t)split->marker);
+        if (fact == NULL)
+            return false;
+        fact->uploads++;
+        fact->samples += split->samples;
+        fact->self_us += split->self_us;
+        fact->total_us += split->total_us;
+    }
+    return true;
+}
+
+static bool add_stacks(const struct addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    for (uint32_t i = 0; i < delta->stack_count; i++) {
+        const struct fp_delta_stack *stack = &delta->stacks[i];
+        bool added;
+        struct fp_stack_row *row = put_id(add, FP_TABLE_STACK, stack->id, &added);
+        if (row == NULL)
+            return false;
+        if (!added)
+            continue;
+        row->frame_id = (int64_t)delta->frames[stack->frame].id;
+        row->level = (int32_t)stack->level;
+        if (stack->parent != FP_INDEX_NONE)
+            row->parent_id = (int64_t)delta->stacks[stack->parent].id;
+    }
+    return true;
+}
+
+static bool add_stack_samples(const struct addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
+        const struct fp_delta_stack_sample *sample = &delta->stack_samples[i];
+        int64_t marker = (int64_t)sample->marker;
+        struct fp_stack_fact *stack =
+            find_or_add_fact(add, FP_TABLE_STACK_FACT, delta->stacks[sample->stack].id, marker);
+        struct fp_marker_fact *all = find_or_add_fact(add, FP_TABLE_MARKER_FACT, 0, marker);
+        if (stack == NULL || all == NULL)
+            return false;
+        stack->uploads++;
+        stack->samples += sample->samples;
+        stack->self_us += sample->self_us;
+        all->samples += sample->samples;
+        all->self_us += sample->self_us;
+    }
+    return true;
+}
+
+static bool add_timing_name(const struct addition *add, const struct fp_delta_timing *timing)
+{
+    bool added;
+    struct fp_timing_row *row = put_id(add, FP_TABLE_TIMING, timing->id, &added);
+    if (row == NULL || !added)
+        return row != NULL;
+    row->kind = timing->kind;
+    return copy_text(add, timing->name, &row->name);
+}
+
+static bool add_bins(const struct addition *add, const struct fp_delta_timing *timing)
+{
+    const struct fp_delta_bin *bins = add->delta->bins + timing->first_bin;
+    for (uint32_t i = 0; i < timing->bin_count; i++) {
+        struct fp_timing_bin_fact *fact =
+            find_or_add_fact(add, FP_TABLE_TIMING_BIN_FACT, timing->id, bins[i].bin);
+        if (fact == NULL)
+            return false;
+        fact->count += bins[i].count;
+    }
+    return true;
+}
+
+static bool add_timings(const struct addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    for (uint32_t i = 0; i < delta->timing_count; i++) {
+        const struct fp_delta_timing *timing = &delta->timings[i];
+        bool added;
+        struct fp_timing_fact *fact = put_fact(add, FP_TABLE_TIMING_FACT, timing->id, 0, &added);
+        if (fact == NULL || !add_timing_name(add, timing) || !add_bins(add, timing))
+            return false;
+        if (added || timing->min_us < fact->min_us)
+            fact->min_us = timing->min_us;
+        if (added || timing->max_us > fact->max_us)
+            fact->max_us = timing->max_us;
+        fact->uploads++;
+        fact->count += timing->count;
+        fact->negative += timing->negative;
+        fact->sum_us += (double)timing->sum_us;
+    }
+    return true;
+}
+
+static bool add_load(const struct addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    if (!delta->has_load)
+        return true;
+    struct fp_claim_key key = fp_claim_key(&delta->load, add->site_id);
+    bool added;
+    struct fp_load_row *row = fp_rows_put(&add->rollup->tables[FP_TABLE_LOAD], &key.high, &added);
+    if (row == NULL || !added)
+        return row != NULL;
+    row->id = delta->load;
+    row->segment_id = add->segment_id;
+    row->bucket_us = add->bucket_us;
+    row->received_us = delta->received_us;
+    return true;
+}
+
+bool fp_rollup_count_load(struct fp_rollup *rollup, const struct fp_claim_key *key)
+{
+    const struct fp_load_row *load = fp_rows_find(&rollup->tables[FP_TABLE_LOAD], &key->high);
+    if (load == NULL)
+        return false;
+    struct fp_fact_key fact_key = {load->segment_id, load->bucket_us, 0, 0};
+    struct fp_segment_fact *fact =
+        fp_rows_find(&rollup->tables[FP_TABLE_SEGMENT_FACT], &fact_key.segment_id);
+    if (fact == NULL)
+        return false;
+    fact->loads++;
+    return true;
+}
+
+/* The database's integer columns end at 2^31 - 1. */
+static int32_t to_int32(uint64_t value)
+{
+    return value < INT32_MAX ? (int32_t)value : INT32_MAX;
+}
+
+static bool fill_upload(const struct addition *add, struct fp_upload_row *row)
+{
+    const struct fp_delta *delta = add->delta;
+    uint64_t timings = 0;
+    for (uint32_t i = 0; i < delta->timing_count; i++)
+        timings += delta->timings[i].count;
+    struct fp_claim_key key = row->key;
+    *row = (struct fp_upload_row){
+        .key = key,
+        .id = delta->id,
+        .load = delta->load,
+        .has_load = delta->has_load,
+        .segment_id = add->segment_id,
+        .bucket_us = add->bucket_us,
+        .received_us = delta->received_us,
+        .profiled_us = delta->profiled_us,
+        .unattributed_us = delta->unattributed_us,
+        .part = to_int32(delta->part),
+        .browser_version = to_int32(delta->browser_version),
+        .body_bytes = to_int32(delta->body_bytes),
+        .samples = to_int32(delta->samples),
+        .unattributed_samples = to_int32(delta->unattributed_samples),
+        .timings = to_int32(timings),
+        .skipped_entries = to_int32(delta->skipped_entries),
+        .format = delta->format,
+        .coverage = delta->coverage,
+        .truncated = delta->truncated,
+    };
+    return copy_text(add, delta->agent, &row->agent);
+}
+
+static bool add_facts(const struct addition *add)
+{
+    return add_segment(add) && add_segment_fact(add) && add_resources(add) && add_frames(add) &&
+           add_splits(add) && add_stacks(add) && add_stack_samples(add) && add_timings(add) &&
+           add_load(add);
+}
+
+/* The UTC hour of the upload's receipt; the database's own hour when that lies too far ahead. */
+static int64_t bucket_of(const struct fp_rollup_clock *clock, int64_t received_us)
+{
+    int64_t moment_us = received_us;
+    if (moment_us - clock->now_us > FP_US_PER_HOUR)
+        moment_us = clock->now_us;
+    int64_t into_us = moment_us % FP_US_PER_HOUR;
+    return moment_us - into_us - (into_us < 0 ? FP_US_PER_HOUR : 0);
+}
+
+enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup, const struct fp_delta *delta)
+{
+    struct addition add = {
+        .rollup = rollup,
+        .delta = delta,
+        .site_id = (int64_t)fp_site_id(delta->segment.site),
+        .segment_id = (int64_t)fp_segment_id(&delta->segment),
+        .bucket_us = bucket_of(&rollup->clock, delta->received_us),
+    };
+    if (add.bucket_us < rollup->clock.oldest_us)
+        return FP_ROLLUP_EXPIRED;
+    struct fp_claim_key key = fp_claim_key(&delta->id, add.site_id);
+    bool added;
+    struct fp_upload_row *upload = fp_rows_put(&rollup->tables[FP_TABLE_UPLOAD], &key.high, &added);
+    if (upload == NULL || (added && !fill_upload(&add, upload)))
+        return FP_ROLLUP_NO_ROOM;
+    if (upload->counted || upload->known)
+        return FP_ROLLUP_DUPLICATE;
+    if (!add_facts(&add))
+        return FP_ROLLUP_NO_ROOM;
+    upload->counted = true;
+    return FP_ROLLUP_COUNTED;
+}

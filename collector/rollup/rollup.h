@@ -1,0 +1,233 @@
+/*
+ * Rollup: many deltas merged into the rows that the database gets: dictionaries, facts by
+ * (segment, bucket, ...), one row an upload and one a page load.
+ *
+ * Bounded twice: it says when it is full, and no delta makes it grow past its maximum. Sums cannot
+ * overflow: fp_delta_decode bounds what a delta may hold, FP_ROLLUP_MAX_UPLOADS how many there are.
+ * Not thread-safe.
+ */
+#ifndef FP_ROLLUP_ROLLUP_H
+#define FP_ROLLUP_ROLLUP_H
+
+#include "collector/base/arena.h"
+#include "collector/base/base.h"
+#include "collector/rollup/delta.h"
+#include "collector/rollup/rows.h"
+
+#define FP_ROLLUP_MAX_UPLOADS 20000
+
+/* Dictionaries first, then facts, then books: the order in which they are written. */
+enum fp_rollup_table {
+    FP_TABLE_SEGMENT,
+    FP_TABLE_RESOURCE,
+    FP_TABLE_FRAME,
+    FP_TABLE_STACK,
+    FP_TABLE_TIMING,
+    FP_TABLE_SEGMENT_FACT,
+    FP_TABLE_MARKER_FACT,
+    FP_TABLE_FRAME_FACT,
+    FP_TABLE_FRAME_MARKER_FACT,
+    FP_TABLE_STACK_FACT,
+    FP_TABLE_TIMING_FACT,
+    FP_TABLE_TIMING_BIN_FACT,
+    FP_TABLE_UPLOAD,
+    FP_TABLE_LOAD,
+    FP_TABLE_COUNT
+};
+
+/* Rows begin with their key. Ids are the database's signed bigints. Times are microseconds; squares
+ * and products of times are microseconds squared, in floating point. */
+
+struct fp_segment_row {
+    int64_t segment_id;
+    struct fp_segment names;
+};
+
+struct fp_resource_row {
+    int64_t resource_id;
+    struct fp_str url;
+};
+
+struct fp_frame_row {
+    int64_t frame_id;
+    int64_t resource_id; /* 0 when absent */
+    struct fp_str function;
+    int32_t line; /* FP_POSITION_NONE when absent */
+    int32_t column;
+    enum fp_frame_kind kind;
+};
+
+struct fp_stack_row {
+    int64_t stack_id;
+    int64_t parent_id; /* 0 for a root */
+    int64_t frame_id;
+    int32_t level;
+};
+
+struct fp_timing_row {
+    int64_t timing_id;
+    struct fp_str name;
+    enum fp_timing_kind kind;
+};
+
+/* The key of a fact: what does not apply is 0. */
+struct fp_fact_key {
+    int64_t segment_id;
+    int64_t bucket_us; /* the hour's begin, epoch */
+    int64_t id;        /* of the frame, stack or timing */
+    int64_t part;      /* marker or bin */
+};
+
+struct fp_segment_fact {
+    struct fp_fact_key key;
+    int64_t uploads;
+    int64_t loads; /* uploads without a load id here, the others when their load is claimed */
+    int64_t samples;
+    int64_t unattributed_samples;
+    int64_t profiled_us;
+    int64_t unattributed_us;
+    double profiled_us2;
+};
+
+struct fp_marker_fact {
+    struct fp_fact_key key;
+    int64_t samples;
+    int64_t self_us;
+};
+
+struct fp_frame_fact {
+    struct fp_fact_key key;
+    int64_t uploads;
+    int64_t unmarked_uploads; /* with a sample of this frame that has no marker */
+    int64_t samples;
+    int64_t self_us;
+    int64_t total_us;
+    double self_us2;
+    double total_us2;
+    double self_profiled;  /* sum of self time times the upload's profiled time */
+    double total_profiled; /* the same with total time */
+};
+
+struct fp_frame_marker_fact {
+    struct fp_fact_key key;
+    int64_t uploads;
+    int64_t samples;
+    int64_t self_us;
+    int64_t total_us;
+};
+
+struct fp_stack_fact {
+    struct fp_fact_key key;
+    int64_t uploads;
+    int64_t samples;
+    int64_t self_us;
+};
+
+struct fp_timing_fact {
+    struct fp_fact_key key;
+    int64_t uploads;
+    int64_t count;
+    int64_t negative;
+    int64_t min_us;
+    int64_t max_us;
+    double sum_us;
+};
+
+struct fp_timing_bin_fact {
+    struct fp_fact_key key;
+    int64_t count;
+};
+
+/* What an upload or load id is claimed by. The words sort as PostgreSQL sorts uuids. */
+struct fp_claim_key {
+    int64_t high;
+    int64_t low;
+    int64_t site_id;
+};
+
+struct fp_claim_key fp_claim_key(const struct fp_uuid *id, int64_t site_id);
+
+struct fp_upload_row {
+    struct fp_claim_key key;
+    struct fp_uuid id;
+    struct fp_uuid load;
+    int64_t segment_id;
+    int64_t bucket_us;
+    int64_t received_us;
+    int64_t profiled_us;
+    int64_t unattributed_us;
+    struct fp_str agent;
+    int32_t part;
+    int32_t browser_version;
+    int32_t body_bytes;
+    int32_t samples;
+    int32_t unattributed_samples;
+    int32_t timings; /* marks and measures */
+    int32_t skipped_entries;
+    enum fp_upload_format format;
+    enum fp_coverage coverage;
+    bool has_load;
+    bool truncated;
+    bool counted; /* its facts are in the rollup */
+    bool known;   /* the database has counted it before */
+};
+
+/* A page load that has an id, where it is first seen. */
+struct fp_load_row {
+    struct fp_claim_key key;
+    struct fp_uuid id;
+    int64_t segment_id;
+    int64_t bucket_us;
+    int64_t received_us;
+};
+
+/* The moments that decide an upload's bucket, epoch, by the database's clock. */
+struct fp_rollup_clock {
+    int64_t now_us;
+    int64_t oldest_us;     /* buckets before this are expired */
+    int64_t oldest_log_us; /* uploads in buckets before this get no row in the upload log */
+};
+
+struct fp_rollup {
+    struct fp_rows tables[FP_TABLE_COUNT];
+    struct fp_arena texts;
+    struct fp_rollup_clock clock;
+    size_t full_bytes;
+    size_t max_bytes;
+    size_t budget; /* of max_bytes, what the tables may still take */
+};
+
+/*
+ * Makes an empty rollup that is full from full_bytes on and never holds more than max_bytes (the
+ * largest upload must fit). Release it.
+ */
+void fp_rollup_init(struct fp_rollup *rollup, size_t full_bytes, size_t max_bytes);
+void fp_rollup_release(struct fp_rollup *rollup);
+
+/* Empties it for a new window. Memory up to full_bytes or so is kept. */
+void fp_rollup_clear(struct fp_rollup *rollup, const struct fp_rollup_clock *clock);
+
+enum fp_rollup_result {
+    FP_ROLLUP_COUNTED = 0,
+    FP_ROLLUP_DUPLICATE, /* this id was counted before; nothing changed */
+    FP_ROLLUP_EXPIRED,   /* older than the retention; nothing changed */
+    FP_ROLLUP_NO_ROOM,   /* memory or max_bytes: the rollup is half changed, clear it */
+};
+
+/* Adds a delta. Keeps nothing of its memory. */
+enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup,
+                                    const struct fp_delta *delta) FP_MUST_CHECK;
+
+/* True when no further delta should be added. */
+bool fp_rollup_is_full(const struct fp_rollup *rollup);
+
+/*
+ * Forgets all but the upload rows. The deltas of the window are then to be added once more; those
+ * of known uploads are refused as duplicates this time.
+ */
+void fp_rollup_recount(struct fp_rollup *rollup);
+
+/* Counts the load with this key where it was first seen. False when it is not in the rollup. */
+bool fp_rollup_count_load(struct fp_rollup *rollup, const struct fp_claim_key *key) FP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,187 @@
+/*
+ * Rows: blocks of rows that never move, and an open-addressing index of row numbers.
+ */
+#include "collector/rollup/rows.h"
+
+#include <sys/random.h>
+
+enum { BLOCK_ROWS = 256, SLOTS_MIN = 256 };
+
+void fp_rows_init(struct fp_rows *rows, size_t row_len, size_t key_words, size_t *budget)
+{
+    *rows = (struct fp_rows){.row_len = row_len, .key_words = key_words, .budget = budget};
+    if (getrandom(&rows->seed, sizeof(rows->seed), GRND_NONBLOCK) != (ssize_t)sizeof(rows->seed))
+        rows->seed = UINT64_C(0x9e3779b97f4a7c15); /* early boot: still spreads */
+}
+
+void *fp_rows_at(const struct fp_rows *rows, size_t index)
+{
+    return rows->blocks[index / BLOCK_ROWS] + (index % BLOCK_ROWS) * rows->row_len;
+}
+
+static bool take_budget(struct fp_rows *rows, size_t len)
+{
+    if (len > *rows->budget)
+        return false;
+    *rows->budget -= len;
+    return true;
+}
+
+/* Reallocates an array of the table at the budget's expense. NULL: nothing changed. */
+static void *resize(struct fp_rows *rows, void *array, size_t old_len, size_t new_len)
+{
+    if (!take_budget(rows, new_len - old_len))
+        return NULL;
+    void *moved = realloc(array, new_len);
+    if (moved == NULL)
+        *rows->budget += new_len - old_len;
+    return moved;
+}
+
+static size_t home_slot(const struct fp_rows *rows, const int64_t *key)
+{
+    uint64_t hash = rows->seed;
+    for (size_t i = 0; i < rows->key_words; i++) {
+        hash = (hash ^ (uint64_t)key[i]) * UINT64_C(0xff51afd7ed558ccd);
+        hash ^= hash >> 32;
+    }
+    return (size_t)hash & (rows->slot_count - 1);
+}
+
+/* The slot that holds key, or the free one where it would go. */
+static uint32_t *find_slot(const struct fp_rows *rows, const int64_t *key)
+{
+    size_t key_len = rows->key_words * sizeof(*key);
+    size_t at = home_slot(rows, key);
+    while (rows->slots[at] != 0 && memcmp(fp_rows_at(rows, rows->slots[at] - 1), key, key_len) != 0)
+        at = (at + 1) & (rows->slot_count - 1);
+    return &rows->slots[at];
+}
+
+void *fp_rows_find(const struct fp_rows *rows, const int64_t *key)
+{
+    if (rows->slot_count == 0)
+        return NULL;
+    uint32_t slot = *find_slot(rows, key);
+    return slot != 0 ? fp_rows_at(rows, slot - 1) : NULL;
+}
+
+/* Doubles the index when it is three quarters full. */
+static bool ensure_slot(struct fp_rows *rows)
+{
+    if (rows->count < rows->slot_count / 4 * 3)
+        return true;
+    size_t bigger = rows->slot_count > 0 ? rows->slot_count * 2 : SLOTS_MIN;
+    if (rows->count >= UINT32_MAX / 2)
+        return false;
+    size_t slot_len = sizeof(*rows->slots);
+    uint32_t *slots = resize(rows, rows->slots, rows->slot_count * slot_len, bigger * slot_len);
+    if (slots == NULL)
+        return false;
+    rows->slots = slots;
+    rows->slot_count = bigger;
+    memset(slots, 0, bigger * slot_len);
+    for (size_t i = 0; i < rows->count; i++)
+        *find_slot(rows, fp_rows_at(rows, i)) = (uint32_t)i + 1;
+    return true;
+}
+
+/* Makes sure that there is a place for row number `count`. */
+static bool ensure_block(struct fp_rows *rows)
+{
+    size_t needed = rows->count / BLOCK_ROWS + 1;
+    if (needed <= rows->block_count)
+        return true;
+    size_t pointer_len = sizeof(*rows->blocks);
+    uint8_t **blocks =
+        resize(rows, rows->blocks, rows->block_count * pointer_len, needed * pointer_len);
+    if (blocks == NULL)
+        return false;
+    rows->blocks = blocks;
+    /* The larger array of pointers stays when the block itself can't be had. */
+    blocks[needed - 1] = resize(rows, NULL, 0, BLOCK_ROWS * rows->row_len);
+    if (blocks[needed - 1] == NULL) {
+        *rows->budget += pointer_len;
+        return false;
+    }
+    rows->block_count = needed;
+    return true;
+}
+
+void *fp_rows_put(struct fp_rows *rows, const int64_t *key, bool *added)
+{
+    void *row = fp_rows_find(rows, key);
+    *added = false;
+    if (row != NULL)
+        return row;
+    if (!ensure_slot(rows) || !ensure_block(rows))
+        return NULL;
+    row = fp_rows_at(rows, rows->count);
+    memset(row, 0, rows->row_len);
+    memcpy(row, key, rows->key_words * sizeof(*key));
+    *find_slot(rows, key) = (uint32_t)rows->count + 1;
+    rows->count++;
+    *added = true;
+    return row;
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+    const struct fp_rows *rows = context;
+    const int64_t *left = fp_rows_at(rows, *(const uint32_t *)a);
+    const int64_t *right = fp_rows_at(rows, *(const uint32_t *)b);
+    for (size_t i = 0; i < rows->key_words; i++)
+        if (left[i] != right[i])
+            return left[i] < right[i] ? -1 : 1;
+    return 0;
+}
+
+bool fp_rows_sort(struct fp_rows *rows)
+{
+    if (rows->count > rows->order_cap) {
+        size_t cap = rows->block_count * BLOCK_ROWS;
+        size_t index_len = sizeof(*rows->order);
+        uint32_t *order = resize(rows, rows->order, rows->order_cap * index_len, cap * index_len);
+        if (order == NULL)
+            return false;
+        rows->order = order;
+        rows->order_cap = cap;
+    }
+    for (size_t i = 0; i < rows->count; i++)
+        rows->order[i] = (uint32_t)i;
+    if (rows->count > 1)
+        qsort_r(rows->order, rows->count, sizeof(*rows->order), compare_rows, rows);
+    return true;
+}
+
+void *fp_rows_sorted(const struct fp_rows *rows, size_t index)
+{
+    return fp_rows_at(rows, rows->order[index]);
+}
+
+size_t fp_rows_used_bytes(const struct fp_rows *rows)
+{
+    size_t index_len = sizeof(*rows->slots) * 2 + sizeof(*rows->order);
+    return rows->count * (rows->row_len + index_len);
+}
+
+void fp_rows_clear(struct fp_rows *rows)
+{
+    if (rows->count > 0)
+        memset(rows->slots, 0, rows->slot_count * sizeof(*rows->slots));
+    rows->count = 0;
+}
+
+void fp_rows_release(struct fp_rows *rows)
+{
+    for (size_t i = 0; i < rows->block_count; i++)
+        free(rows->blocks[i]);
+    *rows->budget += rows->block_count * (BLOCK_ROWS * rows->row_len + sizeof(*rows->blocks)) +
+                     rows->slot_count * sizeof(*rows->slots) +
+                     rows->order_cap * sizeof(*rows->order);
+    free(rows->blocks);
+    free(rows->slots);
+    free(rows->order);
+    size_t *budget = rows->budget;
+    fp_rows_init(rows, rows->row_len, rows->key_words, budget);
+}
