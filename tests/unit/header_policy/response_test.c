@@ -1,0 +1,129 @@
+/* Which responses carry a policy, and which ones shared caches may store. */
+#include "header_policy/response.c"
+
+#include "test.h"
+
+#define LINES_MAX 3
+
+static void documents_and_worker_scripts_carry_a_policy(void **state)
+{
+    static const struct {
+        const char *content_type;
+        const char *sec_fetch_dest;
+        const char *accept;
+        bool not_modified;
+        bool has_policy;
+    } cases[] = {
+        {"text/html", "", "", false, true},
+        {"text/html; charset=utf-8", "", "", false, true},
+        {"Text/HTML ;charset=utf-8", "", "", false, true},
+        {"application/xhtml+xml", "", "", false, true},
+        {"text/html5", "", "", false, false},
+        {"text/htm", "", "", false, false},
+        {"text/plain", "document", "text/html", false, false},
+        {"", "document", "text/html", false, false},
+        {"text/html", "empty", "", false, true},
+        {"text/javascript", "worker", "", false, true},
+        {"text/javascript", "SharedWorker", "", false, true},
+        {"text/javascript", "serviceworker", "", false, false},
+        {"text/javascript", "script", "", false, false},
+        {"", "worker", "", true, true},
+        {"", "document", "", true, true},
+        {"", "iframe", "", true, true},
+        {"", "frame", "", true, true},
+        {"", "embed", "", true, true},
+        {"", "object", "", true, true},
+        {"", "image", "text/html", true, false},
+        {"", "", "text/html,application/xml;q=0.9", true, true},
+        {"", "", "image/png, Text/HTML;q=0.5", true, true},
+        {"", "", "*/*", true, false},
+        {"", "", "", true, false},
+        {"image/png", "document", "text/html", true, false},
+        {"text/html", "", "", true, true},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < COUNT(cases); i++) {
+        struct fleetprof_exchange exchange = {text(cases[i].content_type),
+                                              text(cases[i].sec_fetch_dest), text(cases[i].accept),
+                                              cases[i].not_modified};
+
+        if (fleetprof_has_policy(&exchange) != cases[i].has_policy) {
+            fail_msg("case %zu: %s", i, cases[i].content_type);
+        }
+    }
+}
+
+static void an_absent_content_type_is_no_document(void **state)
+{
+    struct fleetprof_exchange exchange = {{NULL, 0}, {NULL, 0}, {NULL, 0}, false};
+
+    (void)state;
+    assert_false(fleetprof_has_policy(&exchange));
+    exchange.not_modified = true;
+    assert_false(fleetprof_has_policy(&exchange));
+}
+
+static void what_shared_caches_may_store_is_told_from_cache_control(void **state)
+{
+    static const struct {
+        const char *lines[LINES_MAX];
+        bool shared;
+    } cases[] = {
+        {{NULL}, false},
+        {{""}, false},
+        {{"public"}, true},
+        {{"Public"}, true},
+        {{"x, public"}, true},
+        {{"public-x"}, false},
+        {{"s-maxage=10"}, true},
+        {{"private, s-maxage=10"}, true},
+        {{"max-age=60"}, true},
+        {{"max-age=\"60\""}, true},
+        {{"max-age=060"}, true},
+        {{"max-age=0"}, false},
+        {{"max-age=00"}, false},
+        {{"max-age=\"0\""}, false},
+        {{"max-age="}, false},
+        {{"max-age=x"}, false},
+        {{"max-age"}, false},
+        {{"max-age=0, max-age=1"}, true},
+        {{"max-age=1, max-age=0"}, true},
+        {{"max-age=60, private"}, false},
+        {{"private", "max-age=60"}, false},
+        {{"no-cache", "max-age=60"}, true},
+        {{"max-age=60, private=\"set-cookie, x\""}, true},
+        {{"private=\"public\""}, false},
+        {{"x=\"a, public, \\\", public\", private"}, false},
+        {{"x=\"public"}, false},
+        {{"x=\"\\"}, false},
+        {{"public, no-store"}, false},
+        {{"no-store, max-age=60"}, false},
+        {{"no-cache"}, false},
+        {{" , ,"}, false},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < COUNT(cases); i++) {
+        struct fleetprof_cache_control control = {false, false, false, false, false};
+
+        for (size_t line = 0; line < LINES_MAX && cases[i].lines[line] != NULL; line++) {
+            fleetprof_cache_control_add(&control, text(cases[i].lines[line]));
+        }
+        if (fleetprof_cache_control_is_shared(&control) != cases[i].shared) {
+            fail_msg("case %zu: %s", i, cases[i].lines[0]);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(documents_and_worker_scripts_carry_a_policy),
+        cmocka_unit_test(an_absent_content_type_is_no_document),
+        cmocka_unit_test(what_shared_caches_may_store_is_told_from_cache_control),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
