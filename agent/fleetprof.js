@@ -217,7 +217,9 @@
   async function post(endpoint, body) {
     try {
       const keepalive = body.size <= maxKeepaliveBytes;
-      const reply = await fetch(endpoint, { method: 'POST', body, keepalive, credentials: 'omit' });
+      const reply = await fetch(endpoint, {
+        method: 'POST', body, keepalive, credentials: 'omit', referrerPolicy: 'no-referrer',
+      });
       if (reply.status !== 429 && reply.status !== 503) return { accepted: reply.ok };
       return { retryAfterMs: retryAfter(reply.headers.get('Retry-After')) };
     } catch { // the network, or too much in flight for keepalive

@@ -150,9 +150,12 @@ async function visitHideable(script) {
 /**
  * What the page's agent says about its upload.
  * @param {import('playwright-core').Page} page
- * @returns {Promise<boolean>}
+ * @returns {Promise<boolean | 'late'>}
  */
-const outcome = (page) => page.evaluate(() => /** @type {any} */ (globalThis).fleetprof.start().stop());
+const outcome = (page) => page.evaluate(() => Promise.race([
+  /** @type {any} */ (globalThis).fleetprof.start().stop(),
+  new Promise((resolve) => { setTimeout(resolve, 20_000, 'late'); }),
+]));
 
 /** @returns {Promise<Upload>} the first one */
 const firstUpload = () => waitFor(() => uploads[0], { what: 'upload' });
@@ -349,7 +352,7 @@ test('works as an ES module alone', async () => {
   assert.equal((await firstUpload()).envelope.release, 'module');
 });
 
-test('uploads gzip, without preflight, content type or cookies, to another origin', async () => {
+test('uploads gzip, without preflight, content type, cookies or referrer, to another origin', async () => {
   const endpoint = `${origin.replace('127.0.0.1', 'localhost')}/v1/ingest/pk_test`;
   const { page, complaints } = await visit(`${tag({ endpoint })}<script>${busy} busy(100)</script>`);
   assert.equal(await outcome(page), true);
@@ -360,6 +363,7 @@ test('uploads gzip, without preflight, content type or cookies, to another origi
   assert.equal(headers['content-type'], undefined);
   assert.equal(headers['content-encoding'], undefined);
   assert.equal(headers.cookie, undefined);
+  assert.equal(headers.referer, undefined);
   assert.equal(Number(headers['content-length']), body.length);
   assert.deepEqual(complaints, []);
 });

@@ -1,0 +1,228 @@
+/**
+ * The whole road: Chromium loads the demo from nginx with our module, the agent uploads through nginx to fleetprofd,
+ * and SQL must say what the page measured with its own clock.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { repository, startStack, waitFor } from '../behaviour/stack.mjs';
+import { launchChromium, openTab } from './chromium.mjs';
+
+/** A page's own numbers, and its trace as the browser gave it. */
+/** @typedef {{ measured: Record<string, number>, measures: Record<string, number[]>, trace: any }} Demo */
+
+/** @type {import('playwright-core').Browser} */
+let browser;
+/** @type {import('../behaviour/stack.mjs').Stack} */
+let stack;
+/** @type {string} */
+let site;
+/** @type {Demo} */
+let demo;
+/** @type {string} */
+let release;
+
+/** @param {{ port: number, ingest: string }} given */
+const nginxConf = ({ port, ingest }) => `
+  server {
+    listen 127.0.0.1:${port};
+    root ${repository}/demo;
+
+    location / {
+      fleetprof on;
+      # The test tells its page loads apart by their release.
+      sub_filter demo-1 $arg_release;
+    }
+    location /unsampled/ {
+      alias ${repository}/demo/;
+      fleetprof on;
+      fleetprof_sample 0%;
+    }
+    location /agent/ {
+      alias ${repository}/agent/;
+    }
+    location /v1/ {
+      proxy_pass ${ingest};
+      client_max_body_size 8m;
+    }
+  }`;
+
+before(async () => {
+  [stack, browser] = await Promise.all([startStack({ nginx: nginxConf }), launchChromium()]);
+  site = /** @type {import('../behaviour/stack.mjs').Nginx} */ (stack.nginx).url;
+  ({ demo, release } = await undisturbedDemo());
+});
+
+after(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+
+/** Keeps the trace for us on its way to the agent. */
+const keepTrace = `
+  const { stop } = Profiler.prototype;
+  Profiler.prototype.stop = async function () { return globalThis.trace = await stop.call(this); };`;
+
+/**
+ * Loads the demo and waits until its upload has been accepted.
+ * @param {string} name the release
+ * @returns {Promise<Demo>}
+ */
+async function loadDemo(name) {
+  const { page, complaints } = await openTab(browser);
+  await page.addInitScript(keepTrace);
+  const reply = page.waitForResponse(({ url }) => url().includes('/v1/ingest/'), { timeout: 30_000 });
+  const document = await page.goto(`${site}/?release=${name}`);
+  assert.equal(document?.headers()['document-policy'], 'js-profiling, js-profiling-mode=lazy');
+  assert.equal((await reply).status(), 204);
+  assert.deepEqual(complaints, []);
+  const result = await page.evaluate(() => {
+    const { demo: { done, measured, measures }, trace } = /** @type {any} */ (globalThis);
+    return { done, measured, measures, trace };
+  });
+  assert.ok(result.done, 'the demo ends before the profile');
+  await page.context().close();
+  return result;
+}
+
+/**
+ * Where a machine is too busy to let the browser take its samples, there is nothing to compare with: a gap counts
+ * for at most two intervals. Such a page load is repeated, a few times.
+ */
+async function undisturbedDemo() {
+  /** @type {number} */
+  let lost = 0;
+  for (let attempt = 1; attempt <= 6; attempt++) {
+    const name = `attempt-${attempt}`;
+    const result = await loadDemo(name);
+    lost = shareLostInGaps(result);
+    if (lost < 0.04) return { demo: result, release: name };
+  }
+  throw new Error(`the machine is too busy for a profiler: ${(lost * 100).toFixed(0)} % of the time lies in gaps`);
+}
+
+/** @param {Demo} result @returns {number} */
+function shareLostInGaps({ measured, trace }) {
+  const times = trace.samples.map((/** @type {any} */ { timestamp }) => timestamp).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+  let lost = 0;
+  for (let i = 1; i < times.length; i++) lost += Math.max(0, times[i] - times[i - 1] - 20);
+  return lost / Object.values(measured).reduce((sum, ms) => sum + ms);
+}
+
+/** @param {string} name the release */
+const counted = (name) => waitFor(
+  async () => (await stack.sql(`select * from fleetprof.upload_log where release = '${name}'`, 'fleetprof_reader'))[0],
+  { what: `upload of ${name} in SQL`, timeoutMs: 20_000 },
+);
+
+/** @returns {Promise<any[]>} */
+async function hotspots() {
+  await counted(release);
+  return stack.sql(`select * from fleetprof.hotspots('demo', release => '${release}', top => 1000)`, 'fleetprof_reader');
+}
+
+/**
+ * @param {number} actual
+ * @param {number} expected
+ * @param {string} what
+ */
+function assertWithin15Percent(actual, expected, what) {
+  assert.ok(Math.abs(actual / expected - 1) <= 0.15, `${what}: ${actual} ms in SQL, ${expected} ms by the page's clock`);
+}
+
+test('the upload is logged with what the agent said of itself', async () => {
+  const upload = await counted(release);
+  const { site: name, route, environment, browser: family, thread, truncated, samples, timings } = upload;
+  assert.deepEqual({ name, route, environment, family, thread, truncated }, {
+    name: 'demo', route: '/', environment: 'demo', family: 'Chrome', thread: 'window', truncated: false,
+  });
+  assert.equal(samples, demo.trace.samples.length);
+  assert.equal(timings, Object.values(demo.measures).flat().length + 2);
+});
+
+test('the busiest functions come in the right order, with the time the page measured', async () => {
+  const rows = await hotspots();
+  const busiest = ['countPrimes', 'fibonacci', '(anonymous)'];
+  assert.deepEqual(rows.slice(0, 3).map((row) => row.function), busiest);
+  for (const row of rows.slice(0, 3)) {
+    assertWithin15Percent(row.self_ms, demo.measured[row.function], row.function);
+    assert.equal(row.resource, `${site}/work.js`);
+    assert.equal(row.kind, 'function');
+    assert.equal(row.uploads, 1);
+  }
+  const layout = rows.find((row) => row.function === 'thrashLayout');
+  assertWithin15Percent(layout.total_ms, demo.measured.thrashLayout, 'thrashLayout');
+});
+
+test("a library's time is in its caller's total, spread over its functions", async () => {
+  const rows = await hotspots();
+  const caller = rows.find((row) => row.function === 'renderTables');
+  assertWithin15Percent(caller.total_ms, demo.measured.renderTables, 'renderTables');
+  assert.ok(caller.self_ms < caller.total_ms / 3);
+  const library = rows.filter((row) => row.resource === `${site}/vendor/mustache.js`);
+  assert.ok(library.length >= 3, `${library.length} functions of Mustache`);
+});
+
+test('a recursive function counts once, however deep', async () => {
+  const rows = await hotspots();
+  const { self_ms: self, total_ms: total } = rows.find((row) => row.function === 'fibonacci');
+  assert.ok(Math.abs(total - self) <= 20, `self ${self} ms, total ${total} ms`);
+  const caller = rows.find((row) => row.function === 'countRabbits');
+  assert.ok(caller.total_ms >= total);
+  assertWithin15Percent(caller.total_ms, demo.measured.fibonacci, 'countRabbits');
+});
+
+test('an anonymous function keeps its place in the source', async () => {
+  const source = fs.readFileSync(path.join(repository, 'demo/work.js'), 'utf8').split('\n');
+  const line = source.findIndex((text) => text.includes('.map((share) =>'));
+  const row = (await hotspots()).find((candidate) => candidate.function === '(anonymous)');
+  assert.deepEqual([row.line, row.column_number], [line + 1, source[line].indexOf('(share)') + 1]);
+});
+
+test("the measures' percentiles are those of the durations the page saw", async () => {
+  await counted(release);
+  const rows = await stack.sql(`select * from fleetprof.timings('demo', release => '${release}')`, 'fleetprof_reader');
+  for (const [name, durations] of Object.entries(demo.measures)) {
+    const row = rows.find((candidate) => candidate.name === name && candidate.kind === 'measure');
+    const sorted = [...durations].sort((a, b) => a - b);
+    assert.equal(row.count, sorted.length);
+    assertClose(row.min_ms, sorted[0]);
+    assertClose(row.max_ms, sorted[sorted.length - 1]);
+    assertClose(row.mean_ms, sorted.reduce((sum, ms) => sum + ms) / sorted.length);
+    for (const percent of [50, 75, 95, 99]) {
+      const rank = Math.ceil((percent / 100) * sorted.length) - 1;
+      const actual = row[`p${percent}_ms`];
+      assert.ok(Math.abs(actual / sorted[rank] - 1) <= 0.016, `${name} p${percent}: ${actual}, not ${sorted[rank]}`);
+    }
+  }
+});
+
+/** Equal but for the rounding to microseconds. @param {number} actual @param {number} expected */
+function assertClose(actual, expected) {
+  assert.ok(Math.abs(actual - expected) <= 0.001, `${actual}, not ${expected}`);
+}
+
+test('the marks are there, at the time the page set them', async () => {
+  await counted(release);
+  const rows = await stack.sql(
+    `select name, count, p50_ms from fleetprof.timings('demo', release => '${release}') where kind = 'mark' order by p50_ms`,
+    'fleetprof_reader');
+  assert.deepEqual(rows.map(({ name, count }) => [name, count]), [['demo start', 1], ['mark_fully_loaded', 1]]);
+  const busy = Object.values(demo.measured).reduce((sum, ms) => sum + ms);
+  assert.ok(rows[1].p50_ms - rows[0].p50_ms >= busy * 0.95);
+});
+
+test('self times and unattributed time add up to the profiled time', async () => {
+  const { profiled_ms: profiled, unattributed_ms: unattributed } = await counted(release);
+  const self = (await hotspots()).reduce((sum, row) => sum + row.self_ms, 0);
+  assertClose(self + unattributed, profiled);
+});
+
+test('a page load that was not picked sends nothing', async () => {
+  const { page } = await openTab(browser);
+  const document = await page.goto(`${site}/unsampled/`);
+  assert.equal(document?.headers()['document-policy'], 'js-profiling=?0');
+  const accepted = await page.evaluate(() => /** @type {any} */ (globalThis).fleetprof.start().stop());
+  assert.equal(accepted, false);
+});
