@@ -112,13 +112,11 @@ void fleetprof_cache_control_add(struct fleetprof_cache_control *control,
                                  struct fleetprof_slice line)
 {
     struct fleetprof_slice directive;
-    struct fleetprof_slice name;
+    struct fleetprof_slice name = {NULL, 0};
 
     while (take_directive(&line, &directive)) {
         /* What is left in `directive` is the argument; without "=" there is none. */
-        if (!fleetprof_slice_split(&directive, '=', &name)) {
-            continue;
-        }
+        (void)fleetprof_slice_split(&directive, '=', &name);
         if (fleetprof_slice_is(name, FLEETPROF_SLICE("public"))) {
             control->is_public = true;
         } else if (fleetprof_slice_is(name, FLEETPROF_SLICE("private"))) {

@@ -1,0 +1,154 @@
+/*
+ * Fuzzes header_policy. The input is a selector byte and then field lines, one a line of text; what
+ * must hold is checked for each and breaks with abort().
+ *
+ * With libFuzzer: clang -fsanitize=fuzzer. Without (-DFLEETPROF_FUZZ_MAIN) each file named on the
+ * command line is one input, to see again what was found.
+ */
+#include "header_policy/document_policy.h"
+#include "header_policy/response.h"
+#include "header_policy/sampling.h"
+#include "header_policy/sf_dict.h"
+#include "header_policy/timing_allow_origin.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LINES_MAX 8
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
+
+/* Reads to the end; what was read, written again member by member, has to read the same. */
+static bool is_dictionary(struct fleetprof_slice text)
+{
+    struct fleetprof_sf_reader reader = fleetprof_sf_read(text);
+    struct fleetprof_sf_reader again;
+    struct fleetprof_sf_member member;
+    struct fleetprof_sf_member copy;
+    enum fleetprof_sf_step step;
+
+    while ((step = fleetprof_sf_next(&reader, &member)) == FLEETPROF_SF_MEMBER) {
+        again = fleetprof_sf_read(member.text);
+        must(fleetprof_sf_next(&again, &copy) == FLEETPROF_SF_MEMBER);
+        must(copy.type == member.type && fleetprof_slice_equal(copy.text, member.text) &&
+             fleetprof_slice_equal(copy.key, member.key) &&
+             fleetprof_slice_equal(copy.value, member.value));
+        must(fleetprof_sf_next(&again, &copy) == FLEETPROF_SF_END);
+    }
+    return step == FLEETPROF_SF_END;
+}
+
+static void fuzz_policy(struct fleetprof_lines upstream, unsigned selector)
+{
+    static char merged_memory[FLEETPROF_FIELD_MAX];
+    static char again_memory[FLEETPROF_FIELD_MAX];
+    struct fleetprof_buffer merged = {merged_memory, 0, sizeof(merged_memory)};
+    struct fleetprof_buffer again = {again_memory, 0, sizeof(again_memory)};
+    struct fleetprof_policy_request request = {upstream, FLEETPROF_SLICE(FLEETPROF_POLICY_YES),
+                                               FLEETPROF_CONFLICT_UPSTREAM};
+    struct fleetprof_slice once;
+
+    if (selector & 1) {
+        request.members = FLEETPROF_SLICE(FLEETPROF_POLICY_NO);
+    }
+    if (selector & 2) {
+        request.conflict = FLEETPROF_CONFLICT_LOCAL;
+    }
+    if (fleetprof_document_policy_merge(&request, &merged).outcome != FLEETPROF_CHANGED) {
+        return;
+    }
+    once = fleetprof_buffer_text(&merged);
+    must(is_dictionary(once));
+    request.upstream = (struct fleetprof_lines){&once, 1};
+    must(fleetprof_document_policy_merge(&request, &again).outcome == FLEETPROF_UNCHANGED);
+}
+
+static void fuzz_origins(struct fleetprof_lines upstream)
+{
+    static char merged_memory[FLEETPROF_FIELD_MAX];
+    static char again_memory[FLEETPROF_FIELD_MAX];
+    struct fleetprof_buffer merged = {merged_memory, 0, sizeof(merged_memory)};
+    struct fleetprof_buffer again = {again_memory, 0, sizeof(again_memory)};
+    struct fleetprof_slice ours = FLEETPROF_SLICE("https://a.example, null");
+    struct fleetprof_slice once;
+
+    if (fleetprof_timing_allow_origin_merge(upstream, ours, &merged) != FLEETPROF_CHANGED) {
+        return;
+    }
+    once = fleetprof_buffer_text(&merged);
+    upstream = (struct fleetprof_lines){&once, 1};
+    must(fleetprof_timing_allow_origin_merge(upstream, ours, &again) == FLEETPROF_UNCHANGED);
+}
+
+static void fuzz_line(struct fleetprof_slice line)
+{
+    static char memory[FLEETPROF_FIELD_MAX / 2];
+    struct fleetprof_buffer members = {memory, 0, sizeof(memory)};
+    struct fleetprof_exchange exchange = {line, line, line, true};
+    struct fleetprof_cache_control control = {false, false, false, false, false};
+    uint32_t ppm;
+
+    if (is_dictionary(line) &&
+        fleetprof_document_policy_add(&members, line) == FLEETPROF_POLICY_OK) {
+        must(is_dictionary(fleetprof_buffer_text(&members)));
+    }
+    if (fleetprof_rate_parse(line, &ppm) == FLEETPROF_RATE_OK) {
+        char text[FLEETPROF_RATE_TEXT_MAX];
+
+        must(ppm <= FLEETPROF_RATE_ONE);
+        must(fleetprof_rate_format(ppm, text) <= sizeof(text));
+    }
+    must(fleetprof_origin_error_text(fleetprof_origin_check(line)) != NULL);
+    (void)fleetprof_has_policy(&exchange);
+    fleetprof_cache_control_add(&control, line);
+    (void)fleetprof_key_number(line);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fleetprof_slice lines[LINES_MAX];
+    struct fleetprof_lines upstream = {lines, 0};
+    struct fleetprof_slice rest;
+
+    if (size == 0) {
+        return 0;
+    }
+    rest = (struct fleetprof_slice){(const char *)data + 1, size - 1};
+    while (upstream.count < LINES_MAX &&
+           fleetprof_slice_split(&rest, '\n', &lines[upstream.count])) {
+        fuzz_line(lines[upstream.count]);
+        upstream.count++;
+    }
+    fuzz_policy(upstream, data[0]);
+    fuzz_origins(upstream);
+    return 0;
+}
+
+#ifdef FLEETPROF_FUZZ_MAIN
+#define INPUT_MAX (1 << 20)
+
+int main(int argc, char **argv)
+{
+    static uint8_t input[INPUT_MAX];
+
+    for (int i = 1; i < argc; i++) {
+        FILE *file = fopen(argv[i], "rb");
+
+        if (file == NULL) {
+            perror(argv[i]);
+            return 2;
+        }
+        LLVMFuzzerTestOneInput(input, fread(input, 1, sizeof(input), file));
+        fclose(file);
+    }
+    return 0;
+}
+#endif
