@@ -1,6 +1,6 @@
 /**
- * Does one piece of work after the other, shows how long each took by the page's own clock, and keeps those times in
- * `window.demo` for whoever wants to hold a profiler's numbers against them.
+ * Does one piece of work after the other, shows how long each took by the page's own clock, and keeps
+ * those times in `window.demo` for whoever wants to hold a profiler's numbers against them.
  */
 import { countPrimes, countRabbits, renderTables, shuffleInCallbacks, thrashLayout } from './work.js';
 
@@ -12,7 +12,7 @@ const steps = [
   { shown: 'countPrimes', ms: 800, work: countPrimes, what: 'a plain loop in a function with a name' },
   { shown: 'fibonacci', ms: 500, work: countRabbits, what: 'a function that calls itself' },
   { shown: '(anonymous)', ms: 300, work: shuffleInCallbacks, what: 'a callback without a name' },
-  { shown: 'renderTables', ms: 200, work: renderTables, what: 'a library, Mustache: the time is in many of its functions' },
+  { shown: 'renderTables', ms: 200, work: renderTables, what: 'a library, Mustache: the time is in its functions' },
   { shown: 'thrashLayout', ms: 150, work: thrashLayout, what: 'layout, forced by reading a height after each write' },
 ];
 

@@ -64,8 +64,8 @@ export function shuffleInCallbacks(ms) {
  * @returns {number[]} the measures' durations
  */
 export function renderTables(ms) {
-  const rows = Array.from({ length: 2000 }, (_, number) => ({ number, name: `<row ${number}>`, even: number % 2 === 0 }));
-  const template = '<table>{{#rows}}<tr{{#even}} class="even"{{/even}}><td>{{number}}<td>{{name}}</tr>{{/rows}}</table>';
+  const rows = Array.from({ length: 2000 }, (_, i) => ({ number: i, name: `<row ${i}>`, even: i % 2 === 0 }));
+  const template = '<table>{{#rows}}<tr{{#even}} class="even"{{/even}}><td>{{number}}<td>{{name}}{{/rows}}</table>';
   const durations = [];
   const start = performance.now();
   while (performance.now() - start < ms) {
@@ -84,7 +84,7 @@ export function renderTables(ms) {
 export function thrashLayout(ms) {
   const box = document.createElement('div');
   box.className = 'thrash';
-  for (let i = 0; i < 500; i++) box.append(Object.assign(document.createElement('p'), { textContent: `paragraph ${i}` }));
+  for (let i = 0; i < 500; i++) box.insertAdjacentHTML('beforeend', `<p>paragraph ${i}</p>`);
   document.body.append(box);
   const start = performance.now();
   let height = 0;

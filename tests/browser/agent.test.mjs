@@ -157,6 +157,9 @@ const outcome = (page) => page.evaluate(() => Promise.race([
   new Promise((resolve) => { setTimeout(resolve, 20_000, 'late'); }),
 ]));
 
+/** @param {{ name: string }[]} entries */
+const names = (entries) => entries.map(({ name }) => name);
+
 /** @returns {Promise<Upload>} the first one */
 const firstUpload = () => waitFor(() => uploads[0], { what: 'upload' });
 
@@ -265,10 +268,8 @@ test('leaves out a detail that is too large or not for JSON, and keeps the mark'
     for (const [name, detail] of Object.entries(details)) performance.mark(name, { detail });
   </script>`);
   const { envelope: { marks }, body } = await firstUpload();
-  assert.deepEqual(marks.map((/** @type {any} */ { name }) => name), [
-    'cyclic', 'bigint', 'bytes', 'text', 'list', 'escapes', 'undefined', 'null', 'fits',
-  ]);
-  assert.deepEqual(marks.filter((/** @type {any} */ mark) => 'detail' in mark).map((/** @type {any} */ { name }) => name), ['fits']);
+  assert.deepEqual(names(marks), ['cyclic', 'bigint', 'bytes', 'text', 'list', 'escapes', 'undefined', 'null', 'fits']);
+  assert.deepEqual(names(marks.filter((/** @type {object} */ mark) => 'detail' in mark)), ['fits']);
   assert.ok(gunzipSync(body).length < 64_000);
 });
 
@@ -306,7 +307,7 @@ test('has the mark made just before it is stopped', async () => {
     addEventListener('load', () => { performance.mark('last'); handle.stop(); });
   </script>`);
   const { envelope: { marks } } = await firstUpload();
-  assert.deepEqual(marks.map((/** @type {any} */ { name }) => name), ['last']);
+  assert.deepEqual(names(marks), ['last']);
 });
 
 test('goes on after the load event for as long as it is told', async () => {

@@ -1,6 +1,6 @@
 /**
- * The whole road: Chromium loads the demo from nginx with our module, the agent uploads through nginx to fleetprofd,
- * and SQL must say what the page measured with its own clock.
+ * The whole road: Chromium loads the demo from nginx with our module, the agent uploads through nginx to
+ * fleetprofd, and SQL must say what the page measured with its own clock.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -9,8 +9,10 @@ import { after, before, test } from 'node:test';
 import { repository, startStack, waitFor } from '../behaviour/stack.mjs';
 import { launchChromium, openTab } from './chromium.mjs';
 
-/** A page's own numbers, and its trace as the browser gave it. */
-/** @typedef {{ measured: Record<string, number>, measures: Record<string, number[]>, trace: any }} Demo */
+/**
+ * A page's own numbers, and its trace as the browser gave it.
+ * @typedef {{ measured: Record<string, number>, measures: Record<string, number[]>, trace: any }} Demo
+ */
 
 /** @type {import('playwright-core').Browser} */
 let browser;
@@ -87,8 +89,8 @@ async function loadDemo(name) {
 }
 
 /**
- * Where a machine is too busy to let the browser take its samples, there is nothing to compare with: a gap counts
- * for at most two intervals. Such a page load is repeated, a few times.
+ * Where a machine is too busy to let the browser take its samples, there is nothing to compare with: a gap
+ * counts for at most two intervals. Such a page load is repeated, a few times.
  */
 async function undisturbedDemo() {
   /** @type {number} */
@@ -104,7 +106,9 @@ async function undisturbedDemo() {
 
 /** @param {Demo} result @returns {number} */
 function shareLostInGaps({ measured, trace }) {
-  const times = trace.samples.map((/** @type {any} */ { timestamp }) => timestamp).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+  /** @type {number[]} */
+  const times = trace.samples.map((/** @type {any} */ { timestamp }) => timestamp);
+  times.sort((a, b) => a - b);
   let lost = 0;
   for (let i = 1; i < times.length; i++) lost += Math.max(0, times[i] - times[i - 1] - 20);
   return lost / Object.values(measured).reduce((sum, ms) => sum + ms);
@@ -205,9 +209,8 @@ function assertClose(actual, expected) {
 
 test('the marks are there, at the time the page set them', async () => {
   await counted(release);
-  const rows = await stack.sql(
-    `select name, count, p50_ms from fleetprof.timings('demo', release => '${release}') where kind = 'mark' order by p50_ms`,
-    'fleetprof_reader');
+  const rows = await stack.sql(`select name, count, p50_ms from fleetprof.timings('demo', release => '${release}')
+    where kind = 'mark' order by p50_ms`, 'fleetprof_reader');
   assert.deepEqual(rows.map(({ name, count }) => [name, count]), [['demo start', 1], ['mark_fully_loaded', 1]]);
   const busy = Object.values(demo.measured).reduce((sum, ms) => sum + ms);
   assert.ok(rows[1].p50_ms - rows[0].p50_ms >= busy * 0.95);
