@@ -32,7 +32,7 @@ bool fp_scrub_route(const struct fp_scrub_rules *rules, struct fp_str page_url,
  * `data:` cut to its media type and a hash, `blob:ORIGIN`, extension ids dropped; on the page's own
  * origin a path that fits a route takes its template.
  */
-bool fp_scrub_resource(const struct fp_scrub_rules *rules, struct fp_str url,
+bool fp_scrub_resource(const struct fp_scrub_rules *rules, struct fp_str url_text,
                        struct fp_str page_url, struct fp_arena *arena,
                        struct fp_str *scrubbed) FP_MUST_CHECK;
 

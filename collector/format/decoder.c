@@ -1,0 +1,344 @@
+/*
+ * Decoder: error sentences with their JSON pointers, and typed reading.
+ */
+#include "collector/format/decoder.h"
+
+#include "collector/format/utf8.h"
+#include "collector/profile/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+enum { PLACE_DEPTH_MAX = 8 }; /* no decoder goes deeper */
+
+#define TIME_MAX_US (INT64_C(1) << 53) /* every whole number up to here is a double */
+#define US_PER_MS 1000.0
+
+/* Errors. */
+
+static void fill_error(struct fp_format_error *error, enum fp_format_verdict verdict)
+{
+    *error = (struct fp_format_error){.verdict = verdict, .offset = -1};
+}
+
+enum fp_format_verdict fp_format_fail(struct fp_format_error *error, enum fp_format_verdict verdict,
+                                      const char *detail, ...)
+{
+    fill_error(error, verdict);
+    va_list args;
+    va_start(args, detail);
+    vsnprintf(error->detail, sizeof(error->detail), detail, args);
+    va_end(args);
+    return verdict;
+}
+
+enum fp_format_verdict fp_format_fail_memory(struct fp_format_error *error)
+{
+    return fp_format_fail(error, FP_FORMAT_MEMORY,
+                          "the upload needs more memory than is set aside for one");
+}
+
+bool fp_fail_memory(struct fp_decoder *decoder)
+{
+    (void)fp_format_fail_memory(decoder->error);
+    return false;
+}
+
+/* Appends one reference token, escaped by RFC 6901 section 3. False, with the pointer as it was,
+ * when it does not fit. */
+static bool add_token(struct fp_format_error *error, struct fp_str token)
+{
+    char *pointer = error->pointer;
+    size_t begin = strlen(pointer);
+    size_t len = begin;
+    for (size_t i = 0; i <= token.len; i++) {
+        char c = i == 0 ? '/' : token.ptr[i - 1];
+        bool escaped = i > 0 && (c == '~' || c == '/');
+        if (len + (escaped ? 2 : 1) >= sizeof(error->pointer)) {
+            pointer[begin] = '\0';
+            return false;
+        }
+        if (escaped)
+            pointer[len++] = '~';
+        pointer[len++] = (char)(!escaped ? c : c == '~' ? '0' : '1');
+    }
+    pointer[len] = '\0';
+    return true;
+}
+
+/* Writes the pointer to the place, or to the innermost place around it that fits. */
+static void point_at(struct fp_format_error *error, const struct fp_place *place)
+{
+    const struct fp_place *path[PLACE_DEPTH_MAX];
+    size_t depth = 0;
+    for (; place != NULL && depth < PLACE_DEPTH_MAX; place = place->parent)
+        path[depth++] = place;
+    error->has_pointer = true;
+    while (depth > 0) {
+        place = path[--depth];
+        char index[24];
+        struct fp_str token = place->member;
+        if (token.ptr == NULL)
+            token =
+                (struct fp_str){index, (size_t)snprintf(index, sizeof(index), "%zu", place->index)};
+        /* A pointer cannot hold U+0000; nor would it help anybody. */
+        if ((token.len > 0 && memchr(token.ptr, '\0', token.len)) || !add_token(error, token))
+            return;
+    }
+}
+
+bool fp_fail_at(struct fp_decoder *decoder, enum fp_format_verdict verdict,
+                const struct fp_place *place, const char *detail, ...)
+{
+    fill_error(decoder->error, verdict);
+    va_list args;
+    va_start(args, detail);
+    vsnprintf(decoder->error->detail, sizeof(decoder->error->detail), detail, args);
+    va_end(args);
+    point_at(decoder->error, place);
+    return false;
+}
+
+bool fp_fail_field(struct fp_decoder *decoder, const struct fp_field *field, const char *detail,
+                   ...)
+{
+    const struct fp_place place = fp_field_place(field);
+    char sentence[sizeof(decoder->error->detail)];
+    va_list args;
+    va_start(args, detail);
+    vsnprintf(sentence, sizeof(sentence), detail, args);
+    va_end(args);
+    return fp_fail_at(decoder, FP_FORMAT_INVALID, &place, "%.*s %s", FP_STR_ARG(field->name),
+                      sentence);
+}
+
+struct fp_place fp_field_place(const struct fp_field *field)
+{
+    return (struct fp_place){.parent = field->object, .member = field->name};
+}
+
+/* Objects and arrays. */
+
+static const char *type_name(yyjson_val *value)
+{
+    switch (yyjson_get_type(value)) {
+    case YYJSON_TYPE_NULL:
+        return "null";
+    case YYJSON_TYPE_BOOL:
+        return "a boolean";
+    case YYJSON_TYPE_NUM:
+        return "a number";
+    case YYJSON_TYPE_STR:
+        return "a string";
+    case YYJSON_TYPE_ARR:
+        return "an array";
+    default:
+        return "an object";
+    }
+}
+
+static bool fail_type(struct fp_decoder *decoder, const struct fp_field *field,
+                      const char *expected)
+{
+    return fp_fail_field(decoder, field, "is %s; it must be %s", type_name(field->value), expected);
+}
+
+/* The field of that name, looked for from *expected on, which moves behind it. */
+static struct fp_field *find_field(struct fp_field *fields, size_t field_count, yyjson_val *key,
+                                   size_t *expected)
+{
+    const char *name = yyjson_get_str(key);
+    size_t len = yyjson_get_len(key);
+    size_t at = *expected;
+    for (size_t tried = 0; tried < field_count; tried++) {
+        struct fp_field *field = &fields[at];
+        at = at + 1 < field_count ? at + 1 : 0;
+        if (field->name.len == len && memcmp(field->name.ptr, name, len) == 0) {
+            *expected = at;
+            return field;
+        }
+    }
+    return NULL;
+}
+
+bool fp_read_object(struct fp_decoder *decoder, const struct fp_place *place, yyjson_val *value,
+                    struct fp_field *fields, size_t field_count)
+{
+    if (!yyjson_is_obj(value))
+        return fp_fail_at(decoder, FP_FORMAT_INVALID, place, "this is %s; it must be an object",
+                          type_name(value));
+    for (size_t i = 0; i < field_count; i++)
+        fields[i].value = NULL;
+    size_t expected = 0;
+    yyjson_obj_iter members = yyjson_obj_iter_with(value);
+    yyjson_val *key;
+    while ((key = yyjson_obj_iter_next(&members)) != NULL) {
+        struct fp_field *field = find_field(fields, field_count, key, &expected);
+        yyjson_val *member = yyjson_obj_iter_get_val(key);
+        if (field != NULL)
+            field->value = yyjson_is_null(member) ? NULL : member;
+    }
+    return true;
+}
+
+bool fp_read_required(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    if (field->value != NULL)
+        return true;
+    return fp_fail_at(decoder, FP_FORMAT_INVALID, field->object, "%.*s is missing",
+                      FP_STR_ARG(field->name));
+}
+
+bool fp_read_array(struct fp_decoder *decoder, const struct fp_field *field, uint32_t limit,
+                   const char *limit_name, uint32_t *count)
+{
+    if (!fp_read_required(decoder, field))
+        return false;
+    if (!yyjson_is_arr(field->value))
+        return fail_type(decoder, field, "an array");
+    size_t size = yyjson_arr_size(field->value);
+    if (size > limit) {
+        const struct fp_place place = fp_field_place(field);
+        return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, &place,
+                          "%.*s has %zu elements; at most %u are taken (limits.%s)",
+                          FP_STR_ARG(field->name), size, (unsigned)limit, limit_name);
+    }
+    *count = (uint32_t)size;
+    return true;
+}
+
+/* Texts and flags. */
+
+bool fp_read_text(struct fp_decoder *decoder, const struct fp_field *field, struct fp_str *text)
+{
+    if (field->value == NULL)
+        return true;
+    if (!yyjson_is_str(field->value))
+        return fail_type(decoder, field, "a string");
+    const struct fp_str raw = {yyjson_get_str(field->value), yyjson_get_len(field->value)};
+    return fp_utf8_copy(decoder->arena, raw, text) || fp_fail_memory(decoder);
+}
+
+bool fp_read_dimension(struct fp_decoder *decoder, const struct fp_field *field,
+                       struct fp_str *text)
+{
+    if (!fp_read_text(decoder, field, text))
+        return false;
+    if (fp_text_cut(*text, FP_TEXT_DIMENSION_MAX).len < text->len)
+        return fp_fail_field(decoder, field, "is longer than %d characters", FP_TEXT_DIMENSION_MAX);
+    return true;
+}
+
+bool fp_read_bool(struct fp_decoder *decoder, const struct fp_field *field, bool *flag)
+{
+    if (field->value == NULL)
+        return true;
+    if (!yyjson_is_bool(field->value))
+        return fail_type(decoder, field, "true or false");
+    *flag = yyjson_get_bool(field->value);
+    return true;
+}
+
+/* Numbers. */
+
+bool fp_read_number(struct fp_decoder *decoder, const struct fp_field *field, double *number)
+{
+    if (field->value == NULL)
+        return true;
+    if (!yyjson_is_num(field->value))
+        return fail_type(decoder, field, "a number");
+    *number = yyjson_get_num(field->value);
+    return true;
+}
+
+/* A whole number from 0 to max as JSON sees it: 1, 1.0 and 1e0 are the same. */
+static bool get_whole(yyjson_val *value, uint32_t max, uint32_t *number)
+{
+    if (yyjson_is_uint(value)) {
+        uint64_t whole = yyjson_get_uint(value);
+        *number = (uint32_t)whole;
+        return whole <= max;
+    }
+    if (!yyjson_is_num(value))
+        return false;
+    double real = yyjson_get_num(value);
+    if (!(real >= 0 && real <= (double)max) || floor(real) < real)
+        return false;
+    *number = (uint32_t)real;
+    return true;
+}
+
+bool fp_read_whole(struct fp_decoder *decoder, const struct fp_field *field, uint32_t max,
+                   uint32_t *number)
+{
+    if (field->value == NULL || get_whole(field->value, max, number))
+        return true;
+    if (!yyjson_is_num(field->value))
+        return fail_type(decoder, field, "a whole number");
+    return fp_fail_field(decoder, field, "is %.15g; it must be a whole number from 0 to %u",
+                         yyjson_get_num(field->value), (unsigned)max);
+}
+
+static bool fail_index(struct fp_decoder *decoder, const struct fp_field *field, uint32_t count,
+                       const char *plural)
+{
+    if (!yyjson_is_num(field->value))
+        return fp_fail_field(decoder, field,
+                             "is %s; it must be a whole number, the position of one of the %s",
+                             type_name(field->value), plural);
+    double number = yyjson_get_num(field->value);
+    if (count == 0)
+        return fp_fail_field(decoder, field, "is %.15g, but there are no %s", number, plural);
+    if (number >= (double)count && floor(number) >= number)
+        return fp_fail_field(decoder, field, "is %.15g, but there are only %u %s (valid: 0 to %u)",
+                             number, (unsigned)count, plural, (unsigned)(count - 1));
+    return fp_fail_field(decoder, field,
+                         "is %.15g; it must be a whole number from 0 to %u, the position of one "
+                         "of the %s",
+                         number, (unsigned)(count - 1), plural);
+}
+
+bool fp_read_index(struct fp_decoder *decoder, const struct fp_field *field, uint32_t count,
+                   const char *plural, uint32_t *index)
+{
+    *index = FP_INDEX_NONE;
+    if (field->value == NULL)
+        return true;
+    if (count > 0 && get_whole(field->value, count - 1, index))
+        return true;
+    return fail_index(decoder, field, count, plural);
+}
+
+static bool time_in_range(double time_ms)
+{
+    return fabs(time_ms) <= (double)TIME_MAX_US / US_PER_MS;
+}
+
+/* Design 5.12: floor(x + 0.5). */
+static int64_t round_us(double time_ms)
+{
+    return (int64_t)floor(time_ms * US_PER_MS + 0.5);
+}
+
+bool fp_read_time_at(struct fp_decoder *decoder, const struct fp_place *place, yyjson_val *value,
+                     int64_t *time_us)
+{
+    if (!yyjson_is_num(value))
+        return fp_fail_at(decoder, FP_FORMAT_INVALID, place,
+                          "this is %s; it must be a number of milliseconds", type_name(value));
+    double time_ms = yyjson_get_num(value);
+    if (!time_in_range(time_ms))
+        return fp_fail_at(decoder, FP_FORMAT_INVALID, place,
+                          "%.15g ms is out of range; a time may be at most 2^53 microseconds, "
+                          "either way",
+                          time_ms);
+    *time_us = round_us(time_ms);
+    return true;
+}
+
+bool fp_read_time(struct fp_decoder *decoder, const struct fp_field *field, int64_t *time_us)
+{
+    const struct fp_place place = fp_field_place(field);
+    return fp_read_required(decoder, field) &&
+           fp_read_time_at(decoder, &place, field->value, time_us);
+}

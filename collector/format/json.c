@@ -1,0 +1,192 @@
+/*
+ * JSON: parsing with yyjson under the arena's maximum, and what its errors mean to a web developer.
+ *
+ * yyjson's document takes up to thirteen times the body. It lives on the heap, where it can grow in
+ * place and be gone before the fold begins, but counts as the arena's until then.
+ */
+#include "collector/format/json.h"
+
+#include "collector/format/decoder.h"
+#include "collector/format/utf8.h"
+
+#include <stdalign.h>
+
+enum { DEPTH_MAX = 1024 };
+
+#define BYTE_ORDER_MARK FP_STR("\xEF\xBB\xBF")
+
+/* Stands before each block that yyjson gets, for its free() does not say how long the block was. */
+union block_header {
+    size_t len; /* of the whole block */
+    max_align_t alignment;
+};
+
+static bool charge(struct fp_arena *arena, size_t len)
+{
+    if (len > arena->max_bytes - arena->used_bytes)
+        return false;
+    arena->used_bytes += len;
+    return true;
+}
+
+static void *charged_resize(struct fp_arena *arena, union block_header *old, size_t size)
+{
+    size_t old_len = old != NULL ? old->len : 0;
+    size_t len;
+    if (__builtin_add_overflow(size, sizeof(*old), &len))
+        return NULL;
+    if (len > old_len && !charge(arena, len - old_len))
+        return NULL;
+    union block_header *block = realloc(old, len);
+    if (block == NULL) {
+        if (len > old_len)
+            arena->used_bytes -= len - old_len;
+        return NULL;
+    }
+    if (len < old_len)
+        arena->used_bytes -= old_len - len;
+    block->len = len;
+    return block + 1;
+}
+
+static void *charged_malloc(void *arena, size_t size)
+{
+    return charged_resize(arena, NULL, size);
+}
+
+static void *charged_realloc(void *arena, void *bytes, size_t old_size, size_t size)
+{
+    (void)old_size;
+    return charged_resize(arena, (union block_header *)bytes - 1, size);
+}
+
+static void charged_free(void *context, void *bytes)
+{
+    struct fp_arena *arena = context;
+    if (bytes == NULL)
+        return;
+    union block_header *block = (union block_header *)bytes - 1;
+    arena->used_bytes -= block->len;
+    free(block);
+}
+
+static yyjson_doc *read_document(struct fp_str body, struct fp_arena *arena, yyjson_read_err *why)
+{
+    const yyjson_alc allocator = {charged_malloc, charged_realloc, charged_free, arena};
+    /* Without the in-place flag yyjson copies the bytes and leaves them as they are. */
+    char *bytes = (char *)(uintptr_t)body.ptr;
+    return yyjson_read_opts(bytes, body.len, YYJSON_READ_NOFLAG, &allocator, why);
+}
+
+/* Lone surrogates stop yyjson whatever its flags. Pages do have them, cut from longer texts. */
+static yyjson_doc *read_with_paired_escapes(struct fp_str body, struct fp_arena *arena,
+                                            yyjson_read_err *why)
+{
+    char *copy = charged_malloc(arena, body.len);
+    if (copy == NULL) {
+        why->code = YYJSON_READ_ERROR_MEMORY_ALLOCATION;
+        return NULL;
+    }
+    memcpy(copy, body.ptr, body.len);
+    yyjson_doc *doc = NULL;
+    if (fp_utf8_pair_escapes(copy, body.len))
+        doc = read_document((struct fp_str){copy, body.len}, arena, why);
+    charged_free(arena, copy);
+    return doc;
+}
+
+static const char *explain_string(struct fp_str body, size_t offset)
+{
+    unsigned char byte = offset < body.len ? (unsigned char)body.ptr[offset] : 0;
+    if (byte >= 0x80)
+        return "the text here is not valid UTF-8";
+    if (byte < 0x20)
+        return "a control character inside a string must be written as an escape";
+    return "the escape in this string is not one that JSON knows";
+}
+
+static const char *explain(struct fp_str body, const yyjson_read_err *why)
+{
+    const struct {
+        yyjson_read_code code;
+        const char *sentence;
+    } sentences[] = {
+        /* An invalid parameter is yyjson's word for no bytes at all. */
+        {YYJSON_READ_ERROR_INVALID_PARAMETER, "the body is empty"},
+        {YYJSON_READ_ERROR_EMPTY_CONTENT, "the body is empty"},
+        {YYJSON_READ_ERROR_UNEXPECTED_CONTENT,
+         "there is more after the end of the JSON value; one body holds one value"},
+        {YYJSON_READ_ERROR_UNEXPECTED_END, "it ends too early, as if the upload was cut off"},
+        {YYJSON_READ_ERROR_INVALID_NUMBER, "this is not a number that JSON allows"},
+        {YYJSON_READ_ERROR_INVALID_STRING, explain_string(body, why->pos)},
+        {YYJSON_READ_ERROR_LITERAL, "this is none of the words true, false and null"},
+    };
+    for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)
+        if (sentences[i].code == why->code)
+            return sentences[i].sentence;
+    return "this character is not allowed here";
+}
+
+static enum fp_format_verdict malformed(struct fp_str body, const yyjson_read_err *why,
+                                        struct fp_format_error *error)
+{
+    if (why->code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        return fp_format_fail_memory(error);
+    fp_format_fail(error, FP_FORMAT_MALFORMED, "not JSON: %s", explain(body, why));
+    error->offset = (int64_t)why->pos;
+    return error->verdict;
+}
+
+/*
+ * Walks the document, whose values lie one after another in memory, with the ends of the open
+ * containers on a stack. False when more than max_depth are open at once.
+ */
+static bool within_depth(yyjson_val *root, uint32_t max_depth)
+{
+    const yyjson_val *ends[DEPTH_MAX];
+    uint32_t depth = 0;
+    yyjson_val *end = unsafe_yyjson_get_next(root);
+    for (yyjson_val *value = root; value < end; value++) {
+        while (depth > 0 && ends[depth - 1] == value)
+            depth--;
+        if (!unsafe_yyjson_is_ctn(value))
+            continue;
+        if (depth == max_depth || depth == DEPTH_MAX)
+            return false;
+        ends[depth++] = unsafe_yyjson_get_next(value);
+    }
+    return true;
+}
+
+enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
+                                     struct fp_json *json, struct fp_format_error *error)
+{
+    const struct fp_str mark = BYTE_ORDER_MARK;
+    size_t skipped = 0;
+    if (body.len >= mark.len && memcmp(body.ptr, mark.ptr, mark.len) == 0)
+        skipped = mark.len;
+    const struct fp_str text = {body.ptr + skipped, body.len - skipped};
+
+    yyjson_read_err why = {0};
+    yyjson_doc *doc = read_document(text, arena, &why);
+    if (doc == NULL && why.code == YYJSON_READ_ERROR_INVALID_STRING)
+        doc = read_with_paired_escapes(text, arena, &why);
+    if (doc == NULL) {
+        why.pos += skipped;
+        return malformed(body, &why, error);
+    }
+    *json = (struct fp_json){doc, yyjson_doc_get_root(doc), arena};
+    if (within_depth(json->root, max_depth))
+        return FP_FORMAT_OK;
+    fp_json_release(json);
+    return fp_format_fail(error, FP_FORMAT_TOO_LARGE,
+                          "the JSON is nested deeper than %u levels (limits.json_depth)",
+                          (unsigned)max_depth);
+}
+
+void fp_json_release(struct fp_json *json)
+{
+    yyjson_doc_free(json->doc);
+    json->doc = NULL;
+    json->root = NULL;
+}

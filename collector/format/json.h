@@ -1,0 +1,31 @@
+/*
+ * JSON: a body becomes a document in memory that is charged to the upload's arena.
+ *
+ * RFC 8259 without extensions, but that a leading byte order mark is skipped and the escape of an
+ * unpaired surrogate means U+FFFD.
+ */
+#ifndef FP_FORMAT_JSON_H
+#define FP_FORMAT_JSON_H
+
+#include "collector/format/format.h"
+
+#include <yyjson.h>
+
+struct fp_json {
+    yyjson_doc *doc; /* owned */
+    yyjson_val *root;
+    struct fp_arena *arena; /* what the document's memory is charged to while it lives */
+};
+
+/*
+ * Parses. On failure *error says where and why and there is nothing to release; body is not
+ * changed. Texts of the document live until fp_json_release. Any thread.
+ */
+enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
+                                     struct fp_json *json,
+                                     struct fp_format_error *error) FP_MUST_CHECK;
+
+/* Gives the document's memory back and takes it off the arena's account. */
+void fp_json_release(struct fp_json *json);
+
+#endif

@@ -1,0 +1,125 @@
+/*
+ * Fold: the steps in their order, and the dimensions an upload belongs to.
+ */
+#include "collector/profile/fold.h"
+
+#include "collector/base/uuid.h"
+#include "collector/profile/fold_parts.h"
+#include "collector/profile/text.h"
+#include "collector/profile/url.h"
+#include "collector/rollup/ids.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+void *fp_fold_array(struct fp_fold *fold, size_t count, size_t size)
+{
+    size_t len;
+    return __builtin_mul_overflow(count, size, &len) ? NULL : fp_arena_alloc(fold->arena, len);
+}
+
+/* The header, unless it holds bytes that no browser sends there (URLs are ASCII). */
+static struct fp_str clean_referer(struct fp_str referer)
+{
+    for (size_t i = 0; i < referer.len; i++)
+        if ((unsigned char)referer.ptr[i] <= ' ' || (unsigned char)referer.ptr[i] >= 0x7F)
+            return FP_STR("");
+    return referer;
+}
+
+/* A route that the page gave itself; should it give its address instead, that has secrets, too. */
+static struct fp_str clean_route(const struct fp_scrub_rules *rules, struct fp_str route)
+{
+    const struct fp_url url = fp_url_parse(route);
+    struct fp_str path = url.host.len > 0 || url.scheme.len > 0 ? url.path : route;
+    size_t len = 0;
+    while (len < path.len && path.ptr[len] != '#' && (rules->keep_query || path.ptr[len] != '?'))
+        len++;
+    return fp_text_cut((struct fp_str){path.ptr, len}, FP_TEXT_DIMENSION_MAX);
+}
+
+static bool find_route(struct fp_fold *fold, struct fp_str *route)
+{
+    const struct fp_scrub_rules *rules = &fold->context->rules;
+    if (fold->profile->has_page_route) {
+        *route = clean_route(rules, fold->profile->page_route);
+        return true;
+    }
+    if (!fp_scrub_route(rules, fold->page_url, fold->arena, route))
+        return false;
+    /* A cross-origin Referer is the origin and a slash: no statement about the page. */
+    if (fold->profile->page_url.len == 0 && fp_str_equal(*route, FP_STR("/")))
+        *route = FP_STR("");
+    return true;
+}
+
+static bool describe_agent(struct fp_fold *fold, struct fp_str *agent)
+{
+    const struct fp_str name = fold->profile->agent_name;
+    const struct fp_str version = fold->profile->agent_version;
+    *agent = name;
+    if (version.len == 0)
+        return true;
+    char *bytes = fp_fold_array(fold, name.len + 1 + version.len, 1);
+    if (bytes == NULL)
+        return false;
+    if (name.len > 0)
+        memcpy(bytes, name.ptr, name.len);
+    bytes[name.len] = '/';
+    memcpy(bytes + name.len + 1, version.ptr, version.len);
+    *agent = (struct fp_str){bytes, name.len + 1 + version.len};
+    return true;
+}
+
+static bool describe(struct fp_fold *fold)
+{
+    const struct fp_profile *profile = fold->profile;
+    const struct fp_user_agent user_agent = fp_user_agent_parse(fold->context->user_agent);
+    struct fp_delta *delta = fold->delta;
+    *delta = (struct fp_delta){
+        .id = profile->id,
+        .has_load = profile->has_load,
+        .load = profile->load,
+        .part = profile->part,
+        .received_us = fold->context->received_us,
+        .segment = {.site = fold->context->site,
+                    .release = profile->release,
+                    .environment = profile->environment,
+                    .variant = profile->variant,
+                    .browser = user_agent.browser,
+                    .os = user_agent.os,
+                    .device = user_agent.device,
+                    .thread = profile->thread},
+        .format = profile->format,
+        .coverage = profile->coverage,
+        .truncated = profile->truncated,
+        .browser_version = user_agent.version,
+        .body_bytes = fold->context->body_bytes,
+        .skipped_entries = profile->skipped_entries,
+    };
+    if (!profile->has_id && !fp_uuid_random(&delta->id))
+        return false;
+    return find_route(fold, &delta->segment.route) && describe_agent(fold, &delta->agent);
+}
+
+bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *context,
+             struct fp_arena *arena, struct fp_delta *delta)
+{
+    struct fp_fold fold = {
+        .profile = profile,
+        .context = context,
+        .arena = arena,
+        .delta = delta,
+        .site_id = fp_site_id(context->site),
+        .page_url = profile->page_url.len > 0 ? profile->page_url : clean_referer(context->referer),
+    };
+    size_t marker_frames = FP_MARKER_COUNT;
+    fp_map_init(&fold.resources, profile->resource_count);
+    fp_map_init(&fold.frames, profile->frame_count + marker_frames);
+    fp_map_init(&fold.stacks, profile->stack_count + marker_frames);
+    bool folded = describe(&fold) && fp_fold_weigh(&fold) && fp_fold_attribute(&fold) &&
+                  fp_fold_sum(&fold) && fp_fold_timings(&fold);
+    fp_map_release(&fold.resources);
+    fp_map_release(&fold.frames);
+    fp_map_release(&fold.stacks);
+    return folded;
+}

@@ -1,0 +1,60 @@
+/*
+ * Fold, inside: the state of one fold and its steps, in the order in which fp_fold takes them.
+ *
+ * Every step gives false when memory is out.
+ */
+#ifndef FP_PROFILE_FOLD_PARTS_H
+#define FP_PROFILE_FOLD_PARTS_H
+
+#include "collector/base/map.h"
+#include "collector/profile/fold.h"
+
+/* A sample in the order of time. */
+struct fp_fold_sample {
+    int64_t time_us;
+    int64_t weight_us;
+    uint32_t stack; /* index into the profile's stacks, later into the delta's; FP_INDEX_NONE */
+    uint32_t order; /* of arrival */
+    enum fp_marker marker;
+};
+
+struct fp_fold {
+    const struct fp_profile *profile;
+    const struct fp_fold_context *context;
+    struct fp_arena *arena;
+    struct fp_delta *delta;
+    uint64_t site_id;
+    struct fp_str page_url; /* the envelope's, else the Referer; "" when neither is there */
+
+    struct fp_fold_sample *samples;
+
+    /* From an index in the profile to one in the delta; FP_INDEX_NONE: not met yet. */
+    uint32_t *resource_of;
+    uint32_t *frame_of;
+    uint32_t *stack_of;
+    uint32_t *chain; /* room for a chain of parents */
+    uint32_t marker_stack_of[FP_MARKER_COUNT];
+
+    /* From a content id to an index in the delta. */
+    struct fp_map resources;
+    struct fp_map frames;
+    struct fp_map stacks;
+};
+
+/* Room for count elements of size bytes, not cleared; NULL when there is none. */
+void *fp_fold_array(struct fp_fold *fold, size_t count, size_t size) FP_MUST_CHECK;
+
+/* Sorts the samples by time, stably, into fold->samples and gives each its weight (rules 1, 2). */
+bool fp_fold_weigh(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Finds what each sample belongs to (rules 3 to 6, 11): resources, frames and stacks of the delta,
+ * and its unattributed time. */
+bool fp_fold_attribute(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Adds up self and total times: stack_samples, splits, and the numbers of the frames. */
+bool fp_fold_sum(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Groups marks and measures by name, with their histograms (rule 8). */
+bool fp_fold_timings(struct fp_fold *fold) FP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * Scrub: what is kept of a URL (design 5.11).
+ *
+ * A query, a fragment and credentials may hold a visitor's secrets; the identifiers of blobs and
+ * extensions and the text of data: URLs would make each page load a name of its own.
+ */
+#include "collector/profile/scrub.h"
+
+#include "collector/base/hash.h"
+#include "collector/profile/route.h"
+#include "collector/profile/text.h"
+#include "collector/profile/url.h"
+
+#include <strings.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Joins texts in the arena. */
+static bool join(struct fp_arena *arena, const struct fp_str *parts, size_t part_count,
+                 struct fp_str *joined)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < part_count; i++)
+        if (__builtin_add_overflow(len, parts[i].len, &len))
+            return false;
+    char *bytes = fp_arena_alloc(arena, len);
+    if (bytes == NULL)
+        return false;
+    size_t at = 0;
+    for (size_t i = 0; i < part_count; i++) {
+        if (parts[i].len > 0)
+            memcpy(bytes + at, parts[i].ptr, parts[i].len);
+        at += parts[i].len;
+    }
+    *joined = (struct fp_str){bytes, len};
+    return true;
+}
+
+/* Routes. */
+
+bool fp_scrub_route(const struct fp_scrub_rules *rules, struct fp_str page_url,
+                    struct fp_arena *arena, struct fp_str *route)
+{
+    *route = FP_STR("");
+    const struct fp_url url = fp_url_parse(page_url);
+    if (!fp_url_is_http(&url) || url.path.len == 0)
+        return true;
+    const struct fp_str *found = fp_route_find(rules, url.path);
+    if (found != NULL) {
+        *route = *found;
+        return true;
+    }
+    return fp_arena_copy(arena, fp_text_cut(url.path, FP_TEXT_DIMENSION_MAX), route);
+}
+
+/* Resources. */
+
+static bool ends_with(struct fp_str text, const char *end)
+{
+    size_t len = strlen(end);
+    return text.len >= len && strncasecmp(text.ptr + text.len - len, end, len) == 0;
+}
+
+/* Only a page's own URL, which its inline scripts carry, may take a route: `/:name` must not make
+ * one of /a.js and /b.js. */
+static bool is_script_file(struct fp_str path)
+{
+    return ends_with(path, ".js") || ends_with(path, ".mjs") || ends_with(path, ".cjs");
+}
+
+static const struct fp_str *page_route(const struct fp_scrub_rules *rules, const struct fp_url *url,
+                                       struct fp_str page_url)
+{
+    const struct fp_url page = fp_url_parse(page_url);
+    if (!fp_url_same_origin(url, &page) || is_script_file(url->path))
+        return NULL;
+    return fp_route_find(rules, url->path);
+}
+
+static bool is_media_type(struct fp_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+            (c == '\0' || strchr("/.+-_", c) == NULL))
+            return false;
+    }
+    return text.len > 0;
+}
+
+/* `data:text/javascript;xxh3=0123456789abcdef`: the hash is of the whole URL. */
+static bool scrub_data(struct fp_str text, const struct fp_url *url, struct fp_arena *arena,
+                       struct fp_str *scrubbed)
+{
+    struct fp_str type = {url->path.ptr, 0};
+    while (type.len < url->path.len && type.ptr[type.len] != ';' && type.ptr[type.len] != ',')
+        type.len++;
+    if (!is_media_type(type))
+        type = FP_STR("text/plain"); /* what RFC 2397 says of none */
+    type = fp_text_cut(type, FP_TEXT_DIMENSION_MAX);
+    char hash[sizeof(";xxh3=") + 16];
+    int len = snprintf(hash, sizeof(hash), ";xxh3=%016llx",
+                       (unsigned long long)fp_hash64(text.ptr, text.len));
+    const struct fp_str parts[] = {FP_STR("data:"), type, {hash, (size_t)len}};
+    return join(arena, parts, COUNT(parts), scrubbed);
+}
+
+/* `blob:https://shop.example`, `blob:null`. */
+static bool scrub_blob(const struct fp_url *url, struct fp_arena *arena, struct fp_str *scrubbed)
+{
+    const struct fp_url inner = fp_url_parse(url->path);
+    if (!fp_url_is_http(&inner)) {
+        *scrubbed = FP_STR("blob:null");
+        return true;
+    }
+    const struct fp_str parts[] = {FP_STR("blob:"), inner.scheme, FP_STR("://"), inner.host};
+    return join(arena, parts, COUNT(parts), scrubbed);
+}
+
+/* The folders of a local file may name its owner. */
+static bool scrub_file(const struct fp_url *url, struct fp_arena *arena, struct fp_str *scrubbed)
+{
+    struct fp_str name = url->path;
+    for (size_t i = 0; i < url->path.len; i++)
+        if (url->path.ptr[i] == '/' || url->path.ptr[i] == '\\')
+            name = (struct fp_str){url->path.ptr + i + 1, url->path.len - i - 1};
+    const struct fp_str parts[] = {FP_STR("file:"), name};
+    return join(arena, parts, COUNT(parts), scrubbed);
+}
+
+/* Everything else, URL or not: cut before the query, credentials removed. */
+static bool scrub_text(const struct fp_scrub_rules *rules, struct fp_str text,
+                       struct fp_arena *arena, struct fp_str *scrubbed)
+{
+    size_t len = 0;
+    while (len < text.len && text.ptr[len] != '#' && (rules->keep_query || text.ptr[len] != '?'))
+        len++;
+    char *bytes = fp_arena_alloc(arena, len);
+    if (bytes == NULL)
+        return false;
+    if (len > 0)
+        memcpy(bytes, text.ptr, len);
+    *scrubbed = (struct fp_str){bytes, fp_url_drop_credentials(bytes, len)};
+    return true;
+}
+
+bool fp_scrub_resource(const struct fp_scrub_rules *rules, struct fp_str url_text,
+                       struct fp_str page_url, struct fp_arena *arena, struct fp_str *scrubbed)
+{
+    const struct fp_url url = fp_url_parse(url_text);
+    if (fp_url_has_scheme(&url, "data"))
+        return scrub_data(url_text, &url, arena, scrubbed);
+    if (fp_url_has_scheme(&url, "blob"))
+        return scrub_blob(&url, arena, scrubbed);
+    if (fp_url_has_scheme(&url, "file"))
+        return scrub_file(&url, arena, scrubbed);
+    if (fp_url_has_scheme(&url, "javascript") || ends_with(url.scheme, "extension"))
+        return fp_arena_copy(arena, (struct fp_str){url_text.ptr, url.scheme.len + 1}, scrubbed);
+
+    const struct fp_str *route = page_route(rules, &url, page_url);
+    if (route != NULL) {
+        const struct fp_str parts[] = {url.scheme, FP_STR("://"), url.host, *route};
+        return join(arena, parts, COUNT(parts), scrubbed);
+    }
+    return scrub_text(rules, url_text, arena, scrubbed);
+}

@@ -1,0 +1,18 @@
+/*
+ * Text: lengths in code points of valid UTF-8. Pure functions; any thread.
+ */
+#ifndef FP_PROFILE_TEXT_H
+#define FP_PROFILE_TEXT_H
+
+#include "collector/base/base.h"
+
+/* Code points of a stored name. */
+#define FP_TEXT_NAME_MAX 1024
+/* Code points of a dimension (release, environment, variant, route, agent): few values, short ones.
+ */
+#define FP_TEXT_DIMENSION_MAX 200
+
+/* The longest beginning of text, which is valid UTF-8, that has at most max_points code points. */
+struct fp_str fp_text_cut(struct fp_str text, size_t max_points);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * URL: the parts of an absolute URL as this room needs them. Slices of the text; any thread.
+ */
+#ifndef FP_PROFILE_URL_H
+#define FP_PROFILE_URL_H
+
+#include "collector/base/base.h"
+
+struct fp_url {
+    struct fp_str scheme; /* without the colon, as written; "" when there is none */
+    struct fp_str host;   /* with its port, without credentials; "" without `//` */
+    struct fp_str path;   /* after the host or the scheme, up to query and fragment */
+    struct fp_str query;  /* with its question mark, without the fragment */
+};
+
+/* Takes text apart. Never fails: what is not there is empty. */
+struct fp_url fp_url_parse(struct fp_str text);
+
+bool fp_url_is_http(const struct fp_url *url);
+
+/* Whether the scheme is this one, in lower case; schemes have no case. */
+bool fp_url_has_scheme(const struct fp_url *url, const char *scheme);
+
+/* Whether both are http(s) and have one scheme, host and port, as browsers write them. */
+bool fp_url_same_origin(const struct fp_url *a, const struct fp_url *b);
+
+/* Removes `user:password@` after every `://` (and a leading `//`) of a text, wherever it stands.
+ * Changes the bytes in place; returns their new length. */
+size_t fp_url_drop_credentials(char *text, size_t len);
+
+#endif
