@@ -1,0 +1,44 @@
+/*
+ * Analysis: what the analyst's commands have in common: a database, filters, one SQL function whose
+ * answer is a table.
+ *
+ * One thread.
+ */
+#ifndef FP_CLI_ANALYSIS_H
+#define FP_CLI_ANALYSIS_H
+
+#include "cli/filters.h"
+#include "cli/message.h"
+#include "cli/query.h"
+#include "cli/table.h"
+
+struct fp_analysis {
+    struct fp_database_options database;
+    struct fp_filters filters;
+    const char *top; /* how many rows, NULL for the function's default */
+    bool json;
+    PGconn *connection; /* owned while the analysis is open */
+};
+
+/* Connects and chooses the site. False after having said why not; nothing is open then. */
+bool fp_analysis_open(struct fp_analysis *analysis) FP_MUST_CHECK;
+void fp_analysis_close(struct fp_analysis *analysis);
+
+/* Starts "select COLUMNS from fleetprof.FUNCTION(FILTERS)". The caller releases the query. */
+void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
+                       const char *function, struct fp_query *query);
+
+/*
+ * Asks, and prints the answer's columns as the table's; *rows gets their number. An empty answer is
+ * explained on standard error. False after having said what went wrong.
+ */
+struct fp_analysis_question {
+    const char *select;   /* SQL's columns, in the order of `columns` */
+    const char *function; /* in schema fleetprof */
+    const struct fp_column *columns;
+    size_t column_count;
+};
+bool fp_analysis_print(const struct fp_analysis *analysis,
+                       const struct fp_analysis_question *question, size_t *rows) FP_MUST_CHECK;
+
+#endif

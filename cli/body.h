@@ -1,0 +1,35 @@
+/*
+ * Body: a file as an upload: its bytes, its encoding, and what the collector's decoder makes of it.
+ *
+ * One thread.
+ */
+#ifndef FP_CLI_BODY_H
+#define FP_CLI_BODY_H
+
+#include "collector/base/arena.h"
+#include "collector/base/buf.h"
+#include "collector/format/format.h"
+
+/* What a file may have; more is an error of reading, not of the upload. */
+#define FP_BODY_MAX ((size_t)1 << 30)
+
+struct fp_body {
+    const char *name; /* the file's, "standard input" for "-" */
+    struct fp_buf bytes;
+    struct fp_str encoding; /* by the name's end: gzip (.gz), br (.br), zstd (.zst) or "" */
+};
+
+/* Reads a file, or standard input for "-". False after having said why not; nothing to release. */
+bool fp_body_read(const char *file, struct fp_body *body) FP_MUST_CHECK;
+void fp_body_release(struct fp_body *body);
+
+/*
+ * Inflates and decodes as the collector does. *text gets the inflated bytes; it and the profile
+ * live in the arena and the body.
+ */
+enum fp_format_verdict fp_body_decode(const struct fp_body *body,
+                                      const struct fp_format_limits *limits, struct fp_arena *arena,
+                                      struct fp_str *text, struct fp_profile *profile,
+                                      struct fp_format_error *error) FP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * Commands: each has a file of its own and one line in the table of main.c.
+ *
+ * A command reads its options with argp (which knows --help, --usage and --version) and returns an
+ * enum fp_exit. argv[0] is "fleetprof NAME".
+ */
+#ifndef FP_CLI_COMMAND_H
+#define FP_CLI_COMMAND_H
+
+#include "cli/message.h"
+
+#include <argp.h>
+
+/* Keys of options that have no letter; commands number theirs from here. */
+#define FP_OPTION_FIRST 0x100
+/* Those that several commands share start here. */
+#define FP_OPTION_SHARED 0x200
+
+enum fp_exit fp_migrate_command(int argc, char **argv);
+enum fp_exit fp_top_command(int argc, char **argv);
+enum fp_exit fp_timings_command(int argc, char **argv);
+enum fp_exit fp_export_command(int argc, char **argv);
+enum fp_exit fp_validate_command(int argc, char **argv);
+enum fp_exit fp_import_command(int argc, char **argv);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * The collector's configuration: the file of -c, else the usual one if there is one.
+ */
+#include "cli/config_file.h"
+
+#include "cli/message.h"
+#include "collector/config_settings.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+bool fp_config_file_load(const char *file, struct fp_config **config)
+{
+    *config = NULL;
+    if (file == NULL) {
+        if (access(FP_CONFIG_FILE, F_OK) != 0 && errno == ENOENT)
+            return true;
+        file = FP_CONFIG_FILE;
+    }
+    struct fp_buf errors;
+    fp_buf_init(&errors, (size_t)64 * 1024);
+    *config = fp_config_load(file, &errors);
+    if (*config == NULL) {
+        fp_message_error("could not read the configuration");
+        fp_message_detail("%.*s", (int)errors.len, (const char *)errors.data);
+    }
+    fp_buf_release(&errors);
+    return *config != NULL;
+}
+
+/* Limits and privacy as they are where a configuration says nothing. */
+static struct fp_rules *default_rules(void)
+{
+    struct fp_config config = {.rules = fp_rules_create((size_t)64 * 1024)};
+    bool fine = config.rules != NULL;
+    for (size_t i = 0; fine && i < fp_setting_count; i++) {
+        const struct fp_setting *setting = &fp_settings[i];
+        if (setting->home == FP_HOME_RULES)
+            fine = fp_setting_store(setting, fp_str_of(setting->value),
+                                    fp_setting_field(setting, &config, NULL),
+                                    &config.rules->arena) == NULL;
+    }
+    if (fine)
+        return config.rules;
+    fp_message_error("out of memory");
+    fp_rules_unref(config.rules);
+    return NULL;
+}
+
+struct fp_rules *fp_config_file_rules(const struct fp_config *config)
+{
+    return config != NULL ? fp_rules_ref(config->rules) : default_rules();
+}

@@ -1,0 +1,23 @@
+/*
+ * The collector's configuration, as far as commands take defaults from it (-c/--config).
+ */
+#ifndef FP_CLI_CONFIG_FILE_H
+#define FP_CLI_CONFIG_FILE_H
+
+#include "collector/config.h"
+
+#define FP_CONFIG_FILE "/etc/fleetprof/fleetprof.yaml"
+
+/*
+ * Loads a configuration. file NULL: the usual one, and *config is NULL when that does not exist.
+ * False after having said what is wrong. The caller calls fp_config_free, also for NULL.
+ */
+bool fp_config_file_load(const char *file, struct fp_config **config) FP_MUST_CHECK;
+
+/*
+ * What a collector with this configuration allows an upload, or, with NULL, one with the defaults.
+ * NULL after having said that memory ran out. The caller calls fp_rules_unref.
+ */
+struct fp_rules *fp_config_file_rules(const struct fp_config *config) FP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,159 @@
+/*
+ * Filters: options of the command line that become named parameters of SQL.
+ */
+#include "cli/filters.h"
+
+#include "cli/command.h"
+
+#define KEY(filter) (FP_OPTION_SHARED + FP_FILTER_##filter)
+
+static const struct argp_option filter_options[] = {
+    {"marker", KEY(MARKER), "MARKER", 0,
+     "only samples with this marker: script, gc, style, layout, paint, other or (none)", 0},
+    {"site", KEY(SITE), "NAME", 0,
+     "the site (not needed when the database has only one); % is all of them", 0},
+    {"since", KEY(SINCE), "WHEN", 0,
+     "from this time on: a duration back from now (30m, 2h, 1d, 1w) or a timestamp (default: 1d)",
+     0},
+    {"until", KEY(UNTIL), "WHEN", 0, "before this time (default: now)", 0},
+    {"route", KEY(ROUTE), "PATTERN", 0, "page routes, such as /product/:id", 0},
+    {"release", KEY(RELEASE), "PATTERN", 0, "releases of the site", 0},
+    {"environment", KEY(ENVIRONMENT), "PATTERN", 0, "environments, such as production", 0},
+    {"variant", KEY(VARIANT), "PATTERN", 0, "arms of an experiment", 0},
+    {"browser", KEY(BROWSER), "PATTERN", 0, "browser families, such as Chrome", 0},
+    {"os", KEY(OS), "PATTERN", 0, "operating systems, such as Android", 0},
+    {"device", KEY(DEVICE), "PATTERN", 0, "device classes: desktop, mobile, tablet, bot", 0},
+    {"thread", KEY(THREAD), "PATTERN", 0, "threads: window or worker", 0},
+    {0},
+};
+
+/* The parameters' names in SQL, in the order of enum fp_filter. */
+static const char *const filter_names[FP_FILTER_COUNT] = {
+    "marker",      "site",    "since",   "until", "route",  "release",
+    "environment", "variant", "browser", "os",    "device", "thread",
+};
+
+static error_t parse_filter(int key, char *arg, struct argp_state *state)
+{
+    struct fp_filters *filters = state->input;
+    if (key < FP_OPTION_SHARED || key >= FP_OPTION_SHARED + FP_FILTER_COUNT)
+        return ARGP_ERR_UNKNOWN;
+    filters->values[key - FP_OPTION_SHARED] = arg;
+    return 0;
+}
+
+const struct argp fp_filters_argp = {.options = filter_options, .parser = parse_filter};
+const struct argp fp_filters_without_marker_argp = {.options = filter_options + 1,
+                                                    .parser = parse_filter};
+
+/* "2h": whole units back from now. */
+static bool is_duration(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    return digits > 0 && strlen(text) == digits + 1 && strchr("smhdw", text[digits]) != NULL;
+}
+
+static void add_value(enum fp_filter filter, const char *value, struct fp_query *query)
+{
+    if (filter != FP_FILTER_SINCE && filter != FP_FILTER_UNTIL) {
+        fp_query_value(query, "text", value);
+    } else if (is_duration(value)) {
+        fp_query_add(query, "now() - ");
+        fp_query_value(query, "interval", value);
+    } else {
+        fp_query_value(query, "timestamptz", value);
+    }
+}
+
+void fp_filters_add(const struct fp_filters *filters, struct fp_query *query)
+{
+    const char *separator = "";
+    for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
+        if (filters->values[filter] != NULL) {
+            fp_query_add(query, separator);
+            fp_query_add(query, filter_names[filter]);
+            fp_query_add(query, " => ");
+            add_value(filter, filters->values[filter], query);
+            separator = ", ";
+        }
+    }
+}
+
+static PGresult *list_sites(PGconn *connection)
+{
+    struct fp_query query;
+    fp_query_init(&query, "select distinct site from fleetprof.segment order by site limit 20");
+    PGresult *sites = fp_query_run(connection, &query);
+    fp_query_release(&query);
+    return sites;
+}
+
+static void complain_of_choice(const PGresult *sites)
+{
+    struct fp_buf names;
+    fp_buf_init(&names, 8192);
+    for (int i = 0; i < PQntuples(sites); i++)
+        fp_buf_addf(&names, "%s%s", i > 0 ? ", " : "", PQgetvalue(sites, i, 0));
+    fp_message_error("no site was named, and the database has several");
+    fp_message_hint("Give --site NAME: %.*s.", (int)names.len, (const char *)names.data);
+    fp_buf_release(&names);
+}
+
+bool fp_filters_choose_site(struct fp_filters *filters, PGconn *connection)
+{
+    if (filters->values[FP_FILTER_SITE] != NULL)
+        return true;
+    PGresult *sites = list_sites(connection);
+    if (sites == NULL)
+        return false;
+    bool several = PQntuples(sites) > 1;
+    if (several) {
+        complain_of_choice(sites);
+    } else {
+        (void)snprintf(filters->chosen_site, sizeof(filters->chosen_site), "%s",
+                       PQntuples(sites) == 1 ? PQgetvalue(sites, 0, 0) : "");
+        filters->values[FP_FILTER_SITE] = filters->chosen_site;
+    }
+    PQclear(sites);
+    return !several;
+}
+
+/* One row: the latest day with uploads, whether there is any site, whether this one is known. */
+static PGresult *ask_why_empty(const struct fp_filters *filters, PGconn *connection)
+{
+    struct fp_query query;
+    fp_query_init(&query, "select max(last_seen) filter (where site = asked), count(site) > 0, "
+                          "coalesce(bool_or(site = asked), false) or asked like '%\\%%' "
+                          "from (select ");
+    fp_query_value(&query, "text", filters->values[FP_FILTER_SITE]);
+    fp_query_add(&query,
+                 " as asked) as question left join fleetprof.segment on true group by asked");
+    PGresult *answer = fp_query_run(connection, &query);
+    fp_query_release(&query);
+    return answer;
+}
+
+bool fp_filters_explain_empty(const struct fp_filters *filters, PGconn *connection)
+{
+    PGresult *answer = ask_why_empty(filters, connection);
+    if (answer == NULL)
+        return false;
+    const char *latest = PQgetvalue(answer, 0, 0);
+    bool any_site = PQgetvalue(answer, 0, 1)[0] == 't';
+    bool known = PQgetvalue(answer, 0, 2)[0] == 't';
+    const char *site = filters->values[FP_FILTER_SITE];
+    if (!any_site) {
+        fp_message_notice("nothing was counted in this database yet");
+    } else if (!known) {
+        fp_message_notice("nothing was counted for a site named \"%s\"", site);
+    } else {
+        fp_message_notice("nothing matches");
+        if (latest[0] != '\0') {
+            fp_message_hint("The latest upload of site \"%s\" came around %s (UTC); "
+                            "without --since, one day back is looked at.",
+                            site, latest);
+        }
+    }
+    PQclear(answer);
+    return true;
+}

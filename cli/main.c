@@ -1,0 +1,140 @@
+/*
+ * fleetprof, the operator's and analyst's command line: finds the command and runs it.
+ */
+#include "cli/command.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+
+struct command {
+    const char *name;
+    const char *summary;
+    enum fp_exit (*run)(int argc, char **argv);
+};
+
+static enum fp_exit help_command(int argc, char **argv);
+
+static const struct command commands[] = {
+    {"migrate", "bring a database to this version's schema", fp_migrate_command},
+    {"top", "the functions that cost the most time", fp_top_command},
+    {"timings", "percentiles of User Timing marks and measures", fp_timings_command},
+    {"export", "stacks for other tools, such as flame graphs", fp_export_command},
+    {"validate", "check files as the collector would, without a server", fp_validate_command},
+    {"import", "upload files to a collector", fp_import_command},
+    {"help", "explain a command", help_command},
+};
+static const size_t command_count = sizeof(commands) / sizeof(commands[0]);
+
+static void list_commands(FILE *stream)
+{
+    (void)fprintf(stream, "Commands:\n");
+    for (size_t i = 0; i < command_count; i++)
+        (void)fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
+}
+
+/* Puts the list of commands where the text after the options stands in --help. */
+static char *fill_help(int key, const char *text, void *input)
+{
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC)
+        return (char *)(uintptr_t)text;
+    char *filled = NULL;
+    size_t len;
+    FILE *stream = open_memstream(&filled, &len);
+    if (stream == NULL)
+        return NULL;
+    list_commands(stream);
+    (void)fprintf(stream, "\n%s", text);
+    return fclose(stream) == 0 ? filled : NULL;
+}
+
+/* The first word that is no option is the command; all after it is the command's own. */
+static error_t parse_main(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    int *command_at = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        *command_at = state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_state_help(state, stderr,
+                        ARGP_HELP_USAGE | ARGP_HELP_DOC | ARGP_HELP_LONG | ARGP_HELP_EXIT_ERR);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp main_argp = {
+    .parser = parse_main,
+    .args_doc = "COMMAND [ARGUMENT...]",
+    .doc = "Which JavaScript costs real users the most time.\v"
+           "`fleetprof help COMMAND' explains a command. "
+           "Exit code: 0 fine, 1 the answer is no, 2 wrong use or cannot run.",
+    .help_filter = fill_help,
+};
+
+/* Runs a command under its full name, which its messages and its help then bear. */
+static enum fp_exit run_command(const char *name, int argc, char **argv)
+{
+    for (size_t i = 0; i < command_count; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            char full_name[32];
+            (void)snprintf(full_name, sizeof(full_name), "fleetprof %s", name);
+            argv[0] = full_name;
+            return commands[i].run(argc, argv);
+        }
+    }
+    fp_message_error("unknown command \"%s\"", name);
+    list_commands(stderr);
+    return FP_EXIT_TROUBLE;
+}
+
+static enum fp_exit help_command(int argc, char **argv)
+{
+    char main_name[] = "fleetprof", help[] = "--help";
+    char *help_argv[] = {main_name, help, NULL};
+    if (argc > 2) {
+        fp_message_error("help takes one command");
+        return FP_EXIT_TROUBLE;
+    }
+    if (argc < 2 || argv[1][0] == '-' || strcmp(argv[1], "help") == 0) {
+        return argp_parse(&main_argp, 2, help_argv, ARGP_IN_ORDER, NULL, &argc) == 0
+                   ? FP_EXIT_FINE
+                   : FP_EXIT_TROUBLE;
+    }
+    return run_command(argv[1], 2, help_argv);
+}
+
+/* What could not be written is an error of the whole run. */
+static enum fp_exit finish_output(enum fp_exit code)
+{
+    bool failed = ferror(stdout) != 0;
+    if (fflush(stdout) != 0 || failed) {
+        fp_message_error("could not write to standard output: %s",
+                         errno != 0 ? strerror(errno) : "write error");
+        return FP_EXIT_TROUBLE;
+    }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    /* Our texts are UTF-8, whatever the terminal says; numbers keep their point. */
+    (void)setlocale(LC_CTYPE, "C.UTF-8");
+    /* A reader that had enough (`| head`) ends us without a word, also when our parent ignores the
+     * signal. */
+    (void)signal(SIGPIPE, SIG_DFL);
+    argp_program_version = "fleetprof " FP_VERSION;
+    argp_err_exit_status = FP_EXIT_TROUBLE;
+
+    int command_at = 0;
+    if (argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &command_at) != 0) {
+        fp_message_error("out of memory");
+        return FP_EXIT_TROUBLE;
+    }
+    return (int)finish_output(run_command(argv[command_at], argc - command_at, argv + command_at));
+}

@@ -1,0 +1,38 @@
+/*
+ * Messages: what went wrong, on standard error, as PostgreSQL's programs say it: short fact,
+ * detail, hint.
+ *
+ * Texts may quote files, servers and uploads: control characters are shown as `?`, so that none of
+ * them can steer a terminal. One thread.
+ */
+#ifndef FP_CLI_MESSAGE_H
+#define FP_CLI_MESSAGE_H
+
+#include "collector/base/base.h"
+
+/* What the process's exit code says. */
+enum fp_exit {
+    FP_EXIT_FINE = 0,
+    FP_EXIT_NO = 1,      /* the answer is no: an invalid file, a failed check */
+    FP_EXIT_TROUBLE = 2, /* wrong use, or cannot run */
+};
+
+/* Writes "fleetprof: error: …" and a line end; detail and hint follow an error, a notice stands
+ * alone. */
+void fp_message_error(const char *format, ...) FP_PRINTF(1, 2);
+void fp_message_detail(const char *format, ...) FP_PRINTF(1, 2);
+void fp_message_hint(const char *format, ...) FP_PRINTF(1, 2);
+void fp_message_notice(const char *format, ...) FP_PRINTF(1, 2);
+
+/*
+ * What is wrong with an upload: "FILE: WHERE: sentence", WHERE being the JSON pointer or the byte
+ * offset, if any.
+ */
+struct fp_fault {
+    const char *pointer; /* NULL or "" when it does not apply */
+    int64_t offset;      /* bytes into the inflated text; -1 when it does not apply */
+    const char *detail;
+};
+void fp_message_fault(const char *file, const struct fp_fault *fault);
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * Query: finding the database, asking it, and repeating what it said when it refused.
+ */
+#include "cli/query.h"
+
+#include "cli/command.h"
+#include "cli/config_file.h"
+
+#define MAX_QUERY_LEN ((size_t)16 * 1024)
+
+static const struct argp_option database_options[] = {
+    {"database", 'd', "CONNINFO", 0,
+     "connect with this libpq connection string or URI (else $FLEETPROF_DATABASE, "
+     "else the configuration's)",
+     0},
+    {"config", 'c', "FILE", 0, "read the collector's configuration (" FP_CONFIG_FILE ")", 0},
+    {0},
+};
+
+static error_t parse_database(int key, char *arg, struct argp_state *state)
+{
+    struct fp_database_options *options = state->input;
+    switch (key) {
+    case 'd':
+        options->conninfo = arg;
+        return 0;
+    case 'c':
+        options->config_file = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp fp_database_argp = {.options = database_options, .parser = parse_database};
+
+static char *copy_or_complain(const char *conninfo)
+{
+    char *copy = strdup(conninfo);
+    if (copy == NULL)
+        fp_message_error("out of memory");
+    return copy;
+}
+
+static PGconn *connect_to(const char *conninfo)
+{
+    static const char *const keywords[] = {"dbname", "fallback_application_name", "client_encoding",
+                                           NULL};
+    const char *const values[] = {conninfo, "fleetprof", "UTF8", NULL};
+    PGconn *connection = PQconnectdbParams(keywords, values, 1);
+    if (connection != NULL && PQstatus(connection) == CONNECTION_OK)
+        return connection;
+    fp_message_error("could not connect to the database");
+    fp_message_detail("%s", connection != NULL ? PQerrorMessage(connection) : "out of memory");
+    PQfinish(connection);
+    return NULL;
+}
+
+char *fp_database_choose(const struct fp_database_options *options)
+{
+    const char *environment = getenv("FLEETPROF_DATABASE");
+    if (options->conninfo != NULL)
+        return copy_or_complain(options->conninfo);
+    if (environment != NULL && environment[0] != '\0')
+        return copy_or_complain(environment);
+    struct fp_config *config;
+    char *conninfo = NULL;
+    if (!fp_config_file_load(options->config_file, &config))
+        return NULL;
+    if (config != NULL) {
+        conninfo = copy_or_complain(config->database.ptr);
+    } else {
+        fp_message_error("no database was named");
+        fp_message_hint("Give --database CONNINFO, set FLEETPROF_DATABASE, or give --config FILE.");
+    }
+    fp_config_free(config);
+    return conninfo;
+}
+
+PGconn *fp_database_open(const struct fp_database_options *options)
+{
+    char *conninfo = fp_database_choose(options);
+    PGconn *connection = conninfo != NULL ? connect_to(conninfo) : NULL;
+    free(conninfo);
+    return connection;
+}
+
+void fp_query_init(struct fp_query *query, const char *text)
+{
+    fp_buf_init(&query->text, MAX_QUERY_LEN);
+    query->value_count = 0;
+    fp_query_add(query, text);
+}
+
+void fp_query_release(struct fp_query *query)
+{
+    fp_buf_release(&query->text);
+}
+
+void fp_query_add(struct fp_query *query, const char *text)
+{
+    fp_buf_add(&query->text, text, strlen(text));
+}
+
+void fp_query_value(struct fp_query *query, const char *type, const char *value)
+{
+    if (query->value_count == FP_QUERY_MAX_VALUES) {
+        query->text.failed = true;
+        return;
+    }
+    query->values[query->value_count++] = value;
+    fp_buf_addf(&query->text, "$%d::%s", query->value_count, type);
+}
+
+/* Says what the server said: message, detail and hint. */
+static void complain(const PGconn *connection, const PGresult *result)
+{
+    const char *fact = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+    const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+    fp_message_error("%s", fact != NULL ? fact : PQerrorMessage(connection));
+    if (detail != NULL)
+        fp_message_detail("%s", detail);
+    if (hint != NULL)
+        fp_message_hint("%s", hint);
+}
+
+/* The finished statement; NULL after having said that it did not fit. */
+static const char *finish_text(struct fp_query *query)
+{
+    fp_buf_add(&query->text, "", 1);
+    if (query->text.failed) {
+        fp_message_error("out of memory");
+        return NULL;
+    }
+    return (const char *)query->text.data;
+}
+
+PGresult *fp_query_run(PGconn *connection, struct fp_query *query)
+{
+    const char *text = finish_text(query);
+    if (text == NULL)
+        return NULL;
+    PGresult *result =
+        PQexecParams(connection, text, query->value_count, NULL, query->values, NULL, NULL, 0);
+    if (PQresultStatus(result) == PGRES_TUPLES_OK)
+        return result;
+    complain(connection, result);
+    PQclear(result);
+    return NULL;
+}
+
+bool fp_query_stream(PGconn *connection, struct fp_query *query,
+                     void (*take_row)(void *context, const PGresult *row), void *context)
+{
+    const char *text = finish_text(query);
+    if (text == NULL)
+        return false;
+    if (PQsendQueryParams(connection, text, query->value_count, NULL, query->values, NULL, NULL,
+                          0) == 0) {
+        complain(connection, NULL);
+        return false;
+    }
+    (void)PQsetSingleRowMode(connection);
+    bool fine = false;
+    PGresult *result;
+    while ((result = PQgetResult(connection)) != NULL) {
+        ExecStatusType status = PQresultStatus(result);
+        fine = status == PGRES_TUPLES_OK;
+        if (status == PGRES_SINGLE_TUPLE)
+            take_row(context, result);
+        else if (!fine)
+            complain(connection, result);
+        PQclear(result);
+    }
+    return fine;
+}

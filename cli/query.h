@@ -1,0 +1,66 @@
+/*
+ * Query: one SQL statement with its parameters, and the connection it is asked on.
+ *
+ * Text of the user's goes into parameters, never into the statement. One thread.
+ */
+#ifndef FP_CLI_QUERY_H
+#define FP_CLI_QUERY_H
+
+#include "collector/base/base.h"
+#include "collector/base/buf.h"
+
+#include <argp.h>
+#include <libpq-fe.h>
+
+/* -d and -c. */
+struct fp_database_options {
+    const char *conninfo;    /* NULL when not given */
+    const char *config_file; /* NULL when not given */
+};
+
+/* Reads -d/--database and -c/--config into a struct fp_database_options. */
+extern const struct argp fp_database_argp;
+
+/*
+ * The connection string of -d, else of $FLEETPROF_DATABASE, else of the configuration. NULL after
+ * having said why there is none. The caller frees it.
+ */
+char *fp_database_choose(const struct fp_database_options *options) FP_MUST_CHECK;
+
+/* Connects to the chosen database. NULL after having said why not. The caller calls PQfinish. */
+PGconn *fp_database_open(const struct fp_database_options *options) FP_MUST_CHECK;
+
+#define FP_QUERY_MAX_VALUES 16
+
+struct fp_query {
+    struct fp_buf text;
+    const char *values[FP_QUERY_MAX_VALUES];
+    int value_count;
+};
+
+/* Starts a statement; fp_query_release gives its memory back. */
+void fp_query_init(struct fp_query *query, const char *text);
+void fp_query_release(struct fp_query *query);
+
+/* Appends SQL of our own. */
+void fp_query_add(struct fp_query *query, const char *text);
+
+/* Appends a parameter's number and cast ("$3::text") and keeps the value, which must outlive the
+ * query. */
+void fp_query_value(struct fp_query *query, const char *type, const char *value);
+
+/*
+ * Sends the statement and waits for all of its rows. NULL after having said what the server said.
+ * The caller calls PQclear.
+ */
+PGresult *fp_query_run(PGconn *connection, struct fp_query *query) FP_MUST_CHECK;
+
+/*
+ * Sends the statement and hands each row to take_row as it arrives, so that a large answer needs
+ * little memory. False after having said what the server said.
+ */
+bool fp_query_stream(PGconn *connection, struct fp_query *query,
+                     void (*take_row)(void *context, const PGresult *row),
+                     void *context) FP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * Target: from `listen` and `sites` of a configuration to a URL.
+ */
+#include "cli/target.h"
+
+#include "cli/message.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/un.h>
+
+static const struct fp_site *choose_site(const struct fp_rules *rules, const char *name)
+{
+    if (name == NULL && rules->site_count == 1)
+        return &rules->sites[0];
+    for (size_t i = 0; name != NULL && i < rules->site_count; i++)
+        if (fp_str_equal(rules->sites[i].name, fp_str_of(name)))
+            return &rules->sites[i];
+    if (name == NULL)
+        fp_message_error("no site was named, and the configuration has several");
+    else
+        fp_message_error("the configuration has no site named \"%s\"", name);
+    struct fp_buf names;
+    fp_buf_init(&names, 4096);
+    for (size_t i = 0; i < rules->site_count; i++)
+        fp_buf_addf(&names, "%s%s", i > 0 ? ", " : "", rules->sites[i].name.ptr);
+    fp_message_hint("Give --site NAME: %.*s.", (int)names.len, (const char *)names.data);
+    fp_buf_release(&names);
+    return NULL;
+}
+
+/* An address to listen on as one to connect to: "any" is reached as loopback. */
+static bool write_host(const struct fp_address *address, char *host, size_t size)
+{
+    char ip[INET6_ADDRSTRLEN];
+    if (address->sa.ss_family == AF_INET) {
+        struct sockaddr_in sa;
+        memcpy(&sa, &address->sa, sizeof(sa));
+        if (sa.sin_addr.s_addr == htonl(INADDR_ANY))
+            sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        return inet_ntop(AF_INET, &sa.sin_addr, ip, sizeof(ip)) != NULL &&
+               snprintf(host, size, "%s:%u", ip, (unsigned)ntohs(sa.sin_port)) < (int)size;
+    }
+    struct sockaddr_in6 sa;
+    memcpy(&sa, &address->sa, sizeof(sa));
+    if (IN6_IS_ADDR_UNSPECIFIED(&sa.sin6_addr))
+        sa.sin6_addr = in6addr_loopback;
+    return inet_ntop(AF_INET6, &sa.sin6_addr, ip, sizeof(ip)) != NULL &&
+           snprintf(host, size, "[%s]:%u", ip, (unsigned)ntohs(sa.sin6_port)) < (int)size;
+}
+
+bool fp_target_find(const struct fp_config *config, const char *site, struct fp_target *target)
+{
+    const struct fp_site *chosen = choose_site(config->rules, site);
+    if (chosen == NULL)
+        return false;
+    char host[INET6_ADDRSTRLEN + 16] = "localhost";
+    bool fine = true;
+    target->unix_socket[0] = '\0';
+    if (config->listen.sa.ss_family == AF_UNIX) {
+        struct sockaddr_un sa;
+        memcpy(&sa, &config->listen.sa, sizeof(sa));
+        (void)snprintf(target->unix_socket, sizeof(target->unix_socket), "%.*s",
+                       (int)sizeof(sa.sun_path), sa.sun_path);
+    } else {
+        fine = write_host(&config->listen, host, sizeof(host));
+    }
+    int len =
+        snprintf(target->url, sizeof(target->url), "http://%s/v1/ingest/%s", host, chosen->key.ptr);
+    if (fine && len < (int)sizeof(target->url))
+        return true;
+    fp_message_error("the configuration's address and key make no URL");
+    return false;
+}

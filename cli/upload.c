@@ -1,0 +1,163 @@
+/*
+ * Upload: libcurl posts, yyjson reads the problem in the answer.
+ */
+#include "cli/upload.h"
+
+#include "collector/base/buf.h"
+
+#include <curl/curl.h>
+#include <yyjson.h>
+
+enum { MAX_TRIES = 5, MAX_WAIT_S = 60, CONNECT_TIMEOUT_S = 10, TIMEOUT_S = 120 };
+
+#define MAX_REPLY_LEN ((size_t)64 * 1024)
+
+struct fp_uploader {
+    CURL *curl;
+    struct fp_buf reply;
+    char error[CURL_ERROR_SIZE];
+};
+
+static size_t take_reply(char *bytes, size_t size, size_t count, void *context)
+{
+    struct fp_buf *reply = context;
+    fp_buf_add(reply, bytes, size * count);
+    return size * count;
+}
+
+static bool set_text(CURL *curl, CURLoption option, const char *text)
+{
+    return curl_easy_setopt(curl, option, text) == CURLE_OK;
+}
+
+static bool set_number(CURL *curl, CURLoption option, long number)
+{
+    return curl_easy_setopt(curl, option, number) == CURLE_OK;
+}
+
+static bool set_options(struct fp_uploader *uploader, const struct fp_upload_target *target)
+{
+    CURL *curl = uploader->curl;
+    /* A collector is one's own: what the environment says of proxies is about the world outside. */
+    return set_text(curl, CURLOPT_URL, target->url) && set_text(curl, CURLOPT_PROXY, "") &&
+           set_text(curl, CURLOPT_PROTOCOLS_STR, "http,https") &&
+           set_text(curl, CURLOPT_UNIX_SOCKET_PATH, target->unix_socket) &&
+           set_text(curl, CURLOPT_REFERER, target->page) &&
+           set_text(curl, CURLOPT_USERAGENT, target->user_agent) &&
+           set_number(curl, CURLOPT_POST, 1) &&
+           set_number(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S) &&
+           set_number(curl, CURLOPT_TIMEOUT, TIMEOUT_S) &&
+           curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, uploader->error) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_reply) == CURLE_OK &&
+           curl_easy_setopt(curl, CURLOPT_WRITEDATA, &uploader->reply) == CURLE_OK;
+}
+
+struct fp_uploader *fp_uploader_create(const struct fp_upload_target *target)
+{
+    struct fp_uploader *uploader = calloc(1, sizeof(*uploader));
+    if (uploader == NULL)
+        return NULL;
+    fp_buf_init(&uploader->reply, MAX_REPLY_LEN);
+    uploader->curl = curl_easy_init();
+    if (uploader->curl != NULL && set_options(uploader, target))
+        return uploader;
+    fp_uploader_free(uploader);
+    return NULL;
+}
+
+void fp_uploader_free(struct fp_uploader *uploader)
+{
+    if (uploader == NULL)
+        return;
+    curl_easy_cleanup(uploader->curl);
+    fp_buf_release(&uploader->reply);
+    free(uploader);
+}
+
+static void copy_member(yyjson_val *problem, const char *name, char *to, size_t size)
+{
+    const char *text = yyjson_get_str(yyjson_obj_get(problem, name));
+    if (text != NULL)
+        (void)snprintf(to, size, "%s", text);
+}
+
+/* RFC 9457; an answer of another kind (a proxy's page) leaves the reply as it is. */
+static void read_problem(struct fp_buf *body, struct fp_upload_reply *reply)
+{
+    yyjson_doc *doc = yyjson_read((const char *)body->data, body->len, 0);
+    yyjson_val *problem = yyjson_doc_get_root(doc);
+    copy_member(problem, "title", reply->detail, sizeof(reply->detail));
+    copy_member(problem, "detail", reply->detail, sizeof(reply->detail));
+    copy_member(problem, "pointer", reply->pointer, sizeof(reply->pointer));
+    yyjson_val *offset = yyjson_obj_get(problem, "offset");
+    if (yyjson_is_int(offset))
+        reply->offset = yyjson_get_sint(offset);
+    yyjson_doc_free(doc);
+}
+
+/* Sets the headers of one request, which the caller frees. */
+static bool set_headers(CURL *curl, const char *encoding, struct curl_slist **headers)
+{
+    char encoding_line[64];
+    (void)snprintf(encoding_line, sizeof(encoding_line), "Content-Encoding: %s", encoding);
+    /* An empty Expect: no round trip before a large body. */
+    const char *const lines[] = {"Content-Type: application/json", "Expect:", encoding_line};
+    size_t count = encoding[0] != '\0' ? 3 : 2;
+    for (size_t i = 0; i < count; i++) {
+        struct curl_slist *longer = curl_slist_append(*headers, lines[i]);
+        if (longer == NULL)
+            return false;
+        *headers = longer;
+    }
+    return curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *headers) == CURLE_OK;
+}
+
+static void post(struct fp_uploader *uploader, struct fp_upload_reply *reply)
+{
+    *reply = (struct fp_upload_reply){.offset = -1};
+    fp_buf_clear(&uploader->reply);
+    uploader->error[0] = '\0';
+    CURLcode result = curl_easy_perform(uploader->curl);
+    if (result == CURLE_OK) {
+        (void)curl_easy_getinfo(uploader->curl, CURLINFO_RESPONSE_CODE, &reply->status);
+        read_problem(&uploader->reply, reply);
+    } else {
+        const char *why = uploader->error[0] != '\0' ? uploader->error : curl_easy_strerror(result);
+        (void)snprintf(reply->detail, sizeof(reply->detail), "%s", why);
+    }
+}
+
+static bool is_busy(const struct fp_upload_reply *reply)
+{
+    return reply->status == 429 || reply->status == 503;
+}
+
+/* Waits as long as Retry-After says, else 1, 2, 4, 8 s. */
+static void wait_after(struct fp_uploader *uploader, int tries)
+{
+    curl_off_t wait_s = 0;
+    (void)curl_easy_getinfo(uploader->curl, CURLINFO_RETRY_AFTER, &wait_s);
+    if (wait_s <= 0)
+        wait_s = (curl_off_t)1 << (tries - 1);
+    struct timespec wait = {.tv_sec = wait_s < MAX_WAIT_S ? wait_s : MAX_WAIT_S};
+    while (nanosleep(&wait, &wait) != 0)
+        continue;
+}
+
+void fp_uploader_send(struct fp_uploader *uploader, struct fp_str body, const char *encoding,
+                      struct fp_upload_reply *reply)
+{
+    CURL *curl = uploader->curl;
+    struct curl_slist *headers = NULL;
+    *reply = (struct fp_upload_reply){.offset = -1, .detail = "out of memory"};
+    if (set_headers(curl, encoding, &headers) &&
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len) == CURLE_OK &&
+        set_text(curl, CURLOPT_POSTFIELDS, body.len > 0 ? body.ptr : "")) {
+        post(uploader, reply);
+        for (int tries = 1; is_busy(reply) && tries < MAX_TRIES; tries++) {
+            wait_after(uploader, tries);
+            post(uploader, reply);
+        }
+    }
+    curl_slist_free_all(headers);
+}

@@ -1,0 +1,41 @@
+/*
+ * Upload: one body posted to a collector over HTTP, like everyone else's.
+ *
+ * One thread.
+ */
+#ifndef FP_CLI_UPLOAD_H
+#define FP_CLI_UPLOAD_H
+
+#include "collector/base/base.h"
+
+struct fp_upload_target {
+    const char *url;         /* …/v1/ingest/KEY */
+    const char *unix_socket; /* path, NULL for TCP */
+    const char *page;        /* sent as Referer; NULL: none */
+    const char *user_agent;  /* NULL: none */
+};
+
+/* The collector's answer; texts are cut to fit. */
+struct fp_upload_reply {
+    long status;       /* HTTP's; 0 when there was no answer */
+    char detail[512];  /* what the collector, or libcurl, said; "" for nothing */
+    char pointer[256]; /* "" when the reply has none */
+    int64_t offset;    /* -1 when the reply has none */
+};
+
+/* A connection that is kept from one upload to the next. */
+struct fp_uploader;
+
+/* Makes an uploader without connecting; the target must outlive it. NULL when out of memory. */
+struct fp_uploader *fp_uploader_create(const struct fp_upload_target *target) FP_MUST_CHECK;
+void fp_uploader_free(struct fp_uploader *uploader);
+
+/*
+ * Posts one body and waits for the answer. While the collector is busy (429, 503) it waits as long
+ * as that says, at most a minute, and tries again, five times in all. encoding: Content-Encoding,
+ * or "".
+ */
+void fp_uploader_send(struct fp_uploader *uploader, struct fp_str body, const char *encoding,
+                      struct fp_upload_reply *reply);
+
+#endif

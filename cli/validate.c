@@ -1,0 +1,181 @@
+/*
+ * fleetprof validate: checks files as the collector would, without one.
+ */
+#include "cli/body.h"
+#include "cli/command.h"
+#include "cli/config_file.h"
+#include "cli/table.h"
+#include "collector/profile/fold.h"
+
+enum { OPTION_JSON = FP_OPTION_FIRST };
+
+struct validate_options {
+    char **files; /* of argv */
+    int file_count;
+    const char *config_file;
+    bool json;
+};
+
+static const struct argp_option options[] = {
+    {"config", 'c', "FILE", 0, "take the limits from the collector's configuration", 0},
+    {"json", OPTION_JSON, NULL, 0, "print JSON, one object a file, invalid ones too", 0},
+    {0},
+};
+
+static error_t parse_validate(int key, char *arg, struct argp_state *state)
+{
+    struct validate_options *validate = state->input;
+    switch (key) {
+    case 'c':
+        validate->config_file = arg;
+        return 0;
+    case OPTION_JSON:
+        validate->json = true;
+        return 0;
+    case ARGP_KEY_ARGS:
+        validate->files = state->argv + state->next;
+        validate->file_count = state->argc - state->next;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "no file was named");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp validate_argp = {
+    .options = options,
+    .parser = parse_validate,
+    .args_doc = "FILE...",
+    .doc = "Decodes each FILE (- is standard input) with the collector's own decoder and says what "
+           "it holds, or where and why it would be refused. Without a configuration the default "
+           "limits hold.",
+};
+
+static const struct fp_column columns[] = {
+    {"file", "FILE", FP_CELL_PATH},
+    {"valid", NULL, FP_CELL_BOOLEAN},
+    {"format", "FORMAT", FP_CELL_TEXT},
+    {"samples", "SAMPLES", FP_CELL_INTEGER},
+    {"frames", "FRAMES", FP_CELL_INTEGER},
+    {"stacks", "STACKS", FP_CELL_INTEGER},
+    {"profiled_ms", "PROFILED MS", FP_CELL_MS},
+    {"unattributed_ms", "UNATTRIBUTED MS", FP_CELL_MS},
+    {"timings", "TIMINGS", FP_CELL_INTEGER},
+    {"pointer", NULL, FP_CELL_TEXT},
+    {"offset", NULL, FP_CELL_INTEGER},
+    {"detail", NULL, FP_CELL_TEXT},
+};
+
+static void add_ms(struct fp_table *table, int64_t time_us)
+{
+    char text[32];
+    (void)snprintf(text, sizeof(text), "%lld.%03lld", (long long)(time_us / 1000),
+                   (long long)(time_us % 1000));
+    fp_table_add(table, text);
+}
+
+static void add_valid(struct fp_table *table, const char *file, const struct fp_profile *profile,
+                      const struct fp_delta *delta)
+{
+    fp_table_add(table, file);
+    fp_table_add(table, "true");
+    fp_table_add(table, fp_upload_format_name(profile->format));
+    fp_table_add_integer(table, profile->sample_count);
+    fp_table_add_integer(table, profile->frame_count);
+    fp_table_add_integer(table, profile->stack_count);
+    add_ms(table, delta->profiled_us);
+    add_ms(table, delta->unattributed_us);
+    fp_table_add_integer(table, profile->timing_count);
+    fp_table_add(table, NULL);
+    fp_table_add(table, NULL);
+    fp_table_add(table, NULL);
+}
+
+static void add_invalid(struct fp_table *table, const char *file,
+                        const struct fp_format_error *error)
+{
+    fp_table_add(table, file);
+    fp_table_add(table, "false");
+    for (int i = 0; i < 7; i++)
+        fp_table_add(table, NULL);
+    fp_table_add(table, error->has_pointer ? error->pointer : NULL);
+    if (error->offset >= 0)
+        fp_table_add_integer(table, error->offset);
+    else
+        fp_table_add(table, NULL);
+    fp_table_add(table, error->detail);
+}
+
+/* Decodes and folds one file. Memory that runs out is the upload's verdict, as in the collector. */
+static enum fp_format_verdict check_body(const struct fp_body *body, const struct fp_rules *rules,
+                                         struct fp_arena *arena, struct fp_profile *profile,
+                                         struct fp_delta *delta, struct fp_format_error *error)
+{
+    struct fp_str text;
+    enum fp_format_verdict verdict =
+        fp_body_decode(body, &rules->format, arena, &text, profile, error);
+    if (verdict != FP_FORMAT_OK)
+        return verdict;
+    struct fp_fold_context context = {.rules = {.keep_query = rules->keep_query},
+                                      .body_bytes = (uint32_t)body->bytes.len};
+    if (fp_fold(profile, &context, arena, delta))
+        return FP_FORMAT_OK;
+    *error = (struct fp_format_error){.verdict = FP_FORMAT_MEMORY, .offset = -1};
+    (void)snprintf(error->detail, sizeof(error->detail),
+                   "The upload needs more memory than limits.upload_memory allows.");
+    return FP_FORMAT_MEMORY;
+}
+
+static enum fp_exit validate_file(const struct validate_options *validate, const char *file,
+                                  const struct fp_rules *rules, struct fp_table *table)
+{
+    struct fp_body body;
+    if (!fp_body_read(file, &body))
+        return FP_EXIT_TROUBLE;
+    struct fp_arena arena;
+    struct fp_profile profile;
+    struct fp_delta delta;
+    struct fp_format_error error;
+    fp_arena_init(&arena, rules->upload_memory);
+    bool valid = check_body(&body, rules, &arena, &profile, &delta, &error) == FP_FORMAT_OK;
+    if (valid) {
+        add_valid(table, body.name, &profile, &delta);
+    } else if (validate->json) {
+        add_invalid(table, body.name, &error);
+    } else {
+        struct fp_fault fault = {.pointer = error.has_pointer ? error.pointer : NULL,
+                                 .offset = error.offset,
+                                 .detail = error.detail};
+        fp_message_fault(body.name, &fault);
+    }
+    fp_arena_release(&arena);
+    fp_body_release(&body);
+    return valid ? FP_EXIT_FINE : FP_EXIT_NO;
+}
+
+enum fp_exit fp_validate_command(int argc, char **argv)
+{
+    struct validate_options validate = {0};
+    struct fp_config *config;
+    if (argp_parse(&validate_argp, argc, argv, 0, NULL, &validate) != 0 ||
+        !fp_config_file_load(validate.config_file, &config))
+        return FP_EXIT_TROUBLE;
+    struct fp_rules *rules = fp_config_file_rules(config);
+    fp_config_free(config);
+    if (rules == NULL)
+        return FP_EXIT_TROUBLE;
+    struct fp_table table;
+    fp_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    enum fp_exit worst = FP_EXIT_FINE;
+    for (int i = 0; i < validate.file_count; i++) {
+        enum fp_exit code = validate_file(&validate, validate.files[i], rules, &table);
+        worst = code > worst ? code : worst;
+    }
+    if (!fp_table_print(&table, validate.json))
+        worst = FP_EXIT_TROUBLE;
+    fp_table_release(&table);
+    fp_rules_unref(rules);
+    return worst;
+}

@@ -1,0 +1,186 @@
+/** fleetprof without a server: help, wrong use, validate. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import zlib from 'node:zlib';
+import { binDir, repository, run, temporaryDir } from './stack.mjs';
+
+const program = path.join(binDir, 'fleetprof');
+const dir = temporaryDir('cli');
+const commands = ['migrate', 'top', 'timings', 'export', 'validate', 'import'];
+
+/** @param {string[]} args @param {Parameters<typeof run>[1]} [options] */
+function fleetprof(args, options) {
+  return run([program, ...args], { env: { FLEETPROF_DATABASE: '' }, ...options });
+}
+
+/** @param {string} name @param {string | Buffer} content */
+function file(name, content) {
+  const full = path.join(dir, name);
+  fs.writeFileSync(full, content);
+  return full;
+}
+
+const trace = {
+  frames: [{ name: 'outer', resourceId: 0, line: 1, column: 2 }, { name: 'inner', resourceId: 0, line: 3, column: 4 }],
+  resources: ['https://shop.example/app.js'],
+  stacks: [{ frameId: 0 }, { frameId: 1, parentId: 0 }],
+  samples: [{ timestamp: 0, stackId: 1 }, { timestamp: 10, stackId: 0 }, { timestamp: 20 }],
+};
+
+test('--version names the program and its version', async () => {
+  const { code, stdout } = await fleetprof(['--version']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^fleetprof \d+\.\d+\.\d+\n$/);
+});
+
+test('--help lists every command, and help explains each of them', async () => {
+  const { code, stdout } = await fleetprof(['--help']);
+  assert.equal(code, 0);
+  for (const command of commands) {
+    assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
+    const [explained, asked] = await Promise.all([fleetprof(['help', command]), fleetprof([command, '--help'])]);
+    assert.equal(explained.code, 0);
+    assert.equal(explained.stdout, asked.stdout);
+    assert.match(explained.stdout, new RegExp(`^Usage: fleetprof ${command} `));
+  }
+});
+
+test('every option in --help has an entry in the manual', async () => {
+  const manual = fs.readFileSync(path.join(repository, 'docs/cli.md'), 'utf8');
+  for (const command of commands) {
+    const { stdout } = await fleetprof([command, '--help']);
+    const options = [...stdout.matchAll(/--[a-z][a-z-]*/g)].map(([option]) => option);
+    assert.ok(options.length > 2);
+    for (const option of options) {
+      assert.match(manual, new RegExp(`\`${option}[ \`]`), `docs/cli.md has no entry for ${option} of ${command}`);
+    }
+    assert.match(manual, new RegExp(`^## ${command}$`, 'm'));
+  }
+});
+
+for (const [what, args, stderr] of /** @type {[string, string[], RegExp][]} */ ([
+  ['no command', [], /^Usage: fleetprof .*Commands:/s],
+  ['an unknown command', ['flame'], /unknown command "flame".*\n.*migrate/s],
+  ['help of an unknown command', ['help', 'flame'], /unknown command "flame"/],
+  ['an unknown option', ['top', '--colour'], /fleetprof top: unrecognized option '--colour'/],
+  ['an argument too many', ['top', 'shop'], /Too many arguments/],
+  ['an unknown format', ['export', '--format', 'gecko'], /unknown format "gecko"; this version has folded/],
+  ['no format', ['export'], /--format is missing; this version has folded/],
+  ['a top that is no number', ['top', '--top', 'ten'], /--top takes a number from 1 on, not "ten"/],
+  ['a top of nothing', ['top', '--top', '0'], /--top takes a number from 1 on, not "0"/],
+  ['a marker for timings', ['timings', '--marker', 'gc'], /unrecognized option '--marker'/],
+  ['validate without a file', ['validate'], /no file was named/],
+  ['import without a file', ['import', '--url', 'http://127.0.0.1:1/'], /no file was named/],
+  ['a configuration that is not there', ['top', '-c', '/nonexistent/f.yaml'], /could not read the configuration\n.*\/nonexistent\/f\.yaml/],
+  ['a database that is not there', ['top', '-d', 'host=/nonexistent'], /could not connect to the database\n.*detail: .*\/nonexistent/],
+  ['a file that is not there', ['validate', '/nonexistent/trace.json'], /could not read \/nonexistent\/trace\.json: No such file/],
+  ['a directory as file', ['validate', '/'], /could not read \/: Is a directory/],
+])) {
+  test(`wrong use: ${what} exits with 2 and says what is wrong`, async () => {
+    const result = await fleetprof(args);
+    assert.match(result.stderr, stderr);
+    assert.equal(result.stdout, '');
+    assert.equal(result.code, 2);
+  });
+}
+
+test('a database is asked for when none is named', { skip: fs.existsSync('/etc/fleetprof/fleetprof.yaml') }, async () => {
+  const { code, stderr } = await fleetprof(['migrate']);
+  assert.equal(code, 2);
+  assert.match(stderr, /no database was named\n.*hint: .*FLEETPROF_DATABASE/);
+});
+
+test('what could not be written is an error', async () => {
+  const { code, stderr } = await run(['sh', '-c', `"${program}" validate --json - >/dev/full`], { input: JSON.stringify(trace) });
+  assert.match(stderr, /could not write to standard output: No space left on device/);
+  assert.equal(code, 2);
+});
+
+test('validate counts what a file holds', async () => {
+  const { code, stdout, stderr } = await fleetprof(['validate', '--json', file('trace.json', JSON.stringify(trace))]);
+  assert.equal(stderr, '');
+  assert.equal(code, 0);
+  assert.deepEqual(JSON.parse(stdout), [{
+    file: path.join(dir, 'trace.json'), valid: true, format: 'self-profile', samples: 3, frames: 2, stacks: 2,
+    profiled_ms: 30, unattributed_ms: 10, timings: 0, pointer: null, offset: null, detail: null,
+  }]);
+});
+
+test('validate prints a table with a line a file', async () => {
+  const entries = [{ name: 'hero', entryType: 'mark', startTime: 12.5, duration: 0 }];
+  const { code, stdout } = await fleetprof(['validate', file('trace.json', JSON.stringify(trace)),
+    file('entries.json', JSON.stringify(entries))]);
+  assert.equal(code, 0);
+  const lines = stdout.trimEnd().split('\n').map((line) => line.trim().split(/ {1,}/));
+  assert.equal(lines.length, 3);
+  assert.deepEqual(lines[0], ['FILE', 'FORMAT', 'SAMPLES', 'FRAMES', 'STACKS', 'PROFILED', 'MS', 'UNATTRIBUTED', 'MS', 'TIMINGS']);
+  assert.deepEqual(lines[1], [path.join(dir, 'trace.json'), 'self-profile', '3', '2', '2', '30.0', '10.0', '0']);
+  assert.deepEqual(lines[2], [path.join(dir, 'entries.json'), 'user-timing', '0', '0', '0', '0.0', '0.0', '1']);
+});
+
+test('validate names where and why a file is invalid, goes on, and exits with 1', async () => {
+  const bad = { ...trace, samples: [{ timestamp: 0, stackId: 2 }] };
+  const badFile = file('bad.json', JSON.stringify(bad));
+  const cutFile = file('cut.json', '{"frames":[');
+  const { code, stdout, stderr } = await fleetprof(['validate', badFile, cutFile, file('trace.json', JSON.stringify(trace))]);
+  assert.equal(code, 1);
+  const [first, second] = stderr.split('\n');
+  assert.match(first, new RegExp(`^${badFile}: /samples/0/stackId: .*2`));
+  assert.match(second, new RegExp(`^${cutFile}: byte \\d+: \\S`));
+  assert.match(stdout, /trace\.json/);
+  assert.doesNotMatch(stdout, /bad\.json/);
+});
+
+test('validate --json holds the invalid files too', async () => {
+  const { code, stdout, stderr } = await fleetprof(['validate', '--json', file('cut.json', '{"frames":[')]);
+  assert.equal(code, 1);
+  assert.equal(stderr, '');
+  const [row] = JSON.parse(stdout);
+  assert.equal(row.valid, false);
+  assert.equal(row.samples, null);
+  assert.equal(typeof row.offset, 'number');
+  assert.match(row.detail, /JSON/);
+});
+
+test('an unreadable file beats an invalid one: exit 2', async () => {
+  const { code } = await fleetprof(['validate', '/nonexistent', file('cut.json', '{')]);
+  assert.equal(code, 2);
+});
+
+test('validate reads standard input', async () => {
+  const { code, stdout } = await fleetprof(['validate', '-'], { input: JSON.stringify(trace) });
+  assert.equal(code, 0);
+  assert.match(stdout, /^standard input +self-profile/m);
+});
+
+test('validate inflates by name and by magic', async () => {
+  const text = JSON.stringify(trace);
+  const { code, stdout, stderr } = await fleetprof(['validate', '--json', file('t.json.gz', zlib.gzipSync(text)),
+    file('t.json.br', zlib.brotliCompressSync(text)), file('gzip-without-name', zlib.gzipSync(text))]);
+  assert.equal(stderr, '');
+  assert.equal(code, 0);
+  assert.deepEqual(JSON.parse(stdout).map((/** @type {any} */ row) => row.samples), [3, 3, 3]);
+});
+
+test('validate takes its limits from a configuration', async () => {
+  const config = file('limits.yaml', `
+listen: 127.0.0.1:8600
+database: dbname=fleetprof
+spool: { path: ${dir}/spool }
+limits: { samples: 2 }
+sites: [{ name: demo, key: pk_demo }]
+`);
+  const traceFile = file('trace.json', JSON.stringify(trace));
+  const { code, stderr } = await fleetprof(['validate', '-c', config, traceFile]);
+  assert.equal(code, 1);
+  assert.match(stderr, new RegExp(`^${traceFile}: /samples: .*2`));
+});
+
+test('a file cannot steer the terminal: control characters are not repeated', async () => {
+  const evil = { ...trace, '\u001b[2J': 1, samples: [{ timestamp: 0, stackId: '\u001b[31m' }] };
+  const { stderr } = await fleetprof(['validate', file('evil\u001b[2J.json', JSON.stringify(evil))]);
+  assert.notEqual(stderr, '');
+  assert.ok(!stderr.includes('\u001b'));
+});
