@@ -1,0 +1,284 @@
+/*
+ * Settings: the table, how a text is stored through it, and the default configuration it prints.
+ */
+#include "collector/config_settings.h"
+
+#include "collector/base/clock.h"
+#include "collector/config_value.h"
+
+#include <inttypes.h>
+
+#define MIB (INT64_C(1) << 20)
+#define GIB (INT64_C(1) << 30)
+#define TIB (INT64_C(1) << 40)
+
+#define FIELD(home_, type_, field_)                                                                \
+    .home = (home_), .offset = offsetof(type_, field_), .size = sizeof(((type_ *)NULL)->field_)
+#define IN_CONFIG(field_) FIELD(FP_HOME_CONFIG, struct fp_config, field_)
+#define IN_RULES(field_) FIELD(FP_HOME_RULES, struct fp_rules, field_), .reloadable = true
+#define IN_SITE(field_) FIELD(FP_HOME_SITE, struct fp_site, field_), .reloadable = true
+
+/* Settings of one section stand together, in the order in which they are printed. */
+const struct fp_setting fp_settings[] = {
+    {"listen", FP_SETTING_ADDRESS, IN_CONFIG(listen), .value = "127.0.0.1:8600", .required = true,
+     .help = "Where uploads are taken: host:port, [IPv6]:port or unix:/path (mode 0660)"},
+    {"admin", FP_SETTING_ADDRESS, IN_CONFIG(admin), .value = "127.0.0.1:8601",
+     .help = "Where /healthz, /readyz and /metrics are answered; keep it away from the public"},
+    {"database", FP_SETTING_TEXT, IN_CONFIG(database), .required = true,
+     .value = "host=/run/postgresql dbname=fleetprof user=fleetprof_writer",
+     .help = "libpq connection string or URI of the database"},
+    {"spool.path", FP_SETTING_PATH, IN_CONFIG(spool_path), .required = true,
+     .value = "/var/lib/fleetprof/spool",
+     .help = "Directory of the spool, for one collector alone; made when absent, its parent must "
+             "exist"},
+    {"spool.max_bytes", FP_SETTING_BYTES, IN_CONFIG(spool_max_bytes), .value = "4GiB",
+     .min = 4 * MIB, .max = 1024 * TIB,
+     .help = "Ceiling of the spool on disk; past it uploads are answered with 503"},
+    {"spool.segment_bytes", FP_SETTING_BYTES, IN_CONFIG(spool_segment_bytes), .value = "16MiB",
+     .min = MIB, .max = GIB,
+     .help = "Size of one file of the spool, preallocated; the largest record fits in one"},
+    {"spool.keep", FP_SETTING_DURATION, IN_CONFIG(spool_keep_us), .value = "1h", .min = 0,
+     .max = 30 * FP_US_PER_DAY, .help = "How long a file stays after all of it is in the database"},
+    {"limits.max_body", FP_SETTING_BYTES, IN_RULES(max_body), .value = "8MiB", .min = 1024,
+     .max = GIB, .help = "Largest body of a request, as received"},
+    {"limits.max_inflated", FP_SETTING_BYTES, IN_RULES(format.max_inflated), .value = "64MiB",
+     .min = 1024, .max = GIB, .help = "Largest body after inflating; all parts of one together"},
+    {"limits.samples", FP_SETTING_COUNT, IN_RULES(format.samples), .value = "200000", .min = 1,
+     .max = 100000000, .help = "Samples of one trace"},
+    {"limits.stacks", FP_SETTING_COUNT, IN_RULES(format.stacks), .value = "500000", .min = 1,
+     .max = 100000000, .help = "Stacks of one trace"},
+    {"limits.frames", FP_SETTING_COUNT, IN_RULES(format.frames), .value = "100000", .min = 1,
+     .max = 100000000, .help = "Frames of one trace"},
+    {"limits.resources", FP_SETTING_COUNT, IN_RULES(format.resources), .value = "10000", .min = 1,
+     .max = 100000000, .help = "Resources of one trace"},
+    {"limits.entries", FP_SETTING_COUNT, IN_RULES(format.entries), .value = "50000", .min = 1,
+     .max = 100000000, .help = "Marks, measures and entries of one upload together"},
+    {"limits.stack_depth", FP_SETTING_COUNT, IN_RULES(format.stack_depth), .value = "2000",
+     .min = 1, .max = 1000000, .help = "Frames on one stack"},
+    {"limits.json_depth", FP_SETTING_COUNT, IN_RULES(format.json_depth), .value = "64", .min = 8,
+     .max = 1024, .help = "Nesting of arrays and objects in a body"},
+    {"limits.max_span", FP_SETTING_DURATION, IN_RULES(format.max_span_us), .value = "1h",
+     .min = FP_US_PER_S, .max = FP_US_PER_DAY,
+     .help = "Time between a trace's first and last sample"},
+    {"limits.upload_memory", FP_SETTING_BYTES, IN_RULES(upload_memory), .value = "256MiB",
+     .min = MIB, .max = 64 * GIB,
+     .help = "Working memory of one upload while it is decoded; at most http.threads of them are "
+             "at work at once"},
+    {"limits.body_memory", FP_SETTING_BYTES, IN_RULES(body_memory), .value = "64MiB",
+     .min = 64 * 1024, .max = 64 * GIB,
+     .help = "Memory of all bodies being received; past it uploads are answered with 503"},
+    {"limits.connections", FP_SETTING_COUNT, IN_CONFIG(connections), .value = "1024", .min = 1,
+     .max = 1000000, .help = "Open connections; more wait in the kernel's queue"},
+    {"limits.timeout", FP_SETTING_DURATION, IN_CONFIG(timeout_us), .value = "30s",
+     .min = FP_US_PER_S, .max = FP_US_PER_HOUR,
+     .help = "A connection without traffic for so long is closed; whole seconds"},
+    {"http.threads", FP_SETTING_COUNT, IN_CONFIG(http_threads), .value = "2", .min = 1, .max = 256,
+     .help = "Threads that take and decode uploads"},
+    {"flush.min_window", FP_SETTING_DURATION, IN_CONFIG(flush_min_window_us), .value = "250ms",
+     .min = FP_US_PER_MS, .max = FP_US_PER_HOUR,
+     .help = "Least time from the start of one transaction to the start of the next"},
+    {"flush.max_window", FP_SETTING_DURATION, IN_CONFIG(flush_max_window_us), .value = "10s",
+     .min = FP_US_PER_MS, .max = FP_US_PER_HOUR,
+     .help = "A transaction that takes longer makes the next one smaller"},
+    {"retention.facts", FP_SETTING_DURATION, IN_CONFIG(retention_facts_us), .value = "90d",
+     .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
+     .help = "How long numbers are kept; whole days are dropped"},
+    {"retention.upload_log", FP_SETTING_DURATION, IN_CONFIG(retention_upload_log_us),
+     .value = "14d", .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
+     .help = "How long there is a row for each counted upload"},
+    {"retention.upload_ids", FP_SETTING_DURATION, IN_CONFIG(retention_upload_ids_us), .value = "7d",
+     .min = FP_US_PER_HOUR, .max = 36500 * FP_US_PER_DAY,
+     .help = "How long an upload sent again is recognised by its id"},
+    {"privacy.keep_query", FP_SETTING_FLAG, IN_RULES(keep_query), .value = "false",
+     .help = "Keep query strings in URLs of pages and scripts; they often hold personal data"},
+    {"privacy.honour_gpc", FP_SETTING_FLAG, IN_RULES(honour_gpc), .value = "false",
+     .help = "Refuse uploads of browsers that send Sec-GPC: 1 (Global Privacy Control)"},
+    {FP_SITE_PREFIX "name", FP_SETTING_NAME, IN_SITE(name), .value = "shop", .required = true,
+     .help = "What the site is called in SQL"},
+    {FP_SITE_PREFIX "key", FP_SETTING_NAME, IN_SITE(key), .value = "pk_shop", .required = true,
+     .help = "Its key in the path /v1/ingest/KEY; public, pages carry it"},
+    {FP_SITE_PREFIX "origins", FP_SETTING_ORIGINS, IN_SITE(origins),
+     .value = "[https://shop.example, \"http://127.0.0.1:8080\"]",
+     .help = "Pages of these origins may upload, as browsers send them; null must be listed too. "
+             "Requests without Origin are admitted"},
+    {FP_SITE_PREFIX "routes", FP_SETTING_ROUTES, IN_SITE(routes), .value = "[/product/:id, /cart]",
+     .help = "Templates of paths that count as one page; the first that fits wins"},
+};
+const size_t fp_setting_count = sizeof(fp_settings) / sizeof(fp_settings[0]);
+
+const struct fp_setting *fp_setting_find(const char *name)
+{
+    for (size_t i = 0; i < fp_setting_count; i++) {
+        if (strcmp(fp_settings[i].name, name) == 0)
+            return &fp_settings[i];
+    }
+    return NULL;
+}
+
+void *fp_setting_field(const struct fp_setting *setting, struct fp_config *config,
+                       struct fp_site *site)
+{
+    void *homes[] = {
+        [FP_HOME_CONFIG] = config,
+        [FP_HOME_RULES] = config->rules,
+        [FP_HOME_SITE] = site,
+    };
+    return (char *)homes[setting->home] + setting->offset;
+}
+
+const char *fp_setting_type_name(enum fp_setting_type type)
+{
+    static const char *const names[] = {
+        [FP_SETTING_TEXT] = "a text",
+        [FP_SETTING_PATH] = "an absolute path",
+        [FP_SETTING_ADDRESS] = "an address",
+        [FP_SETTING_DURATION] = "a duration such as 250ms or 7d",
+        [FP_SETTING_BYTES] = "a size such as 8MiB",
+        [FP_SETTING_COUNT] = "a whole number",
+        [FP_SETTING_FLAG] = "true or false",
+        [FP_SETTING_NAME] = "a name",
+        [FP_SETTING_ORIGINS] = "a list of origins",
+        [FP_SETTING_ROUTES] = "a list of paths",
+    };
+    return names[type];
+}
+
+static bool is_number(enum fp_setting_type type)
+{
+    return type == FP_SETTING_COUNT || type == FP_SETTING_BYTES || type == FP_SETTING_DURATION;
+}
+
+static void print_number(const struct fp_setting *setting, int64_t value, struct fp_buf *out)
+{
+    if (setting->type == FP_SETTING_BYTES)
+        fp_value_print_bytes(value, out);
+    else if (setting->type == FP_SETTING_DURATION)
+        fp_value_print_duration(value, out);
+    else
+        fp_buf_addf(out, "%" PRId64, value);
+}
+
+void fp_setting_print_bounds(const struct fp_setting *setting, struct fp_buf *out)
+{
+    if (!is_number(setting->type))
+        return;
+    fp_buf_addf(out, "from ");
+    print_number(setting, setting->min, out);
+    fp_buf_addf(out, " to ");
+    print_number(setting, setting->max, out);
+}
+
+/* Fields of numbers have 4 or 8 bytes; bounds see to it that the value fits. */
+static const char *store_number(const struct fp_setting *setting, struct fp_str text, void *field)
+{
+    int64_t value = 0;
+    const char *wrong = setting->type == FP_SETTING_COUNT   ? fp_value_count(text, &value)
+                        : setting->type == FP_SETTING_BYTES ? fp_value_bytes(text, &value)
+                                                            : fp_value_duration(text, &value);
+    if (wrong != NULL)
+        return wrong;
+    if (value < setting->min || value > setting->max)
+        return "is out of bounds";
+    uint32_t narrow = (uint32_t)value;
+    if (setting->size == sizeof(narrow))
+        memcpy(field, &narrow, sizeof(narrow));
+    else
+        memcpy(field, &value, sizeof(value));
+    return NULL;
+}
+
+const char *fp_setting_store(const struct fp_setting *setting, struct fp_str text, void *field,
+                             struct fp_arena *arena)
+{
+    const char *wrong = "is not a single value";
+    switch (setting->type) {
+    case FP_SETTING_COUNT:
+    case FP_SETTING_BYTES:
+    case FP_SETTING_DURATION:
+        return store_number(setting, text, field);
+    case FP_SETTING_FLAG:
+        return fp_value_flag(text, field);
+    case FP_SETTING_ADDRESS:
+        return fp_address_parse(text, field);
+    case FP_SETTING_TEXT:
+        wrong = fp_value_check_text(text);
+        break;
+    case FP_SETTING_PATH:
+        wrong = fp_value_check_path(text);
+        break;
+    case FP_SETTING_NAME:
+        wrong = fp_value_check_name(text);
+        break;
+    case FP_SETTING_ORIGINS:
+    case FP_SETTING_ROUTES:
+        break;
+    }
+    if (wrong == NULL && !fp_arena_copy(arena, text, field))
+        wrong = "does not fit in memory";
+    return wrong;
+}
+
+/* ---- the default configuration ---- */
+
+/* Writes text as comment lines of at most 96 columns. */
+static void print_comment(const char *indent, const char *text, struct fp_buf *out)
+{
+    enum { COLUMNS = 96 };
+    size_t column = 0;
+    while (*text != '\0') {
+        size_t word_len = strcspn(text, " ");
+        if (column == 0 || column + 1 + word_len > COLUMNS) {
+            fp_buf_addf(out, "%s%s#", column == 0 ? "" : "\n", indent);
+            column = strlen(indent) + 1;
+        }
+        fp_buf_addf(out, " %.*s", (int)word_len, text);
+        column += 1 + word_len;
+        text += word_len;
+        text += strspn(text, " ");
+    }
+    fp_buf_addf(out, "\n");
+}
+
+/* `# name: type, default or required, bounds, when a change counts` */
+static void print_facts(const struct fp_setting *setting, const char *indent, struct fp_buf *out)
+{
+    fp_buf_addf(out, "%s# [%s] %s", indent, setting->name, fp_setting_type_name(setting->type));
+    if (is_number(setting->type)) {
+        fp_buf_addf(out, ", ");
+        fp_setting_print_bounds(setting, out);
+    }
+    fp_buf_addf(out, "%s; %s\n", setting->required ? "; required" : "",
+                setting->reloadable ? "reload" : "restart");
+}
+
+static void print_setting(const struct fp_setting *setting, const char *indent, const char *key,
+                          struct fp_buf *out)
+{
+    bool first_of_site = setting->home == FP_HOME_SITE && strcmp(key, "name") == 0;
+    print_comment(indent, setting->help, out);
+    print_facts(setting, indent, out);
+    bool quoted = setting->type == FP_SETTING_ADDRESS;
+    fp_buf_addf(out, "%s%s: %s%s%s\n", first_of_site ? "  - " : indent, key, quoted ? "\"" : "",
+                setting->value, quoted ? "\"" : "");
+}
+
+void fp_config_print_default(struct fp_buf *out)
+{
+    fp_buf_addf(out, "# Configuration of fleetprofd: every setting, explained, at its default.\n"
+                     "# Only what is marked as required must be there. What is marked with reload\n"
+                     "# counts from the next SIGHUP on, what is marked with restart from the next\n"
+                     "# start. Made by `fleetprofd --print-default-config`.\n");
+    struct fp_str section = FP_STR("");
+    for (size_t i = 0; i < fp_setting_count; i++) {
+        const struct fp_setting *setting = &fp_settings[i];
+        const char *dot = strchr(setting->name, '.');
+        struct fp_str own = {setting->name, dot == NULL ? 0 : (size_t)(dot - setting->name)};
+        const char *key = dot == NULL ? setting->name : dot + 1;
+        bool is_site = setting->home == FP_HOME_SITE;
+        fp_buf_addf(out, "\n");
+        if (!fp_str_equal(own, section))
+            fp_buf_addf(out, "%.*s:\n", (int)(is_site ? own.len - 2 : own.len), own.ptr);
+        section = own;
+        print_setting(setting, dot == NULL ? "" : is_site ? "    " : "  ", key, out);
+    }
+}

@@ -1,0 +1,130 @@
+/*
+ * Admin: three read-only pages.
+ */
+#include "collector/http/admin.h"
+
+#include "collector/http/reply.h"
+
+#include <errno.h>
+
+enum {
+    CONNECTIONS = 64,
+    TIMEOUT_S = 10,
+    PAGE_MAX = 1024 * 1024,
+};
+
+struct fp_admin {
+    struct fp_admin_settings settings;
+    struct fp_listener listener;
+    struct MHD_Daemon *daemon;
+};
+
+static const char plain_text[] = "text/plain; charset=utf-8";
+
+static enum MHD_Result send_health(struct fp_admin *admin, struct MHD_Connection *connection)
+{
+    (void)admin;
+    return fp_reply_text(connection, MHD_HTTP_OK, plain_text, FP_STR("alive\n"));
+}
+
+static enum MHD_Result send_readiness(struct fp_admin *admin, struct MHD_Connection *connection)
+{
+    const char *trouble = admin->settings.trouble(admin->settings.context);
+    if (trouble == NULL)
+        return fp_reply_text(connection, MHD_HTTP_OK, plain_text, FP_STR("ready\n"));
+    char text[512];
+    snprintf(text, sizeof(text), "not ready: %s\n", trouble);
+    return fp_reply_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, plain_text, fp_str_of(text));
+}
+
+static enum MHD_Result send_metrics(struct fp_admin *admin, struct MHD_Connection *connection)
+{
+    struct fp_buf page;
+    fp_buf_init(&page, PAGE_MAX);
+    fp_metrics_render(admin->settings.metrics, &page);
+    enum MHD_Result queued =
+        page.failed
+            ? MHD_NO
+            : fp_reply_text(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8",
+                            (struct fp_str){(const char *)page.data, page.len});
+    fp_buf_release(&page);
+    return queued;
+}
+
+static const struct {
+    const char *path;
+    enum MHD_Result (*send)(struct fp_admin *admin, struct MHD_Connection *connection);
+} pages[] = {
+    {"/healthz", send_health},
+    {"/readyz", send_readiness},
+    {"/metrics", send_metrics},
+};
+
+static enum MHD_Result answer(struct fp_admin *admin, struct MHD_Connection *connection,
+                              const char *path, const char *method)
+{
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+        if (strcmp(pages[i].path, path) != 0)
+            continue;
+        if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+            return fp_reply_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, plain_text,
+                                 FP_STR("Only GET and HEAD are answered here.\n"));
+        return pages[i].send(admin, connection);
+    }
+    return fp_reply_text(connection, MHD_HTTP_NOT_FOUND, plain_text,
+                         FP_STR("Here are /healthz, /readyz and /metrics.\n"));
+}
+
+/* Called when the headers are there, for what body there is (it is ignored), and at the end. */
+static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *upload_data,
+                              size_t *upload_data_size, void **request_cls)
+{
+    static char seen;
+    (void)version;
+    (void)upload_data;
+    if (*request_cls == NULL) {
+        *request_cls = &seen;
+        return MHD_YES;
+    }
+    if (*upload_data_size > 0) {
+        *upload_data_size = 0;
+        return MHD_YES;
+    }
+    return answer(cls, connection, url, method);
+}
+
+struct fp_admin *fp_admin_start(const struct fp_admin_settings *settings, struct fp_buf *detail)
+{
+    struct fp_admin *admin = calloc(1, sizeof(*admin));
+    if (admin == NULL) {
+        fp_buf_addf(detail, "out of memory");
+        return NULL;
+    }
+    admin->settings = *settings;
+    if (!fp_listener_open(&settings->listen, &admin->listener, detail)) {
+        free(admin);
+        return NULL;
+    }
+    admin->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, handle, admin,
+        MHD_OPTION_LISTEN_SOCKET, admin->listener.fd, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_END);
+    if (admin->daemon == NULL) {
+        fp_buf_addf(detail, "cannot start a thread: %s", strerror(errno));
+        fp_listener_close(&admin->listener);
+        free(admin);
+        return NULL;
+    }
+    return admin;
+}
+
+void fp_admin_stop(struct fp_admin *admin)
+{
+    if (admin == NULL)
+        return;
+    (void)MHD_quiesce_daemon(admin->daemon);
+    fp_listener_close(&admin->listener);
+    MHD_stop_daemon(admin->daemon);
+    free(admin);
+}

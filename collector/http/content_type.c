@@ -1,0 +1,73 @@
+/*
+ * Content type: media type and parameters by RFC 9110, section 8.3.1.
+ */
+#include "collector/http/content_type.h"
+
+#include "collector/ingest_multipart.h"
+
+#include <strings.h>
+
+static struct fp_str trim(struct fp_str text)
+{
+    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+        text = (struct fp_str){text.ptr + 1, text.len - 1};
+    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
+        text.len--;
+    return text;
+}
+
+static bool equals_ignoring_case(struct fp_str a, struct fp_str b)
+{
+    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+/* Takes what stands before the next separator off the front of rest; quoted ones don't separate. */
+static struct fp_str take_until(struct fp_str *rest, char separator)
+{
+    bool quoted = false;
+    size_t i = 0;
+    for (; i < rest->len && (quoted || rest->ptr[i] != separator); i++) {
+        if (rest->ptr[i] == '"')
+            quoted = !quoted;
+    }
+    struct fp_str taken = {rest->ptr, i};
+    size_t skipped = i < rest->len ? i + 1 : i;
+    *rest = (struct fp_str){rest->ptr + skipped, rest->len - skipped};
+    return trim(taken);
+}
+
+static bool find_boundary(struct fp_str parameters, struct fp_str *boundary)
+{
+    while (parameters.len > 0) {
+        struct fp_str value = take_until(&parameters, ';');
+        struct fp_str name = take_until(&value, '=');
+        if (!equals_ignoring_case(name, FP_STR("boundary")))
+            continue;
+        value = trim(value);
+        if (value.len >= 2 && value.ptr[0] == '"' && value.ptr[value.len - 1] == '"')
+            value = (struct fp_str){value.ptr + 1, value.len - 2};
+        *boundary = value;
+        return fp_multipart_boundary_ok(value);
+    }
+    return false;
+}
+
+enum fp_content_type fp_content_type_read(struct fp_str header, struct fp_str *boundary)
+{
+    static const struct fp_str plain[] = {
+        {"application/json", 16},
+        {"text/plain", 10},
+        {"application/octet-stream", 24},
+        {"application/x-ndjson", 20},
+    };
+    struct fp_str type = take_until(&header, ';');
+    if (type.len == 0)
+        return FP_CONTENT_PLAIN;
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+        if (equals_ignoring_case(type, plain[i]))
+            return FP_CONTENT_PLAIN;
+    }
+    if (!equals_ignoring_case(type, FP_STR("multipart/form-data")))
+        return FP_CONTENT_UNSUPPORTED;
+    return find_boundary(header, boundary) ? FP_CONTENT_MULTIPART : FP_CONTENT_MULTIPART_BROKEN;
+}

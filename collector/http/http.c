@@ -1,0 +1,86 @@
+/*
+ * HTTP: the life of the public listener's daemon.
+ */
+#include "collector/http/http.h"
+
+#include "collector/base/clock.h"
+#include "collector/http/request.h"
+
+#include <errno.h>
+
+static void count_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
+                             enum MHD_ConnectionNotificationCode what)
+{
+    (void)connection;
+    (void)socket_context;
+    struct fp_http *http = cls;
+    fp_metrics_shift(http->metrics, FP_METRIC_CONNECTIONS,
+                     what == MHD_CONNECTION_NOTIFY_STARTED ? 1 : -1);
+}
+
+static struct MHD_Daemon *start_daemon(struct fp_http *http,
+                                       const struct fp_http_settings *settings)
+{
+    unsigned connections =
+        settings->connections < settings->threads ? settings->threads : settings->connections;
+    unsigned timeout_s = (unsigned)((settings->timeout_us + FP_US_PER_S - 1) / FP_US_PER_S);
+    /* A pool of one is no pool, to MHD. */
+    struct MHD_OptionItem pool[] = {
+        {settings->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END,
+         (intptr_t)settings->threads, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC,
+                            0, NULL, NULL, fp_request_handle, http, MHD_OPTION_LISTEN_SOCKET,
+                            http->listener.fd, MHD_OPTION_CONNECTION_LIMIT, connections,
+                            MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_NOTIFY_COMPLETED,
+                            fp_request_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
+                            count_connection, http, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+}
+
+struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp_ingest *ingest,
+                              struct fp_metrics *metrics, struct fp_buf *detail)
+{
+    struct fp_http *http = calloc(1, sizeof(*http));
+    if (http == NULL) {
+        fp_buf_addf(detail, "out of memory");
+        return NULL;
+    }
+    http->ingest = ingest;
+    http->metrics = metrics;
+    if (!fp_listener_open(&settings->listen, &http->listener, detail)) {
+        free(http);
+        return NULL;
+    }
+    http->daemon = start_daemon(http, settings);
+    if (http->daemon == NULL) {
+        fp_buf_addf(detail, "cannot start threads: %s", strerror(errno));
+        fp_listener_close(&http->listener);
+        free(http);
+        return NULL;
+    }
+    return http;
+}
+
+void fp_http_stop_accepting(struct fp_http *http)
+{
+    if (atomic_exchange(&http->stopping, true))
+        return;
+    /* MHD lets go of the socket; it would close it otherwise. */
+    (void)MHD_quiesce_daemon(http->daemon);
+    fp_listener_close(&http->listener);
+}
+
+size_t fp_http_in_flight(const struct fp_http *http)
+{
+    return atomic_load(&http->in_flight);
+}
+
+void fp_http_stop(struct fp_http *http)
+{
+    if (http == NULL)
+        return;
+    fp_http_stop_accepting(http);
+    MHD_stop_daemon(http->daemon);
+    free(http);
+}

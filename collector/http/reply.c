@@ -1,0 +1,94 @@
+/*
+ * Reply: builds responses; CORS by the Fetch standard, problems by RFC 9457.
+ */
+#include "collector/http/reply.h"
+
+#include "collector/http/problem.h"
+
+static void add_cors(struct MHD_Response *response, const struct fp_reply *reply)
+{
+    /* The answer to one origin must not be handed to another by a cache. */
+    MHD_add_response_header(response, "Vary", "Origin");
+    if (reply->origin == NULL)
+        return;
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", reply->origin->ptr);
+    MHD_add_response_header(response, "Access-Control-Allow-Credentials", "true");
+    if (!reply->preflight) {
+        MHD_add_response_header(response, "Access-Control-Expose-Headers", "Retry-After");
+        return;
+    }
+    MHD_add_response_header(response, "Access-Control-Allow-Methods", "POST");
+    MHD_add_response_header(response, "Access-Control-Allow-Headers",
+                            "content-type, content-encoding");
+    MHD_add_response_header(response, "Access-Control-Max-Age", "7200");
+}
+
+static struct MHD_Response *problem_response(const struct fp_problem *problem)
+{
+    size_t len;
+    char *json = fp_problem_json(problem, &len);
+    if (json == NULL)
+        return NULL;
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(len, json, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL) {
+        free(json);
+        return NULL;
+    }
+    MHD_add_response_header(response, "Content-Type", "application/problem+json");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (problem->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, "Allow", "POST, OPTIONS");
+    if (problem->retry_s > 0) {
+        char seconds[16];
+        snprintf(seconds, sizeof(seconds), "%u", problem->retry_s);
+        MHD_add_response_header(response, "Retry-After", seconds);
+    }
+    return response;
+}
+
+static void count(struct fp_metrics *metrics, unsigned status)
+{
+    enum fp_metric metric = status < 400   ? FP_METRIC_RESPONSES_2XX
+                            : status < 500 ? FP_METRIC_RESPONSES_4XX
+                                           : FP_METRIC_RESPONSES_5XX;
+    fp_metrics_add(metrics, metric, 1);
+}
+
+enum MHD_Result fp_reply_send(struct MHD_Connection *connection, struct fp_metrics *metrics,
+                              const struct fp_reply *reply)
+{
+    static char nothing[] = "";
+    unsigned status = reply->problem != NULL ? reply->problem->status : MHD_HTTP_NO_CONTENT;
+    struct MHD_Response *response =
+        reply->problem != NULL
+            ? problem_response(reply->problem)
+            : MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    if (response == NULL)
+        return MHD_NO;
+    add_cors(response, reply);
+    if (reply->preflight && reply->problem == NULL)
+        MHD_add_response_header(response, "Allow", "POST, OPTIONS");
+    if (reply->close)
+        MHD_add_response_header(response, "Connection", "close");
+    enum MHD_Result queued = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    count(metrics, status);
+    return queued;
+}
+
+enum MHD_Result fp_reply_text(struct MHD_Connection *connection, unsigned status,
+                              const char *content_type, struct fp_str body)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        body.len, (void *)(uintptr_t)body.ptr, MHD_RESPMEM_MUST_COPY);
+    if (response == NULL)
+        return MHD_NO;
+    MHD_add_response_header(response, "Content-Type", content_type);
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, "Allow", "GET, HEAD");
+    enum MHD_Result queued = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return queued;
+}

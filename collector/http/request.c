@@ -1,0 +1,350 @@
+/*
+ * Request: routes, receives and answers one request.
+ *
+ * MHD calls fp_request_handle several times: when the headers are there, for each piece of the
+ * body, when the body is complete, and once more after a suspended connection was resumed. All
+ * calls for one connection come from one thread; only the ticket is touched by the spool's
+ * committer, which as its last act resumes the connection.
+ *
+ * A request that is refused on its headers is still read to its end, up to a bound: a reply sent
+ * into a half-read body is lost to most clients, and the connection with it.
+ */
+#include "collector/http/request.h"
+
+#include "collector/base/buf.h"
+#include "collector/base/clock.h"
+#include "collector/http/content_type.h"
+#include "collector/http/reply.h"
+
+#include <strings.h>
+
+enum {
+    DISCARD_MAX = 32 * 1024 * 1024, /* bytes of a refused body that are read all the same */
+    FIRST_CAP = 16 * 1024,          /* most that is reserved on a mere Content-Length */
+    UNKNOWN_LEN_CAP = 1024,
+    CAP_MIN = 256,
+    RETRY_S = 5, /* until bodies in flight are done */
+};
+
+struct request {
+    struct fp_http *http;
+    struct MHD_Connection *connection;
+    struct fp_rules *rules; /* a reference; site and origin lie in it */
+    const struct fp_site *site;
+    const struct fp_str *origin;
+    bool is_preflight;
+    bool is_upload;   /* POST to a site's path, whatever becomes of it */
+    bool has_problem; /* problem will be the reply */
+    bool is_committing;
+    struct fp_str boundary; /* in MHD's memory of the headers */
+    uint64_t announced_len; /* Content-Length, 0 when there is none */
+    struct fp_buf body;     /* its capacity is charged */
+    uint64_t discarded_len;
+    int64_t received_us; /* monotonic: when the body was complete */
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+};
+
+/* ---- headers ---- */
+
+static const char *header(const struct request *request, const char *name)
+{
+    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+static struct fp_str header_or_empty(const struct request *request, const char *name)
+{
+    const char *value = header(request, name);
+    return value != NULL ? fp_str_of(value) : FP_STR("");
+}
+
+/* What follows is the reply; the body, if any, is of no use. */
+static void refuse(struct request *request, unsigned status, const char *detail)
+{
+    fp_problem_set(&request->problem, status, "%s", detail);
+    request->has_problem = true;
+}
+
+/* The key of /v1/ingest/KEY; false when the path is another. */
+static bool key_of_path(const char *path, struct fp_str *key)
+{
+    static const char prefix[] = "/v1/ingest/";
+    if (strncmp(path, prefix, sizeof(prefix) - 1) != 0)
+        return false;
+    *key = fp_str_of(path + sizeof(prefix) - 1);
+    return key->len > 0 && memchr(key->ptr, '/', key->len) == NULL;
+}
+
+static void admit(struct request *request, struct fp_str key)
+{
+    const char *origin = header(request, "Origin");
+    const char *gpc = header(request, "Sec-GPC");
+    const struct fp_admission admission = {
+        .key = key,
+        .has_origin = origin != NULL,
+        .origin = origin != NULL ? fp_str_of(origin) : FP_STR(""),
+        .gpc = gpc != NULL && strcmp(gpc, "1") == 0,
+    };
+    request->has_problem = !fp_ingest_admit(request->rules, &admission, &request->site,
+                                            &request->origin, &request->problem);
+}
+
+static void check_type(struct request *request)
+{
+    switch (fp_content_type_read(header_or_empty(request, "Content-Type"), &request->boundary)) {
+    case FP_CONTENT_PLAIN:
+    case FP_CONTENT_MULTIPART:
+        return;
+    case FP_CONTENT_MULTIPART_BROKEN:
+        refuse(request, 400, "Content-Type: multipart/form-data needs a valid boundary.");
+        return;
+    case FP_CONTENT_UNSUPPORTED:
+        break;
+    }
+    refuse(request, 415,
+           "This Content-Type is not taken; send application/json, text/plain, "
+           "application/octet-stream, application/x-ndjson, multipart/form-data or none.");
+}
+
+static void check_length(struct request *request)
+{
+    const char *length = header(request, "Content-Length");
+    if (header(request, "Transfer-Encoding") != NULL)
+        return;
+    if (length == NULL) {
+        refuse(request, 411, "Send a Content-Length, or the body in chunks.");
+        return;
+    }
+    /* MHD has refused what is not a number. */
+    request->announced_len = strtoull(length, NULL, 10);
+}
+
+static void refuse_large(struct request *request)
+{
+    fp_problem_set(&request->problem, 413, "The body is larger than %zu bytes (limits.max_body).",
+                   request->rules->max_body);
+    request->has_problem = true;
+}
+
+/* Decides, on the headers alone, what is to become of the request. */
+static void route(struct request *request, const char *path, const char *method)
+{
+    struct fp_str key;
+    if (!key_of_path(path, &key)) {
+        refuse(request, 404, "There is nothing here; uploads go to /v1/ingest/ and a site key.");
+        return;
+    }
+    request->is_upload = strcmp(method, "POST") == 0;
+    request->is_preflight = strcmp(method, "OPTIONS") == 0;
+    /* Before the method is judged: the reply carries CORS headers in any case. */
+    admit(request, key);
+    if (!request->is_upload && !request->is_preflight)
+        refuse(request, 405, "Uploads are sent with POST.");
+    if (request->has_problem || request->is_preflight)
+        return;
+    check_length(request);
+    if (!request->has_problem)
+        check_type(request);
+    if (!request->has_problem && request->announced_len > request->rules->max_body)
+        refuse_large(request);
+}
+
+static struct request *begin(struct fp_http *http, struct MHD_Connection *connection)
+{
+    struct request *request = calloc(1, sizeof(*request));
+    if (request == NULL)
+        return NULL;
+    request->http = http;
+    request->connection = connection;
+    request->rules = fp_ingest_rules(http->ingest);
+    fp_buf_init(&request->body, request->rules->max_body);
+    atomic_fetch_add(&http->in_flight, 1);
+    return request;
+}
+
+static void drop_body(struct request *request)
+{
+    fp_ingest_uncharge(request->http->ingest, request->body.cap);
+    fp_buf_release(&request->body);
+}
+
+void fp_request_completed(void *cls, struct MHD_Connection *connection, void **request_cls,
+                          enum MHD_RequestTerminationCode why)
+{
+    (void)connection;
+    (void)why;
+    struct fp_http *http = cls;
+    struct request *request = *request_cls;
+    if (request == NULL)
+        return;
+    drop_body(request);
+    fp_rules_unref(request->rules);
+    free(request);
+    *request_cls = NULL;
+    atomic_fetch_sub(&http->in_flight, 1);
+}
+
+/* ---- the reply ---- */
+
+static void count_upload(const struct request *request, bool accepted)
+{
+    struct fp_metrics *metrics = request->http->metrics;
+    if (accepted) {
+        fp_metrics_add(metrics, FP_METRIC_UPLOADS_ACCEPTED, request->ticket.record_count);
+        fp_metrics_observe_us(metrics, FP_METRIC_ACK_SECONDS,
+                              fp_clock_monotonic_us() - request->received_us);
+    } else {
+        fp_metrics_add(metrics,
+                       request->problem.status < 500 ? FP_METRIC_UPLOADS_REFUSED
+                                                     : FP_METRIC_UPLOADS_DEFERRED,
+                       1);
+    }
+}
+
+static enum MHD_Result reply(struct request *request)
+{
+    if (request->is_upload)
+        count_upload(request, !request->has_problem);
+    const struct fp_reply reply = {
+        .problem = request->has_problem ? &request->problem : NULL,
+        .origin = request->origin,
+        .preflight = request->is_preflight,
+        .close = atomic_load(&request->http->stopping),
+    };
+    return fp_reply_send(request->connection, request->http->metrics, &reply);
+}
+
+/* A client that waits for 100 Continue, or has more to send than is worth reading, is told now;
+ * MHD closes the connection behind such a reply. */
+static bool replies_early(const struct request *request)
+{
+    const char *expect = header(request, "Expect");
+    return request->has_problem && ((expect != NULL && strcasecmp(expect, "100-continue") == 0) ||
+                                    request->announced_len > DISCARD_MAX);
+}
+
+/* ---- the body ---- */
+
+/* A Content-Length is a hint: announcing is free, so little is reserved on the strength of it. */
+static size_t first_cap(const struct request *request)
+{
+    uint64_t len = request->announced_len;
+    if (len == 0)
+        return UNKNOWN_LEN_CAP;
+    return len < CAP_MIN ? CAP_MIN : len > FIRST_CAP ? FIRST_CAP : (size_t)len;
+}
+
+/* Grows by doubling, so that a client reserves at most twice what it really sent. */
+static bool make_room(struct request *request, size_t more)
+{
+    struct fp_buf *body = &request->body;
+    size_t needed = body->len + more;
+    if (needed <= body->cap)
+        return true;
+    size_t held = body->cap;
+    size_t cap = held > body->max / 2 ? body->max : held * 2;
+    if (held == 0)
+        cap = first_cap(request);
+    if (cap < needed)
+        cap = needed;
+    if (!fp_ingest_charge(request->http->ingest, request->rules, cap - held))
+        return false;
+    if (fp_buf_reserve(body, cap - body->len) != NULL)
+        return true;
+    fp_ingest_uncharge(request->http->ingest, cap - held);
+    return false;
+}
+
+static void append(struct request *request, const char *bytes, size_t len)
+{
+    if (len > request->body.max - request->body.len) {
+        refuse_large(request);
+    } else if (!make_room(request, len)) {
+        refuse(request, 503, "There is no memory to receive the body just now.");
+        request->problem.retry_s = RETRY_S;
+    } else {
+        fp_buf_add(&request->body, bytes, len);
+    }
+    if (request->has_problem)
+        drop_body(request);
+}
+
+static enum MHD_Result receive(struct request *request, const char *bytes, size_t len)
+{
+    fp_metrics_add(request->http->metrics, FP_METRIC_BODY_BYTES, len);
+    if (!request->has_problem && request->is_upload)
+        append(request, bytes, len);
+    else
+        request->discarded_len += len;
+    return request->discarded_len <= DISCARD_MAX ? MHD_YES : MHD_NO;
+}
+
+/* ---- the upload ---- */
+
+/* On the committer's thread. The connection's thread goes on from here: nothing may follow. */
+static void resume(void *context)
+{
+    struct request *request = context;
+    MHD_resume_connection(request->connection);
+}
+
+static enum MHD_Result submit(struct request *request)
+{
+    struct fp_ingest *ingest = request->http->ingest;
+    const char *format =
+        MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, "format");
+    const struct fp_upload upload = {
+        .rules = request->rules,
+        .site = request->site,
+        .body = {(const char *)request->body.data, request->body.len},
+        .encoding = header_or_empty(request, "Content-Encoding"),
+        .boundary = request->boundary,
+        .format = format != NULL ? fp_str_of(format) : FP_STR(""),
+        .referer = header_or_empty(request, "Referer"),
+        .user_agent = header_or_empty(request, "User-Agent"),
+    };
+    request->received_us = fp_clock_monotonic_us();
+    request->has_problem = !fp_ingest_prepare(ingest, &upload, &request->ticket, &request->problem);
+    drop_body(request);
+    if (request->has_problem)
+        return reply(request);
+
+    /* Suspended first: the commit may be done, and resume called, before fp_ingest_commit is back.
+     */
+    request->is_committing = true;
+    request->ticket.done = resume;
+    request->ticket.context = request;
+    MHD_suspend_connection(request->connection);
+    fp_ingest_commit(&request->ticket);
+    return MHD_YES;
+}
+
+static enum MHD_Result finish(struct request *request)
+{
+    if (request->is_committing)
+        request->has_problem = !fp_ingest_outcome(&request->ticket, &request->problem);
+    bool is_new_upload = request->is_upload && !request->is_committing && !request->has_problem;
+    return is_new_upload ? submit(request) : reply(request);
+}
+
+enum MHD_Result fp_request_handle(void *cls, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload_data,
+                                  size_t *upload_data_size, void **request_cls)
+{
+    (void)version;
+    struct request *request = *request_cls;
+    if (request == NULL) {
+        request = begin(cls, connection);
+        if (request == NULL)
+            return MHD_NO;
+        *request_cls = request;
+        route(request, url, method);
+        return replies_early(request) ? reply(request) : MHD_YES;
+    }
+    if (*upload_data_size > 0) {
+        size_t len = *upload_data_size;
+        *upload_data_size = 0;
+        return receive(request, upload_data, len);
+    }
+    return finish(request);
+}

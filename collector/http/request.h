@@ -1,0 +1,32 @@
+/*
+ * Request: one request of the public listener, from its headers to its reply. Private to this room.
+ */
+#ifndef FP_HTTP_REQUEST_H
+#define FP_HTTP_REQUEST_H
+
+#include "collector/base/metrics.h"
+#include "collector/http/listen.h"
+#include "collector/ingest.h"
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+
+struct fp_http {
+    struct fp_ingest *ingest;
+    struct fp_metrics *metrics;
+    struct MHD_Daemon *daemon;
+    struct fp_listener listener;
+    atomic_size_t in_flight; /* requests begun and not completed */
+    atomic_bool stopping;
+};
+
+/* MHD's access handler; cls is the struct fp_http. */
+enum MHD_Result fp_request_handle(void *cls, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload_data,
+                                  size_t *upload_data_size, void **request_cls);
+
+/* MHD's completion callback: frees the request, however it ended. */
+void fp_request_completed(void *cls, struct MHD_Connection *connection, void **request_cls,
+                          enum MHD_RequestTerminationCode why);
+
+#endif

@@ -1,0 +1,463 @@
+/*
+ * Ingest: admits, prepares and commits uploads.
+ *
+ * Preparing needs memory: an arena for everything a decoder makes, and a buffer for the encoded
+ * records. Both lie on a workbench; there are as many benches as threads prepare at once, so that
+ * memory is bounded by threads × limits.upload_memory whatever is sent. A bench that grew is
+ * emptied before it is put back, so that one large upload does not keep its memory for ever.
+ */
+#include "collector/ingest.h"
+
+#include "collector/base/buf.h"
+#include "collector/base/clock.h"
+#include "collector/ingest_multipart.h"
+#include "collector/profile/fold.h"
+#include "collector/rollup/delta.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+
+enum {
+    PARTS_MAX = 64,               /* uploads in one multipart body */
+    BENCH_KEPT_MAX = 1024 * 1024, /* bytes of a buffer that is kept for the next upload */
+    RETRY_FULL_S = 30,            /* a full spool drains at the database's pace */
+    RETRY_BUSY_S = 5,
+};
+
+struct fp_workbench {
+    struct fp_workbench *next;
+    struct fp_arena arena;
+    struct fp_buf records;         /* encoded deltas, one behind the other */
+    size_t record_ends[PARTS_MAX]; /* where each ends in `records` */
+};
+
+struct fp_ingest {
+    struct fp_spool *spool;
+    struct fp_metrics *metrics;
+    atomic_size_t body_bytes; /* held by bodies in flight */
+    atomic_size_t committing; /* tickets between commit and the end of done */
+
+    pthread_mutex_t lock; /* of what follows */
+    struct fp_rules *rules;
+    struct fp_workbench *idle; /* benches nobody works at */
+    unsigned bench_count;
+    unsigned bench_max;
+};
+
+void fp_problem_set(struct fp_problem *problem, unsigned status, const char *detail, ...)
+{
+    *problem = (struct fp_problem){.status = status, .offset = -1};
+    va_list args;
+    va_start(args, detail);
+    vsnprintf(problem->detail, sizeof(problem->detail), detail, args);
+    va_end(args);
+}
+
+/* A problem that passes: the same request may be sent again. */
+static void set_deferred(struct fp_problem *problem, unsigned retry_s, const char *detail)
+{
+    fp_problem_set(problem, 503, "%s", detail);
+    problem->retry_s = retry_s;
+}
+
+/* ---- life ---- */
+
+struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *metrics,
+                                   struct fp_rules *rules, unsigned workers)
+{
+    struct fp_ingest *ingest = calloc(1, sizeof(*ingest));
+    if (ingest == NULL)
+        return NULL;
+    if (pthread_mutex_init(&ingest->lock, NULL) != 0) {
+        free(ingest);
+        return NULL;
+    }
+    ingest->spool = spool;
+    ingest->metrics = metrics;
+    ingest->rules = fp_rules_ref(rules);
+    ingest->bench_max = workers;
+    return ingest;
+}
+
+static void free_bench(struct fp_workbench *bench)
+{
+    fp_arena_release(&bench->arena);
+    fp_buf_release(&bench->records);
+    free(bench);
+}
+
+void fp_ingest_free(struct fp_ingest *ingest)
+{
+    if (ingest == NULL)
+        return;
+    while (ingest->idle != NULL) {
+        struct fp_workbench *next = ingest->idle->next;
+        free_bench(ingest->idle);
+        ingest->idle = next;
+    }
+    fp_rules_unref(ingest->rules);
+    pthread_mutex_destroy(&ingest->lock);
+    free(ingest);
+}
+
+struct fp_rules *fp_ingest_rules(struct fp_ingest *ingest)
+{
+    pthread_mutex_lock(&ingest->lock);
+    struct fp_rules *rules = fp_rules_ref(ingest->rules);
+    pthread_mutex_unlock(&ingest->lock);
+    return rules;
+}
+
+void fp_ingest_reload(struct fp_ingest *ingest, struct fp_rules *rules)
+{
+    fp_rules_ref(rules);
+    pthread_mutex_lock(&ingest->lock);
+    struct fp_rules *old = ingest->rules;
+    ingest->rules = rules;
+    pthread_mutex_unlock(&ingest->lock);
+    fp_rules_unref(old);
+}
+
+const char *fp_ingest_trouble(struct fp_ingest *ingest)
+{
+    return fp_spool_trouble(ingest->spool);
+}
+
+/* ---- admission ---- */
+
+bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *admission,
+                     const struct fp_site **site, const struct fp_str **admitted_origin,
+                     struct fp_problem *problem)
+{
+    *admitted_origin = NULL;
+    *site = fp_rules_site(rules, admission->key);
+    if (*site == NULL) {
+        fp_problem_set(problem, 403, "The site key in the path is not known here.");
+        return false;
+    }
+    if (admission->has_origin) {
+        *admitted_origin = fp_site_origin(*site, admission->origin);
+        if (*admitted_origin == NULL) {
+            fp_problem_set(problem, 403,
+                           "Pages of this origin may not upload for this site; its configuration "
+                           "lists the origins that may.");
+            return false;
+        }
+    }
+    if (admission->gpc && rules->honour_gpc) {
+        fp_problem_set(
+            problem, 403,
+            "The browser asks not to share data (Sec-GPC: 1), and that is honoured here.");
+        return false;
+    }
+    return true;
+}
+
+bool fp_ingest_charge(struct fp_ingest *ingest, const struct fp_rules *rules, size_t bytes)
+{
+    size_t before = atomic_fetch_add_explicit(&ingest->body_bytes, bytes, memory_order_relaxed);
+    if (before + bytes <= rules->body_memory)
+        return true;
+    fp_ingest_uncharge(ingest, bytes);
+    return false;
+}
+
+void fp_ingest_uncharge(struct fp_ingest *ingest, size_t bytes)
+{
+    atomic_fetch_sub_explicit(&ingest->body_bytes, bytes, memory_order_relaxed);
+}
+
+/* ---- workbenches ---- */
+
+/* NULL when there are none to spare. */
+static struct fp_workbench *take_bench(struct fp_ingest *ingest, const struct fp_rules *rules)
+{
+    pthread_mutex_lock(&ingest->lock);
+    struct fp_workbench *bench = ingest->idle;
+    bool may_make = bench == NULL && ingest->bench_count < ingest->bench_max;
+    if (bench != NULL)
+        ingest->idle = bench->next;
+    else if (may_make)
+        ingest->bench_count++;
+    pthread_mutex_unlock(&ingest->lock);
+
+    if (may_make) {
+        bench = calloc(1, sizeof(*bench));
+        if (bench == NULL) {
+            pthread_mutex_lock(&ingest->lock);
+            ingest->bench_count--;
+            pthread_mutex_unlock(&ingest->lock);
+        }
+    }
+    if (bench != NULL) {
+        bench->arena.max_bytes = rules->upload_memory;
+        bench->records.max = rules->upload_memory;
+    }
+    return bench;
+}
+
+static void return_bench(struct fp_ingest *ingest, struct fp_workbench *bench)
+{
+    fp_arena_clear(&bench->arena);
+    if (bench->records.cap > BENCH_KEPT_MAX)
+        fp_buf_release(&bench->records);
+    else
+        fp_buf_clear(&bench->records);
+    pthread_mutex_lock(&ingest->lock);
+    bench->next = ingest->idle;
+    ingest->idle = bench;
+    pthread_mutex_unlock(&ingest->lock);
+}
+
+/* ---- preparing ---- */
+
+/* What is known while the uploads of one request are prepared. */
+struct work {
+    struct fp_ingest *ingest;
+    const struct fp_upload *upload;
+    struct fp_workbench *bench;
+    struct fp_problem *problem;
+    int64_t received_us;
+    size_t inflated_left; /* of limits.max_inflated, for all parts together */
+    size_t record_count;
+};
+
+static void set_memory_problem(struct work *work)
+{
+    fp_problem_set(work->problem, 413,
+                   "The upload needs more working memory than limits.upload_memory allows.");
+}
+
+/* What a decoder found wrong, as a status. */
+static bool refuse_format(struct work *work, const struct fp_format_error *error)
+{
+    static const unsigned statuses[] = {
+        [FP_FORMAT_MALFORMED] = 400,
+        [FP_FORMAT_TOO_LARGE] = 413,
+        [FP_FORMAT_UNSUPPORTED] = 415,
+        [FP_FORMAT_INVALID] = 422,
+    };
+    if (error->verdict == FP_FORMAT_MEMORY) {
+        set_memory_problem(work);
+        return false;
+    }
+    fp_problem_set(work->problem, statuses[error->verdict], "%s", error->detail);
+    work->problem->has_pointer = error->has_pointer;
+    memcpy(work->problem->pointer, error->pointer, sizeof(work->problem->pointer));
+    work->problem->offset = error->offset;
+    return false;
+}
+
+static bool inflate(struct work *work, struct fp_str body, struct fp_str encoding,
+                    struct fp_str *inflated)
+{
+    struct fp_inflate_input input = {body, encoding, work->inflated_left};
+    struct fp_format_error error;
+    if (fp_inflate(&input, &work->bench->arena, inflated, &error) != FP_FORMAT_OK)
+        return refuse_format(work, &error);
+    work->inflated_left -= inflated->len;
+    return true;
+}
+
+/* Appends one upload's record to the bench. received: its bytes as they came. */
+static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
+{
+    const struct fp_upload *upload = work->upload;
+    struct fp_workbench *bench = work->bench;
+    struct fp_profile profile;
+    struct fp_format_error error;
+    if (fp_format_decode(inflated, upload->format, &upload->rules->format, &bench->arena, &profile,
+                         &error) != FP_FORMAT_OK)
+        return refuse_format(work, &error);
+
+    const struct fp_fold_context context = {
+        .site = upload->site->name,
+        .rules = {upload->rules->keep_query, upload->site->routes.items,
+                  upload->site->routes.count},
+        .referer = upload->referer,
+        .user_agent = upload->user_agent,
+        .received_us = work->received_us,
+        .body_bytes = (uint32_t)received_len, /* at most limits.max_body, 1 GiB */
+    };
+    struct fp_delta delta;
+    if (!fp_fold(&profile, &context, &bench->arena, &delta)) {
+        set_memory_problem(work);
+        return false;
+    }
+    fp_delta_encode(&delta, &bench->records);
+    if (bench->records.failed) {
+        set_memory_problem(work);
+        return false;
+    }
+    bench->record_ends[work->record_count++] = bench->records.len;
+    fp_metrics_add(work->ingest->metrics, FP_METRIC_INFLATED_BYTES, inflated.len);
+    fp_metrics_add(work->ingest->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
+    return true;
+}
+
+/* Tells in which part of several the problem is. */
+static void name_part(struct work *work)
+{
+    char detail[sizeof(work->problem->detail)];
+    memcpy(detail, work->problem->detail, sizeof(detail));
+    snprintf(work->problem->detail, sizeof(work->problem->detail), "Part %zu: %.*s",
+             work->record_count + 1, (int)sizeof(detail) - 32, detail);
+}
+
+static bool fold_parts(struct work *work, struct fp_str body)
+{
+    struct fp_multipart multipart = {.body = body, .boundary = work->upload->boundary};
+    /* The whole was charged when it was inflated; parts that are compressed in themselves add. */
+    for (;;) {
+        struct fp_str part;
+        enum fp_multipart_step step = fp_multipart_next(&multipart, &part);
+        if (step == FP_MULTIPART_BROKEN) {
+            fp_problem_set(work->problem, 400,
+                           "The multipart body ends before its closing boundary, or a part has no "
+                           "empty line behind its headers.");
+            work->problem->offset = (int64_t)multipart.at;
+            return false;
+        }
+        if (step == FP_MULTIPART_END)
+            break;
+        if (work->record_count == PARTS_MAX) {
+            fp_problem_set(work->problem, 413, "A multipart body can have %d parts at most.",
+                           PARTS_MAX);
+            return false;
+        }
+        struct fp_str inflated;
+        if (!inflate(work, part, FP_STR(""), &inflated) || !fold(work, inflated, part.len)) {
+            name_part(work);
+            return false;
+        }
+    }
+    if (work->record_count > 0)
+        return true;
+    fp_problem_set(work->problem, 422, "The multipart body has no part.");
+    return false;
+}
+
+static bool prepare_at(struct work *work)
+{
+    const struct fp_upload *upload = work->upload;
+    struct fp_str inflated;
+    if (!inflate(work, upload->body, upload->encoding, &inflated))
+        return false;
+    if (upload->boundary.len == 0)
+        return fold(work, inflated, upload->body.len);
+    work->inflated_left = upload->rules->format.max_inflated;
+    return fold_parts(work, inflated);
+}
+
+bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
+                       struct fp_ticket *ticket, struct fp_problem *problem)
+{
+    const char *trouble = fp_spool_trouble(ingest->spool);
+    if (trouble != NULL) {
+        fp_problem_set(problem, 503, "Uploads are not taken just now: %s.", trouble);
+        problem->retry_s = RETRY_FULL_S;
+        return false;
+    }
+    struct fp_workbench *bench = take_bench(ingest, upload->rules);
+    if (bench == NULL) {
+        set_deferred(problem, RETRY_BUSY_S, "There is no memory to decode the upload just now.");
+        return false;
+    }
+    struct work work = {
+        .ingest = ingest,
+        .upload = upload,
+        .bench = bench,
+        .problem = problem,
+        .received_us = fp_clock_real_us(),
+        .inflated_left = upload->rules->format.max_inflated,
+    };
+    if (!prepare_at(&work)) {
+        return_bench(ingest, bench);
+        return false;
+    }
+    ticket->ingest = ingest;
+    ticket->workbench = bench;
+    ticket->record_count = work.record_count;
+    return true;
+}
+
+/* ---- committing ---- */
+
+static void note_result(struct fp_ticket *ticket, enum fp_spool_error result)
+{
+    int ok = FP_SPOOL_OK;
+    if (result != FP_SPOOL_OK)
+        atomic_compare_exchange_strong(&ticket->result, &ok, (int)result);
+}
+
+/* The last of the records and the committing thread calls done; nobody touches the ticket then. */
+static void let_go(struct fp_ticket *ticket, size_t count)
+{
+    struct fp_ingest *ingest = ticket->ingest;
+    if (atomic_fetch_sub(&ticket->waiting, count) != count)
+        return;
+    ticket->done(ticket->context);
+    atomic_fetch_sub(&ingest->committing, 1);
+}
+
+static void record_done(void *context, enum fp_spool_error result)
+{
+    struct fp_ticket *ticket = context;
+    note_result(ticket, result);
+    let_go(ticket, 1);
+}
+
+void fp_ingest_commit(struct fp_ticket *ticket)
+{
+    struct fp_ingest *ingest = ticket->ingest;
+    struct fp_workbench *bench = ticket->workbench;
+    size_t unqueued = ticket->record_count;
+    enum fp_spool_error result = FP_SPOOL_OK;
+    atomic_fetch_add(&ingest->committing, 1);
+    atomic_init(&ticket->result, FP_SPOOL_OK);
+    atomic_init(&ticket->waiting, ticket->record_count + 1);
+
+    size_t start = 0;
+    for (size_t i = 0; i < ticket->record_count && result == FP_SPOOL_OK; i++) {
+        size_t end = bench->record_ends[i];
+        result = fp_spool_append(ingest->spool, bench->records.data + start, end - start,
+                                 record_done, ticket);
+        start = end;
+        if (result == FP_SPOOL_OK)
+            unqueued--;
+    }
+    note_result(ticket, result);
+    return_bench(ingest, bench);
+    let_go(ticket, unqueued + 1);
+}
+
+size_t fp_ingest_committing(const struct fp_ingest *ingest)
+{
+    return atomic_load(&ingest->committing);
+}
+
+bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *problem)
+{
+    enum fp_spool_error result = (enum fp_spool_error)atomic_load(&ticket->result);
+    switch (result) {
+    case FP_SPOOL_OK:
+        return true;
+    case FP_SPOOL_TOO_LONG:
+        fp_problem_set(problem, 413,
+                       "What the upload comes to is larger than spool.segment_bytes.");
+        return false;
+    case FP_SPOOL_STOPPING:
+        set_deferred(problem, RETRY_BUSY_S, "The collector is stopping; send it again.");
+        return false;
+    case FP_SPOOL_FULL:
+    case FP_SPOOL_IO:
+    case FP_SPOOL_LOCKED:
+    case FP_SPOOL_NO_PATH:
+    case FP_SPOOL_MEMORY:
+        break;
+    }
+    fp_problem_set(problem, 503, "The upload could not be stored: %s.",
+                   fp_spool_error_text(result));
+    problem->retry_s = RETRY_FULL_S;
+    return false;
+}

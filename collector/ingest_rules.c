@@ -1,0 +1,46 @@
+/*
+ * Rules: the counted snapshot and the look-ups in it.
+ */
+#include "collector/ingest_rules.h"
+
+struct fp_rules *fp_rules_create(size_t arena_max)
+{
+    struct fp_rules *rules = calloc(1, sizeof(*rules));
+    if (rules == NULL)
+        return NULL;
+    atomic_init(&rules->references, 1);
+    fp_arena_init(&rules->arena, arena_max);
+    return rules;
+}
+
+struct fp_rules *fp_rules_ref(struct fp_rules *rules)
+{
+    atomic_fetch_add_explicit(&rules->references, 1, memory_order_relaxed);
+    return rules;
+}
+
+void fp_rules_unref(struct fp_rules *rules)
+{
+    if (rules == NULL || atomic_fetch_sub_explicit(&rules->references, 1, memory_order_acq_rel) > 1)
+        return;
+    fp_arena_release(&rules->arena);
+    free(rules);
+}
+
+const struct fp_site *fp_rules_site(const struct fp_rules *rules, struct fp_str key)
+{
+    for (size_t i = 0; i < rules->site_count; i++) {
+        if (fp_str_equal(rules->sites[i].key, key))
+            return &rules->sites[i];
+    }
+    return NULL;
+}
+
+const struct fp_str *fp_site_origin(const struct fp_site *site, struct fp_str origin)
+{
+    for (size_t i = 0; i < site->origins.count; i++) {
+        if (fp_str_equal(site->origins.items[i], origin))
+            return &site->origins.items[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,369 @@
+/*
+ * fleetprofd: starts the collector's parts in order, reloads, and stops them in order.
+ *
+ * The main thread does nothing but wait for signals; all others have them blocked.
+ */
+#include "collector/base/clock.h"
+#include "collector/base/log.h"
+#include "collector/base/metrics.h"
+#include "collector/config.h"
+#include "collector/http/admin.h"
+#include "collector/http/http.h"
+#include "collector/ingest.h"
+#include "collector/spool/spool.h"
+#include "collector/writer.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+    EXIT_FINE = 0,
+    EXIT_NO = 1,         /* the answer is no */
+    EXIT_CANNOT_RUN = 2, /* wrong use too */
+    ERRORS_MAX = 64 * 1024,
+    DEFAULT_MAX = 64 * 1024,
+    SPARE_FILES = 64, /* descriptors beside those of connections */
+};
+
+/* The bounds of a stop. Together they stay below what service managers grant. */
+enum { DRAIN_S = 10, LAST_FLUSH_S = 10, STOP_S = 30 };
+
+struct collector {
+    struct fp_config *config;
+    struct fp_metrics *metrics;
+    struct fp_spool *spool;
+    struct fp_ingest *ingest;
+    struct fp_writer *writer;
+    struct fp_admin *admin;
+    struct fp_http *http;
+    atomic_bool stopping;
+};
+
+/* ---- starting ---- */
+
+static bool fail(const char *what, const struct fp_buf *detail)
+{
+    fp_log(FP_LOG_ERROR, what, "detail=%.*s", (int)detail->len, (const char *)detail->data);
+    return false;
+}
+
+static const char *trouble(void *context)
+{
+    struct collector *collector = context;
+    return atomic_load(&collector->stopping) ? "stopping" : fp_ingest_trouble(collector->ingest);
+}
+
+static bool open_spool(struct collector *collector, struct fp_buf *detail)
+{
+    const struct fp_config *config = collector->config;
+    const struct fp_spool_settings settings = {
+        .path = config->spool_path.ptr,
+        .max_bytes = config->spool_max_bytes,
+        .segment_bytes = config->spool_segment_bytes,
+        .keep_us = config->spool_keep_us,
+    };
+    enum fp_spool_error error =
+        fp_spool_open(&settings, collector->metrics, &collector->spool, detail);
+    if (error == FP_SPOOL_OK)
+        return true;
+    fp_buf_addf(detail, "%s%s", detail->len > 0 ? ": " : "", fp_spool_error_text(error));
+    return fail("spool cannot be opened", detail);
+}
+
+static bool start_writer(struct collector *collector)
+{
+    const struct fp_config *config = collector->config;
+    const struct fp_writer_settings settings = {
+        .database = config->database.ptr,
+        .min_window_us = config->flush_min_window_us,
+        .max_window_us = config->flush_max_window_us,
+        .retention = {config->retention_facts_us, config->retention_upload_log_us,
+                      config->retention_upload_ids_us},
+        .stop_timeout_us = LAST_FLUSH_S * FP_US_PER_S,
+    };
+    collector->writer = fp_writer_start(&settings, collector->spool, collector->metrics);
+    return collector->writer != NULL;
+}
+
+static bool start_listeners(struct collector *collector, struct fp_buf *detail)
+{
+    const struct fp_config *config = collector->config;
+    const struct fp_admin_settings admin = {
+        .listen = config->admin,
+        .metrics = collector->metrics,
+        .trouble = trouble,
+        .context = collector,
+    };
+    const struct fp_http_settings http = {
+        .listen = config->listen,
+        .threads = config->http_threads,
+        .connections = config->connections,
+        .timeout_us = config->timeout_us,
+    };
+    if (config->admin.len > 0) {
+        collector->admin = fp_admin_start(&admin, detail);
+        if (collector->admin == NULL)
+            return fail("admin listener cannot be opened", detail);
+    }
+    collector->http = fp_http_start(&http, collector->ingest, collector->metrics, detail);
+    return collector->http != NULL || fail("listener cannot be opened", detail);
+}
+
+/* Each connection needs a descriptor; the usual soft limit is 1,024. */
+static void raise_file_limit(unsigned connections)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    rlim_t wanted = (rlim_t)connections + SPARE_FILES;
+    if (limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
+        fp_log(FP_LOG_WARN, "fewer open files are allowed than limits.connections needs",
+               "allowed=%llu", (unsigned long long)limit.rlim_cur);
+}
+
+static bool start(struct collector *collector, struct fp_buf *detail)
+{
+    const struct fp_config *config = collector->config;
+    raise_file_limit(config->connections);
+    collector->metrics = fp_metrics_create();
+    if (collector->metrics == NULL)
+        return fail("out of memory", detail);
+    if (!open_spool(collector, detail))
+        return false;
+    collector->ingest =
+        fp_ingest_create(collector->spool, collector->metrics, config->rules, config->http_threads);
+    if (collector->ingest == NULL || !start_writer(collector))
+        return fail("out of memory or threads", detail);
+    return start_listeners(collector, detail);
+}
+
+/* ---- stopping ---- */
+
+/* Waits in steps until count(…) is 0, for at most the given time. */
+static void wait_until_none(size_t (*count)(const struct collector *collector),
+                            const struct collector *collector, int64_t timeout_us)
+{
+    const struct timespec step = {.tv_nsec = 5 * 1000 * 1000};
+    int64_t deadline_us = fp_clock_monotonic_us() + timeout_us;
+    while (count(collector) > 0 && fp_clock_monotonic_us() < deadline_us)
+        nanosleep(&step, NULL);
+}
+
+static size_t in_flight(const struct collector *collector)
+{
+    return fp_http_in_flight(collector->http);
+}
+
+static size_t committing(const struct collector *collector)
+{
+    return fp_ingest_committing(collector->ingest);
+}
+
+static void give_up(int signal_number)
+{
+    static const char line[] = "level=warn msg=\"stopping took too long, what is left stays in the "
+                               "spool\"\n";
+    (void)signal_number;
+    (void)!write(STDERR_FILENO, line, sizeof(line) - 1);
+    _exit(EXIT_FINE);
+}
+
+/* From here on a second SIGTERM or SIGINT ends the process at once, and so does the bound's end:
+ * what was acknowledged is in the spool. */
+static void arm_stop(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGALRM);
+    const struct sigaction action = {.sa_handler = give_up};
+    (void)sigaction(SIGALRM, &action, NULL);
+    alarm(STOP_S);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Stops whatever was started, in the reverse of the road. */
+static void stop(struct collector *collector)
+{
+    atomic_store(&collector->stopping, true);
+    if (collector->http != NULL) {
+        fp_http_stop_accepting(collector->http);
+        wait_until_none(in_flight, collector, DRAIN_S * FP_US_PER_S);
+        fp_spool_stop_appends(collector->spool);
+        wait_until_none(committing, collector, INT64_MAX / 2);
+        fp_http_stop(collector->http);
+    }
+    fp_writer_stop(collector->writer);
+    fp_admin_stop(collector->admin);
+    fp_ingest_free(collector->ingest);
+    if (collector->spool != NULL)
+        fp_spool_close(collector->spool);
+    fp_metrics_free(collector->metrics);
+    fp_config_free(collector->config);
+}
+
+/* ---- running ---- */
+
+static void tell_fixed(const char *name)
+{
+    fp_log(FP_LOG_WARN, "setting cannot change while running and keeps its value until a restart",
+           "setting=%s", name);
+}
+
+static void log_lines(const struct fp_buf *errors)
+{
+    const char *at = (const char *)errors->data;
+    const char *end = at + errors->len;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t len = (size_t)((newline != NULL ? newline : end) - at);
+        fp_log(FP_LOG_ERROR, "configuration not reloaded", "error=%.*s", (int)len, at);
+        at += len + 1;
+    }
+}
+
+static void reload(struct collector *collector, const char *file)
+{
+    struct fp_buf errors;
+    fp_buf_init(&errors, ERRORS_MAX);
+    struct fp_config *fresh = fp_config_load(file, &errors);
+    if (fresh == NULL) {
+        log_lines(&errors);
+    } else if (!fp_config_keep_fixed(fresh, collector->config, tell_fixed)) {
+        fp_log(FP_LOG_ERROR, "configuration not reloaded", "error=%s", "out of memory");
+        fp_config_free(fresh);
+    } else {
+        fp_ingest_reload(collector->ingest, fresh->rules);
+        fp_config_free(collector->config);
+        collector->config = fresh;
+        fp_log(FP_LOG_INFO, "configuration reloaded", "sites=%zu", fresh->rules->site_count);
+    }
+    fp_buf_release(&errors);
+}
+
+/* Blocks the signals that the main thread waits for; threads started later inherit that. */
+static void block_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, set, NULL);
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+}
+
+static int run(struct fp_config *config, const char *file)
+{
+    struct collector collector = {.config = config};
+    struct fp_buf detail;
+    fp_buf_init(&detail, ERRORS_MAX);
+    sigset_t signals;
+    block_signals(&signals);
+    bool started = start(&collector, &detail);
+    if (started)
+        fp_log(FP_LOG_INFO, "fleetprofd takes uploads", "version=%s sites=%zu", FP_VERSION,
+               config->rules->site_count);
+    for (int number = 0; started;) {
+        if (sigwait(&signals, &number) != 0)
+            continue;
+        if (number != SIGHUP)
+            break;
+        reload(&collector, file);
+    }
+    arm_stop();
+    if (started)
+        fp_log(FP_LOG_INFO, "stopping", "in_flight=%zu", in_flight(&collector));
+    stop(&collector);
+    fp_buf_release(&detail);
+    return started ? EXIT_FINE : EXIT_CANNOT_RUN;
+}
+
+/* ---- command line ---- */
+
+static const char usage[] =
+    "usage: fleetprofd -c FILE                  run with this configuration\n"
+    "       fleetprofd -c FILE --check-config   say what is wrong with it: 0 nothing, 1 something\n"
+    "       fleetprofd --print-default-config   every setting, explained, at its default\n"
+    "       fleetprofd --version\n"
+    "       fleetprofd --help\n"
+    "\n"
+    "SIGHUP reads the configuration again; SIGTERM and SIGINT stop, the second time at once.\n";
+
+static int print_default(void)
+{
+    struct fp_buf text;
+    fp_buf_init(&text, DEFAULT_MAX);
+    fp_config_print_default(&text);
+    bool printed =
+        !text.failed && fwrite(text.data, 1, text.len, stdout) == text.len && fflush(stdout) == 0;
+    fp_buf_release(&text);
+    return printed ? EXIT_FINE : EXIT_CANNOT_RUN;
+}
+
+static int with_config(const char *file, bool check_only)
+{
+    struct fp_buf errors;
+    fp_buf_init(&errors, ERRORS_MAX);
+    struct fp_config *config = fp_config_load(file, &errors);
+    if (errors.len > 0)
+        (void)fwrite(errors.data, 1, errors.len, stderr);
+    fp_buf_release(&errors);
+    if (config == NULL)
+        return check_only ? EXIT_NO : EXIT_CANNOT_RUN;
+    if (!check_only)
+        return run(config, file);
+    fp_config_free(config);
+    printf("%s: the configuration is good\n", file);
+    return EXIT_FINE;
+}
+
+int main(int argc, char **argv)
+{
+    enum { CHECK = 256, PRINT_DEFAULT, VERSION };
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'},
+        {"check-config", no_argument, NULL, CHECK},
+        {"print-default-config", no_argument, NULL, PRINT_DEFAULT},
+        {"version", no_argument, NULL, VERSION},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    const char *file = NULL;
+    bool check_only = false;
+    for (int option; (option = getopt_long(argc, argv, "c:h", options, NULL)) != -1;) {
+        switch (option) {
+        case 'c':
+            file = optarg;
+            break;
+        case CHECK:
+            check_only = true;
+            break;
+        case PRINT_DEFAULT:
+            return print_default();
+        case VERSION:
+            printf("fleetprofd %s\n", FP_VERSION);
+            return EXIT_FINE;
+        case 'h':
+            printf("%s", usage);
+            return EXIT_FINE;
+        default:
+            (void)fputs(usage, stderr);
+            return EXIT_CANNOT_RUN;
+        }
+    }
+    if (file == NULL || optind != argc) {
+        (void)fputs(usage, stderr);
+        return EXIT_CANNOT_RUN;
+    }
+    return with_config(file, check_only);
+}
