@@ -1,0 +1,371 @@
+-- Flame graphs: the tree of stacks, as rows, for Grafana, and folded.
+--
+-- Only a stack's own samples are stored. What lies below it is added up here, one level after the other,
+-- from the deepest to the outermost: each stack is touched once, however many samples pass through it.
+
+create function fleetprof_data.stack_sums(selected fleetprof_data.selection, markers fleetprof_data.marker[])
+returns table (
+    stack_id  bigint,
+    parent_id bigint,
+    level     integer,
+    frame_id  bigint,
+    self_us   bigint,
+    total_us  bigint,
+    samples   bigint
+)
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    own record;
+    -- The level in hand; on entry to a turn, the level below it.
+    stack_ids bigint[];
+    parent_ids bigint[];
+    frame_ids bigint[];
+    self_sums bigint[];
+    total_sums bigint[];
+    sample_sums bigint[];
+begin
+    for own in
+        with sums as (
+            select stack_id, sum(self_us)::bigint as self_us, sum(samples)::bigint as samples
+            from stack_fact
+            where segment_id = any((stack_sums.selected).segment_ids)
+                and bucket > (stack_sums.selected).after
+                and bucket < (stack_sums.selected).before
+                and marker = any(stack_sums.markers)
+            group by stack_id
+        ),
+        levels as (
+            select
+                level,
+                array_agg(stack_id) as stack_ids,
+                array_agg(self_us) as self_sums,
+                array_agg(samples) as sample_sums
+            from sums
+            join stack using (stack_id)
+            group by level
+        )
+        select level, stack_ids, self_sums, sample_sums
+        from generate_series(1, (select max(level) from levels)) as level
+        left join levels using (level)
+        order by level desc
+    loop
+        select
+            array_agg(stack_id),
+            array_agg(parent_id),
+            array_agg(frame_id),
+            array_agg(self_us),
+            array_agg(total_us),
+            array_agg(samples)
+        into stack_ids, parent_ids, frame_ids, self_sums, total_sums, sample_sums
+        from (
+            select
+                stack_id,
+                sum(self_us)::bigint as self_us,
+                sum(total_us)::bigint as total_us,
+                sum(samples)::bigint as samples
+            from (
+                select stack_id, self_us, self_us as total_us, samples
+                from unnest(own.stack_ids, own.self_sums, own.sample_sums) as leaf (stack_id, self_us, samples)
+                union all
+                select parent_id, 0, total_us, samples
+                from unnest(parent_ids, total_sums, sample_sums) as child (parent_id, total_us, samples)
+            ) as part
+            group by stack_id
+        ) as node
+        join stack using (stack_id);
+
+        return query
+        select stack_id, parent_id, own.level, frame_id, self_us, total_us, samples
+        from unnest(stack_ids, parent_ids, frame_ids, self_sums, total_sums, sample_sums)
+            as node (stack_id, parent_id, frame_id, self_us, total_us, samples);
+    end loop;
+end
+$$;
+
+comment on function fleetprof_data.stack_sums is
+    'Every stack of a selection and all stacks that it stands on: self (exactly this stack) and total (this stack or one on top of it) in microseconds, samples as total.';
+
+create function fleetprof_data.call_tree(
+    selected  fleetprof_data.selection,
+    markers   fleetprof_data.marker[],
+    min_share double precision
+)
+returns table (
+    ordinal  integer,
+    level    integer,
+    frame_id bigint,
+    self_us  bigint,
+    total_us bigint,
+    samples  bigint
+)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    -- The whole tree, which is node 0; the arrays hold the others, each after its parent and its
+    -- greater siblings.
+    whole_us bigint;
+    whole_samples bigint;
+    parents integer[];
+    levels integer[];
+    frame_ids bigint[];
+    self_sums bigint[];
+    total_sums bigint[];
+    sample_sums bigint[];
+    node_count integer;
+    sizes integer[];
+    next_ordinals integer[];
+    ordinals integer[];
+begin
+    with every as materialized (
+        select stack_id, parent_id, level, frame_id, self_us, total_us, samples
+        from stack_sums(call_tree.selected, call_tree.markers)
+    ),
+    whole as materialized (
+        select sum(total_us)::bigint as total_us, sum(samples)::bigint as samples
+        from every
+        where level = 1
+    ),
+    kept as materialized (
+        select
+            every.*,
+            row_number() over (
+                order by
+                    level, every.total_us desc,
+                    function collate "C", resource collate "C", line, column_number, stack_id
+            )::integer as place
+        from every
+        join named_frame using (frame_id)
+        cross join whole
+        where every.total_us >= call_tree.min_share * whole.total_us
+    )
+    select
+        (select total_us from whole),
+        (select samples from whole),
+        array_agg(coalesce(parent.place, 0) order by node.place),
+        array_agg(node.level order by node.place),
+        array_agg(node.frame_id order by node.place),
+        array_agg(node.self_us order by node.place),
+        array_agg(node.total_us order by node.place),
+        array_agg(node.samples order by node.place)
+    into whole_us, whole_samples, parents, levels, frame_ids, self_sums, total_sums, sample_sums
+    from kept as node
+    left join kept as parent on parent.stack_id = node.parent_id;
+
+    if whole_us is null then
+        return;
+    end if;
+    return query select 1, 0, null::bigint, 0::bigint, whole_us, whole_samples;
+
+    -- Depth first: a node comes right after its parent and the subtrees of its greater siblings.
+    node_count := coalesce(cardinality(parents), 0);
+    sizes := array_fill(1, array[node_count + 1], array[0]);
+    next_ordinals := array_fill(2, array[node_count + 1], array[0]);
+    ordinals := array_fill(0, array[node_count]);
+    for node in reverse node_count..1 loop
+        sizes[parents[node]] := sizes[parents[node]] + sizes[node];
+    end loop;
+    for node in 1..node_count loop
+        ordinals[node] := next_ordinals[parents[node]];
+        next_ordinals[parents[node]] := ordinals[node] + sizes[node];
+        next_ordinals[node] := ordinals[node] + 1;
+    end loop;
+
+    return query
+    select ordinal, level, frame_id, self_us, total_us, samples
+    from unnest(ordinals, levels, frame_ids, self_sums, total_sums, sample_sums)
+        as node (ordinal, level, frame_id, self_us, total_us, samples)
+    order by ordinal;
+end
+$$;
+
+comment on function fleetprof_data.call_tree is
+    'A selection''s stacks as a tree, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of it are left out.';
+
+create function fleetprof.flamegraph(
+    site        text,
+    since       timestamptz default now() - interval '1 day',
+    until       timestamptz default now(),
+    route       text default null,
+    release     text default null,
+    environment text default null,
+    variant     text default null,
+    browser     text default null,
+    os          text default null,
+    device      text default null,
+    thread      text default null,
+    marker      text default null,
+    min_share   double precision default 0.001
+)
+returns table (
+    ordinal       integer,
+    level         integer,
+    function      text,
+    resource      text,
+    line          integer,
+    column_number integer,
+    self_ms       double precision,
+    total_ms      double precision,
+    samples       bigint
+)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    selected selection := select_segments(
+        flamegraph.site, flamegraph.since, flamegraph.until, flamegraph.route, flamegraph.release,
+        flamegraph.environment, flamegraph.variant, flamegraph.browser, flamegraph.os, flamegraph.device,
+        flamegraph.thread);
+    markers marker[] := select_markers(flamegraph.marker);
+begin
+    if (flamegraph.min_share between 0 and 1) is not true then
+        raise invalid_parameter_value using
+            message = format('min_share is %s', coalesce(flamegraph.min_share::text, 'null')),
+            hint = 'min_share is a share of the whole graph, from 0 (all stacks) to 1.';
+    end if;
+
+    return query
+    select
+        ordinal,
+        level,
+        case level when 0 then '(all)' else function end,
+        resource,
+        line,
+        column_number,
+        self_us / 1000::double precision,
+        total_us / 1000::double precision,
+        samples
+    from call_tree(selected, markers, flamegraph.min_share)
+    left join named_frame using (frame_id)
+    order by ordinal;
+end
+$$;
+
+comment on function fleetprof.flamegraph is
+    'Stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. min_share: share of (all) below which a row is left out, 0 to 1.';
+
+create function fleetprof.flamegraph_grafana(
+    site        text,
+    since       timestamptz default now() - interval '1 day',
+    until       timestamptz default now(),
+    route       text default null,
+    release     text default null,
+    environment text default null,
+    variant     text default null,
+    browser     text default null,
+    os          text default null,
+    device      text default null,
+    thread      text default null,
+    marker      text default null,
+    min_share   double precision default 0.001
+)
+returns table (level integer, value double precision, label text, self double precision)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select level, total_ms, frame_label(function, resource, line, column_number), self_ms
+    from fleetprof.flamegraph(
+        flamegraph_grafana.site, flamegraph_grafana.since, flamegraph_grafana.until, flamegraph_grafana.route,
+        flamegraph_grafana.release, flamegraph_grafana.environment, flamegraph_grafana.variant,
+        flamegraph_grafana.browser, flamegraph_grafana.os, flamegraph_grafana.device, flamegraph_grafana.thread,
+        flamegraph_grafana.marker, flamegraph_grafana.min_share)
+    order by ordinal;
+end
+$$;
+
+comment on function fleetprof.flamegraph_grafana is
+    'fleetprof.flamegraph as Grafana''s flame graph panel reads it: level, value (total, milliseconds), label (function, with its place when anonymous), self (milliseconds), depth first.';
+
+create function fleetprof_data.folded_stacks(selected fleetprof_data.selection, markers fleetprof_data.marker[])
+returns table (path text, self_us bigint)
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    node record;
+    -- paths[n]: the first n frames of the stack in hand.
+    paths text[] := '{}';
+begin
+    for node in
+        select
+            level,
+            self_us,
+            translate(frame_label(function, resource, line, column_number), E';\r\n', ':  ') as label
+        from call_tree(folded_stacks.selected, folded_stacks.markers, 0)
+        join named_frame using (frame_id)
+        order by ordinal
+    loop
+        paths[node.level] := coalesce(paths[node.level - 1] || ';', '') || node.label;
+        if node.self_us > 0 then
+            path := paths[node.level];
+            self_us := node.self_us;
+            return next;
+        end if;
+    end loop;
+end
+$$;
+
+comment on function fleetprof_data.folded_stacks is
+    'A selection''s stacks as text, outermost frame first, with their self time in microseconds; different stacks may read the same.';
+
+create function fleetprof.folded(
+    site        text,
+    since       timestamptz default now() - interval '1 day',
+    until       timestamptz default now(),
+    route       text default null,
+    release     text default null,
+    environment text default null,
+    variant     text default null,
+    browser     text default null,
+    os          text default null,
+    device      text default null,
+    thread      text default null,
+    marker      text default null
+)
+returns setof text
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    selected selection := select_segments(
+        folded.site, folded.since, folded.until, folded.route, folded.release, folded.environment,
+        folded.variant, folded.browser, folded.os, folded.device, folded.thread);
+    markers marker[] := select_markers(folded.marker);
+begin
+    return query
+    select path || ' ' || sum(self_us)
+    from folded_stacks(selected, markers)
+    group by path
+    order by path collate "C";
+end
+$$;
+
+comment on function fleetprof.folded is
+    'Stacks as lines "root;child;leaf weight", weight in microseconds of self time, for flamegraph.pl, speedscope and the like. In names ; becomes : and a line break a space; anonymous functions are followed by resource:line:column.';
+
+revoke execute on function
+    fleetprof_data.stack_sums,
+    fleetprof_data.call_tree,
+    fleetprof_data.folded_stacks,
+    fleetprof.flamegraph,
+    fleetprof.flamegraph_grafana,
+    fleetprof.folded
+from public;
+grant execute on function
+    fleetprof_data.stack_sums,
+    fleetprof_data.call_tree,
+    fleetprof_data.folded_stacks,
+    fleetprof.flamegraph,
+    fleetprof.flamegraph_grafana,
+    fleetprof.folded
+to fleetprof_reader;
