@@ -316,7 +316,7 @@ grant execute on function fleetprof_data.drop_partition(date, date) to fleetprof
 comment on table fleetprof_data.segment is 'The tuple of dimensions an upload belongs to; an absent dimension is empty.';
 comment on column fleetprof_data.segment.segment_id is 'Content hash of all dimensions (docs/ids.md).';
 comment on column fleetprof_data.segment.site is 'The tenant, as configured.';
-comment on column fleetprof_data.segment.route is 'Template of the pages path, such as /product/:id.';
+comment on column fleetprof_data.segment.route is 'Template of the page''s path, such as /product/:id.';
 comment on column fleetprof_data.segment.release is 'Release of the site, as the page says.';
 comment on column fleetprof_data.segment.environment is 'Environment, such as production, as the page says.';
 comment on column fleetprof_data.segment.variant is 'Arm of an experiment, as the page says.';
@@ -329,7 +329,7 @@ comment on column fleetprof_data.segment.last_seen is 'UTC day of the last uploa
 
 comment on table fleetprof_data.resource is 'URLs of scripts, scrubbed.';
 comment on column fleetprof_data.resource.resource_id is 'Content hash of site and URL.';
-comment on column fleetprof_data.resource.url is 'Scrubbed URL, at most 1,024 code points; on the pages own origin a routes template stands for the path.';
+comment on column fleetprof_data.resource.url is 'Scrubbed URL, at most 1,024 code points; on the page''s own origin a route''s template stands for the path.';
 comment on column fleetprof_data.resource.last_seen is 'UTC day of the last upload that needed this row; unseen rows are pruned.';
 
 comment on table fleetprof_data.frame is 'Functions and what else can be on a stack.';
@@ -343,7 +343,7 @@ comment on column fleetprof_data.frame.last_seen is 'UTC day of the last upload 
 
 comment on table fleetprof_data.stack is 'Nodes of the trie of call stacks.';
 comment on column fleetprof_data.stack.stack_id is 'Content hash of parent and frame.';
-comment on column fleetprof_data.stack.parent_id is 'The callers node; null for a root.';
+comment on column fleetprof_data.stack.parent_id is 'The caller''s node; null for a root.';
 comment on column fleetprof_data.stack.frame_id is 'The function on top.';
 comment on column fleetprof_data.stack.level is 'Frames on the stack; 1 for a root.';
 comment on column fleetprof_data.stack.last_seen is 'UTC day of the last upload that needed this row; unseen rows are pruned.';
@@ -361,7 +361,7 @@ comment on column fleetprof_data.segment_fact.uploads is 'Uploads.';
 comment on column fleetprof_data.segment_fact.loads is 'Page loads; one of several uploads counts where its first upload counts.';
 comment on column fleetprof_data.segment_fact.samples is 'Samples, unattributed ones included.';
 comment on column fleetprof_data.segment_fact.unattributed_samples is 'Samples without stack and marker.';
-comment on column fleetprof_data.segment_fact.profiled_us is 'Profiled time, microseconds: the sum of all samples weights.';
+comment on column fleetprof_data.segment_fact.profiled_us is 'Profiled time, microseconds: the sum of all samples'' weights.';
 comment on column fleetprof_data.segment_fact.profiled_us2 is 'Sum over uploads of profiled time squared, microseconds squared.';
 comment on column fleetprof_data.segment_fact.unattributed_us is 'Time of unattributed samples, microseconds.';
 
@@ -383,8 +383,8 @@ comment on column fleetprof_data.frame_fact.self_us is 'Time with the frame on t
 comment on column fleetprof_data.frame_fact.total_us is 'Time with the frame anywhere on the stack, once a sample, microseconds.';
 comment on column fleetprof_data.frame_fact.self_us2 is 'Sum over uploads of self time squared, microseconds squared.';
 comment on column fleetprof_data.frame_fact.total_us2 is 'Sum over uploads of total time squared, microseconds squared.';
-comment on column fleetprof_data.frame_fact.self_profiled is 'Sum over uploads of self time times the uploads profiled time, microseconds squared.';
-comment on column fleetprof_data.frame_fact.total_profiled is 'Sum over uploads of total time times the uploads profiled time, microseconds squared.';
+comment on column fleetprof_data.frame_fact.self_profiled is 'Sum over uploads of self time times the upload''s profiled time, microseconds squared.';
+comment on column fleetprof_data.frame_fact.total_profiled is 'Sum over uploads of total time times the upload''s profiled time, microseconds squared.';
 
 comment on table fleetprof_data.frame_marker_fact is 'The part of frame_fact that fell to samples with a marker; never (none), which is the rest.';
 comment on column fleetprof_data.frame_marker_fact.segment_id is 'Segment.';
@@ -425,8 +425,8 @@ comment on column fleetprof_data.timing_bin_fact.count is 'Values in the bin.';
 
 comment on table fleetprof_data.upload is 'One row per counted upload, kept for retention.upload_log.';
 comment on column fleetprof_data.upload.bucket is 'UTC hour in which it counts, its begin.';
-comment on column fleetprof_data.upload.upload_id is 'The envelopes id, or a random one.';
-comment on column fleetprof_data.upload.received is 'When the collector had received it, by the collectors clock.';
+comment on column fleetprof_data.upload.upload_id is 'The envelope''s id, or a random one.';
+comment on column fleetprof_data.upload.received is 'When the collector had received it, by the collector''s clock.';
 comment on column fleetprof_data.upload.segment_id is 'Segment.';
 comment on column fleetprof_data.upload.load_id is 'The page load it belongs to; null when the page did not say.';
 comment on column fleetprof_data.upload.part is 'Which part of its page load it is, from 0.';
@@ -434,7 +434,7 @@ comment on column fleetprof_data.upload.format is 'self-profile or user-timing.'
 comment on column fleetprof_data.upload.coverage is 'Why there is no trace, as the page says; empty: it did not say.';
 comment on column fleetprof_data.upload.truncated is 'The page says that it left something out.';
 comment on column fleetprof_data.upload.browser_version is 'Major version of the browser; 0: unknown.';
-comment on column fleetprof_data.upload.agent is 'Agents name/version; empty: unknown.';
+comment on column fleetprof_data.upload.agent is 'Agent''s name/version; empty: unknown.';
 comment on column fleetprof_data.upload.body_bytes is 'Size of the body as received, bytes.';
 comment on column fleetprof_data.upload.samples is 'Samples.';
 comment on column fleetprof_data.upload.unattributed_samples is 'Samples without stack and marker.';
@@ -444,16 +444,16 @@ comment on column fleetprof_data.upload.timings is 'Marks and measures.';
 comment on column fleetprof_data.upload.skipped_entries is 'Performance entries of other types, skipped.';
 
 comment on table fleetprof_data.upload_id is 'Ids of counted uploads, kept for retention.upload_ids: what comes again is not counted again.';
-comment on column fleetprof_data.upload_id.upload_id is 'The envelopes id, or a random one.';
-comment on column fleetprof_data.upload_id.site_id is 'Content hash of the site: one sites ids cant hide anothers uploads.';
+comment on column fleetprof_data.upload_id.upload_id is 'The envelope''s id, or a random one.';
+comment on column fleetprof_data.upload_id.site_id is 'Content hash of the site: one site''s ids can''t hide another''s uploads.';
 comment on column fleetprof_data.upload_id.counted is 'When the database counted it.';
 
 comment on table fleetprof_data.load_id is 'Ids of counted page loads, kept for retention.upload_ids.';
-comment on column fleetprof_data.load_id.load_id is 'The envelopes load.';
+comment on column fleetprof_data.load_id.load_id is 'The envelope''s load.';
 comment on column fleetprof_data.load_id.site_id is 'Content hash of the site.';
 comment on column fleetprof_data.load_id.counted is 'When the database counted it.';
 
-comment on table fleetprof_data.spool_position is 'How far each collectors spool is counted; moved in the transaction that counts.';
-comment on column fleetprof_data.spool_position.spool_id is 'The spools random id.';
+comment on table fleetprof_data.spool_position is 'How far each collector''s spool is counted; moved in the transaction that counts.';
+comment on column fleetprof_data.spool_position.spool_id is 'The spool''s random id.';
 comment on column fleetprof_data.spool_position.position is 'Sequence number of the last record that is done with.';
 comment on column fleetprof_data.spool_position.updated is 'When it was last moved.';

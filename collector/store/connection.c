@@ -1,0 +1,308 @@
+/*
+ * Connection: every wait is a poll on the server's socket, the interrupt and a deadline.
+ */
+#include "collector/store/connection.h"
+
+#include "collector/base/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+
+enum {
+    CONNECT_TIMEOUT_S = 10,
+    /* The server ends a statement after its statement_timeout; this is for a server or
+     * network that says nothing at all. It must be longer. */
+    SILENCE_MAX_S = 660
+};
+
+void fp_connection_init(struct fp_connection *connection, int interrupt_fd)
+{
+    *connection = (struct fp_connection){.interrupt_fd = interrupt_fd};
+}
+
+void fp_connection_close(struct fp_connection *connection)
+{
+    PQfinish(connection->pg);
+    connection->pg = NULL;
+}
+
+static void note(struct fp_connection *connection, const char *format, ...) FP_PRINTF(2, 3);
+
+/* Keeps one line of a message, without libpq's newline at the end. */
+static void note(struct fp_connection *connection, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(connection->message, sizeof(connection->message), format, args);
+    va_end(args);
+    size_t len = strlen(connection->message);
+    while (len > 0 && connection->message[len - 1] == '\n')
+        connection->message[--len] = '\0';
+}
+
+static enum fp_store_result close_as(struct fp_connection *connection, enum fp_store_result result)
+{
+    fp_connection_close(connection);
+    return result;
+}
+
+static enum fp_store_result lose(struct fp_connection *connection)
+{
+    note(connection, "%s", PQerrorMessage(connection->pg));
+    return close_as(connection, FP_STORE_DOWN);
+}
+
+/* Waits until the server's socket is ready for `events`. */
+static enum fp_store_result wait_socket(struct fp_connection *connection, short events,
+                                        int64_t deadline_us)
+{
+    struct pollfd fds[] = {
+        {.fd = PQsocket(connection->pg), .events = events},
+        {.fd = connection->interrupt_fd, .events = POLLIN},
+    };
+    int ready;
+    do {
+        int64_t left_us = deadline_us - fp_clock_monotonic_us();
+        ready = poll(fds, 2, left_us > 0 ? (int)(left_us / FP_US_PER_MS) + 1 : 0);
+    } while (ready < 0 && errno == EINTR);
+    if (fds[1].revents != 0) {
+        note(connection, "interrupted");
+        return close_as(connection, FP_STORE_STOPPED);
+    }
+    if (ready <= 0) {
+        note(connection, "no answer from the server");
+        return close_as(connection, FP_STORE_DOWN);
+    }
+    return FP_STORE_OK;
+}
+
+static int64_t silence_deadline_us(void)
+{
+    return fp_clock_monotonic_us() + SILENCE_MAX_S * FP_US_PER_S;
+}
+
+static enum fp_store_result finish_connecting(struct fp_connection *connection)
+{
+    int64_t deadline_us = fp_clock_monotonic_us() + CONNECT_TIMEOUT_S * FP_US_PER_S;
+    for (;;) {
+        PostgresPollingStatusType status = PQconnectPoll(connection->pg);
+        if (status == PGRES_POLLING_OK)
+            return FP_STORE_OK;
+        if (status != PGRES_POLLING_READING && status != PGRES_POLLING_WRITING)
+            return lose(connection);
+        enum fp_store_result result = wait_socket(
+            connection, status == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_us);
+        if (result != FP_STORE_OK)
+            return result;
+    }
+}
+
+/* Notices (such as "there is no transaction in progress") are not for our standard error. */
+static void ignore_notice(void *context, const PGresult *result)
+{
+    (void)context;
+    (void)result;
+}
+
+enum fp_store_result fp_connection_open(struct fp_connection *connection, const char *conninfo)
+{
+    /* What stands before dbname, which brings the user's own settings, gives way to them. */
+    const char *const names[] = {
+        "fallback_application_name", "tcp_user_timeout", "keepalives_idle", "keepalives_interval",
+        "keepalives_count",          "dbname",           "client_encoding", NULL};
+    const char *const values[] = {"fleetprofd", "30000", "30", "10", "3", conninfo, "UTF8", NULL};
+    fp_connection_close(connection);
+    connection->pg = PQconnectStartParams(names, values, 1);
+    if (connection->pg == NULL) {
+        note(connection, "out of memory");
+        return FP_STORE_MEMORY;
+    }
+    if (PQstatus(connection->pg) == CONNECTION_BAD)
+        return lose(connection);
+    enum fp_store_result result = finish_connecting(connection);
+    if (result != FP_STORE_OK)
+        return result;
+    PQsetNoticeReceiver(connection->pg, ignore_notice, NULL);
+    return PQsetnonblocking(connection->pg, 1) == 0 ? FP_STORE_OK : lose(connection);
+}
+
+static bool in_class(const char *state, const char *class)
+{
+    return strncmp(state, class, strlen(class)) == 0;
+}
+
+/* What kind of failure an error of the server is, by its SQLSTATE. */
+static enum fp_store_result judge(const PGresult *failure, const char *state)
+{
+    if (in_class(state, "22"))
+        return FP_STORE_REFUSED;
+    /* A row without a partition is a check violation too, but of no constraint, and not its fault.
+     */
+    if (in_class(state, "23"))
+        return PQresultErrorField(failure, PG_DIAG_CONSTRAINT_NAME) != NULL ||
+                       strcmp(state, "23502") == 0
+                   ? FP_STORE_REFUSED
+                   : FP_STORE_TROUBLE;
+    /* Shutting down, starting up, or no longer the primary. */
+    if (in_class(state, "08") || in_class(state, "57P") || strcmp(state, "25006") == 0)
+        return FP_STORE_DOWN;
+    return FP_STORE_TROUBLE;
+}
+
+static enum fp_store_result fail(struct fp_connection *connection, const PGresult *failure)
+{
+    const char *state = PQresultErrorField(failure, PG_DIAG_SQLSTATE);
+    if (state == NULL || PQstatus(connection->pg) == CONNECTION_BAD)
+        return lose(connection);
+    enum fp_store_result result = judge(failure, state);
+    if (result == FP_STORE_REFUSED) {
+        /* The message may quote the row. */
+        const char *constraint = PQresultErrorField(failure, PG_DIAG_CONSTRAINT_NAME);
+        note(connection, "refused as data, SQLSTATE %s%s%s", state,
+             constraint != NULL ? ", constraint " : "", constraint != NULL ? constraint : "");
+        return result;
+    }
+    note(connection, "%s (SQLSTATE %s)", PQresultErrorField(failure, PG_DIAG_MESSAGE_PRIMARY),
+         state);
+    return close_as(connection, result);
+}
+
+/* Sends everything that libpq holds back. */
+static enum fp_store_result flush_output(struct fp_connection *connection)
+{
+    for (;;) {
+        int held = PQflush(connection->pg);
+        if (held == 0)
+            return FP_STORE_OK;
+        if (held < 0)
+            return lose(connection);
+        enum fp_store_result result =
+            wait_socket(connection, POLLIN | POLLOUT, silence_deadline_us());
+        if (result != FP_STORE_OK)
+            return result;
+        /* A server that waits for us to read would never read us. */
+        if (PQconsumeInput(connection->pg) == 0)
+            return lose(connection);
+    }
+}
+
+/* The next result of what was sent; *result NULL when there is none left. */
+static enum fp_store_result next_result(struct fp_connection *connection, PGresult **next)
+{
+    *next = NULL;
+    while (PQisBusy(connection->pg)) {
+        enum fp_store_result result = wait_socket(connection, POLLIN, silence_deadline_us());
+        if (result != FP_STORE_OK)
+            return result;
+        if (PQconsumeInput(connection->pg) == 0)
+            return lose(connection);
+    }
+    *next = PQgetResult(connection->pg);
+    return FP_STORE_OK;
+}
+
+static bool succeeded(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_COPY_IN;
+}
+
+/*
+ * Reads results to the end and keeps the last one. An error is remembered until the server has
+ * said all. While the server waits for copy data there is no end: the copy result is the last.
+ */
+static enum fp_store_result read_results(struct fp_connection *connection, PGresult **last)
+{
+    enum fp_store_result outcome = FP_STORE_OK;
+    *last = NULL;
+    for (;;) {
+        PGresult *next;
+        enum fp_store_result result = next_result(connection, &next);
+        if (result != FP_STORE_OK || next == NULL) {
+            if (outcome == FP_STORE_OK)
+                outcome = result;
+            break;
+        }
+        if (!succeeded(next) && outcome == FP_STORE_OK) {
+            outcome = fail(connection, next);
+            if (connection->pg == NULL) {
+                PQclear(next);
+                break;
+            }
+        }
+        bool copies = PQresultStatus(next) == PGRES_COPY_IN;
+        PQclear(*last);
+        *last = next;
+        if (copies)
+            break;
+    }
+    if (outcome != FP_STORE_OK) {
+        PQclear(*last);
+        *last = NULL;
+    }
+    return outcome;
+}
+
+enum fp_store_result fp_connection_query(struct fp_connection *connection,
+                                         const struct fp_query *query, PGresult **result)
+{
+    *result = NULL;
+    if (connection->pg == NULL)
+        return FP_STORE_DOWN;
+    if (PQsendQueryParams(connection->pg, query->statement, query->value_count, NULL, query->values,
+                          NULL, NULL, query->binary) == 0)
+        return lose(connection);
+    enum fp_store_result sent = flush_output(connection);
+    return sent == FP_STORE_OK ? read_results(connection, result) : sent;
+}
+
+enum fp_store_result fp_connection_run(struct fp_connection *connection, const char *statements)
+{
+    if (connection->pg == NULL)
+        return FP_STORE_DOWN;
+    if (PQsendQuery(connection->pg, statements) == 0)
+        return lose(connection);
+    PGresult *last = NULL;
+    enum fp_store_result result = flush_output(connection);
+    if (result == FP_STORE_OK)
+        result = read_results(connection, &last);
+    PQclear(last);
+    return result;
+}
+
+enum fp_store_result fp_connection_copy(struct fp_connection *connection, const char *statement)
+{
+    return fp_connection_run(connection, statement);
+}
+
+enum fp_store_result fp_connection_put(struct fp_connection *connection, const void *bytes,
+                                       size_t len)
+{
+    if (connection->pg == NULL)
+        return FP_STORE_DOWN;
+    if (PQputCopyData(connection->pg, bytes, (int)len) <= 0)
+        return lose(connection);
+    return flush_output(connection);
+}
+
+enum fp_store_result fp_connection_copy_end(struct fp_connection *connection)
+{
+    if (connection->pg == NULL)
+        return FP_STORE_DOWN;
+    if (PQputCopyEnd(connection->pg, NULL) <= 0)
+        return lose(connection);
+    PGresult *last = NULL;
+    enum fp_store_result result = flush_output(connection);
+    if (result == FP_STORE_OK)
+        result = read_results(connection, &last);
+    PQclear(last);
+    return result;
+}
+
+void fp_connection_rollback(struct fp_connection *connection)
+{
+    if (connection->pg != NULL && PQtransactionStatus(connection->pg) != PQTRANS_IDLE &&
+        fp_connection_run(connection, "rollback") != FP_STORE_OK)
+        fp_connection_close(connection);
+}

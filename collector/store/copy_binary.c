@@ -1,0 +1,169 @@
+/*
+ * COPY BINARY: each value is a 32-bit length and its bytes, numbers big-endian.
+ */
+#include "collector/store/copy_binary.h"
+
+#include "collector/base/clock.h"
+
+#include <endian.h>
+
+/* PostgreSQL counts microseconds from 2000-01-01. */
+#define POSTGRES_EPOCH_US (INT64_C(10957) * FP_US_PER_DAY)
+
+static void put16(struct fp_buf *out, int16_t value)
+{
+    uint16_t big = htobe16((uint16_t)value);
+    fp_buf_add(out, &big, sizeof(big));
+}
+
+static void put32(struct fp_buf *out, int32_t value)
+{
+    uint32_t big = htobe32((uint32_t)value);
+    fp_buf_add(out, &big, sizeof(big));
+}
+
+static void put_null(struct fp_buf *out)
+{
+    put32(out, -1);
+}
+
+static void put_bytes(struct fp_buf *out, const void *bytes, size_t len)
+{
+    put32(out, (int32_t)len);
+    fp_buf_add(out, bytes, len);
+}
+
+static void put_bigint(struct fp_buf *out, int64_t value)
+{
+    uint64_t big = htobe64((uint64_t)value);
+    put_bytes(out, &big, sizeof(big));
+}
+
+static void put_integer(struct fp_buf *out, int32_t value)
+{
+    put32(out, sizeof(value));
+    put32(out, value);
+}
+
+static void put_smallint(struct fp_buf *out, int64_t value)
+{
+    put32(out, sizeof(int16_t));
+    put16(out, (int16_t)value);
+}
+
+static void put_double(struct fp_buf *out, double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    put_bigint(out, bits);
+}
+
+static void put_name(struct fp_buf *out, const char *name)
+{
+    put_bytes(out, name, strlen(name));
+}
+
+static int64_t read_int64(const void *member)
+{
+    int64_t value;
+    memcpy(&value, member, sizeof(value));
+    return value;
+}
+
+static int32_t read_int32(const void *member)
+{
+    int32_t value;
+    memcpy(&value, member, sizeof(value));
+    return value;
+}
+
+static void put_number(enum fp_column_kind kind, const void *member, struct fp_buf *out)
+{
+    if (kind == FP_COLUMN_INTEGER || kind == FP_COLUMN_INTEGER_OR_NULL) {
+        int32_t value = read_int32(member);
+        if (kind == FP_COLUMN_INTEGER_OR_NULL && value < 0)
+            put_null(out);
+        else
+            put_integer(out, value);
+        return;
+    }
+    int64_t value = read_int64(member);
+    if (kind == FP_COLUMN_BIGINT_OR_NULL && value == 0)
+        put_null(out);
+    else if (kind == FP_COLUMN_SMALLINT)
+        put_smallint(out, value);
+    else
+        put_bigint(out, kind == FP_COLUMN_TIME ? value - POSTGRES_EPOCH_US : value);
+}
+
+static void put_value(enum fp_column_kind kind, const void *member, struct fp_buf *out)
+{
+    switch (kind) {
+    case FP_COLUMN_BIGINT:
+    case FP_COLUMN_BIGINT_OR_NULL:
+    case FP_COLUMN_INTEGER:
+    case FP_COLUMN_INTEGER_OR_NULL:
+    case FP_COLUMN_SMALLINT:
+    case FP_COLUMN_TIME:
+        put_number(kind, member, out);
+        break;
+    case FP_COLUMN_DOUBLE:
+        put_double(out, *(const double *)member);
+        break;
+    case FP_COLUMN_BOOLEAN:
+        put_bytes(out, *(const bool *)member ? "\1" : "\0", 1);
+        break;
+    case FP_COLUMN_TEXT:
+        put_bytes(out, ((const struct fp_str *)member)->ptr, ((const struct fp_str *)member)->len);
+        break;
+    case FP_COLUMN_UUID:
+        put_bytes(out, member, sizeof(struct fp_uuid));
+        break;
+    case FP_COLUMN_MARKER:
+        put_name(out, fp_marker_name((enum fp_marker)read_int64(member)));
+        break;
+    case FP_COLUMN_FRAME_KIND:
+        put_name(out, fp_frame_kind_name(*(const enum fp_frame_kind *)member));
+        break;
+    case FP_COLUMN_TIMING_KIND:
+        put_name(out, fp_timing_kind_name(*(const enum fp_timing_kind *)member));
+        break;
+    case FP_COLUMN_FORMAT:
+        put_name(out, fp_upload_format_name(*(const enum fp_upload_format *)member));
+        break;
+    case FP_COLUMN_COVERAGE:
+        put_name(out, fp_coverage_name(*(const enum fp_coverage *)member));
+        break;
+    case FP_COLUMN_KIND_COUNT:
+        break;
+    }
+}
+
+void fp_copy_begin(struct fp_buf *out)
+{
+    static const char signature[] = "PGCOPY\n\377\r\n";
+    fp_buf_add(out, signature, sizeof(signature)); /* its NUL is part of it */
+    put32(out, 0);                                 /* flags */
+    put32(out, 0);                                 /* length of the header's extension */
+}
+
+void fp_copy_row(const struct fp_target *target, int32_t chunk, const void *row, struct fp_buf *out)
+{
+    const char *members = row;
+    put16(out, (int16_t)(target->column_count + 1));
+    put_integer(out, chunk);
+    for (size_t i = 0; i < target->column_count; i++) {
+        const struct fp_column *column = &target->columns[i];
+        bool is_given =
+            column->given_offset == 0 || *(const bool *)(members + column->given_offset);
+        if (is_given)
+            put_value(column->kind, members + column->offset, out);
+        else
+            put_null(out);
+    }
+}
+
+void fp_copy_end(struct fp_buf *out)
+{
+    put16(out, -1);
+}

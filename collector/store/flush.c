@@ -1,0 +1,275 @@
+/*
+ * Flush: a rollup becomes rows. docs/schema.md gives the order and its reasons.
+ */
+#include "collector/base/clock.h"
+#include "collector/base/uuid.h"
+#include "collector/store/copy_binary.h"
+#include "collector/store/store_internal.h"
+
+#include <inttypes.h>
+
+enum {
+    CHUNK_ROWS = 10000, /* rows a statement: more costs HOT updates, fewer costs round trips */
+    PUT_BYTES = 64 * 1024
+};
+
+/* What becomes of the keys that a book returns: `row` of `rows` was new. */
+typedef void new_key_fn(struct fp_rollup *rollup, const struct fp_claim_key *key);
+
+static enum fp_store_result put_rows(struct fp_store *store)
+{
+    if (store->rows.failed)
+        return FP_STORE_MEMORY;
+    enum fp_store_result result =
+        fp_connection_put(&store->connection, store->rows.data, store->rows.len);
+    fp_buf_clear(&store->rows);
+    return result;
+}
+
+/* Copies the sorted rows that the target wants into its temporary table. */
+static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_target *target,
+                                      const struct fp_rollup *rollup, size_t *count)
+{
+    const struct fp_rows *source = &rollup->tables[target->source];
+    *count = 0;
+    fp_buf_clear(&store->sql);
+    fp_target_copy_sql(target, &store->sql);
+    const char *statement = fp_store_sql(store);
+    if (statement == NULL)
+        return FP_STORE_MEMORY;
+    enum fp_store_result result = fp_connection_copy(&store->connection, statement);
+    fp_buf_clear(&store->rows);
+    fp_copy_begin(&store->rows);
+    for (size_t i = 0; result == FP_STORE_OK && i < source->count; i++) {
+        const void *row = fp_rows_sorted(source, i);
+        if (target->wants != NULL && !target->wants(rollup, row))
+            continue;
+        fp_copy_row(target, (int32_t)(*count / CHUNK_ROWS), row, &store->rows);
+        ++*count;
+        if (store->rows.len >= PUT_BYTES)
+            result = put_rows(store);
+    }
+    if (result != FP_STORE_OK)
+        return result;
+    fp_copy_end(&store->rows);
+    result = put_rows(store);
+    return result == FP_STORE_OK ? fp_connection_copy_end(&store->connection) : result;
+}
+
+/* A returned row of a book: its id and site. */
+static struct fp_claim_key returned_key(const PGresult *rows, int row)
+{
+    struct fp_uuid id;
+    uint64_t site_id;
+    memcpy(id.bytes, PQgetvalue(rows, row, 0), sizeof(id.bytes));
+    memcpy(&site_id, PQgetvalue(rows, row, 1), sizeof(site_id));
+    return fp_claim_key(&id, (int64_t)be64toh(site_id));
+}
+
+static enum fp_store_result merge_chunk(struct fp_store *store, const char *statement, size_t chunk,
+                                        PGresult **rows)
+{
+    char number[24];
+    snprintf(number, sizeof(number), "%zu", chunk);
+    const char *const values[] = {number};
+    const struct fp_query query = {
+        .statement = statement, .values = values, .value_count = 1, .binary = true};
+    return fp_connection_query(&store->connection, &query, rows);
+}
+
+/* Writes a target's rows. Of a book, `on_new` (else NULL) is told each key that was new. */
+static enum fp_store_result write_target(struct fp_store *store, enum fp_target_id id,
+                                         struct fp_rollup *rollup, new_key_fn *on_new,
+                                         size_t *count)
+{
+    const struct fp_target *target = fp_target(id);
+    struct fp_rows *source = &rollup->tables[target->source];
+    *count = 0;
+    if (source->count == 0)
+        return FP_STORE_OK;
+    if (!fp_rows_sort(source))
+        return FP_STORE_MEMORY;
+    enum fp_store_result result = copy_rows(store, target, rollup, count);
+    fp_buf_clear(&store->sql);
+    fp_target_merge_sql(target, &store->sql);
+    const char *statement = fp_store_sql(store);
+    if (statement == NULL)
+        return FP_STORE_MEMORY;
+    for (size_t chunk = 0; result == FP_STORE_OK && chunk * CHUNK_ROWS < *count; chunk++) {
+        PGresult *rows;
+        result = merge_chunk(store, statement, chunk, &rows);
+        if (result == FP_STORE_OK && on_new != NULL)
+            for (int i = 0; i < PQntuples(rows); i++) {
+                struct fp_claim_key key = returned_key(rows, i);
+                on_new(rollup, &key);
+            }
+        PQclear(rows);
+    }
+    return result;
+}
+
+static enum fp_store_result write_targets(struct fp_store *store, struct fp_rollup *rollup,
+                                          enum fp_target_id first, enum fp_target_id last,
+                                          size_t *total)
+{
+    *total = 0;
+    for (enum fp_target_id id = first; id <= last; id++) {
+        size_t count;
+        enum fp_store_result result = write_target(store, id, rollup, NULL, &count);
+        if (result != FP_STORE_OK)
+            return result;
+        *total += count;
+    }
+    return FP_STORE_OK;
+}
+
+/* Commits; a transaction that had failed unnoticed is not taken for a committed one. */
+static enum fp_store_result commit(struct fp_store *store)
+{
+    const struct fp_query query = {.statement = "commit"};
+    PGresult *answer;
+    enum fp_store_result result = fp_connection_query(&store->connection, &query, &answer);
+    if (result == FP_STORE_OK && strcmp(PQcmdStatus(answer), "COMMIT") != 0)
+        result = FP_STORE_TROUBLE;
+    PQclear(answer);
+    return result;
+}
+
+/* Dictionaries have a transaction of their own: on a cluster, their locks reach wide. */
+static enum fp_store_result write_dictionaries(struct fp_store *store, struct fp_rollup *rollup)
+{
+    if (rollup->tables[FP_TABLE_SEGMENT].count == 0)
+        return FP_STORE_OK;
+    size_t total;
+    enum fp_store_result result = fp_connection_run(&store->connection, "begin");
+    if (result == FP_STORE_OK)
+        result = write_targets(store, rollup, FP_TARGET_SEGMENT, FP_TARGET_TIMING, &total);
+    return result == FP_STORE_OK ? commit(store) : result;
+}
+
+static bool is_made(const struct fp_store *store, int64_t day)
+{
+    for (size_t i = 0; i < FP_STORE_MADE_DAYS && i < store->made_count; i++)
+        if (store->made_days[i] == day)
+            return true;
+    return false;
+}
+
+/* Makes the partitions of the rollup's days, but for those that are known to be there. */
+static enum fp_store_result ensure_partitions(struct fp_store *store,
+                                              const struct fp_rollup *rollup)
+{
+    const struct fp_rows *facts = &rollup->tables[FP_TABLE_SEGMENT_FACT];
+    fp_buf_clear(&store->sql);
+    for (size_t i = 0; i < facts->count; i++) {
+        const struct fp_segment_fact *fact = fp_rows_at(facts, i);
+        int64_t day = fp_store_day_of(fact->key.bucket_us);
+        if (is_made(store, day))
+            continue;
+        char text[FP_DAY_TEXT_MAX];
+        fp_store_day_text(day, text);
+        fp_buf_addf(&store->sql, "%c%s", store->sql.len == 0 ? '{' : ',', text);
+        store->made_days[store->made_count++ % FP_STORE_MADE_DAYS] = day;
+    }
+    if (store->sql.len == 0)
+        return FP_STORE_OK;
+    fp_buf_addf(&store->sql, "}");
+    const char *days = fp_store_sql(store);
+    enum fp_store_result result =
+        days != NULL ? fp_store_make_partitions(store, days) : FP_STORE_MEMORY;
+    if (result != FP_STORE_OK)
+        store->made_count = 0;
+    return result;
+}
+
+static enum fp_store_result move_position(struct fp_store *store,
+                                          const struct fp_store_window *window)
+{
+    char id[FP_UUID_TEXT_LEN + 1];
+    char start[24];
+    char end[24];
+    fp_uuid_format(&window->spool_id, id);
+    snprintf(start, sizeof(start), "%" PRIu64, window->start);
+    snprintf(end, sizeof(end), "%" PRIu64, window->end);
+    const char *const values[] = {id, start, end};
+    const struct fp_query query = {
+        .statement = "update fleetprof_data.spool_position set position = $3, updated = now() "
+                     "where spool_id = $1 and position = $2",
+        .values = values,
+        .value_count = 3,
+    };
+    PGresult *answer;
+    enum fp_store_result result = fp_connection_query(&store->connection, &query, &answer);
+    if (result == FP_STORE_OK && strcmp(PQcmdTuples(answer), "1") != 0)
+        result = FP_STORE_MOVED;
+    PQclear(answer);
+    return result;
+}
+
+static void mark_new_upload(struct fp_rollup *rollup, const struct fp_claim_key *key)
+{
+    struct fp_upload_row *upload = fp_rows_find(&rollup->tables[FP_TABLE_UPLOAD], &key->high);
+    if (upload != NULL)
+        upload->known = false;
+}
+
+/* Claims the upload ids: whichever the database does not return, it knows already. */
+static enum fp_store_result claim_uploads(struct fp_store *store, struct fp_rollup *rollup,
+                                          size_t *known)
+{
+    struct fp_rows *uploads = &rollup->tables[FP_TABLE_UPLOAD];
+    for (size_t i = 0; i < uploads->count; i++)
+        ((struct fp_upload_row *)fp_rows_at(uploads, i))->known = true;
+    size_t count;
+    enum fp_store_result result =
+        write_target(store, FP_TARGET_UPLOAD_ID, rollup, mark_new_upload, &count);
+    *known = 0;
+    for (size_t i = 0; i < uploads->count; i++)
+        *known += ((struct fp_upload_row *)fp_rows_at(uploads, i))->known ? 1 : 0;
+    return result;
+}
+
+enum fp_store_result fp_store_claim(struct fp_store *store, const struct fp_store_window *window,
+                                    struct fp_rollup *rollup, size_t *known)
+{
+    *known = 0;
+    enum fp_store_result result = write_dictionaries(store, rollup);
+    if (result == FP_STORE_OK)
+        result = ensure_partitions(store, rollup);
+    if (result == FP_STORE_OK)
+        result = fp_connection_run(&store->connection, "begin");
+    if (result == FP_STORE_OK)
+        result = move_position(store, window);
+    if (result == FP_STORE_OK)
+        result = claim_uploads(store, rollup, known);
+    if (result != FP_STORE_OK)
+        fp_store_abandon(store);
+    return result;
+}
+
+static void count_new_load(struct fp_rollup *rollup, const struct fp_claim_key *key)
+{
+    /* Only a load that was sent can come back. */
+    bool counted = fp_rollup_count_load(rollup, key);
+    (void)counted;
+}
+
+enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *rollup, size_t *rows)
+{
+    size_t loads;
+    *rows = 0;
+    enum fp_store_result result =
+        write_target(store, FP_TARGET_LOAD_ID, rollup, count_new_load, &loads);
+    if (result == FP_STORE_OK)
+        result = write_targets(store, rollup, FP_TARGET_SEGMENT_FACT, FP_TARGET_UPLOAD, rows);
+    if (result == FP_STORE_OK)
+        result = commit(store);
+    if (result != FP_STORE_OK)
+        fp_store_abandon(store);
+    return result;
+}
+
+void fp_store_abandon(struct fp_store *store)
+{
+    fp_connection_rollback(&store->connection);
+}

@@ -1,0 +1,176 @@
+/*
+ * Store: the session, the clock and the position.
+ */
+#include "collector/base/clock.h"
+#include "collector/base/uuid.h"
+#include "collector/store/store_internal.h"
+#include "collector/store/tables.h"
+
+#include <inttypes.h>
+
+enum { SQL_MAX = 32 * 1024, ROWS_MAX = 4 * 1024 * 1024 };
+
+/*
+ * A lock is waited for longer than a drop of partitions may take. A vanished client's statement is
+ * cancelled by the server itself, which frees its locks for the next try.
+ */
+static const char session_sql[] = "set search_path = pg_catalog, pg_temp;"
+                                  "set synchronous_commit = on;"
+                                  "set timezone = 'UTC';"
+                                  "set datestyle = 'ISO';"
+                                  "set jit = off;"
+                                  "set default_transaction_isolation = 'read committed';"
+                                  "set statement_timeout = '60s';"
+                                  "set lock_timeout = '30s';"
+                                  "set idle_in_transaction_session_timeout = '60s';"
+                                  "set client_connection_check_interval = '1s'";
+
+struct fp_store *fp_store_create(const struct fp_store_settings *settings)
+{
+    struct fp_store *store = calloc(1, sizeof(*store));
+    if (store == NULL)
+        return NULL;
+    store->settings = *settings;
+    fp_connection_init(&store->connection, settings->interrupt_fd);
+    fp_buf_init(&store->sql, SQL_MAX);
+    fp_buf_init(&store->rows, ROWS_MAX);
+    return store;
+}
+
+void fp_store_close(struct fp_store *store)
+{
+    if (store == NULL)
+        return;
+    fp_connection_close(&store->connection);
+    fp_buf_release(&store->sql);
+    fp_buf_release(&store->rows);
+    free(store);
+}
+
+bool fp_store_connected(const struct fp_store *store)
+{
+    return store->connection.pg != NULL;
+}
+
+const char *fp_store_message(const struct fp_store *store)
+{
+    return store->connection.message;
+}
+
+const char *fp_store_sql(struct fp_store *store)
+{
+    fp_buf_add(&store->sql, "", 1);
+    return store->sql.failed ? NULL : (const char *)store->sql.data;
+}
+
+static enum fp_store_result prepare_session(struct fp_store *store)
+{
+    enum fp_store_result result = fp_connection_run(&store->connection, session_sql);
+    if (result != FP_STORE_OK)
+        return result;
+    fp_buf_clear(&store->sql);
+    for (enum fp_target_id id = 0; id < FP_TARGET_COUNT; id++) {
+        fp_target_create_sql(fp_target(id), &store->sql);
+        fp_buf_addf(&store->sql, ";");
+    }
+    const char *statements = fp_store_sql(store);
+    return statements != NULL ? fp_connection_run(&store->connection, statements) : FP_STORE_MEMORY;
+}
+
+enum fp_store_result fp_store_connect(struct fp_store *store)
+{
+    if (fp_store_connected(store))
+        return FP_STORE_OK;
+    store->made_count = 0;
+    enum fp_store_result result = fp_connection_open(&store->connection, store->settings.database);
+    if (result == FP_STORE_OK)
+        result = prepare_session(store);
+    if (result != FP_STORE_OK)
+        fp_connection_close(&store->connection);
+    return result;
+}
+
+/* The bigint in the first column of the first row; *found is false when there is no row. */
+static enum fp_store_result query_bigint(struct fp_store *store, const struct fp_query *query,
+                                         int64_t *value, bool *found)
+{
+    PGresult *rows;
+    enum fp_store_result result = fp_connection_query(&store->connection, query, &rows);
+    if (result != FP_STORE_OK)
+        return result;
+    *found = PQntuples(rows) > 0;
+    *value = *found ? strtoll(PQgetvalue(rows, 0, 0), NULL, 10) : 0;
+    PQclear(rows);
+    return FP_STORE_OK;
+}
+
+enum fp_store_result fp_store_read_position(struct fp_store *store, const struct fp_uuid *spool_id,
+                                            uint64_t *position)
+{
+    char id[FP_UUID_TEXT_LEN + 1];
+    fp_uuid_format(spool_id, id);
+    const char *const values[] = {id};
+    struct fp_query query = {
+        .statement = "select position from fleetprof_data.spool_position where spool_id = $1",
+        .values = values,
+        .value_count = 1,
+    };
+    int64_t found_position;
+    bool found;
+    enum fp_store_result result = query_bigint(store, &query, &found_position, &found);
+    *position = result == FP_STORE_OK ? (uint64_t)found_position : 0;
+    if (result != FP_STORE_OK || found)
+        return result;
+    query.statement = "insert into fleetprof_data.spool_position (spool_id, position) "
+                      "values ($1, 0) on conflict do nothing";
+    return query_bigint(store, &query, &found_position, &found);
+}
+
+int64_t fp_store_day_of(int64_t moment_us)
+{
+    return moment_us / FP_US_PER_DAY - (moment_us % FP_US_PER_DAY < 0 ? 1 : 0);
+}
+
+void fp_store_day_text(int64_t day, char text[FP_DAY_TEXT_MAX])
+{
+    time_t moment = (time_t)(day * (FP_US_PER_DAY / FP_US_PER_S));
+    struct tm utc = {0};
+    gmtime_r(&moment, &utc);
+    strftime(text, FP_DAY_TEXT_MAX, "%Y-%m-%d", &utc);
+}
+
+/* The begin of the oldest day that is kept. Whole days are dropped, so whole days expire. */
+static int64_t oldest_kept_us(int64_t now_us, int64_t kept_us)
+{
+    return fp_store_day_of(now_us - kept_us) * FP_US_PER_DAY;
+}
+
+enum fp_store_result fp_store_read_clock(struct fp_store *store, struct fp_rollup_clock *clock)
+{
+    const struct fp_query query = {
+        .statement = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
+    };
+    int64_t now_us;
+    bool found;
+    enum fp_store_result result = query_bigint(store, &query, &now_us, &found);
+    if (result == FP_STORE_OK)
+        *clock = (struct fp_rollup_clock){
+            .now_us = now_us,
+            .oldest_us = oldest_kept_us(now_us, store->settings.retention.facts_us),
+            .oldest_log_us = oldest_kept_us(now_us, store->settings.retention.upload_log_us),
+        };
+    return result;
+}
+
+enum fp_store_result fp_store_make_partitions(struct fp_store *store, const char *days)
+{
+    const char *const values[] = {days};
+    const struct fp_query query = {
+        .statement = "select fleetprof_data.make_partitions($1::date[])",
+        .values = values,
+        .value_count = 1,
+    };
+    int64_t made;
+    bool found;
+    return query_bigint(store, &query, &made, &found);
+}

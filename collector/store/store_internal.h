@@ -1,0 +1,39 @@
+/*
+ * What the files of the store share among themselves.
+ */
+#ifndef FP_STORE_STORE_INTERNAL_H
+#define FP_STORE_STORE_INTERNAL_H
+
+#include "collector/base/buf.h"
+#include "collector/store/connection.h"
+#include "collector/store/store.h"
+
+/* How many days' partitions are remembered as made. */
+#define FP_STORE_MADE_DAYS 64
+
+struct fp_store {
+    struct fp_store_settings settings;
+    struct fp_connection connection;
+    struct fp_buf sql;                     /* the statement being written */
+    struct fp_buf rows;                    /* copy data on its way */
+    int64_t made_days[FP_STORE_MADE_DAYS]; /* days since 1970, a ring */
+    size_t made_count;                     /* days ever put into the ring since connecting */
+    int64_t pruned_day; /* the last one on which dictionaries were pruned, 0: none */
+};
+
+#define FP_DAY_TEXT_MAX 16
+
+/* Writes a day (since 1970, UTC) as YYYY-MM-DD. */
+void fp_store_day_text(int64_t day, char text[FP_DAY_TEXT_MAX]);
+
+/* The day (since 1970, UTC) in which a moment lies. */
+int64_t fp_store_day_of(int64_t moment_us);
+
+/* Makes partitions of the days in a PostgreSQL array's text form. */
+enum fp_store_result fp_store_make_partitions(struct fp_store *store,
+                                              const char *days) FP_MUST_CHECK;
+
+/* The statement in store->sql, NULL when it did not fit. */
+const char *fp_store_sql(struct fp_store *store);
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * Tables: the descriptions, and the writing of statements from them.
+ */
+#include "collector/store/tables.h"
+
+#define COLUMN(row, member, name, kind, merge)                                                     \
+    {                                                                                              \
+        name, FP_COLUMN_##kind, FP_MERGE_##merge, offsetof(struct row, member), 0                  \
+    }
+#define COUNTER(row, member, kind) COLUMN(row, member, #member, kind, ADD)
+#define FACT_KEY(row)                                                                              \
+    COLUMN(row, key.segment_id, "segment_id", BIGINT, KEY),                                        \
+        COLUMN(row, key.bucket_us, "bucket", TIME, KEY)
+
+static const struct fp_column segment_columns[] = {
+    COLUMN(fp_segment_row, segment_id, "segment_id", BIGINT, KEY),
+    COLUMN(fp_segment_row, names.site, "site", TEXT, KEEP),
+    COLUMN(fp_segment_row, names.route, "route", TEXT, KEEP),
+    COLUMN(fp_segment_row, names.release, "release", TEXT, KEEP),
+    COLUMN(fp_segment_row, names.environment, "environment", TEXT, KEEP),
+    COLUMN(fp_segment_row, names.variant, "variant", TEXT, KEEP),
+    COLUMN(fp_segment_row, names.browser, "browser", TEXT, KEEP),
+    COLUMN(fp_segment_row, names.os, "os", TEXT, KEEP),
+    COLUMN(fp_segment_row, names.device, "device", TEXT, KEEP),
+    COLUMN(fp_segment_row, names.thread, "thread", TEXT, KEEP),
+    COLUMN(fp_segment_row, names.rate_ppm, "rate_ppm", INTEGER, KEEP),
+};
+
+static const struct fp_column resource_columns[] = {
+    COLUMN(fp_resource_row, resource_id, "resource_id", BIGINT, KEY),
+    COLUMN(fp_resource_row, url, "url", TEXT, KEEP),
+};
+
+static const struct fp_column frame_columns[] = {
+    COLUMN(fp_frame_row, frame_id, "frame_id", BIGINT, KEY),
+    COLUMN(fp_frame_row, function, "function", TEXT, KEEP),
+    COLUMN(fp_frame_row, resource_id, "resource_id", BIGINT_OR_NULL, KEEP),
+    COLUMN(fp_frame_row, line, "line", INTEGER_OR_NULL, KEEP),
+    COLUMN(fp_frame_row, column, "column_number", INTEGER_OR_NULL, KEEP),
+    COLUMN(fp_frame_row, kind, "kind", FRAME_KIND, KEEP),
+};
+
+static const struct fp_column stack_columns[] = {
+    COLUMN(fp_stack_row, stack_id, "stack_id", BIGINT, KEY),
+    COLUMN(fp_stack_row, parent_id, "parent_id", BIGINT_OR_NULL, KEEP),
+    COLUMN(fp_stack_row, frame_id, "frame_id", BIGINT, KEEP),
+    COLUMN(fp_stack_row, level, "level", INTEGER, KEEP),
+};
+
+static const struct fp_column timing_columns[] = {
+    COLUMN(fp_timing_row, timing_id, "timing_id", BIGINT, KEY),
+    COLUMN(fp_timing_row, name, "name", TEXT, KEEP),
+    COLUMN(fp_timing_row, kind, "kind", TIMING_KIND, KEEP),
+};
+
+static const struct fp_column upload_id_columns[] = {
+    COLUMN(fp_upload_row, id, "upload_id", UUID, KEY),
+    COLUMN(fp_upload_row, key.site_id, "site_id", BIGINT, KEY),
+};
+
+static const struct fp_column load_id_columns[] = {
+    COLUMN(fp_load_row, id, "load_id", UUID, KEY),
+    COLUMN(fp_load_row, key.site_id, "site_id", BIGINT, KEY),
+};
+
+static const struct fp_column segment_fact_columns[] = {
+    FACT_KEY(fp_segment_fact),
+    COUNTER(fp_segment_fact, uploads, BIGINT),
+    COUNTER(fp_segment_fact, loads, BIGINT),
+    COUNTER(fp_segment_fact, samples, BIGINT),
+    COUNTER(fp_segment_fact, unattributed_samples, BIGINT),
+    COUNTER(fp_segment_fact, profiled_us, BIGINT),
+    COUNTER(fp_segment_fact, profiled_us2, DOUBLE),
+    COUNTER(fp_segment_fact, unattributed_us, BIGINT),
+};
+
+static const struct fp_column marker_fact_columns[] = {
+    FACT_KEY(fp_marker_fact),
+    COLUMN(fp_marker_fact, key.part, "marker", MARKER, KEY),
+    COUNTER(fp_marker_fact, samples, BIGINT),
+    COUNTER(fp_marker_fact, self_us, BIGINT),
+};
+
+static const struct fp_column frame_fact_columns[] = {
+    FACT_KEY(fp_frame_fact),
+    COLUMN(fp_frame_fact, key.id, "frame_id", BIGINT, KEY),
+    COUNTER(fp_frame_fact, uploads, BIGINT),
+    COUNTER(fp_frame_fact, unmarked_uploads, BIGINT),
+    COUNTER(fp_frame_fact, samples, BIGINT),
+    COUNTER(fp_frame_fact, self_us, BIGINT),
+    COUNTER(fp_frame_fact, total_us, BIGINT),
+    COUNTER(fp_frame_fact, self_us2, DOUBLE),
+    COUNTER(fp_frame_fact, total_us2, DOUBLE),
+    COUNTER(fp_frame_fact, self_profiled, DOUBLE),
+    COUNTER(fp_frame_fact, total_profiled, DOUBLE),
+};
+
+static const struct fp_column frame_marker_fact_columns[] = {
+    FACT_KEY(fp_frame_marker_fact),
+    COLUMN(fp_frame_marker_fact, key.id, "frame_id", BIGINT, KEY),
+    COLUMN(fp_frame_marker_fact, key.part, "marker", MARKER, KEY),
+    COUNTER(fp_frame_marker_fact, uploads, BIGINT),
+    COUNTER(fp_frame_marker_fact, samples, BIGINT),
+    COUNTER(fp_frame_marker_fact, self_us, BIGINT),
+    COUNTER(fp_frame_marker_fact, total_us, BIGINT),
+};
+
+static const struct fp_column stack_fact_columns[] = {
+    FACT_KEY(fp_stack_fact),
+    COLUMN(fp_stack_fact, key.id, "stack_id", BIGINT, KEY),
+    COLUMN(fp_stack_fact, key.part, "marker", MARKER, KEY),
+    COUNTER(fp_stack_fact, uploads, BIGINT),
+    COUNTER(fp_stack_fact, samples, BIGINT),
+    COUNTER(fp_stack_fact, self_us, BIGINT),
+};
+
+static const struct fp_column timing_fact_columns[] = {
+    FACT_KEY(fp_timing_fact),
+    COLUMN(fp_timing_fact, key.id, "timing_id", BIGINT, KEY),
+    COUNTER(fp_timing_fact, uploads, BIGINT),
+    COUNTER(fp_timing_fact, count, BIGINT),
+    COUNTER(fp_timing_fact, negative, BIGINT),
+    COUNTER(fp_timing_fact, sum_us, DOUBLE),
+    COLUMN(fp_timing_fact, min_us, "min_us", BIGINT, LEAST),
+    COLUMN(fp_timing_fact, max_us, "max_us", BIGINT, GREATEST),
+};
+
+static const struct fp_column timing_bin_fact_columns[] = {
+    FACT_KEY(fp_timing_bin_fact),
+    COLUMN(fp_timing_bin_fact, key.id, "timing_id", BIGINT, KEY),
+    COLUMN(fp_timing_bin_fact, key.part, "bin", SMALLINT, KEY),
+    COUNTER(fp_timing_bin_fact, count, BIGINT),
+};
+
+static const struct fp_column upload_columns[] = {
+    COLUMN(fp_upload_row, segment_id, "segment_id", BIGINT, KEY),
+    COLUMN(fp_upload_row, bucket_us, "bucket", TIME, KEY),
+    COLUMN(fp_upload_row, id, "upload_id", UUID, KEY),
+    COLUMN(fp_upload_row, received_us, "received", TIME, KEEP),
+    {"load_id", FP_COLUMN_UUID, FP_MERGE_KEEP, offsetof(struct fp_upload_row, load),
+     offsetof(struct fp_upload_row, has_load)},
+    COLUMN(fp_upload_row, part, "part", INTEGER, KEEP),
+    COLUMN(fp_upload_row, format, "format", FORMAT, KEEP),
+    COLUMN(fp_upload_row, coverage, "coverage", COVERAGE, KEEP),
+    COLUMN(fp_upload_row, truncated, "truncated", BOOLEAN, KEEP),
+    COLUMN(fp_upload_row, browser_version, "browser_version", INTEGER, KEEP),
+    COLUMN(fp_upload_row, agent, "agent", TEXT, KEEP),
+    COLUMN(fp_upload_row, body_bytes, "body_bytes", INTEGER, KEEP),
+    COLUMN(fp_upload_row, samples, "samples", INTEGER, KEEP),
+    COLUMN(fp_upload_row, unattributed_samples, "unattributed_samples", INTEGER, KEEP),
+    COLUMN(fp_upload_row, profiled_us, "profiled_us", BIGINT, KEEP),
+    COLUMN(fp_upload_row, unattributed_us, "unattributed_us", BIGINT, KEEP),
+    COLUMN(fp_upload_row, timings, "timings", INTEGER, KEEP),
+    COLUMN(fp_upload_row, skipped_entries, "skipped_entries", INTEGER, KEEP),
+};
+
+static bool is_counted(const struct fp_rollup *rollup, const void *row)
+{
+    const struct fp_upload_row *upload = row;
+    (void)rollup;
+    return upload->counted;
+}
+
+static bool is_logged(const struct fp_rollup *rollup, const void *row)
+{
+    const struct fp_upload_row *upload = row;
+    return upload->counted && upload->bucket_us >= rollup->clock.oldest_log_us;
+}
+
+#define TARGET(target, table, style, wants)                                                        \
+    {                                                                                              \
+#target, FP_TARGET_##style, FP_TABLE_##table, target##_columns,                            \
+            sizeof(target##_columns) / sizeof(target##_columns[0]), wants                          \
+    }
+
+static const struct fp_target targets[FP_TARGET_COUNT] = {
+    [FP_TARGET_SEGMENT] = TARGET(segment, SEGMENT, DICTIONARY, NULL),
+    [FP_TARGET_RESOURCE] = TARGET(resource, RESOURCE, DICTIONARY, NULL),
+    [FP_TARGET_FRAME] = TARGET(frame, FRAME, DICTIONARY, NULL),
+    [FP_TARGET_STACK] = TARGET(stack, STACK, DICTIONARY, NULL),
+    [FP_TARGET_TIMING] = TARGET(timing, TIMING, DICTIONARY, NULL),
+    [FP_TARGET_UPLOAD_ID] = TARGET(upload_id, UPLOAD, BOOK, is_counted),
+    [FP_TARGET_LOAD_ID] = TARGET(load_id, LOAD, BOOK, NULL),
+    [FP_TARGET_SEGMENT_FACT] = TARGET(segment_fact, SEGMENT_FACT, FACT, NULL),
+    [FP_TARGET_MARKER_FACT] = TARGET(marker_fact, MARKER_FACT, FACT, NULL),
+    [FP_TARGET_FRAME_FACT] = TARGET(frame_fact, FRAME_FACT, FACT, NULL),
+    [FP_TARGET_FRAME_MARKER_FACT] = TARGET(frame_marker_fact, FRAME_MARKER_FACT, FACT, NULL),
+    [FP_TARGET_STACK_FACT] = TARGET(stack_fact, STACK_FACT, FACT, NULL),
+    [FP_TARGET_TIMING_FACT] = TARGET(timing_fact, TIMING_FACT, FACT, NULL),
+    [FP_TARGET_TIMING_BIN_FACT] = TARGET(timing_bin_fact, TIMING_BIN_FACT, FACT, NULL),
+    [FP_TARGET_UPLOAD] = TARGET(upload, UPLOAD, LOG, is_logged),
+};
+
+const struct fp_target *fp_target(enum fp_target_id id)
+{
+    return &targets[id];
+}
+
+const char *fp_column_type(enum fp_column_kind kind)
+{
+    static const char *const types[FP_COLUMN_KIND_COUNT] = {
+        [FP_COLUMN_BIGINT] = "bigint",
+        [FP_COLUMN_BIGINT_OR_NULL] = "bigint",
+        [FP_COLUMN_INTEGER] = "integer",
+        [FP_COLUMN_INTEGER_OR_NULL] = "integer",
+        [FP_COLUMN_SMALLINT] = "smallint",
+        [FP_COLUMN_DOUBLE] = "double precision",
+        [FP_COLUMN_TIME] = "timestamptz",
+        [FP_COLUMN_BOOLEAN] = "boolean",
+        [FP_COLUMN_TEXT] = "text",
+        [FP_COLUMN_UUID] = "uuid",
+        [FP_COLUMN_MARKER] = "fleetprof_data.marker",
+        [FP_COLUMN_FRAME_KIND] = "fleetprof_data.frame_kind",
+        [FP_COLUMN_TIMING_KIND] = "fleetprof_data.timing_kind",
+        [FP_COLUMN_FORMAT] = "text",
+        [FP_COLUMN_COVERAGE] = "text",
+    };
+    return types[kind];
+}
+
+/* Appends the names of the columns, or of the key's columns only, with commas between. */
+static void add_names(const struct fp_target *target, bool keys_only, struct fp_buf *out)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < target->column_count; i++) {
+        const struct fp_column *column = &target->columns[i];
+        if (keys_only && column->merge != FP_MERGE_KEY)
+            continue;
+        fp_buf_addf(out, "%s%s", comma, column->name);
+        comma = ", ";
+    }
+}
+
+void fp_target_create_sql(const struct fp_target *target, struct fp_buf *out)
+{
+    fp_buf_addf(out, "create temporary table new_%s (chunk integer", target->name);
+    for (size_t i = 0; i < target->column_count; i++)
+        fp_buf_addf(out, ", %s %s", target->columns[i].name,
+                    fp_column_type(target->columns[i].kind));
+    fp_buf_addf(out, ") on commit delete rows");
+}
+
+void fp_target_copy_sql(const struct fp_target *target, struct fp_buf *out)
+{
+    fp_buf_addf(out, "copy pg_temp.new_%s (chunk, ", target->name);
+    add_names(target, false, out);
+    fp_buf_addf(out, ") from stdin (format binary)");
+}
+
+/* `do update set` for every counter. */
+static void add_updates(const struct fp_target *target, struct fp_buf *out)
+{
+    const char *before = " do update set ";
+    for (size_t i = 0; i < target->column_count; i++) {
+        const char *name = target->columns[i].name;
+        switch (target->columns[i].merge) {
+        case FP_MERGE_KEY:
+        case FP_MERGE_KEEP:
+            continue;
+        case FP_MERGE_ADD:
+            fp_buf_addf(out, "%s%s = t.%s + excluded.%s", before, name, name, name);
+            break;
+        case FP_MERGE_LEAST:
+            fp_buf_addf(out, "%s%s = least(t.%s, excluded.%s)", before, name, name, name);
+            break;
+        case FP_MERGE_GREATEST:
+            fp_buf_addf(out, "%s%s = greatest(t.%s, excluded.%s)", before, name, name, name);
+            break;
+        }
+        before = ", ";
+    }
+}
+
+void fp_target_merge_sql(const struct fp_target *target, struct fp_buf *out)
+{
+    bool is_dictionary = target->style == FP_TARGET_DICTIONARY;
+    fp_buf_addf(out, "insert into fleetprof_data.%s as t (", target->name);
+    add_names(target, false, out);
+    fp_buf_addf(out, "%s) select ", is_dictionary ? ", last_seen" : "");
+    add_names(target, false, out);
+    fp_buf_addf(out, "%s from pg_temp.new_%s where chunk = $1 order by ",
+                is_dictionary ? ", (now() at time zone 'UTC')::date" : "", target->name);
+    add_names(target, true, out);
+    fp_buf_addf(out, " on conflict (");
+    add_names(target, true, out);
+    fp_buf_addf(out, ")");
+    switch (target->style) {
+    case FP_TARGET_DICTIONARY:
+        fp_buf_addf(out, " do update set last_seen = excluded.last_seen"
+                         " where t.last_seen < excluded.last_seen");
+        break;
+    case FP_TARGET_FACT:
+        add_updates(target, out);
+        break;
+    case FP_TARGET_LOG:
+        fp_buf_addf(out, " do nothing");
+        break;
+    case FP_TARGET_BOOK:
+        fp_buf_addf(out, " do nothing returning ");
+        add_names(target, true, out);
+        break;
+    }
+}

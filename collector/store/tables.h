@@ -1,0 +1,98 @@
+/*
+ * Tables: which columns of the database come from which members of a rollup's rows, and the
+ * statements that follow from it. One description per table; everything else is derived.
+ */
+#ifndef FP_STORE_TABLES_H
+#define FP_STORE_TABLES_H
+
+#include "collector/base/buf.h"
+#include "collector/rollup/rollup.h"
+
+/* How a member of a row becomes a value of a column. */
+enum fp_column_kind {
+    FP_COLUMN_BIGINT,
+    FP_COLUMN_BIGINT_OR_NULL, /* 0 is null */
+    FP_COLUMN_INTEGER,
+    FP_COLUMN_INTEGER_OR_NULL, /* negative is null */
+    FP_COLUMN_SMALLINT,        /* from an int64_t */
+    FP_COLUMN_DOUBLE,
+    FP_COLUMN_TIME, /* microseconds since 1970 */
+    FP_COLUMN_BOOLEAN,
+    FP_COLUMN_TEXT,
+    FP_COLUMN_UUID,
+    FP_COLUMN_MARKER, /* from an int64_t; these five by name */
+    FP_COLUMN_FRAME_KIND,
+    FP_COLUMN_TIMING_KIND,
+    FP_COLUMN_FORMAT,
+    FP_COLUMN_COVERAGE,
+    FP_COLUMN_KIND_COUNT
+};
+
+/* What happens to a column when a row with this key is there. */
+enum fp_column_merge {
+    FP_MERGE_KEY,
+    FP_MERGE_KEEP,
+    FP_MERGE_ADD,
+    FP_MERGE_LEAST,
+    FP_MERGE_GREATEST
+};
+
+struct fp_column {
+    const char *name;
+    enum fp_column_kind kind;
+    enum fp_column_merge merge;
+    size_t offset;       /* of the member in the row */
+    size_t given_offset; /* of a bool that says whether there is a value; 0: there always is */
+};
+
+enum fp_target_style {
+    FP_TARGET_DICTIONARY, /* a known row is kept and its last_seen touched once a day */
+    FP_TARGET_FACT,       /* counters are added */
+    FP_TARGET_LOG,        /* a known row is kept */
+    FP_TARGET_BOOK        /* a known row is kept; the keys of new ones are returned */
+};
+
+/* The database's tables, in the order in which a flush writes them. */
+enum fp_target_id {
+    FP_TARGET_SEGMENT,
+    FP_TARGET_RESOURCE,
+    FP_TARGET_FRAME,
+    FP_TARGET_STACK,
+    FP_TARGET_TIMING,
+    FP_TARGET_UPLOAD_ID,
+    FP_TARGET_LOAD_ID,
+    FP_TARGET_SEGMENT_FACT,
+    FP_TARGET_MARKER_FACT,
+    FP_TARGET_FRAME_FACT,
+    FP_TARGET_FRAME_MARKER_FACT,
+    FP_TARGET_STACK_FACT,
+    FP_TARGET_TIMING_FACT,
+    FP_TARGET_TIMING_BIN_FACT,
+    FP_TARGET_UPLOAD,
+    FP_TARGET_COUNT
+};
+
+struct fp_target {
+    const char *name; /* in schema fleetprof_data */
+    enum fp_target_style style;
+    enum fp_rollup_table source;
+    const struct fp_column *columns;
+    size_t column_count;
+    /* Whether a row of the source belongs into this table; NULL: all do. */
+    bool (*wants)(const struct fp_rollup *rollup, const void *row);
+};
+
+const struct fp_target *fp_target(enum fp_target_id id);
+
+/* The type of a column of this kind. */
+const char *fp_column_type(enum fp_column_kind kind);
+
+/*
+ * Appends a statement: the temporary table pg_temp.new_NAME that takes the rows (with a `chunk`
+ * before the columns), the copy into it, and the merge of chunk $1 from there.
+ */
+void fp_target_create_sql(const struct fp_target *target, struct fp_buf *out);
+void fp_target_copy_sql(const struct fp_target *target, struct fp_buf *out);
+void fp_target_merge_sql(const struct fp_target *target, struct fp_buf *out);
+
+#endif
