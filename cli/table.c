@@ -13,9 +13,10 @@
 #define MAX_CELLS ((size_t)16 * 1024 * 1024)
 #define ELLIPSIS "…"
 
-/* On a terminal: what a name may take, and what a path gets at least. */
-#define TEXT_WIDTH 48
-#define PATH_WIDTH_MIN 24
+/* On a terminal. */
+#define TEXT_WIDTH_MIN 16
+#define TEXT_WIDTH_MAX 48
+#define PATH_WIDTH_MIN 16
 
 void fp_table_init(struct fp_table *table, const struct fp_column *columns, size_t column_count)
 {
@@ -194,7 +195,7 @@ static char *shown(enum fp_cell cell, const char *text)
         len = asprintf(&number, "%.1f", strtod(text, NULL));
         break;
     case FP_CELL_SHARE:
-        len = asprintf(&number, "%.1f %%", 100 * strtod(text, NULL));
+        len = asprintf(&number, "%.1f", 100 * strtod(text, NULL));
         break;
     case FP_CELL_TEXT:
     case FP_CELL_PATH:
@@ -205,35 +206,51 @@ static char *shown(enum fp_cell cell, const char *text)
     return len < 0 ? NULL : number;
 }
 
-/* How wide a column's cells may be, SIZE_MAX for as wide as they are. */
+/* How wide cells may be, SIZE_MAX for as wide as they are. */
 struct layout {
     size_t text;
     size_t path;
 };
 
-/* On a terminal paths get what the other columns leave. */
-static struct layout choose_layout(const struct fp_table *table, struct libscols_table *printed)
+/* The width of a column as it would be without a limit; 0 when it is not shown. */
+static size_t natural_width(const struct fp_table *table, size_t column)
 {
-    if (isatty(STDOUT_FILENO) == 0)
-        return (struct layout){SIZE_MAX, SIZE_MAX};
-    size_t taken = 0, paths = 0;
-    for (size_t column = 0; column < table->column_count; column++) {
-        const struct fp_column *c = &table->columns[column];
-        size_t widest = c->heading != NULL ? text_width(c->heading) + 1 : 0;
-        for (size_t row = 0; c->heading != NULL && row < fp_table_rows(table); row++) {
-            char *text = shown(c->cell, cell_at(table, row, column));
-            size_t width = text != NULL ? text_width(text) + 1 : 0;
-            free(text);
-            widest = width > widest ? width : widest;
-        }
-        if (c->heading != NULL && c->cell == FP_CELL_PATH)
-            paths++;
-        else
-            taken += widest > TEXT_WIDTH + 1 ? TEXT_WIDTH + 1 : widest;
+    const struct fp_column *c = &table->columns[column];
+    if (c->heading == NULL)
+        return 0;
+    size_t widest = text_width(c->heading);
+    for (size_t row = 0; row < fp_table_rows(table); row++) {
+        char *text = shown(c->cell, cell_at(table, row, column));
+        size_t width = text != NULL ? text_width(text) : 0;
+        widest = width > widest ? width : widest;
+        free(text);
     }
-    size_t width = scols_table_get_termwidth(printed);
-    size_t left = width > taken && paths > 0 ? (width - taken) / paths - 1 : 0;
-    return (struct layout){TEXT_WIDTH, left > PATH_WIDTH_MIN ? left : PATH_WIDTH_MIN};
+    return widest;
+}
+
+static size_t clamp(size_t value, size_t min, size_t max)
+{
+    if (value < min)
+        return min;
+    return value < max ? value : max;
+}
+
+/* On a terminal texts and paths share what the numbers leave; paths get what texts do not need. A
+ * table has at most one column of paths. */
+static struct layout choose_layout(const struct fp_table *table, size_t terminal_width)
+{
+    size_t left = terminal_width;
+    size_t widest_text = 0;
+    for (size_t i = 0; i < table->column_count; i++) {
+        enum fp_cell cell = table->columns[i].cell;
+        size_t width = natural_width(table, i);
+        if (cell == FP_CELL_TEXT && width > widest_text)
+            widest_text = width;
+        else if (cell != FP_CELL_PATH && width > 0)
+            left -= clamp(width + 1, 0, left);
+    }
+    size_t text = clamp(clamp(widest_text, 0, left / 2), TEXT_WIDTH_MIN, TEXT_WIDTH_MAX);
+    return (struct layout){text, clamp(left - clamp(text + 1, 0, left), PATH_WIDTH_MIN, SIZE_MAX)};
 }
 
 static bool add_headings(const struct fp_table *table, struct libscols_table *printed)
@@ -276,7 +293,9 @@ static bool print_text(const struct fp_table *table)
     struct libscols_table *printed = scols_new_table();
     if (printed == NULL)
         return false;
-    struct layout layout = choose_layout(table, printed);
+    struct layout layout = {SIZE_MAX, SIZE_MAX};
+    if (isatty(STDOUT_FILENO) == 1)
+        layout = choose_layout(table, scols_table_get_termwidth(printed));
     bool fine = add_headings(table, printed);
     for (size_t row = 0; fine && row < fp_table_rows(table); row++)
         fine = add_row(table, row, layout, printed);
