@@ -1,0 +1,256 @@
+/** fleetprof import, as the server on the other side sees it. The server here is the test's own: it must misbehave on demand. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import zlib from 'node:zlib';
+import { binDir, freePort, run, temporaryDir } from './stack.mjs';
+
+const dir = temporaryDir('cli-import');
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const trace = {
+  frames: [{ name: 'f', resourceId: 0, line: 1, column: 2 }],
+  resources: ['https://shop.example/app.js'],
+  stacks: [{ frameId: 0 }],
+  samples: [{ timestamp: 0, stackId: 0 }, { timestamp: 10 }],
+};
+const mark = { name: 'hero', entryType: 'mark', startTime: 12.5, duration: 0 };
+
+/** @param {string} name @param {unknown} content text and bytes as they are, anything else as JSON */
+function file(name, content) {
+  const full = path.join(dir, name);
+  fs.writeFileSync(full, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content));
+  return full;
+}
+
+/** @param {string[]} args @param {Parameters<typeof run>[1]} [options] */
+function importFiles(args, options) {
+  return run([path.join(binDir, 'fleetprof'), 'import', ...args], options);
+}
+
+/**
+ * @typedef {{ method: string, url: string, headers: http.IncomingHttpHeaders, body: Buffer }} Request
+ * @typedef {{ status: number, headers?: Record<string, string>, body?: string }} Reply
+ */
+
+/** @type {http.Server[]} */
+const servers = [];
+after(() => { for (const server of servers) server.close(); });
+
+/**
+ * A server that notes requests and answers them as told, 204 once it was told nothing more.
+ * @param {Reply[]} replies
+ * @param {string | number} [address] a port or a path
+ */
+async function startServer(replies = [], address = 0) {
+  /** @type {Request[]} */
+  const requests = [];
+  const server = http.createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    requests.push({
+      method: request.method ?? '', url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks),
+    });
+    const { status, headers, body } = replies.shift() ?? { status: 204 };
+    response.writeHead(status, headers).end(body);
+  });
+  servers.push(server);
+  if (typeof address === 'number') server.listen(address, '127.0.0.1');
+  else server.listen(address);
+  await once(server, 'listening');
+  const bound = server.address();
+  const url = typeof bound === 'object' && bound ? `http://127.0.0.1:${bound.port}/v1/ingest/pk_shop` : '';
+  return { requests, url };
+}
+
+/** @param {Request} request @returns {any} */
+function sent({ headers, body }) {
+  return JSON.parse((headers['content-encoding'] === 'gzip' ? zlib.gunzipSync(body) : body).toString());
+}
+
+/** @param {number} status @param {object} problem @returns {Reply} */
+function refusal(status, problem) {
+  return { status, headers: { 'content-type': 'application/problem+json' }, body: JSON.stringify({ status, ...problem }) };
+}
+
+for (const [what, content, expected] of /** @type {[string, unknown, Record<string, unknown>][]} */ ([
+  ['a bare trace', trace, { trace }],
+  ['an envelope', { release: 'r1', trace }, { release: 'r1', trace }],
+  ["the specification's {duration, trace}", { duration: 20, trace }, { duration: 20, trace }],
+  ['a bare array of entries', [mark], { entries: [mark] }],
+  ['a map of marks', { hero: [1, 2] }, { marks: { hero: [1, 2] } }],
+  ['an envelope after a byte order mark and blanks', `\ufeff \n${JSON.stringify({ trace })}`, { trace }],
+])) {
+  test(`${what} without an id is sent with one made from its content, and is else unchanged`, async () => {
+    const { requests, url } = await startServer();
+    const given = file('given.json', content);
+    const copy = file('copy.json.gz', zlib.gzipSync(fs.readFileSync(given)));
+    const { code, stderr, stdout } = await importFiles(['--url', url, given, copy]);
+    assert.equal(stderr, '');
+    assert.equal(code, 0);
+    assert.equal(stdout, 'imported 2 of 2 files\n');
+    const [{ id, ...rest }, { id: idOfCopy }] = requests.map(sent);
+    assert.match(id, uuid);
+    assert.equal(idOfCopy, id);
+    assert.deepEqual(rest, expected);
+  });
+}
+
+test('other content gets another id', async () => {
+  const { requests, url } = await startServer();
+  await importFiles(['--url', url, file('a.json', trace), file('b.json', { ...trace, note: 1 })]);
+  const [a, b] = requests.map(sent);
+  assert.notEqual(a.id, b.id);
+});
+
+test('a file with an id of its own is sent byte for byte', async () => {
+  const { requests, url } = await startServer();
+  const text = `{ "id": "123e4567-e89b-42d3-a456-426614174000",\n "trace": ${JSON.stringify(trace)} }\n`;
+  const zipped = zlib.brotliCompressSync(text);
+  const { code } = await importFiles(['--url', url, file('own.json', text), file('own.json.br', zipped)]);
+  assert.equal(code, 0);
+  assert.equal(requests[0].body.toString(), text);
+  assert.equal(requests[0].headers['content-encoding'], undefined);
+  assert.deepEqual(requests[1].body, zipped);
+  assert.equal(requests[1].headers['content-encoding'], 'br');
+});
+
+test('an upload is a plain POST that tells of page and browser only what it was told', async () => {
+  const { requests, url } = await startServer();
+  await importFiles(['--url', url, '-'], { input: JSON.stringify(trace) });
+  await importFiles(['--url', url, '--page', 'https://shop.example/cart', '--user-agent', 'Firefox/140.0', '-'],
+    { input: JSON.stringify(trace) });
+  const [plain, told] = requests;
+  assert.equal(plain.method, 'POST');
+  assert.equal(plain.url, '/v1/ingest/pk_shop');
+  assert.equal(plain.headers['content-type'], 'application/json');
+  assert.equal(plain.headers.expect, undefined);
+  assert.equal(plain.headers['user-agent'], undefined);
+  assert.equal(plain.headers.referer, undefined);
+  assert.equal(told.headers.referer, 'https://shop.example/cart');
+  assert.equal(told.headers['user-agent'], 'Firefox/140.0');
+});
+
+test('no proxy is asked', async () => {
+  const { requests, url } = await startServer();
+  const { code } = await importFiles(['--url', url, file('trace.json', trace)],
+    { env: { http_proxy: 'http://127.0.0.1:1', all_proxy: 'http://127.0.0.1:1' } });
+  assert.equal(code, 0);
+  assert.equal(requests.length, 1);
+});
+
+test('what the collector refuses is named with its reason, the next file follows, exit 1', async () => {
+  const { requests, url } = await startServer([refusal(422, { detail: 'stackId is 7, but there are 2 stacks', pointer: '/samples/0/stackId' }),
+    refusal(400, { detail: 'not JSON', offset: 12 })]);
+  const [bad, cut] = [file('bad.json', { ...trace, samples: [{ timestamp: 0, stackId: 7 }] }), file('cut.json', '{"frames":[')];
+  const { code, stdout, stderr } = await importFiles(['--url', url, bad, cut, file('trace.json', trace)]);
+  assert.equal(stderr, `${bad}: /samples/0/stackId: stackId is 7, but there are 2 stacks\n${cut}: byte 12: not JSON\n`);
+  assert.equal(stdout, 'imported 1 of 3 files\n');
+  assert.equal(code, 1);
+  assert.equal(requests[1].body.toString(), '{"frames":[', 'what does not decode is sent as it is');
+});
+
+test('--json holds every answer', async () => {
+  const { url } = await startServer([refusal(422, { detail: 'no', pointer: '/x' })]);
+  const bad = file('bad.json', '{}');
+  const good = file('trace.json', trace);
+  const { code, stdout, stderr } = await importFiles(['--json', '--url', url, bad, good]);
+  assert.equal(code, 1);
+  assert.equal(stderr, '');
+  const [first, { id, ...second }] = JSON.parse(stdout);
+  assert.deepEqual(first, { file: bad, accepted: false, status: 422, id: null, pointer: '/x', offset: null, detail: 'no' });
+  assert.match(id, uuid);
+  assert.deepEqual(second, { file: good, accepted: true, status: 204, pointer: null, offset: null, detail: null });
+});
+
+test('a wrong key ends the import: the other files would fare no better', async () => {
+  const { requests, url } = await startServer([refusal(403, { detail: 'unknown key' })]);
+  const { code, stderr } = await importFiles(['--url', url, file('a.json', trace), file('b.json', trace)]);
+  assert.equal(code, 2);
+  assert.equal(requests.length, 1);
+  assert.match(stderr, /a\.json was not accepted \(HTTP status 403\)\n.*detail: unknown key\n.*hint: /);
+});
+
+test('an answer that is no problem document is told by its status', async () => {
+  const { url } = await startServer([{ status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>\u001b[2J' }]);
+  const { code, stderr } = await importFiles(['--url', url, file('a.json', trace)]);
+  assert.equal(code, 2);
+  assert.match(stderr, /HTTP status 502/);
+  assert.ok(!stderr.includes('\u001b'));
+});
+
+test('nobody listening is said', async () => {
+  const { code, stderr } = await importFiles(['--url', `http://127.0.0.1:${await freePort()}/v1/ingest/k`, file('a.json', trace)]);
+  assert.equal(code, 2);
+  assert.match(stderr, /could not upload .*a\.json\n.*detail: .*connect/i);
+});
+
+test('a URL of another kind is refused', async () => {
+  const { code, stderr } = await importFiles(['--url', 'file:///etc/passwd', file('a.json', trace)]);
+  assert.equal(code, 2);
+  assert.match(stderr, /detail: .*file.*not supported/);
+});
+
+test('a unix socket instead of a host', async () => {
+  const socket = path.join(dir, 'ingest.sock');
+  const { requests } = await startServer([], socket);
+  const { code } = await importFiles(['--unix-socket', socket, '--url', 'http://localhost/v1/ingest/pk_x', file('a.json', trace)]);
+  assert.equal(code, 0);
+  assert.equal(requests[0].url, '/v1/ingest/pk_x');
+});
+
+test('address and key come from the configuration', async () => {
+  const port = await freePort();
+  const socket = path.join(dir, 'configured.sock');
+  const [tcp, unix] = await Promise.all([startServer([], port), startServer([], socket)]);
+  /** @param {string} listen @param {object[]} sites */
+  const config = (listen, sites) => file('config.yaml', {
+    listen, database: 'dbname=x', spool: { path: path.join(dir, 'spool'), max_bytes: '1GiB' }, sites,
+  });
+  const shop = { name: 'shop', key: 'pk_shop' };
+  const blog = { name: 'blog', key: 'pk_blog' };
+  const upload = file('a.json', trace);
+
+  assert.equal((await importFiles(['-c', config(`0.0.0.0:${port}`, [shop]), upload])).code, 0);
+  assert.equal((await importFiles(['-c', config(`127.0.0.1:${port}`, [shop, blog]), '--site', 'blog', upload])).code, 0);
+  assert.equal((await importFiles(['-c', config(`unix:${socket}`, [shop]), upload])).code, 0);
+  assert.deepEqual(tcp.requests.map(({ url }) => url), ['/v1/ingest/pk_shop', '/v1/ingest/pk_blog']);
+  assert.deepEqual(unix.requests.map(({ url }) => url), ['/v1/ingest/pk_shop']);
+
+  const several = await importFiles(['-c', config(`127.0.0.1:${port}`, [shop, blog]), upload]);
+  assert.equal(several.code, 2);
+  assert.match(several.stderr, /no site was named.*\n.*hint: Give --site NAME: shop, blog\./);
+  const unknown = await importFiles(['-c', config(`127.0.0.1:${port}`, [shop, blog]), '--site', 'x', upload]);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /no site named "x"/);
+});
+
+test('a collector must be named', { skip: fs.existsSync('/etc/fleetprof/fleetprof.yaml') }, async () => {
+  const { code, stderr } = await importFiles([file('a.json', trace)]);
+  assert.equal(code, 2);
+  assert.match(stderr, /no collector was named\n.*hint: Give --url/);
+});
+
+test('a busy collector is asked again after the time it names', async () => {
+  const { requests, url } = await startServer([
+    { ...refusal(503, { detail: 'the spool is full' }), headers: { 'retry-after': '1' } },
+  ]);
+  const began = performance.now();
+  const { code } = await importFiles(['--url', url, file('a.json', trace)]);
+  assert.equal(code, 0);
+  assert.ok(performance.now() - began > 900);
+  assert.equal(requests.length, 2);
+  assert.deepEqual(requests[1].body, requests[0].body);
+});
+
+test('a collector that stays busy is asked five times', async () => {
+  const busy = { ...refusal(429, { detail: 'the budget is spent' }), headers: { 'retry-after': '1' } };
+  const { requests, url } = await startServer(Array(9).fill(busy));
+  const { code, stderr } = await importFiles(['--url', url, file('a.json', trace), file('b.json', trace)]);
+  assert.equal(requests.length, 5);
+  assert.match(stderr, /not accepted \(HTTP status 429\)\n.*detail: the budget is spent/);
+  assert.equal(code, 2);
+});
