@@ -28,6 +28,7 @@ struct place {
 
 struct loader {
     const char *file;
+    struct fp_buf text; /* the file */
     yaml_document_t document;
     struct fp_config *config;
     struct fp_buf *errors;
@@ -70,6 +71,15 @@ static struct fp_str excerpt(struct fp_str text)
     return text;
 }
 
+static void name_bounds(const struct fp_setting *setting, char *text, size_t len)
+{
+    struct fp_buf buf;
+    fp_buf_init(&buf, len);
+    fp_setting_print_bounds(setting, &buf);
+    snprintf(text, len, "; it must be %.*s", (int)buf.len, (const char *)buf.data);
+    fp_buf_release(&buf);
+}
+
 static void complain_of_value(struct loader *loader, const yaml_node_t *node,
                               const struct fp_setting *setting, struct fp_str text,
                               const char *wrong)
@@ -77,18 +87,14 @@ static void complain_of_value(struct loader *loader, const yaml_node_t *node,
     /* A connection string may hold a password. */
     bool secret = setting->type == FP_SETTING_TEXT;
     char bounds[128] = "";
-    struct fp_buf buf;
-    fp_buf_init(&buf, sizeof(bounds));
-    fp_setting_print_bounds(setting, &buf);
-    if (strcmp(wrong, "is out of bounds") == 0)
-        snprintf(bounds, sizeof(bounds), "; it must be %.*s", (int)buf.len, (char *)buf.data);
-    fp_buf_release(&buf);
+    if (wrong == fp_setting_out_of_bounds)
+        name_bounds(setting, bounds, sizeof(bounds));
     struct fp_str shown = excerpt(text);
     if (secret)
         complain(loader, node->start_mark, "%s: %s%s", setting->name, wrong, bounds);
     else
-        complain(loader, node->start_mark, "%s: \"%.*s\" %s%s", setting->name, FP_STR_ARG(shown),
-                 wrong, bounds);
+        complain(loader, node->start_mark, "%s: \"%.*s\"%s %s%s", setting->name, FP_STR_ARG(shown),
+                 setting->type == FP_SETTING_ROUTES ? ":" : "", wrong, bounds);
 }
 
 /* ---- nodes ---- */
@@ -485,13 +491,22 @@ void fp_config_free(struct fp_config *config)
     free(config);
 }
 
+/* The reader stops at a byte, not at a mark. */
+static yaml_mark_t mark_of_byte(const struct fp_buf *text, size_t offset)
+{
+    yaml_mark_t mark = {0};
+    for (size_t i = 0; i < offset && i < text->len; i++) {
+        mark.column = text->data[i] == '\n' ? 0 : mark.column + 1;
+        mark.line += text->data[i] == '\n';
+    }
+    return mark;
+}
+
 static void complain_of_yaml(struct loader *loader, const yaml_parser_t *parser)
 {
-    yaml_mark_t mark = parser->problem_mark;
-    if (parser->error == YAML_READER_ERROR) {
-        complain(loader, mark, "not YAML: %s at byte %zu", parser->problem, parser->problem_offset);
-        return;
-    }
+    yaml_mark_t mark = parser->error == YAML_READER_ERROR
+                           ? mark_of_byte(&loader->text, parser->problem_offset)
+                           : parser->problem_mark;
     complain(loader, mark, "not YAML: %s%s%s",
              parser->problem != NULL ? parser->problem : "out of memory",
              parser->context != NULL ? " " : "", parser->context != NULL ? parser->context : "");
@@ -551,23 +566,23 @@ static bool read_file(const char *file, struct fp_buf *text, struct fp_buf *erro
 
 struct fp_config *fp_config_load(const char *file, struct fp_buf *errors)
 {
-    struct fp_buf text;
-    fp_buf_init(&text, FILE_MAX);
     struct loader loader = {.file = file, .errors = errors, .config = create_config()};
+    fp_buf_init(&loader.text, FILE_MAX);
     yaml_parser_t parser;
     bool has_parser = yaml_parser_initialize(&parser) != 0;
     if (loader.config == NULL || !has_parser) {
         fp_buf_addf(errors, "%s: out of memory\n", file);
         loader.error_count = 1;
-    } else if (!read_file(file, &text, errors)) {
+    } else if (!read_file(file, &loader.text, errors)) {
         loader.error_count = 1;
     } else {
-        yaml_parser_set_input_string(&parser, text.data, text.len);
+        const uint8_t *text = loader.text.data != NULL ? loader.text.data : (const uint8_t *)"";
+        yaml_parser_set_input_string(&parser, text, loader.text.len);
         load_document(&loader, &parser);
     }
     if (has_parser)
         yaml_parser_delete(&parser);
-    fp_buf_release(&text);
+    fp_buf_release(&loader.text);
     if (loader.error_count > ERRORS_MAX)
         fp_buf_addf(errors, "%s: and %u errors more\n", file, loader.error_count - ERRORS_MAX);
     if (loader.error_count > 0) {

@@ -23,7 +23,9 @@ const struct fp_setting fp_settings[] = {
     {"listen", FP_SETTING_ADDRESS, IN_CONFIG(listen), .value = "127.0.0.1:8600", .required = true,
      .help = "Where uploads are taken: host:port, [IPv6]:port or unix:/path (mode 0660)"},
     {"admin", FP_SETTING_ADDRESS, IN_CONFIG(admin), .value = "127.0.0.1:8601",
-     .help = "Where /healthz, /readyz and /metrics are answered; keep it away from the public"},
+     .help = "Where /healthz, /readyz and /metrics are answered; nowhere when absent. Keep it away "
+             "from "
+             "the public"},
     {"database", FP_SETTING_TEXT, IN_CONFIG(database), .required = true,
      .value = "host=/run/postgresql dbname=fleetprof user=fleetprof_writer",
      .help = "libpq connection string or URI of the database"},
@@ -106,6 +108,8 @@ const struct fp_setting fp_settings[] = {
 };
 const size_t fp_setting_count = sizeof(fp_settings) / sizeof(fp_settings[0]);
 
+const char fp_setting_out_of_bounds[] = "is out of bounds";
+
 const struct fp_setting *fp_setting_find(const char *name)
 {
     for (size_t i = 0; i < fp_setting_count; i++) {
@@ -178,7 +182,7 @@ static const char *store_number(const struct fp_setting *setting, struct fp_str 
     if (wrong != NULL)
         return wrong;
     if (value < setting->min || value > setting->max)
-        return "is out of bounds";
+        return fp_setting_out_of_bounds;
     uint32_t narrow = (uint32_t)value;
     if (setting->size == sizeof(narrow))
         memcpy(field, &narrow, sizeof(narrow));
@@ -262,12 +266,18 @@ static void print_setting(const struct fp_setting *setting, const char *indent, 
                 setting->value, quoted ? "\"" : "");
 }
 
+static const char preamble[] = "# Configuration of fleetprofd: every setting, explained. Made by\n"
+                               "# `fleetprofd --print-default-config`.\n"
+                               "#\n"
+                               "# Only what is marked as required must be there. Addresses, paths, "
+                               "the database and the sites\n"
+                               "# are a sample, all else is at its default. A change counts at the "
+                               "next reload (SIGHUP) where\n"
+                               "# that is said, else at the next restart.\n";
+
 void fp_config_print_default(struct fp_buf *out)
 {
-    fp_buf_addf(out, "# Configuration of fleetprofd: every setting, explained, at its default.\n"
-                     "# Only what is marked as required must be there. What is marked with reload\n"
-                     "# counts from the next SIGHUP on, what is marked with restart from the next\n"
-                     "# start. Made by `fleetprofd --print-default-config`.\n");
+    fp_buf_addf(out, "%s", preamble);
     struct fp_str section = FP_STR("");
     for (size_t i = 0; i < fp_setting_count; i++) {
         const struct fp_setting *setting = &fp_settings[i];

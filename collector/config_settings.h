@@ -49,6 +49,9 @@ const struct fp_setting *fp_setting_find(const char *name);
 void *fp_setting_field(const struct fp_setting *setting, struct fp_config *config,
                        struct fp_site *site);
 
+/* What fp_setting_store returns (this very pointer) for a number past its bounds. */
+extern const char fp_setting_out_of_bounds[];
+
 /*
  * Stores a scalar given as text. NULL when it is good, else what is wrong; the text goes into the
  * arena. Lists have no text form.

@@ -17,9 +17,9 @@ static const char *parse_unix(struct fp_str path, struct fp_address *address)
 {
     struct sockaddr_un sun = {.sun_family = AF_UNIX};
     if (path.len == 0 || path.ptr[0] != '/')
-        return "the path of a unix socket must be absolute";
+        return "has no absolute path; write unix:/path";
     if (path.len >= sizeof(sun.sun_path))
-        return "the path of a unix socket can have 107 bytes at most";
+        return "has a path longer than the 107 bytes of a unix socket";
     memcpy(sun.sun_path, path.ptr, path.len);
     *address = (struct fp_address){.len = sizeof(sun)};
     memcpy(&address->sa, &sun, sizeof(sun));
@@ -67,11 +67,11 @@ const char *fp_address_parse(struct fp_str text, struct fp_address *address)
 
     const char *colon = text.len > 0 ? memrchr(text.ptr, ':', text.len) : NULL;
     if (colon == NULL)
-        return "write host:port, [IPv6]:port or unix:/path";
+        return "is not an address; write host:port, [IPv6]:port or unix:/path";
     size_t host_len = (size_t)(colon - text.ptr);
     in_port_t port;
     if (!parse_port((struct fp_str){colon + 1, text.len - host_len - 1}, &port))
-        return "the port must be a number from 1 to 65535";
+        return "has a port that is not a number from 1 to 65535";
 
     bool is_v6 = host_len >= 2 && text.ptr[0] == '[' && colon[-1] == ']';
     struct fp_str host = {text.ptr + is_v6, host_len - (is_v6 ? 2 : 0)};
@@ -81,7 +81,7 @@ const char *fp_address_parse(struct fp_str text, struct fp_address *address)
     if (host.len < sizeof(host_text))
         memcpy(host_text, host.ptr, host.len);
     if (!parse_ip(host_text, is_v6, port, address))
-        return "the host must be an IPv4 address, an IPv6 address in brackets, or localhost";
+        return "has a host that is no IPv4 address, no IPv6 address in brackets and not localhost";
     return NULL;
 }
 

@@ -1,0 +1,244 @@
+/*
+ * Bad configurations: what is given, and all that is said about it, without the file's name.
+ */
+enum base {
+    ADDED, /* behind four good lines */
+    SITES, /* behind the first three of them, in place of the sites */
+    WHOLE, /* the file */
+};
+
+static const struct {
+    enum base base;
+    const char *text;
+    const char *errors;
+} bad_cases[] = {
+    {ADDED, "lisen: 127.0.0.1:1\n",
+     "5:1: lisen: is not a setting; known here: listen, admin, database, spool, limits, http, "
+     "flush, retention, privacy, sites\n"},
+    {ADDED, "limits.samples: 5\n",
+     "5:1: limits.samples: is not a setting; known here: listen, admin, database, spool, limits, "
+     "http, flush, retention, privacy, sites\n"},
+    {ADDED, "limits: {sample: 5}\n",
+     "5:10: limits.sample: is not a setting; known here: max_body, max_inflated, samples, stacks, "
+     "frames, resources, entries, stack_depth, json_depth, max_span, upload_memory, body_memory, "
+     "connections, timeout\n"},
+    {ADDED, "? [a]\n: b\n", "5:3: a setting's name must be a text, this is a list\n"},
+    {ADDED, "<<: {samples: 5}\n",
+     "5:1: <<: is not a setting; known here: listen, admin, database, spool, limits, http, flush, "
+     "retention, privacy, sites\n"},
+    {ADDED, "listen: 127.0.0.1:8601\n", "5:1: listen: is given twice; leave one out\n"},
+    {ADDED, "spool: {path: /other}\n", "5:1: spool: is given twice; leave one out\n"},
+    {ADDED, "privacy: {honour_gpc: true, honour_gpc: false}\n",
+     "5:29: privacy.honour_gpc: is given twice; leave one out\n"},
+    {ADDED, "limits: {samples: 0}\n",
+     "5:19: limits.samples: \"0\" is out of bounds; it must be from 1 to 100000000\n"},
+    {ADDED, "limits: {samples: -5}\n",
+     "5:19: limits.samples: \"-5\" is not a whole number; write digits only\n"},
+    {ADDED, "limits: {samples: 1.5}\n",
+     "5:19: limits.samples: \"1.5\" is not a whole number; write digits only\n"},
+    {ADDED, "limits: {samples: 1e3}\n",
+     "5:19: limits.samples: \"1e3\" is not a whole number; write digits only\n"},
+    {ADDED, "limits: {samples: \"5\"}\n",
+     "5:19: limits.samples: \"5\" is a text; write it without quotes\n"},
+    {ADDED, "limits: {samples: 99999999999999999999}\n",
+     "5:19: limits.samples: \"99999999999999999999\" is not a whole number; write digits only\n"},
+    {ADDED, "limits: {samples: 100000001}\n",
+     "5:19: limits.samples: \"100000001\" is out of bounds; it must be from 1 to 100000000\n"},
+    {ADDED, "limits: {samples: ~}\n",
+     "5:19: limits.samples: has no value; it must be a whole number\n"},
+    {ADDED, "limits: {samples: [5]}\n",
+     "5:19: limits.samples: must be a whole number, this is a list\n"},
+    {ADDED, "limits: {samples: {a: 5}}\n",
+     "5:19: limits.samples: must be a whole number, this is a mapping\n"},
+    {ADDED, "limits:\n", "5:8: limits: must be a mapping of settings, this is nothing\n"},
+    {ADDED, "limits: 5\n", "5:9: limits: must be a mapping of settings, this is a single value\n"},
+    {ADDED, "limits: [5]\n", "5:9: limits: must be a mapping of settings, this is a list\n"},
+    {ADDED, "limits: {json_depth: 7}\n",
+     "5:22: limits.json_depth: \"7\" is out of bounds; it must be from 8 to 1024\n"},
+    {ADDED, "limits: {max_body: 4GB}\n",
+     "5:20: limits.max_body: \"4GB\" is not a size; write a number and B, KiB, MiB, GiB or TiB, "
+     "such as 8MiB\n"},
+    {ADDED, "limits: {max_body: 4 MiB}\n",
+     "5:20: limits.max_body: \"4 MiB\" is not a size; write a number and B, KiB, MiB, GiB or TiB, "
+     "such as 8MiB\n"},
+    {ADDED, "limits: {max_body: 1000}\n",
+     "5:20: limits.max_body: \"1000\" is out of bounds; it must be from 1KiB to 1GiB\n"},
+    {ADDED, "limits: {max_body: 9999999TiB}\n",
+     "5:20: limits.max_body: \"9999999TiB\" is not a size; write a number and B, KiB, MiB, GiB or "
+     "TiB, such as 8MiB\n"},
+    {ADDED, "limits: {max_body: 65MiB}\n",
+     "5:20: limits.max_body: is larger than limits.body_memory, such a body never fits\n"
+     "5:20: limits.max_body: is larger than limits.max_inflated\n"},
+    {ADDED, "limits: {max_inflated: 1MiB}\n",
+     "1:1: limits.max_body: is larger than limits.max_inflated\n"},
+    {ADDED, "limits: {max_inflated: 512MiB}\n",
+     "5:24: limits.max_inflated: is larger than limits.upload_memory\n"},
+    {ADDED, "flush: {min_window: 10}\n",
+     "5:21: flush.min_window: \"10\" is not a duration; write a number and ms, s, m, h or d, such "
+     "as 250ms or 7d\n"},
+    {ADDED, "flush: {min_window: 1.5s}\n",
+     "5:21: flush.min_window: \"1.5s\" is not a duration; write a number and ms, s, m, h or d, "
+     "such as 250ms or 7d\n"},
+    {ADDED, "flush: {min_window: 10sec}\n",
+     "5:21: flush.min_window: \"10sec\" is not a duration; write a number and ms, s, m, h or d, "
+     "such as 250ms or 7d\n"},
+    {ADDED, "flush: {min_window: 20s}\n",
+     "5:21: flush.min_window: is longer than flush.max_window\n"},
+    {ADDED, "flush: {min_window: 0ms}\n",
+     "5:21: flush.min_window: \"0ms\" is out of bounds; it must be from 1ms to 1h\n"},
+    {ADDED, "retention: {facts: 1h}\n",
+     "5:20: retention.facts: \"1h\" is out of bounds; it must be from 1d to 36500d\n"},
+    {ADDED, "retention: {facts: forever}\n",
+     "5:20: retention.facts: \"forever\" is not a duration; write a number and ms, s, m, h or d, "
+     "such as 250ms or 7d\n"},
+    {ADDED, "privacy: {keep_query: yes}\n",
+     "5:23: privacy.keep_query: \"yes\" is neither true nor false\n"},
+    {ADDED, "privacy: {keep_query: \"true\"}\n",
+     "5:23: privacy.keep_query: \"true\" is a text; write it without quotes\n"},
+    {ADDED, "privacy: {keep_query: }\n",
+     "5:23: privacy.keep_query: has no value; it must be true or false\n"},
+    {ADDED, "admin: 127.0.0.1\n",
+     "5:8: admin: \"127.0.0.1\" is not an address; write host:port, [IPv6]:port or unix:/path\n"},
+    {ADDED, "admin: 127.0.0.1:0\n",
+     "5:8: admin: \"127.0.0.1:0\" has a port that is not a number from 1 to 65535\n"},
+    {ADDED, "admin: 127.0.0.1:65536\n",
+     "5:8: admin: \"127.0.0.1:65536\" has a port that is not a number from 1 to 65535\n"},
+    {ADDED, "admin: 127.0.0.1:http\n",
+     "5:8: admin: \"127.0.0.1:http\" has a port that is not a number from 1 to 65535\n"},
+    {ADDED, "admin: example.org:80\n",
+     "5:8: admin: \"example.org:80\" has a host that is no IPv4 address, no IPv6 address in "
+     "brackets and not localhost\n"},
+    {ADDED, "admin: \"::1:80\"\n",
+     "5:8: admin: \"::1:80\" has a host that is no IPv4 address, no IPv6 address in brackets and "
+     "not localhost\n"},
+    {ADDED, "admin: unix:relative/path\n",
+     "5:8: admin: \"unix:relative/path\" has no absolute path; write unix:/path\n"},
+    {ADDED, "admin: 127.0.0.1:8600\n", "5:8: admin: is the same address as listen\n"},
+    {ADDED,
+     "admin: "
+     "unix:/"
+     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+     "xxxxxxxxxxxxxx\n",
+     "5:8: admin: \"unix:/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" has a path "
+     "longer than the 107 bytes of a unix socket\n"},
+    {ADDED, "http: {threads: 0}\n",
+     "5:17: http.threads: \"0\" is out of bounds; it must be from 1 to 256\n"},
+    {ADDED, "a: [\n",
+     "6:1: not YAML: did not find expected node content while parsing a flow node\n"},
+    {ADDED, "\tx: 1\n",
+     "5:1: not YAML: found character that cannot start any token while scanning for the next "
+     "token\n"},
+    {ADDED, "admin: \"\n",
+     "6:1: not YAML: found unexpected end of stream while scanning a quoted scalar\n"},
+    {ADDED, "x: \x01\n", "5:4: not YAML: control characters are not allowed\n"},
+    {ADDED, "x: \xff\n", "5:4: not YAML: invalid leading UTF-8 octet\n"},
+    {ADDED, "---\na: b\n", "6:1: a second document begins here; one is enough\n"},
+    {SITES, "sites: []\n", "4:8: sites: must be a list of 1 to 1000 sites\n"},
+    {SITES, "sites: {name: a}\n", "4:8: sites: must be a list of 1 to 1000 sites\n"},
+    {SITES, "sites: [a]\n",
+     "4:9: sites[]: must be a mapping of settings, this is a single value\n"},
+    {SITES, "sites: [{}]\n",
+     "4:9: sites[].name: is missing; it must be a name, such as shop\n"
+     "4:9: sites[].key: is missing; it must be a name, such as pk_shop\n"},
+    {SITES, "sites: [{name: a}]\n",
+     "4:9: sites[].key: is missing; it must be a name, such as pk_shop\n"},
+    {SITES, "sites: [{name: a b, key: k}]\n",
+     "4:16: sites[].name: \"a b\" is not 1 to 64 letters, digits, dots, underscores and hyphens\n"},
+    {SITES, "sites: [{name: a, key: \"\"}]\n",
+     "4:24: sites[].key: \"\" is not 1 to 64 letters, digits, dots, underscores and hyphens\n"},
+    {SITES, "sites: [{name: a, key: k/x}]\n",
+     "4:24: sites[].key: \"k/x\" is not 1 to 64 letters, digits, dots, underscores and hyphens\n"},
+    {SITES, "sites: [{name: a, key: k, origin: [x]}]\n",
+     "4:27: sites[].origin: is not a setting; known here: name, key, origins, routes\n"},
+    {SITES, "sites:\n  - {name: a, key: k}\n  - {name: a, key: l}\n",
+     "6:12: sites[].name: \"a\" is the name of an earlier site; names must differ\n"},
+    {SITES, "sites:\n  - {name: a, key: k}\n  - {name: b, key: k}\n",
+     "6:20: sites[].key: \"k\" is the key of an earlier site; keys must differ\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"*\"]}]\n",
+     "4:37: sites[].origins: \"*\" admits everybody; list the origins, such as "
+     "https://shop.example\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"https://a.example/\"]}]\n",
+     "4:37: sites[].origins: \"https://a.example/\" ends in a slash; an origin has no path, leave "
+     "the slash out\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"https://a.example/x\"]}]\n",
+     "4:37: sites[].origins: \"https://a.example/x\" has a host that is not in lower-case ASCII "
+     "without path; write it as browsers send it, such as https://shop.example\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"https://A.example\"]}]\n",
+     "4:37: sites[].origins: \"https://A.example\" has a host that is not in lower-case ASCII "
+     "without path; write it as browsers send it, such as https://shop.example\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"http://a.example:80\"]}]\n",
+     "4:37: sites[].origins: \"http://a.example:80\" names the scheme's own port, which browsers "
+     "leave out; leave it out too\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"https://a.example:443\"]}]\n",
+     "4:37: sites[].origins: \"https://a.example:443\" names the scheme's own port, which browsers "
+     "leave out; leave it out too\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"https://a.example:0\"]}]\n",
+     "4:37: sites[].origins: \"https://a.example:0\" has a port that is not a number from 1 to "
+     "65535\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"a.example\"]}]\n",
+     "4:37: sites[].origins: \"a.example\" is not an origin; write scheme://host or "
+     "scheme://host:port, such as https://shop.example\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"https://\"]}]\n",
+     "4:37: sites[].origins: \"https://\" has no host\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"https://münchen.example\"]}]\n",
+     "4:37: sites[].origins: \"https://münchen.example\" has a host that is not in lower-case "
+     "ASCII without path; write it as browsers send it, such as https://shop.example\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [\"\"]}]\n",
+     "4:37: sites[].origins: \"\" is empty\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [[a]]}]\n",
+     "4:37: sites[].origins: an entry must be a text, this is a list\n"},
+    {SITES, "sites: [{name: a, key: k, origins: https://a.example}]\n",
+     "4:36: sites[].origins: must be a list of origins, this is a single value\n"},
+    {SITES, "sites: [{name: a, key: k, origins: [https://a.example, https://a.example]}]\n",
+     "4:56: sites[].origins: \"https://a.example\" is listed twice; leave one out\n"},
+    {SITES, "sites: [{name: a, key: k, routes: [product]}]\n",
+     "4:36: sites[].routes: \"product\": a route template begins with /\n"},
+    {SITES, "sites: [{name: a, key: k, routes: [\"/a?b\"]}]\n",
+     "4:36: sites[].routes: \"/a?b\": a route template has no query, fragment, white space or "
+     "control character\n"},
+    {SITES, "sites: [{name: a, key: k, routes: [/a, /a]}]\n",
+     "4:40: sites[].routes: \"/a\": is listed twice; leave one out\n"},
+    {SITES, "sites: [{name: a, key: k, routes: /a}]\n",
+     "4:35: sites[].routes: must be a list of paths, this is a single value\n"},
+    {WHOLE, "",
+     "1:1: the file must hold a mapping of settings, such as `listen: 127.0.0.1:8600`\n"},
+    {WHOLE, "# nothing\n",
+     "1:1: the file must hold a mapping of settings, such as `listen: 127.0.0.1:8600`\n"},
+    {WHOLE, "5\n",
+     "1:1: the file must hold a mapping of settings, such as `listen: 127.0.0.1:8600`\n"},
+    {WHOLE, "[a]\n",
+     "1:1: the file must hold a mapping of settings, such as `listen: 127.0.0.1:8600`\n"},
+    {WHOLE, "listen: 127.0.0.1:8600\n",
+     "1:1: database: is missing; it must be a text, such as host=/run/postgresql dbname=fleetprof "
+     "user=fleetprof_writer\n"
+     "1:1: spool: is missing; it must hold path, such as /var/lib/fleetprof/spool\n"
+     "1:1: sites: is missing; it must be a list of sites, each with name and key\n"},
+    {WHOLE, "spool: {}\n",
+     "1:8: spool.path: is missing; it must be an absolute path, such as /var/lib/fleetprof/spool\n"
+     "1:1: listen: is missing; it must be an address, such as 127.0.0.1:8600\n"
+     "1:1: database: is missing; it must be a text, such as host=/run/postgresql dbname=fleetprof "
+     "user=fleetprof_writer\n"
+     "1:1: sites: is missing; it must be a list of sites, each with name and key\n"},
+    {WHOLE,
+     "listen: 127.0.0.1:8600\ndatabase: \"\"\nspool: {path: /s}\nsites: [{name: a, key: k}]\n",
+     "2:11: database: is empty\n"},
+    {WHOLE,
+     "listen: 127.0.0.1:8600\ndatabase: \"password=secret\\n\"\nspool: {path: /s}\nsites: [{name: "
+     "a, key: k}]\n",
+     "2:11: database: holds a control character\n"},
+    {WHOLE,
+     "listen: 127.0.0.1:8600\ndatabase: dbname=x\nspool: {path: s}\nsites: [{name: a, key: k}]\n",
+     "3:15: spool.path: \"s\" is not an absolute path; begin it with /\n"},
+    {WHOLE,
+     "listen: 127.0.0.1:8600\ndatabase: dbname=x\nspool: {path: /s, max_bytes: 32MiB}\nsites: "
+     "[{name: a, key: k}]\n",
+     "3:30: spool.max_bytes: must be at least four times spool.segment_bytes\n"},
+    {WHOLE,
+     "listen: nowhere\ndatabase: dbname=x\nspool: {path: /s, keep: 1}\nlimits: {frames: 0}\n",
+     "1:9: listen: \"nowhere\" is not an address; write host:port, [IPv6]:port or unix:/path\n"
+     "3:25: spool.keep: \"1\" is not a duration; write a number and ms, s, m, h or d, such as "
+     "250ms or 7d\n"
+     "4:18: limits.frames: \"0\" is out of bounds; it must be from 1 to 100000000\n"
+     "1:1: sites: is missing; it must be a list of sites, each with name and key\n"},
+
+};

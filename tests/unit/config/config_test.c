@@ -1,0 +1,270 @@
+/*
+ * Configurations: what loads, what every mistake is answered with, and what a reload keeps.
+ */
+#include "test.h"
+
+#include "collector/base/clock.h"
+#include "collector/config.c"
+
+#include "bad_cases.h"
+
+#include <netinet/in.h>
+
+#define THREE_LINES "listen: 127.0.0.1:8600\ndatabase: dbname=x\nspool: {path: /s}\n"
+#define FOUR_LINES THREE_LINES "sites: [{name: a, key: k}]\n"
+
+static struct fp_buf errors;
+static char file[] = "/tmp/fleetprof-config-test-XXXXXX";
+
+static int make_file(void **state)
+{
+    (void)state;
+    fp_buf_init(&errors, 64 * 1024);
+    int fd = mkstemp(file);
+    return fd < 0 || close(fd) != 0;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    fp_buf_release(&errors);
+    return unlink(file);
+}
+
+/* Loads a configuration given as two texts, one behind the other. */
+static struct fp_config *load(const char *first, const char *second)
+{
+    FILE *stream = fopen(file, "w");
+    assert_non_null(stream);
+    assert_true(fputs(first, stream) >= 0 && fputs(second, stream) >= 0);
+    assert_int_equal(fclose(stream), 0);
+    fp_buf_clear(&errors);
+    return fp_config_load(file, &errors);
+}
+
+static struct fp_config *load_good(const char *first, const char *second)
+{
+    struct fp_config *config = load(first, second);
+    if (config == NULL)
+        fail_msg("%.*s", (int)errors.len, (const char *)errors.data);
+    return config;
+}
+
+/* What was said, without the file's name in front of each line. */
+static void said(char *text, size_t size)
+{
+    size_t len = 0;
+    const char *at = (const char *)errors.data;
+    const char *end = at + errors.len;
+    while (at < end) {
+        size_t line_len = (size_t)((const char *)memchr(at, '\n', (size_t)(end - at)) + 1 - at);
+        size_t skip = strlen(file) + 1;
+        assert_true(line_len > skip && memcmp(at, file, skip - 1) == 0);
+        assert_true(len + line_len - skip < size);
+        memcpy(text + len, at + skip, line_len - skip);
+        len += line_len - skip;
+        at += line_len;
+    }
+    text[len] = '\0';
+}
+
+static void says_where_and_what_is_wrong(void **state)
+{
+    (void)state;
+    static const char *const bases[] = {[ADDED] = FOUR_LINES, [SITES] = THREE_LINES, [WHOLE] = ""};
+    size_t count = sizeof(bad_cases) / sizeof(bad_cases[0]);
+    assert_true(count >= 50);
+    for (size_t i = 0; i < count; i++) {
+        char text[4096];
+        assert_null(load(bases[bad_cases[i].base], bad_cases[i].text));
+        said(text, sizeof(text));
+        assert_string_equal(text, bad_cases[i].errors);
+    }
+}
+
+static void the_least_that_runs_loads(void **state)
+{
+    (void)state;
+    struct fp_config *config =
+        load_good("listen: 127.0.0.1:8600            # or unix:/run/fleetprof/ingest.sock\n"
+                  "admin: 127.0.0.1:8601\n"
+                  "database: host=/run/postgresql dbname=fleetprof user=fleetprof_writer\n"
+                  "spool:\n"
+                  "  path: /var/lib/fleetprof/spool\n"
+                  "  max_bytes: 4GiB\n",
+                  "sites:\n"
+                  "  - name: shop\n"
+                  "    key: pk_shop\n"
+                  "    origins: [https://shop.example, \"http://127.0.0.1:8080\"]\n"
+                  "    routes: [/product/:id, /cart]\n");
+    const struct fp_rules *rules = config->rules;
+    assert_int_equal(config->listen.sa.ss_family, AF_INET);
+    assert_string_equal(config->spool_path.ptr, "/var/lib/fleetprof/spool");
+    assert_true(config->spool_max_bytes == UINT64_C(4) << 30);
+    assert_int_equal(rules->site_count, 1);
+    assert_string_equal(rules->sites[0].name.ptr, "shop");
+    assert_string_equal(rules->sites[0].key.ptr, "pk_shop");
+    assert_int_equal(rules->sites[0].origins.count, 2);
+    assert_string_equal(rules->sites[0].origins.items[1].ptr, "http://127.0.0.1:8080");
+    assert_int_equal(rules->sites[0].routes.count, 2);
+    assert_string_equal(rules->sites[0].routes.items[0].ptr, "/product/:id");
+    fp_config_free(config);
+}
+
+static void defaults_are_those_of_the_contract(void **state)
+{
+    (void)state;
+    struct fp_config *config = load_good(FOUR_LINES, "");
+    const struct fp_rules *rules = config->rules;
+    assert_int_equal(config->admin.len, 0);
+    assert_int_equal(rules->max_body, 8 << 20);
+    assert_int_equal(rules->format.max_inflated, 64 << 20);
+    assert_int_equal(rules->format.samples, 200000);
+    assert_int_equal(rules->format.stacks, 500000);
+    assert_int_equal(rules->format.frames, 100000);
+    assert_int_equal(rules->format.resources, 10000);
+    assert_int_equal(rules->format.entries, 50000);
+    assert_int_equal(rules->format.stack_depth, 2000);
+    assert_int_equal(rules->format.json_depth, 64);
+    assert_true(rules->format.max_span_us == FP_US_PER_HOUR);
+    assert_true(config->retention_upload_ids_us == 7 * FP_US_PER_DAY);
+    assert_true(config->spool_keep_us == FP_US_PER_HOUR);
+    assert_false(rules->keep_query);
+    assert_false(rules->honour_gpc);
+    fp_config_free(config);
+}
+
+static void every_setting_is_stored_where_it_belongs(void **state)
+{
+    (void)state;
+    struct fp_config *config =
+        load_good(THREE_LINES "admin: \"[::1]:8601\"\n"
+                              "limits: {samples: 7, max_body: 2048, timeout: 5s, connections: 3}\n"
+                              "flush: {min_window: 1ms, max_window: 2m}\n"
+                              "retention: {facts: 2d, upload_log: 3d, upload_ids: 4h}\n"
+                              "privacy: {keep_query: true, honour_gpc: true}\n"
+                              "http: {threads: 5}\n",
+                  "sites: [{key: k, name: a, origins: [\"null\", capacitor://localhost]}]\n");
+    assert_int_equal(config->admin.sa.ss_family, AF_INET6);
+    assert_int_equal(config->rules->format.samples, 7);
+    assert_int_equal(config->rules->format.stacks, 500000);
+    assert_int_equal(config->rules->max_body, 2048);
+    assert_int_equal(config->timeout_us, 5000000);
+    assert_int_equal(config->connections, 3);
+    assert_int_equal(config->flush_min_window_us, 1000);
+    assert_int_equal(config->flush_max_window_us, 120000000);
+    assert_true(config->retention_facts_us == 2 * FP_US_PER_DAY);
+    assert_true(config->retention_upload_log_us == 3 * FP_US_PER_DAY);
+    assert_true(config->retention_upload_ids_us == 4 * FP_US_PER_HOUR);
+    assert_true(config->rules->keep_query && config->rules->honour_gpc);
+    assert_int_equal(config->http_threads, 5);
+    assert_string_equal(config->rules->sites[0].origins.items[0].ptr, "null");
+    fp_config_free(config);
+}
+
+static void the_printed_default_loads(void **state)
+{
+    (void)state;
+    struct fp_buf text;
+    fp_buf_init(&text, 64 * 1024);
+    fp_config_print_default(&text);
+    fp_buf_add(&text, "", 1);
+    assert_false(text.failed);
+    struct fp_config *config = load_good((const char *)text.data, "");
+    struct fp_config *least = load_good(FOUR_LINES, "");
+    assert_int_equal(config->rules->max_body, least->rules->max_body);
+    assert_true(config->flush_max_window_us == least->flush_max_window_us);
+    for (size_t i = 0; i < fp_setting_count; i++)
+        assert_non_null(strstr((const char *)text.data, fp_settings[i].name));
+    fp_config_free(config);
+    fp_config_free(least);
+    fp_buf_release(&text);
+}
+
+static void a_missing_file_is_an_error(void **state)
+{
+    (void)state;
+    fp_buf_clear(&errors);
+    assert_null(fp_config_load("/nonexistent/fleetprof.yaml", &errors));
+    fp_buf_add(&errors, "", 1);
+    assert_string_equal((const char *)errors.data,
+                        "/nonexistent/fleetprof.yaml: cannot be opened: No such file or "
+                        "directory\n");
+    fp_buf_clear(&errors);
+    assert_null(fp_config_load("/", &errors));
+    assert_true(errors.len > 0);
+}
+
+static void errors_past_a_maximum_are_counted_only(void **state)
+{
+    (void)state;
+    struct fp_buf text;
+    fp_buf_init(&text, 64 * 1024);
+    for (int i = 0; i < 80; i++)
+        fp_buf_addf(&text, "unknown%d: 1\n", i);
+    fp_buf_add(&text, "", 1);
+    assert_null(load(FOUR_LINES, (const char *)text.data));
+    fp_buf_add(&errors, "", 1);
+    assert_non_null(strstr((const char *)errors.data, ": and 30 errors more\n"));
+    assert_null(strstr((const char *)errors.data, "unknown50"));
+    fp_buf_release(&text);
+}
+
+static char told[256];
+
+static void tell(const char *name)
+{
+    size_t len = strlen(told);
+    snprintf(told + len, sizeof(told) - len, "%s ", name);
+}
+
+static void a_reload_keeps_what_cannot_change(void **state)
+{
+    (void)state;
+    struct fp_config *running = load_good(FOUR_LINES, "limits: {samples: 1, timeout: 1s}\n");
+    struct fp_config *fresh =
+        load_good("listen: 127.0.0.1:9\ndatabase: dbname=y\nspool: {path: /other}\n"
+                  "sites: [{name: b, key: b}]\n",
+                  "limits: {samples: 2, timeout: 1s}\nhttp: {threads: 9}\n");
+    told[0] = '\0';
+    assert_true(fp_config_keep_fixed(fresh, running, tell));
+    assert_string_equal(told, "listen database spool.path http.threads ");
+    assert_memory_equal(&fresh->listen, &running->listen, sizeof(fresh->listen));
+    fp_config_free(running);
+    assert_string_equal(fresh->database.ptr, "dbname=x");
+    assert_string_equal(fresh->spool_path.ptr, "/s");
+    assert_int_equal(fresh->http_threads, 2);
+    assert_int_equal(fresh->rules->format.samples, 2);
+    assert_string_equal(fresh->rules->sites[0].name.ptr, "b");
+    fp_config_free(fresh);
+}
+
+static void the_table_is_sound(void **state)
+{
+    (void)state;
+    assert_true(fp_setting_count <= SETTINGS_MAX);
+    for (size_t i = 0; i < fp_setting_count; i++) {
+        const struct fp_setting *setting = &fp_settings[i];
+        assert_ptr_equal(fp_setting_find(setting->name), setting);
+        assert_true(strlen(setting->name) < KEY_MAX);
+        assert_true(strlen(setting->help) > 0);
+        assert_true(setting->min <= setting->max);
+        assert_true(setting->home == FP_HOME_CONFIG || setting->reloadable);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_where_and_what_is_wrong),
+        cmocka_unit_test(the_least_that_runs_loads),
+        cmocka_unit_test(defaults_are_those_of_the_contract),
+        cmocka_unit_test(every_setting_is_stored_where_it_belongs),
+        cmocka_unit_test(the_printed_default_loads),
+        cmocka_unit_test(a_missing_file_is_an_error),
+        cmocka_unit_test(errors_past_a_maximum_are_counted_only),
+        cmocka_unit_test(a_reload_keeps_what_cannot_change),
+        cmocka_unit_test(the_table_is_sound),
+    };
+    return cmocka_run_group_tests_name("config", tests, make_file, remove_file);
+}
