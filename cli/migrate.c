@@ -30,10 +30,11 @@ static const struct argp migrate_argp = {
     .children = children,
 };
 
+/* What was done and what went wrong come the same way, so both are told on standard error. */
 static void report(void *context, const char *line)
 {
     (void)context;
-    (void)printf("%s\n", line);
+    fp_message_notice("%s", line);
 }
 
 enum fp_exit fp_migrate_command(int argc, char **argv)
@@ -46,5 +47,8 @@ enum fp_exit fp_migrate_command(int argc, char **argv)
         return FP_EXIT_TROUBLE;
     enum fp_migrate_result result = fp_migrate(conninfo, report, NULL);
     free(conninfo);
-    return result == FP_MIGRATE_OK ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+    if (result == FP_MIGRATE_OK)
+        return FP_EXIT_FINE;
+    fp_message_error("the database was not brought up to date");
+    return FP_EXIT_TROUBLE;
 }
