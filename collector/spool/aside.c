@@ -1,0 +1,112 @@
+/*
+ * Aside: a name says where the bytes came from, so that damage met twice (by recovery and by the
+ * reader, or at every start) is kept and counted once.
+ */
+#include "collector/spool/aside.h"
+
+#include "collector/base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+
+enum { CHUNK_LEN = 64 * 1024, NAME_LEN = 64 };
+
+static const char damaged_prefix[] = "damaged-";
+static const char refused_prefix[] = "refused-";
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool fp_aside_is_name(const char *name)
+{
+    return starts_with(name, damaged_prefix) || starts_with(name, refused_prefix);
+}
+
+static bool fits(const struct fp_aside *aside, uint64_t len)
+{
+    return aside->bytes <= aside->max_bytes && len <= aside->max_bytes - aside->bytes;
+}
+
+static bool exists(const struct fp_aside *aside, const char *name)
+{
+    int file = aside->ops->open(aside->ops->context, aside->dir, name, O_RDONLY);
+    if (file < 0)
+        return false;
+    aside->ops->close(aside->ops->context, file);
+    return true;
+}
+
+/* Copies what can be read; an unreadable chunk stays zero. */
+static bool copy_range(const struct fp_aside *aside, const struct fp_aside_range *range, int to)
+{
+    uint8_t *chunk = malloc(CHUNK_LEN);
+    if (chunk == NULL)
+        return false;
+    bool copied = true;
+    for (uint64_t done = 0; copied && done < range->len; done += CHUNK_LEN) {
+        size_t len = range->len - done < CHUNK_LEN ? (size_t)(range->len - done) : CHUNK_LEN;
+        memset(chunk, 0, len);
+        ssize_t got = fp_file_read(aside->ops, range->file, chunk, len, range->offset + done);
+        (void)got;
+        struct iovec part = {chunk, len};
+        copied = fp_file_write(aside->ops, to, &part, 1, done);
+    }
+    free(chunk);
+    return copied;
+}
+
+static bool keep_range(struct fp_aside *aside, const struct fp_aside_range *range, const char *name)
+{
+    if (!fits(aside, range->len)) {
+        errno = ENOSPC;
+        return false;
+    }
+    const struct fp_file_ops *ops = aside->ops;
+    int file = ops->open(ops->context, aside->dir, name, O_WRONLY | O_CREAT | O_EXCL);
+    if (file < 0)
+        return false;
+    bool kept = copy_range(aside, range, file) && ops->sync_data(ops->context, file) == 0;
+    int error = errno;
+    ops->close(ops->context, file);
+    if (kept)
+        aside->bytes += range->len;
+    else
+        ops->remove(ops->context, aside->dir, name);
+    errno = error;
+    return kept;
+}
+
+void fp_aside_damaged(struct fp_aside *aside, const struct fp_aside_range *range)
+{
+    char name[NAME_LEN];
+    snprintf(name, sizeof(name), "%s%016" PRIx64 "-%016" PRIx64, damaged_prefix, range->number,
+             range->offset);
+    if (exists(aside, name))
+        return;
+    fp_metrics_add(aside->metrics, FP_METRIC_SPOOL_DAMAGED_BYTES, range->len);
+    if (keep_range(aside, range, name))
+        fp_log(FP_LOG_WARN, "damaged bytes of the spool set aside", "file=%s bytes=%" PRIu64, name,
+               range->len);
+    else
+        fp_log(FP_LOG_WARN, "damaged bytes of the spool could not be set aside",
+               "file=%s bytes=%" PRIu64 " error=%s", name, range->len, strerror(errno));
+}
+
+bool fp_aside_refused(struct fp_aside *aside, uint64_t sequence, const void *bytes, size_t len)
+{
+    char name[NAME_LEN];
+    snprintf(name, sizeof(name), "%s%016" PRIx64, refused_prefix, sequence);
+    if (exists(aside, name))
+        return true;
+    if (!fits(aside, len)) {
+        errno = ENOSPC;
+        return false;
+    }
+    if (!fp_file_replace(aside->ops, aside->dir, name, bytes, len))
+        return false;
+    aside->bytes += len;
+    return true;
+}

@@ -1,0 +1,44 @@
+/*
+ * Aside: files that keep, for inspection, what cannot be used: `damaged-…` ranges of segments and
+ * `refused-…` records.
+ *
+ * All of them together stay below a ceiling, past which nothing more is kept. Belongs to one thread
+ * at a time: recovery's, then the reader's.
+ */
+#ifndef FP_SPOOL_ASIDE_H
+#define FP_SPOOL_ASIDE_H
+
+#include "collector/base/base.h"
+#include "collector/base/metrics.h"
+#include "collector/spool/file_ops.h"
+
+struct fp_aside {
+    const struct fp_file_ops *ops;
+    int dir;                    /* not owned */
+    struct fp_metrics *metrics; /* not owned */
+    uint64_t max_bytes;
+    uint64_t bytes; /* of the files that are there */
+};
+
+/* Whether a file of the spool's directory is one of these. */
+bool fp_aside_is_name(const char *name);
+
+/* Where damage was met. */
+struct fp_aside_range {
+    int file; /* open segment */
+    uint64_t number;
+    uint64_t offset;
+    uint64_t len;
+};
+
+/*
+ * Copies a damaged range to a file of its own and counts it; a range that has its file already is
+ * not counted again. What cannot be copied is counted all the same.
+ */
+void fp_aside_damaged(struct fp_aside *aside, const struct fp_aside_range *range);
+
+/* Keeps a record under its sequence number. False with errno (ENOSPC: the ceiling). */
+bool fp_aside_refused(struct fp_aside *aside, uint64_t sequence, const void *bytes,
+                      size_t len) FP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,352 @@
+/*
+ * Recovery: what an earlier process left, however it ended.
+ *
+ * Files are listed, their headers read, and each is scanned up to where the next one's header says
+ * that its committed records end. Only the newest has no such mark: it ends at its last valid
+ * record, and what lies behind is cut. Nothing that recovery meets keeps the spool from starting.
+ */
+#include "collector/base/clock.h"
+#include "collector/base/log.h"
+#include "collector/base/uuid.h"
+#include "collector/spool/internal.h"
+#include "collector/spool/segment.h"
+#include "collector/spool/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+
+/* A segment file that was found. */
+struct found {
+    uint64_t number;
+    uint64_t file_bytes;
+    bool valid; /* its header is */
+    struct fp_segment_header header;
+};
+
+struct survey {
+    struct fp_spool *spool;
+    struct found *found; /* by number */
+    size_t count;
+    size_t cap;
+    bool out_of_memory;
+    struct fp_scan scan;
+    uint64_t lost_bytes; /* that may have held records whose sequence numbers are not known */
+};
+
+/* Opens a file and tells its length; -1 when it cannot. */
+static int open_file(const struct fp_spool *spool, const char *name, int flags, uint64_t *len)
+{
+    int file = spool->ops->open(spool->ops->context, spool->dir, name, flags);
+    if (file < 0)
+        return -1;
+    int64_t size = spool->ops->size(spool->ops->context, file);
+    *len = size > 0 ? (uint64_t)size : 0;
+    return file;
+}
+
+static void close_file(const struct fp_spool *spool, int file)
+{
+    spool->ops->close(spool->ops->context, file);
+}
+
+static bool add_found(struct survey *survey, uint64_t number)
+{
+    if (survey->count == survey->cap) {
+        size_t cap = survey->cap > 0 ? survey->cap * 2 : 64;
+        struct found *found = realloc(survey->found, cap * sizeof(*found));
+        if (found == NULL) {
+            survey->out_of_memory = true;
+            return false;
+        }
+        survey->found = found;
+        survey->cap = cap;
+    }
+    survey->found[survey->count++] = (struct found){.number = number};
+    return true;
+}
+
+static bool is_unfinished(const char *name)
+{
+    size_t len = strlen(name);
+    size_t suffix_len = sizeof(FP_FILE_UNFINISHED) - 1;
+    return len > suffix_len && strcmp(name + len - suffix_len, FP_FILE_UNFINISHED) == 0;
+}
+
+static bool look_at_name(void *context, const char *name)
+{
+    struct survey *survey = context;
+    struct fp_spool *spool = survey->spool;
+    uint64_t number;
+    uint64_t len;
+    if (is_unfinished(name)) {
+        spool->ops->remove(spool->ops->context, spool->dir, name);
+    } else if (fp_aside_is_name(name)) {
+        int file = open_file(spool, name, O_RDONLY, &len);
+        if (file >= 0) {
+            spool->aside.bytes += len;
+            close_file(spool, file);
+        }
+    } else if (fp_segment_parse_name(name, &number)) {
+        return add_found(survey, number);
+    }
+    return true;
+}
+
+/* Reads a header; a file that cannot be used stays where it is, for a person or a newer version. */
+static void read_header(struct survey *survey, struct found *found)
+{
+    char name[FP_SEGMENT_NAME_SIZE];
+    fp_segment_name(found->number, name);
+    int file = open_file(survey->spool, name, O_RDONLY, &found->file_bytes);
+    enum fp_segment_verdict verdict = FP_SEGMENT_FOREIGN;
+    if (file >= 0) {
+        verdict = fp_segment_read_header(survey->spool->ops, file, &found->header);
+        close_file(survey->spool, file);
+    }
+    /* A copy under another name would replay its records. */
+    found->valid = verdict == FP_SEGMENT_VALID && found->header.number == found->number;
+    if (found->valid)
+        return;
+    survey->lost_bytes += found->file_bytes;
+    if (verdict == FP_SEGMENT_UNKNOWN_VERSION) {
+        fp_log(FP_LOG_WARN, "spool segment of another version, kept and skipped",
+               "file=%s bytes=%" PRIu64, name, found->file_bytes);
+        return;
+    }
+    fp_metrics_add(survey->spool->metrics, FP_METRIC_SPOOL_DAMAGED_BYTES, found->file_bytes);
+    fp_log(FP_LOG_WARN, "spool segment without a valid header, kept and skipped",
+           "file=%s bytes=%" PRIu64, name, found->file_bytes);
+}
+
+/* The header of the file that was begun after this one, NULL when there is none. */
+static const struct fp_segment_header *successor_of(const struct survey *survey, size_t at)
+{
+    for (size_t i = at + 1; i < survey->count; i++) {
+        const struct found *later = &survey->found[i];
+        if (later->valid)
+            return later->header.previous_number == survey->found[at].number ? &later->header
+                                                                             : NULL;
+    }
+    return NULL;
+}
+
+static bool is_newest(const struct survey *survey, size_t at)
+{
+    for (size_t i = at + 1; i < survey->count; i++)
+        if (survey->found[i].valid)
+            return false;
+    return true;
+}
+
+/* Visits all records of an open segment, sets damage between them aside and tells where the last
+ * one ended. */
+static bool scan_records(struct survey *survey, struct fp_table_segment *segment,
+                         struct fp_scan_item *rest)
+{
+    for (;;) {
+        switch (fp_scan_next(&survey->scan, rest)) {
+        case FP_SCAN_RECORD:
+            segment->last_sequence = rest->sequence;
+            break;
+        case FP_SCAN_DAMAGED: {
+            const struct fp_aside_range range = {survey->scan.file, segment->number, rest->offset,
+                                                 rest->len};
+            fp_aside_damaged(&survey->spool->aside, &range);
+            break;
+        }
+        case FP_SCAN_END:
+            return true;
+        case FP_SCAN_MEMORY:
+            return false;
+        }
+    }
+}
+
+/* Cuts what follows the last record of the newest file and makes its records durable: a kill may
+ * have left them in memory only, and they will now be given to the reader. */
+static void settle_newest(struct survey *survey, struct fp_table_segment *segment,
+                          const struct fp_scan_item *rest)
+{
+    const struct fp_file_ops *ops = survey->spool->ops;
+    int file = survey->scan.file;
+    if (rest->garbage_len > 0) {
+        survey->lost_bytes += rest->garbage_len;
+        fp_log(FP_LOG_WARN, "torn tail of the spool cut", "segment=%" PRIu64 " bytes=%" PRIu64,
+               segment->number, rest->garbage_len);
+    }
+    /* What the disk would not show might be shown another day. */
+    if (survey->scan.unreadable_bytes == 0 && ops->truncate(ops->context, file, segment->end) == 0)
+        segment->file_bytes = segment->end;
+    if (ops->sync_data(ops->context, file) != 0) {
+        fp_metrics_add(survey->spool->metrics, FP_METRIC_SPOOL_ERRORS, 1);
+        fp_log(FP_LOG_ERROR, "spool segment was not synced at start",
+               "segment=%" PRIu64 " error=%s", segment->number, strerror(errno));
+    }
+}
+
+/* Scans an open segment. false: out of memory. */
+static bool scan_segment(struct survey *survey, size_t at, struct fp_table_segment *segment,
+                         const struct fp_segment_header *successor)
+{
+    const struct found *found = &survey->found[at];
+    survey->scan.end = found->file_bytes;
+    if (successor != NULL && successor->previous_end < survey->scan.end)
+        survey->scan.end = successor->previous_end;
+    struct fp_scan_item rest;
+    if (!scan_records(survey, segment, &rest))
+        return false;
+    segment->end = rest.offset;
+    if (successor == NULL && is_newest(survey, at)) {
+        settle_newest(survey, segment, &rest);
+        return true;
+    }
+    /* Up to its successor's mark all was committed; without a mark zeros are taken for free room.
+     */
+    struct fp_aside_range range = {survey->scan.file, segment->number, rest.offset,
+                                   successor != NULL ? rest.len : rest.garbage_len};
+    if (range.len > 0)
+        fp_aside_damaged(&survey->spool->aside, &range);
+    if (successor != NULL && successor->previous_end > found->file_bytes) {
+        uint64_t missing = successor->previous_end - found->file_bytes;
+        fp_metrics_add(survey->spool->metrics, FP_METRIC_SPOOL_DAMAGED_BYTES, missing);
+        fp_log(FP_LOG_WARN, "spool segment is shorter than it was",
+               "segment=%" PRIu64 " missing_bytes=%" PRIu64, segment->number, missing);
+    }
+    return true;
+}
+
+/* What is known of a segment whose records are all done with, without reading it. */
+static void take_trimmed(struct fp_table_segment *segment,
+                         const struct fp_segment_header *successor)
+{
+    if (successor->previous_end < segment->file_bytes)
+        segment->end = successor->previous_end;
+    if (successor->tail >= segment->first_sequence)
+        segment->last_sequence = successor->tail;
+}
+
+/* Enters a segment into the table. false: out of memory. */
+static bool recover_segment(struct survey *survey, size_t at)
+{
+    struct fp_spool *spool = survey->spool;
+    const struct found *found = &survey->found[at];
+    struct fp_table_segment segment = {
+        .number = found->number,
+        .id = found->header.segment_id,
+        .first_sequence = found->header.first_sequence,
+        .end = found->file_bytes,
+        .file_bytes = found->file_bytes,
+    };
+    const struct fp_segment_header *successor = successor_of(survey, at);
+    if (successor != NULL && successor->tail <= spool->position) {
+        take_trimmed(&segment, successor);
+        return fp_table_add(&spool->table, &segment);
+    }
+    char name[FP_SEGMENT_NAME_SIZE];
+    uint64_t len;
+    fp_segment_name(found->number, name);
+    int file = open_file(spool, name, O_RDWR, &len);
+    if (file < 0) {
+        survey->lost_bytes += found->file_bytes;
+        fp_log(FP_LOG_ERROR, "spool segment cannot be opened, skipped", "file=%s error=%s", name,
+               strerror(errno));
+        return true;
+    }
+    fp_scan_begin(&survey->scan, file, &segment.id, FP_SEGMENT_HEADER_LEN,
+                  segment.first_sequence - 1);
+    bool scanned = scan_segment(survey, at, &segment, successor);
+    close_file(spool, file);
+    return scanned && fp_table_add(&spool->table, &segment);
+}
+
+/* The numbers that the next records, files and marks go on from. */
+static void continue_from(const struct survey *survey, const struct fp_state *state)
+{
+    struct fp_spool *spool = survey->spool;
+    spool->tail = fp_table_last_sequence(&spool->table);
+    uint64_t used = spool->tail > state->position ? spool->tail : state->position;
+    if (state->tail > spool->tail)
+        spool->tail = state->tail;
+    if (state->next_sequence > used + 1)
+        used = state->next_sequence - 1;
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct found *found = &survey->found[i];
+        spool->active.next_number = found->number + 1;
+        if (!found->valid)
+            continue;
+        if (found->header.tail > spool->tail)
+            spool->tail = found->header.tail;
+        if (found->header.first_sequence > used + 1)
+            used = found->header.first_sequence - 1;
+    }
+    if (spool->tail > used)
+        used = spool->tail;
+    spool->next_sequence = used + 1 + survey->lost_bytes / FP_FRAME_HEADER_LEN;
+
+    const struct fp_table_segment *newest = fp_table_newest(&spool->table);
+    if (newest != NULL) {
+        spool->active.number = newest->number;
+        spool->active.end = newest->end;
+    }
+}
+
+/* The spool's id: the state file's, else the newest segment's, else a new one. */
+static bool identify(const struct survey *survey, const struct fp_state *state, bool has_state)
+{
+    struct fp_uuid *id = &survey->spool->id;
+    if (has_state) {
+        *id = state->spool_id;
+        return true;
+    }
+    for (size_t i = survey->count; i > 0; i--) {
+        if (survey->found[i - 1].valid) {
+            *id = survey->found[i - 1].header.spool_id;
+            return true;
+        }
+    }
+    return fp_uuid_random(id);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left = ((const struct found *)a)->number;
+    uint64_t right = ((const struct found *)b)->number;
+    return (left > right) - (left < right);
+}
+
+static enum fp_spool_error survey_directory(struct survey *survey)
+{
+    struct fp_spool *spool = survey->spool;
+    if (spool->ops->list(spool->ops->context, spool->dir, look_at_name, survey) != 0)
+        return FP_SPOOL_NO_PATH;
+    if (survey->out_of_memory)
+        return FP_SPOOL_MEMORY;
+    if (survey->count > 0)
+        qsort(survey->found, survey->count, sizeof(*survey->found), by_number);
+    for (size_t i = 0; i < survey->count; i++)
+        read_header(survey, &survey->found[i]);
+
+    struct fp_state state = {.next_sequence = 1};
+    bool has_state = fp_state_read(spool->ops, spool->dir, &state);
+    spool->position = state.position;
+    spool->reader.state_due = !has_state;
+    if (!identify(survey, &state, has_state))
+        return FP_SPOOL_IO;
+    for (size_t i = 0; i < survey->count; i++)
+        if (survey->found[i].valid && !recover_segment(survey, i))
+            return FP_SPOOL_MEMORY;
+    continue_from(survey, &state);
+    fp_table_trim(&spool->table, spool->position, fp_clock_monotonic_us());
+    return FP_SPOOL_OK;
+}
+
+enum fp_spool_error fp_recover(struct fp_spool *spool)
+{
+    struct survey survey = {.spool = spool, .scan = {.ops = spool->ops}};
+    spool->active.next_number = 1;
+    enum fp_spool_error error = survey_directory(&survey);
+    fp_scan_release(&survey.scan);
+    free(survey.found);
+    return error;
+}

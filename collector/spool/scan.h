@@ -1,0 +1,56 @@
+/*
+ * Scan: walks over the records of one segment, past whatever is damaged between them.
+ *
+ * Recovery and the reader use the same one. Memory: a window of 256 KiB, more only for a record
+ * that is longer. Belongs to one thread at a time.
+ */
+#ifndef FP_SPOOL_SCAN_H
+#define FP_SPOOL_SCAN_H
+
+#include "collector/base/base.h"
+#include "collector/spool/file_ops.h"
+
+struct fp_scan {
+    const struct fp_file_ops *ops;
+    int file;                  /* not owned */
+    struct fp_uuid segment_id; /* of the file */
+    uint64_t offset;           /* of what comes next */
+    uint64_t end;              /* nothing at or behind this is looked at; the owner may raise it */
+    uint64_t sequence;         /* of the last record; later ones have higher ones */
+    uint64_t unreadable_bytes; /* that the disk would not give; they were taken for damaged */
+
+    uint8_t *window; /* owned: bytes of the file from window_offset */
+    size_t window_cap;
+    size_t window_len;
+    uint64_t window_offset;
+};
+
+enum fp_scan_found {
+    FP_SCAN_RECORD,  /* a valid record */
+    FP_SCAN_DAMAGED, /* bytes that are none, before a valid record */
+    FP_SCAN_END,     /* no record up to the end */
+    FP_SCAN_MEMORY,  /* no memory for the window */
+};
+
+/* A record, a damaged range, or what lies between the last record and the end. */
+struct fp_scan_item {
+    uint64_t offset;
+    uint64_t len;         /* in the file */
+    uint64_t sequence;    /* a record's */
+    const uint8_t *bytes; /* a record's payload; until the next call */
+    size_t bytes_len;
+    uint64_t garbage_len; /* at the end: up to the last byte that is not zero */
+};
+
+/* Begins at `offset` of a file, behind record `sequence` (0: none). The first time the scan is all
+ * zero but `ops`; its window is kept from file to file. The owner sets `end`. */
+void fp_scan_begin(struct fp_scan *scan, int file, const struct fp_uuid *segment_id,
+                   uint64_t offset, uint64_t sequence);
+
+/* Finds what comes next and moves past it; at the end it stays where the last record ended. */
+enum fp_scan_found fp_scan_next(struct fp_scan *scan, struct fp_scan_item *item) FP_MUST_CHECK;
+
+/* Frees the window. */
+void fp_scan_release(struct fp_scan *scan);
+
+#endif

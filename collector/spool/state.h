@@ -1,0 +1,27 @@
+/*
+ * State: the small file that says which spool this is and how far its reader has come.
+ */
+#ifndef FP_SPOOL_STATE_H
+#define FP_SPOOL_STATE_H
+
+#include "collector/base/base.h"
+#include "collector/spool/file_ops.h"
+
+struct fp_state {
+    struct fp_uuid spool_id;
+    uint64_t position;      /* of the reader */
+    uint64_t tail;          /* the last committed record when the file was written */
+    uint64_t next_sequence; /* no record had this one yet */
+};
+
+/*
+ * Reads the file. False when there is none or it cannot be used; such a file is renamed to
+ * `damaged-state`, with a warning, so that the next write does not destroy it.
+ */
+bool fp_state_read(const struct fp_file_ops *ops, int dir, struct fp_state *state) FP_MUST_CHECK;
+
+/* Replaces the file, durably. False with errno; the old one is then still there. */
+bool fp_state_write(const struct fp_file_ops *ops, int dir,
+                    const struct fp_state *state) FP_MUST_CHECK;
+
+#endif

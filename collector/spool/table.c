@@ -1,0 +1,97 @@
+/*
+ * Table: an array by number; searches are linear, since a spool has tens of files.
+ */
+#include "collector/spool/table.h"
+
+bool fp_table_add(struct fp_table *table, const struct fp_table_segment *segment)
+{
+    if (table->count == FP_TABLE_MAX)
+        return false;
+    if (table->count == table->cap) {
+        size_t cap = table->cap > 0 ? table->cap * 2 : 16;
+        struct fp_table_segment *segments =
+            realloc(table->segments, cap * sizeof(*table->segments));
+        if (segments == NULL)
+            return false;
+        table->segments = segments;
+        table->cap = cap;
+    }
+    table->segments[table->count++] = *segment;
+    table->file_bytes += segment->file_bytes;
+    return true;
+}
+
+struct fp_table_segment *fp_table_newest(struct fp_table *table)
+{
+    return table->count > 0 ? &table->segments[table->count - 1] : NULL;
+}
+
+struct fp_table_segment *fp_table_from(struct fp_table *table, uint64_t number)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (table->segments[i].number >= number)
+            return &table->segments[i];
+    return NULL;
+}
+
+struct fp_table_segment *fp_table_after(struct fp_table *table, uint64_t sequence)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (table->segments[i].last_sequence > sequence)
+            return &table->segments[i];
+    return NULL;
+}
+
+uint64_t fp_table_last_sequence(const struct fp_table *table)
+{
+    for (size_t i = table->count; i > 0; i--)
+        if (table->segments[i - 1].last_sequence > 0)
+            return table->segments[i - 1].last_sequence;
+    return 0;
+}
+
+void fp_table_resize(struct fp_table *table, struct fp_table_segment *segment, uint64_t file_bytes)
+{
+    table->file_bytes = table->file_bytes - segment->file_bytes + file_bytes;
+    segment->file_bytes = file_bytes;
+}
+
+void fp_table_trim(struct fp_table *table, uint64_t position, int64_t now_us)
+{
+    /* Not the newest: it may still grow past position. */
+    for (size_t i = 0; i + 1 < table->count; i++) {
+        struct fp_table_segment *segment = &table->segments[i];
+        if (segment->trimmed || segment->last_sequence > position)
+            continue;
+        segment->trimmed = true;
+        segment->trimmed_at_us = now_us;
+    }
+}
+
+struct fp_table_segment *fp_table_disposable(struct fp_table *table, int64_t trimmed_until_us)
+{
+    for (size_t i = 0; i + 1 < table->count; i++) {
+        struct fp_table_segment *segment = &table->segments[i];
+        bool empty = segment->last_sequence == 0;
+        if (empty || (segment->trimmed && segment->trimmed_at_us <= trimmed_until_us))
+            return segment;
+    }
+    return NULL;
+}
+
+void fp_table_remove(struct fp_table *table, uint64_t number)
+{
+    struct fp_table_segment *segment = fp_table_from(table, number);
+    if (segment == NULL || segment->number != number)
+        return;
+    table->file_bytes -= segment->file_bytes;
+    size_t behind = table->count - 1 - (size_t)(segment - table->segments);
+    memmove(segment, segment + 1, behind * sizeof(*segment));
+    table->count--;
+}
+
+void fp_table_release(struct fp_table *table)
+{
+    free(table->segments);
+    *table = (struct fp_table){0};
+}

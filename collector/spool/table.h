@@ -1,0 +1,64 @@
+/*
+ * Table: what the spool knows of its segment files, in their order. No files are touched here.
+ *
+ * Not locked: the spool's lock guards its one table.
+ */
+#ifndef FP_SPOOL_TABLE_H
+#define FP_SPOOL_TABLE_H
+
+#include "collector/base/base.h"
+
+struct fp_table_segment {
+    uint64_t number;
+    struct fp_uuid id;
+    uint64_t first_sequence; /* no record has a lower one */
+    uint64_t last_sequence;  /* of the last committed record, 0 when it holds none */
+    uint64_t end;            /* where committed records end in the file */
+    uint64_t file_bytes;     /* what the file takes on disk */
+    bool trimmed;            /* all its records are done with */
+    int64_t trimmed_at_us;   /* since then, on the monotonic clock */
+};
+
+struct fp_table {
+    struct fp_table_segment *segments; /* owned; by number, the newest last */
+    size_t count;
+    size_t cap;
+    uint64_t file_bytes; /* of all of them */
+};
+
+/* Past so many files the spool counts as full. */
+#define FP_TABLE_MAX 65536
+
+/* Adds the newest segment. False when there are too many or no memory. */
+bool fp_table_add(struct fp_table *table, const struct fp_table_segment *segment) FP_MUST_CHECK;
+
+/* The newest segment, NULL when there is none. The pointer lives until the table changes. */
+struct fp_table_segment *fp_table_newest(struct fp_table *table);
+
+/* The segment of that number or the first after it, NULL when there is none. */
+struct fp_table_segment *fp_table_from(struct fp_table *table, uint64_t number);
+
+/* The first segment with a record after `sequence`, NULL when there is none. */
+struct fp_table_segment *fp_table_after(struct fp_table *table, uint64_t sequence);
+
+/* The sequence of the last record in any file, 0 when there is none. */
+uint64_t fp_table_last_sequence(const struct fp_table *table);
+
+/* Sets what a segment's file takes on disk. */
+void fp_table_resize(struct fp_table *table, struct fp_table_segment *segment, uint64_t file_bytes);
+
+/* Notes which segments lie wholly at or before position, the newest left out. */
+void fp_table_trim(struct fp_table *table, uint64_t position, int64_t now_us);
+
+/*
+ * The segment whose file may go first, NULL when none: empty, or trimmed at or before
+ * `trimmed_until_us`; never the newest, whose header keeps sequence numbers from repeating.
+ */
+struct fp_table_segment *fp_table_disposable(struct fp_table *table, int64_t trimmed_until_us);
+
+/* Forgets the segment of that number. */
+void fp_table_remove(struct fp_table *table, uint64_t number);
+
+void fp_table_release(struct fp_table *table);
+
+#endif
