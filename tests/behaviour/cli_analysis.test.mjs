@@ -1,0 +1,184 @@
+/** From a file to an answer: import, then top, timings and export, against the real collector and PostgreSQL. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { binDir, run, startStack, temporaryDir, waitFor } from './stack.mjs';
+
+const program = path.join(binDir, 'fleetprof');
+const dir = temporaryDir('cli-analysis');
+const script = 'https://shop.example/assets/with/a/path/that/is/rather/long/for/a/narrow/terminal/app.js';
+
+/** Weights: 10 ms each, 30 ms on stacks, 10 ms unattributed. */
+const upload = {
+  release: 'r1',
+  page: { url: 'https://shop.example/cart?secret=1' },
+  sampleInterval: 10,
+  trace: {
+    resources: [script],
+    frames: [{ name: 'outer', resourceId: 0, line: 1, column: 2 }, { name: '', resourceId: 0, line: 3, column: 4 },
+      { name: 'parse' }],
+    stacks: [{ frameId: 0 }, { frameId: 1, parentId: 0 }, { frameId: 2, parentId: 1 }],
+    samples: [{ timestamp: 0, stackId: 0 }, { timestamp: 10, stackId: 1 }, { timestamp: 20, stackId: 2 }, { timestamp: 30 }],
+  },
+  marks: [{ name: 'hero', entryType: 'mark', startTime: 120, duration: 0 }],
+  measures: [{ name: 'render', entryType: 'measure', startTime: 100, duration: 50 }],
+};
+
+/** @type {import('./stack.mjs').Stack} */
+let stack;
+/** @type {string} */
+let uploadFile;
+/** @type {NodeJS.ProcessEnv} */
+let env;
+
+before(async () => {
+  stack = await startStack({
+    config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/cart'] }, { name: 'blog', key: 'pk_blog' }] },
+  });
+  env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
+  uploadFile = path.join(dir, 'upload.json');
+  fs.writeFileSync(uploadFile, JSON.stringify(upload));
+});
+after(async () => { await stack?.stop(); });
+
+/** @param {string[]} args */
+function fleetprof(...args) {
+  return run([program, ...args], { env });
+}
+
+/** What --json prints; an error with stderr when the exit code is not 0. @param {string[]} args @returns {Promise<any[]>} */
+async function json(...args) {
+  const { code, stdout, stderr } = await fleetprof(...args, '--json');
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+/** @param {string} site */
+async function importFile(site) {
+  const { code, stderr } = await fleetprof('import', '-c', stack.collector.file, '--site', site, uploadFile);
+  assert.equal(code, 0, stderr);
+}
+
+/** @param {string} metric @param {number} value */
+async function untilMetric(metric, value) {
+  await waitFor(async () => (await stack.collector.metrics())[metric] === value, { what: `${metric} ${value}` });
+}
+
+test('before the first upload an empty answer says so', async () => {
+  const { code, stdout, stderr } = await fleetprof('top');
+  assert.equal(code, 0);
+  assert.equal(stdout, '');
+  assert.equal(stderr, 'fleetprof: nothing was counted in this database yet\n');
+  assert.deepEqual(await json('top'), []);
+});
+
+test('an imported file is in the numbers; the only site need not be named', async () => {
+  await importFile('shop');
+  await untilMetric('fleetprof_uploads_flushed_total', 1);
+  const frame = { kind: 'function', self_ms: 10, self_share: 0.25, uploads: 1 };
+  assert.deepEqual(await json('top'), [
+    { function: '(anonymous)', resource: script, line: 3, column_number: 4, ...frame, total_ms: 20, total_share: 0.5, samples: 2 },
+    { function: 'outer', resource: script, line: 1, column_number: 2, ...frame, total_ms: 30, total_share: 0.75, samples: 3 },
+    { function: 'parse', resource: null, line: null, column_number: null, ...frame, kind: 'builtin', total_ms: 10, total_share: 0.25, samples: 1 },
+  ]);
+});
+
+test('the same file imported again adds nothing', async () => {
+  await importFile('shop');
+  await untilMetric('fleetprof_uploads_duplicate_total', 1);
+  const [row] = await json('top');
+  assert.equal(row.uploads, 1);
+});
+
+test('top prints a table and what its shares are of; piped, nothing is cut', async () => {
+  const { stdout } = await fleetprof('top', '--top', '2');
+  const lines = stdout.split('\n');
+  assert.deepEqual(lines[0].trim().split(/ {1,}/),
+    ['SELF', 'MS', 'TOTAL', 'MS', 'SELF', '%', 'TOTAL', '%', 'SAMPLES', 'UPLOADS', 'FUNCTION', 'WHERE']);
+  assert.deepEqual(lines[1].trim().split(/ +/), ['10.0', '20.0', '25.0', '50.0', '2', '1', '(anonymous)', `${script}:3:4`]);
+  assert.equal(lines[3], '');
+  assert.match(lines[4], /^Shares are of 0\.0 s of profiled time; 25\.0 % of it belongs to no visible stack/);
+});
+
+test('on a narrow terminal an address loses its start, never its end', async () => {
+  const { stdout } = await run(['script', '-qec', `stty cols 100; '${program}' top --top 2`, '/dev/null'], { env });
+  const [, first] = stdout.split('\r\n');
+  assert.match(first, /…\S*app\.js:3:4$/);
+  assert.ok([...first].length <= 100);
+  assert.ok(!stdout.includes('\u001b'), 'no colours');
+});
+
+for (const [what, args, found] of /** @type {[string, string[], boolean][]} */ ([
+  ['its route', ['--route', '/cart'], true],
+  ['another route', ['--route', '/other'], false],
+  ['a pattern', ['--release', 'r%'], true],
+  ['an absent environment', ['--environment', ''], true],
+  ['an absent release', ['--release', ''], false],
+  ['two minutes', ['--since', '2m'], true],
+  ['the last week', ['--since', '1w', '--until', '1s'], true],
+  ['a timestamp', ['--since', '2020-01-01', '--until', '2020-01-02'], false],
+  ['no marker', ['--marker', '(none)'], true],
+  ['a marker', ['--marker', 'gc'], false],
+  ['the window thread', ['--thread', 'window'], false],
+  ['every other filter', ['--variant', '', '--browser', '', '--os', '', '--device', ''], true],
+  ['SQL in a filter', ['--route', "'; drop schema fleetprof cascade; --"], false],
+])) {
+  test(`filter: ${what}`, async () => {
+    assert.equal((await json('top', ...args)).length > 0, found);
+  });
+}
+
+test('an empty answer says why', async () => {
+  const today = new Date().toISOString().slice(0, 4);
+  const old = await fleetprof('top', '--since', '2020-01-01', '--until', '2020-01-02');
+  assert.equal(old.code, 0);
+  assert.match(old.stderr, new RegExp(`nothing matches\\n.*hint: The latest upload of site "shop" came around ${today}-`));
+  const unknown = await fleetprof('timings', '--site', 'shpo');
+  assert.equal(unknown.code, 0);
+  assert.match(unknown.stderr, /nothing was counted for a site named "shpo"/);
+});
+
+test("what the server refuses is said in PostgreSQL's words, exit 2", async () => {
+  const { code, stderr } = await fleetprof('top', '--since', 'soon');
+  assert.equal(code, 2);
+  assert.match(stderr, /error: invalid input syntax for type timestamp with time zone: "soon"/);
+  const marker = await fleetprof('top', '--marker', 'nap');
+  assert.match(marker.stderr, /error: no marker is named "nap"\n.*hint: Markers are/);
+});
+
+test('timings prints marks and measures', async () => {
+  const rows = await json('timings');
+  const close = (/** @type {number} */ value, /** @type {number} */ wanted) => Math.abs(value / wanted - 1) <= 0.016;
+  assert.deepEqual(rows.map(({ name, kind, count }) => ({ name, kind, count })),
+    [{ name: 'hero', kind: 'mark', count: 1 }, { name: 'render', kind: 'measure', count: 1 }]);
+  assert.ok(close(rows[0].p50_ms, 120) && close(rows[1].p99_ms, 50));
+  const { stdout } = await fleetprof('timings');
+  assert.match(stdout, /^NAME +KIND +COUNT +P50 MS +P75 MS +P95 MS +P99 MS +MIN MS +MAX MS +MEAN MS$/m);
+  assert.match(stdout, /^hero +mark +1 +120\.0 /m);
+});
+
+test('export writes folded stacks', async () => {
+  const { code, stdout, stderr } = await fleetprof('export', '--format', 'folded');
+  assert.equal(stderr, '');
+  assert.equal(code, 0);
+  const anonymous = `(anonymous) ${script}:3:4`;
+  assert.equal(stdout, `outer 10000\nouter;${anonymous} 10000\nouter;${anonymous};parse 10000\n`);
+});
+
+test('a reader that had enough ends export without a word', async () => {
+  const { code, stdout, stderr } = await run(['sh', '-c', `'${program}' export --format folded | true`], { env });
+  assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '' });
+});
+
+test('of several sites one must be named; % is all of them', async () => {
+  await importFile('blog');
+  await untilMetric('fleetprof_uploads_flushed_total', 2);
+  const { code, stderr } = await fleetprof('top');
+  assert.equal(code, 2);
+  assert.match(stderr, /no site was named, and the database has several\n.*hint: Give --site NAME: blog, shop\./);
+  const [blog] = await json('top', '--site', 'blog');
+  assert.equal(blog.uploads, 1, 'the same file counts once for each site');
+  const [every] = await json('top', '--site', '%');
+  assert.equal(every.uploads, 2);
+});

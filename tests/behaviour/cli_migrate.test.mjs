@@ -1,0 +1,72 @@
+/** fleetprof migrate against real PostgreSQL. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { binDir, collectorConfig, repository, run, startPostgres } from './stack.mjs';
+
+/** @type {import('./stack.mjs').Postgres} */
+let postgres;
+before(async () => { postgres = await startPostgres(); });
+after(async () => { await postgres.stop(); });
+
+const migrations = fs.readdirSync(path.join(repository, 'schema')).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort();
+
+/** @param {string} database a new one */
+async function createDatabase(database) {
+  await postgres.execute(`create database ${database}`);
+  return postgres.conninfo('postgres', database);
+}
+
+/** @param {string[]} args @param {NodeJS.ProcessEnv} [env] */
+function migrate(args, env = {}) {
+  return run([path.join(binDir, 'fleetprof'), 'migrate', ...args], { env: { FLEETPROF_DATABASE: '', ...env } });
+}
+
+test('an empty database gets every migration, one line each; the second run finds nothing to do', async () => {
+  const conninfo = await createDatabase('twice');
+  const first = await migrate(['-d', conninfo]);
+  assert.equal(first.code, 0, first.stderr);
+  const applied = [...first.stderr.matchAll(/applied (\S+)/g)].map(([, name]) => name);
+  assert.deepEqual(applied.map((name) => name.replace(/\.sql$/, '')), migrations.map((name) => name.replace(/\.sql$/, '')));
+  const second = await migrate(['-d', conninfo]);
+  assert.equal(second.code, 0);
+  assert.doesNotMatch(second.stderr, /applied/);
+  assert.match(second.stderr, new RegExp(`has all ${migrations.length} migrations`));
+});
+
+test('two at once do the work once', async () => {
+  const conninfo = await createDatabase('together');
+  const both = await Promise.all([migrate(['-d', conninfo]), migrate(['-d', conninfo])]);
+  assert.deepEqual(both.map(({ code }) => code), [0, 0]);
+  const applied = both.flatMap(({ stderr }) => [...stderr.matchAll(/applied (\S+)/g)]);
+  assert.equal(applied.length, migrations.length);
+});
+
+test('the database comes from the environment, or from the configuration', async () => {
+  const conninfo = await createDatabase('elsewhere');
+  const { file } = await collectorConfig({ database: conninfo });
+  const configured = await migrate(['-c', file]);
+  assert.equal(configured.code, 0, configured.stderr);
+  assert.match(configured.stderr, /applied/);
+  const environment = await migrate([], { FLEETPROF_DATABASE: conninfo });
+  assert.equal(environment.code, 0, environment.stderr);
+  const given = await migrate(['-d', conninfo, '-c', file], { FLEETPROF_DATABASE: 'host=/nonexistent' });
+  assert.equal(given.code, 0, 'the option comes first');
+});
+
+test('a role without the rights is told so, and what would do', async () => {
+  await createDatabase('guarded');
+  await postgres.execute('create role nobody_much login');
+  const { code, stderr } = await migrate(['-d', postgres.conninfo('nobody_much', 'guarded')]);
+  assert.equal(code, 2);
+  assert.match(stderr, /SQLSTATE 42501/);
+  assert.match(stderr, /superuser/);
+  assert.match(stderr, /error: the database was not brought up to date/);
+});
+
+test('no server: PostgreSQL says why', async () => {
+  const { code, stderr } = await migrate(['-d', 'host=/nonexistent dbname=x']);
+  assert.equal(code, 2);
+  assert.match(stderr, /cannot connect: .*\/nonexistent/);
+});
