@@ -267,9 +267,12 @@ ngx_http_fleetprof_invalid(ngx_conf_t *cf, ngx_str_t *parameter,
 
     value = cf->args->elts;
 
+    /* the reason has to fit in the line as well */
+
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "invalid parameter \"%V\" in \"%V\": %s",
-                       parameter, &value[0], reason);
+                       "invalid parameter \"%*s%s\" in \"%V\": %s",
+                       ngx_min(parameter->len, 128), parameter->data,
+                       parameter->len > 128 ? "..." : "", &value[0], reason);
 
     return NGX_CONF_ERROR;
 }

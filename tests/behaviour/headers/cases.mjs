@@ -1,0 +1,37 @@
+/**
+ * What the server modules do to a response, as data: nothing in here knows which server it is. A
+ * setting is written as nginx's directive without the semicolon; httpd's follow from it by name.
+ *
+ * Files that every server has: /page.html, /app.js and /pixel.gif, last modified at `fileTime`.
+ *
+ * @typedef {object} Answer what upstream sends
+ * @property {number} [status] 200
+ * @property {[name: string, value: string][]} [fields] in this order, as they are
+ * @property {string} [body]
+ *
+ * @typedef {object} Case
+ * @property {string} name
+ * @property {string[]} [server] settings of the virtual host
+ * @property {string[]} [place] settings of its only location
+ * @property {Answer} [answer] upstream's answer; without it, a file is served
+ * @property {Answer} [revalidated] upstream's answer when the request has If-None-Match
+ * @property {string} [method] GET
+ * @property {string} [path] /page.html
+ * @property {'1.0' | '1.1'} [version]
+ * @property {[name: string, value: string][]} [ask] request fields
+ * @property {number} [status] expected, 200
+ * @property {string[]} [policy] expected lines of Document-Policy: by default, none
+ * @property {string[]} [origins] expected lines of Timing-Allow-Origin: by default, none
+ * @property {Record<string, string[]>} [fields] expected lines of other fields
+ * @property {[sampled: string, rate: string, reason: string]} [log] expected values of the variables
+ */
+import { caching } from './cases/caching.mjs';
+import { conditional } from './cases/conditional.mjs';
+import { inheritance } from './cases/inheritance.mjs';
+import { kinds } from './cases/kinds.mjs';
+import { merging } from './cases/merging.mjs';
+import { sampling } from './cases/sampling.mjs';
+import { timing } from './cases/timing.mjs';
+
+/** @type {Case[]} */
+export const cases = [...merging, ...sampling, ...kinds, ...caching, ...conditional, ...timing, ...inheritance];

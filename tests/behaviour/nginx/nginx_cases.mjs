@@ -1,0 +1,203 @@
+/**
+ * Cases that need nginx's own language.
+ *
+ * @typedef {import('../headers/cases.mjs').Case & {
+ *   nginx?: (given: Given) => string,
+ *   answers?: Record<string, import('../headers/cases.mjs').Answer>,
+ *   first?: { path?: string, ask?: [string, string][] },
+ *   bytes?: (host: string) => string,
+ *   body?: string,
+ * }} NginxCase
+ *   nginx: what stands in server { … } instead of the one location; answers: what upstream sends by
+ *   path; first: a request to send before; bytes: the request as it goes out; body: expected
+ *
+ * @typedef {{ port: number, dir: string, files: string, proxy: string, root: string }} Given
+ *   proxy and root are directives: pass the request to upstream, or serve what is in the folder files
+ */
+import { fileTime, html, no, pageWith, yes } from '../headers/cases/words.mjs';
+
+const a = 'https://a.example';
+
+/** What the cases need in http { … }; the default server is for requests that name none. */
+export const httpBlock = (/** @type {{ port: number, dir: string, files: string }} */ { port, dir, files }) => `
+proxy_cache_path ${dir}/cache keys_zone=pages:1m;
+proxy_buffer_size 16k;
+proxy_buffers 4 16k;
+map $arg_v $switch { default $arg_v; }
+server { listen 127.0.0.1:${port} default_server; fleetprof on; timing_allow_origin *; root ${files}; }
+`;
+
+/** @type {NginxCase[]} */
+const scope = [
+  { name: 'an_unrelated_add_header_does_not_drop_ours', policy: [yes], origins: [a], fields: { 'x-other': ['1'] },
+    nginx: ({ root }) => `fleetprof on; timing_allow_origin ${a};
+      location / { add_header X-Other 1; ${root} }` },
+  { name: 'add_header_comes_first_and_is_merged', policy: [`a, ${yes}`], origins: ['https://b.example, https://a.example'],
+    nginx: ({ root }) => `location / { fleetprof on; timing_allow_origin ${a};
+      add_header Document-Policy a; add_header Timing-Allow-Origin https://b.example; ${root} }` },
+  { name: 'add_header_and_upstream_are_both_merged', policy: [`b, a, ${yes}`], answer: pageWith('b'),
+    nginx: ({ proxy }) => `location / { fleetprof on; add_header Document-Policy a; ${proxy} }` },
+  { name: 'add_header_can_have_the_word', policy: ['js-profiling=?0'],
+    nginx: ({ root }) => `location / { fleetprof on; add_header Document-Policy js-profiling=?0; ${root} }` },
+  { name: 'expires_makes_a_page_shared', policy: [no], log: ['0', '1', 'cacheable'],
+    nginx: ({ root }) => `location / { fleetprof on; expires 1h; ${root} }` },
+  { name: 'if_in_location_switches_off', path: '/page.html?off=1',
+    nginx: ({ root }) => `location / { fleetprof on; ${root} if ($arg_off) { fleetprof off; } }` },
+  { name: 'if_in_location_inherits_what_it_does_not_say', path: '/page.html?low=1', policy: [no], origins: [a],
+    nginx: ({ root }) => `location / { fleetprof on; timing_allow_origin ${a}; ${root}
+      if ($arg_low) { fleetprof_sample 0%; } }` },
+  { name: 'a_nested_location_inherits', policy: [no],
+    nginx: ({ root }) => `fleetprof on; location / { fleetprof_sample 0%; ${root} location /page { } }` },
+  { name: 'proxy_hide_header_takes_away_the_apps_word', answer: pageWith('js-profiling=?0'), policy: [yes],
+    nginx: ({ proxy }) => `location / { fleetprof on; proxy_hide_header Document-Policy; ${proxy} }` },
+];
+
+/** @type {(value: string, on: boolean) => NginxCase} */
+const switched = (value, on) => ({
+  name: `fleetprof_variable: ${value || 'empty'}`, path: `/page.html?v=${value}`, policy: on ? [yes] : [],
+  nginx: ({ root }) => `location / { fleetprof $switch; ${root} }`,
+});
+
+/** @type {(rate: string, policy: string[], log: [string, string, string]) => NginxCase} */
+const ratedBy = (rate, policy, log) => ({
+  name: `rate_variable: ${rate || 'empty'}`, path: `/page.html?v=${rate}`, policy, log,
+  nginx: ({ root }) => `location / { fleetprof on; fleetprof_sample $switch; ${root} }`,
+});
+
+/** @type {NginxCase[]} */
+const variables = [
+  switched('on', true), switched('1', true), switched('off', false), switched('0', false), switched('', false),
+  switched('yes', false), switched('ON', false), switched('o', false), switched('2', false),
+  ratedBy('100%', [yes], ['1', '1', 'sampled']),
+  ratedBy('0%', [no], ['0', '0', 'rate']),
+  ...['', '1', '200%', '0.00001%', '1/0'].map((rate) => ratedBy(rate, [no], ['0', '', 'bad_rate'])),
+  { name: 'a_rate_may_be_put_together', path: '/page.html?v=100', policy: [yes],
+    nginx: ({ root }) => `location / { fleetprof on; fleetprof_sample "$switch%"; ${root} }` },
+  { name: 'a_key_comes_from_the_request', ask: [['Cookie', 'visitor=visitor-1']], policy: [yes],
+    nginx: ({ root }) => `location / { fleetprof on; fleetprof_sample 1/2 key=$cookie_visitor; ${root} }` },
+  { name: 'another_key_from_the_request', ask: [['Cookie', 'visitor=0123456789abcdef']], policy: [no],
+    nginx: ({ root }) => `location / { fleetprof on; fleetprof_sample 1/2 key=$cookie_visitor; ${root} }` },
+  { name: 'an_empty_key_is_chance', policy: [yes],
+    nginx: ({ root }) => `location / { fleetprof on; fleetprof_sample 100% key=$cookie_visitor; ${root} }` },
+  { name: 'upstream_can_be_told', policy: [yes], answers: { '/told/1-0.5': pageWith() },
+    nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 1/2 key=visitor-1;
+      rewrite ^ /told/$fleetprof_sampled-$fleetprof_rate break; ${proxy} }` },
+  { name: 'a_variable_before_the_header_tells_of_the_die', policy: [yes], fields: { 'x-said': ['1 1 sampled'] },
+    nginx: ({ root }) => `location / { fleetprof on; ${root}
+      add_header X-Said "$fleetprof_sampled $fleetprof_rate $fleetprof_reason"; }` },
+  { name: 'what_the_die_said_does_not_count_where_it_is_off', log: ['', '1', 'off'],
+    nginx: ({ files }) => `location / { fleetprof on; set $early $fleetprof_sampled; rewrite ^ /off/page.html; }
+      location /off/ { alias ${files}/; }` },
+];
+
+/** @type {NginxCase[]} */
+const redirects = [
+  { name: 'index', path: '/', policy: [yes], nginx: ({ root }) => `location / { fleetprof on; ${root} }` },
+  { name: 'the_location_that_answers_decides', policy: [no],
+    nginx: ({ files, root }) => `fleetprof on; ${root} location / { rewrite ^ /in/page.html; }
+      location /in/ { internal; fleetprof_sample 0%; alias ${files}/; }` },
+  { name: 'what_was_decided_once_stays_decided', policy: [yes], log: ['1', '1', 'sampled'],
+    nginx: ({ files }) => `fleetprof on; location / { set $early $fleetprof_sampled; rewrite ^ /in/page.html; }
+      location /in/ { internal; fleetprof_sample 0%; alias ${files}/; }` },
+  { name: 'try_files_to_a_file', path: '/nowhere', policy: [yes],
+    nginx: ({ root }) => `location / { fleetprof on; ${root} try_files $uri /page.html; }` },
+  { name: 'try_files_to_a_named_location', path: '/nowhere', answer: pageWith('a'), policy: [`a, ${no}`],
+    nginx: ({ proxy, root }) => `location / { fleetprof on; ${root} try_files $uri @app; }
+      location @app { fleetprof on; fleetprof_sample 0%; ${proxy} }` },
+  { name: 'a_decision_survives_a_named_location', path: '/nowhere', answer: pageWith(), policy: [yes],
+    nginx: ({ proxy, root }) => `location / { fleetprof on; set $early $fleetprof_sampled; ${root} try_files $uri @app; }
+      location @app { fleetprof on; fleetprof_sample 0%; ${proxy} }` },
+  { name: 'an_error_page_says_nothing', path: '/nowhere', status: 404, log: ['', '', 'status'],
+    nginx: ({ root }) => `fleetprof on; timing_allow_origin *; ${root} error_page 404 /page.html;` },
+  { name: 'an_error_page_that_became_a_200_is_a_page', path: '/nowhere', policy: [yes],
+    nginx: ({ root }) => `fleetprof on; ${root} error_page 404 =200 /page.html;` },
+  { name: 'an_error_page_goes_by_its_own_location', path: '/nowhere', policy: [no],
+    nginx: ({ root }) => `fleetprof on; ${root} error_page 404 =200 /page.html;
+      location = /page.html { fleetprof_sample 0%; }` },
+  { name: 'an_intercepted_error_has_lost_the_apps_word', policy: [yes], fields: { 'last-modified': [fileTime] },
+    answer: { status: 500, fields: [html, ['Document-Policy', 'js-profiling=?0']] },
+    nginx: ({ proxy, root }) => `fleetprof on; ${root} location = /page.html { ${proxy} proxy_intercept_errors on;
+      error_page 500 =200 /index.html; }` },
+  { name: 'an_upstream_that_is_down', status: 502,
+    nginx: () => 'fleetprof on; location / { proxy_pass http://127.0.0.1:1; }' },
+  { name: 'x_accel_redirect_serves_a_file_that_keeps_its_validators', policy: [yes], log: ['1', '1', 'sampled'],
+    answer: { fields: [['X-Accel-Redirect', '/files/page.html'], ['Document-Policy', 'js-profiling=?0'], html] },
+    fields: { 'last-modified': [fileTime] },
+    nginx: ({ files, proxy }) => `fleetprof on; location / { ${proxy} }
+      location /files/ { internal; alias ${files}/; }` },
+  { name: 'x_accel_redirect_to_a_file_that_is_not_modified', status: 304, policy: [no],
+    ask: [['If-Modified-Since', fileTime], ['Sec-Fetch-Dest', 'document']],
+    answer: { fields: [['X-Accel-Redirect', '/files/page.html'], html] },
+    nginx: ({ files, proxy }) => `fleetprof on; fleetprof_sample 0%; location / { ${proxy} }
+      location /files/ { internal; alias ${files}/; }` },
+  { name: 'x_accel_redirect_to_another_upstream', policy: [`a, ${yes}`], fields: { etag: [] },
+    answer: { fields: [['X-Accel-Redirect', '/second'], html] },
+    answers: { '/second': { fields: [html, ['Document-Policy', 'a'], ['ETag', '"v2"']] } },
+    nginx: ({ proxy }) => `fleetprof on; location / { ${proxy} }` },
+  { name: 'a_redirect_can_be_timed', status: 302, origins: [a],
+    nginx: () => `location / { fleetprof on; timing_allow_origin ${a}; return 302 /elsewhere; }` },
+  { name: 'return_with_a_text', policy: [yes],
+    nginx: () => 'location / { fleetprof on; default_type text/html; return 200 "<p>hello"; }' },
+];
+
+/** @type {NginxCase[]} */
+const subrequests = [
+  { name: 'an_ssi_page_has_one_header', path: '/parts.html', policy: [yes], origins: [a],
+    nginx: ({ root }) => `fleetprof on; timing_allow_origin ${a}; ${root} ssi on;` },
+  { name: 'an_ssi_part_does_not_speak_for_the_page', path: '/parts.html',
+    nginx: ({ root }) => `${root} ssi on; location = /part.html { fleetprof on; timing_allow_origin ${a}; }` },
+  { name: 'auth_request', policy: [yes], answers: { '/auth': pageWith('js-profiling=?0') },
+    nginx: ({ proxy, root }) => `fleetprof on; ${root} location / { auth_request /auth; }
+      location = /auth { fleetprof_sample 0%; ${proxy} }` },
+  { name: 'a_subrequest_may_ask_what_the_page_decided', policy: [yes], answers: { '/auth/1': { status: 200 } },
+    nginx: ({ proxy, root }) => `fleetprof on; ${root} location / { auth_request /auth; }
+      location = /auth { fleetprof off; rewrite ^ /auth/$fleetprof_sampled break; ${proxy} }` },
+];
+
+/** @type {(name: string, given: Partial<NginxCase>) => NginxCase} */
+const cached = (name, given) => ({
+  name,
+  answer: { fields: [html, ['Document-Policy', 'a'], ['ETag', '"v1"'], ['Last-Modified', fileTime]] },
+  first: { path: '/page.html', ask: [['Cookie', 'visitor=visitor-1']] },
+  nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 1/2 key=$cookie_visitor;
+    proxy_cache pages; proxy_cache_key $server_name; proxy_cache_valid 200 1h;
+    add_header X-Cache $upstream_cache_status; ${proxy} }`,
+  ...given,
+});
+
+/** @type {NginxCase[]} */
+const caches = [
+  cached('a_cache_hit_is_sampled_anew_and_says_no', { ask: [['Cookie', 'visitor=0123456789abcdef']],
+    policy: [`a, ${no}`], fields: { 'x-cache': ['HIT'], etag: ['"v1"'], 'last-modified': [fileTime] } }),
+  cached('a_cache_hit_is_sampled_anew_and_says_yes', { ask: [['Cookie', 'visitor=visitor-1']],
+    first: { ask: [['Cookie', 'visitor=0123456789abcdef']] },
+    policy: [`a, ${yes}`], fields: { 'x-cache': ['HIT'], etag: [], 'last-modified': [] } }),
+  cached('a_304_that_nginx_made_of_its_cache_has_the_apps_members', { status: 304, policy: [`a, ${no}`],
+    ask: [['Cookie', 'visitor=0123456789abcdef'], ['If-None-Match', '"v1"'], ['Accept', 'text/html']],
+    fields: { 'x-cache': ['HIT'] } }),
+  cached('a_cached_x_accel_redirect_to_a_file', {
+    answer: { fields: [html, ['X-Accel-Redirect', '/index.html']] }, ask: [['Cookie', 'visitor=visitor-1']],
+    policy: [yes], fields: { 'last-modified': [fileTime] },
+    nginx: ({ proxy, root }) => `fleetprof on; fleetprof_sample 1/2 key=$cookie_visitor; ${root}
+      location = /page.html { proxy_cache pages; proxy_cache_key $server_name; proxy_cache_valid 200 1h; ${proxy} }` }),
+];
+
+/** @type {NginxCase[]} */
+const odd = [
+  { name: 'two_tiers_say_it_once', answer: pageWith('a'), policy: [`a, ${yes}`],
+    nginx: ({ port, proxy }) => `fleetprof on; location / { proxy_pass http://127.0.0.1:${port}/inner/;
+      proxy_set_header Host $host; } location /inner/ { ${proxy} }` },
+  { name: 'the_inner_tier_has_the_word', answer: pageWith(), policy: [no], log: ['', '1', 'upstream'],
+    nginx: ({ port, proxy }) => `fleetprof on; location / { proxy_pass http://127.0.0.1:${port}/inner/;
+      proxy_set_header Host $host; } location /inner/ { fleetprof_sample 0%; ${proxy} }` },
+  { name: 'HTTP_0_9_has_no_header', status: 0, bytes: () => 'GET /page.html\r\n',
+    body: '<!doctype html><title>page</title>' },
+  { name: 'a_malformed_request', status: 400, bytes: (host) => `GET / HTTP/1.1\r\nHost: ${host}\r\nHost: x\r\n\r\n` },
+  { name: 'a_request_without_host', status: 400, bytes: () => 'GET / HTTP/1.1\r\n\r\n' },
+  { name: 'gzip_and_a_weak_etag', policy: [no], ask: [['Accept-Encoding', 'gzip']],
+    answer: { fields: [html, ['ETag', '"v1"']], body: 'x'.repeat(2000) },
+    fields: { 'content-encoding': ['gzip'], etag: ['W/"v1"'] },
+    nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 0%; gzip on; gzip_proxied any; ${proxy} }` },
+];
+
+export const nginxCases = [...scope, ...variables, ...redirects, ...subrequests, ...caches, ...odd];
