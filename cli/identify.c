@@ -99,7 +99,8 @@ static struct fp_str trim_start(struct fp_str text)
 {
     if (text.len >= 3 && memcmp(text.ptr, "\xef\xbb\xbf", 3) == 0)
         text = (struct fp_str){text.ptr + 3, text.len - 3};
-    while (text.len > 0 && memchr(" \t\r\n", text.ptr[0], 4) != NULL)
+    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t' || text.ptr[0] == '\r' ||
+                            text.ptr[0] == '\n'))
         text = (struct fp_str){text.ptr + 1, text.len - 1};
     return text;
 }
