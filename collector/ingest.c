@@ -132,22 +132,22 @@ bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *ad
     *admitted_origin = NULL;
     *site = fp_rules_site(rules, admission->key);
     if (*site == NULL) {
-        fp_problem_set(problem, 403, "The site key in the path is not known here.");
+        fp_problem_set(problem, 403, "the site key in the path is not known here");
         return false;
     }
     if (admission->has_origin) {
         *admitted_origin = fp_site_origin(*site, admission->origin);
         if (*admitted_origin == NULL) {
             fp_problem_set(problem, 403,
-                           "Pages of this origin may not upload for this site; its configuration "
-                           "lists the origins that may.");
+                           "pages of this origin may not upload for this site; its configuration "
+                           "lists the origins that may");
             return false;
         }
     }
     if (admission->gpc && rules->honour_gpc) {
         fp_problem_set(
             problem, 403,
-            "The browser asks not to share data (Sec-GPC: 1), and that is honoured here.");
+            "the browser asks not to share data (Sec-GPC: 1), and that is honoured here");
         return false;
     }
     return true;
@@ -224,8 +224,9 @@ struct work {
 
 static void set_memory_problem(struct work *work)
 {
-    fp_problem_set(work->problem, 413,
-                   "The upload needs more working memory than limits.upload_memory allows.");
+    fp_problem_set(
+        work->problem, 413,
+        "the upload needs more working memory than is set aside for one (limits.upload_memory)");
 }
 
 /* What a decoder found wrong, as a status. */
@@ -300,7 +301,7 @@ static void name_part(struct work *work)
 {
     char detail[sizeof(work->problem->detail)];
     memcpy(detail, work->problem->detail, sizeof(detail));
-    snprintf(work->problem->detail, sizeof(work->problem->detail), "Part %zu: %.*s",
+    snprintf(work->problem->detail, sizeof(work->problem->detail), "part %zu: %.*s",
              work->record_count + 1, (int)sizeof(detail) - 32, detail);
 }
 
@@ -313,15 +314,15 @@ static bool fold_parts(struct work *work, struct fp_str body)
         enum fp_multipart_step step = fp_multipart_next(&multipart, &part);
         if (step == FP_MULTIPART_BROKEN) {
             fp_problem_set(work->problem, 400,
-                           "The multipart body ends before its closing boundary, or a part has no "
-                           "empty line behind its headers.");
+                           "the multipart body ends before its closing boundary, or a part has no "
+                           "empty line behind its headers");
             work->problem->offset = (int64_t)multipart.at;
             return false;
         }
         if (step == FP_MULTIPART_END)
             break;
         if (work->record_count == PARTS_MAX) {
-            fp_problem_set(work->problem, 413, "A multipart body can have %d parts at most.",
+            fp_problem_set(work->problem, 413, "a multipart body can have %d parts at most",
                            PARTS_MAX);
             return false;
         }
@@ -333,7 +334,7 @@ static bool fold_parts(struct work *work, struct fp_str body)
     }
     if (work->record_count > 0)
         return true;
-    fp_problem_set(work->problem, 422, "The multipart body has no part.");
+    fp_problem_set(work->problem, 422, "the multipart body has no part");
     return false;
 }
 
@@ -354,13 +355,13 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
 {
     const char *trouble = fp_spool_trouble(ingest->spool);
     if (trouble != NULL) {
-        fp_problem_set(problem, 503, "Uploads are not taken just now: %s.", trouble);
+        fp_problem_set(problem, 503, "uploads are not taken just now: %s", trouble);
         problem->retry_s = RETRY_FULL_S;
         return false;
     }
     struct fp_workbench *bench = take_bench(ingest, upload->rules);
     if (bench == NULL) {
-        set_deferred(problem, RETRY_BUSY_S, "There is no memory to decode the upload just now.");
+        set_deferred(problem, RETRY_BUSY_S, "there is no memory to decode the upload just now");
         return false;
     }
     struct work work = {
@@ -444,10 +445,10 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
         return true;
     case FP_SPOOL_TOO_LONG:
         fp_problem_set(problem, 413,
-                       "What the upload comes to is larger than spool.segment_bytes.");
+                       "what the upload comes to does not fit a record (spool.segment_bytes)");
         return false;
     case FP_SPOOL_STOPPING:
-        set_deferred(problem, RETRY_BUSY_S, "The collector is stopping; send it again.");
+        set_deferred(problem, RETRY_BUSY_S, "the collector is stopping; send it again");
         return false;
     case FP_SPOOL_FULL:
     case FP_SPOOL_IO:
@@ -456,8 +457,7 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
     case FP_SPOOL_MEMORY:
         break;
     }
-    fp_problem_set(problem, 503, "The upload could not be stored: %s.",
-                   fp_spool_error_text(result));
+    fp_problem_set(problem, 503, "the upload could not be stored: %s", fp_spool_error_text(result));
     problem->retry_s = RETRY_FULL_S;
     return false;
 }

@@ -67,12 +67,8 @@ static bool open_spool(struct collector *collector, struct fp_buf *detail)
         .segment_bytes = config->spool_segment_bytes,
         .keep_us = config->spool_keep_us,
     };
-    enum fp_spool_error error =
-        fp_spool_open(&settings, collector->metrics, &collector->spool, detail);
-    if (error == FP_SPOOL_OK)
-        return true;
-    fp_buf_addf(detail, "%s%s", detail->len > 0 ? ": " : "", fp_spool_error_text(error));
-    return fail("spool cannot be opened", detail);
+    return fp_spool_open(&settings, collector->metrics, &collector->spool, detail) == FP_SPOOL_OK ||
+           fail("spool cannot be opened", detail);
 }
 
 static bool start_writer(struct collector *collector)

@@ -96,14 +96,14 @@ static void check_type(struct request *request)
     case FP_CONTENT_MULTIPART:
         return;
     case FP_CONTENT_MULTIPART_BROKEN:
-        refuse(request, 400, "Content-Type: multipart/form-data needs a valid boundary.");
+        refuse(request, 400, "a Content-Type of multipart/form-data needs a valid boundary");
         return;
     case FP_CONTENT_UNSUPPORTED:
         break;
     }
     refuse(request, 415,
-           "This Content-Type is not taken; send application/json, text/plain, "
-           "application/octet-stream, application/x-ndjson, multipart/form-data or none.");
+           "this Content-Type is not taken; send application/json, text/plain, "
+           "application/octet-stream, application/x-ndjson, multipart/form-data or none");
 }
 
 static void check_length(struct request *request)
@@ -112,7 +112,7 @@ static void check_length(struct request *request)
     if (header(request, "Transfer-Encoding") != NULL)
         return;
     if (length == NULL) {
-        refuse(request, 411, "Send a Content-Length, or the body in chunks.");
+        refuse(request, 411, "send a Content-Length, or the body in chunks");
         return;
     }
     /* MHD has refused what is not a number. */
@@ -121,7 +121,7 @@ static void check_length(struct request *request)
 
 static void refuse_large(struct request *request)
 {
-    fp_problem_set(&request->problem, 413, "The body is larger than %zu bytes (limits.max_body).",
+    fp_problem_set(&request->problem, 413, "the body is larger than %zu bytes (limits.max_body)",
                    request->rules->max_body);
     request->has_problem = true;
 }
@@ -131,7 +131,7 @@ static void route(struct request *request, const char *path, const char *method)
 {
     struct fp_str key;
     if (!key_of_path(path, &key)) {
-        refuse(request, 404, "There is nothing here; uploads go to /v1/ingest/ and a site key.");
+        refuse(request, 404, "there is nothing here; uploads go to /v1/ingest/ and a site key");
         return;
     }
     request->is_upload = strcmp(method, "POST") == 0;
@@ -139,7 +139,7 @@ static void route(struct request *request, const char *path, const char *method)
     /* Before the method is judged: the reply carries CORS headers in any case. */
     admit(request, key);
     if (!request->is_upload && !request->is_preflight)
-        refuse(request, 405, "Uploads are sent with POST.");
+        refuse(request, 405, "uploads are sent with POST");
     if (request->has_problem || request->is_preflight)
         return;
     check_length(request);
@@ -260,7 +260,7 @@ static void append(struct request *request, const char *bytes, size_t len)
     if (len > request->body.max - request->body.len) {
         refuse_large(request);
     } else if (!make_room(request, len)) {
-        refuse(request, 503, "There is no memory to receive the body just now.");
+        refuse(request, 503, "there is no memory to receive the body just now");
         request->problem.retry_s = RETRY_S;
     } else {
         fp_buf_add(&request->body, bytes, len);

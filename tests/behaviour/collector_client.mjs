@@ -1,0 +1,85 @@
+/**
+ * What the collector's tests share: requests as browsers never send them, and a few uploads.
+ */
+import { once } from 'node:events';
+import http from 'node:http';
+import net from 'node:net';
+
+import { waitFor } from './stack.mjs';
+
+/**
+ * @typedef {{ status: number, headers: http.IncomingHttpHeaders, body: string, problem: any }} Reply
+ *   problem: the body, parsed, when it is application/problem+json
+ *
+ * @typedef {object} Request
+ * @property {string} [method] POST
+ * @property {Record<string, string | string[]>} [headers]
+ * @property {string | Uint8Array} [body] sent with Content-Length
+ * @property {Uint8Array[] | string[]} [chunks] sent with Transfer-Encoding: chunked instead
+ * @property {http.Agent} [agent] one connection a request by default
+ * @property {string} [socketPath] a unix socket instead of the URL's host and port
+ */
+
+/**
+ * @param {string} url
+ * @param {Request} [request]
+ * @returns {Promise<Reply>}
+ */
+export async function send(url, { method = 'POST', headers = {}, body, chunks, agent, socketPath } = {}) {
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const request = http.request(url, { method, headers: { ...length, ...headers }, agent: agent ?? false, socketPath });
+  for (const chunk of chunks ?? []) request.write(chunk);
+  request.end(body);
+  const [response] = /** @type {[http.IncomingMessage]} */ (await once(request, 'response'));
+  let text = '';
+  for await (const piece of response.setEncoding('utf8')) text += piece;
+  const isProblem = response.headers['content-type'] === 'application/problem+json';
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    body: text,
+    problem: isProblem && text ? JSON.parse(text) : undefined,
+  };
+}
+
+/**
+ * A connection on which bytes are written as they are; `text` collects what comes back.
+ * @param {string} url
+ * @returns {Promise<{ socket: net.Socket, text: () => string, closed: Promise<unknown> }>}
+ */
+export async function connect(url) {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect(Number(port), hostname);
+  let text = '';
+  socket.setEncoding('latin1').on('data', (piece) => { text += piece; });
+  socket.on('error', () => {});
+  const closed = new Promise((resolve) => { socket.once('close', resolve); });
+  await once(socket, 'connect');
+  return { socket, text: () => text, closed };
+}
+
+/**
+ * Waits until a server has ended by itself or by a signal sent before.
+ * @param {import('./stack.mjs').Server} server
+ */
+export async function ended(server) {
+  await waitFor(() => !server.running(), { timeoutMs: 20_000, what: 'end of the process' });
+  return server.exited;
+}
+
+/** One frame on one stack, three samples at 10 ms: 20 ms by gaps and one interval for the last. */
+export const smallTrace = {
+  resources: ['https://shop.example/app.js'],
+  frames: [{ name: 'work', resourceId: 0, line: 3, column: 7 }],
+  stacks: [{ frameId: 0 }],
+  samples: [{ timestamp: 10, stackId: 0 }, { timestamp: 20, stackId: 0 }, { timestamp: 30, stackId: 0 }],
+};
+
+/**
+ * An envelope around the small trace.
+ * @param {Record<string, unknown>} [members]
+ * @returns {string}
+ */
+export function envelope(members = {}) {
+  return JSON.stringify({ version: 1, sampleInterval: 10, trace: smallTrace, ...members });
+}

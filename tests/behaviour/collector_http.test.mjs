@@ -1,0 +1,612 @@
+/**
+ * The collector's HTTP: every status of the contract, CORS, connections, both listeners, stop and
+ * reload. The database is absent throughout: the spool takes what comes.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import zlib from 'node:zlib';
+
+import { connect, ended, envelope, send } from './collector_client.mjs';
+import { freePort, startCollector, temporaryDir, waitFor, binDir, collectorConfig, run } from './stack.mjs';
+
+const origin = 'https://shop.example';
+const noDatabase = 'host=/nonexistent dbname=fleetprof';
+const base = {
+  database: noDatabase,
+  sites: [
+    { name: 'shop', key: 'pk_shop', origins: [origin, 'http://127.0.0.1:8080'] },
+    { name: 'file', key: 'pk_file', origins: ['null'] },
+    { name: 'server', key: 'pk_server' },
+  ],
+};
+
+/** @type {import('./stack.mjs').Collector} */
+let collector;
+/** @type {string} */
+let url;
+before(async () => {
+  collector = await startCollector({ config: base });
+  url = `${collector.url}/v1/ingest/pk_shop`;
+});
+after(() => collector.stop());
+
+/** @param {Record<string, unknown>} more */
+const withLimits = (more) => startCollector({ config: { ...base, limits: more } });
+
+/** @param {string} name @param {string} part */
+const multipart = (name, part) => `--${name}\r\nContent-Disposition: form-data; name="a"\r\n\r\n${part}\r\n`;
+
+describe('uploads that are taken', () => {
+  const types = ['application/json', 'text/plain;charset=UTF-8', 'application/octet-stream', 'application/x-ndjson',
+    'Application/JSON', undefined];
+  for (const type of types) {
+    test(`content type ${type}`, async () => {
+      const reply = await send(url, { body: envelope(), headers: type ? { 'content-type': type } : {} });
+      assert.equal(reply.status, 204);
+      assert.equal(reply.body, '');
+      assert.equal(reply.headers['content-length'], undefined);
+    });
+  }
+
+  for (const [encoding, compress] of /** @type {const} */ ([['gzip', zlib.gzipSync], ['deflate', zlib.deflateSync],
+    ['br', zlib.brotliCompressSync]])) {
+    test(`content encoding ${encoding}`, async () => {
+      const reply = await send(url, { body: compress(envelope()), headers: { 'content-encoding': encoding } });
+      assert.equal(reply.status, 204);
+    });
+  }
+
+  test('gzip that is not announced', async () => {
+    const reply = await send(url, { body: zlib.gzipSync(envelope()), headers: { 'content-type': 'text/plain' } });
+    assert.equal(reply.status, 204);
+  });
+
+  test('a body in chunks', async () => {
+    const text = envelope();
+    const reply = await send(url, { chunks: [text.slice(0, 10), text.slice(10, 11), text.slice(11)] });
+    assert.equal(reply.status, 204);
+  });
+
+  test('a format that is named', async () => {
+    assert.equal((await send(`${url}?format=self-profile`, { body: envelope() })).status, 204);
+  });
+
+  test('several parts of a form, counted one by one', async () => {
+    const earlier = await collector.metrics();
+    const body = `${multipart('xyz', envelope())}${multipart('xyz', envelope())}--xyz--\r\n`;
+    const reply = await send(url, { body, headers: { 'content-type': 'multipart/form-data; boundary=xyz' } });
+    assert.equal(reply.status, 204);
+    const later = await collector.metrics();
+    const name = 'fleetprof_uploads_total{status="accepted"}';
+    assert.equal(later[name] - earlier[name], 2);
+  });
+
+  test('parts of a form that is compressed, and compressed parts', async () => {
+    const zipped = zlib.gzipSync(envelope());
+    const body = zlib.gzipSync(Buffer.concat([
+      Buffer.from('--a b\r\n\r\n'), zipped, Buffer.from(`\r\n--a b  \r\nX: y\r\n\r\n${envelope()}\r\n--a b--`)]));
+    const headers = { 'content-type': 'multipart/form-data; boundary="a b"', 'content-encoding': 'gzip' };
+    assert.equal((await send(url, { body, headers })).status, 204);
+  });
+
+  test('one megabyte arrives whole', async () => {
+    const body = envelope({ ignored: 'x'.repeat(1_000_000) });
+    assert.equal((await send(url, { body })).status, 204);
+  });
+});
+
+describe('requests that are refused', () => {
+  /** @type {[string, number, string, import('./collector_client.mjs').Request, RegExp][]} */
+  const cases = [
+    ['another path', 404, '/', { body: envelope() }, /\/v1\/ingest/],
+    ['a path with nothing behind it', 404, '/v1/ingest/', { body: envelope() }, /\/v1\/ingest/],
+    ['a path below the key', 404, '/v1/ingest/pk_shop/', { body: envelope() }, /\/v1\/ingest/],
+    ['GET', 405, '/v1/ingest/pk_shop', { method: 'GET' }, /POST/],
+    ['PUT', 405, '/v1/ingest/pk_shop', { method: 'PUT', body: envelope() }, /POST/],
+    ['a method nobody knows', 405, '/v1/ingest/pk_shop', { method: 'SEARCH', body: '{}' }, /POST/],
+    ['an unknown key', 403, '/v1/ingest/pk_other', { body: envelope() }, /key/],
+    ['an unknown key with another case', 403, '/v1/ingest/PK_SHOP', { body: envelope() }, /key/],
+    ['an empty body', 400, '/v1/ingest/pk_shop', { body: '' }, /empty/],
+    ['a form', 415, '/v1/ingest/pk_shop',
+      { body: 'a=b', headers: { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' } }, /Content-Type/],
+    ['a picture', 415, '/v1/ingest/pk_shop', { body: 'x', headers: { 'content-type': 'image/png' } }, /Content-Type/],
+    ['an unknown encoding', 415, '/v1/ingest/pk_shop',
+      { body: envelope(), headers: { 'content-encoding': 'compress' } }, /Content-Encoding/],
+    ['an unknown format', 415, '/v1/ingest/pk_shop?format=har', { body: envelope() }, /format/],
+    ['a form without boundary', 400, '/v1/ingest/pk_shop',
+      { body: envelope(), headers: { 'content-type': 'multipart/form-data' } }, /boundary/],
+    ['a form that ends early', 400, '/v1/ingest/pk_shop',
+      { body: multipart('b', envelope()), headers: { 'content-type': 'multipart/form-data; boundary=b' } }, /boundary/],
+    ['a form without parts', 422, '/v1/ingest/pk_shop',
+      { body: '--b--\r\n', headers: { 'content-type': 'multipart/form-data; boundary=b' } }, /no part/],
+    ['a good part and a bad one', 422, '/v1/ingest/pk_shop',
+      { body: `${multipart('b', envelope())}${multipart('b', '{}')}--b--`,
+        headers: { 'content-type': 'multipart/form-data; boundary=b' } }, /^part 2: /],
+    ['65 parts', 413, '/v1/ingest/pk_shop',
+      { body: `${multipart('b', envelope()).repeat(65)}--b--`,
+        headers: { 'content-type': 'multipart/form-data; boundary=b' } }, /64 parts/],
+    ['a body over the limit', 413, '/v1/ingest/pk_shop', { body: Buffer.alloc(9 << 20, 32) }, /limits\.max_body/],
+    ['a body over the limit in chunks', 413, '/v1/ingest/pk_shop',
+      { chunks: Array.from({ length: 9 }, () => Buffer.alloc(1 << 20, 32)) }, /limits\.max_body/],
+    ['a bomb', 413, '/v1/ingest/pk_shop', { body: zlib.gzipSync(Buffer.alloc(65 << 20, 32)) }, /limits\.max_inflated/],
+  ];
+  for (const [what, status, where, request, detail] of cases) {
+    test(`${what}: ${status}`, async () => {
+      const { accepted, refused } = await counted(collector);
+      const reply = await send(collector.url + where, request);
+      assert.equal(reply.status, status, reply.body);
+      assert.equal(reply.headers['content-type'], 'application/problem+json');
+      assert.equal(reply.headers.vary, 'Origin');
+      assert.equal(reply.problem.type, 'about:blank');
+      assert.equal(reply.problem.status, status);
+      assert.equal(reply.problem.title, http.STATUS_CODES[status]?.replace('Payload Too Large', 'Content Too Large')
+        .replace('Unprocessable Entity', 'Unprocessable Content'));
+      assert.match(reply.problem.detail, detail);
+      if (status === 405) assert.equal(reply.headers.allow, 'POST, OPTIONS');
+      const later = await counted(collector);
+      assert.equal(later.accepted, accepted);
+      assert.equal(later.refused - refused, status === 404 || status === 405 ? 0 : 1);
+      assert.equal((await send(url, { body: envelope() })).status, 204, 'the next good one works');
+    });
+  }
+
+  test('HEAD: 405 without a body', async () => {
+    const reply = await send(url, { method: 'HEAD' });
+    assert.equal(reply.status, 405);
+    assert.equal(reply.body, '');
+  });
+
+  test('no length at all: 411', async () => {
+    const { socket, text } = await connect(collector.url);
+    socket.write('POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\n\r\n');
+    await waitFor(() => text().includes('\r\n\r\n'), { what: 'reply' });
+    assert.match(text(), /^HTTP\/1\.1 411 /);
+    assert.match(text(), /"status":411/);
+    socket.destroy();
+  });
+
+  test('text of a request comes back escaped or not at all', async () => {
+    const evil = '</script><img src=x onerror=alert(1)>"\\u0000';
+    const tries = [
+      send(`${collector.url}/${encodeURIComponent(evil)}`, { body: '{}' }),
+      send(`${url}?format=${encodeURIComponent(evil)}`, { body: envelope() }),
+      send(url, { body: JSON.stringify({ trace: { ...JSON.parse(envelope()).trace, stacks: { [evil]: evil } } }) }),
+      send(url, { body: JSON.stringify({ marks: { [evil]: evil } }) }),
+    ];
+    for (const reply of await Promise.all(tries)) {
+      assert.ok(reply.status >= 400);
+      assert.equal(reply.headers['x-content-type-options'], 'nosniff');
+      assert.ok(!/[^\x20-\x7e]/.test(reply.body), reply.body);
+      assert.ok(reply.problem, 'it is JSON');
+    }
+  });
+});
+
+/** @param {import('./stack.mjs').Collector} from */
+async function counted(from) {
+  const metrics = await from.metrics();
+  return {
+    accepted: metrics['fleetprof_uploads_total{status="accepted"}'],
+    refused: metrics['fleetprof_uploads_total{status="refused"}'],
+    deferred: metrics['fleetprof_uploads_total{status="deferred"}'],
+  };
+}
+
+describe('CORS', () => {
+  /** @type {[string, string, string | undefined, number][]} */
+  const matrix = [
+    ['pk_shop', 'a listed origin', origin, 204],
+    ['pk_shop', 'another listed origin', 'http://127.0.0.1:8080', 204],
+    ['pk_shop', 'no origin', undefined, 204],
+    ['pk_shop', 'a foreign origin', 'https://evil.example', 403],
+    ['pk_shop', 'null where it is not listed', 'null', 403],
+    ['pk_shop', 'an origin that begins like a listed one', `${origin}.evil.example`, 403],
+    ['pk_shop', 'a listed origin with another port', `${origin}:444`, 403],
+    ['pk_shop', 'a listed origin with another scheme', 'http://shop.example', 403],
+    ['pk_shop', 'an empty origin', '', 403],
+    ['pk_file', 'null where it is listed', 'null', 204],
+    ['pk_file', 'an origin that another site lists', origin, 403],
+    ['pk_server', 'no origin', undefined, 204],
+    ['pk_server', 'any origin, none listed', origin, 403],
+    ['pk_none', 'any origin, no such site', origin, 403],
+  ];
+  for (const [key, what, given, status] of matrix) {
+    for (const method of ['POST', 'OPTIONS']) {
+      test(`${method} to ${key}: ${what}`, async () => {
+        const headers = given === undefined ? {} : { origin: given };
+        const body = method === 'POST' ? envelope() : undefined;
+        const reply = await send(`${collector.url}/v1/ingest/${key}`, { method, headers, body });
+        assert.equal(reply.status, status);
+        assert.equal(reply.headers.vary, 'Origin');
+        const admitted = given !== undefined && status === 204;
+        assert.equal(reply.headers['access-control-allow-origin'], admitted ? given : undefined);
+        assert.equal(reply.headers['access-control-allow-credentials'], admitted ? 'true' : undefined);
+        const preflight = admitted && method === 'OPTIONS';
+        assert.equal(reply.headers['access-control-allow-methods'], preflight ? 'POST' : undefined);
+        assert.equal(reply.headers['access-control-allow-headers'],
+          preflight ? 'content-type, content-encoding' : undefined);
+        assert.equal(reply.headers['access-control-max-age'], preflight ? '7200' : undefined);
+        assert.equal(reply.headers['access-control-expose-headers'],
+          admitted && !preflight ? 'Retry-After' : undefined);
+      });
+    }
+  }
+
+  test('errors carry the headers of an admitted origin', async () => {
+    /** @type {[number, import('./collector_client.mjs').Request][]} */
+    const cases = [
+      [400, { body: '{' }], [405, { method: 'PUT', body: '{}' }], [413, { body: Buffer.alloc(9 << 20, 32) }],
+      [415, { body: 'x', headers: { 'content-type': 'image/png' } }], [422, { body: '{}' }],
+    ];
+    for (const [status, request] of cases) {
+      const reply = await send(url, { ...request, headers: { ...request.headers, origin } });
+      assert.equal(reply.status, status);
+      assert.equal(reply.headers['access-control-allow-origin'], origin);
+      assert.equal(reply.headers['access-control-allow-credentials'], 'true');
+    }
+  });
+});
+
+describe('connections', () => {
+  test('a connection is kept after small errors and after uploads', async () => {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    let sockets = 0;
+    const createConnection = /** @type {any} */ (agent).createConnection.bind(agent);
+    /** @type {any} */ (agent).createConnection = (/** @type {any[]} */ ...args) => { sockets++; return createConnection(...args); };
+    const steps = /** @type {const} */ ([['{', 400], [envelope(), 204], ['{}', 422], ['x'.repeat(100_000), 400], [envelope(), 204]]);
+    for (const [body, status] of steps) assert.equal((await send(url, { body, agent })).status, status);
+    assert.equal((await send(`${collector.url}/v1/ingest/no`, { body: envelope(), agent })).status, 403);
+    assert.equal((await send(`${collector.url}/`, { body: envelope(), agent })).status, 404);
+    assert.equal((await send(url, { body: envelope(), agent })).status, 204);
+    assert.equal(sockets, 1);
+    agent.destroy();
+  });
+
+  test('a client that waits for 100 Continue is refused before it sends', async () => {
+    const { socket, text, closed } = await connect(collector.url);
+    socket.write('POST /v1/ingest/no HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n');
+    await waitFor(() => text().includes('\r\n\r\n'), { what: 'reply' });
+    assert.match(text(), /^HTTP\/1\.1 403 /);
+    socket.destroy();
+    await closed;
+  });
+
+  test('a client that waits for 100 Continue gets it when its upload is wanted', async () => {
+    const { socket, text } = await connect(collector.url);
+    const body = envelope();
+    socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
+    await waitFor(() => text().startsWith('HTTP/1.1 100 '), { what: '100 Continue' });
+    socket.write(body);
+    await waitFor(() => text().includes('HTTP/1.1 204 '), { what: '204' });
+    socket.destroy();
+  });
+
+  test('clients that leave in mid-body leave nothing behind', async () => {
+    const { accepted } = await counted(collector);
+    for (const sent of ['', '{"trace":', '{"trace":{}}'.repeat(1000)]) {
+      const { socket, closed } = await connect(collector.url);
+      socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n${sent}`, () => socket.destroy());
+      await closed;
+    }
+    const halfChunk = await connect(collector.url);
+    halfChunk.socket.write('POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{"tra', () => halfChunk.socket.destroy());
+    await halfChunk.closed;
+    await waitFor(async () => (await collector.metrics()).fleetprof_connections === 0, { what: 'closed connections' });
+    assert.equal((await counted(collector)).accepted, accepted);
+    assert.equal((await send(url, { body: envelope() })).status, 204);
+  });
+
+  test('what is no HTTP is answered by the library and breaks nothing', async () => {
+    const other = await withLimits({ timeout: '1s' });
+    for (const bytes of ['\0\0\0\0\r\n\r\n', 'POST\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n',
+      'POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n',
+      'POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n',
+      `GET /${'a'.repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`]) {
+      const { socket, closed } = await connect(other.url);
+      socket.write(bytes, () => socket.end());
+      await closed;
+    }
+    assert.equal((await send(`${other.url}/v1/ingest/pk_shop`, { body: envelope() })).status, 204);
+    await other.stop();
+  });
+
+  test('a connection without traffic is closed after limits.timeout', async () => {
+    const other = await withLimits({ timeout: '1s' });
+    const { socket, closed } = await connect(other.url);
+    socket.write('POST /v1/ingest/pk_shop HTTP/1.1\r\n');
+    await Promise.race([closed, waitFor(() => socket.destroyed, { what: 'closed connection' })]);
+    await other.stop();
+  });
+
+  test('bodies in flight share limits.body_memory', async () => {
+    const other = await withLimits({ body_memory: '64KiB', max_body: '64KiB', timeout: '5s' });
+    const hog = await connect(other.url);
+    hog.socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: 60001\r\n\r\n${' '.repeat(60_000)}`);
+    const reply = await waitFor(async () => {
+      const given = await send(`${other.url}/v1/ingest/pk_shop`, { body: ' '.repeat(40_000) + envelope() });
+      return given.status === 503 ? given : undefined;
+    }, { what: '503' });
+    assert.match(reply.problem.detail, /no memory/);
+    assert.equal(reply.headers['retry-after'], '5');
+    hog.socket.destroy();
+    await waitFor(async () => (await send(`${other.url}/v1/ingest/pk_shop`, { body: ' '.repeat(40_000) + envelope() })).status === 204,
+      { what: 'room again' });
+    assert.ok((await counted(other)).deferred >= 1);
+    await other.stop();
+  });
+
+  test('many uploads at once are all acknowledged', async () => {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
+    const replies = await Promise.all(Array.from({ length: 500 }, () => send(url, { body: envelope(), agent })));
+    assert.deepEqual([...new Set(replies.map((reply) => reply.status))], [204]);
+    agent.destroy();
+  });
+});
+
+describe('limits and privacy', () => {
+  test('Sec-GPC is refused where it is honoured, and only there', async () => {
+    const other = await startCollector({ config: { ...base, privacy: { honour_gpc: true } } });
+    const there = `${other.url}/v1/ingest/pk_shop`;
+    const reply = await send(there, { body: envelope(), headers: { 'sec-gpc': '1', origin } });
+    assert.equal(reply.status, 403);
+    assert.match(reply.problem.detail, /Sec-GPC/);
+    assert.equal(reply.headers['access-control-allow-origin'], origin);
+    assert.equal((await send(there, { body: envelope(), headers: { 'sec-gpc': '0' } })).status, 204);
+    assert.equal((await send(url, { body: envelope(), headers: { 'sec-gpc': '1' } })).status, 204);
+    await other.stop();
+  });
+
+  test('a full spool is 503 with Retry-After, and not ready', async () => {
+    const dir = temporaryDir('spool');
+    const other = await startCollector({
+      config: { ...base, spool: { path: path.join(dir, 's'), max_bytes: '4MiB', segment_bytes: '1MiB' } },
+    });
+    const there = `${other.url}/v1/ingest/pk_shop`;
+    const names = Array.from({ length: 2000 }, (_, i) => ({ name: `${i}${'x'.repeat(90)}` }));
+    const body = envelope({
+      trace: {
+        resources: [], frames: names, stacks: names.map((_, i) => ({ frameId: i })),
+        samples: names.map((_, i) => ({ timestamp: i, stackId: i })),
+      },
+    });
+    const reply = await waitFor(async () => {
+      const given = await send(there, { body, headers: { origin } });
+      return given.status === 204 ? undefined : given;
+    }, { intervalMs: 0, what: 'full spool' });
+    assert.equal(reply.status, 503);
+    assert.equal(reply.headers['retry-after'], '30');
+    assert.equal(reply.headers['access-control-allow-origin'], origin);
+    assert.match(reply.problem.detail, /max_bytes|full/);
+    const ready = await send(`${other.adminUrl}/readyz`, { method: 'GET' });
+    assert.equal(ready.status, 503);
+    assert.match(ready.body, /^not ready: .*max_bytes/);
+    assert.equal((await send(`${other.adminUrl}/healthz`, { method: 'GET' })).status, 200);
+    await other.stop();
+  });
+
+  test('what does not fit the working memory is 413', async () => {
+    const other = await withLimits({ upload_memory: '1MiB', max_inflated: '1MiB', max_body: '1MiB' });
+    const samples = Array.from({ length: 20_000 }, (_, i) => ({ timestamp: i, stackId: 0 }));
+    const body = envelope({ trace: { resources: [], frames: [{ name: 'f' }], stacks: [{ frameId: 0 }], samples } });
+    const reply = await send(`${other.url}/v1/ingest/pk_shop`, { body });
+    assert.equal(reply.status, 413);
+    assert.match(reply.problem.detail, /memory/);
+    assert.equal((await send(`${other.url}/v1/ingest/pk_shop`, { body: envelope() })).status, 204);
+    await other.stop();
+  });
+});
+
+describe('the admin listener', () => {
+  test('answers its three pages, to GET and HEAD only', async () => {
+    for (const [page, type, text] of /** @type {const} */ ([
+      ['/healthz', 'text/plain; charset=utf-8', /^alive\n$/],
+      ['/readyz', 'text/plain; charset=utf-8', /^ready\n$/],
+      ['/metrics', 'text/plain; version=0.0.4; charset=utf-8', /^# TYPE fleetprof_uploads_total counter$/m]])) {
+      const reply = await send(collector.adminUrl + page, { method: 'GET' });
+      assert.equal(reply.status, 200);
+      assert.equal(reply.headers['content-type'], type);
+      assert.match(reply.body, text);
+      const head = await send(collector.adminUrl + page, { method: 'HEAD' });
+      assert.equal(head.status, 200);
+      assert.equal(head.body, '');
+      const post = await send(collector.adminUrl + page, { body: 'x' });
+      assert.equal(post.status, 405);
+      assert.equal(post.headers.allow, 'GET, HEAD');
+    }
+    assert.equal((await send(`${collector.adminUrl}/`, { method: 'GET' })).status, 404);
+  });
+
+  test('has no uploads, and the public listener has none of its pages', async () => {
+    assert.equal((await send(`${collector.adminUrl}/v1/ingest/pk_shop`, { body: envelope() })).status, 404);
+    for (const page of ['/healthz', '/readyz', '/metrics'])
+      assert.equal((await send(collector.url + page, { method: 'GET' })).status, 404);
+  });
+
+  test('counts what happened', async () => {
+    const earlier = await collector.metrics();
+    const body = zlib.gzipSync(envelope());
+    await send(url, { body });
+    await send(url, { body: '{' });
+    const later = await collector.metrics();
+    /** @param {string} name */
+    const grown = (name) => later[`fleetprof_${name}`] - earlier[`fleetprof_${name}`];
+    assert.equal(grown('uploads_total{status="accepted"}'), 1);
+    assert.equal(grown('uploads_total{status="refused"}'), 1);
+    assert.equal(grown('http_responses_total{class="2xx"}'), 1);
+    assert.equal(grown('http_responses_total{class="4xx"}'), 1);
+    assert.equal(grown('body_bytes_total'), body.length + 1);
+    assert.equal(grown('inflated_bytes_total'), envelope().length);
+    assert.equal(grown('ack_seconds_count'), 1);
+    assert.equal(later.fleetprof_database_up, 0);
+  });
+});
+
+describe('a unix socket', () => {
+  /** @param {string} socketPath */
+  const config = (socketPath) => ({ ...base, listen: `unix:${socketPath}` });
+
+  test('takes uploads, has mode 0660, and is removed at the end', async () => {
+    const socketPath = path.join(temporaryDir('socket'), 'ingest.sock');
+    const other = await startCollector({ config: config(socketPath) });
+    assert.equal(fs.statSync(socketPath).mode & 0o777, 0o660);
+    const reply = await send('http://localhost/v1/ingest/pk_shop', { socketPath, body: envelope() });
+    assert.equal(reply.status, 204);
+    await other.stop();
+    assert.ok(!fs.existsSync(socketPath));
+  });
+
+  test('left behind by a killed process is replaced', async () => {
+    const socketPath = path.join(temporaryDir('socket'), 'ingest.sock');
+    const first = await startCollector({ config: config(socketPath) });
+    await first.server.stop('SIGKILL');
+    assert.ok(fs.existsSync(socketPath));
+    const second = await startCollector({ config: config(socketPath) });
+    assert.equal((await send('http://localhost/v1/ingest/pk_shop', { socketPath, body: envelope() })).status, 204);
+    await second.stop();
+  });
+
+  test('on which somebody listens is left alone, and so is a plain file', async () => {
+    const socketPath = path.join(temporaryDir('socket'), 'ingest.sock');
+    const first = await startCollector({ config: config(socketPath) });
+    const { file } = await collectorConfig(config(socketPath));
+    const second = await run([path.join(binDir, 'fleetprofd'), '-c', file]);
+    assert.equal(second.code, 2);
+    assert.match(second.stderr, /in use by a running process/);
+    assert.equal((await send('http://localhost/v1/ingest/pk_shop', { socketPath, body: envelope() })).status, 204);
+    await first.stop();
+    fs.writeFileSync(socketPath, 'precious');
+    const third = await run([path.join(binDir, 'fleetprofd'), '-c', file]);
+    assert.equal(third.code, 2);
+    assert.match(third.stderr, /not a socket/);
+    assert.equal(fs.readFileSync(socketPath, 'utf8'), 'precious');
+  });
+});
+
+describe('stopping', () => {
+  test('SIGTERM lets a request that has begun finish, and takes no new connection', async () => {
+    const other = await startCollector({ config: base });
+    const body = envelope();
+    const slow = await connect(other.url);
+    slow.socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`);
+    await waitFor(async () => (await other.metrics()).fleetprof_body_bytes_total >= 20, { what: 'half a body' });
+    process.kill(other.server.pid, 'SIGTERM');
+    await waitFor(async () => (await send(`${other.adminUrl}/readyz`, { method: 'GET' })).body === 'not ready: stopping\n',
+      { what: 'unreadiness' });
+    await waitFor(() => send(`${other.url}/v1/ingest/pk_shop`, { body }).then(() => false, (error) => error.code === 'ECONNREFUSED'),
+      { what: 'refused connection' });
+    slow.socket.write(body.slice(20));
+    await waitFor(() => slow.text().includes('\r\n\r\n'), { what: 'reply' });
+    assert.match(slow.text(), /^HTTP\/1\.1 204 /);
+    assert.match(slow.text(), /\r\nConnection: close\r\n/i);
+    assert.deepEqual(await ended(other.server), { code: 0, signal: null });
+  });
+
+  test('SIGTERM amid many uploads: each is answered or its connection closed, none hangs', async () => {
+    const other = await startCollector({ config: base });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 32 });
+    let acknowledged = 0;
+    let over = false;
+    const clients = Array.from({ length: 32 }, async () => {
+      while (!over) {
+        try {
+          const { status } = await send(`${other.url}/v1/ingest/pk_shop`, { body: envelope(), agent });
+          assert.ok(status === 204 || status === 503, String(status));
+          if (status === 204) acknowledged++;
+        } catch (error) {
+          over = true;
+        }
+      }
+    });
+    await waitFor(() => acknowledged > 100, { what: 'uploads' });
+    process.kill(other.server.pid, 'SIGTERM');
+    await Promise.all(clients);
+    agent.destroy();
+    assert.deepEqual(await ended(other.server), { code: 0, signal: null });
+    const again = await startCollector({ config: other.config });
+    await waitFor(async () => (await again.metrics()).fleetprof_spool_backlog_records >= acknowledged, { what: 'backlog' });
+    await again.stop();
+  });
+
+  test('a second SIGTERM ends at once', async () => {
+    const other = await startCollector({ config: base });
+    const slow = await connect(other.url);
+    slow.socket.write('POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{');
+    await waitFor(async () => (await other.metrics()).fleetprof_body_bytes_total >= 1, { what: 'half a body' });
+    process.kill(other.server.pid, 'SIGTERM');
+    await waitFor(async () => (await send(`${other.adminUrl}/readyz`, { method: 'GET' })).status === 503, { what: 'unreadiness' });
+    process.kill(other.server.pid, 'SIGTERM');
+    assert.deepEqual(await ended(other.server), { code: null, signal: 'SIGTERM' });
+    slow.socket.destroy();
+  });
+});
+
+describe('reload', () => {
+  /** @param {import('./stack.mjs').Collector} of @param {Record<string, unknown>} config */
+  async function reload(of, config) {
+    const { output } = of.server;
+    const before = output().length;
+    fs.writeFileSync(of.file, typeof config === 'string' ? config : JSON.stringify(config, null, 1));
+    process.kill(of.server.pid, 'SIGHUP');
+    await waitFor(() => /configuration (not )?reloaded/.test(output().slice(before)), { what: 'reload' });
+    return output().slice(before);
+  }
+
+  test('new sites and limits count for the next request; what cannot change is named', async () => {
+    const other = await startCollector({ config: base });
+    const slow = await connect(other.url);
+    const body = envelope();
+    slow.socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`);
+    await waitFor(async () => (await other.metrics()).fleetprof_body_bytes_total >= 9, { what: 'half a body' });
+
+    const output = await reload(other, {
+      ...other.config, listen: `127.0.0.1:${await freePort()}`, limits: { samples: 2 }, http: { threads: 3 },
+      sites: [{ name: 'new', key: 'pk_new' }],
+    });
+    assert.match(output, /keeps its value until a restart" setting=listen/);
+    assert.match(output, /setting=http\.threads/);
+    assert.doesNotMatch(output, /setting=(limits|sites|admin)/);
+
+    assert.equal((await send(`${other.url}/v1/ingest/pk_shop`, { body })).status, 403);
+    const reply = await send(`${other.url}/v1/ingest/pk_new`, { body });
+    assert.equal(reply.status, 413);
+    assert.match(reply.problem.detail, /limits\.samples/);
+    slow.socket.write(body.slice(9));
+    await waitFor(() => slow.text().includes('\r\n\r\n'), { what: 'reply' });
+    assert.match(slow.text(), /^HTTP\/1\.1 204 /, 'a running request keeps the rules it began with');
+    slow.socket.destroy();
+    await other.stop();
+  });
+
+  test('a bad file changes nothing and the log says why', async () => {
+    const other = await startCollector({ config: base });
+    const output = await reload(other, /** @type {any} */ ('listen: 127.0.0.1:1\nsites: 5\nspol: {}\n'));
+    assert.match(output, /configuration not reloaded.*:2:8: sites: must be a list/);
+    assert.match(output, /configuration not reloaded.*:3:1: spol: is not a setting/);
+    assert.equal((await send(`${other.url}/v1/ingest/pk_shop`, { body: envelope() })).status, 204);
+    await other.stop();
+  });
+
+  test('amid uploads loses none', async () => {
+    const other = await startCollector({ config: base });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
+    let over = false;
+    const clients = Array.from({ length: 16 }, async () => {
+      while (!over) assert.equal((await send(`${other.url}/v1/ingest/pk_shop`, { body: envelope(), agent })).status, 204);
+    });
+    for (let i = 0; i < 20; i++) await reload(other, other.config);
+    over = true;
+    await Promise.all(clients);
+    agent.destroy();
+    await other.stop();
+  });
+});
+
+test('an address in use is said, and the exit code is 2', async () => {
+  const { file } = await collectorConfig({ ...base, listen: collector.config.listen });
+  const { code, stderr } = await run([path.join(binDir, 'fleetprofd'), '-c', file]);
+  assert.equal(code, 2);
+  assert.match(stderr, /cannot listen: Address already in use/);
+});
