@@ -23,7 +23,7 @@ static bool fine(const struct reader *in)
     return in->error == FP_DELTA_OK;
 }
 
-static void fail(struct reader *in, enum fp_delta_error error)
+static void refuse(struct reader *in, enum fp_delta_error error)
 {
     if (fine(in))
         in->error = error;
@@ -34,7 +34,7 @@ static void fail(struct reader *in, enum fp_delta_error error)
 static const uint8_t *take(struct reader *in, uint64_t len)
 {
     if (!fine(in) || len > (uint64_t)(in->end - in->at)) {
-        fail(in, FP_DELTA_DAMAGED);
+        refuse(in, FP_DELTA_DAMAGED);
         return NULL;
     }
     const uint8_t *bytes = in->at;
@@ -48,7 +48,7 @@ static unsigned take_byte(struct reader *in, unsigned limit)
     const uint8_t *byte = take(in, 1);
     if (byte != NULL && *byte < limit)
         return *byte;
-    fail(in, FP_DELTA_DAMAGED);
+    refuse(in, FP_DELTA_DAMAGED);
     return 0;
 }
 
@@ -79,7 +79,7 @@ static uint64_t take_varint(struct reader *in, uint64_t max)
             break;
         }
     }
-    fail(in, FP_DELTA_DAMAGED);
+    refuse(in, FP_DELTA_DAMAGED);
     return 0;
 }
 
@@ -105,7 +105,7 @@ static int64_t take_value(struct reader *in)
     int64_t value = take_signed(in);
     if (value >= -FP_DELTA_VALUE_MAX_US && value <= FP_DELTA_VALUE_MAX_US)
         return value;
-    fail(in, FP_DELTA_DAMAGED);
+    refuse(in, FP_DELTA_DAMAGED);
     return 0;
 }
 
@@ -113,7 +113,7 @@ static int64_t take_value(struct reader *in)
 static uint32_t take_index(struct reader *in, uint32_t count)
 {
     if (count == 0) {
-        fail(in, FP_DELTA_DAMAGED);
+        refuse(in, FP_DELTA_DAMAGED);
         return 0;
     }
     return (uint32_t)take_varint(in, count - 1);
@@ -155,10 +155,10 @@ static void *take_array(struct reader *in, uint32_t *count, size_t size, size_t 
 {
     *count = take_count(in);
     if (*count > (size_t)(in->end - in->at) / min_len)
-        fail(in, FP_DELTA_DAMAGED);
+        refuse(in, FP_DELTA_DAMAGED);
     void *array = fine(in) ? fp_arena_array(in->arena, *count, size) : NULL;
     if (array == NULL) {
-        fail(in, FP_DELTA_MEMORY);
+        refuse(in, FP_DELTA_MEMORY);
         *count = 0;
     }
     return array;
@@ -239,7 +239,7 @@ static void take_splits(struct reader *in, struct fp_delta *delta)
         split->self_us = take_time(in);
         split->total_us = take_time(in);
         if (split->marker == FP_MARKER_NONE)
-            fail(in, FP_DELTA_DAMAGED);
+            refuse(in, FP_DELTA_DAMAGED);
     }
 }
 
@@ -304,7 +304,7 @@ static void take_timings(struct reader *in, struct fp_delta *delta)
         first_bin += timing->bin_count;
     }
     if (first_bin != delta->bin_count)
-        fail(in, FP_DELTA_DAMAGED);
+        refuse(in, FP_DELTA_DAMAGED);
 }
 
 enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_arena *arena,
@@ -326,6 +326,6 @@ enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_are
     take_stack_samples(&in, delta);
     take_timings(&in, delta);
     if (fine(&in) && in.at != in.end)
-        fail(&in, FP_DELTA_DAMAGED);
+        refuse(&in, FP_DELTA_DAMAGED);
     return in.error;
 }

@@ -150,7 +150,8 @@ static enum fp_store_result judge(const PGresult *failure, const char *state)
     return FP_STORE_TROUBLE;
 }
 
-static enum fp_store_result fail(struct fp_connection *connection, const PGresult *failure)
+static enum fp_store_result report_failure(struct fp_connection *connection,
+                                           const PGresult *failure)
 {
     const char *state = PQresultErrorField(failure, PG_DIAG_SQLSTATE);
     if (state == NULL || PQstatus(connection->pg) == CONNECTION_BAD)
@@ -225,7 +226,7 @@ static enum fp_store_result read_results(struct fp_connection *connection, PGres
             break;
         }
         if (!succeeded(next) && outcome == FP_STORE_OK) {
-            outcome = fail(connection, next);
+            outcome = report_failure(connection, next);
             if (connection->pg == NULL) {
                 PQclear(next);
                 break;

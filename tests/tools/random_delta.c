@@ -1,0 +1,268 @@
+/*
+ * Random deltas: draws samples on random stacks, then counts them the slow way.
+ */
+#include "tests/tools/random_delta.h"
+
+#include "collector/rollup/bins.h"
+#include "collector/rollup/ids.h"
+
+enum { STACK_DEPTH_MAX = 6, STACK_TRIES = 12, TIMING_MAX = 4, VALUES_MAX = 8 };
+
+uint64_t random_next(uint64_t *state)
+{
+    /* splitmix64 */
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static uint32_t below(uint64_t *state, uint64_t limit)
+{
+    return limit == 0 ? 0 : (uint32_t)(random_next(state) % limit);
+}
+
+static struct fp_str text(struct fp_arena *arena, const char *prefix, unsigned number)
+{
+    char *bytes = fp_arena_alloc(arena, 64);
+    int len = snprintf(bytes, 64, "%s%u", prefix, number);
+    return (struct fp_str){bytes, (size_t)len};
+}
+
+static struct fp_uuid uuid(uint64_t *state)
+{
+    struct fp_uuid id;
+    for (size_t i = 0; i < sizeof(id.bytes); i++)
+        id.bytes[i] = (uint8_t)random_next(state);
+    return id;
+}
+
+static void describe(const struct random_delta_settings *settings, uint64_t *state,
+                     struct fp_arena *arena, struct fp_delta *delta)
+{
+    static const char *const browsers[] = {"Chrome", "Edge", ""};
+    delta->id = uuid(state);
+    delta->has_load = below(state, 2) == 0;
+    if (delta->has_load) /* some loads have several parts */
+        delta->load.bytes[15] = (uint8_t)below(state, 250);
+    delta->part = below(state, 4);
+    delta->received_us = settings->received_us;
+    delta->segment = (struct fp_segment){
+        .site = text(arena, "site-", below(state, 2)),
+        .route = text(arena, "/route/", below(state, settings->routes)),
+        .release = FP_STR("1.0"),
+        .environment = FP_STR("production"),
+        .variant = FP_STR(""),
+        .browser = fp_str_of(browsers[below(state, 3)]),
+        .os = FP_STR("Linux"),
+        .device = FP_STR("desktop"),
+        .thread = FP_STR("window"),
+        .rate_ppm = below(state, 2) * 10000,
+    };
+    delta->format = (enum fp_upload_format)below(state, FP_UPLOAD_FORMAT_COUNT);
+    delta->coverage = (enum fp_coverage)below(state, FP_COVERAGE_COUNT);
+    delta->truncated = below(state, 2) == 0;
+    delta->browser_version = below(state, 200);
+    delta->agent = FP_STR("fleetprof/1.0");
+    delta->body_bytes = below(state, 100000);
+    delta->skipped_entries = below(state, 5);
+}
+
+/* Finds the frame of function `number` or adds it. Every fourth has no resource. */
+static uint32_t frame_of(struct fp_delta *delta, struct fp_arena *arena, unsigned number,
+                         uint64_t site_id)
+{
+    bool has_resource = number % 4 != 0;
+    struct fp_frame_key key = {
+        .function = number % 7 == 0 ? FP_STR("") : text(arena, "function_", number),
+        .resource_id = has_resource ? delta->resources[0].id : 0,
+        .line = number % 5 == 0 ? FP_POSITION_NONE : (int32_t)number,
+        .column = number % 5 == 0 ? FP_POSITION_NONE : 7,
+        .kind = has_resource ? FP_FRAME_FUNCTION : FP_FRAME_BUILTIN,
+    };
+    uint64_t id = fp_frame_id(site_id, &key);
+    for (uint32_t i = 0; i < delta->frame_count; i++)
+        if (delta->frames[i].id == id)
+            return i;
+    delta->frames[delta->frame_count] = (struct fp_delta_frame){
+        .id = id,
+        .function = key.function,
+        .resource = has_resource ? 0 : FP_INDEX_NONE,
+        .line = key.line,
+        .column = key.column,
+        .kind = key.kind,
+    };
+    return delta->frame_count++;
+}
+
+static uint32_t stack_of(struct fp_delta *delta, uint32_t parent, uint32_t frame)
+{
+    const struct fp_delta_stack *above = parent != FP_INDEX_NONE ? &delta->stacks[parent] : NULL;
+    uint64_t id = fp_stack_id(above != NULL ? above->id : 0, delta->frames[frame].id);
+    for (uint32_t i = 0; i < delta->stack_count; i++)
+        if (delta->stacks[i].id == id)
+            return i;
+    delta->stacks[delta->stack_count] = (struct fp_delta_stack){
+        .id = id, .parent = parent, .frame = frame, .level = above != NULL ? above->level + 1 : 1};
+    return delta->stack_count++;
+}
+
+/* Adds a sample's weight to all frames on its stack, once each. */
+static void charge_frames(struct fp_delta *delta, const struct fp_delta_stack_sample *sample)
+{
+    bool charged[1024] = {false};
+    bool on_top = true;
+    for (uint32_t at = sample->stack; at != FP_INDEX_NONE; at = delta->stacks[at].parent) {
+        struct fp_delta_frame *frame = &delta->frames[delta->stacks[at].frame];
+        if (on_top)
+            frame->self_us += sample->self_us;
+        on_top = false;
+        if (charged[delta->stacks[at].frame])
+            continue;
+        charged[delta->stacks[at].frame] = true;
+        frame->samples++;
+        frame->marked_samples += sample->marker != FP_MARKER_NONE ? 1 : 0;
+        frame->total_us += sample->self_us;
+    }
+}
+
+static void add_sample(struct fp_delta *delta, const struct fp_delta_stack_sample *sample)
+{
+    charge_frames(delta, sample);
+    for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
+        struct fp_delta_stack_sample *sum = &delta->stack_samples[i];
+        if (sum->stack == sample->stack && sum->marker == sample->marker) {
+            sum->samples++;
+            sum->self_us += sample->self_us;
+            return;
+        }
+    }
+    delta->stack_samples[delta->stack_sample_count++] = *sample;
+}
+
+static bool is_on_stack(const struct fp_delta *delta, uint32_t stack, uint32_t frame)
+{
+    for (; stack != FP_INDEX_NONE; stack = delta->stacks[stack].parent)
+        if (delta->stacks[stack].frame == frame)
+            return true;
+    return false;
+}
+
+static void split_by_marker(struct fp_delta *delta, struct fp_arena *arena)
+{
+    delta->splits =
+        fp_arena_array(arena, delta->frame_count * FP_MARKER_COUNT, sizeof(*delta->splits));
+    for (uint32_t frame = 0; frame < delta->frame_count; frame++)
+        for (int marker = FP_MARKER_SCRIPT; marker < FP_MARKER_COUNT; marker++) {
+            struct fp_delta_split split = {.frame = frame, .marker = (enum fp_marker)marker};
+            for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
+                const struct fp_delta_stack_sample *sample = &delta->stack_samples[i];
+                if ((int)sample->marker != marker || !is_on_stack(delta, sample->stack, frame))
+                    continue;
+                split.samples += sample->samples;
+                split.total_us += sample->self_us;
+                if (delta->stacks[sample->stack].frame == frame)
+                    split.self_us += sample->self_us;
+            }
+            if (split.samples > 0)
+                delta->splits[delta->split_count++] = split;
+        }
+}
+
+static void draw_trace(const struct random_delta_settings *settings, uint64_t *state,
+                       struct fp_arena *arena, struct fp_delta *delta)
+{
+    uint32_t samples = below(state, settings->max_samples + 1);
+    size_t nodes = STACK_TRIES * STACK_DEPTH_MAX;
+    uint64_t site_id = fp_site_id(delta->segment.site);
+    uint32_t tops[STACK_TRIES];
+    delta->resources = fp_arena_array(arena, 1, sizeof(*delta->resources));
+    delta->frames = fp_arena_array(arena, nodes, sizeof(*delta->frames));
+    delta->stacks = fp_arena_array(arena, nodes, sizeof(*delta->stacks));
+    delta->stack_samples =
+        fp_arena_array(arena, nodes * FP_MARKER_COUNT, sizeof(*delta->stack_samples));
+    delta->resource_count = 1;
+    delta->resources[0].url = FP_STR("https://shop.example/app.js");
+    delta->resources[0].id = fp_resource_id(site_id, delta->resources[0].url);
+    for (size_t i = 0; i < STACK_TRIES; i++) {
+        uint32_t depth = 1 + below(state, STACK_DEPTH_MAX);
+        tops[i] = FP_INDEX_NONE;
+        for (uint32_t level = 0; level < depth; level++)
+            tops[i] = stack_of(delta, tops[i],
+                               frame_of(delta, arena, below(state, settings->functions), site_id));
+    }
+    delta->samples = samples;
+    for (uint32_t i = 0; i < samples; i++) {
+        int64_t weight_us = 1 + below(state, 20000);
+        delta->profiled_us += weight_us;
+        if (below(state, 3) == 0) {
+            delta->unattributed_samples++;
+            delta->unattributed_us += weight_us;
+            continue;
+        }
+        const struct fp_delta_stack_sample sample = {
+            .stack = tops[below(state, STACK_TRIES)],
+            .marker = below(state, 2) == 0 ? FP_MARKER_NONE
+                                           : (enum fp_marker)below(state, FP_MARKER_COUNT),
+            .samples = 1,
+            .self_us = weight_us,
+        };
+        add_sample(delta, &sample);
+    }
+    split_by_marker(delta, arena);
+}
+
+static void draw_timing(uint64_t *state, struct fp_delta *delta, struct fp_delta_timing *timing)
+{
+    uint32_t values = 1 + below(state, VALUES_MAX);
+    timing->first_bin = delta->bin_count;
+    for (uint32_t i = 0; i < values; i++) {
+        int64_t value_us = (int64_t)below(state, 5000000) - 100000;
+        if (timing->count == 0 || value_us < timing->min_us)
+            timing->min_us = value_us;
+        if (timing->count == 0 || value_us > timing->max_us)
+            timing->max_us = value_us;
+        timing->count++;
+        timing->sum_us += value_us;
+        if (value_us < 0) {
+            timing->negative++;
+            continue;
+        }
+        uint16_t bin = fp_bin_of(value_us);
+        uint32_t at = timing->first_bin;
+        while (at < delta->bin_count && delta->bins[at].bin < bin)
+            at++;
+        if (at == delta->bin_count || delta->bins[at].bin != bin) {
+            memmove(&delta->bins[at + 1], &delta->bins[at],
+                    (delta->bin_count++ - at) * sizeof(*delta->bins));
+            delta->bins[at] = (struct fp_delta_bin){.bin = bin};
+        }
+        delta->bins[at].count++;
+    }
+    timing->bin_count = delta->bin_count - timing->first_bin;
+}
+
+static void draw_timings(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
+{
+    delta->timing_count = below(state, TIMING_MAX + 1);
+    delta->timings = fp_arena_array(arena, TIMING_MAX, sizeof(*delta->timings));
+    delta->bins = fp_arena_array(arena, TIMING_MAX * VALUES_MAX, sizeof(*delta->bins));
+    uint64_t site_id = fp_site_id(delta->segment.site);
+    for (uint32_t i = 0; i < delta->timing_count; i++) {
+        struct fp_delta_timing *timing = &delta->timings[i];
+        timing->name = text(arena, "timing-", i);
+        timing->kind = (enum fp_timing_kind)below(state, FP_TIMING_KIND_COUNT);
+        timing->id = fp_timing_id(site_id, timing->kind, timing->name);
+        draw_timing(state, delta, timing);
+    }
+}
+
+void random_delta(const struct random_delta_settings *settings, struct fp_arena *arena,
+                  struct fp_delta *delta)
+{
+    uint64_t state = settings->seed;
+    *delta = (struct fp_delta){0};
+    describe(settings, &state, arena, delta);
+    draw_trace(settings, &state, arena, delta);
+    draw_timings(&state, arena, delta);
+}

@@ -1,0 +1,387 @@
+/*
+ * Delta bytes: what is written is read, the layout never changes by accident, and bytes that are
+ * cut, flipped or made up are refused without harm.
+ */
+#include "test.h"
+
+#include "collector/rollup/delta.c"
+#include "collector/rollup/delta_decode.c"
+#include "collector/rollup/delta_encode.c"
+
+#include "tests/tools/random_delta.h"
+
+#define ARENA_MAX (16 * 1024 * 1024)
+
+struct room {
+    struct fp_arena arena;
+    struct fp_buf bytes;
+};
+
+static int set_up(void **state)
+{
+    struct room *room = malloc(sizeof(*room));
+    fp_arena_init(&room->arena, ARENA_MAX);
+    fp_buf_init(&room->bytes, ARENA_MAX);
+    *state = room;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct room *room = *state;
+    fp_arena_release(&room->arena);
+    fp_buf_release(&room->bytes);
+    free(room);
+    return 0;
+}
+
+static void draw(struct room *room, uint64_t seed, struct fp_delta *delta)
+{
+    const struct random_delta_settings settings = {
+        .seed = seed,
+        .received_us = INT64_C(1760000000000000) + (int64_t)seed,
+        .max_samples = 60,
+        .functions = 12,
+        .routes = 3,
+    };
+    random_delta(&settings, &room->arena, delta);
+}
+
+static void encode(struct room *room, const struct fp_delta *delta)
+{
+    fp_buf_clear(&room->bytes);
+    fp_delta_encode(delta, &room->bytes);
+    assert_false(room->bytes.failed);
+}
+
+/* Decodes from a block of exactly len bytes, so that a sanitizer sees any step beyond. */
+static enum fp_delta_error decode_exactly(struct room *room, const uint8_t *bytes, size_t len)
+{
+    uint8_t *exact = malloc(len > 0 ? len : 1);
+    memcpy(exact, bytes, len);
+    struct fp_delta delta;
+    enum fp_delta_error error = fp_delta_decode(exact, len, &room->arena, &delta);
+    free(exact);
+    return error;
+}
+
+static void assert_same_text(struct fp_str a, struct fp_str b)
+{
+    assert_int_equal(a.len, b.len);
+    assert_memory_equal(a.ptr, b.ptr, a.len);
+}
+
+static void assert_same_frames(const struct fp_delta *a, const struct fp_delta *b)
+{
+    assert_int_equal(a->frame_count, b->frame_count);
+    for (uint32_t i = 0; i < a->frame_count; i++) {
+        struct fp_delta_frame frame = b->frames[i];
+        assert_same_text(a->frames[i].function, frame.function);
+        frame.function = a->frames[i].function;
+        assert_memory_equal(&a->frames[i].resource, &frame.resource,
+                            sizeof(frame) - offsetof(struct fp_delta_frame, resource));
+        assert_int_equal(a->frames[i].id, frame.id);
+    }
+}
+
+static void assert_same_timings(const struct fp_delta *a, const struct fp_delta *b)
+{
+    assert_int_equal(a->timing_count, b->timing_count);
+    for (uint32_t i = 0; i < a->timing_count; i++) {
+        assert_int_equal(a->timings[i].id, b->timings[i].id);
+        assert_same_text(a->timings[i].name, b->timings[i].name);
+        assert_memory_equal(&a->timings[i].kind, &b->timings[i].kind,
+                            sizeof(a->timings[i]) - offsetof(struct fp_delta_timing, kind));
+    }
+    assert_int_equal(a->bin_count, b->bin_count);
+    for (uint32_t i = 0; i < a->bin_count; i++) {
+        assert_int_equal(a->bins[i].bin, b->bins[i].bin);
+        assert_int_equal(a->bins[i].count, b->bins[i].count);
+    }
+}
+
+static void assert_same_upload(const struct fp_delta *a, const struct fp_delta *b)
+{
+    assert_true(fp_uuid_equal(&a->id, &b->id));
+    assert_int_equal(a->has_load, b->has_load);
+    assert_true(fp_uuid_equal(&a->load, &b->load));
+    assert_int_equal(a->part, b->part);
+    assert_int_equal(a->received_us, b->received_us);
+    assert_int_equal(fp_segment_id(&a->segment), fp_segment_id(&b->segment));
+    assert_same_text(a->segment.thread, b->segment.thread);
+    assert_int_equal(a->format, b->format);
+    assert_int_equal(a->coverage, b->coverage);
+    assert_int_equal(a->truncated, b->truncated);
+    assert_int_equal(a->browser_version, b->browser_version);
+    assert_same_text(a->agent, b->agent);
+    assert_int_equal(a->body_bytes, b->body_bytes);
+    assert_int_equal(a->skipped_entries, b->skipped_entries);
+    assert_int_equal(a->samples, b->samples);
+    assert_int_equal(a->profiled_us, b->profiled_us);
+    assert_int_equal(a->unattributed_samples, b->unattributed_samples);
+    assert_int_equal(a->unattributed_us, b->unattributed_us);
+}
+
+static void assert_same_stacks(const struct fp_delta *a, const struct fp_delta *b)
+{
+    assert_int_equal(a->stack_count, b->stack_count);
+    for (uint32_t i = 0; i < a->stack_count; i++) {
+        assert_int_equal(a->stacks[i].id, b->stacks[i].id);
+        assert_int_equal(a->stacks[i].parent, b->stacks[i].parent);
+        assert_int_equal(a->stacks[i].frame, b->stacks[i].frame);
+        assert_int_equal(a->stacks[i].level, b->stacks[i].level);
+    }
+    assert_int_equal(a->stack_sample_count, b->stack_sample_count);
+    assert_memory_equal(a->stack_samples, b->stack_samples,
+                        a->stack_sample_count * sizeof(*a->stack_samples));
+    assert_int_equal(a->split_count, b->split_count);
+    assert_memory_equal(a->splits, b->splits, a->split_count * sizeof(*a->splits));
+}
+
+static void reads_back_what_was_written(void **state)
+{
+    struct room *room = *state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct fp_delta written;
+        struct fp_delta read;
+        fp_arena_clear(&room->arena);
+        draw(room, seed, &written);
+        encode(room, &written);
+        assert_int_equal(fp_delta_decode(room->bytes.data, room->bytes.len, &room->arena, &read),
+                         FP_DELTA_OK);
+        assert_same_upload(&written, &read);
+        assert_int_equal(written.resource_count, read.resource_count);
+        assert_int_equal(written.resources[0].id, read.resources[0].id);
+        assert_same_text(written.resources[0].url, read.resources[0].url);
+        assert_same_frames(&written, &read);
+        assert_same_stacks(&written, &read);
+        assert_same_timings(&written, &read);
+    }
+}
+
+/* One of everything, small enough to follow the bytes by hand in docs/delta.md. */
+static void fill_example(struct fp_delta *delta)
+{
+    static struct fp_delta_resource resources[] = {
+        {.id = 0x1111111111111111, .url = {"https://a/b.js", 14}}};
+    static struct fp_delta_frame frames[] = {{.id = 0x2222222222222222,
+                                              .function = {"go", 2},
+                                              .resource = 0,
+                                              .line = 3,
+                                              .column = 300,
+                                              .kind = FP_FRAME_FUNCTION,
+                                              .samples = 2,
+                                              .marked_samples = 1,
+                                              .self_us = 10000,
+                                              .total_us = 20000},
+                                             {.id = 0x3333333333333333,
+                                              .function = {"", 0},
+                                              .resource = FP_INDEX_NONE,
+                                              .line = FP_POSITION_NONE,
+                                              .column = FP_POSITION_NONE,
+                                              .kind = FP_FRAME_BUILTIN,
+                                              .samples = 1,
+                                              .marked_samples = 0,
+                                              .self_us = 10000,
+                                              .total_us = 10000}};
+    static struct fp_delta_split splits[] = {{0, FP_MARKER_GC, 1, 10000, 10000}};
+    static struct fp_delta_stack stacks[] = {{.parent = FP_INDEX_NONE, .frame = 0, .level = 1},
+                                             {.parent = 0, .frame = 1, .level = 2}};
+    static struct fp_delta_stack_sample stack_samples[] = {{0, FP_MARKER_GC, 1, 10000},
+                                                           {1, FP_MARKER_NONE, 1, 10000}};
+    static struct fp_delta_bin bins[] = {{64, 1}};
+    static struct fp_delta_timing timings[] = {{.id = 0x4444444444444444,
+                                                .name = {"m", 1},
+                                                .kind = FP_TIMING_MEASURE,
+                                                .count = 2,
+                                                .negative = 1,
+                                                .sum_us = 60,
+                                                .min_us = -4,
+                                                .max_us = 64,
+                                                .first_bin = 0,
+                                                .bin_count = 1}};
+    *delta = (struct fp_delta){.id = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
+                               .has_load = true,
+                               .load = {{0xaa}},
+                               .part = 1,
+                               .received_us = 1000000,
+                               .segment = {.site = {"s", 1},
+                                           .route = {"/", 1},
+                                           .release = {"r", 1},
+                                           .environment = {"", 0},
+                                           .variant = {"", 0},
+                                           .browser = {"Chrome", 6},
+                                           .os = {"Linux", 5},
+                                           .device = {"desktop", 7},
+                                           .thread = {"window", 6},
+                                           .rate_ppm = 10000},
+                               .format = FP_UPLOAD_SELF_PROFILE,
+                               .coverage = FP_COVERAGE_QUOTA,
+                               .truncated = true,
+                               .browser_version = 156,
+                               .agent = {"a/1", 3},
+                               .body_bytes = 200,
+                               .skipped_entries = 1,
+                               .samples = 3,
+                               .profiled_us = 30000,
+                               .unattributed_samples = 1,
+                               .unattributed_us = 10000,
+                               .resources = resources,
+                               .frames = frames,
+                               .splits = splits,
+                               .stacks = stacks,
+                               .stack_samples = stack_samples,
+                               .timings = timings,
+                               .bins = bins,
+                               .resource_count = 1,
+                               .frame_count = 2,
+                               .split_count = 1,
+                               .stack_count = 2,
+                               .stack_sample_count = 2,
+                               .timing_count = 1,
+                               .bin_count = 1};
+}
+
+/* These bytes are in spools out there: a change of layout needs a new version number. */
+static const char example_hex[] =
+    "010102030405060708090a0b0c0d0e0f1003aa00000000000000000000000000000001c0843d" /* version, id,
+                                                                                      flags, load,
+                                                                                      part, received
+                                                                                    */
+    "0173012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e" /* segment */
+    "00039c0103612f31c8010103b0ea0101904e"             /* format to unattributed time */
+    "0111111111111111110e68747470733a2f2f612f622e6a73" /* resources */
+    "02222222222222222202676f0104ad02000201904ea09c01333333333333333300000000010100904e904e" /* frames
+                                                                                              */
+    "01000201904e904e"       /* splits */
+    "0200000101"             /* stacks */
+    "02000201904e010001904e" /* stack samples */
+    "01014444444444444444016d01020178078001014001" /* bins in all, timings */;
+
+static void bytes_of_version_1_never_change(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    fill_example(&example);
+    encode(room, &example);
+    char hex[2048] = "";
+    for (size_t i = 0; i < room->bytes.len; i++)
+        snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);
+    assert_string_equal(hex, example_hex);
+}
+
+static void refuses_every_shorter_or_longer_form(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta delta;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        fp_arena_clear(&room->arena);
+        draw(room, seed, &delta);
+        encode(room, &delta);
+        for (size_t len = 0; len < room->bytes.len; len++) {
+            assert_int_equal(decode_exactly(room, room->bytes.data, len), FP_DELTA_DAMAGED);
+            fp_arena_clear(&room->arena);
+        }
+        fp_buf_add(&room->bytes, "", 1);
+        assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    }
+}
+
+/* Whatever the bytes say, decoding ends, stays within its input and gives only valid indices. */
+static void survives_any_damage(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta delta;
+    uint64_t random = 7;
+    draw(room, 5, &delta);
+    encode(room, &delta);
+    size_t len = room->bytes.len;
+    uint8_t *damaged = malloc(len);
+    for (int round = 0; round < 20000; round++) {
+        memcpy(damaged, room->bytes.data, len);
+        for (uint64_t i = 0; i <= random_next(&random) % 3; i++)
+            damaged[1 + random_next(&random) % (len - 1)] = (uint8_t)random_next(&random);
+        fp_arena_clear(&room->arena);
+        if (fp_delta_decode(damaged, len, &room->arena, &delta) != FP_DELTA_OK)
+            continue;
+        for (uint32_t i = 0; i < delta.stack_count; i++) {
+            assert_in_range(delta.stacks[i].frame, 0, delta.frame_count - 1);
+            if (delta.stacks[i].parent != FP_INDEX_NONE)
+                assert_in_range(delta.stacks[i].parent, 0, i - 1);
+        }
+        for (uint32_t i = 0; i < delta.frame_count; i++) {
+            if (delta.frames[i].resource != FP_INDEX_NONE)
+                assert_in_range(delta.frames[i].resource, 0, delta.resource_count - 1);
+            assert_in_range(delta.frames[i].kind, 0, FP_FRAME_KIND_COUNT - 1);
+        }
+    }
+    free(damaged);
+}
+
+static void tells_an_unknown_version_from_damage(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta delta;
+    draw(room, 1, &delta);
+    encode(room, &delta);
+    room->bytes.data[0] = FP_DELTA_BYTES_VERSION + 1;
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_VERSION);
+    assert_int_equal(decode_exactly(room, NULL, 0), FP_DELTA_DAMAGED);
+}
+
+static void a_count_without_its_bytes_costs_no_memory(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta delta;
+    fill_example(&delta);
+    delta.resource_count = delta.frame_count = delta.split_count = delta.stack_count = 0;
+    delta.stack_sample_count = delta.timing_count = delta.bin_count = 0;
+    encode(room, &delta);
+    /* The last seven bytes are the counts of nothing; the first of them becomes four billion. */
+    const uint8_t many[] = {0xff, 0xff, 0xff, 0xff, 0x0f};
+    room->bytes.len -= 7;
+    fp_buf_add(&room->bytes, many, sizeof(many));
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    assert_in_range(room->arena.used_bytes, 0, 4096);
+}
+
+static void says_when_memory_is_out(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta delta;
+    draw(room, 9, &delta);
+    encode(room, &delta);
+    struct fp_arena small;
+    fp_arena_init(&small, 64);
+    assert_int_equal(fp_delta_decode(room->bytes.data, room->bytes.len, &small, &delta),
+                     FP_DELTA_MEMORY);
+    fp_arena_release(&small);
+}
+
+static void enums_have_the_names_of_the_database(void **state)
+{
+    (void)state;
+    assert_string_equal(fp_marker_name(FP_MARKER_NONE), "(none)");
+    assert_string_equal(fp_marker_name(FP_MARKER_OTHER), "other");
+    assert_string_equal(fp_frame_kind_name(FP_FRAME_OVERFLOW), "overflow");
+    assert_string_equal(fp_timing_kind_name(FP_TIMING_MEASURE), "measure");
+    assert_string_equal(fp_upload_format_name(FP_UPLOAD_USER_TIMING), "user-timing");
+    assert_string_equal(fp_coverage_name(FP_COVERAGE_NONE), "");
+    assert_string_equal(fp_coverage_name(FP_COVERAGE_NOT_SAMPLED), "not-sampled");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(reads_back_what_was_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_1_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refuses_every_shorter_or_longer_form, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(survives_any_damage, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tells_an_unknown_version_from_damage, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_count_without_its_bytes_costs_no_memory, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(says_when_memory_is_out, set_up, tear_down),
+        cmocka_unit_test(enums_have_the_names_of_the_database),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

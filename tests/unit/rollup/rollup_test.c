@@ -1,0 +1,505 @@
+/*
+ * Rollup: every row against a count over all deltas done the slow way; duplicates, buckets, bounds.
+ */
+#include "test.h"
+
+#include "collector/base/clock.h"
+#include "collector/rollup/bins.h"
+#include "collector/rollup/ids.h"
+#include "collector/rollup/rollup.c"
+#include "collector/rollup/rows.c"
+
+#include "tests/tools/random_delta.h"
+
+#define DELTAS 120
+#define NOW_US (INT64_C(490000) * FP_US_PER_HOUR + 1)
+#define MEBIBYTE ((size_t)1024 * 1024)
+
+struct room {
+    struct fp_arena arena;
+    struct fp_rollup rollup;
+    struct fp_delta deltas[DELTAS];
+};
+
+static const struct fp_rollup_clock now_clock = {.now_us = NOW_US};
+
+static int set_up(void **state)
+{
+    struct room *room = malloc(sizeof(*room));
+    fp_arena_init(&room->arena, 64 * MEBIBYTE);
+    fp_rollup_init(&room->rollup, 16 * MEBIBYTE, 64 * MEBIBYTE);
+    fp_rollup_clear(&room->rollup, &now_clock);
+    *state = room;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct room *room = *state;
+    fp_rollup_release(&room->rollup);
+    assert_int_equal(room->rollup.budget, 64 * MEBIBYTE);
+    fp_arena_release(&room->arena);
+    free(room);
+    return 0;
+}
+
+/* Deltas of few segments over three hours. */
+static void draw_all(struct room *room, uint64_t seed)
+{
+    for (uint64_t i = 0; i < DELTAS; i++) {
+        const struct random_delta_settings settings = {
+            .seed = seed * DELTAS + i,
+            .received_us = NOW_US - (int64_t)(i % 3) * FP_US_PER_HOUR - (int64_t)i,
+            .max_samples = 40,
+            .functions = 10,
+            .routes = 2,
+        };
+        random_delta(&settings, &room->arena, &room->deltas[i]);
+    }
+}
+
+static void add_all(struct room *room)
+{
+    for (size_t i = 0; i < DELTAS; i++)
+        assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[i]), FP_ROLLUP_COUNTED);
+}
+
+static void *row_at(struct room *room, enum fp_rollup_table table, size_t index)
+{
+    return fp_rows_at(&room->rollup.tables[table], index);
+}
+
+static size_t row_count(const struct room *room, enum fp_rollup_table table)
+{
+    return room->rollup.tables[table].count;
+}
+
+/* Whether a delta belongs to a fact's segment and hour. */
+static bool belongs(const struct fp_delta *delta, const struct fp_fact_key *key)
+{
+    return (int64_t)fp_segment_id(&delta->segment) == key->segment_id &&
+           delta->received_us >= key->bucket_us &&
+           delta->received_us < key->bucket_us + FP_US_PER_HOUR;
+}
+
+#define FOR_EACH_DELTA(room, key, delta)                                                           \
+    for (const struct fp_delta *delta = (room)->deltas; delta < (room)->deltas + DELTAS; delta++)  \
+        if (belongs(delta, key))
+
+static void check_segment_fact(struct room *room, const struct fp_segment_fact *row)
+{
+    struct fp_segment_fact slow = {.key = row->key};
+    FOR_EACH_DELTA(room, &row->key, delta)
+    {
+        slow.uploads++;
+        slow.loads += delta->has_load ? 0 : 1;
+        slow.samples += delta->samples;
+        slow.unattributed_samples += delta->unattributed_samples;
+        slow.profiled_us += delta->profiled_us;
+        slow.unattributed_us += delta->unattributed_us;
+        slow.profiled_us2 += (double)delta->profiled_us * (double)delta->profiled_us;
+    }
+    assert_true(slow.uploads > 0);
+    assert_memory_equal(row, &slow, sizeof(slow));
+}
+
+static void check_frame_fact(struct room *room, const struct fp_frame_fact *row)
+{
+    struct fp_frame_fact slow = {.key = row->key};
+    FOR_EACH_DELTA(room, &row->key, delta)
+    for (uint32_t i = 0; i < delta->frame_count; i++) {
+        const struct fp_delta_frame *frame = &delta->frames[i];
+        if ((int64_t)frame->id != row->key.id)
+            continue;
+        double self = (double)frame->self_us;
+        double total = (double)frame->total_us;
+        double profiled = (double)delta->profiled_us;
+        slow.uploads++;
+        slow.unmarked_uploads += frame->samples != frame->marked_samples ? 1 : 0;
+        slow.samples += frame->samples;
+        slow.self_us += frame->self_us;
+        slow.total_us += frame->total_us;
+        slow.self_us2 += self * self;
+        slow.total_us2 += total * total;
+        slow.self_profiled += self * profiled;
+        slow.total_profiled += total * profiled;
+    }
+    assert_true(slow.uploads > 0);
+    assert_memory_equal(row, &slow, sizeof(slow));
+}
+
+static void check_frame_marker_fact(struct room *room, const struct fp_frame_marker_fact *row)
+{
+    struct fp_frame_marker_fact slow = {.key = row->key};
+    FOR_EACH_DELTA(room, &row->key, delta)
+    for (uint32_t i = 0; i < delta->split_count; i++) {
+        const struct fp_delta_split *split = &delta->splits[i];
+        if ((int64_t)delta->frames[split->frame].id != row->key.id ||
+            (int64_t)split->marker != row->key.part)
+            continue;
+        slow.uploads++;
+        slow.samples += split->samples;
+        slow.self_us += split->self_us;
+        slow.total_us += split->total_us;
+    }
+    assert_true(slow.uploads > 0);
+    assert_int_not_equal(row->key.part, FP_MARKER_NONE);
+    assert_memory_equal(row, &slow, sizeof(slow));
+}
+
+static void check_stack_fact(struct room *room, const struct fp_stack_fact *row)
+{
+    struct fp_stack_fact slow = {.key = row->key};
+    FOR_EACH_DELTA(room, &row->key, delta)
+    for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
+        const struct fp_delta_stack_sample *sample = &delta->stack_samples[i];
+        if ((int64_t)delta->stacks[sample->stack].id != row->key.id ||
+            (int64_t)sample->marker != row->key.part)
+            continue;
+        slow.uploads++;
+        slow.samples += sample->samples;
+        slow.self_us += sample->self_us;
+    }
+    assert_true(slow.uploads > 0);
+    assert_memory_equal(row, &slow, sizeof(slow));
+}
+
+static void check_marker_fact(struct room *room, const struct fp_marker_fact *row)
+{
+    struct fp_marker_fact slow = {.key = row->key};
+    FOR_EACH_DELTA(room, &row->key, delta)
+    for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
+        if ((int64_t)delta->stack_samples[i].marker != row->key.part)
+            continue;
+        slow.samples += delta->stack_samples[i].samples;
+        slow.self_us += delta->stack_samples[i].self_us;
+    }
+    assert_true(slow.samples > 0);
+    assert_memory_equal(row, &slow, sizeof(slow));
+}
+
+static void check_timing_fact(struct room *room, const struct fp_timing_fact *row)
+{
+    struct fp_timing_fact slow = {.key = row->key, .min_us = INT64_MAX, .max_us = INT64_MIN};
+    FOR_EACH_DELTA(room, &row->key, delta)
+    for (uint32_t i = 0; i < delta->timing_count; i++) {
+        const struct fp_delta_timing *timing = &delta->timings[i];
+        if ((int64_t)timing->id != row->key.id)
+            continue;
+        slow.uploads++;
+        slow.count += timing->count;
+        slow.negative += timing->negative;
+        slow.sum_us += (double)timing->sum_us;
+        slow.min_us = timing->min_us < slow.min_us ? timing->min_us : slow.min_us;
+        slow.max_us = timing->max_us > slow.max_us ? timing->max_us : slow.max_us;
+    }
+    assert_true(slow.uploads > 0);
+    assert_memory_equal(row, &slow, sizeof(slow));
+}
+
+static void check_timing_bin_fact(struct room *room, const struct fp_timing_bin_fact *row)
+{
+    int64_t count = 0;
+    FOR_EACH_DELTA(room, &row->key, delta)
+    for (uint32_t i = 0; i < delta->timing_count; i++) {
+        const struct fp_delta_timing *timing = &delta->timings[i];
+        for (uint32_t k = 0; (int64_t)timing->id == row->key.id && k < timing->bin_count; k++)
+            if (delta->bins[timing->first_bin + k].bin == row->key.part)
+                count += delta->bins[timing->first_bin + k].count;
+    }
+    assert_true(count > 0);
+    assert_int_equal(row->count, count);
+}
+
+#define CHECK_ALL(room, table, type, check)                                                        \
+    do {                                                                                           \
+        assert_true(row_count(room, table) > 0);                                                   \
+        for (size_t i = 0; i < row_count(room, table); i++)                                        \
+            check(room, (const struct type *)row_at(room, table, i));                              \
+    } while (0)
+
+/* Each row is right (above); here: each thing in a delta has its row. */
+static void check_nothing_is_missing(struct room *room)
+{
+    int64_t samples = 0;
+    int64_t splits = 0;
+    int64_t frames = 0;
+    int64_t timings = 0;
+    for (size_t i = 0; i < DELTAS; i++) {
+        samples += room->deltas[i].stack_sample_count;
+        splits += room->deltas[i].split_count;
+        frames += room->deltas[i].frame_count;
+        timings += room->deltas[i].timing_count;
+    }
+    for (size_t i = 0; i < row_count(room, FP_TABLE_STACK_FACT); i++)
+        samples -= ((struct fp_stack_fact *)row_at(room, FP_TABLE_STACK_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_TABLE_FRAME_MARKER_FACT); i++)
+        splits -=
+            ((struct fp_frame_marker_fact *)row_at(room, FP_TABLE_FRAME_MARKER_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_TABLE_FRAME_FACT); i++)
+        frames -= ((struct fp_frame_fact *)row_at(room, FP_TABLE_FRAME_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_TABLE_TIMING_FACT); i++)
+        timings -= ((struct fp_timing_fact *)row_at(room, FP_TABLE_TIMING_FACT, i))->uploads;
+    assert_int_equal(samples, 0);
+    assert_int_equal(splits, 0);
+    assert_int_equal(frames, 0);
+    assert_int_equal(timings, 0);
+    assert_int_equal(row_count(room, FP_TABLE_UPLOAD), DELTAS);
+}
+
+static void check_facts(struct room *room)
+{
+    CHECK_ALL(room, FP_TABLE_SEGMENT_FACT, fp_segment_fact, check_segment_fact);
+    CHECK_ALL(room, FP_TABLE_MARKER_FACT, fp_marker_fact, check_marker_fact);
+    CHECK_ALL(room, FP_TABLE_FRAME_FACT, fp_frame_fact, check_frame_fact);
+    CHECK_ALL(room, FP_TABLE_FRAME_MARKER_FACT, fp_frame_marker_fact, check_frame_marker_fact);
+    CHECK_ALL(room, FP_TABLE_STACK_FACT, fp_stack_fact, check_stack_fact);
+    CHECK_ALL(room, FP_TABLE_TIMING_FACT, fp_timing_fact, check_timing_fact);
+    CHECK_ALL(room, FP_TABLE_TIMING_BIN_FACT, fp_timing_bin_fact, check_timing_bin_fact);
+    check_nothing_is_missing(room);
+}
+
+static void every_fact_is_the_sum_over_its_deltas(void **state)
+{
+    struct room *room = *state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        fp_arena_clear(&room->arena);
+        fp_rollup_clear(&room->rollup, &now_clock);
+        draw_all(room, seed);
+        add_all(room);
+        check_facts(room);
+    }
+}
+
+static void dictionaries_hold_each_name_once(void **state)
+{
+    struct room *room = *state;
+    draw_all(room, 1);
+    add_all(room);
+    for (size_t i = 0; i < DELTAS; i++) {
+        const struct fp_delta *delta = &room->deltas[i];
+        for (uint32_t k = 0; k < delta->stack_count; k++) {
+            const struct fp_delta_stack *stack = &delta->stacks[k];
+            int64_t id = (int64_t)stack->id;
+            const struct fp_stack_row *row =
+                fp_rows_find(&room->rollup.tables[FP_TABLE_STACK], &id);
+            assert_non_null(row);
+            assert_int_equal(row->level, stack->level);
+            assert_int_equal(row->frame_id, delta->frames[stack->frame].id);
+            assert_int_equal(row->parent_id,
+                             stack->parent == FP_INDEX_NONE ? 0 : delta->stacks[stack->parent].id);
+        }
+        for (uint32_t k = 0; k < delta->frame_count; k++) {
+            int64_t id = (int64_t)delta->frames[k].id;
+            const struct fp_frame_row *row =
+                fp_rows_find(&room->rollup.tables[FP_TABLE_FRAME], &id);
+            assert_non_null(row);
+            assert_true(fp_str_equal(row->function, delta->frames[k].function));
+            /* A copy: deltas do not outlive their arena. */
+            assert_ptr_not_equal(row->function.ptr, delta->frames[k].function.ptr);
+            assert_int_equal(row->line, delta->frames[k].line);
+            assert_int_equal(row->resource_id, delta->frames[k].resource == FP_INDEX_NONE
+                                                   ? 0
+                                                   : delta->resources[0].id);
+        }
+    }
+    /* Two sites, each with the one resource. */
+    assert_int_equal(row_count(room, FP_TABLE_RESOURCE), 2);
+}
+
+static void an_upload_id_counts_once_a_site(void **state)
+{
+    struct room *room = *state;
+    draw_all(room, 2);
+    assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[0]), FP_ROLLUP_COUNTED);
+    assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[0]), FP_ROLLUP_DUPLICATE);
+    struct fp_delta again = room->deltas[1];
+    again.id = room->deltas[0].id;
+    again.segment.site = room->deltas[0].segment.site;
+    assert_int_equal(fp_rollup_add(&room->rollup, &again), FP_ROLLUP_DUPLICATE);
+    again.segment.site = FP_STR("another");
+    assert_int_equal(fp_rollup_add(&room->rollup, &again), FP_ROLLUP_COUNTED);
+    assert_int_equal(row_count(room, FP_TABLE_UPLOAD), 2);
+}
+
+static void a_recount_leaves_known_uploads_out(void **state)
+{
+    struct room *room = *state;
+    draw_all(room, 3);
+    add_all(room);
+    struct fp_claim_key key =
+        fp_claim_key(&room->deltas[7].id, (int64_t)fp_site_id(room->deltas[7].segment.site));
+    struct fp_upload_row *upload = fp_rows_find(&room->rollup.tables[FP_TABLE_UPLOAD], &key.high);
+    upload->known = true;
+    fp_rollup_recount(&room->rollup);
+    for (size_t i = 0; i < DELTAS; i++)
+        assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[i]),
+                         i == 7 ? FP_ROLLUP_DUPLICATE : FP_ROLLUP_COUNTED);
+    assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[8]), FP_ROLLUP_DUPLICATE);
+    assert_false(upload->counted);
+    int64_t uploads = 0;
+    for (size_t i = 0; i < row_count(room, FP_TABLE_SEGMENT_FACT); i++)
+        uploads += ((struct fp_segment_fact *)row_at(room, FP_TABLE_SEGMENT_FACT, i))->uploads;
+    assert_int_equal(uploads, DELTAS - 1);
+}
+
+static const struct fp_segment_fact *only_segment_fact(struct room *room)
+{
+    assert_int_equal(row_count(room, FP_TABLE_SEGMENT_FACT), 1);
+    return row_at(room, FP_TABLE_SEGMENT_FACT, 0);
+}
+
+static void a_load_of_several_parts_counts_once_and_where_it_was_first_seen(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta first;
+    struct fp_delta second;
+    const struct random_delta_settings settings = {.seed = 1, .routes = 1, .functions = 1};
+    random_delta(&settings, &room->arena, &first);
+    first.received_us = NOW_US - FP_US_PER_HOUR;
+    first.has_load = true;
+    second = first;
+    second.id.bytes[0] ^= 1;
+    second.received_us = NOW_US;
+    assert_int_equal(fp_rollup_add(&room->rollup, &first), FP_ROLLUP_COUNTED);
+    assert_int_equal(only_segment_fact(room)->loads, 0);
+    assert_int_equal(fp_rollup_add(&room->rollup, &second), FP_ROLLUP_COUNTED);
+    assert_int_equal(row_count(room, FP_TABLE_LOAD), 1);
+    struct fp_claim_key key = fp_claim_key(&first.load, (int64_t)fp_site_id(first.segment.site));
+    assert_true(fp_rollup_count_load(&room->rollup, &key));
+    const struct fp_segment_fact *earlier = row_at(room, FP_TABLE_SEGMENT_FACT, 0);
+    const struct fp_segment_fact *later = row_at(room, FP_TABLE_SEGMENT_FACT, 1);
+    assert_int_equal(earlier->loads, 1);
+    assert_int_equal(later->loads, 0);
+    key.low++;
+    assert_false(fp_rollup_count_load(&room->rollup, &key));
+}
+
+static int64_t bucket_at(int64_t received_us)
+{
+    return bucket_of(&now_clock, received_us);
+}
+
+static void buckets_are_utc_hours_of_receipt(void **state)
+{
+    (void)state;
+    const int64_t hour_us = NOW_US - 1;
+    assert_int_equal(bucket_at(hour_us), hour_us);
+    assert_int_equal(bucket_at(hour_us - 1), hour_us - FP_US_PER_HOUR);
+    assert_int_equal(bucket_at(hour_us + FP_US_PER_HOUR - 1), hour_us);
+    assert_int_equal(bucket_at(-1), -FP_US_PER_HOUR);
+}
+
+static void a_clock_far_ahead_gets_the_database_s_hour(void **state)
+{
+    (void)state;
+    const int64_t hour_us = NOW_US - 1;
+    assert_int_equal(bucket_at(NOW_US + FP_US_PER_HOUR), hour_us + FP_US_PER_HOUR);
+    assert_int_equal(bucket_at(NOW_US + FP_US_PER_HOUR + 1), hour_us);
+    assert_int_equal(bucket_at(NOW_US + 365 * FP_US_PER_DAY), hour_us);
+}
+
+static void what_is_older_than_the_retention_changes_nothing(void **state)
+{
+    struct room *room = *state;
+    const struct fp_rollup_clock clock = {.now_us = NOW_US, .oldest_us = NOW_US - 1};
+    fp_rollup_clear(&room->rollup, &clock);
+    draw_all(room, 4);
+    room->deltas[0].received_us = NOW_US - 2;
+    assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[0]), FP_ROLLUP_EXPIRED);
+    room->deltas[0].received_us = NOW_US - 1;
+    assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[0]), FP_ROLLUP_COUNTED);
+    assert_int_equal(row_count(room, FP_TABLE_UPLOAD), 1);
+}
+
+static void says_when_it_is_full_and_never_passes_its_maximum(void **state)
+{
+    (void)state;
+    struct fp_arena arena;
+    fp_arena_init(&arena, 64 * MEBIBYTE);
+    struct fp_rollup small;
+    fp_rollup_init(&small, 64 * 1024, 512 * 1024);
+    fp_rollup_clear(&small, &now_clock);
+    size_t full_at = 0;
+    size_t added = 0;
+    for (;;) {
+        const struct random_delta_settings settings = {
+            .seed = added, .max_samples = 40, .functions = 300, .routes = 100};
+        struct fp_delta delta;
+        fp_arena_clear(&arena);
+        random_delta(&settings, &arena, &delta);
+        if (full_at == 0 && fp_rollup_is_full(&small))
+            full_at = added;
+        if (fp_rollup_add(&small, &delta) == FP_ROLLUP_NO_ROOM)
+            break;
+        added++;
+    }
+    assert_in_range(full_at, 2, added - 1);
+    assert_in_range(small.texts.used_bytes, 1, 512 * 1024);
+    /* After a clear it takes the same again. */
+    fp_rollup_clear(&small, &now_clock);
+    assert_false(fp_rollup_is_full(&small));
+    const struct random_delta_settings settings = {.seed = 1, .max_samples = 40, .functions = 9};
+    struct fp_delta delta;
+    random_delta(&settings, &arena, &delta);
+    assert_int_equal(fp_rollup_add(&small, &delta), FP_ROLLUP_COUNTED);
+    fp_rollup_release(&small);
+    assert_int_equal(small.budget, 512 * 1024);
+    fp_arena_release(&arena);
+}
+
+static void rows_come_sorted_as_signed_numbers(void **state)
+{
+    (void)state;
+    size_t budget = MEBIBYTE;
+    struct fp_rows rows;
+    fp_rows_init(&rows, 4 * sizeof(int64_t), 2, &budget);
+    uint64_t random = 3;
+    for (int i = 0; i < 3000; i++) {
+        const int64_t key[2] = {(int64_t)(random_next(&random) % 50) - 25,
+                                (int64_t)random_next(&random)};
+        bool added;
+        assert_non_null(fp_rows_put(&rows, key, &added));
+        assert_true(added);
+        assert_non_null(fp_rows_put(&rows, key, &added));
+        assert_false(added);
+    }
+    assert_true(fp_rows_sort(&rows));
+    for (size_t i = 1; i < rows.count; i++) {
+        const int64_t *before = fp_rows_sorted(&rows, i - 1);
+        const int64_t *after = fp_rows_sorted(&rows, i);
+        assert_true(before[0] < after[0] || (before[0] == after[0] && before[1] < after[1]));
+    }
+    fp_rows_release(&rows);
+    assert_int_equal(budget, MEBIBYTE);
+}
+
+static void claim_keys_sort_as_postgresql_sorts_uuids(void **state)
+{
+    (void)state;
+    const struct fp_uuid low = {{0x7f, 0xff}};
+    const struct fp_uuid high = {{0x80}};
+    assert_true(fp_claim_key(&low, 0).high < fp_claim_key(&high, 0).high);
+    const struct fp_uuid second_half = {{0, 0, 0, 0, 0, 0, 0, 0, 1}};
+    const struct fp_uuid second_half_high = {{0, 0, 0, 0, 0, 0, 0, 0, 0xff}};
+    assert_true(fp_claim_key(&second_half, 0).low < fp_claim_key(&second_half_high, 0).low);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(every_fact_is_the_sum_over_its_deltas),
+        TEST(dictionaries_hold_each_name_once),
+        TEST(an_upload_id_counts_once_a_site),
+        TEST(a_recount_leaves_known_uploads_out),
+        TEST(a_load_of_several_parts_counts_once_and_where_it_was_first_seen),
+        TEST(buckets_are_utc_hours_of_receipt),
+        TEST(a_clock_far_ahead_gets_the_database_s_hour),
+        TEST(what_is_older_than_the_retention_changes_nothing),
+        TEST(says_when_it_is_full_and_never_passes_its_maximum),
+        TEST(rows_come_sorted_as_signed_numbers),
+        TEST(claim_keys_sort_as_postgresql_sorts_uuids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
