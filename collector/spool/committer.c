@@ -56,14 +56,15 @@ static void note_file_bytes(struct fp_spool *spool)
     fp_metrics_set(spool->metrics, FP_METRIC_SPOOL_BYTES, (int64_t)spool->table.file_bytes);
 }
 
-/* Deletes the oldest segment that was done with by then. False when there is none. */
+/* Deletes the segment that was trimmed first, if it was so long ago. False when there is none. */
 static bool dispose_of_one(struct fp_spool *spool, int64_t trimmed_until_us)
 {
     pthread_mutex_lock(&spool->lock);
-    const struct fp_table_segment *segment = fp_table_disposable(&spool->table, trimmed_until_us);
-    uint64_t number = segment != NULL ? segment->number : 0;
+    const struct fp_table_segment *segment = fp_table_first_trimmed(&spool->table);
+    bool due = segment != NULL && segment->trimmed_at_us <= trimmed_until_us;
+    uint64_t number = due ? segment->number : 0;
     pthread_mutex_unlock(&spool->lock);
-    if (segment == NULL)
+    if (!due)
         return false;
 
     char name[FP_SEGMENT_NAME_SIZE];
@@ -320,11 +321,9 @@ static int64_t next_due_us(struct fp_spool *spool)
     int64_t due_us = INT64_MAX;
     if (spool->blocked.error != FP_SPOOL_OK)
         due_us = spool->room_back ? 0 : spool->blocked.retry_at_us;
-    const struct fp_table_segment *oldest = fp_table_disposable(&spool->table, INT64_MAX);
-    if (oldest != NULL) {
-        int64_t expiry_us = oldest->trimmed ? oldest->trimmed_at_us + spool->keep_us : 0;
-        due_us = expiry_us < due_us ? expiry_us : due_us;
-    }
+    const struct fp_table_segment *first = fp_table_first_trimmed(&spool->table);
+    if (first != NULL && first->trimmed_at_us + spool->keep_us < due_us)
+        due_us = first->trimmed_at_us + spool->keep_us;
     return due_us;
 }
 

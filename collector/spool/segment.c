@@ -35,6 +35,9 @@ enum { AT_PAYLOAD_LEN = 0, AT_PAYLOAD_CRC = 4, AT_SEQUENCE = 8, AT_FRAME_CRC = 1
 
 static const char name_suffix[] = ".seg";
 
+/* Far from where numbers would begin again; a higher one is not of our making. */
+#define NUMBER_MAX (UINT64_C(1) << 62)
+
 void fp_segment_name(uint64_t number, char name[FP_SEGMENT_NAME_SIZE])
 {
     snprintf(name, FP_SEGMENT_NAME_SIZE, "%016" PRIx64 "%s", number, name_suffix);
@@ -47,7 +50,7 @@ bool fp_segment_parse_name(const char *name, uint64_t *number)
     uint64_t parsed = strtoull(name, &rest, 16);
     char canonical[FP_SEGMENT_NAME_SIZE];
     fp_segment_name(parsed, canonical);
-    if (errno != 0 || parsed == 0 || strcmp(name, canonical) != 0)
+    if (errno != 0 || parsed == 0 || parsed > NUMBER_MAX || strcmp(name, canonical) != 0)
         return false;
     *number = parsed;
     return true;

@@ -21,6 +21,9 @@
 /* A segment smaller than this would be mostly header. */
 #define SEGMENT_MIN_BYTES ((uint64_t)2 * FP_SEGMENT_HEADER_LEN)
 
+/* As good as for ever, and far from an overflow. */
+#define KEEP_MAX_US (INT64_MAX / 4)
+
 /* What is set aside may take this part of max_bytes, on top of it. */
 #define ASIDE_PART 8
 
@@ -101,7 +104,7 @@ static struct fp_spool *make_spool(const struct fp_file_ops *ops,
         spool->segment_bytes = spool->max_bytes / 2;
     if (spool->segment_bytes < SEGMENT_MIN_BYTES)
         spool->segment_bytes = SEGMENT_MIN_BYTES;
-    spool->keep_us = settings->keep_us;
+    spool->keep_us = settings->keep_us < KEEP_MAX_US ? settings->keep_us : KEEP_MAX_US;
     spool->active.file = -1;
     spool->reader.file = -1;
     spool->reader.scan.ops = ops;

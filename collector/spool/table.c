@@ -16,7 +16,8 @@ bool fp_table_add(struct fp_table *table, const struct fp_table_segment *segment
         table->segments = segments;
         table->cap = cap;
     }
-    table->segments[table->count++] = *segment;
+    table->segments[table->count] = *segment;
+    table->segments[table->count++].trimmed_at_us = FP_TABLE_NOT_TRIMMED;
     table->file_bytes += segment->file_bytes;
     return true;
 }
@@ -61,22 +62,23 @@ void fp_table_trim(struct fp_table *table, uint64_t position, int64_t now_us)
     /* Not the newest: it may still grow past position. */
     for (size_t i = 0; i + 1 < table->count; i++) {
         struct fp_table_segment *segment = &table->segments[i];
-        if (segment->trimmed || segment->last_sequence > position)
-            continue;
-        segment->trimmed = true;
-        segment->trimmed_at_us = now_us;
+        if (segment->last_sequence == 0)
+            segment->trimmed_at_us = FP_TABLE_EMPTY;
+        else if (segment->last_sequence <= position && segment->trimmed_at_us > now_us)
+            segment->trimmed_at_us = now_us;
     }
 }
 
-struct fp_table_segment *fp_table_disposable(struct fp_table *table, int64_t trimmed_until_us)
+struct fp_table_segment *fp_table_first_trimmed(struct fp_table *table)
 {
+    struct fp_table_segment *first = NULL;
     for (size_t i = 0; i + 1 < table->count; i++) {
         struct fp_table_segment *segment = &table->segments[i];
-        bool empty = segment->last_sequence == 0;
-        if (empty || (segment->trimmed && segment->trimmed_at_us <= trimmed_until_us))
-            return segment;
+        if (segment->trimmed_at_us != FP_TABLE_NOT_TRIMMED &&
+            (first == NULL || segment->trimmed_at_us < first->trimmed_at_us))
+            first = segment;
     }
-    return NULL;
+    return first;
 }
 
 void fp_table_remove(struct fp_table *table, uint64_t number)

@@ -15,8 +15,7 @@ struct fp_table_segment {
     uint64_t last_sequence;  /* of the last committed record, 0 when it holds none */
     uint64_t end;            /* where committed records end in the file */
     uint64_t file_bytes;     /* what the file takes on disk */
-    bool trimmed;            /* all its records are done with */
-    int64_t trimmed_at_us;   /* since then, on the monotonic clock */
+    int64_t trimmed_at_us;   /* all its records are done with since then, on the monotonic clock */
 };
 
 struct fp_table {
@@ -26,10 +25,14 @@ struct fp_table {
     uint64_t file_bytes; /* of all of them */
 };
 
+/* Values of trimmed_at_us for a segment with records to read, and for one that never had any. */
+#define FP_TABLE_NOT_TRIMMED INT64_MAX
+#define FP_TABLE_EMPTY INT64_MIN
+
 /* Past so many files the spool counts as full. */
 #define FP_TABLE_MAX 65536
 
-/* Adds the newest segment. False when there are too many or no memory. */
+/* Adds the newest segment, not trimmed. False when there are too many or no memory. */
 bool fp_table_add(struct fp_table *table, const struct fp_table_segment *segment) FP_MUST_CHECK;
 
 /* The newest segment, NULL when there is none. The pointer lives until the table changes. */
@@ -51,10 +54,10 @@ void fp_table_resize(struct fp_table *table, struct fp_table_segment *segment, u
 void fp_table_trim(struct fp_table *table, uint64_t position, int64_t now_us);
 
 /*
- * The segment whose file may go first, NULL when none: empty, or trimmed at or before
- * `trimmed_until_us`; never the newest, whose header keeps sequence numbers from repeating.
+ * The segment that was trimmed first, NULL when none was; never the newest, whose header keeps
+ * sequence numbers from repeating.
  */
-struct fp_table_segment *fp_table_disposable(struct fp_table *table, int64_t trimmed_until_us);
+struct fp_table_segment *fp_table_first_trimmed(struct fp_table *table);
 
 /* Forgets the segment of that number. */
 void fp_table_remove(struct fp_table *table, uint64_t number);

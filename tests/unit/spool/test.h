@@ -246,14 +246,24 @@ static inline size_t count_files(const struct fixture *fixture, const char *pref
     return count;
 }
 
-/* Waits until so many segment files are there. */
+static inline size_t known_segments(const struct fixture *fixture)
+{
+    pthread_mutex_lock(&fixture->spool->lock);
+    size_t count = fixture->spool->table.count;
+    pthread_mutex_unlock(&fixture->spool->lock);
+    return count;
+}
+
+/* Waits until the spool knows of so many segments, and checks that so many files are there. */
 static inline void wait_for_segments(const struct fixture *fixture, size_t count)
 {
     int64_t until_us = fp_clock_monotonic_us() + PATIENCE_US;
-    while (count_files(fixture, "", ".seg") != count) {
-        assert_true(fp_clock_monotonic_us() < until_us);
+    while (known_segments(fixture) != count) {
+        if (fp_clock_monotonic_us() > until_us)
+            assert_int_equal(known_segments(fixture), count);
         sched_yield();
     }
+    assert_int_equal(count_files(fixture, "", ".seg"), count);
 }
 
 static inline int64_t metric(const struct fixture *fixture, enum fp_metric metric)
