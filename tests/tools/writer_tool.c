@@ -1,0 +1,244 @@
+/*
+ * writer_tool: a spool and a writer under a test's command, fed with random deltas.
+ *
+ *     writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]
+ *
+ * Settings: window_us, max_window_us, facts_us, log_us, ids_us, stop_us, segment_bytes. Commands on
+ * standard input, one a line; each is answered by one line of JSON:
+ *
+ *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …; answers when durable
+ *     describe SEED [RECEIVED_US]       what such a delta holds
+ *     damage                            a record that no version could have written
+ *     metrics                           Prometheus text as a JSON string
+ *     quit                              stops the writer, closes the spool
+ */
+#include "collector/base/clock.h"
+#include "collector/base/uuid.h"
+#include "collector/writer.h"
+
+#include "tests/tools/random_delta.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define ARENA_MAX (64 * 1024 * 1024)
+
+struct tool {
+    struct fp_spool *spool;
+    struct fp_writer *writer;
+    struct fp_metrics *metrics;
+    struct fp_arena arena;
+    struct fp_buf bytes;
+    int done_fd; /* counts appends that are durable */
+};
+
+static void die(const char *what)
+{
+    fprintf(stderr, "writer_tool: %s\n", what);
+    exit(2);
+}
+
+static void draw(struct tool *tool, uint64_t seed, int64_t received_us, struct fp_delta *delta)
+{
+    const struct random_delta_settings settings = {
+        .seed = seed,
+        .received_us = received_us,
+        .max_samples = 30,
+        .functions = 40,
+        .routes = 3,
+    };
+    fp_arena_clear(&tool->arena);
+    random_delta(&settings, &tool->arena, delta);
+}
+
+static void when_done(void *context, enum fp_spool_error result)
+{
+    const struct tool *tool = context;
+    const uint64_t one = 1;
+    if (result != FP_SPOOL_OK)
+        die(fp_spool_error_text(result));
+    (void)!write(tool->done_fd, &one, sizeof(one));
+}
+
+static void append_bytes(struct tool *tool, const void *bytes, size_t len)
+{
+    enum fp_spool_error error = fp_spool_append(tool->spool, bytes, len, when_done, tool);
+    if (error != FP_SPOOL_OK)
+        die(fp_spool_error_text(error));
+}
+
+static void await_done(const struct tool *tool, uint64_t count)
+{
+    while (count > 0) {
+        uint64_t more;
+        if (read(tool->done_fd, &more, sizeof(more)) != (ssize_t)sizeof(more))
+            die("eventfd");
+        count -= more;
+    }
+}
+
+static void append(struct tool *tool, uint64_t seed, uint64_t count, int64_t received_us)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        struct fp_delta delta;
+        draw(tool, seed + i, received_us, &delta);
+        fp_buf_clear(&tool->bytes);
+        fp_delta_encode(&delta, &tool->bytes);
+        append_bytes(tool, tool->bytes.data, tool->bytes.len);
+    }
+    await_done(tool, count);
+    printf("{\"appended\": %" PRIu64 ", \"tail\": %" PRIu64 "}\n", count,
+           fp_spool_tail(tool->spool));
+}
+
+static void damage(struct tool *tool)
+{
+    append_bytes(tool, "\1broken", 7);
+    await_done(tool, 1);
+    printf("{}\n");
+}
+
+/* Prints the members of a delta that a test adds up. Texts of random deltas need no escaping. */
+static void describe(struct tool *tool, uint64_t seed, int64_t received_us)
+{
+    struct fp_delta delta;
+    char id[FP_UUID_TEXT_LEN + 1];
+    char load[FP_UUID_TEXT_LEN + 1];
+    draw(tool, seed, received_us, &delta);
+    fp_uuid_format(&delta.id, id);
+    fp_uuid_format(&delta.load, load);
+    printf("{\"id\": \"%s\", \"load\": \"%s\", \"site\": \"%.*s\", \"route\": \"%.*s\", "
+           "\"samples\": %u, \"profiled_us\": %" PRId64 ", \"unattributed_us\": %" PRId64
+           ", \"frames\": [",
+           id, delta.has_load ? load : "", FP_STR_ARG(delta.segment.site),
+           FP_STR_ARG(delta.segment.route), delta.samples, delta.profiled_us,
+           delta.unattributed_us);
+    for (uint32_t i = 0; i < delta.frame_count; i++)
+        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", %" PRId64 "]", i > 0 ? ", " : "",
+               (int64_t)delta.frames[i].id, delta.frames[i].samples, delta.frames[i].self_us,
+               delta.frames[i].total_us);
+    printf("], \"timings\": [");
+    for (uint32_t i = 0; i < delta.timing_count; i++)
+        printf("%s[\"%" PRId64 "\", %u, %" PRId64 "]", i > 0 ? ", " : "",
+               (int64_t)delta.timings[i].id, delta.timings[i].count, delta.timings[i].sum_us);
+    printf("]}\n");
+}
+
+static void print_metrics(struct tool *tool)
+{
+    fp_buf_clear(&tool->bytes);
+    fp_metrics_render(tool->metrics, &tool->bytes);
+    putchar('"');
+    for (size_t i = 0; i < tool->bytes.len; i++) {
+        int c = tool->bytes.data[i];
+        if (c == '\n')
+            fputs("\\n", stdout);
+        else if (c == '"')
+            fputs("\\\"", stdout);
+        else
+            putchar(c);
+    }
+    fputs("\"\n", stdout);
+}
+
+/* Obeys one line; false when it was the last. */
+static bool obey(struct tool *tool, const char *line)
+{
+    char word[32];
+    uint64_t seed = 0;
+    uint64_t count = 0;
+    int64_t received_us = 0;
+    if (sscanf(line, "append %" SCNu64 " %" SCNu64 " %" SCNd64, &seed, &count, &received_us) >= 2)
+        append(tool, seed, count, received_us > 0 ? received_us : fp_clock_real_us());
+    else if (sscanf(line, "describe %" SCNu64 " %" SCNd64, &seed, &received_us) >= 1)
+        describe(tool, seed, received_us);
+    else if (sscanf(line, "%31s", word) == 1 && strcmp(word, "damage") == 0)
+        damage(tool);
+    else if (strcmp(word, "metrics") == 0)
+        print_metrics(tool);
+    else if (strcmp(word, "quit") == 0)
+        return false;
+    else
+        die("unknown command");
+    return true;
+}
+
+static void read_setting(const char *argument, struct fp_writer_settings *settings,
+                         uint64_t *segment_bytes)
+{
+    const struct {
+        const char *name;
+        int64_t *value;
+    } known[] = {
+        {"window_us=", &settings->min_window_us},
+        {"max_window_us=", &settings->max_window_us},
+        {"facts_us=", &settings->retention.facts_us},
+        {"log_us=", &settings->retention.upload_log_us},
+        {"ids_us=", &settings->retention.upload_ids_us},
+        {"stop_us=", &settings->stop_timeout_us},
+        {"segment_bytes=", (int64_t *)segment_bytes},
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        size_t len = strlen(known[i].name);
+        if (strncmp(argument, known[i].name, len) == 0) {
+            *known[i].value = strtoll(argument + len, NULL, 10);
+            return;
+        }
+    }
+    die("unknown setting");
+}
+
+static void open_spool(struct tool *tool, const char *path, uint64_t segment_bytes)
+{
+    const struct fp_spool_settings settings = {
+        .path = path,
+        .max_bytes = UINT64_C(256) * 1024 * 1024,
+        .segment_bytes = segment_bytes,
+        .keep_us = FP_US_PER_HOUR,
+    };
+    struct fp_buf detail;
+    fp_buf_init(&detail, 1024);
+    if (fp_spool_open(&settings, tool->metrics, &tool->spool, &detail) != FP_SPOOL_OK) {
+        fp_buf_add(&detail, "", 1);
+        die(detail.failed ? "spool" : (const char *)detail.data);
+    }
+    fp_buf_release(&detail);
+}
+
+int main(int argc, char **argv)
+{
+    struct tool tool = {.metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC)};
+    struct fp_writer_settings settings = {
+        .min_window_us = 20 * FP_US_PER_MS,
+        .max_window_us = 10 * FP_US_PER_S,
+        .retention = {400 * FP_US_PER_DAY, 30 * FP_US_PER_DAY, 7 * FP_US_PER_DAY},
+        .stop_timeout_us = 5 * FP_US_PER_S,
+    };
+    uint64_t segment_bytes = 4 * 1024 * 1024;
+    if (argc < 3 || tool.metrics == NULL || tool.done_fd < 0)
+        die("usage: writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]");
+    settings.database = argv[1];
+    for (int i = 3; i < argc; i++)
+        read_setting(argv[i], &settings, &segment_bytes);
+    fp_arena_init(&tool.arena, ARENA_MAX);
+    fp_buf_init(&tool.bytes, ARENA_MAX);
+    open_spool(&tool, argv[2], segment_bytes);
+    tool.writer = fp_writer_start(&settings, tool.spool, tool.metrics);
+    if (tool.writer == NULL)
+        die("writer");
+    char line[256];
+    do
+        fflush(stdout);
+    while (fgets(line, sizeof(line), stdin) != NULL && obey(&tool, line));
+    fp_spool_stop_appends(tool.spool);
+    fp_writer_stop(tool.writer);
+    fp_spool_close(tool.spool);
+    fp_metrics_free(tool.metrics);
+    fp_arena_release(&tool.arena);
+    fp_buf_release(&tool.bytes);
+    printf("{\"stopped\": true}\n");
+    return 0;
+}
