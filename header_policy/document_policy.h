@@ -32,8 +32,8 @@ enum fleetprof_policy_error {
 
 /*
  * Appends configured members to `dictionary`, which starts empty, and whose size limits what may be
- * configured. `members` has to be a dictionary with something in it, of keys that are not there yet,
- * with the types that the profiling members need; else `dictionary` stays as it was.
+ * configured. `members` has to be a dictionary with something in it, its keys not there yet, with
+ * the types that the profiling members need; else `dictionary` stays as it was.
  */
 FLEETPROF_MUST_CHECK enum fleetprof_policy_error
 fleetprof_document_policy_add(struct fleetprof_buffer *dictionary, struct fleetprof_slice members);

@@ -28,12 +28,15 @@ before(async () => {
 after(async () => { upstream?.stop(); await nginx?.stop(); });
 
 /** Asks until the cache has the page in that state. */
-function pageThatIs(/** @type {string} */ state, /** @type {string} */ visitor) {
-  return waitFor(async () => {
-    const response = await exchange(nginx.port,
-      requestBytes({ host: 'any', path: `/${visitor}`, ask: [['Cookie', `visitor=${visitor}`]] }));
-    return linesOf(response, 'x-cache')[0] === state && response;
+async function pageThatIs(/** @type {string} */ state, /** @type {string} */ visitor) {
+  const bytes = requestBytes({ host: 'any', path: `/${visitor}`, ask: [['Cookie', `visitor=${visitor}`]] });
+  let response = await exchange(nginx.port, bytes);
+  await waitFor(async () => {
+    if (linesOf(response, 'x-cache')[0] === state) return true;
+    response = await exchange(nginx.port, bytes);
+    return false;
   }, { what: `page that is ${state}`, intervalMs: 100 });
+  return response;
 }
 
 for (const [visitor, said] of [['visitor-1', yes], ['0123456789abcdef', no]]) {
