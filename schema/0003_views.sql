@@ -69,19 +69,20 @@ as $$
 #variable_conflict use_column
 declare
     next_id bigint := stack_path.stack_id;
-    label text;
-    path text[] := '{}';
+    next_frame_id bigint;
+    frame_ids bigint[] := '{}';
 begin
     while next_id is not null loop
-        select parent_id, frame_label(function, resource, line, column_number)
-        into next_id, label
-        from stack
-        join named_frame using (frame_id)
-        where stack_id = next_id;
+        select parent_id, frame_id into next_id, next_frame_id from stack where stack_id = next_id;
         exit when not found;
-        path := label || path;
+        frame_ids := next_frame_id || frame_ids;
     end loop;
-    return path;
+    return array(
+        select frame_label(function, resource, line, column_number)
+        from unnest(frame_ids) with ordinality as node (frame_id, place)
+        join named_frame using (frame_id)
+        order by place
+    );
 end
 $$;
 

@@ -146,15 +146,19 @@ begin
     select
         (select total_us from whole),
         (select samples from whole),
-        array_agg(coalesce(parent.place, 0) order by node.place),
-        array_agg(node.level order by node.place),
-        array_agg(node.frame_id order by node.place),
-        array_agg(node.self_us order by node.place),
-        array_agg(node.total_us order by node.place),
-        array_agg(node.samples order by node.place)
+        array_agg(parent_place),
+        array_agg(level),
+        array_agg(frame_id),
+        array_agg(self_us),
+        array_agg(total_us),
+        array_agg(samples)
     into whole_us, whole_samples, parents, levels, frame_ids, self_sums, total_sums, sample_sums
-    from kept as node
-    left join kept as parent on parent.stack_id = node.parent_id;
+    from (
+        select node.*, coalesce(parent.place, 0) as parent_place
+        from kept as node
+        left join kept as parent on parent.stack_id = node.parent_id
+        order by node.place
+    ) as node;
 
     if whole_us is null then
         return;

@@ -1,0 +1,162 @@
+-- hotspots: self and total time, shares, order, markers, whose uploads.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, pg_catalog;
+
+insert into segment (segment_id) values (1);
+insert into frame_name values
+    ('anonymous', '', 'app.js', 12, 3, 'function'),
+    ('placeless', '', null, 7, null, 'function'),
+    ('sort', 'sort', null, null, null, 'builtin'),
+    ('(layout)', '(layout)', null, null, null, 'marker');
+insert into sample (upload, us, marker, path) values
+    (1, 10000, '(none)', '{main,render,draw}'),
+    (1,  5000, '(none)', '{main,render}'),
+    (1,  4000, '(none)', '{main,anonymous}'),
+    (1,  6000, '(none)', '{main,fib,fib,fib}'),
+    (1, 15000, '(none)', null),
+    (2, 10000, 'layout', '{main,render}'),
+    (2,  3000, 'layout', '{(layout)}'),
+    (2,  4000, 'gc',     '{main,sort}'),
+    (2,  1000, '(none)', '{main,placeless}'),
+    (2,  2000, 'gc',     '{main,render}'),
+    (3, 40000, '(none)', null);
+select pg_temp.store() \g /dev/null
+
+select plan(25);
+
+prepare hotspots_of_the_day as
+    select function, resource, line, column_number, kind, self_ms, total_ms, samples, uploads
+    from hotspots('shop', '2026-01-05Z', '2026-01-06Z');
+select results_eq(
+    'hotspots_of_the_day',
+    $$ values
+        ('render',      'app.js', 1,  1,    'function', 17::float8, 27::float8, 4::bigint, 2::bigint),
+        ('draw',        'app.js', 1,  1,    'function', 10,         10,         1,         1),
+        ('fib',         'app.js', 1,  1,    'function', 6,          6,          1,         1),
+        ('(anonymous)', 'app.js', 12, 3,    'function', 4,          4,          1,         1),
+        ('sort',        null,     null::integer, null::integer, 'builtin', 4, 4, 1,        1),
+        ('(layout)',    null,     null, null, 'marker', 3,          3,          1,         1),
+        ('(anonymous)', null,     7,  null, 'function', 1,          1,          1,         1),
+        ('main',        'app.js', 1,  1,    'function', 0,          42,         8,         2) $$,
+    'self and total time, a recursive function once per sample, equal ones by name');
+
+-- 100 ms were profiled, 55 of them unattributed.
+select results_eq(
+    $$ select function, self_share, total_share from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 2) $$,
+    $$ values ('render', 0.17::float8, 0.27::float8), ('draw', 0.1, 0.1) $$,
+    'shares are of profiled time, unattributed time included');
+
+select is(
+    (select array_agg(function) from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 3)),
+    '{render,draw,fib}', 'top cuts');
+select is(
+    (select count(*) from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => null)), 8::bigint,
+    'top => null is all');
+select throws_ok($$ select * from hotspots('shop', top => 0) $$, '22023', 'top is 0', 'top is at least 1');
+
+-- Markers. A share stays one of all profiled time.
+select results_eq(
+    $$ select function, self_ms, total_ms, self_share, samples, uploads
+       from hotspots('shop', '2026-01-05Z', '2026-01-06Z', marker => 'layout') $$,
+    $$ values
+        ('render', 10::float8, 10::float8, 0.1::float8, 1::bigint, 1::bigint),
+        ('(layout)', 3, 3, 0.03, 1, 1),
+        ('main', 0, 10, 0, 1, 1) $$,
+    'one marker: its samples alone');
+prepare unmarked as
+    select function, line, self_ms, total_ms, samples, uploads
+    from hotspots('shop', '2026-01-05Z', '2026-01-06Z', marker => '(none)');
+select results_eq(
+    'unmarked',
+    $$ values
+        ('draw', 1, 10::float8, 10::float8, 1::bigint, 1::bigint),
+        ('fib', 1, 6, 6, 1, 1),
+        ('render', 1, 5, 15, 2, 1),
+        ('(anonymous)', 12, 4, 4, 1, 1),
+        ('(anonymous)', 7, 1, 1, 1, 1),
+        ('main', 1, 0, 26, 5, 2) $$,
+    '(none): what no marker has, and no row for a frame that has nothing left');
+select results_eq(
+    $$ select function, line, self_ms, total_ms, samples, uploads
+       from hotspots('shop', '2026-01-05Z', '2026-01-06Z', marker => '') $$,
+    'unmarked', 'marker '''' is (none)');
+select results_eq(
+    $$ select function, resource, line, column_number, kind, self_ms, total_ms, samples, uploads
+       from hotspots('shop', '2026-01-05Z', '2026-01-06Z', marker => '%') $$,
+    'hotspots_of_the_day', 'all markers by wildcard are no filter');
+
+-- A wildcard that matches some of them.
+select results_eq(
+    $$ select function, self_ms, samples, uploads
+       from hotspots('shop', '2026-01-05Z', '2026-01-06Z', marker => '%c%') $$,
+    $$ values ('sort', 4::float8, 1::bigint, 1::bigint), ('render', 2, 1, 1), ('main', 0, 2, 1) $$,
+    'several markers by wildcard add up');
+select results_eq(
+    $$ select function, self_ms, samples, uploads
+       from hotspots('shop', '2026-01-05Z', '2026-01-06Z', marker => '%o%') where function in ('render', 'main') $$,
+    $$ values ('render', 15::float8, 3::bigint, 2::bigint), ('main', 0, 6, 3) $$,
+    '(none) among several: an upload counts once for each of its markers');
+select is(
+    (select array_agg(name) from unnest(fleetprof_data.select_markers('%o%')) as name),
+    '{(none),layout,other}', 'these have an o');
+
+-- A bucket counts when it overlaps [since, until): the samples are in that of 10:00 UTC.
+create function pg_temp.found(since timestamptz, until timestamptz)
+returns boolean
+language sql
+return exists (select from fleetprof.hotspots('shop', since, until));
+select ok(pg_temp.found('2026-01-05 10:00Z', '2026-01-05 11:00Z'), 'the very hour');
+select ok(pg_temp.found('2026-01-05 10:20Z', '2026-01-05 10:40Z'), 'an interval within the hour');
+select ok(pg_temp.found('2026-01-05 10:59:59.999999Z', '2026-01-05 15:00Z'), 'since in the hour''s last microsecond');
+select ok(not pg_temp.found('2026-01-05 11:00Z', '2026-01-05 15:00Z'), 'since at the hour''s end');
+select ok(pg_temp.found('2026-01-05 05:00Z', '2026-01-05 10:00:00.000001Z'), 'until just after the hour''s start');
+select ok(not pg_temp.found('2026-01-05 05:00Z', '2026-01-05 10:00Z'), 'until at the hour''s start');
+select ok(not pg_temp.found('2026-01-05 10:30Z', '2026-01-05 10:30Z'), 'an empty interval overlaps nothing');
+select ok(pg_temp.found('-infinity', 'infinity'), 'for ever');
+select ok(pg_temp.found(null, null), 'null bounds are no bounds');
+
+select fleetprof_data.make_partitions(array[(now() at time zone 'UTC')::date, (now() at time zone 'UTC')::date - 1]) \g /dev/null
+insert into fleetprof_data.frame_fact
+select 1, date_bin('1 hour', now(), '2000-01-01Z'), frame_id, 1, 1, 1, 1, 1, 0, 0, 0, 0
+from fleetprof_data.frame where function = 'main';
+select results_eq(
+    $$ select function from hotspots('shop') $$, $$ values ('main') $$,
+    'by default the last day, what arrives in this hour included');
+
+-- Two sites have the same function: ids differ, what is shown is the same.
+insert into fleetprof_data.segment values (2, 'shop-eu', '', '', '', '', '', '', '', '', 0, '2026-01-05');
+insert into fleetprof_data.frame
+select 99, function, resource_id, line, column_number, kind, last_seen
+from fleetprof_data.frame where function = 'render';
+insert into fleetprof_data.frame_fact values (2, '2026-01-05 10:00Z', 99, 1, 1, 2, 3000, 3000, 0, 0, 0, 0);
+insert into fleetprof_data.segment_fact values (2, '2026-01-05 10:00Z', 1, 1, 2, 0, 100000, 0, 0);
+select results_eq(
+    $$ select function, self_ms, total_ms, self_share, samples, uploads
+       from hotspots('shop%', '2026-01-05Z', '2026-01-06Z', top => 1) $$,
+    $$ values ('render', 20::float8, 30::float8, 0.1::float8, 6::bigint, 3::bigint) $$,
+    'a function of several sites is one row');
+
+-- Ties: by name, resource, line, column, absent last, whatever the collation.
+insert into fleetprof_data.segment values (3, 'ties', '', '', '', '', '', '', '', '', 0, '2026-01-05');
+insert into fleetprof_data.resource values (301, 'a.js', '2026-01-05'), (302, 'B.js', '2026-01-05');
+insert into fleetprof_data.frame
+select 300 + row_number() over (), function, resource_id, line, column_number, 'function', '2026-01-05'
+from (values
+    ('b', 301, 1, 1), ('a', null, 1, 1), ('a', 301, 2, 1), ('a', 301, 1, null), ('a', 301, 1, 2), ('a', 301, 1, 1),
+    ('a', 302, 1, 1), ('B', 301, 1, 1)
+) as frame (function, resource_id, line, column_number);
+insert into fleetprof_data.frame_fact
+select 3, '2026-01-05 10:00Z', frame_id, 1, 1, 1, 5, frame_id, 0, 0, 0, 0
+from fleetprof_data.frame where frame_id between 301 and 308;
+select results_eq(
+    $$ select function, resource, line, column_number from hotspots('ties', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values
+        ('B', 'a.js', 1, 1), ('a', 'B.js', 1, 1), ('a', 'a.js', 1, 1), ('a', 'a.js', 1, 2),
+        ('a', 'a.js', 1, null), ('a', 'a.js', 2, 1), ('a', null, 1, 1), ('b', 'a.js', 1, 1) $$,
+    'equal self times: by name, resource, line, column');
+select is(
+    (select count(self_share) from hotspots('ties', '2026-01-05Z', '2026-01-06Z')), 0::bigint,
+    'no profiled time, no share');
+
+select * from finish();
+rollback;

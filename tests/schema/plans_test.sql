@@ -1,0 +1,59 @@
+-- Plans: a query for a day and a few segments reads that day's partitions, by index.
+\ir fixture.inc
+set local search_path = pgtap, pg_catalog;
+
+-- 400 segments of 50 frames, on two days.
+insert into segment (segment_id, route) select n, '/' || n from generate_series(1, 400) as n;
+insert into sample (segment_id, bucket, us, marker, path)
+select segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', 1000, 'layout', array['f' || n]
+from segment, generate_series(1, 50) as n, generate_series(0, 1) as day;
+insert into timing_value (segment_id, bucket, name, us)
+select segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', 'measure ' || n, n * n * n
+from segment, generate_series(1, 50) as n, generate_series(0, 1) as day;
+select pg_temp.store() \g /dev/null
+analyze;
+
+create temp table question (name text, arguments text, fact text);
+insert into question values
+    ('hotspots', '', 'frame_fact'),
+    ('hotspots', ', marker => ''layout''', 'frame_marker_fact'),
+    ('flamegraph', '', 'stack_fact'),
+    ('folded', '', 'stack_fact'),
+    ('markers', '', 'marker_fact'),
+    ('timings', '', 'timing_fact'),
+    ('timings', '', 'timing_bin_fact');
+
+-- Scans of a partition by one call: {whole, by index}.
+create function pg_temp.scans(partition text, query text)
+returns bigint[]
+language plpgsql
+as $$
+declare
+    before bigint[];
+begin
+    select array[sum(seq_scan), sum(idx_scan)] into before
+    from pg_stat_xact_user_tables where schemaname = 'fleetprof_data' and relname = partition;
+    execute query;
+    return (
+        select array[sum(seq_scan) - before[1], sum(idx_scan) - before[2]]
+        from pg_stat_xact_user_tables where schemaname = 'fleetprof_data' and relname = partition);
+end
+$$;
+
+select plan(14);
+select is(
+    pg_temp.scans(
+        fact || '_20260106',
+        format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'', ''/7''%s)', name, arguments)),
+    '{0,0}', format('%s leaves other days of %s alone', name, fact))
+from question;
+select is(
+    scans[1] = 0 and scans[2] > 0, true,
+    format('%s finds its rows of %s by index: %s', name, fact, scans))
+from question
+cross join lateral pg_temp.scans(
+    fact || '_20260105',
+    format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'', ''/7''%s)', name, arguments)) as scans;
+
+select * from finish();
+rollback;

@@ -1,0 +1,90 @@
+-- Rights: the reader reads everything and writes nothing; nobody else gets in.
+\ir fixture.inc
+set local search_path = pgtap, pg_catalog;
+
+create role stranger;
+insert into segment (segment_id) values (1);
+insert into sample (us, path) values (1000, '{main}');
+insert into timing_value (name, us) values ('ready', 5);
+select pg_temp.store() \g /dev/null
+grant usage on schema pgtap to public;
+
+create temp table surface as
+select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
+from pg_proc where pronamespace = 'fleetprof'::regnamespace
+union all
+select format('select * from fleetprof.%I', relname)
+from pg_class where relnamespace = 'fleetprof'::regnamespace and relkind = 'v';
+create temp table storage as
+select relname from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind in ('r', 'p', 'v');
+select plan(
+    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 5);
+
+create function pg_temp.runs(query text)
+returns text
+language plpgsql
+as $$
+begin
+    execute query;
+    return 'runs';
+exception
+    when insufficient_privilege then return 'not allowed';
+end
+$$;
+create temp table outcome (who name, query text, result text);
+grant all on outcome, surface, storage to public;
+
+set local role fleetprof_reader;
+insert into outcome select current_user, query, pg_temp.runs(query) from surface;
+reset role;
+set local role stranger;
+insert into outcome select current_user, query, pg_temp.runs(query) from surface;
+reset role;
+select is(result, case who when 'stranger' then 'not allowed' else 'runs' end, format('%s: %s: %s', who, query, result))
+from outcome order by who, query;
+
+select is(prosecdef, false, 'not security definer: ' || query)
+from surface
+join pg_proc on query like '%fleetprof.' || quote_ident(proname) || '(%' and pronamespace = 'fleetprof'::regnamespace
+union all
+select ok('security_invoker=true' = any(reloptions), 'security invoker: ' || query)
+from surface
+join pg_class on query = 'select * from fleetprof.' || quote_ident(relname) and relnamespace = 'fleetprof'::regnamespace;
+
+select ok(
+    not has_table_privilege('fleetprof_reader', format('fleetprof_data.%I', relname), 'insert, update, delete, truncate'),
+    'the reader cannot write ' || relname)
+from storage order by relname;
+select ok(
+    not has_table_privilege('stranger', format('fleetprof_data.%I', relname), 'select, insert, update, delete, truncate'),
+    'a stranger cannot touch ' || relname)
+from storage order by relname;
+
+select is_empty(
+    $$ select proname from pg_proc
+       where pronamespace in ('fleetprof'::regnamespace, 'fleetprof_data'::regnamespace)
+           and has_function_privilege('stranger', oid, 'execute') $$,
+    'no function is for everybody');
+select is_empty(
+    $$ select proname from pg_proc
+       where pronamespace in ('fleetprof'::regnamespace, 'fleetprof_data'::regnamespace)
+           and (proconfig is null or not exists (select from unnest(proconfig) as setting where setting like 'search_path=%'))
+           and prolang <> (select oid from pg_language where lanname = 'sql') $$,
+    'every function has its search_path fixed');
+select is_empty(
+    $$ select proname from pg_proc
+       where pronamespace = 'fleetprof'::regnamespace and (provolatile <> 's' or proparallel <> 's') $$,
+    'what users call is stable and parallel safe');
+select is_empty(
+    $$ select proname from pg_proc
+       where pronamespace in ('fleetprof'::regnamespace, 'fleetprof_data'::regnamespace)
+           and prolang <> (select oid from pg_language where lanname = 'sql')
+           and prosrc !~ '^\s*#variable_conflict use_column' $$,
+    'a name in a query is the column''s');
+select ok(
+    not has_schema_privilege('fleetprof_reader', 'fleetprof', 'create')
+    and not has_schema_privilege('fleetprof_reader', 'fleetprof_data', 'create'),
+    'the reader creates nothing');
+
+select * from finish();
+rollback;

@@ -1,0 +1,62 @@
+-- The views: names, units, absent values.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, pg_catalog;
+
+insert into frame_name values ('anonymous', '', 'app.js', 12, 3, 'function');
+insert into segment (segment_id) values (1);
+insert into segment (segment_id, site) values (5, 'views');
+insert into sample (segment_id, upload, us, marker, path) values
+    (5, 1, 2000, 'gc', '{main,anonymous}'), (5, 2, 1000, '(none)', '{main,anonymous}'), (5, 2, 500, '(none)', '{main}');
+insert into timing_value (name, us) values ('partly negative', -30), ('partly negative', 10), ('partly negative', 20);
+select pg_temp.store() \g /dev/null
+
+select plan(6);
+
+select results_eq(
+    $$ select bucket, site, route, name, kind, uploads, count, negative, sum_ms, min_ms, max_ms
+       from timing_hourly where name = 'partly negative' $$,
+    $$ values ('2026-01-05 10:00Z'::timestamptz, 'shop', '/cart', 'partly negative', 'measure',
+               1::bigint, 3::bigint, 1::bigint, 0::float8, -0.03::float8, 0.02::float8) $$,
+    'timing_hourly');
+
+update fleetprof_data.segment set rate_ppm = 500 where segment_id = 5;
+select results_eq(
+    $$ select bucket, site, thread, function, resource, line, column_number, kind, uploads, samples, self_ms, total_ms
+       from hotspot_hourly where site = 'views' order by function $$,
+    $$ values
+        ('2026-01-05 10:00Z'::timestamptz, 'views', 'window', '(anonymous)', 'app.js', 12, 3, 'function', 2::bigint, 2::bigint, 3::float8, 3::float8),
+        ('2026-01-05 10:00Z', 'views', 'window', 'main', 'app.js', 1, 1, 'function', 2, 3, 0.5, 3.5) $$,
+    'hotspot_hourly');
+select results_eq(
+    $$ select path, level, function, line, marker, uploads, samples, self_ms
+       from stack_hourly where site = 'views' order by path, marker $$,
+    $$ values
+        ('{main}'::text[], 1, 'main', 1, '(none)', 1::bigint, 1::bigint, 0.5::float8),
+        ('{main,"(anonymous) app.js:12:3"}', 2, '(anonymous)', 12, '(none)', 1, 1, 1),
+        ('{main,"(anonymous) app.js:12:3"}', 2, '(anonymous)', 12, 'gc', 1, 1, 2) $$,
+    'stack_hourly');
+select results_eq(
+    $$ select site, route, release, environment, variant, browser, os, device, thread, sample_rate, last_seen
+       from fleetprof.segment where segment_id in (1, 5) order by segment_id $$,
+    $$ values
+        ('shop', '/cart', 'v1', 'production', 'a', 'Chrome', 'Linux', 'desktop', 'window', null::float8, date '2026-01-05'),
+        ('views', '/cart', 'v1', 'production', 'a', 'Chrome', 'Linux', 'desktop', 'window', 0.0005, date '2026-01-05') $$,
+    'segment; no verified rate is null');
+insert into fleetprof_data.upload values
+    ('2026-01-05 10:00Z', '00000000-0000-4000-8000-000000000001', '2026-01-05 10:59Z', 5,
+     '00000000-0000-4000-8000-00000000000a', 2, 'self-profile', 'quota', true, 156, 'fleetprof/1.0', 4096, 3, 1, 3500, 250, 7, 4);
+select results_eq(
+    $$ select received, bucket, upload_id, load_id, part, site, route, release, environment, variant, browser,
+              browser_version, os, device, thread, format, agent, coverage, truncated, body_bytes, samples,
+              unattributed_samples, profiled_ms, unattributed_ms, timings, skipped_entries
+       from upload_log $$,
+    $$ values (
+        '2026-01-05 10:59Z'::timestamptz, '2026-01-05 10:00Z'::timestamptz,
+        '00000000-0000-4000-8000-000000000001'::uuid, '00000000-0000-4000-8000-00000000000a'::uuid, 2,
+        'views', '/cart', 'v1', 'production', 'a', 'Chrome', 156, 'Linux', 'desktop', 'window',
+        'self-profile', 'fleetprof/1.0', 'quota', true, 4096, 3, 1, 3.5::float8, 0.25::float8, 7, 4) $$,
+    'upload_log');
+select is(fleetprof_data.stack_path(-1), '{}', 'a stack that is not there has no path');
+
+select * from finish();
+rollback;
