@@ -123,7 +123,7 @@ static PGresult *ask_why_empty(const struct fp_filters *filters, PGconn *connect
 {
     struct fp_query query;
     fp_query_init(&query, "select max(last_seen) filter (where site = asked), count(site) > 0, "
-                          "coalesce(bool_or(site = asked), false) or asked like '%\\%%' "
+                          "coalesce(bool_or(site = asked), false) or strpos(asked, '%') > 0 "
                           "from (select ");
     fp_query_value(&query, "text", filters->values[FP_FILTER_SITE]);
     fp_query_add(&query,

@@ -205,6 +205,26 @@ static enum fp_exit import_files(const struct import_options *given, const struc
     return worst;
 }
 
+/* Completes what the options leave open with the configuration, whose texts go into `found`. */
+static bool choose_target(const struct import_options *given, const struct fp_config *config,
+                          struct fp_target *found, struct fp_upload_target *target)
+{
+    *target = given->target;
+    if (target->url != NULL)
+        return true;
+    if (config == NULL) {
+        fp_message_error("no collector was named");
+        fp_message_hint("Give --url URL or --config FILE.");
+        return false;
+    }
+    if (!fp_target_find(config, given->site, found))
+        return false;
+    target->url = found->url;
+    if (found->unix_socket[0] != '\0')
+        target->unix_socket = found->unix_socket;
+    return true;
+}
+
 enum fp_exit fp_import_command(int argc, char **argv)
 {
     struct import_options given = {0};
@@ -213,26 +233,14 @@ enum fp_exit fp_import_command(int argc, char **argv)
         !fp_config_file_load(given.config_file, &config))
         return FP_EXIT_TROUBLE;
     struct fp_target found;
-    struct fp_upload_target target = given.target;
-    struct fp_rules *rules = NULL;
+    struct fp_upload_target target;
     enum fp_exit code = FP_EXIT_TROUBLE;
-    if (target.url == NULL && config == NULL) {
-        fp_message_error("no collector was named");
-        fp_message_hint("Give --url URL or --config FILE.");
-        goto done;
+    if (choose_target(&given, config, &found, &target)) {
+        struct fp_rules *rules = fp_config_file_rules(config);
+        if (rules != NULL)
+            code = import_files(&given, rules, &target);
+        fp_rules_unref(rules);
     }
-    if (target.url == NULL) {
-        if (!fp_target_find(config, given.site, &found))
-            goto done;
-        target.url = found.url;
-        if (found.unix_socket[0] != '\0')
-            target.unix_socket = found.unix_socket;
-    }
-    rules = fp_config_file_rules(config);
-    if (rules != NULL)
-        code = import_files(&given, rules, &target);
-done:
-    fp_rules_unref(rules);
     fp_config_free(config);
     return code;
 }

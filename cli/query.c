@@ -9,11 +9,11 @@
 #define MAX_QUERY_LEN ((size_t)16 * 1024)
 
 static const struct argp_option database_options[] = {
-    {"database", 'd', "CONNINFO", 0,
-     "connect with this libpq connection string or URI (else $FLEETPROF_DATABASE, "
-     "else the configuration's)",
+    {"database", 'd', "CONNINFO", 0, "connect with this libpq connection string or URI", 0},
+    {"config", 'c', "FILE", 0,
+     "connect to the database of the collector's configuration (default: that of "
+     "$FLEETPROF_DATABASE, else of " FP_CONFIG_FILE ")",
      0},
-    {"config", 'c', "FILE", 0, "read the collector's configuration (" FP_CONFIG_FILE ")", 0},
     {0},
 };
 
@@ -61,7 +61,7 @@ char *fp_database_choose(const struct fp_database_options *options)
     const char *environment = getenv("FLEETPROF_DATABASE");
     if (options->conninfo != NULL)
         return copy_or_complain(options->conninfo);
-    if (environment != NULL && environment[0] != '\0')
+    if (options->config_file == NULL && environment != NULL && environment[0] != '\0')
         return copy_or_complain(environment);
     struct fp_config *config;
     char *conninfo = NULL;

@@ -22,8 +22,8 @@ struct fp_database_options {
 extern const struct argp fp_database_argp;
 
 /*
- * The connection string of -d, else of $FLEETPROF_DATABASE, else of the configuration. NULL after
- * having said why there is none. The caller frees it.
+ * The connection string of -d, else of -c, else of $FLEETPROF_DATABASE, else of the usual
+ * configuration file. NULL after having said why there is none. The caller frees it.
  */
 char *fp_database_choose(const struct fp_database_options *options) FP_MUST_CHECK;
 

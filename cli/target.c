@@ -5,7 +5,7 @@
 
 #include "cli/message.h"
 
-#include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/un.h>
 
@@ -13,9 +13,10 @@ static const struct fp_site *choose_site(const struct fp_rules *rules, const cha
 {
     if (name == NULL && rules->site_count == 1)
         return &rules->sites[0];
-    for (size_t i = 0; name != NULL && i < rules->site_count; i++)
+    for (size_t i = 0; name != NULL && i < rules->site_count; i++) {
         if (fp_str_equal(rules->sites[i].name, fp_str_of(name)))
             return &rules->sites[i];
+    }
     if (name == NULL)
         fp_message_error("no site was named, and the configuration has several");
     else
@@ -29,24 +30,16 @@ static const struct fp_site *choose_site(const struct fp_rules *rules, const cha
     return NULL;
 }
 
-/* An address to listen on as one to connect to: "any" is reached as loopback. */
+/* "127.0.0.1:8600", "[::1]:8600". Linux reaches "any" addresses as loopback. */
 static bool write_host(const struct fp_address *address, char *host, size_t size)
 {
-    char ip[INET6_ADDRSTRLEN];
-    if (address->sa.ss_family == AF_INET) {
-        struct sockaddr_in sa;
-        memcpy(&sa, &address->sa, sizeof(sa));
-        if (sa.sin_addr.s_addr == htonl(INADDR_ANY))
-            sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        return inet_ntop(AF_INET, &sa.sin_addr, ip, sizeof(ip)) != NULL &&
-               snprintf(host, size, "%s:%u", ip, (unsigned)ntohs(sa.sin_port)) < (int)size;
-    }
-    struct sockaddr_in6 sa;
-    memcpy(&sa, &address->sa, sizeof(sa));
-    if (IN6_IS_ADDR_UNSPECIFIED(&sa.sin6_addr))
-        sa.sin6_addr = in6addr_loopback;
-    return inet_ntop(AF_INET6, &sa.sin6_addr, ip, sizeof(ip)) != NULL &&
-           snprintf(host, size, "[%s]:%u", ip, (unsigned)ntohs(sa.sin6_port)) < (int)size;
+    char ip[INET6_ADDRSTRLEN], port[8];
+    if (getnameinfo((const struct sockaddr *)&address->sa, address->len, ip, sizeof(ip), port,
+                    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return false;
+    bool brackets = address->sa.ss_family == AF_INET6;
+    return snprintf(host, size, "%s%s%s:%s", brackets ? "[" : "", ip, brackets ? "]" : "", port) <
+           (int)size;
 }
 
 bool fp_target_find(const struct fp_config *config, const char *site, struct fp_target *target)

@@ -51,8 +51,11 @@ test('the database comes from the environment, or from the configuration', async
   assert.match(configured.stderr, /applied/);
   const environment = await migrate([], { FLEETPROF_DATABASE: conninfo });
   assert.equal(environment.code, 0, environment.stderr);
-  const given = await migrate(['-d', conninfo, '-c', file], { FLEETPROF_DATABASE: 'host=/nonexistent' });
-  assert.equal(given.code, 0, 'the option comes first');
+  const nowhere = 'host=/nonexistent';
+  const bothOptions = await migrate(['-d', conninfo, '-c', '/nonexistent'], { FLEETPROF_DATABASE: nowhere });
+  assert.equal(bothOptions.code, 0, '-d comes first');
+  const configFirst = await migrate(['-c', file], { FLEETPROF_DATABASE: nowhere });
+  assert.equal(configFirst.code, 0, 'an option comes before the environment');
 });
 
 test('a role without the rights is told so, and what would do', async () => {
