@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import path from 'node:path';
 import { before, describe, test } from 'node:test';
 
-import { temporaryDir } from '../stack.mjs';
+import { repository, temporaryDir } from '../stack.mjs';
 import { moduleFile, preloadSanitizer } from './nginx.mjs';
 
 const dir = temporaryDir('nginx-t');
@@ -31,7 +32,7 @@ ${lines}
 const member = 'it is not a structured-field dictionary member (RFC 9651); write a lower-case key, alone or with a '
   + 'value such as "?1", "lazy", "2.5" or "(a b)"';
 const rate = 'it is not a rate; write a percentage such as "1%" or "0.05%", or a fraction such as "1/2000"';
-const path = 'an origin ends before the path; leave out everything from the first "/" after the host';
+const noPath = 'an origin ends before the path; leave out everything from the first "/" after the host';
 const alone = 'it has to stand alone; leave it out, or the others';
 const longOrigin = `https://${'a'.repeat(1000)}.example`;
 
@@ -69,7 +70,7 @@ const mistakes = [
     'in "fleetprof_policy": the members are longer than 2048 bytes; name fewer'],
   ['fleetprof_policy a; fleetprof_policy b', '"fleetprof_policy" directive is duplicate'],
   ['timing_allow_origin', 'invalid number of arguments in "timing_allow_origin" directive'],
-  ['timing_allow_origin https://a.example/', `invalid parameter "https://a.example/" in "timing_allow_origin": ${path}`],
+  ['timing_allow_origin https://a.example/', `invalid parameter "https://a.example/" in "timing_allow_origin": ${noPath}`],
   ['timing_allow_origin a.example', 'invalid parameter "a.example" in "timing_allow_origin": it has no scheme; '
     + 'write it as "https://shop.example"'],
   ['timing_allow_origin https://A.example', 'invalid parameter "https://A.example" in "timing_allow_origin": browsers '
@@ -105,6 +106,13 @@ timing_allow_origin https://a.example null;`;
 test('every directive may stand in every context', () => {
   const { ok, says } = check(`${everything} server { ${everything} location / { ${everything}
     if ($request_method = POST) { ${everything} } } }`);
+  assert.ok(ok, says);
+});
+
+test('the annotated example is a valid configuration', () => {
+  const example = fs.readFileSync(path.join(repository, 'config/nginx.conf.example'), 'utf8');
+  const { ok, says } = check(example.slice(example.indexOf('http {') + 'http {'.length, example.lastIndexOf('}'))
+    .replace('logs/access.log', `${dir}/access.log`));
   assert.ok(ok, says);
 });
 

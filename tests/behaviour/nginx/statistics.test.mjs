@@ -1,4 +1,4 @@
-/** 20,000 page loads at 1/20: as many are sampled as chance allows, in each worker and over all. */
+/** 20,000 page loads at 1/20: as many are sampled as chance allows. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
