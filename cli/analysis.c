@@ -3,6 +3,34 @@
  */
 #include "cli/analysis.h"
 
+#define FILTERS_HEADING "Which page loads (in a PATTERN, % is any text; '' asks for none):"
+
+static const struct argp_child children[] = {
+    {&fp_filters_argp, 0, FILTERS_HEADING, 1},
+    {&fp_database_argp, 0, "The database:", 2},
+    {0},
+};
+static const struct argp_child children_without_marker[] = {
+    {&fp_filters_without_marker_argp, 0, FILTERS_HEADING, 1},
+    {&fp_database_argp, 0, "The database:", 2},
+    {0},
+};
+
+static error_t parse_analysis(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    struct fp_analysis *analysis = state->input;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->child_inputs[0] = &analysis->filters;
+    state->child_inputs[1] = &analysis->database;
+    return 0;
+}
+
+const struct argp fp_analysis_argp = {.parser = parse_analysis, .children = children};
+const struct argp fp_analysis_without_marker_argp = {.parser = parse_analysis,
+                                                     .children = children_without_marker};
+
 bool fp_analysis_open(struct fp_analysis *analysis)
 {
     analysis->connection = fp_database_open(&analysis->database);

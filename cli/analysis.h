@@ -20,6 +20,10 @@ struct fp_analysis {
     PGconn *connection; /* owned while the analysis is open */
 };
 
+/* Reads filters and database into a struct fp_analysis, with and without --marker. */
+extern const struct argp fp_analysis_argp;
+extern const struct argp fp_analysis_without_marker_argp;
+
 /* Connects and chooses the site. False after having said why not; nothing is open then. */
 bool fp_analysis_open(struct fp_analysis *analysis) FP_MUST_CHECK;
 void fp_analysis_close(struct fp_analysis *analysis);

@@ -24,8 +24,7 @@ static error_t parse_export(int key, char *arg, struct argp_state *state)
     struct export_options *export = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &export->analysis.filters;
-        state->child_inputs[1] = &export->analysis.database;
+        state->child_inputs[0] = &export->analysis;
         return 0;
     case OPTION_FORMAT:
         if (strcmp(arg, "folded") != 0)
@@ -42,8 +41,7 @@ static error_t parse_export(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&fp_filters_argp, 0, "Which page loads (in a PATTERN, % is any text; '' asks for none):", 1},
-    {&fp_database_argp, 0, "The database:", 2},
+    {&fp_analysis_argp, 0, NULL, 0},
     {0},
 };
 

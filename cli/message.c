@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 
+static void write_message(const char *prefix, const char *format, va_list args) FP_PRINTF(2, 0);
 static void write_message(const char *prefix, const char *format, va_list args)
 {
     char *text = NULL;

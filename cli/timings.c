@@ -17,8 +17,7 @@ static error_t parse_timings(int key, char *arg, struct argp_state *state)
     struct fp_analysis *analysis = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &analysis->filters;
-        state->child_inputs[1] = &analysis->database;
+        state->child_inputs[0] = analysis;
         return 0;
     case OPTION_JSON:
         analysis->json = true;
@@ -29,9 +28,7 @@ static error_t parse_timings(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&fp_filters_without_marker_argp, 0,
-     "Which page loads (in a PATTERN, % is any text; '' asks for none):", 1},
-    {&fp_database_argp, 0, "The database:", 2},
+    {&fp_analysis_without_marker_argp, 0, NULL, 0},
     {0},
 };
 

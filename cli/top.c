@@ -17,8 +17,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
     struct fp_analysis *analysis = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &analysis->filters;
-        state->child_inputs[1] = &analysis->database;
+        state->child_inputs[0] = analysis;
         return 0;
     case OPTION_TOP:
         if (arg[0] == '0' || arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0')
@@ -34,8 +33,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&fp_filters_argp, 0, "Which page loads (in a PATTERN, % is any text; '' asks for none):", 1},
-    {&fp_database_argp, 0, "The database:", 2},
+    {&fp_analysis_argp, 0, NULL, 0},
     {0},
 };
 
