@@ -1,0 +1,150 @@
+/**
+ * What the contract promises to drop is found nowhere: not in the spool, the database, the log or
+ * the metrics. Each secret is a word of its own, so that a find says where it came from.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { connect, send } from './collector_client.mjs';
+import { runOrThrow, startStack, temporaryDir, waitFor } from './stack.mjs';
+
+const secrets = [];
+/** @param {string} where */
+function secret(where) {
+  const word = `zz${where}zz${secrets.length}secret`;
+  secrets.push(word);
+  return word;
+}
+
+const kept = ['keptFunction', 'keptMark', 'keptRelease', 'kept-route', 'keptScript'];
+
+/** Every text that an upload can carry. */
+function upload() {
+  /** @param {string} where */
+  const entry = (where) => ({ entryType: 'mark', startTime: 1, detail: { user: secret(`${where}Detail`) }, extra: secret(`${where}Extra`) });
+  return {
+    version: 1, sampleInterval: 10, release: 'keptRelease', token: secret('token'), unknown: secret('unknown'),
+    [secret('unknownKey')]: { deep: [secret('deep')] },
+    page: {
+      url: `https://${secret('user')}:${secret('password')}@shop.example/kept-route?q=${secret('pageQuery')}#${secret('pageFragment')}`,
+      title: secret('title'),
+    },
+    timing: { navigationStart: 1, name: secret('timing') },
+    trace: {
+      resources: [
+        `https://${secret('scriptUser')}:${secret('scriptPassword')}@cdn.example/keptScript.js?token=${secret('scriptQuery')}#${secret('scriptFragment')}`,
+        `data:text/javascript,${secret('dataSource')}`,
+        `blob:https://shop.example/${secret('blob')}`,
+        `chrome-extension://${secret('extension')}/content.js`,
+        `https://shop.example/kept-route;x=1?inline=${secret('inlineQuery')}`,
+        `//${secret('relativeUser')}@shop.example/?${secret('relativeQuery')}`,
+        `webpack-internal:///./app.js?${secret('webpackQuery')}`,
+        `  https://cdn.example/odd.js?${secret('blankQuery')}`,
+        `HTTPS://CDN.EXAMPLE/UPPER.JS?${secret('upperQuery')}`,
+        `https://cdn.example/back\\slash.js?${secret('backslashQuery')}`,
+      ],
+      frames: [
+        { name: 'keptFunction', resourceId: 0, line: 1, column: 1, source: secret('frameExtra') },
+        ...Array.from({ length: 9 }, (_, i) => ({ name: `f${i}`, resourceId: i + 1 })),
+      ],
+      stacks: Array.from({ length: 10 }, (_, i) => ({ frameId: i, note: secret(`stackExtra${i}`) })),
+      samples: Array.from({ length: 10 }, (_, i) => ({ timestamp: 10 * i, stackId: i, note: secret(`sampleExtra${i}`) })),
+      extra: secret('traceExtra'),
+    },
+    marks: [{ name: 'keptMark', ...entry('mark') }],
+    measures: [{ name: 'keptMeasure', ...entry('measure'), entryType: 'measure', duration: 1 }],
+    entries: [
+      { name: `https://shop.example/${secret('resourceEntry')}`, entryType: 'resource', startTime: 1, duration: 1 },
+      { name: 'keptEntry', ...entry('entry') },
+    ],
+  };
+}
+
+/** Headers that browsers and proxies add. */
+function headers() {
+  return {
+    referer: `https://shop.example/other?from=${secret('referer')}#${secret('refererFragment')}`,
+    'user-agent': `Mozilla/5.0 (X11; Linux x86_64; ${secret('userAgent')}) AppleWebKit/537.36 Chrome/156.0.0.0 Safari/537.36 ${secret('userAgentEnd')}`,
+    cookie: `session=${secret('cookie')}`,
+    authorization: `Bearer ${secret('authorization')}`,
+    'x-forwarded-for': secret('forwardedFor'),
+    'x-real-ip': secret('realIp'),
+    'accept-language': secret('language'),
+    'x-anything': secret('anything'),
+  };
+}
+
+/** All bytes of all files under a directory. @param {string} dir @returns {Buffer} */
+function bytesUnder(dir) {
+  const files = fs.readdirSync(dir, { withFileTypes: true });
+  return Buffer.concat(files.map((file) => {
+    const full = path.join(dir, file.name);
+    return file.isDirectory() ? bytesUnder(full) : fs.readFileSync(full);
+  }));
+}
+
+/** @param {Record<string, unknown>} config @param {(stack: import('./stack.mjs').Stack, url: string) => Promise<void>} fill */
+async function everythingKept(config, fill) {
+  const stack = await startStack({
+    config: {
+      sites: [{ name: 'shop', key: 'pk_shop', routes: ['/kept-route'] }],
+      spool: { path: path.join(temporaryDir('spool'), 's'), max_bytes: '4MiB', segment_bytes: '1MiB' },
+      ...config,
+    },
+  });
+  await fill(stack, `${stack.collector.url}/v1/ingest/pk_shop`);
+  const metrics = await (await fetch(`${stack.collector.adminUrl}/metrics`)).text();
+  await stack.collector.stop();
+  const database = await runOrThrow(['pg_dump', '--inserts', '-d', stack.postgres.conninfo()]);
+  const spool = bytesUnder(stack.collector.config.spool.path);
+  const places = { database, spool: spool.toString('latin1'), log: stack.collector.server.output(), metrics };
+  await stack.postgres.stop();
+  return places;
+}
+
+/** @param {import('./stack.mjs').Stack} stack @param {number} count */
+const untilLogged = (stack, count) => waitFor(async () =>
+  (await stack.sql('select 1 from fleetprof.upload_log')).length >= count, { what: 'uploads in SQL' });
+
+test('secrets in every text of an upload are found nowhere', async () => {
+  const places = await everythingKept({}, async (stack, url) => {
+    assert.equal((await send(url, { body: JSON.stringify(upload()), headers: headers() })).status, 204);
+    // Without a page the Referer is used.
+    const { page: _, ...withoutPage } = upload();
+    assert.equal((await send(`${url}?x=${secret('ingestQuery')}`, { body: JSON.stringify(withoutPage), headers: headers() })).status, 204);
+    // Refused and broken ones must not be logged.
+    for (const body of [`{"x":"${secret('broken')}"`, JSON.stringify({ trace: secret('invalid') }),
+      JSON.stringify({ marks: { [secret('pointer')]: 5 } })])
+      assert.ok((await send(url, { body, headers: headers() })).status >= 400);
+    assert.equal((await send(`${stack.collector.url}/v1/ingest/${secret('key')}`, { body: '{}' })).status, 403);
+    assert.equal((await send(url, { body: '{}', headers: { origin: `https://${secret('origin')}.example` } })).status, 403);
+    const cut = await connect(stack.collector.url);
+    cut.socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n{"x":"${secret('halfSent')}`, () => cut.socket.destroy());
+    await cut.closed;
+    await untilLogged(stack, 2);
+  });
+  assert.ok(secrets.length > 60);
+  for (const [name, text] of Object.entries(places)) {
+    const lower = text.toLowerCase();
+    assert.deepEqual(secrets.filter((word) => lower.includes(word.toLowerCase())), [], `in the ${name}`);
+    assert.doesNotMatch(name === 'spool' ? '' : text.replace(/(listen|host)=\S+/g, ''), /\b127\.0\.0\.1\b/, `an address in the ${name}`);
+  }
+  // The search would find them: what may be kept is found.
+  for (const word of kept) {
+    assert.ok(places.database.includes(word), `${word} in the database`);
+    assert.ok(places.spool.includes(word), `${word} in the spool`);
+  }
+});
+
+test('where privacy.keep_query says so query strings stay, credentials and fragments do not', async () => {
+  const places = await everythingKept({ privacy: { keep_query: true } }, async (stack, url) => {
+    assert.equal((await send(url, { body: JSON.stringify(upload()), headers: headers() })).status, 204);
+    await untilLogged(stack, 1);
+  });
+  assert.match(places.database, /zzscriptQueryzz/);
+  assert.match(places.spool, /zzscriptQueryzz/);
+  for (const text of Object.values(places))
+    assert.doesNotMatch(text, /zz(user|password|scriptUser|scriptPassword|scriptFragment|pageFragment|dataSource|blob|extension)zz/i);
+});
