@@ -7,7 +7,7 @@ insert into segment (segment_id) values (1);
 insert into segment (segment_id, site) values (5, 'views');
 insert into sample (segment_id, upload, us, marker, path) values
     (5, 1, 2000, 'gc', '{main,anonymous}'), (5, 2, 1000, '(none)', '{main,anonymous}'), (5, 2, 500, '(none)', '{main}');
-insert into timing_value (name, us) values ('partly negative', -30), ('partly negative', 10), ('partly negative', 20);
+insert into timing_value (name, us) values ('partly negative', -30), ('partly negative', 10), ('partly negative', 25);
 select pg_temp.store() \g /dev/null
 
 select plan(6);
@@ -16,7 +16,7 @@ select results_eq(
     $$ select bucket, site, route, name, kind, uploads, count, negative, sum_ms, min_ms, max_ms
        from timing_hourly where name = 'partly negative' $$,
     $$ values ('2026-01-05 10:00Z'::timestamptz, 'shop', '/cart', 'partly negative', 'measure',
-               1::bigint, 3::bigint, 1::bigint, 0::float8, -0.03::float8, 0.02::float8) $$,
+               1::bigint, 3::bigint, 1::bigint, 0.005::float8, -0.03::float8, 0.025::float8) $$,
     'timing_hourly');
 
 update fleetprof_data.segment set rate_ppm = 500 where segment_id = 5;
