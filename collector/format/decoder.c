@@ -11,7 +11,7 @@
 
 enum { PLACE_DEPTH_MAX = 8 }; /* no decoder goes deeper */
 
-#define TIME_MAX_US (INT64_C(1) << 53) /* every whole number up to here is a double */
+#define TIME_MAX_US 9007199254740992.0 /* 2^53: every whole number up to here is a double */
 #define US_PER_MS 1000.0
 
 /* Errors. */
@@ -282,6 +282,9 @@ bool fp_read_whole(struct fp_decoder *decoder, const struct fp_field *field, uin
 static bool fail_index(struct fp_decoder *decoder, const struct fp_field *field, uint32_t count,
                        const char *plural)
 {
+    char valid[24] = "0";
+    if (count > 1)
+        snprintf(valid, sizeof(valid), "0 to %u", (unsigned)(count - 1));
     if (!yyjson_is_num(field->value))
         return fp_fail_field(decoder, field,
                              "is %s; it must be a whole number, the position of one of the %s",
@@ -290,12 +293,13 @@ static bool fail_index(struct fp_decoder *decoder, const struct fp_field *field,
     if (count == 0)
         return fp_fail_field(decoder, field, "is %.15g, but there are no %s", number, plural);
     if (number >= (double)count && floor(number) >= number)
-        return fp_fail_field(decoder, field, "is %.15g, but there are only %u %s (valid: 0 to %u)",
-                             number, (unsigned)count, plural, (unsigned)(count - 1));
+        return fp_fail_field(decoder, field, "is %.15g, but there %s only %u %.*s (valid: %s)",
+                             number, count == 1 ? "is" : "are", (unsigned)count,
+                             (int)strlen(plural) - (count == 1), plural, valid);
     return fp_fail_field(decoder, field,
-                         "is %.15g; it must be a whole number from 0 to %u, the position of one "
-                         "of the %s",
-                         number, (unsigned)(count - 1), plural);
+                         "is %.15g; it must be a whole number, the position of one of the %s "
+                         "(valid: %s)",
+                         number, plural, valid);
 }
 
 bool fp_read_index(struct fp_decoder *decoder, const struct fp_field *field, uint32_t count,
@@ -309,36 +313,38 @@ bool fp_read_index(struct fp_decoder *decoder, const struct fp_field *field, uin
     return fail_index(decoder, field, count, plural);
 }
 
-static bool time_in_range(double time_ms)
+/* Design 5.12: at most 2^53 µs either way; rounded by floor(x + 0.5). */
+static bool get_time(yyjson_val *value, int64_t *time_us)
 {
-    return fabs(time_ms) <= (double)TIME_MAX_US / US_PER_MS;
-}
-
-/* Design 5.12: floor(x + 0.5). */
-static int64_t round_us(double time_ms)
-{
-    return (int64_t)floor(time_ms * US_PER_MS + 0.5);
+    double time = yyjson_get_num(value) * US_PER_MS;
+    if (!yyjson_is_num(value) || !(fabs(time) <= TIME_MAX_US))
+        return false;
+    *time_us = (int64_t)floor(time + 0.5);
+    return true;
 }
 
 bool fp_read_time_at(struct fp_decoder *decoder, const struct fp_place *place, yyjson_val *value,
                      int64_t *time_us)
 {
+    if (get_time(value, time_us))
+        return true;
     if (!yyjson_is_num(value))
         return fp_fail_at(decoder, FP_FORMAT_INVALID, place,
                           "this is %s; it must be a number of milliseconds", type_name(value));
-    double time_ms = yyjson_get_num(value);
-    if (!time_in_range(time_ms))
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, place,
-                          "%.15g ms is out of range; a time may be at most 2^53 microseconds, "
-                          "either way",
-                          time_ms);
-    *time_us = round_us(time_ms);
-    return true;
+    return fp_fail_at(
+        decoder, FP_FORMAT_INVALID, place,
+        "%.15g ms is out of range; a time may be at most 2^53 microseconds, either way",
+        yyjson_get_num(value));
 }
 
 bool fp_read_time(struct fp_decoder *decoder, const struct fp_field *field, int64_t *time_us)
 {
+    if (field->value != NULL && get_time(field->value, time_us))
+        return true;
+    if (!fp_read_required(decoder, field))
+        return false;
+    if (!yyjson_is_num(field->value))
+        return fail_type(decoder, field, "a number of milliseconds");
     const struct fp_place place = fp_field_place(field);
-    return fp_read_required(decoder, field) &&
-           fp_read_time_at(decoder, &place, field->value, time_us);
+    return fp_read_time_at(decoder, &place, field->value, time_us);
 }

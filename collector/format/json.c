@@ -139,18 +139,19 @@ static enum fp_format_verdict malformed(struct fp_str body, const yyjson_read_er
 
 /*
  * Walks the document, whose values lie one after another in memory, with the ends of the open
- * containers on a stack. False when more than max_depth are open at once.
+ * containers on a stack. False when more than max_depth are open at once. That containers have
+ * ended matters only where the next one begins: most values are no containers.
  */
 static bool within_depth(yyjson_val *root, uint32_t max_depth)
 {
     const yyjson_val *ends[DEPTH_MAX];
     uint32_t depth = 0;
-    yyjson_val *end = unsafe_yyjson_get_next(root);
+    const yyjson_val *end = unsafe_yyjson_get_next(root);
     for (yyjson_val *value = root; value < end; value++) {
-        while (depth > 0 && ends[depth - 1] == value)
-            depth--;
         if (!unsafe_yyjson_is_ctn(value))
             continue;
+        while (depth > 0 && ends[depth - 1] <= value)
+            depth--;
         if (depth == max_depth || depth == DEPTH_MAX)
             return false;
         ends[depth++] = unsafe_yyjson_get_next(value);

@@ -9,6 +9,8 @@
 
 #include "collector/format/utf8.h"
 
+#define US_PER_S 1000000
+
 enum trace_field { TRACE_FRAMES, TRACE_RESOURCES, TRACE_SAMPLES, TRACE_STACKS, TRACE_FIELD_COUNT };
 
 static const char *const trace_names[] = {"frames", "resources", "samples", "stacks"};
@@ -254,9 +256,8 @@ static bool check_span(struct fp_decoder *decoder, const struct fp_field *field)
     }
     if (last_us - first_us <= decoder->limits->max_span_us)
         return true;
-    return fp_fail_field(decoder, field, "span %lld s; at most %lld s are taken (limits.max_span)",
-                         (long long)((last_us - first_us) / 1000000),
-                         (long long)(decoder->limits->max_span_us / 1000000));
+    return fp_fail_field(decoder, field, "span more than %lld s (limits.max_span)",
+                         (long long)(decoder->limits->max_span_us / US_PER_S));
 }
 
 /* The trace. */

@@ -76,7 +76,8 @@ enum entry_field { ENTRY_NAME, ENTRY_TYPE, ENTRY_START, ENTRY_DURATION, ENTRY_FI
 
 enum entry_kind { ENTRY_MARK = FP_TIMING_MARK, ENTRY_MEASURE = FP_TIMING_MEASURE, ENTRY_OTHER };
 
-/* Reads entryType and holds it against what may stand in this array. */
+/* Reads entryType (*kind stays when it is another) and holds it against what may stand in this
+ * array. */
 static bool read_kind(struct fp_decoder *decoder, const struct fp_field *field,
                       enum fp_user_timing_allow allow, enum entry_kind *kind)
 {
@@ -84,7 +85,6 @@ static bool read_kind(struct fp_decoder *decoder, const struct fp_field *field,
         return false;
     if (!yyjson_is_str(field->value))
         return fp_fail_field(decoder, field, "must be a string");
-    *kind = ENTRY_OTHER;
     if (yyjson_equals_str(field->value, "mark"))
         *kind = ENTRY_MARK;
     else if (yyjson_equals_str(field->value, "measure"))
@@ -129,7 +129,7 @@ static bool decode_measure(struct fp_decoder *decoder, const struct fp_field *fi
 static bool decode_entry(struct fp_decoder *decoder, const struct fp_field *fields,
                          enum fp_user_timing_allow allow)
 {
-    enum entry_kind kind;
+    enum entry_kind kind = ENTRY_OTHER;
     if (!read_kind(decoder, &fields[ENTRY_TYPE], allow, &kind))
         return false;
     if (kind == ENTRY_OTHER) {

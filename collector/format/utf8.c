@@ -63,7 +63,7 @@ static int continuation_count(int first, int *lowest, int *highest)
 {
     *lowest = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     *highest = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-    if (first < 0x80)
+    if (first >= 0 && first < 0x80)
         return 0;
     if (first >= 0xC2 && first <= 0xDF)
         return 1;

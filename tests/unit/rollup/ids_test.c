@@ -1,0 +1,90 @@
+/*
+ * Ids: the hashed bytes of docs/ids.md and the ids they give, pinned for ever.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "collector/base/hash.h"
+#include "collector/rollup/ids.c"
+
+static const uint64_t site_id = UINT64_C(0x0102030405060708);
+
+#define SITE "\x08\x07\x06\x05\x04\x03\x02\x01"
+#define ZERO "\0\0\0\0\0\0\0\0"
+#define NONE "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"
+
+#define HASH(bytes) fp_hash64((bytes), sizeof(bytes) - 1)
+
+static void hashes_the_bytes_that_are_written_down(void **state)
+{
+    (void)state;
+    assert_true(fp_site_id(FP_STR("shop")) == HASH("S\4\0\0\0shop"));
+    assert_true(fp_resource_id(site_id, FP_STR("/a.js")) == HASH("R" SITE "\5\0\0\0/a.js"));
+
+    const struct fp_frame_key frame = {FP_STR("f"), 2, 258, 3, FP_FRAME_FUNCTION};
+    assert_true(fp_frame_id(site_id, &frame) == HASH("F" SITE "\2\0\0\0\0\0\0\0"
+                                                     "\2\1\0\0\0\0\0\0"
+                                                     "\3\0\0\0\0\0\0\0" ZERO "\1\0\0\0f"));
+    const struct fp_frame_key marker = {FP_STR("(gc)"), 0, FP_POSITION_NONE, FP_POSITION_NONE,
+                                        FP_FRAME_MARKER};
+    assert_true(fp_frame_id(site_id, &marker) == HASH("F" SITE ZERO NONE NONE "\2\0\0\0\0\0\0\0"
+                                                      "\4\0\0\0(gc)"));
+
+    assert_true(fp_stack_id(0, site_id) == HASH("K" ZERO SITE));
+    assert_true(fp_timing_id(site_id, FP_TIMING_MEASURE, FP_STR("")) ==
+                HASH("T" SITE "\1\0\0\0\0\0\0\0\0\0\0\0"));
+
+    const struct fp_segment segment = {FP_STR("a"), FP_STR("b"), FP_STR("c"), FP_STR("d"),
+                                       FP_STR("e"), FP_STR("f"), FP_STR("g"), FP_STR("h"),
+                                       FP_STR("i"), 10000};
+    assert_true(fp_segment_id(&segment) ==
+                HASH("G\x10\x27\0\0\0\0\0\0"
+                     "\1\0\0\0a\1\0\0\0b\1\0\0\0c\1\0\0\0d\1\0\0\0e\1\0\0\0f\1\0\0\0g\1\0\0\0h"
+                     "\1\0\0\0i"));
+}
+
+/* Taken once; they hold the whole chain, hash function and byte order included, where it was. */
+static void gives_the_ids_it_gave_before(void **state)
+{
+    (void)state;
+    const struct fp_frame_key frame = {FP_STR("render"), 7, 1, 2, FP_FRAME_FUNCTION};
+    assert_true(fp_site_id(FP_STR("shop")) == UINT64_C(0x1e6e6ae49ba0d35f));
+    assert_true(fp_frame_id(1, &frame) == UINT64_C(0xd176587968e019dc));
+    assert_true(fp_stack_id(3, 4) == UINT64_C(0x72a72d91ad09d795));
+}
+
+static void each_field_makes_a_difference(void **state)
+{
+    (void)state;
+    const struct fp_frame_key key = {FP_STR("f"), 1, 1, 1, FP_FRAME_FUNCTION};
+    const struct fp_frame_key others[] = {
+        {FP_STR("g"), 1, 1, 1, FP_FRAME_FUNCTION},
+        {FP_STR("f"), 0, 1, 1, FP_FRAME_FUNCTION},
+        {FP_STR("f"), 1, FP_POSITION_NONE, 1, FP_FRAME_FUNCTION},
+        {FP_STR("f"), 1, 1, FP_POSITION_NONE, FP_FRAME_FUNCTION},
+        {FP_STR("f"), 1, 1, 1, FP_FRAME_BUILTIN},
+    };
+    uint64_t id = fp_frame_id(site_id, &key);
+    assert_true(id != fp_frame_id(site_id + 1, &key));
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_true(id != fp_frame_id(site_id, &others[i]));
+    assert_true(fp_stack_id(1, 2) != fp_stack_id(2, 1));
+    assert_true(fp_timing_id(1, FP_TIMING_MARK, FP_STR("a")) !=
+                fp_timing_id(1, FP_TIMING_MEASURE, FP_STR("a")));
+    const struct fp_segment shifted[] = {{.release = FP_STR("a")}, {.environment = FP_STR("a")}};
+    assert_true(fp_segment_id(&shifted[0]) != fp_segment_id(&shifted[1]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hashes_the_bytes_that_are_written_down),
+        cmocka_unit_test(gives_the_ids_it_gave_before),
+        cmocka_unit_test(each_field_makes_a_difference),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
