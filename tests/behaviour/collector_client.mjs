@@ -59,6 +59,22 @@ export async function connect(url) {
 }
 
 /**
+ * Sends again and again until the status is (or is not) the given one; the reply that was.
+ * @param {() => Promise<Reply>} ask
+ * @param {(status: number) => boolean} fits
+ * @returns {Promise<Reply>}
+ */
+export async function sendUntil(ask, fits) {
+  /** @type {Reply | undefined} */
+  let reply;
+  await waitFor(async () => {
+    reply = await ask();
+    return fits(reply.status);
+  }, { intervalMs: 1, what: 'reply of the awaited status' });
+  return /** @type {Reply} */ (/** @type {unknown} */ (reply));
+}
+
+/**
  * Waits until a server has ended by itself or by a signal sent before.
  * @param {import('./stack.mjs').Server} server
  */

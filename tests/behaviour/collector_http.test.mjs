@@ -9,7 +9,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import zlib from 'node:zlib';
 
-import { connect, ended, envelope, send } from './collector_client.mjs';
+import { connect, ended, envelope, send, sendUntil } from './collector_client.mjs';
 import { freePort, startCollector, temporaryDir, waitFor, binDir, collectorConfig, run } from './stack.mjs';
 
 const origin = 'https://shop.example';
@@ -216,6 +216,7 @@ describe('CORS', () => {
   for (const [key, what, given, status] of matrix) {
     for (const method of ['POST', 'OPTIONS']) {
       test(`${method} to ${key}: ${what}`, async () => {
+        /** @type {Record<string, string>} */
         const headers = given === undefined ? {} : { origin: given };
         const body = method === 'POST' ? envelope() : undefined;
         const reply = await send(`${collector.url}/v1/ingest/${key}`, { method, headers, body });
@@ -325,15 +326,12 @@ describe('connections', () => {
     const other = await withLimits({ body_memory: '64KiB', max_body: '64KiB', timeout: '5s' });
     const hog = await connect(other.url);
     hog.socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: 60001\r\n\r\n${' '.repeat(60_000)}`);
-    const reply = await waitFor(async () => {
-      const given = await send(`${other.url}/v1/ingest/pk_shop`, { body: ' '.repeat(40_000) + envelope() });
-      return given.status === 503 ? given : undefined;
-    }, { what: '503' });
+    const ask = () => send(`${other.url}/v1/ingest/pk_shop`, { body: ' '.repeat(40_000) + envelope() });
+    const reply = await sendUntil(ask, (status) => status === 503);
     assert.match(reply.problem.detail, /no memory/);
     assert.equal(reply.headers['retry-after'], '5');
     hog.socket.destroy();
-    await waitFor(async () => (await send(`${other.url}/v1/ingest/pk_shop`, { body: ' '.repeat(40_000) + envelope() })).status === 204,
-      { what: 'room again' });
+    await sendUntil(ask, (status) => status === 204);
     assert.ok((await counted(other)).deferred >= 1);
     await other.stop();
   });
@@ -372,10 +370,7 @@ describe('limits and privacy', () => {
         samples: names.map((_, i) => ({ timestamp: i, stackId: i })),
       },
     });
-    const reply = await waitFor(async () => {
-      const given = await send(there, { body, headers: { origin } });
-      return given.status === 204 ? undefined : given;
-    }, { intervalMs: 0, what: 'full spool' });
+    const reply = await sendUntil(() => send(there, { body, headers: { origin } }), (status) => status !== 204);
     assert.equal(reply.status, 503);
     assert.equal(reply.headers['retry-after'], '30');
     assert.equal(reply.headers['access-control-allow-origin'], origin);

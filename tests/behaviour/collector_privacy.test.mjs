@@ -10,6 +10,7 @@ import { test } from 'node:test';
 import { connect, send } from './collector_client.mjs';
 import { runOrThrow, startStack, temporaryDir, waitFor } from './stack.mjs';
 
+/** @type {string[]} */
 const secrets = [];
 /** @param {string} where */
 function secret(where) {
