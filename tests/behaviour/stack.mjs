@@ -247,7 +247,7 @@ export async function startPostgres({ settings = {} } = {}) {
   /** @type {Postgres['conninfo']} */
   const conninfo = (user = 'postgres', database = 'fleetprof') => `host=${socketDir} dbname=${database} user=${user}`;
   /** @param {string} script @param {string} connection */
-  const psql = (script, connection) => runOrThrow(['psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', connection],
+  const psql = (script, connection) => runOrThrow([`${bin}/psql`, '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', connection],
     { input: script });
 
   /** @type {Postgres} */
