@@ -1,0 +1,358 @@
+/*
+ * Ingest: what is told when the spool takes all, some or none of a request's records. The spool is
+ * replaced by one that does as the test says; decoding and folding are real.
+ */
+#include "test.h"
+
+#include "collector/ingest.c"
+
+/* ---- a spool of the test's own ---- */
+
+enum { QUEUE_MAX = 80 };
+
+static struct {
+    const char *trouble;
+    size_t appended;
+    size_t refuse_from; /* appends from this one on are refused */
+    enum fp_spool_error refusal;
+    bool calls_back_at_once;
+    fp_spool_done_fn *done[QUEUE_MAX];
+    void *context[QUEUE_MAX];
+} fake;
+
+const char *fp_spool_trouble(struct fp_spool *spool)
+{
+    (void)spool;
+    return fake.trouble;
+}
+
+const char *fp_spool_error_text(enum fp_spool_error error)
+{
+    return error == FP_SPOOL_FULL ? "full" : "broken";
+}
+
+enum fp_spool_error fp_spool_append(struct fp_spool *spool, const void *record, size_t len,
+                                    fp_spool_done_fn *done, void *context)
+{
+    (void)spool;
+    struct fp_arena arena;
+    struct fp_delta delta;
+    fp_arena_init(&arena, 1 << 20);
+    assert_int_equal(fp_delta_decode(record, len, &arena, &delta), FP_DELTA_OK);
+    fp_arena_release(&arena);
+    if (fake.appended >= fake.refuse_from)
+        return fake.refusal;
+    fake.done[fake.appended] = done;
+    fake.context[fake.appended++] = context;
+    if (fake.calls_back_at_once)
+        done(context, FP_SPOOL_OK);
+    return FP_SPOOL_OK;
+}
+
+/* ---- requests ---- */
+
+static struct fp_metrics *metrics;
+static struct fp_rules *rules;
+static struct fp_ingest *ingest;
+static unsigned done_count;
+
+static void count_done(void *context)
+{
+    (void)context;
+    done_count++;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static struct fp_str origin = {"https://a.example", 17};
+    static struct fp_site site = {.name = {"shop", 4}, .key = {"pk", 2}, .origins = {&origin, 1}};
+    fake.trouble = NULL;
+    fake.appended = 0;
+    fake.refuse_from = SIZE_MAX;
+    fake.calls_back_at_once = false;
+    done_count = 0;
+    metrics = fp_metrics_create();
+    rules = fp_rules_create(1 << 20);
+    assert_non_null(metrics);
+    assert_non_null(rules);
+    rules->sites = &site;
+    rules->site_count = 1;
+    rules->max_body = 1 << 20;
+    rules->upload_memory = 8 << 20;
+    rules->body_memory = 1000;
+    rules->format = (struct fp_format_limits){
+        .max_inflated = 1 << 20,
+        .samples = 100,
+        .stacks = 100,
+        .frames = 100,
+        .resources = 100,
+        .entries = 100,
+        .stack_depth = 100,
+        .json_depth = 32,
+        .max_span_us = INT64_C(3600000000),
+    };
+    ingest = fp_ingest_create(NULL, metrics, rules, 1);
+    assert_non_null(ingest);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    fp_ingest_free(ingest);
+    fp_rules_unref(rules);
+    fp_metrics_free(metrics);
+    return 0;
+}
+
+#define UPLOAD "{\"marks\":{\"m\":[1]}}"
+#define PART "--b\r\n\r\n" UPLOAD "\r\n"
+static const char two_parts[] = PART PART "--b--";
+
+static bool prepare(const char *body, const char *boundary, struct fp_ticket *ticket,
+                    struct fp_problem *problem)
+{
+    *ticket = (struct fp_ticket){.done = count_done};
+    const struct fp_upload upload = {
+        .rules = rules,
+        .site = &rules->sites[0],
+        .body = fp_str_of(body),
+        .boundary = fp_str_of(boundary),
+    };
+    return fp_ingest_prepare(ingest, &upload, ticket, problem);
+}
+
+/* ---- admission ---- */
+
+static void admits_by_key_origin_and_privacy(void **state)
+{
+    (void)state;
+    static const struct {
+        struct fp_admission given;
+        bool honour_gpc;
+        bool admitted;
+        bool has_origin;
+    } cases[] = {
+        {{.key = {"pk", 2}}, false, true, false},
+        {{.key = {"p", 1}}, false, false, false},
+        {{.key = {"pkx", 3}}, false, false, false},
+        {{.key = {"pk", 2}, .has_origin = true, .origin = {"https://a.example", 17}},
+         false,
+         true,
+         true},
+        {{.key = {"pk", 2}, .has_origin = true, .origin = {"https://a.exampl", 16}},
+         false,
+         false,
+         false},
+        {{.key = {"pk", 2}, .has_origin = true, .origin = {"null", 4}}, false, false, false},
+        {{.key = {"pk", 2}, .has_origin = true, .origin = {"", 0}}, false, false, false},
+        {{.key = {"pk", 2}, .gpc = true}, false, true, false},
+        {{.key = {"pk", 2}, .gpc = true}, true, false, false},
+        {{.key = {"pk", 2}, .has_origin = true, .origin = {"https://a.example", 17}, .gpc = true},
+         true,
+         false,
+         true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct fp_site *site;
+        const struct fp_str *origin;
+        struct fp_problem problem;
+        rules->honour_gpc = cases[i].honour_gpc;
+        bool admitted = fp_ingest_admit(rules, &cases[i].given, &site, &origin, &problem);
+        assert_int_equal(admitted, cases[i].admitted);
+        assert_int_equal(origin != NULL, cases[i].has_origin);
+        if (!admitted)
+            assert_int_equal(problem.status, 403);
+    }
+}
+
+static void bodies_share_their_memory(void **state)
+{
+    (void)state;
+    assert_true(fp_ingest_charge(ingest, rules, 600));
+    assert_false(fp_ingest_charge(ingest, rules, 401));
+    assert_true(fp_ingest_charge(ingest, rules, 400));
+    assert_false(fp_ingest_charge(ingest, rules, 1));
+    fp_ingest_uncharge(ingest, 600);
+    assert_true(fp_ingest_charge(ingest, rules, 600));
+    fp_ingest_uncharge(ingest, 1000);
+}
+
+/* ---- preparing and committing ---- */
+
+static void done_is_called_once_all_records_are_durable(void **state)
+{
+    (void)state;
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+    assert_true(prepare(two_parts, "b", &ticket, &problem));
+    assert_int_equal(ticket.record_count, 2);
+    assert_int_equal(fake.appended, 0);
+    fp_ingest_commit(&ticket);
+    assert_int_equal(fake.appended, 2);
+    assert_int_equal(fp_ingest_committing(ingest), 1);
+    fake.done[1](fake.context[1], FP_SPOOL_OK);
+    assert_int_equal(done_count, 0);
+    fake.done[0](fake.context[0], FP_SPOOL_OK);
+    assert_int_equal(done_count, 1);
+    assert_int_equal(fp_ingest_committing(ingest), 0);
+    assert_true(fp_ingest_outcome(&ticket, &problem));
+}
+
+static void done_may_come_before_commit_is_back(void **state)
+{
+    (void)state;
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+    fake.calls_back_at_once = true;
+    assert_true(prepare(two_parts, "b", &ticket, &problem));
+    fp_ingest_commit(&ticket);
+    assert_int_equal(done_count, 1);
+    assert_true(fp_ingest_outcome(&ticket, &problem));
+}
+
+static void one_record_that_fails_fails_the_request(void **state)
+{
+    (void)state;
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+    assert_true(prepare(two_parts, "b", &ticket, &problem));
+    fp_ingest_commit(&ticket);
+    fake.done[0](fake.context[0], FP_SPOOL_IO);
+    fake.done[1](fake.context[1], FP_SPOOL_OK);
+    assert_int_equal(done_count, 1);
+    assert_false(fp_ingest_outcome(&ticket, &problem));
+    assert_int_equal(problem.status, 503);
+    assert_int_equal(problem.retry_s, RETRY_FULL_S);
+}
+
+static void a_refused_append_still_waits_for_those_before_it(void **state)
+{
+    (void)state;
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+    fake.refuse_from = 1;
+    fake.refusal = FP_SPOOL_FULL;
+    assert_true(prepare(two_parts, "b", &ticket, &problem));
+    fp_ingest_commit(&ticket);
+    assert_int_equal(done_count, 0);
+    fake.done[0](fake.context[0], FP_SPOOL_OK);
+    assert_int_equal(done_count, 1);
+    assert_false(fp_ingest_outcome(&ticket, &problem));
+    assert_string_equal(problem.detail, "the upload could not be stored: full");
+}
+
+static void every_refusal_of_the_spool_has_its_status(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fp_spool_error error;
+        unsigned status;
+        unsigned retry_s;
+    } cases[] = {
+        {FP_SPOOL_FULL, 503, RETRY_FULL_S},   {FP_SPOOL_IO, 503, RETRY_FULL_S},
+        {FP_SPOOL_MEMORY, 503, RETRY_FULL_S}, {FP_SPOOL_STOPPING, 503, RETRY_BUSY_S},
+        {FP_SPOOL_TOO_LONG, 413, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fp_ticket ticket;
+        struct fp_problem problem;
+        fake.refuse_from = 0;
+        fake.refusal = cases[i].error;
+        assert_true(prepare(UPLOAD, "", &ticket, &problem));
+        fp_ingest_commit(&ticket);
+        assert_int_equal(done_count, i + 1);
+        assert_false(fp_ingest_outcome(&ticket, &problem));
+        assert_int_equal(problem.status, cases[i].status);
+        assert_int_equal(problem.retry_s, cases[i].retry_s);
+    }
+}
+
+static void one_bad_part_stores_none(void **state)
+{
+    (void)state;
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+    assert_false(prepare(PART "--b\r\n\r\n{\"marks\":5}\r\n" PART "--b--", "b", &ticket, &problem));
+    assert_int_equal(problem.status, 422);
+    assert_memory_equal(problem.detail, "part 2: ", 8);
+    assert_string_equal(problem.pointer, "/marks");
+    assert_int_equal(fake.appended, 0);
+    /* The only workbench is free again. */
+    assert_true(prepare(UPLOAD, "", &ticket, &problem));
+    fp_ingest_commit(&ticket);
+    assert_int_equal(fake.appended, 1);
+    fake.done[0](fake.context[0], FP_SPOOL_OK);
+}
+
+static void a_spool_in_trouble_is_told_before_any_work(void **state)
+{
+    (void)state;
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+    fake.trouble = "it is full";
+    assert_false(prepare("{", "", &ticket, &problem));
+    assert_int_equal(problem.status, 503);
+    assert_string_equal(problem.detail, "uploads are not taken just now: it is full");
+    assert_string_equal(fp_ingest_trouble(ingest), "it is full");
+}
+
+static void more_workers_than_benches_are_deferred(void **state)
+{
+    (void)state;
+    struct fp_ticket first;
+    struct fp_ticket second;
+    struct fp_problem problem;
+    assert_true(prepare(UPLOAD, "", &first, &problem));
+    assert_false(prepare(UPLOAD, "", &second, &problem));
+    assert_int_equal(problem.status, 503);
+    assert_int_equal(problem.retry_s, RETRY_BUSY_S);
+    fake.calls_back_at_once = true;
+    fp_ingest_commit(&first);
+}
+
+static void working_memory_has_a_ceiling(void **state)
+{
+    (void)state;
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+    rules->upload_memory = 256;
+    assert_false(prepare(UPLOAD, "", &ticket, &problem));
+    assert_int_equal(problem.status, 413);
+}
+
+static void a_reload_leaves_running_requests_their_rules(void **state)
+{
+    (void)state;
+    struct fp_rules *held = fp_ingest_rules(ingest);
+    struct fp_rules *fresh = fp_rules_create(1024);
+    assert_non_null(fresh);
+    fp_ingest_reload(ingest, fresh);
+    struct fp_rules *now = fp_ingest_rules(ingest);
+    assert_ptr_equal(now, fresh);
+    assert_int_equal(held->site_count, 1);
+    fp_rules_unref(now);
+    fp_rules_unref(fresh);
+    fp_rules_unref(held);
+}
+
+int main(void)
+{
+#define WITH_INGEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        WITH_INGEST(admits_by_key_origin_and_privacy),
+        WITH_INGEST(bodies_share_their_memory),
+        WITH_INGEST(done_is_called_once_all_records_are_durable),
+        WITH_INGEST(done_may_come_before_commit_is_back),
+        WITH_INGEST(one_record_that_fails_fails_the_request),
+        WITH_INGEST(a_refused_append_still_waits_for_those_before_it),
+        WITH_INGEST(every_refusal_of_the_spool_has_its_status),
+        WITH_INGEST(one_bad_part_stores_none),
+        WITH_INGEST(a_spool_in_trouble_is_told_before_any_work),
+        WITH_INGEST(more_workers_than_benches_are_deferred),
+        WITH_INGEST(working_memory_has_a_ceiling),
+        WITH_INGEST(a_reload_leaves_running_requests_their_rules),
+    };
+    return cmocka_run_group_tests_name("ingest", tests, NULL, NULL);
+}
