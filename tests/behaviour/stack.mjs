@@ -87,7 +87,7 @@ export async function freePort() {
  * @template T
  * @param {() => T | Promise<T>} condition
  * @param {{ timeoutMs?: number, what?: string, intervalMs?: number }} [options]
- * @returns {Promise<T>}
+ * @returns {Promise<Exclude<T, false | 0 | '' | null | undefined>>}
  */
 export async function waitFor(condition, { timeoutMs = 10_000, what = 'the condition', intervalMs = 25 } = {}) {
   const deadline = performance.now() + timeoutMs;
@@ -96,7 +96,7 @@ export async function waitFor(condition, { timeoutMs = 10_000, what = 'the condi
   for (;;) {
     try {
       const value = await condition();
-      if (value) return value;
+      if (value) return /** @type {any} */ (value);
       last = undefined;
     } catch (error) {
       if (error instanceof GaveUp) throw error;
