@@ -17,8 +17,9 @@ insert into sample (us, marker, path) values
     ( 6000, '(none)', '{main,fib,fib,fib}'),
     ( 4000, 'layout', '{main,zoom}'),
     (   10, '(none)', '{main,tiny}'),
+    (   10, '(none)', '{main,Zany}'),
     (90000, '(none)', null),
-    ( 8990, '(none)', '{idle task,draw}');
+    ( 8980, '(none)', '{idle task,draw}');
 select pg_temp.store() \g /dev/null
 
 select plan(31);
@@ -29,8 +30,8 @@ prepare graph(double precision) as
 select results_eq(
     'execute graph(0)',
     $$ values
-        (1,  0, '(all)',       0::float8, 40::float8, 8::bigint),
-        (2,  1, 'main',        0,         31.01,      7),
+        (1,  0, '(all)',       0::float8, 40::float8, 9::bigint),
+        (2,  1, 'main',        0,         31.02,      8),
         (3,  2, 'render',      7,         17,         3),
         (4,  3, 'draw',        10,        10,         1),
         (5,  2, 'fib',         0,         6,          1),
@@ -38,9 +39,10 @@ select results_eq(
         (7,  4, 'fib',         6,         6,          1),
         (8,  2, '(anonymous)', 4,         4,          1),
         (9,  2, 'zoom',        4,         4,          1),
-        (10, 2, 'tiny',        0.01,      0.01,       1),
-        (11, 1, 'idle task',   0,         8.99,       1),
-        (12, 2, 'draw',        8.99,      8.99,       1) $$,
+        (10, 2, 'Zany',        0.01,      0.01,       1),
+        (11, 2, 'tiny',        0.01,      0.01,       1),
+        (12, 1, 'idle task',   0,         8.98,       1),
+        (13, 2, 'draw',        8.98,      8.98,       1) $$,
     'depth first, siblings by time, equal ones by name; unattributed time is not in it');
 select results_eq(
     $$ select function, resource, line, column_number from flamegraph('shop', '2026-01-05Z', '2026-01-06Z') where level = 2 $$,
@@ -51,8 +53,8 @@ select results_eq(
 select results_eq(
     'execute graph(0.1)',
     $$ values
-        (1,  0, '(all)',       0::float8, 40::float8, 8::bigint),
-        (2,  1, 'main',        0,         31.01,      7),
+        (1,  0, '(all)',       0::float8, 40::float8, 9::bigint),
+        (2,  1, 'main',        0,         31.02,      8),
         (3,  2, 'render',      7,         17,         3),
         (4,  3, 'draw',        10,        10,         1),
         (5,  2, 'fib',         0,         6,          1),
@@ -60,11 +62,11 @@ select results_eq(
         (7,  4, 'fib',         6,         6,          1),
         (8,  2, '(anonymous)', 4,         4,          1),
         (9,  2, 'zoom',        4,         4,          1),
-        (10, 1, 'idle task',   0,         8.99,       1),
-        (11, 2, 'draw',        8.99,      8.99,       1) $$,
+        (10, 1, 'idle task',   0,         8.98,       1),
+        (11, 2, 'draw',        8.98,      8.98,       1) $$,
     'a stack of exactly min_share stays');
 select results_eq(
-    'execute graph(1)', $$ values (1, 0, '(all)', 0::float8, 40::float8, 8::bigint) $$,
+    'execute graph(1)', $$ values (1, 0, '(all)', 0::float8, 40::float8, 9::bigint) $$,
     'the root is always there');
 select results_eq(
     $$ select ordinal, level, function, self_ms, total_ms, samples
@@ -84,18 +86,19 @@ select results_eq(
     $$ select * from flamegraph_grafana('shop', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values
         (0, 40::float8, '(all)', 0::float8),
-        (1, 31.01, 'main', 0), (2, 17, 'render', 7), (3, 10, 'draw', 10),
+        (1, 31.02, 'main', 0), (2, 17, 'render', 7), (3, 10, 'draw', 10),
         (2, 6, 'fib', 0), (3, 6, 'fib', 0), (4, 6, 'fib', 6),
         (2, 4, '(anonymous) https://shop.example/app.js:12:3', 4), (2, 4, 'zoom', 4),
-        (1, 8.99, 'idle task', 0), (2, 8.99, 'draw', 8.99) $$,
+        (1, 8.98, 'idle task', 0), (2, 8.98, 'draw', 8.98) $$,
     'Grafana''s columns, in the same order');
 
 -- Folded.
 select results_eq(
     $$ select folded('shop', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values
-        ('idle task;draw 8990'),
+        ('idle task;draw 8980'),
         ('main;(anonymous) https://shop.example/app.js:12:3 4000'),
+        ('main;Zany 10'),
         ('main;fib;fib;fib 6000'),
         ('main;render 7000'),
         ('main;render;draw 10000'),

@@ -40,20 +40,24 @@ begin
 end
 $$;
 
-select plan(14);
+create function pg_temp.asked(question question, since text, until text)
+returns text
+language sql
+return format('select * from fleetprof.%I(''shop'', %L, %L, ''/7''%s)', question.name, since, until, question.arguments);
+
+select plan(21);
 select is(
-    pg_temp.scans(
-        fact || '_20260106',
-        format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'', ''/7''%s)', name, arguments)),
-    '{0,0}', format('%s leaves other days of %s alone', name, fact))
+    pg_temp.scans(fact || '_20260106', pg_temp.asked(question, '2026-01-05Z', '2026-01-06Z')),
+    '{0,0}', format('%s leaves the next day of %s alone', name, fact))
 from question;
 select is(
-    scans[1] = 0 and scans[2] > 0, true,
-    format('%s finds its rows of %s by index: %s', name, fact, scans))
+    pg_temp.scans(fact || '_20260105', pg_temp.asked(question, '2026-01-06 01:00Z', '2026-01-07Z')),
+    '{0,0}', format('%s leaves the day before of %s alone', name, fact))
+from question;
+select ok(scans[1] = 0 and scans[2] > 0, format('%s finds its rows of %s by index: %s', name, fact, scans))
 from question
 cross join lateral pg_temp.scans(
-    fact || '_20260105',
-    format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'', ''/7''%s)', name, arguments)) as scans;
+    fact || '_20260105', pg_temp.asked(question, '2026-01-05Z', '2026-01-06Z')) as scans;
 
 select * from finish();
 rollback;

@@ -13,7 +13,7 @@ insert into timing_value (name, kind, us) values
     ('three', 'measure', 1),
     ('partly negative', 'measure', -30), ('partly negative', 'measure', 10), ('partly negative', 'measure', 20),
     ('all negative', 'measure', -30), ('all negative', 'measure', -10),
-    ('zero', 'mark', 0),
+    ('Zero', 'mark', 0),
     ('close', 'measure', 1000000), ('close', 'measure', 1000001);
 insert into timing_value (segment_id, name, us) values (4, 'hundredths', 63);
 -- All sizes from a microsecond to minutes, over two segments and many hours.
@@ -50,14 +50,14 @@ prepare timings_of_the_day as
 select results_eq(
     'timings_of_the_day',
     $$ values
-        ('all negative', 'measure', 2::bigint, null::float8, null::float8, null::float8, null::float8, -0.03::float8, -0.01::float8, -0.02::float8),
+        ('Zero', 'mark', 1::bigint, 0::float8, 0::float8, 0::float8, 0::float8, 0::float8, 0::float8, 0::float8),
+        ('all negative', 'measure', 2, null, null, null, null, -0.03, -0.01, -0.02),
         ('close', 'measure', 2, 1000.001, 1000.001, 1000.001, 1000.001, 1000, 1000.001, 1000.0005),
         ('hundredths', 'measure', 20, 0.010, 0.015, 0.019, 0.020, 0.001, 0.020, 0.0105),
         ('one', 'measure', 1, 1234.567, 1234.567, 1234.567, 1234.567, 1234.567, 1234.567, 1234.567),
         ('partly negative', 'measure', 3, 0.01, 0.02, 0.02, 0.02, -0.03, 0.02, 0),
         ('three', 'mark', 3, 0.02, 0.06, 0.06, 0.06, 0.01, 0.06, 0.03),
-        ('three', 'measure', 1, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001),
-        ('zero', 'mark', 1, 0, 0, 0, 0, 0, 0, 0) $$,
+        ('three', 'measure', 1, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001) $$,
     'nearest rank, within [min, max]; negative values count, but are in no percentile');
 select results_eq(
     $$ select count, p50_ms, p99_ms, max_ms from timings('shop%', '2026-01-05Z', '2026-01-06Z') where name = 'hundredths' $$,
