@@ -66,8 +66,8 @@ const struct fp_setting fp_settings[] = {
      .min = MIB, .max = 64 * GIB,
      .help = "Working memory of one upload while it is decoded; at most http.threads of them are "
              "at work at once"},
-    {"limits.body_memory", FP_SETTING_BYTES, IN_RULES(body_memory), .value = "64MiB",
-     .min = 64 * 1024, .max = 64 * GIB,
+    {"limits.body_memory", FP_SETTING_BYTES, IN_RULES(body_memory), .value = "64MiB", .min = 65536,
+     .max = 64 * GIB,
      .help = "Memory of all bodies being received; past it uploads are answered with 503"},
     {"limits.connections", FP_SETTING_COUNT, IN_CONFIG(connections), .value = "1024", .min = 1,
      .max = 1000000, .help = "Open connections; more wait in the kernel's queue"},

@@ -147,7 +147,7 @@ static bool start(struct collector *collector, struct fp_buf *detail)
 static void wait_until_none(size_t (*count)(const struct collector *collector),
                             const struct collector *collector, int64_t timeout_us)
 {
-    const struct timespec step = {.tv_nsec = 5 * 1000 * 1000};
+    const struct timespec step = {.tv_nsec = 5000000};
     int64_t deadline_us = fp_clock_monotonic_us() + timeout_us;
     while (count(collector) > 0 && fp_clock_monotonic_us() < deadline_us)
         nanosleep(&step, NULL);

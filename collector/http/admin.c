@@ -76,6 +76,7 @@ static enum MHD_Result answer(struct fp_admin *admin, struct MHD_Connection *con
 }
 
 /* Called when the headers are there, for what body there is (it is ignored), and at the end. */
+// NOLINTNEXTLINE(readability-function-size): the parameters are MHD's
 static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload_data,
                               size_t *upload_data_size, void **request_cls)

@@ -327,6 +327,7 @@ static enum MHD_Result finish(struct request *request)
     return is_new_upload ? submit(request) : reply(request);
 }
 
+// NOLINTNEXTLINE(readability-function-size): the parameters are MHD's
 enum MHD_Result fp_request_handle(void *cls, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload_data,
                                   size_t *upload_data_size, void **request_cls)
