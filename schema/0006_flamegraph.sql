@@ -1,7 +1,7 @@
 -- Flame graphs: the tree of stacks, as rows, for Grafana, and folded.
 --
--- Only a stack's own samples are stored. What lies below it is added up here, one level after the other,
--- from the deepest to the outermost: each stack is touched once, however many samples pass through it.
+-- Only a stack's own samples are stored. Its total, with the stacks that stand on it, is added up here, one
+-- level after the other, from the deepest to the outermost: so each stack is touched once.
 
 create function fleetprof_data.stack_sums(selected fleetprof_data.selection, markers fleetprof_data.marker[])
 returns table (
