@@ -9,6 +9,7 @@
  *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …; answers when durable
  *     describe SEED [RECEIVED_US]       what such a delta holds
  *     damage                            a record that no version could have written
+ *     position                          the spool's position and its end
  *     metrics                           Prometheus text as a JSON string
  *     quit                              stops the writer, closes the spool
  */
@@ -157,6 +158,9 @@ static bool obey(struct tool *tool, const char *line)
         describe(tool, seed, received_us);
     else if (sscanf(line, "%31s", word) == 1 && strcmp(word, "damage") == 0)
         damage(tool);
+    else if (strcmp(word, "position") == 0)
+        printf("{\"position\": %" PRIu64 ", \"tail\": %" PRIu64 "}\n",
+               fp_spool_position(tool->spool), fp_spool_tail(tool->spool));
     else if (strcmp(word, "metrics") == 0)
         print_metrics(tool);
     else if (strcmp(word, "quit") == 0)

@@ -1,0 +1,304 @@
+/**
+ * Spool to SQL against a real PostgreSQL: each upload once, whatever is retried, restarted or refused.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { migrate, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { assertCounted, killWriters, newDatabase, range, startWriter } from './store_tool.mjs';
+
+const dayUs = 86_400_000_000;
+const nowUs = () => Date.now() * 1000;
+
+/** @type {import('./stack.mjs').Postgres} */
+let postgres;
+before(async () => {
+  // A time zone with summer time, on purpose.
+  postgres = await startPostgres({ settings: { timezone: 'America/New_York' } });
+  await migrate(postgres);
+});
+after(async () => {
+  killWriters();
+  await postgres.stop();
+});
+
+test('every upload of a spool is in SQL once, with all its sums', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo() });
+  await writer.append(1, 800);
+  await writer.flushed();
+  await assertCounted(database, writer, range(1, 800));
+  assert.equal(await writer.metric('uploads_flushed_total'), 800);
+  assert.equal(await writer.metric('flush_errors_total'), 0);
+  await writer.quit();
+});
+
+test('one upload and then silence is flushed by time', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { window_us: 250_000 } });
+  await writer.append(1, 1);
+  await writer.flushed(5_000);
+  await assertCounted(database, writer, [1]);
+  await writer.quit();
+});
+
+test('the same id counts once: in a window, in a later one, after a restart', async () => {
+  const database = await newDatabase(postgres);
+  let writer = await startWriter({ conninfo: database.conninfo() });
+  await writer.append(1, 50);
+  await writer.append(1, 60);
+  await writer.flushed();
+  await writer.append(40, 40);
+  await writer.flushed();
+  await assertCounted(database, writer, range(1, 79));
+  assert.equal(await writer.metric('uploads_duplicate_total'), 50 + 21);
+  await writer.quit();
+
+  writer = await startWriter({ conninfo: database.conninfo(), spoolDir: writer.spoolDir });
+  await writer.append(1, 79);
+  await writer.append(80, 1);
+  await writer.flushed();
+  await assertCounted(database, writer, range(1, 80));
+  await writer.quit();
+});
+
+test('two collectors that get the same uploads count them once, at the same time, without deadlock', async () => {
+  const database = await newDatabase(postgres);
+  const writers = await Promise.all([1, 2].map(() => startWriter({ conninfo: database.conninfo() })));
+  // In different orders and windows, so that they meet in the middle.
+  await Promise.all([
+    (async () => { for (let seed = 1; seed <= 1000; seed += 50) await writers[0].append(seed, 50); })(),
+    (async () => { for (let seed = 951; seed >= 1; seed -= 50) await writers[1].append(seed, 50); })(),
+  ]);
+  for (const writer of writers) await writer.flushed();
+  await assertCounted(database, writers[0], range(1, 1000));
+  const counts = await Promise.all(writers.map((writer) => writer.metric('uploads_flushed_total')));
+  assert.equal(counts[0] + counts[1], 1000);
+  assert.equal(await writers[0].metric('flush_errors_total') + await writers[1].metric('flush_errors_total'), 0);
+  const [{ deadlocks }] = await database.sql('select deadlocks from pg_stat_database where datname = current_database()');
+  assert.equal(deadlocks, 0);
+  for (const writer of writers) await writer.quit();
+});
+
+test('an upload that the database refuses is set aside alone', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo() });
+  const poison = await writer.describe(333);
+  await database.execute(`alter table fleetprof_data.upload add constraint poison check (upload_id <> '${poison.id}')`);
+  await writer.append(1, 500);
+  await writer.flushed();
+  await assertCounted(database, writer, range(1, 500).filter((seed) => seed !== 333));
+  assert.equal(await writer.metric('uploads_quarantined_total'), 1);
+  const aside = fs.readdirSync(writer.spoolDir).filter((name) => /refused/.test(name));
+  assert.equal(aside.length, 1, fs.readdirSync(writer.spoolDir).join());
+  assert.match(writer.log(), /upload set aside.*reason=refused.*23514.*constraint poison/);
+  await writer.append(501, 10);
+  await writer.flushed();
+  await writer.quit();
+});
+
+test('a name that the database refuses does not stop the dictionaries of others', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo() });
+  const poison = await writer.describe(7);
+  const others = new Set();
+  for (const seed of range(1, 6)) for (const [id] of (await writer.describe(seed)).frames) others.add(id);
+  const [own] = poison.frames.map(([id]) => id).filter((id) => !others.has(id));
+  await database.execute(`alter table fleetprof_data.frame add constraint poison check (frame_id <> ${own})`);
+  await writer.append(1, 7);
+  await writer.flushed();
+  await assertCounted(database, writer, range(1, 6));
+  await writer.quit();
+});
+
+test('a record that cannot be read is set aside, and what follows is counted', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo() });
+  await writer.append(1, 5);
+  await writer.damage();
+  await writer.append(6, 5);
+  await writer.flushed();
+  await assertCounted(database, writer, range(1, 10));
+  assert.equal(await writer.metric('uploads_quarantined_total'), 1);
+  await writer.quit();
+});
+
+test('a spool restored from an old copy takes a new id and counts only what is new', async () => {
+  const database = await newDatabase(postgres);
+  const dir = temporaryDir('spool');
+  const spoolDir = path.join(dir, 'spool');
+  let writer = await startWriter({ conninfo: database.conninfo(), spoolDir });
+  await writer.append(1, 100);
+  await writer.flushed();
+  await writer.quit();
+  fs.cpSync(spoolDir, path.join(dir, 'copy'), { recursive: true });
+
+  writer = await startWriter({ conninfo: database.conninfo(), spoolDir });
+  await writer.append(101, 100);
+  await writer.flushed();
+  await writer.quit();
+  fs.rmSync(spoolDir, { recursive: true });
+  fs.renameSync(path.join(dir, 'copy'), spoolDir);
+
+  writer = await startWriter({ conninfo: database.conninfo(), spoolDir });
+  await writer.append(201, 50);
+  await writer.flushed();
+  await assertCounted(database, writer, range(1, 250));
+  assert.match(writer.log(), /old copy/);
+  assert.deepEqual(await database.sql('select count(*) from fleetprof_data.spool_position'), [{ count: 2 }]);
+  await writer.quit();
+});
+
+test('a copy that takes new uploads before the database is back loses none of them', async () => {
+  const database = await newDatabase(postgres);
+  const dir = temporaryDir('spool');
+  const spoolDir = path.join(dir, 'spool');
+  let writer = await startWriter({ conninfo: database.conninfo(), spoolDir });
+  await writer.append(1, 10);
+  await writer.flushed();
+  await writer.quit();
+  fs.cpSync(spoolDir, path.join(dir, 'copy'), { recursive: true });
+  writer = await startWriter({ conninfo: database.conninfo(), spoolDir });
+  await writer.append(11, 10);
+  await writer.flushed();
+  await writer.quit();
+
+  await postgres.stop();
+  writer = await startWriter({ conninfo: database.conninfo(), spoolDir: path.join(dir, 'copy') });
+  await writer.append(21, 30);
+  await postgres.start();
+  await writer.flushed();
+  await assertCounted(database, writer, range(1, 50));
+  await writer.quit();
+});
+
+test('a position that somebody else moved is read again', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo() });
+  await writer.append(1, 3);
+  await writer.flushed();
+  await database.execute('update fleetprof_data.spool_position set position = 0');
+  await writer.append(4, 3);
+  await writer.flushed();
+  await assertCounted(database, writer, range(1, 6));
+  await writer.quit();
+});
+
+test('partitions are UTC days, over the end of a month and in any time zone', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { facts_us: 20_000 * dayUs, log_us: 20_000 * dayUs } });
+  const midnightUs = Date.UTC(2025, 1, 1) * 1000;
+  await writer.append(1, 1, midnightUs - 1);
+  await writer.append(2, 1, midnightUs);
+  // Clocks go forward in New York on this day.
+  await writer.append(3, 1, Date.UTC(2025, 2, 9, 7) * 1000);
+  await writer.flushed();
+  const rows = await database.sql(`select tableoid::regclass::text as partition, to_char(bucket at time zone 'UTC', 'YYYY-MM-DD HH24') as hour
+    from fleetprof_data.segment_fact order by bucket`);
+  assert.deepEqual(rows, [
+    { partition: 'fleetprof_data.segment_fact_20250131', hour: '2025-01-31 23' },
+    { partition: 'fleetprof_data.segment_fact_20250201', hour: '2025-02-01 00' },
+    { partition: 'fleetprof_data.segment_fact_20250309', hour: '2025-03-09 07' },
+  ]);
+  const [{ bounds }] = await database.sql(
+    "select pg_get_expr(relpartbound, oid) as bounds from pg_class where relname = 'frame_fact_20250131'");
+  assert.match(bounds, /FROM \('2025-01-30 19:00:00-05'\) TO \('2025-01-31 19:00:00-05'\)/);
+  const [{ options }] = await database.sql("select reloptions::text as options from pg_class where relname = 'frame_fact_20250131'");
+  assert.equal(options, '{fillfactor=70}');
+  await writer.quit();
+});
+
+test('partitions are made ahead, without any upload', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo() });
+  const partitions = await waitFor(async () => {
+    const rows = await database.sql(`select right(relname, 8) as day from pg_class
+      where relname like 'frame_fact_2%' and relkind = 'r' order by 1`);
+    return rows.length === 3 && rows;
+  });
+  const days = [0, 1, 2].map((ahead) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10).replaceAll('-', ''));
+  assert.deepEqual(partitions.map(({ day }) => day), days);
+  await writer.quit();
+});
+
+test('uploads past the retention are dropped and counted; a clock ahead gets the database\'s hour', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { facts_us: 100 * dayUs, log_us: 10 * dayUs } });
+  await writer.append(1, 2, nowUs() - 102 * dayUs);
+  await writer.append(3, 3, nowUs() - 50 * dayUs);
+  await writer.append(6, 4, nowUs() + 365 * dayUs);
+  await writer.flushed();
+  await assertCounted(database, writer, range(3, 7));
+  assert.equal(await writer.metric('uploads_expired_total'), 2);
+  const [{ logged }] = await database.sql('select count(*) as logged from fleetprof_data.upload');
+  assert.equal(logged, 4);
+  const [{ ahead }] = await database.sql('select count(*) as ahead from fleetprof_data.segment_fact where bucket > now()');
+  assert.equal(ahead, 0);
+  await writer.quit();
+});
+
+test('housekeeping drops what is past its retention and prunes what nobody needs', async () => {
+  const database = await newDatabase(postgres);
+  let writer = await startWriter({ conninfo: database.conninfo() });
+  await writer.append(1, 20, nowUs() - 50 * dayUs);
+  await writer.append(21, 20, nowUs() - 5 * dayUs);
+  await writer.append(41, 20);
+  await writer.flushed();
+  await writer.quit();
+  await database.execute(`
+    update fleetprof_data.upload_id set counted = now() - interval '8 days' where upload_id in (select upload_id from fleetprof_data.upload_id limit 7);
+    update fleetprof_data.load_id set counted = now() - interval '8 days' where load_id in (select load_id from fleetprof_data.load_id limit 2);
+    update fleetprof_data.frame set last_seen = last_seen - 43 where frame_id in (select frame_id from fleetprof_data.frame limit 4);
+    update fleetprof_data.frame set last_seen = last_seen - 41 where frame_id in (select frame_id from fleetprof_data.frame where last_seen > current_date - 10 limit 5);
+    update fleetprof_data.stack set last_seen = last_seen - 400`);
+  const count = async (/** @type {string} */ table) => (await database.sql(`select count(*) from fleetprof_data.${table}`))[0].count;
+  const before_ = { ids: await count('upload_id'), loads: await count('load_id'), frames: await count('frame') };
+
+  writer = await startWriter({ conninfo: database.conninfo(), settings: { facts_us: 40 * dayUs, log_us: 3 * dayUs } });
+  await waitFor(async () => await count('stack') === 0);
+  assert.equal(await count('upload_id'), before_.ids - 7);
+  assert.equal(await count('load_id'), before_.loads - 2);
+  assert.equal(await count('frame'), before_.frames - 4);
+  const [{ uploads }] = await database.sql('select sum(uploads) as uploads from fleetprof_data.segment_fact');
+  assert.equal(uploads, 40);
+  assert.equal(await count('upload'), 20);
+  await writer.quit();
+});
+
+test('a dictionary row that is needed again is touched, once a day', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo() });
+  await writer.append(1, 10);
+  await writer.flushed();
+  await database.execute('update fleetprof_data.stack set last_seen = last_seen - 1');
+  await writer.append(11, 1);
+  await writer.append(1, 10);
+  await writer.flushed();
+  const seen = await database.sql(`select last_seen = (now() at time zone 'UTC')::date as today, count(*) > 0 as some
+    from fleetprof_data.stack group by 1`);
+  assert.deepEqual(seen, [{ today: true, some: true }]);
+  await writer.quit();
+});
+
+test('without the schema nothing is lost: after the migration the uploads are flushed', async () => {
+  const database = await newDatabase(postgres, { empty: true });
+  const writer = await startWriter({ conninfo: database.conninfo() });
+  await writer.append(1, 20);
+  await waitFor(() => /fleetprof migrate/.test(writer.log()));
+  assert.equal(writer.log().match(/flush failed/g)?.length, 1);
+  await migrate({ ...postgres, conninfo: () => database.conninfo('postgres') });
+  await writer.flushed();
+  await assertCounted(database, writer, range(1, 20));
+  await writer.quit();
+});
+
+test('roles: the writer makes no tables, the reader reads all numbers and writes none', async () => {
+  const database = await newDatabase(postgres);
+  await assert.rejects(database.execute('create table fleetprof_data.own (a int)', 'fleetprof_writer'), /permission denied/);
+  await assert.rejects(database.execute('drop table fleetprof_data.frame', 'fleetprof_writer'), /must be owner/);
+  await assert.rejects(database.execute('delete from fleetprof_data.frame_fact', 'fleetprof_writer'), /permission denied/);
+  for (const table of ['segment', 'frame_fact', 'upload']) await database.execute(`table fleetprof_data.${table}`, 'fleetprof_reader');
+  await assert.rejects(database.execute('delete from fleetprof_data.frame', 'fleetprof_reader'), /permission denied/);
+  await assert.rejects(database.execute("select fleetprof_data.drop_partition('2030-01-01', '2030-01-01')", 'fleetprof_reader'), /permission denied/);
+});

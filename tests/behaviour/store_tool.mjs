@@ -1,0 +1,227 @@
+/**
+ * What the store's tests share: a database of its own for each test, the tool that drives a spool and
+ * a writer, and an independent count of what should be in SQL.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import readline from 'node:readline';
+import { buildDir, repository, runOrThrow, temporaryDir, waitFor } from './stack.mjs';
+
+const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
+const toolsDir = process.env.FLEETPROF_TEST_TOOLS
+  ?? path.join(repository, 'build/trees', variant, 'tests/unit/store');
+
+let databases = 0;
+
+/**
+ * @typedef {object} Database
+ * @property {(user?: string) => string} conninfo
+ * @property {(script: string, user?: string) => Promise<string>} execute
+ * @property {(text: string, user?: string) => Promise<any[]>} sql rows as objects
+ *
+ * Makes a database: a copy of `template` (the migrated one), or empty.
+ * @param {import('./stack.mjs').Postgres} postgres
+ * @param {{ empty?: boolean }} [options]
+ * @returns {Promise<Database>}
+ */
+export async function newDatabase(postgres, { empty = false } = {}) {
+  const name = `test_${++databases}`;
+  await runOrThrow(['psql', '-Xq', '-d', postgres.conninfo('postgres', 'postgres'), '-c',
+    `create database ${name} template ${empty ? 'template0' : 'fleetprof'}`]);
+  if (!empty) {
+    // Rights on a database are not part of a template's copy.
+    await runOrThrow(['psql', '-Xq', '-d', postgres.conninfo('postgres', name), '-c',
+      `grant create on database ${name} to fleetprof_owner`]);
+  }
+  const conninfo = (user = 'fleetprof_writer') => postgres.conninfo(user, name);
+  /** @param {string} script */
+  const execute = (script, user = 'postgres') => runOrThrow(
+    ['psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', conninfo(user)], { input: script });
+  return {
+    conninfo,
+    execute,
+    sql: async (text, user) => JSON.parse(
+      await execute(`select coalesce(json_agg(row_), '[]') from (\n${text}\n) row_`, user)),
+  };
+}
+
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set();
+/** Ends what failed tests have left behind; for `after`. */
+export const killWriters = () => { for (const child of running) child.kill('SIGKILL'); };
+process.on('exit', killWriters);
+
+/**
+ * @typedef {object} Delta what describe tells of one
+ * @property {string} id
+ * @property {string} load
+ * @property {string} site
+ * @property {number} samples
+ * @property {number} profiled_us
+ * @property {number} unattributed_us
+ * @property {[string, number, number, number][]} frames id, samples, self_us, total_us
+ * @property {[string, number, number][]} timings id, count, sum_us
+ *
+ * @typedef {object} Writer
+ * @property {string} spoolDir
+ * @property {(seed: number, count: number, receivedUs?: number) => Promise<void>} append durable when it resolves
+ * @property {(seed: number) => Promise<Delta>} describe
+ * @property {() => Promise<void>} damage appends a record that cannot be read
+ * @property {(name: string) => Promise<number>} metric
+ * @property {(timeoutMs?: number) => Promise<void>} flushed resolves when nothing waits in the spool
+ * @property {() => string} log
+ * @property {() => Promise<void>} quit
+ * @property {() => Promise<void>} kill
+ */
+
+/**
+ * @param {{ conninfo: string, spoolDir?: string, settings?: Record<string, number> }} options
+ * @returns {Promise<Writer>}
+ */
+export async function startWriter({ conninfo, spoolDir = path.join(temporaryDir('spool'), 'spool'), settings = {} }) {
+  const args = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  const child = spawn(path.join(toolsDir, 'writer_tool'), [conninfo, spoolDir, ...args]);
+  running.add(child);
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => { log += text; });
+  child.stdin.on('error', () => {});
+  const exited = once(child, 'exit').then(([code, signal]) => { running.delete(child); return { code, signal }; });
+  const lines = readline.createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  let turn = Promise.resolve();
+  /** @param {string} command @returns {Promise<any>} */
+  const send = (command) => {
+    const answer = turn.then(async () => {
+      child.stdin.write(`${command}\n`);
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`writer_tool ended at "${command}"\n${log}`);
+      return JSON.parse(value);
+    });
+    turn = answer.catch(() => {});
+    return answer;
+  };
+  /** @param {string} name */
+  const metric = async (name) => {
+    const text = await send('metrics');
+    const [, value] = new RegExp(`^fleetprof_${name} (.*)$`, 'm').exec(text) ?? assert.fail(`no metric ${name}`);
+    return Number(value);
+  };
+  const fixed = Math.floor(Date.now() * 1000);
+  return {
+    spoolDir,
+    append: (seed, count, receivedUs) => send(`append ${seed} ${count}${receivedUs ? ` ${receivedUs}` : ''}`),
+    describe: (seed) => send(`describe ${seed} ${fixed}`),
+    damage: () => send('damage'),
+    metric,
+    flushed: async (timeoutMs = 30_000) => {
+      const done = async () => {
+        const { position, tail } = await send('position');
+        return position === tail;
+      };
+      await waitFor(done, { timeoutMs, what: 'flush' }).catch((error) => { throw new Error(`${error.message}\n${log}`); });
+    },
+    log: () => log,
+    quit: async () => {
+      await send('quit');
+      const { code, signal } = await exited;
+      assert.deepEqual({ code, signal }, { code: 0, signal: null }, log);
+    },
+    kill: async () => { child.kill('SIGKILL'); await exited; },
+  };
+}
+
+/**
+ * Holds SQL against deltas of these seeds, each counted once.
+ * @param {Database} database
+ * @param {Writer} writer any that is running, for its descriptions
+ * @param {number[]} seeds
+ */
+export async function assertCounted(database, writer, seeds) {
+  const expected = { uploads: 0, loads: 0, samples: 0, profiled_us: 0, unattributed_us: 0 };
+  /** @type {Map<string, { uploads: number, samples: number, self_us: number, total_us: number }>} */
+  const frames = new Map();
+  /** @type {Map<string, { uploads: number, count: number, sum_us: number }>} */
+  const timings = new Map();
+  const loads = new Set();
+  let attributed = 0;
+  for (const seed of new Set(seeds)) {
+    const delta = await writer.describe(seed);
+    expected.uploads++;
+    if (delta.load) loads.add(`${delta.site} ${delta.load}`);
+    else expected.loads++;
+    expected.samples += delta.samples;
+    expected.profiled_us += delta.profiled_us;
+    expected.unattributed_us += delta.unattributed_us;
+    for (const [id, samples, selfUs, totalUs] of delta.frames) {
+      const frame = frames.get(id) ?? { uploads: 0, samples: 0, self_us: 0, total_us: 0 };
+      frames.set(id, frame);
+      frame.uploads++;
+      frame.samples += samples;
+      frame.self_us += selfUs;
+      frame.total_us += totalUs;
+      attributed += selfUs;
+    }
+    for (const [id, count, sumUs] of delta.timings) {
+      const timing = timings.get(id) ?? { uploads: 0, count: 0, sum_us: 0 };
+      timings.set(id, timing);
+      timing.uploads++;
+      timing.count += count;
+      timing.sum_us += sumUs;
+    }
+  }
+  expected.loads += loads.size;
+
+  const [totals] = await database.sql(`select coalesce(sum(uploads), 0) as uploads, coalesce(sum(loads), 0) as loads,
+    coalesce(sum(samples), 0) as samples, coalesce(sum(profiled_us), 0) as profiled_us,
+    coalesce(sum(unattributed_us), 0) as unattributed_us from fleetprof_data.segment_fact`);
+  assert.deepEqual(totals, expected);
+  assert.deepEqual(await byId(database, `select frame_id::text as id, sum(uploads) as uploads, sum(samples) as samples,
+    sum(self_us) as self_us, sum(total_us) as total_us from fleetprof_data.frame_fact group by frame_id`), sorted(frames));
+  assert.deepEqual(await byId(database, `select timing_id::text as id, sum(uploads) as uploads, sum(count) as count,
+    sum(sum_us) as sum_us from fleetprof_data.timing_fact group by timing_id`), sorted(timings));
+
+  const [sums] = await database.sql(`select
+    (select coalesce(sum(self_us), 0) from fleetprof_data.stack_fact) as stacks,
+    (select coalesce(sum(self_us), 0) from fleetprof_data.marker_fact) as markers,
+    (select coalesce(sum(self_us), 0) from fleetprof_data.frame_fact) as frames,
+    (select coalesce(sum(count), 0) from fleetprof_data.timing_bin_fact)
+      + (select coalesce(sum(negative), 0) from fleetprof_data.timing_fact) as values,
+    (select count(*) from fleetprof_data.upload_id) as ids`);
+  const values = [...timings.values()].reduce((sum, timing) => sum + timing.count, 0);
+  assert.deepEqual(sums, { stacks: attributed, markers: attributed, frames: attributed, values, ids: expected.uploads });
+  await assertNamed(database);
+}
+
+/** Every fact's id has its dictionary row, and every stack its ancestors. @param {Database} database */
+async function assertNamed(database) {
+  const [missing] = await database.sql(`select
+    (select count(*) from fleetprof_data.frame_fact f where not exists
+      (select from fleetprof_data.frame d where d.frame_id = f.frame_id)) as frames,
+    (select count(*) from fleetprof_data.stack_fact f where not exists
+      (select from fleetprof_data.stack d where d.stack_id = f.stack_id)) as stacks,
+    (select count(*) from fleetprof_data.stack s where s.parent_id is not null and not exists
+      (select from fleetprof_data.stack p where p.stack_id = s.parent_id and p.level = s.level - 1)) as parents,
+    (select count(*) from fleetprof_data.frame f where f.resource_id is not null and not exists
+      (select from fleetprof_data.resource r where r.resource_id = f.resource_id)) as resources,
+    (select count(*) from fleetprof_data.timing_fact f where not exists
+      (select from fleetprof_data.timing d where d.timing_id = f.timing_id)) as timings,
+    (select count(*) from fleetprof_data.segment_fact f where not exists
+      (select from fleetprof_data.segment d where d.segment_id = f.segment_id)) as segments`);
+  assert.deepEqual(missing, { frames: 0, stacks: 0, parents: 0, resources: 0, timings: 0, segments: 0 });
+}
+
+/** @param {Database} database @param {string} query */
+async function byId(database, query) {
+  return sorted(new Map((await database.sql(query)).map(({ id, ...row }) => [id, row])));
+}
+
+/** @template T @param {Map<string, T>} map */
+function sorted(map) {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** @param {number} first @param {number} count */
+export function range(first, count) {
+  return Array.from({ length: count }, (_, i) => first + i);
+}
