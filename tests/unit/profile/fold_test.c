@@ -1,0 +1,591 @@
+/*
+ * The rules of docs/numbers.md, one row each: an upload, and the rows that it must become.
+ *
+ * Times are microseconds. Expected text, line by line:
+ *   profiled TIME unattributed TIME in SAMPLES
+ *   frame KIND FUNCTION@RESOURCE:LINE:COLUMN self TIME total TIME in SAMPLES
+ *   split FUNCTION MARKER self TIME total TIME in SAMPLES
+ *   stack FUNCTION;FUNCTION MARKER self TIME in SAMPLES
+ *   timing KIND NAME count N negative N sum TIME TIME…TIME bins BIN×COUNT …
+ */
+#include "test.h"
+
+#include "collector/base/buf.h"
+#include "collector/rollup/ids.h"
+
+#define TRACE(frames, stacks, samples)                                                             \
+    "{'resources':['https://shop.example/a.js'],'frames':[" frames "],'stacks':[" stacks           \
+    "],'samples':[" samples "]}"
+#define AT_10_MS(trace) "{'sampleInterval':10,'trace':" trace "}"
+
+/* Frames 0, 1, 2 are a, b, c; stacks 0, 1, 2 are a, a;b, a;b;c. */
+#define ABC                                                                                        \
+    "{'name':'a','resourceId':0,'line':1},{'name':'b','resourceId':0,'line':2},"                   \
+    "{'name':'c','resourceId':0,'line':3}"
+#define ABC_STACKS "{'frameId':0},{'frameId':1,'parentId':0},{'frameId':2,'parentId':1}"
+#define A "@https://shop.example/a.js"
+
+struct rule {
+    const char *title;
+    const char *upload; /* ' stands for " */
+    const char *rows;
+};
+
+static const struct rule rules[] = {
+    {"nothing sampled", TRACE("", "", ""), "profiled 0 unattributed 0 in 0\n"},
+
+    /* Rule 1 */
+    {"samples are sorted by time before they are weighed",
+     AT_10_MS(TRACE(ABC, ABC_STACKS,
+                    "{'timestamp':30,'stackId':0},{'timestamp':5,'stackId':1},{'timestamp':20}")),
+     "profiled 35000 unattributed 10000 in 1\n"
+     "frame function a" A ":1:- self 10000 total 25000 in 2\n"
+     "frame function b" A ":2:- self 15000 total 15000 in 1\n"
+     "stack a (none) self 10000 in 1\n"
+     "stack a;b (none) self 15000 in 1\n"},
+    {"samples of one time keep their order: the last of them has the gap",
+     AT_10_MS(TRACE(ABC, ABC_STACKS,
+                    "{'timestamp':12},{'timestamp':0,'stackId':0},{'timestamp':0,'stackId':1}")),
+     "profiled 22000 unattributed 10000 in 1\n"
+     "frame function a" A ":1:- self 0 total 12000 in 2\n"
+     "frame function b" A ":2:- self 12000 total 12000 in 1\n"
+     "stack a (none) self 0 in 1\n"
+     "stack a;b (none) self 12000 in 1\n"},
+
+    /* Rule 2 */
+    {"a weight is at most twice the interval, the last one the interval",
+     AT_10_MS(TRACE(ABC, ABC_STACKS,
+                    "{'timestamp':0,'stackId':0},{'timestamp':20,'stackId':0},"
+                    "{'timestamp':40.001,'stackId':0},{'timestamp':99,'stackId':0}")),
+     "profiled 70000 unattributed 0 in 0\n"
+     "frame function a" A ":1:- self 70000 total 70000 in 4\n"
+     "stack a (none) self 70000 in 4\n"},
+    {"without an interval the lower median of the positive gaps stands for it",
+     TRACE("", "",
+           "{'timestamp':0},{'timestamp':0},{'timestamp':40},{'timestamp':42},{'timestamp':45},"
+           "{'timestamp':145}"), /* gaps 40, 2, 3, 100: median 3 */
+     "profiled 20000 unattributed 20000 in 6\n"},
+    {"without any positive gap the interval is 10 ms",
+     TRACE("", "", "{'timestamp':7},{'timestamp':7}"), "profiled 10000 unattributed 10000 in 2\n"},
+    {"times are rounded to whole microseconds before gaps are taken",
+     TRACE("", "", "{'timestamp':0.0004},{'timestamp':0.0015},{'timestamp':0.0024}"),
+     "profiled 4 unattributed 4 in 3\n"},
+    {"times below zero are rounded the same way",
+     TRACE("", "", "{'timestamp':-0.0015},{'timestamp':0}"), "profiled 2 unattributed 2 in 2\n"},
+
+    /* Rule 3 */
+    {"no stack and no marker is unattributed, never stack 0",
+     AT_10_MS(TRACE(ABC, ABC_STACKS,
+                    "{'timestamp':0},{'timestamp':10,'stackId':null},"
+                    "{'timestamp':20,'stackId':0}")),
+     "profiled 30000 unattributed 20000 in 2\n"
+     "frame function a" A ":1:- self 10000 total 10000 in 1\n"
+     "stack a (none) self 10000 in 1\n"},
+    {"a marker without a stack is a frame in parentheses",
+     AT_10_MS(TRACE("", "",
+                    "{'timestamp':0,'marker':'layout'},{'timestamp':10,'marker':'gc'},"
+                    "{'timestamp':20,'marker':'layout'}")),
+     "profiled 30000 unattributed 0 in 0\n"
+     "frame marker (layout)@:-:- self 20000 total 20000 in 2\n"
+     "frame marker (gc)@:-:- self 10000 total 10000 in 1\n"
+     "split (layout) layout self 20000 total 20000 in 2\n"
+     "split (gc) gc self 10000 total 10000 in 1\n"
+     "stack (gc) gc self 10000 in 1\n"
+     "stack (layout) layout self 20000 in 2\n"},
+    {"a page's own function named (layout) is another frame than the marker's",
+     AT_10_MS(TRACE("{'name':'(layout)'}", "{'frameId':0}",
+                    "{'timestamp':0,'marker':'layout'},{'timestamp':10,'stackId':0}")),
+     "profiled 20000 unattributed 0 in 0\n"
+     "frame marker (layout)@:-:- self 10000 total 10000 in 1\n"
+     "frame builtin (layout)@:-:- self 10000 total 10000 in 1\n"
+     "split (layout) layout self 10000 total 10000 in 1\n"
+     "stack (layout) (none) self 10000 in 1\n"
+     "stack (layout) layout self 10000 in 1\n"},
+    {"splits say what of a frame fell to which marker",
+     AT_10_MS(TRACE(ABC, ABC_STACKS,
+                    "{'timestamp':0,'stackId':1,'marker':'style'},{'timestamp':10,'stackId':1},"
+                    "{'timestamp':20,'stackId':1,'marker':'gc'},"
+                    "{'timestamp':30,'stackId':0,'marker':'style'}")),
+     "profiled 40000 unattributed 0 in 0\n"
+     "frame function a" A ":1:- self 10000 total 40000 in 4\n"
+     "frame function b" A ":2:- self 30000 total 30000 in 3\n"
+     "split a gc self 0 total 10000 in 1\n"
+     "split a style self 10000 total 20000 in 2\n"
+     "split b gc self 10000 total 10000 in 1\n"
+     "split b style self 10000 total 10000 in 1\n"
+     "stack a;b (none) self 10000 in 1\n"
+     "stack a;b gc self 10000 in 1\n"
+     "stack a style self 10000 in 1\n"
+     "stack a;b style self 10000 in 1\n"},
+
+    /* Rule 4 */
+    {"frames and stacks that are the same by content are one",
+     AT_10_MS(TRACE("{'name':'a','line':1},{'name':'a','line':1}",
+                    "{'frameId':0},{'frameId':1},{'frameId':0,'parentId':1},"
+                    "{'frameId':1,'parentId':0}",
+                    "{'timestamp':0,'stackId':2},{'timestamp':10,'stackId':3},"
+                    "{'timestamp':20,'stackId':1}")),
+     "profiled 30000 unattributed 0 in 0\n"
+     "frame function a@:1:- self 30000 total 30000 in 3\n"
+     "stack a (none) self 10000 in 1\n"
+     "stack a;a (none) self 20000 in 2\n"},
+    {"resources that are the same without their queries are one, and so are their frames",
+     AT_10_MS("{'resources':['https://x.example/a.js?v=1','https://x.example/a.js?v=2#y'],"
+              "'frames':[{'name':'a','resourceId':0},{'name':'a','resourceId':1}],"
+              "'stacks':[{'frameId':0},{'frameId':1}],"
+              "'samples':[{'timestamp':0,'stackId':0},{'timestamp':10,'stackId':1}]}"),
+     "profiled 20000 unattributed 0 in 0\n"
+     "frame function a@https://x.example/a.js:-:- self 20000 total 20000 in 2\n"
+     "stack a (none) self 20000 in 2\n"},
+    {"what no sample needs is left out",
+     AT_10_MS(TRACE(ABC, ABC_STACKS, "{'timestamp':0,'stackId':1}")),
+     "profiled 10000 unattributed 0 in 0\n"
+     "frame function a" A ":1:- self 0 total 10000 in 1\n"
+     "frame function b" A ":2:- self 10000 total 10000 in 1\n"
+     "stack a;b (none) self 10000 in 1\n"},
+    {"a parent may stand behind its child",
+     AT_10_MS(
+         TRACE(ABC, "{'frameId':1,'parentId':1},{'frameId':0}", "{'timestamp':0,'stackId':0}")),
+     "profiled 10000 unattributed 0 in 0\n"
+     "frame function a" A ":1:- self 0 total 10000 in 1\n"
+     "frame function b" A ":2:- self 10000 total 10000 in 1\n"
+     "stack a;b (none) self 10000 in 1\n"},
+
+    /* Rule 5 */
+    {"anonymous functions keep their place in the source",
+     AT_10_MS(TRACE("{'name':'','resourceId':0,'line':4,'column':7},"
+                    "{'name':'','resourceId':0,'line':4,'column':8}",
+                    "{'frameId':0},{'frameId':1}",
+                    "{'timestamp':0,'stackId':0},{'timestamp':10,'stackId':1}")),
+     "profiled 20000 unattributed 0 in 0\n"
+     "frame function " A ":4:7 self 10000 total 10000 in 1\n"
+     "frame function " A ":4:8 self 10000 total 10000 in 1\n"
+     "stack  (none) self 10000 in 1\n"
+     "stack  (none) self 10000 in 1\n"},
+    {"line and column 0 are not absent",
+     AT_10_MS(
+         TRACE("{'name':'a','line':0,'column':0}", "{'frameId':0}", "{'timestamp':0,'stackId':0}")),
+     "profiled 10000 unattributed 0 in 0\n"
+     "frame function a@:0:0 self 10000 total 10000 in 1\n"
+     "stack a (none) self 10000 in 1\n"},
+
+    /* Rule 6 */
+    {"the profiler's own noise at both ends is unattributed, whatever its marker",
+     AT_10_MS(TRACE("{'name':'a','line':1},{'name':'Profiler'},{'name':'stop'}",
+                    "{'frameId':0},{'frameId':1,'parentId':0},{'frameId':2,'parentId':0}",
+                    "{'timestamp':20,'stackId':2,'marker':'script'},{'timestamp':10,'stackId':0},"
+                    "{'timestamp':0,'stackId':1}")),
+     "profiled 30000 unattributed 20000 in 2\n"
+     "frame function a@:1:- self 10000 total 10000 in 1\n"
+     "stack a (none) self 10000 in 1\n"},
+    {"a page's own Profiler, and one in the middle, are no noise",
+     AT_10_MS(TRACE("{'name':'Profiler','resourceId':0},{'name':'stop'}",
+                    "{'frameId':0},{'frameId':1}",
+                    "{'timestamp':0,'stackId':0},{'timestamp':10,'stackId':1},"
+                    "{'timestamp':20,'stackId':0}")),
+     "profiled 30000 unattributed 0 in 0\n"
+     "frame function Profiler" A ":-:- self 20000 total 20000 in 2\n"
+     "frame builtin stop@:-:- self 10000 total 10000 in 1\n"
+     "stack Profiler (none) self 20000 in 2\n"
+     "stack stop (none) self 10000 in 1\n"},
+
+    /* Rule 8 */
+    {"timings are grouped by kind and name, with a histogram",
+     "{'marks':{'a':[1,0.063,1]},'measures':{'a':[2,-3],'b':[0]}}",
+     "profiled 0 unattributed 0 in 0\n"
+     "timing mark a count 3 negative 0 sum 2063 63…1000 bins 63×1 190×2\n"
+     "timing measure a count 2 negative 1 sum -1000 -3000…2000 bins 222×1\n"
+     "timing measure b count 1 negative 0 sum 0 0…0 bins 0×1\n"},
+    {"a sum beyond the range stops there", "{'measures':{'a':[9007199254740,9007199254740]}}",
+     "profiled 0 unattributed 0 in 0\n"
+     "timing measure a count 2 negative 0 sum 18014398509480000 "
+     "9007199254740000…9007199254740000 bins 1567×2\n"},
+
+    /* Rule 10 */
+    {"an unknown marker is other",
+     AT_10_MS(TRACE(ABC, ABC_STACKS,
+                    "{'timestamp':0,'marker':'sweep'},{'timestamp':10,'marker':'other'},"
+                    "{'timestamp':20,'marker':'sweep','stackId':0}")),
+     "profiled 30000 unattributed 0 in 0\n"
+     "frame marker (other)@:-:- self 20000 total 20000 in 2\n"
+     "frame function a" A ":1:- self 10000 total 10000 in 1\n"
+     "split (other) other self 20000 total 20000 in 2\n"
+     "split a other self 10000 total 10000 in 1\n"
+     "stack (other) other self 20000 in 2\n"
+     "stack a other self 10000 in 1\n"},
+
+    /* Total time */
+    {"a frame that recurs counts once a sample",
+     AT_10_MS(TRACE(ABC,
+                    "{'frameId':0},{'frameId':1,'parentId':0},{'frameId':0,'parentId':1},"
+                    "{'frameId':0,'parentId':2},{'frameId':1}",
+                    "{'timestamp':0,'stackId':3},{'timestamp':10,'stackId':1},"
+                    "{'timestamp':20,'stackId':4},{'timestamp':30,'stackId':2}")),
+     "profiled 40000 unattributed 0 in 0\n"
+     "frame function a" A ":1:- self 20000 total 30000 in 3\n"
+     "frame function b" A ":2:- self 20000 total 40000 in 4\n"
+     "stack a;b (none) self 10000 in 1\n"
+     "stack a;b;a (none) self 10000 in 1\n"
+     "stack a;b;a;a (none) self 10000 in 1\n"
+     "stack b (none) self 10000 in 1\n"},
+};
+
+/* Rendering a delta. */
+
+static void add_position(struct fp_buf *out, int32_t position)
+{
+    if (position == FP_POSITION_NONE)
+        fp_buf_addf(out, ":-");
+    else
+        fp_buf_addf(out, ":%d", position);
+}
+
+static void add_frames(struct fp_buf *out, const struct fp_delta *delta)
+{
+    for (uint32_t i = 0; i < delta->frame_count; i++) {
+        const struct fp_delta_frame *frame = &delta->frames[i];
+        struct fp_str url =
+            frame->resource != FP_INDEX_NONE ? delta->resources[frame->resource].url : FP_STR("");
+        fp_buf_addf(out, "frame %s %.*s@%.*s", fp_frame_kind_name(frame->kind),
+                    FP_STR_ARG(frame->function), FP_STR_ARG(url));
+        add_position(out, frame->line);
+        add_position(out, frame->column);
+        fp_buf_addf(out, " self %lld total %lld in %u\n", (long long)frame->self_us,
+                    (long long)frame->total_us, frame->samples);
+    }
+    for (uint32_t i = 0; i < delta->split_count; i++) {
+        const struct fp_delta_split *split = &delta->splits[i];
+        fp_buf_addf(out, "split %.*s %s self %lld total %lld in %u\n",
+                    FP_STR_ARG(delta->frames[split->frame].function), fp_marker_name(split->marker),
+                    (long long)split->self_us, (long long)split->total_us, split->samples);
+    }
+}
+
+static void add_path(struct fp_buf *out, const struct fp_delta *delta, uint32_t stack)
+{
+    uint32_t path[8] = {stack};
+    size_t length = 0;
+    for (; stack != FP_INDEX_NONE; stack = delta->stacks[stack].parent)
+        path[length++] = stack;
+    assert_int_equal(length, delta->stacks[path[0]].level);
+    while (length > 0) {
+        const struct fp_delta_stack *at = &delta->stacks[path[--length]];
+        fp_buf_addf(out, "%.*s%s", FP_STR_ARG(delta->frames[at->frame].function),
+                    length > 0 ? ";" : "");
+    }
+}
+
+static void add_stacks(struct fp_buf *out, const struct fp_delta *delta)
+{
+    for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
+        const struct fp_delta_stack_sample *sample = &delta->stack_samples[i];
+        fp_buf_addf(out, "stack ");
+        add_path(out, delta, sample->stack);
+        fp_buf_addf(out, " %s self %lld in %u\n", fp_marker_name(sample->marker),
+                    (long long)sample->self_us, sample->samples);
+    }
+}
+
+static void add_timings(struct fp_buf *out, const struct fp_delta *delta)
+{
+    for (uint32_t i = 0; i < delta->timing_count; i++) {
+        const struct fp_delta_timing *timing = &delta->timings[i];
+        fp_buf_addf(out, "timing %s %.*s count %u negative %u sum %lld %lld…%lld bins",
+                    fp_timing_kind_name(timing->kind), FP_STR_ARG(timing->name), timing->count,
+                    timing->negative, (long long)timing->sum_us, (long long)timing->min_us,
+                    (long long)timing->max_us);
+        for (uint32_t k = 0; k < timing->bin_count; k++)
+            fp_buf_addf(out, " %u×%u", delta->bins[timing->first_bin + k].bin,
+                        delta->bins[timing->first_bin + k].count);
+        fp_buf_addf(out, "\n");
+    }
+}
+
+static void render(struct fp_buf *out, const struct fp_delta *delta)
+{
+    fp_buf_addf(out, "profiled %lld unattributed %lld in %u\n", (long long)delta->profiled_us,
+                (long long)delta->unattributed_us, delta->unattributed_samples);
+    add_frames(out, delta);
+    add_stacks(out, delta);
+    add_timings(out, delta);
+    fp_buf_add(out, "", 1);
+    assert_false(out->failed);
+}
+
+static const struct fp_fold_context no_context = {.site = {"shop", 4}};
+
+static void each_rule_gives_its_rows(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        struct fp_arena arena;
+        fp_arena_init(&arena, TEST_ARENA_MAX);
+        struct fp_delta delta;
+        fold_body(&arena, json_of(&arena, rules[i].upload), &no_context, &delta);
+        struct fp_buf out;
+        fp_buf_init(&out, 64 * 1024);
+        render(&out, &delta);
+        if (strcmp((const char *)out.data, rules[i].rows) != 0)
+            fail_msg("%s:\n%s", rules[i].title, (const char *)out.data);
+        fp_buf_release(&out);
+        fp_arena_release(&arena);
+    }
+}
+
+static void names_are_hashed_whole_and_then_cut(void **state)
+{
+    (void)state;
+    char upload[6000];
+    snprintf(
+        upload, sizeof(upload),
+        "{'resources':[],'frames':[{'name':'%01024d'},{'name':'%01024d1'},{'name':'%01024d2'}],"
+        "'stacks':[{'frameId':0},{'frameId':1},{'frameId':2}],'samples':["
+        "{'timestamp':0,'stackId':0},{'timestamp':1,'stackId':1},{'timestamp':2,'stackId':2}]}",
+        0, 0, 0);
+    struct fp_arena arena;
+    fp_arena_init(&arena, TEST_ARENA_MAX);
+    struct fp_delta delta;
+    fold_body(&arena, json_of(&arena, upload), &no_context, &delta);
+    assert_int_equal(delta.frame_count, 3);
+    assert_int_equal(delta.frames[2].function.len, 1024);
+    assert_true(fp_str_equal(delta.frames[0].function, delta.frames[2].function));
+    fp_arena_release(&arena);
+}
+
+static void one_site_cannot_name_what_another_has(void **state)
+{
+    (void)state;
+    static const char upload[] = AT_10_MS(TRACE(ABC, ABC_STACKS, "{'timestamp':0,'stackId':2}"));
+    const struct fp_fold_context other_context = {.site = {"blog", 4}};
+    struct fp_arena arena;
+    fp_arena_init(&arena, TEST_ARENA_MAX);
+    struct fp_delta first;
+    struct fp_delta second;
+    fold_body(&arena, json_of(&arena, upload), &no_context, &first);
+    fold_body(&arena, json_of(&arena, upload), &other_context, &second);
+    assert_true(first.resources[0].id ==
+                fp_resource_id(fp_site_id(FP_STR("shop")), FP_STR("https://shop.example/a.js")));
+    assert_true(first.resources[0].id != second.resources[0].id);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(first.frames[i].id != second.frames[i].id);
+        assert_true(first.stacks[i].id != second.stacks[i].id);
+    }
+    assert_true(first.stacks[1].id == fp_stack_id(first.stacks[0].id, first.frames[1].id));
+    fp_arena_release(&arena);
+}
+
+/* Dimensions. */
+
+#define ROUTE_COUNT 2
+static const struct fp_str routes[ROUTE_COUNT] = {{"/product/:id", 12}, {"/cart", 5}};
+
+static const struct {
+    const char *title;
+    const char *upload;
+    const char *referer;
+    const char *route;
+} pages[] = {
+    {"the page's own word wins",
+     "{'coverage':'quota','page':{'url':'https://s.example/cart','route':'checkout'}}", "",
+     "checkout"},
+    {"the page's own word may be empty",
+     "{'coverage':'quota','page':{'url':'https://s.example/cart','route':''}}", "", ""},
+    {"the page's own word is cleaned", "{'coverage':'quota','page':{'route':'/x?token=1#y'}}", "",
+     "/x"},
+    {"an address in place of a route is cut to its path",
+     "{'coverage':'quota','page':{'route':'https://u:p@s.example/x?token=1'}}", "", "/x"},
+    {"a template", "{'coverage':'quota','page':{'url':'https://s.example/product/7?x'}}", "",
+     "/product/:id"},
+    {"a path without a template", "{'coverage':'quota','page':{'url':'https://s.example/help#a'}}",
+     "", "/help"},
+    {"the root", "{'coverage':'quota','page':{'url':'https://s.example/'}}", "", "/"},
+    {"the envelope's address before the Referer",
+     "{'coverage':'quota','page':{'url':'https://s.example/help'}}", "https://s.example/cart",
+     "/help"},
+    {"the Referer", "{'coverage':'quota'}", "https://s.example/product/9?secret", "/product/:id"},
+    {"the Referer of another origin says nothing", "{'coverage':'quota'}", "https://s.example/",
+     ""},
+    {"a Referer that no browser sends", "{'coverage':'quota'}", "https://s.example/\xFF", ""},
+    {"a local file", "{'coverage':'quota','page':{'url':'file:///home/ann/x.html'}}", "", ""},
+};
+
+static void finds_the_route(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+        const struct fp_fold_context context = {
+            .site = {"shop", 4},
+            .rules = {.routes = routes, .route_count = ROUTE_COUNT},
+            .referer = fp_str_of(pages[i].referer),
+        };
+        struct fp_arena arena;
+        fp_arena_init(&arena, TEST_ARENA_MAX);
+        struct fp_delta delta;
+        fold_body(&arena, json_of(&arena, pages[i].upload), &context, &delta);
+        if (!fp_str_equal(delta.segment.route, fp_str_of(pages[i].route)))
+            fail_msg("%s: %.*s", pages[i].title, FP_STR_ARG(delta.segment.route));
+        fp_arena_release(&arena);
+    }
+}
+
+static void inline_scripts_of_all_product_pages_are_one_resource(void **state)
+{
+    (void)state;
+    const struct fp_fold_context context = {
+        .site = {"shop", 4},
+        .rules = {.routes = routes, .route_count = ROUTE_COUNT},
+        .referer = FP_STR("https://shop.example/product/8"),
+    };
+    struct fp_arena arena;
+    fp_arena_init(&arena, TEST_ARENA_MAX);
+    struct fp_delta delta;
+    fold_body(&arena,
+              json_of(&arena, "{'resources':['https://shop.example/product/8'],'frames':["
+                              "{'name':'a','resourceId':0,'line':1}],'stacks':[{'frameId':0}],"
+                              "'samples':[{'timestamp':0,'stackId':0}]}"),
+              &context, &delta);
+    assert_text(delta.resources[0].url, "https://shop.example/product/:id");
+    fp_arena_release(&arena);
+}
+
+static void carries_over_what_the_envelope_and_the_request_say(void **state)
+{
+    (void)state;
+    const struct fp_fold_context context = {
+        .site = {"shop", 4},
+        .user_agent = FP_STR("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, "
+                             "like Gecko) Chrome/156.0.0.0 Safari/537.36 Edg/156.0.0.0"),
+        .received_us = 1795210750000000,
+        .body_bytes = 77,
+    };
+    struct fp_arena arena;
+    fp_arena_init(&arena, TEST_ARENA_MAX);
+    struct fp_delta delta;
+    fold_body(&arena,
+              json_of(&arena, "{'id':'123e4567-e89b-42d3-a456-426614174000','load':"
+                              "'123e4567-e89b-42d3-a456-426614174001','part':3,'truncated':true,"
+                              "'release':'r','environment':'e','variant':'v','thread':'worker',"
+                              "'agent':{'name':'x','version':'2'},'entries':["
+                              "{'name':'a','entryType':'paint'},"
+                              "{'name':'a','entryType':'mark','startTime':1}]}"),
+              &context, &delta);
+    assert_int_equal(delta.id.bytes[15], 0);
+    assert_true(delta.has_load);
+    assert_int_equal(delta.load.bytes[15], 1);
+    assert_int_equal(delta.part, 3);
+    assert_true(delta.truncated);
+    assert_true(delta.received_us == context.received_us);
+    assert_int_equal(delta.body_bytes, 77);
+    assert_int_equal(delta.skipped_entries, 1);
+    assert_int_equal(delta.format, FP_UPLOAD_USER_TIMING);
+    assert_int_equal(delta.browser_version, 156);
+    assert_text(delta.agent, "x/2");
+    assert_text(delta.segment.site, "shop");
+    assert_text(delta.segment.release, "r");
+    assert_text(delta.segment.environment, "e");
+    assert_text(delta.segment.variant, "v");
+    assert_text(delta.segment.browser, "Edge");
+    assert_text(delta.segment.os, "Windows");
+    assert_text(delta.segment.device, "desktop");
+    assert_text(delta.segment.thread, "worker");
+    assert_int_equal(delta.segment.rate_ppm, 0);
+    fp_arena_release(&arena);
+}
+
+static void an_upload_without_an_id_gets_one_of_its_own(void **state)
+{
+    (void)state;
+    struct fp_arena arena;
+    fp_arena_init(&arena, TEST_ARENA_MAX);
+    struct fp_delta first;
+    struct fp_delta second;
+    fold_body(&arena, json_of(&arena, "{'coverage':'quota'}"), &no_context, &first);
+    fold_body(&arena, json_of(&arena, "{'coverage':'quota'}"), &no_context, &second);
+    assert_false(fp_uuid_equal(&first.id, &second.id));
+    fp_arena_release(&arena);
+}
+
+/* Size. */
+
+enum { DEEP = 2000, MANY = 200000 };
+
+static void the_deepest_stack_under_the_most_samples_folds_without_recursion(void **state)
+{
+    (void)state;
+    struct fp_profile_stack *stacks = calloc(DEEP, sizeof(*stacks));
+    struct fp_profile_sample *samples = calloc(MANY, sizeof(*samples));
+    struct fp_profile_frame frames[2] = {{FP_STR("a"), FP_INDEX_NONE, 1, 1},
+                                         {FP_STR("b"), FP_INDEX_NONE, 1, 1}};
+    assert_true(stacks != NULL && samples != NULL);
+    for (uint32_t i = 0; i < DEEP; i++)
+        stacks[i] = (struct fp_profile_stack){i % 2, i > 0 ? i - 1 : FP_INDEX_NONE};
+    for (uint32_t i = 0; i < MANY; i++)
+        samples[i] = (struct fp_profile_sample){(int64_t)i * 10, DEEP - 1 - i % 7,
+                                                (enum fp_marker)(i % FP_MARKER_COUNT)};
+    const struct fp_profile profile = {.has_trace = true,
+                                       .frames = frames,
+                                       .frame_count = 2,
+                                       .stacks = stacks,
+                                       .stack_count = DEEP,
+                                       .samples = samples,
+                                       .sample_count = MANY,
+                                       .interval_us = 10};
+    struct fp_arena arena;
+    fp_arena_init(&arena, TEST_ARENA_MAX);
+    struct fp_delta delta;
+    assert_true(fp_fold(&profile, &no_context, &arena, &delta));
+    assert_int_equal(delta.profiled_us, (int64_t)MANY * 10);
+    assert_int_equal(delta.frames[0].total_us, (int64_t)MANY * 10);
+    assert_int_equal(delta.frames[1].total_us, (int64_t)MANY * 10);
+    assert_int_equal(delta.frames[0].samples, MANY);
+    assert_int_equal(delta.stack_count, DEEP);
+    fp_arena_release(&arena);
+    free(stacks);
+    free(samples);
+}
+
+static void runs_out_of_memory_at_every_point_without_harm(void **state)
+{
+    (void)state;
+    struct fp_arena texts;
+    fp_arena_init(&texts, TEST_ARENA_MAX);
+    struct fp_profile profile;
+    struct fp_format_error error;
+    assert_int_equal(
+        fp_format_decode(
+            json_of(&texts,
+                    "{'trace':" TRACE(ABC, ABC_STACKS,
+                                      "{'timestamp':0,'stackId':2},"
+                                      "{'timestamp':1,'marker':'gc'}") ","
+                                                                       "'marks':{'m':[1,2]},'agent'"
+                                                                       ":{'version':'1'}}"),
+            FP_STR(""), &default_limits, &texts, &profile, &error),
+        FP_FORMAT_OK);
+    bool folded = false;
+    for (size_t max_bytes = 0; max_bytes < 64 * 1024; max_bytes += 53) {
+        struct fp_arena arena;
+        fp_arena_init(&arena, max_bytes);
+        struct fp_delta delta;
+        folded = fp_fold(&profile, &no_context, &arena, &delta);
+        assert_true(arena.used_bytes <= max_bytes);
+        fp_arena_release(&arena);
+    }
+    assert_true(folded);
+    fp_arena_release(&texts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_rule_gives_its_rows),
+        cmocka_unit_test(names_are_hashed_whole_and_then_cut),
+        cmocka_unit_test(one_site_cannot_name_what_another_has),
+        cmocka_unit_test(finds_the_route),
+        cmocka_unit_test(inline_scripts_of_all_product_pages_are_one_resource),
+        cmocka_unit_test(carries_over_what_the_envelope_and_the_request_say),
+        cmocka_unit_test(an_upload_without_an_id_gets_one_of_its_own),
+        cmocka_unit_test(the_deepest_stack_under_the_most_samples_folds_without_recursion),
+        cmocka_unit_test(runs_out_of_memory_at_every_point_without_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/*
+ * What the unit tests of profiles share: cmocka in its order, and the way from JSON to a delta.
+ */
+#ifndef FP_TESTS_PROFILE_TEST_H
+#define FP_TESTS_PROFILE_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "collector/format/format.h"
+#include "collector/profile/fold.h"
+
+enum { TEST_ARENA_MAX = 64 * 1024 * 1024 };
+
+/* The defaults of the contract. */
+static const struct fp_format_limits default_limits = {
+    .max_inflated = 64 * 1024 * 1024,
+    .samples = 200000,
+    .stacks = 500000,
+    .frames = 100000,
+    .resources = 10000,
+    .entries = 50000,
+    .stack_depth = 2000,
+    .json_depth = 64,
+    .max_span_us = INT64_C(3600) * 1000000,
+};
+
+/* A test's JSON: as written, but ' for each ". Lives in the arena. */
+static inline struct fp_str json_of(struct fp_arena *arena, const char *text)
+{
+    struct fp_str json = {NULL, 0};
+    assert_true(fp_arena_copy(arena, fp_str_of(text), &json));
+    char *bytes = (char *)(uintptr_t)json.ptr;
+    for (size_t i = 0; i < json.len; i++)
+        if (bytes[i] == '\'')
+            bytes[i] = '"';
+    return json;
+}
+
+/* Decodes and folds; the arena's owner releases. */
+static inline void fold_body(struct fp_arena *arena, struct fp_str body,
+                             const struct fp_fold_context *context, struct fp_delta *delta)
+{
+    struct fp_profile profile;
+    struct fp_format_error error;
+    if (fp_format_decode(body, FP_STR(""), &default_limits, arena, &profile, &error))
+        fail_msg("%s: %s", error.pointer, error.detail);
+    assert_true(fp_fold(&profile, context, arena, delta));
+}
+
+static inline void assert_text(struct fp_str actual, const char *expected)
+{
+    assert_int_equal(actual.len, strlen(expected));
+    assert_memory_equal(actual.len > 0 ? actual.ptr : "", expected, actual.len);
+}
+
+#endif
