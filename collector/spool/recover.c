@@ -34,6 +34,11 @@ struct survey {
     uint64_t lost_bytes; /* that may have held records whose sequence numbers are not known */
 };
 
+static void close_file(const struct fp_spool *spool, int file)
+{
+    spool->ops->close(spool->ops->context, file);
+}
+
 /* Opens a file and tells its length; -1 when it cannot. */
 static int open_file(const struct fp_spool *spool, const char *name, int flags, uint64_t *len)
 {
@@ -41,13 +46,14 @@ static int open_file(const struct fp_spool *spool, const char *name, int flags, 
     if (file < 0)
         return -1;
     int64_t size = spool->ops->size(spool->ops->context, file);
-    *len = size > 0 ? (uint64_t)size : 0;
+    if (size < 0) {
+        int error = errno;
+        close_file(spool, file);
+        errno = error;
+        return -1;
+    }
+    *len = (uint64_t)size;
     return file;
-}
-
-static void close_file(const struct fp_spool *spool, int file)
-{
-    spool->ops->close(spool->ops->context, file);
 }
 
 static bool add_found(struct survey *survey, uint64_t number)
@@ -139,18 +145,18 @@ static bool is_newest(const struct survey *survey, size_t at)
     return true;
 }
 
-/* Visits all records of an open segment, sets damage between them aside and tells where the last
- * one ended. */
-static bool scan_records(struct survey *survey, struct fp_table_segment *segment,
+/* Visits all records of an open segment and sets damage between them aside. rest: what lies behind
+ * the last one. False: out of memory. */
+static bool scan_records(struct survey *survey, uint64_t number, uint64_t *last_sequence,
                          struct fp_scan_item *rest)
 {
     for (;;) {
         switch (fp_scan_next(&survey->scan, rest)) {
         case FP_SCAN_RECORD:
-            segment->last_sequence = rest->sequence;
+            *last_sequence = rest->sequence;
             break;
         case FP_SCAN_DAMAGED: {
-            const struct fp_aside_range range = {survey->scan.file, segment->number, rest->offset,
+            const struct fp_aside_range range = {survey->scan.file, number, rest->offset,
                                                  rest->len};
             fp_aside_damaged(&survey->spool->aside, &range);
             break;
@@ -170,14 +176,17 @@ static void settle_newest(struct survey *survey, struct fp_table_segment *segmen
 {
     const struct fp_file_ops *ops = survey->spool->ops;
     int file = survey->scan.file;
+    if (survey->scan.unreadable_bytes > 0) {
+        /* What the disk does not show now it may show to the reader. */
+        segment->end = segment->file_bytes;
+    } else if (ops->truncate(ops->context, file, segment->end) == 0) {
+        segment->file_bytes = segment->end;
+    }
     if (rest->garbage_len > 0) {
         survey->lost_bytes += rest->garbage_len;
         fp_log(FP_LOG_WARN, "torn tail of the spool cut", "segment=%" PRIu64 " bytes=%" PRIu64,
                segment->number, rest->garbage_len);
     }
-    /* What the disk would not show might be shown another day. */
-    if (survey->scan.unreadable_bytes == 0 && ops->truncate(ops->context, file, segment->end) == 0)
-        segment->file_bytes = segment->end;
     if (ops->sync_data(ops->context, file) != 0) {
         fp_metrics_add(survey->spool->metrics, FP_METRIC_SPOOL_ERRORS, 1);
         fp_log(FP_LOG_ERROR, "spool segment was not synced at start",
@@ -185,48 +194,60 @@ static void settle_newest(struct survey *survey, struct fp_table_segment *segmen
     }
 }
 
-/* Scans an open segment. false: out of memory. */
+/* Takes what a successor's header says of a segment. */
+static void take_from_successor(struct fp_table_segment *segment,
+                                const struct fp_segment_header *successor)
+{
+    if (successor->previous_end < segment->end)
+        segment->end = successor->previous_end;
+    segment->last_sequence = successor->tail >= segment->first_sequence ? successor->tail : 0;
+}
+
+/* Up to its successor's mark all that a segment held was committed: the rest is damaged. */
+static void settle_older(struct survey *survey, const struct fp_table_segment *segment,
+                         const struct fp_scan_item *rest, const struct fp_segment_header *successor)
+{
+    const struct fp_aside_range range = {survey->scan.file, segment->number, rest->offset,
+                                         rest->len};
+    if (rest->len > 0)
+        fp_aside_damaged(&survey->spool->aside, &range);
+    if (successor->previous_end <= segment->file_bytes)
+        return;
+    uint64_t missing = successor->previous_end - segment->file_bytes;
+    fp_metrics_add(survey->spool->metrics, FP_METRIC_SPOOL_DAMAGED_BYTES, missing);
+    fp_log(FP_LOG_WARN, "spool segment is shorter than it was",
+           "segment=%" PRIu64 " missing_bytes=%" PRIu64, segment->number, missing);
+}
+
+/* Scans an open segment. False: out of memory. */
 static bool scan_segment(struct survey *survey, size_t at, struct fp_table_segment *segment,
                          const struct fp_segment_header *successor)
 {
-    const struct found *found = &survey->found[at];
-    survey->scan.end = found->file_bytes;
-    if (successor != NULL && successor->previous_end < survey->scan.end)
-        survey->scan.end = successor->previous_end;
     struct fp_scan_item rest;
-    if (!scan_records(survey, segment, &rest))
+    if (successor != NULL)
+        take_from_successor(segment, successor);
+    survey->scan.end = segment->end;
+    uint64_t last_sequence = 0;
+    if (!scan_records(survey, segment->number, &last_sequence, &rest))
         return false;
-    segment->end = rest.offset;
-    if (successor == NULL && is_newest(survey, at)) {
-        settle_newest(survey, segment, &rest);
+    if (successor != NULL) {
+        settle_older(survey, segment, &rest, successor);
         return true;
     }
-    /* Up to its successor's mark all was committed; without a mark zeros are taken for free room.
-     */
-    struct fp_aside_range range = {survey->scan.file, segment->number, rest.offset,
-                                   successor != NULL ? rest.len : rest.garbage_len};
-    if (range.len > 0)
+    segment->last_sequence = last_sequence;
+    segment->end = rest.offset;
+    if (is_newest(survey, at)) {
+        settle_newest(survey, segment, &rest);
+    } else if (rest.garbage_len > 0) {
+        /* Nothing says where it ended: zeros are free room, anything else is damage. */
+        const struct fp_aside_range range = {survey->scan.file, segment->number, rest.offset,
+                                             rest.garbage_len};
         fp_aside_damaged(&survey->spool->aside, &range);
-    if (successor != NULL && successor->previous_end > found->file_bytes) {
-        uint64_t missing = successor->previous_end - found->file_bytes;
-        fp_metrics_add(survey->spool->metrics, FP_METRIC_SPOOL_DAMAGED_BYTES, missing);
-        fp_log(FP_LOG_WARN, "spool segment is shorter than it was",
-               "segment=%" PRIu64 " missing_bytes=%" PRIu64, segment->number, missing);
     }
     return true;
 }
 
-/* What is known of a segment whose records are all done with, without reading it. */
-static void take_trimmed(struct fp_table_segment *segment,
-                         const struct fp_segment_header *successor)
-{
-    if (successor->previous_end < segment->file_bytes)
-        segment->end = successor->previous_end;
-    if (successor->tail >= segment->first_sequence)
-        segment->last_sequence = successor->tail;
-}
-
-/* Enters a segment into the table. false: out of memory. */
+/* Enters a segment into the table. False: out of memory. */
 static bool recover_segment(struct survey *survey, size_t at)
 {
     struct fp_spool *spool = survey->spool;
@@ -240,13 +261,15 @@ static bool recover_segment(struct survey *survey, size_t at)
     };
     const struct fp_segment_header *successor = successor_of(survey, at);
     if (successor != NULL && successor->tail <= spool->position) {
-        take_trimmed(&segment, successor);
+        take_from_successor(&segment, successor); /* all done with: no need to read it */
         return fp_table_add(&spool->table, &segment);
     }
     char name[FP_SEGMENT_NAME_SIZE];
     uint64_t len;
     fp_segment_name(found->number, name);
     int file = open_file(spool, name, O_RDWR, &len);
+    if (file < 0)
+        file = open_file(spool, name, O_RDONLY, &len);
     if (file < 0) {
         survey->lost_bytes += found->file_bytes;
         fp_log(FP_LOG_ERROR, "spool segment cannot be opened, skipped", "file=%s error=%s", name,
@@ -260,29 +283,31 @@ static bool recover_segment(struct survey *survey, size_t at)
     return scanned && fp_table_add(&spool->table, &segment);
 }
 
+static void raise_to(uint64_t *number, uint64_t least)
+{
+    if (*number < least)
+        *number = least;
+}
+
 /* The numbers that the next records, files and marks go on from. */
 static void continue_from(const struct survey *survey, const struct fp_state *state)
 {
     struct fp_spool *spool = survey->spool;
     spool->tail = fp_table_last_sequence(&spool->table);
-    uint64_t used = spool->tail > state->position ? spool->tail : state->position;
-    if (state->tail > spool->tail)
-        spool->tail = state->tail;
-    if (state->next_sequence > used + 1)
-        used = state->next_sequence - 1;
+    raise_to(&spool->tail, state->tail);
+    spool->next_sequence = state->next_sequence;
     for (size_t i = 0; i < survey->count; i++) {
         const struct found *found = &survey->found[i];
         spool->active.next_number = found->number + 1;
         if (!found->valid)
             continue;
-        if (found->header.tail > spool->tail)
-            spool->tail = found->header.tail;
-        if (found->header.first_sequence > used + 1)
-            used = found->header.first_sequence - 1;
+        raise_to(&spool->tail, found->header.tail);
+        raise_to(&spool->next_sequence, found->header.first_sequence);
     }
-    if (spool->tail > used)
-        used = spool->tail;
-    spool->next_sequence = used + 1 + survey->lost_bytes / FP_FRAME_HEADER_LEN;
+    raise_to(&spool->next_sequence, spool->tail + 1);
+    raise_to(&spool->next_sequence, state->position + 1);
+    /* As many as there can have been in what was not read. */
+    spool->next_sequence += survey->lost_bytes / FP_FRAME_HEADER_LEN;
 
     const struct fp_table_segment *newest = fp_table_newest(&spool->table);
     if (newest != NULL) {

@@ -3,6 +3,8 @@
  */
 #include "collector/spool/table.h"
 
+#include "collector/spool/segment.h"
+
 bool fp_table_add(struct fp_table *table, const struct fp_table_segment *segment)
 {
     if (table->count == FP_TABLE_MAX)
@@ -62,7 +64,7 @@ void fp_table_trim(struct fp_table *table, uint64_t position, int64_t now_us)
     /* Not the newest: it may still grow past position. */
     for (size_t i = 0; i + 1 < table->count; i++) {
         struct fp_table_segment *segment = &table->segments[i];
-        if (segment->last_sequence == 0)
+        if (segment->end <= FP_SEGMENT_HEADER_LEN)
             segment->trimmed_at_us = FP_TABLE_EMPTY;
         else if (segment->last_sequence <= position && segment->trimmed_at_us > now_us)
             segment->trimmed_at_us = now_us;

@@ -37,7 +37,7 @@ struct fixture {
     struct fp_spool_settings settings;
 };
 
-static int set_up(void **state)
+static inline int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
     snprintf(fixture->path, sizeof(fixture->path), "/tmp/fleetprof-spool-XXXXXX");
@@ -60,7 +60,8 @@ static inline void close_spool(struct fixture *fixture)
     fixture->spool = NULL;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+static inline int remove_entry(const char *path, const struct stat *status, int type,
+                               struct FTW *walk)
 {
     (void)status;
     (void)type;
@@ -68,7 +69,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return remove(path);
 }
 
-static int tear_down(void **state)
+static inline int tear_down(void **state)
 {
     struct fixture *fixture = *state;
     close_spool(fixture);
