@@ -16,9 +16,10 @@ function traceIn(file) {
 }
 
 const folders = ['tests/data', '../shared/traces'].map((folder) => path.join(repository, folder));
+/** @type {Map<string, any>} */
 const traces = new Map(folders.filter(fs.existsSync)
   .flatMap((folder) => fs.readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => path.join(folder, name)))
-  .map((file) => [path.basename(file, '.json'), traceIn(file)])
+  .map((file) => /** @type {[string, any]} */ ([path.basename(file, '.json'), traceIn(file)]))
   .filter(([, trace]) => trace));
 
 /** @type {import('./stack.mjs').Stack} */
@@ -49,7 +50,7 @@ async function fromSql(release) {
   return { frames, markers, stacks };
 }
 
-/** @param {string} release @param {ReturnType<typeof sumsOf>} expected */
+/** @param {string} release @param {import('./oracle.mjs').Sums} expected */
 async function assertAddsUp(release, expected) {
   const { frames, markers, stacks } = await fromSql(release);
   const actual = new Map();
@@ -62,12 +63,14 @@ async function assertAddsUp(release, expected) {
   const wanted = new Map([...expected.frames].map(([key, frame]) => [key, [frame.self_us, frame.total_us, frame.samples]]));
   assert.deepEqual(new Map([...actual].sort()), new Map([...wanted].sort()), `${release}: frames`);
 
-  const byMarker = new Map(markers.map((row) => [row.marker, [row.samples, us(row.self_ms)]]));
-  const wantedMarkers = [...expected.markers].map(([marker, sum]) => [marker, [sum.samples, sum.self_us]]);
-  if (expected.unattributed_samples > 0) {
-    wantedMarkers.push(['(unattributed)', [expected.unattributed_samples, expected.unattributed_us]]);
+  const { unattributed_samples: samples, unattributed_us: self_us } = expected;
+  const wantedMarkers = new Map([...expected.markers, ['(unattributed)', { samples, self_us }]]);
+  for (const row of markers) {
+    const sum = wantedMarkers.get(row.marker) ?? { samples: 0, self_us: 0 };
+    assert.deepEqual([row.samples, us(row.self_ms)], [sum.samples, sum.self_us], `${release}: marker ${row.marker}`);
+    wantedMarkers.delete(row.marker);
   }
-  assert.deepEqual(new Map([...byMarker].filter(([, [samples]]) => samples > 0).sort()), new Map(wantedMarkers.sort()), `${release}: markers`);
+  assert.deepEqual([...wantedMarkers.values()].filter((sum) => sum.samples > 0), [], `${release}: markers that SQL lacks`);
 
   const selfOfStacks = us(stacks.filter((row) => row.level > 0).reduce((sum, row) => sum + row.self_ms, 0));
   const unattributedInGraph = stacks.some((row) => row.function === '(unattributed)') ? 0 : expected.unattributed_us;
