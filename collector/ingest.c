@@ -16,6 +16,8 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum {
     PARTS_MAX = 64,               /* uploads in one multipart body */

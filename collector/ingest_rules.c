@@ -3,6 +3,8 @@
  */
 #include "collector/ingest_rules.h"
 
+#include <stdlib.h>
+
 struct fp_rules *fp_rules_create(size_t arena_max)
 {
     struct fp_rules *rules = calloc(1, sizeof(*rules));

@@ -6,6 +6,8 @@
 #include "collector/http/reply.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum {
     CONNECTIONS = 64,

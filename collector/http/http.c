@@ -7,6 +7,7 @@
 #include "collector/http/request.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static void count_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
                              enum MHD_ConnectionNotificationCode what)

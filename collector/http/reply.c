@@ -5,6 +5,9 @@
 
 #include "collector/http/problem.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static void add_cors(struct MHD_Response *response, const struct fp_reply *reply)
 {
     /* The answer to one origin must not be handed to another by a cache. */

@@ -16,6 +16,7 @@
 #include "collector/http/content_type.h"
 #include "collector/http/reply.h"
 
+#include <stdlib.h>
 #include <strings.h>
 
 enum {

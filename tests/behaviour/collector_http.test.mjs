@@ -326,6 +326,7 @@ describe('connections', () => {
     const other = await withLimits({ body_memory: '64KiB', max_body: '64KiB', timeout: '5s' });
     const hog = await connect(other.url);
     hog.socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: 60001\r\n\r\n${' '.repeat(60_000)}`);
+    await waitFor(async () => (await other.metrics()).fleetprof_body_bytes_total >= 60_000, { what: 'body' });
     const ask = () => send(`${other.url}/v1/ingest/pk_shop`, { body: ' '.repeat(40_000) + envelope() });
     const reply = await sendUntil(ask, (status) => status === 503);
     assert.match(reply.problem.detail, /no memory/);

@@ -242,11 +242,11 @@ static void a_reload_keeps_what_cannot_change(void **state)
 static void the_table_is_sound(void **state)
 {
     (void)state;
-    assert_true(fp_setting_count <= SETTINGS_MAX);
+    assert_true(fp_setting_count <= FP_CONFIG_SETTINGS_MAX);
     for (size_t i = 0; i < fp_setting_count; i++) {
         const struct fp_setting *setting = &fp_settings[i];
         assert_ptr_equal(fp_setting_find(setting->name), setting);
-        assert_true(strlen(setting->name) < KEY_MAX);
+        assert_true(strlen(setting->name) < 48);
         assert_true(strlen(setting->help) > 0);
         assert_true(setting->min <= setting->max);
         assert_true(setting->home == FP_HOME_CONFIG || setting->reloadable);
