@@ -106,6 +106,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
+    profiled double precision := profiled_us(call_tree.selected);
     -- The whole tree, which is node 0; the arrays hold the others, each after its parent and its
     -- greater siblings.
     whole_us bigint;
@@ -140,8 +141,7 @@ begin
             )::integer as place
         from every
         join named_frame using (frame_id)
-        cross join whole
-        where every.total_us >= call_tree.min_share * whole.total_us
+        where every.total_us >= call_tree.min_share * profiled
     )
     select
         (select total_us from whole),
@@ -188,7 +188,7 @@ end
 $$;
 
 comment on function fleetprof_data.call_tree is
-    'A selection''s stacks as a tree, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of it are left out.';
+    'A selection''s stacks as a tree, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of the profiled time are left out.';
 
 create function fleetprof.flamegraph(
     site        text,
@@ -230,7 +230,7 @@ begin
     if (flamegraph.min_share between 0 and 1) is not true then
         raise invalid_parameter_value using
             message = format('min_share is %s', coalesce(flamegraph.min_share::text, 'null')),
-            hint = 'min_share is a share of the whole graph, from 0 (all stacks) to 1.';
+            hint = 'min_share is a share of the profiled time, from 0 (all stacks) to 1.';
     end if;
 
     return query
@@ -251,7 +251,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph is
-    'Stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. min_share: share of (all) below which a row is left out, 0 to 1.';
+    'Stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
 
 create function fleetprof.flamegraph_grafana(
     site        text,
@@ -303,7 +303,9 @@ begin
         select
             level,
             self_us,
-            translate(frame_label(function, resource, line, column_number), E';\r\n', ':  ') as label
+            regexp_replace(
+                translate(frame_label(function, resource, line, column_number), ';', ':'),
+                '[\u0001-\u001f\u007f-\u009f]', ' ', 'g') as label
         from call_tree(folded_stacks.selected, folded_stacks.markers, 0)
         join named_frame using (frame_id)
         order by ordinal

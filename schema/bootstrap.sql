@@ -26,9 +26,13 @@ begin
         end;
     end loop;
 
-    if not pg_has_role('fleetprof_owner', 'member') then
-        execute format('grant fleetprof_owner to %I', current_user);
-    end if;
+    begin
+        set local role fleetprof_owner;
+        reset role;
+    exception
+        -- Whoever creates a role may administer it, but not act as it without this.
+        when insufficient_privilege then execute format('grant fleetprof_owner to %I', current_user);
+    end;
     if not has_database_privilege('fleetprof_owner', current_database(), 'create') then
         execute format('grant create on database %I to fleetprof_owner', current_database());
     end if;

@@ -8,7 +8,7 @@ insert into frame_name values
     ('no column', '', 'data:text/javascript;a1', 5, null, 'function'),
     ('placeless', '', null, 7, 9, 'function'),
     ('nowhere', '', null, null, null, 'function'),
-    ('odd', E'a;b\nc\r\nd', 'app.js', 1, 1, 'function');
+    ('odd', E'a;b\nc\r\n\x1b\u009bd', 'app.js', 1, 1, 'function');
 insert into sample (us, marker, path) values
     (10000, '(none)', '{main,render,draw}'),
     ( 5000, 'layout', '{main,render}'),
@@ -18,7 +18,7 @@ insert into sample (us, marker, path) values
     ( 4000, 'layout', '{main,zoom}'),
     (   10, '(none)', '{main,tiny}'),
     (   10, '(none)', '{main,Zany}'),
-    (90000, '(none)', null),
+    (60000, '(none)', null),
     ( 8980, '(none)', '{idle task,draw}');
 select pg_temp.store() \g /dev/null
 
@@ -49,9 +49,9 @@ select results_eq(
     $$ values
         ('render', 'app.js', 1, 1), ('fib', 'app.js', 1, 1),
         ('(anonymous)', 'https://shop.example/app.js', 12, 3), ('zoom', 'app.js', 1, 1), ('draw', 'app.js', 1, 1) $$,
-    'a thousandth of the whole is the least, by default: 0.01 of 40 ms is gone');
+    'a thousandth of the profiled time is the least, by default: 0.01 of 100 ms is gone');
 select results_eq(
-    'execute graph(0.1)',
+    'execute graph(0.04)',
     $$ values
         (1,  0, '(all)',       0::float8, 40::float8, 9::bigint),
         (2,  1, 'main',        0,         31.02,      8),
@@ -64,7 +64,7 @@ select results_eq(
         (9,  2, 'zoom',        4,         4,          1),
         (10, 1, 'idle task',   0,         8.98,       1),
         (11, 2, 'draw',        8.98,      8.98,       1) $$,
-    'a stack of exactly min_share stays');
+    'a stack of exactly min_share of the profiled time stays: 4 of 40 + 60 ms');
 select results_eq(
     'execute graph(1)', $$ values (1, 0, '(all)', 0::float8, 40::float8, 9::bigint) $$,
     'the root is always there');
@@ -117,11 +117,11 @@ select results_eq(
     $$ select folded('odd', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values
         ('(anonymous) data:text/javascript:a1:5;(anonymous) :7:9;(anonymous) 2'),
-        ('a:b c  d 1') $$,
-    'no ; and no line break in a name; as much of the place as there is; no line without weight');
+        ('a:b c    d 1') $$,
+    'no ; and no control character in a name; as much of the place as there is; no line without weight');
 select is(
     (select array_agg(function order by ordinal) from flamegraph('odd', '2026-01-05Z', '2026-01-06Z', min_share => 0)),
-    array['(all)', '(anonymous)', '(anonymous)', '(anonymous)', E'a;b\nc\r\nd', 'weightless'],
+    array['(all)', '(anonymous)', '(anonymous)', '(anonymous)', E'a;b\nc\r\n\x1b\u009bd', 'weightless'],
     'elsewhere names stay as they are');
 
 -- Different stacks that read the same are one line.
