@@ -135,7 +135,7 @@ static enum fp_migrate_result migrate(struct migration *run)
         return failed(run, "waiting for other migrations");
     if (!bootstrap(run))
         return failed(run, "bootstrap.sql");
-    size_t applied;
+    size_t applied = 0;
     enum fp_migrate_result result = compare_versions(run, &applied);
     for (size_t i = applied; result == FP_MIGRATE_OK && i < fp_schema_file_count; i++)
         result = apply(run, &fp_schema_files[i]);
