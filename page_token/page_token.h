@@ -1,0 +1,139 @@
+/*
+ * The token of a sampled page: the web server signs it, the agent carries it, the collector checks
+ * it and so knows the site, the rate and the age of a page load that it never saw.
+ *
+ *     v1.KEYID.SITE.PPM.TIME.NONCE.MAC       docs/page_token.md has every field
+ *
+ * A brake on invented uploads, not a proof of anything: whoever loads a sampled page has a token.
+ * Keys never change once they are read, so any thread may use them; everything else is the
+ * caller's. The code lives inside other people's servers, hence the hidden visibility.
+ */
+#ifndef FLEETPROF_PAGE_TOKEN_H
+#define FLEETPROF_PAGE_TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define FLEETPROF_TOKEN_MUST_CHECK __attribute__((warn_unused_result))
+#pragma GCC visibility push(hidden)
+#else
+#define FLEETPROF_TOKEN_MUST_CHECK
+#endif
+
+/* A site's name in the collector's configuration: 1 to 64 of A–Z a–z 0–9 . _ - */
+#define FLEETPROF_TOKEN_SITE_MAX 64
+
+/* 96 random bits as base64url: the name under which uploads are counted. */
+#define FLEETPROF_TOKEN_NONCE_LEN 16
+
+/* The longest token, in bytes; nothing terminates it. */
+#define FLEETPROF_TOKEN_MAX 160
+
+/* The longest key file that is read, in bytes. */
+#define FLEETPROF_KEY_FILE_MAX 16384
+
+/* What a key file may hold; the first key signs, each of them is good for checking. */
+#define FLEETPROF_KEYS_MAX 16
+
+/* Read with fleetprof_token_keys_load or _parse, given back with fleetprof_token_keys_free. */
+struct fleetprof_token_keys;
+
+enum fleetprof_key_error {
+    FLEETPROF_KEY_OK,
+    FLEETPROF_KEY_UNREADABLE, /* errno says why */
+    FLEETPROF_KEY_FILE_LONG,
+    FLEETPROF_KEY_NONE,
+    FLEETPROF_KEY_NOT_HEX,
+    FLEETPROF_KEY_SHORT,
+    FLEETPROF_KEY_LONG,
+    FLEETPROF_KEY_TWICE,
+    FLEETPROF_KEY_MANY,
+    FLEETPROF_KEY_CRYPTO /* out of memory, or libcrypto has no HMAC-SHA-256 */
+};
+
+struct fleetprof_key_result {
+    enum fleetprof_key_error error;
+    unsigned line; /* from 1; 0 when the error is not about a line */
+};
+
+/*
+ * Reads a key file: one key a line, an even number of 64 to 256 hexadecimal digits; blank lines and
+ * lines that start with "#" are skipped. On success the caller owns `*keys`; on failure it is NULL.
+ * Blocks on the file system: for start and reload only.
+ */
+FLEETPROF_TOKEN_MUST_CHECK struct fleetprof_key_result
+fleetprof_token_keys_load(const char *path, struct fleetprof_token_keys **keys);
+
+/* As _load, from `len` bytes in memory. */
+FLEETPROF_TOKEN_MUST_CHECK struct fleetprof_key_result
+fleetprof_token_keys_parse(const char *text, size_t len, struct fleetprof_token_keys **keys);
+
+/* Wipes and frees. NULL is fine. */
+void fleetprof_token_keys_free(struct fleetprof_token_keys *keys);
+
+/* What is wrong and what would be right, for an administrator: constant text, no full stop. */
+const char *fleetprof_key_error_text(enum fleetprof_key_error error);
+
+/* What a token says. */
+struct fleetprof_token {
+    const char *site; /* not terminated; after a check it points into the text that was checked */
+    size_t site_len;
+    uint32_t ppm;   /* the rate at which the page load was sampled: 1 to 1,000,000 */
+    int64_t time_s; /* when the page was sent, seconds since 1970 */
+    char nonce[FLEETPROF_TOKEN_NONCE_LEN];
+};
+
+/* May it be the name of a site? */
+bool fleetprof_token_site_is_valid(const char *site, size_t len);
+
+/* Draws a nonce from libcrypto's generator. False, with `nonce` unspecified, if that has failed. */
+FLEETPROF_TOKEN_MUST_CHECK bool fleetprof_token_draw_nonce(char nonce[FLEETPROF_TOKEN_NONCE_LEN]);
+
+/*
+ * Writes the signed token to `text`: its length, or 0 when a field is out of its range or libcrypto
+ * has failed. Every byte is safe in a quoted string.
+ */
+FLEETPROF_TOKEN_MUST_CHECK size_t fleetprof_token_make(const struct fleetprof_token_keys *keys,
+                                                       const struct fleetprof_token *token,
+                                                       char text[FLEETPROF_TOKEN_MAX]);
+
+enum fleetprof_token_error {
+    FLEETPROF_TOKEN_OK,
+    FLEETPROF_TOKEN_MALFORMED,
+    FLEETPROF_TOKEN_VERSION,
+    FLEETPROF_TOKEN_UNKNOWN_KEY,
+    FLEETPROF_TOKEN_FORGED,
+    FLEETPROF_TOKEN_OTHER_SITE,
+    FLEETPROF_TOKEN_EXPIRED,
+    FLEETPROF_TOKEN_EARLY, /* from the future, beyond the allowance */
+    FLEETPROF_TOKEN_CRYPTO /* libcrypto failed: nothing is known of the token */
+};
+
+/* What a token is held against. */
+struct fleetprof_token_rules {
+    const char *site; /* whose upload it is */
+    size_t site_len;
+    int64_t now_s;
+    int64_t max_age_s; /* at most this old … */
+    int64_t skew_s;    /* … with this much allowed for clocks that differ, either way */
+};
+
+/*
+ * Checks `text` and reads it into `*token`, which is set on success only. The MAC is compared in
+ * constant time, and before anything that the token claims is believed. How often a nonce was seen
+ * is the caller's to count.
+ */
+FLEETPROF_TOKEN_MUST_CHECK enum fleetprof_token_error
+fleetprof_token_check(const struct fleetprof_token_keys *keys, const char *text, size_t len,
+                      const struct fleetprof_token_rules *rules, struct fleetprof_token *token);
+
+/* Why a token is refused, for a web developer: constant text, no full stop. */
+const char *fleetprof_token_error_text(enum fleetprof_token_error error);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif
