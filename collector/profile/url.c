@@ -59,6 +59,8 @@ static size_t find_byte(struct fp_str text, char byte)
 
 struct fp_url fp_url_parse(struct fp_str text)
 {
+    if (text.ptr == NULL)
+        text = FP_STR("");
     struct fp_url url = {.scheme = {text.ptr, scheme_len(text)}};
     if (url.scheme.len > 0)
         text = skip(text, url.scheme.len + 1);
