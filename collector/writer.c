@@ -288,18 +288,15 @@ static int64_t read_oldest_us(struct fp_writer *writer)
     return delta.received_us;
 }
 
-static void show_backlog(struct fp_writer *writer)
+static void show_backlog_age(struct fp_writer *writer)
 {
-    uint64_t tail = fp_spool_tail(writer->spool);
-    uint64_t backlog = tail > writer->position ? tail - writer->position : 0;
     int64_t age_us = 0;
-    if (backlog > 0) {
+    if (fp_spool_tail(writer->spool) > writer->position) {
         if (writer->oldest_us == 0 || writer->oldest_after != writer->position)
             writer->oldest_us = read_oldest_us(writer);
         writer->oldest_after = writer->position;
         age_us = writer->oldest_us > 0 ? fp_clock_real_us() - writer->oldest_us : 0;
     }
-    fp_metrics_set(writer->metrics, FP_METRIC_SPOOL_BACKLOG_RECORDS, (int64_t)backlog);
     fp_metrics_set(writer->metrics, FP_METRIC_SPOOL_BACKLOG_AGE_SECONDS,
                    age_us > 0 ? age_us / FP_US_PER_S : 0);
 }
@@ -427,7 +424,7 @@ static void *run(void *argument)
         bool stopping = is_stopping(writer);
         bool idle = false;
         enum fp_store_result result = work(writer, &idle);
-        show_backlog(writer);
+        show_backlog_age(writer);
         if (result == FP_STORE_OK) {
             writer->backoff_us = 0;
             writer->last_trouble[0] = '\0';

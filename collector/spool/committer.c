@@ -252,6 +252,7 @@ static void publish(struct fp_spool *spool, uint64_t end)
     segment->end = end;
     segment->last_sequence = spool->next_sequence - 1;
     spool->tail = segment->last_sequence;
+    fp_spool_note_backlog(spool); /* before the waiters are told: who got a 204 finds it counted */
     pthread_cond_signal(&spool->tail_moved);
     pthread_mutex_unlock(&spool->lock);
 }

@@ -133,4 +133,7 @@ bool fp_reader_has_more(struct fp_spool *spool, uint64_t after) FP_MUST_CHECK;
 /* Closes the reader's file and frees its memory. */
 void fp_reader_release(struct fp_spool *spool);
 
+/* Shows how many committed records are not trimmed. Under the lock, after either end has moved. */
+void fp_spool_note_backlog(struct fp_spool *spool);
+
 #endif

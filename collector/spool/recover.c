@@ -363,6 +363,7 @@ static enum fp_spool_error survey_directory(struct survey *survey)
             return FP_SPOOL_MEMORY;
     continue_from(survey, &state);
     fp_table_trim(&spool->table, spool->position, fp_clock_monotonic_us());
+    fp_spool_note_backlog(spool);
     return FP_SPOOL_OK;
 }
 

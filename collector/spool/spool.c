@@ -374,6 +374,12 @@ enum fp_spool_error fp_spool_write_state(struct fp_spool *spool)
     return FP_SPOOL_OK;
 }
 
+void fp_spool_note_backlog(struct fp_spool *spool)
+{
+    uint64_t backlog = spool->tail > spool->position ? spool->tail - spool->position : 0;
+    fp_metrics_set(spool->metrics, FP_METRIC_SPOOL_BACKLOG_RECORDS, (int64_t)backlog);
+}
+
 enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position)
 {
     int64_t now_us = fp_clock_monotonic_us();
@@ -385,6 +391,7 @@ enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position)
         spool->reader.state_due = true;
     }
     fp_table_trim(&spool->table, spool->position, now_us);
+    fp_spool_note_backlog(spool);
     spool->room_back = true;
     pthread_cond_signal(&spool->work);
     unlock(spool);
