@@ -44,26 +44,28 @@ bool fp_fail_memory(struct fp_decoder *decoder)
     return false;
 }
 
-/* Appends one reference token, escaped by RFC 6901 section 3. False, with the pointer as it was,
- * when it does not fit. */
+/* How a character of a reference token is written: RFC 6901 section 3. */
+static const char *escape_of(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
+
+/* Appends one reference token. False, with the pointer as it was, when it does not fit. */
 static bool add_token(struct fp_format_error *error, struct fp_str token)
 {
     char *pointer = error->pointer;
-    size_t begin = strlen(pointer);
+    const size_t begin = strlen(pointer);
     size_t len = begin;
-    for (size_t i = 0; i <= token.len; i++) {
-        char c = i == 0 ? '/' : token.ptr[i - 1];
-        bool escaped = i > 0 && (c == '~' || c == '/');
-        if (len + (escaped ? 2 : 1) >= sizeof(error->pointer)) {
-            pointer[begin] = '\0';
-            return false;
-        }
-        if (escaped)
-            pointer[len++] = '~';
-        pointer[len++] = (char)(!escaped ? c : c == '~' ? '0' : '1');
+    pointer[len++] = '/';
+    for (size_t i = 0; i < token.len && len + 2 < sizeof(error->pointer); i++) {
+        const char *escape = escape_of(token.ptr[i]);
+        size_t escape_len = escape != NULL ? 2 : 1;
+        memcpy(pointer + len, escape != NULL ? escape : &token.ptr[i], escape_len);
+        len += escape_len;
     }
-    pointer[len] = '\0';
-    return true;
+    bool fits = len + 2 < sizeof(error->pointer);
+    pointer[fits ? len : begin] = '\0';
+    return fits;
 }
 
 /* Writes the pointer to the place, or to the innermost place around it that fits. */

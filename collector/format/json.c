@@ -32,9 +32,9 @@ static bool charge(struct fp_arena *arena, size_t len)
 static void *charged_resize(struct fp_arena *arena, union block_header *old, size_t size)
 {
     size_t old_len = old != NULL ? old->len : 0;
-    size_t len;
-    if (__builtin_add_overflow(size, sizeof(*old), &len))
+    if (size > SIZE_MAX - sizeof(*old))
         return NULL;
+    size_t len = sizeof(*old) + size;
     if (len > old_len && !charge(arena, len - old_len))
         return NULL;
     union block_header *block = realloc(old, len);

@@ -218,7 +218,7 @@ static uint32_t list_names(yyjson_val *object, yyjson_val **keys, struct fp_map 
 static bool decode_map(struct fp_decoder *decoder, const struct fp_user_timing_source *source)
 {
     size_t size = yyjson_obj_size(source->value);
-    yyjson_val **keys = fp_arena_array(decoder->arena, size, sizeof(*keys));
+    yyjson_val **keys = fp_arena_array(decoder->arena, size, sizeof(yyjson_val *));
     if (keys == NULL)
         return fp_fail_memory(decoder);
     struct fp_map known;

@@ -37,19 +37,26 @@ static struct fp_str clean_route(const struct fp_scrub_rules *rules, struct fp_s
     return fp_text_cut((struct fp_str){path.ptr, len}, FP_TEXT_DIMENSION_MAX);
 }
 
+/* A cross-origin Referer is the origin and a slash: no statement about the page. */
+static bool is_bare_origin(struct fp_str referer)
+{
+    const struct fp_url url = fp_url_parse(referer);
+    return fp_str_equal(url.path, FP_STR("/")) && url.query.len == 0;
+}
+
 static bool find_route(struct fp_fold *fold, struct fp_str *route)
 {
+    const struct fp_profile *profile = fold->profile;
     const struct fp_scrub_rules *rules = &fold->context->rules;
-    if (fold->profile->has_page_route) {
-        *route = clean_route(rules, fold->profile->page_route);
+    if (profile->has_page_route) {
+        *route = clean_route(rules, profile->page_route);
         return true;
     }
-    if (!fp_scrub_route(rules, fold->page_url, fold->arena, route))
-        return false;
-    /* A cross-origin Referer is the origin and a slash: no statement about the page. */
-    if (fold->profile->page_url.len == 0 && fp_str_equal(*route, FP_STR("/")))
+    if (profile->page_url.len == 0 && is_bare_origin(fold->page_url)) {
         *route = FP_STR("");
-    return true;
+        return true;
+    }
+    return fp_scrub_route(rules, fold->page_url, fold->arena, route);
 }
 
 static bool describe_agent(struct fp_fold *fold, struct fp_str *agent)

@@ -405,6 +405,8 @@ static const struct {
     {"the Referer", "{'coverage':'quota'}", "https://s.example/product/9?secret", "/product/:id"},
     {"the Referer of another origin says nothing", "{'coverage':'quota'}", "https://s.example/",
      ""},
+    {"the Referer of the start page with a query", "{'coverage':'quota'}", "https://s.example/?x",
+     "/"},
     {"a Referer that no browser sends", "{'coverage':'quota'}", "https://s.example/\xFF", ""},
     {"a local file", "{'coverage':'quota','page':{'url':'file:///home/ann/x.html'}}", "", ""},
 };
