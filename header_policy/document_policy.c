@@ -100,6 +100,18 @@ const char *fleetprof_policy_error_text(enum fleetprof_policy_error error)
     }
 }
 
+bool fleetprof_document_policy_says_yes(struct fleetprof_slice dictionary)
+{
+    struct fleetprof_sf_member member;
+
+    if (fleetprof_sf_find(dictionary, key_mode, &member) && member.type == FLEETPROF_SF_TOKEN) {
+        return true;
+    }
+    return fleetprof_sf_find(dictionary, key_profiling, &member) &&
+           member.type == FLEETPROF_SF_BOOLEAN &&
+           !fleetprof_slice_equal(member.value, (struct fleetprof_slice){"?0", 2});
+}
+
 /* One value out of all lines, as RFC 9651 §4.2 has it. False: too long. */
 static bool join(struct fleetprof_lines lines, struct fleetprof_buffer *out)
 {
@@ -132,14 +144,15 @@ static bool scan(struct fleetprof_slice dictionary, bool *profiling_is_named)
 
 /*
  * Takes out the members that ours replace. What stays moves to the front with the separators it
- * had, so the text never grows and can be closed up while it is read.
+ * had, so the text never grows and can be closed up while it is read. False: there are none.
  */
-static void remove_replaced(struct fleetprof_buffer *out, struct fleetprof_slice ours)
+static bool remove_replaced(struct fleetprof_buffer *out, struct fleetprof_slice ours)
 {
     struct fleetprof_sf_reader reader = fleetprof_sf_read(fleetprof_buffer_text(out));
     struct fleetprof_sf_member member;
     const char *from = out->data;
     size_t kept = 0;
+    bool removed = false;
 
     while (fleetprof_sf_next(&reader, &member) == FLEETPROF_SF_MEMBER) {
         if (!names_profiling(member.key) && !has_key(ours, member.key)) {
@@ -148,10 +161,13 @@ static void remove_replaced(struct fleetprof_buffer *out, struct fleetprof_slice
 
             memmove(out->data + kept, start, len);
             kept += len;
+        } else {
+            removed = true;
         }
         from = reader.at;
     }
     out->len = kept;
+    return removed;
 }
 
 /* Appends our members but those that the text names. False: too long. */
@@ -189,6 +205,7 @@ fleetprof_document_policy_merge(const struct fleetprof_policy_request *request,
     struct fleetprof_policy_result result = {FLEETPROF_TOO_LONG, false};
     bool profiling_is_named;
     size_t len_before;
+    bool removed = false;
     bool unchanged;
 
     out->len = 0;
@@ -200,7 +217,7 @@ fleetprof_document_policy_merge(const struct fleetprof_policy_request *request,
         return result;
     }
     if (request->conflict == FLEETPROF_CONFLICT_LOCAL) {
-        remove_replaced(out, request->members);
+        removed = remove_replaced(out, request->members);
     } else {
         result.upstream_decides = profiling_is_named;
     }
@@ -209,9 +226,7 @@ fleetprof_document_policy_merge(const struct fleetprof_policy_request *request,
         return result;
     }
     /* Lines that need nothing from us are not rewritten for the sake of their number. */
-    unchanged = request->conflict == FLEETPROF_CONFLICT_UPSTREAM
-                    ? out->len == len_before
-                    : is_what_was_sent(request->upstream, out);
+    unchanged = removed ? is_what_was_sent(request->upstream, out) : out->len == len_before;
     result.outcome = unchanged ? FLEETPROF_UNCHANGED : FLEETPROF_CHANGED;
     return result;
 }

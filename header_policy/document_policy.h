@@ -41,9 +41,12 @@ fleetprof_document_policy_add(struct fleetprof_buffer *dictionary, struct fleetp
 /* What is wrong and what would be right, for an administrator: constant text, no full stop. */
 const char *fleetprof_policy_error_text(enum fleetprof_policy_error error);
 
+/* Does a dictionary let a browser profile, by the switch or by the mode? */
+bool fleetprof_document_policy_says_yes(struct fleetprof_slice dictionary);
+
 struct fleetprof_policy_request {
     struct fleetprof_lines upstream;
-    struct fleetprof_slice members; /* what to say: made by fleetprof_document_policy_add */
+    struct fleetprof_slice members; /* what to say: made by fleetprof_document_policy_add, or "" */
     enum fleetprof_conflict conflict;
 };
 
@@ -56,8 +59,9 @@ struct fleetprof_policy_result {
  * Merges into `out` (emptied first; its size is the cap, normally FLEETPROF_FIELD_MAX). Foreign
  * members keep every byte. Under FLEETPROF_CONFLICT_LOCAL the application's profiling members and
  * those of our other keys go; under _UPSTREAM what it names is neither added nor changed. Merging
- * the result again changes nothing. Several lines are read as one, joined by ", " (RFC 9651 §4.2),
- * and a value that is not a dictionary is FLEETPROF_UNPARSABLE: leave it as it is.
+ * the result again changes nothing. A result that is empty, since members were taken out and none
+ * put in, says that there has to be no field at all. Several lines are read as one, joined by ", "
+ * (RFC 9651 §4.2), and a value that is not a dictionary is FLEETPROF_UNPARSABLE: leave it as it is.
  */
 FLEETPROF_MUST_CHECK struct fleetprof_policy_result
 fleetprof_document_policy_merge(const struct fleetprof_policy_request *request,

@@ -24,11 +24,62 @@ static bool is_any_of(struct fleetprof_slice text, const struct fleetprof_slice 
     return false;
 }
 
-static bool is_document_type(struct fleetprof_slice type)
-{
-    static const struct fleetprof_slice types[] = {{"text/html", 9}, {"application/xhtml+xml", 21}};
+static const struct fleetprof_slice default_types[] = {{"text/html", 9},
+                                                       {"application/xhtml+xml", 21}};
 
-    return is_any_of(type, types, sizeof(types) / sizeof(types[0]));
+const struct fleetprof_types fleetprof_default_types = {
+    default_types, sizeof(default_types) / sizeof(default_types[0]), false};
+
+static bool is_token_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("!#$%&'+-.^_`|~", c) != NULL);
+}
+
+/* A token of RFC 9110 §5.6.2, but for "*". */
+static bool is_name(struct fleetprof_slice text)
+{
+    size_t i = 0;
+
+    while (i < text.len && is_token_char(text.data[i])) {
+        i++;
+    }
+    return i > 0 && i == text.len;
+}
+
+enum fleetprof_type_error fleetprof_type_check(struct fleetprof_slice type)
+{
+    struct fleetprof_slice name = {NULL, 0};
+
+    if (type.len > 0 && memchr(type.data, ';', type.len) != NULL) {
+        return FLEETPROF_TYPE_PARAMETER;
+    }
+    if (type.len > 0 && memchr(type.data, '*', type.len) != NULL) {
+        return FLEETPROF_TYPE_WILDCARD;
+    }
+    (void)fleetprof_slice_split(&type, '/', &name);
+    return is_name(name) && is_name(type) ? FLEETPROF_TYPE_OK : FLEETPROF_TYPE_SYNTAX;
+}
+
+const char *fleetprof_type_error_text(enum fleetprof_type_error error)
+{
+    switch (error) {
+    case FLEETPROF_TYPE_SYNTAX:
+        return "it is not a media type; write for example \"text/html\"";
+    case FLEETPROF_TYPE_PARAMETER:
+        return "types are compared without their parameters; leave out everything from the \";\"";
+    case FLEETPROF_TYPE_WILDCARD:
+        return "\"*\" stands for every type and can't be a part of one; name each type, or use "
+               "\"*\" alone";
+    case FLEETPROF_TYPE_OK:
+    default:
+        return "it is fine";
+    }
+}
+
+bool fleetprof_is_document(const struct fleetprof_types *types, struct fleetprof_slice content_type)
+{
+    return types->any || is_any_of(essence(content_type), types->type, types->count);
 }
 
 static bool is_worker_destination(struct fleetprof_slice destination)
@@ -46,30 +97,32 @@ static bool is_document_destination(struct fleetprof_slice destination)
     return is_any_of(destination, documents, sizeof(documents) / sizeof(documents[0]));
 }
 
-static bool accepts_documents(struct fleetprof_slice accept)
+static bool accepts_documents(const struct fleetprof_types *types, struct fleetprof_slice accept)
 {
     struct fleetprof_slice range;
 
     while (fleetprof_slice_split(&accept, ',', &range)) {
-        if (is_document_type(essence(range))) {
+        if (fleetprof_is_document(types, range)) {
             return true;
         }
     }
     return false;
 }
 
-bool fleetprof_has_policy(const struct fleetprof_exchange *exchange)
+bool fleetprof_has_policy(const struct fleetprof_types *types,
+                          const struct fleetprof_exchange *exchange)
 {
-    if (is_worker_destination(exchange->sec_fetch_dest)) {
+    if (fleetprof_is_document(types, exchange->content_type) ||
+        is_worker_destination(exchange->sec_fetch_dest)) {
         return true;
     }
     if (exchange->content_type.len > 0 || !exchange->not_modified) {
-        return is_document_type(essence(exchange->content_type));
+        return false;
     }
     if (exchange->sec_fetch_dest.len > 0) {
         return is_document_destination(exchange->sec_fetch_dest);
     }
-    return accepts_documents(exchange->accept);
+    return accepts_documents(types, exchange->accept);
 }
 
 /* Takes one directive off the front: a comma inside double quotes does not end it. */

@@ -11,6 +11,33 @@
 #pragma GCC visibility push(hidden)
 #endif
 
+/* Which media types make a document. */
+struct fleetprof_types {
+    const struct fleetprof_slice *type; /* in lower case, without parameters */
+    size_t count;
+    bool any; /* every response is one */
+};
+
+/* text/html and application/xhtml+xml. */
+extern const struct fleetprof_types fleetprof_default_types;
+
+enum fleetprof_type_error {
+    FLEETPROF_TYPE_OK,
+    FLEETPROF_TYPE_SYNTAX,
+    FLEETPROF_TYPE_PARAMETER,
+    FLEETPROF_TYPE_WILDCARD
+};
+
+/* May `type` be configured? Accepts type/subtype (RFC 9110 §8.3.1) in any case. */
+FLEETPROF_MUST_CHECK enum fleetprof_type_error fleetprof_type_check(struct fleetprof_slice type);
+
+/* What is wrong and what would be right, for an administrator: constant text, no full stop. */
+const char *fleetprof_type_error_text(enum fleetprof_type_error error);
+
+/* Is a response of this Content-Type, parameters and all, a document? An absent type is none. */
+bool fleetprof_is_document(const struct fleetprof_types *types,
+                           struct fleetprof_slice content_type);
+
 /* The fields that tell, each empty when absent. */
 struct fleetprof_exchange {
     struct fleetprof_slice content_type;   /* of the response, parameters and all */
@@ -20,11 +47,13 @@ struct fleetprof_exchange {
 };
 
 /*
- * Will a browser make a document or a worker of it? Documents are text/html and
- * application/xhtml+xml; the script of a dedicated or shared worker counts whatever its type
- * (Fetch Metadata, `Sec-Fetch-Dest`). A 304 without a content type goes by the request alone.
+ * Will a browser make a document or a worker of it? Documents are what `types` says; the script of
+ * a dedicated or shared worker counts whatever its type (Fetch Metadata, `Sec-Fetch-Dest`). A 304
+ * without a content type goes by the request alone: its destination, else whether one of `types`
+ * stands in its Accept.
  */
-bool fleetprof_has_policy(const struct fleetprof_exchange *exchange);
+bool fleetprof_has_policy(const struct fleetprof_types *types,
+                          const struct fleetprof_exchange *exchange);
 
 /* What the Cache-Control lines of a response say so far. Starts as all zero. */
 struct fleetprof_cache_control {

@@ -141,7 +141,7 @@ ngx_http_fleetprof_has_policy(ngx_http_request_t *r)
     exchange.not_modified =
                         r->headers_out.status == NGX_HTTP_NOT_MODIFIED;
 
-    return fleetprof_has_policy(&exchange);
+    return fleetprof_has_policy(&fleetprof_default_types, &exchange);
 }
 
 

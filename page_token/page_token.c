@@ -88,6 +88,33 @@ size_t fleetprof_token_make(const struct fleetprof_token_keys *keys,
     return len + 1 + FLEETPROF_MAC_LEN;
 }
 
+static const char field_start[] = "fleetprof;desc=\"";
+
+bool fleetprof_token_is_field(const char *line, size_t len)
+{
+    const size_t start_len = sizeof(field_start) - 1;
+
+    return len > start_len && memcmp(line, field_start, start_len) == 0;
+}
+
+size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fleetprof_token token,
+                             char value[FLEETPROF_TOKEN_FIELD_MAX])
+{
+    const size_t start_len = sizeof(field_start) - 1;
+    size_t len;
+
+    if (!fleetprof_token_draw_nonce(token.nonce)) {
+        return 0;
+    }
+    len = fleetprof_token_make(keys, &token, value + start_len);
+    if (len == 0) {
+        return 0;
+    }
+    memcpy(value, field_start, start_len);
+    value[start_len + len] = '"';
+    return start_len + len + 1;
+}
+
 /* Takes what stands before the first dot, and the dot, off the front of `rest`. */
 static bool take_first(struct field *rest, struct field *field)
 {

@@ -99,6 +99,23 @@ FLEETPROF_TOKEN_MUST_CHECK size_t fleetprof_token_make(const struct fleetprof_to
                                                        const struct fleetprof_token *token,
                                                        char text[FLEETPROF_TOKEN_MAX]);
 
+/* Room for fleetprof_token_field's value. */
+#define FLEETPROF_TOKEN_FIELD_MAX (FLEETPROF_TOKEN_MAX + 18)
+
+/* What replaces a stored page's token: the page is not sampled any more. */
+#define FLEETPROF_TOKEN_NO_FIELD "fleetprof;desc=\"0\""
+
+/* Does a line of Server-Timing start as those that carry a token? */
+bool fleetprof_token_is_field(const char *line, size_t len);
+
+/*
+ * Writes a value of Server-Timing that carries a token with a new nonce: its length, or 0 as for
+ * fleetprof_token_make.
+ */
+FLEETPROF_TOKEN_MUST_CHECK size_t fleetprof_token_field(const struct fleetprof_token_keys *keys,
+                                                        struct fleetprof_token token,
+                                                        char value[FLEETPROF_TOKEN_FIELD_MAX]);
+
 enum fleetprof_token_error {
     FLEETPROF_TOKEN_OK,
     FLEETPROF_TOKEN_MALFORMED,

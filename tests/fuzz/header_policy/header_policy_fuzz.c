@@ -59,6 +59,9 @@ static void fuzz_policy(struct fleetprof_lines upstream, unsigned selector)
     if (selector & 1) {
         request.members = FLEETPROF_SLICE(FLEETPROF_POLICY_NO);
     }
+    if (selector & 4) {
+        request.members = FLEETPROF_SLICE("");
+    }
     if (selector & 2) {
         request.conflict = FLEETPROF_CONFLICT_LOCAL;
     }
@@ -107,7 +110,9 @@ static void fuzz_line(struct fleetprof_slice line)
         must(fleetprof_rate_format(ppm, text) <= sizeof(text));
     }
     must(fleetprof_origin_error_text(fleetprof_origin_check(line)) != NULL);
-    (void)fleetprof_has_policy(&exchange);
+    (void)fleetprof_has_policy(&fleetprof_default_types, &exchange);
+    must(fleetprof_type_error_text(fleetprof_type_check(line)) != NULL);
+    (void)fleetprof_document_policy_says_yes(line);
     fleetprof_cache_control_add(&control, line);
     (void)fleetprof_key_number(line);
 }

@@ -83,6 +83,13 @@ static void merges_as_the_table_says(void **state)
         {{"js-profiling", "js-profiling=?0, z"}, YES, LOCAL, CHANGED, "z, " YES, false},
         {{"x=2, y"}, "js-profiling, x=1", LOCAL, CHANGED, "y, js-profiling, x=1", false},
         {{"a=1"}, NO, LOCAL, CHANGED, "a=1, " NO, false},
+        {{NULL}, "", UPSTREAM, UNCHANGED, NULL, false},
+        {{"js-profiling"}, "", UPSTREAM, UNCHANGED, NULL, true},
+        {{NULL}, "", LOCAL, UNCHANGED, NULL, false},
+        {{"a", "b"}, "", LOCAL, UNCHANGED, NULL, false},
+        {{"a, js-profiling", "b"}, "", LOCAL, CHANGED, "a, b", false},
+        {{"js-profiling, js-profiling-mode=lazy"}, "", LOCAL, CHANGED, "", false},
+        {{"a,"}, "", LOCAL, UNPARSABLE, NULL, false},
     };
     size_t i;
 
@@ -151,6 +158,36 @@ static void configured_members_are_checked(void **state)
         assert_int_equal(error, cases[i].error);
         assert_text(fleetprof_buffer_text(&out),
                     error == FLEETPROF_POLICY_OK ? cases[i].members : "");
+    }
+}
+
+static void yes_is_told_from_no(void **state)
+{
+    static const struct {
+        const char *dictionary;
+        bool says_yes;
+    } cases[] = {
+        {YES, true},
+        {NO, false},
+        {"", false},
+        {"a", false},
+        {"js-profiling", true},
+        {"js-profiling=?1", true},
+        {"a, js-profiling;report-to=default", true},
+        {"js-profiling-mode=eager", true},
+        {"js-profiling=?0, js-profiling-mode=lazy", true},
+        {"js-profiling, js-profiling=?0", false},
+        {"foo;js-profiling", false},
+        {"js-profiling=1", false},
+        {"js-profiling-mode", false},
+        {"js-profiling,", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        if (fleetprof_document_policy_says_yes(text(cases[i].dictionary)) != cases[i].says_yes) {
+            fail_msg("case %zu: %s", i, cases[i].dictionary);
+        }
     }
 }
 
@@ -266,7 +303,7 @@ static void check_properties(struct fleetprof_lines upstream, struct fleetprof_s
 static void
 for_any_upstream_the_merge_is_parsable_idempotent_and_keeps_foreign_members(void **state)
 {
-    static const char *const ours[] = {YES, NO, "js-profiling, x=1"};
+    static const char *const ours[] = {YES, NO, "js-profiling, x=1", ""};
     uint64_t random = 20260901;
     char data[3][256];
     char joined_data[1024];
@@ -281,7 +318,7 @@ for_any_upstream_the_merge_is_parsable_idempotent_and_keeps_foreign_members(void
             lines[i] = random_line(&random, data[i], sizeof(data[i]));
         }
         assert_true(join(upstream, &joined));
-        check_properties(upstream, fleetprof_buffer_text(&joined), ours[pick(&random, 3)],
+        check_properties(upstream, fleetprof_buffer_text(&joined), ours[pick(&random, 4)],
                          pick(&random, 2) ? LOCAL : UPSTREAM);
     }
 }
@@ -292,6 +329,7 @@ int main(void)
         cmocka_unit_test(merges_as_the_table_says),
         cmocka_unit_test(what_does_not_fit_is_too_long_and_one_byte_less_fits),
         cmocka_unit_test(configured_members_are_checked),
+        cmocka_unit_test(yes_is_told_from_no),
         cmocka_unit_test(a_refused_addition_leaves_the_list_as_it_was),
         cmocka_unit_test(every_refusal_says_what_would_be_right),
         cmocka_unit_test(

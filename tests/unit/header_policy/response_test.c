@@ -49,7 +49,7 @@ static void documents_and_worker_scripts_carry_a_policy(void **state)
                                               text(cases[i].sec_fetch_dest), text(cases[i].accept),
                                               cases[i].not_modified};
 
-        if (fleetprof_has_policy(&exchange) != cases[i].has_policy) {
+        if (fleetprof_has_policy(&fleetprof_default_types, &exchange) != cases[i].has_policy) {
             fail_msg("case %zu: %s", i, cases[i].content_type);
         }
     }
@@ -60,9 +60,64 @@ static void an_absent_content_type_is_no_document(void **state)
     struct fleetprof_exchange exchange = {{NULL, 0}, {NULL, 0}, {NULL, 0}, false};
 
     (void)state;
-    assert_false(fleetprof_has_policy(&exchange));
+    assert_false(fleetprof_has_policy(&fleetprof_default_types, &exchange));
     exchange.not_modified = true;
-    assert_false(fleetprof_has_policy(&exchange));
+    assert_false(fleetprof_has_policy(&fleetprof_default_types, &exchange));
+}
+
+static void other_types_can_be_documents(void **state)
+{
+    static const struct fleetprof_slice list[] = {{"image/svg+xml", 13}, {"text/html", 9}};
+    const struct fleetprof_types types = {list, COUNT(list), false};
+    const struct fleetprof_types any = {NULL, 0, true};
+    struct fleetprof_exchange exchange = {text("Image/SVG+xml; charset=utf-8"), text(""), text(""),
+                                          false};
+
+    (void)state;
+    assert_true(fleetprof_has_policy(&types, &exchange));
+    assert_false(fleetprof_has_policy(&fleetprof_default_types, &exchange));
+    exchange.content_type = text("application/xhtml+xml");
+    assert_false(fleetprof_has_policy(&types, &exchange));
+    assert_true(fleetprof_has_policy(&any, &exchange));
+    exchange = (struct fleetprof_exchange){text(""), text(""), text("*/*"), true};
+    assert_true(fleetprof_has_policy(&any, &exchange));
+    assert_false(fleetprof_has_policy(&types, &exchange));
+    exchange.accept = text("image/svg+xml;q=0.9, */*");
+    assert_true(fleetprof_has_policy(&types, &exchange));
+    assert_false(fleetprof_has_policy(&fleetprof_default_types, &exchange));
+}
+
+static void configured_types_are_checked(void **state)
+{
+    static const struct {
+        const char *type;
+        enum fleetprof_type_error expected;
+    } cases[] = {
+        {"text/html", FLEETPROF_TYPE_OK},
+        {"Application/Vnd.x-1+XML", FLEETPROF_TYPE_OK},
+        {"", FLEETPROF_TYPE_SYNTAX},
+        {"html", FLEETPROF_TYPE_SYNTAX},
+        {"text/", FLEETPROF_TYPE_SYNTAX},
+        {"/html", FLEETPROF_TYPE_SYNTAX},
+        {"text/html/x", FLEETPROF_TYPE_SYNTAX},
+        {"text/ht ml", FLEETPROF_TYPE_SYNTAX},
+        {"text/html,", FLEETPROF_TYPE_SYNTAX},
+        {"text/html;charset=utf-8", FLEETPROF_TYPE_PARAMETER},
+        {"text/*", FLEETPROF_TYPE_WILDCARD},
+        {"*/*", FLEETPROF_TYPE_WILDCARD},
+        {"*", FLEETPROF_TYPE_WILDCARD},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        if (fleetprof_type_check(text(cases[i].type)) != cases[i].expected) {
+            fail_msg("case %zu: %s", i, cases[i].type);
+        }
+    }
+    for (int i = FLEETPROF_TYPE_OK; i < FLEETPROF_TYPE_WILDCARD; i++) {
+        assert_string_not_equal(fleetprof_type_error_text((enum fleetprof_type_error)i),
+                                fleetprof_type_error_text((enum fleetprof_type_error)(i + 1)));
+    }
 }
 
 static void what_shared_caches_may_store_is_told_from_cache_control(void **state)
@@ -123,6 +178,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_and_worker_scripts_carry_a_policy),
         cmocka_unit_test(an_absent_content_type_is_no_document),
+        cmocka_unit_test(other_types_can_be_documents),
+        cmocka_unit_test(configured_types_are_checked),
         cmocka_unit_test(what_shared_caches_may_store_is_told_from_cache_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

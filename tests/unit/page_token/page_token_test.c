@@ -255,6 +255,35 @@ static void nonces_are_base64url_and_differ(void **state)
     assert_memory_not_equal(nonce[0], nonce[1], FLEETPROF_TOKEN_NONCE_LEN);
 }
 
+static void a_field_carries_a_token_that_is_good(void **state)
+{
+    struct fleetprof_token token = {SITE_64, 64, 1000000, TIME_MAX, {0}};
+    struct fleetprof_token_rules rules = rules_of(SITE_64, TIME_MAX);
+    char value[FLEETPROF_TOKEN_FIELD_MAX];
+    size_t len = fleetprof_token_field(*state, token, value);
+
+    assert_int_equal(len, strlen("fleetprof;desc=\"" TOKEN_LONGEST "\""));
+    assert_true(fleetprof_token_is_field(value, len));
+    assert_int_equal(value[len - 1], '"');
+    assert_int_equal(fleetprof_token_check(*state, value + 16, len - 17, &rules, &token),
+                     FLEETPROF_TOKEN_OK);
+    token.ppm = 0;
+    assert_int_equal(fleetprof_token_field(*state, token, value), 0);
+}
+
+static void a_field_is_told_by_its_start(void **state)
+{
+    static const char *const others[] = {"", "fleetprof", "fleetprof;desc=\"", "fleetprof;dur=1",
+                                         "db;dur=1, fleetprof;desc=\"0\""};
+
+    (void)state;
+    assert_true(
+        fleetprof_token_is_field(FLEETPROF_TOKEN_NO_FIELD, strlen(FLEETPROF_TOKEN_NO_FIELD)));
+    for (size_t i = 0; i < COUNT(others); i++) {
+        assert_false(fleetprof_token_is_field(others[i], strlen(others[i])));
+    }
+}
+
 static void every_error_has_a_text_of_its_own(void **state)
 {
     (void)state;
@@ -279,6 +308,8 @@ int main(void)
         cmocka_unit_test(a_token_is_good_for_its_site_only),
         cmocka_unit_test(age_is_allowed_for_the_clocks_difference),
         cmocka_unit_test(nonces_are_base64url_and_differ),
+        cmocka_unit_test(a_field_carries_a_token_that_is_good),
+        cmocka_unit_test(a_field_is_told_by_its_start),
         cmocka_unit_test(every_error_has_a_text_of_its_own),
     };
 
