@@ -83,11 +83,10 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
                               const char *method, const char *version, const char *upload_data,
                               size_t *upload_data_size, void **request_cls)
 {
-    static char seen;
     (void)version;
     (void)upload_data;
     if (*request_cls == NULL) {
-        *request_cls = &seen;
+        *request_cls = cls; /* anything but NULL: the headers were seen */
         return MHD_YES;
     }
     if (*upload_data_size > 0) {

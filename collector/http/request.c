@@ -107,24 +107,26 @@ static void check_type(struct request *request)
            "application/octet-stream, application/x-ndjson, multipart/form-data or none");
 }
 
-static void check_length(struct request *request)
-{
-    const char *length = header(request, "Content-Length");
-    if (header(request, "Transfer-Encoding") != NULL)
-        return;
-    if (length == NULL) {
-        refuse(request, 411, "send a Content-Length, or the body in chunks");
-        return;
-    }
-    /* MHD has refused what is not a number. */
-    request->announced_len = strtoull(length, NULL, 10);
-}
-
 static void refuse_large(struct request *request)
 {
     fp_problem_set(&request->problem, 413, "the body is larger than %zu bytes (limits.max_body)",
                    request->rules->max_body);
     request->has_problem = true;
+}
+
+/* MHD has refused what is not a number. */
+static uint64_t announced_len(const struct request *request)
+{
+    const char *length = header(request, "Content-Length");
+    return length != NULL ? strtoull(length, NULL, 10) : 0;
+}
+
+static void check_length(struct request *request)
+{
+    if (header(request, "Content-Length") == NULL && header(request, "Transfer-Encoding") == NULL)
+        refuse(request, 411, "send a Content-Length, or the body in chunks");
+    else if (request->announced_len > request->rules->max_body)
+        refuse_large(request);
 }
 
 /* Decides, on the headers alone, what is to become of the request. */
@@ -146,8 +148,6 @@ static void route(struct request *request, const char *path, const char *method)
     check_length(request);
     if (!request->has_problem)
         check_type(request);
-    if (!request->has_problem && request->announced_len > request->rules->max_body)
-        refuse_large(request);
 }
 
 static struct request *begin(struct fp_http *http, struct MHD_Connection *connection)
@@ -158,6 +158,7 @@ static struct request *begin(struct fp_http *http, struct MHD_Connection *connec
     request->http = http;
     request->connection = connection;
     request->rules = fp_ingest_rules(http->ingest);
+    request->announced_len = announced_len(request);
     fp_buf_init(&request->body, request->rules->max_body);
     atomic_fetch_add(&http->in_flight, 1);
     return request;
@@ -310,8 +311,7 @@ static enum MHD_Result submit(struct request *request)
     if (request->has_problem)
         return reply(request);
 
-    /* Suspended first: the commit may be done, and resume called, before fp_ingest_commit is back.
-     */
+    /* Suspended first: resume may be called before fp_ingest_commit is back. */
     request->is_committing = true;
     request->ticket.done = resume;
     request->ticket.context = request;
