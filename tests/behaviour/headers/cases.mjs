@@ -24,6 +24,7 @@
  * @property {string[]} [origins] expected lines of Timing-Allow-Origin: by default, none
  * @property {Record<string, string[]>} [fields] expected lines of other fields
  * @property {[sampled: string, rate: string, reason: string]} [log] expected values of the variables
+ * @property {Pick<Case, 'policy' | 'origins' | 'fields' | 'log'>} [httpd] what httpd is expected to say instead
  */
 import { caching } from './cases/caching.mjs';
 import { conditional } from './cases/conditional.mjs';

@@ -31,8 +31,9 @@ export const conditional = [
     ask: [...changedSince, ['Sec-Fetch-Dest', 'worker']] },
   { name: 'a_304_of_an_image_says_nothing', place: sampled, path: '/pixel.gif', status: 304,
     ask: [...changedSince, ['Sec-Fetch-Dest', 'image'], ['Accept', 'text/html']] },
+  // httpd still knows the file's type.
   { name: 'a_304_that_nobody_can_place_says_nothing', place: sampled, status: 304,
-    ask: [...changedSince, ['Accept', '*/*']] },
+    ask: [...changedSince, ['Accept', '*/*']], httpd: { policy: [yes] } },
   { name: 'a_sampled_file_keeps_its_validators', place: sampled, policy: [yes], fields: { 'last-modified': [fileTime] } },
 
   { name: 'a_sampled_page_from_upstream_cannot_be_revalidated', place: sampled, answer: validated('a'),

@@ -20,7 +20,7 @@ export const kinds = [
   ...['text/plain', 'application/json', 'text/html5', 'image/svg+xml', 'text/javascript'].map((type) => (
     { name: `no_document: ${type}`, place: sampled, answer: ofType(type),
       log: /** @type {[string, string, string]} */ (['', '', 'type']) })),
-  { name: 'no_document: no type', place: sampled, answer: {} },
+  { name: 'no_document: no type', place: sampled, path: '/page', answer: {} },
   { name: 'a_file_that_is_a_document', place: sampled, policy: [yes] },
   { name: 'a_file_that_is_none', place: sampled, path: '/app.js' },
 

@@ -1,0 +1,218 @@
+/*
+ * The directives: checked once, when the configuration is read, with messages
+ * that say what would be right.
+ */
+
+#include "mod_fleetprof.h"
+
+#include "apr_strings.h"
+
+#define EXPRESSION "expr="
+
+/* What a list of members or origins may take, in bytes. */
+#define LIST_MAX (FLEETPROF_FIELD_MAX / 2)
+
+static const char *invalid(cmd_parms *cmd, const char *parameter,
+                           const char *reason)
+{
+    return apr_psprintf(cmd->pool, "invalid parameter \"%.128s%s\" in \"%s\": %s",
+                        parameter, strlen(parameter) > 128 ? "..." : "",
+                        cmd->cmd->name, reason);
+}
+
+static const char *too_few(cmd_parms *cmd)
+{
+    return apr_psprintf(cmd->pool, "%s %s", cmd->cmd->name, cmd->cmd->errmsg);
+}
+
+/* What follows "expr=", or NULL. */
+static const char *expression_in(const char *parameter)
+{
+    size_t len = sizeof(EXPRESSION) - 1;
+
+    return strncmp(parameter, EXPRESSION, len) == 0 ? parameter + len : NULL;
+}
+
+/*
+ * Compiles an expression; NULL, or what is wrong.  It adds nothing to Vary:
+ * what a response varies by is for the application to say.
+ */
+static const char *compile(cmd_parms *cmd, const char *text, unsigned flags,
+                           ap_expr_info_t **expression)
+{
+    const char *error = NULL;
+
+    flags |= AP_EXPR_FLAG_DONT_VARY;
+    if (cmd->pool == cmd->temp_pool) {
+        flags |= AP_EXPR_FLAG_RESTRICTED;       /* a .htaccess file */
+    }
+    *expression = ap_expr_parse_cmd(cmd, text, flags, &error, NULL);
+
+    return error ? invalid(cmd, text, error) : NULL;
+}
+
+static const char *set_enabled(cmd_parms *cmd, void *data, const char *value)
+{
+    mod_fleetprof_conf *conf = data;
+    const char *expression = expression_in(value);
+
+    if (expression != NULL) {
+        conf->enabled = MOD_FLEETPROF_ASK;
+        return compile(cmd, expression, 0, &conf->condition);
+    }
+
+    if (strcasecmp(value, "on") == 0) {
+        conf->enabled = MOD_FLEETPROF_ON;
+    }
+    else if (strcasecmp(value, "off") == 0) {
+        conf->enabled = MOD_FLEETPROF_OFF;
+    }
+    else {
+        return invalid(cmd, value, "it is neither \"on\" nor \"off\" nor an "
+                       "expression such as \"expr=-T reqenv('PROFILE')\"");
+    }
+
+    return NULL;
+}
+
+static const char *set_rate(cmd_parms *cmd, mod_fleetprof_sample *sample,
+                            const char *value)
+{
+    const char *expression = expression_in(value);
+    enum fleetprof_rate_error error;
+
+    if (expression != NULL) {
+        return compile(cmd, expression, AP_EXPR_FLAG_STRING_RESULT,
+                       &sample->rate);
+    }
+
+    error = fleetprof_rate_parse(mod_fleetprof_slice(value), &sample->ppm);
+
+    return error == FLEETPROF_RATE_OK
+               ? NULL
+               : invalid(cmd, value, fleetprof_rate_error_text(error));
+}
+
+/* A key is an expression in any case: a word is one that stands for itself. */
+static const char *set_key(cmd_parms *cmd, mod_fleetprof_sample *sample,
+                           const char *value)
+{
+    const char *key = value + strlen("key=");
+    const char *expression;
+
+    if (strncmp(value, "key=", strlen("key=")) != 0 || *key == '\0') {
+        return invalid(cmd, value, "it is not a key; write for example "
+                       "\"key=%{reqenv:VISITOR}\"");
+    }
+
+    expression = expression_in(key);
+
+    return compile(cmd, expression ? expression : key,
+                   AP_EXPR_FLAG_STRING_RESULT, &sample->key);
+}
+
+static const char *set_sample(cmd_parms *cmd, void *data, const char *rate,
+                              const char *key)
+{
+    mod_fleetprof_conf *conf = data;
+    mod_fleetprof_sample *sample = apr_pcalloc(cmd->pool, sizeof(*sample));
+    const char *error = set_rate(cmd, sample, rate);
+
+    if (error == NULL && key != NULL) {
+        error = set_key(cmd, sample, key);
+    }
+    conf->sample = sample;
+
+    return error;
+}
+
+static const char *set_policy(cmd_parms *cmd, void *data, int argc,
+                              char *const argv[])
+{
+    mod_fleetprof_conf *conf = data;
+    char text[LIST_MAX];
+    struct fleetprof_buffer list = { text, 0, sizeof(text) };
+    enum fleetprof_policy_error error;
+    int i;
+
+    if (argc == 0) {
+        return too_few(cmd);
+    }
+
+    for (i = 0; i < argc; i++) {
+        error = fleetprof_document_policy_add(&list,
+                                              mod_fleetprof_slice(argv[i]));
+        if (error != FLEETPROF_POLICY_OK) {
+            return invalid(cmd, argv[i], fleetprof_policy_error_text(error));
+        }
+    }
+    conf->policy = apr_pstrmemdup(cmd->pool, list.data, list.len);
+
+    return NULL;
+}
+
+/* NULL, or what is wrong with one origin of several. */
+static const char *check_origin(const char *origin, int argc)
+{
+    enum fleetprof_origin_error error;
+
+    if (argc > 1
+        && (strcasecmp(origin, "off") == 0 || strcmp(origin, "*") == 0)) {
+        return "it has to stand alone; leave it out, or the others";
+    }
+    if (expression_in(origin) != NULL || strstr(origin, "%{") != NULL) {
+        return "an expression would let the request choose its own answer; "
+               "write the origins out";
+    }
+
+    error = fleetprof_origin_check(mod_fleetprof_slice(origin));
+
+    return error == FLEETPROF_ORIGIN_OK ? NULL
+                                        : fleetprof_origin_error_text(error);
+}
+
+static const char *set_origins(cmd_parms *cmd, void *data, int argc,
+                               char *const argv[])
+{
+    mod_fleetprof_conf *conf = data;
+    char text[LIST_MAX];
+    struct fleetprof_buffer list = { text, 0, sizeof(text) };
+    const char *reason;
+    int i;
+
+    if (argc == 0) {
+        return too_few(cmd);
+    }
+    if (argc == 1 && strcasecmp(argv[0], "off") == 0) {
+        conf->origins = "";
+        return NULL;
+    }
+
+    for (i = 0; i < argc; i++) {
+        reason = check_origin(argv[i], argc);
+        if (reason == NULL
+            && !fleetprof_timing_allow_origin_add(
+                   &list, mod_fleetprof_slice(argv[i]))) {
+            reason = "the list is longer than 2048 bytes; name fewer origins";
+        }
+        if (reason != NULL) {
+            return invalid(cmd, argv[i], reason);
+        }
+    }
+    conf->origins = apr_pstrmemdup(cmd->pool, list.data, list.len);
+
+    return NULL;
+}
+
+const command_rec mod_fleetprof_directives[] = {
+    AP_INIT_TAKE1("FleetProf", set_enabled, NULL, OR_FILEINFO,
+                  "on, off or expr=CONDITION"),
+    AP_INIT_TAKE12("FleetProfSample", set_sample, NULL, OR_FILEINFO,
+                   "a rate such as 1%, 1/2000 or expr=EXPRESSION, and "
+                   "optionally key=EXPRESSION"),
+    AP_INIT_TAKE_ARGV("FleetProfPolicy", set_policy, NULL, OR_FILEINFO,
+                      "takes one or more members of Document-Policy"),
+    AP_INIT_TAKE_ARGV("TimingAllowOrigin", set_origins, NULL, OR_FILEINFO,
+                      "takes off, * or one or more origins"),
+    { NULL }
+};

@@ -1,0 +1,214 @@
+/*
+ * Whether a page load is sampled: decided once for each main request, however
+ * it is redirected internally, and told in the environment.
+ */
+
+#include "mod_fleetprof.h"
+
+#include "apr_strings.h"
+
+APLOG_USE_MODULE(fleetprof);
+
+/* This child's, seeded after the fork; threads share it by atomic steps. */
+static struct {
+    uint64_t random;            /* its stream of random numbers */
+    apr_int64_t complained;     /* the second of its last complaint */
+} child;
+
+/* In the order of mod_fleetprof_reason. */
+static const char *const reasons[] = {
+    "sampled", "rate", "bad_rate", "cacheable", "upstream", "unparsable",
+    "too_long", "not_modified", "status", "type"
+};
+
+int mod_fleetprof_may_complain(void)
+{
+    apr_int64_t now = apr_time_sec(apr_time_now());
+
+    return __atomic_exchange_n(&child.complained, now, __ATOMIC_RELAXED) != now;
+}
+
+/*
+ * Children that shared a seed would sample in step, so each draws its own.
+ */
+void mod_fleetprof_seed(server_rec *s)
+{
+    unsigned char bytes[sizeof(child.random)];
+    apr_status_t status = apr_generate_random_bytes(bytes, sizeof(bytes));
+
+    if (status == APR_SUCCESS) {
+        memcpy(&child.random, bytes, sizeof(bytes));
+        return;
+    }
+
+    ap_log_error(APLOG_MARK, APLOG_WARNING, status, s,
+                 "no random seed from the operating system, taking process id "
+                 "and time");
+    child.random = ((uint64_t) getpid() << 48) ^ (uint64_t) apr_time_now();
+}
+
+static uint64_t random_number(void)
+{
+    uint64_t before = __atomic_load_n(&child.random, __ATOMIC_RELAXED);
+    uint64_t after, number;
+
+    do {
+        after = before;
+        number = fleetprof_random_number(&after);
+    } while (!__atomic_compare_exchange_n(&child.random, &before, after, 1,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+
+    return number;
+}
+
+/* The value of an expression; NULL, and a complaint, if it has none. */
+static const char *evaluate(request_rec *r, const ap_expr_info_t *expression,
+                            const char *directive)
+{
+    const char *error = NULL;
+    const char *value = ap_expr_str_exec(r, expression, &error);
+
+    if (error == NULL) {
+        return value;
+    }
+    if (mod_fleetprof_may_complain()) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      "the expression in \"%s\" has no value: %s", directive,
+                      error);
+    }
+
+    return NULL;
+}
+
+int mod_fleetprof_enabled(request_rec *r, const mod_fleetprof_conf *conf)
+{
+    const char *error = NULL;
+    int is_true;
+
+    if (conf->enabled != MOD_FLEETPROF_ASK) {
+        return conf->enabled == MOD_FLEETPROF_ON;
+    }
+
+    is_true = ap_expr_exec(r, conf->condition, &error);
+    if (is_true < 0 && mod_fleetprof_may_complain()) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      "the expression in \"FleetProf\" has no value, taken as "
+                      "\"off\": %s", error);
+    }
+
+    return is_true > 0;
+}
+
+static int rate_of(request_rec *r, const mod_fleetprof_sample *sample,
+                   apr_uint32_t *ppm)
+{
+    enum fleetprof_rate_error error;
+    const char *value;
+
+    if (sample->rate == NULL) {
+        *ppm = sample->ppm;
+        return 1;
+    }
+
+    value = evaluate(r, sample->rate, "FleetProfSample");
+    if (value == NULL) {
+        return 0;
+    }
+
+    error = fleetprof_rate_parse(mod_fleetprof_slice(value), ppm);
+    if (error != FLEETPROF_RATE_OK && mod_fleetprof_may_complain()) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      "invalid rate \"%s\" in \"FleetProfSample\", nobody is "
+                      "sampled: %s", value, fleetprof_rate_error_text(error));
+    }
+
+    return error == FLEETPROF_RATE_OK;
+}
+
+static uint64_t number_of(request_rec *r, const mod_fleetprof_sample *sample)
+{
+    const char *key = NULL;
+
+    if (sample->key != NULL) {
+        key = evaluate(r, sample->key, "FleetProfSample");
+    }
+
+    return key != NULL && *key != '\0'
+               ? fleetprof_key_number(mod_fleetprof_slice(key))
+               : random_number();
+}
+
+mod_fleetprof_decision *mod_fleetprof_decision_of(request_rec *r)
+{
+    mod_fleetprof_decision *decision;
+
+    while (r->main != NULL || r->prev != NULL) {
+        r = r->main != NULL ? r->main : r->prev;
+    }
+
+    decision = ap_get_module_config(r->request_config, &fleetprof_module);
+    if (decision == NULL) {
+        decision = apr_pcalloc(r->pool, sizeof(*decision));
+        ap_set_module_config(r->request_config, &fleetprof_module, decision);
+    }
+
+    return decision;
+}
+
+mod_fleetprof_decision *mod_fleetprof_decide(request_rec *r,
+                                             const mod_fleetprof_conf *conf)
+{
+    static const mod_fleetprof_sample everybody = {
+        NULL, FLEETPROF_RATE_ONE, NULL
+    };
+    const mod_fleetprof_sample *sample = conf->sample ? conf->sample
+                                                      : &everybody;
+    mod_fleetprof_decision *decision = mod_fleetprof_decision_of(r);
+
+    if (decision->cast) {
+        return decision;
+    }
+
+    decision->cast = 1;
+    if (!rate_of(r, sample, &decision->ppm)) {
+        decision->die = MOD_FLEETPROF_BAD_RATE;
+    }
+    else if (fleetprof_sampled(number_of(r, sample), decision->ppm)) {
+        decision->die = MOD_FLEETPROF_SAMPLED;
+    }
+    else {
+        decision->die = MOD_FLEETPROF_RATE;
+    }
+    decision->reason = decision->die;
+
+    return decision;
+}
+
+static void set_env(request_rec *r, const char *name, const char *value)
+{
+    if (value != NULL) {
+        apr_table_setn(r->subprocess_env, name, value);
+    }
+    else {
+        apr_table_unset(r->subprocess_env, name);
+    }
+}
+
+void mod_fleetprof_tell(request_rec *r, const mod_fleetprof_decision *decision)
+{
+    char text[FLEETPROF_RATE_TEXT_MAX];
+    const char *sampled = NULL, *rate = NULL;
+
+    if (decision->reason <= MOD_FLEETPROF_CACHEABLE) {
+        sampled = decision->reason == MOD_FLEETPROF_SAMPLED ? "1" : "0";
+    }
+    if (decision->reason < MOD_FLEETPROF_STATUS
+        && decision->die != MOD_FLEETPROF_BAD_RATE) {
+        rate = apr_pstrmemdup(r->pool, text,
+                              fleetprof_rate_format(decision->ppm, text));
+    }
+
+    set_env(r, "FLEETPROF_SAMPLED", sampled);
+    set_env(r, "FLEETPROF_RATE", rate);
+    set_env(r, "FLEETPROF_REASON", reasons[decision->reason]);
+}

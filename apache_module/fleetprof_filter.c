@@ -1,0 +1,299 @@
+/*
+ * The output filter: finds out what the response is, asks header_policy for
+ * the fields, and swaps them.  Whatever it can't do it leaves as it was.
+ *
+ * httpd keeps response fields in two tables, headers_out and err_headers_out,
+ * and sends both; the latter's come first.
+ */
+
+#include "mod_fleetprof.h"
+
+#include "http_protocol.h"
+#include "http_request.h"
+#include "util_filter.h"
+
+#include "apr_strings.h"
+#include "mod_cache.h"
+
+APLOG_USE_MODULE(fleetprof);
+
+#define DOCUMENT_POLICY "Document-Policy"
+#define TIMING_ALLOW_ORIGIN "Timing-Allow-Origin"
+
+#define NOT_A_DICTIONARY "is not a structured-field dictionary"
+#define IS_LONG "would have more than 32 lines or 4096 bytes"
+
+static ap_filter_rec_t *filter_handle;
+
+/* The lines of one field, in the order in which they are sent. */
+typedef struct {
+    struct fleetprof_slice line[MOD_FLEETPROF_MAX_LINES];
+    size_t count;
+    int too_many;
+} field_lines;
+
+static int collect_line(void *data, const char *name, const char *value)
+{
+    field_lines *lines = data;
+
+    if (lines->count == MOD_FLEETPROF_MAX_LINES) {
+        lines->too_many = 1;
+        return 0;
+    }
+    lines->line[lines->count++] = mod_fleetprof_slice(value);
+
+    return 1;
+}
+
+static void collect_lines(request_rec *r, const char *name, field_lines *lines)
+{
+    lines->count = 0;
+    lines->too_many = 0;
+    apr_table_do(collect_line, lines, r->err_headers_out, name, NULL);
+    apr_table_do(collect_line, lines, r->headers_out, name, NULL);
+}
+
+static void remove_field(request_rec *r, const char *name)
+{
+    apr_table_unset(r->err_headers_out, name);
+    apr_table_unset(r->headers_out, name);
+}
+
+static void replace_field(request_rec *r, const char *name,
+                          const struct fleetprof_buffer *value)
+{
+    remove_field(r, name);
+    apr_table_setn(r->headers_out, name,
+                   apr_pstrmemdup(r->pool, value->data, value->len));
+}
+
+static void complain(request_rec *r, const char *name, const char *reason)
+{
+    if (mod_fleetprof_may_complain()) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      "response header \"%s\" %s, it is sent as it is", name,
+                      reason);
+    }
+}
+
+/* mod_cache says in the environment that the response is out of its store. */
+static int is_from_cache(request_rec *r)
+{
+    return apr_table_get(r->subprocess_env, AP_CACHE_HIT_ENV) != NULL
+           || apr_table_get(r->subprocess_env, AP_CACHE_REVALIDATE_ENV) != NULL;
+}
+
+static int is_proxied(request_rec *r)
+{
+    return r->proxyreq != PROXYREQ_NONE || is_from_cache(r);
+}
+
+/*
+ * A 304 replaces the fields it carries in what the browser has stored.  When
+ * the upstream server sent it without a field, we don't know what that field
+ * said, and ours would erase it.  A 304 that mod_cache makes of what it has
+ * stored has all the fields of that.
+ */
+static int is_upstreams_304(request_rec *r)
+{
+    return r->status == HTTP_NOT_MODIFIED && is_proxied(r) && !is_from_cache(r);
+}
+
+static int has_policy(request_rec *r, const mod_fleetprof_conf *conf)
+{
+    struct fleetprof_exchange exchange;
+
+    exchange.content_type = mod_fleetprof_slice(r->content_type);
+    exchange.sec_fetch_dest =
+        mod_fleetprof_slice(apr_table_get(r->headers_in, "Sec-Fetch-Dest"));
+    exchange.accept =
+        mod_fleetprof_slice(apr_table_get(r->headers_in, "Accept"));
+    exchange.not_modified = r->status == HTTP_NOT_MODIFIED;
+
+    return fleetprof_has_policy(conf->types ? conf->types
+                                            : &fleetprof_default_types,
+                                &exchange);
+}
+
+static int is_cacheable(request_rec *r)
+{
+    struct fleetprof_cache_control control;
+    field_lines lines;
+    size_t i;
+
+    collect_lines(r, "Cache-Control", &lines);
+    if (lines.too_many) {
+        return 1;
+    }
+
+    memset(&control, 0, sizeof(control));
+    for (i = 0; i < lines.count; i++) {
+        fleetprof_cache_control_add(&control, lines.line[i]);
+    }
+
+    return fleetprof_cache_control_is_shared(&control);
+}
+
+/*
+ * A sampled page that came from upstream can't be revalidated later: the 304
+ * would come from there, say nothing, and keep today's yes alive.
+ */
+static void drop_validators(request_rec *r)
+{
+    if (r->status != HTTP_NOT_MODIFIED && is_proxied(r)) {
+        remove_field(r, "ETag");
+        remove_field(r, "Last-Modified");
+    }
+}
+
+static mod_fleetprof_reason merge_policy(request_rec *r,
+                                         const mod_fleetprof_conf *conf,
+                                         mod_fleetprof_reason reason)
+{
+    char data[FLEETPROF_FIELD_MAX];
+    struct fleetprof_buffer merged = { data, 0, sizeof(data) };
+    struct fleetprof_policy_result result = { FLEETPROF_TOO_LONG, false };
+    struct fleetprof_policy_request request;
+    field_lines lines;
+    const char *members = FLEETPROF_POLICY_NO;
+
+    if (reason == MOD_FLEETPROF_SAMPLED) {
+        members = conf->policy ? conf->policy : FLEETPROF_POLICY_YES;
+    }
+
+    collect_lines(r, DOCUMENT_POLICY, &lines);
+    if (lines.count == 0 && is_upstreams_304(r)) {
+        return MOD_FLEETPROF_NOT_MODIFIED;
+    }
+
+    if (!lines.too_many) {
+        request.upstream.line = lines.line;
+        request.upstream.count = lines.count;
+        request.members = mod_fleetprof_slice(members);
+        request.conflict = FLEETPROF_CONFLICT_UPSTREAM;
+        result = fleetprof_document_policy_merge(&request, &merged);
+    }
+
+    if (result.outcome == FLEETPROF_UNPARSABLE) {
+        complain(r, DOCUMENT_POLICY, NOT_A_DICTIONARY);
+        return MOD_FLEETPROF_UNPARSABLE;
+    }
+    if (result.outcome == FLEETPROF_TOO_LONG) {
+        complain(r, DOCUMENT_POLICY, IS_LONG);
+        return MOD_FLEETPROF_TOO_LONG;
+    }
+
+    if (result.upstream_decides) {
+        reason = MOD_FLEETPROF_UPSTREAM;
+    }
+    if (reason == MOD_FLEETPROF_SAMPLED) {
+        drop_validators(r);
+    }
+    if (result.outcome == FLEETPROF_CHANGED) {
+        replace_field(r, DOCUMENT_POLICY, &merged);
+    }
+
+    return reason;
+}
+
+static mod_fleetprof_reason set_policy(request_rec *r,
+                                       const mod_fleetprof_conf *conf)
+{
+    mod_fleetprof_reason reason;
+
+    if (r->status != HTTP_NOT_MODIFIED && !ap_is_HTTP_SUCCESS(r->status)) {
+        return MOD_FLEETPROF_STATUS;
+    }
+    if (!has_policy(r, conf)) {
+        return MOD_FLEETPROF_TYPE;
+    }
+
+    reason = mod_fleetprof_decide(r, conf)->die;
+    if (reason == MOD_FLEETPROF_SAMPLED && is_cacheable(r)) {
+        reason = MOD_FLEETPROF_CACHEABLE;
+    }
+
+    return merge_policy(r, conf, reason);
+}
+
+static void set_origins(request_rec *r, const char *origins)
+{
+    char data[FLEETPROF_FIELD_MAX];
+    struct fleetprof_buffer merged = { data, 0, sizeof(data) };
+    enum fleetprof_outcome outcome = FLEETPROF_TOO_LONG;
+    struct fleetprof_lines upstream;
+    field_lines lines;
+
+    if (r->status < 200 || r->status > 399) {
+        return;
+    }
+
+    collect_lines(r, TIMING_ALLOW_ORIGIN, &lines);
+    if (lines.count == 0 && is_upstreams_304(r)) {
+        return;
+    }
+
+    if (!lines.too_many) {
+        upstream.line = lines.line;
+        upstream.count = lines.count;
+        outcome = fleetprof_timing_allow_origin_merge(
+            upstream, mod_fleetprof_slice(origins), &merged);
+    }
+
+    if (outcome == FLEETPROF_TOO_LONG) {
+        complain(r, TIMING_ALLOW_ORIGIN, IS_LONG);
+    }
+    else if (outcome == FLEETPROF_CHANGED) {
+        replace_field(r, TIMING_ALLOW_ORIGIN, &merged);
+    }
+}
+
+static int has_origins(const mod_fleetprof_conf *conf)
+{
+    return conf->origins != NULL && *conf->origins != '\0';
+}
+
+static apr_status_t fleetprof_filter(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    request_rec *r = f->r;
+    const mod_fleetprof_conf *conf = mod_fleetprof_conf_of(r);
+
+    if (has_origins(conf)) {
+        set_origins(r, conf->origins);
+    }
+    if (mod_fleetprof_enabled(r, conf)) {
+        mod_fleetprof_decision *decision = mod_fleetprof_decision_of(r);
+
+        decision->reason = set_policy(r, conf);
+        mod_fleetprof_tell(r, decision);
+    }
+
+    ap_remove_output_filter(f);
+
+    return ap_pass_brigade(f->next, bb);
+}
+
+/* Parts of a page (subrequests) and HTTP/0.9 have no header of their own. */
+static void insert_filter(request_rec *r)
+{
+    const mod_fleetprof_conf *conf = mod_fleetprof_conf_of(r);
+
+    if (r->main == NULL && !r->assbackwards
+        && (conf->enabled > MOD_FLEETPROF_OFF || has_origins(conf))) {
+        ap_add_output_filter_handle(filter_handle, NULL, r, r->connection);
+    }
+}
+
+/*
+ * The place: after mod_headers (CONTENT_SET), so that its fields are merged,
+ * and after mod_cache's filters (+1), so that a decision is neither stored nor
+ * replayed.  A response that httpd makes of an error, a 304 too, has only the
+ * error filters.
+ */
+void mod_fleetprof_register_filter(apr_pool_t *p)
+{
+    filter_handle = ap_register_output_filter("FLEETPROF", fleetprof_filter,
+                                              NULL, AP_FTYPE_CONTENT_SET + 5);
+    ap_hook_insert_filter(insert_filter, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_insert_error_filter(insert_filter, NULL, NULL, APR_HOOK_LAST);
+}

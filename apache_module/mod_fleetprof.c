@@ -1,0 +1,95 @@
+/*
+ * mod_fleetprof: decides for each page load whether the browser may profile
+ * it, and says so in Document-Policy; keeps one Timing-Allow-Origin line.
+ *
+ * This file is the module as httpd sees it: configuration and how it is
+ * inherited, hooks, the start of a child.
+ */
+
+#include "mod_fleetprof.h"
+
+#include "http_request.h"
+
+static void *create_conf(apr_pool_t *p, char *dir)
+{
+    return apr_pcalloc(p, sizeof(mod_fleetprof_conf));
+}
+
+static void *merge_conf(apr_pool_t *p, void *parent, void *child)
+{
+    const mod_fleetprof_conf *outer = parent;
+    const mod_fleetprof_conf *inner = child;
+    mod_fleetprof_conf *conf = apr_palloc(p, sizeof(*conf));
+
+#define INHERIT(setting) \
+    conf->setting = inner->setting ? inner->setting : outer->setting
+
+    INHERIT(enabled);
+    conf->condition = inner->enabled ? inner->condition : outer->condition;
+    INHERIT(sample);
+    INHERIT(policy);
+    INHERIT(unsampled);
+    INHERIT(conflict);
+    INHERIT(types);
+    INHERIT(always);
+    INHERIT(not_modified);
+    INHERIT(cacheable);
+    INHERIT(site);
+    INHERIT(keys);
+    INHERIT(origins);
+
+#undef INHERIT
+
+    return conf;
+}
+
+const mod_fleetprof_conf *mod_fleetprof_conf_of(request_rec *r)
+{
+    return ap_get_module_config(r->per_dir_config, &fleetprof_module);
+}
+
+/*
+ * Casts the die before the handler runs, so that applications and
+ * RequestHeader can be told.  An internal redirect that is still to come
+ * leaves it to the place that the request goes to.
+ */
+static int decide_early(request_rec *r)
+{
+    const mod_fleetprof_conf *conf = mod_fleetprof_conf_of(r);
+
+    if (r->main != NULL
+        || (r->handler != NULL && strcmp(r->handler, "redirect-handler") == 0)
+        || !mod_fleetprof_enabled(r, conf)) {
+        return DECLINED;
+    }
+
+    mod_fleetprof_tell(r, mod_fleetprof_decide(r, conf));
+
+    return DECLINED;
+}
+
+static void start_child(apr_pool_t *p, server_rec *s)
+{
+    mod_fleetprof_seed(s);
+}
+
+static void register_hooks(apr_pool_t *p)
+{
+    /* mod_dir puts the index file in place, RequestHeader wants to know. */
+    static const char *const before_us[] = { "mod_dir.c", NULL };
+    static const char *const after_us[] = { "mod_headers.c", NULL };
+
+    ap_hook_child_init(start_child, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_fixups(decide_early, before_us, after_us, APR_HOOK_LAST);
+    mod_fleetprof_register_filter(p);
+}
+
+AP_DECLARE_MODULE(fleetprof) = {
+    STANDARD20_MODULE_STUFF,
+    create_conf,                /* of a directory */
+    merge_conf,
+    NULL,                       /* of a server: its directory settings do */
+    NULL,
+    mod_fleetprof_directives,
+    register_hooks
+};

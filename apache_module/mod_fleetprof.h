@@ -1,0 +1,162 @@
+/*
+ * What the parts of mod_fleetprof share: its configuration, the decision kept
+ * for each main request, and the few functions that cross files.
+ *
+ * Configuration is made in one thread and never changes afterwards.  All else
+ * runs in any thread of a child, for one request, out of that request's pool.
+ */
+
+#ifndef MOD_FLEETPROF_H
+#define MOD_FLEETPROF_H
+
+#include "httpd.h"
+#include "http_config.h"
+#include "http_log.h"
+#include "ap_expr.h"
+
+#include "document_policy.h"
+#include "page_token.h"
+#include "response.h"
+#include "sampling.h"
+#include "timing_allow_origin.h"
+
+#if defined(__GNUC__)
+#define MOD_FLEETPROF_EXPORTED __attribute__((visibility("default")))
+#else
+#define MOD_FLEETPROF_EXPORTED
+#endif
+
+extern module AP_MODULE_DECLARE_DATA fleetprof_module MOD_FLEETPROF_EXPORTED;
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(hidden)
+#endif
+
+/* The most lines of one field that are looked at; more are left alone. */
+#define MOD_FLEETPROF_MAX_LINES 32
+
+/* In every setting 0 or NULL means: not set here, the level above decides. */
+
+typedef enum {
+    MOD_FLEETPROF_OFF = 1,
+    MOD_FLEETPROF_ON,
+    MOD_FLEETPROF_ASK           /* the expression beside it decides */
+} mod_fleetprof_switch;
+
+typedef enum {
+    MOD_FLEETPROF_NEGATIVE = 1,
+    MOD_FLEETPROF_OMIT_NEGATIVE
+} mod_fleetprof_unsampled;
+
+typedef enum {
+    MOD_FLEETPROF_UPSTREAM_WINS = 1,
+    MOD_FLEETPROF_LOCAL_WINS
+} mod_fleetprof_conflict;
+
+typedef enum {
+    MOD_FLEETPROF_304_AUTO = 1,
+    MOD_FLEETPROF_304_SEND,
+    MOD_FLEETPROF_304_OMIT
+} mod_fleetprof_not_modified;
+
+typedef struct {
+    ap_expr_info_t *rate;       /* NULL: ppm is the rate */
+    apr_uint32_t ppm;
+    ap_expr_info_t *key;        /* NULL: decide at random */
+} mod_fleetprof_sample;
+
+typedef struct {
+    mod_fleetprof_switch enabled;
+    ap_expr_info_t *condition;  /* for MOD_FLEETPROF_ASK */
+    const mod_fleetprof_sample *sample;
+    const char *policy;         /* one dictionary */
+    mod_fleetprof_unsampled unsampled;
+    mod_fleetprof_conflict conflict;
+    const struct fleetprof_types *types;
+    mod_fleetprof_switch always;
+    mod_fleetprof_not_modified not_modified;
+    mod_fleetprof_switch cacheable;
+    const char *site;
+    struct fleetprof_token_keys *keys;  /* the configuration pool's */
+    const char *origins;        /* one comma list; empty: off */
+} mod_fleetprof_conf;
+
+/*
+ * FLEETPROF_REASON.  Up to CACHEABLE we have had our say; from STATUS on it is
+ * no page load at all.
+ */
+typedef enum {
+    MOD_FLEETPROF_SAMPLED = 0,
+    MOD_FLEETPROF_RATE,
+    MOD_FLEETPROF_BAD_RATE,
+    MOD_FLEETPROF_CACHEABLE,
+    MOD_FLEETPROF_UPSTREAM,
+    MOD_FLEETPROF_UNPARSABLE,
+    MOD_FLEETPROF_TOO_LONG,
+    MOD_FLEETPROF_NOT_MODIFIED,
+    MOD_FLEETPROF_STATUS,
+    MOD_FLEETPROF_TYPE
+} mod_fleetprof_reason;
+
+/*
+ * One for each main request, kept with the first request of its chain.  The
+ * die is cast once and says SAMPLED, RATE or BAD_RATE; what the response turns
+ * out to be may overrule it.
+ */
+typedef struct {
+    int cast;
+    apr_uint32_t ppm;           /* unless the die is BAD_RATE */
+    mod_fleetprof_reason die;
+    mod_fleetprof_reason reason;
+} mod_fleetprof_decision;
+
+/* The directives: see docs/httpd.md. */
+extern const command_rec mod_fleetprof_directives[];
+
+/* The settings where the request is now; the caller may not change them. */
+const mod_fleetprof_conf *mod_fleetprof_conf_of(request_rec *r);
+
+/* Is the module on for this request, where it is now? */
+int mod_fleetprof_enabled(request_rec *r, const mod_fleetprof_conf *conf);
+
+/* Seeds the calling child's random numbers, once, when it starts. */
+void mod_fleetprof_seed(server_rec *s);
+
+/* The main request's decision, made if need be by the settings given. */
+mod_fleetprof_decision *mod_fleetprof_decide(request_rec *r,
+                                             const mod_fleetprof_conf *conf);
+
+/* The main request's decision, whose die may not have been cast yet. */
+mod_fleetprof_decision *mod_fleetprof_decision_of(request_rec *r);
+
+/* Says in the request's environment what has become of it. */
+void mod_fleetprof_tell(request_rec *r, const mod_fleetprof_decision *decision);
+
+/* True once a second at most, in each child. */
+int mod_fleetprof_may_complain(void);
+
+/*
+ * Adds a signed token to the response, if there is a key and a site to make
+ * one for.
+ */
+void mod_fleetprof_add_token(request_rec *r, const mod_fleetprof_conf *conf,
+                             apr_uint32_t ppm);
+
+/* Takes back the token that a browser has stored, if there is a key. */
+void mod_fleetprof_revoke_token(request_rec *r, const mod_fleetprof_conf *conf);
+
+/* Registers the output filter, and the hooks that put it in the chain. */
+void mod_fleetprof_register_filter(apr_pool_t *p);
+
+static APR_INLINE struct fleetprof_slice mod_fleetprof_slice(const char *text)
+{
+    struct fleetprof_slice slice = { text, text ? strlen(text) : 0 };
+
+    return slice;
+}
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif

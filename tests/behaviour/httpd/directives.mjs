@@ -1,0 +1,27 @@
+/** The neutral cases' settings, which are written as nginx's directives, in httpd's words. */
+
+/** @type {Record<string, string>} */
+const names = {
+  fleetprof: 'FleetProf',
+  fleetprof_sample: 'FleetProfSample',
+  fleetprof_policy: 'FleetProfPolicy',
+  fleetprof_unsampled: 'FleetProfUnsampled',
+  fleetprof_conflict: 'FleetProfConflict',
+  fleetprof_types: 'FleetProfTypes',
+  fleetprof_always: 'FleetProfAlways',
+  fleetprof_not_modified: 'FleetProfNotModified',
+  fleetprof_cacheable: 'FleetProfCacheable',
+  fleetprof_site: 'FleetProfSite',
+  fleetprof_token_key: 'FleetProfTokenKey',
+  timing_allow_origin: 'TimingAllowOrigin',
+};
+
+/**
+ * @param {string[]} [settings]
+ * @returns {string} lines of httpd's configuration
+ */
+export const directives = (settings = []) => settings.map((setting) => {
+  const [, name, parameters] = /** @type {RegExpExecArray} */ (/^(\S+)(.*)$/.exec(setting));
+  if (!names[name]) throw new Error(`httpd has no directive for "${setting}"`);
+  return `${names[name]}${parameters}\n`;
+}).join('');
