@@ -28,7 +28,7 @@ enum fp_format_verdict {
     FP_FORMAT_TOO_LARGE,   /* 413: over a limit */
     FP_FORMAT_UNSUPPORTED, /* 415: encoding or format not supported */
     FP_FORMAT_INVALID,     /* 422: JSON, but not a valid upload */
-    FP_FORMAT_MEMORY,      /* 503 */
+    FP_FORMAT_MEMORY, /* the arena or the machine has no more: 413 or 503, as the caller sees fit */
 };
 
 struct fp_format_error {
