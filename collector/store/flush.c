@@ -13,7 +13,7 @@ enum {
     PUT_BYTES = 64 * 1024
 };
 
-/* What becomes of the keys that a book returns: `row` of `rows` was new. */
+/* Told each key that a book returns, because it was new. */
 typedef void new_key_fn(struct fp_rollup *rollup, const struct fp_claim_key *key);
 
 static enum fp_store_result put_rows(struct fp_store *store)
@@ -26,7 +26,26 @@ static enum fp_store_result put_rows(struct fp_store *store)
     return result;
 }
 
-/* Copies the sorted rows that the target wants into its temporary table. */
+/* Whether a row has to be written. A dictionary row that was touched today has not. */
+static bool is_wanted(const struct fp_store *store, const struct fp_target *target,
+                      const struct fp_rollup *rollup, const void *row)
+{
+    if (target->style == FP_TARGET_DICTIONARY)
+        return fp_map_get(&store->touched, *(const uint64_t *)row) == FP_MAP_NONE;
+    return target->wants == NULL || target->wants(rollup, row);
+}
+
+static bool has_wanted(const struct fp_store *store, const struct fp_target *target,
+                       const struct fp_rollup *rollup)
+{
+    const struct fp_rows *source = &rollup->tables[target->source];
+    for (size_t i = 0; i < source->count; i++)
+        if (is_wanted(store, target, rollup, fp_rows_at(source, i)))
+            return true;
+    return false;
+}
+
+/* Copies the sorted rows that have to be written into the target's temporary table. */
 static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_target *target,
                                       const struct fp_rollup *rollup, size_t *count)
 {
@@ -42,7 +61,7 @@ static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_ta
     fp_copy_begin(&store->rows);
     for (size_t i = 0; result == FP_STORE_OK && i < source->count; i++) {
         const void *row = fp_rows_sorted(source, i);
-        if (target->wants != NULL && !target->wants(rollup, row))
+        if (!is_wanted(store, target, rollup, row))
             continue;
         fp_copy_row(target, (int32_t)(*count / CHUNK_ROWS), row, &store->rows);
         ++*count;
@@ -85,11 +104,13 @@ static enum fp_store_result write_target(struct fp_store *store, enum fp_target_
     const struct fp_target *target = fp_target(id);
     struct fp_rows *source = &rollup->tables[target->source];
     *count = 0;
-    if (source->count == 0)
+    if (!has_wanted(store, target, rollup))
         return FP_STORE_OK;
     if (!fp_rows_sort(source))
         return FP_STORE_MEMORY;
     enum fp_store_result result = copy_rows(store, target, rollup, count);
+    if (result != FP_STORE_OK)
+        return result;
     fp_buf_clear(&store->sql);
     fp_target_merge_sql(target, &store->sql);
     const char *statement = fp_store_sql(store);
@@ -135,16 +156,44 @@ static enum fp_store_result commit(struct fp_store *store)
     return result;
 }
 
+/* A new day begins with everything untouched, and so does a full map. */
+static void forget_touched(struct fp_store *store, const struct fp_rollup *rollup)
+{
+    int64_t today = fp_store_day_of(rollup->clock.now_us);
+    if (today != store->touched_day || store->touched.count >= FP_STORE_TOUCHED_MAX)
+        fp_map_clear(&store->touched);
+    store->touched_day = today;
+}
+
+static void remember_touched(struct fp_store *store, const struct fp_rollup *rollup)
+{
+    for (size_t table = FP_TABLE_SEGMENT; table <= FP_TABLE_TIMING; table++)
+        for (size_t i = 0; i < rollup->tables[table].count; i++) {
+            const uint64_t *id = fp_rows_at(&rollup->tables[table], i);
+            /* What does not fit is written again next time. */
+            if (fp_map_put(&store->touched, *id, 0) == FP_MAP_NONE)
+                return;
+        }
+}
+
 /* Dictionaries have a transaction of their own: on a cluster, their locks reach wide. */
 static enum fp_store_result write_dictionaries(struct fp_store *store, struct fp_rollup *rollup)
 {
-    if (rollup->tables[FP_TABLE_SEGMENT].count == 0)
-        return FP_STORE_OK;
+    bool wanted = false;
     size_t total;
+    forget_touched(store, rollup);
+    for (enum fp_target_id id = FP_TARGET_SEGMENT; !wanted && id <= FP_TARGET_TIMING; id++)
+        wanted = has_wanted(store, fp_target(id), rollup);
+    if (!wanted)
+        return FP_STORE_OK;
     enum fp_store_result result = fp_connection_run(&store->connection, "begin");
     if (result == FP_STORE_OK)
         result = write_targets(store, rollup, FP_TARGET_SEGMENT, FP_TARGET_TIMING, &total);
-    return result == FP_STORE_OK ? commit(store) : result;
+    if (result == FP_STORE_OK)
+        result = commit(store);
+    if (result == FP_STORE_OK)
+        remember_touched(store, rollup);
+    return result;
 }
 
 static bool is_made(const struct fp_store *store, int64_t day)

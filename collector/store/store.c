@@ -34,6 +34,7 @@ struct fp_store *fp_store_create(const struct fp_store_settings *settings)
     fp_connection_init(&store->connection, settings->interrupt_fd);
     fp_buf_init(&store->sql, SQL_MAX);
     fp_buf_init(&store->rows, ROWS_MAX);
+    fp_map_init(&store->touched, FP_STORE_TOUCHED_MAX);
     return store;
 }
 
@@ -44,6 +45,7 @@ void fp_store_close(struct fp_store *store)
     fp_connection_close(&store->connection);
     fp_buf_release(&store->sql);
     fp_buf_release(&store->rows);
+    fp_map_release(&store->touched);
     free(store);
 }
 
@@ -81,7 +83,9 @@ enum fp_store_result fp_store_connect(struct fp_store *store)
 {
     if (fp_store_connected(store))
         return FP_STORE_OK;
+    /* It may be another database than before. */
     store->made_count = 0;
+    fp_map_clear(&store->touched);
     enum fp_store_result result = fp_connection_open(&store->connection, store->settings.database);
     if (result == FP_STORE_OK)
         result = prepare_session(store);

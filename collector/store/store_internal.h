@@ -5,11 +5,15 @@
 #define FP_STORE_STORE_INTERNAL_H
 
 #include "collector/base/buf.h"
+#include "collector/base/map.h"
 #include "collector/store/connection.h"
 #include "collector/store/store.h"
 
 /* How many days' partitions are remembered as made. */
 #define FP_STORE_MADE_DAYS 64
+
+/* How many dictionary rows are remembered as touched today: 8 MiB of map. */
+#define FP_STORE_TOUCHED_MAX 390000
 
 struct fp_store {
     struct fp_store_settings settings;
@@ -18,6 +22,8 @@ struct fp_store {
     struct fp_buf rows;                    /* copy data on its way */
     int64_t made_days[FP_STORE_MADE_DAYS]; /* days since 1970, a ring */
     size_t made_count;                     /* days ever put into the ring since connecting */
+    struct fp_map touched; /* ids of dictionary rows that were written on touched_day */
+    int64_t touched_day;
     int64_t pruned_day; /* the last one on which dictionaries were pruned, 0: none */
 };
 

@@ -268,11 +268,22 @@ test('housekeeping drops what is past its retention and prunes what nobody needs
 
 test('a dictionary row that is needed again is touched, once a day', async () => {
   const database = await newDatabase(postgres);
-  const writer = await startWriter({ conninfo: database.conninfo() });
+  const versions = async () => (await database.sql('select xmin::text from fleetprof_data.stack order by stack_id')).map(({ xmin }) => xmin);
+  let writer = await startWriter({ conninfo: database.conninfo() });
   await writer.append(1, 10);
   await writer.flushed();
+  const first = await versions();
+  await writer.append(1, 10);
+  await writer.flushed();
+  await writer.quit();
+  writer = await startWriter({ conninfo: database.conninfo(), spoolDir: writer.spoolDir });
+  await writer.append(1, 10);
+  await writer.flushed();
+  assert.deepEqual(await versions(), first);
+  await writer.quit();
+
   await database.execute('update fleetprof_data.stack set last_seen = last_seen - 1');
-  await writer.append(11, 1);
+  writer = await startWriter({ conninfo: database.conninfo(), spoolDir: writer.spoolDir });
   await writer.append(1, 10);
   await writer.flushed();
   const seen = await database.sql(`select last_seen = (now() at time zone 'UTC')::date as today, count(*) > 0 as some
