@@ -32,6 +32,7 @@ struct survey {
     bool out_of_memory;
     struct fp_scan scan;
     uint64_t lost_bytes; /* that may have held records whose sequence numbers are not known */
+    bool unsettled;      /* the newest segment's end is not known: the disk does not show all */
 };
 
 static void close_file(const struct fp_spool *spool, int file)
@@ -177,8 +178,9 @@ static void settle_newest(struct survey *survey, struct fp_table_segment *segmen
     const struct fp_file_ops *ops = survey->spool->ops;
     int file = survey->scan.file;
     if (survey->scan.unreadable_bytes > 0) {
-        /* What the disk does not show now it may show to the reader. */
+        /* What the disk does not show now it may show to the reader, or at the next start. */
         segment->end = segment->file_bytes;
+        survey->unsettled = true;
     } else if (ops->truncate(ops->context, file, segment->end) == 0) {
         segment->file_bytes = segment->end;
     }
@@ -305,12 +307,11 @@ static void continue_from(const struct survey *survey, const struct fp_state *st
         raise_to(&spool->next_sequence, found->header.first_sequence);
     }
     raise_to(&spool->next_sequence, spool->tail + 1);
-    raise_to(&spool->next_sequence, state->position + 1);
     /* As many as there can have been in what was not read. */
     spool->next_sequence += survey->lost_bytes / FP_FRAME_HEADER_LEN;
 
     const struct fp_table_segment *newest = fp_table_newest(&spool->table);
-    if (newest != NULL) {
+    if (newest != NULL && !survey->unsettled) {
         spool->active.number = newest->number;
         spool->active.end = newest->end;
     }

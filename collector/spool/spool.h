@@ -1,8 +1,9 @@
 /*
  * Spool: a durable queue of records in preallocated files, with group commit.
  *
- * Records have sequence numbers that grow by one and never repeat in one spool. A *position* is the
- * sequence number of the last record that is done with; 0 means none. The reader trims by position.
+ * Records have sequence numbers that grow and never repeat in one spool; a record that was refused
+ * or damaged leaves a gap. A *position* is the sequence number of the last record that is done
+ * with; 0 means none. The reader trims by position.
  *
  * Threads: fp_spool_append from any thread; one committer thread of the spool's own; reading,
  * waiting, and trimming from one reader thread. docs/spool.md describes the bytes on disk.
@@ -16,7 +17,7 @@
 
 enum fp_spool_error {
     FP_SPOOL_OK = 0,
-    FP_SPOOL_FULL,     /* max_bytes is reached, or the disk is full: try later */
+    FP_SPOOL_FULL,     /* max_bytes is reached, the disk is full or too slow: try later */
     FP_SPOOL_IO,       /* a write or sync failed: the record is not durable, try later */
     FP_SPOOL_STOPPING, /* the spool is closing */
     FP_SPOOL_TOO_LONG, /* the record is longer than a segment can ever hold */
@@ -31,8 +32,8 @@ const char *fp_spool_error_text(enum fp_spool_error error);
 struct fp_spool_settings {
     const char *path;       /* directory; made when absent (its parent must exist) */
     uint64_t max_bytes;     /* ceiling of all segment files together */
-    uint64_t segment_bytes; /* size of one file, preallocated */
-    int64_t keep_us;        /* how long a trimmed segment stays */
+    uint64_t segment_bytes; /* size of one file, preallocated; at most half of max_bytes is used */
+    int64_t keep_us;        /* how long a trimmed segment stays, unless its room is needed */
 };
 
 struct fp_spool;
@@ -82,7 +83,8 @@ struct fp_spool_batch {
 
 /*
  * Reads committed records with sequence > after, as many as fit in max_bytes (one at least, if
- * there is one) and max_count. An empty batch means none are there.
+ * there is one) and max_count. An empty batch means none are there. Damage met on the way is set
+ * aside and passed over. FP_SPOOL_IO, FP_SPOOL_MEMORY: nothing was read, the next call tries again.
  */
 enum fp_spool_error fp_spool_read(struct fp_spool *spool, uint64_t after, size_t max_bytes,
                                   size_t max_count, struct fp_spool_batch *batch) FP_MUST_CHECK;
@@ -97,13 +99,15 @@ bool fp_spool_wait(struct fp_spool *spool, uint64_t after, int64_t timeout_us);
 void fp_spool_wake(struct fp_spool *spool);
 
 /*
- * All up to `position` is in the database: writes the position down (as a hint for the next start;
- * the database is the authority) and lets go of segments that lie wholly at or before it, after
- * keep_us.
+ * All up to `position` is in the database: lets go of segments that lie wholly at or before it,
+ * after keep_us, and writes the position down, at most once a second and when the spool is closed.
+ * It is a hint for the next start; the database is the authority. A position before the last one
+ * changes nothing. FP_SPOOL_IO: it was not written down; the rest is done.
  */
 enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position) FP_MUST_CHECK;
 
-/* The position written down last, 0 when none. */
+/* The last trim's position, of an earlier process if this one has not trimmed; 0 when none. Any
+ * thread. */
 uint64_t fp_spool_position(const struct fp_spool *spool);
 
 /* The sequence number of the last committed record, 0 when none. Any thread. */
@@ -115,11 +119,13 @@ const char *fp_spool_trouble(struct fp_spool *spool);
 /* From now on appends are refused with FP_SPOOL_STOPPING; what was queued is still committed. */
 void fp_spool_stop_appends(struct fp_spool *spool);
 
-/* Commits what is queued, ends the committer, unlocks and frees. */
+/* Commits what is queued, ends the committer, unlocks and frees. NULL is fine. */
 void fp_spool_close(struct fp_spool *spool);
 
-/* Writes a damaged-or-refused record's bytes to a file of its own in the spool's directory, for
- * inspection. */
+/*
+ * Writes a refused record's bytes to a file of its own in the spool's directory, for inspection.
+ * FP_SPOOL_FULL: what was set aside has reached an eighth of max_bytes. The reader's thread.
+ */
 enum fp_spool_error fp_spool_quarantine(struct fp_spool *spool,
                                         const struct fp_spool_record *record) FP_MUST_CHECK;
 

@@ -33,6 +33,7 @@ struct faults {
     _Atomic long calls;          /* of all operations */
     _Atomic long failing_call;   /* this one fails; 0: none */
     _Atomic int call_error;      /* so */
+    _Atomic uint64_t bad_offset; /* reads that touch this byte of any file fail; 0: none do */
     _Atomic bool short_writes; /* a write takes at most 7 bytes, and is interrupted now and then */
 };
 
@@ -90,7 +91,15 @@ static int64_t faulty_size(void *context, int file)
 
 static ssize_t faulty_read_at(void *context, int file, void *bytes, size_t len, uint64_t offset)
 {
-    return is_failing(context, OP_READ_AT) ? -1 : real()->read_at(NULL, file, bytes, len, offset);
+    struct faults *faults = context;
+    uint64_t bad_offset = atomic_load(&faults->bad_offset);
+    if (is_failing(context, OP_READ_AT))
+        return -1;
+    if (bad_offset > 0 && offset <= bad_offset && bad_offset < offset + len) {
+        errno = EIO;
+        return -1;
+    }
+    return real()->read_at(NULL, file, bytes, len, offset);
 }
 
 static ssize_t faulty_write_at(void *context, int file, const struct iovec *parts, int count,

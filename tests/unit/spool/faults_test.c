@@ -96,6 +96,7 @@ static void never_replays_it_after_a_kill_right_at_the_refusal(void **state)
         crash_and_reopen(fixture);
         expect_range(fixture->spool, 0, 1, 10);
         assert_int_equal(append_record(fixture->spool, 11), FP_SPOOL_OK);
+        assert_int_equal(fp_spool_tail(fixture->spool), 12); /* the refused one's number is gone */
         expect_range(fixture->spool, 0, 1, 11);
         assert_int_equal(tear_down(state) + set_up_faults(state), 0);
         fixture = *state;
@@ -120,6 +121,7 @@ static void refuses_at_once_while_the_disk_is_dead_and_recovers_by_itself(void *
         set_fault(ops[i], 0);
         wait_for_recovery(fixture, ++last);
         expect_range(fixture->spool, 0, 1, last);
+        assert_int_equal(fp_spool_tail(fixture->spool), 12 + 2 * i); /* no number comes twice */
     }
     reopen_spool(fixture);
     expect_range(fixture->spool, 0, 1, last);
@@ -239,7 +241,7 @@ static void a_segment_that_cannot_be_opened_is_not_skipped(void **state)
     expect_range(fixture->spool, last, last + 1, 300);
 }
 
-static void unreadable_sectors_cost_only_what_they_hold_and_are_not_cut_off(void **state)
+static void what_cannot_be_read_at_the_start_is_neither_cut_off_nor_deleted(void **state)
 {
     struct fixture *fixture = *state;
     open_spool(fixture);
@@ -250,15 +252,48 @@ static void unreadable_sectors_cost_only_what_they_hold_and_are_not_cut_off(void
     struct stat before;
     struct stat after;
     assert_int_equal(stat(path, &before), 0);
-    set_fault(OP_READ_AT, EIO);
-    assert_int_equal(try_open(fixture), FP_SPOOL_OK); /* not even a header can be read */
+    fixture->settings.keep_us = 0;
+    set_fault(OP_READ_AT, EIO); /* not even a header can be read */
+    open_spool(fixture);
     expect_range(fixture->spool, 0, 1, 0);
     close_spool(fixture);
     set_fault(OP_READ_AT, 0);
+    atomic_store(&faults.bad_offset,
+                 FP_SEGMENT_HEADER_LEN); /* or not the first sector of records */
+    open_spool(fixture);
+    close_spool(fixture);
+    atomic_store(&faults.bad_offset, 0);
     assert_int_equal(stat(path, &after), 0);
     assert_int_equal(before.st_size, after.st_size);
     open_spool(fixture);
     expect_range(fixture->spool, 0, 1, 10);
+}
+
+/* A kill may have left records in memory only; before they are given out they must be on disk. */
+static void syncs_what_it_found_at_the_start(void **state)
+{
+    struct fixture *fixture = *state;
+    open_spool(fixture);
+    append_range(fixture->spool, 1, 10);
+    close_spool(fixture);
+    set_fault(OP_ALLOCATE, ENOSPC); /* so that no other file is synced */
+    set_fault(OP_SYNC_DATA, EIO);
+    open_spool(fixture);
+    assert_int_equal(metric(fixture, FP_METRIC_SPOOL_ERRORS), 1);
+    expect_range(fixture->spool, 0, 1, 10);
+}
+
+/* A file whose name may be lost with the next power cut must not hold what was acknowledged. */
+static void uses_no_segment_whose_name_is_not_durable(void **state)
+{
+    struct fixture *fixture = *state;
+    set_fault(OP_SYNC_DIR, EIO);
+    open_spool(fixture);
+    assert_int_equal(append_record(fixture->spool, 1), FP_SPOOL_IO);
+    assert_int_equal(count_files(fixture, "", ".seg"), 0);
+    set_fault(OP_SYNC_DIR, 0);
+    wait_for_recovery(fixture, 1);
+    expect_range(fixture->spool, 0, 1, 1);
 }
 
 /* What one run of the workload had acknowledged and refused. */
@@ -347,7 +382,9 @@ int main(void)
         SPOOL_TEST(survives_short_and_interrupted_writes),
         SPOOL_TEST(a_position_that_cannot_be_written_is_reported_and_harmless),
         SPOOL_TEST(a_segment_that_cannot_be_opened_is_not_skipped),
-        SPOOL_TEST(unreadable_sectors_cost_only_what_they_hold_and_are_not_cut_off),
+        SPOOL_TEST(what_cannot_be_read_at_the_start_is_neither_cut_off_nor_deleted),
+        SPOOL_TEST(syncs_what_it_found_at_the_start),
+        SPOOL_TEST(uses_no_segment_whose_name_is_not_durable),
         SPOOL_TEST(any_single_failing_operation_loses_and_replays_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
