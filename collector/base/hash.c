@@ -4,6 +4,8 @@
  */
 #include "collector/base/hash.h"
 
+#include <endian.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -16,8 +18,8 @@ uint64_t fp_hash64(const void *bytes, size_t len)
 
 static void put_little_endian(uint8_t *at, uint64_t number, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        at[i] = (uint8_t)(number >> (8 * i));
+    uint64_t little_endian = htole64(number);
+    memcpy(at, &little_endian, len);
 }
 
 /* The bytes that are hashed; FLAT_MAX + 1 when they are more than fit a flat buffer. */

@@ -9,7 +9,8 @@
 
 #include <sys/random.h>
 
-enum { SLOTS_MIN = 64 };
+/* The first table holds max_count keys, within these bounds: most maps never grow. */
+enum { FIRST_SLOTS_MIN = 64, FIRST_SLOTS_MAX = 16 * 1024 };
 
 struct fp_map_slot {
     uint64_t key;
@@ -44,10 +45,18 @@ static uint64_t draw_multiplier(void)
     return drawn | 1;
 }
 
+static size_t first_slots(const struct fp_map *map)
+{
+    size_t slots = FIRST_SLOTS_MIN;
+    while (slots < FIRST_SLOTS_MAX && slots / 4 * 3 < map->max_count)
+        slots *= 2;
+    return slots;
+}
+
 static bool grow(struct fp_map *map)
 {
     size_t old_slots = map->slots != NULL ? map->mask + 1 : 0;
-    size_t new_slots = old_slots > 0 ? old_slots * 2 : SLOTS_MIN;
+    size_t new_slots = old_slots > 0 ? old_slots * 2 : first_slots(map);
     size_t len;
     if (__builtin_mul_overflow(new_slots, sizeof(*map->slots), &len))
         return false;
