@@ -8,14 +8,18 @@
 #include "ngx_http_fleetprof_module.h"
 
 
+#define NGX_HTTP_FLEETPROF_ALONE                                              \
+    "it has to stand alone; leave it out, or the others"
+
+
 static ngx_int_t ngx_http_fleetprof_compile(ngx_conf_t *cf, ngx_str_t *text,
     ngx_http_complex_value_t *value);
 static const char *ngx_http_fleetprof_check_origin(ngx_str_t *value,
     ngx_uint_t nelts);
-static ngx_str_t *ngx_http_fleetprof_copy(ngx_conf_t *cf, char *data,
-    size_t len);
-static char *ngx_http_fleetprof_invalid(ngx_conf_t *cf, ngx_str_t *parameter,
-    const char *reason);
+static const char *ngx_http_fleetprof_check_type(ngx_str_t *value,
+    ngx_uint_t nelts);
+static ngx_int_t ngx_http_fleetprof_copy(ngx_conf_t *cf,
+    struct fleetprof_buffer *text, ngx_str_t *copy);
 
 
 char *
@@ -40,7 +44,7 @@ ngx_http_fleetprof_enable(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (ngx_strcmp(value[1].data, "on") != 0
         && ngx_http_script_variables_count(&value[1]) == 0)
     {
-        return ngx_http_fleetprof_invalid(cf, &value[1],
+        return ngx_http_fleetprof_invalid(cf, &value[1], 0,
                    "it is neither \"on\" nor \"off\" nor a variable");
     }
 
@@ -88,7 +92,7 @@ ngx_http_fleetprof_sample(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                      &sample->ppm);
 
         if (error != FLEETPROF_RATE_OK) {
-            return ngx_http_fleetprof_invalid(cf, &value[1],
+            return ngx_http_fleetprof_invalid(cf, &value[1], 0,
                                           fleetprof_rate_error_text(error));
         }
     }
@@ -96,7 +100,7 @@ ngx_http_fleetprof_sample(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (cf->args->nelts == 3) {
 
         if (value[2].len <= 4 || ngx_strncmp(value[2].data, "key=", 4) != 0) {
-            return ngx_http_fleetprof_invalid(cf, &value[2],
+            return ngx_http_fleetprof_invalid(cf, &value[2], 0,
                        "it is not a key; write for example "
                        "\"key=$cookie_visitor\"");
         }
@@ -142,14 +146,124 @@ ngx_http_fleetprof_policy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
                                           ngx_http_fleetprof_slice(&value[i]));
 
         if (error != FLEETPROF_POLICY_OK) {
-            return ngx_http_fleetprof_invalid(cf, &value[i],
+            return ngx_http_fleetprof_invalid(cf, &value[i], 0,
                                         fleetprof_policy_error_text(error));
         }
     }
 
-    flcf->policy = ngx_http_fleetprof_copy(cf, list.data, list.len);
+    flcf->policy = ngx_pcalloc(cf->pool, sizeof(ngx_http_fleetprof_policy_t));
+    if (flcf->policy == NULL
+        || ngx_http_fleetprof_copy(cf, &list, &flcf->policy->members)
+           != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
 
-    return flcf->policy ? NGX_CONF_OK : NGX_CONF_ERROR;
+    flcf->policy->says_yes =
+               fleetprof_document_policy_says_yes(fleetprof_buffer_text(&list));
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_http_fleetprof_types(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_fleetprof_loc_conf_t  *flcf = conf;
+
+    ngx_str_t               *value;
+    ngx_uint_t               i;
+    const char              *reason;
+    struct fleetprof_types  *types;
+    struct fleetprof_slice  *list;
+
+    if (flcf->types != NGX_CONF_UNSET_PTR) {
+        return "is duplicate";
+    }
+
+    types = ngx_pcalloc(cf->pool, sizeof(struct fleetprof_types));
+    list = ngx_pcalloc(cf->pool,
+                       (cf->args->nelts - 1) * sizeof(struct fleetprof_slice));
+
+    if (types == NULL || list == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    value = cf->args->elts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+
+        if (cf->args->nelts == 2 && ngx_strcmp(value[i].data, "*") == 0) {
+            types->any = true;
+            break;
+        }
+
+        reason = ngx_http_fleetprof_check_type(&value[i], cf->args->nelts);
+
+        if (reason != NULL) {
+            return ngx_http_fleetprof_invalid(cf, &value[i], 0, reason);
+        }
+
+        ngx_strlow(value[i].data, value[i].data, value[i].len);
+        list[types->count++] = ngx_http_fleetprof_slice(&value[i]);
+    }
+
+    types->type = list;
+    flcf->types = types;
+
+    return NGX_CONF_OK;
+}
+
+
+static const char *
+ngx_http_fleetprof_check_type(ngx_str_t *value, ngx_uint_t nelts)
+{
+    enum fleetprof_type_error  error;
+
+    if (nelts > 2 && ngx_strcmp(value->data, "*") == 0) {
+        return NGX_HTTP_FLEETPROF_ALONE;
+    }
+
+    error = fleetprof_type_check(ngx_http_fleetprof_slice(value));
+
+    return error == FLEETPROF_TYPE_OK ? NULL : fleetprof_type_error_text(error);
+}
+
+
+char *
+ngx_http_fleetprof_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    char  *p = conf;
+
+    u_char            reason[128], *last;
+    ngx_str_t        *value;
+    ngx_uint_t       *chosen, i;
+    ngx_conf_enum_t  *words;
+
+    chosen = (ngx_uint_t *) (p + cmd->offset);
+
+    if (*chosen != NGX_CONF_UNSET_UINT) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    words = cmd->post;
+    last = ngx_cpymem(reason, "it is none of", sizeof("it is none of") - 1);
+
+    for (i = 0; words[i].name.len != 0; i++) {
+
+        if (ngx_strcmp(value[1].data, words[i].name.data) == 0) {
+            *chosen = words[i].value;
+            return NGX_CONF_OK;
+        }
+
+        last = ngx_slprintf(last, reason + sizeof(reason) - 1, "%s \"%V\"",
+                            i ? "," : "", &words[i].name);
+    }
+
+    *last = '\0';
+
+    return ngx_http_fleetprof_invalid(cf, &value[1], 0, (char *) reason);
 }
 
 
@@ -187,13 +301,17 @@ ngx_http_fleetprof_timing_allow_origin(ngx_conf_t *cf, ngx_command_t *cmd,
         }
 
         if (reason != NULL) {
-            return ngx_http_fleetprof_invalid(cf, &value[i], reason);
+            return ngx_http_fleetprof_invalid(cf, &value[i], 0, reason);
         }
     }
 
-    flcf->origins = ngx_http_fleetprof_copy(cf, list.data, list.len);
+    flcf->origins = ngx_palloc(cf->pool, sizeof(ngx_str_t));
+    if (flcf->origins == NULL) {
+        return NGX_CONF_ERROR;
+    }
 
-    return flcf->origins ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return ngx_http_fleetprof_copy(cf, &list, flcf->origins) == NGX_OK
+           ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 
@@ -208,7 +326,7 @@ ngx_http_fleetprof_check_origin(ngx_str_t *value, ngx_uint_t nelts)
         && (ngx_strcmp(value->data, "off") == 0
             || ngx_strcmp(value->data, "*") == 0))
     {
-        return "it has to stand alone; leave it out, or the others";
+        return NGX_HTTP_FLEETPROF_ALONE;
     }
 
     if (ngx_http_script_variables_count(value)) {
@@ -239,28 +357,25 @@ ngx_http_fleetprof_compile(ngx_conf_t *cf, ngx_str_t *text,
 }
 
 
-static ngx_str_t *
-ngx_http_fleetprof_copy(ngx_conf_t *cf, char *data, size_t len)
+static ngx_int_t
+ngx_http_fleetprof_copy(ngx_conf_t *cf, struct fleetprof_buffer *text,
+    ngx_str_t *copy)
 {
-    ngx_str_t  *copy, text;
+    copy->len = text->len;
+    copy->data = ngx_pnalloc(cf->pool, text->len);
 
-    copy = ngx_palloc(cf->pool, sizeof(ngx_str_t));
-    if (copy == NULL) {
-        return NULL;
+    if (copy->data == NULL) {
+        return NGX_ERROR;
     }
 
-    text.data = (u_char *) data;
-    text.len = len;
+    ngx_memcpy(copy->data, text->data, text->len);
 
-    copy->len = len;
-    copy->data = ngx_pstrdup(cf->pool, &text);
-
-    return copy->data ? copy : NULL;
+    return NGX_OK;
 }
 
 
-static char *
-ngx_http_fleetprof_invalid(ngx_conf_t *cf, ngx_str_t *parameter,
+char *
+ngx_http_fleetprof_invalid(ngx_conf_t *cf, ngx_str_t *parameter, ngx_err_t err,
     const char *reason)
 {
     ngx_str_t  *value;
@@ -269,7 +384,7 @@ ngx_http_fleetprof_invalid(ngx_conf_t *cf, ngx_str_t *parameter,
 
     /* the reason has to fit in the line as well */
 
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, err,
                        "invalid parameter \"%*s%s\" in \"%V\": %s",
                        ngx_min(parameter->len, 128), parameter->data,
                        parameter->len > 128 ? "..." : "", &value[0], reason);

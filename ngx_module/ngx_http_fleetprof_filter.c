@@ -13,6 +13,10 @@ static ngx_int_t ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
 static ngx_int_t ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
+static void ngx_http_fleetprof_drop_validators(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf);
+static ngx_int_t ngx_http_fleetprof_replace(ngx_http_request_t *r,
+    ngx_str_t *name, struct fleetprof_slice value);
 static ngx_int_t ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf);
 
@@ -34,6 +38,7 @@ static ngx_str_t  ngx_http_fleetprof_sec_fetch_dest =
 static ngx_str_t  ngx_http_fleetprof_accept = ngx_string("Accept");
 
 static ngx_str_t  ngx_http_fleetprof_no = ngx_string(FLEETPROF_POLICY_NO);
+static ngx_str_t  ngx_http_fleetprof_nothing = ngx_null_string;
 
 
 static ngx_http_output_header_filter_pt  ngx_http_next_header_filter;
@@ -127,13 +132,64 @@ ngx_http_fleetprof_upstream_not_modified(ngx_http_request_t *r)
 }
 
 
+/* may a field of which the response has n lines be sent on this response? */
+
 static ngx_uint_t
-ngx_http_fleetprof_has_policy(ngx_http_request_t *r)
+ngx_http_fleetprof_may_send(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_int_t n)
+{
+    if (r->headers_out.status != NGX_HTTP_NOT_MODIFIED) {
+        return 1;
+    }
+
+    switch (flcf->not_modified) {
+
+    case NGX_HTTP_FLEETPROF_304_SEND:
+        return 1;
+
+    case NGX_HTTP_FLEETPROF_304_OMIT:
+        return 0;
+
+    default: /* NGX_HTTP_FLEETPROF_304_AUTO */
+        return n != 0 || !ngx_http_fleetprof_upstream_not_modified(r);
+    }
+}
+
+
+/*
+ * A malformed request never came as far as a location, and gets its error
+ * from whichever server is the default.
+ */
+
+static ngx_uint_t
+ngx_http_fleetprof_has_status(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf)
+{
+    ngx_uint_t  status;
+
+    status = r->headers_out.status;
+
+    if (status >= 400) {
+        return flcf->always && r->valid_location;
+    }
+
+    return (status >= 200 && status < 300) || status == NGX_HTTP_NOT_MODIFIED;
+}
+
+
+static ngx_uint_t
+ngx_http_fleetprof_has_policy(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf)
 {
     struct fleetprof_exchange  exchange;
 
     exchange.content_type =
                     ngx_http_fleetprof_slice(&r->headers_out.content_type);
+
+    if (fleetprof_is_document(flcf->types, exchange.content_type)) {
+        return 1;
+    }
+
     exchange.sec_fetch_dest =
         ngx_http_fleetprof_request_field(r, &ngx_http_fleetprof_sec_fetch_dest);
     exchange.accept =
@@ -141,7 +197,7 @@ ngx_http_fleetprof_has_policy(ngx_http_request_t *r)
     exchange.not_modified =
                         r->headers_out.status == NGX_HTTP_NOT_MODIFIED;
 
-    return fleetprof_has_policy(&fleetprof_default_types, &exchange);
+    return fleetprof_has_policy(flcf->types, &exchange);
 }
 
 
@@ -172,17 +228,14 @@ static ngx_int_t
 ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx)
 {
-    ngx_uint_t  status;
-
     ctx->settled = 1;
-    status = r->headers_out.status;
 
-    if (status != NGX_HTTP_NOT_MODIFIED && (status < 200 || status > 299)) {
+    if (!ngx_http_fleetprof_has_status(r, flcf)) {
         ctx->reason = NGX_HTTP_FLEETPROF_STATUS;
         return NGX_OK;
     }
 
-    if (!ngx_http_fleetprof_has_policy(r)) {
+    if (!ngx_http_fleetprof_has_policy(r, flcf)) {
         ctx->reason = NGX_HTTP_FLEETPROF_TYPE;
         return NGX_OK;
     }
@@ -191,25 +244,42 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
     ctx->reason = ctx->die;
 
     if (ctx->die == NGX_HTTP_FLEETPROF_SAMPLED
+        && !flcf->cacheable
         && ngx_http_fleetprof_cacheable(r))
     {
         ctx->reason = NGX_HTTP_FLEETPROF_CACHEABLE;
     }
 
-    return ngx_http_fleetprof_merge_policy(r, flcf, ctx);
+    if (ngx_http_fleetprof_merge_policy(r, flcf, ctx) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED) {
+        ngx_http_fleetprof_drop_validators(r, flcf);
+    }
+
+    if (flcf->keys != NULL && ctx->reason <= NGX_HTTP_FLEETPROF_CACHEABLE) {
+        return ngx_http_fleetprof_set_token(r, flcf, ctx);
+    }
+
+    return NGX_OK;
 }
 
 
 /*
- * A sampled page that came from upstream can't be revalidated later: the 304
- * would come from there, say nothing, and keep today's yes alive.
+ * A sampled page must not be revalidated by a 304 that says nothing, for that
+ * would keep today's yes alive: it goes out without validators if its 304
+ * would come from upstream, or would have nothing of ours by configuration.
  */
 
 static void
-ngx_http_fleetprof_drop_validators(ngx_http_request_t *r)
+ngx_http_fleetprof_drop_validators(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf)
 {
     if (r->headers_out.status == NGX_HTTP_NOT_MODIFIED
-        || !ngx_http_fleetprof_proxied(r))
+        || flcf->not_modified == NGX_HTTP_FLEETPROF_304_SEND
+        || (flcf->not_modified == NGX_HTTP_FLEETPROF_304_AUTO
+            && !ngx_http_fleetprof_proxied(r)))
     {
         return;
     }
@@ -235,33 +305,56 @@ ngx_http_fleetprof_complain(ngx_http_request_t *r, ngx_str_t *name,
 }
 
 
+static ngx_str_t *
+ngx_http_fleetprof_members(ngx_http_fleetprof_loc_conf_t *flcf,
+    ngx_http_fleetprof_ctx_t *ctx)
+{
+    if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED) {
+        return &flcf->policy->members;
+    }
+
+    return flcf->unsampled == NGX_HTTP_FLEETPROF_NEGATIVE
+           ? &ngx_http_fleetprof_no : &ngx_http_fleetprof_nothing;
+}
+
+
 static ngx_int_t
 ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx)
 {
     char                             data[FLEETPROF_FIELD_MAX];
     ngx_int_t                        n;
+    ngx_str_t                       *members;
     struct fleetprof_slice           lines[NGX_HTTP_FLEETPROF_MAX_LINES];
     struct fleetprof_buffer          merged = { data, 0, sizeof(data) };
     struct fleetprof_policy_result   result = { FLEETPROF_TOO_LONG, false };
     struct fleetprof_policy_request  request;
 
+    members = ngx_http_fleetprof_members(flcf, ctx);
     n = ngx_http_fleetprof_lines(r, &ngx_http_fleetprof_document_policy, lines);
 
-    if (n == 0 && ngx_http_fleetprof_upstream_not_modified(r)) {
+    if (!ngx_http_fleetprof_may_send(r, flcf, n)) {
         ctx->reason = NGX_HTTP_FLEETPROF_NOT_MODIFIED;
         return NGX_OK;
+    }
+
+    if (n == 0) {
+        return members->len == 0 ? NGX_OK
+               : ngx_http_fleetprof_add(r, &ngx_http_fleetprof_document_policy,
+                                        members);
     }
 
     if (n != NGX_DECLINED) {
         request.upstream.line = lines;
         request.upstream.count = n;
-        request.members = ngx_http_fleetprof_slice(
-                              ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED
-                              ? flcf->policy : &ngx_http_fleetprof_no);
-        request.conflict = FLEETPROF_CONFLICT_UPSTREAM;
+        request.members = ngx_http_fleetprof_slice(members);
+        request.conflict = flcf->conflict;
 
         result = fleetprof_document_policy_merge(&request, &merged);
+    }
+
+    if (result.upstream_decides) {
+        ctx->reason = NGX_HTTP_FLEETPROF_UPSTREAM;
     }
 
     switch (result.outcome) {
@@ -278,24 +371,27 @@ ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
                                     NGX_HTTP_FLEETPROF_IS_LONG);
         return NGX_OK;
 
-    default: /* FLEETPROF_UNCHANGED, FLEETPROF_CHANGED */
-        break;
-    }
-
-    if (result.upstream_decides) {
-        ctx->reason = NGX_HTTP_FLEETPROF_UPSTREAM;
-    }
-
-    if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED) {
-        ngx_http_fleetprof_drop_validators(r);
-    }
-
-    if (result.outcome == FLEETPROF_UNCHANGED) {
+    case FLEETPROF_UNCHANGED:
         return NGX_OK;
-    }
 
-    return ngx_http_fleetprof_replace(r, &ngx_http_fleetprof_document_policy,
-                                      fleetprof_buffer_text(&merged));
+    default: /* FLEETPROF_CHANGED */
+        return ngx_http_fleetprof_replace(r,
+                                          &ngx_http_fleetprof_document_policy,
+                                          fleetprof_buffer_text(&merged));
+    }
+}
+
+
+/* all lines of a response field by one, or by none if the value is empty */
+
+static ngx_int_t
+ngx_http_fleetprof_replace(ngx_http_request_t *r, ngx_str_t *name,
+    struct fleetprof_slice value)
+{
+    ngx_http_fleetprof_remove(r, name);
+
+    return value.len == 0 ? NGX_OK
+                          : ngx_http_fleetprof_add_copy(r, name, value);
 }
 
 
@@ -318,6 +414,11 @@ ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
 
     if (n == 0 && ngx_http_fleetprof_upstream_not_modified(r)) {
         return NGX_OK;
+    }
+
+    if (n == 0) {
+        return ngx_http_fleetprof_add(r, &ngx_http_fleetprof_tao,
+                                      flcf->origins);
     }
 
     outcome = FLEETPROF_TOO_LONG;

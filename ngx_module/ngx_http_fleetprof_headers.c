@@ -98,38 +98,62 @@ ngx_http_fleetprof_remove(ngx_http_request_t *r, ngx_str_t *name)
 }
 
 
-ngx_int_t
-ngx_http_fleetprof_replace(ngx_http_request_t *r, ngx_str_t *name,
-    struct fleetprof_slice value)
+void
+ngx_http_fleetprof_remove_tokens(ngx_http_request_t *r, ngx_str_t *name)
 {
-    u_char           *copy;
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
     ngx_table_elt_t  *h;
 
-    copy = ngx_pnalloc(r->pool, value.len);
-    if (copy == NULL) {
-        return NGX_ERROR;
+    i = 0;
+    part = &r->headers_out.headers.part;
+
+    while ((h = ngx_http_fleetprof_next(&part, &i, name)) != NULL) {
+
+        if (fleetprof_token_is_field((char *) h->value.data, h->value.len)) {
+            h->hash = 0;
+        }
     }
+}
+
+
+ngx_int_t
+ngx_http_fleetprof_add(ngx_http_request_t *r, ngx_str_t *name,
+    ngx_str_t *value)
+{
+    ngx_table_elt_t  *h;
 
     h = ngx_list_push(&r->headers_out.headers);
     if (h == NULL) {
         return NGX_ERROR;
     }
 
-    ngx_memcpy(copy, value.data, value.len);
-
-    /* the new one does not count yet */
-
-    h->hash = 0;
-    ngx_http_fleetprof_remove(r, name);
-
     h->hash = 1;
     h->key = *name;
-    h->value.data = copy;
-    h->value.len = value.len;
+    h->value = *value;
     h->lowcase_key = NULL;
 #if (nginx_version >= 1023000)
     h->next = NULL;
 #endif
 
     return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_fleetprof_add_copy(ngx_http_request_t *r, ngx_str_t *name,
+    struct fleetprof_slice value)
+{
+    ngx_str_t  copy;
+
+    copy.len = value.len;
+    copy.data = ngx_pnalloc(r->pool, value.len);
+
+    if (copy.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(copy.data, value.data, value.len);
+
+    return ngx_http_fleetprof_add(r, name, &copy);
 }

@@ -21,6 +21,35 @@ static ngx_int_t ngx_http_fleetprof_init_process(ngx_cycle_t *cycle);
 static uint64_t ngx_http_fleetprof_seed(ngx_cycle_t *cycle);
 
 
+static ngx_conf_enum_t  ngx_http_fleetprof_unsampled[] = {
+    { ngx_string("negative"), NGX_HTTP_FLEETPROF_NEGATIVE },
+    { ngx_string("omit"), NGX_HTTP_FLEETPROF_SILENT },
+    { ngx_null_string, 0 }
+};
+
+
+static ngx_conf_enum_t  ngx_http_fleetprof_conflict[] = {
+    { ngx_string("upstream"), FLEETPROF_CONFLICT_UPSTREAM },
+    { ngx_string("local"), FLEETPROF_CONFLICT_LOCAL },
+    { ngx_null_string, 0 }
+};
+
+
+static ngx_conf_enum_t  ngx_http_fleetprof_not_modified[] = {
+    { ngx_string("auto"), NGX_HTTP_FLEETPROF_304_AUTO },
+    { ngx_string("send"), NGX_HTTP_FLEETPROF_304_SEND },
+    { ngx_string("omit"), NGX_HTTP_FLEETPROF_304_OMIT },
+    { ngx_null_string, 0 }
+};
+
+
+static ngx_conf_enum_t  ngx_http_fleetprof_switch[] = {
+    { ngx_string("on"), 1 },
+    { ngx_string("off"), 0 },
+    { ngx_null_string, 0 }
+};
+
+
 static ngx_command_t  ngx_http_fleetprof_commands[] = {
 
     { ngx_string("fleetprof"),
@@ -40,6 +69,62 @@ static ngx_command_t  ngx_http_fleetprof_commands[] = {
     { ngx_string("fleetprof_policy"),
       NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_1MORE,
       ngx_http_fleetprof_policy,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("fleetprof_unsampled"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_TAKE1,
+      ngx_http_fleetprof_choice,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_fleetprof_loc_conf_t, unsampled),
+      &ngx_http_fleetprof_unsampled },
+
+    { ngx_string("fleetprof_conflict"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_TAKE1,
+      ngx_http_fleetprof_choice,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_fleetprof_loc_conf_t, conflict),
+      &ngx_http_fleetprof_conflict },
+
+    { ngx_string("fleetprof_not_modified"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_TAKE1,
+      ngx_http_fleetprof_choice,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_fleetprof_loc_conf_t, not_modified),
+      &ngx_http_fleetprof_not_modified },
+
+    { ngx_string("fleetprof_cacheable"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_TAKE1,
+      ngx_http_fleetprof_choice,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_fleetprof_loc_conf_t, cacheable),
+      &ngx_http_fleetprof_switch },
+
+    { ngx_string("fleetprof_always"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_TAKE1,
+      ngx_http_fleetprof_choice,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_fleetprof_loc_conf_t, always),
+      &ngx_http_fleetprof_switch },
+
+    { ngx_string("fleetprof_types"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_1MORE,
+      ngx_http_fleetprof_types,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("fleetprof_site"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_TAKE1,
+      ngx_http_fleetprof_site,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("fleetprof_token_key"),
+      NGX_HTTP_FLEETPROF_CONTEXTS|NGX_CONF_TAKE1,
+      ngx_http_fleetprof_token_key,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
@@ -86,8 +171,9 @@ ngx_module_t  ngx_http_fleetprof_module = {
 };
 
 
-static ngx_str_t  ngx_http_fleetprof_default_policy =
-    ngx_string(FLEETPROF_POLICY_YES);
+static ngx_http_fleetprof_policy_t  ngx_http_fleetprof_default_policy = {
+    ngx_string(FLEETPROF_POLICY_YES), 1
+};
 
 static ngx_str_t  ngx_http_fleetprof_no_origins = ngx_null_string;
 
@@ -118,6 +204,14 @@ ngx_http_fleetprof_create_loc_conf(ngx_conf_t *cf)
     flcf->enable = NGX_CONF_UNSET_PTR;
     flcf->sample = NGX_CONF_UNSET_PTR;
     flcf->policy = NGX_CONF_UNSET_PTR;
+    flcf->types = NGX_CONF_UNSET_PTR;
+    flcf->unsampled = NGX_CONF_UNSET_UINT;
+    flcf->conflict = NGX_CONF_UNSET_UINT;
+    flcf->not_modified = NGX_CONF_UNSET_UINT;
+    flcf->cacheable = NGX_CONF_UNSET_UINT;
+    flcf->always = NGX_CONF_UNSET_UINT;
+    ngx_str_null(&flcf->site);
+    flcf->keys = NGX_CONF_UNSET_PTR;
     flcf->origins = NGX_CONF_UNSET_PTR;
 
     return flcf;
@@ -135,8 +229,28 @@ ngx_http_fleetprof_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
                              &ngx_http_fleetprof_default_sample);
     ngx_conf_merge_ptr_value(conf->policy, prev->policy,
                              &ngx_http_fleetprof_default_policy);
+    ngx_conf_merge_ptr_value(conf->types, prev->types,
+                             &fleetprof_default_types);
+    ngx_conf_merge_uint_value(conf->unsampled, prev->unsampled,
+                              NGX_HTTP_FLEETPROF_NEGATIVE);
+    ngx_conf_merge_uint_value(conf->conflict, prev->conflict,
+                              FLEETPROF_CONFLICT_UPSTREAM);
+    ngx_conf_merge_uint_value(conf->not_modified, prev->not_modified,
+                              NGX_HTTP_FLEETPROF_304_AUTO);
+    ngx_conf_merge_uint_value(conf->cacheable, prev->cacheable, 0);
+    ngx_conf_merge_uint_value(conf->always, prev->always, 0);
+    ngx_conf_merge_str_value(conf->site, prev->site, "");
+    ngx_conf_merge_ptr_value(conf->keys, prev->keys, NULL);
     ngx_conf_merge_ptr_value(conf->origins, prev->origins,
                              &ngx_http_fleetprof_no_origins);
+
+    if (conf->enable != NULL && conf->keys != NULL && conf->site.len == 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"fleetprof_token_key\" needs \"fleetprof_site\" "
+                           "at the same level or above it; name the site as "
+                           "the collector's configuration does");
+        return NGX_CONF_ERROR;
+    }
 
     return NGX_CONF_OK;
 }

@@ -17,6 +17,7 @@
 #include <ngx_http.h>
 
 #include "document_policy.h"
+#include "page_token.h"
 #include "response.h"
 #include "sampling.h"
 #include "timing_allow_origin.h"
@@ -45,9 +46,36 @@ typedef struct {
 
 
 typedef struct {
+    ngx_str_t                  members;     /* one dictionary */
+    unsigned                   says_yes:1;
+} ngx_http_fleetprof_policy_t;
+
+
+typedef enum {
+    NGX_HTTP_FLEETPROF_NEGATIVE = 0,
+    NGX_HTTP_FLEETPROF_SILENT
+} ngx_http_fleetprof_unsampled_e;
+
+
+typedef enum {
+    NGX_HTTP_FLEETPROF_304_AUTO = 0,
+    NGX_HTTP_FLEETPROF_304_SEND,
+    NGX_HTTP_FLEETPROF_304_OMIT
+} ngx_http_fleetprof_not_modified_e;
+
+
+typedef struct {
     ngx_http_complex_value_t     *enable;
     ngx_http_fleetprof_sample_t  *sample;
-    ngx_str_t                    *policy;   /* one dictionary */
+    ngx_http_fleetprof_policy_t  *policy;
+    const struct fleetprof_types *types;
+    ngx_uint_t                    unsampled;
+    ngx_uint_t                    conflict;      /* enum fleetprof_conflict */
+    ngx_uint_t                    not_modified;
+    ngx_uint_t                    cacheable;
+    ngx_uint_t                    always;
+    ngx_str_t                     site;          /* empty: none */
+    struct fleetprof_token_keys  *keys;          /* NULL: no tokens */
     ngx_str_t                    *origins;  /* one comma list; empty: off */
 } ngx_http_fleetprof_loc_conf_t;
 
@@ -91,8 +119,25 @@ char *ngx_http_fleetprof_sample(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_fleetprof_policy(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_http_fleetprof_types(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_fleetprof_site(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_fleetprof_token_key(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 char *ngx_http_fleetprof_timing_allow_origin(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
+
+/*
+ * A directive whose only parameter is one of a few words: cmd->post is an
+ * array of ngx_conf_enum_t, cmd->offset that of an ngx_uint_t.
+ */
+char *ngx_http_fleetprof_choice(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+
+/* logs what is wrong with a parameter, and returns NGX_CONF_ERROR */
+char *ngx_http_fleetprof_invalid(ngx_conf_t *cf, ngx_str_t *parameter,
+    ngx_err_t err, const char *reason);
 
 /* is the module on for this request, in the location it is in now? */
 ngx_uint_t ngx_http_fleetprof_enabled(ngx_http_request_t *r,
@@ -107,6 +152,13 @@ ngx_http_fleetprof_ctx_t *ngx_http_fleetprof_get_ctx(ngx_http_request_t *r,
 
 /* casts the die for the main request, unless it has been cast */
 void ngx_http_fleetprof_decide(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
+
+/*
+ * Puts the token of a sampled document in, or the word that there is none
+ * instead of a stored one.
+ */
+ngx_int_t ngx_http_fleetprof_set_token(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
 
 /* $fleetprof_sampled, $fleetprof_rate, $fleetprof_reason */
@@ -133,8 +185,15 @@ struct fleetprof_slice ngx_http_fleetprof_request_field(ngx_http_request_t *r,
 /* takes every line of a response field out */
 void ngx_http_fleetprof_remove(ngx_http_request_t *r, ngx_str_t *name);
 
-/* replaces all lines of a response field by one; the value is copied */
-ngx_int_t ngx_http_fleetprof_replace(ngx_http_request_t *r, ngx_str_t *name,
+/* the same, of the lines that carry a token */
+void ngx_http_fleetprof_remove_tokens(ngx_http_request_t *r, ngx_str_t *name);
+
+/* adds a line to a response field; name and value must outlive the request */
+ngx_int_t ngx_http_fleetprof_add(ngx_http_request_t *r, ngx_str_t *name,
+    ngx_str_t *value);
+
+/* the same, of a value that is copied */
+ngx_int_t ngx_http_fleetprof_add_copy(ngx_http_request_t *r, ngx_str_t *name,
     struct fleetprof_slice value);
 
 

@@ -1,6 +1,7 @@
 /**
  * What the server modules do to a response, as data: nothing in here knows which server it is. A
  * setting is written as nginx's directive without the semicolon; httpd's follow from it by name.
+ * KEY_FILE in a setting stands for a path, see `withKeyFile` in token.mjs.
  *
  * Files that every server has: /page.html, /app.js and /pixel.gif, last modified at `fileTime`.
  *
@@ -22,17 +23,21 @@
  * @property {number} [status] expected, 200
  * @property {string[]} [policy] expected lines of Document-Policy: by default, none
  * @property {string[]} [origins] expected lines of Timing-Allow-Origin: by default, none
+ * @property {string[]} [serverTiming] expected lines of Server-Timing, as `shown` of token.mjs has them
  * @property {Record<string, string[]>} [fields] expected lines of other fields
  * @property {[sampled: string, rate: string, reason: string]} [log] expected values of the variables
  * @property {Pick<Case, 'policy' | 'origins' | 'fields' | 'log'>} [httpd] what httpd is expected to say instead
  */
 import { caching } from './cases/caching.mjs';
+import { choices } from './cases/choices.mjs';
 import { conditional } from './cases/conditional.mjs';
 import { inheritance } from './cases/inheritance.mjs';
 import { kinds } from './cases/kinds.mjs';
 import { merging } from './cases/merging.mjs';
 import { sampling } from './cases/sampling.mjs';
 import { timing } from './cases/timing.mjs';
+import { tokenCases } from './cases/tokens.mjs';
 
 /** @type {Case[]} */
-export const cases = [...merging, ...sampling, ...kinds, ...caching, ...conditional, ...timing, ...inheritance];
+export const cases = [...merging, ...sampling, ...kinds, ...caching, ...conditional, ...choices, ...timing, ...tokenCases,
+  ...inheritance];

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { cases as neutralCases } from '../headers/cases.mjs';
+import { shown, withKeyFile } from '../headers/token.mjs';
 import { exchange, linesOf, requestBytes, startUpstream } from '../headers/wire.mjs';
 import { waitFor } from '../stack.mjs';
 import { makeFiles, startModule } from './nginx.mjs';
@@ -16,7 +17,7 @@ import { httpBlock, nginxCases } from './nginx_cases.mjs';
 /** @type {NginxCase[]} */
 const cases = [...neutralCases, ...nginxCases];
 const hostOf = (/** @type {NginxCase} */ wanted) => `c${cases.indexOf(wanted)}.test`;
-const directives = (/** @type {string[] | undefined} */ settings) => (settings ?? []).map((line) => `${line};\n`).join('');
+const directives = (/** @type {string[] | undefined} */ settings) => (settings ?? []).map((line) => `${withKeyFile(line)};\n`).join('');
 
 const files = makeFiles();
 /** @type {Awaited<ReturnType<typeof startModule>>} */
@@ -62,6 +63,7 @@ describe('response headers', () => {
       assert.equal(response.status, c.status ?? 200);
       assert.deepEqual(linesOf(response, 'document-policy'), c.policy ?? []);
       assert.deepEqual(linesOf(response, 'timing-allow-origin'), c.origins ?? []);
+      if (c.serverTiming) assert.deepEqual(linesOf(response, 'server-timing').map(shown), c.serverTiming);
       for (const [name, lines] of Object.entries(c.fields ?? {})) {
         assert.deepEqual(linesOf(response, name), lines, name);
       }

@@ -1,0 +1,148 @@
+
+/*
+ * Page tokens: the directives that name the site and its key, and the line of
+ * Server-Timing by which the page's script gets to know its token.
+ */
+
+
+#include "ngx_http_fleetprof_module.h"
+
+
+static void ngx_http_fleetprof_free_keys(void *data);
+
+
+static ngx_str_t  ngx_http_fleetprof_server_timing =
+    ngx_string("Server-Timing");
+
+static ngx_str_t  ngx_http_fleetprof_no_token =
+    ngx_string(FLEETPROF_TOKEN_NO_FIELD);
+
+
+char *
+ngx_http_fleetprof_site(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_fleetprof_loc_conf_t  *flcf = conf;
+
+    ngx_str_t  *value;
+
+    if (flcf->site.data != NULL) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (!fleetprof_token_site_is_valid((char *) value[1].data, value[1].len)) {
+        return ngx_http_fleetprof_invalid(cf, &value[1], 0,
+                   "it is not a site's name; write 1 to 64 of A-Z a-z 0-9 . _ "
+                   "- as in the collector's configuration");
+    }
+
+    flcf->site = value[1];
+
+    return NGX_CONF_OK;
+}
+
+
+char *
+ngx_http_fleetprof_token_key(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_fleetprof_loc_conf_t  *flcf = conf;
+
+    u_char                       reason[256];
+    ngx_str_t                   *value, file;
+    ngx_pool_cleanup_t          *cln;
+    struct fleetprof_key_result  result;
+
+    if (flcf->keys != NGX_CONF_UNSET_PTR) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        flcf->keys = NULL;
+        return NGX_CONF_OK;
+    }
+
+    file = value[1];
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+
+    if (cln == NULL || ngx_conf_full_name(cf->cycle, &file, 1) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    result = fleetprof_token_keys_load((char *) file.data, &flcf->keys);
+
+    if (result.error == FLEETPROF_KEY_OK) {
+        cln->handler = ngx_http_fleetprof_free_keys;
+        cln->data = flcf->keys;
+
+        return NGX_CONF_OK;
+    }
+
+    if (result.line == 0) {
+        return ngx_http_fleetprof_invalid(cf, &value[1],
+                   result.error == FLEETPROF_KEY_UNREADABLE ? ngx_errno : 0,
+                   fleetprof_key_error_text(result.error));
+    }
+
+    *ngx_snprintf(reason, sizeof(reason) - 1, "in line %ud: %s", result.line,
+                  fleetprof_key_error_text(result.error)) = '\0';
+
+    return ngx_http_fleetprof_invalid(cf, &value[1], 0, (char *) reason);
+}
+
+
+static void
+ngx_http_fleetprof_free_keys(void *data)
+{
+    fleetprof_token_keys_free(data);
+}
+
+
+ngx_int_t
+ngx_http_fleetprof_set_token(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx)
+{
+    char                    value[FLEETPROF_TOKEN_FIELD_MAX];
+    struct fleetprof_slice  field;
+    struct fleetprof_token  token;
+
+    if (flcf->conflict == FLEETPROF_CONFLICT_LOCAL) {
+
+        /* the token of another tier, whose policy has just been replaced */
+
+        ngx_http_fleetprof_remove_tokens(r, &ngx_http_fleetprof_server_timing);
+    }
+
+    if (ctx->reason != NGX_HTTP_FLEETPROF_SAMPLED) {
+        return r->headers_out.status == NGX_HTTP_NOT_MODIFIED
+               ? ngx_http_fleetprof_add(r, &ngx_http_fleetprof_server_timing,
+                                        &ngx_http_fleetprof_no_token)
+               : NGX_OK;
+    }
+
+    if (!flcf->policy->says_yes) {
+        return NGX_OK;
+    }
+
+    token.site = (char *) flcf->site.data;
+    token.site_len = flcf->site.len;
+    token.ppm = ctx->ppm;
+    token.time_s = ngx_time();
+
+    field.data = value;
+    field.len = fleetprof_token_field(flcf->keys, token, value);
+
+    if (field.len == 0) {
+        if (ngx_http_fleetprof_may_complain(r)) {
+            ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+                          "no token for a sampled page, libcrypto failed");
+        }
+
+        return NGX_OK;
+    }
+
+    return ngx_http_fleetprof_add_copy(r, &ngx_http_fleetprof_server_timing,
+                                       field);
+}

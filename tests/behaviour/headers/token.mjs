@@ -1,0 +1,42 @@
+/** Page tokens as the cases see them: a key file to configure, and a check that shares no code with ours. */
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+
+import { temporaryDir } from '../stack.mjs';
+
+const key = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
+const hmac = (/** @type {string} */ text) => crypto.createHmac('sha256', key).update(text);
+const keyId = hmac('fleetprof key id').digest('hex').slice(0, 8);
+
+/** @type {string | undefined} */
+let file;
+
+/**
+ * A setting with KEY_FILE in it, for the server: the path of a file that holds the key.
+ * @param {string} setting
+ */
+export function withKeyFile(setting) {
+  if (!setting.includes('KEY_FILE')) return setting;
+  if (file === undefined) {
+    file = `${temporaryDir('key')}/token.key`;
+    fs.writeFileSync(file, `# for tests\n${key.toString('hex')}\n`, { mode: 0o600 });
+  }
+  return setting.replace('KEY_FILE', file);
+}
+
+const nonces = new Set();
+
+/**
+ * A line of Server-Timing with each good token in it written as `<SITE PPM>`. A token that is forged,
+ * old or has a nonce that another had is left as it is, and so is not what a case expects.
+ * @param {string} line
+ */
+export function shown(line) {
+  return line.replace(/"(v1\.([0-9a-f]{8})\.([\w.-]{1,64})\.(\d+)\.(\d+)\.([\w-]{16}))\.([\w-]{43})"/g,
+    (text, signed, id, site, ppm, time, nonce, mac) => {
+      const isGood = id === keyId && mac === hmac(signed).digest('base64url')
+        && Math.abs(Number(time) - Date.now() / 1000) < 60 && !nonces.has(nonce);
+      nonces.add(nonce);
+      return isGood ? `"<${site} ${ppm}>"` : text;
+    });
+}
