@@ -18,9 +18,10 @@
 
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 enum {
-    DISCARD_MAX = 32 * 1024 * 1024, /* bytes of a refused body that are read all the same */
+    DISCARD_MAX = 32 * 1024 * 1024, /* bytes past limits.max_body that are read all the same */
     FIRST_CAP = 16 * 1024,          /* most that is reserved on a mere Content-Length */
     UNKNOWN_LEN_CAP = 1024,
     CAP_MIN = 256,
@@ -40,7 +41,7 @@ struct request {
     struct fp_str boundary; /* in MHD's memory of the headers */
     uint64_t announced_len; /* Content-Length, 0 when there is none */
     struct fp_buf body;     /* its capacity is charged */
-    uint64_t discarded_len;
+    uint64_t received_len;
     int64_t received_us; /* monotonic: when the body was complete */
     struct fp_ticket ticket;
     struct fp_problem problem;
@@ -271,14 +272,30 @@ static void append(struct request *request, const char *bytes, size_t len)
         drop_body(request);
 }
 
+/*
+ * Whether the client closed the connection with its body half sent. MHD takes what comes together
+ * with the end of the stream, and does not look for that end again before the timeout. (Of a body
+ * in chunks the rest may be in MHD's buffer; there the timeout has to do.)
+ */
+static bool is_abandoned(const struct request *request)
+{
+    if (request->announced_len <= request->received_len)
+        return false;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char byte;
+    return info != NULL && recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 static enum MHD_Result receive(struct request *request, const char *bytes, size_t len)
 {
     fp_metrics_add(request->http->metrics, FP_METRIC_BODY_BYTES, len);
+    request->received_len += len;
     if (!request->has_problem && request->is_upload)
         append(request, bytes, len);
-    else
-        request->discarded_len += len;
-    return request->discarded_len <= DISCARD_MAX ? MHD_YES : MHD_NO;
+    return request->received_len <= DISCARD_MAX + request->body.max && !is_abandoned(request)
+               ? MHD_YES
+               : MHD_NO;
 }
 
 /* ---- the upload ---- */

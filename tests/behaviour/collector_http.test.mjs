@@ -287,17 +287,35 @@ describe('connections', () => {
 
   test('clients that leave in mid-body leave nothing behind', async () => {
     const { accepted } = await counted(collector);
-    for (const sent of ['', '{"trace":', '{"trace":{}}'.repeat(1000)]) {
+    for (const sent of ['{', '{"trace":', '{"trace":{}}'.repeat(1000)]) {
       const { socket, closed } = await connect(collector.url);
       socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n${sent}`, () => socket.destroy());
       await closed;
     }
-    const halfChunk = await connect(collector.url);
-    halfChunk.socket.write('POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n{"tra', () => halfChunk.socket.destroy());
-    await halfChunk.closed;
-    await waitFor(async () => (await collector.metrics()).fleetprof_connections === 0, { what: 'closed connections' });
+    await waitFor(async () => (await collector.metrics()).fleetprof_connections === 0, { timeoutMs: 5_000, what: 'closed connections' });
     assert.equal((await counted(collector)).accepted, accepted);
     assert.equal((await send(url, { body: envelope() })).status, 204);
+  });
+
+  test('clients that leave in mid-chunk or before their body are closed after limits.timeout', async () => {
+    const other = await withLimits({ timeout: '1s' });
+    for (const sent of ['Content-Length: 10\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\n10\r\n{"tra']) {
+      const { socket, closed } = await connect(other.url);
+      socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\n${sent}`, () => socket.destroy());
+      await closed;
+    }
+    await waitFor(async () => (await other.metrics()).fleetprof_connections === 0, { timeoutMs: 5_000, what: 'closed connections' });
+    await other.stop();
+  });
+
+  test('a client that closes its side behind a whole request gets its reply', async () => {
+    for (const [length, body] of [[`Content-Length: ${envelope().length}`, envelope()],
+      ['Transfer-Encoding: chunked', `5\r\n${envelope().slice(0, 5)}\r\n${(envelope().length - 5).toString(16)}\r\n${envelope().slice(5)}\r\n0\r\n\r\n`]]) {
+      const { socket, text, closed } = await connect(collector.url);
+      socket.end(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n${body}`);
+      await closed;
+      assert.match(text(), /^HTTP\/1\.1 204 /);
+    }
   });
 
   test('what is no HTTP is answered by the library and breaks nothing', async () => {
