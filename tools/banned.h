@@ -14,7 +14,16 @@
 #include <string.h>
 #include <time.h>
 
+/* Some C libraries have macros of these names: a macro cannot be poisoned, the function behind it can. */
+#undef sprintf
+#undef vsprintf
+#undef strcpy
+#undef strcat
+#undef strncpy
+#undef strncat
+#undef stpcpy
 #undef alloca
+
 #pragma GCC poison sprintf vsprintf gets strcpy strcat strncpy strncat stpcpy strtok
 #pragma GCC poison atoi atol atoll atof alloca tmpnam mktemp asctime ctime gmtime localtime
 
