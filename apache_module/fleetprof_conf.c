@@ -5,9 +5,13 @@
 
 #include "mod_fleetprof.h"
 
+#include "http_core.h"
+
 #include "apr_strings.h"
 
 #define EXPRESSION "expr="
+
+#define ALONE "it has to stand alone; leave it out, or the others"
 
 /* What a list of members or origins may take, in bytes. */
 #define LIST_MAX (FLEETPROF_FIELD_MAX / 2)
@@ -49,6 +53,39 @@ static const char *compile(cmd_parms *cmd, const char *text, unsigned flags,
     *expression = ap_expr_parse_cmd(cmd, text, flags, &error, NULL);
 
     return error ? invalid(cmd, text, error) : NULL;
+}
+
+/* A setting that is one of a few words: each stands for its place, from 1. */
+typedef struct {
+    size_t offset;              /* of an int in the configuration */
+    const char *words[4];       /* NULL ends them */
+} choice;
+
+#define CHOICE(setting, ...) \
+    { APR_OFFSETOF(mod_fleetprof_conf, setting), { __VA_ARGS__, NULL } }
+
+static const choice unsampled = CHOICE(unsampled, "negative", "omit");
+static const choice conflict = CHOICE(conflict, "upstream", "local");
+static const choice not_modified = CHOICE(not_modified, "auto", "send", "omit");
+static const choice always = CHOICE(always, "on", "off");
+static const choice cacheable = CHOICE(cacheable, "on", "off");
+
+static const char *set_choice(cmd_parms *cmd, void *data, const char *value)
+{
+    const choice *options = cmd->info;
+    const char *reason = "it is none of";
+    int i;
+
+    for (i = 0; options->words[i] != NULL; i++) {
+        if (strcasecmp(value, options->words[i]) == 0) {
+            *(int *) ((char *) data + options->offset) = i + 1;
+            return NULL;
+        }
+        reason = apr_psprintf(cmd->temp_pool, "%s%s \"%s\"", reason,
+                              i > 0 ? "," : "", options->words[i]);
+    }
+
+    return invalid(cmd, value, reason);
 }
 
 static const char *set_enabled(cmd_parms *cmd, void *data, const char *value)
@@ -158,7 +195,7 @@ static const char *check_origin(const char *origin, int argc)
 
     if (argc > 1
         && (strcasecmp(origin, "off") == 0 || strcmp(origin, "*") == 0)) {
-        return "it has to stand alone; leave it out, or the others";
+        return ALONE;
     }
     if (expression_in(origin) != NULL || strstr(origin, "%{") != NULL) {
         return "an expression would let the request choose its own answer; "
@@ -204,15 +241,149 @@ static const char *set_origins(cmd_parms *cmd, void *data, int argc,
     return NULL;
 }
 
+/* NULL, or what is wrong with one type of several. */
+static const char *check_type(const char *type, int argc)
+{
+    enum fleetprof_type_error error;
+
+    if (argc > 1 && strcmp(type, "*") == 0) {
+        return ALONE;
+    }
+
+    error = fleetprof_type_check(mod_fleetprof_slice(type));
+
+    return error == FLEETPROF_TYPE_OK ? NULL
+                                      : fleetprof_type_error_text(error);
+}
+
+static const char *set_types(cmd_parms *cmd, void *data, int argc,
+                             char *const argv[])
+{
+    mod_fleetprof_conf *conf = data;
+    struct fleetprof_types *types = apr_pcalloc(cmd->pool, sizeof(*types));
+    struct fleetprof_slice *type;
+    const char *reason;
+    int i;
+
+    if (argc == 0) {
+        return too_few(cmd);
+    }
+
+    conf->types = types;
+    if (argc == 1 && strcmp(argv[0], "*") == 0) {
+        types->any = true;
+        return NULL;
+    }
+
+    type = apr_palloc(cmd->pool, (size_t) argc * sizeof(*type));
+    for (i = 0; i < argc; i++) {
+        char *text = apr_pstrdup(cmd->pool, argv[i]);
+
+        reason = check_type(text, argc);
+        if (reason != NULL) {
+            return invalid(cmd, text, reason);
+        }
+        ap_str_tolower(text);
+        type[i] = mod_fleetprof_slice(text);
+    }
+    types->type = type;
+    types->count = (size_t) argc;
+
+    return NULL;
+}
+
+static const char *set_site(cmd_parms *cmd, void *data, const char *name)
+{
+    mod_fleetprof_conf *conf = data;
+
+    if (!fleetprof_token_site_is_valid(name, strlen(name))) {
+        return invalid(cmd, name, "it is not a site's name; write 1 to 64 of "
+                       "A-Z a-z 0-9 . _ - as in the collector's configuration");
+    }
+    conf->site = name;
+
+    return NULL;
+}
+
+static apr_status_t free_keys(void *keys)
+{
+    fleetprof_token_keys_free(keys);
+
+    return APR_SUCCESS;
+}
+
+/* What is wrong with a key file; errno is still that of reading it. */
+static const char *key_file_error(cmd_parms *cmd,
+                                  struct fleetprof_key_result result)
+{
+    char text[128];
+    const char *reason = fleetprof_key_error_text(result.error);
+
+    if (result.error == FLEETPROF_KEY_UNREADABLE) {
+        return apr_psprintf(cmd->temp_pool, "%s (%s)", reason,
+                            apr_strerror(errno, text, sizeof(text)));
+    }
+    if (result.line > 0) {
+        return apr_psprintf(cmd->temp_pool, "in line %u: %s", result.line,
+                            reason);
+    }
+
+    return reason;
+}
+
+/* Read as the user that starts httpd: its children need not see the file. */
+static const char *set_token_key(cmd_parms *cmd, void *data, const char *name)
+{
+    mod_fleetprof_conf *conf = data;
+    mod_fleetprof_keys *keys = apr_pcalloc(cmd->pool, sizeof(*keys));
+    struct fleetprof_key_result result;
+    const char *file;
+
+    conf->keys = keys;
+    if (strcasecmp(name, "off") == 0) {
+        return NULL;
+    }
+
+    file = ap_server_root_relative(cmd->temp_pool, name);
+    if (file == NULL) {
+        return invalid(cmd, name, "it is not a path");
+    }
+
+    result = fleetprof_token_keys_load(file, &keys->keys);
+    if (result.error != FLEETPROF_KEY_OK) {
+        return invalid(cmd, name, key_file_error(cmd, result));
+    }
+    apr_pool_cleanup_register(cmd->pool, keys->keys, free_keys,
+                              apr_pool_cleanup_null);
+
+    return NULL;
+}
+
 const command_rec mod_fleetprof_directives[] = {
     AP_INIT_TAKE1("FleetProf", set_enabled, NULL, OR_FILEINFO,
-                  "on, off or expr=CONDITION"),
+                  "\"on\", \"off\" or \"expr=CONDITION\""),
     AP_INIT_TAKE12("FleetProfSample", set_sample, NULL, OR_FILEINFO,
-                   "a rate such as 1%, 1/2000 or expr=EXPRESSION, and "
-                   "optionally key=EXPRESSION"),
+                   "a rate such as \"1%\", \"1/2000\" or "
+                   "\"expr=EXPRESSION\", and perhaps \"key=EXPRESSION\""),
     AP_INIT_TAKE_ARGV("FleetProfPolicy", set_policy, NULL, OR_FILEINFO,
                       "takes one or more members of Document-Policy"),
+    AP_INIT_TAKE1("FleetProfUnsampled", set_choice, (void *) &unsampled,
+                  OR_FILEINFO, "\"negative\" or \"omit\""),
+    AP_INIT_TAKE1("FleetProfConflict", set_choice, (void *) &conflict,
+                  OR_FILEINFO, "\"upstream\" or \"local\""),
+    AP_INIT_TAKE_ARGV("FleetProfTypes", set_types, NULL, OR_FILEINFO,
+                      "takes \"*\" or one or more media types"),
+    AP_INIT_TAKE1("FleetProfAlways", set_choice, (void *) &always, OR_FILEINFO,
+                  "\"on\" or \"off\""),
+    AP_INIT_TAKE1("FleetProfNotModified", set_choice, (void *) &not_modified,
+                  OR_FILEINFO, "\"auto\", \"send\" or \"omit\""),
+    AP_INIT_TAKE1("FleetProfCacheable", set_choice, (void *) &cacheable,
+                  OR_FILEINFO, "\"on\" or \"off\""),
+    AP_INIT_TAKE1("FleetProfSite", set_site, NULL, OR_FILEINFO,
+                  "the name of a site in the collector's configuration"),
+    AP_INIT_TAKE1("FleetProfTokenKey", set_token_key, NULL,
+                  RSRC_CONF | ACCESS_CONF, "\"off\" or a file with keys"),
     AP_INIT_TAKE_ARGV("TimingAllowOrigin", set_origins, NULL, OR_FILEINFO,
-                      "takes off, * or one or more origins"),
+                      "takes \"off\", \"*\" or one or more origins"),
     { NULL }
 };

@@ -63,8 +63,10 @@ static void replace_field(request_rec *r, const char *name,
                           const struct fleetprof_buffer *value)
 {
     remove_field(r, name);
-    apr_table_setn(r->headers_out, name,
-                   apr_pstrmemdup(r->pool, value->data, value->len));
+    if (value->len > 0) {
+        apr_table_setn(r->headers_out, name,
+                       apr_pstrmemdup(r->pool, value->data, value->len));
+    }
 }
 
 static void complain(request_rec *r, const char *name, const char *reason)
@@ -99,11 +101,18 @@ static int is_upstreams_304(request_rec *r)
     return r->status == HTTP_NOT_MODIFIED && is_proxied(r) && !is_from_cache(r);
 }
 
+/* For an upstream server's 304 httpd guesses a type from the URL. */
+static const char *content_type_of(request_rec *r)
+{
+    return is_upstreams_304(r) ? apr_table_get(r->headers_out, "Content-Type")
+                               : r->content_type;
+}
+
 static int has_policy(request_rec *r, const mod_fleetprof_conf *conf)
 {
     struct fleetprof_exchange exchange;
 
-    exchange.content_type = mod_fleetprof_slice(r->content_type);
+    exchange.content_type = mod_fleetprof_slice(content_type_of(r));
     exchange.sec_fetch_dest =
         mod_fleetprof_slice(apr_table_get(r->headers_in, "Sec-Fetch-Dest"));
     exchange.accept =
@@ -113,6 +122,31 @@ static int has_policy(request_rec *r, const mod_fleetprof_conf *conf)
     return fleetprof_has_policy(conf->types ? conf->types
                                             : &fleetprof_default_types,
                                 &exchange);
+}
+
+/* May a response of this status carry the policy? */
+static int has_status(request_rec *r, const mod_fleetprof_conf *conf)
+{
+    if (r->status < 400) {
+        return r->status == HTTP_NOT_MODIFIED || ap_is_HTTP_SUCCESS(r->status);
+    }
+
+    /* A request that could not even be read has been mapped to nothing. */
+    return conf->always == MOD_FLEETPROF_ON
+           && (r->filename != NULL || is_from_cache(r));
+}
+
+/* Is a 304 to be left as it is, if it has or has not got the field yet? */
+static int is_silent_304(request_rec *r, const mod_fleetprof_conf *conf,
+                         int has_field)
+{
+    if (r->status != HTTP_NOT_MODIFIED
+        || conf->not_modified == MOD_FLEETPROF_304_SEND) {
+        return 0;
+    }
+
+    return conf->not_modified == MOD_FLEETPROF_304_OMIT
+           || (!has_field && is_upstreams_304(r));
 }
 
 static int is_cacheable(request_rec *r)
@@ -135,15 +169,32 @@ static int is_cacheable(request_rec *r)
 }
 
 /*
- * A sampled page that came from upstream can't be revalidated later: the 304
- * would come from there, say nothing, and keep today's yes alive.
+ * A sampled page whose 304 would say nothing, such as that of an upstream
+ * server, can't be revalidated later: that would keep today's yes alive.
  */
-static void drop_validators(request_rec *r)
+static void drop_validators(request_rec *r, const mod_fleetprof_conf *conf)
 {
-    if (r->status != HTTP_NOT_MODIFIED && is_proxied(r)) {
+    if (r->status == HTTP_NOT_MODIFIED
+        || conf->not_modified == MOD_FLEETPROF_304_SEND) {
+        return;
+    }
+
+    if (conf->not_modified == MOD_FLEETPROF_304_OMIT || is_proxied(r)) {
         remove_field(r, "ETag");
         remove_field(r, "Last-Modified");
     }
+}
+
+/* What we would like to say. */
+static const char *members_for(mod_fleetprof_reason reason,
+                               const mod_fleetprof_conf *conf)
+{
+    if (reason == MOD_FLEETPROF_SAMPLED) {
+        return conf->policy ? conf->policy : FLEETPROF_POLICY_YES;
+    }
+
+    return conf->unsampled == MOD_FLEETPROF_SAY_NOTHING ? ""
+                                                        : FLEETPROF_POLICY_NO;
 }
 
 static mod_fleetprof_reason merge_policy(request_rec *r,
@@ -155,22 +206,19 @@ static mod_fleetprof_reason merge_policy(request_rec *r,
     struct fleetprof_policy_result result = { FLEETPROF_TOO_LONG, false };
     struct fleetprof_policy_request request;
     field_lines lines;
-    const char *members = FLEETPROF_POLICY_NO;
-
-    if (reason == MOD_FLEETPROF_SAMPLED) {
-        members = conf->policy ? conf->policy : FLEETPROF_POLICY_YES;
-    }
 
     collect_lines(r, DOCUMENT_POLICY, &lines);
-    if (lines.count == 0 && is_upstreams_304(r)) {
+    if (is_silent_304(r, conf, lines.count > 0)) {
         return MOD_FLEETPROF_NOT_MODIFIED;
     }
 
     if (!lines.too_many) {
         request.upstream.line = lines.line;
         request.upstream.count = lines.count;
-        request.members = mod_fleetprof_slice(members);
-        request.conflict = FLEETPROF_CONFLICT_UPSTREAM;
+        request.members = mod_fleetprof_slice(members_for(reason, conf));
+        request.conflict = conf->conflict == MOD_FLEETPROF_LOCAL_WINS
+                               ? FLEETPROF_CONFLICT_LOCAL
+                               : FLEETPROF_CONFLICT_UPSTREAM;
         result = fleetprof_document_policy_merge(&request, &merged);
     }
 
@@ -186,9 +234,6 @@ static mod_fleetprof_reason merge_policy(request_rec *r,
     if (result.upstream_decides) {
         reason = MOD_FLEETPROF_UPSTREAM;
     }
-    if (reason == MOD_FLEETPROF_SAMPLED) {
-        drop_validators(r);
-    }
     if (result.outcome == FLEETPROF_CHANGED) {
         replace_field(r, DOCUMENT_POLICY, &merged);
     }
@@ -201,7 +246,7 @@ static mod_fleetprof_reason set_policy(request_rec *r,
 {
     mod_fleetprof_reason reason;
 
-    if (r->status != HTTP_NOT_MODIFIED && !ap_is_HTTP_SUCCESS(r->status)) {
+    if (!has_status(r, conf)) {
         return MOD_FLEETPROF_STATUS;
     }
     if (!has_policy(r, conf)) {
@@ -209,14 +254,20 @@ static mod_fleetprof_reason set_policy(request_rec *r,
     }
 
     reason = mod_fleetprof_decide(r, conf)->die;
-    if (reason == MOD_FLEETPROF_SAMPLED && is_cacheable(r)) {
+    if (reason == MOD_FLEETPROF_SAMPLED
+        && conf->cacheable != MOD_FLEETPROF_ON && is_cacheable(r)) {
         reason = MOD_FLEETPROF_CACHEABLE;
     }
 
-    return merge_policy(r, conf, reason);
+    reason = merge_policy(r, conf, reason);
+    if (reason == MOD_FLEETPROF_SAMPLED) {
+        drop_validators(r, conf);
+    }
+
+    return reason;
 }
 
-static void set_origins(request_rec *r, const char *origins)
+static void set_origins(request_rec *r, const mod_fleetprof_conf *conf)
 {
     char data[FLEETPROF_FIELD_MAX];
     struct fleetprof_buffer merged = { data, 0, sizeof(data) };
@@ -237,7 +288,7 @@ static void set_origins(request_rec *r, const char *origins)
         upstream.line = lines.line;
         upstream.count = lines.count;
         outcome = fleetprof_timing_allow_origin_merge(
-            upstream, mod_fleetprof_slice(origins), &merged);
+            upstream, mod_fleetprof_slice(conf->origins), &merged);
     }
 
     if (outcome == FLEETPROF_TOO_LONG) {
@@ -253,18 +304,28 @@ static int has_origins(const mod_fleetprof_conf *conf)
     return conf->origins != NULL && *conf->origins != '\0';
 }
 
+static int may_be_on(const mod_fleetprof_conf *conf)
+{
+    return conf->enabled == MOD_FLEETPROF_ON
+           || conf->enabled == MOD_FLEETPROF_ASK;
+}
+
 static apr_status_t fleetprof_filter(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     request_rec *r = f->r;
     const mod_fleetprof_conf *conf = mod_fleetprof_conf_of(r);
 
     if (has_origins(conf)) {
-        set_origins(r, conf->origins);
+        set_origins(r, conf);
     }
     if (mod_fleetprof_enabled(r, conf)) {
         mod_fleetprof_decision *decision = mod_fleetprof_decision_of(r);
 
         decision->reason = set_policy(r, conf);
+        if (mod_fleetprof_has_keys(conf)
+            && decision->reason <= MOD_FLEETPROF_CACHEABLE) {
+            mod_fleetprof_set_token(r, conf, decision);
+        }
         mod_fleetprof_tell(r, decision);
     }
 
@@ -279,7 +340,7 @@ static void insert_filter(request_rec *r)
     const mod_fleetprof_conf *conf = mod_fleetprof_conf_of(r);
 
     if (r->main == NULL && !r->assbackwards
-        && (conf->enabled > MOD_FLEETPROF_OFF || has_origins(conf))) {
+        && (may_be_on(conf) || has_origins(conf))) {
         ap_add_output_filter_handle(filter_handle, NULL, r, r->connection);
     }
 }

@@ -68,6 +68,30 @@ static int decide_early(request_rec *r)
     return DECLINED;
 }
 
+/*
+ * Where one directive needs another is known here for whole servers only: for
+ * the rest, at run time.
+ */
+static int check_conf(apr_pool_t *p, apr_pool_t *plog, apr_pool_t *ptemp,
+                      server_rec *s)
+{
+    for (; s != NULL; s = s->next) {
+        const mod_fleetprof_conf *conf =
+            ap_get_module_config(s->lookup_defaults, &fleetprof_module);
+
+        if (conf->enabled != 0 && conf->enabled != MOD_FLEETPROF_OFF
+            && mod_fleetprof_has_keys(conf) && conf->site == NULL) {
+            ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
+                         "\"FleetProfTokenKey\" needs \"FleetProfSite\" at "
+                         "the same level or above it; name the site as the "
+                         "collector's configuration does");
+            return HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    return OK;
+}
+
 static void start_child(apr_pool_t *p, server_rec *s)
 {
     mod_fleetprof_seed(s);
@@ -79,6 +103,7 @@ static void register_hooks(apr_pool_t *p)
     static const char *const before_us[] = { "mod_dir.c", NULL };
     static const char *const after_us[] = { "mod_headers.c", NULL };
 
+    ap_hook_check_config(check_conf, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_child_init(start_child, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_fixups(decide_early, before_us, after_us, APR_HOOK_LAST);
     mod_fleetprof_register_filter(p);

@@ -35,29 +35,15 @@ extern module AP_MODULE_DECLARE_DATA fleetprof_module MOD_FLEETPROF_EXPORTED;
 /* The most lines of one field that are looked at; more are left alone. */
 #define MOD_FLEETPROF_MAX_LINES 32
 
-/* In every setting 0 or NULL means: not set here, the level above decides. */
-
-typedef enum {
-    MOD_FLEETPROF_OFF = 1,
-    MOD_FLEETPROF_ON,
-    MOD_FLEETPROF_ASK           /* the expression beside it decides */
-} mod_fleetprof_switch;
-
-typedef enum {
-    MOD_FLEETPROF_NEGATIVE = 1,
-    MOD_FLEETPROF_OMIT_NEGATIVE
-} mod_fleetprof_unsampled;
-
-typedef enum {
-    MOD_FLEETPROF_UPSTREAM_WINS = 1,
-    MOD_FLEETPROF_LOCAL_WINS
-} mod_fleetprof_conflict;
-
-typedef enum {
-    MOD_FLEETPROF_304_AUTO = 1,
-    MOD_FLEETPROF_304_SEND,
-    MOD_FLEETPROF_304_OMIT
-} mod_fleetprof_not_modified;
+/*
+ * In every setting 0 or NULL means: not set here, the level above decides.
+ * The choices stand in the order of the words in fleetprof_conf.c.
+ */
+enum { MOD_FLEETPROF_ON = 1, MOD_FLEETPROF_OFF, MOD_FLEETPROF_ASK };
+enum { MOD_FLEETPROF_SAY_NO = 1, MOD_FLEETPROF_SAY_NOTHING };
+enum { MOD_FLEETPROF_UPSTREAM_WINS = 1, MOD_FLEETPROF_LOCAL_WINS };
+enum { MOD_FLEETPROF_304_AUTO = 1, MOD_FLEETPROF_304_SEND,
+       MOD_FLEETPROF_304_OMIT };
 
 typedef struct {
     ap_expr_info_t *rate;       /* NULL: ppm is the rate */
@@ -66,18 +52,22 @@ typedef struct {
 } mod_fleetprof_sample;
 
 typedef struct {
-    mod_fleetprof_switch enabled;
-    ap_expr_info_t *condition;  /* for MOD_FLEETPROF_ASK */
+    struct fleetprof_token_keys *keys;  /* the pool's; NULL: off */
+} mod_fleetprof_keys;
+
+typedef struct {
+    int enabled;                /* ON, OFF, or ASK the condition */
+    ap_expr_info_t *condition;
     const mod_fleetprof_sample *sample;
     const char *policy;         /* one dictionary */
-    mod_fleetprof_unsampled unsampled;
-    mod_fleetprof_conflict conflict;
+    int unsampled;              /* SAY_NO, SAY_NOTHING */
+    int conflict;               /* UPSTREAM_WINS, LOCAL_WINS */
     const struct fleetprof_types *types;
-    mod_fleetprof_switch always;
-    mod_fleetprof_not_modified not_modified;
-    mod_fleetprof_switch cacheable;
+    int always;                 /* ON, OFF */
+    int not_modified;           /* 304_AUTO, 304_SEND, 304_OMIT */
+    int cacheable;              /* ON, OFF */
     const char *site;
-    struct fleetprof_token_keys *keys;  /* the configuration pool's */
+    const mod_fleetprof_keys *keys;
     const char *origins;        /* one comma list; empty: off */
 } mod_fleetprof_conf;
 
@@ -135,15 +125,18 @@ void mod_fleetprof_tell(request_rec *r, const mod_fleetprof_decision *decision);
 /* True once a second at most, in each child. */
 int mod_fleetprof_may_complain(void);
 
-/*
- * Adds a signed token to the response, if there is a key and a site to make
- * one for.
- */
-void mod_fleetprof_add_token(request_rec *r, const mod_fleetprof_conf *conf,
-                             apr_uint32_t ppm);
+/* Are pages to have tokens? */
+static APR_INLINE int mod_fleetprof_has_keys(const mod_fleetprof_conf *conf)
+{
+    return conf->keys != NULL && conf->keys->keys != NULL;
+}
 
-/* Takes back the token that a browser has stored, if there is a key. */
-void mod_fleetprof_revoke_token(request_rec *r, const mod_fleetprof_conf *conf);
+/*
+ * Puts the token of a sampled document in, or the word that there is none
+ * instead of a stored one.
+ */
+void mod_fleetprof_set_token(request_rec *r, const mod_fleetprof_conf *conf,
+                             const mod_fleetprof_decision *decision);
 
 /* Registers the output filter, and the hooks that put it in the chain. */
 void mod_fleetprof_register_filter(apr_pool_t *p);

@@ -26,7 +26,7 @@
  * @property {string[]} [serverTiming] expected lines of Server-Timing, as `shown` of token.mjs has them
  * @property {Record<string, string[]>} [fields] expected lines of other fields
  * @property {[sampled: string, rate: string, reason: string]} [log] expected values of the variables
- * @property {Pick<Case, 'policy' | 'origins' | 'fields' | 'log'>} [httpd] what httpd is expected to say instead
+ * @property {Pick<Case, 'policy' | 'origins' | 'serverTiming' | 'fields' | 'log'>} [httpd] what httpd is expected to say instead
  */
 import { caching } from './cases/caching.mjs';
 import { choices } from './cases/choices.mjs';

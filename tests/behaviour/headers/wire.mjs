@@ -84,7 +84,8 @@ function answerBytes({ status = 200, fields = [], body = '<p>upstream</p>' }) {
 /**
  * Starts an upstream server. It is asked with the name of the case in `X-Case`, and the request's
  * path and fields choose the answer.
- * @param {(request: { name: string, path: string, revalidates: boolean }) => Answer | undefined} choose
+ * @param {(request: { name: string, path: string, revalidates: boolean, sampled?: string }) => Answer | undefined} choose
+ *   sampled: what the server under test says in `X-Sampled`, if it does
  * @returns {Promise<{ port: number, stop: () => void }>}
  */
 export async function startUpstream(choose) {
@@ -99,6 +100,7 @@ export async function startUpstream(choose) {
         name: field('X-Case') ?? '',
         path: head.split(' ')[1],
         revalidates: field('If-None-Match') !== undefined,
+        sampled: field('X-Sampled'),
       });
       socket.end(answerBytes(answer ?? { status: 500 }));
     });

@@ -1,5 +1,7 @@
 /** The neutral cases' settings, which are written as nginx's directives, in httpd's words. */
 
+import { withKeyFile } from '../headers/token.mjs';
+
 /** @type {Record<string, string>} */
 const names = {
   fleetprof: 'FleetProf',
@@ -21,7 +23,7 @@ const names = {
  * @returns {string} lines of httpd's configuration
  */
 export const directives = (settings = []) => settings.map((setting) => {
-  const [, name, parameters] = /** @type {RegExpExecArray} */ (/^(\S+)(.*)$/.exec(setting));
+  const [, name, parameters] = /** @type {RegExpExecArray} */ (/^(\S+)(.*)$/.exec(withKeyFile(setting)));
   if (!names[name]) throw new Error(`httpd has no directive for "${setting}"`);
   return `${names[name]}${parameters}\n`;
 }).join('');

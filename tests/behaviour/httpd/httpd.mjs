@@ -84,7 +84,8 @@ export async function startHttpd({ conf, mpm, modules }) {
   const dir = openDir('httpd');
   const port = await freePort();
   const text = configuration({ dir, port, mpm, modules, conf: conf({ port, dir }) });
-  const server = startProcess('httpd', [...httpdCommand(dir, text), '-DFOREGROUND'],
+  // prefork stops its children by a signal to its whole process group: it gets one of its own.
+  const server = startProcess('httpd', ['setsid', ...httpdCommand(dir, text), '-DFOREGROUND'],
     { deathSignal: 'SIGTERM', env: sanitizerEnvironment() });
   const read = (/** @type {string} */ name) => (
     fs.existsSync(`${dir}/${name}`) ? fs.readFileSync(`${dir}/${name}`, 'utf8') : '');

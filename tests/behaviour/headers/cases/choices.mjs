@@ -123,7 +123,7 @@ const types = [
   { name: 'types: a_worker_script_counts_all_the_same', place: [...sampled, svg], path: '/app.js',
     ask: [['Sec-Fetch-Dest', 'worker']], policy: [yes] },
   { name: 'types: a_304_goes_by_an_accepted_type', place: [...unsampled, svg], status: 304, policy: [no],
-    ask: [['If-Modified-Since', fileTime], ['Accept', 'text/x-page, */*']] },
+    ask: [['If-Modified-Since', fileTime], ['Accept', 'text/x-page, */*']], httpd: { policy: [] } }, // httpd knows that the file is none
   { name: 'types: a_304_for_which_html_is_accepted_does_not_count', place: [...unsampled, svg], ask: changedSince, status: 304 },
   ...['text/html', 'image/png', 'text/javascript'].map((type) => (
     { name: `types *: ${type}_counts`, place: [...sampled, everything], answer: ofType(type), policy: [yes] })),
