@@ -32,7 +32,6 @@ struct survey {
     bool out_of_memory;
     struct fp_scan scan;
     uint64_t lost_bytes; /* that may have held records whose sequence numbers are not known */
-    bool unsettled;      /* the newest segment's end is not known: the disk does not show all */
 };
 
 static void close_file(const struct fp_spool *spool, int file)
@@ -177,13 +176,8 @@ static void settle_newest(struct survey *survey, struct fp_table_segment *segmen
 {
     const struct fp_file_ops *ops = survey->spool->ops;
     int file = survey->scan.file;
-    if (survey->scan.unreadable_bytes > 0) {
-        /* What the disk does not show now it may show to the reader, or at the next start. */
-        segment->end = segment->file_bytes;
-        survey->unsettled = true;
-    } else if (ops->truncate(ops->context, file, segment->end) == 0) {
+    if (ops->truncate(ops->context, file, segment->end) == 0)
         segment->file_bytes = segment->end;
-    }
     if (rest->garbage_len > 0) {
         survey->lost_bytes += rest->garbage_len;
         fp_log(FP_LOG_WARN, "torn tail of the spool cut", "segment=%" PRIu64 " bytes=%" PRIu64,
@@ -238,7 +232,15 @@ static bool scan_segment(struct survey *survey, size_t at, struct fp_table_segme
     }
     segment->last_sequence = last_sequence;
     segment->end = rest.offset;
-    if (is_newest(survey, at)) {
+    if (survey->scan.unreadable_bytes > 0) {
+        /* What the disk does not show now it may show to the reader, or at the next start. */
+        segment->end = segment->file_bytes;
+        segment->kept = true;
+        survey->lost_bytes += segment->file_bytes;
+        fp_log(FP_LOG_ERROR, "spool segment cannot be read in full, kept",
+               "segment=%" PRIu64 " unreadable_bytes=%" PRIu64, segment->number,
+               survey->scan.unreadable_bytes);
+    } else if (is_newest(survey, at)) {
         settle_newest(survey, segment, &rest);
     } else if (rest.garbage_len > 0) {
         /* Nothing says where it ended: zeros are free room, anything else is damage. */
@@ -311,7 +313,7 @@ static void continue_from(const struct survey *survey, const struct fp_state *st
     spool->next_sequence += survey->lost_bytes / FP_FRAME_HEADER_LEN;
 
     const struct fp_table_segment *newest = fp_table_newest(&spool->table);
-    if (newest != NULL && !survey->unsettled) {
+    if (newest != NULL && !newest->kept) {
         spool->active.number = newest->number;
         spool->active.end = newest->end;
     }

@@ -64,6 +64,8 @@ void fp_table_trim(struct fp_table *table, uint64_t position, int64_t now_us)
     /* Not the newest: it may still grow past position. */
     for (size_t i = 0; i + 1 < table->count; i++) {
         struct fp_table_segment *segment = &table->segments[i];
+        if (segment->kept)
+            continue;
         if (segment->end <= FP_SEGMENT_HEADER_LEN)
             segment->trimmed_at_us = FP_TABLE_EMPTY;
         else if (segment->last_sequence <= position && segment->trimmed_at_us > now_us)

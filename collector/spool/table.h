@@ -15,6 +15,7 @@ struct fp_table_segment {
     uint64_t last_sequence;  /* of the last committed record, 0 when it holds none */
     uint64_t end;            /* where committed records end in the file */
     uint64_t file_bytes;     /* what the file takes on disk */
+    bool kept;               /* the disk did not show all of it: not deleted by this process */
     int64_t trimmed_at_us;   /* all its records are done with since then, on the monotonic clock */
 };
 

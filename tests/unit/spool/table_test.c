@@ -100,7 +100,9 @@ static void an_empty_segment_goes_first_but_a_damaged_one_is_not_empty(void **st
     table.segments[1].last_sequence = 0; /* no record could be read, but bytes are there */
     table.segments[2].last_sequence = 0;
     table.segments[2].end = FP_SEGMENT_HEADER_LEN;
+    table.segments[0].kept = true;
     fp_table_trim(&table, 10, 100);
+    assert_int_equal(table.segments[0].trimmed_at_us, FP_TABLE_NOT_TRIMMED);
     assert_int_equal(there(fp_table_first_trimmed(&table))->number, 5);
     assert_int_equal(there(fp_table_first_trimmed(&table))->trimmed_at_us, FP_TABLE_EMPTY);
     assert_int_equal(table.segments[1].trimmed_at_us, 100);
