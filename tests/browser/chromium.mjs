@@ -9,9 +9,12 @@ const flags = [
   '--disable-component-update', '--disable-sync',
 ];
 
-/** @returns {Promise<import('playwright-core').Browser>} with a new, empty profile; close() removes it */
-export function launchChromium() {
-  return chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: flags });
+/**
+ * @param {string[]} [more] flags beside ours
+ * @returns {Promise<import('playwright-core').Browser>} with a new, empty profile; close() removes it
+ */
+export function launchChromium(more = []) {
+  return chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: [...flags, ...more] });
 }
 
 /**
