@@ -46,6 +46,11 @@ static const char *compile(cmd_parms *cmd, const char *text, unsigned flags,
 {
     const char *error = NULL;
 
+    if (*text == '\0') {
+        return invalid(cmd, text, "an expression must not be empty; leave it "
+                       "out, or write one");
+    }
+
     flags |= AP_EXPR_FLAG_DONT_VARY;
     if (cmd->pool == cmd->temp_pool) {
         flags |= AP_EXPR_FLAG_RESTRICTED;       /* a .htaccess file */
