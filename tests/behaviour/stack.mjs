@@ -358,11 +358,12 @@ export async function startCollector({ config: overrides, env }) {
 
 /**
  * Starts nginx (two processes: master and one worker) and waits until it listens.
- * @param {{ conf: string, port: number, modules?: string[] }} options conf: what stands in `http { … }`;
- *   port: the one that goes into `url`; modules: files to load, those without a folder from build/modules
+ * @param {{ conf: string, port: number, modules?: string[], main?: string }} options conf: what stands in
+ *   `http { … }`; port: the one that goes into `url`; modules: files to load, those without a folder from
+ *   build/modules; main: what stands before `events`
  * @returns {Promise<Nginx>}
  */
-export async function startNginx({ conf, port, modules = ['ngx_http_fleetprof_module.so'] }) {
+export async function startNginx({ conf, port, modules = ['ngx_http_fleetprof_module.so'], main = '' }) {
   const dir = temporaryDir('nginx');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((kind) => `  ${kind}_temp_path ${dir}/${kind};\n`).join('');
@@ -372,6 +373,7 @@ ${isRoot ? 'user root;\n' : ''}\
 daemon off;
 pid ${dir}/nginx.pid;
 error_log stderr notice;
+${main}
 events { worker_connections 256; }
 http {
   include /etc/nginx/mime.types;

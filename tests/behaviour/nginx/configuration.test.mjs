@@ -34,7 +34,24 @@ const member = 'it is not a structured-field dictionary member (RFC 9651); write
 const rate = 'it is not a rate; write a percentage such as "1%" or "0.05%", or a fraction such as "1/2000"';
 const noPath = 'an origin ends before the path; leave out everything from the first "/" after the host';
 const alone = 'it has to stand alone; leave it out, or the others';
+const randomKey = 'make one with "openssl rand -hex 32"';
+
+/** The path of a file that holds this text. */
+const fileWith = (/** @type {string} */ name, /** @type {string} */ text) => {
+  fs.writeFileSync(`${dir}/${name}`, text);
+  return `${dir}/${name}`;
+};
+const keyA = '0'.repeat(64);
+const goodKey = fileWith('good.key', `${keyA}\n`);
 const longOrigin = `https://${'a'.repeat(1000)}.example`;
+
+/** @type {(directive: string, wrong: string, words: string[]) => [line: string, message: string]} */
+const notAChoice = (directive, wrong, words) => [`${directive} ${wrong}`,
+  `invalid parameter "${wrong}" in "${directive}": it is none of ${words.map((word) => `"${word}"`).join(', ')}`];
+
+/** @type {(name: string, text: string, message: string) => [line: string, message: string]} */
+const badKey = (name, text, message) => [`fleetprof_token_key ${fileWith(name, text)}`,
+  `/${name}" in "fleetprof_token_key": ${message}`];
 
 /** @type {[line: string, message: string][]} */
 const mistakes = [
@@ -69,6 +86,41 @@ const mistakes = [
   [`fleetprof_policy a=${'x'.repeat(1500)} b=${'x'.repeat(1500)}`,
     'in "fleetprof_policy": the members are longer than 2048 bytes; name fewer'],
   ['fleetprof_policy a; fleetprof_policy b', '"fleetprof_policy" directive is duplicate'],
+  notAChoice('fleetprof_unsampled', 'Negative', ['negative', 'omit']),
+  notAChoice('fleetprof_conflict', 'both', ['upstream', 'local']),
+  notAChoice('fleetprof_not_modified', 'never', ['auto', 'send', 'omit']),
+  notAChoice('fleetprof_cacheable', '1', ['on', 'off']),
+  notAChoice('fleetprof_always', '$arg_x', ['on', 'off']),
+  ...['fleetprof_unsampled omit', 'fleetprof_conflict local', 'fleetprof_not_modified send', 'fleetprof_cacheable on',
+    'fleetprof_always on', 'fleetprof_types *', 'fleetprof_site a', 'fleetprof_token_key off'].flatMap((line) => {
+    const [directive, word] = line.split(' ');
+    return /** @type {[string, string][]} */ ([
+      [`${line}; ${line}`, `"${directive}" directive is duplicate`],
+      [directive, `invalid number of arguments in "${directive}" directive`],
+      ...(word === '*' ? [] : [[`${line} x`, `invalid number of arguments in "${directive}" directive`]])]);
+  }),
+  ['fleetprof_types html',
+    'invalid parameter "html" in "fleetprof_types": it is not a media type; write for example "text/html"'],
+  ['fleetprof_types text/html text/*', 'invalid parameter "text/*" in "fleetprof_types": "*" stands for every type and '
+    + 'can\'t be a part of one; name each type, or use "*" alone'],
+  ['fleetprof_types "text/html; charset=utf-8"', 'in "fleetprof_types": types are compared without their parameters; '
+    + 'leave out everything from the ";"'],
+  ['fleetprof_types text/html *', `invalid parameter "*" in "fleetprof_types": ${alone}`],
+  ['fleetprof_site "my shop"', 'invalid parameter "my shop" in "fleetprof_site": it is not a site\'s name; write 1 to 64 of '
+    + 'A-Z a-z 0-9 . _ - as in the collector\'s configuration'],
+  ['fleetprof_site ""', 'invalid parameter "" in "fleetprof_site": it is not a site\'s name'],
+  [`fleetprof_site ${'s'.repeat(65)}`, 'in "fleetprof_site": it is not a site\'s name'],
+  ['fleetprof_token_key nosuch.key', 'invalid parameter "nosuch.key" in "fleetprof_token_key": the file can\'t be read '
+    + '(2: No such file or directory)'],
+  [`fleetprof_token_key ${dir}`, 'in "fleetprof_token_key": the file can\'t be read (21: Is a directory)'],
+  badKey('empty.key', '# nothing\n', `there is no key in the file; ${randomKey}`),
+  badKey('text.key', 'secret\n', `in line 1: it is not a key in hexadecimal digits, two for each byte; ${randomKey}`),
+  badKey('short.key', `# old\n${'0'.repeat(62)}\n`, `in line 2: the key is shorter than 32 bytes; ${randomKey}`),
+  badKey('long.key', `${'0'.repeat(258)}\n`, `in line 1: the key is longer than 128 bytes; ${randomKey}`),
+  badKey('twice.key', `${keyA}\n${keyA}\n`, 'in line 2: the key stands in the file twice; keep one'),
+  badKey('huge.key', '\n'.repeat(16_385), 'the file is longer than 16384 bytes; name a file of keys, one a line'),
+  [`fleetprof on; fleetprof_token_key ${goodKey}`, '"fleetprof_token_key" needs "fleetprof_site" at the same level or above '
+    + 'it; name the site as the collector\'s configuration does'],
   ['timing_allow_origin', 'invalid number of arguments in "timing_allow_origin" directive'],
   ['timing_allow_origin https://a.example/', `invalid parameter "https://a.example/" in "timing_allow_origin": ${noPath}`],
   ['timing_allow_origin a.example', 'invalid parameter "a.example" in "timing_allow_origin": it has no scheme; '
@@ -101,6 +153,8 @@ describe('mistakes', () => {
 });
 
 const everything = `fleetprof on; fleetprof_sample 1/2000 key=$remote_addr; fleetprof_policy js-profiling;
+fleetprof_unsampled omit; fleetprof_conflict local; fleetprof_not_modified omit; fleetprof_cacheable on; fleetprof_always on;
+fleetprof_types Text/HTML image/svg+xml; fleetprof_site shop; fleetprof_token_key good.key;
 timing_allow_origin https://a.example null;`;
 
 test('every directive may stand in every context', () => {
@@ -113,6 +167,11 @@ test('the annotated example is a valid configuration', () => {
   const example = fs.readFileSync(path.join(repository, 'config/nginx.conf.example'), 'utf8');
   const { ok, says } = check(example.slice(example.indexOf('http {') + 'http {'.length, example.lastIndexOf('}'))
     .replace('logs/access.log', `${dir}/access.log`));
+  assert.ok(ok, says);
+});
+
+test('a key needs a site only where the module is on', () => {
+  const { ok, says } = check(`fleetprof_token_key ${goodKey}; server { location / { fleetprof on; fleetprof_site a; } }`);
   assert.ok(ok, says);
 });
 

@@ -9,10 +9,19 @@ import { freePort, modulesDir, startNginx, temporaryDir } from '../stack.mjs';
 
 export const moduleFile = path.join(modulesDir, 'ngx_http_fleetprof_module.so');
 
+/** Debian's headers-more; the tests of this folder need it (tools/deps check). */
+export const headersMore = '/usr/lib/nginx/modules/ngx_http_headers_more_filter_module.so';
+
+/** `./check --long` and the like: what takes minutes. */
+export const long = process.env.FLEETPROF_LONG === '1';
+
+/** The address sanitizer's library that the module needs, if it was built so. */
+const sanitizer = () => /=> (\S*libasan\S*)/.exec(execFileSync('ldd', [moduleFile], { encoding: 'utf8' }))?.[1];
+export const isSanitized = () => sanitizer() !== undefined;
+
 /** A module with sanitizers in it needs their library first in the process. */
 export function preloadSanitizer() {
-  const libraries = execFileSync('ldd', [moduleFile], { encoding: 'utf8' });
-  const asan = /=> (\S*libasan\S*)/.exec(libraries)?.[1];
+  const asan = sanitizer();
   if (!asan) return;
   process.env.LD_PRELOAD = asan;
   // nginx leaves its configuration to the operating system when it ends.
@@ -44,16 +53,36 @@ export function makeFiles() {
 }
 
 /**
- * Starts nginx; `stop` fails the test when a log has anything in it that says nginx was unwell.
- * @param {{ conf: (given: { port: number, dir: string }) => string, port?: number }} options
- *   conf: what stands in http { … }; dir is a folder that nginx may write to
+ * With FLEETPROF_VALGRIND set, nginx is started under valgrind, which writes into the folder what it finds.
+ * @param {string} dir
  */
-export async function startModule({ conf, port }) {
+function watchMemory(dir) {
+  if (!process.env.FLEETPROF_VALGRIND) return;
+  fs.writeFileSync(`${dir}/nginx`, `#!/bin/sh
+exec valgrind --quiet --trace-children=yes --log-file=${dir}/valgrind.%p /usr/sbin/nginx "$@"\n`, { mode: 0o755 });
+  process.env.PATH = `${dir}:${process.env.PATH}`;
+}
+
+/** What valgrind found, in all processes. */
+const memoryErrors = (/** @type {string} */ dir) => fs.readdirSync(dir).filter((name) => name.startsWith('valgrind.'))
+  .map((name) => fs.readFileSync(`${dir}/${name}`, 'utf8')).join('');
+
+/**
+ * Starts nginx; `stop` fails the test when a log has anything in it that says nginx was unwell.
+ * @param {{ conf: (given: { port: number, dir: string }) => string, port?: number, main?: string,
+ *   modules?: string[] }} options
+ *   conf: what stands in http { … }; dir is a folder that nginx may write to; main: what stands before
+ *   events; modules: all that is to be loaded, in this order
+ */
+export async function startModule({ conf, port, main, modules }) {
   preloadSanitizer();
   const dir = temporaryDir('nginx-logs');
   fs.chmodSync(dir, 0o755);
+  watchMemory(dir);
   const listen = port ?? await freePort();
   const nginx = await startNginx({
+    main,
+    modules,
     port: listen,
     conf: `server_names_hash_bucket_size 128;
 error_log ${dir}/error.log info;
@@ -64,6 +93,8 @@ ${conf({ port: listen, dir })}`,
   return {
     port: listen,
     dir,
+    /** The master process. */
+    pid: nginx.server.pid,
     errorLog,
     /** What stands in the access log: [host, sampled, rate, reason] of each request. */
     variables: () => fs.readFileSync(`${dir}/access.log`, 'utf8').split('\n').slice(0, -1)
@@ -71,6 +102,7 @@ ${conf({ port: listen, dir })}`,
     stop: async () => {
       await nginx.stop();
       assert.doesNotMatch(errorLog(), /\[(alert|crit|emerg)\]|runtime error|AddressSanitizer/);
+      assert.equal(memoryErrors(dir), '');
     },
   };
 }

@@ -15,8 +15,11 @@
  *   proxy and root are directives: pass the request to upstream, or serve what is in the folder files
  */
 import { fileTime, html, no, pageWith, yes } from '../headers/cases/words.mjs';
+import { withKeyFile } from '../headers/token.mjs';
 
 const a = 'https://a.example';
+const tokens = withKeyFile('fleetprof_site shop; fleetprof_token_key KEY_FILE;');
+const token = 'fleetprof;desc="<shop 1000000>"';
 
 /** What the cases need in http { … }; the default server is for requests that name none. */
 export const httpBlock = (/** @type {{ port: number, dir: string, files: string }} */ { port, dir, files }) => `
@@ -24,7 +27,7 @@ proxy_cache_path ${dir}/cache keys_zone=pages:1m;
 proxy_buffer_size 16k;
 proxy_buffers 4 16k;
 map $arg_v $switch { default $arg_v; }
-server { listen 127.0.0.1:${port} default_server; fleetprof on; timing_allow_origin *; root ${files}; }
+server { listen 127.0.0.1:${port} default_server; fleetprof on; fleetprof_always on; timing_allow_origin *; root ${files}; }
 `;
 
 /** @type {NginxCase[]} */
@@ -46,6 +49,13 @@ const scope = [
   { name: 'if_in_location_inherits_what_it_does_not_say', path: '/page.html?low=1', policy: [no], origins: [a],
     nginx: ({ root }) => `location / { fleetprof on; timing_allow_origin ${a}; ${root}
       if ($arg_low) { fleetprof_sample 0%; } }` },
+  { name: 'if_in_location_has_every_setting', path: '/page.html?x=1', policy: [`b, ${yes}`], serverTiming: [],
+    answer: { status: 404, fields: [['Content-Type', 'text/x'], ['Document-Policy', 'js-profiling=?0, b']] }, status: 404,
+    nginx: ({ proxy }) => `location / { fleetprof on; ${tokens} ${proxy} if ($arg_x) { fleetprof_conflict local;
+      fleetprof_types text/x; fleetprof_always on; fleetprof_token_key off; } }` },
+  { name: 'if_in_location_may_be_silent', path: '/page.html?x=1', log: ['0', '0', 'rate'],
+    nginx: ({ root }) => `location / { fleetprof on; fleetprof_sample 0%; ${root}
+      if ($arg_x) { fleetprof_unsampled omit; } }` },
   { name: 'a_nested_location_inherits', policy: [no],
     nginx: ({ root }) => `fleetprof on; location / { fleetprof_sample 0%; ${root} location /page { } }` },
   { name: 'proxy_hide_header_takes_away_the_apps_word', answer: pageWith('js-profiling=?0'), policy: [yes],
@@ -114,6 +124,20 @@ const redirects = [
   { name: 'an_error_page_goes_by_its_own_location', path: '/nowhere', policy: [no],
     nginx: ({ root }) => `fleetprof on; ${root} error_page 404 =200 /page.html;
       location = /page.html { fleetprof_sample 0%; }` },
+  { name: 'an_error_page_that_counts_goes_by_its_own_location', path: '/nowhere', status: 404, policy: [no],
+    nginx: ({ root }) => `fleetprof on; fleetprof_always on; ${root} error_page 404 /page.html;
+      location = /page.html { fleetprof_sample 0%; }` },
+  { name: 'an_error_page_that_counts_keeps_the_first_decision', path: '/nowhere', status: 404, policy: [yes],
+    serverTiming: [token], log: ['1', '1', 'sampled'],
+    nginx: ({ root }) => `fleetprof on; fleetprof_always on; ${tokens} ${root} error_page 404 /page.html;
+      location / { set $early $fleetprof_sampled; } location = /page.html { fleetprof_sample 0%; }` },
+  { name: 'an_error_of_nginx_itself_that_counts', status: 502, policy: [yes],
+    nginx: () => 'fleetprof on; fleetprof_always on; location / { proxy_pass http://127.0.0.1:1; }' },
+  { name: 'a_named_locations_token_has_the_rate_of_the_decision', path: '/nowhere', answer: pageWith(), policy: [yes],
+    serverTiming: ['fleetprof;desc="<shop 500000>"'],
+    nginx: ({ proxy, root }) => `fleetprof on; fleetprof_sample 1/2 key=visitor-1; ${tokens}
+      set $early $fleetprof_sampled; ${root} try_files $uri @app;
+      location @app { fleetprof_sample 1%; ${proxy} }` },
   { name: 'an_intercepted_error_has_lost_the_apps_word', policy: [yes], fields: { 'last-modified': [fileTime] },
     answer: { status: 500, fields: [html, ['Document-Policy', 'js-profiling=?0']] },
     nginx: ({ proxy, root }) => `fleetprof on; ${root} location = /page.html { ${proxy} proxy_intercept_errors on;
@@ -130,6 +154,14 @@ const redirects = [
     answer: { fields: [['X-Accel-Redirect', '/files/page.html'], html] },
     nginx: ({ files, proxy }) => `fleetprof on; fleetprof_sample 0%; location / { ${proxy} }
       location /files/ { internal; alias ${files}/; }` },
+  { name: 'x_accel_redirect_keeps_the_apps_timings', policy: [yes], serverTiming: [token],
+    answer: { fields: [['X-Accel-Redirect', '/files/page.html'], html] },
+    nginx: ({ files, proxy }) => `fleetprof on; ${tokens} location / { ${proxy} }
+      location /files/ { internal; alias ${files}/; }` },
+  { name: 'x_accel_redirect_to_a_file_whose_304_is_silent', policy: [yes], fields: { 'last-modified': [] },
+    answer: { fields: [['X-Accel-Redirect', '/files/page.html'], html] },
+    nginx: ({ files, proxy }) => `fleetprof on; fleetprof_not_modified omit; location / { ${proxy} }
+      location /files/ { internal; alias ${files}/; }` },
   { name: 'x_accel_redirect_to_another_upstream', policy: [`a, ${yes}`], fields: { etag: [] },
     answer: { fields: [['X-Accel-Redirect', '/second'], html] },
     answers: { '/second': { fields: [html, ['Document-Policy', 'a'], ['ETag', '"v2"']] } },
@@ -144,6 +176,8 @@ const redirects = [
 const subrequests = [
   { name: 'an_ssi_page_has_one_header', path: '/parts.html', policy: [yes], origins: [a],
     nginx: ({ root }) => `fleetprof on; timing_allow_origin ${a}; ${root} ssi on;` },
+  { name: 'an_ssi_page_has_one_token', path: '/parts.html', policy: [yes], serverTiming: [token],
+    nginx: ({ root }) => `fleetprof on; ${tokens} ${root} ssi on;` },
   { name: 'an_ssi_part_does_not_speak_for_the_page', path: '/parts.html',
     nginx: ({ root }) => `${root} ssi on; location = /part.html { fleetprof on; timing_allow_origin ${a}; }` },
   { name: 'auth_request', policy: [yes], answers: { '/auth': pageWith('js-profiling=?0') },
@@ -175,6 +209,24 @@ const caches = [
   cached('a_304_that_nginx_made_of_its_cache_has_the_apps_members', { status: 304, policy: [`a, ${no}`],
     ask: [['Cookie', 'visitor=0123456789abcdef'], ['If-None-Match', '"v1"'], ['Accept', 'text/html']],
     fields: { 'x-cache': ['HIT'] } }),
+  cached('a_cache_hit_has_a_token_of_its_own', { ask: [['Cookie', 'visitor=visitor-1']], policy: [`a, ${yes}`],
+    fields: { 'x-cache': ['HIT'] }, serverTiming: ['fleetprof;desc="<shop 500000>"'],
+    nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 1/2 key=$cookie_visitor; ${tokens}
+      proxy_cache pages; proxy_cache_key $server_name; proxy_cache_valid 200 1h;
+      add_header X-Cache $upstream_cache_status; ${proxy} }` }),
+  cached('a_304_that_nginx_made_of_its_cache_takes_a_token_back', { status: 304, policy: [`a, ${no}`],
+    ask: [['Cookie', 'visitor=0123456789abcdef'], ['If-None-Match', '"v1"'], ['Accept', 'text/html']],
+    serverTiming: ['fleetprof;desc="0"'],
+    nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 1/2 key=$cookie_visitor; ${tokens}
+      proxy_cache pages; proxy_cache_key $server_name; proxy_cache_valid 200 1h; ${proxy} }` }),
+  cached('a_304_that_nginx_made_of_its_cache_may_be_silent', { status: 304, policy: ['a'],
+    ask: [['Cookie', 'visitor=0123456789abcdef'], ['If-None-Match', '"v1"'], ['Accept', 'text/html']],
+    nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 1/2 key=$cookie_visitor;
+      fleetprof_not_modified omit; proxy_cache pages; proxy_cache_key $server_name; proxy_cache_valid 200 1h; ${proxy} }` }),
+  cached('a_sampled_cache_hit_keeps_its_validators_if_every_304_speaks', { ask: [['Cookie', 'visitor=visitor-1']],
+    policy: [`a, ${yes}`], fields: { etag: ['"v1"'], 'last-modified': [fileTime] },
+    nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 1/2 key=$cookie_visitor;
+      fleetprof_not_modified send; proxy_cache pages; proxy_cache_key $server_name; proxy_cache_valid 200 1h; ${proxy} }` }),
   cached('a_cached_x_accel_redirect_to_a_file', {
     answer: { fields: [html, ['X-Accel-Redirect', '/index.html']] }, ask: [['Cookie', 'visitor=visitor-1']],
     policy: [yes], fields: { 'last-modified': [fileTime] },
@@ -190,9 +242,22 @@ const odd = [
   { name: 'the_inner_tier_has_the_word', answer: pageWith(), policy: [no], log: ['', '1', 'upstream'],
     nginx: ({ port, proxy }) => `fleetprof on; location / { proxy_pass http://127.0.0.1:${port}/inner/;
       proxy_set_header Host $host; } location /inner/ { fleetprof_sample 0%; ${proxy} }` },
+  { name: 'two_tiers_give_one_token', answer: pageWith(), policy: [yes], serverTiming: [token],
+    nginx: ({ port, proxy }) => `fleetprof on; ${tokens} location / { proxy_pass http://127.0.0.1:${port}/inner/;
+      proxy_set_header Host $host; } location /inner/ { ${proxy} }` },
+  { name: 'an_outer_tier_that_wins_gives_its_own_token', answer: pageWith('a'), policy: [`a, ${yes}`], serverTiming: [token],
+    nginx: ({ port, proxy }) => `fleetprof on; ${tokens} location / { proxy_pass http://127.0.0.1:${port}/inner/;
+      fleetprof_conflict local; proxy_set_header Host $host; }
+      location /inner/ { fleetprof_sample 99% key=visitor-1; ${proxy} }` },
+  { name: 'add_header_can_time_too', policy: [yes], serverTiming: ['edge;dur=1', token],
+    nginx: ({ root }) => `location / { fleetprof on; ${tokens} add_header Server-Timing "edge;dur=1"; ${root} }` },
   { name: 'HTTP_0_9_has_no_header', status: 0, bytes: () => 'GET /page.html\r\n',
     body: '<!doctype html><title>page</title>' },
   { name: 'a_malformed_request', status: 400, bytes: (host) => `GET / HTTP/1.1\r\nHost: ${host}\r\nHost: x\r\n\r\n` },
+  { name: 'a_method_in_lower_case', status: 400, bytes: () => 'get /page.html HTTP/1.1\r\nHost: x\r\n\r\n' },
+  { name: 'a_version_that_is_not_there_yet', status: 505, bytes: () => 'GET /page.html HTTP/4.0\r\nHost: x\r\n\r\n' },
+  { name: 'a_line_that_is_too_long', status: 414, bytes: () => `GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n` },
+  { name: 'a_field_that_is_too_long', status: 400, bytes: () => `GET / HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n` },
   { name: 'a_request_without_host', status: 400, bytes: () => 'GET / HTTP/1.1\r\n\r\n' },
   { name: 'gzip_and_a_weak_etag', policy: [no], ask: [['Accept-Encoding', 'gzip']],
     answer: { fields: [html, ['ETag', '"v1"']], body: 'x'.repeat(2000) },
