@@ -14,7 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Some C libraries have macros of these names: a macro cannot be poisoned, the function behind it can. */
+/* Some C libraries have macros of these names: a macro cannot be poisoned, the function behind it
+ * can. */
 #undef sprintf
 #undef vsprintf
 #undef strcpy

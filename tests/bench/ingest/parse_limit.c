@@ -51,7 +51,8 @@ int main(int argc, char **argv)
         }
         count++;
     }
-    printf("{\"count\":%lu,\"cpu_us\":%.2f}\n", count, (cpu_seconds() - began) * 1e6 / (double)count);
+    printf("{\"count\":%lu,\"cpu_us\":%.2f}\n", count,
+           (cpu_seconds() - began) * 1e6 / (double)count);
     free(json);
     libdeflate_free_decompressor(inflater);
     return 0;
