@@ -132,10 +132,24 @@ static void assert_same_stacks(const struct fp_delta *a, const struct fp_delta *
         assert_int_equal(a->stacks[i].level, b->stacks[i].level);
     }
     assert_int_equal(a->stack_sample_count, b->stack_sample_count);
-    assert_memory_equal(a->stack_samples, b->stack_samples,
-                        a->stack_sample_count * sizeof(*a->stack_samples));
+    for (uint32_t i = 0; i < a->stack_sample_count; i++) {
+        assert_int_equal(a->stack_samples[i].stack, b->stack_samples[i].stack);
+        assert_int_equal(a->stack_samples[i].marker, b->stack_samples[i].marker);
+        assert_int_equal(a->stack_samples[i].samples, b->stack_samples[i].samples);
+        assert_int_equal(a->stack_samples[i].self_us, b->stack_samples[i].self_us);
+    }
+}
+
+static void assert_same_splits(const struct fp_delta *a, const struct fp_delta *b)
+{
     assert_int_equal(a->split_count, b->split_count);
-    assert_memory_equal(a->splits, b->splits, a->split_count * sizeof(*a->splits));
+    for (uint32_t i = 0; i < a->split_count; i++) {
+        assert_int_equal(a->splits[i].frame, b->splits[i].frame);
+        assert_int_equal(a->splits[i].marker, b->splits[i].marker);
+        assert_int_equal(a->splits[i].samples, b->splits[i].samples);
+        assert_int_equal(a->splits[i].self_us, b->splits[i].self_us);
+        assert_int_equal(a->splits[i].total_us, b->splits[i].total_us);
+    }
 }
 
 static void reads_back_what_was_written(void **state)
@@ -155,6 +169,7 @@ static void reads_back_what_was_written(void **state)
         assert_same_text(written.resources[0].url, read.resources[0].url);
         assert_same_frames(&written, &read);
         assert_same_stacks(&written, &read);
+        assert_same_splits(&written, &read);
         assert_same_timings(&written, &read);
     }
 }
