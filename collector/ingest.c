@@ -1,8 +1,8 @@
 /*
  * Ingest: admits, prepares and commits uploads.
  *
- * Preparing needs memory: an arena for everything a decoder makes, and a buffer for the encoded
- * records. Both lie on a workbench; there are as many benches as threads prepare at once, so that
+ * Preparing needs memory: an arena for everything a decoder makes, and a buffer for the request's
+ * record. Both lie on a workbench; there are as many benches as threads prepare at once, so that
  * memory is bounded by threads × limits.upload_memory whatever is sent. A bench that grew is
  * emptied before it is put back, so that one large upload does not keep its memory for ever.
  */
@@ -12,7 +12,7 @@
 #include "collector/base/clock.h"
 #include "collector/ingest_multipart.h"
 #include "collector/profile/fold.h"
-#include "collector/rollup/delta.h"
+#include "collector/rollup/record.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -20,7 +20,6 @@
 #include <stdlib.h>
 
 enum {
-    PARTS_MAX = 64,               /* uploads in one multipart body */
     BENCH_KEPT_MAX = 1024 * 1024, /* bytes of a buffer that is kept for the next upload */
     RETRY_FULL_S = 30,            /* a full spool drains at the database's pace */
     RETRY_BUSY_S = 5,
@@ -29,8 +28,7 @@ enum {
 struct fp_workbench {
     struct fp_workbench *next;
     struct fp_arena arena;
-    struct fp_buf records;         /* encoded deltas, one behind the other */
-    size_t record_ends[PARTS_MAX]; /* where each ends in `records` */
+    struct fp_buf record;
 };
 
 struct fp_ingest {
@@ -84,7 +82,7 @@ struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *me
 static void free_bench(struct fp_workbench *bench)
 {
     fp_arena_release(&bench->arena);
-    fp_buf_release(&bench->records);
+    fp_buf_release(&bench->record);
     free(bench);
 }
 
@@ -193,7 +191,7 @@ static struct fp_workbench *take_bench(struct fp_ingest *ingest, const struct fp
     }
     if (bench != NULL) {
         bench->arena.max_bytes = rules->upload_memory;
-        bench->records.max = rules->upload_memory;
+        bench->record.max = rules->upload_memory;
     }
     return bench;
 }
@@ -201,10 +199,10 @@ static struct fp_workbench *take_bench(struct fp_ingest *ingest, const struct fp
 static void return_bench(struct fp_ingest *ingest, struct fp_workbench *bench)
 {
     fp_arena_clear(&bench->arena);
-    if (bench->records.cap > BENCH_KEPT_MAX)
-        fp_buf_release(&bench->records);
+    if (bench->record.cap > BENCH_KEPT_MAX)
+        fp_buf_release(&bench->record);
     else
-        fp_buf_clear(&bench->records);
+        fp_buf_clear(&bench->record);
     pthread_mutex_lock(&ingest->lock);
     bench->next = ingest->idle;
     ingest->idle = bench;
@@ -221,7 +219,7 @@ struct work {
     struct fp_problem *problem;
     int64_t received_us;
     size_t inflated_left; /* of limits.max_inflated, for all parts together */
-    size_t record_count;
+    size_t upload_count;
 };
 
 static void set_memory_problem(struct work *work)
@@ -262,7 +260,7 @@ static bool inflate(struct work *work, struct fp_str body, struct fp_str encodin
     return true;
 }
 
-/* Appends one upload's record to the bench. received: its bytes as they came. */
+/* Adds one upload to the bench's record. received_len: its bytes as they came. */
 static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
 {
     const struct fp_upload *upload = work->upload;
@@ -287,12 +285,12 @@ static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
         set_memory_problem(work);
         return false;
     }
-    fp_delta_encode(&delta, &bench->records);
-    if (bench->records.failed) {
+    fp_record_add(&bench->record, &delta);
+    if (bench->record.failed) {
         set_memory_problem(work);
         return false;
     }
-    bench->record_ends[work->record_count++] = bench->records.len;
+    work->upload_count++;
     fp_metrics_add(work->ingest->metrics, FP_METRIC_INFLATED_BYTES, inflated.len);
     fp_metrics_add(work->ingest->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
     return true;
@@ -304,7 +302,7 @@ static void name_part(struct work *work)
     char detail[sizeof(work->problem->detail)];
     memcpy(detail, work->problem->detail, sizeof(detail));
     snprintf(work->problem->detail, sizeof(work->problem->detail), "part %zu: %.*s",
-             work->record_count + 1, (int)sizeof(detail) - 32, detail);
+             work->upload_count + 1, (int)sizeof(detail) - 32, detail);
 }
 
 static bool fold_parts(struct work *work, struct fp_str body)
@@ -323,9 +321,9 @@ static bool fold_parts(struct work *work, struct fp_str body)
         }
         if (step == FP_MULTIPART_END)
             break;
-        if (work->record_count == PARTS_MAX) {
+        if (work->upload_count == FP_RECORD_DELTAS_MAX) {
             fp_problem_set(work->problem, 413, "a multipart body can have %d parts at most",
-                           PARTS_MAX);
+                           FP_RECORD_DELTAS_MAX);
             return false;
         }
         struct fp_str inflated;
@@ -334,7 +332,7 @@ static bool fold_parts(struct work *work, struct fp_str body)
             return false;
         }
     }
-    if (work->record_count > 0)
+    if (work->upload_count > 0)
         return true;
     fp_problem_set(work->problem, 422, "the multipart body has no part");
     return false;
@@ -380,58 +378,31 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
     }
     ticket->ingest = ingest;
     ticket->workbench = bench;
-    ticket->record_count = work.record_count;
+    ticket->upload_count = work.upload_count;
     return true;
 }
 
 /* ---- committing ---- */
 
-static void note_result(struct fp_ticket *ticket, enum fp_spool_error result)
-{
-    int ok = FP_SPOOL_OK;
-    if (result != FP_SPOOL_OK)
-        atomic_compare_exchange_strong(&ticket->result, &ok, (int)result);
-}
-
-/* The last of the records and the committing thread calls done; nobody touches the ticket then. */
-static void let_go(struct fp_ticket *ticket, size_t count)
-{
-    struct fp_ingest *ingest = ticket->ingest;
-    if (atomic_fetch_sub(&ticket->waiting, count) != count)
-        return;
-    ticket->done(ticket->context);
-    atomic_fetch_sub(&ingest->committing, 1);
-}
-
-static void record_done(void *context, enum fp_spool_error result)
+static void committed(void *context, enum fp_spool_error result)
 {
     struct fp_ticket *ticket = context;
-    note_result(ticket, result);
-    let_go(ticket, 1);
+    struct fp_ingest *ingest = ticket->ingest;
+    ticket->result = result;
+    ticket->done(ticket->context);
+    atomic_fetch_sub(&ingest->committing, 1);
 }
 
 void fp_ingest_commit(struct fp_ticket *ticket)
 {
     struct fp_ingest *ingest = ticket->ingest;
     struct fp_workbench *bench = ticket->workbench;
-    size_t unqueued = ticket->record_count;
-    enum fp_spool_error result = FP_SPOOL_OK;
     atomic_fetch_add(&ingest->committing, 1);
-    atomic_init(&ticket->result, FP_SPOOL_OK);
-    atomic_init(&ticket->waiting, ticket->record_count + 1);
-
-    size_t start = 0;
-    for (size_t i = 0; i < ticket->record_count && result == FP_SPOOL_OK; i++) {
-        size_t end = bench->record_ends[i];
-        result = fp_spool_append(ingest->spool, bench->records.data + start, end - start,
-                                 record_done, ticket);
-        start = end;
-        if (result == FP_SPOOL_OK)
-            unqueued--;
-    }
-    note_result(ticket, result);
+    enum fp_spool_error error =
+        fp_spool_append(ingest->spool, bench->record.data, bench->record.len, committed, ticket);
     return_bench(ingest, bench);
-    let_go(ticket, unqueued + 1);
+    if (error != FP_SPOOL_OK)
+        committed(ticket, error);
 }
 
 size_t fp_ingest_committing(const struct fp_ingest *ingest)
@@ -441,8 +412,7 @@ size_t fp_ingest_committing(const struct fp_ingest *ingest)
 
 bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *problem)
 {
-    enum fp_spool_error result = (enum fp_spool_error)atomic_load(&ticket->result);
-    switch (result) {
+    switch (ticket->result) {
     case FP_SPOOL_OK:
         return true;
     case FP_SPOOL_TOO_LONG:
@@ -459,7 +429,8 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
     case FP_SPOOL_MEMORY:
         break;
     }
-    fp_problem_set(problem, 503, "the upload could not be stored: %s", fp_spool_error_text(result));
+    fp_problem_set(problem, 503, "the upload could not be stored: %s",
+                   fp_spool_error_text(ticket->result));
     problem->retry_s = RETRY_FULL_S;
     return false;
 }

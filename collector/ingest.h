@@ -1,5 +1,5 @@
 /*
- * Ingest: the one way in. A request's body becomes records in the spool, or a refusal that says
+ * Ingest: the one way in. A request's body becomes a record in the spool, or a refusal that says
  * why.
  *
  * A request goes: fp_ingest_rules (a snapshot for its whole life) → fp_ingest_admit → the body is
@@ -86,29 +86,28 @@ struct fp_upload {
 
 struct fp_workbench;
 
-/* One request between prepare and its outcome; lies in the caller's memory, zeroed before. */
+/* One request between prepare and its outcome; lies in the caller's memory. */
 struct fp_ticket {
     /* Called once, perhaps before fp_ingest_commit returns; nothing touches the ticket after. */
     void (*done)(void *context);
     void *context;
     struct fp_ingest *ingest;
     struct fp_workbench *workbench; /* held from prepare to commit */
-    size_t record_count;
-    atomic_size_t waiting; /* records not yet durable, and one for the committing thread */
-    atomic_int result;     /* the first enum fp_spool_error that was not OK */
+    size_t upload_count;
+    enum fp_spool_error result; /* set before done */
 };
 
 /*
  * Inflates, decodes, folds and encodes: the uploads of one request, all of them or none. True: the
- * ticket holds their records and must be committed. False: *problem says why, nothing is held.
+ * ticket holds their record and must be committed. False: *problem says why, nothing is held.
  */
 bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
                        struct fp_ticket *ticket, struct fp_problem *problem) FP_MUST_CHECK;
 
-/* Hands the records to the spool. ticket->done will be called, whatever happens. */
+/* Hands the record to the spool. ticket->done will be called, whatever happens. */
 void fp_ingest_commit(struct fp_ticket *ticket);
 
-/* After done: true when all records are durable, else *problem says why not. */
+/* After done: true when the record is durable, else nothing is stored and *problem says why. */
 bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *problem) FP_MUST_CHECK;
 
 /* How many tickets wait for the spool. Once 0 after fp_spool_stop_appends, done is called no more.

@@ -9,6 +9,7 @@
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
 #include "collector/base/uuid.h"
+#include "collector/rollup/record.h"
 #include "collector/rollup/rollup.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ struct fp_writer {
     struct fp_metrics *metrics;
     struct fp_store *store;
     struct fp_rollup rollup;
-    struct fp_arena arena; /* of the delta that is being added */
+    struct fp_arena arena; /* of the record that is being added */
     pthread_t thread;
 
     _Atomic bool stopping;
@@ -95,48 +96,72 @@ static void pause_us(const struct fp_writer *writer, int64_t duration_us)
 
 /* ---- building a window ---- */
 
+/* Moves a record that will never be counted to a file of its own. */
+static bool set_aside(struct fp_writer *writer, const struct fp_spool_record *record,
+                      const char *reason, const char *detail)
+{
+    if (fp_spool_quarantine(writer->spool, record) != FP_SPOOL_OK)
+        return false;
+    size_t uploads = fp_record_count(record->bytes, record->len);
+    fp_metrics_add(writer->metrics, FP_METRIC_UPLOADS_QUARANTINED, uploads > 0 ? uploads : 1);
+    fp_log(FP_LOG_ERROR, "upload set aside", "reason=%s sequence=%" PRIu64 " uploads=%zu detail=%s",
+           reason, record->sequence, uploads, detail);
+    return true;
+}
+
 /* Sets a record aside that no version of ours could have written, or that a later one did. */
 static bool set_unreadable_aside(struct fp_writer *writer, const struct fp_spool_record *record,
                                  enum fp_delta_error error)
 {
     if (record->sequence <= writer->aside_sequence)
         return true;
-    if (fp_spool_quarantine(writer->spool, record) != FP_SPOOL_OK)
+    bool is_later = error == FP_DELTA_VERSION;
+    if (!set_aside(writer, record, is_later ? "unknown-version" : "damaged",
+                   is_later ? "a later version wrote it" : "no version writes such bytes"))
         return false;
     writer->aside_sequence = record->sequence;
-    fp_metrics_add(writer->metrics, FP_METRIC_UPLOADS_QUARANTINED, 1);
-    fp_log(FP_LOG_ERROR, "upload set aside", "reason=%s sequence=%" PRIu64,
-           error == FP_DELTA_VERSION ? "unknown-version" : "damaged", record->sequence);
     return true;
 }
 
-/* Adds a record's delta to the rollup. */
+/* Adds an upload to the rollup; false when there is no room. */
+static bool add_upload(struct fp_writer *writer, const struct fp_delta *delta,
+                       struct window *window)
+{
+    switch (fp_rollup_add(&writer->rollup, delta)) {
+    case FP_ROLLUP_COUNTED:
+        window->counted++;
+        return true;
+    case FP_ROLLUP_DUPLICATE:
+        window->duplicates++;
+        return true;
+    case FP_ROLLUP_EXPIRED:
+        window->expired++;
+        return true;
+    case FP_ROLLUP_NO_ROOM:
+    default:
+        return false;
+    }
+}
+
+/* Adds a record's uploads to the rollup: all are readable, or none is added. */
 static enum fp_store_result add_record(struct fp_writer *writer,
                                        const struct fp_spool_record *record, struct window *window)
 {
-    struct fp_delta delta;
+    struct fp_record uploads;
     if (record->sequence == writer->skip_sequence)
         return FP_STORE_OK;
     fp_arena_clear(&writer->arena);
-    enum fp_delta_error error = fp_delta_decode(record->bytes, record->len, &writer->arena, &delta);
+    enum fp_delta_error error =
+        fp_record_decode(record->bytes, record->len, &writer->arena, &uploads);
     if (error == FP_DELTA_MEMORY)
         return FP_STORE_REFUSED;
     if (error != FP_DELTA_OK)
         return set_unreadable_aside(writer, record, error) ? FP_STORE_OK : FP_STORE_MEMORY;
-    switch (fp_rollup_add(&writer->rollup, &delta)) {
-    case FP_ROLLUP_COUNTED:
-        window->counted++;
-        return FP_STORE_OK;
-    case FP_ROLLUP_DUPLICATE:
-        window->duplicates++;
-        return FP_STORE_OK;
-    case FP_ROLLUP_EXPIRED:
-        window->expired++;
-        return FP_STORE_OK;
-    case FP_ROLLUP_NO_ROOM:
-    default:
-        return FP_STORE_REFUSED;
+    for (size_t i = 0; i < uploads.count; i++) {
+        if (!add_upload(writer, &uploads.deltas[i], window))
+            return FP_STORE_REFUSED;
     }
+    return FP_STORE_OK;
 }
 
 /*
@@ -178,16 +203,14 @@ static enum fp_store_result set_refused_aside(struct fp_writer *writer)
 {
     struct fp_spool_batch batch;
     if (fp_spool_read(writer->spool, writer->position, READ_BYTES, 1, &batch) != FP_SPOOL_OK ||
-        batch.count == 0 || fp_spool_quarantine(writer->spool, &batch.records[0]) != FP_SPOOL_OK)
+        batch.count == 0 ||
+        !set_aside(writer, &batch.records[0], "refused", fp_store_message(writer->store)))
         return FP_STORE_MEMORY;
     writer->skip_sequence = batch.records[0].sequence;
-    fp_metrics_add(writer->metrics, FP_METRIC_UPLOADS_QUARANTINED, 1);
-    fp_log(FP_LOG_ERROR, "upload set aside", "reason=refused sequence=%" PRIu64 " detail=%s",
-           batch.records[0].sequence, fp_store_message(writer->store));
     return FP_STORE_OK;
 }
 
-/* Of a refused window, tries half; of a single upload, none. */
+/* Of a refused window, tries half; of a single record, none. */
 static enum fp_store_result halve(struct fp_writer *writer, const struct window *window)
 {
     if (window->records > 1) {
@@ -277,15 +300,15 @@ static enum fp_store_result flush(struct fp_writer *writer)
 static int64_t read_oldest_us(struct fp_writer *writer)
 {
     struct fp_spool_batch batch;
-    struct fp_delta delta;
+    struct fp_record uploads;
     if (fp_spool_read(writer->spool, writer->position, READ_BYTES, 1, &batch) != FP_SPOOL_OK ||
         batch.count == 0)
         return 0;
     fp_arena_clear(&writer->arena);
-    if (fp_delta_decode(batch.records[0].bytes, batch.records[0].len, &writer->arena, &delta) !=
+    if (fp_record_decode(batch.records[0].bytes, batch.records[0].len, &writer->arena, &uploads) !=
         FP_DELTA_OK)
         return 0;
-    return delta.received_us;
+    return uploads.deltas[0].received_us;
 }
 
 static void show_backlog_age(struct fp_writer *writer)

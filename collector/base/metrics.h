@@ -37,7 +37,8 @@
     X(ACK_SECONDS, HISTOGRAM, "ack_seconds", "", "From the end of a body to its durable reply")    \
     X(SPOOL_BYTES, GAUGE, "spool_bytes", "", "Bytes of spool segments on disk")                    \
     X(SPOOL_MAX_BYTES, GAUGE, "spool_max_bytes", "", "The configured ceiling of spool_bytes")      \
-    X(SPOOL_BACKLOG_RECORDS, GAUGE, "spool_backlog_records", "", "Uploads not yet flushed")        \
+    X(SPOOL_BACKLOG_RECORDS, GAUGE, "spool_backlog_records", "",                                   \
+      "Requests whose uploads are not yet flushed")                                                \
     X(SPOOL_BACKLOG_AGE_SECONDS, GAUGE, "spool_backlog_age_seconds", "",                           \
       "Age of the oldest upload not yet flushed")                                                  \
     X(SPOOL_COMMITS, COUNTER, "spool_commits_total", "", "Group commits (fdatasync calls)")        \

@@ -193,7 +193,7 @@ static void count_upload(const struct request *request, bool accepted)
 {
     struct fp_metrics *metrics = request->http->metrics;
     if (accepted) {
-        fp_metrics_add(metrics, FP_METRIC_UPLOADS_ACCEPTED, request->ticket.record_count);
+        fp_metrics_add(metrics, FP_METRIC_UPLOADS_ACCEPTED, request->ticket.upload_count);
         fp_metrics_observe_us(metrics, FP_METRIC_ACK_SECONDS,
                               fp_clock_monotonic_us() - request->received_us);
     } else {

@@ -1,5 +1,5 @@
 /*
- * Delta: what one upload adds to the numbers. Its bytes are the spool's record.
+ * Delta: what one upload adds to the numbers.
  *
  * Invariants: times are whole microseconds; per delta, exactly,
  *   sum of stack_samples.self_us + unattributed_us = profiled_us, and

@@ -10,7 +10,8 @@
 
 enum fp_delta_flag { FP_DELTA_HAS_LOAD = 1, FP_DELTA_TRUNCATED = 2, FP_DELTA_FLAGS = 3 };
 
-/* Bounds that keep a window's sums within 64 bits: 20,000 times 2^48 is below 2^63. */
+/* Bounds that keep a window's sums within 64 bits: 20,000 uploads and a record's more, times 2^48,
+ * are below 2^63. */
 #define FP_DELTA_TIME_MAX_US (INT64_C(1) << 48)
 #define FP_DELTA_VALUE_MAX_US (INT64_C(1) << 53)
 

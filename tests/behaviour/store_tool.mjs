@@ -68,7 +68,9 @@ process.on('exit', killWriters);
  * @property {string} spoolDir
  * @property {(seed: number, count: number, receivedUs?: number) => Promise<void>} append durable when it resolves
  * @property {(seed: number) => Promise<Delta>} describe
- * @property {() => Promise<void>} damage appends a record that cannot be read
+ * @property {(seed: number, count: number) => Promise<void>} form the same, all in one record
+ * @property {(seed?: number) => Promise<void>} damage appends a record that cannot be read, the seed's delta
+ *   before what is broken
  * @property {(name: string) => Promise<number>} metric
  * @property {(timeoutMs?: number) => Promise<void>} flushed resolves when nothing waits in the spool
  * @property {() => string} log
@@ -112,7 +114,8 @@ export async function startWriter({ conninfo, spoolDir = path.join(temporaryDir(
     spoolDir,
     append: (seed, count, receivedUs) => send(`append ${seed} ${count}${receivedUs ? ` ${receivedUs}` : ''}`),
     describe: (seed) => send(`describe ${seed} ${fixed}`),
-    damage: () => send('damage'),
+    form: (seed, count) => send(`form ${seed} ${count}`),
+    damage: (seed = 0) => send(`damage ${seed}`),
     metric,
     flushed: async (timeoutMs = 30_000) => {
       const done = async () => {

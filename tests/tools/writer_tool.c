@@ -6,15 +6,19 @@
  * Settings: window_us, max_window_us, facts_us, log_us, ids_us, stop_us, segment_bytes. Commands on
  * standard input, one a line; each is answered by one line of JSON:
  *
- *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …; answers when durable
+ *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …, each a record of its
+ *                                       own; answers when durable
+ *     form SEED COUNT                   the same deltas in one record
  *     describe SEED [RECEIVED_US]       what such a delta holds
- *     damage                            a record that no version could have written
+ *     damage [SEED]                     a record that no version could have written, behind a good
+ *                                       delta if a seed is given
  *     position                          the spool's position and its end
  *     metrics                           Prometheus text as a JSON string
  *     quit                              stops the writer, closes the spool
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
+#include "collector/rollup/record.h"
 #include "collector/writer.h"
 
 #include "tests/tools/random_delta.h"
@@ -34,6 +38,7 @@ struct tool {
     struct fp_arena arena;
     struct fp_buf bytes;
     int done_fd; /* counts appends that are durable */
+    uint64_t routes;
 };
 
 static void die(const char *what)
@@ -49,7 +54,7 @@ static void draw(struct tool *tool, uint64_t seed, int64_t received_us, struct f
         .received_us = received_us,
         .max_samples = 30,
         .functions = 40,
-        .routes = 3,
+        .routes = (unsigned)tool->routes,
     };
     fp_arena_clear(&tool->arena);
     random_delta(&settings, &tool->arena, delta);
@@ -81,23 +86,49 @@ static void await_done(const struct tool *tool, uint64_t count)
     }
 }
 
+static void answer_appended(const struct tool *tool, uint64_t count)
+{
+    printf("{\"appended\": %" PRIu64 ", \"tail\": %" PRIu64 "}\n", count,
+           fp_spool_tail(tool->spool));
+}
+
 static void append(struct tool *tool, uint64_t seed, uint64_t count, int64_t received_us)
 {
     for (uint64_t i = 0; i < count; i++) {
         struct fp_delta delta;
         draw(tool, seed + i, received_us, &delta);
         fp_buf_clear(&tool->bytes);
-        fp_delta_encode(&delta, &tool->bytes);
+        fp_record_add(&tool->bytes, &delta);
         append_bytes(tool, tool->bytes.data, tool->bytes.len);
     }
     await_done(tool, count);
-    printf("{\"appended\": %" PRIu64 ", \"tail\": %" PRIu64 "}\n", count,
-           fp_spool_tail(tool->spool));
+    answer_appended(tool, count);
 }
 
-static void damage(struct tool *tool)
+static void append_form(struct tool *tool, uint64_t seed, uint64_t count)
 {
-    append_bytes(tool, "\1broken", 7);
+    fp_buf_clear(&tool->bytes);
+    for (uint64_t i = 0; i < count; i++) {
+        struct fp_delta delta;
+        draw(tool, seed + i, fp_clock_real_us(), &delta);
+        fp_record_add(&tool->bytes, &delta);
+    }
+    append_bytes(tool, tool->bytes.data, tool->bytes.len);
+    await_done(tool, 1);
+    answer_appended(tool, count);
+}
+
+static void damage(struct tool *tool, uint64_t seed)
+{
+    static const char broken[] = "\7\0\0\0\1broken";
+    fp_buf_clear(&tool->bytes);
+    if (seed > 0) {
+        struct fp_delta delta;
+        draw(tool, seed, fp_clock_real_us(), &delta);
+        fp_record_add(&tool->bytes, &delta);
+    }
+    fp_buf_add(&tool->bytes, broken, sizeof(broken) - 1);
+    append_bytes(tool, tool->bytes.data, tool->bytes.len);
     await_done(tool, 1);
     printf("{}\n");
 }
@@ -156,8 +187,10 @@ static bool obey(struct tool *tool, const char *line)
         append(tool, seed, count, received_us > 0 ? received_us : fp_clock_real_us());
     else if (sscanf(line, "describe %" SCNu64 " %" SCNd64, &seed, &received_us) >= 1)
         describe(tool, seed, received_us);
-    else if (sscanf(line, "%31s", word) == 1 && strcmp(word, "damage") == 0)
-        damage(tool);
+    else if (sscanf(line, "form %" SCNu64 " %" SCNu64, &seed, &count) == 2)
+        append_form(tool, seed, count);
+    else if (sscanf(line, "%31s %" SCNu64, word, &seed) >= 1 && strcmp(word, "damage") == 0)
+        damage(tool, seed);
     else if (strcmp(word, "position") == 0)
         printf("{\"position\": %" PRIu64 ", \"tail\": %" PRIu64 "}\n",
                fp_spool_position(tool->spool), fp_spool_tail(tool->spool));
@@ -171,7 +204,7 @@ static bool obey(struct tool *tool, const char *line)
 }
 
 static void read_setting(const char *argument, struct fp_writer_settings *settings,
-                         uint64_t *segment_bytes)
+                         uint64_t *segment_bytes, uint64_t *routes)
 {
     const struct {
         const char *name;
@@ -184,6 +217,7 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         {"ids_us=", &settings->retention.upload_ids_us},
         {"stop_us=", &settings->stop_timeout_us},
         {"segment_bytes=", (int64_t *)segment_bytes},
+        {"routes=", (int64_t *)routes},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         size_t len = strlen(known[i].name);
@@ -214,7 +248,8 @@ static void open_spool(struct tool *tool, const char *path, uint64_t segment_byt
 
 int main(int argc, char **argv)
 {
-    struct tool tool = {.metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC)};
+    struct tool tool = {
+        .metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC), .routes = 3};
     struct fp_writer_settings settings = {
         .min_window_us = 20 * FP_US_PER_MS,
         .max_window_us = 10 * FP_US_PER_S,
@@ -226,7 +261,7 @@ int main(int argc, char **argv)
         die("usage: writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]");
     settings.database = argv[1];
     for (int i = 3; i < argc; i++)
-        read_setting(argv[i], &settings, &segment_bytes);
+        read_setting(argv[i], &settings, &segment_bytes, &tool.routes);
     fp_arena_init(&tool.arena, ARENA_MAX);
     fp_buf_init(&tool.bytes, ARENA_MAX);
     open_spool(&tool, argv[2], segment_bytes);
