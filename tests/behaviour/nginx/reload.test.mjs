@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { shown, withKeyFile } from '../headers/token.mjs';
 import { exchange, linesOf, requestBytes } from '../headers/wire.mjs';
 import { temporaryDir, waitFor } from '../stack.mjs';
-import { ask } from './load.mjs';
+import { ask } from '../headers/load.mjs';
 import { long, makeFiles, startModule } from './nginx.mjs';
 
 const keyFile = `${temporaryDir('reload')}/token.key`;

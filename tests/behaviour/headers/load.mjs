@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 
-import { no, yes } from '../headers/cases/words.mjs';
+import { no, yes } from './cases/words.mjs';
 
 const perConnection = 1000;
 

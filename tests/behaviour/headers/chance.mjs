@@ -1,0 +1,82 @@
+/** What chance allows, and what a sticky key decides, by arithmetic that shares no code with ours. */
+import assert from 'node:assert/strict';
+
+/**
+ * The sum of the binomial probabilities that are at most that of `hits`: below 0.001 the count lies outside the
+ * 99.9 % interval.
+ * @param {number} hits
+ * @param {number} trials
+ * @param {number} rate
+ */
+export function likelihood(hits, trials, rate) {
+  let log = trials * Math.log1p(-rate);
+  const logs = [log];
+  for (let k = 1; k <= Math.min(trials, Math.max(2 * hits, 2 * trials * rate) + 100); k++) {
+    log += Math.log((trials - k + 1) / k) + Math.log(rate / (1 - rate));
+    logs.push(log);
+  }
+  return logs.filter((other) => other <= logs[hits] + 1e-9).reduce((sum, other) => sum + Math.exp(other), 0);
+}
+
+/** @typedef {{ yes: boolean, worker: string }} Lot what one request's answer said, and which worker said it */
+
+/**
+ * What lies outside the 99.9 % interval, of each worker's answers and of all.
+ * @param {Lot[]} lots
+ * @param {number} rate
+ */
+function outliers(lots, rate) {
+  const workers = [...new Set(lots.map(({ worker }) => worker))];
+  assert.equal(workers.length, 2, 'both workers have answered');
+  return [lots, ...workers.map((worker) => lots.filter((lot) => lot.worker === worker))]
+    .map((some) => [some.filter((lot) => lot.yes).length, some.length])
+    .filter(([hits, trials]) => likelihood(hits, trials, rate) < 0.001);
+}
+
+/**
+ * Fails when two workers sample otherwise than at this rate. One count in a thousand lies outside the interval by
+ * chance: not twice in a row.
+ * @param {() => Promise<Lot[]>} draw
+ * @param {number} rate
+ */
+export async function assertChance(draw, rate) {
+  const first = outliers(await draw(), rate);
+  if (first.length === 0) return;
+  const second = outliers(await draw(), rate);
+  assert.equal(second.length, 0, `hits, trials: ${JSON.stringify([first, second])}`);
+}
+
+const mask = (1n << 64n) - 1n;
+const rotate = (/** @type {bigint} */ x, /** @type {bigint} */ bits) => ((x << bits) | (x >> (64n - bits))) & mask;
+
+/** One round of SipHash, as its authors draw it. */
+function sipRound(/** @type {bigint[]} */ v) {
+  v[0] = (v[0] + v[1]) & mask; v[2] = (v[2] + v[3]) & mask;
+  v[1] = rotate(v[1], 13n) ^ v[0]; v[3] = rotate(v[3], 16n) ^ v[2];
+  v[0] = rotate(v[0], 32n);
+  v[2] = (v[2] + v[1]) & mask; v[0] = (v[0] + v[3]) & mask;
+  v[1] = rotate(v[1], 17n) ^ v[2]; v[3] = rotate(v[3], 21n) ^ v[0];
+  v[2] = rotate(v[2], 32n);
+}
+
+/** SipHash-2-4. */
+function siphash(/** @type {Buffer} */ key, /** @type {Buffer} */ text) {
+  const [k0, k1] = [key.readBigUInt64LE(0), key.readBigUInt64LE(8)];
+  const v = [k0 ^ 0x736f6d6570736575n, k1 ^ 0x646f72616e646f6dn, k0 ^ 0x6c7967656e657261n, k1 ^ 0x7465646279746573n];
+  const padded = Buffer.alloc(Math.floor(text.length / 8) * 8 + 8);
+  text.copy(padded);
+  padded[padded.length - 1] = text.length & 0xff;
+  for (let at = 0; at < padded.length; at += 8) {
+    const word = padded.readBigUInt64LE(at);
+    v[3] ^= word;
+    sipRound(v); sipRound(v);
+    v[0] ^= word;
+  }
+  v[2] ^= 0xffn;
+  for (let i = 0; i < 4; i++) sipRound(v);
+  return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/** Is a visitor with this key one of the sampled, as docs/nginx.md has it? */
+export const isSampled = (/** @type {string} */ key, /** @type {number} */ ppm) => (
+  siphash(Buffer.from('fleetprof sample'), Buffer.from(key)) / 18446744073710n < BigInt(ppm));

@@ -1,0 +1,16 @@
+/** The arithmetic by which the servers are judged. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { isSampled, likelihood } from './chance.mjs';
+
+test('the interval is that of the binomial distribution', () => {
+  assert.ok(Math.abs(likelihood(0, 10, 0.5) - 2 / 1024) < 1e-12);
+  assert.ok(Math.abs(likelihood(5, 10, 0.5) - 1) < 1e-12);
+  assert.ok(likelihood(237, 20_000, 0.01) > 0.001 && likelihood(255, 20_000, 0.01) < 0.001);
+});
+
+test('the two visitors of the cases lie on either side of one half', () => {
+  assert.equal(isSampled('visitor-1', 500_000), true);
+  assert.equal(isSampled('0123456789abcdef', 500_000), false);
+});

@@ -1,0 +1,71 @@
+/** As many page loads are sampled as chance allows, by each child; a visitor as his key says, as on nginx. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+
+import { assertChance, isSampled } from '../headers/chance.mjs';
+import { ask } from '../headers/load.mjs';
+import { long, makeFiles } from '../nginx/nginx.mjs';
+import { waitFor } from '../stack.mjs';
+import { startHttpd } from './httpd.mjs';
+
+const requests = long ? 200_000 : 20_000;
+const rates = [['percent', '1%', 1 / 100], ['fraction', '1/2000', 1 / 2000]];
+
+const twoChildren = {
+  event: 'ServerLimit 2\nThreadsPerChild 8\nMaxRequestWorkers 16\nMinSpareThreads 1\nMaxSpareThreads 16',
+  prefork: 'ServerLimit 2\nMaxRequestWorkers 2\nMinSpareServers 1\nMaxSpareServers 2',
+};
+
+for (const [mpm, children] of Object.entries(twoChildren)) {
+  describe(mpm, () => {
+    /** @type {Awaited<ReturnType<typeof startHttpd>>} */
+    let httpd;
+
+    before(async () => {
+      const root = makeFiles();
+      httpd = await startHttpd({
+        mpm,
+        conf: ({ port, dir }) => `${children}
+          MaxKeepAliveRequests 0
+          LogFormat "%P %{FLEETPROF_SAMPLED}e" lots
+          SetEnvIfExpr "%{QUERY_STRING} =~ /visitor=(.*)/" VISITOR=$1
+          ${[...rates, ['half', '50%'], ['sticky', '1/20 key=%{reqenv:VISITOR}']].map(([name, rate]) => `<VirtualHost 127.0.0.1:${port}>
+            ServerName ${name}\nDocumentRoot ${root}\nFleetProf on\nFleetProfSample ${rate}
+            CustomLog ${dir}/${name}.log lots\n</VirtualHost>`).join('\n')}`,
+      });
+    });
+    after(() => httpd?.stop());
+
+    /** Asks, and reads from the log which child drew what. */
+    async function draw(/** @type {string} */ host, count = requests) {
+      const log = `${httpd.dir}/${host}.log`;
+      fs.writeFileSync(log, '');
+      await ask(httpd.port, host, Array.from({ length: count }, () => '/page.html'));
+      const lines = await waitFor(() => {
+        const read = fs.readFileSync(log, 'utf8').split('\n').slice(0, -1);
+        return read.length === count && read;
+      }, { what: 'log of every request' });
+      return lines.map((line) => ({ worker: line.split(' ')[0], yes: line.endsWith(' 1') }));
+    }
+
+    // Before anything else: children that shared a seed would now be at the same place.
+    test('the children do not draw the same numbers', async () => {
+      const lots = await draw('half', 8000);
+      const [one, other] = [...new Set(lots.map(({ worker }) => worker))]
+        .map((worker) => lots.filter((lot) => lot.worker === worker).slice(0, 500).map(({ yes }) => Number(yes)).join(''));
+      assert.equal(other?.length, 500);
+      assert.notEqual(one, other);
+    });
+
+    for (const [name, , rate] of rates) {
+      test(`chance hits the rate: ${name}`, () => assertChance(() => draw(String(name)), Number(rate)));
+    }
+
+    test('visitors are hit as their keys say, each of them always or never', async () => {
+      const visitors = Array.from({ length: 5000 }, (_, i) => String(i));
+      const lots = await ask(httpd.port, 'sticky', visitors.map((visitor) => `/page.html?visitor=${visitor}`));
+      assert.deepEqual(lots.map(({ yes }) => yes), visitors.map((visitor) => isSampled(visitor, 50_000)));
+    });
+  });
+}
