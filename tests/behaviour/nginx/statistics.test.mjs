@@ -1,4 +1,5 @@
 /** As many page loads are sampled as chance allows, by each worker; a visitor always or never. */
+import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { assertChance, isSampled } from '../headers/chance.mjs';
