@@ -7,6 +7,7 @@
 #include "collector/base/arena.h"
 
 #include <stdalign.h>
+#include <stdlib.h>
 
 enum { BLOCK_MIN = 4096, BLOCK_MAX = 1024 * 1024, ALIGNMENT = alignof(max_align_t) };
 

@@ -4,6 +4,8 @@
 #include "collector/base/buf.h"
 
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { CAP_MIN = 64 };
 

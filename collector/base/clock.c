@@ -3,6 +3,8 @@
  */
 #include "collector/base/clock.h"
 
+#include <time.h>
+
 static int64_t now_us(clockid_t clock)
 {
     struct timespec now;

@@ -7,6 +7,7 @@
  */
 #include "collector/base/map.h"
 
+#include <stdlib.h>
 #include <sys/random.h>
 
 /* The first table holds max_count keys, within these bounds: most maps never grow. */

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 enum metric_type { COUNTER, GAUGE, HISTOGRAM };
 

@@ -29,6 +29,15 @@
     X(UPLOADS_FLUSHED, COUNTER, "uploads_flushed_total", "", "Uploads counted in the database")    \
     X(ENTRIES_SKIPPED, COUNTER, "entries_skipped_total", "",                                       \
       "Performance entries of other types, skipped")                                               \
+    X(PAGE_TOKENS_GOOD, COUNTER, "page_tokens_total", "verdict=\"good\"",                          \
+      "Uploads to sites with token keys, by what their page token was worth")                      \
+    X(PAGE_TOKENS_MISSING, COUNTER, "page_tokens_total", "verdict=\"missing\"", "")                \
+    X(PAGE_TOKENS_FORGED, COUNTER, "page_tokens_total", "verdict=\"forged\"", "")                  \
+    X(PAGE_TOKENS_EXPIRED, COUNTER, "page_tokens_total", "verdict=\"expired\"", "")                \
+    X(PAGE_TOKENS_EARLY, COUNTER, "page_tokens_total", "verdict=\"early\"", "")                    \
+    X(PAGE_TOKENS_USED_UP, COUNTER, "page_tokens_total", "verdict=\"used_up\"", "")                \
+    X(PAGE_TOKENS_FORGOTTEN, COUNTER, "page_tokens_total", "verdict=\"forgotten\"", "")            \
+    X(PAGE_TOKENS_UNCHECKED, COUNTER, "page_tokens_total", "verdict=\"unchecked\"", "")            \
     X(BODY_BYTES, COUNTER, "body_bytes_total", "", "Bytes of request bodies received")             \
     X(INFLATED_BYTES, COUNTER, "inflated_bytes_total", "", "Bytes of bodies after inflating")      \
     X(RESPONSES_2XX, COUNTER, "http_responses_total", "class=\"2xx\"", "Replies by status class")  \

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { CHUNK_LEN = 64 * 1024, NAME_LEN = 64 };
 

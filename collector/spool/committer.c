@@ -15,6 +15,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
 
 /* How often a blocked spool tries again by itself. */
 #define RETRY_US (500 * FP_US_PER_MS)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
 /* A batch's memory above this is given back before the next one. */
 enum { KEPT_BYTES = 1024 * 1024, KEPT_RECORDS = 4096 };

@@ -10,6 +10,8 @@
 #include "collector/base/crc32c.h"
 #include "collector/spool/segment.h"
 
+#include <stdlib.h>
+
 enum { WINDOW_LEN = 256 * 1024, WINDOW_KEPT_LEN = 4 * WINDOW_LEN, SECTOR_LEN = 4096 };
 
 void fp_scan_begin(struct fp_scan *scan, int file, const struct fp_uuid *segment_id,

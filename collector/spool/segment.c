@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { HEADER_COPIES = 2, HEADER_COPY_LEN = FP_SEGMENT_HEADER_LEN / HEADER_COPIES };
 

@@ -14,6 +14,9 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
 /* Frames that may wait for the disk. One longer record may wait alone. */
 #define QUEUE_MAX_BYTES ((size_t)32 * 1024 * 1024)

@@ -5,6 +5,8 @@
 
 #include "collector/spool/segment.h"
 
+#include <stdlib.h>
+
 bool fp_table_add(struct fp_table *table, const struct fp_table_segment *segment)
 {
     if (table->count == FP_TABLE_MAX)
