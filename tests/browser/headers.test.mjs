@@ -287,8 +287,8 @@ for (const { name, missing, start } of headerServers) {
       test(`${policy.name}: profiling is ${policy.profiles ? 'on' : 'off'}`, async () => {
         const at = `/${placeOf(policy)}/page`;
         const [today, tomorrow] = await Promise.all([visit(tabs.today, `${at}#below`), visit(tabs.tomorrow, at)]);
-        assert.equal(today.profiler, worksIf(policy.profiles), `the browser was told ${today.said}`);
-        assert.equal(tomorrow.profiler, worksIf(policy.tomorrow ?? policy.profiles), `tomorrow's was told ${tomorrow.said}`);
+        assert.equal(today.profiler, worksIf(policy.profiles), today.said);
+        assert.equal(tomorrow.profiler, worksIf(policy.tomorrow ?? policy.profiles), `tomorrow: ${tomorrow.said}`);
         if (policy.loadsAtTop) assert.equal(await tabs.today.evaluate(() => scrollY), 0, today.said);
 
         // What the server thinks it said; empty or "-" where it was not its word.
