@@ -68,6 +68,14 @@ export function httpdCommand(dir, text) {
   return [program, '-d', dir, '-f', file];
 }
 
+/** With FLEETPROF_VALGRIND set, httpd runs under valgrind, which writes into the folder what it finds. */
+const watcher = (/** @type {string} */ dir) => (process.env.FLEETPROF_VALGRIND
+  ? ['valgrind', '--quiet', '--trace-children=yes', '--vgdb=no', `--log-file=${dir}/valgrind.%p`] : []);
+
+/** What valgrind found, in all processes. */
+const memoryErrors = (/** @type {string} */ dir) => fs.readdirSync(dir).filter((name) => name.startsWith('valgrind.'))
+  .map((name) => fs.readFileSync(`${dir}/${name}`, 'utf8')).join('');
+
 async function listens(/** @type {number} */ port) {
   const socket = net.connect(port, '127.0.0.1');
   return new Promise((resolve) => {
@@ -85,7 +93,7 @@ export async function startHttpd({ conf, mpm, modules }) {
   const port = await freePort();
   const text = configuration({ dir, port, mpm, modules, conf: conf({ port, dir }) });
   // prefork stops its children by a signal to its whole process group: it gets one of its own.
-  const server = startProcess('httpd', ['setsid', ...httpdCommand(dir, text), '-DFOREGROUND'],
+  const server = startProcess('httpd', ['setsid', ...watcher(dir), ...httpdCommand(dir, text), '-DFOREGROUND'],
     { deathSignal: 'SIGTERM', env: sanitizerEnvironment() });
   const read = (/** @type {string} */ name) => (
     fs.existsSync(`${dir}/${name}`) ? fs.readFileSync(`${dir}/${name}`, 'utf8') : '');
@@ -102,6 +110,7 @@ export async function startHttpd({ conf, mpm, modules }) {
     stop: async () => {
       await server.stop('SIGTERM');
       assert.doesNotMatch(errorLog(), /:(alert|crit|emerg)\]|exit signal|runtime error|AddressSanitizer/);
+      assert.equal(memoryErrors(dir), '');
     },
   };
 }
