@@ -6,10 +6,12 @@
 /* The media type without its parameters. */
 static struct fleetprof_slice essence(struct fleetprof_slice content_type)
 {
-    struct fleetprof_slice type = {NULL, 0};
+    struct fleetprof_slice type = {content_type.data, 0};
 
-    (void)fleetprof_slice_split(&content_type, ';', &type);
-    return type;
+    while (type.len < content_type.len && content_type.data[type.len] != ';') {
+        type.len++;
+    }
+    return fleetprof_slice_trim(type);
 }
 
 static bool is_any_of(struct fleetprof_slice text, const struct fleetprof_slice *set, size_t count)
@@ -125,28 +127,55 @@ bool fleetprof_has_policy(const struct fleetprof_types *types,
     return accepts_documents(types, exchange->accept);
 }
 
-/* Takes one directive off the front: a comma inside double quotes does not end it. */
-static bool take_directive(struct fleetprof_slice *rest, struct fleetprof_slice *directive)
+struct directive {
+    struct fleetprof_slice name;
+    struct fleetprof_slice argument;
+    bool has_argument;
+};
+
+/* The length of an argument: a comma inside double quotes does not end it. */
+static size_t argument_len(struct fleetprof_slice text)
 {
     bool quoted = false;
     size_t i;
 
-    if (rest->len == 0) {
-        return false;
-    }
-    for (i = 0; i < rest->len && (quoted || rest->data[i] != ','); i++) {
-        if (quoted && rest->data[i] == '\\' && i + 1 < rest->len) {
+    for (i = 0; i < text.len && (quoted || text.data[i] != ','); i++) {
+        if (quoted && text.data[i] == '\\' && i + 1 < text.len) {
             i++;
-        } else if (rest->data[i] == '"') {
+        } else if (text.data[i] == '"') {
             quoted = !quoted;
         }
     }
-    *directive = fleetprof_slice_trim((struct fleetprof_slice){rest->data, i});
-    if (i < rest->len) {
+    return i;
+}
+
+static void skip(struct fleetprof_slice *rest, size_t len)
+{
+    rest->data += len;
+    rest->len -= len;
+}
+
+/* Takes one directive and its comma off the front. False: nothing is left. */
+static bool take_directive(struct fleetprof_slice *rest, struct directive *directive)
+{
+    size_t i = 0;
+
+    if (rest->len == 0) {
+        return false;
+    }
+    while (i < rest->len && rest->data[i] != ',' && rest->data[i] != '=') {
         i++;
     }
-    rest->data += i;
-    rest->len -= i;
+    directive->name = fleetprof_slice_trim((struct fleetprof_slice){rest->data, i});
+    skip(rest, i);
+    directive->has_argument = rest->len > 0 && rest->data[0] == '=';
+    if (directive->has_argument) {
+        skip(rest, 1);
+        i = argument_len(*rest);
+        directive->argument = fleetprof_slice_trim((struct fleetprof_slice){rest->data, i});
+        skip(rest, i);
+    }
+    skip(rest, rest->len > 0 ? 1 : 0);
     return true;
 }
 
@@ -164,22 +193,20 @@ static bool is_positive(struct fleetprof_slice argument)
 void fleetprof_cache_control_add(struct fleetprof_cache_control *control,
                                  struct fleetprof_slice line)
 {
-    struct fleetprof_slice directive;
-    struct fleetprof_slice name = {NULL, 0};
+    struct directive directive;
 
     while (take_directive(&line, &directive)) {
-        /* What is left in `directive` is the argument; without "=" there is none. */
-        (void)fleetprof_slice_split(&directive, '=', &name);
-        if (fleetprof_slice_is(name, FLEETPROF_SLICE("public"))) {
+        if (fleetprof_slice_is(directive.name, FLEETPROF_SLICE("public"))) {
             control->is_public = true;
-        } else if (fleetprof_slice_is(name, FLEETPROF_SLICE("private"))) {
-            control->is_private = control->is_private || directive.data == NULL;
-        } else if (fleetprof_slice_is(name, FLEETPROF_SLICE("no-store"))) {
+        } else if (fleetprof_slice_is(directive.name, FLEETPROF_SLICE("private"))) {
+            control->is_private = control->is_private || !directive.has_argument;
+        } else if (fleetprof_slice_is(directive.name, FLEETPROF_SLICE("no-store"))) {
             control->no_store = true;
-        } else if (fleetprof_slice_is(name, FLEETPROF_SLICE("s-maxage"))) {
+        } else if (fleetprof_slice_is(directive.name, FLEETPROF_SLICE("s-maxage"))) {
             control->s_maxage = true;
-        } else if (fleetprof_slice_is(name, FLEETPROF_SLICE("max-age"))) {
-            control->max_age = control->max_age || is_positive(directive);
+        } else if (fleetprof_slice_is(directive.name, FLEETPROF_SLICE("max-age"))) {
+            control->max_age =
+                control->max_age || (directive.has_argument && is_positive(directive.argument));
         }
     }
 }

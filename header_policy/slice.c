@@ -22,8 +22,15 @@ bool fleetprof_slice_is(struct fleetprof_slice text, struct fleetprof_slice want
 {
     size_t i;
 
-    if (text.len != wanted.len) {
+    /* Nearly every comparison ends at the length or at the first letter. */
+    if (text.len != wanted.len || text.len == 0) {
+        return text.len == wanted.len;
+    }
+    if (lower(text.data[0]) != wanted.data[0]) {
         return false;
+    }
+    if (memcmp(text.data, wanted.data, text.len) == 0) {
+        return true;
     }
     for (i = 0; i < text.len; i++) {
         if (lower(text.data[i]) != wanted.data[i]) {

@@ -10,15 +10,17 @@
 
 static ngx_int_t ngx_http_fleetprof_header_filter(ngx_http_request_t *r);
 static ngx_int_t ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
+    uint32_t lengths);
 static ngx_int_t ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
+    uint32_t lengths);
 static void ngx_http_fleetprof_drop_validators(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf);
+    ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths);
 static ngx_int_t ngx_http_fleetprof_replace(ngx_http_request_t *r,
-    ngx_str_t *name, struct fleetprof_slice value);
+    uint32_t lengths, ngx_str_t *name, struct fleetprof_slice value);
 static ngx_int_t ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf);
+    ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths);
 
 
 #define NGX_HTTP_FLEETPROF_IS_LONG                                            \
@@ -55,6 +57,7 @@ ngx_http_fleetprof_install_filter(void)
 static ngx_int_t
 ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
 {
+    uint32_t                        lengths;
     ngx_http_fleetprof_ctx_t       *ctx;
     ngx_http_fleetprof_loc_conf_t  *flcf;
 
@@ -64,8 +67,16 @@ ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
 
     flcf = ngx_http_get_module_loc_conf(r, ngx_http_fleetprof_module);
 
+    if (flcf->enable == NULL && flcf->origins->len == 0
+        && ngx_http_fleetprof_get_ctx(r, 0) == NULL)
+    {
+        return ngx_http_next_header_filter(r);
+    }
+
+    lengths = ngx_http_fleetprof_lengths(r);
+
     if (flcf->origins->len != 0
-        && ngx_http_fleetprof_set_origins(r, flcf) != NGX_OK)
+        && ngx_http_fleetprof_set_origins(r, flcf, lengths) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -74,7 +85,7 @@ ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
         ctx = ngx_http_fleetprof_get_ctx(r, 1);
 
         if (ctx == NULL
-            || ngx_http_fleetprof_set_policy(r, flcf, ctx) != NGX_OK)
+            || ngx_http_fleetprof_set_policy(r, flcf, ctx, lengths) != NGX_OK)
         {
             return NGX_ERROR;
         }
@@ -202,13 +213,14 @@ ngx_http_fleetprof_has_policy(ngx_http_request_t *r,
 
 
 static ngx_uint_t
-ngx_http_fleetprof_cacheable(ngx_http_request_t *r)
+ngx_http_fleetprof_cacheable(ngx_http_request_t *r, uint32_t lengths)
 {
     ngx_int_t                       i, n;
     struct fleetprof_slice          lines[NGX_HTTP_FLEETPROF_MAX_LINES];
     struct fleetprof_cache_control  control;
 
-    n = ngx_http_fleetprof_lines(r, &ngx_http_fleetprof_cache_control, lines);
+    n = ngx_http_fleetprof_lines(r, lengths, &ngx_http_fleetprof_cache_control,
+                                 lines);
 
     if (n == NGX_DECLINED) {
         return 1;
@@ -226,7 +238,8 @@ ngx_http_fleetprof_cacheable(ngx_http_request_t *r)
 
 static ngx_int_t
 ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx)
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
+    uint32_t lengths)
 {
     ctx->settled = 1;
 
@@ -245,17 +258,17 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
 
     if (ctx->die == NGX_HTTP_FLEETPROF_SAMPLED
         && !flcf->cacheable
-        && ngx_http_fleetprof_cacheable(r))
+        && ngx_http_fleetprof_cacheable(r, lengths))
     {
         ctx->reason = NGX_HTTP_FLEETPROF_CACHEABLE;
     }
 
-    if (ngx_http_fleetprof_merge_policy(r, flcf, ctx) != NGX_OK) {
+    if (ngx_http_fleetprof_merge_policy(r, flcf, ctx, lengths) != NGX_OK) {
         return NGX_ERROR;
     }
 
     if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED) {
-        ngx_http_fleetprof_drop_validators(r, flcf);
+        ngx_http_fleetprof_drop_validators(r, flcf, lengths);
     }
 
     if (flcf->keys != NULL && ctx->reason <= NGX_HTTP_FLEETPROF_CACHEABLE) {
@@ -274,7 +287,7 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
 
 static void
 ngx_http_fleetprof_drop_validators(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf)
+    ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths)
 {
     if (r->headers_out.status == NGX_HTTP_NOT_MODIFIED
         || flcf->not_modified == NGX_HTTP_FLEETPROF_304_SEND
@@ -284,8 +297,8 @@ ngx_http_fleetprof_drop_validators(ngx_http_request_t *r,
         return;
     }
 
-    ngx_http_fleetprof_remove(r, &ngx_http_fleetprof_etag);
-    ngx_http_fleetprof_remove(r, &ngx_http_fleetprof_last_modified);
+    ngx_http_fleetprof_remove(r, lengths, &ngx_http_fleetprof_etag);
+    ngx_http_fleetprof_remove(r, lengths, &ngx_http_fleetprof_last_modified);
 
     r->headers_out.etag = NULL;
     r->headers_out.last_modified = NULL;
@@ -320,7 +333,8 @@ ngx_http_fleetprof_members(ngx_http_fleetprof_loc_conf_t *flcf,
 
 static ngx_int_t
 ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx)
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
+    uint32_t lengths)
 {
     char                             data[FLEETPROF_FIELD_MAX];
     ngx_int_t                        n;
@@ -331,7 +345,8 @@ ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
     struct fleetprof_policy_request  request;
 
     members = ngx_http_fleetprof_members(flcf, ctx);
-    n = ngx_http_fleetprof_lines(r, &ngx_http_fleetprof_document_policy, lines);
+    n = ngx_http_fleetprof_lines(r, lengths,
+                                 &ngx_http_fleetprof_document_policy, lines);
 
     if (!ngx_http_fleetprof_may_send(r, flcf, n)) {
         ctx->reason = NGX_HTTP_FLEETPROF_NOT_MODIFIED;
@@ -375,7 +390,7 @@ ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
         return NGX_OK;
 
     default: /* FLEETPROF_CHANGED */
-        return ngx_http_fleetprof_replace(r,
+        return ngx_http_fleetprof_replace(r, lengths,
                                           &ngx_http_fleetprof_document_policy,
                                           fleetprof_buffer_text(&merged));
     }
@@ -385,10 +400,10 @@ ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
 /* all lines of a response field by one, or by none if the value is empty */
 
 static ngx_int_t
-ngx_http_fleetprof_replace(ngx_http_request_t *r, ngx_str_t *name,
-    struct fleetprof_slice value)
+ngx_http_fleetprof_replace(ngx_http_request_t *r, uint32_t lengths,
+    ngx_str_t *name, struct fleetprof_slice value)
 {
-    ngx_http_fleetprof_remove(r, name);
+    ngx_http_fleetprof_remove(r, lengths, name);
 
     return value.len == 0 ? NGX_OK
                           : ngx_http_fleetprof_add_copy(r, name, value);
@@ -397,7 +412,7 @@ ngx_http_fleetprof_replace(ngx_http_request_t *r, ngx_str_t *name,
 
 static ngx_int_t
 ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf)
+    ngx_http_fleetprof_loc_conf_t *flcf, uint32_t lengths)
 {
     char                     data[FLEETPROF_FIELD_MAX];
     ngx_int_t                n;
@@ -410,7 +425,7 @@ ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
         return NGX_OK;
     }
 
-    n = ngx_http_fleetprof_lines(r, &ngx_http_fleetprof_tao, lines);
+    n = ngx_http_fleetprof_lines(r, lengths, &ngx_http_fleetprof_tao, lines);
 
     if (n == 0 && ngx_http_fleetprof_upstream_not_modified(r)) {
         return NGX_OK;
@@ -440,6 +455,6 @@ ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
         return NGX_OK;
     }
 
-    return ngx_http_fleetprof_replace(r, &ngx_http_fleetprof_tao,
+    return ngx_http_fleetprof_replace(r, lengths, &ngx_http_fleetprof_tao,
                                       fleetprof_buffer_text(&merged));
 }

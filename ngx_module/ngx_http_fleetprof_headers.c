@@ -13,41 +13,70 @@
 static ngx_table_elt_t *
 ngx_http_fleetprof_next(ngx_list_part_t **part, ngx_uint_t *i, ngx_str_t *name)
 {
-    ngx_table_elt_t  *h;
+    ngx_table_elt_t  *h, *last;
 
     for ( ;; ) {
-
-        if (*i >= (*part)->nelts) {
-            if ((*part)->next == NULL) {
-                return NULL;
-            }
-
-            *part = (*part)->next;
-            *i = 0;
-            continue;
-        }
-
         h = (*part)->elts;
-        h += (*i)++;
+        last = h + (*part)->nelts;
 
-        if (h->hash != 0
-            && h->key.len == name->len
-            && ngx_strncasecmp(h->key.data, name->data, name->len) == 0)
-        {
-            return h;
+        for (h += *i; h < last; h++) {
+
+            if (h->key.len == name->len
+                && h->hash != 0
+                && (ngx_memcmp(h->key.data, name->data, name->len) == 0
+                    || ngx_strncasecmp(h->key.data, name->data, name->len)
+                       == 0))
+            {
+                *i = h - (ngx_table_elt_t *) (*part)->elts + 1;
+                return h;
+            }
         }
+
+        if ((*part)->next == NULL) {
+            *i = (*part)->nelts;
+            return NULL;
+        }
+
+        *part = (*part)->next;
+        *i = 0;
     }
 }
 
 
+uint32_t
+ngx_http_fleetprof_lengths(ngx_http_request_t *r)
+{
+    uint32_t          lengths;
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
+    ngx_table_elt_t  *h;
+
+    lengths = 0;
+
+    for (part = &r->headers_out.headers.part; part; part = part->next) {
+        h = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+            lengths |= (uint32_t) 1 << (h[i].key.len & 31);
+        }
+    }
+
+    return lengths;
+}
+
+
 ngx_int_t
-ngx_http_fleetprof_lines(ngx_http_request_t *r, ngx_str_t *name,
-    struct fleetprof_slice *lines)
+ngx_http_fleetprof_lines(ngx_http_request_t *r, uint32_t lengths,
+    ngx_str_t *name, struct fleetprof_slice *lines)
 {
     ngx_int_t         n;
     ngx_uint_t        i;
     ngx_list_part_t  *part;
     ngx_table_elt_t  *h;
+
+    if (!(lengths >> name->len & 1)) {
+        return 0;
+    }
 
     n = 0;
     i = 0;
@@ -83,11 +112,16 @@ ngx_http_fleetprof_request_field(ngx_http_request_t *r, ngx_str_t *name)
 
 
 void
-ngx_http_fleetprof_remove(ngx_http_request_t *r, ngx_str_t *name)
+ngx_http_fleetprof_remove(ngx_http_request_t *r, uint32_t lengths,
+    ngx_str_t *name)
 {
     ngx_uint_t        i;
     ngx_list_part_t  *part;
     ngx_table_elt_t  *h;
+
+    if (!(lengths >> name->len & 1)) {
+        return;
+    }
 
     i = 0;
     part = &r->headers_out.headers.part;

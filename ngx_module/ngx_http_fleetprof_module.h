@@ -171,19 +171,26 @@ ngx_uint_t ngx_http_fleetprof_may_complain(ngx_http_request_t *r);
 void ngx_http_fleetprof_install_filter(void);
 
 /*
+ * The lengths of all response fields' names, a bit for each: most fields that
+ * we look for are not there, and this tells so without a walk for each.
+ */
+uint32_t ngx_http_fleetprof_lengths(ngx_http_request_t *r);
+
+/*
  * Collects the values of a response field into lines[], which has room for
  * NGX_HTTP_FLEETPROF_MAX_LINES; their number, or NGX_DECLINED if there are
  * more.  The values still belong to whoever set them.
  */
-ngx_int_t ngx_http_fleetprof_lines(ngx_http_request_t *r, ngx_str_t *name,
-    struct fleetprof_slice *lines);
+ngx_int_t ngx_http_fleetprof_lines(ngx_http_request_t *r, uint32_t lengths,
+    ngx_str_t *name, struct fleetprof_slice *lines);
 
 /* the first value of a request field, empty if there is none */
 struct fleetprof_slice ngx_http_fleetprof_request_field(ngx_http_request_t *r,
     ngx_str_t *name);
 
 /* takes every line of a response field out */
-void ngx_http_fleetprof_remove(ngx_http_request_t *r, ngx_str_t *name);
+void ngx_http_fleetprof_remove(ngx_http_request_t *r, uint32_t lengths,
+    ngx_str_t *name);
 
 /* the same, of the lines that carry a token */
 void ngx_http_fleetprof_remove_tokens(ngx_http_request_t *r, ngx_str_t *name);
