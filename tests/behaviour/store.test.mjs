@@ -65,16 +65,31 @@ test('the same id counts once: in a window, in a later one, after a restart', as
 
 test('two collectors that get the same uploads count them once, at the same time, without deadlock', async () => {
   const database = await newDatabase(postgres);
-  const writers = await Promise.all([1, 2].map(() => startWriter({ conninfo: database.conninfo() })));
-  // In different orders and windows, so that they meet in the middle.
-  await Promise.all([
-    (async () => { for (let seed = 1; seed <= 1000; seed += 50) await writers[0].append(seed, 50); })(),
-    (async () => { for (let seed = 951; seed >= 1; seed -= 50) await writers[1].append(seed, 50); })(),
-  ]);
+  // So many segments that two flushes meet among them.
+  const settings = { routes: 2000 };
+  const spools = await Promise.all([range(1, 1000), range(1, 1000).reverse()].map(async (seeds) => {
+    const writer = await startWriter({ conninfo: 'host=/nonexistent', settings });
+    for (let i = 0; i < seeds.length; i += 50) await writer.append(Math.min(seeds[i], seeds[i + 49]), 50);
+    await writer.quit();
+    return writer.spoolDir;
+  }));
+  // Both get one window of all the uploads, and are let go in the same moment.
+  const gate = database.execute(`begin; set statement_timeout = '20s';
+    lock table fleetprof_data.segment in exclusive mode;
+    select pg_advisory_lock(1);
+    do $$ begin
+      while (select count(*) from pg_stat_activity where usename = 'fleetprof_writer' and wait_event_type = 'Lock') < 2 loop
+        perform pg_sleep(0.01), pg_stat_clear_snapshot();
+      end loop;
+    end $$;
+    commit`);
+  await waitFor(async () => (await database.sql("select from pg_locks where locktype = 'advisory' and objid = 1")).length > 0);
+  const writers = await Promise.all(spools.map((spoolDir) => startWriter({ conninfo: database.conninfo(), spoolDir, settings })));
+  await gate;
   for (const writer of writers) await writer.flushed();
   await assertCounted(database, writers[0], range(1, 1000));
   const counts = await Promise.all(writers.map((writer) => writer.metric('uploads_flushed_total')));
-  assert.equal(counts[0] + counts[1], 1000);
+  assert.deepEqual(counts.sort((one, other) => one - other), [0, 1000]);
   assert.equal(await writers[0].metric('flush_errors_total') + await writers[1].metric('flush_errors_total'), 0);
   const [{ deadlocks }] = await database.sql('select deadlocks from pg_stat_database where datname = current_database()');
   assert.equal(deadlocks, 0);
@@ -173,15 +188,32 @@ test('a copy that takes new uploads before the database is back loses none of th
   await writer.quit();
 });
 
-test('a position that somebody else moved is read again', async () => {
+test('a position that somebody else moved is the one that counts', async () => {
   const database = await newDatabase(postgres);
   const writer = await startWriter({ conninfo: database.conninfo() });
   await writer.append(1, 3);
   await writer.flushed();
+  // Back: what is read again is known by its upload ids.
   await database.execute('update fleetprof_data.spool_position set position = 0');
   await writer.append(4, 3);
   await writer.flushed();
   await assertCounted(database, writer, range(1, 6));
+  // On, under a flush that has begun: records 7 to 9 are somebody else's now.
+  const moved = database.execute(`begin; set statement_timeout = '20s';
+    update fleetprof_data.spool_position set position = 9;
+    select pg_advisory_lock(1);
+    do $$ begin
+      while not exists (select from pg_stat_activity where usename = 'fleetprof_writer' and wait_event = 'transactionid') loop
+        perform pg_sleep(0.01), pg_stat_clear_snapshot();
+      end loop;
+    end $$;
+    commit`);
+  await waitFor(async () => (await database.sql("select from pg_locks where locktype = 'advisory' and objid = 1")).length > 0);
+  await writer.append(7, 3);
+  await moved;
+  await writer.append(10, 3);
+  await writer.flushed();
+  await assertCounted(database, writer, [...range(1, 6), ...range(10, 3)]);
   await writer.quit();
 });
 
