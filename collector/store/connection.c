@@ -135,6 +135,9 @@ static bool in_class(const char *state, const char *class)
 /* What kind of failure an error of the server is, by its SQLSTATE. */
 static enum fp_store_result judge(const PGresult *failure, const char *state)
 {
+    /* What passes by itself: connection trouble, not the primary, deadlock, no resources, a lock or
+     * statement time-out, shutting down or starting up. */
+    static const char *const passing[] = {"08", "25006", "40", "53", "55P03", "57"};
     if (in_class(state, "22"))
         return FP_STORE_REFUSED;
     /* A row without a partition is a check violation too, but of no constraint, and not its fault.
@@ -144,9 +147,9 @@ static enum fp_store_result judge(const PGresult *failure, const char *state)
                        strcmp(state, "23502") == 0
                    ? FP_STORE_REFUSED
                    : FP_STORE_TROUBLE;
-    /* Shutting down, starting up, or no longer the primary. */
-    if (in_class(state, "08") || in_class(state, "57P") || strcmp(state, "25006") == 0)
-        return FP_STORE_DOWN;
+    for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+        if (in_class(state, passing[i]))
+            return FP_STORE_DOWN;
     return FP_STORE_TROUBLE;
 }
 

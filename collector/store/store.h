@@ -21,7 +21,8 @@ struct fp_retention {
 enum fp_store_result {
     FP_STORE_OK = 0,
     FP_STORE_MOVED,   /* the spool's position is not where the flush starts: read it again */
-    FP_STORE_DOWN,    /* no connection, or it broke: whether a commit happened is not known */
+    FP_STORE_DOWN,    /* no connection, it broke, or the server cannot now: whether a commit
+                         happened is not known */
     FP_STORE_REFUSED, /* the database refuses some row as data (SQLSTATE class 22 or 23) */
     FP_STORE_TROUBLE, /* anything else, such as a missing table; see fp_store_message */
     FP_STORE_STOPPED, /* interrupted */

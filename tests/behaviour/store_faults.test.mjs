@@ -199,3 +199,24 @@ test('a partition that vanishes is made again, and no upload is blamed for it', 
   assert.equal(uploads, 5);
   await writer.quit();
 });
+
+test('a query that holds a partition past its retention holds up no flush', async () => {
+  const database = await newDatabase(postgres);
+  let writer = await startWriter({ conninfo: database.conninfo() });
+  await writer.append(1, 5, (Date.now() - 50 * 86_400_000) * 1000);
+  await writer.flushed();
+  await writer.quit();
+  const query = database.execute('begin; select count(*) from fleetprof_data.frame_fact; select pg_advisory_lock(1); select pg_sleep(60)')
+    .catch(() => {});
+  await waitFor(async () => (await database.sql("select from pg_locks where locktype = 'advisory' and objid = 1")).length > 0);
+
+  writer = await startWriter({ conninfo: database.conninfo(), spoolDir: writer.spoolDir, settings: { facts_us: 40 * 86_400_000_000 } });
+  await waitFor(() => /lock timeout/.test(writer.log()));
+  await writer.append(6, 5);
+  await writer.flushed();
+  assert.doesNotMatch(writer.log(), /fleetprof migrate/);
+  await database.sql('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like \'%pg_sleep%\' and pid <> pg_backend_pid()');
+  await query;
+  await assertCounted(database, writer, range(1, 10));
+  await writer.quit();
+});
