@@ -9,6 +9,8 @@
 
 #include "apr_strings.h"
 
+#include <errno.h>
+
 #define EXPRESSION "expr="
 
 #define ALONE "it has to stand alone; leave it out, or the others"

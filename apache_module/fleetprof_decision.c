@@ -7,6 +7,8 @@
 
 #include "apr_strings.h"
 
+#include <unistd.h>
+
 APLOG_USE_MODULE(fleetprof);
 
 /* This child's, seeded after the fork; threads share it by atomic steps. */

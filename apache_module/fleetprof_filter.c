@@ -98,7 +98,8 @@ static int is_proxied(request_rec *r)
  */
 static int is_upstreams_304(request_rec *r)
 {
-    return r->status == HTTP_NOT_MODIFIED && is_proxied(r) && !is_from_cache(r);
+    return r->status == HTTP_NOT_MODIFIED && r->proxyreq != PROXYREQ_NONE
+           && !is_from_cache(r);
 }
 
 /* For an upstream server's 304 httpd guesses a type from the URL. */
