@@ -10,7 +10,7 @@ import { startHttpd } from './httpd.mjs';
 
 describe('mod_cache', { concurrency: true }, () => {
   for (const quick of ['on', 'off']) {
-    describe(`quick handler ${quick}`, () => {
+    describe(`quick handler ${quick}`, { concurrency: false }, () => {
       /** @type {Awaited<ReturnType<typeof startHttpd>>} */
       let httpd;
       /** @type {Awaited<ReturnType<typeof startUpstream>>} */
