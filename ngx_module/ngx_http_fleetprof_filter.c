@@ -58,6 +58,7 @@ static ngx_int_t
 ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
 {
     uint32_t                        lengths;
+    ngx_uint_t                      enabled;
     ngx_http_fleetprof_ctx_t       *ctx;
     ngx_http_fleetprof_loc_conf_t  *flcf;
 
@@ -67,13 +68,10 @@ ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
 
     flcf = ngx_http_get_module_loc_conf(r, ngx_http_fleetprof_module);
 
-    if (flcf->enable == NULL && flcf->origins->len == 0
-        && ngx_http_fleetprof_get_ctx(r, 0) == NULL)
-    {
-        return ngx_http_next_header_filter(r);
-    }
+    enabled = ngx_http_fleetprof_enabled(r, flcf);
 
-    lengths = ngx_http_fleetprof_lengths(r);
+    lengths = (enabled || flcf->origins->len != 0)
+              ? ngx_http_fleetprof_lengths(r) : 0;
 
     if (flcf->origins->len != 0
         && ngx_http_fleetprof_set_origins(r, flcf, lengths) != NGX_OK)
@@ -81,7 +79,7 @@ ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
         return NGX_ERROR;
     }
 
-    if (ngx_http_fleetprof_enabled(r, flcf)) {
+    if (enabled) {
         ctx = ngx_http_fleetprof_get_ctx(r, 1);
 
         if (ctx == NULL
