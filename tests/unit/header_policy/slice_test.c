@@ -13,6 +13,9 @@ static void equality_is_of_bytes_and_the_other_of_letters_in_any_case(void **sta
     assert_true(fleetprof_slice_is(text("AbZ-9"), text("abz-9")));
     assert_false(fleetprof_slice_is(text("ab["), text("ab{")));
     assert_false(fleetprof_slice_is(text("ab"), text("a")));
+    assert_false(fleetprof_slice_is(text("xb"), text("ab")));
+    assert_true(fleetprof_slice_is(text("ab"), text("ab")));
+    assert_true(fleetprof_slice_is(text(""), text("")));
 }
 
 static void trimming_takes_blanks_off_both_ends_only(void **state)
