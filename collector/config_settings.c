@@ -105,6 +105,21 @@ const struct fp_setting fp_settings[] = {
              "Requests without Origin are admitted"},
     {FP_SITE_PREFIX "routes", FP_SETTING_ROUTES, IN_SITE(routes), .value = "[/product/:id, /cart]",
      .help = "Templates of paths that count as one page; the first that fits wins"},
+    {FP_SITE_PREFIX "require_token", FP_SETTING_FLAG, IN_SITE(require_token), .value = "false",
+     .help =
+         "Refuse uploads without a good page token (403). Where none is required, a good one still "
+         "verifies the sample rate"},
+    {FP_SITE_PREFIX "token_keys", FP_SETTING_KEY_FILES, IN_SITE(token_key_files), .value = "[]",
+     .help = "Files of the keys that page tokens are signed with: each as the web server's "
+             "fleetprof_token_key. Without one no token is looked at"},
+    {FP_SITE_PREFIX "token_max_age", FP_SETTING_DURATION, IN_SITE(token_max_age_us), .value = "1h",
+     .min = FP_US_PER_S, .max = 30 * FP_US_PER_DAY,
+     .help = "How old a page may be when its upload arrives; a minute more is granted, for clocks "
+             "that differ"},
+    {FP_SITE_PREFIX "token_uploads", FP_SETTING_COUNT, IN_SITE(token_uploads), .value = "32",
+     .min = 1, .max = 1000000,
+     .help = "Uploads that one page token is good for: parts, retries, and loads of the page from "
+             "the browser's cache"},
 };
 const size_t fp_setting_count = sizeof(fp_settings) / sizeof(fp_settings[0]);
 
@@ -143,6 +158,7 @@ const char *fp_setting_type_name(enum fp_setting_type type)
         [FP_SETTING_NAME] = "a name",
         [FP_SETTING_ORIGINS] = "a list of origins",
         [FP_SETTING_ROUTES] = "a list of paths",
+        [FP_SETTING_KEY_FILES] = "a list of files",
     };
     return names[type];
 }
@@ -215,6 +231,7 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
         break;
     case FP_SETTING_ORIGINS:
     case FP_SETTING_ROUTES:
+    case FP_SETTING_KEY_FILES:
         break;
     }
     if (wrong == NULL && !fp_arena_copy(arena, text, field))

@@ -18,6 +18,7 @@ enum fp_setting_type {
     FP_SETTING_NAME,
     FP_SETTING_ORIGINS,
     FP_SETTING_ROUTES,
+    FP_SETTING_KEY_FILES,
 };
 
 /* Which struct the field is in. */

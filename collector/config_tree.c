@@ -5,6 +5,7 @@
 
 #include "collector/config_value.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -136,7 +137,9 @@ static const char *check_item(const struct fp_setting *setting, struct fp_str te
     const char *wrong = fp_value_check_text(text);
     if (wrong != NULL)
         return wrong;
-    return setting->type == FP_SETTING_ORIGINS ? fp_value_check_origin(text) : fp_route_check(text);
+    if (setting->type == FP_SETTING_ORIGINS)
+        return fp_value_check_origin(text);
+    return setting->type == FP_SETTING_ROUTES ? fp_route_check(text) : fp_value_check_path(text);
 }
 
 static bool list_has(const struct fp_str_list *list, struct fp_str text)
@@ -157,6 +160,7 @@ static void load_list(struct fp_config_loader *loader, const struct fp_setting *
                            LIST_MAX);
         return;
     }
+    list->count = 0;
     list->items = fp_arena_array(arena, item_count(node), sizeof(*list->items));
     if (list->items == NULL) {
         fp_config_complain(loader, node->start_mark, "%s: does not fit in memory", setting->name);
@@ -179,12 +183,52 @@ static void load_list(struct fp_config_loader *loader, const struct fp_setting *
     }
 }
 
+static void load_key_file(struct fp_config_loader *loader, yaml_mark_t mark, const char *file,
+                          struct fleetprof_token_keys **keys)
+{
+    struct fleetprof_key_result result = fleetprof_token_keys_load(file, keys);
+    char line[24] = "";
+    if (result.line > 0)
+        snprintf(line, sizeof(line), " line %u:", result.line);
+    if (result.error == FLEETPROF_KEY_UNREADABLE)
+        fp_config_complain(loader, mark, FP_SITE_PREFIX "token_keys: \"%s\" cannot be read: %s",
+                           file, strerror(errno));
+    else if (result.error != FLEETPROF_KEY_OK)
+        fp_config_complain(loader, mark, FP_SITE_PREFIX "token_keys: \"%s\":%s %s", file, line,
+                           fleetprof_key_error_text(result.error));
+}
+
+/* Reads the key files that a site's list names. */
+static void load_keys(struct fp_config_loader *loader, const yaml_node_t *node,
+                      struct fp_site *site)
+{
+    const struct fp_str_list *files = &site->token_key_files;
+    site->token_keys = NULL;
+    if (files->count < item_count(node))
+        return; /* what is wrong with the list was said */
+    site->token_keys = fp_arena_array(&loader->config->rules->arena, files->count,
+                                      sizeof(struct fleetprof_token_keys *));
+    if (site->token_keys == NULL) {
+        fp_config_complain(loader, node->start_mark,
+                           FP_SITE_PREFIX "token_keys: does not fit in memory");
+        return;
+    }
+    for (size_t i = 0; i < files->count; i++)
+        load_key_file(loader, node_at(loader, node->data.sequence.items.start[i])->start_mark,
+                      files->items[i].ptr, &site->token_keys[i]);
+}
+
+static bool is_list(const struct fp_setting *setting)
+{
+    return setting->type == FP_SETTING_ORIGINS || setting->type == FP_SETTING_ROUTES ||
+           setting->type == FP_SETTING_KEY_FILES;
+}
+
 static void load_value(struct fp_config_loader *loader, const struct fp_setting *setting,
                        const yaml_node_t *node, struct fp_site *site)
 {
     void *field = fp_setting_field(setting, loader->config, site);
-    bool is_list = setting->type == FP_SETTING_ORIGINS || setting->type == FP_SETTING_ROUTES;
-    yaml_node_type_t wanted = is_list ? YAML_SEQUENCE_NODE : YAML_SCALAR_NODE;
+    yaml_node_type_t wanted = is_list(setting) ? YAML_SEQUENCE_NODE : YAML_SCALAR_NODE;
     if (is_null(node)) {
         fp_config_complain(loader, node->start_mark, "%s: has no value; it must be %s",
                            setting->name, fp_setting_type_name(setting->type));
@@ -195,8 +239,10 @@ static void load_value(struct fp_config_loader *loader, const struct fp_setting 
                            fp_setting_type_name(setting->type), node_name(node));
         return;
     }
-    if (is_list) {
+    if (is_list(setting)) {
         load_list(loader, setting, node, field);
+        if (setting->type == FP_SETTING_KEY_FILES && site != NULL)
+            load_keys(loader, node, site);
         return;
     }
     bool quoted = node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
@@ -299,6 +345,32 @@ static void check_unique_site(struct fp_config_loader *loader, const struct fp_s
     }
 }
 
+static void check_site_tokens(struct fp_config_loader *loader, const struct fp_site *site)
+{
+    const struct fp_setting *require = fp_setting_find(FP_SITE_PREFIX "require_token");
+    if (site->require_token && site->token_key_files.count == 0)
+        fp_config_complain(loader, fp_config_place(loader, require)->mark,
+                           "%s: no token could be good; name a key file in token_keys",
+                           require->name);
+}
+
+/* Begins a site: no setting given, each at its default; lists are empty. */
+static bool begin_site(struct fp_config_loader *loader, struct fp_site *site)
+{
+    for (size_t i = 0; i < fp_setting_count; i++) {
+        const struct fp_setting *setting = &fp_settings[i];
+        if (setting->home != FP_HOME_SITE)
+            continue;
+        loader->places[i].given = false;
+        if (!setting->required && !is_list(setting) &&
+            fp_setting_store(setting, fp_str_of(setting->value),
+                             fp_setting_field(setting, loader->config, site),
+                             arena_of(loader, setting)) != NULL)
+            return false;
+    }
+    return true;
+}
+
 static void load_sites(struct fp_config_loader *loader, const yaml_node_t *node)
 {
     struct fp_rules *rules = loader->config->rules;
@@ -316,13 +388,14 @@ static void load_sites(struct fp_config_loader *loader, const yaml_node_t *node)
     for (size_t i = 0; i < count; i++) {
         yaml_node_t *item = node_at(loader, node->data.sequence.items.start[i]);
         struct fp_site *site = &rules->sites[i];
-        for (size_t s = 0; s < fp_setting_count; s++) {
-            if (fp_settings[s].home == FP_HOME_SITE)
-                loader->places[s].given = false;
+        rules->site_count++;
+        if (!begin_site(loader, site)) {
+            fp_config_complain(loader, item->start_mark, "sites: does not fit in memory");
+            return;
         }
         load_mapping(loader, &(struct scope){FP_SITE_PREFIX, site}, item);
         check_unique_site(loader, site);
-        rules->site_count++;
+        check_site_tokens(loader, site);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "collector/base/buf.h"
 #include "collector/base/clock.h"
 #include "collector/ingest_multipart.h"
+#include "collector/ingest_token.h"
 #include "collector/profile/fold.h"
 #include "collector/rollup/record.h"
 
@@ -23,6 +24,7 @@ enum {
     BENCH_KEPT_MAX = 1024 * 1024, /* bytes of a buffer that is kept for the next upload */
     RETRY_FULL_S = 30,            /* a full spool drains at the database's pace */
     RETRY_BUSY_S = 5,
+    NONCES = 256 * 1024, /* page loads whose tokens are remembered: 8 MiB once they are all there */
 };
 
 struct fp_workbench {
@@ -34,6 +36,7 @@ struct fp_workbench {
 struct fp_ingest {
     struct fp_spool *spool;
     struct fp_metrics *metrics;
+    struct fp_nonce_table *nonces;
     atomic_size_t body_bytes; /* held by bodies in flight */
     atomic_size_t committing; /* tickets between commit and the end of done */
 
@@ -68,7 +71,9 @@ struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *me
     struct fp_ingest *ingest = calloc(1, sizeof(*ingest));
     if (ingest == NULL)
         return NULL;
-    if (pthread_mutex_init(&ingest->lock, NULL) != 0) {
+    ingest->nonces = fp_nonce_table_create(NONCES);
+    if (ingest->nonces == NULL || pthread_mutex_init(&ingest->lock, NULL) != 0) {
+        fp_nonce_table_free(ingest->nonces);
         free(ingest);
         return NULL;
     }
@@ -96,6 +101,7 @@ void fp_ingest_free(struct fp_ingest *ingest)
         ingest->idle = next;
     }
     fp_rules_unref(ingest->rules);
+    fp_nonce_table_free(ingest->nonces);
     pthread_mutex_destroy(&ingest->lock);
     free(ingest);
 }
@@ -260,6 +266,19 @@ static bool inflate(struct work *work, struct fp_str body, struct fp_str encodin
     return true;
 }
 
+/* Whether the upload's token lets it in; the sample rate that it verifies. */
+static bool admit_token(struct work *work, struct fp_str token, uint32_t *rate_ppm)
+{
+    const struct fp_token_claim claim = {
+        .site = work->upload->site,
+        .token = token,
+        .now_us = work->received_us,
+        .nonces = work->ingest->nonces,
+        .metrics = work->ingest->metrics,
+    };
+    return fp_token_admit(&claim, rate_ppm, work->problem);
+}
+
 /* Adds one upload to the bench's record. received_len: its bytes as they came. */
 static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
 {
@@ -267,9 +286,12 @@ static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
     struct fp_workbench *bench = work->bench;
     struct fp_profile profile;
     struct fp_format_error error;
+    uint32_t rate_ppm;
     if (fp_format_decode(inflated, upload->format, &upload->rules->format, &bench->arena, &profile,
                          &error) != FP_FORMAT_OK)
         return refuse_format(work, &error);
+    if (!admit_token(work, profile.token, &rate_ppm))
+        return false;
 
     const struct fp_fold_context context = {
         .site = upload->site->name,
@@ -277,6 +299,7 @@ static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
                   upload->site->routes.count},
         .referer = upload->referer,
         .user_agent = upload->user_agent,
+        .rate_ppm = rate_ppm,
         .received_us = work->received_us,
         .body_bytes = (uint32_t)received_len, /* at most limits.max_body, 1 GiB */
     };

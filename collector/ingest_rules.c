@@ -21,10 +21,18 @@ struct fp_rules *fp_rules_ref(struct fp_rules *rules)
     return rules;
 }
 
+static void free_keys(struct fp_site *site)
+{
+    for (size_t i = 0; site->token_keys != NULL && i < site->token_key_files.count; i++)
+        fleetprof_token_keys_free(site->token_keys[i]);
+}
+
 void fp_rules_unref(struct fp_rules *rules)
 {
     if (rules == NULL || atomic_fetch_sub_explicit(&rules->references, 1, memory_order_acq_rel) > 1)
         return;
+    for (size_t i = 0; i < rules->site_count; i++)
+        free_keys(&rules->sites[i]);
     fp_arena_release(&rules->arena);
     free(rules);
 }

@@ -13,6 +13,8 @@
 #include "collector/format/format.h"
 #include "collector/profile/scrub.h"
 
+#include "page_token/page_token.h"
+
 #include <stdatomic.h>
 
 /* A list of texts. */
@@ -27,6 +29,11 @@ struct fp_site {
     struct fp_str key;
     struct fp_str_list origins;
     struct fp_str_list routes;
+    bool require_token; /* uploads without a good page token are refused */
+    struct fp_str_list token_key_files;
+    struct fleetprof_token_keys **token_keys; /* of each file; the rules own them */
+    int64_t token_max_age_us;
+    uint32_t token_uploads; /* that one page token is good for */
 };
 
 struct fp_rules {

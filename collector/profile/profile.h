@@ -52,6 +52,7 @@ struct fp_profile {
     struct fp_str release;
     struct fp_str environment;
     struct fp_str variant;
+    struct fp_str token;    /* as sent; "" when the envelope has none */
     struct fp_str page_url; /* "" when the envelope has none */
     struct fp_str page_route;
     bool has_page_route;

@@ -131,6 +131,10 @@ static void defaults_are_those_of_the_contract(void **state)
     assert_true(config->spool_keep_us == FP_US_PER_HOUR);
     assert_false(rules->keep_query);
     assert_false(rules->honour_gpc);
+    assert_false(rules->sites[0].require_token);
+    assert_int_equal(rules->sites[0].token_key_files.count, 0);
+    assert_true(rules->sites[0].token_max_age_us == FP_US_PER_HOUR);
+    assert_int_equal(rules->sites[0].token_uploads, 32);
     fp_config_free(config);
 }
 
@@ -160,6 +164,53 @@ static void every_setting_is_stored_where_it_belongs(void **state)
     assert_int_equal(config->http_threads, 5);
     assert_string_equal(config->rules->sites[0].origins.items[0].ptr, "null");
     fp_config_free(config);
+}
+
+/* A file with this content; its name is template's. */
+static void write_key_file(char *template, const char *text)
+{
+    int fd = mkstemp(template);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(close(fd), 0);
+}
+
+static void key_files_are_read_with_the_site(void **state)
+{
+    (void)state;
+    char good[] = "/tmp/fleetprof-key-test-XXXXXX";
+    char bad[] = "/tmp/fleetprof-key-test-XXXXXX";
+    char text[512];
+    char expected[512];
+    char said_text[1024];
+    write_key_file(good, "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n");
+    write_key_file(bad, "# too short\n0001020304\n");
+
+    snprintf(text, sizeof(text),
+             "sites:\n- {name: a, key: k, require_token: true, token_keys: [%s],\n"
+             "   token_max_age: 90s, token_uploads: 5}\n- {name: b, key: l}\n",
+             good);
+    struct fp_config *config = load_good(THREE_LINES, text);
+    const struct fp_site *sites = config->rules->sites;
+    assert_true(sites[0].require_token);
+    assert_int_equal(sites[0].token_key_files.count, 1);
+    assert_non_null(sites[0].token_keys[0]);
+    assert_int_equal(sites[0].token_max_age_us, 90 * FP_US_PER_S);
+    assert_int_equal(sites[0].token_uploads, 5);
+    assert_int_equal(sites[1].token_key_files.count, 0);
+    assert_int_equal(sites[1].token_uploads, 32);
+    fp_config_free(config);
+
+    snprintf(text, sizeof(text), "sites: [{name: a, key: k, token_keys: [%s, %s]}]\n", good, bad);
+    snprintf(expected, sizeof(expected),
+             "4:72: sites[].token_keys: \"%s\": line 2: the key is shorter than 32 bytes; make one "
+             "with \"openssl rand -hex 32\"\n",
+             bad);
+    assert_null(load(THREE_LINES, text));
+    said(said_text, sizeof(said_text));
+    assert_string_equal(said_text, expected);
+    assert_int_equal(unlink(good), 0);
+    assert_int_equal(unlink(bad), 0);
 }
 
 static void the_printed_default_loads(void **state)
@@ -260,6 +311,7 @@ int main(void)
         cmocka_unit_test(the_least_that_runs_loads),
         cmocka_unit_test(defaults_are_those_of_the_contract),
         cmocka_unit_test(every_setting_is_stored_where_it_belongs),
+        cmocka_unit_test(key_files_are_read_with_the_site),
         cmocka_unit_test(the_printed_default_loads),
         cmocka_unit_test(a_missing_file_is_an_error),
         cmocka_unit_test(errors_past_a_maximum_are_counted_only),

@@ -96,6 +96,7 @@ static void reads_all_members_of_the_envelope(void **state)
     assert_text(profile->release, "1.2");
     assert_text(profile->environment, "production");
     assert_text(profile->thread, "worker");
+    assert_text(profile->token, "v1.a.b");
     assert_int_equal(profile->interval_us, 10000);
     assert_int_equal(profile->format, FP_UPLOAD_SELF_PROFILE);
     assert_false(profile->has_trace);

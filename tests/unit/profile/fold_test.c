@@ -458,6 +458,7 @@ static void carries_over_what_the_envelope_and_the_request_say(void **state)
         .user_agent = FP_STR("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, "
                              "like Gecko) Chrome/156.0.0.0 Safari/537.36 Edg/156.0.0.0"),
         .received_us = 1795210750000000,
+        .rate_ppm = 500,
         .body_bytes = 77,
     };
     struct fp_arena arena;
@@ -490,7 +491,7 @@ static void carries_over_what_the_envelope_and_the_request_say(void **state)
     assert_text(delta.segment.os, "Windows");
     assert_text(delta.segment.device, "desktop");
     assert_text(delta.segment.thread, "worker");
-    assert_int_equal(delta.segment.rate_ppm, 0);
+    assert_int_equal(delta.segment.rate_ppm, 500);
     fp_arena_release(&arena);
 }
 
