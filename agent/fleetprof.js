@@ -112,6 +112,7 @@
         truncated: truncated || full || undefined,
         timeOrigin: performance.timeOrigin,
         duration,
+        token: pageToken(),
         trace,
         marks,
         measures,
@@ -179,6 +180,16 @@
     } catch {
       return undefined;
     }
+  }
+
+  /**
+   * The server's signature that it sampled this page load; a 304 takes a stored page's away with "0".
+   * @returns {string | undefined}
+   */
+  function pageToken() {
+    const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
+    const token = navigation?.serverTiming?.find(({ name }) => name === 'fleetprof')?.description;
+    return token && token !== '0' ? token : undefined;
   }
 
   /**

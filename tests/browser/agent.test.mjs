@@ -37,6 +37,10 @@ let paths = new Set();
 let replies = [];
 /** @type {Record<string, string>} path → HTML */
 let pages = {};
+/** @type {Record<string, string | string[]>} path → Server-Timing */
+let serverTimings = {};
+/** How many pages were answered with 304. */
+let revalidations = 0;
 
 /** Keeps the main thread busy, so that there are samples. */
 const busy = 'function busy(ms) { const end = performance.now() + ms; while (performance.now() < end); }';
@@ -60,6 +64,8 @@ beforeEach(() => {
   paths = new Set();
   replies = [];
   pages = {};
+  serverTimings = {};
+  revalidations = 0;
 });
 
 /**
@@ -80,6 +86,14 @@ async function serve(request, response) {
     if (!pathname.startsWith('/without-policy')) response.setHeader('Document-Policy', 'js-profiling');
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Set-Cookie', 'session=secret');
+    if (serverTimings[pathname]) response.setHeader('Server-Timing', serverTimings[pathname]);
+    response.setHeader('ETag', '"1"');
+    response.setHeader('Cache-Control', 'no-cache');
+    if (request.headers['if-none-match']) {
+      revalidations++;
+      response.writeHead(304).end();
+      return;
+    }
     response.end(`<!doctype html><link rel="icon" href="data:,">${pages[pathname]}`);
   }
 }
@@ -224,6 +238,41 @@ test('fills the envelope, and with nothing else', async () => {
     requestedInterval: 13,
     maxBufferSize: 500,
   });
+});
+
+test('sends the token that the page came with, among other entries', async () => {
+  const token = 'v1.9dfbd8d2.shop.500.1767225600.AAECAwQFBgcICQoL.qmBM2gSomIaTNbIOiPddzEDGCVo5ZsymcZpcwrrKKDc';
+  serverTimings['/page'] = ['db;dur=12;desc="fleetprof"', `fleetprof;desc="${token}"`, 'cache;desc="0"'];
+  await visit(tag());
+  const { envelope } = await firstUpload();
+  assert.equal(envelope.token, token);
+});
+
+test('sends no token where there is none, or none any more', async () => {
+  for (const [at, entries] of Object.entries({
+    '/none': 'db;dur=1', '/zero': 'fleetprof;desc="0"', '/bare': 'fleetprof', '/empty': 'fleetprof;desc=""',
+  })) {
+    uploads = [];
+    serverTimings[at] = entries;
+    await visit(tag(), { path: at });
+    const { envelope } = await firstUpload();
+    assert.ok(!('token' in envelope), `${at}: ${envelope.token}`);
+  }
+  // A browser without the property.
+  uploads = [];
+  await visit(tag(), { init: 'delete PerformanceResourceTiming.prototype.serverTiming' });
+  assert.ok(!('token' in (await firstUpload()).envelope));
+});
+
+test('a 304 takes a stored page\'s token away', async () => {
+  serverTimings['/page'] = 'fleetprof;desc="v1.first"';
+  const { page } = await visit(tag());
+  assert.equal((await firstUpload()).envelope.token, 'v1.first');
+  uploads = [];
+  serverTimings['/page'] = 'fleetprof;desc="0"';
+  await page.goto(`${origin}/page`);
+  assert.ok(!('token' in (await firstUpload()).envelope));
+  assert.equal(revalidations, 1);
 });
 
 test('leaves out the dimensions it was not given', async () => {
