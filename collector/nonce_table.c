@@ -1,6 +1,9 @@
 /*
  * Nonces: a table of small sets; a nonce's hash names its set, and what is forgotten is forgotten
  * set by set. Nonces are random, so the sets fill evenly.
+ *
+ * A place is never given up but for a nonce that expires later. So once a set is full, whatever was
+ * in it and is not any more expires no later than the first of those that are.
  */
 #include "collector/nonce_table.h"
 
@@ -18,7 +21,6 @@ struct place {
 };
 
 struct set {
-    int64_t forgotten_s; /* what expires no later may have been forgotten */
     struct place places[SET_PLACES];
 };
 
@@ -63,7 +65,7 @@ static struct place *find(struct set *set, const char nonce[FP_NONCE_LEN])
 }
 
 /* A place for a new nonce: a free one, or that of the one that expires first; NULL when the new one
- * would be forgotten itself. */
+ * expires no later, and so may have been here before. */
 static struct place *make_room(struct set *set, int64_t expires_s)
 {
     struct place *first = &set->places[0];
@@ -71,10 +73,7 @@ static struct place *make_room(struct set *set, int64_t expires_s)
         if (set->places[i].expires_s < first->expires_s)
             first = &set->places[i];
     }
-    if (expires_s <= set->forgotten_s || expires_s <= first->expires_s)
-        return NULL;
-    set->forgotten_s = first->expires_s;
-    return first;
+    return expires_s > first->expires_s ? first : NULL;
 }
 
 static enum fp_nonce_verdict use(struct set *set, const char nonce[FP_NONCE_LEN], int64_t expires_s,

@@ -32,7 +32,8 @@ void fp_nonce_table_free(struct fp_nonce_table *table);
 
 /*
  * Uses a nonce once more, unless it was used uses_max times. expires_s: when its token does,
- * seconds since 1970, above 0, the same at every use.
+ * seconds since 1970, above 0, the same at every use (when token_max_age is raised, what was
+ * forgotten before may come once more).
  */
 enum fp_nonce_verdict fp_nonce_table_use(struct fp_nonce_table *table,
                                          const char nonce[FP_NONCE_LEN], int64_t expires_s,

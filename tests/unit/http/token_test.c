@@ -201,6 +201,7 @@ static void a_token_that_a_flood_made_forgotten_is_refused(void **state)
     for (int i = 0; i < 16; i++)
         assert_true(admit_made(make(KEY_A, "shop", NOW_S)));
     assert_bad(first.text, first.len, FP_METRIC_PAGE_TOKENS_FORGOTTEN, "too old");
+    assert_true(admit_made(make(KEY_A, "shop", NOW_S + 1)));
 }
 
 static void a_site_without_keys_looks_at_no_token(void **state)
