@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 
 import { freePort, modulesDir, startProcess, temporaryDir, waitFor } from '../stack.mjs';
@@ -76,13 +75,6 @@ const watcher = (/** @type {string} */ dir) => (process.env.FLEETPROF_VALGRIND
 const memoryErrors = (/** @type {string} */ dir) => fs.readdirSync(dir).filter((name) => name.startsWith('valgrind.'))
   .map((name) => fs.readFileSync(`${dir}/${name}`, 'utf8')).join('');
 
-async function listens(/** @type {number} */ port) {
-  const socket = net.connect(port, '127.0.0.1');
-  return new Promise((resolve) => {
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-  }).finally(() => socket.destroy());
-}
-
 /**
  * Starts httpd; `stop` fails the test when a log has anything in it that says httpd was unwell.
  * @param {{ conf: (given: { port: number, dir: string }) => string, mpm?: string, modules?: string[] }} options
@@ -98,7 +90,9 @@ export async function startHttpd({ conf, mpm, modules }) {
   const read = (/** @type {string} */ name) => (
     fs.existsSync(`${dir}/${name}`) ? fs.readFileSync(`${dir}/${name}`, 'utf8') : '');
   const errorLog = () => read('error.log') + server.output();
-  await waitFor(() => !server.running() || listens(port), { what: 'answer of httpd', timeoutMs: 20_000 });
+  // It listens before that, but a signal to reload would still end it.
+  await waitFor(() => !server.running() || errorLog().includes('resuming normal operations'),
+    { what: 'start of httpd', timeoutMs: 20_000 });
   assert.ok(server.running(), errorLog());
   return {
     port,
@@ -108,6 +102,7 @@ export async function startHttpd({ conf, mpm, modules }) {
     /** What stands in the access log: [host, sampled, rate, reason] of each request; "-" is a variable not set. */
     variables: () => read('access.log').split('\n').slice(0, -1).map((line) => line.split('|')),
     stop: async () => {
+      assert.ok(server.running(), `httpd has died\n${errorLog()}`);
       await server.stop('SIGTERM');
       assert.doesNotMatch(errorLog(), /:(alert|crit|emerg)\]|exit signal|runtime error|AddressSanitizer/);
       assert.equal(memoryErrors(dir), '');

@@ -28,7 +28,17 @@ after(() => httpd?.stop());
 
 let reloads = 0;
 
-/** Reloads, and waits until the new configuration is in use. */
+/** The child processes, the leaving ones too. */
+const children = () => fs.readFileSync(`/proc/${httpd.server.pid}/task/${httpd.server.pid}/children`, 'utf8').trim().split(' ');
+
+/** Reloads, and waits until none of the old children is left. */
+async function replaceChildren() {
+  const old = children();
+  await reload();
+  await waitFor(() => !children().some((pid) => old.includes(pid)), { what: 'new children' });
+}
+
+/** Reloads, and waits until the new configuration is read. */
 async function reload() {
   const generations = () => httpd.errorLog().split('configured -- resuming normal operations').length - 1;
   const before_ = generations();
@@ -60,8 +70,9 @@ test('no request is dropped while the configuration is loaded anew', async () =>
 test('visitors keep their lot', async () => {
   const paths = Array.from({ length: 2000 }, (_, i) => `/page.html?visitor=${i}`);
   const lots = async () => (await ask(httpd.port, 'any', paths)).map(({ yes }) => yes);
+  await replaceChildren();
   const first = await lots();
-  await reload();
+  await replaceChildren();
   assert.deepEqual(await lots(), first);
 });
 
@@ -72,9 +83,8 @@ test('a new key signs after a reload', async () => {
     .map(shown);
   assert.match((await token())[0], /^fleetprof;desc="v1\./);
   fs.copyFileSync(withKeyFile('KEY_FILE'), keyFile);
-  await reload();
-  // A child of the last generation may still take a connection.
-  await waitFor(async () => (await token())[0] === 'fleetprof;desc="<shop 50000>"', { what: 'token of the new key' });
+  await replaceChildren();
+  assert.deepEqual(await token(), ['fleetprof;desc="<shop 50000>"']);
 });
 
 const resident = () => Number(/^VmRSS:\s+(\d+) kB/m.exec(
