@@ -3,10 +3,10 @@
  * why.
  *
  * A request goes: fp_ingest_rules (a snapshot for its whole life) → fp_ingest_admit → the body is
- * received under fp_ingest_charge → fp_ingest_prepare (inflate, decode, fold, encode: all of the
- * work, on the caller's thread) → fp_ingest_commit, which returns at once and later, from the
- * spool's committer, calls back → fp_ingest_outcome. Nothing of an upload is stored before all of
- * it is found valid. All functions may be called from any thread.
+ * received under fp_ingest_charge → fp_ingest_prepare (inflate, decode, check the page token, fold,
+ * encode: all of the work, on the caller's thread) → fp_ingest_commit, which returns at once and
+ * later, from the spool's committer, calls back → fp_ingest_outcome. Nothing of an upload is stored
+ * before all of it is found valid. All functions may be called from any thread.
  */
 #ifndef FP_INGEST_H
 #define FP_INGEST_H

@@ -38,7 +38,11 @@ const form = (parts) => ({
   headers: { 'content-type': 'multipart/form-data; boundary=b' },
 });
 
-/** How many uploads each release of a site has in SQL. @param {string} name @returns {Promise<Record<string, number>>} */
+/**
+ * How many uploads each release of a site has in SQL.
+ * @param {string} name
+ * @returns {Promise<Record<string, number>>}
+ */
 async function counted(name) {
   const rows = await postgres.sql(
     `select release, count(*) as uploads from fleetprof.upload_log where site = '${name}' group by release`);
@@ -47,7 +51,8 @@ async function counted(name) {
 
 /** @param {import('./stack.mjs').Collector} collector */
 const flushed = (collector) => waitFor(
-  async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0, { timeoutMs: 30_000, what: 'empty backlog' });
+  async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0,
+  { timeoutMs: 30_000, what: 'empty backlog' });
 
 /** An upload whose record takes about 100 KB, always the same number of bytes. @param {string} release */
 function large(release) {

@@ -9,7 +9,9 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { envelope, send, sendUntil } from './collector_client.mjs';
-import { binDir, collectorConfig, migrate, run, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import {
+  binDir, collectorConfig, migrate, run, startCollector, startPostgres, temporaryDir, waitFor,
+} from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
@@ -66,7 +68,10 @@ async function start(config) {
 const ingest = (collector, site) => `${collector.url}/v1/ingest/${site.key}`;
 
 /** @param {import('./stack.mjs').Collector} collector @param {string} verdict */
-const verdicts = async (collector, verdict) => (await collector.metrics())[`fleetprof_page_tokens_total{verdict="${verdict}"}`];
+const verdicts = async (collector, verdict) => {
+  const metrics = await collector.metrics();
+  return metrics[`fleetprof_page_tokens_total{verdict="${verdict}"}`];
+};
 
 /** Rates in SQL and how many uploads have each. @param {{ name: string }} site */
 async function rates(site) {
@@ -78,7 +83,8 @@ async function rates(site) {
 
 /** @param {import('./stack.mjs').Collector} collector */
 const flushed = (collector) => waitFor(
-  async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0, { timeoutMs: 30_000, what: 'empty backlog' });
+  async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0,
+  { timeoutMs: 30_000, what: 'empty backlog' });
 
 /** Every token that is none, with what is counted and said of it. @param {Buffer} key @param {string} site */
 function badTokens(key, site) {
@@ -128,7 +134,8 @@ test('a site that demands tokens refuses uploads without a good one, with 403 an
   assert.equal((await send(ingest(collector, site), { body: '{"m":[1]}' })).status, 403);
   assert.equal((await send(ingest(collector, site), { body: envelope({ token: null }) })).status, 403);
   assert.equal((await send(ingest(collector, site), { body: envelope({ token: 5 }) })).status, 422);
-  assert.equal((await send(ingest(collector, site), { body: envelope({ token: newToken(key, { site: site.name }) }) })).status, 204);
+  const good = envelope({ token: newToken(key, { site: site.name }) });
+  assert.equal((await send(ingest(collector, site), { body: good })).status, 204);
   await flushed(collector);
   assert.deepEqual(await rates(site), [[0.01, 1]]);
   await collector.stop();
@@ -139,7 +146,10 @@ test('a site that does not demand tokens takes all uploads, and believes the rat
   const site = newSite({ token_keys: [keyFile([key])] });
   const collector = await start({ sites: [site] });
   const bad = badTokens(key, site.name);
-  for (const [token] of bad) assert.equal((await send(ingest(collector, site), { body: envelope({ token }) })).status, 204, token);
+  for (const [token] of bad) {
+    const reply = await send(ingest(collector, site), { body: envelope({ token }) });
+    assert.equal(reply.status, 204, token);
+  }
   for (const ppm of [1, 500, 1_000_000, 500]) {
     const token = newToken(key, { site: site.name, ppm });
     assert.equal((await send(ingest(collector, site), { body: envelope({ token }) })).status, 204);
@@ -217,8 +227,12 @@ test('keys are rotated by reloading, in one file or in several', async () => {
   const site = newSite({ require_token: true, token_keys: [file] });
   const collector = await start({ sites: [site] });
   /** @param {Buffer} key */
-  const upload = (key) => send(ingest(collector, site), { body: envelope({ token: newToken(key, { site: site.name }) }) });
-  const statuses = async () => [await upload(first), await upload(second), await upload(third)].map(({ status }) => status);
+  const upload = (key) => send(ingest(collector, site),
+    { body: envelope({ token: newToken(key, { site: site.name }) }) });
+  const statuses = async () => {
+    const replies = [await upload(first), await upload(second), await upload(third)];
+    return replies.map(({ status }) => status);
+  };
   const reload = () => process.kill(collector.server.pid, 'SIGHUP');
   assert.deepEqual(await statuses(), [204, 403, 403]);
 
@@ -227,7 +241,8 @@ test('keys are rotated by reloading, in one file or in several', async () => {
   await sendUntil(() => upload(second), (status) => status === 204);
   assert.deepEqual(await statuses(), [204, 204, 403]);
 
-  fs.writeFileSync(collector.file, JSON.stringify({ ...collector.config, sites: [{ ...site, token_keys: [file, more] }] }));
+  const both = { ...site, token_keys: [file, more] };
+  fs.writeFileSync(collector.file, JSON.stringify({ ...collector.config, sites: [both] }));
   reload();
   await sendUntil(() => upload(third), (status) => status === 204);
   assert.deepEqual(await statuses(), [204, 204, 204]);
@@ -235,8 +250,8 @@ test('keys are rotated by reloading, in one file or in several', async () => {
   // A file that is bad now leaves all as it was, and the log says where it is named and what is wrong.
   fs.writeFileSync(file, 'abc\n');
   reload();
-  await waitFor(() => /configuration not reloaded.*fleetprof.yaml:1:\d+: sites\[\]\.token_keys: .*line 1: it is not a key/
-    .test(collector.server.output()), { what: 'log' });
+  const refusal = /not reloaded.*fleetprof.yaml:1:\d+: sites\[\]\.token_keys: .*line 1: it is not a key/;
+  await waitFor(() => refusal.test(collector.server.output()), { what: 'log' });
   assert.deepEqual(await statuses(), [204, 204, 204]);
 
   keyFile([second], file);
@@ -270,5 +285,5 @@ test('--check-config tells of a key file that cannot be read, and where it is na
   const line = fs.readFileSync(file, 'utf8').split('\n').findIndex((text) => text.includes(missing)) + 1;
   const { code, stderr } = await run([path.join(binDir, 'fleetprofd'), '-c', file, '--check-config']);
   assert.equal(code, 1);
-  assert.match(stderr, new RegExp(`:${line}:\\d+: sites\\[\\]\\.token_keys: "${missing}" cannot be read: No such file`));
+  assert.match(stderr, new RegExp(`:${line}:\\d+: sites\\[\\]\\.token_keys: "${missing}" cannot be read: No such`));
 });

@@ -59,6 +59,8 @@ test('a signed page uploads where tokens are demanded, an unsigned one does not'
   assert.equal(await upload('/signed'), 204);
   assert.equal(await upload('/signed'), 204, 'each load has a token of its own');
   assert.equal(await upload('/unsigned'), 403);
-  await waitFor(async () => (await stack.sql('select 1 from fleetprof.upload_log')).length === 2, { what: 'uploads in SQL' });
-  assert.deepEqual(await stack.sql('select route, sample_rate from fleetprof.segment'), [{ route: '/signed', sample_rate: 1 }]);
+  const counted = async () => (await stack.sql('select 1 from fleetprof.upload_log')).length;
+  await waitFor(async () => await counted() === 2, { what: 'uploads in SQL' });
+  assert.deepEqual(await stack.sql('select route, sample_rate from fleetprof.segment'),
+    [{ route: '/signed', sample_rate: 1 }]);
 });
