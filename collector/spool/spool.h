@@ -52,8 +52,9 @@ enum fp_spool_error fp_spool_open(const struct fp_spool_settings *settings,
 struct fp_uuid fp_spool_id(const struct fp_spool *spool);
 
 /*
- * Draws a new id, durably, for a spool that turned out to be an old copy. Only before the first
- * append and read. Sequence numbers go on.
+ * Draws a new id, durably, for a spool that turned out to be an old copy. From the
+ * reader's thread; records that were appended or read before keep their sequence numbers, which go
+ * on.
  */
 enum fp_spool_error fp_spool_renew_id(struct fp_spool *spool) FP_MUST_CHECK;
 
