@@ -16,7 +16,6 @@
 #include "collector/rollup/record.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,15 +45,6 @@ struct fp_ingest {
     unsigned bench_count;
     unsigned bench_max;
 };
-
-void fp_problem_set(struct fp_problem *problem, unsigned status, const char *detail, ...)
-{
-    *problem = (struct fp_problem){.status = status, .offset = -1};
-    va_list args;
-    va_start(args, detail);
-    vsnprintf(problem->detail, sizeof(problem->detail), detail, args);
-    va_end(args);
-}
 
 /* A problem that passes: the same request may be sent again. */
 static void set_deferred(struct fp_problem *problem, unsigned retry_s, const char *detail)

@@ -13,22 +13,9 @@
 
 #include "collector/base/base.h"
 #include "collector/base/metrics.h"
+#include "collector/ingest_problem.h"
 #include "collector/ingest_rules.h"
 #include "collector/spool/spool.h"
-
-/* Why a request is not answered with 204. */
-struct fp_problem {
-    unsigned status;   /* HTTP */
-    unsigned retry_s;  /* `Retry-After`, 0: none */
-    bool has_pointer;  /* pointer applies (it may be "", the whole document) */
-    int64_t offset;    /* into the inflated body (of the part), -1: does not apply */
-    char detail[320];  /* a sentence; not escaped */
-    char pointer[256]; /* RFC 6901; not escaped */
-};
-
-/* Fills a problem without place; detail by printf's rules. */
-void fp_problem_set(struct fp_problem *problem, unsigned status, const char *detail, ...)
-    FP_PRINTF(3, 4);
 
 struct fp_ingest;
 

@@ -5,7 +5,7 @@
 #define FP_INGEST_TOKEN_H
 
 #include "collector/base/metrics.h"
-#include "collector/ingest.h"
+#include "collector/ingest_problem.h"
 #include "collector/ingest_rules.h"
 #include "collector/nonce_table.h"
 

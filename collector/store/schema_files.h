@@ -1,5 +1,5 @@
 /*
- * The files of schema/, built in by embed_schema.py.
+ * The files of schema/, built in by tools/embed-schema.
  */
 #ifndef FP_STORE_SCHEMA_FILES_H
 #define FP_STORE_SCHEMA_FILES_H

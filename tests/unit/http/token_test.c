@@ -11,16 +11,6 @@
 
 enum { NOW_S = 1767225600, MAX_AGE_S = 600, PPM = 500 };
 
-/* The one that ingest.c has. */
-void fp_problem_set(struct fp_problem *problem, unsigned status, const char *detail, ...)
-{
-    *problem = (struct fp_problem){.status = status, .offset = -1};
-    va_list args;
-    va_start(args, detail);
-    vsnprintf(problem->detail, sizeof(problem->detail), detail, args);
-    va_end(args);
-}
-
 /* Two key files: A, and B with C behind it. */
 static struct fleetprof_token_keys *files[2];
 static struct fp_str names[2];
