@@ -102,13 +102,14 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
         .connections = config->connections,
         .timeout_us = config->timeout_us,
     };
-    if (config->admin.len > 0) {
-        collector->admin = fp_admin_start(&admin, detail);
-        if (collector->admin == NULL)
-            return fail("admin listener cannot be opened", detail);
-    }
+    /* The admin listener comes last: whoever reads "ready" there may upload. */
     collector->http = fp_http_start(&http, collector->ingest, collector->metrics, detail);
-    return collector->http != NULL || fail("listener cannot be opened", detail);
+    if (collector->http == NULL)
+        return fail("listener cannot be opened", detail);
+    if (config->admin.len == 0)
+        return true;
+    collector->admin = fp_admin_start(&admin, detail);
+    return collector->admin != NULL || fail("admin listener cannot be opened", detail);
 }
 
 /* Each connection needs a descriptor; the usual soft limit is 1,024. */

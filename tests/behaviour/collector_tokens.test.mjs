@@ -89,7 +89,7 @@ const flushed = (collector) => waitFor(
 /** Every token that is none, with what is counted and said of it. @param {Buffer} key @param {string} site */
 function badTokens(key, site) {
   const good = newToken(key, { site });
-  const last = good.at(-1) === 'A' ? 'E' : 'A';
+  const other = good.at(-2) === 'A' ? 'E' : 'A';
   /** @type {[string | undefined, string, RegExp][]} */
   const cases = [
     [undefined, 'missing', /has no page token/],
@@ -105,7 +105,7 @@ function badTokens(key, site) {
     [newToken(key, { site, nonce: 'short' }), 'forged', /not of the form/],
     [newToken(key, { site, version: 'v2' }), 'forged', /another version/],
     [newToken(newKey(), { site }), 'forged', /not known here/],
-    [good.slice(0, -2) + last + good.at(-1), 'forged', /signature is wrong/],
+    [good.slice(0, -2) + other + good.at(-1), 'forged', /signature is wrong/],
     [good.replace('.10000.', '.1000000.'), 'forged', /signature is wrong/],
     [newToken(key, { site: `${site}x` }), 'forged', /another site/],
     [newToken(key, { site: site.slice(0, -1) }), 'forged', /another site/],
