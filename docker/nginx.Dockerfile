@@ -20,4 +20,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD \
     bash -c 'exec 3<>/dev/tcp/127.0.0.1/8080 && printf "HEAD / HTTP/1.0\r\n\r\n" >&3 && head -n 1 <&3 | grep -q " 200 "'
 STOPSIGNAL SIGQUIT
-CMD ["nginx", "-g", "daemon off;"]
+CMD ["nginx", "-e", "stderr", "-g", "daemon off;"]
