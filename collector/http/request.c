@@ -3,8 +3,8 @@
  *
  * MHD calls fp_request_handle several times: when the headers are there, for each piece of the
  * body, when the body is complete, and once more after a suspended connection was resumed. All
- * calls for one connection come from one thread; only the ticket is touched by the spool's
- * committer, which as its last act resumes the connection.
+ * calls for one connection come from one thread; while it is suspended the spool's committer writes
+ * the outcome down, counts the upload and as its last act resumes the connection.
  *
  * A request that is refused on its headers is still read to its end, up to a bound: a reply sent
  * into a half-read body is lost to most clients, and the connection with it.
@@ -189,10 +189,10 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
 
 /* ---- the reply ---- */
 
-static void count_upload(const struct request *request, bool accepted)
+static void count_upload(const struct request *request)
 {
     struct fp_metrics *metrics = request->http->metrics;
-    if (accepted) {
+    if (!request->has_problem) {
         fp_metrics_add(metrics, FP_METRIC_UPLOADS_ACCEPTED, request->ticket.upload_count);
         fp_metrics_observe_us(metrics, FP_METRIC_ACK_SECONDS,
                               fp_clock_monotonic_us() - request->received_us);
@@ -206,8 +206,8 @@ static void count_upload(const struct request *request, bool accepted)
 
 static enum MHD_Result reply(struct request *request)
 {
-    if (request->is_upload)
-        count_upload(request, !request->has_problem);
+    if (request->is_upload && !request->is_committing)
+        count_upload(request);
     const struct fp_reply reply = {
         .problem = request->has_problem ? &request->problem : NULL,
         .origin = request->origin,
@@ -300,10 +300,15 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 
 /* ---- the upload ---- */
 
-/* On the committer's thread. The connection's thread goes on from here: nothing may follow. */
+/*
+ * On the committer's thread. The upload is counted here, as it may be durable though its client has
+ * gone. The connection's thread goes on from here: nothing may follow.
+ */
 static void resume(void *context)
 {
     struct request *request = context;
+    request->has_problem = !fp_ingest_outcome(&request->ticket, &request->problem);
+    count_upload(request);
     MHD_resume_connection(request->connection);
 }
 
@@ -339,8 +344,6 @@ static enum MHD_Result submit(struct request *request)
 
 static enum MHD_Result finish(struct request *request)
 {
-    if (request->is_committing)
-        request->has_problem = !fp_ingest_outcome(&request->ticket, &request->problem);
     bool is_new_upload = request->is_upload && !request->is_committing && !request->has_problem;
     return is_new_upload ? submit(request) : reply(request);
 }
