@@ -297,6 +297,22 @@ describe('connections', () => {
     assert.equal((await send(url, { body: envelope() })).status, 204);
   });
 
+  test('what is durable counts as accepted, though its client did not wait for the reply', async () => {
+    const own = await startCollector({ config: base });
+    const body = envelope();
+    for (let i = 0; i < 100; i += 1) {
+      const { socket, closed } = await connect(own.url);
+      socket.write(`POST /v1/ingest/pk_shop HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        () => socket.resetAndDestroy());
+      await closed;
+    }
+    await waitFor(async () => (await own.metrics()).fleetprof_connections === 0, { timeoutMs: 5_000, what: 'closed connections' });
+    const { fleetprof_spool_backlog_records: durable } = await own.metrics();
+    assert.ok(durable > 0);
+    assert.equal((await counted(own)).accepted, durable);
+    await own.stop();
+  });
+
   test('clients that leave in mid-chunk or before their body are closed after limits.timeout', async () => {
     const other = await withLimits({ timeout: '1s' });
     for (const sent of ['Content-Length: 10\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\n10\r\n{"tra']) {
