@@ -10,8 +10,8 @@
 static bool read_stream(FILE *stream, struct fp_buf *bytes)
 {
     char chunk[64 * 1024];
-    size_t len;
-    while ((len = fread(chunk, 1, sizeof(chunk), stream)) > 0) {
+    while (feof(stream) == 0 && ferror(stream) == 0) {
+        size_t len = fread(chunk, 1, sizeof(chunk), stream);
         fp_buf_add(bytes, chunk, len);
         if (bytes->failed) {
             errno = EFBIG;

@@ -113,12 +113,11 @@ static enum fp_exit help_command(int argc, char **argv)
 static enum fp_exit finish_output(enum fp_exit code)
 {
     bool failed = ferror(stdout) != 0;
-    if (fflush(stdout) != 0 || failed) {
-        fp_message_error("could not write to standard output: %s",
-                         errno != 0 ? strerror(errno) : "write error");
-        return FP_EXIT_TROUBLE;
-    }
-    return code;
+    if (fflush(stdout) == 0 && !failed)
+        return code;
+    fp_message_error("could not write to standard output: %s",
+                     failed ? "write error" : strerror(errno));
+    return FP_EXIT_TROUBLE;
 }
 
 int main(int argc, char **argv)

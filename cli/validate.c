@@ -171,7 +171,8 @@ enum fp_exit fp_validate_command(int argc, char **argv)
     enum fp_exit worst = FP_EXIT_FINE;
     for (int i = 0; i < validate.file_count; i++) {
         enum fp_exit code = validate_file(&validate, validate.files[i], rules, &table);
-        worst = code > worst ? code : worst;
+        if (code > worst)
+            worst = code;
     }
     if (!fp_table_print(&table, validate.json))
         worst = FP_EXIT_TROUBLE;

@@ -143,10 +143,9 @@ static bool read_file(const char *file, struct fp_buf *text, struct fp_buf *erro
         fp_buf_addf(errors, "%s: cannot be opened: %s\n", file, strerror(errno));
         return false;
     }
-    size_t got = 1;
-    while (got > 0 && !text->failed) {
+    while (feof(stream) == 0 && ferror(stream) == 0 && !text->failed) {
         char chunk[4096];
-        got = fread(chunk, 1, sizeof(chunk), stream);
+        size_t got = fread(chunk, 1, sizeof(chunk), stream);
         fp_buf_add(text, chunk, got);
     }
     bool broken = ferror(stream) != 0;

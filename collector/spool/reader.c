@@ -208,7 +208,10 @@ static enum fp_spool_error fill(struct fp_spool *spool, const struct request *re
     while (error == FP_SPOOL_OK && more && !full) {
         struct fp_scan_item item = {.len = 0};
         uint64_t sequence_before = reader->scan.sequence;
-        switch (reader->file >= 0 ? fp_scan_next(&reader->scan, &item) : FP_SCAN_END) {
+        enum fp_scan_found met = FP_SCAN_END;
+        if (reader->file >= 0)
+            met = fp_scan_next(&reader->scan, &item);
+        switch (met) {
         case FP_SCAN_RECORD:
             if (item.sequence > request->after)
                 error = meet_record(reader, request, &item, &full);

@@ -4,9 +4,7 @@
 #include "collector/store/tables.h"
 
 #define COLUMN(row, member, name, kind, merge)                                                     \
-    {                                                                                              \
-        name, FP_COLUMN_##kind, FP_MERGE_##merge, offsetof(struct row, member), 0                  \
-    }
+    {name, FP_COLUMN_##kind, FP_MERGE_##merge, offsetof(struct row, member), 0}
 #define COUNTER(row, member, kind) COLUMN(row, member, #member, kind, ADD)
 #define FACT_KEY(row)                                                                              \
     COLUMN(row, key.segment_id, "segment_id", BIGINT, KEY),                                        \
@@ -168,10 +166,12 @@ static bool is_logged(const struct fp_rollup *rollup, const void *row)
 }
 
 #define TARGET(target, table, style, wants)                                                        \
-    {                                                                                              \
-#target, FP_TARGET_##style, FP_TABLE_##table, target##_columns,                            \
-            sizeof(target##_columns) / sizeof(target##_columns[0]), wants                          \
-    }
+    {#target,                                                                                      \
+     FP_TARGET_##style,                                                                            \
+     FP_TABLE_##table,                                                                             \
+     target##_columns,                                                                             \
+     sizeof(target##_columns) / sizeof(target##_columns[0]),                                       \
+     wants}
 
 static const struct fp_target targets[FP_TARGET_COUNT] = {
     [FP_TARGET_SEGMENT] = TARGET(segment, SEGMENT, DICTIONARY, NULL),

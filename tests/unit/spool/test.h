@@ -105,10 +105,7 @@ struct waiter {
     enum fp_spool_error last;
 };
 
-#define WAITER_INIT                                                                                \
-    {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER                       \
-    }
+#define WAITER_INIT {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER}
 
 static inline void tell_waiter(void *context, enum fp_spool_error result)
 {
