@@ -17,11 +17,14 @@ export function launchChromium(more = []) {
   return chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: [...flags, ...more] });
 }
 
+/** What a Chromium that does not know the mode says of it; the rest of the header is in force. */
+const modeUnknown = 'Document-Policy HTTP header: Unrecognized document policy feature name js-profiling-mode.';
+
 /**
  * A tab in a context of its own: nothing cached, no cookies.
  * @param {import('playwright-core').Browser} browser
  * @returns {Promise<{ page: import('playwright-core').Page, complaints: string[] }>}
- *   complaints: the page's uncaught errors, and warnings and errors on its console
+ *   complaints: the page's uncaught errors, and warnings and errors on its console, but for modeUnknown
  */
 export async function openTab(browser) {
   const context = await browser.newContext();
@@ -30,9 +33,31 @@ export async function openTab(browser) {
   const complaints = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
+    if (message.text() === modeUnknown) return;
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
   return { page, complaints };
+}
+
+/**
+ * Whether the browser knows js-profiling-mode at all, be it behind a flag.
+ * @param {import('playwright-core').Browser} browser
+ */
+export async function knowsMode(browser) {
+  const { page } = await openTab(browser);
+  let known = true;
+  page.on('console', (message) => {
+    if (message.text() === modeUnknown) known = false;
+  });
+  await page.route('http://mode.test/', (route) => route.fulfill({
+    contentType: 'text/html', headers: { 'document-policy': 'js-profiling-mode=lazy' }, body: '',
+  }));
+  await page.goto('http://mode.test/');
+  const last = page.waitForEvent('console', (message) => message.text() === 'last');
+  await page.evaluate(() => console.log('last'));
+  await last;
+  await page.context().close();
+  return known;
 }
 
 /**
