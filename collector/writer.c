@@ -71,7 +71,7 @@ struct window {
     size_t records;
     size_t counted;
     size_t duplicates;
-    size_t expired;
+    size_t misdated; /* of those counted */
 };
 
 static bool is_stopping(const struct fp_writer *writer)
@@ -134,8 +134,9 @@ static bool add_upload(struct fp_writer *writer, const struct fp_delta *delta,
     case FP_ROLLUP_DUPLICATE:
         window->duplicates++;
         return true;
-    case FP_ROLLUP_EXPIRED:
-        window->expired++;
+    case FP_ROLLUP_MISDATED:
+        window->counted++;
+        window->misdated++;
         return true;
     case FP_ROLLUP_NO_ROOM:
     default:
@@ -249,7 +250,7 @@ static void count_flush(struct fp_writer *writer, const struct window *window, s
     fp_metrics_add(metrics, FP_METRIC_FLUSH_ROWS, rows);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_FLUSHED, window->counted);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_DUPLICATE, window->duplicates);
-    fp_metrics_add(metrics, FP_METRIC_UPLOADS_EXPIRED, window->expired);
+    fp_metrics_add(metrics, FP_METRIC_UPLOADS_MISDATED, window->misdated);
     fp_metrics_observe_us(metrics, FP_METRIC_FLUSH_SECONDS, took_us);
 }
 

@@ -24,8 +24,8 @@
       "Uploads met again by their id and not counted again")                                       \
     X(UPLOADS_QUARANTINED, COUNTER, "uploads_quarantined_total", "",                               \
       "Uploads that the database refused as data, set aside")                                      \
-    X(UPLOADS_EXPIRED, COUNTER, "uploads_expired_total", "",                                       \
-      "Uploads older than the retention when they were flushed")                                   \
+    X(UPLOADS_MISDATED, COUNTER, "uploads_misdated_total", "",                                     \
+      "Uploads counted in the database's hour, their own time being beyond belief")                \
     X(UPLOADS_FLUSHED, COUNTER, "uploads_flushed_total", "", "Uploads counted in the database")    \
     X(ENTRIES_SKIPPED, COUNTER, "entries_skipped_total", "",                                       \
       "Performance entries of other types, skipped")                                               \

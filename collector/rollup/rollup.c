@@ -398,14 +398,22 @@ static bool add_facts(const struct addition *add)
            add_load(add);
 }
 
-/* The UTC hour of the upload's receipt; the database's own hour when that lies too far ahead. */
-static int64_t bucket_of(const struct fp_rollup_clock *clock, int64_t received_us)
+static int64_t hour_of(int64_t moment_us)
 {
-    int64_t moment_us = received_us;
-    if (moment_us - clock->now_us > FP_US_PER_HOUR)
-        moment_us = clock->now_us;
     int64_t into_us = moment_us % FP_US_PER_HOUR;
     return moment_us - into_us - (into_us < 0 ? FP_US_PER_HOUR : 0);
+}
+
+/* Whether the collector's clock must have been wrong. A wrong clock is no reason to lose what was
+ * acknowledged: such an upload takes the database's hour. */
+static bool is_beyond_belief(const struct fp_rollup_clock *clock, int64_t received_us)
+{
+    return received_us - clock->now_us > FP_US_PER_HOUR || hour_of(received_us) < clock->oldest_us;
+}
+
+static int64_t bucket_of(const struct fp_rollup_clock *clock, int64_t received_us)
+{
+    return hour_of(is_beyond_belief(clock, received_us) ? clock->now_us : received_us);
 }
 
 enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup, const struct fp_delta *delta)
@@ -417,8 +425,6 @@ enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup, const struct fp_de
         .segment_id = (int64_t)fp_segment_id(&delta->segment),
         .bucket_us = bucket_of(&rollup->clock, delta->received_us),
     };
-    if (add.bucket_us < rollup->clock.oldest_us)
-        return FP_ROLLUP_EXPIRED;
     struct fp_claim_key key = fp_claim_key(&delta->id, add.site_id);
     bool added;
     struct fp_upload_row *upload = fp_rows_put(&rollup->tables[FP_TABLE_UPLOAD], &key.high, &added);
@@ -429,5 +435,6 @@ enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup, const struct fp_de
     if (!add_facts(&add))
         return FP_ROLLUP_NO_ROOM;
     upload->counted = true;
-    return FP_ROLLUP_COUNTED;
+    return is_beyond_belief(&rollup->clock, delta->received_us) ? FP_ROLLUP_MISDATED
+                                                                : FP_ROLLUP_COUNTED;
 }

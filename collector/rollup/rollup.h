@@ -184,7 +184,7 @@ struct fp_load_row {
 /* The moments that decide an upload's bucket, epoch, by the database's clock. */
 struct fp_rollup_clock {
     int64_t now_us;
-    int64_t oldest_us;     /* buckets before this are expired */
+    int64_t oldest_us;     /* buckets before this are past the retention */
     int64_t oldest_log_us; /* uploads in buckets before this get no row in the upload log */
 };
 
@@ -210,7 +210,7 @@ void fp_rollup_clear(struct fp_rollup *rollup, const struct fp_rollup_clock *clo
 enum fp_rollup_result {
     FP_ROLLUP_COUNTED = 0,
     FP_ROLLUP_DUPLICATE, /* this id was counted before; nothing changed */
-    FP_ROLLUP_EXPIRED,   /* older than the retention; nothing changed */
+    FP_ROLLUP_MISDATED,  /* counted, in the database's hour: its own time is beyond belief */
     FP_ROLLUP_NO_ROOM,   /* memory or max_bytes: the rollup is half changed, clear it */
 };
 

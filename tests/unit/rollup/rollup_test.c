@@ -387,7 +387,7 @@ static void buckets_are_utc_hours_of_receipt(void **state)
     assert_int_equal(bucket_at(hour_us), hour_us);
     assert_int_equal(bucket_at(hour_us - 1), hour_us - FP_US_PER_HOUR);
     assert_int_equal(bucket_at(hour_us + FP_US_PER_HOUR - 1), hour_us);
-    assert_int_equal(bucket_at(-1), -FP_US_PER_HOUR);
+    assert_int_equal(hour_of(-1), -FP_US_PER_HOUR);
 }
 
 static void a_clock_far_ahead_gets_the_database_s_hour(void **state)
@@ -399,17 +399,20 @@ static void a_clock_far_ahead_gets_the_database_s_hour(void **state)
     assert_int_equal(bucket_at(NOW_US + 365 * FP_US_PER_DAY), hour_us);
 }
 
-static void what_is_older_than_the_retention_changes_nothing(void **state)
+static void what_is_older_than_the_retention_counts_in_the_databases_hour(void **state)
 {
     struct room *room = *state;
     const struct fp_rollup_clock clock = {.now_us = NOW_US, .oldest_us = NOW_US - 1};
     fp_rollup_clear(&room->rollup, &clock);
     draw_all(room, 4);
     room->deltas[0].received_us = NOW_US - 2;
-    assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[0]), FP_ROLLUP_EXPIRED);
-    room->deltas[0].received_us = NOW_US - 1;
-    assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[0]), FP_ROLLUP_COUNTED);
-    assert_int_equal(row_count(room, FP_TABLE_UPLOAD), 1);
+    assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[0]), FP_ROLLUP_MISDATED);
+    room->deltas[1].received_us = NOW_US - 1;
+    assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[1]), FP_ROLLUP_COUNTED);
+    assert_int_equal(row_count(room, FP_TABLE_UPLOAD), 2);
+    struct fp_rows *uploads = &room->rollup.tables[FP_TABLE_UPLOAD];
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(((struct fp_upload_row *)fp_rows_at(uploads, i))->bucket_us, NOW_US - 1);
 }
 
 static void says_when_it_is_full_and_never_passes_its_maximum(void **state)
@@ -496,7 +499,7 @@ int main(void)
         TEST(a_load_of_several_parts_counts_once_and_where_it_was_first_seen),
         TEST(buckets_are_utc_hours_of_receipt),
         TEST(a_clock_far_ahead_gets_the_database_s_hour),
-        TEST(what_is_older_than_the_retention_changes_nothing),
+        TEST(what_is_older_than_the_retention_counts_in_the_databases_hour),
         TEST(says_when_it_is_full_and_never_passes_its_maximum),
         TEST(rows_come_sorted_as_signed_numbers),
         TEST(claim_keys_sort_as_postgresql_sorts_uuids),
