@@ -1,0 +1,73 @@
+/**
+ * Conservation: whatever breaks meanwhile, each acknowledged upload is in SQL exactly once, nothing else
+ * is, and every sum is right to the microsecond.
+ *
+ * FLEETPROF_CHAOS_SEED and FLEETPROF_CHAOS_FAULTS choose the run; FLEETPROF_LONG makes it a long one.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+
+import { migrate, startPostgres, waitFor } from '../behaviour/stack.mjs';
+import { startClients } from './clients.mjs';
+import { startPlace, untilFlushed } from './collectors.mjs';
+import { differences } from './conservation.mjs';
+import { lanes, runFaults } from './faults.mjs';
+import { seededRandom } from './random.mjs';
+
+const long = process.env.FLEETPROF_LONG === '1';
+const faultCount = Number(process.env.FLEETPROF_CHAOS_FAULTS ?? (long ? 500 : 25));
+const seeds = process.env.FLEETPROF_CHAOS_SEED ? [Number(process.env.FLEETPROF_CHAOS_SEED)]
+  : long ? [1, 2, 3] : [Date.now() % 1_000_000];
+const healMs = 120_000;
+const shownDifferences = 20;
+
+/** @param {Map<string, number>} counts */
+const inWords = (counts) => [...counts].map(([kind, count]) => `${count} × ${kind}`).join(', ');
+
+/** @param {string[]} lines @param {string} seed */
+const report = (lines, seed) =>
+  `${lines.length} differences, ${seed}\n${lines.slice(0, shownDifferences).join('\n')}`;
+
+for (const seed of seeds) {
+  test(`${faultCount} faults, seed ${seed}: what was acknowledged is counted once, and nothing else`, async (t) => {
+    const name = `seed ${seed}, ${faultCount} faults`;
+    const random = seededRandom(seed);
+    const postgres = await startPostgres();
+    await migrate(postgres);
+    const database = postgres.conninfo('fleetprof_writer');
+    const places = [
+      await startPlace({ name: 'first collector', database, onSmallDisk: true }),
+      await startPlace({ name: 'second collector', database, onSmallDisk: false }),
+    ];
+    const clients = startClients({ doors: places, clients: 12, pauseMs: 150, random });
+    const { ledger } = clients;
+
+    const between = async () => {
+      const { replies } = ledger;
+      await waitFor(() => ledger.replies > replies + 80, { timeoutMs: healMs, what: '204s after a fault' });
+    };
+    const done = await runFaults(lanes(places, postgres), faultCount, random, between);
+
+    for (const place of places) place.system?.heal();
+    await clients.finish();
+    for (const place of places) {
+      const fresh = startClients({ doors: [place], clients: 1, pauseMs: 1, random });
+      await waitFor(() => fresh.ledger.acknowledged.size > 0, { what: `204 of ${place.name} after all faults` });
+      await fresh.finish();
+      for (const upload of fresh.ledger.acknowledged.values()) ledger.acknowledged.set(upload.id, upload);
+    }
+    for (const place of places) await untilFlushed(place, healMs);
+    t.diagnostic(`${name}: ${inWords(done)}`);
+    t.diagnostic(`${ledger.acknowledged.size} uploads acknowledged, ${ledger.replies} times 204, ${ledger.retries} retries, ${ledger.refused} refused`);
+
+    const lines = await differences(ledger, postgres.sql);
+    for (const place of places) {
+      const refused = fs.readdirSync(place.spool).filter((file) => file.startsWith('refused-'));
+      lines.push(...refused.map((file) => `${place.name}: ${file} was set aside`));
+      await place.stop();
+    }
+    await postgres.stop();
+    assert.equal(lines.length, 0, report(lines, name));
+  });
+}

@@ -1,0 +1,213 @@
+/**
+ * The faults, by kind, and the lanes in which they happen: each collector and the database have one, so
+ * faults of different lanes overlap and those of one lane do not.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { untilFlushed } from './collectors.mjs';
+import { errors } from './faulty_system.mjs';
+
+/** @typedef {import('./random.mjs').Random} Random */
+/** @typedef {import('./collectors.mjs').Place} Place */
+/** @typedef {import('../behaviour/stack.mjs').Postgres} Postgres */
+
+const flushTimeoutMs = 60_000;
+const hourUs = 3_600_000_000;
+
+/** A time in which clients go on. @param {Random} random */
+const aWhile = (random) => delay(100 + random.below(700));
+
+/** @param {Place} place */
+function systemOf(place) {
+  if (!place.system) throw new Error('no faulty system');
+  return place.system;
+}
+
+/** @type {Record<string, (place: Place, random: Random) => Promise<unknown>>} */
+const ofCollector = {
+  'kill -9': async (place, random) => {
+    // On a slow disk, much is written and not yet synced.
+    place.system?.set({ syncDelayUs: random.below(2) * 30_000 });
+    await aWhile(random);
+    await place.cutPower(random);
+    place.system?.set({ syncDelayUs: 0 });
+    await place.start();
+  },
+  SIGTERM: async (place) => {
+    await place.stop();
+    await place.start();
+  },
+  'collector paused': async ({ collector: { server } }, random) => {
+    process.kill(server.pid, 'SIGSTOP');
+    await aWhile(random);
+    process.kill(server.pid, 'SIGCONT');
+  },
+};
+
+/** Those that need the faulty system. @type {typeof ofCollector} */
+const ofSystem = {
+  'failing writes': async (place, random) => {
+    systemOf(place).set({ error: random.pick([errors.EIO, errors.ENOSPC]), failingWrites: 1 + random.below(4) });
+    await aWhile(random);
+  },
+  'short writes': async (place, random) => {
+    systemOf(place).set({ shortWrites: 1 + random.below(8) });
+    await aWhile(random);
+  },
+  'failing fdatasync': async (place, random) => {
+    systemOf(place).set({ error: random.pick([errors.EIO, errors.ENOSPC]), failingSyncs: 1 + random.below(3) });
+    await aWhile(random);
+  },
+  'short then failing write': async (place, random) => {
+    systemOf(place).set({ error: errors.ENOSPC, shortWrites: 1, failingWrites: 1 });
+    await aWhile(random);
+  },
+  'clock jump': async (place, random) => {
+    systemOf(place).set({ clockOffsetUs: random.pick([1, -1, 24, -24, 24 * 365, -24 * 365]) * hourUs });
+    await aWhile(random);
+    if (random.chance(0.3)) {
+      await place.cutPower(random);
+      await place.start();
+    }
+    systemOf(place).set({ clockOffsetUs: 0 });
+  },
+};
+
+/** Needs a copy, which the first end of the collector makes. @type {typeof ofCollector} */
+const ofSpool = {
+  'old copy of the spool': async (place, random) => {
+    if (!place.copy) await ofCollector.SIGTERM(place, random);
+    await aWhile(random);
+    place.open = false;
+    await untilFlushed(place, flushTimeoutMs);
+    await place.cutPower(random);
+    fs.rmSync(place.spool, { recursive: true });
+    fs.cpSync(/** @type {string} */ (place.copy), place.spool, { recursive: true });
+    place.copy = undefined;
+    await place.start();
+    place.open = true;
+  },
+};
+
+/** @type {typeof ofCollector} */
+const ofDisk = {
+  'full disk': async (place, random) => {
+    const filler = fs.openSync(path.join(/** @type {string} */ (place.disk), 'filler'), 'w');
+    const block = Buffer.alloc(64 * 1024);
+    try {
+      for (;;) fs.writeSync(filler, block);
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOSPC') throw error;
+    }
+    // The present segment has its room; one that must be begun now has none.
+    place.system?.set({ error: errors.EIO, failingSyncs: random.below(2) });
+    await aWhile(random);
+    if (random.chance(0.5)) await place.cutPower(random);
+    fs.ftruncateSync(filler, 0);
+    fs.closeSync(filler);
+    place.system?.set({ failingSyncs: 0 });
+    if (!place.collector.server.running()) await place.start();
+  },
+};
+
+/** The processes of a cluster. @param {Postgres} postgres */
+function processesOf({ server: { pid } }) {
+  const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  return [pid, ...children.map(Number)];
+}
+
+/** @param {number[]} pids @param {NodeJS.Signals} signal */
+function signalAll(pids, signal) {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
+    }
+  }
+}
+
+/** @param {Postgres} postgres @param {NodeJS.Signals} signal @param {Random} random */
+async function restart(postgres, signal, random) {
+  await postgres.stop(signal);
+  await aWhile(random);
+  await postgres.start();
+}
+
+/** @type {Record<string, (postgres: Postgres, random: Random) => Promise<unknown>>} */
+const ofDatabase = {
+  'backends ended': async (postgres, random) => {
+    for (let times = 3; times > 0; times--) {
+      await delay(random.below(200));
+      await postgres.sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'fleetprof_writer'`);
+    }
+  },
+  'PostgreSQL restarted': (postgres, random) => restart(postgres, 'SIGINT', random),
+  'PostgreSQL stopped at once': (postgres, random) => restart(postgres, 'SIGQUIT', random),
+  'PostgreSQL paused': async (postgres, random) => {
+    const pids = processesOf(postgres);
+    signalAll(pids, 'SIGSTOP');
+    await aWhile(random);
+    signalAll(pids, 'SIGCONT');
+  },
+  'slow database': async (postgres, random) => {
+    const table = random.pick(['upload_id', 'spool_position', 'frame_fact', 'stack']);
+    await postgres.execute(`begin; lock table fleetprof_data.${table}; select pg_sleep(${0.3 + random.share()}); commit`);
+  },
+  'read-only database': async (postgres, random) => {
+    await postgres.execute('alter system set default_transaction_read_only = on; select pg_reload_conf()');
+    await aWhile(random);
+    await postgres.execute('alter system reset default_transaction_read_only; select pg_reload_conf()');
+  },
+};
+
+/**
+ * One lane: faults one after another.
+ * @typedef {{ name: string, faults: Record<string, (random: Random) => Promise<unknown>> }} Lane
+ */
+
+/**
+ * @param {Place[]} places
+ * @param {Postgres} postgres
+ * @returns {Lane[]}
+ */
+export function lanes(places, postgres) {
+  const bind = (/** @type {Record<string, (what: any, random: Random) => Promise<unknown>>} */ faults, /** @type {unknown} */ what) =>
+    Object.fromEntries(Object.entries(faults)
+      .map(([kind, fault]) => [kind, (/** @type {Random} */ random) => fault(what, random)]));
+  return [
+    ...places.map((place) => ({
+      name: place.name,
+      faults: bind({ ...ofCollector, ...ofSpool, ...(place.system ? ofSystem : {}), ...(place.disk ? ofDisk : {}) }, place),
+    })),
+    { name: 'database', faults: bind(ofDatabase, postgres) },
+  ];
+}
+
+/**
+ * Draws so many faults over the lanes, each kind as often as any other, and lets them happen. Returns how often each did.
+ * @param {Lane[]} all
+ * @param {number} count
+ * @param {Random} random
+ * @param {() => Promise<unknown>} between what to wait for after each fault
+ */
+export async function runFaults(all, count, random, between) {
+  /** @type {Map<string, number>} */
+  const done = new Map();
+  const shares = all.map((lane, i) => Math.floor((count * (i + 1)) / all.length) - Math.floor((count * i) / all.length));
+  await Promise.all(all.map(async (lane, i) => {
+    const kinds = Object.keys(lane.faults);
+    const rounds = Math.ceil(shares[i] / kinds.length);
+    const schedule = Array.from({ length: rounds }, () => random.shuffled(kinds)).flat().slice(0, shares[i]);
+    for (const kind of schedule) {
+      await lane.faults[kind](random).catch((error) => {
+        throw new Error(`${lane.name}: ${kind}`, { cause: error });
+      });
+      done.set(kind, (done.get(kind) ?? 0) + 1);
+      await between();
+    }
+  }));
+  return done;
+}
