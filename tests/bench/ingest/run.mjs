@@ -63,18 +63,23 @@ async function load(url, body, forSeconds) {
   return result;
 }
 
-/** @param {string} body @param {number} forSeconds */
-async function measureFleetprof(body, forSeconds) {
+async function startFleetprof() {
   const postgres = await startPostgres(durable);
   await migrate(postgres);
   const collector = await startCollector({
     config: { database: postgres.conninfo('fleetprof_writer'), spool: { path: `${temporaryDir('spool')}/spool`, max_bytes: '4GiB' } },
   });
+  return { postgres, collector };
+}
+
+/** @param {string} body */
+async function measureFleetprof(body) {
+  const { postgres, collector } = await startFleetprof();
   const { pid } = collector.server;
   const idleMiB = memoryMiB(pid, 'VmRSS');
   const cpu = [cpuSeconds(pid), treeCpuSeconds(postgres.server.pid)];
   const began = performance.now();
-  const { requests, p50_us, p99_us } = await load(`${collector.url}/v1/ingest/pk_demo`, body, forSeconds);
+  const { requests, p50_us, p99_us } = await load(`${collector.url}/v1/ingest/pk_demo`, body, seconds);
   // wrk leaves the requests in flight when its time is up: the collector's own count is the true one.
   const uploads = await waitFor(async () => {
     const metrics = await collector.metrics();
@@ -92,6 +97,26 @@ async function measureFleetprof(body, forSeconds) {
   await collector.stop();
   await postgres.stop();
   return result;
+}
+
+/**
+ * The collector's memory over many uploads at full load, at every quarter of them.
+ * @param {string} body
+ * @param {number} uploads at least
+ * @returns {Promise<{ uploads: number, MiB: number }[]>}
+ */
+async function measureMemory(body, uploads) {
+  const { postgres, collector } = await startFleetprof();
+  const marks = [];
+  for (let sent = 0, quarter = 1; quarter <= 4;) {
+    sent += (await load(`${collector.url}/v1/ingest/pk_demo`, body, 2)).requests;
+    if (sent < uploads * quarter / 4) continue;
+    marks.push({ uploads: sent, MiB: memoryMiB(collector.server.pid, 'VmRSS') });
+    quarter = Math.floor(4 * sent / uploads) + 1;
+  }
+  await collector.stop();
+  await postgres.stop();
+  return marks;
 }
 
 /** @param {string} body */
@@ -137,7 +162,7 @@ for (const trace of traces) {
   const theirs = [];
   const limits = [];
   for (let round = 0; round < Number(options.rounds); round += 1) {
-    ours.push(await measureFleetprof(body, seconds));
+    ours.push(await measureFleetprof(body));
     theirs.push(await measureFastify(body));
     limits.push(await measureLimit(body));
   }
@@ -152,7 +177,6 @@ for (const trace of traces) {
 if (Number(options.uploads) > 0) {
   const body = path.join(temporaryDir('bench'), 'body.gz');
   fs.writeFileSync(body, gzipSync(fs.readFileSync(path.join(repository, 'tests/data', traces[0]))));
-  const { perSecond } = await measureFleetprof(body, 2);
-  const long = await measureFleetprof(body, Math.ceil(Number(options.uploads) / perSecond));
-  console.log(`\nmemory over ${long.uploads} uploads: idle ${long.idleMiB.toFixed(0)} MiB, peak ${long.peakMiB.toFixed(0)} MiB`);
+  const marks = await measureMemory(body, Number(options.uploads));
+  console.log(`\nmemory: ${marks.map((mark) => `${mark.MiB.toFixed(1)} MiB after ${mark.uploads} uploads`).join(', ')}`);
 }
