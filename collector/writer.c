@@ -2,7 +2,10 @@
  * Writer: a loop of connect, wait for a window, flush it, trim the spool.
  *
  * The database's position is the authority: it is read again after whatever left a commit in doubt,
- * so a window is either wholly counted or wholly tried again.
+ * so a window is either wholly counted or wholly tried again. Where nothing of ours is in doubt, as
+ * at the start, it does not say which records were counted: they may be those of a copy of this
+ * spool. Then this spool's own note of the position, at most a second old, says where to go on, and
+ * upload ids say what was counted.
  */
 #include "collector/writer.h"
 
@@ -49,9 +52,11 @@ struct fp_writer {
     int interrupt_fd; /* readable once the last flush has had its time */
     int done_fd;      /* readable once the thread is at its end */
 
-    uint64_t first_tail;     /* the spool's end when the writer started */
-    bool is_own_spool;       /* not an old copy, or a new id was drawn */
-    bool position_known;     /* `position` is the database's */
+    uint64_t first_tail; /* the spool's end when the writer started */
+    bool is_own_spool;   /* not an old copy, or a new id was drawn */
+    bool position_known; /* `database_position` is up to date */
+    uint64_t database_position;
+    uint64_t doubted_end;    /* where a commit moves it whose answer is not known; 0: none */
     uint64_t position;       /* all up to this record is done with */
     uint64_t aside_sequence; /* unreadable records up to this one are set aside */
     uint64_t skip_sequence;  /* this record was refused by the database and set aside; 0: none */
@@ -225,21 +230,29 @@ static enum fp_store_result halve(struct fp_writer *writer, const struct window 
 static enum fp_store_result write_window(struct fp_writer *writer, struct window *window,
                                          size_t *rows)
 {
-    const struct fp_store_window moves = {fp_spool_id(writer->spool), writer->position,
-                                          window->end};
+    uint64_t end = window->end;
+    uint64_t start = writer->database_position;
+    const struct fp_store_window moves = {fp_spool_id(writer->spool), start,
+                                          end > start ? end : start};
     size_t known;
     enum fp_store_result result = fp_store_claim(writer->store, &moves, &writer->rollup, &known);
     if (result != FP_STORE_OK)
         return result;
     if (known > 0) {
         fp_rollup_recount(&writer->rollup);
-        result = add_records(writer, moves.end, SIZE_MAX, window);
+        result = add_records(writer, end, SIZE_MAX, window);
         if (result != FP_STORE_OK) {
             fp_store_abandon(writer->store);
             return result;
         }
     }
-    return fp_store_commit(writer->store, &writer->rollup, rows);
+    writer->doubted_end = moves.end;
+    result = fp_store_commit(writer->store, &writer->rollup, rows);
+    if (result == FP_STORE_OK)
+        writer->database_position = moves.end;
+    if (result == FP_STORE_OK || result == FP_STORE_REFUSED)
+        writer->doubted_end = 0;
+    return result;
 }
 
 static void count_flush(struct fp_writer *writer, const struct window *window, size_t rows,
@@ -280,8 +293,11 @@ static enum fp_store_result flush(struct fp_writer *writer)
     if (result != FP_STORE_OK)
         return result;
     fp_rollup_clear(&writer->rollup, &clock);
+    uint64_t tail = fp_spool_tail(writer->spool);
     result = add_records(writer, UINT64_MAX, writer->window_records, &window);
-    if (result == FP_STORE_OK && window.records > 0)
+    if (result == FP_STORE_OK && window.records == 0)
+        writer->position = tail; /* what was there is gone: trimmed before the start, or damaged */
+    else if (result == FP_STORE_OK)
         result = write_window(writer, &window, &rows);
     if (result == FP_STORE_REFUSED)
         return halve(writer, &window);
@@ -339,6 +355,19 @@ static bool await_window(struct fp_writer *writer)
 
 /* ---- the loop ---- */
 
+/* A position that moved to where a commit in doubt moves it says that this was committed; one
+ * behind ours is that of a database restored from a backup. A spool that has lost its note goes by
+ * the database. */
+static void go_on_from(struct fp_writer *writer, uint64_t position)
+{
+    bool committed = position == writer->doubted_end && position > writer->database_position;
+    if (committed || position < writer->position || writer->position == 0)
+        writer->position = position;
+    writer->database_position = position;
+    writer->doubted_end = 0;
+    writer->position_known = true;
+}
+
 /*
  * Reads the position. One beyond the end that the spool had at the start is another copy's of this
  * spool: this one takes a new id, and what was counted is known by its upload ids.
@@ -359,8 +388,7 @@ static enum fp_store_result read_position(struct fp_writer *writer)
         return read_position(writer);
     }
     writer->is_own_spool = true;
-    writer->position = position;
-    writer->position_known = true;
+    go_on_from(writer, position);
     trim_spool(writer);
     return FP_STORE_OK;
 }
@@ -396,7 +424,9 @@ static enum fp_store_result work(struct fp_writer *writer, bool *idle)
     if (result != FP_STORE_OK)
         return result;
     *idle = !await_window(writer);
-    if (!*idle)
+    if (*idle)
+        trim_spool(writer); /* its note of the position may be a second old */
+    else
         result = flush(writer);
     return result == FP_STORE_OK ? keep_house(writer) : result;
 }

@@ -5,6 +5,7 @@
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { waitFor } from '../behaviour/stack.mjs';
 import { makeUpload } from './uploads.mjs';
 
 /** @typedef {import('./uploads.mjs').Upload} Upload */
@@ -26,6 +27,7 @@ import { makeUpload } from './uploads.mjs';
 /** @typedef {'whole' | 'cut in mid-body' | 'cut before the answer'} Manner */
 
 const attemptTimeoutMs = 20_000;
+const openMs = 120_000;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
 
 /**
@@ -80,6 +82,7 @@ async function sendTo(door, upload, manner) {
 async function deliver(upload, doors, random, ledger) {
   const home = random.pick(doors);
   for (let attempts = 0; ; attempts++) {
+    await waitFor(() => doors.some((door) => door.open), { timeoutMs: openMs, what: 'open collector' });
     const open = doors.filter((door) => door.open);
     const door = home.open && !random.chance(0.2) ? home : random.pick(open);
     const manner = !random.chance(0.08) ? 'whole' : random.pick(/** @type {const} */ (['cut in mid-body', 'cut before the answer']));
@@ -102,7 +105,7 @@ async function deliver(upload, doors, random, ledger) {
 
 /**
  * @param {object} given
- * @param {Door[]} given.doors one at least is always open
+ * @param {Door[]} given.doors
  * @param {number} given.clients
  * @param {number} given.pauseMs between two uploads of one client, at most
  * @param {import('./random.mjs').Random} given.random
