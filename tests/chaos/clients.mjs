@@ -23,6 +23,8 @@ import { makeUpload } from './uploads.mjs';
  * @property {string[]} surprises answers that the upload did not deserve
  * @property {number} replies 204s, those to repeated uploads too
  * @property {number} retries attempts after the first one of an upload
+ * @property {number} deferred 503s and 429s
+ * @property {number} unanswered attempts whose answer was not read: refused, lost or cut off
  */
 /** @typedef {'whole' | 'cut in mid-body' | 'cut before the answer'} Manner */
 
@@ -88,6 +90,8 @@ async function deliver(upload, doors, random, ledger) {
     const manner = !random.chance(0.08) ? 'whole' : random.pick(/** @type {const} */ (['cut in mid-body', 'cut before the answer']));
     const status = await sendTo(door, upload, manner);
     if (attempts > 0) ledger.retries++;
+    if (status === 0) ledger.unanswered++;
+    if (status === 429 || status >= 500) ledger.deferred++;
     if (status === 0 || status === 429 || status >= 500) {
       await delay(10 + random.below(100));
       continue;
@@ -113,7 +117,10 @@ async function deliver(upload, doors, random, ledger) {
  */
 export function startClients({ doors, clients, pauseMs, random }) {
   /** @type {Ledger} */
-  const ledger = { acknowledged: new Map(), refused: 0, surprises: [], replies: 0, retries: 0 };
+  const ledger = {
+    acknowledged: new Map(), refused: 0, surprises: [], replies: 0, retries: 0,
+    deferred: 0, unanswered: 0,
+  };
   let stopping = false;
   const running = Array.from({ length: clients }, async () => {
     /** @type {Upload | undefined} */

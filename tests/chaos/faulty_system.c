@@ -2,9 +2,10 @@
  * Faulty system: preloaded into fleetprofd, it gives the collector a disk that fails, writes short,
  * syncs slowly and loses what was not synced, and a clock that jumps.
  *
- * The test steers it through a file that is mapped here ($FLEETPROF_FAULTS_CONTROL). The kernel keeps
- * what a killed process wrote; a power cut does not. So what a write overwrites is kept in
- * $FLEETPROF_FAULTS_UNDO, a file per inode, until the file is synced; after a kill the test puts it back.
+ * The test steers it through a file that is mapped here ($FLEETPROF_FAULTS_CONTROL). The kernel
+ * keeps what a killed process wrote; a power cut does not. So what a write overwrites is kept in
+ * $FLEETPROF_FAULTS_UNDO, a file per inode, until the file is synced; after a kill the test puts it
+ * back.
  */
 #define _GNU_SOURCE
 #include <errno.h>
