@@ -356,12 +356,11 @@ static bool await_window(struct fp_writer *writer)
 /* ---- the loop ---- */
 
 /* A position that moved to where a commit in doubt moves it says that this was committed; one
- * behind ours is that of a database restored from a backup. A spool that has lost its note goes by
- * the database. */
+ * behind ours is that of a database restored from a backup. */
 static void go_on_from(struct fp_writer *writer, uint64_t position)
 {
     bool committed = position == writer->doubted_end && position > writer->database_position;
-    if (committed || position < writer->position || writer->position == 0)
+    if (committed || position < writer->position)
         writer->position = position;
     writer->database_position = position;
     writer->doubted_end = 0;
