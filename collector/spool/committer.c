@@ -131,6 +131,7 @@ static bool enter_segment(struct fp_spool *spool, const struct fp_segment_header
         .first_sequence = header->first_sequence,
         .end = FP_SEGMENT_HEADER_LEN,
         .file_bytes = spool->segment_bytes,
+        .ends_previous = spool->active.has_refused,
     };
     pthread_mutex_lock(&spool->lock);
     bool added = fp_table_add(&spool->table, &segment);
@@ -148,6 +149,7 @@ static bool enter_segment(struct fp_spool *spool, const struct fp_segment_header
     spool->active.number = segment.number;
     spool->active.id = segment.id;
     spool->active.end = segment.end;
+    spool->active.has_refused = false;
     return true;
 }
 
@@ -275,6 +277,7 @@ static enum fp_spool_error commit_group(struct fp_spool *spool, const struct fp_
     fp_metrics_add(spool->metrics, FP_METRIC_SPOOL_ERRORS, 1);
     fp_log(FP_LOG_ERROR, "spool segment retired after a failed write",
            "segment=%" PRIu64 " error=%s", spool->active.number, strerror(error));
+    spool->active.has_refused = true;
     close_segment(spool);
     /* Whether it works or not shows in `blocked`; the group has failed either way. */
     bool replaced = fp_committer_open_segment(spool);

@@ -44,6 +44,7 @@ struct fp_active {
     uint64_t number;      /* of the segment, also after it was closed; 0: there was none yet */
     struct fp_uuid id;    /* of the segment */
     uint64_t end;         /* where its committed records end */
+    bool has_refused;     /* behind them the disk may hold what was refused */
     uint64_t next_number; /* of the next file */
     struct iovec parts[FP_COMMIT_PARTS];
 };

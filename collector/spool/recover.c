@@ -32,6 +32,7 @@ struct survey {
     size_t cap;
     bool out_of_memory;
     struct fp_scan scan;
+    bool has_refused;    /* the segment before still holds what was refused */
     uint64_t lost_bytes; /* that may have held records whose sequence numbers are not known */
 };
 
@@ -200,10 +201,25 @@ static void take_from_successor(struct fp_table_segment *segment,
     segment->last_sequence = successor->tail >= segment->first_sequence ? successor->tail : 0;
 }
 
+/* Cuts what was refused behind an older segment's records: its successor's header says so only as
+ * long as that file is there. */
+static void cut_refused(struct survey *survey, struct fp_table_segment *segment, int file)
+{
+    const struct fp_file_ops *ops = survey->spool->ops;
+    bool is_cut = segment->file_bytes <= segment->end;
+    if (!is_cut && ops->truncate(ops->context, file, segment->end) == 0) {
+        segment->file_bytes = segment->end;
+        is_cut = true;
+    }
+    /* A process that was killed may have cut it in memory only. */
+    survey->has_refused = !is_cut || ops->sync_data(ops->context, file) != 0;
+}
+
 /* Up to its successor's mark all that a segment held was committed: the rest is damaged. */
-static void settle_older(struct survey *survey, const struct fp_table_segment *segment,
+static void settle_older(struct survey *survey, struct fp_table_segment *segment,
                          const struct fp_scan_item *rest, const struct fp_segment_header *successor)
 {
+    cut_refused(survey, segment, survey->scan.file);
     const struct fp_aside_range range = {survey->scan.file, segment->number, rest->offset,
                                          rest->len};
     if (rest->len > 0)
@@ -263,12 +279,10 @@ static bool recover_segment(struct survey *survey, size_t at)
         .first_sequence = found->header.first_sequence,
         .end = found->file_bytes,
         .file_bytes = found->file_bytes,
+        .ends_previous = survey->has_refused,
     };
+    survey->has_refused = false;
     const struct fp_segment_header *successor = successor_of(survey, at);
-    if (successor != NULL && successor->tail <= spool->position) {
-        take_from_successor(&segment, successor); /* all done with: no need to read it */
-        return fp_table_add(&spool->table, &segment);
-    }
     char name[FP_SEGMENT_NAME_SIZE];
     uint64_t len;
     fp_segment_name(found->number, name);
@@ -283,7 +297,13 @@ static bool recover_segment(struct survey *survey, size_t at)
     }
     fp_scan_begin(&survey->scan, file, &segment.id, FP_SEGMENT_HEADER_LEN,
                   segment.first_sequence - 1);
-    bool scanned = scan_segment(survey, at, &segment, successor);
+    bool scanned = true;
+    if (successor != NULL && successor->tail <= spool->position) {
+        take_from_successor(&segment, successor); /* all done with: no need to read it */
+        cut_refused(survey, &segment, file);
+    } else {
+        scanned = scan_segment(survey, at, &segment, successor);
+    }
     close_file(spool, file);
     return scanned && fp_table_add(&spool->table, &segment);
 }

@@ -66,9 +66,10 @@ void fp_table_trim(struct fp_table *table, uint64_t position, int64_t now_us)
     /* Not the newest: it may still grow past position. */
     for (size_t i = 0; i + 1 < table->count; i++) {
         struct fp_table_segment *segment = &table->segments[i];
-        if (segment->kept)
+        bool is_empty = segment->end <= FP_SEGMENT_HEADER_LEN;
+        if (segment->kept || (is_empty && segment->ends_previous))
             continue;
-        if (segment->end <= FP_SEGMENT_HEADER_LEN)
+        if (is_empty)
             segment->trimmed_at_us = FP_TABLE_EMPTY;
         else if (segment->last_sequence <= position && segment->trimmed_at_us > now_us)
             segment->trimmed_at_us = now_us;

@@ -16,7 +16,9 @@ struct fp_table_segment {
     uint64_t end;            /* where committed records end in the file */
     uint64_t file_bytes;     /* what the file takes on disk */
     bool kept;               /* the disk did not show all of it: not deleted by this process */
-    int64_t trimmed_at_us;   /* all its records are done with since then, on the monotonic clock */
+    bool ends_previous;    /* refused bytes follow the records of the one before: this header alone
+                              says so, so this process does not delete it while it is empty */
+    int64_t trimmed_at_us; /* all its records are done with since then, on the monotonic clock */
 };
 
 struct fp_table {

@@ -109,6 +109,18 @@ static void an_empty_segment_goes_first_but_a_damaged_one_is_not_empty(void **st
     fp_table_release(&table);
 }
 
+static void an_empty_segment_stays_while_its_header_alone_ends_the_one_before(void **state)
+{
+    (void)state;
+    struct fp_table table = make_table();
+    table.segments[2].last_sequence = 0;
+    table.segments[2].end = FP_SEGMENT_HEADER_LEN;
+    table.segments[2].ends_previous = true;
+    fp_table_trim(&table, 10, 100);
+    assert_int_equal(table.segments[2].trimmed_at_us, FP_TABLE_NOT_TRIMMED);
+    fp_table_release(&table);
+}
+
 static void counts_the_bytes_of_its_files(void **state)
 {
     (void)state;
@@ -140,6 +152,7 @@ int main(void)
         cmocka_unit_test(trims_what_lies_wholly_before_the_position_and_never_the_newest),
         cmocka_unit_test(a_segment_that_grew_after_a_trim_is_not_trimmed),
         cmocka_unit_test(an_empty_segment_goes_first_but_a_damaged_one_is_not_empty),
+        cmocka_unit_test(an_empty_segment_stays_while_its_header_alone_ends_the_one_before),
         cmocka_unit_test(counts_the_bytes_of_its_files),
         cmocka_unit_test(takes_no_more_than_its_maximum),
     };
