@@ -10,9 +10,11 @@
 #include "collector/http/admin.h"
 #include "collector/http/http.h"
 #include "collector/ingest.h"
+#include "collector/service.h"
 #include "collector/spool/spool.h"
 #include "collector/writer.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -90,14 +92,21 @@ static bool start_writer(struct collector *collector)
 static bool start_listeners(struct collector *collector, struct fp_buf *detail)
 {
     const struct fp_config *config = collector->config;
+    int ingest_socket;
+    int admin_socket;
+    if (!fp_service_socket("ingest", &ingest_socket, detail) ||
+        !fp_service_socket("admin", &admin_socket, detail))
+        return fail("socket cannot be taken over", detail);
     const struct fp_admin_settings admin = {
         .listen = config->admin,
+        .given_socket = admin_socket,
         .metrics = collector->metrics,
         .trouble = trouble,
         .context = collector,
     };
     const struct fp_http_settings http = {
         .listen = config->listen,
+        .given_socket = ingest_socket,
         .threads = config->http_threads,
         .connections = config->connections,
         .timeout_us = config->timeout_us,
@@ -106,7 +115,7 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
     collector->http = fp_http_start(&http, collector->ingest, collector->metrics, detail);
     if (collector->http == NULL)
         return fail("listener cannot be opened", detail);
-    if (config->admin.len == 0)
+    if (config->admin.len == 0 && admin_socket < 0)
         return true;
     collector->admin = fp_admin_start(&admin, detail);
     return collector->admin != NULL || fail("admin listener cannot be opened", detail);
@@ -193,6 +202,7 @@ static void arm_stop(void)
 static void stop(struct collector *collector)
 {
     atomic_store(&collector->stopping, true);
+    fp_service_stopping();
     if (collector->http != NULL) {
         fp_http_stop_accepting(collector->http);
         wait_until_none(in_flight, collector, DRAIN_S * FP_US_PER_S);
@@ -231,6 +241,7 @@ static void log_lines(const struct fp_buf *errors)
 
 static void reload(struct collector *collector, const char *file)
 {
+    fp_service_reloading();
     struct fp_buf errors;
     fp_buf_init(&errors, ERRORS_MAX);
     struct fp_config *fresh = fp_config_load(file, &errors);
@@ -245,7 +256,45 @@ static void reload(struct collector *collector, const char *file)
         collector->config = fresh;
         fp_log(FP_LOG_INFO, "configuration reloaded", "sites=%zu", fresh->rules->site_count);
     }
+    fp_service_ready(collector->config->rules->site_count);
     fp_buf_release(&errors);
+}
+
+/* What the watchdog saw last. */
+struct progress {
+    size_t committing;
+    int64_t commits; /* and failed ones */
+};
+
+/*
+ * Whether uploads still get their replies: none waits for its commit, or some commit has ended
+ * since the last look. A disk that hangs is the way in which they don't.
+ */
+static bool makes_progress(const struct collector *collector, struct progress *last)
+{
+    struct progress now = {
+        committing(collector),
+        fp_metrics_get(collector->metrics, FP_METRIC_SPOOL_COMMITS) +
+            fp_metrics_get(collector->metrics, FP_METRIC_SPOOL_ERRORS),
+    };
+    bool progress = now.committing == 0 || last->committing == 0 || now.commits != last->commits;
+    *last = now;
+    return progress;
+}
+
+/* The next of the signals that the main thread waits for; feeds the watchdog meanwhile. */
+static int wait_for_signal(const struct collector *collector, const sigset_t *signals)
+{
+    int64_t every_us = fp_service_watchdog_us();
+    const struct timespec every = {every_us / FP_US_PER_S, every_us % FP_US_PER_S * 1000};
+    struct progress progress = {0};
+    for (;;) {
+        int number = sigtimedwait(signals, NULL, every_us > 0 ? &every : NULL);
+        if (number > 0)
+            return number;
+        if (errno == EAGAIN && makes_progress(collector, &progress))
+            fp_service_alive();
+    }
 }
 
 /* Blocks the signals that the main thread waits for; threads started later inherit that. */
@@ -268,15 +317,12 @@ static int run(struct fp_config *config, const char *file)
     sigset_t signals;
     block_signals(&signals);
     bool started = start(&collector, &detail);
-    if (started)
+    if (started) {
         fp_log(FP_LOG_INFO, "fleetprofd takes uploads", "version=%s sites=%zu", FP_VERSION,
                config->rules->site_count);
-    for (int number = 0; started;) {
-        if (sigwait(&signals, &number) != 0)
-            continue;
-        if (number != SIGHUP)
-            break;
-        reload(&collector, file);
+        fp_service_ready(config->rules->site_count);
+        while (wait_for_signal(&collector, &signals) == SIGHUP)
+            reload(&collector, file);
     }
     arm_stop();
     if (started)

@@ -104,7 +104,9 @@ struct fp_admin *fp_admin_start(const struct fp_admin_settings *settings, struct
         return NULL;
     }
     admin->settings = *settings;
-    if (!fp_listener_open(&settings->listen, &admin->listener, detail)) {
+    if (settings->given_socket >= 0) {
+        fp_listener_take(settings->given_socket, &admin->listener);
+    } else if (!fp_listener_open(&settings->listen, &admin->listener, detail)) {
         free(admin);
         return NULL;
     }

@@ -9,6 +9,7 @@
 
 struct fp_admin_settings {
     struct fp_address listen;
+    int given_socket; /* listens already, and is used instead of the address; owned; -1: none */
     struct fp_metrics *metrics;
     /* NULL when uploads are taken, else why not; called from the admin thread. */
     const char *(*trouble)(void *context);

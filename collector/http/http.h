@@ -13,6 +13,7 @@
 
 struct fp_http_settings {
     struct fp_address listen;
+    int given_socket; /* listens already, and is used instead of the address; owned; -1: none */
     unsigned threads;
     unsigned connections; /* open at once */
     int64_t timeout_us;   /* without traffic, before a connection is closed */

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -170,6 +171,13 @@ bool fp_listener_open(const struct fp_address *address, struct fp_listener *list
         return false;
     }
     return true;
+}
+
+void fp_listener_take(int fd, struct fp_listener *listener)
+{
+    *listener = (struct fp_listener){.fd = fd};
+    (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 void fp_listener_close(struct fp_listener *listener)

@@ -39,6 +39,10 @@ struct fp_listener {
 bool fp_listener_open(const struct fp_address *address, struct fp_listener *listener,
                       struct fp_buf *detail) FP_MUST_CHECK;
 
+/* Takes over a socket that listens already, `fd`, without blocking mode. Its file, if it has one,
+ * is whoever's made it. */
+void fp_listener_take(int fd, struct fp_listener *listener);
+
 /* Closes the socket and removes its file, if that is still the one made by fp_listener_open. */
 void fp_listener_close(struct fp_listener *listener);
 

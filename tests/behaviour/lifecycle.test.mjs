@@ -1,0 +1,123 @@
+/**
+ * The collector under a service manager: what it says of itself, sockets that outlive it, the watchdog.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { startFaultySystem } from '../chaos/faulty_system.mjs';
+import { envelope, send } from './collector_client.mjs';
+import { binDir, collectorConfig, migrate, repository, run, startPostgres, startProcess, waitFor } from './stack.mjs';
+
+const variant = process.env.FLEETPROF_BUILD ? path.basename(process.env.FLEETPROF_BUILD) : 'plain';
+const manager = path.join(repository, 'build/trees', variant, 'tests/tools/service_manager');
+
+/** @type {import('./stack.mjs').Postgres} */
+let postgres;
+before(async () => {
+  postgres = await startPostgres();
+  await migrate(postgres);
+});
+after(() => postgres.stop());
+
+/**
+ * Starts fleetprofd with both its sockets handed over, and waits until it says that it is ready.
+ * @param {{ watchdogMs?: number, env?: NodeJS.ProcessEnv }} [options]
+ */
+async function startManaged({ watchdogMs = 60_000, env } = {}) {
+  const { file, config } = await collectorConfig({ database: postgres.conninfo('fleetprof_writer') });
+  const port = (/** @type {string} */ address) => address.split(':')[1];
+  const server = startProcess('service_manager', [manager, String(watchdogMs), `ingest=${port(config.listen)}`,
+    `admin=${port(config.admin)}`, '--', path.join(binDir, 'fleetprofd'), '-c', file], { env });
+  const lines = () => server.output().split('\n');
+  const count = (/** @type {string} */ line) => lines().filter((one) => one === line).length;
+  await waitFor(() => count('told READY=1') > 0, { what: 'READY=1' });
+  return {
+    server, file, config, lines, count,
+    url: `http://${config.listen}/v1/ingest/pk_demo`,
+    adminUrl: `http://${config.admin}`,
+    pid: () => Number(lines().findLast((line) => line.startsWith('started '))?.split(' ')[1]),
+  };
+}
+
+test('the service manager is told of the start, of a reload and of the stop', async () => {
+  const managed = await startManaged();
+  assert.ok((await fetch(`${managed.adminUrl}/readyz`)).ok);
+  assert.ok(managed.lines().includes('told STATUS=Taking uploads (sites: 1)'));
+
+  const sites = [...managed.config.sites, { name: 'other', key: 'pk_other' }];
+  fs.writeFileSync(managed.file, JSON.stringify({ ...managed.config, sites }));
+  process.kill(managed.pid(), 'SIGHUP');
+  await waitFor(() => managed.lines().includes('told STATUS=Taking uploads (sites: 2)'), { what: 'end of the reload' });
+  assert.equal(managed.count('told RELOADING=1'), 1);
+
+  fs.writeFileSync(managed.file, 'listen: nowhere\n');
+  process.kill(managed.pid(), 'SIGHUP');
+  await waitFor(() => managed.count('told READY=1') === 3, { what: 'end of the reload that was refused' });
+  assert.equal((await send(managed.url, { body: envelope() })).status, 204);
+
+  await managed.server.stop();
+  assert.equal(managed.count('told STOPPING=1'), 1);
+  assert.equal(managed.count('ended 0'), 1);
+});
+
+test('restarts under load refuse no connection and lose no upload', async () => {
+  const managed = await startManaged();
+  /** @type {string[]} */
+  const ids = [];
+  let over = false;
+  const client = async () => {
+    while (!over) {
+      const id = randomUUID();
+      const { status } = await send(managed.url, { body: envelope({ id, release: 'restarts' }) });
+      // 503 is an answer: the same upload is welcome a moment later.
+      if (status === 204) ids.push(id);
+      else assert.equal(status, 503);
+    }
+  };
+  const clients = [client(), client(), client(), client()];
+  for (let restart = 1; restart <= 4; restart++) {
+    const sent = ids.length;
+    process.kill(managed.server.pid, 'SIGUSR1');
+    await waitFor(() => managed.count('told READY=1') === restart + 1 && ids.length > sent + 20,
+      { what: 'uploads after a restart', timeoutMs: 30_000 });
+  }
+  over = true;
+  await Promise.all(clients);
+  assert.equal(managed.count('ended 0'), 4);
+
+  await waitFor(async () => (await postgres.sql(
+    `select count(*) as n from fleetprof.upload_log where release = 'restarts'`))[0].n === ids.length,
+  { what: 'each upload, once, in SQL', timeoutMs: 30_000 });
+  await managed.server.stop();
+});
+
+test('the watchdog is fed, but not while a disk that hangs keeps uploads waiting', async (t) => {
+  const faults = await startFaultySystem();
+  if (!faults) return t.skip('a sanitizer is preloaded already');
+  const managed = await startManaged({ watchdogMs: 200, env: faults.env });
+  const fed = () => managed.count('told WATCHDOG=1');
+  await waitFor(() => fed() >= 3, { what: 'watchdog that is fed' });
+
+  faults.set({ syncDelayUs: 3_000_000 });
+  const before = fed();
+  const reply = send(managed.url, { body: envelope() });
+  await delay(2_000);
+  assert.ok(fed() <= before + 4, `fed ${fed() - before} times`);
+  assert.equal((await reply).status, 204);
+  faults.heal();
+  const then = fed();
+  await waitFor(() => fed() >= then + 3, { what: 'watchdog that is fed again' });
+  await managed.server.stop();
+});
+
+test('a socket of the service manager that is none is refused', async () => {
+  const { file } = await collectorConfig({ database: postgres.conninfo('fleetprof_writer') });
+  const { code, stderr } = await run(['sh', '-c',
+    'LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=ingest exec "$0" -c "$1" 3</dev/null', path.join(binDir, 'fleetprofd'), file]);
+  assert.equal(code, 2);
+  assert.match(stderr, /the service manager's socket ingest is no listening stream socket/);
+});
