@@ -28,6 +28,8 @@ import { makeUpload } from './uploads.mjs';
  */
 /** @typedef {'whole' | 'cut in mid-body' | 'cut before the answer'} Manner */
 
+/** @type {Manner[]} */
+const cuts = ['cut in mid-body', 'cut before the answer'];
 const attemptTimeoutMs = 20_000;
 const openMs = 120_000;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
@@ -87,7 +89,7 @@ async function deliver(upload, doors, random, ledger) {
     await waitFor(() => doors.some((door) => door.open), { timeoutMs: openMs, what: 'open collector' });
     const open = doors.filter((door) => door.open);
     const door = home.open && !random.chance(0.2) ? home : random.pick(open);
-    const manner = !random.chance(0.08) ? 'whole' : random.pick(/** @type {const} */ (['cut in mid-body', 'cut before the answer']));
+    const manner = random.chance(0.08) ? random.pick(cuts) : 'whole';
     const status = await sendTo(door, upload, manner);
     if (attempts > 0) ledger.retries++;
     if (status === 0) ledger.unanswered++;
@@ -123,15 +125,16 @@ export function startClients({ doors, clients, pauseMs, random }) {
   };
   let stopping = false;
   const running = Array.from({ length: clients }, async () => {
+    const own = random.branch();
     /** @type {Upload | undefined} */
     let last;
     while (!stopping) {
-      const upload = makeUpload(random);
-      await deliver(upload, doors, random, ledger);
+      const upload = makeUpload(own);
+      await deliver(upload, doors, own, ledger);
       // A browser that did not read its 204 sends once more, sooner or later.
-      if (last && random.chance(0.05)) await deliver(last, doors, random, ledger);
+      if (last && own.chance(0.05)) await deliver(last, doors, own, ledger);
       last = upload;
-      await delay(random.below(pauseMs));
+      await delay(own.below(pauseMs));
     }
   });
   return {

@@ -29,7 +29,8 @@ function promised(ledger) {
   for (const upload of ledger.acknowledged.values()) {
     const segment = segmentKey(upload);
     const { sums, timings } = upload;
-    add(tables.uploads, `${segment} ${upload.id}`, [1, sums.samples, sums.profiled_us, sums.unattributed_us, timings.length]);
+    add(tables.uploads, `${segment} ${upload.id}`,
+      [1, sums.samples, sums.profiled_us, sums.unattributed_us, timings.length]);
     for (const [key, frame] of sums.frames) {
       add(tables.frames, `${segment}\t${key}`, [frame.self_us, frame.total_us, frame.samples]);
     }
@@ -95,7 +96,9 @@ export async function differences(ledger, sql) {
   for (const table of Object.keys(wanted)) {
     for (const [key, numbers] of wanted[table]) {
       const have = found[table].get(key);
-      if (String(have) !== String(numbers)) lines.push(`${table}: ${key}: promised ${numbers}, in SQL ${have ?? 'not at all'}`);
+      if (String(have) !== String(numbers)) {
+        lines.push(`${table}: ${key}: promised ${numbers}, in SQL ${have ?? 'not at all'}`);
+      }
     }
     for (const [key, numbers] of found[table]) {
       if (!wanted[table].has(key)) lines.push(`${table}: ${key}: not promised, in SQL ${numbers}`);
@@ -105,6 +108,8 @@ export async function differences(ledger, sql) {
   if (ids.size !== ledger.acknowledged.size) {
     lines.push(`${ids.size} ids are known as counted, ${ledger.acknowledged.size} were promised`);
   }
-  for (const row of await sql(wrongHours)) lines.push(`hours: ${row.upload_id}: received ${row.received}, counted in ${row.bucket}`);
+  for (const row of await sql(wrongHours)) {
+    lines.push(`hours: ${row.upload_id}: received ${row.received}, counted in ${row.bucket}`);
+  }
   return lines;
 }

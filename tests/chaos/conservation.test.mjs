@@ -59,8 +59,9 @@ for (const seed of seeds) {
     }
     for (const place of places) await untilFlushed(place, healMs);
     t.diagnostic(`${name}: ${inWords(done)}`);
-    t.diagnostic(`${ledger.acknowledged.size} uploads acknowledged, ${ledger.replies} times 204, ${ledger.retries} retries, `
-      + `${ledger.deferred} times 503, ${ledger.unanswered} unanswered, ${ledger.refused} refused`);
+    t.diagnostic(`${ledger.acknowledged.size} uploads acknowledged, ${ledger.replies} times 204, `
+      + `${ledger.retries} retries, ${ledger.deferred} times 503, `
+      + `${ledger.unanswered} unanswered, ${ledger.refused} refused`);
 
     const lines = await differences(ledger, postgres.sql);
     for (const place of places) {

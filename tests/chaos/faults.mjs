@@ -12,6 +12,11 @@ import { errors } from './faulty_system.mjs';
 /** @typedef {import('./random.mjs').Random} Random */
 /** @typedef {import('./collectors.mjs').Place} Place */
 /** @typedef {import('../behaviour/stack.mjs').Postgres} Postgres */
+/**
+ * By kind.
+ * @template T
+ * @typedef {Record<string, (what: T, random: Random) => Promise<unknown>>} Faults
+ */
 
 const flushTimeoutMs = 60_000;
 const hourUs = 3_600_000_000;
@@ -25,7 +30,7 @@ function systemOf(place) {
   return place.system;
 }
 
-/** @type {Record<string, (place: Place, random: Random) => Promise<unknown>>} */
+/** @type {Faults<Place>} */
 const ofCollector = {
   'kill -9': async (place, random) => {
     // On a slow disk, much is written and not yet synced.
@@ -46,7 +51,7 @@ const ofCollector = {
   },
 };
 
-/** Those that need the faulty system. @type {typeof ofCollector} */
+/** Those that need the faulty system. @type {Faults<Place>} */
 const ofSystem = {
   'failing writes': async (place, random) => {
     systemOf(place).set({ error: random.pick([errors.EIO, errors.ENOSPC]), failingWrites: 1 + random.below(4) });
@@ -75,7 +80,7 @@ const ofSystem = {
   },
 };
 
-/** Needs a copy, which the first end of the collector makes. @type {typeof ofCollector} */
+/** Needs a copy, which the first end of the collector makes. @type {Faults<Place>} */
 const ofSpool = {
   'old copy of the spool': async (place, random) => {
     if (!place.copy) await ofCollector.SIGTERM(place, random);
@@ -91,7 +96,7 @@ const ofSpool = {
   },
 };
 
-/** @type {typeof ofCollector} */
+/** @type {Faults<Place>} */
 const ofDisk = {
   'full disk': async (place, random) => {
     const filler = fs.openSync(path.join(/** @type {string} */ (place.disk), 'filler'), 'w');
@@ -136,7 +141,7 @@ async function restart(postgres, signal, random) {
   await postgres.start();
 }
 
-/** @type {Record<string, (postgres: Postgres, random: Random) => Promise<unknown>>} */
+/** @type {Faults<Postgres>} */
 const ofDatabase = {
   'backends ended': async (postgres, random) => {
     for (let times = 3; times > 0; times--) {
@@ -154,7 +159,8 @@ const ofDatabase = {
   },
   'slow database': async (postgres, random) => {
     const table = random.pick(['upload_id', 'spool_position', 'frame_fact', 'stack']);
-    await postgres.execute(`begin; lock table fleetprof_data.${table}; select pg_sleep(${0.3 + random.share()}); commit`);
+    const seconds = 0.3 + random.share();
+    await postgres.execute(`begin; lock table fleetprof_data.${table}; select pg_sleep(${seconds}); commit`);
   },
   'read-only database': async (postgres, random) => {
     await postgres.execute('alter system set default_transaction_read_only = on; select pg_reload_conf()');
@@ -168,26 +174,29 @@ const ofDatabase = {
  * @typedef {{ name: string, faults: Record<string, (random: Random) => Promise<unknown>> }} Lane
  */
 
+/** @template T @param {string} name @param {T} what @param {Faults<T>} faults @returns {Lane} */
+const lane = (name, what, faults) => ({
+  name,
+  faults: Object.fromEntries(Object.entries(faults)
+    .map(([kind, fault]) => [kind, (/** @type {Random} */ random) => fault(what, random)])),
+});
+
 /**
  * @param {Place[]} places
  * @param {Postgres} postgres
  * @returns {Lane[]}
  */
 export function lanes(places, postgres) {
-  const bind = (/** @type {Record<string, (what: any, random: Random) => Promise<unknown>>} */ faults, /** @type {unknown} */ what) =>
-    Object.fromEntries(Object.entries(faults)
-      .map(([kind, fault]) => [kind, (/** @type {Random} */ random) => fault(what, random)]));
   return [
-    ...places.map((place) => ({
-      name: place.name,
-      faults: bind({ ...ofCollector, ...ofSpool, ...(place.system ? ofSystem : {}), ...(place.disk ? ofDisk : {}) }, place),
-    })),
-    { name: 'database', faults: bind(ofDatabase, postgres) },
+    ...places.map((place) => lane(place.name, place,
+      { ...ofCollector, ...ofSpool, ...(place.system ? ofSystem : {}), ...(place.disk ? ofDisk : {}) })),
+    lane('database', postgres, ofDatabase),
   ];
 }
 
 /**
- * Draws so many faults over the lanes, each kind as often as any other, and lets them happen. Returns how often each did.
+ * Draws so many faults over the lanes, in each lane every kind as often as any other, and lets them happen.
+ * Returns how often each did.
  * @param {Lane[]} all
  * @param {number} count
  * @param {Random} random
@@ -196,14 +205,16 @@ export function lanes(places, postgres) {
 export async function runFaults(all, count, random, between) {
   /** @type {Map<string, number>} */
   const done = new Map();
-  const shares = all.map((lane, i) => Math.floor((count * (i + 1)) / all.length) - Math.floor((count * i) / all.length));
-  await Promise.all(all.map(async (lane, i) => {
-    const kinds = Object.keys(lane.faults);
-    const rounds = Math.ceil(shares[i] / kinds.length);
-    const schedule = Array.from({ length: rounds }, () => random.shuffled(kinds)).flat().slice(0, shares[i]);
+  const until = (/** @type {number} */ lanes) => Math.floor((count * lanes) / all.length);
+  await Promise.all(all.map(async ({ name, faults }, i) => {
+    const own = random.branch();
+    const kinds = Object.keys(faults);
+    const share = until(i + 1) - until(i);
+    const rounds = Math.ceil(share / kinds.length);
+    const schedule = Array.from({ length: rounds }, () => own.shuffled(kinds)).flat().slice(0, share);
     for (const kind of schedule) {
-      await lane.faults[kind](random).catch((error) => {
-        throw new Error(`${lane.name}: ${kind}`, { cause: error });
+      await faults[kind](own).catch((error) => {
+        throw new Error(`${name}: ${kind}`, { cause: error });
       });
       done.set(kind, (done.get(kind) ?? 0) + 1);
       await between();

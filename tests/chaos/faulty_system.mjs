@@ -7,7 +7,9 @@ import path from 'node:path';
 import { binDir, repository, run, runOrThrow, temporaryDir } from '../behaviour/stack.mjs';
 
 /** The order is faulty_system.c's. */
-const settings = /** @type {const} */ (['clockOffsetUs', 'failingWrites', 'failingSyncs', 'shortWrites', 'error', 'syncDelayUs']);
+const settings = /** @type {const} */ ([
+  'clockOffsetUs', 'failingWrites', 'failingSyncs', 'shortWrites', 'error', 'syncDelayUs',
+]);
 /** @typedef {Partial<Record<(typeof settings)[number], number>>} Settings */
 
 export const errors = { EIO: 5, ENOSPC: 28 };
@@ -16,7 +18,6 @@ export const errors = { EIO: 5, ENOSPC: 28 };
  * @typedef {object} FaultySystem
  * @property {NodeJS.ProcessEnv} env for the collector
  * @property {(wanted: Settings) => void} set
- * @property {(setting: (typeof settings)[number]) => number} get counters go down as faults happen
  * @property {() => void} heal
  * @property {(spool: string, random: import('./random.mjs').Random) => void} cutPower
  *   after a kill: puts back what was overwritten and not synced, all of it or any part
@@ -77,11 +78,6 @@ export async function startFaultySystem() {
       for (const [setting, value] of Object.entries(wanted)) {
         fs.writeSync(handle, BigInt64Array.of(BigInt(value)), 0, 8, at(/** @type {any} */ (setting)));
       }
-    },
-    get: (setting) => {
-      const word = new BigInt64Array(1);
-      fs.readSync(handle, word, 0, 8, at(setting));
-      return Number(word[0]);
     },
     heal: () => { fs.writeSync(handle, words, 0, words.byteLength, 0); },
     cutPower: (spool, random) => {

@@ -10,6 +10,7 @@
  * @property {<T>(from: readonly T[]) => T} pick
  * @property {<T>(list: T[]) => T[]} shuffled a new list
  * @property {() => string} uuid
+ * @property {() => Random} branch random numbers of their own, for what runs beside
  */
 
 /**
@@ -32,7 +33,10 @@ export function seededRandom(seed) {
     below,
     chance: (probability) => share() < probability,
     pick: (from) => from[below(from.length)],
-    shuffled: (list) => list.map((item) => ({ item, place: share() })).sort((a, b) => a.place - b.place).map(({ item }) => item),
+    shuffled: (list) => list.map((item) => ({ item, place: share() }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ item }) => item),
+    branch: () => seededRandom(below(2 ** 32)),
     uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`,
   };
 }

@@ -22,7 +22,8 @@ import { repository } from '../behaviour/stack.mjs';
  * @property {Timing[]} timings
  */
 
-export const sites = ['shop', 'news', 'maps'].map((name) => ({ name, key: `pk_${name}`, routes: ['/product/:id', '/cart'] }));
+const routes = ['/product/:id', '/cart'];
+export const sites = ['shop', 'news', 'maps'].map((name) => ({ name, key: `pk_${name}`, routes }));
 const pages = [['/product/17', '/product/:id'], ['/product/x', '/product/:id'], ['/cart', '/cart']];
 const releases = ['1.0', '1.1', '2.0-beta'];
 const markers = ['script', 'gc', 'layout', 'paint', 'unheard-of'];
@@ -61,7 +62,8 @@ function syntheticTrace(random) {
 
 /** @param {Random} random @returns {{ marks: object[], measures: object[], timings: Timing[] }} */
 function syntheticTimings(random) {
-  const draw = (/** @type {number} */ most) => Array.from({ length: random.below(most + 1) }, () => random.below(50_000) / 10);
+  const draw = (/** @type {number} */ most) =>
+    Array.from({ length: random.below(most + 1) }, () => random.below(50_000) / 10);
   const us = (/** @type {number} */ ms) => Math.floor(ms * 1000 + 0.5);
   const starts = draw(3).map((ms) => ({ name: `mark${random.below(4)}`, ms }));
   const spans = draw(2).map((ms) => ({ name: `measure${random.below(4)}`, ms }));
@@ -89,7 +91,8 @@ export function makeUpload(random) {
   const valid = !random.chance(0.03);
   const id = random.uuid();
   const envelope = {
-    version: valid ? 1 : 77, id, release, sampleInterval, trace, marks, measures, page: { url: `https://${site}.example${page}` },
+    version: valid ? 1 : 77, id, release, sampleInterval, trace, marks, measures,
+    page: { url: `https://${site}.example${page}` },
   };
   const text = JSON.stringify(envelope);
   return {
