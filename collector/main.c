@@ -34,7 +34,10 @@ enum {
 };
 
 /* The bounds of a stop. Together they stay below what service managers grant. */
-enum { DRAIN_S = 10, LAST_FLUSH_S = 10, STOP_S = 30 };
+enum { HEAR_S = 1, DRAIN_S = 10, LAST_FLUSH_S = 10, STOP_S = 30 };
+
+/* A count must be 0 so many times in a row: what was just accepted is not counted yet. */
+enum { QUIET_LOOKS = 4 };
 
 struct collector {
     struct fp_config *config;
@@ -154,14 +157,22 @@ static bool start(struct collector *collector, struct fp_buf *detail)
 
 /* ---- stopping ---- */
 
-/* Waits in steps until count(…) is 0, for at most the given time. */
+/* Waits in steps until count(…) stays 0, for at most the given time. */
 static void wait_until_none(size_t (*count)(const struct collector *collector),
                             const struct collector *collector, int64_t timeout_us)
 {
     const struct timespec step = {.tv_nsec = 5000000};
     int64_t deadline_us = fp_clock_monotonic_us() + timeout_us;
-    while (count(collector) > 0 && fp_clock_monotonic_us() < deadline_us)
+    int quiet = count(collector) == 0;
+    while (quiet < QUIET_LOOKS && fp_clock_monotonic_us() < deadline_us) {
         nanosleep(&step, NULL);
+        quiet = count(collector) == 0 ? quiet + 1 : 0;
+    }
+}
+
+static size_t unheard(const struct collector *collector)
+{
+    return fp_http_unheard(collector->http);
 }
 
 static size_t in_flight(const struct collector *collector)
@@ -205,6 +216,7 @@ static void stop(struct collector *collector)
     fp_service_stopping();
     if (collector->http != NULL) {
         fp_http_stop_accepting(collector->http);
+        wait_until_none(unheard, collector, HEAR_S * FP_US_PER_S);
         wait_until_none(in_flight, collector, DRAIN_S * FP_US_PER_S);
         fp_spool_stop_appends(collector->spool);
         wait_until_none(committing, collector, INT64_MAX / 2);

@@ -13,10 +13,20 @@ static void count_connection(void *cls, struct MHD_Connection *connection, void 
                              enum MHD_ConnectionNotificationCode what)
 {
     (void)connection;
-    (void)socket_context;
     struct fp_http *http = cls;
-    fp_metrics_shift(http->metrics, FP_METRIC_CONNECTIONS,
-                     what == MHD_CONNECTION_NOTIFY_STARTED ? 1 : -1);
+    struct fp_connection *known = *socket_context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        known = calloc(1, sizeof(*known));
+        *socket_context = known;
+        if (known != NULL)
+            atomic_fetch_add(&http->unheard, 1);
+        fp_metrics_shift(http->metrics, FP_METRIC_CONNECTIONS, 1);
+        return;
+    }
+    if (known != NULL && !known->heard)
+        atomic_fetch_sub(&http->unheard, 1);
+    free(known);
+    fp_metrics_shift(http->metrics, FP_METRIC_CONNECTIONS, -1);
 }
 
 static struct MHD_Daemon *start_daemon(struct fp_http *http,
@@ -72,6 +82,11 @@ void fp_http_stop_accepting(struct fp_http *http)
     /* MHD lets go of the socket; it would close it otherwise. */
     (void)MHD_quiesce_daemon(http->daemon);
     fp_listener_close(&http->listener);
+}
+
+size_t fp_http_unheard(const struct fp_http *http)
+{
+    return atomic_load(&http->unheard);
 }
 
 size_t fp_http_in_flight(const struct fp_http *http)

@@ -29,6 +29,9 @@ struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp
 /* Takes no new connections from now on, and ends each open one after its next reply. */
 void fp_http_stop_accepting(struct fp_http *http);
 
+/* How many connections are open on which no request has come yet. */
+size_t fp_http_unheard(const struct fp_http *http);
+
 /* How many requests are being received, decoded, committed or answered. */
 size_t fp_http_in_flight(const struct fp_http *http);
 

@@ -151,6 +151,17 @@ static void route(struct request *request, const char *path, const char *method)
         check_type(request);
 }
 
+static void note_heard(struct fp_http *http, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct fp_connection *known = info != NULL ? info->socket_context : NULL;
+    if (known == NULL || known->heard)
+        return;
+    known->heard = true;
+    atomic_fetch_sub(&http->unheard, 1);
+}
+
 static struct request *begin(struct fp_http *http, struct MHD_Connection *connection)
 {
     struct request *request = calloc(1, sizeof(*request));
@@ -162,6 +173,7 @@ static struct request *begin(struct fp_http *http, struct MHD_Connection *connec
     request->announced_len = announced_len(request);
     fp_buf_init(&request->body, request->rules->max_body);
     atomic_fetch_add(&http->in_flight, 1);
+    note_heard(http, connection);
     return request;
 }
 

@@ -17,7 +17,13 @@ struct fp_http {
     struct MHD_Daemon *daemon;
     struct fp_listener listener;
     atomic_size_t in_flight; /* requests begun and not completed */
+    atomic_size_t unheard;   /* connections without a request so far */
     atomic_bool stopping;
+};
+
+/* MHD's socket context: what is known of a connection. Its thread's. */
+struct fp_connection {
+    bool heard; /* a request has begun on it */
 };
 
 /* MHD's access handler; cls is the struct fp_http. */

@@ -79,7 +79,7 @@ test('restarts under load refuse no connection and lose no upload', async () => 
     }
   };
   const clients = [client(), client(), client(), client()];
-  for (let restart = 1; restart <= 4; restart++) {
+  for (let restart = 1; restart <= 8; restart++) {
     const sent = ids.length;
     process.kill(managed.server.pid, 'SIGUSR1');
     await waitFor(() => managed.count('told READY=1') === restart + 1 && ids.length > sent + 20,
@@ -87,7 +87,7 @@ test('restarts under load refuse no connection and lose no upload', async () => 
   }
   over = true;
   await Promise.all(clients);
-  assert.equal(managed.count('ended 0'), 4);
+  assert.equal(managed.count('ended 0'), 8);
 
   await waitFor(async () => (await postgres.sql(
     `select count(*) as n from fleetprof.upload_log where release = 'restarts'`))[0].n === ids.length,
