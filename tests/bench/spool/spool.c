@@ -69,7 +69,7 @@ static double run_spool(const char *path, unsigned size)
         .keep_us = 0,
     };
     struct fp_metrics *metrics = fp_metrics_create();
-    struct fp_spool *spool;
+    struct fp_spool *spool = NULL;
     if (metrics == NULL || fp_spool_open(&settings, metrics, &spool, NULL) != FP_SPOOL_OK)
         die(path, "the spool cannot be opened");
     uint64_t count = 0;
