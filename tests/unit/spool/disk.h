@@ -70,7 +70,7 @@ struct disk {
     long crash_at;             /* of them, 0: never */
     long fault_at;             /* this one fails, 0: none */
     int fault;                 /* so; 0: it is a write that takes less than it was given */
-    bool crashed;
+    _Atomic bool crashed;
     bool held;        /* changes wait ... */
     bool has_waiting; /* ... and one does */
     pthread_cond_t released;
@@ -99,7 +99,8 @@ static inline void disk_put(struct disk_bytes *to, uint64_t offset, const uint8_
 {
     if (to->len < offset + len)
         disk_resize(to, (size_t)offset + len);
-    memcpy(to->at + offset, bytes, len);
+    if (len > 0)
+        memcpy(to->at + offset, bytes, len);
 }
 
 static inline void disk_copy(struct disk_bytes *to, const struct disk_bytes *from)
