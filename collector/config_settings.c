@@ -15,6 +15,7 @@
 #define FIELD(home_, type_, field_)                                                                \
     .home = (home_), .offset = offsetof(type_, field_), .size = sizeof(((type_ *)NULL)->field_)
 #define IN_CONFIG(field_) FIELD(FP_HOME_CONFIG, struct fp_config, field_)
+#define IN_PACE(field_) IN_CONFIG(field_), .reloadable = true
 #define IN_RULES(field_) FIELD(FP_HOME_RULES, struct fp_rules, field_), .reloadable = true
 #define IN_SITE(field_) FIELD(FP_HOME_SITE, struct fp_site, field_), .reloadable = true
 
@@ -76,19 +77,19 @@ const struct fp_setting fp_settings[] = {
      .help = "A connection without traffic for so long is closed; whole seconds"},
     {"http.threads", FP_SETTING_COUNT, IN_CONFIG(http_threads), .value = "2", .min = 1, .max = 256,
      .help = "Threads that take and decode uploads"},
-    {"flush.min_window", FP_SETTING_DURATION, IN_CONFIG(flush_min_window_us), .value = "250ms",
+    {"flush.min_window", FP_SETTING_DURATION, IN_PACE(flush_min_window_us), .value = "250ms",
      .min = FP_US_PER_MS, .max = FP_US_PER_HOUR,
      .help = "Least time from the start of one transaction to the start of the next"},
-    {"flush.max_window", FP_SETTING_DURATION, IN_CONFIG(flush_max_window_us), .value = "10s",
+    {"flush.max_window", FP_SETTING_DURATION, IN_PACE(flush_max_window_us), .value = "10s",
      .min = FP_US_PER_MS, .max = FP_US_PER_HOUR,
      .help = "A transaction that takes longer makes the next one smaller"},
-    {"retention.facts", FP_SETTING_DURATION, IN_CONFIG(retention_facts_us), .value = "90d",
+    {"retention.facts", FP_SETTING_DURATION, IN_PACE(retention_facts_us), .value = "90d",
      .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
      .help = "How long numbers are kept; whole days are dropped"},
-    {"retention.upload_log", FP_SETTING_DURATION, IN_CONFIG(retention_upload_log_us),
-     .value = "14d", .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
+    {"retention.upload_log", FP_SETTING_DURATION, IN_PACE(retention_upload_log_us), .value = "14d",
+     .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
      .help = "How long there is a row for each counted upload"},
-    {"retention.upload_ids", FP_SETTING_DURATION, IN_CONFIG(retention_upload_ids_us), .value = "7d",
+    {"retention.upload_ids", FP_SETTING_DURATION, IN_PACE(retention_upload_ids_us), .value = "7d",
      .min = FP_US_PER_HOUR, .max = 36500 * FP_US_PER_DAY,
      .help = "How long an upload sent again is recognised by its id"},
     {"privacy.keep_query", FP_SETTING_FLAG, IN_RULES(keep_query), .value = "false",

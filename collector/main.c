@@ -77,15 +77,21 @@ static bool open_spool(struct collector *collector, struct fp_buf *detail)
            fail("spool cannot be opened", detail);
 }
 
-static bool start_writer(struct collector *collector)
+static struct fp_writer_pace pace_of(const struct fp_config *config)
 {
-    const struct fp_config *config = collector->config;
-    const struct fp_writer_settings settings = {
-        .database = config->database.ptr,
+    return (struct fp_writer_pace){
         .min_window_us = config->flush_min_window_us,
         .max_window_us = config->flush_max_window_us,
         .retention = {config->retention_facts_us, config->retention_upload_log_us,
                       config->retention_upload_ids_us},
+    };
+}
+
+static bool start_writer(struct collector *collector)
+{
+    const struct fp_writer_settings settings = {
+        .database = collector->config->database.ptr,
+        .pace = pace_of(collector->config),
         .stop_timeout_us = LAST_FLUSH_S * FP_US_PER_S,
     };
     collector->writer = fp_writer_start(&settings, collector->spool, collector->metrics);
@@ -263,7 +269,9 @@ static void reload(struct collector *collector, const char *file)
         fp_log(FP_LOG_ERROR, "configuration not reloaded", "error=%s", "out of memory");
         fp_config_free(fresh);
     } else {
+        const struct fp_writer_pace pace = pace_of(fresh);
         fp_ingest_reload(collector->ingest, fresh->rules);
+        fp_writer_reload(collector->writer, &pace);
         fp_config_free(collector->config);
         collector->config = fresh;
         fp_log(FP_LOG_INFO, "configuration reloaded", "sites=%zu", fresh->rules->site_count);

@@ -51,6 +51,10 @@ struct fp_writer {
     int stop_fd;      /* readable once stopping: ends pauses */
     int interrupt_fd; /* readable once the last flush has had its time */
     int done_fd;      /* readable once the thread is at its end */
+    int reload_fd;    /* readable once another pace is wanted: ends pauses */
+
+    pthread_mutex_t lock; /* of wanted alone */
+    struct fp_writer_pace wanted;
 
     uint64_t first_tail; /* the spool's end when the writer started */
     bool is_own_spool;   /* not an old copy, or a new id was drawn */
@@ -91,12 +95,26 @@ static void signal_fd(int fd)
     (void)written; /* a counter of one cannot overflow */
 }
 
-/* Sleeps, unless the writer is stopping. */
+/* Sleeps, until the writer is stopping or another pace is wanted. */
 static void pause_us(const struct fp_writer *writer, int64_t duration_us)
 {
-    struct pollfd stop = {.fd = writer->stop_fd, .events = POLLIN};
+    struct pollfd ends[] = {{.fd = writer->stop_fd, .events = POLLIN},
+                            {.fd = writer->reload_fd, .events = POLLIN}};
     if (duration_us > 0)
-        (void)poll(&stop, 1, (int)(duration_us / FP_US_PER_MS) + 1);
+        (void)poll(ends, 2, (int)(duration_us / FP_US_PER_MS) + 1);
+}
+
+/* Takes over the pace that is wanted, if it is another. */
+static void adopt_pace(struct fp_writer *writer)
+{
+    uint64_t signals;
+    if (read(writer->reload_fd, &signals, sizeof(signals)) != sizeof(signals))
+        return;
+    pthread_mutex_lock(&writer->lock);
+    writer->settings.pace = writer->wanted;
+    pthread_mutex_unlock(&writer->lock);
+    fp_store_set_retention(writer->store, &writer->settings.pace.retention);
+    writer->housekeeping_us = fp_clock_monotonic_us();
 }
 
 /* ---- building a window ---- */
@@ -270,7 +288,7 @@ static void count_flush(struct fp_writer *writer, const struct window *window, s
 /* A flush that took too long makes the next window smaller; else windows may grow again. */
 static void adapt_window(struct fp_writer *writer, const struct window *window, int64_t took_us)
 {
-    if (took_us > writer->settings.max_window_us && window->records > 1)
+    if (took_us > writer->settings.pace.max_window_us && window->records > 1)
         writer->window_records = window->records / 2;
     else if (writer->window_records < FP_ROLLUP_MAX_UPLOADS)
         writer->window_records *= 2;
@@ -341,6 +359,18 @@ static void show_backlog_age(struct fp_writer *writer)
                    age_us > 0 ? age_us / FP_US_PER_S : 0);
 }
 
+/* Waits until the next flush may begin. */
+static void await_turn(struct fp_writer *writer)
+{
+    int64_t left_us = 1;
+    while (left_us > 0 && !is_stopping(writer)) {
+        adopt_pace(writer);
+        left_us =
+            writer->flush_began_us + writer->settings.pace.min_window_us - fp_clock_monotonic_us();
+        pause_us(writer, left_us);
+    }
+}
+
 /* Waits for a window. False: nothing came for a while. */
 static bool await_window(struct fp_writer *writer)
 {
@@ -348,8 +378,7 @@ static bool await_window(struct fp_writer *writer)
         return false;
     uint64_t waiting = fp_spool_tail(writer->spool) - writer->position;
     if (waiting < writer->window_records)
-        pause_us(writer,
-                 writer->flush_began_us + writer->settings.min_window_us - fp_clock_monotonic_us());
+        await_turn(writer);
     return true;
 }
 
@@ -474,6 +503,7 @@ static void *run(void *argument)
 {
     struct fp_writer *writer = argument;
     for (;;) {
+        adopt_pace(writer);
         bool stopping = is_stopping(writer);
         bool idle = false;
         enum fp_store_result result = work(writer, &idle);
@@ -500,13 +530,14 @@ static void *run(void *argument)
 
 static void free_writer(struct fp_writer *writer)
 {
-    const int fds[] = {writer->stop_fd, writer->interrupt_fd, writer->done_fd};
+    const int fds[] = {writer->stop_fd, writer->interrupt_fd, writer->done_fd, writer->reload_fd};
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] >= 0)
             close(fds[i]);
     fp_store_close(writer->store);
     fp_rollup_release(&writer->rollup);
     fp_arena_release(&writer->arena);
+    pthread_mutex_destroy(&writer->lock);
     free(writer->database);
     free(writer);
 }
@@ -517,11 +548,12 @@ static bool equip(struct fp_writer *writer)
     writer->stop_fd = eventfd(0, EFD_CLOEXEC);
     writer->interrupt_fd = eventfd(0, EFD_CLOEXEC);
     writer->done_fd = eventfd(0, EFD_CLOEXEC);
+    writer->reload_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     writer->database = strdup(writer->settings.database);
     if (writer->stop_fd < 0 || writer->interrupt_fd < 0 || writer->done_fd < 0 ||
-        writer->database == NULL)
+        writer->reload_fd < 0 || writer->database == NULL)
         return false;
-    const struct fp_store_settings settings = {writer->database, writer->settings.retention,
+    const struct fp_store_settings settings = {writer->database, writer->settings.pace.retention,
                                                writer->interrupt_fd};
     writer->store = fp_store_create(&settings);
     return writer->store != NULL;
@@ -533,13 +565,17 @@ struct fp_writer *fp_writer_start(const struct fp_writer_settings *settings, str
     struct fp_writer *writer = calloc(1, sizeof(*writer));
     if (writer == NULL)
         return NULL;
+    if (pthread_mutex_init(&writer->lock, NULL) != 0) {
+        free(writer);
+        return NULL;
+    }
     writer->settings = *settings;
     writer->spool = spool;
     writer->metrics = metrics;
     writer->first_tail = fp_spool_tail(spool);
     writer->position = fp_spool_position(spool);
     writer->window_records = FP_ROLLUP_MAX_UPLOADS;
-    writer->flush_began_us = fp_clock_monotonic_us() - settings->min_window_us;
+    writer->flush_began_us = fp_clock_monotonic_us() - settings->pace.min_window_us;
     fp_rollup_init(&writer->rollup, WINDOW_BYTES, UPLOAD_MAX_BYTES);
     fp_arena_init(&writer->arena, UPLOAD_MAX_BYTES);
     if (!equip(writer) || pthread_create(&writer->thread, NULL, run, writer) != 0) {
@@ -547,6 +583,14 @@ struct fp_writer *fp_writer_start(const struct fp_writer_settings *settings, str
         return NULL;
     }
     return writer;
+}
+
+void fp_writer_reload(struct fp_writer *writer, const struct fp_writer_pace *pace)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->wanted = *pace;
+    pthread_mutex_unlock(&writer->lock);
+    signal_fd(writer->reload_fd);
 }
 
 void fp_writer_stop(struct fp_writer *writer)

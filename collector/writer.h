@@ -14,12 +14,17 @@
 #include "collector/spool/spool.h"
 #include "collector/store/store.h"
 
-struct fp_writer_settings {
-    const char *database;          /* libpq connection string; copied */
+/* What may change while the writer runs. */
+struct fp_writer_pace {
     int64_t min_window_us;         /* from the start of one flush to the start of the next */
     int64_t max_window_us;         /* a flush that takes longer makes the next window smaller */
     struct fp_retention retention; /* how long what is kept in the database */
-    int64_t stop_timeout_us;       /* how long fp_writer_stop may try to flush what is left */
+};
+
+struct fp_writer_settings {
+    const char *database; /* libpq connection string; copied */
+    struct fp_writer_pace pace;
+    int64_t stop_timeout_us; /* how long fp_writer_stop may try to flush what is left */
 };
 
 struct fp_writer;
@@ -32,6 +37,9 @@ struct fp_writer;
  */
 struct fp_writer *fp_writer_start(const struct fp_writer_settings *settings, struct fp_spool *spool,
                                   struct fp_metrics *metrics) FP_MUST_CHECK;
+
+/* Gives it another pace, from now on; a window that waits is held to it too. Any thread. */
+void fp_writer_reload(struct fp_writer *writer, const struct fp_writer_pace *pace);
 
 /*
  * Tries to flush what the spool holds, for at most stop_timeout_us, ends the thread and frees. What

@@ -38,6 +38,11 @@ struct fp_store *fp_store_create(const struct fp_store_settings *settings)
     return store;
 }
 
+void fp_store_set_retention(struct fp_store *store, const struct fp_retention *retention)
+{
+    store->settings.retention = *retention;
+}
+
 void fp_store_close(struct fp_store *store)
 {
     if (store == NULL)

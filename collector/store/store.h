@@ -40,6 +40,9 @@ struct fp_store;
 /* Makes a store without a connection; NULL when out of memory. The caller closes it. */
 struct fp_store *fp_store_create(const struct fp_store_settings *settings) FP_MUST_CHECK;
 
+/* From now on rows are kept for so long. */
+void fp_store_set_retention(struct fp_store *store, const struct fp_retention *retention);
+
 /* Drops the connection, if any, and frees. What was not committed did not happen. */
 void fp_store_close(struct fp_store *store);
 

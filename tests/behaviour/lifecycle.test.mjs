@@ -64,6 +64,35 @@ test('the service manager is told of the start, of a reload and of the stop', as
   assert.equal(managed.count('ended 0'), 1);
 });
 
+test('a reload changes the windows and the retention, also of what is waiting already', async () => {
+  const { file, config } = await collectorConfig({
+    database: postgres.conninfo('fleetprof_writer'), flush: { min_window: '1h', max_window: '1h' },
+  });
+  const collector = startProcess('fleetprofd', [path.join(binDir, 'fleetprofd'), '-c', file]);
+  const counted = async () => (await postgres.sql(
+    `select count(*) as n from fleetprof.upload_log where release = 'windows'`))[0].n;
+  const upload = async () => assert.equal((await send(`http://${config.listen}/v1/ingest/pk_demo`,
+    { body: envelope({ release: 'windows' }) })).status, 204);
+  await waitFor(() => fetch(`http://${config.admin}/readyz`), { what: 'collector' });
+  await upload();
+  await waitFor(async () => await counted() === 1, { what: 'first upload, for which no window is open' });
+  await upload();
+  await postgres.execute('select fleetprof_data.make_partitions(array[current_date - 10])');
+  const partitions = async () => (await postgres.sql(
+    `select count(*) as n from pg_class where relname ~ to_char(current_date - 10, '_YYYYMMDD$') and relkind = 'r'`))[0].n;
+  assert.ok(await partitions() > 0);
+  assert.equal(await counted(), 1);
+
+  fs.writeFileSync(file, JSON.stringify({
+    ...config, flush: { min_window: '10ms' }, retention: { facts: '2d', upload_log: '2d', upload_ids: '2d' },
+  }));
+  process.kill(collector.pid, 'SIGHUP');
+  await waitFor(async () => await counted() === 2, { what: 'second upload' });
+  await waitFor(async () => await partitions() === 0, { what: 'end of the partitions that are too old now' });
+  assert.doesNotMatch(collector.output(), /keeps its value until a restart/);
+  await collector.stop();
+});
+
 test('restarts under load refuse no connection and lose no upload', async () => {
   const managed = await startManaged();
   /** @type {string[]} */

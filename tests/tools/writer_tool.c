@@ -210,11 +210,11 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         const char *name;
         int64_t *value;
     } known[] = {
-        {"window_us=", &settings->min_window_us},
-        {"max_window_us=", &settings->max_window_us},
-        {"facts_us=", &settings->retention.facts_us},
-        {"log_us=", &settings->retention.upload_log_us},
-        {"ids_us=", &settings->retention.upload_ids_us},
+        {"window_us=", &settings->pace.min_window_us},
+        {"max_window_us=", &settings->pace.max_window_us},
+        {"facts_us=", &settings->pace.retention.facts_us},
+        {"log_us=", &settings->pace.retention.upload_log_us},
+        {"ids_us=", &settings->pace.retention.upload_ids_us},
         {"stop_us=", &settings->stop_timeout_us},
         {"segment_bytes=", (int64_t *)segment_bytes},
         {"routes=", (int64_t *)routes},
@@ -251,9 +251,9 @@ int main(int argc, char **argv)
     struct tool tool = {
         .metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC), .routes = 3};
     struct fp_writer_settings settings = {
-        .min_window_us = 20 * FP_US_PER_MS,
-        .max_window_us = 10 * FP_US_PER_S,
-        .retention = {400 * FP_US_PER_DAY, 30 * FP_US_PER_DAY, 7 * FP_US_PER_DAY},
+        .pace = {.min_window_us = 20 * FP_US_PER_MS,
+                 .max_window_us = 10 * FP_US_PER_S,
+                 .retention = {400 * FP_US_PER_DAY, 30 * FP_US_PER_DAY, 7 * FP_US_PER_DAY}},
         .stop_timeout_us = 5 * FP_US_PER_S,
     };
     uint64_t segment_bytes = 4 * 1024 * 1024;
