@@ -187,7 +187,7 @@ static inline void disk_apply_rename(struct disk_names *names, const struct disk
     if (change->file < 0)
         return;
     struct disk_entry *entry = &names->entries[names->count++];
-    snprintf(entry->name, sizeof(entry->name), "%s", change->name);
+    memcpy(entry->name, change->name, sizeof(entry->name));
     entry->file = change->file;
 }
 
