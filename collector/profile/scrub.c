@@ -43,7 +43,8 @@ bool fp_scrub_route(const struct fp_scrub_rules *rules, struct fp_str page_url,
 {
     *route = FP_STR("");
     const struct fp_url url = fp_url_parse(page_url);
-    if (!fp_url_is_http(&url) || url.path.len == 0)
+    /* White space in the host ends it: what follows is no path. */
+    if (!fp_url_is_http(&url) || url.path.len == 0 || (unsigned char)url.path.ptr[0] <= ' ')
         return true;
     const struct fp_str *found = fp_route_find(rules, url.path);
     if (found != NULL) {

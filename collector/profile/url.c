@@ -108,7 +108,7 @@ size_t fp_url_drop_credentials(char *text, size_t len)
 {
     size_t kept = 0;
     for (size_t i = 0; i < len;) {
-        if (begins_authority(text, i)) {
+        if (begins_authority(text, kept)) {
             const struct fp_str rest = {text + i, len - i};
             i += credentials_len((struct fp_str){rest.ptr, authority_len(rest)});
         }

@@ -3,6 +3,7 @@
  */
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"
+#include "tests/fuzz/check.h"
 
 enum { ARENA_MAX = 32 * 1024 * 1024 };
 
@@ -19,12 +20,6 @@ static const struct fp_format_limits limits = {
 };
 
 static const struct fp_str routes[] = {{"/product/:id", 12}};
-
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_sums(const struct fp_delta *delta)
 {
@@ -51,8 +46,6 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
     if (fp_fold(profile, &context, arena, &delta))
         check_sums(&delta);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {

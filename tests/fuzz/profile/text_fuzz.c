@@ -1,0 +1,73 @@
+/*
+ * Fuzzer: three lines of any text as a script's URL, a page's URL and a User-Agent. What is kept of
+ * them is bounded, holds nothing that privacy takes away, and is kept as it is the next time.
+ */
+#include "collector/profile/scrub.h"
+#include "collector/profile/text.h"
+#include "tests/fuzz/check.h"
+
+enum { ARENA_MAX = 1024 * 1024, TEXT_MAX = 4096 };
+
+static const struct fp_str routes[] = {{"/product/:id", 12}, {"/files/*", 8}, {"/cart", 5}};
+static const struct fp_scrub_rules rules = {.routes = routes, .route_count = 3};
+
+static bool begins(struct fp_str text, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    return text.len >= len && memcmp(text.ptr, prefix, len) == 0;
+}
+
+static bool holds(struct fp_str text, char byte)
+{
+    return text.len > 0 && memchr(text.ptr, byte, text.len) != NULL;
+}
+
+/* For a URL without white space: that would end the host, and what follows be a text. */
+static void check_web_url(struct fp_str url, struct fp_str page, struct fp_arena *arena)
+{
+    struct fp_str again;
+    check(!holds(url, '?') && !holds(url, '#'));
+    size_t host_at = 3 + (size_t)((const char *)memchr(url.ptr, ':', url.len) - url.ptr);
+    struct fp_str rest = {url.ptr + host_at, url.len - host_at};
+    size_t host_len = 0;
+    while (host_len < rest.len && rest.ptr[host_len] != '/' && rest.ptr[host_len] != '\\')
+        host_len++;
+    check(!holds((struct fp_str){rest.ptr, host_len}, '@'));
+    check(fp_scrub_resource(&rules, url, page, arena, &again) && fp_str_equal(url, again));
+}
+
+static void check_texts(struct fp_str script, struct fp_str page, struct fp_str agent)
+{
+    struct fp_arena arena;
+    struct fp_str kept;
+    fp_arena_init(&arena, ARENA_MAX);
+    check(fp_scrub_resource(&rules, script, page, &arena, &kept));
+    check(fp_text_cut(kept, FP_TEXT_NAME_MAX).len <= kept.len);
+    if ((begins(kept, "http://") || begins(kept, "https://")) && !holds(kept, ' '))
+        check_web_url(kept, page, &arena);
+    check(fp_scrub_route(&rules, page, &arena, &kept));
+    check(!holds(kept, '?') && !holds(kept, '#') &&
+          (kept.len == 0 || kept.ptr[0] == '/' || kept.ptr[0] == '\\'));
+    struct fp_user_agent found = fp_user_agent_parse(agent);
+    check(found.browser.len < 32 && found.os.len < 32 && found.device.len < 32);
+    fp_arena_release(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    char text[TEXT_MAX];
+    struct fp_str lines[3] = {{text, 0}, {text, 0}, {text, 0}};
+    size_t line = 0;
+    /* Texts that reach the scrubber are UTF-8 without U+0000; here they are ASCII. */
+    for (size_t i = 0; i < len && i < sizeof(text); i++) {
+        text[i] = (char)(bytes[i] & 0x7f);
+        if (text[i] <= ' ' && text[i] != '\n')
+            text[i] = ' ';
+        if (text[i] == '\n' && line < 2)
+            lines[++line] = (struct fp_str){text + i + 1, 0};
+        else
+            lines[line].len++;
+    }
+    check_texts(lines[0], lines[1], lines[2]);
+    return 0;
+}
