@@ -11,7 +11,7 @@
 static enum fp_upload_format format_named(struct fp_str hint)
 {
     enum fp_upload_format format = FP_UPLOAD_SELF_PROFILE;
-    while (format < FP_UPLOAD_FORMAT_COUNT &&
+    while (format <= FP_UPLOAD_USER_TIMING &&
            !fp_str_equal(hint, fp_str_of(fp_upload_format_name(format))))
         format++;
     return format;
@@ -34,7 +34,7 @@ enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format
                                         struct fp_arena *arena, struct fp_profile *profile,
                                         struct fp_format_error *error)
 {
-    if (format_hint.len > 0 && format_named(format_hint) == FP_UPLOAD_FORMAT_COUNT)
+    if (format_hint.len > 0 && format_named(format_hint) > FP_UPLOAD_USER_TIMING)
         return fp_format_fail(error, FP_FORMAT_UNSUPPORTED,
                               "this version takes the formats self-profile and user-timing");
     struct fp_json json;

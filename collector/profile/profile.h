@@ -36,6 +36,65 @@ struct fp_profile_timing {
     int64_t value_us;
 };
 
+/* What was done to a timeline's events before they came (the older formats' reduce modes). */
+enum fp_reduce_mode {
+    FP_REDUCE_ALL_EVENTS = 1, /* nothing: every event is there */
+    FP_REDUCE_UNIQUE_TYPES,
+    FP_REDUCE_UNIQUE_EVENTS,
+    FP_REDUCE_ALL,
+};
+
+#define FP_DURATION_NONE (-1) /* of an event that is a point in time */
+
+/* An event of an older format: a span or a point, perhaps inside another one. */
+struct fp_profile_event {
+    uint32_t id;          /* as the source says, unique in its timeline; 0: it has none */
+    uint32_t parent;      /* index of an event before it in its timeline, FP_INDEX_NONE */
+    int32_t type_number;  /* as the source says */
+    struct fp_str type;   /* the type's name, such as LAYOUT; what a frame is named by */
+    int64_t start_us;     /* since the session's begin; may be negative */
+    int64_t duration_us;  /* from begin to end, FP_DURATION_NONE */
+    int64_t self_us;      /* own time: without children; may be negative when clocks are coarse */
+    int64_t overhead_us;  /* what profiling it cost, 0 when not said */
+    uint32_t hits;        /* how often it was hit; 1 where the format has no such number */
+    uint32_t child_count; /* immediate children by the source, listed or not */
+    uint32_t resource;    /* index, FP_INDEX_NONE: what it worked on */
+    int32_t line;         /* in the resource, FP_POSITION_NONE */
+    bool is_process;      /* the whole process's time: in no sum */
+    struct fp_str detail; /* the rest as a JSON object's text, unscrubbed; "" for none */
+};
+
+/* The events of one frame of a page (Opera Scope), or of a whole dump (Speed Tracer). */
+struct fp_profile_timeline {
+    uint32_t id;              /* as the source says, from 1 */
+    uint32_t frame_id;        /* 0: not said */
+    enum fp_reduce_mode mode; /* only unreduced events go into sums */
+    uint32_t first_event;     /* index */
+    uint32_t event_count;
+};
+
+/* Something that a decoder met in a lenient format, and where first. */
+struct fp_profile_note {
+    const char *text; /* static: "no JSON", "a duration below zero", ... */
+    bool is_refusal;  /* the record, event or detail was left out; else taken as it is */
+    uint32_t count;
+    int64_t first_offset; /* bytes into the inflated body; of an array's element its index */
+};
+
+enum { FP_PROFILE_NOTES_MAX = 48 }; /* kinds of notes a decoder may have */
+
+/* What a format with events says about the whole. */
+struct fp_profile_session {
+    uint32_t id;           /* as the source says, 0: it has none */
+    uint32_t window_id;    /* 0: not said */
+    struct fp_str version; /* of the format, "" when not said */
+    int64_t started_us;    /* epoch, 0: not said */
+    uint32_t records_read; /* kept ones, and refused ones with their refused children */
+    uint32_t records_kept;
+    struct fp_profile_note *notes; /* room for FP_PROFILE_NOTES_MAX */
+    uint32_t note_count;
+};
+
 struct fp_profile {
     /* From the envelope. */
     bool has_id;
@@ -64,12 +123,21 @@ struct fp_profile {
     struct fp_profile_frame *frames;
     struct fp_profile_stack *stacks;
     struct fp_profile_sample *samples; /* in the order of arrival */
+    int64_t *weights_us; /* of the samples, where the format gives them; NULL: their times do */
     struct fp_profile_timing *timings;
+
+    bool has_session;
+    struct fp_profile_session session;
+    struct fp_profile_timeline *timelines;
+    struct fp_profile_event *events; /* timeline by timeline, parents before their children */
+
     uint32_t resource_count;
     uint32_t frame_count;
     uint32_t stack_count;
     uint32_t sample_count;
     uint32_t timing_count;
+    uint32_t timeline_count;
+    uint32_t event_count;
 };
 
 #endif

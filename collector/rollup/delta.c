@@ -37,6 +37,8 @@ const char *fp_upload_format_name(enum fp_upload_format format)
     static const char *const names[FP_UPLOAD_FORMAT_COUNT] = {
         [FP_UPLOAD_SELF_PROFILE] = "self-profile",
         [FP_UPLOAD_USER_TIMING] = "user-timing",
+        [FP_UPLOAD_SPEED_TRACER] = "speed-tracer",
+        [FP_UPLOAD_OPERA_SCOPE] = "opera-scope",
     };
     return names[format];
 }
