@@ -8,6 +8,7 @@
 
 #include "collector/base/map.h"
 #include "collector/profile/fold.h"
+#include "collector/rollup/ids.h"
 
 /* A sample in the order of time. */
 struct fp_fold_sample {
@@ -26,7 +27,8 @@ struct fp_fold {
     uint64_t site_id;
     struct fp_str page_url; /* the envelope's, else the Referer; "" when neither is there */
 
-    struct fp_fold_sample *samples;
+    struct fp_fold_sample *samples; /* of the trace in the order of time, then events' own times */
+    uint32_t sample_count;
 
     /* From an index in the profile to one in the delta; FP_INDEX_NONE: not met yet. */
     uint32_t *resource_of;
@@ -44,12 +46,25 @@ struct fp_fold {
 /* Room for count elements of size bytes, not cleared; NULL when there is none. */
 void *fp_fold_array(struct fp_fold *fold, size_t count, size_t size) FP_MUST_CHECK;
 
-/* Sorts the samples by time, stably, into fold->samples and gives each its weight (rules 1, 2). */
+/* Sorts the samples by time, stably, into fold->samples and gives each its weight (rules 1, 2),
+ * with room behind them for one a event. */
 bool fp_fold_weigh(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Finds what each sample belongs to (rules 3 to 6, 11): resources, frames and stacks of the delta,
  * and its unattributed time. */
 bool fp_fold_attribute(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* The index in the delta of a resource of the profile (FP_INDEX_NONE stays that), a frame, a stack,
+ * which are added when they are new. */
+bool fp_fold_resource(struct fp_fold *fold, uint32_t raw, uint32_t *resource) FP_MUST_CHECK;
+bool fp_fold_frame(struct fp_fold *fold, const struct fp_frame_key *key, uint32_t resource,
+                   uint32_t *frame) FP_MUST_CHECK;
+bool fp_fold_stack(struct fp_fold *fold, uint32_t parent, uint32_t frame,
+                   uint32_t *stack) FP_MUST_CHECK;
+
+/* Makes each unreduced event a sample behind those of the trace, which weighs its own time and lies
+ * on the stack of the events around it. */
+bool fp_fold_events(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Adds up self and total times: stack_samples, splits, and the numbers of the frames. */
 bool fp_fold_sum(struct fp_fold *fold) FP_MUST_CHECK;

@@ -4,7 +4,6 @@
  */
 #include "collector/profile/fold_parts.h"
 #include "collector/profile/text.h"
-#include "collector/rollup/ids.h"
 
 static bool is_new(uint32_t index, uint32_t count)
 {
@@ -28,7 +27,7 @@ static bool resolve_resource(struct fp_fold *fold, uint32_t raw, uint32_t *resou
     return *resource != FP_MAP_NONE;
 }
 
-static bool find_resource(struct fp_fold *fold, uint32_t raw, uint32_t *resource)
+bool fp_fold_resource(struct fp_fold *fold, uint32_t raw, uint32_t *resource)
 {
     *resource = FP_INDEX_NONE;
     if (raw == FP_INDEX_NONE)
@@ -42,8 +41,8 @@ static bool find_resource(struct fp_fold *fold, uint32_t raw, uint32_t *resource
 
 /* Frames. */
 
-static bool add_frame(struct fp_fold *fold, const struct fp_frame_key *key, uint32_t resource,
-                      uint32_t *frame)
+bool fp_fold_frame(struct fp_fold *fold, const struct fp_frame_key *key, uint32_t resource,
+                   uint32_t *frame)
 {
     struct fp_delta *delta = fold->delta;
     uint64_t id = fp_frame_id(fold->site_id, key);
@@ -64,7 +63,7 @@ static bool resolve_frame(struct fp_fold *fold, uint32_t raw, uint32_t *frame)
 {
     const struct fp_profile_frame *from = &fold->profile->frames[raw];
     uint32_t resource;
-    if (!find_resource(fold, from->resource, &resource))
+    if (!fp_fold_resource(fold, from->resource, &resource))
         return false;
     bool only_a_name = from->resource == FP_INDEX_NONE && from->line == FP_POSITION_NONE &&
                        from->column == FP_POSITION_NONE;
@@ -75,7 +74,7 @@ static bool resolve_frame(struct fp_fold *fold, uint32_t raw, uint32_t *frame)
         .column = from->column,
         .kind = only_a_name ? FP_FRAME_BUILTIN : FP_FRAME_FUNCTION,
     };
-    return add_frame(fold, &key, resource, frame);
+    return fp_fold_frame(fold, &key, resource, frame);
 }
 
 static bool find_frame(struct fp_fold *fold, uint32_t raw, uint32_t *frame)
@@ -88,7 +87,7 @@ static bool find_frame(struct fp_fold *fold, uint32_t raw, uint32_t *frame)
 
 /* Stacks. */
 
-static bool add_stack(struct fp_fold *fold, uint32_t parent, uint32_t frame, uint32_t *stack)
+bool fp_fold_stack(struct fp_fold *fold, uint32_t parent, uint32_t frame, uint32_t *stack)
 {
     struct fp_delta *delta = fold->delta;
     bool is_root = parent == FP_INDEX_NONE;
@@ -116,7 +115,8 @@ static bool find_stack(struct fp_fold *fold, uint32_t raw, uint32_t *stack)
     while (length > 0) {
         raw = fold->chain[--length];
         uint32_t frame;
-        if (!find_frame(fold, stacks[raw].frame, &frame) || !add_stack(fold, *stack, frame, stack))
+        if (!find_frame(fold, stacks[raw].frame, &frame) ||
+            !fp_fold_stack(fold, *stack, frame, stack))
             return false;
         fold->stack_of[raw] = *stack;
     }
@@ -138,8 +138,8 @@ static bool find_marker_stack(struct fp_fold *fold, enum fp_marker marker, uint3
                                          .column = FP_POSITION_NONE,
                                          .kind = FP_FRAME_MARKER};
         uint32_t frame;
-        if (!add_frame(fold, &key, FP_INDEX_NONE, &frame) ||
-            !add_stack(fold, FP_INDEX_NONE, frame, known))
+        if (!fp_fold_frame(fold, &key, FP_INDEX_NONE, &frame) ||
+            !fp_fold_stack(fold, FP_INDEX_NONE, frame, known))
             return false;
     }
     *stack = *known;
@@ -188,7 +188,7 @@ static bool prepare(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
     struct fp_delta *delta = fold->delta;
-    const size_t marker_frames = FP_MARKER_COUNT;
+    const size_t made = (size_t)FP_MARKER_COUNT + profile->event_count; /* frames, stacks at most */
     for (size_t i = 0; i < FP_MARKER_COUNT; i++)
         fold->marker_stack_of[i] = FP_INDEX_NONE;
     fold->resource_of = new_index(fold, profile->resource_count);
@@ -196,10 +196,8 @@ static bool prepare(struct fp_fold *fold)
     fold->stack_of = new_index(fold, profile->stack_count);
     fold->chain = fp_fold_array(fold, profile->stack_count, sizeof(*fold->chain));
     delta->resources = fp_fold_array(fold, profile->resource_count, sizeof(*delta->resources));
-    delta->frames =
-        fp_fold_array(fold, profile->frame_count + marker_frames, sizeof(*delta->frames));
-    delta->stacks =
-        fp_fold_array(fold, profile->stack_count + marker_frames, sizeof(*delta->stacks));
+    delta->frames = fp_fold_array(fold, profile->frame_count + made, sizeof(*delta->frames));
+    delta->stacks = fp_fold_array(fold, profile->stack_count + made, sizeof(*delta->stacks));
     return fold->resource_of != NULL && fold->frame_of != NULL && fold->stack_of != NULL &&
            fold->chain != NULL && delta->resources != NULL && delta->frames != NULL &&
            delta->stacks != NULL;
@@ -207,12 +205,12 @@ static bool prepare(struct fp_fold *fold)
 
 bool fp_fold_attribute(struct fp_fold *fold)
 {
-    if (fold->profile->sample_count == 0)
+    if (fold->profile->sample_count == 0 && fold->profile->event_count == 0)
         return true;
     if (!prepare(fold))
         return false;
     for (uint32_t i = 0; i < fold->profile->sample_count; i++)
         if (!attribute_sample(fold, i))
             return false;
-    return true;
+    return fp_fold_events(fold);
 }

@@ -87,7 +87,7 @@ static void add_own_samples(struct summing *summing, enum fp_marker marker)
 {
     const struct fp_fold *fold = summing->fold;
     memset(summing->below, 0, fold->delta->stack_count * sizeof(*summing->below));
-    for (uint32_t i = 0; i < fold->profile->sample_count; i++) {
+    for (uint32_t i = 0; i < fold->sample_count; i++) {
         const struct fp_fold_sample *sample = &fold->samples[i];
         if (sample->marker != marker || sample->stack == FP_INDEX_NONE)
             continue;
@@ -179,7 +179,7 @@ static bool prepare(struct summing *summing, size_t marker_count)
 static size_t find_markers(const struct fp_fold *fold, bool present[FP_MARKER_COUNT])
 {
     size_t marked = 0;
-    for (uint32_t i = 0; i < fold->profile->sample_count; i++) {
+    for (uint32_t i = 0; i < fold->sample_count; i++) {
         const struct fp_fold_sample *sample = &fold->samples[i];
         if (sample->stack == FP_INDEX_NONE || present[sample->marker])
             continue;

@@ -14,12 +14,9 @@ static int compare_samples(const void *a, const void *b)
     return left->order < right->order ? -1 : left->order > right->order;
 }
 
-static bool sort_samples(struct fp_fold *fold)
+static void sort_samples(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
-    fold->samples = fp_fold_array(fold, profile->sample_count, sizeof(*fold->samples));
-    if (fold->samples == NULL)
-        return false;
     bool sorted = true;
     for (uint32_t i = 0; i < profile->sample_count; i++) {
         const struct fp_profile_sample *sample = &profile->samples[i];
@@ -31,7 +28,6 @@ static bool sort_samples(struct fp_fold *fold)
     }
     if (!sorted)
         qsort(fold->samples, profile->sample_count, sizeof(*fold->samples), compare_samples);
-    return true;
 }
 
 /* How many digits of DIGIT_BITS the largest of the numbers has, less one. */
@@ -89,20 +85,47 @@ static bool guess_interval(struct fp_fold *fold, int64_t *interval_us)
     return true;
 }
 
-bool fp_fold_weigh(struct fp_fold *fold)
+/* From the times: until the next sample, at most two intervals; the last one an interval. */
+static bool weigh_by_time(struct fp_fold *fold)
 {
-    uint32_t count = fold->profile->sample_count;
-    if (count == 0)
-        return true;
+    uint32_t count = fold->sample_count;
     int64_t interval_us = fold->profile->interval_us;
-    if (!sort_samples(fold) || (interval_us == 0 && !guess_interval(fold, &interval_us)))
+    if (interval_us == 0 && !guess_interval(fold, &interval_us))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         struct fp_fold_sample *sample = &fold->samples[i];
         int64_t gap_us = i + 1 < count ? sample[1].time_us - sample->time_us : interval_us;
         sample->weight_us = gap_us < 2 * interval_us ? gap_us : 2 * interval_us;
-        fold->delta->profiled_us += sample->weight_us;
     }
-    fold->delta->samples = count;
+    return true;
+}
+
+/* As the format says. */
+static void weigh_as_given(struct fp_fold *fold)
+{
+    for (uint32_t i = 0; i < fold->sample_count; i++) {
+        struct fp_fold_sample *sample = &fold->samples[i];
+        sample->weight_us = fold->profile->weights_us[sample->order];
+    }
+}
+
+bool fp_fold_weigh(struct fp_fold *fold)
+{
+    const struct fp_profile *profile = fold->profile;
+    if (profile->sample_count == 0 && profile->event_count == 0)
+        return true;
+    fold->samples = fp_fold_array(fold, (size_t)profile->sample_count + profile->event_count,
+                                  sizeof(*fold->samples));
+    if (fold->samples == NULL)
+        return false;
+    fold->sample_count = profile->sample_count;
+    sort_samples(fold);
+    if (profile->weights_us != NULL)
+        weigh_as_given(fold);
+    else if (!weigh_by_time(fold))
+        return false;
+    for (uint32_t i = 0; i < fold->sample_count; i++)
+        fold->delta->profiled_us += fold->samples[i].weight_us;
+    fold->delta->samples = fold->sample_count;
     return true;
 }
