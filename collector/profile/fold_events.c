@@ -1,0 +1,57 @@
+/*
+ * Fold, events: an event is a frame of its own kind, the events around it are its stack, and its
+ * own time is what that stack adds.
+ */
+#include "collector/profile/fold_parts.h"
+
+/* The frame of an event: its type, and what it worked on. */
+static bool find_frame(struct fp_fold *fold, const struct fp_profile_event *event, uint32_t *frame)
+{
+    uint32_t resource;
+    if (!fp_fold_resource(fold, event->resource, &resource))
+        return false;
+    const struct fp_frame_key key = {
+        .function = event->type,
+        .resource_id = resource != FP_INDEX_NONE ? fold->delta->resources[resource].id : 0,
+        .line = event->line,
+        .column = FP_POSITION_NONE,
+        .kind = FP_FRAME_EVENT,
+    };
+    return fp_fold_frame(fold, &key, resource, frame);
+}
+
+/* stack_of: of the events before this one. */
+static bool add_event(struct fp_fold *fold, uint32_t index, uint32_t *stack_of)
+{
+    const struct fp_profile_event *event = &fold->profile->events[index];
+    stack_of[index] = FP_INDEX_NONE;
+    if (event->is_process)
+        return true;
+    uint32_t parent = event->parent != FP_INDEX_NONE ? stack_of[event->parent] : FP_INDEX_NONE;
+    uint32_t frame;
+    if (!find_frame(fold, event, &frame) || !fp_fold_stack(fold, parent, frame, &stack_of[index]))
+        return false;
+    fold->samples[fold->sample_count++] = (struct fp_fold_sample){
+        .weight_us = event->self_us, .stack = stack_of[index], .marker = FP_MARKER_NONE};
+    fold->delta->samples++;
+    fold->delta->profiled_us += event->self_us;
+    return true;
+}
+
+bool fp_fold_events(struct fp_fold *fold)
+{
+    const struct fp_profile *profile = fold->profile;
+    uint32_t *stack_of = fp_fold_array(fold, profile->event_count, sizeof(*stack_of));
+    if (stack_of == NULL)
+        return false;
+    for (uint32_t i = 0; i < profile->timeline_count; i++) {
+        const struct fp_profile_timeline *timeline = &profile->timelines[i];
+        uint32_t end = timeline->first_event + timeline->event_count;
+        if (timeline->mode != FP_REDUCE_ALL_EVENTS)
+            continue;
+        for (uint32_t k = timeline->first_event; k < end; k++)
+            if (!add_event(fold, k, stack_of))
+                return false;
+    }
+    return true;
+}
