@@ -33,18 +33,10 @@ struct fp_profile_sample {
 struct fp_profile_timing {
     struct fp_str name;
     enum fp_timing_kind kind;
+    bool has_start; /* a measure that says when it began */
     int64_t value_us;
+    int64_t start_us; /* of such a measure */
 };
-
-/* What was done to a timeline's events before they came (the older formats' reduce modes). */
-enum fp_reduce_mode {
-    FP_REDUCE_ALL_EVENTS = 1, /* nothing: every event is there */
-    FP_REDUCE_UNIQUE_TYPES,
-    FP_REDUCE_UNIQUE_EVENTS,
-    FP_REDUCE_ALL,
-};
-
-#define FP_DURATION_NONE (-1) /* of an event that is a point in time */
 
 /* An event of an older format: a span or a point, perhaps inside another one. */
 struct fp_profile_event {

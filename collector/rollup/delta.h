@@ -3,7 +3,8 @@
  *
  * Invariants: times are whole microseconds; per delta, exactly,
  *   sum of stack_samples.self_us + unattributed_us = profiled_us, and
- *   sum of frames.self_us                          = sum of stack_samples.self_us;
+ *   sum of frames.self_us                          = sum of stack_samples.self_us
+ * (self times of events may be negative: their clocks are coarse);
  * frames, stacks and timings are unique by id; a stack's parent stands before it; only frames and
  * stacks that some sample needs are there. All texts are valid UTF-8 without U+0000, already
  * scrubbed, at most 1,024 code points, and live in whatever arena the delta was made in.
@@ -14,6 +15,7 @@
 #include "collector/base/arena.h"
 #include "collector/base/base.h"
 #include "collector/base/buf.h"
+#include "collector/rollup/session.h"
 
 /* What the main thread did at a sample, beside or instead of the stack. The order is the
  * database's. */
@@ -147,6 +149,26 @@ struct fp_delta_timing {
     uint32_t bin_count;
 };
 
+/* What ran inside the windows of a measure's name, each sample once. Exactly,
+ *   sum of its frames' self_us + unattributed_us = profiled_us. */
+struct fp_delta_measured {
+    uint32_t timing; /* index of a measure */
+    uint32_t samples;
+    uint32_t unattributed_samples;
+    int64_t profiled_us;
+    int64_t unattributed_us;
+    uint32_t first_frame; /* index into measured_frames, ascending by (frame, marker) */
+    uint32_t frame_count;
+};
+
+struct fp_delta_measured_frame {
+    uint32_t frame;
+    enum fp_marker marker;
+    uint32_t samples;
+    int64_t self_us;
+    int64_t total_us;
+};
+
 struct fp_delta {
     struct fp_uuid id; /* the idempotency key; a random one when the upload had none */
     bool has_load;
@@ -167,6 +189,8 @@ struct fp_delta {
     uint32_t unattributed_samples;
     int64_t unattributed_us;
 
+    struct fp_session *session; /* NULL: nothing is kept */
+
     struct fp_delta_resource *resources;
     struct fp_delta_frame *frames;
     struct fp_delta_split *splits; /* ascending by (frame, marker) */
@@ -174,6 +198,8 @@ struct fp_delta {
     struct fp_delta_stack_sample *stack_samples;
     struct fp_delta_timing *timings;
     struct fp_delta_bin *bins;
+    struct fp_delta_measured *measured;
+    struct fp_delta_measured_frame *measured_frames;
     uint32_t resource_count;
     uint32_t frame_count;
     uint32_t split_count;
@@ -181,6 +207,9 @@ struct fp_delta {
     uint32_t stack_sample_count;
     uint32_t timing_count;
     uint32_t bin_count;
+    uint32_t measured_count;
+    uint32_t measured_frame_count;
+    uint32_t unmeasured; /* measures past a limit, without frames; for a metric, not in the bytes */
 };
 
 /* Appends the delta's bytes (docs/delta.md) to out; look at out->failed. Any thread. */

@@ -6,9 +6,14 @@
 
 #include <stdint.h>
 
-#define FP_DELTA_BYTES_VERSION 1
+#define FP_DELTA_BYTES_VERSION 2 /* version 1 is read, too */
 
-enum fp_delta_flag { FP_DELTA_HAS_LOAD = 1, FP_DELTA_TRUNCATED = 2, FP_DELTA_FLAGS = 3 };
+enum fp_delta_flag {
+    FP_DELTA_HAS_LOAD = 1,
+    FP_DELTA_TRUNCATED = 2,
+    FP_DELTA_HAS_SESSION = 4, /* from version 2 on */
+    FP_DELTA_FLAGS = 7
+};
 
 /* Bounds that keep a window's sums within 64 bits: 20,000 uploads and a record's more, times 2^48,
  * are below 2^63. */

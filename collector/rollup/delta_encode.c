@@ -1,64 +1,9 @@
 /*
  * Delta to bytes.
  */
-#include "collector/rollup/delta.h"
+#include "collector/rollup/bytes_out.h"
 #include "collector/rollup/delta_bytes.h"
-
-#include <endian.h>
-
-static void put_byte(struct fp_buf *out, unsigned value)
-{
-    uint8_t byte = (uint8_t)value;
-    fp_buf_add(out, &byte, 1);
-}
-
-static void put_fixed64(struct fp_buf *out, uint64_t value)
-{
-    uint64_t little = htole64(value);
-    fp_buf_add(out, &little, sizeof(little));
-}
-
-/* LEB128: seven bits a byte, low ones first. */
-static void put_varint(struct fp_buf *out, uint64_t value)
-{
-    uint8_t bytes[10];
-    size_t len = 0;
-    while (value >= 0x80) {
-        bytes[len++] = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    bytes[len++] = (uint8_t)value;
-    fp_buf_add(out, bytes, len);
-}
-
-/* Small negative numbers stay small. */
-static void put_signed(struct fp_buf *out, int64_t value)
-{
-    put_varint(out, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
-}
-
-/* For what is never negative but has a signed type. */
-static void put_time(struct fp_buf *out, int64_t value_us)
-{
-    put_varint(out, (uint64_t)value_us);
-}
-
-/* An index or position that may be absent: absent is 0. */
-static void put_index(struct fp_buf *out, uint32_t index)
-{
-    put_varint(out, index == FP_INDEX_NONE ? 0 : (uint64_t)index + 1);
-}
-
-static void put_position(struct fp_buf *out, int32_t position)
-{
-    put_varint(out, (uint64_t)((int64_t)position + 1));
-}
-
-static void put_text(struct fp_buf *out, struct fp_str text)
-{
-    put_varint(out, text.len);
-    fp_buf_add(out, text.ptr, text.len);
-}
+#include "collector/rollup/session_bytes.h"
 
 static void put_segment(struct fp_buf *out, const struct fp_segment *segment)
 {
@@ -76,14 +21,15 @@ static void put_segment(struct fp_buf *out, const struct fp_segment *segment)
 
 static void put_upload(struct fp_buf *out, const struct fp_delta *delta)
 {
-    unsigned flags =
-        (delta->has_load ? FP_DELTA_HAS_LOAD : 0u) | (delta->truncated ? FP_DELTA_TRUNCATED : 0u);
+    unsigned flags = (delta->has_load ? FP_DELTA_HAS_LOAD : 0u) |
+                     (delta->truncated ? FP_DELTA_TRUNCATED : 0u) |
+                     (delta->session != NULL ? FP_DELTA_HAS_SESSION : 0u);
     fp_buf_add(out, delta->id.bytes, sizeof(delta->id.bytes));
     put_byte(out, flags);
     if (delta->has_load)
         fp_buf_add(out, delta->load.bytes, sizeof(delta->load.bytes));
     put_varint(out, delta->part);
-    put_time(out, delta->received_us);
+    put_varint(out, (uint64_t)delta->received_us);
     put_segment(out, &delta->segment);
     put_byte(out, delta->format);
     put_byte(out, delta->coverage);
@@ -189,4 +135,6 @@ void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out)
     /* All timings' bins, so that the reader can make room for them at once. */
     put_varint(out, delta->bin_count);
     put_timings(out, delta);
+    if (delta->session != NULL)
+        fp_session_encode(delta->session, out);
 }

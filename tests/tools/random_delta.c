@@ -6,7 +6,14 @@
 #include "collector/rollup/bins.h"
 #include "collector/rollup/ids.h"
 
-enum { STACK_DEPTH_MAX = 6, STACK_TRIES = 12, TIMING_MAX = 4, VALUES_MAX = 8 };
+enum {
+    STACK_DEPTH_MAX = 6,
+    STACK_TRIES = 12,
+    TIMING_MAX = 4,
+    VALUES_MAX = 8,
+    TIMELINES_MAX = 3,
+    EVENTS_MAX = 9
+};
 
 uint64_t random_next(uint64_t *state)
 {
@@ -169,6 +176,11 @@ static void split_by_marker(struct fp_delta *delta, struct fp_arena *arena)
         }
 }
 
+static bool has_events(const struct fp_delta *delta)
+{
+    return delta->format == FP_UPLOAD_SPEED_TRACER || delta->format == FP_UPLOAD_OPERA_SCOPE;
+}
+
 static void draw_trace(const struct random_delta_settings *settings, uint64_t *state,
                        struct fp_arena *arena, struct fp_delta *delta)
 {
@@ -194,6 +206,8 @@ static void draw_trace(const struct random_delta_settings *settings, uint64_t *s
     delta->samples = samples;
     for (uint32_t i = 0; i < samples; i++) {
         int64_t weight_us = 1 + below(state, 20000);
+        if (has_events(delta) && below(state, 20) == 0)
+            weight_us = -weight_us; /* events' clocks are coarse */
         delta->profiled_us += weight_us;
         if (below(state, 3) == 0) {
             delta->unattributed_samples++;
@@ -257,6 +271,63 @@ static void draw_timings(uint64_t *state, struct fp_arena *arena, struct fp_delt
     }
 }
 
+static void draw_event(uint64_t *state, const struct fp_session *session, uint32_t first,
+                       uint32_t index)
+{
+    session->events[index] = (struct fp_session_event){
+        .id = index + 1,
+        .parent = index == first || below(state, 3) == 0 ? FP_INDEX_NONE
+                                                         : first + below(state, index - first),
+        .type = below(state, session->type_count),
+        .start_us = (int64_t)below(state, 1000000) - 1000,
+        .duration_us = below(state, 4) == 0 ? FP_DURATION_NONE : below(state, 90000),
+        .self_us = (int64_t)below(state, 30000) - 2000,
+        .overhead_us = below(state, 9),
+        .hits = 1 + below(state, 3),
+        .child_count = below(state, 5),
+        .resource = below(state, 2) == 0 ? FP_INDEX_NONE : 0,
+        .line = below(state, 2) == 0 ? FP_POSITION_NONE : 12,
+        .detail = below(state, 2) == 0 ? FP_STR("") : FP_STR("{\"timerId\":7}"),
+    };
+}
+
+static void draw_session(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
+{
+    struct fp_session *session = fp_arena_array(arena, 1, sizeof(*session));
+    delta->session = session;
+    *session = (struct fp_session){
+        .source_id = below(state, 9),
+        .window_id = below(state, 9),
+        .version = FP_STR("1.1"),
+        .page_url = FP_STR("https://shop.example/cart"),
+        .started_us = below(state, 2) * INT64_C(1300000000000000),
+        .is_raw = below(state, 2) == 0,
+        .content_len = below(state, 100),
+        .content = text(arena, "content ", below(state, 100)),
+        .types = fp_arena_array(arena, 2, sizeof(*session->types)),
+        .type_count = 2,
+        .timelines = fp_arena_array(arena, TIMELINES_MAX, sizeof(*session->timelines)),
+        .timeline_count = below(state, TIMELINES_MAX + 1),
+        .events =
+            fp_arena_array(arena, (size_t)TIMELINES_MAX * EVENTS_MAX, sizeof(*session->events)),
+    };
+    session->types[0] = (struct fp_event_type){1, FP_STR("LAYOUT")};
+    session->types[1] = (struct fp_event_type){-2, FP_STR("Custom")};
+    for (uint32_t i = 0; i < session->timeline_count; i++) {
+        uint32_t first = session->event_count;
+        session->timelines[i] = (struct fp_session_timeline){
+            .id = i + 1,
+            .frame_id = below(state, 3),
+            .mode = (enum fp_reduce_mode)(1 + below(state, FP_REDUCE_MODE_COUNT - 1)),
+            .first_event = first,
+            .event_count = below(state, EVENTS_MAX + 1),
+        };
+        session->event_count += session->timelines[i].event_count;
+        for (uint32_t k = first; k < session->event_count; k++)
+            draw_event(state, session, first, k);
+    }
+}
+
 void random_delta(const struct random_delta_settings *settings, struct fp_arena *arena,
                   struct fp_delta *delta)
 {
@@ -265,4 +336,6 @@ void random_delta(const struct random_delta_settings *settings, struct fp_arena 
     describe(settings, &state, arena, delta);
     draw_trace(settings, &state, arena, delta);
     draw_timings(&state, arena, delta);
+    if (has_events(delta))
+        draw_session(&state, arena, delta);
 }

@@ -7,6 +7,7 @@
 #include "collector/rollup/delta.c"
 #include "collector/rollup/delta_decode.c"
 #include "collector/rollup/delta_encode.c"
+#include "collector/rollup/session_bytes.c"
 
 #include "tests/tools/random_delta.h"
 
@@ -152,6 +153,41 @@ static void assert_same_splits(const struct fp_delta *a, const struct fp_delta *
     }
 }
 
+static void assert_same_events(const struct fp_session *a, const struct fp_session *b)
+{
+    assert_int_equal(a->event_count, b->event_count);
+    for (uint32_t i = 0; i < a->event_count; i++) {
+        struct fp_session_event event = b->events[i];
+        assert_same_text(a->events[i].detail, event.detail);
+        event.detail = a->events[i].detail;
+        assert_memory_equal(&a->events[i], &event, sizeof(event));
+    }
+}
+
+static void assert_same_session(const struct fp_session *a, const struct fp_session *b)
+{
+    assert_int_equal(a == NULL, b == NULL);
+    if (a == NULL)
+        return;
+    assert_int_equal(a->source_id, b->source_id);
+    assert_int_equal(a->window_id, b->window_id);
+    assert_same_text(a->version, b->version);
+    assert_same_text(a->page_url, b->page_url);
+    assert_int_equal(a->started_us, b->started_us);
+    assert_int_equal(a->is_raw, b->is_raw);
+    assert_int_equal(a->content_len, b->content_len);
+    assert_same_text(a->content, b->content);
+    assert_int_equal(a->type_count, b->type_count);
+    for (uint32_t i = 0; i < a->type_count; i++) {
+        assert_int_equal(a->types[i].number, b->types[i].number);
+        assert_same_text(a->types[i].name, b->types[i].name);
+    }
+    assert_int_equal(a->timeline_count, b->timeline_count);
+    for (uint32_t i = 0; i < a->timeline_count; i++)
+        assert_memory_equal(&a->timelines[i], &b->timelines[i], sizeof(a->timelines[i]));
+    assert_same_events(a, b);
+}
+
 static void reads_back_what_was_written(void **state)
 {
     struct room *room = *state;
@@ -171,6 +207,7 @@ static void reads_back_what_was_written(void **state)
         assert_same_stacks(&written, &read);
         assert_same_splits(&written, &read);
         assert_same_timings(&written, &read);
+        assert_same_session(written.session, read.session);
     }
 }
 
@@ -258,36 +295,114 @@ static void fill_example(struct fp_delta *delta)
 }
 
 /* These bytes are in spools out there: a change of layout needs a new version number. */
-static const char example_hex[] = "010102030405060708090a0b0c0d0e0f1003aa00000000000000000000000000"
-                                  "000001c0843d" /* version, id,
-                                                    flags, load,
-                                                    part, received
-                                                  */
-                                  "0173012f01720000064368726f6d65054c696e7578076465736b746f70067769"
-                                  "6e646f77904e"                         /* segment */
-                                  "00039c0103612f31c8010103b0ea0101904e" /* format to unattributed
-                                                                            time */
-                                  "0111111111111111110e68747470733a2f2f612f622e6a73" /* resources */
-                                  "02222222222222222202676f0104ad02000201904ea09c013333333333333333"
-                                  "00000000010100904e904e"                       /* frames
-                                                                                  */
-                                  "01000201904e904e"                             /* splits */
-                                  "0200000101"                                   /* stacks */
-                                  "02000201904e010001904e"                       /* stack samples */
-                                  "01014444444444444444016d01020178078001014001" /* bins in all,
-                                                                                    timings */
+static const char version_1_hex[] =
+    "010102030405060708090a0b0c0d0e0f1003aa00000000000000000000000000"
+    "000001c0843d" /* version, id,
+                      flags, load,
+                      part, received
+                    */
+    "0173012f01720000064368726f6d65054c696e7578076465736b746f70067769"
+    "6e646f77904e"                                     /* segment */
+    "00039c0103612f31c8010103b0ea0101904e"             /* format to unattributed
+                                                          time */
+    "0111111111111111110e68747470733a2f2f612f622e6a73" /* resources */
+    "02222222222222222202676f0104ad02000201904ea09c013333333333333333"
+    "00000000010100904e904e"                       /* frames
+                                                    */
+    "01000201904e904e"                             /* splits */
+    "0200000101"                                   /* stacks */
+    "02000201904e010001904e"                       /* stack samples */
+    "01014444444444444444016d01020178078001014001" /* bins in all,
+                                                      timings */
     ;
 
-static void bytes_of_version_1_never_change(void **state)
+/* As version 1, with times that have a sign, and a session. */
+static const char version_2_hex[] =
+    "020102030405060708090a0b0c0d0e0f1007aa00000000000000000000000000000001c0843d0173"
+    "012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e00039c01"
+    "03612f31c8010103e0d40301a09c010111111111111111110e68747470733a2f2f612f622e6a7302"
+    "222222222222222202676f0104ad02000201a09c01c0b802333333333333333300000000010100a0"
+    "9c01a09c0101000201a09c01a09c01020000010102000201a09c01010001a09c0101014444444444"
+    "444444016d01020178078001014001050603312e310a68747470733a2f2f612f4001ac02047a7374"
+    "64010306437573746f6d02010104010201000009a01fc701030101010a027b7d0201001801000002"
+    "00000000";
+
+/* What only version 2 can say. */
+static void add_session(struct fp_delta *delta)
+{
+    static struct fp_event_type types[] = {{-2, {"Custom", 6}}};
+    static struct fp_session_timeline timelines[] = {{1, 4, FP_REDUCE_ALL_EVENTS, 0, 2}};
+    static struct fp_session_event events[] = {
+        {.id = 1,
+         .parent = FP_INDEX_NONE,
+         .start_us = -5,
+         .duration_us = 2000,
+         .self_us = -100,
+         .overhead_us = 3,
+         .hits = 1,
+         .child_count = 1,
+         .resource = 0,
+         .line = 9,
+         .detail = {"{}", 2}},
+        {.id = 2,
+         .parent = 0,
+         .start_us = 7,
+         .duration_us = FP_DURATION_NONE,
+         .hits = 2,
+         .resource = FP_INDEX_NONE,
+         .line = FP_POSITION_NONE},
+    };
+    static struct fp_session session = {.source_id = 5,
+                                        .window_id = 6,
+                                        .version = {"1.1", 3},
+                                        .page_url = {"https://a/", 10},
+                                        .started_us = 64,
+                                        .is_raw = true,
+                                        .content_len = 300,
+                                        .content = {"zstd", 4},
+                                        .types = types,
+                                        .timelines = timelines,
+                                        .events = events,
+                                        .type_count = 1,
+                                        .timeline_count = 1,
+                                        .event_count = 2};
+    delta->session = &session;
+}
+
+static void bytes_of_version_2_never_change(void **state)
 {
     struct room *room = *state;
     struct fp_delta example;
     fill_example(&example);
+    add_session(&example);
     encode(room, &example);
     char hex[2048] = "";
     for (size_t i = 0; i < room->bytes.len; i++)
         snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);
-    assert_string_equal(hex, example_hex);
+    assert_string_equal(hex, version_2_hex);
+}
+
+static void bytes_of_version_1_are_still_read(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta read;
+    uint8_t bytes[sizeof(version_1_hex) / 2];
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        const char digits[] = {version_1_hex[2 * i], version_1_hex[2 * i + 1], 0};
+        bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    fill_example(&example);
+    assert_int_equal(fp_delta_decode(bytes, sizeof(bytes), &room->arena, &read), FP_DELTA_OK);
+    assert_same_upload(&example, &read);
+    assert_same_frames(&example, &read);
+    assert_same_splits(&example, &read);
+    assert_int_equal(example.stack_sample_count, read.stack_sample_count);
+    assert_int_equal(example.stack_samples[1].self_us, read.stack_samples[1].self_us);
+    assert_same_timings(&example, &read);
+    assert_null(read.session);
+    bytes[17] |= FP_DELTA_HAS_SESSION; /* version 1 knew no such flag */
+    assert_int_equal(decode_exactly(room, bytes, sizeof(bytes)), FP_DELTA_DAMAGED);
 }
 
 static void refuses_every_shorter_or_longer_form(void **state)
@@ -394,7 +509,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_back_what_was_written, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_of_version_1_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_2_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_1_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_every_shorter_or_longer_form, set_up, tear_down),
         cmocka_unit_test_setup_teardown(survives_any_damage, set_up, tear_down),
         cmocka_unit_test_setup_teardown(tells_an_unknown_version_from_damage, set_up, tear_down),

@@ -1,0 +1,67 @@
+/*
+ * Bytes out: the kinds of values that delta bytes are made of (docs/delta.md), appended to a
+ * buffer. Each looks at no failure; the buffer remembers.
+ */
+#ifndef FP_ROLLUP_BYTES_OUT_H
+#define FP_ROLLUP_BYTES_OUT_H
+
+#include "collector/base/buf.h"
+#include "collector/rollup/delta.h"
+
+#include <endian.h>
+
+static inline void put_byte(struct fp_buf *out, unsigned value)
+{
+    uint8_t byte = (uint8_t)value;
+    fp_buf_add(out, &byte, 1);
+}
+
+static inline void put_fixed64(struct fp_buf *out, uint64_t value)
+{
+    uint64_t little = htole64(value);
+    fp_buf_add(out, &little, sizeof(little));
+}
+
+/* LEB128: seven bits a byte, low ones first. */
+static inline void put_varint(struct fp_buf *out, uint64_t value)
+{
+    uint8_t bytes[10];
+    size_t len = 0;
+    while (value >= 0x80) {
+        bytes[len++] = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    bytes[len++] = (uint8_t)value;
+    fp_buf_add(out, bytes, len);
+}
+
+/* Small negative numbers stay small. */
+static inline void put_signed(struct fp_buf *out, int64_t value)
+{
+    put_varint(out, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
+}
+
+/* Time that was spent. */
+static inline void put_time(struct fp_buf *out, int64_t value_us)
+{
+    put_signed(out, value_us);
+}
+
+/* An index or position that may be absent: absent is 0. */
+static inline void put_index(struct fp_buf *out, uint32_t index)
+{
+    put_varint(out, index == FP_INDEX_NONE ? 0 : (uint64_t)index + 1);
+}
+
+static inline void put_position(struct fp_buf *out, int32_t position)
+{
+    put_varint(out, (uint64_t)((int64_t)position + 1));
+}
+
+static inline void put_text(struct fp_buf *out, struct fp_str text)
+{
+    put_varint(out, text.len);
+    fp_buf_add(out, text.ptr, text.len);
+}
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * Session bytes: the part of delta bytes that holds a session (docs/delta.md).
+ */
+#ifndef FP_ROLLUP_SESSION_BYTES_H
+#define FP_ROLLUP_SESSION_BYTES_H
+
+#include "collector/rollup/delta.h"
+
+struct reader;
+
+void fp_session_encode(const struct fp_session *session, struct fp_buf *out);
+
+/* Reads it into memory of the reader's arena; trusts nothing. The delta's resources are read. */
+void fp_session_decode(struct reader *in, struct fp_delta *delta);
+
+#endif
