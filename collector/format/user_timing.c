@@ -62,12 +62,13 @@ static bool check_mark_name(struct fp_decoder *decoder, const struct fp_place *p
                       "a window's mark cannot be named like an attribute of performance.timing");
 }
 
-static void add_timing(struct fp_decoder *decoder, struct fp_str name, enum fp_timing_kind kind,
-                       int64_t value_us)
+static struct fp_profile_timing *add_timing(struct fp_decoder *decoder, struct fp_str name,
+                                            enum fp_timing_kind kind, int64_t value_us)
 {
     struct fp_profile *profile = decoder->profile;
-    profile->timings[profile->timing_count++] =
-        (struct fp_profile_timing){.name = name, .kind = kind, .value_us = value_us};
+    struct fp_profile_timing *timing = &profile->timings[profile->timing_count++];
+    *timing = (struct fp_profile_timing){.name = name, .kind = kind, .value_us = value_us};
+    return timing;
 }
 
 /* PerformanceEntry objects. */
@@ -122,7 +123,9 @@ static bool decode_measure(struct fp_decoder *decoder, const struct fp_field *fi
     if (!fp_read_time(decoder, &fields[ENTRY_START], &start_us) ||
         !fp_read_time(decoder, &fields[ENTRY_DURATION], &duration_us))
         return false;
-    add_timing(decoder, name, FP_TIMING_MEASURE, duration_us);
+    struct fp_profile_timing *timing = add_timing(decoder, name, FP_TIMING_MEASURE, duration_us);
+    timing->has_start = true;
+    timing->start_us = start_us;
     return true;
 }
 

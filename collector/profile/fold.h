@@ -22,6 +22,17 @@ struct fp_fold_context {
 };
 
 /*
+ * How much one upload's measures may add to what it has without them: names of measures, rows of
+ * (measure, frame, marker), and steps of work. Names with the most samples come first; those that
+ * do not fit are counted in delta->unmeasured.
+ */
+enum {
+    FP_FOLD_MEASURED_NAMES_MAX = 64,
+    FP_FOLD_MEASURED_FRAMES_MAX = 200000,
+    FP_FOLD_MEASURED_STEPS_MAX = 20000000,
+};
+
+/*
  * Folds. The delta's arrays and texts lie in the arena (or in the profile's memory, the rules and
  * statics) and live as long as they do. False when the arena is full. Runs in time linear in the
  * profile's size (and n log n in samples), without recursion. Any thread.

@@ -36,6 +36,9 @@ struct fp_fold {
     uint32_t *stack_of;
     uint32_t *chain; /* room for a chain of parents */
     uint32_t marker_stack_of[FP_MARKER_COUNT];
+    uint32_t *timing_of; /* never FP_INDEX_NONE */
+
+    bool *outermost; /* by the delta's stack: its frame is not among its ancestors' */
 
     /* From a content id to an index in the delta. */
     struct fp_map resources;
@@ -71,5 +74,8 @@ bool fp_fold_sum(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Groups marks and measures by name, with their histograms (rule 8). */
 bool fp_fold_timings(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Adds up, by measure, what ran inside its windows (rule 7). */
+bool fp_fold_measures(struct fp_fold *fold) FP_MUST_CHECK;
 
 #endif

@@ -22,7 +22,6 @@ struct frame_sum {
 
 struct summing {
     struct fp_fold *fold;
-    bool *outermost;                           /* by stack: its frame is not among its ancestors' */
     struct stack_sum *below;                   /* by stack */
     struct frame_sum *frames[FP_MARKER_COUNT]; /* by frame; NULL: no sample has the marker */
 };
@@ -74,7 +73,7 @@ static bool find_outermost(struct summing *summing)
     if (!build_trie(summing->fold, &trie, &stack))
         return false;
     while (stack != FP_INDEX_NONE) {
-        summing->outermost[stack] = trie.on_path[delta->stacks[stack].frame]++ == 0;
+        summing->fold->outermost[stack] = trie.on_path[delta->stacks[stack].frame]++ == 0;
         uint32_t child = trie.first_child[stack];
         stack = child != FP_INDEX_NONE ? child : leave(delta, &trie, stack);
     }
@@ -115,7 +114,7 @@ static void add_totals(struct summing *summing, enum fp_marker marker)
     for (uint32_t i = delta->stack_count; i-- > 0;) {
         const struct stack_sum *sum = &summing->below[i];
         uint32_t parent = delta->stacks[i].parent;
-        if (summing->outermost[i]) {
+        if (summing->fold->outermost[i]) {
             struct frame_sum *frame = &summing->frames[marker][delta->stacks[i].frame];
             frame->total_us += sum->us;
             frame->samples += sum->samples;
@@ -168,11 +167,11 @@ static bool prepare(struct summing *summing, size_t marker_count)
     struct fp_fold *fold = summing->fold;
     struct fp_delta *delta = fold->delta;
     size_t attributed = delta->samples - delta->unattributed_samples;
-    summing->outermost = fp_fold_array(fold, delta->stack_count, sizeof(*summing->outermost));
+    fold->outermost = fp_fold_array(fold, delta->stack_count, sizeof(*fold->outermost));
     summing->below = fp_fold_array(fold, delta->stack_count, sizeof(*summing->below));
     delta->stack_samples = fp_fold_array(fold, attributed, sizeof(*delta->stack_samples));
     delta->splits = fp_fold_array(fold, delta->frame_count * marker_count, sizeof(*delta->splits));
-    return summing->outermost != NULL && summing->below != NULL && delta->stack_samples != NULL &&
+    return fold->outermost != NULL && summing->below != NULL && delta->stack_samples != NULL &&
            delta->splits != NULL;
 }
 

@@ -58,6 +58,7 @@ static bool group(struct fp_fold *fold, struct fp_map *known, struct binned *bin
         uint32_t timing = find_timing(fold, known, from);
         if (timing == FP_MAP_NONE)
             return false;
+        fold->timing_of[i] = timing;
         add_value(&fold->delta->timings[timing], from->value_us);
         if (from->value_us >= 0)
             binned[(*binned_count)++] = (struct binned){timing, fp_bin_of(from->value_us)};
@@ -97,8 +98,9 @@ bool fp_fold_timings(struct fp_fold *fold)
     struct fp_delta *delta = fold->delta;
     delta->timings = fp_fold_array(fold, count, sizeof(*delta->timings));
     delta->bins = fp_fold_array(fold, count, sizeof(*delta->bins));
+    fold->timing_of = fp_fold_array(fold, count, sizeof(*fold->timing_of));
     struct binned *binned = fp_fold_array(fold, count, sizeof(*binned));
-    if (delta->timings == NULL || delta->bins == NULL || binned == NULL)
+    if (delta->timings == NULL || delta->bins == NULL || fold->timing_of == NULL || binned == NULL)
         return false;
 
     struct fp_map known;

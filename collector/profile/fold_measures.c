@@ -1,0 +1,333 @@
+/*
+ * Fold, measures: what ran inside the windows of each measure.
+ *
+ * A measure's window is [start, start + duration). The windows of one name are joined, so that a
+ * sample counts once for a name, however they overlap; a sample counts for every name that has it.
+ * Measures may overlap as they like, so that what there is to add up can be far more than what was
+ * uploaded: names with the most samples come first, and what is past a limit is left out by whole
+ * names.
+ */
+#include "collector/profile/fold.h"
+#include "collector/profile/fold_parts.h"
+
+/* Samples of one name, as ranges of fold->samples. */
+struct window {
+    uint32_t timing; /* index into the delta's */
+    uint32_t first;
+    uint32_t end;
+};
+
+struct name {
+    uint32_t first_window;
+    uint32_t window_count;
+    uint32_t samples;
+    uint32_t timing;
+};
+
+/* Samples and time of one stack (first its own, then with all below). */
+struct stack_sum {
+    int64_t us;
+    uint32_t samples;
+    bool is_met;
+};
+
+struct frame_sum {
+    int64_t self_us;
+    int64_t total_us;
+    uint32_t samples;
+};
+
+struct measuring {
+    struct fp_fold *fold;
+    struct window *windows;
+    struct name *names;
+    uint32_t name_count;
+    uint32_t row_max; /* of measured_frames */
+    size_t steps;     /* stacks and samples looked at so far */
+
+    /* Between two names and markers all zero. */
+    struct stack_sum *stacks;
+    struct frame_sum *frames;
+
+    /* Stacks of the name and marker at hand and their ancestors, each after its parent. */
+    uint32_t *met;
+    uint32_t met_count;
+    uint32_t *met_frames;
+};
+
+/* Windows. */
+
+/* The first sample at or after a time. */
+static uint32_t first_sample(const struct fp_fold *fold, int64_t time_us)
+{
+    uint32_t low = 0;
+    uint32_t high = fold->profile->sample_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (fold->samples[middle].time_us < time_us)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int compare_windows(const void *a, const void *b)
+{
+    const struct window *left = a;
+    const struct window *right = b;
+    if (left->timing != right->timing)
+        return left->timing < right->timing ? -1 : 1;
+    return left->first < right->first ? -1 : left->first > right->first;
+}
+
+/* Lists the windows with samples, by name and in the order of time. */
+static uint32_t list_windows(struct measuring *measuring)
+{
+    const struct fp_fold *fold = measuring->fold;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < fold->profile->timing_count; i++) {
+        const struct fp_profile_timing *timing = &fold->profile->timings[i];
+        if (!timing->has_start || timing->value_us <= 0)
+            continue;
+        const struct window window = {
+            .timing = fold->timing_of[i],
+            .first = first_sample(fold, timing->start_us),
+            .end = first_sample(fold, timing->start_us + timing->value_us),
+        };
+        if (window.first < window.end)
+            measuring->windows[count++] = window;
+    }
+    qsort(measuring->windows, count, sizeof(*measuring->windows), compare_windows);
+    return count;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct name *left = a;
+    const struct name *right = b;
+    if (left->samples != right->samples)
+        return left->samples > right->samples ? -1 : 1;
+    return left->timing < right->timing ? -1 : left->timing > right->timing;
+}
+
+/* Joins the windows of each name where they overlap; lists the names, most samples first. */
+static void list_names(struct measuring *measuring, uint32_t window_count)
+{
+    struct window *windows = measuring->windows;
+    struct name *name = NULL;
+    uint32_t joined = 0;
+    for (uint32_t i = 0; i < window_count; i++) {
+        struct window next = windows[i];
+        if (name == NULL || name->timing != next.timing) {
+            name = &measuring->names[measuring->name_count++];
+            *name = (struct name){.first_window = joined, .timing = next.timing};
+        } else if (next.first < windows[joined - 1].end) {
+            next.first = windows[joined - 1].end;
+        }
+        if (next.first >= next.end)
+            continue;
+        windows[joined++] = next;
+        name->window_count++;
+        name->samples += next.end - next.first;
+    }
+    qsort(measuring->names, measuring->name_count, sizeof(*measuring->names), compare_names);
+}
+
+/* Sums of one name. */
+
+/* Lists a stack and those of its ancestors that were not met, outermost first. */
+static void meet(struct measuring *measuring, uint32_t stack)
+{
+    const struct fp_delta *delta = measuring->fold->delta;
+    uint32_t low = measuring->met_count;
+    uint32_t *met = measuring->met;
+    for (; stack != FP_INDEX_NONE && !measuring->stacks[stack].is_met;
+         stack = delta->stacks[stack].parent) {
+        measuring->stacks[stack].is_met = true;
+        met[measuring->met_count++] = stack;
+    }
+    for (uint32_t high = measuring->met_count; low + 1 < high; low++) {
+        uint32_t inner = met[low];
+        met[low] = met[--high];
+        met[high] = inner;
+    }
+}
+
+/* The time of the name's samples with one marker, by stack. */
+static void add_samples(struct measuring *measuring, const struct name *name, enum fp_marker marker)
+{
+    const struct fp_fold *fold = measuring->fold;
+    measuring->met_count = 0;
+    for (uint32_t w = 0; w < name->window_count; w++) {
+        const struct window *window = &measuring->windows[name->first_window + w];
+        for (uint32_t i = window->first; i < window->end; i++) {
+            const struct fp_fold_sample *sample = &fold->samples[i];
+            if (sample->stack == FP_INDEX_NONE || sample->marker != marker)
+                continue;
+            meet(measuring, sample->stack);
+            measuring->stacks[sample->stack].us += sample->weight_us;
+            measuring->stacks[sample->stack].samples++;
+        }
+    }
+    measuring->steps += name->samples + measuring->met_count;
+}
+
+/* From stacks to frames, leaves first; gives back how many frames there are, and clears the stacks.
+ */
+static uint32_t add_frames(struct measuring *measuring)
+{
+    const struct fp_fold *fold = measuring->fold;
+    const struct fp_delta *delta = fold->delta;
+    uint32_t frame_count = 0;
+    for (uint32_t i = 0; i < measuring->met_count; i++) {
+        uint32_t stack = measuring->met[i];
+        measuring->frames[delta->stacks[stack].frame].self_us += measuring->stacks[stack].us;
+    }
+    for (uint32_t i = measuring->met_count; i-- > 0;) {
+        uint32_t stack = measuring->met[i];
+        struct stack_sum *sum = &measuring->stacks[stack];
+        uint32_t parent = delta->stacks[stack].parent;
+        if (fold->outermost[stack]) {
+            struct frame_sum *frame = &measuring->frames[delta->stacks[stack].frame];
+            if (frame->samples == 0)
+                measuring->met_frames[frame_count++] = delta->stacks[stack].frame;
+            frame->total_us += sum->us;
+            frame->samples += sum->samples;
+        }
+        if (parent != FP_INDEX_NONE) {
+            measuring->stacks[parent].us += sum->us;
+            measuring->stacks[parent].samples += sum->samples;
+        }
+        *sum = (struct stack_sum){0};
+    }
+    return frame_count;
+}
+
+/* Lists the frames as rows of the marker, as far as there is room, and clears them. */
+static bool list_frames(struct measuring *measuring, enum fp_marker marker, uint32_t frame_count)
+{
+    struct fp_delta *delta = measuring->fold->delta;
+    bool has_room = frame_count <= measuring->row_max - delta->measured_frame_count;
+    for (uint32_t i = 0; i < frame_count; i++) {
+        struct frame_sum *sum = &measuring->frames[measuring->met_frames[i]];
+        if (has_room)
+            delta->measured_frames[delta->measured_frame_count++] =
+                (struct fp_delta_measured_frame){.frame = measuring->met_frames[i],
+                                                 .marker = marker,
+                                                 .samples = sum->samples,
+                                                 .self_us = sum->self_us,
+                                                 .total_us = sum->total_us};
+        *sum = (struct frame_sum){0};
+    }
+    return has_room;
+}
+
+static int compare_frames(const void *a, const void *b)
+{
+    const struct fp_delta_measured_frame *left = a;
+    const struct fp_delta_measured_frame *right = b;
+    if (left->frame != right->frame)
+        return left->frame < right->frame ? -1 : 1;
+    return left->marker < right->marker ? -1 : left->marker > right->marker;
+}
+
+/* What all the name's samples are together; which markers those on a stack have. */
+static struct fp_delta_measured sum_up(const struct measuring *measuring, const struct name *name,
+                                       bool present[FP_MARKER_COUNT])
+{
+    const struct fp_fold *fold = measuring->fold;
+    struct fp_delta_measured measured = {.timing = name->timing, .samples = name->samples};
+    for (uint32_t w = 0; w < name->window_count; w++) {
+        const struct window *window = &measuring->windows[name->first_window + w];
+        for (uint32_t i = window->first; i < window->end; i++) {
+            const struct fp_fold_sample *sample = &fold->samples[i];
+            measured.profiled_us += sample->weight_us;
+            if (sample->stack != FP_INDEX_NONE) {
+                present[sample->marker] = true;
+                continue;
+            }
+            measured.unattributed_samples++;
+            measured.unattributed_us += sample->weight_us;
+        }
+    }
+    return measured;
+}
+
+/* Adds a name with its frames to the delta; false when it does not fit any more. */
+static bool measure(struct measuring *measuring, const struct name *name)
+{
+    struct fp_delta *delta = measuring->fold->delta;
+    bool present[FP_MARKER_COUNT] = {false};
+    struct fp_delta_measured measured = sum_up(measuring, name, present);
+    measuring->steps += name->samples;
+    measured.first_frame = delta->measured_frame_count;
+    for (enum fp_marker marker = FP_MARKER_NONE; marker < FP_MARKER_COUNT; marker++) {
+        if (!present[marker])
+            continue;
+        add_samples(measuring, name, marker);
+        if (!list_frames(measuring, marker, add_frames(measuring)) ||
+            measuring->steps > FP_FOLD_MEASURED_STEPS_MAX) {
+            delta->measured_frame_count = measured.first_frame;
+            return false;
+        }
+    }
+    measured.frame_count = delta->measured_frame_count - measured.first_frame;
+    qsort(delta->measured_frames + measured.first_frame, measured.frame_count,
+          sizeof(*delta->measured_frames), compare_frames);
+    delta->measured[delta->measured_count++] = measured;
+    return true;
+}
+
+/* All names. */
+
+static bool prepare_names(struct measuring *measuring)
+{
+    struct fp_fold *fold = measuring->fold;
+    uint32_t count = fold->profile->timing_count;
+    measuring->windows = fp_fold_array(fold, count, sizeof(*measuring->windows));
+    measuring->names = fp_fold_array(fold, count, sizeof(*measuring->names));
+    return measuring->windows != NULL && measuring->names != NULL;
+}
+
+static bool prepare_sums(struct measuring *measuring)
+{
+    struct fp_fold *fold = measuring->fold;
+    struct fp_delta *delta = fold->delta;
+    uint32_t taken = measuring->name_count < FP_FOLD_MEASURED_NAMES_MAX
+                         ? measuring->name_count
+                         : FP_FOLD_MEASURED_NAMES_MAX;
+    uint64_t rows = (uint64_t)taken * delta->frame_count * FP_MARKER_COUNT;
+    measuring->row_max =
+        rows < FP_FOLD_MEASURED_FRAMES_MAX ? (uint32_t)rows : FP_FOLD_MEASURED_FRAMES_MAX;
+    measuring->stacks = fp_arena_array(fold->arena, delta->stack_count, sizeof(*measuring->stacks));
+    measuring->frames = fp_arena_array(fold->arena, delta->frame_count, sizeof(*measuring->frames));
+    measuring->met = fp_fold_array(fold, delta->stack_count, sizeof(*measuring->met));
+    measuring->met_frames = fp_fold_array(fold, delta->frame_count, sizeof(*measuring->met_frames));
+    delta->measured = fp_fold_array(fold, taken, sizeof(*delta->measured));
+    delta->measured_frames =
+        fp_fold_array(fold, measuring->row_max, sizeof(*delta->measured_frames));
+    return measuring->stacks != NULL && measuring->frames != NULL && measuring->met != NULL &&
+           measuring->met_frames != NULL && delta->measured != NULL &&
+           delta->measured_frames != NULL;
+}
+
+bool fp_fold_measures(struct fp_fold *fold)
+{
+    if (fold->profile->timing_count == 0 || fold->profile->sample_count == 0)
+        return true;
+    struct measuring measuring = {.fold = fold};
+    if (!prepare_names(&measuring))
+        return false;
+    list_names(&measuring, list_windows(&measuring));
+    if (measuring.name_count == 0)
+        return true;
+    if (!prepare_sums(&measuring))
+        return false;
+    uint32_t name = 0;
+    while (name < measuring.name_count && name < FP_FOLD_MEASURED_NAMES_MAX &&
+           measure(&measuring, &measuring.names[name]))
+        name++;
+    fold->delta->unmeasured = measuring.name_count - name;
+    return true;
+}
