@@ -21,6 +21,8 @@ static const char *parse_unix(struct fp_str path, struct fp_address *address)
         return "has no absolute path; write unix:/path";
     if (path.len >= sizeof(sun.sun_path))
         return "has a path longer than the 107 bytes of a unix socket";
+    if (memchr(path.ptr, '\0', path.len) != NULL)
+        return "has a U+0000 in its path";
     memcpy(sun.sun_path, path.ptr, path.len);
     *address = (struct fp_address){.len = sizeof(sun)};
     memcpy(&address->sa, &sun, sizeof(sun));

@@ -2,13 +2,12 @@
  * Fuzzer: any bytes as a body; the first one chooses the Content-Encoding.
  */
 #include "collector/format/format.h"
+#include "tests/fuzz/check.h"
 
 enum { MAX_INFLATED = 256 * 1024, ARENA_MAX = 4 * 1024 * 1024 };
 
 static const struct fp_str encodings[] = {
     {"", 0}, {"gzip", 4}, {"deflate", 7}, {"br", 2}, {"zstd", 4}};
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
@@ -24,8 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct fp_str inflated;
     struct fp_format_error error;
     enum fp_format_verdict verdict = fp_inflate(&input, &arena, &inflated, &error);
-    if (verdict == FP_FORMAT_OK ? inflated.len > MAX_INFLATED : error.verdict != verdict)
-        abort();
+    if (verdict == FP_FORMAT_OK)
+        check(inflated.len <= MAX_INFLATED);
+    else
+        check(error.verdict == verdict);
     fp_arena_release(&arena);
     return 0;
 }

@@ -1,30 +1,15 @@
 /*
  * Fuzzes header_policy. The input is a selector byte and then field lines, one a line of text; what
- * must hold is checked for each and breaks with abort().
- *
- * With libFuzzer: clang -fsanitize=fuzzer. Without (-DFLEETPROF_FUZZ_MAIN) each file named on the
- * command line is one input, to see again what was found.
+ * must hold is checked for each.
  */
 #include "header_policy/document_policy.h"
 #include "header_policy/response.h"
 #include "header_policy/sampling.h"
 #include "header_policy/sf_dict.h"
 #include "header_policy/timing_allow_origin.h"
-
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/fuzz/check.h"
 
 #define LINES_MAX 8
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds) {
-        abort();
-    }
-}
 
 /* Reads to the end; what was read, written again member by member, has to read the same. */
 static bool is_dictionary(struct fleetprof_slice text)
@@ -37,11 +22,11 @@ static bool is_dictionary(struct fleetprof_slice text)
 
     while ((step = fleetprof_sf_next(&reader, &member)) == FLEETPROF_SF_MEMBER) {
         again = fleetprof_sf_read(member.text);
-        must(fleetprof_sf_next(&again, &copy) == FLEETPROF_SF_MEMBER);
-        must(copy.type == member.type && fleetprof_slice_equal(copy.text, member.text) &&
-             fleetprof_slice_equal(copy.key, member.key) &&
-             fleetprof_slice_equal(copy.value, member.value));
-        must(fleetprof_sf_next(&again, &copy) == FLEETPROF_SF_END);
+        check(fleetprof_sf_next(&again, &copy) == FLEETPROF_SF_MEMBER);
+        check(copy.type == member.type && fleetprof_slice_equal(copy.text, member.text) &&
+              fleetprof_slice_equal(copy.key, member.key) &&
+              fleetprof_slice_equal(copy.value, member.value));
+        check(fleetprof_sf_next(&again, &copy) == FLEETPROF_SF_END);
     }
     return step == FLEETPROF_SF_END;
 }
@@ -69,9 +54,9 @@ static void fuzz_policy(struct fleetprof_lines upstream, unsigned selector)
         return;
     }
     once = fleetprof_buffer_text(&merged);
-    must(is_dictionary(once));
+    check(is_dictionary(once));
     request.upstream = (struct fleetprof_lines){&once, 1};
-    must(fleetprof_document_policy_merge(&request, &again).outcome == FLEETPROF_UNCHANGED);
+    check(fleetprof_document_policy_merge(&request, &again).outcome == FLEETPROF_UNCHANGED);
 }
 
 static void fuzz_origins(struct fleetprof_lines upstream)
@@ -88,7 +73,7 @@ static void fuzz_origins(struct fleetprof_lines upstream)
     }
     once = fleetprof_buffer_text(&merged);
     upstream = (struct fleetprof_lines){&once, 1};
-    must(fleetprof_timing_allow_origin_merge(upstream, ours, &again) == FLEETPROF_UNCHANGED);
+    check(fleetprof_timing_allow_origin_merge(upstream, ours, &again) == FLEETPROF_UNCHANGED);
 }
 
 static void fuzz_line(struct fleetprof_slice line)
@@ -101,17 +86,17 @@ static void fuzz_line(struct fleetprof_slice line)
 
     if (is_dictionary(line) &&
         fleetprof_document_policy_add(&members, line) == FLEETPROF_POLICY_OK) {
-        must(is_dictionary(fleetprof_buffer_text(&members)));
+        check(is_dictionary(fleetprof_buffer_text(&members)));
     }
     if (fleetprof_rate_parse(line, &ppm) == FLEETPROF_RATE_OK) {
         char text[FLEETPROF_RATE_TEXT_MAX];
 
-        must(ppm <= FLEETPROF_RATE_ONE);
-        must(fleetprof_rate_format(ppm, text) <= sizeof(text));
+        check(ppm <= FLEETPROF_RATE_ONE);
+        check(fleetprof_rate_format(ppm, text) <= sizeof(text));
     }
-    must(fleetprof_origin_error_text(fleetprof_origin_check(line)) != NULL);
+    check(fleetprof_origin_error_text(fleetprof_origin_check(line)) != NULL);
     (void)fleetprof_has_policy(&fleetprof_default_types, &exchange);
-    must(fleetprof_type_error_text(fleetprof_type_check(line)) != NULL);
+    check(fleetprof_type_error_text(fleetprof_type_check(line)) != NULL);
     (void)fleetprof_document_policy_says_yes(line);
     fleetprof_cache_control_add(&control, line);
     (void)fleetprof_key_number(line);
@@ -136,24 +121,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_origins(upstream);
     return 0;
 }
-
-#ifdef FLEETPROF_FUZZ_MAIN
-#define INPUT_MAX (1 << 20)
-
-int main(int argc, char **argv)
-{
-    static uint8_t input[INPUT_MAX];
-
-    for (int i = 1; i < argc; i++) {
-        FILE *file = fopen(argv[i], "rb");
-
-        if (file == NULL) {
-            perror(argv[i]);
-            return 2;
-        }
-        LLVMFuzzerTestOneInput(input, fread(input, 1, sizeof(input), file));
-        fclose(file);
-    }
-    return 0;
-}
-#endif

@@ -5,8 +5,8 @@
  * The first byte chooses what the rest is: a token, a key file, or the fields of a token.
  */
 #include "page_token/page_token.h"
+#include "tests/fuzz/check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SITE "shop"
@@ -15,22 +15,13 @@
 static const char key_file[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n"
                                "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n";
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds) {
-        abort();
-    }
-}
-
 static const struct fleetprof_token_keys *fixed_keys(void)
 {
     static struct fleetprof_token_keys *keys;
 
     if (keys == NULL) {
-        must(fleetprof_token_keys_parse(key_file, sizeof(key_file) - 1, &keys).error ==
-             FLEETPROF_KEY_OK);
+        check(fleetprof_token_keys_parse(key_file, sizeof(key_file) - 1, &keys).error ==
+              FLEETPROF_KEY_OK);
     }
     return keys;
 }
@@ -43,9 +34,9 @@ static void fuzz_token(const char *text, size_t len)
     enum fleetprof_token_error error =
         fleetprof_token_check(fixed_keys(), text, len, &rules, &token);
 
-    must(fleetprof_token_error_text(error) != NULL);
+    check(fleetprof_token_error_text(error) != NULL);
     if (error == FLEETPROF_TOKEN_OK) {
-        must(token.site_len == strlen(SITE) && token.ppm > 0 && len <= FLEETPROF_TOKEN_MAX);
+        check(token.site_len == strlen(SITE) && token.ppm > 0 && len <= FLEETPROF_TOKEN_MAX);
     }
 }
 
@@ -56,11 +47,11 @@ static void fuzz_key_file(const char *text, size_t len)
     struct fleetprof_key_result result = fleetprof_token_keys_parse(text, len, &keys);
     char made[FLEETPROF_TOKEN_MAX];
 
-    must((keys == NULL) == (result.error != FLEETPROF_KEY_OK));
-    must(fleetprof_key_error_text(result.error) != NULL);
+    check((keys == NULL) == (result.error != FLEETPROF_KEY_OK));
+    check(fleetprof_key_error_text(result.error) != NULL);
     if (keys != NULL) {
         token.nonce[FLEETPROF_TOKEN_NONCE_LEN - 1] = 'A';
-        must(fleetprof_token_make(keys, &token, made) > 0);
+        check(fleetprof_token_make(keys, &token, made) > 0);
     }
     fleetprof_token_keys_free(keys);
 }
@@ -88,10 +79,10 @@ static void fuzz_fields(const char *text, size_t len)
     rules.site = token.site;
     rules.site_len = token.site_len;
     rules.now_s = token.time_s;
-    must(fleetprof_token_check(fixed_keys(), made, made_len, &rules, &read) == FLEETPROF_TOKEN_OK);
-    must(read.ppm == token.ppm && read.time_s == token.time_s);
-    must(memcmp(read.nonce, token.nonce, sizeof(token.nonce)) == 0);
-    must(memchr(made, '"', made_len) == NULL && memchr(made, '\\', made_len) == NULL);
+    check(fleetprof_token_check(fixed_keys(), made, made_len, &rules, &read) == FLEETPROF_TOKEN_OK);
+    check(read.ppm == token.ppm && read.time_s == token.time_s);
+    check(memcmp(read.nonce, token.nonce, sizeof(token.nonce)) == 0);
+    check(memchr(made, '"', made_len) == NULL && memchr(made, '\\', made_len) == NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

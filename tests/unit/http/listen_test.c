@@ -67,6 +67,8 @@ static void refuses_everything_else_and_changes_nothing(void **state)
         assert_non_null(fp_address_parse(fp_str_of(bad[i]), &address));
         assert_int_equal(address.len, 77);
     }
+    assert_non_null(fp_address_parse(FP_STR("unix:/run/a\0b.sock"), &address));
+    assert_int_equal(address.len, 77);
     char path[128];
     memset(path, 'x', sizeof(path));
     memcpy(path, "unix:/", 6);
