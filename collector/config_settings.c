@@ -121,6 +121,16 @@ const struct fp_setting fp_settings[] = {
      .min = 1, .max = 1000000,
      .help = "Uploads that one page token is good for: parts, retries, and loads of the page from "
              "the browser's cache"},
+    {FP_SITE_PREFIX "budgets.requests_per_second", FP_SETTING_COUNT,
+     IN_SITE(budgets.per_s[FP_BUDGET_REQUESTS]), .value = "0", .min = 0, .max = FP_BUDGET_RATE_MAX,
+     .help =
+         "Uploads a second that the site may send in the long run, above that 429; 0: no limit"},
+    {FP_SITE_PREFIX "budgets.bytes_per_second", FP_SETTING_BYTES,
+     IN_SITE(budgets.per_s[FP_BUDGET_BYTES]), .value = "0B", .min = 0, .max = FP_BUDGET_RATE_MAX,
+     .help = "The same of bytes of bodies, as received; 0: no limit"},
+    {FP_SITE_PREFIX "budgets.burst", FP_SETTING_DURATION, IN_SITE(budgets.burst_us), .value = "10s",
+     .min = FP_US_PER_S, .max = FP_BUDGET_BURST_MAX_US,
+     .help = "What both rates bring in so long may come at once, when it was quiet before"},
 };
 const size_t fp_setting_count = sizeof(fp_settings) / sizeof(fp_settings[0]);
 
@@ -293,20 +303,33 @@ static const char preamble[] = "# Configuration of fleetprofd: every setting, ex
                                "next reload (SIGHUP) where\n"
                                "# that is said, else at the next restart.\n";
 
+/* `section:`, `sites:`, or a mapping within a site. Returns the indent of what is in it. */
+static const char *print_heading(struct fp_str section, struct fp_buf *out)
+{
+    static const struct fp_str site = {FP_SITE_PREFIX, sizeof(FP_SITE_PREFIX) - 1};
+    if (section.len > site.len && memcmp(section.ptr, site.ptr, site.len) == 0) {
+        fp_buf_addf(out, "    %.*s:\n", (int)(section.len - site.len), section.ptr + site.len);
+        return "      ";
+    }
+    bool is_site = section.len > 0 && section.ptr[section.len - 1] == ']';
+    if (section.len > 0)
+        fp_buf_addf(out, "%.*s:\n", (int)strcspn(section.ptr, "[."), section.ptr);
+    return is_site ? "    " : section.len > 0 ? "  " : "";
+}
+
 void fp_config_print_default(struct fp_buf *out)
 {
     fp_buf_addf(out, "%s", preamble);
     struct fp_str section = FP_STR("");
+    const char *indent = "";
     for (size_t i = 0; i < fp_setting_count; i++) {
         const struct fp_setting *setting = &fp_settings[i];
-        const char *dot = strchr(setting->name, '.');
+        const char *dot = strrchr(setting->name, '.');
         struct fp_str own = {setting->name, dot == NULL ? 0 : (size_t)(dot - setting->name)};
-        const char *key = dot == NULL ? setting->name : dot + 1;
-        bool is_site = setting->home == FP_HOME_SITE;
         fp_buf_addf(out, "\n");
         if (!fp_str_equal(own, section))
-            fp_buf_addf(out, "%.*s:\n", (int)(is_site ? own.len - 2 : own.len), own.ptr);
+            indent = print_heading(own, out);
         section = own;
-        print_setting(setting, dot == NULL ? "" : is_site ? "    " : "  ", key, out);
+        print_setting(setting, indent, dot == NULL ? setting->name : dot + 1, out);
     }
 }

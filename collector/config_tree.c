@@ -389,7 +389,8 @@ static void load_sites(struct fp_config_loader *loader, const yaml_node_t *node)
         yaml_node_t *item = node_at(loader, node->data.sequence.items.start[i]);
         struct fp_site *site = &rules->sites[i];
         rules->site_count++;
-        if (!begin_site(loader, site)) {
+        site->budget = fp_budget_create();
+        if (site->budget == NULL || !begin_site(loader, site)) {
             fp_config_complain(loader, item->start_mark, "sites: does not fit in memory");
             return;
         }
@@ -399,22 +400,22 @@ static void load_sites(struct fp_config_loader *loader, const yaml_node_t *node)
     }
 }
 
-/* The value of a key that is no setting itself: a section, the sites, or a mistake. */
+/* The value of a key that is no setting itself: a section (of a site too), the sites, or a mistake.
+ */
 static void load_section(struct fp_config_loader *loader, const struct scope *scope,
                          const yaml_node_t *key, const yaml_node_t *value)
 {
     struct fp_str name = key->type == YAML_SCALAR_NODE ? scalar(key) : FP_STR("");
-    bool at_root = scope->prefix[0] == '\0' && name.len > 0 && name.len < KEY_MAX;
-    if (at_root && fp_str_equal(name, FP_STR("sites"))) {
+    if (scope->prefix[0] == '\0' && fp_str_equal(name, FP_STR("sites"))) {
         load_sites(loader, value);
         return;
     }
-    char prefix[KEY_MAX + 1] = "";
-    if (at_root) {
-        snprintf(prefix, sizeof(prefix), "%.*s.", FP_STR_ARG(name));
+    char prefix[2 * KEY_MAX] = "";
+    if (name.len > 0 && name.len < KEY_MAX) {
+        snprintf(prefix, sizeof(prefix), "%s%.*s.", scope->prefix, FP_STR_ARG(name));
         for (size_t i = 0; i < fp_setting_count; i++) {
             if (begins_with(fp_settings[i].name, prefix)) {
-                load_mapping(loader, &(struct scope){prefix, NULL}, value);
+                load_mapping(loader, &(struct scope){prefix, scope->site}, value);
                 return;
             }
         }

@@ -106,6 +106,8 @@ struct fp_rules *fp_ingest_rules(struct fp_ingest *ingest)
 
 void fp_ingest_reload(struct fp_ingest *ingest, struct fp_rules *rules)
 {
+    /* Only this function, on the main thread, changes ingest->rules. */
+    fp_rules_keep_budgets(rules, ingest->rules);
     fp_rules_ref(rules);
     pthread_mutex_lock(&ingest->lock);
     struct fp_rules *old = ingest->rules;

@@ -32,7 +32,8 @@ void fp_ingest_free(struct fp_ingest *ingest);
 /* The present rules; the caller gives the reference back with fp_rules_unref. */
 struct fp_rules *fp_ingest_rules(struct fp_ingest *ingest) FP_MUST_CHECK;
 
-/* From now on new requests get these rules (which are referenced), running ones keep theirs. */
+/* From now on new requests get these rules (which are referenced, and go on with the budgets spent
+ * so far), running ones keep theirs. Main thread. */
 void fp_ingest_reload(struct fp_ingest *ingest, struct fp_rules *rules);
 
 /* What a request says about itself before its body. */

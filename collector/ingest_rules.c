@@ -31,10 +31,33 @@ void fp_rules_unref(struct fp_rules *rules)
 {
     if (rules == NULL || atomic_fetch_sub_explicit(&rules->references, 1, memory_order_acq_rel) > 1)
         return;
-    for (size_t i = 0; i < rules->site_count; i++)
+    for (size_t i = 0; i < rules->site_count; i++) {
         free_keys(&rules->sites[i]);
+        fp_budget_unref(rules->sites[i].budget);
+    }
     fp_arena_release(&rules->arena);
     free(rules);
+}
+
+static const struct fp_site *find_by_name(const struct fp_rules *rules, struct fp_str name)
+{
+    for (size_t i = 0; i < rules->site_count; i++) {
+        if (fp_str_equal(rules->sites[i].name, name))
+            return &rules->sites[i];
+    }
+    return NULL;
+}
+
+void fp_rules_keep_budgets(struct fp_rules *rules, const struct fp_rules *running)
+{
+    for (size_t i = 0; i < rules->site_count; i++) {
+        struct fp_site *site = &rules->sites[i];
+        const struct fp_site *same = find_by_name(running, site->name);
+        if (same == NULL)
+            continue;
+        fp_budget_unref(site->budget);
+        site->budget = fp_budget_ref(same->budget);
+    }
 }
 
 const struct fp_site *fp_rules_site(const struct fp_rules *rules, struct fp_str key)

@@ -10,6 +10,7 @@
 
 #include "collector/base/arena.h"
 #include "collector/base/base.h"
+#include "collector/budget.h"
 #include "collector/format/format.h"
 #include "collector/profile/scrub.h"
 
@@ -34,6 +35,8 @@ struct fp_site {
     struct fleetprof_token_keys **token_keys; /* of each file; the rules own them */
     int64_t token_max_age_us;
     uint32_t token_uploads; /* that one page token is good for */
+    struct fp_budget_limits budgets;
+    struct fp_budget *budget; /* a reference; what is spent, across reloads */
 };
 
 struct fp_rules {
@@ -57,6 +60,10 @@ struct fp_rules *fp_rules_ref(struct fp_rules *rules);
 
 /* One holder less; the last one frees. Any thread; rules may be NULL. */
 void fp_rules_unref(struct fp_rules *rules);
+
+/* Takes over what the sites that are in both have spent of their budgets, before `rules` are used.
+ */
+void fp_rules_keep_budgets(struct fp_rules *rules, const struct fp_rules *running);
 
 /* The site whose key this is, NULL when there is none. */
 const struct fp_site *fp_rules_site(const struct fp_rules *rules, struct fp_str key);

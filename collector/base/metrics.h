@@ -20,6 +20,9 @@
       "Uploads by what became of them")                                                            \
     X(UPLOADS_REFUSED, COUNTER, "uploads_total", "status=\"refused\"", "")                         \
     X(UPLOADS_DEFERRED, COUNTER, "uploads_total", "status=\"deferred\"", "")                       \
+    X(BUDGET_REFUSALS_REQUESTS, COUNTER, "budget_refusals_total", "budget=\"requests\"",           \
+      "Requests answered with 429 because their site had spent a budget")                          \
+    X(BUDGET_REFUSALS_BYTES, COUNTER, "budget_refusals_total", "budget=\"bytes\"", "")             \
     X(UPLOADS_DUPLICATE, COUNTER, "uploads_duplicate_total", "",                                   \
       "Uploads met again by their id and not counted again")                                       \
     X(UPLOADS_QUARANTINED, COUNTER, "uploads_quarantined_total", "",                               \
@@ -29,6 +32,13 @@
     X(UPLOADS_FLUSHED, COUNTER, "uploads_flushed_total", "", "Uploads counted in the database")    \
     X(ENTRIES_SKIPPED, COUNTER, "entries_skipped_total", "",                                       \
       "Performance entries of other types, skipped")                                               \
+    X(NAMES_OVERFLOWED_FRAME, COUNTER, "names_overflowed_total", "kind=\"frame\"",                  \
+      "Names that became (overflow), anew with each upload")                                       \
+    X(NAMES_OVERFLOWED_STACK, COUNTER, "names_overflowed_total", "kind=\"stack\"", "")             \
+    X(NAMES_OVERFLOWED_TIMING, COUNTER, "names_overflowed_total", "kind=\"timing\"", "")           \
+    X(NAMES_OVERFLOWED_ROUTE, COUNTER, "names_overflowed_total", "kind=\"route\"", "")             \
+    X(NAMES_OVERFLOWED_RELEASE, COUNTER, "names_overflowed_total", "kind=\"release\"", "")         \
+    X(NAMES_OVERFLOWED_SEGMENT, COUNTER, "names_overflowed_total", "kind=\"segment\"", "")         \
     X(PAGE_TOKENS_GOOD, COUNTER, "page_tokens_total", "verdict=\"good\"",                          \
       "Uploads to sites with token keys, by what their page token was worth")                      \
     X(PAGE_TOKENS_MISSING, COUNTER, "page_tokens_total", "verdict=\"missing\"", "")                \

@@ -15,6 +15,7 @@
 #include "collector/base/clock.h"
 #include "collector/http/content_type.h"
 #include "collector/http/reply.h"
+#include "collector/ingest_budget.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -40,6 +41,7 @@ struct request {
     bool is_committing;
     struct fp_str boundary; /* in MHD's memory of the headers */
     uint64_t announced_len; /* Content-Length, 0 when there is none */
+    uint64_t spent_len;     /* charged to the site's budget */
     struct fp_buf body;     /* its capacity is charged */
     uint64_t received_len;
     int64_t received_us; /* monotonic: when the body was complete */
@@ -130,6 +132,23 @@ static void check_length(struct request *request)
         refuse_large(request);
 }
 
+static bool spend(struct request *request, const struct fp_budget_cost *cost)
+{
+    request->has_problem =
+        !fp_ingest_spend(request->site, cost, request->http->metrics, &request->problem);
+    if (!request->has_problem)
+        request->spent_len += cost->of[FP_BUDGET_BYTES];
+    return !request->has_problem;
+}
+
+/* What is announced is paid in advance, so that what is too much is not even received. */
+static void spend_announced(struct request *request)
+{
+    (void)spend(request,
+                &(struct fp_budget_cost){
+                    {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = request->announced_len}});
+}
+
 /* Decides, on the headers alone, what is to become of the request. */
 static void route(struct request *request, const char *path, const char *method)
 {
@@ -149,6 +168,8 @@ static void route(struct request *request, const char *path, const char *method)
     check_length(request);
     if (!request->has_problem)
         check_type(request);
+    if (!request->has_problem)
+        spend_announced(request);
 }
 
 static void note_heard(struct fp_http *http, struct MHD_Connection *connection)
@@ -193,6 +214,8 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
     if (request == NULL)
         return;
     drop_body(request);
+    if (request->spent_len > request->received_len)
+        fp_ingest_refund(request->site, request->spent_len - request->received_len);
     fp_rules_unref(request->rules);
     free(request);
     *request_cls = NULL;
@@ -270,6 +293,14 @@ static bool make_room(struct request *request, size_t more)
     return false;
 }
 
+/* Charges what came in chunks, which nobody announced. */
+static bool spend_received(struct request *request)
+{
+    uint64_t unpaid =
+        request->received_len > request->spent_len ? request->received_len - request->spent_len : 0;
+    return unpaid == 0 || spend(request, &(struct fp_budget_cost){{[FP_BUDGET_BYTES] = unpaid}});
+}
+
 static void append(struct request *request, const char *bytes, size_t len)
 {
     if (len > request->body.max - request->body.len) {
@@ -280,8 +311,6 @@ static void append(struct request *request, const char *bytes, size_t len)
     } else {
         fp_buf_add(&request->body, bytes, len);
     }
-    if (request->has_problem)
-        drop_body(request);
 }
 
 /*
@@ -303,8 +332,10 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 {
     fp_metrics_add(request->http->metrics, FP_METRIC_BODY_BYTES, len);
     request->received_len += len;
-    if (!request->has_problem && request->is_upload)
+    if (!request->has_problem && request->is_upload && spend_received(request))
         append(request, bytes, len);
+    if (request->has_problem)
+        drop_body(request);
     return request->received_len <= DISCARD_MAX + request->body.max && !is_abandoned(request)
                ? MHD_YES
                : MHD_NO;

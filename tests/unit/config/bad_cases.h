@@ -150,7 +150,16 @@ static const struct {
      "4:24: sites[].key: \"k/x\" is not 1 to 64 letters, digits, dots, underscores and hyphens\n"},
     {SITES, "sites: [{name: a, key: k, origin: [x]}]\n",
      "4:27: sites[].origin: is not a setting; known here: name, key, origins, routes, "
-     "require_token, token_keys, token_max_age, token_uploads\n"},
+     "require_token, token_keys, token_max_age, token_uploads, budgets\n"},
+    {SITES, "sites: [{name: a, key: k, budgets: {requests: 5}}]\n",
+     "4:37: sites[].budgets.requests: is not a setting; known here: requests_per_second, "
+     "bytes_per_second, burst\n"},
+    {SITES, "sites: [{name: a, key: k, budgets: 100}]\n",
+     "4:36: sites[].budgets: must be a mapping of settings, this is a single value\n"},
+    {SITES, "sites: [{name: a, key: k, budgets: {burst: 0s}}]\n",
+     "4:44: sites[].budgets.burst: \"0s\" is out of bounds; it must be from 1s to 1h\n"},
+    {SITES, "sites: [{name: a, key: k, budgets: {burst: 2s, burst: 3s}}]\n",
+     "4:48: sites[].budgets.burst: is given twice; leave one out\n"},
     {SITES, "sites: [{name: a, key: k, require_token: true}]\n",
      "4:42: sites[].require_token: no token could be good; name a key file in token_keys\n"},
     {SITES, "sites: [{name: a, key: k, require_token: true, token_keys: []}]\n",

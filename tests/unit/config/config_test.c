@@ -175,6 +175,35 @@ static void write_key_file(char *template, const char *text)
     assert_int_equal(close(fd), 0);
 }
 
+static void a_site_keeps_what_it_has_spent_when_its_budgets_change(void **state)
+{
+    (void)state;
+    struct fp_config *running =
+        load_good(THREE_LINES, "sites:\n- {name: a, key: k, budgets: {requests_per_second: 5}}\n"
+                               "- {name: b, key: l, budgets: {bytes_per_second: 1MiB, burst: 2s}}\n"
+                               "- {name: c, key: m}\n");
+    const struct fp_site *sites = running->rules->sites;
+    assert_int_equal(sites[0].budgets.per_s[FP_BUDGET_REQUESTS], 5);
+    assert_int_equal(sites[0].budgets.per_s[FP_BUDGET_BYTES], 0);
+    assert_int_equal(sites[0].budgets.burst_us, 10 * FP_US_PER_S);
+    assert_int_equal(sites[1].budgets.per_s[FP_BUDGET_BYTES], 1 << 20);
+    assert_int_equal(sites[1].budgets.burst_us, 2 * FP_US_PER_S);
+    assert_int_equal(sites[2].budgets.per_s[FP_BUDGET_REQUESTS], 0);
+
+    struct fp_config *fresh =
+        load_good(THREE_LINES, "sites:\n- {name: new, key: n}\n"
+                               "- {name: a, key: other, budgets: {requests_per_second: 6}}\n");
+    fp_rules_keep_budgets(fresh->rules, running->rules);
+    assert_ptr_equal(fresh->rules->sites[1].budget, sites[0].budget);
+    for (size_t i = 0; i < running->rules->site_count; i++)
+        assert_ptr_not_equal(fresh->rules->sites[0].budget, sites[i].budget);
+    fp_config_free(running);
+    struct fp_budget_shortage shortage;
+    assert_true(fp_budget_spend(fresh->rules->sites[1].budget, &fresh->rules->sites[1].budgets,
+                                &(struct fp_budget_cost){{1, 1}}, 1, &shortage));
+    fp_config_free(fresh);
+}
+
 static void key_files_are_read_with_the_site(void **state)
 {
     (void)state;
@@ -311,6 +340,7 @@ int main(void)
         cmocka_unit_test(the_least_that_runs_loads),
         cmocka_unit_test(defaults_are_those_of_the_contract),
         cmocka_unit_test(every_setting_is_stored_where_it_belongs),
+        cmocka_unit_test(a_site_keeps_what_it_has_spent_when_its_budgets_change),
         cmocka_unit_test(key_files_are_read_with_the_site),
         cmocka_unit_test(the_printed_default_loads),
         cmocka_unit_test(a_missing_file_is_an_error),

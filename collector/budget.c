@@ -1,0 +1,140 @@
+/*
+ * Budget: what is spent of each bucket, in millionths, under a lock.
+ */
+#include "collector/budget.h"
+
+#include "collector/base/clock.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define MILLION UINT64_C(1000000)
+
+enum { NEWS_S = 60 };
+
+struct fp_budget {
+    atomic_uint references;
+    pthread_mutex_t lock;            /* of what follows */
+    int64_t drained_us;              /* when spent was last brought up to date */
+    uint64_t spent[FP_BUDGET_KINDS]; /* millionths of a request, of a byte */
+    uint64_t whole[FP_BUDGET_KINDS]; /* the bucket by the limits of the last call */
+    int64_t quiet_until_us;
+};
+
+struct fp_budget *fp_budget_create(void)
+{
+    struct fp_budget *budget = calloc(1, sizeof(*budget));
+    if (budget == NULL || pthread_mutex_init(&budget->lock, NULL) != 0) {
+        free(budget);
+        return NULL;
+    }
+    atomic_init(&budget->references, 1);
+    return budget;
+}
+
+struct fp_budget *fp_budget_ref(struct fp_budget *budget)
+{
+    if (budget != NULL)
+        atomic_fetch_add_explicit(&budget->references, 1, memory_order_relaxed);
+    return budget;
+}
+
+void fp_budget_unref(struct fp_budget *budget)
+{
+    if (budget == NULL ||
+        atomic_fetch_sub_explicit(&budget->references, 1, memory_order_acq_rel) > 1)
+        return;
+    pthread_mutex_destroy(&budget->lock);
+    free(budget);
+}
+
+/* Millionths that a full bucket holds. */
+static uint64_t whole(const struct fp_budget_limits *limits, enum fp_budget_kind kind)
+{
+    return limits->per_s[kind] * (uint64_t)limits->burst_us;
+}
+
+/* A bucket keeps its level when limits change; one that shrank is empty at worst. */
+static void fit(struct fp_budget *budget, const struct fp_budget_limits *limits)
+{
+    for (enum fp_budget_kind kind = 0; kind < FP_BUDGET_KINDS; kind++) {
+        uint64_t now = whole(limits, kind);
+        if (now != budget->whole[kind] && budget->spent[kind] > now)
+            budget->spent[kind] = now;
+        budget->whole[kind] = now;
+    }
+}
+
+/* What time has paid back. A caller that was overtaken by another brings nothing. */
+static void drain(struct fp_budget *budget, const struct fp_budget_limits *limits, int64_t now_us)
+{
+    if (now_us <= budget->drained_us)
+        return;
+    uint64_t elapsed_us = (uint64_t)(now_us - budget->drained_us);
+    budget->drained_us = now_us;
+    for (int kind = 0; kind < FP_BUDGET_KINDS; kind++) {
+        uint64_t *spent = &budget->spent[kind];
+        uint64_t per_us = limits->per_s[kind]; /* so many millionths */
+        bool is_paid = per_us == 0 || elapsed_us > *spent / per_us;
+        *spent = is_paid ? 0 : *spent - per_us * elapsed_us;
+    }
+}
+
+/* Microseconds until the bucket holds the amount; 0: it does. */
+static uint64_t wait_us(const struct fp_budget *budget, const struct fp_budget_limits *limits,
+                        enum fp_budget_kind kind, uint64_t amount)
+{
+    uint64_t per_us = limits->per_s[kind];
+    if (per_us == 0 || amount == 0)
+        return 0;
+    uint64_t full = whole(limits, kind);
+    uint64_t wanted = amount * MILLION < full ? amount * MILLION : full;
+    uint64_t needed = budget->spent[kind] + wanted;
+    return needed <= full ? 0 : (needed - full + per_us - 1) / per_us;
+}
+
+static bool spend(struct fp_budget *budget, const struct fp_budget_limits *limits,
+                  const struct fp_budget_cost *cost, struct fp_budget_shortage *shortage)
+{
+    for (enum fp_budget_kind kind = 0; kind < FP_BUDGET_KINDS; kind++) {
+        uint64_t wait = wait_us(budget, limits, kind, cost->of[kind]);
+        if (wait == 0)
+            continue;
+        *shortage = (struct fp_budget_shortage){kind, (unsigned)((wait + MILLION - 1) / MILLION)};
+        return false;
+    }
+    for (int kind = 0; kind < FP_BUDGET_KINDS; kind++)
+        budget->spent[kind] += limits->per_s[kind] > 0 ? cost->of[kind] * MILLION : 0;
+    return true;
+}
+
+bool fp_budget_spend(struct fp_budget *budget, const struct fp_budget_limits *limits,
+                     const struct fp_budget_cost *cost, int64_t now_us,
+                     struct fp_budget_shortage *shortage)
+{
+    pthread_mutex_lock(&budget->lock);
+    fit(budget, limits);
+    drain(budget, limits, now_us);
+    bool granted = spend(budget, limits, cost, shortage);
+    pthread_mutex_unlock(&budget->lock);
+    return granted;
+}
+
+void fp_budget_return_bytes(struct fp_budget *budget, uint64_t bytes)
+{
+    pthread_mutex_lock(&budget->lock);
+    uint64_t *spent = &budget->spent[FP_BUDGET_BYTES];
+    *spent -= bytes * MILLION < *spent ? bytes * MILLION : *spent;
+    pthread_mutex_unlock(&budget->lock);
+}
+
+bool fp_budget_is_news(struct fp_budget *budget, int64_t now_us)
+{
+    pthread_mutex_lock(&budget->lock);
+    bool is_news = now_us >= budget->quiet_until_us;
+    if (is_news)
+        budget->quiet_until_us = now_us + NEWS_S * FP_US_PER_S;
+    pthread_mutex_unlock(&budget->lock);
+    return is_news;
+}

@@ -1,0 +1,22 @@
+/*
+ * Ingest, budgets: what a request costs its site, and the refusal when that is too much.
+ */
+#ifndef FP_INGEST_BUDGET_H
+#define FP_INGEST_BUDGET_H
+
+#include "collector/base/metrics.h"
+#include "collector/budget.h"
+#include "collector/ingest_problem.h"
+#include "collector/ingest_rules.h"
+
+/*
+ * Charges a site. False: nothing was charged, the shortage is counted, logged once a minute, and in
+ * *problem (429). Any thread.
+ */
+bool fp_ingest_spend(const struct fp_site *site, const struct fp_budget_cost *cost,
+                     struct fp_metrics *metrics, struct fp_problem *problem) FP_MUST_CHECK;
+
+/* Gives back what was charged on the strength of a Content-Length and never came. Any thread. */
+void fp_ingest_refund(const struct fp_site *site, uint64_t bytes);
+
+#endif
