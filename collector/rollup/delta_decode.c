@@ -151,6 +151,43 @@ static void take_timings(struct reader *in, struct fp_delta *delta)
         refuse(in, FP_DELTA_DAMAGED);
 }
 
+/* The frames of one measure, which begin at measured_frames[first_frame]. */
+static void take_measured_frames(struct reader *in, struct fp_delta *delta,
+                                 struct fp_delta_measured *measured)
+{
+    measured->frame_count =
+        (uint32_t)take_varint(in, delta->measured_frame_count - measured->first_frame);
+    for (uint32_t i = 0; fine(in) && i < measured->frame_count; i++) {
+        struct fp_delta_measured_frame *frame = &delta->measured_frames[measured->first_frame + i];
+        frame->frame = take_index(in, delta->frame_count);
+        frame->marker = (enum fp_marker)take_byte(in, FP_MARKER_COUNT);
+        frame->samples = take_count(in);
+        frame->self_us = take_time(in);
+        frame->total_us = take_time(in);
+    }
+}
+
+static void take_measured(struct reader *in, struct fp_delta *delta)
+{
+    delta->measured_frames =
+        take_array(in, &delta->measured_frame_count, sizeof(*delta->measured_frames), 5);
+    delta->measured = take_array(in, &delta->measured_count, sizeof(*delta->measured), 6);
+    uint32_t first_frame = 0;
+    for (uint32_t i = 0; fine(in) && i < delta->measured_count; i++) {
+        struct fp_delta_measured *measured = &delta->measured[i];
+        measured->timing = take_index(in, delta->timing_count);
+        measured->samples = take_count(in);
+        measured->profiled_us = take_time(in);
+        measured->unattributed_samples = take_count(in);
+        measured->unattributed_us = take_time(in);
+        measured->first_frame = first_frame;
+        take_measured_frames(in, delta, measured);
+        first_frame += measured->frame_count;
+    }
+    if (first_frame != delta->measured_frame_count)
+        refuse(in, FP_DELTA_DAMAGED);
+}
+
 enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_arena *arena,
                                     struct fp_delta *delta)
 {
@@ -170,6 +207,8 @@ enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_are
     take_stacks(&in, delta);
     take_stack_samples(&in, delta);
     take_timings(&in, delta);
+    if (in.version > 1)
+        take_measured(&in, delta);
     if ((flags & FP_DELTA_HAS_SESSION) != 0)
         fp_session_decode(&in, delta);
     if (fine(&in) && in.at != in.end)

@@ -124,6 +124,29 @@ static void put_timings(struct fp_buf *out, const struct fp_delta *delta)
     }
 }
 
+static void put_measured(struct fp_buf *out, const struct fp_delta *delta)
+{
+    put_varint(out, delta->measured_count);
+    for (uint32_t i = 0; i < delta->measured_count; i++) {
+        const struct fp_delta_measured *measured = &delta->measured[i];
+        put_varint(out, measured->timing);
+        put_varint(out, measured->samples);
+        put_time(out, measured->profiled_us);
+        put_varint(out, measured->unattributed_samples);
+        put_time(out, measured->unattributed_us);
+        put_varint(out, measured->frame_count);
+        for (uint32_t k = 0; k < measured->frame_count; k++) {
+            const struct fp_delta_measured_frame *frame =
+                &delta->measured_frames[measured->first_frame + k];
+            put_varint(out, frame->frame);
+            put_byte(out, frame->marker);
+            put_varint(out, frame->samples);
+            put_time(out, frame->self_us);
+            put_time(out, frame->total_us);
+        }
+    }
+}
+
 void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out)
 {
     put_byte(out, FP_DELTA_BYTES_VERSION);
@@ -135,6 +158,8 @@ void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out)
     /* All timings' bins, so that the reader can make room for them at once. */
     put_varint(out, delta->bin_count);
     put_timings(out, delta);
+    put_varint(out, delta->measured_frame_count);
+    put_measured(out, delta);
     if (delta->session != NULL)
         fp_session_encode(delta->session, out);
 }

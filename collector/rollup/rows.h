@@ -1,7 +1,7 @@
 /*
  * Rows: rows of one fixed length, found by the key they begin with, and given out sorted by it.
  *
- * A key is one to four signed 64-bit words, compared word by word as numbers: the database's order
+ * A key is one to five signed 64-bit words, compared word by word as numbers: the database's order
  * of bigint columns. Rows keep their address until the table is cleared. Not thread-safe.
  */
 #ifndef FP_ROLLUP_ROWS_H

@@ -271,6 +271,39 @@ static void draw_timings(uint64_t *state, struct fp_arena *arena, struct fp_delt
     }
 }
 
+/* Some of the measures were on while some frames ran; what ran on no frame was unattributed. */
+static void draw_measured(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
+{
+    size_t rows = (size_t)delta->frame_count * FP_MARKER_COUNT;
+    delta->measured = fp_arena_array(arena, TIMING_MAX, sizeof(*delta->measured));
+    delta->measured_frames =
+        fp_arena_array(arena, TIMING_MAX * rows, sizeof(*delta->measured_frames));
+    for (uint32_t i = 0; i < delta->timing_count; i++) {
+        if (delta->timings[i].kind != FP_TIMING_MEASURE || below(state, 3) == 0)
+            continue;
+        struct fp_delta_measured *measured = &delta->measured[delta->measured_count++];
+        *measured = (struct fp_delta_measured){.timing = i,
+                                               .samples = 1 + below(state, 100),
+                                               .unattributed_samples = below(state, 2),
+                                               .unattributed_us = below(state, 20000),
+                                               .first_frame = delta->measured_frame_count};
+        measured->profiled_us = measured->unattributed_us;
+        for (uint32_t row = 0; row < rows; row++) {
+            if (below(state, 4) > 0)
+                continue;
+            int64_t self_us = below(state, 20000);
+            delta->measured_frames[delta->measured_frame_count++] =
+                (struct fp_delta_measured_frame){.frame = row / FP_MARKER_COUNT,
+                                                 .marker = (enum fp_marker)(row % FP_MARKER_COUNT),
+                                                 .samples = 1 + below(state, 9),
+                                                 .self_us = self_us,
+                                                 .total_us = self_us + below(state, 20000)};
+            measured->profiled_us += self_us;
+        }
+        measured->frame_count = delta->measured_frame_count - measured->first_frame;
+    }
+}
+
 static void draw_event(uint64_t *state, const struct fp_session *session, uint32_t first,
                        uint32_t index)
 {
@@ -336,6 +369,7 @@ void random_delta(const struct random_delta_settings *settings, struct fp_arena 
     describe(settings, &state, arena, delta);
     draw_trace(settings, &state, arena, delta);
     draw_timings(&state, arena, delta);
+    draw_measured(&state, arena, delta);
     if (has_events(delta))
         draw_session(&state, arena, delta);
 }

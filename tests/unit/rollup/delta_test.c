@@ -101,6 +101,17 @@ static void assert_same_timings(const struct fp_delta *a, const struct fp_delta 
     }
 }
 
+static void assert_same_measured(const struct fp_delta *a, const struct fp_delta *b)
+{
+    assert_int_equal(a->measured_count, b->measured_count);
+    for (uint32_t i = 0; i < a->measured_count; i++)
+        assert_memory_equal(&a->measured[i], &b->measured[i], sizeof(a->measured[i]));
+    assert_int_equal(a->measured_frame_count, b->measured_frame_count);
+    for (uint32_t i = 0; i < a->measured_frame_count; i++)
+        assert_memory_equal(&a->measured_frames[i], &b->measured_frames[i],
+                            sizeof(a->measured_frames[i]));
+}
+
 static void assert_same_upload(const struct fp_delta *a, const struct fp_delta *b)
 {
     assert_true(fp_uuid_equal(&a->id, &b->id));
@@ -207,6 +218,7 @@ static void reads_back_what_was_written(void **state)
         assert_same_stacks(&written, &read);
         assert_same_splits(&written, &read);
         assert_same_timings(&written, &read);
+        assert_same_measured(&written, &read);
         assert_same_session(written.session, read.session);
     }
 }
@@ -316,18 +328,34 @@ static const char version_1_hex[] =
                                                       timings */
     ;
 
-/* As version 1, with times that have a sign, and a session. */
+/* As version 1, with times that have a sign, what ran inside a measure, and a session. */
 static const char version_2_hex[] =
     "020102030405060708090a0b0c0d0e0f1007aa00000000000000000000000000000001c0843d0173"
     "012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e00039c01"
     "03612f31c8010103e0d40301a09c010111111111111111110e68747470733a2f2f612f622e6a7302"
     "222222222222222202676f0104ad02000201a09c01c0b802333333333333333300000000010100a0"
     "9c01a09c0101000201a09c01a09c01020000010102000201a09c01010001a09c0101014444444444"
-    "444444016d01020178078001014001050603312e310a68747470733a2f2f612f4001ac02047a7374"
-    "64010306437573746f6d02010104010201000009a01fc701030101010a027b7d0201001801000002"
-    "00000000";
+    "444444016d0102017807800101400101010002c0b80201a09c0101000201a09c01a09c0105060331"
+    "2e310a68747470733a2f2f612f4001ac02047a737464010306437573746f6d020101040102010000"
+    "09a01fc701030101010a027b7d020100180100000200000000";
 
 /* What only version 2 can say. */
+static void add_measured(struct fp_delta *delta)
+{
+    static struct fp_delta_measured measured[] = {{.timing = 0,
+                                                   .samples = 2,
+                                                   .unattributed_samples = 1,
+                                                   .profiled_us = 20000,
+                                                   .unattributed_us = 10000,
+                                                   .first_frame = 0,
+                                                   .frame_count = 1}};
+    static struct fp_delta_measured_frame frames[] = {{0, FP_MARKER_GC, 1, 10000, 10000}};
+    delta->measured = measured;
+    delta->measured_frames = frames;
+    delta->measured_count = 1;
+    delta->measured_frame_count = 1;
+}
+
 static void add_session(struct fp_delta *delta)
 {
     static struct fp_event_type types[] = {{-2, {"Custom", 6}}};
@@ -374,6 +402,7 @@ static void bytes_of_version_2_never_change(void **state)
     struct room *room = *state;
     struct fp_delta example;
     fill_example(&example);
+    add_measured(&example);
     add_session(&example);
     encode(room, &example);
     char hex[2048] = "";
@@ -472,9 +501,9 @@ static void a_count_without_its_bytes_costs_no_memory(void **state)
     delta.resource_count = delta.frame_count = delta.split_count = delta.stack_count = 0;
     delta.stack_sample_count = delta.timing_count = delta.bin_count = 0;
     encode(room, &delta);
-    /* The last seven bytes are the counts of nothing; the first of them becomes four billion. */
+    /* The last nine bytes are the counts of nothing; the first of them becomes four billion. */
     const uint8_t many[] = {0xff, 0xff, 0xff, 0xff, 0x0f};
-    room->bytes.len -= 7;
+    room->bytes.len -= 9;
     fp_buf_add(&room->bytes, many, sizeof(many));
     assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
     assert_in_range(room->arena.used_bytes, 0, 4096);
