@@ -32,7 +32,7 @@
     X(UPLOADS_FLUSHED, COUNTER, "uploads_flushed_total", "", "Uploads counted in the database")    \
     X(ENTRIES_SKIPPED, COUNTER, "entries_skipped_total", "",                                       \
       "Performance entries of other types, skipped")                                               \
-    X(NAMES_OVERFLOWED_FRAME, COUNTER, "names_overflowed_total", "kind=\"frame\"",                  \
+    X(NAMES_OVERFLOWED_FRAME, COUNTER, "names_overflowed_total", "kind=\"frame\"",                 \
       "Names that became (overflow), anew with each upload")                                       \
     X(NAMES_OVERFLOWED_STACK, COUNTER, "names_overflowed_total", "kind=\"stack\"", "")             \
     X(NAMES_OVERFLOWED_TIMING, COUNTER, "names_overflowed_total", "kind=\"timing\"", "")           \

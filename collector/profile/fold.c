@@ -17,6 +17,14 @@ void *fp_fold_array(struct fp_fold *fold, size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &len) ? NULL : fp_arena_alloc(fold->arena, len);
 }
 
+uint32_t *fp_fold_indexes(struct fp_fold *fold, size_t count)
+{
+    uint32_t *indexes = fp_fold_array(fold, count, sizeof(*indexes));
+    if (indexes != NULL)
+        memset(indexes, 0xFF, count * sizeof(*indexes)); /* FP_INDEX_NONE */
+    return indexes;
+}
+
 /* The header, unless it holds bytes that no browser sends there (URLs are ASCII). */
 static struct fp_str clean_referer(struct fp_str referer)
 {
@@ -106,7 +114,10 @@ static bool describe(struct fp_fold *fold)
     };
     if (!profile->has_id && !fp_uuid_random(&delta->id))
         return false;
-    return find_route(fold, &delta->segment.route) && describe_agent(fold, &delta->agent);
+    if (!find_route(fold, &delta->segment.route) || !describe_agent(fold, &delta->agent))
+        return false;
+    fp_fold_bound_segment(fold);
+    return true;
 }
 
 bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *context,
@@ -125,7 +136,8 @@ bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *con
     fp_map_init(&fold.frames, profile->frame_count + made);
     fp_map_init(&fold.stacks, profile->stack_count + made);
     bool folded = describe(&fold) && fp_fold_weigh(&fold) && fp_fold_attribute(&fold) &&
-                  fp_fold_sum(&fold) && fp_fold_timings(&fold) && fp_fold_measures(&fold);
+                  fp_fold_bound_stacks(&fold) && fp_fold_sum(&fold) && fp_fold_timings(&fold) &&
+                  fp_fold_measures(&fold);
     fp_map_release(&fold.resources);
     fp_map_release(&fold.frames);
     fp_map_release(&fold.stacks);

@@ -6,6 +6,7 @@
 #define FP_PROFILE_FOLD_H
 
 #include "collector/base/arena.h"
+#include "collector/profile/ceilings.h"
 #include "collector/profile/profile.h"
 #include "collector/profile/scrub.h"
 #include "collector/rollup/delta.h"
@@ -19,6 +20,8 @@ struct fp_fold_context {
     uint32_t rate_ppm;        /* verified sample rate, 0 = none */
     int64_t received_us;
     uint32_t body_bytes;
+    struct fp_ceilings *ceilings; /* NULL: no name becomes `(overflow)` */
+    const struct fp_ceiling_limits *ceiling_limits;
 };
 
 /*

@@ -49,6 +49,12 @@ struct fp_fold {
 /* Room for count elements of size bytes, not cleared; NULL when there is none. */
 void *fp_fold_array(struct fp_fold *fold, size_t count, size_t size) FP_MUST_CHECK;
 
+/* Room for count indexes, all FP_INDEX_NONE; NULL when there is none. */
+uint32_t *fp_fold_indexes(struct fp_fold *fold, size_t count) FP_MUST_CHECK;
+
+/* Makes what is over the site's ceilings `(overflow)`: texts of the delta's segment. */
+void fp_fold_bound_segment(struct fp_fold *fold);
+
 /* Sorts the samples by time, stably, into fold->samples and gives each its weight (rules 1, 2),
  * with room behind them for one a event. */
 bool fp_fold_weigh(struct fp_fold *fold) FP_MUST_CHECK;
@@ -69,8 +75,17 @@ bool fp_fold_stack(struct fp_fold *fold, uint32_t parent, uint32_t frame,
  * on the stack of the events around it. */
 bool fp_fold_events(struct fp_fold *fold) FP_MUST_CHECK;
 
+/* Makes frames and stacks over the site's ceilings `(overflow)`. Samples are moved to the stacks
+ * that come of that, and what none needs any more is dropped: indexes into the delta's resources,
+ * frames and stacks from before are void, but for samples' own. */
+bool fp_fold_bound_stacks(struct fp_fold *fold) FP_MUST_CHECK;
+
 /* Adds up self and total times: stack_samples, splits, and the numbers of the frames. */
 bool fp_fold_sum(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Makes a timing over the site's ceiling `(overflow)`: its name and its id. */
+void fp_fold_bound_timing(const struct fp_fold *fold, enum fp_timing_kind kind, struct fp_str *name,
+                          uint64_t *id);
 
 /* Groups marks and measures by name, with their histograms (rule 8). */
 bool fp_fold_timings(struct fp_fold *fold) FP_MUST_CHECK;

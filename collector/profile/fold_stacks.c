@@ -176,24 +176,17 @@ static bool attribute_sample(struct fp_fold *fold, uint32_t index)
     return find_stack(fold, sample->stack, &sample->stack);
 }
 
-static uint32_t *new_index(struct fp_fold *fold, uint32_t count)
-{
-    uint32_t *index = fp_fold_array(fold, count, sizeof(*index));
-    if (index != NULL)
-        memset(index, 0xFF, count * sizeof(*index)); /* FP_INDEX_NONE */
-    return index;
-}
-
 static bool prepare(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
     struct fp_delta *delta = fold->delta;
-    const size_t made = (size_t)FP_MARKER_COUNT + profile->event_count; /* frames, stacks at most */
+    /* Frames and stacks that may be made: FP_MARKER_NONE's place is that of `(overflow)`. */
+    const size_t made = (size_t)FP_MARKER_COUNT + profile->event_count;
     for (size_t i = 0; i < FP_MARKER_COUNT; i++)
         fold->marker_stack_of[i] = FP_INDEX_NONE;
-    fold->resource_of = new_index(fold, profile->resource_count);
-    fold->frame_of = new_index(fold, profile->frame_count);
-    fold->stack_of = new_index(fold, profile->stack_count);
+    fold->resource_of = fp_fold_indexes(fold, profile->resource_count);
+    fold->frame_of = fp_fold_indexes(fold, profile->frame_count);
+    fold->stack_of = fp_fold_indexes(fold, profile->stack_count);
     fold->chain = fp_fold_array(fold, profile->stack_count, sizeof(*fold->chain));
     delta->resources = fp_fold_array(fold, profile->resource_count, sizeof(*delta->resources));
     delta->frames = fp_fold_array(fold, profile->frame_count + made, sizeof(*delta->frames));

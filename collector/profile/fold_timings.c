@@ -21,21 +21,32 @@ static int64_t add_saturating(int64_t a, int64_t b)
     return b < 0 ? INT64_MIN : INT64_MAX;
 }
 
-static uint32_t find_timing(struct fp_fold *fold, struct fp_map *known,
-                            const struct fp_profile_timing *from)
+/* own_id: by its name, which may be over its ceiling. */
+static uint32_t add_timing(struct fp_fold *fold, struct fp_map *known,
+                           const struct fp_profile_timing *from, uint64_t own_id)
 {
     struct fp_delta *delta = fold->delta;
-    uint64_t id = fp_timing_id(fold->site_id, from->kind, from->name);
+    struct fp_str name = from->name;
+    uint64_t id = own_id;
+    fp_fold_bound_timing(fold, from->kind, &name, &id);
     uint32_t index = fp_map_put(known, id, delta->timing_count);
     if (index == delta->timing_count)
         delta->timings[delta->timing_count++] = (struct fp_delta_timing){
             .id = id,
-            .name = fp_text_cut(from->name, FP_TEXT_NAME_MAX),
+            .name = fp_text_cut(name, FP_TEXT_NAME_MAX),
             .kind = from->kind,
             .min_us = from->value_us,
             .max_us = from->value_us,
         };
-    return index;
+    return index != FP_MAP_NONE ? fp_map_put(known, own_id, index) : FP_MAP_NONE;
+}
+
+static uint32_t find_timing(struct fp_fold *fold, struct fp_map *known,
+                            const struct fp_profile_timing *from)
+{
+    uint64_t id = fp_timing_id(fold->site_id, from->kind, from->name);
+    uint32_t index = fp_map_get(known, id);
+    return index != FP_MAP_NONE ? index : add_timing(fold, known, from, id);
 }
 
 static void add_value(struct fp_delta_timing *timing, int64_t value_us)
@@ -104,7 +115,7 @@ bool fp_fold_timings(struct fp_fold *fold)
         return false;
 
     struct fp_map known;
-    fp_map_init(&known, count);
+    fp_map_init(&known, (size_t)count + FP_TIMING_KIND_COUNT); /* and `(overflow)` of each kind */
     uint32_t binned_count = 0;
     bool grouped = group(fold, &known, binned, &binned_count);
     fp_map_release(&known);
