@@ -233,6 +233,7 @@ static void note_failure(struct fp_writer *writer, enum fp_store_result result)
 static void *run(void *argument)
 {
     struct fp_writer *writer = argument;
+    (void)pthread_setname_np(pthread_self(), "writer");
     for (;;) {
         adopt_pace(writer);
         bool stopping = is_stopping(writer);

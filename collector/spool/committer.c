@@ -368,6 +368,7 @@ void *fp_committer_run(void *context)
 {
     struct fp_spool *spool = context;
     struct fp_queue queue;
+    (void)pthread_setname_np(pthread_self(), "spool");
     while (wait_for_work(spool, &queue)) {
         commit_all(spool, &queue);
         while (dispose_of_one(spool, fp_clock_monotonic_us() - spool->keep_us)) {

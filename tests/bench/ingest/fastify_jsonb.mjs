@@ -9,7 +9,6 @@ import pg from 'pg';
 const [port, socketDir] = process.argv.slice(2);
 const inflate = promisify(gunzip);
 const pool = new pg.Pool({ host: socketDir, user: 'postgres', database: 'fleetprof', max: 16 });
-await pool.query('create table if not exists trace (received timestamptz default now(), body jsonb)');
 
 const server = Fastify({ bodyLimit: 8 << 20 });
 server.removeAllContentTypeParsers();

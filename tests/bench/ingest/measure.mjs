@@ -1,0 +1,106 @@
+/** One measurement of one of the programs under load. */
+import { runOrThrow, waitFor } from '../../behaviour/stack.mjs';
+import { benchProgram } from './peers.mjs';
+import { memoryMiB, threadCpuMicroseconds, treeCpuMicroseconds } from './processes.mjs';
+
+/**
+ * rate 0: full load; count 0: as many as the seconds allow.
+ * @typedef {{ bodies: string, connections: number, seconds: number, rate: number, count: number }} Load
+ *
+ * @typedef {import('./peers.mjs').Postgres} Postgres
+ * @typedef {import('./peers.mjs').Collector} Collector
+ * @typedef {import('./peers.mjs').Peer} Peer
+ */
+
+/**
+ * @param {number} port
+ * @param {Load} load
+ * @returns {Promise<{ requests: number, duration_us: number, p50_us: number, p99_us: number, max_us: number }>}
+ */
+async function post(port, { bodies, connections, seconds, rate, count }) {
+  return JSON.parse(await runOrThrow([benchProgram('load'), String(port), bodies, String(connections), String(seconds), String(rate), String(count)]));
+}
+
+/** What the database has written so far. @param {Postgres} postgres */
+async function databaseBytes(postgres) {
+  const [{ wal, disk }] = await postgres.sql(
+    "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as wal, pg_database_size('fleetprof')::float8 as disk");
+  return { wal, disk };
+}
+
+/**
+ * What an upload costs by the processors' clocks and the database's files, measured around `run`, which says how
+ * many uploads there were.
+ * @template {{ uploads: number }} T
+ * @param {Postgres} postgres
+ * @param {number} pid
+ * @param {() => Promise<T>} run
+ */
+async function costOf(postgres, pid, run) {
+  const bytes = await databaseBytes(postgres);
+  const cpu = [treeCpuMicroseconds(pid), treeCpuMicroseconds(postgres.server.pid)];
+  const result = await run();
+  const after = [treeCpuMicroseconds(pid), treeCpuMicroseconds(postgres.server.pid)];
+  const { wal, disk } = await databaseBytes(postgres);
+  const { uploads } = result;
+  return {
+    ...result,
+    cpu_us: (after[0] - cpu[0]) / uploads,
+    databaseCpu_us: (after[1] - cpu[1]) / uploads,
+    walBytes: (wal - bytes.wal) / uploads,
+    diskBytes: (disk - bytes.disk) / uploads,
+    peakMiB: memoryMiB(pid, 'VmHWM'),
+  };
+}
+
+/** Processor time of the collector's threads. @param {number} pid */
+function threadTimes(pid) {
+  const { writer, spool, ...others } = threadCpuMicroseconds(pid);
+  return { writer, spool, http: Object.values(others).reduce((sum, time) => sum + time, 0) };
+}
+
+/**
+ * fleetprofd: the rate counts until the last upload is in SQL, `lag` is how long that took after the last reply.
+ * @param {Postgres} postgres
+ * @param {Collector} collector
+ * @param {Load} load
+ */
+export async function measureFleetprof(postgres, collector, load) {
+  const { pid } = collector.server;
+  const before = await collector.metrics();
+  const threads = threadTimes(pid);
+  const result = await costOf(postgres, pid, async () => {
+    const began = performance.now();
+    const { requests, duration_us, p50_us, p99_us, max_us } = await post(Number(new URL(collector.url).port), load);
+    const answered = performance.now();
+    await waitFor(async () => {
+      const { fleetprof_uploads_flushed_total: flushed } = await collector.metrics();
+      return flushed - before.fleetprof_uploads_flushed_total >= requests;
+    }, { timeoutMs: 300_000, what: 'count in SQL like the replies\'' });
+    const done = performance.now();
+    return {
+      uploads: requests, perSecond: requests * 1000 / (done - began), ackedPerSecond: requests * 1e6 / duration_us,
+      lag_ms: done - answered, p50_us, p99_us, max_us,
+    };
+  });
+  const [metrics, after] = [await collector.metrics(), threadTimes(pid)];
+  const { uploads } = result;
+  return {
+    ...result,
+    http_us: (after.http - threads.http) / uploads,
+    spool_us: (after.spool - threads.spool) / uploads,
+    writer_us: (after.writer - threads.writer) / uploads,
+    perSync: uploads / (metrics.fleetprof_spool_commits_total - before.fleetprof_spool_commits_total),
+    perFlush: uploads / (metrics.fleetprof_flushes_total - before.fleetprof_flushes_total),
+  };
+}
+
+/** One of the others. @param {Postgres} postgres @param {Peer} peer @param {Load} load */
+export async function measurePeer(postgres, peer, load) {
+  const result = await costOf(postgres, peer.pid, async () => {
+    const { requests, duration_us, p50_us, p99_us, max_us } = await post(peer.port, load);
+    return { uploads: requests, perSecond: requests * 1e6 / duration_us, p50_us, p99_us, max_us };
+  });
+  await peer.emptied();
+  return result;
+}

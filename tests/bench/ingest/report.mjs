@@ -1,0 +1,79 @@
+/** The figures as text. */
+
+/**
+ * @typedef {Record<string, number>} Figures
+ * @typedef {{ size: string, count: number, jsonBytes: number, gzipBytes: number, idleMiB: number, limit_us: number,
+ *             fleetprof: Figures, half: Figures, stages: Figures, peers: any[] }} Result
+ */
+
+/** @param {number[]} numbers */
+export const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+/** The median of each figure. @param {Figures[]} rounds @returns {Figures} */
+export const medians = (rounds) => Object.fromEntries(
+  Object.keys(rounds[0]).map((key) => [key, median(rounds.map((round) => round[key]))]));
+
+const ms = (/** @type {number} */ us) => (us / 1000).toFixed(1);
+const kB = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1);
+
+/** @param {string} name @param {Figures} figures */
+const line = (name, { perSecond, p50_us, p99_us, cpu_us, databaseCpu_us, walBytes, diskBytes, peakMiB }) => console.log(
+  `  ${name.padEnd(22)} ${perSecond.toFixed(0).padStart(6)} /s   reply p50 ${ms(p50_us)} p99 ${ms(p99_us)} ms   CPU ${cpu_us.toFixed(0)} + database `
+  + `${databaseCpu_us.toFixed(0)} µs   WAL ${kB(walBytes)} disk ${kB(diskBytes)} kB   peak ${peakMiB.toFixed(0)} MiB`);
+
+/** Processor time before the database: all threads but the writer. @param {Figures} figures */
+const before = ({ http_us, spool_us }) => http_us + spool_us;
+
+/** @param {Result} result */
+export function printSize({ size, count, jsonBytes, gzipBytes, idleMiB, fleetprof, half, stages, limit_us, peers }) {
+  console.log(`\n${size}: ${count} different bodies, ${kB(gzipBytes)} kB gzip, ${kB(jsonBytes)} kB of JSON; ${stages.keys} rows an upload, 1,000 merged`);
+  line('fleetprofd', fleetprof);
+  for (const { name, ...figures } of peers) line(name, figures);
+  line('fleetprofd, half load', half);
+  const { inflate, parse, decode, fold, encode, merge } = stages;
+  const steps = { inflate, parse, decode, fold, encode };
+  const inside = Object.values(steps).reduce((sum, step) => sum + step, 0);
+  const stage = (/** @type {[string, number][]} */ entries) => entries.map(([name, us]) => `${name} ${us.toFixed(0)}`).join(', ');
+  console.log(`  µs an upload: ${stage([['HTTP', Math.max(0, fleetprof.http_us - inside)], ...Object.entries(steps), ['spool', fleetprof.spool_us],
+    ['merge', merge], ['flush', Math.max(0, fleetprof.writer_us - merge)], ['database', fleetprof.databaseCpu_us]])}`);
+  console.log(`  inflate + parse alone ${limit_us.toFixed(0)} µs; before the database ${before(fleetprof).toFixed(0)} µs`);
+  console.log(`  ${fleetprof.perSync.toFixed(1)} uploads a sync, ${fleetprof.perFlush.toFixed(0)} a flush; acknowledged ${fleetprof.ackedPerSecond.toFixed(0)} /s, `
+    + `the last in SQL ${(fleetprof.lag_ms / 1000).toFixed(2)} s after its reply; idle ${idleMiB.toFixed(1)} MiB, record ${kB(stages.record_bytes)} kB`);
+}
+
+/** @param {{ byWindow: any[], byCount: any[] }} curves */
+export function printCurve({ byWindow, byCount }) {
+  const cost = (/** @type {Figures} */ { perFlush, writer_us, databaseCpu_us, walBytes }) =>
+    `${perFlush.toFixed(0).padStart(6)} a flush   writer ${writer_us.toFixed(0)} µs, database ${databaseCpu_us.toFixed(0)} µs, WAL ${kB(walBytes)} kB an upload`;
+  console.log('\nCost by flush.min_window, 500 uploads a second, medium');
+  for (const { seconds, ...figures } of byWindow) console.log(`  ${`${seconds} s`.padStart(9)} ${cost(figures)}`);
+  console.log('\nCost by number of uploads, full load, medium');
+  for (const { uploads, ...figures } of byCount) console.log(`  ${String(uploads).padStart(9)} ${cost(figures)}, ${figures.perSecond.toFixed(0)} /s, peak ${figures.peakMiB.toFixed(0)} MiB`);
+}
+
+/** @param {Result[]} results @param {string} spool what spool_bench printed */
+export function printAims(results, spool) {
+  const ratio = (/** @type {Result} */ { fleetprof, peers }, /** @type {number} */ peer) => fleetprof.perSecond / peers[peer].perSecond;
+  /** @type {[string, (result: Result) => number, (figure: number) => boolean, string][]} */
+  const aims = [
+    ['uploads/s over COPY jsonb, ≥ 4', (result) => ratio(result, 1), (figure) => figure >= 4, '×'],
+    ['uploads/s over Fastify, ≥ 8', (result) => ratio(result, 0), (figure) => figure >= 8, '×'],
+    ['CPU before the database over inflate + parse, ≤ 2', ({ fleetprof, limit_us }) => before(fleetprof) / limit_us, (figure) => figure <= 2, '×'],
+    ['reply p99 at half load, ≤ 20 ms', ({ half }) => half.p99_us / 1000, (figure) => figure <= 20, ' ms'],
+    ['in SQL after the reply, ≤ 10 s', ({ fleetprof }) => fleetprof.lag_ms / 1000, (figure) => figure <= 10, ' s'],
+    ['µs an upload in all, full load over half, < 1', ({ fleetprof, half }) => (fleetprof.cpu_us + fleetprof.databaseCpu_us) / (half.cpu_us + half.databaseCpu_us), (figure) => figure < 1, '×'],
+    ['memory at full load, ≤ 96 MiB', ({ fleetprof }) => fleetprof.peakMiB, (figure) => figure <= 96, ' MiB'],
+    ['memory idle, ≤ 16 MiB', ({ idleMiB }) => idleMiB, (figure) => figure <= 16, ' MiB'],
+  ];
+  console.log('\nAims');
+  for (const [aim, figure, met, unit] of aims) {
+    for (const result of results) {
+      const value = figure(result);
+      console.log(`  ${met(value) ? 'met   ' : 'missed'} ${aim.padEnd(52)} ${result.size.padEnd(7)} ${value.toFixed(2)}${unit}`);
+    }
+  }
+  for (const row of spool.trim().split('\n').slice(1)) {
+    const [group, , , value] = row.trim().split(/\s+/);
+    console.log(`  ${Number(value) >= 1.5 ? 'met   ' : 'missed'} ${'spool over SQLite, ≥ 1.5'.padEnd(52)} ${`of ${group}`.padEnd(7)} ${value}×`);
+  }
+}

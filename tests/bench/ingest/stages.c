@@ -1,0 +1,191 @@
+/*
+ * Stages: processor time of each step of an upload, on one thread, with nothing else in between.
+ *
+ *   stages BODIES SECONDS
+ *
+ * Runs the collector's own functions over the bodies and reads the thread's processor clock between
+ * the steps. Prints microseconds per upload; `merge` is the writer's step, the others are ingest's.
+ * `keys` are the rows an upload comes to when the first 1,000 are merged.
+ */
+#include "collector/base/clock.h"
+#include "collector/format/format.h"
+#include "collector/format/json.h"
+#include "collector/profile/fold.h"
+#include "collector/rollup/record.h"
+#include "collector/rollup/rollup.h"
+#include "tests/bench/ingest/bodies.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum stage {
+    STAGE_INFLATE,
+    STAGE_PARSE,
+    STAGE_DECODE,
+    STAGE_FOLD,
+    STAGE_ENCODE,
+    STAGE_MERGE,
+    STAGE_COUNT
+};
+
+enum { ARENA_MAX = 256 * 1024 * 1024, WINDOW = 1000 };
+
+struct bench {
+    struct fp_arena arena;
+    struct fp_arena writer_arena;
+    struct fp_buf record;
+    struct fp_rollup rollup;
+    struct fp_rollup_clock clock;
+    double spent_us[STAGE_COUNT];
+    double last_us;
+    size_t count;
+    size_t record_bytes;
+    double keys; /* per upload of the first window */
+};
+
+static const struct fp_format_limits limits = {
+    .max_inflated = 64 * 1024 * 1024,
+    .samples = 200000,
+    .stacks = 500000,
+    .frames = 100000,
+    .resources = 10000,
+    .entries = 50000,
+    .stack_depth = 2000,
+    .json_depth = 64,
+    .max_span_us = FP_US_PER_HOUR,
+};
+
+static _Noreturn void die(const char *what)
+{
+    fprintf(stderr, "stages: %s\n", what);
+    exit(1);
+}
+
+static double thread_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* What passed since the last call belongs to this stage. */
+static void note(struct bench *bench, enum stage stage)
+{
+    bench->spent_us[stage] += thread_us() - bench->last_us;
+    bench->last_us = thread_us();
+}
+
+/* Parsing is part of decoding: done once more, alone, and taken off it. */
+static void run_format(struct bench *bench, struct fp_str body, struct fp_profile *profile)
+{
+    const struct fp_inflate_input input = {body, FP_STR(""), limits.max_inflated};
+    struct fp_format_error error;
+    struct fp_str inflated;
+    struct fp_json json;
+    if (fp_inflate(&input, &bench->arena, &inflated, &error) != FP_FORMAT_OK)
+        die(error.detail);
+    note(bench, STAGE_INFLATE);
+    double before_us = bench->spent_us[STAGE_PARSE];
+    if (fp_json_parse(inflated, limits.json_depth, &bench->arena, &json, &error) != FP_FORMAT_OK)
+        die(error.detail);
+    fp_json_release(&json);
+    note(bench, STAGE_PARSE);
+    double parse_us = bench->spent_us[STAGE_PARSE] - before_us;
+    if (fp_format_decode(inflated, FP_STR(""), &limits, &bench->arena, profile, &error) !=
+        FP_FORMAT_OK)
+        die(error.detail);
+    note(bench, STAGE_DECODE);
+    bench->spent_us[STAGE_DECODE] -= parse_us;
+}
+
+static void run_merge(struct bench *bench)
+{
+    struct fp_record uploads;
+    fp_arena_clear(&bench->writer_arena);
+    if (fp_record_decode(bench->record.data, bench->record.len, &bench->writer_arena, &uploads) !=
+            FP_DELTA_OK ||
+        fp_rollup_add(&bench->rollup, &uploads.deltas[0]) == FP_ROLLUP_NO_ROOM)
+        die("merge");
+    note(bench, STAGE_MERGE);
+}
+
+static void end_window(struct bench *bench)
+{
+    size_t keys = 0;
+    for (size_t i = 0; i < FP_TABLE_COUNT; i++)
+        keys += bench->rollup.tables[i].count;
+    if (bench->keys <= 0)
+        bench->keys = (double)keys / WINDOW;
+    fp_rollup_clear(&bench->rollup, &bench->clock);
+    bench->last_us = thread_us();
+}
+
+/* What the request's head says; bodies.mjs always writes one. */
+static struct fp_str user_agent_of(struct fp_str whole)
+{
+    static const char name[] = "User-Agent: ";
+    const char *found = memmem(whole.ptr, whole.len, name, sizeof(name) - 1);
+    if (found == NULL)
+        die("a request has no User-Agent");
+    found += sizeof(name) - 1;
+    return (struct fp_str){found, strcspn(found, "\r")};
+}
+
+static void run_upload(struct bench *bench, const struct bodies_request *request)
+{
+    struct fp_str body = request->body;
+    const struct fp_fold_context context = {
+        .site = FP_STR("demo"),
+        .referer = FP_STR(""),
+        .user_agent = user_agent_of(request->whole),
+        .received_us = fp_clock_real_us(),
+        .body_bytes = (uint32_t)body.len,
+    };
+    struct fp_profile profile;
+    struct fp_delta delta;
+    bench->last_us = thread_us();
+    run_format(bench, body, &profile);
+    if (!fp_fold(&profile, &context, &bench->arena, &delta))
+        die("fold");
+    note(bench, STAGE_FOLD);
+    fp_record_add(&bench->record, &delta);
+    note(bench, STAGE_ENCODE);
+    run_merge(bench);
+    bench->record_bytes += bench->record.len;
+    fp_arena_clear(&bench->arena);
+    fp_buf_clear(&bench->record);
+    if (++bench->count % WINDOW == 0)
+        end_window(bench);
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench bench;
+    struct bodies bodies;
+    if (argc != 3)
+        die("usage: stages BODIES SECONDS");
+    if (!bodies_open(argv[1], &bodies))
+        return 1;
+    fp_arena_init(&bench.arena, ARENA_MAX);
+    fp_arena_init(&bench.writer_arena, ARENA_MAX);
+    fp_buf_init(&bench.record, ARENA_MAX);
+    fp_rollup_init(&bench.rollup, ARENA_MAX, ARENA_MAX);
+    bench.clock.now_us = fp_clock_real_us();
+    fp_rollup_clear(&bench.rollup, &bench.clock);
+    double until_us = thread_us() + strtod(argv[2], NULL) * 1e6;
+    while (thread_us() < until_us || bench.count < WINDOW)
+        run_upload(&bench, &bodies.requests[bench.count % bodies.count]);
+
+    static const char *const names[STAGE_COUNT] = {"inflate", "parse",  "decode",
+                                                   "fold",    "encode", "merge"};
+    for (size_t i = 0; i < STAGE_COUNT; i++)
+        printf("%s\"%s\":%.2f", i == 0 ? "{" : ",", names[i],
+               bench.spent_us[i] / (double)bench.count);
+    printf(",\"record_bytes\":%zu,\"keys\":%.0f}\n", bench.record_bytes / bench.count, bench.keys);
+    fp_rollup_release(&bench.rollup);
+    fp_buf_release(&bench.record);
+    fp_arena_release(&bench.writer_arena);
+    fp_arena_release(&bench.arena);
+    return 0;
+}
