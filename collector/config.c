@@ -30,6 +30,9 @@ static void check_together(struct fp_config_loader *loader)
     if (config->spool_max_bytes / 4 < config->spool_segment_bytes)
         fp_config_complain(loader, mark_of(loader, "spool.max_bytes"),
                            "spool.max_bytes: must be at least four times spool.segment_bytes");
+    if (fp_str_equal(config->dead_letters_path, config->spool_path))
+        fp_config_complain(loader, mark_of(loader, "dead_letters.path"),
+                           "dead_letters.path: is the same directory as spool.path");
     if (config->rules->max_body > config->rules->body_memory)
         fp_config_complain(
             loader, mark_of(loader, "limits.max_body"),
@@ -190,7 +193,8 @@ struct fp_config *fp_config_load(const char *file, struct fp_buf *errors)
 
 static bool holds_text(const struct fp_setting *setting)
 {
-    return setting->type == FP_SETTING_TEXT || setting->type == FP_SETTING_PATH;
+    return setting->type == FP_SETTING_TEXT || setting->type == FP_SETTING_PATH ||
+           setting->type == FP_SETTING_PATH_OR_NONE;
 }
 
 static bool is_same(const struct fp_setting *setting, const void *a, const void *b)

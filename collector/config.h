@@ -24,6 +24,8 @@ struct fp_config {
     uint64_t spool_max_bytes;
     uint64_t spool_segment_bytes;
     int64_t spool_keep_us;
+    struct fp_str dead_letters_path; /* "": none are kept */
+    uint64_t dead_letters_max_bytes;
     uint32_t http_threads;
     uint32_t connections;
     int64_t timeout_us;

@@ -42,6 +42,12 @@ const struct fp_setting fp_settings[] = {
      .help = "Size of one file of the spool, preallocated; the largest record fits in one"},
     {"spool.keep", FP_SETTING_DURATION, IN_CONFIG(spool_keep_us), .value = "1h", .min = 0,
      .max = 30 * FP_US_PER_DAY, .help = "How long a file stays after all of it is in the database"},
+    {"dead_letters.path", FP_SETTING_PATH_OR_NONE, IN_CONFIG(dead_letters_path), .value = "",
+     .help = "Directory where bodies of refused uploads are kept, for one collector alone; made "
+             "when absent. They are raw user data. None are kept when empty"},
+    {"dead_letters.max_bytes", FP_SETTING_BYTES, IN_CONFIG(dead_letters_max_bytes),
+     .value = "64MiB", .min = MIB, .max = GIB,
+     .help = "Ceiling of that directory; past it the oldest are dropped"},
     {"limits.max_body", FP_SETTING_BYTES, IN_RULES(max_body), .value = "8MiB", .min = 1024,
      .max = GIB, .help = "Largest body of a request, as received"},
     {"limits.max_inflated", FP_SETTING_BYTES, IN_RULES(format.max_inflated), .value = "64MiB",
@@ -161,6 +167,7 @@ const char *fp_setting_type_name(enum fp_setting_type type)
     static const char *const names[] = {
         [FP_SETTING_TEXT] = "a text",
         [FP_SETTING_PATH] = "an absolute path",
+        [FP_SETTING_PATH_OR_NONE] = "an absolute path, or \"\" for none",
         [FP_SETTING_ADDRESS] = "an address",
         [FP_SETTING_DURATION] = "a duration such as 250ms or 7d",
         [FP_SETTING_BYTES] = "a size such as 8MiB",
@@ -237,6 +244,9 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
     case FP_SETTING_PATH:
         wrong = fp_value_check_path(text);
         break;
+    case FP_SETTING_PATH_OR_NONE:
+        wrong = text.len > 0 ? fp_value_check_path(text) : NULL;
+        break;
     case FP_SETTING_NAME:
         wrong = fp_value_check_name(text);
         break;
@@ -289,7 +299,7 @@ static void print_setting(const struct fp_setting *setting, const char *indent, 
     bool first_of_site = setting->home == FP_HOME_SITE && strcmp(key, "name") == 0;
     print_comment(indent, setting->help, out);
     print_facts(setting, indent, out);
-    bool quoted = setting->type == FP_SETTING_ADDRESS;
+    bool quoted = setting->type == FP_SETTING_ADDRESS || setting->value[0] == '\0';
     fp_buf_addf(out, "%s%s: %s%s%s\n", first_of_site ? "  - " : indent, key, quoted ? "\"" : "",
                 setting->value, quoted ? "\"" : "");
 }

@@ -10,6 +10,7 @@
 enum fp_setting_type {
     FP_SETTING_TEXT,
     FP_SETTING_PATH,
+    FP_SETTING_PATH_OR_NONE,
     FP_SETTING_ADDRESS,
     FP_SETTING_DURATION, /* int64_t microseconds */
     FP_SETTING_BYTES,    /* an integer of 4 or 8 bytes, as a count is */

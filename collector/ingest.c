@@ -34,6 +34,7 @@ struct fp_workbench {
 
 struct fp_ingest {
     struct fp_spool *spool;
+    struct fp_dead_letters *letters; /* NULL: refused bodies are not kept */
     struct fp_metrics *metrics;
     struct fp_nonce_table *nonces;
     atomic_size_t body_bytes; /* held by bodies in flight */
@@ -72,6 +73,11 @@ struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *me
     ingest->rules = fp_rules_ref(rules);
     ingest->bench_max = workers;
     return ingest;
+}
+
+void fp_ingest_set_dead_letters(struct fp_ingest *ingest, struct fp_dead_letters *letters)
+{
+    ingest->letters = letters;
 }
 
 static void free_bench(struct fp_workbench *bench)
@@ -448,4 +454,32 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
                    fp_spool_error_text(ticket->result));
     problem->retry_s = RETRY_FULL_S;
     return false;
+}
+
+/* ---- refused bodies ---- */
+
+bool fp_ingest_keeps_refused(const struct fp_ingest *ingest)
+{
+    return ingest->letters != NULL;
+}
+
+void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *upload,
+                            const struct fp_problem *problem, struct fp_buf *body)
+{
+    unsigned status = problem->status;
+    bool is_kept = status == 400 || status == 413 || status == 415 || status == 422;
+    if (ingest->letters == NULL || !is_kept) {
+        fp_buf_release(body);
+        return;
+    }
+    const struct fp_letter letter = {
+        .received_us = fp_clock_real_us(),
+        .site = upload->site->name,
+        .problem = *problem,
+        .origin = upload->origin,
+        .content_type = upload->content_type,
+        .encoding = upload->encoding,
+        .format = upload->format,
+    };
+    fp_dead_letters_add(ingest->letters, &letter, body);
 }

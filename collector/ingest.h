@@ -13,6 +13,7 @@
 
 #include "collector/base/base.h"
 #include "collector/base/metrics.h"
+#include "collector/dead_letters.h"
 #include "collector/ingest_problem.h"
 #include "collector/ingest_rules.h"
 #include "collector/spool/spool.h"
@@ -25,6 +26,10 @@ struct fp_ingest;
  */
 struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *metrics,
                                    struct fp_rules *rules, unsigned workers) FP_MUST_CHECK;
+
+/* From now on refused bodies go there; NULL (as at first): nowhere. Before the first request; the
+ * letters must outlive it. */
+void fp_ingest_set_dead_letters(struct fp_ingest *ingest, struct fp_dead_letters *letters);
 
 /* Frees it. No request may be under way. */
 void fp_ingest_free(struct fp_ingest *ingest);
@@ -70,6 +75,8 @@ struct fp_upload {
     struct fp_str format;   /* `?format=`, "" when the shape decides */
     struct fp_str referer;
     struct fp_str user_agent;
+    struct fp_str origin;       /* the admitted one, "" for none; like the next for a letter only */
+    struct fp_str content_type; /* the header */
 };
 
 struct fp_workbench;
@@ -97,6 +104,17 @@ void fp_ingest_commit(struct fp_ticket *ticket);
 
 /* After done: true when the record is durable, else nothing is stored and *problem says why. */
 bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *problem) FP_MUST_CHECK;
+
+/* Whether refused bodies are kept at all. */
+bool fp_ingest_keeps_refused(const struct fp_ingest *ingest);
+
+/*
+ * Keeps the body of a request that was admitted and then refused for what it holds (400, 413, 415,
+ * 422) as a dead letter, if such are kept. Takes the body's memory and leaves the buffer empty;
+ * upload->body is not looked at.
+ */
+void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *upload,
+                            const struct fp_problem *problem, struct fp_buf *body);
 
 /* How many tickets wait for the spool. Once 0 after fp_spool_stop_appends, done is called no more.
  */

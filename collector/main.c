@@ -7,6 +7,7 @@
 #include "collector/base/log.h"
 #include "collector/base/metrics.h"
 #include "collector/config.h"
+#include "collector/dead_letters.h"
 #include "collector/http/admin.h"
 #include "collector/http/http.h"
 #include "collector/ingest.h"
@@ -43,6 +44,7 @@ struct collector {
     struct fp_config *config;
     struct fp_metrics *metrics;
     struct fp_spool *spool;
+    struct fp_dead_letters *letters; /* NULL: none are kept */
     struct fp_ingest *ingest;
     struct fp_writer *writer;
     struct fp_admin *admin;
@@ -75,6 +77,20 @@ static bool open_spool(struct collector *collector, struct fp_buf *detail)
     };
     return fp_spool_open(&settings, collector->metrics, &collector->spool, detail) == FP_SPOOL_OK ||
            fail("spool cannot be opened", detail);
+}
+
+/* Without a path none are kept, and that is fine. */
+static bool start_dead_letters(struct collector *collector)
+{
+    const struct fp_dead_letters_settings settings = {
+        .path = collector->config->dead_letters_path.ptr,
+        .max_bytes = collector->config->dead_letters_max_bytes,
+    };
+    if (collector->config->dead_letters_path.len == 0)
+        return true;
+    collector->letters = fp_dead_letters_start(&settings, collector->metrics);
+    fp_ingest_set_dead_letters(collector->ingest, collector->letters);
+    return collector->letters != NULL;
 }
 
 static struct fp_writer_pace pace_of(const struct fp_config *config)
@@ -156,7 +172,7 @@ static bool start(struct collector *collector, struct fp_buf *detail)
         return false;
     collector->ingest =
         fp_ingest_create(collector->spool, collector->metrics, config->rules, config->http_threads);
-    if (collector->ingest == NULL || !start_writer(collector))
+    if (collector->ingest == NULL || !start_dead_letters(collector) || !start_writer(collector))
         return fail("out of memory or threads", detail);
     return start_listeners(collector, detail);
 }
@@ -231,6 +247,7 @@ static void stop(struct collector *collector)
     fp_writer_stop(collector->writer);
     fp_admin_stop(collector->admin);
     fp_ingest_free(collector->ingest);
+    fp_dead_letters_stop(collector->letters);
     if (collector->spool != NULL)
         fp_spool_close(collector->spool);
     fp_metrics_free(collector->metrics);

@@ -70,6 +70,11 @@
     X(FLUSH_SECONDS, HISTOGRAM, "flush_seconds", "", "Duration of a flush")                        \
     X(FLUSH_ROWS, COUNTER, "flush_rows_total", "", "Fact rows written after merging")              \
     X(DATABASE_UP, GAUGE, "database_up", "", "1 while the writer has a connection")                \
+    X(DEAD_LETTERS_STORED, COUNTER, "dead_letters_total", "result=\"stored\"",                     \
+      "Refused bodies by what became of them")                                                     \
+    X(DEAD_LETTERS_DROPPED, COUNTER, "dead_letters_total", "result=\"dropped\"", "")               \
+    X(DEAD_LETTERS_EVICTED, COUNTER, "dead_letters_total", "result=\"evicted\"", "")               \
+    X(DEAD_LETTERS_BYTES, GAUGE, "dead_letters_bytes", "", "Bytes of dead letters on disk")        \
     X(CONNECTIONS, GAUGE, "connections", "", "Open connections of the public listener")
 
 enum fp_metric {

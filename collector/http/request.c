@@ -39,6 +39,7 @@ struct request {
     bool is_upload;   /* POST to a site's path, whatever becomes of it */
     bool has_problem; /* problem will be the reply */
     bool is_committing;
+    bool may_keep;          /* should it be refused for its body, that may become a dead letter */
     struct fp_str boundary; /* in MHD's memory of the headers */
     uint64_t announced_len; /* Content-Length, 0 when there is none */
     uint64_t spent_len;     /* charged to the site's budget */
@@ -136,7 +137,9 @@ static bool spend(struct request *request, const struct fp_budget_cost *cost)
 {
     request->has_problem =
         !fp_ingest_spend(request->site, cost, request->http->metrics, &request->problem);
-    if (!request->has_problem)
+    if (request->has_problem)
+        request->may_keep = false;
+    else
         request->spent_len += cost->of[FP_BUDGET_BYTES];
     return !request->has_problem;
 }
@@ -147,6 +150,13 @@ static void spend_announced(struct request *request)
     (void)spend(request,
                 &(struct fp_budget_cost){
                     {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = request->announced_len}});
+}
+
+/* Nothing is kept of people who ask for that, nor again of what comes from the dead letters. */
+static bool may_be_kept(const struct request *request)
+{
+    return fp_ingest_keeps_refused(request->http->ingest) && header(request, "Sec-GPC") == NULL &&
+           header(request, "Fleetprof-Replay") == NULL;
 }
 
 /* Decides, on the headers alone, what is to become of the request. */
@@ -166,8 +176,10 @@ static void route(struct request *request, const char *path, const char *method)
     if (request->has_problem || request->is_preflight)
         return;
     check_length(request);
-    if (!request->has_problem)
-        check_type(request);
+    if (request->has_problem)
+        return;
+    request->may_keep = may_be_kept(request);
+    check_type(request);
     if (!request->has_problem)
         spend_announced(request);
 }
@@ -303,13 +315,19 @@ static bool spend_received(struct request *request)
 
 static void append(struct request *request, const char *bytes, size_t len)
 {
-    if (len > request->body.max - request->body.len) {
+    bool is_large = len > request->body.max - request->body.len;
+    if (!is_large && make_room(request, len)) {
+        fp_buf_add(&request->body, bytes, len);
+        return;
+    }
+    request->may_keep = false;
+    if (request->has_problem)
+        return;
+    if (is_large) {
         refuse_large(request);
-    } else if (!make_room(request, len)) {
+    } else {
         refuse(request, 503, "there is no memory to receive the body just now");
         request->problem.retry_s = RETRY_S;
-    } else {
-        fp_buf_add(&request->body, bytes, len);
     }
 }
 
@@ -332,9 +350,11 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 {
     fp_metrics_add(request->http->metrics, FP_METRIC_BODY_BYTES, len);
     request->received_len += len;
-    if (!request->has_problem && request->is_upload && spend_received(request))
+    if (request->is_upload && !request->has_problem)
+        (void)spend_received(request);
+    if (request->is_upload && (!request->has_problem || request->may_keep))
         append(request, bytes, len);
-    if (request->has_problem)
+    if (request->has_problem && !request->may_keep)
         drop_body(request);
     return request->received_len <= DISCARD_MAX + request->body.max && !is_abandoned(request)
                ? MHD_YES
@@ -355,12 +375,11 @@ static void resume(void *context)
     MHD_resume_connection(request->connection);
 }
 
-static enum MHD_Result submit(struct request *request)
+static struct fp_upload describe(const struct request *request)
 {
-    struct fp_ingest *ingest = request->http->ingest;
     const char *format =
         MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, "format");
-    const struct fp_upload upload = {
+    return (struct fp_upload){
         .rules = request->rules,
         .site = request->site,
         .body = {(const char *)request->body.data, request->body.len},
@@ -369,9 +388,26 @@ static enum MHD_Result submit(struct request *request)
         .format = format != NULL ? fp_str_of(format) : FP_STR(""),
         .referer = header_or_empty(request, "Referer"),
         .user_agent = header_or_empty(request, "User-Agent"),
+        .origin = request->origin != NULL ? *request->origin : FP_STR(""),
+        .content_type = header_or_empty(request, "Content-Type"),
     };
+}
+
+static void keep_refused(struct request *request, const struct fp_upload *upload)
+{
+    struct fp_ingest *ingest = request->http->ingest;
+    fp_ingest_uncharge(ingest, request->body.cap);
+    fp_ingest_keep_refused(ingest, upload, &request->problem, &request->body);
+}
+
+static enum MHD_Result submit(struct request *request)
+{
+    struct fp_ingest *ingest = request->http->ingest;
+    const struct fp_upload upload = describe(request);
     request->received_us = fp_clock_monotonic_us();
     request->has_problem = !fp_ingest_prepare(ingest, &upload, &request->ticket, &request->problem);
+    if (request->has_problem && request->may_keep)
+        keep_refused(request, &upload);
     drop_body(request);
     if (request->has_problem)
         return reply(request);
@@ -387,8 +423,14 @@ static enum MHD_Result submit(struct request *request)
 
 static enum MHD_Result finish(struct request *request)
 {
-    bool is_new_upload = request->is_upload && !request->is_committing && !request->has_problem;
-    return is_new_upload ? submit(request) : reply(request);
+    bool is_new = request->is_upload && !request->is_committing;
+    if (is_new && !request->has_problem)
+        return submit(request);
+    if (is_new && request->may_keep) {
+        const struct fp_upload upload = describe(request);
+        keep_refused(request, &upload);
+    }
+    return reply(request);
 }
 
 // NOLINTNEXTLINE(readability-function-size): the parameters are MHD's

@@ -13,10 +13,12 @@ static const struct {
     const char *errors;
 } bad_cases[] = {
     {ADDED, "lisen: 127.0.0.1:1\n",
-     "5:1: lisen: is not a setting; known here: listen, admin, database, spool, limits, http, "
+     "5:1: lisen: is not a setting; known here: listen, admin, database, spool, dead_letters, "
+     "limits, http, "
      "flush, retention, privacy, sites\n"},
     {ADDED, "limits.samples: 5\n",
-     "5:1: limits.samples: is not a setting; known here: listen, admin, database, spool, limits, "
+     "5:1: limits.samples: is not a setting; known here: listen, admin, database, spool, "
+     "dead_letters, limits, "
      "http, flush, retention, privacy, sites\n"},
     {ADDED, "limits: {sample: 5}\n",
      "5:10: limits.sample: is not a setting; known here: max_body, max_inflated, samples, stacks, "
@@ -24,7 +26,8 @@ static const struct {
      "connections, timeout\n"},
     {ADDED, "? [a]\n: b\n", "5:3: a setting's name must be a text, this is a list\n"},
     {ADDED, "<<: {samples: 5}\n",
-     "5:1: <<: is not a setting; known here: listen, admin, database, spool, limits, http, flush, "
+     "5:1: <<: is not a setting; known here: listen, admin, database, spool, dead_letters, limits, "
+     "http, flush, "
      "retention, privacy, sites\n"},
     {ADDED, "listen: 127.0.0.1:8601\n", "5:1: listen: is given twice; leave one out\n"},
     {ADDED, "spool: {path: /other}\n", "5:1: spool: is given twice; leave one out\n"},
@@ -264,6 +267,14 @@ static const struct {
      "listen: 127.0.0.1:8600\ndatabase: dbname=x\nspool: {path: /s, max_bytes: 32MiB}\nsites: "
      "[{name: a, key: k}]\n",
      "3:30: spool.max_bytes: must be at least four times spool.segment_bytes\n"},
+    {WHOLE,
+     "listen: 127.0.0.1:8600\ndatabase: dbname=x\nspool: {path: /s}\ndead_letters: {path: /s}\n"
+     "sites: [{name: a, key: k}]\n",
+     "4:22: dead_letters.path: is the same directory as spool.path\n"},
+    {WHOLE,
+     "listen: 127.0.0.1:8600\ndatabase: dbname=x\nspool: {path: /s}\ndead_letters: {path: s}\n"
+     "sites: [{name: a, key: k}]\n",
+     "4:22: dead_letters.path: \"s\" is not an absolute path; begin it with /\n"},
     {WHOLE,
      "listen: nowhere\ndatabase: dbname=x\nspool: {path: /s, keep: 1}\nlimits: {frames: 0}\n",
      "1:9: listen: \"nowhere\" is not an address; write host:port, [IPv6]:port or unix:/path\n"

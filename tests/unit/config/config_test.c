@@ -129,6 +129,8 @@ static void defaults_are_those_of_the_contract(void **state)
     assert_true(rules->format.max_span_us == FP_US_PER_HOUR);
     assert_true(config->retention_upload_ids_us == 7 * FP_US_PER_DAY);
     assert_true(config->spool_keep_us == FP_US_PER_HOUR);
+    assert_int_equal(config->dead_letters_path.len, 0);
+    assert_true(config->dead_letters_max_bytes == 64 << 20);
     assert_false(rules->keep_query);
     assert_false(rules->honour_gpc);
     assert_false(rules->sites[0].require_token);
@@ -147,6 +149,7 @@ static void every_setting_is_stored_where_it_belongs(void **state)
                               "flush: {min_window: 1ms, max_window: 2m}\n"
                               "retention: {facts: 2d, upload_log: 3d, upload_ids: 4h}\n"
                               "privacy: {keep_query: true, honour_gpc: true}\n"
+                              "dead_letters: {path: /letters, max_bytes: 2MiB}\n"
                               "http: {threads: 5}\n",
                   "sites: [{key: k, name: a, origins: [\"null\", capacitor://localhost]}]\n");
     assert_int_equal(config->admin.sa.ss_family, AF_INET6);
@@ -161,6 +164,8 @@ static void every_setting_is_stored_where_it_belongs(void **state)
     assert_true(config->retention_upload_log_us == 3 * FP_US_PER_DAY);
     assert_true(config->retention_upload_ids_us == 4 * FP_US_PER_HOUR);
     assert_true(config->rules->keep_query && config->rules->honour_gpc);
+    assert_string_equal(config->dead_letters_path.ptr, "/letters");
+    assert_true(config->dead_letters_max_bytes == 2 << 20);
     assert_int_equal(config->http_threads, 5);
     assert_string_equal(config->rules->sites[0].origins.items[0].ptr, "null");
     fp_config_free(config);
