@@ -17,6 +17,7 @@
 #define IN_CONFIG(field_) FIELD(FP_HOME_CONFIG, struct fp_config, field_)
 #define IN_PACE(field_) IN_CONFIG(field_), .reloadable = true
 #define IN_RULES(field_) FIELD(FP_HOME_RULES, struct fp_rules, field_), .reloadable = true
+#define IN_CEILINGS(kind_) IN_RULES(ceilings.names[kind_]), .min = 1, .max = 10000000
 #define IN_SITE(field_) FIELD(FP_HOME_SITE, struct fp_site, field_), .reloadable = true
 
 /* Settings of one section stand together, in the order in which they are printed. */
@@ -77,10 +78,38 @@ const struct fp_setting fp_settings[] = {
      .max = 64 * GIB,
      .help = "Memory of all bodies being received; past it uploads are answered with 503"},
     {"limits.connections", FP_SETTING_COUNT, IN_CONFIG(connections), .value = "1024", .min = 1,
-     .max = 1000000, .help = "Open connections; more wait in the kernel's queue"},
+     .max = 1000000,
+     .help = "Open connections; when one more comes, the one that has been idle for longest is "
+             "closed"},
+    {"limits.connections_per_address", FP_SETTING_COUNT, IN_CONFIG(connections_per_address),
+     .value = "0", .min = 0, .max = 1000000,
+     .help = "Open connections of one address, further ones are closed at once; 0: no limit. Not "
+             "behind a proxy, whose address all have"},
     {"limits.timeout", FP_SETTING_DURATION, IN_CONFIG(timeout_us), .value = "30s",
      .min = FP_US_PER_S, .max = FP_US_PER_HOUR,
      .help = "A connection without traffic for so long is closed; whole seconds"},
+    {"limits.request_timeout", FP_SETTING_DURATION, IN_CONFIG(request_timeout_us), .value = "60s",
+     .min = FP_US_PER_S, .max = FP_US_PER_HOUR,
+     .help = "Time for the headers of a request, and again for its body; then the connection is "
+             "closed, traffic or not"},
+    {"ceilings.frames", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_FRAME), .value = "50000",
+     .help = "New functions of a site in an hour; above that, here and below, a name becomes "
+             "(overflow). One that the site used in this hour or the last is not new"},
+    {"ceilings.stacks", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_STACK), .value = "500000",
+     .help = "New stacks of a site in an hour"},
+    {"ceilings.timing_names", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_TIMING), .value = "5000",
+     .help = "New names of marks and measures of a site in an hour"},
+    {"ceilings.routes", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_ROUTE), .value = "1000",
+     .help = "New routes of a site in an hour"},
+    {"ceilings.releases", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_RELEASE), .value = "200",
+     .help = "New releases of a site in an hour"},
+    {"ceilings.segments", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_SEGMENT), .value = "2000",
+     .help = "New combinations of dimensions of a site in an hour; above that the environment "
+             "becomes (overflow), then the release, then the route"},
+    {"ceilings.memory", FP_SETTING_BYTES, IN_RULES(ceilings.memory), .value = "64MiB", .min = MIB,
+     .max = 64 * GIB,
+     .help = "Memory for the names of all sites together; when it is used up new names become "
+             "(overflow)"},
     {"http.threads", FP_SETTING_COUNT, IN_CONFIG(http_threads), .value = "2", .min = 1, .max = 256,
      .help = "Threads that take and decode uploads"},
     {"flush.min_window", FP_SETTING_DURATION, IN_PACE(flush_min_window_us), .value = "250ms",

@@ -37,6 +37,7 @@ struct fp_ingest {
     struct fp_dead_letters *letters; /* NULL: refused bodies are not kept */
     struct fp_metrics *metrics;
     struct fp_nonce_table *nonces;
+    struct fp_ceilings *ceilings;
     atomic_size_t body_bytes; /* held by bodies in flight */
     atomic_size_t committing; /* tickets between commit and the end of done */
 
@@ -63,8 +64,11 @@ struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *me
     if (ingest == NULL)
         return NULL;
     ingest->nonces = fp_nonce_table_create(NONCES);
-    if (ingest->nonces == NULL || pthread_mutex_init(&ingest->lock, NULL) != 0) {
+    ingest->ceilings = fp_ceilings_create(metrics);
+    if (ingest->nonces == NULL || ingest->ceilings == NULL ||
+        pthread_mutex_init(&ingest->lock, NULL) != 0) {
         fp_nonce_table_free(ingest->nonces);
+        fp_ceilings_free(ingest->ceilings);
         free(ingest);
         return NULL;
     }
@@ -98,6 +102,7 @@ void fp_ingest_free(struct fp_ingest *ingest)
     }
     fp_rules_unref(ingest->rules);
     fp_nonce_table_free(ingest->nonces);
+    fp_ceilings_free(ingest->ceilings);
     pthread_mutex_destroy(&ingest->lock);
     free(ingest);
 }
@@ -300,6 +305,8 @@ static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
         .rate_ppm = rate_ppm,
         .received_us = work->received_us,
         .body_bytes = (uint32_t)received_len, /* at most limits.max_body, 1 GiB */
+        .ceilings = work->ingest->ceilings,
+        .ceiling_limits = &upload->rules->ceilings,
     };
     struct fp_delta delta;
     if (!fp_fold(&profile, &context, &bench->arena, &delta)) {

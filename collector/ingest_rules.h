@@ -12,6 +12,7 @@
 #include "collector/base/base.h"
 #include "collector/budget.h"
 #include "collector/format/format.h"
+#include "collector/profile/ceilings.h"
 #include "collector/profile/scrub.h"
 
 #include "page_token/page_token.h"
@@ -48,6 +49,7 @@ struct fp_rules {
     size_t upload_memory;           /* bytes of working memory of one upload */
     size_t body_memory;             /* bytes of all bodies in flight together */
     struct fp_format_limits format; /* ceilings of one upload */
+    struct fp_ceiling_limits ceilings;
     bool keep_query;                /* query strings stay in URLs */
     bool honour_gpc;                /* an upload with `Sec-GPC: 1` is refused */
 };
