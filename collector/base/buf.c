@@ -14,18 +14,17 @@ void fp_buf_init(struct fp_buf *buf, size_t max)
     *buf = (struct fp_buf){.max = max};
 }
 
-/* Makes room for `more` bytes after the present ones. */
-static bool make_room(struct fp_buf *buf, size_t more)
+uint8_t *fp_buf_grow(struct fp_buf *buf, size_t len)
 {
     if (buf->failed)
-        return false;
-    if (buf->data != NULL && buf->cap - buf->len >= more)
-        return true;
-    if (more > buf->max - buf->len) {
+        return NULL;
+    if (buf->data != NULL && buf->cap - buf->len >= len)
+        return buf->data + buf->len;
+    if (len > buf->max - buf->len) {
         buf->failed = true;
-        return false;
+        return NULL;
     }
-    size_t needed = buf->len + more;
+    size_t needed = buf->len + len;
     size_t cap = buf->cap > buf->max / 2 ? buf->max : buf->cap * 2;
     if (cap < CAP_MIN)
         cap = CAP_MIN < buf->max ? CAP_MIN : buf->max;
@@ -34,19 +33,11 @@ static bool make_room(struct fp_buf *buf, size_t more)
     uint8_t *data = realloc(buf->data, cap > 0 ? cap : 1);
     if (data == NULL) {
         buf->failed = true;
-        return false;
+        return NULL;
     }
     buf->data = data;
     buf->cap = cap;
-    return true;
-}
-
-void fp_buf_add(struct fp_buf *buf, const void *bytes, size_t len)
-{
-    if (len == 0 || !make_room(buf, len))
-        return;
-    memcpy(buf->data + buf->len, bytes, len);
-    buf->len += len;
+    return buf->data + buf->len;
 }
 
 void fp_buf_addf(struct fp_buf *buf, const char *format, ...)
@@ -75,11 +66,6 @@ void fp_buf_addf(struct fp_buf *buf, const char *format, ...)
         }
     }
     va_end(again);
-}
-
-uint8_t *fp_buf_reserve(struct fp_buf *buf, size_t len)
-{
-    return make_room(buf, len) ? buf->data + buf->len : NULL;
 }
 
 void fp_buf_clear(struct fp_buf *buf)

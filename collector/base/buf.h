@@ -20,15 +20,30 @@ struct fp_buf {
 /* Makes an empty buffer that never grows past max bytes. */
 void fp_buf_init(struct fp_buf *buf, size_t max);
 
+/* Makes room for len more bytes and returns where to write them, NULL on failure; the caller adds
+ * to `len`. The slow way of fp_buf_reserve. */
+uint8_t *fp_buf_grow(struct fp_buf *buf, size_t len);
+
+/* The same, without a call when there is room already. */
+static inline uint8_t *fp_buf_reserve(struct fp_buf *buf, size_t len)
+{
+    if (buf->data == NULL || buf->failed || buf->cap - buf->len < len)
+        return fp_buf_grow(buf, len);
+    return buf->data + buf->len;
+}
+
 /* Appends len bytes. */
-void fp_buf_add(struct fp_buf *buf, const void *bytes, size_t len);
+static inline void fp_buf_add(struct fp_buf *buf, const void *bytes, size_t len)
+{
+    uint8_t *to = len > 0 ? fp_buf_reserve(buf, len) : NULL;
+    if (to == NULL)
+        return;
+    memcpy(to, bytes, len);
+    buf->len += len;
+}
 
 /* Appends text made by printf's rules. */
 void fp_buf_addf(struct fp_buf *buf, const char *format, ...) FP_PRINTF(2, 3);
-
-/* Makes room for len more bytes and returns where to write them, NULL on failure; the caller adds
- * to `len`. */
-uint8_t *fp_buf_reserve(struct fp_buf *buf, size_t len);
 
 /* Empties the buffer and clears `failed`, keeping its memory. */
 void fp_buf_clear(struct fp_buf *buf);

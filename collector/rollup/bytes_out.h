@@ -25,14 +25,16 @@ static inline void put_fixed64(struct fp_buf *out, uint64_t value)
 /* LEB128: seven bits a byte, low ones first. */
 static inline void put_varint(struct fp_buf *out, uint64_t value)
 {
-    uint8_t bytes[10];
-    size_t len = 0;
+    enum { LONGEST = 10 };
+    uint8_t *to = fp_buf_reserve(out, LONGEST);
+    if (to == NULL)
+        return;
     while (value >= 0x80) {
-        bytes[len++] = (uint8_t)(value | 0x80);
+        *to++ = (uint8_t)(value | 0x80);
         value >>= 7;
     }
-    bytes[len++] = (uint8_t)value;
-    fp_buf_add(out, bytes, len);
+    *to++ = (uint8_t)value;
+    out->len = (size_t)(to - out->data);
 }
 
 /* Small negative numbers stay small. */
