@@ -15,6 +15,7 @@ enum id_tag {
     TAG_FRAME = 'F',
     TAG_STACK = 'K',
     TAG_TIMING = 'T',
+    TAG_SESSION = 'U',
 };
 
 static uint64_t hash_kind(enum id_tag tag, const uint64_t *numbers, size_t number_count,
@@ -64,4 +65,10 @@ uint64_t fp_timing_id(uint64_t site_id, enum fp_timing_kind kind, struct fp_str 
 {
     const uint64_t numbers[] = {site_id, (uint64_t)kind};
     return hash_kind(TAG_TIMING, numbers, COUNT(numbers), &name, 1);
+}
+
+uint64_t fp_session_id(uint64_t site_id, const struct fp_uuid *upload_id)
+{
+    const struct fp_str bytes = {(const char *)upload_id->bytes, sizeof(upload_id->bytes)};
+    return hash_kind(TAG_SESSION, &site_id, 1, &bytes, 1) & INT64_MAX;
 }

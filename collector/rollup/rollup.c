@@ -1,15 +1,15 @@
 /*
  * Rollup: adds deltas, table by table.
  */
-#include "collector/rollup/rollup.h"
-
 #include "collector/base/clock.h"
 #include "collector/rollup/ids.h"
+#include "collector/rollup/rollup_internal.h"
 
 #include <endian.h>
 
 #define ID_WORDS 1
 #define FACT_WORDS (sizeof(struct fp_fact_key) / sizeof(int64_t))
+#define MEASURE_FRAME_WORDS (sizeof(struct fp_measure_frame_key) / sizeof(int64_t))
 #define CLAIM_WORDS (sizeof(struct fp_claim_key) / sizeof(int64_t))
 
 static const struct {
@@ -28,17 +28,13 @@ static const struct {
     [FP_TABLE_STACK_FACT] = {sizeof(struct fp_stack_fact), FACT_WORDS},
     [FP_TABLE_TIMING_FACT] = {sizeof(struct fp_timing_fact), FACT_WORDS},
     [FP_TABLE_TIMING_BIN_FACT] = {sizeof(struct fp_timing_bin_fact), FACT_WORDS},
+    [FP_TABLE_MEASURE_FACT] = {sizeof(struct fp_measure_fact), FACT_WORDS},
+    [FP_TABLE_MEASURE_FRAME_FACT] = {sizeof(struct fp_measure_frame_fact), MEASURE_FRAME_WORDS},
+    [FP_TABLE_SESSION] = {sizeof(struct fp_session_row), FACT_WORDS},
+    [FP_TABLE_TIMELINE] = {sizeof(struct fp_timeline_row), FACT_WORDS},
+    [FP_TABLE_EVENT] = {sizeof(struct fp_event_row), FACT_WORDS},
     [FP_TABLE_UPLOAD] = {sizeof(struct fp_upload_row), CLAIM_WORDS},
     [FP_TABLE_LOAD] = {sizeof(struct fp_load_row), CLAIM_WORDS},
-};
-
-/* A delta on its way into the rollup, with what all its rows share. */
-struct addition {
-    struct fp_rollup *rollup;
-    const struct fp_delta *delta;
-    int64_t site_id;
-    int64_t segment_id;
-    int64_t bucket_us;
 };
 
 void fp_rollup_init(struct fp_rollup *rollup, size_t full_bytes, size_t max_bytes)
@@ -108,12 +104,12 @@ struct fp_claim_key fp_claim_key(const struct fp_uuid *id, int64_t site_id)
     return (struct fp_claim_key){uuid_word(id->bytes), uuid_word(id->bytes + 8), site_id};
 }
 
-static bool copy_text(const struct addition *add, struct fp_str text, struct fp_str *copy)
+bool fp_addition_text(const struct fp_addition *add, struct fp_str text, struct fp_str *copy)
 {
     return fp_arena_copy(&add->rollup->texts, text, copy);
 }
 
-static void *put_id(const struct addition *add, enum fp_rollup_table table, uint64_t id,
+static void *put_id(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
                     bool *added)
 {
     int64_t key = (int64_t)id;
@@ -121,21 +117,21 @@ static void *put_id(const struct addition *add, enum fp_rollup_table table, uint
 }
 
 /* The fact row of this upload's segment and bucket, zero when new. */
-static void *put_fact(const struct addition *add, enum fp_rollup_table table, uint64_t id,
+static void *put_fact(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
                       int64_t part, bool *added)
 {
     struct fp_fact_key key = {add->segment_id, add->bucket_us, (int64_t)id, part};
     return fp_rows_put(&add->rollup->tables[table], &key.segment_id, added);
 }
 
-static void *find_or_add_fact(const struct addition *add, enum fp_rollup_table table, uint64_t id,
-                              int64_t part)
+void *fp_addition_fact(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
+                       int64_t part)
 {
     bool added;
     return put_fact(add, table, id, part, &added);
 }
 
-static bool add_segment(const struct addition *add)
+static bool add_segment(const struct fp_addition *add)
 {
     bool added;
     struct fp_segment_row *row = put_id(add, FP_TABLE_SEGMENT, (uint64_t)add->segment_id, &added);
@@ -143,21 +139,21 @@ static bool add_segment(const struct addition *add)
         return row != NULL;
     const struct fp_segment *names = &add->delta->segment;
     row->names.rate_ppm = names->rate_ppm;
-    return copy_text(add, names->site, &row->names.site) &&
-           copy_text(add, names->route, &row->names.route) &&
-           copy_text(add, names->release, &row->names.release) &&
-           copy_text(add, names->environment, &row->names.environment) &&
-           copy_text(add, names->variant, &row->names.variant) &&
-           copy_text(add, names->browser, &row->names.browser) &&
-           copy_text(add, names->os, &row->names.os) &&
-           copy_text(add, names->device, &row->names.device) &&
-           copy_text(add, names->thread, &row->names.thread);
+    return fp_addition_text(add, names->site, &row->names.site) &&
+           fp_addition_text(add, names->route, &row->names.route) &&
+           fp_addition_text(add, names->release, &row->names.release) &&
+           fp_addition_text(add, names->environment, &row->names.environment) &&
+           fp_addition_text(add, names->variant, &row->names.variant) &&
+           fp_addition_text(add, names->browser, &row->names.browser) &&
+           fp_addition_text(add, names->os, &row->names.os) &&
+           fp_addition_text(add, names->device, &row->names.device) &&
+           fp_addition_text(add, names->thread, &row->names.thread);
 }
 
-static bool add_segment_fact(const struct addition *add)
+static bool add_segment_fact(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
-    struct fp_segment_fact *fact = find_or_add_fact(add, FP_TABLE_SEGMENT_FACT, 0, 0);
+    struct fp_segment_fact *fact = fp_addition_fact(add, FP_TABLE_SEGMENT_FACT, 0, 0);
     if (fact == NULL)
         return false;
     double profiled_us = (double)delta->profiled_us;
@@ -171,20 +167,20 @@ static bool add_segment_fact(const struct addition *add)
     return true;
 }
 
-static bool add_resources(const struct addition *add)
+static bool add_resources(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
     for (uint32_t i = 0; i < delta->resource_count; i++) {
         bool added;
         struct fp_resource_row *row =
             put_id(add, FP_TABLE_RESOURCE, delta->resources[i].id, &added);
-        if (row == NULL || (added && !copy_text(add, delta->resources[i].url, &row->url)))
+        if (row == NULL || (added && !fp_addition_text(add, delta->resources[i].url, &row->url)))
             return false;
     }
     return true;
 }
 
-static bool add_frame_name(const struct addition *add, const struct fp_delta_frame *frame)
+static bool add_frame_name(const struct fp_addition *add, const struct fp_delta_frame *frame)
 {
     bool added;
     struct fp_frame_row *row = put_id(add, FP_TABLE_FRAME, frame->id, &added);
@@ -195,16 +191,16 @@ static bool add_frame_name(const struct addition *add, const struct fp_delta_fra
     row->kind = frame->kind;
     if (frame->resource != FP_INDEX_NONE)
         row->resource_id = (int64_t)add->delta->resources[frame->resource].id;
-    return copy_text(add, frame->function, &row->function);
+    return fp_addition_text(add, frame->function, &row->function);
 }
 
-static bool add_frames(const struct addition *add)
+static bool add_frames(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
     double profiled_us = (double)delta->profiled_us;
     for (uint32_t i = 0; i < delta->frame_count; i++) {
         const struct fp_delta_frame *frame = &delta->frames[i];
-        struct fp_frame_fact *fact = find_or_add_fact(add, FP_TABLE_FRAME_FACT, frame->id, 0);
+        struct fp_frame_fact *fact = fp_addition_fact(add, FP_TABLE_FRAME_FACT, frame->id, 0);
         if (fact == NULL || !add_frame_name(add, frame))
             return false;
         double self_us = (double)frame->self_us;
@@ -222,13 +218,13 @@ static bool add_frames(const struct addition *add)
     return true;
 }
 
-static bool add_splits(const struct addition *add)
+static bool add_splits(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
     for (uint32_t i = 0; i < delta->split_count; i++) {
         const struct fp_delta_split *split = &delta->splits[i];
         struct fp_frame_marker_fact *fact =
-            find_or_add_fact(add, FP_TABLE_FRAME_MARKER_FACT, delta->frames[split->frame].id,
+            fp_addition_fact(add, FP_TABLE_FRAME_MARKER_FACT, delta->frames[split->frame].id,
                              (int64_t)split->marker);
         if (fact == NULL)
             return false;
@@ -240,7 +236,7 @@ static bool add_splits(const struct addition *add)
     return true;
 }
 
-static bool add_stacks(const struct addition *add)
+static bool add_stacks(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
     for (uint32_t i = 0; i < delta->stack_count; i++) {
@@ -259,15 +255,15 @@ static bool add_stacks(const struct addition *add)
     return true;
 }
 
-static bool add_stack_samples(const struct addition *add)
+static bool add_stack_samples(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
     for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
         const struct fp_delta_stack_sample *sample = &delta->stack_samples[i];
         int64_t marker = (int64_t)sample->marker;
         struct fp_stack_fact *stack =
-            find_or_add_fact(add, FP_TABLE_STACK_FACT, delta->stacks[sample->stack].id, marker);
-        struct fp_marker_fact *all = find_or_add_fact(add, FP_TABLE_MARKER_FACT, 0, marker);
+            fp_addition_fact(add, FP_TABLE_STACK_FACT, delta->stacks[sample->stack].id, marker);
+        struct fp_marker_fact *all = fp_addition_fact(add, FP_TABLE_MARKER_FACT, 0, marker);
         if (stack == NULL || all == NULL)
             return false;
         stack->uploads++;
@@ -279,22 +275,22 @@ static bool add_stack_samples(const struct addition *add)
     return true;
 }
 
-static bool add_timing_name(const struct addition *add, const struct fp_delta_timing *timing)
+static bool add_timing_name(const struct fp_addition *add, const struct fp_delta_timing *timing)
 {
     bool added;
     struct fp_timing_row *row = put_id(add, FP_TABLE_TIMING, timing->id, &added);
     if (row == NULL || !added)
         return row != NULL;
     row->kind = timing->kind;
-    return copy_text(add, timing->name, &row->name);
+    return fp_addition_text(add, timing->name, &row->name);
 }
 
-static bool add_bins(const struct addition *add, const struct fp_delta_timing *timing)
+static bool add_bins(const struct fp_addition *add, const struct fp_delta_timing *timing)
 {
     const struct fp_delta_bin *bins = add->delta->bins + timing->first_bin;
     for (uint32_t i = 0; i < timing->bin_count; i++) {
         struct fp_timing_bin_fact *fact =
-            find_or_add_fact(add, FP_TABLE_TIMING_BIN_FACT, timing->id, bins[i].bin);
+            fp_addition_fact(add, FP_TABLE_TIMING_BIN_FACT, timing->id, bins[i].bin);
         if (fact == NULL)
             return false;
         fact->count += bins[i].count;
@@ -302,7 +298,7 @@ static bool add_bins(const struct addition *add, const struct fp_delta_timing *t
     return true;
 }
 
-static bool add_timings(const struct addition *add)
+static bool add_timings(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
     for (uint32_t i = 0; i < delta->timing_count; i++) {
@@ -323,7 +319,7 @@ static bool add_timings(const struct addition *add)
     return true;
 }
 
-static bool add_load(const struct addition *add)
+static bool add_load(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
     if (!delta->has_load)
@@ -360,7 +356,7 @@ static int32_t to_int32(uint64_t value)
     return value < INT32_MAX ? (int32_t)value : INT32_MAX;
 }
 
-static bool fill_upload(const struct addition *add, struct fp_upload_row *row)
+static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row)
 {
     const struct fp_delta *delta = add->delta;
     uint64_t timings = 0;
@@ -388,14 +384,14 @@ static bool fill_upload(const struct addition *add, struct fp_upload_row *row)
         .coverage = delta->coverage,
         .truncated = delta->truncated,
     };
-    return copy_text(add, delta->agent, &row->agent);
+    return fp_addition_text(add, delta->agent, &row->agent);
 }
 
-static bool add_facts(const struct addition *add)
+static bool add_facts(const struct fp_addition *add)
 {
     return add_segment(add) && add_segment_fact(add) && add_resources(add) && add_frames(add) &&
            add_splits(add) && add_stacks(add) && add_stack_samples(add) && add_timings(add) &&
-           add_load(add);
+           fp_addition_measures(add) && fp_addition_session(add) && add_load(add);
 }
 
 static int64_t hour_of(int64_t moment_us)
@@ -418,7 +414,7 @@ static int64_t bucket_of(const struct fp_rollup_clock *clock, int64_t received_u
 
 enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup, const struct fp_delta *delta)
 {
-    struct addition add = {
+    struct fp_addition add = {
         .rollup = rollup,
         .delta = delta,
         .site_id = (int64_t)fp_site_id(delta->segment.site),

@@ -30,6 +30,11 @@ enum fp_rollup_table {
     FP_TABLE_STACK_FACT,
     FP_TABLE_TIMING_FACT,
     FP_TABLE_TIMING_BIN_FACT,
+    FP_TABLE_MEASURE_FACT,
+    FP_TABLE_MEASURE_FRAME_FACT,
+    FP_TABLE_SESSION,
+    FP_TABLE_TIMELINE,
+    FP_TABLE_EVENT,
     FP_TABLE_UPLOAD,
     FP_TABLE_LOAD,
     FP_TABLE_COUNT
@@ -136,6 +141,78 @@ struct fp_timing_fact {
 struct fp_timing_bin_fact {
     struct fp_fact_key key;
     int64_t count;
+};
+
+struct fp_measure_fact {
+    struct fp_fact_key key;
+    int64_t uploads;
+    int64_t samples;
+    int64_t unattributed_samples;
+    int64_t profiled_us;
+    int64_t unattributed_us;
+};
+
+struct fp_measure_frame_key {
+    struct fp_fact_key fact; /* id: of the timing; part: the marker */
+    int64_t frame_id;
+};
+
+struct fp_measure_frame_fact {
+    struct fp_measure_frame_key key;
+    int64_t uploads;
+    int64_t first_uploads; /* of these, without a sample of the frame under a marker before this */
+    int64_t samples;
+    int64_t self_us;
+    int64_t total_us;
+};
+
+/* Kept sessions: key.id is the session, key.part counts its timelines, and its events, from 1. */
+
+struct fp_session_row {
+    struct fp_fact_key key;
+    struct fp_uuid upload;
+    int64_t received_us;
+    int64_t started_us; /* epoch */
+    int64_t source_id;  /* 0: none */
+    int64_t window_id;  /* 0: none */
+    struct fp_str version;
+    struct fp_str page_url;
+    struct fp_str content; /* zstd */
+    int32_t content_len;   /* unpacked */
+    enum fp_upload_format format;
+    bool has_started;
+    bool is_raw;
+};
+
+struct fp_timeline_row {
+    struct fp_fact_key key;
+    int64_t timeline_id;
+    int64_t frame_id; /* 0: none */
+    enum fp_reduce_mode mode;
+    int32_t events;
+};
+
+struct fp_event_row {
+    struct fp_fact_key key;
+    int64_t timeline; /* key.part of its timeline */
+    int64_t parent;   /* key.part of its parent, 0: none */
+    int64_t event_id; /* 0: none */
+    int64_t start_us;
+    int64_t duration_us;
+    int64_t self_us;
+    int64_t overhead_us;
+    int64_t total_us;
+    int64_t total_overhead_us;
+    int64_t hits;
+    int64_t child_count;
+    struct fp_str type;
+    struct fp_str resource;
+    struct fp_str detail; /* JSON */
+    int32_t type_number;
+    int32_t line; /* FP_POSITION_NONE */
+    bool has_duration;
+    bool has_resource;
+    bool has_detail;
 };
 
 /* What an upload or load id is claimed by. The words sort as PostgreSQL sorts uuids. */

@@ -35,9 +35,11 @@ struct fp_session_event {
     int64_t duration_us; /* FP_DURATION_NONE */
     int64_t self_us;
     int64_t overhead_us;
+    int64_t total_us; /* with all events inside; worked out by fp_delta_decode, as is the next */
+    int64_t total_overhead_us;
     uint32_t hits;
     uint32_t child_count;
-    uint32_t resource;    /* index into the delta's resources, FP_INDEX_NONE */
+    uint32_t resource;    /* index into the session's resources, FP_INDEX_NONE */
     int32_t line;         /* FP_POSITION_NONE */
     struct fp_str detail; /* a JSON object's text, "" for none */
 };
@@ -61,9 +63,11 @@ struct fp_session {
     struct fp_str content; /* zstd; content_len bytes when unpacked */
 
     struct fp_event_type *types;
+    struct fp_str *resources; /* URLs */
     struct fp_session_timeline *timelines;
     struct fp_session_event *events; /* timeline by timeline */
     uint32_t type_count;
+    uint32_t resource_count;
     uint32_t timeline_count;
     uint32_t event_count;
 };

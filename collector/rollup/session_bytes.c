@@ -28,7 +28,7 @@ static void put_event(struct fp_buf *out, const struct fp_session_event *event, 
     put_varint(out, event->type);
     put_signed(out, event->start_us - start_us);
     put_signed(out, event->duration_us);
-    put_signed(out, event->self_us);
+    put_time(out, event->self_us);
     put_varint(out, (uint64_t)event->overhead_us);
     put_varint(out, event->hits);
     put_varint(out, event->child_count);
@@ -67,6 +67,9 @@ void fp_session_encode(const struct fp_session *session, struct fp_buf *out)
         put_signed(out, session->types[i].number);
         put_text(out, session->types[i].name);
     }
+    put_varint(out, session->resource_count);
+    for (uint32_t i = 0; i < session->resource_count; i++)
+        put_text(out, session->resources[i]);
     put_varint(out, session->event_count);
     put_varint(out, session->timeline_count);
     for (uint32_t i = 0; i < session->timeline_count; i++)
@@ -85,10 +88,16 @@ static void take_types(struct reader *in, struct fp_session *session)
     }
 }
 
-static void take_event(struct reader *in, const struct fp_delta *delta, uint32_t index,
+static void take_urls(struct reader *in, struct fp_session *session)
+{
+    session->resources = take_array(in, &session->resource_count, sizeof(*session->resources), 1);
+    for (uint32_t i = 0; fine(in) && i < session->resource_count; i++)
+        session->resources[i] = take_text(in);
+}
+
+static void take_event(struct reader *in, const struct fp_session *session, uint32_t index,
                        uint32_t first, int64_t *start_us)
 {
-    const struct fp_session *session = delta->session;
     struct fp_session_event *event = &session->events[index];
     event->id = take_count(in);
     uint32_t back = (uint32_t)take_varint(in, index - first);
@@ -100,17 +109,37 @@ static void take_event(struct reader *in, const struct fp_delta *delta, uint32_t
         refuse(in, FP_DELTA_DAMAGED);
     event->start_us = *start_us;
     event->duration_us = take_value(in);
-    event->self_us = take_value(in);
-    event->overhead_us = (int64_t)take_varint(in, FP_DELTA_VALUE_MAX_US);
+    event->self_us = take_time(in);
+    event->overhead_us = (int64_t)take_varint(in, FP_DELTA_TIME_MAX_US);
     event->hits = take_count(in);
     event->child_count = take_count(in);
-    event->resource = take_optional_index(in, delta->resource_count);
+    event->resource = take_optional_index(in, session->resource_count);
     event->line = take_position(in);
     event->detail = take_text(in);
 }
 
-static void take_timelines(struct reader *in, const struct fp_delta *delta,
-                           struct fp_session *session)
+/* Adds each event's times to those of the events around it, from the innermost on. False: they are
+ * too much for 64 bits. */
+static bool add_up(const struct fp_session *session)
+{
+    for (uint32_t i = 0; i < session->event_count; i++) {
+        session->events[i].total_us = session->events[i].self_us;
+        session->events[i].total_overhead_us = session->events[i].overhead_us;
+    }
+    for (uint32_t i = session->event_count; i-- > 0;) {
+        const struct fp_session_event *event = &session->events[i];
+        if (event->parent == FP_INDEX_NONE)
+            continue;
+        struct fp_session_event *around = &session->events[event->parent];
+        if (__builtin_add_overflow(around->total_us, event->total_us, &around->total_us) ||
+            __builtin_add_overflow(around->total_overhead_us, event->total_overhead_us,
+                                   &around->total_overhead_us))
+            return false;
+    }
+    return true;
+}
+
+static void take_timelines(struct reader *in, struct fp_session *session)
 {
     session->events =
         take_array(in, &session->event_count, sizeof(*session->events), EVENT_BYTES_MIN);
@@ -127,10 +156,12 @@ static void take_timelines(struct reader *in, const struct fp_delta *delta,
         timeline->event_count = (uint32_t)take_varint(in, session->event_count - first);
         int64_t start_us = 0;
         for (uint32_t k = 0; fine(in) && k < timeline->event_count; k++)
-            take_event(in, delta, first + k, first, &start_us);
+            take_event(in, session, first + k, first, &start_us);
         first += timeline->event_count;
     }
     if (first != session->event_count)
+        refuse(in, FP_DELTA_DAMAGED);
+    if (fine(in) && !add_up(session))
         refuse(in, FP_DELTA_DAMAGED);
 }
 
@@ -151,5 +182,6 @@ void fp_session_decode(struct reader *in, struct fp_delta *delta)
     session->content_len = take_count(in);
     session->content = take_text(in);
     take_types(in, session);
-    take_timelines(in, delta, session);
+    take_urls(in, session);
+    take_timelines(in, session);
 }

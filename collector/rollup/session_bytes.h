@@ -10,7 +10,7 @@ struct reader;
 
 void fp_session_encode(const struct fp_session *session, struct fp_buf *out);
 
-/* Reads it into memory of the reader's arena; trusts nothing. The delta's resources are read. */
+/* Reads it into memory of the reader's arena; trusts nothing. */
 void fp_session_decode(struct reader *in, struct fp_delta *delta);
 
 #endif

@@ -339,11 +339,14 @@ static void draw_session(uint64_t *state, struct fp_arena *arena, struct fp_delt
         .content = text(arena, "content ", below(state, 100)),
         .types = fp_arena_array(arena, 2, sizeof(*session->types)),
         .type_count = 2,
+        .resources = fp_arena_array(arena, 1, sizeof(*session->resources)),
+        .resource_count = 1,
         .timelines = fp_arena_array(arena, TIMELINES_MAX, sizeof(*session->timelines)),
         .timeline_count = below(state, TIMELINES_MAX + 1),
         .events =
             fp_arena_array(arena, (size_t)TIMELINES_MAX * EVENTS_MAX, sizeof(*session->events)),
     };
+    session->resources[0] = FP_STR("https://shop.example/app.js");
     session->types[0] = (struct fp_event_type){1, FP_STR("LAYOUT")};
     session->types[1] = (struct fp_event_type){-2, FP_STR("Custom")};
     for (uint32_t i = 0; i < session->timeline_count; i++) {

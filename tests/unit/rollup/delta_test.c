@@ -171,6 +171,8 @@ static void assert_same_events(const struct fp_session *a, const struct fp_sessi
         struct fp_session_event event = b->events[i];
         assert_same_text(a->events[i].detail, event.detail);
         event.detail = a->events[i].detail;
+        event.total_us = a->events[i].total_us; /* worked out in reading */
+        event.total_overhead_us = a->events[i].total_overhead_us;
         assert_memory_equal(&a->events[i], &event, sizeof(event));
     }
 }
@@ -189,6 +191,9 @@ static void assert_same_session(const struct fp_session *a, const struct fp_sess
     assert_int_equal(a->content_len, b->content_len);
     assert_same_text(a->content, b->content);
     assert_int_equal(a->type_count, b->type_count);
+    assert_int_equal(a->resource_count, b->resource_count);
+    for (uint32_t i = 0; i < a->resource_count; i++)
+        assert_same_text(a->resources[i], b->resources[i]);
     for (uint32_t i = 0; i < a->type_count; i++) {
         assert_int_equal(a->types[i].number, b->types[i].number);
         assert_same_text(a->types[i].name, b->types[i].name);
@@ -336,8 +341,9 @@ static const char version_2_hex[] =
     "222222222222222202676f0104ad02000201a09c01c0b802333333333333333300000000010100a0"
     "9c01a09c0101000201a09c01a09c01020000010102000201a09c01010001a09c0101014444444444"
     "444444016d0102017807800101400101010002c0b80201a09c0101000201a09c01a09c0105060331"
-    "2e310a68747470733a2f2f612f4001ac02047a737464010306437573746f6d020101040102010000"
-    "09a01fc701030101010a027b7d020100180100000200000000";
+    "2e310a68747470733a2f2f612f4001ac02047a737464010306437573746f6d010e68747470733a2f"
+    "2f612f622e6a7302010104010201000009a01fc701030101010a027b7d0201001801000002000000"
+    "00";
 
 /* What only version 2 can say. */
 static void add_measured(struct fp_delta *delta)
@@ -359,6 +365,7 @@ static void add_measured(struct fp_delta *delta)
 static void add_session(struct fp_delta *delta)
 {
     static struct fp_event_type types[] = {{-2, {"Custom", 6}}};
+    static struct fp_str resources[] = {{"https://a/b.js", 14}};
     static struct fp_session_timeline timelines[] = {{1, 4, FP_REDUCE_ALL_EVENTS, 0, 2}};
     static struct fp_session_event events[] = {
         {.id = 1,
@@ -389,6 +396,8 @@ static void add_session(struct fp_delta *delta)
                                         .content_len = 300,
                                         .content = {"zstd", 4},
                                         .types = types,
+                                        .resources = resources,
+                                        .resource_count = 1,
                                         .timelines = timelines,
                                         .events = events,
                                         .type_count = 1,

@@ -211,6 +211,63 @@ static void check_timing_bin_fact(struct room *room, const struct fp_timing_bin_
     assert_int_equal(row->count, count);
 }
 
+static void check_measure_fact(struct room *room, const struct fp_measure_fact *row)
+{
+    struct fp_measure_fact slow = {.key = row->key};
+    FOR_EACH_DELTA(room, &row->key, delta)
+    for (uint32_t i = 0; i < delta->measured_count; i++) {
+        const struct fp_delta_measured *measured = &delta->measured[i];
+        if ((int64_t)delta->timings[measured->timing].id != row->key.id)
+            continue;
+        slow.uploads++;
+        slow.samples += measured->samples;
+        slow.unattributed_samples += measured->unattributed_samples;
+        slow.profiled_us += measured->profiled_us;
+        slow.unattributed_us += measured->unattributed_us;
+    }
+    assert_true(slow.uploads > 0);
+    assert_memory_equal(row, &slow, sizeof(slow));
+}
+
+/* Whether a measure has a row of this frame under a marker before that one. */
+static bool has_earlier_marker(const struct fp_delta *delta,
+                               const struct fp_delta_measured *measured,
+                               const struct fp_delta_measured_frame *frame)
+{
+    for (uint32_t i = 0; i < measured->frame_count; i++) {
+        const struct fp_delta_measured_frame *other =
+            &delta->measured_frames[measured->first_frame + i];
+        if (other->frame == frame->frame && other->marker < frame->marker)
+            return true;
+    }
+    return false;
+}
+
+static void check_measure_frame_fact(struct room *room, const struct fp_measure_frame_fact *row)
+{
+    struct fp_measure_frame_fact slow = {.key = row->key};
+    FOR_EACH_DELTA(room, &row->key.fact, delta)
+    for (uint32_t i = 0; i < delta->measured_count; i++) {
+        const struct fp_delta_measured *measured = &delta->measured[i];
+        if ((int64_t)delta->timings[measured->timing].id != row->key.fact.id)
+            continue;
+        for (uint32_t k = 0; k < measured->frame_count; k++) {
+            const struct fp_delta_measured_frame *frame =
+                &delta->measured_frames[measured->first_frame + k];
+            if ((int64_t)frame->marker != row->key.fact.part ||
+                (int64_t)delta->frames[frame->frame].id != row->key.frame_id)
+                continue;
+            slow.uploads++;
+            slow.first_uploads += has_earlier_marker(delta, measured, frame) ? 0 : 1;
+            slow.samples += frame->samples;
+            slow.self_us += frame->self_us;
+            slow.total_us += frame->total_us;
+        }
+    }
+    assert_true(slow.uploads > 0);
+    assert_memory_equal(row, &slow, sizeof(slow));
+}
+
 #define CHECK_ALL(room, table, type, check)                                                        \
     do {                                                                                           \
         assert_true(row_count(room, table) > 0);                                                   \
@@ -225,11 +282,15 @@ static void check_nothing_is_missing(struct room *room)
     int64_t splits = 0;
     int64_t frames = 0;
     int64_t timings = 0;
+    int64_t measured = 0;
+    int64_t measured_frames = 0;
     for (size_t i = 0; i < DELTAS; i++) {
         samples += room->deltas[i].stack_sample_count;
         splits += room->deltas[i].split_count;
         frames += room->deltas[i].frame_count;
         timings += room->deltas[i].timing_count;
+        measured += room->deltas[i].measured_count;
+        measured_frames += room->deltas[i].measured_frame_count;
     }
     for (size_t i = 0; i < row_count(room, FP_TABLE_STACK_FACT); i++)
         samples -= ((struct fp_stack_fact *)row_at(room, FP_TABLE_STACK_FACT, i))->uploads;
@@ -240,10 +301,17 @@ static void check_nothing_is_missing(struct room *room)
         frames -= ((struct fp_frame_fact *)row_at(room, FP_TABLE_FRAME_FACT, i))->uploads;
     for (size_t i = 0; i < row_count(room, FP_TABLE_TIMING_FACT); i++)
         timings -= ((struct fp_timing_fact *)row_at(room, FP_TABLE_TIMING_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_TABLE_MEASURE_FACT); i++)
+        measured -= ((struct fp_measure_fact *)row_at(room, FP_TABLE_MEASURE_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_TABLE_MEASURE_FRAME_FACT); i++)
+        measured_frames -=
+            ((struct fp_measure_frame_fact *)row_at(room, FP_TABLE_MEASURE_FRAME_FACT, i))->uploads;
     assert_int_equal(samples, 0);
     assert_int_equal(splits, 0);
     assert_int_equal(frames, 0);
     assert_int_equal(timings, 0);
+    assert_int_equal(measured, 0);
+    assert_int_equal(measured_frames, 0);
     assert_int_equal(row_count(room, FP_TABLE_UPLOAD), DELTAS);
 }
 
@@ -256,6 +324,8 @@ static void check_facts(struct room *room)
     CHECK_ALL(room, FP_TABLE_STACK_FACT, fp_stack_fact, check_stack_fact);
     CHECK_ALL(room, FP_TABLE_TIMING_FACT, fp_timing_fact, check_timing_fact);
     CHECK_ALL(room, FP_TABLE_TIMING_BIN_FACT, fp_timing_bin_fact, check_timing_bin_fact);
+    CHECK_ALL(room, FP_TABLE_MEASURE_FACT, fp_measure_fact, check_measure_fact);
+    CHECK_ALL(room, FP_TABLE_MEASURE_FRAME_FACT, fp_measure_frame_fact, check_measure_frame_fact);
     check_nothing_is_missing(room);
 }
 

@@ -1,0 +1,100 @@
+/*
+ * Rollup, sessions: a kept session becomes its row, its timelines' rows and its events' rows.
+ */
+#include "collector/rollup/ids.h"
+#include "collector/rollup/rollup_internal.h"
+
+static bool add_session_row(const struct fp_addition *add, uint64_t session_id)
+{
+    const struct fp_session *session = add->delta->session;
+    struct fp_session_row *row = fp_addition_fact(add, FP_TABLE_SESSION, session_id, 0);
+    if (row == NULL)
+        return false;
+    row->upload = add->delta->id;
+    row->received_us = add->delta->received_us;
+    row->started_us = session->started_us;
+    row->has_started = session->started_us != 0;
+    row->source_id = session->source_id;
+    row->window_id = session->window_id;
+    row->content_len = (int32_t)session->content_len;
+    row->format = add->delta->format;
+    row->is_raw = session->is_raw;
+    return fp_addition_text(add, session->version, &row->version) &&
+           fp_addition_text(add, session->page_url, &row->page_url) &&
+           fp_addition_text(add, session->content, &row->content);
+}
+
+static bool add_event(const struct fp_addition *add, uint64_t session_id, uint32_t index,
+                      const struct fp_str *type_names, int64_t timeline)
+{
+    const struct fp_session *session = add->delta->session;
+    const struct fp_session_event *event = &session->events[index];
+    struct fp_event_row *row =
+        fp_addition_fact(add, FP_TABLE_EVENT, session_id, (int64_t)index + 1);
+    if (row == NULL)
+        return false;
+    row->timeline = timeline;
+    row->parent = event->parent == FP_INDEX_NONE ? 0 : (int64_t)event->parent + 1;
+    row->event_id = event->id;
+    row->start_us = event->start_us;
+    row->duration_us = event->duration_us;
+    row->has_duration = event->duration_us != FP_DURATION_NONE;
+    row->self_us = event->self_us;
+    row->overhead_us = event->overhead_us;
+    row->total_us = event->total_us;
+    row->total_overhead_us = event->total_overhead_us;
+    row->hits = event->hits;
+    row->child_count = event->child_count;
+    row->type = type_names[event->type];
+    row->type_number = session->types[event->type].number;
+    row->line = event->line;
+    row->has_resource = event->resource != FP_INDEX_NONE;
+    row->has_detail = event->detail.len > 0;
+    const struct fp_str url = row->has_resource ? session->resources[event->resource] : FP_STR("");
+    return fp_addition_text(add, url, &row->resource) &&
+           fp_addition_text(add, event->detail, &row->detail);
+}
+
+/* Each name once, however many events bear it. NULL: no room. */
+static struct fp_str *copy_type_names(const struct fp_addition *add)
+{
+    const struct fp_session *session = add->delta->session;
+    struct fp_str *names = fp_arena_array(&add->rollup->texts, session->type_count, sizeof(*names));
+    for (uint32_t i = 0; names != NULL && i < session->type_count; i++)
+        if (!fp_addition_text(add, session->types[i].name, &names[i]))
+            return NULL;
+    return names;
+}
+
+static bool add_timeline(const struct fp_addition *add, uint64_t session_id, uint32_t index,
+                         const struct fp_str *type_names)
+{
+    const struct fp_session_timeline *timeline = &add->delta->session->timelines[index];
+    int64_t part = (int64_t)index + 1;
+    struct fp_timeline_row *row = fp_addition_fact(add, FP_TABLE_TIMELINE, session_id, part);
+    if (row == NULL)
+        return false;
+    row->timeline_id = timeline->id;
+    row->frame_id = timeline->frame_id;
+    row->mode = timeline->mode;
+    row->events = (int32_t)timeline->event_count;
+    for (uint32_t i = 0; i < timeline->event_count; i++)
+        if (!add_event(add, session_id, timeline->first_event + i, type_names, part))
+            return false;
+    return true;
+}
+
+bool fp_addition_session(const struct fp_addition *add)
+{
+    const struct fp_session *session = add->delta->session;
+    if (session == NULL)
+        return true;
+    uint64_t session_id = fp_session_id((uint64_t)add->site_id, &add->delta->id);
+    const struct fp_str *type_names = copy_type_names(add);
+    if (type_names == NULL || !add_session_row(add, session_id))
+        return false;
+    for (uint32_t i = 0; i < session->timeline_count; i++)
+        if (!add_timeline(add, session_id, i, type_names))
+            return false;
+    return true;
+}
