@@ -28,7 +28,9 @@ struct fp_config {
     uint64_t dead_letters_max_bytes;
     uint32_t http_threads;
     uint32_t connections;
+    uint32_t connections_per_address;
     int64_t timeout_us;
+    int64_t request_timeout_us;
     int64_t flush_min_window_us;
     int64_t flush_max_window_us;
     int64_t retention_facts_us;

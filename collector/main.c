@@ -134,7 +134,9 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
         .given_socket = ingest_socket,
         .threads = config->http_threads,
         .connections = config->connections,
+        .connections_per_address = config->connections_per_address,
         .timeout_us = config->timeout_us,
+        .request_timeout_us = config->request_timeout_us,
     };
     /* The admin listener comes last: whoever reads "ready" there may upload. */
     collector->http = fp_http_start(&http, collector->ingest, collector->metrics, detail);
@@ -146,25 +148,32 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
     return collector->admin != NULL || fail("admin listener cannot be opened", detail);
 }
 
-/* Each connection needs a descriptor; the usual soft limit is 1,024. */
-static void raise_file_limit(unsigned connections)
+/*
+ * Each connection needs a descriptor; the usual soft limit is 1,024. Where the hard limit is too
+ * low as well, there can be no start: connections that cannot be accepted would be refused to
+ * everyone.
+ */
+static bool raise_file_limit(unsigned connections, struct fp_buf *detail)
 {
+    rlim_t wanted = (rlim_t)fp_http_descriptors(connections) + SPARE_FILES;
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    rlim_t wanted = (rlim_t)connections + SPARE_FILES;
-    if (limit.rlim_cur >= wanted)
-        return;
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted)
-        fp_log(FP_LOG_WARN, "fewer open files are allowed than limits.connections needs",
-               "allowed=%llu", (unsigned long long)limit.rlim_cur);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return true;
+    struct rlimit raised = {wanted, limit.rlim_max < wanted ? wanted : limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+        return true;
+    fp_buf_addf(detail,
+                "limits.connections is %u, which takes %llu open files, and %llu are allowed; "
+                "lower it, or raise the limit (LimitNOFILE=, ulimit -Hn)",
+                connections, (unsigned long long)wanted, (unsigned long long)limit.rlim_max);
+    return fail("too few open files are allowed", detail);
 }
 
 static bool start(struct collector *collector, struct fp_buf *detail)
 {
     const struct fp_config *config = collector->config;
-    raise_file_limit(config->connections);
+    if (!raise_file_limit(config->connections, detail))
+        return false;
     collector->metrics = fp_metrics_create();
     if (collector->metrics == NULL)
         return fail("out of memory", detail);

@@ -75,7 +75,10 @@
     X(DEAD_LETTERS_DROPPED, COUNTER, "dead_letters_total", "result=\"dropped\"", "")               \
     X(DEAD_LETTERS_EVICTED, COUNTER, "dead_letters_total", "result=\"evicted\"", "")               \
     X(DEAD_LETTERS_BYTES, GAUGE, "dead_letters_bytes", "", "Bytes of dead letters on disk")        \
-    X(CONNECTIONS, GAUGE, "connections", "", "Open connections of the public listener")
+    X(CONNECTIONS, GAUGE, "connections", "", "Open connections of the public listener")            \
+    X(CONNECTIONS_ENDED_SLOW, COUNTER, "connections_ended_total", "reason=\"slow\"",               \
+      "Connections ended before their client did")                                                 \
+    X(CONNECTIONS_ENDED_CROWDED, COUNTER, "connections_ended_total", "reason=\"crowded\"", "")
 
 enum fp_metric {
 #define FP_METRIC_ID(id, type, name, labels, help) FP_METRIC_##id,

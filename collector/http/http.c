@@ -8,34 +8,41 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+
+enum {
+    ENDING_MAX = 256, /* connections shut down whose thread has not seen it yet */
+};
 
 static void count_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
                              enum MHD_ConnectionNotificationCode what)
 {
-    (void)connection;
     struct fp_http *http = cls;
-    struct fp_connection *known = *socket_context;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        known = calloc(1, sizeof(*known));
-        *socket_context = known;
-        if (known != NULL)
-            atomic_fetch_add(&http->unheard, 1);
+        int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        *socket_context = fp_connections_add(http->connections, fd);
+        /* Without memory to watch it by. */
+        if (*socket_context == NULL)
+            (void)shutdown(fd, SHUT_RDWR);
         fp_metrics_shift(http->metrics, FP_METRIC_CONNECTIONS, 1);
         return;
     }
-    if (known != NULL && !known->heard)
-        atomic_fetch_sub(&http->unheard, 1);
-    free(known);
+    if (*socket_context != NULL)
+        fp_connections_remove(http->connections, *socket_context);
     fp_metrics_shift(http->metrics, FP_METRIC_CONNECTIONS, -1);
+}
+
+size_t fp_http_descriptors(unsigned connections)
+{
+    return (size_t)connections + ENDING_MAX;
 }
 
 static struct MHD_Daemon *start_daemon(struct fp_http *http,
                                        const struct fp_http_settings *settings)
 {
-    unsigned connections =
-        settings->connections < settings->threads ? settings->threads : settings->connections;
+    unsigned most = (unsigned)fp_http_descriptors(settings->connections);
     unsigned timeout_s = (unsigned)((settings->timeout_us + FP_US_PER_S - 1) / FP_US_PER_S);
-    /* A pool of one is no pool, to MHD. */
+    /* A pool of one is no pool, to MHD. It shares the limit out to its threads evenly. */
     struct MHD_OptionItem pool[] = {
         {settings->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END,
          (intptr_t)settings->threads, NULL},
@@ -43,7 +50,8 @@ static struct MHD_Daemon *start_daemon(struct fp_http *http,
     };
     return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC,
                             0, NULL, NULL, fp_request_handle, http, MHD_OPTION_LISTEN_SOCKET,
-                            http->listener.fd, MHD_OPTION_CONNECTION_LIMIT, connections,
+                            http->listener.fd, MHD_OPTION_CONNECTION_LIMIT, most,
+                            MHD_OPTION_PER_IP_CONNECTION_LIMIT, settings->connections_per_address,
                             MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_NOTIFY_COMPLETED,
                             fp_request_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
                             count_connection, http, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
@@ -65,9 +73,13 @@ struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp
         free(http);
         return NULL;
     }
-    http->daemon = start_daemon(http, settings);
+    http->connections =
+        fp_connections_start(settings->connections, settings->request_timeout_us, metrics);
+    if (http->connections != NULL)
+        http->daemon = start_daemon(http, settings);
     if (http->daemon == NULL) {
         fp_buf_addf(detail, "cannot start threads: %s", strerror(errno));
+        fp_connections_stop(http->connections);
         fp_listener_close(&http->listener);
         free(http);
         return NULL;
@@ -86,7 +98,7 @@ void fp_http_stop_accepting(struct fp_http *http)
 
 size_t fp_http_unheard(const struct fp_http *http)
 {
-    return atomic_load(&http->unheard);
+    return fp_connections_unheard(http->connections);
 }
 
 size_t fp_http_in_flight(const struct fp_http *http)
@@ -100,5 +112,6 @@ void fp_http_stop(struct fp_http *http)
         return;
     fp_http_stop_accepting(http);
     MHD_stop_daemon(http->daemon);
+    fp_connections_stop(http->connections);
     free(http);
 }

@@ -15,11 +15,16 @@ struct fp_http_settings {
     struct fp_address listen;
     int given_socket; /* listens already, and is used instead of the address; owned; -1: none */
     unsigned threads;
-    unsigned connections; /* open at once */
-    int64_t timeout_us;   /* without traffic, before a connection is closed */
+    unsigned connections;             /* open at once; one more, and the most idle one is ended */
+    unsigned connections_per_address; /* further ones are closed at once; 0: no limit */
+    int64_t timeout_us;               /* without traffic, before a connection is closed */
+    int64_t request_timeout_us;       /* for the headers of a request, and again for its body */
 };
 
 struct fp_http;
+
+/* Most descriptors that so many connections need, those included that are just being ended. */
+size_t fp_http_descriptors(unsigned connections);
 
 /* Listens and serves. NULL on failure; `detail` then gets a sentence. Ingest and metrics must
  * outlive it. */

@@ -32,7 +32,8 @@ enum {
 struct request {
     struct fp_http *http;
     struct MHD_Connection *connection;
-    struct fp_rules *rules; /* a reference; site and origin lie in it */
+    struct fp_connection *watched; /* the same */
+    struct fp_rules *rules;        /* a reference; site and origin lie in it */
     const struct fp_site *site;
     const struct fp_str *origin;
     bool is_preflight;
@@ -184,29 +185,26 @@ static void route(struct request *request, const char *path, const char *method)
         spend_announced(request);
 }
 
-static void note_heard(struct fp_http *http, struct MHD_Connection *connection)
+static void move(const struct request *request, enum fp_connection_state state)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct fp_connection *known = info != NULL ? info->socket_context : NULL;
-    if (known == NULL || known->heard)
-        return;
-    known->heard = true;
-    atomic_fetch_sub(&http->unheard, 1);
+    fp_connections_move(request->http->connections, request->watched, state);
 }
 
 static struct request *begin(struct fp_http *http, struct MHD_Connection *connection)
 {
-    struct request *request = calloc(1, sizeof(*request));
+    struct fp_connection *watched =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    struct request *request = watched != NULL ? calloc(1, sizeof(*request)) : NULL;
     if (request == NULL)
         return NULL;
     request->http = http;
     request->connection = connection;
+    request->watched = watched;
     request->rules = fp_ingest_rules(http->ingest);
     request->announced_len = announced_len(request);
     fp_buf_init(&request->body, request->rules->max_body);
     atomic_fetch_add(&http->in_flight, 1);
-    note_heard(http, connection);
+    move(request, FP_CONNECTION_RECEIVING);
     return request;
 }
 
@@ -229,6 +227,7 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
     if (request->spent_len > request->received_len)
         fp_ingest_refund(request->site, request->spent_len - request->received_len);
     fp_rules_unref(request->rules);
+    move(request, FP_CONNECTION_WAITING);
     free(request);
     *request_cls = NULL;
     atomic_fetch_sub(&http->in_flight, 1);
@@ -423,6 +422,7 @@ static enum MHD_Result submit(struct request *request)
 
 static enum MHD_Result finish(struct request *request)
 {
+    move(request, FP_CONNECTION_ANSWERED);
     bool is_new = request->is_upload && !request->is_committing;
     if (is_new && !request->has_problem)
         return submit(request);

@@ -5,6 +5,7 @@
 #define FP_HTTP_REQUEST_H
 
 #include "collector/base/metrics.h"
+#include "collector/http/connections.h"
 #include "collector/http/listen.h"
 #include "collector/ingest.h"
 
@@ -16,14 +17,9 @@ struct fp_http {
     struct fp_metrics *metrics;
     struct MHD_Daemon *daemon;
     struct fp_listener listener;
-    atomic_size_t in_flight; /* requests begun and not completed */
-    atomic_size_t unheard;   /* connections without a request so far */
+    struct fp_connections *connections; /* each is its socket's context */
+    atomic_size_t in_flight;            /* requests begun and not completed */
     atomic_bool stopping;
-};
-
-/* MHD's socket context: what is known of a connection. Its thread's. */
-struct fp_connection {
-    bool heard; /* a request has begun on it */
 };
 
 /* MHD's access handler; cls is the struct fp_http. */

@@ -1,0 +1,237 @@
+/*
+ * Connections: one list a state, the one that came to it first at its head. All deadlines of a list
+ * are equally far from there, so that only heads are ever looked at.
+ */
+#include "collector/http/connections.h"
+
+#include "collector/base/clock.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum {
+    STATES = FP_CONNECTION_ENDING + 1,
+    IDLE_US = FP_US_PER_S, /* a client that means it has sent its headers by then */
+};
+
+struct fp_connection {
+    struct fp_connection *next;
+    struct fp_connection *previous;
+    int fd;
+    enum fp_connection_state state;
+    int64_t since_us; /* monotonic: in this state */
+    bool heard;       /* a request has come */
+};
+
+struct list {
+    struct fp_connection *first;
+    struct fp_connection *last;
+    size_t count;
+};
+
+struct fp_connections {
+    size_t max;
+    int64_t request_timeout_us;
+    struct fp_metrics *metrics;
+    pthread_t watch;
+
+    pthread_mutex_t lock; /* of what follows, and of the connections */
+    pthread_cond_t stop;
+    bool stopping;
+    struct list lists[STATES];
+    size_t unheard;
+};
+
+/* ---- lists ---- */
+
+static void take_out(struct list *list, struct fp_connection *connection)
+{
+    if (connection->previous != NULL)
+        connection->previous->next = connection->next;
+    else
+        list->first = connection->next;
+    if (connection->next != NULL)
+        connection->next->previous = connection->previous;
+    else
+        list->last = connection->previous;
+    list->count--;
+}
+
+static void append(struct list *list, struct fp_connection *connection)
+{
+    connection->next = NULL;
+    connection->previous = list->last;
+    if (list->last != NULL)
+        list->last->next = connection;
+    else
+        list->first = connection;
+    list->last = connection;
+    list->count++;
+}
+
+static void change_state(struct fp_connections *connections, struct fp_connection *connection,
+                         enum fp_connection_state state)
+{
+    take_out(&connections->lists[connection->state], connection);
+    connection->state = state;
+    connection->since_us = fp_clock_monotonic_us();
+    append(&connections->lists[state], connection);
+}
+
+/* ---- ending ---- */
+
+static void end(struct fp_connections *connections, struct fp_connection *connection,
+                enum fp_metric reason)
+{
+    (void)shutdown(connection->fd, SHUT_RDWR);
+    change_state(connections, connection, FP_CONNECTION_ENDING);
+    fp_metrics_add(connections->metrics, reason, 1);
+}
+
+/* The one that is missed least: idle, else slow. NULL when all are being answered. */
+static struct fp_connection *find_expendable(const struct fp_connections *connections)
+{
+    struct fp_connection *waiting = connections->lists[FP_CONNECTION_WAITING].first;
+    struct fp_connection *receiving = connections->lists[FP_CONNECTION_RECEIVING].first;
+    bool is_idle =
+        waiting != NULL && fp_clock_monotonic_us() - waiting->since_us >= (int64_t)IDLE_US;
+    return is_idle || receiving == NULL ? waiting : receiving;
+}
+
+static size_t live_count(const struct fp_connections *connections)
+{
+    const struct list *lists = connections->lists;
+    return lists[FP_CONNECTION_WAITING].count + lists[FP_CONNECTION_RECEIVING].count +
+           lists[FP_CONNECTION_ANSWERED].count;
+}
+
+/* Ends those of a state whose time is up. Returns when the next one's is, INT64_MAX for none. */
+static int64_t end_late(struct fp_connections *connections, enum fp_connection_state state)
+{
+    struct list *list = &connections->lists[state];
+    int64_t now_us = fp_clock_monotonic_us();
+    while (list->first != NULL) {
+        int64_t deadline_us = list->first->since_us + connections->request_timeout_us;
+        if (deadline_us > now_us)
+            return deadline_us;
+        end(connections, list->first, FP_METRIC_CONNECTIONS_ENDED_SLOW);
+    }
+    return INT64_MAX;
+}
+
+static void *watch(void *context)
+{
+    struct fp_connections *connections = context;
+    pthread_mutex_lock(&connections->lock);
+    while (!connections->stopping) {
+        /* Who comes while we wait has all of its time left. */
+        int64_t next_us = fp_clock_monotonic_us() + connections->request_timeout_us;
+        for (int state = FP_CONNECTION_WAITING; state <= FP_CONNECTION_RECEIVING; state++) {
+            int64_t deadline_us = end_late(connections, state);
+            next_us = deadline_us < next_us ? deadline_us : next_us;
+        }
+        const struct timespec next = {next_us / FP_US_PER_S, next_us % FP_US_PER_S * 1000};
+        (void)pthread_cond_timedwait(&connections->stop, &connections->lock, &next);
+    }
+    pthread_mutex_unlock(&connections->lock);
+    return NULL;
+}
+
+/* ---- life ---- */
+
+static bool make_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0)
+        return false;
+    bool made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                pthread_cond_init(condition, &attributes) == 0;
+    pthread_condattr_destroy(&attributes);
+    return made;
+}
+
+struct fp_connections *fp_connections_start(size_t max, int64_t request_timeout_us,
+                                            struct fp_metrics *metrics)
+{
+    struct fp_connections *connections = calloc(1, sizeof(*connections));
+    if (connections == NULL)
+        return NULL;
+    connections->max = max;
+    connections->request_timeout_us = request_timeout_us;
+    connections->metrics = metrics;
+    bool has_lock = pthread_mutex_init(&connections->lock, NULL) == 0;
+    bool has_condition = has_lock && make_condition(&connections->stop);
+    if (has_condition && pthread_create(&connections->watch, NULL, watch, connections) == 0)
+        return connections;
+    if (has_condition)
+        pthread_cond_destroy(&connections->stop);
+    if (has_lock)
+        pthread_mutex_destroy(&connections->lock);
+    free(connections);
+    return NULL;
+}
+
+void fp_connections_stop(struct fp_connections *connections)
+{
+    if (connections == NULL)
+        return;
+    pthread_mutex_lock(&connections->lock);
+    connections->stopping = true;
+    pthread_cond_signal(&connections->stop);
+    pthread_mutex_unlock(&connections->lock);
+    pthread_join(connections->watch, NULL);
+    pthread_cond_destroy(&connections->stop);
+    pthread_mutex_destroy(&connections->lock);
+    free(connections);
+}
+
+/* ---- one connection ---- */
+
+struct fp_connection *fp_connections_add(struct fp_connections *connections, int fd)
+{
+    struct fp_connection *connection = calloc(1, sizeof(*connection));
+    if (connection == NULL)
+        return NULL;
+    connection->fd = fd;
+    connection->state = FP_CONNECTION_WAITING;
+    connection->since_us = fp_clock_monotonic_us();
+    pthread_mutex_lock(&connections->lock);
+    struct fp_connection *expendable =
+        live_count(connections) >= connections->max ? find_expendable(connections) : NULL;
+    if (expendable != NULL)
+        end(connections, expendable, FP_METRIC_CONNECTIONS_ENDED_CROWDED);
+    append(&connections->lists[FP_CONNECTION_WAITING], connection);
+    connections->unheard++;
+    pthread_mutex_unlock(&connections->lock);
+    return connection;
+}
+
+void fp_connections_remove(struct fp_connections *connections, struct fp_connection *connection)
+{
+    pthread_mutex_lock(&connections->lock);
+    take_out(&connections->lists[connection->state], connection);
+    connections->unheard -= !connection->heard;
+    pthread_mutex_unlock(&connections->lock);
+    free(connection);
+}
+
+void fp_connections_move(struct fp_connections *connections, struct fp_connection *connection,
+                         enum fp_connection_state state)
+{
+    pthread_mutex_lock(&connections->lock);
+    if (connection->state != FP_CONNECTION_ENDING)
+        change_state(connections, connection, state);
+    connections->unheard -= !connection->heard;
+    connection->heard = true;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+size_t fp_connections_unheard(struct fp_connections *connections)
+{
+    pthread_mutex_lock(&connections->lock);
+    size_t unheard = connections->unheard;
+    pthread_mutex_unlock(&connections->lock);
+    return unheard;
+}

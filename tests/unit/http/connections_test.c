@@ -1,0 +1,191 @@
+/*
+ * Connections: slow ones are ended in time, an idle one makes room for a new one, and nobody is
+ * ended while he is answered.
+ */
+#include "test.h"
+
+#include "collector/http/connections.c"
+
+#include <poll.h>
+
+enum { PEERS = 4, LONG_S = 600, WAIT_MS = 10000 };
+
+static struct fp_metrics *metrics;
+static struct fp_connections *connections;
+static struct {
+    int ours;
+    int theirs;
+    struct fp_connection *connection;
+} peers[PEERS];
+
+static void start(int64_t request_timeout_us)
+{
+    metrics = fp_metrics_create();
+    assert_non_null(metrics);
+    connections = fp_connections_start(2, request_timeout_us, metrics);
+    assert_non_null(connections);
+    for (int i = 0; i < PEERS; i++)
+        peers[i].connection = NULL;
+}
+
+static void join(int i)
+{
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    peers[i].ours = pair[0];
+    peers[i].theirs = pair[1];
+    peers[i].connection = fp_connections_add(connections, pair[0]);
+    assert_non_null(peers[i].connection);
+}
+
+static void leave(int i)
+{
+    fp_connections_remove(connections, peers[i].connection);
+    peers[i].connection = NULL;
+    close(peers[i].ours);
+    close(peers[i].theirs);
+}
+
+static void stop(void)
+{
+    for (int i = 0; i < PEERS; i++) {
+        if (peers[i].connection != NULL)
+            leave(i);
+    }
+    fp_connections_stop(connections);
+    fp_metrics_free(metrics);
+}
+
+/* Whether the peer's connection was ended, or is within the time. */
+static bool is_ended(int i, int wait_ms)
+{
+    struct pollfd end = {.fd = peers[i].theirs, .events = POLLRDHUP};
+    return poll(&end, 1, wait_ms) == 1;
+}
+
+/* As if the connection had come to its state so long ago. */
+static void age(int i, int64_t by_us)
+{
+    pthread_mutex_lock(&connections->lock);
+    peers[i].connection->since_us -= by_us;
+    pthread_mutex_unlock(&connections->lock);
+}
+
+static void headers_and_bodies_have_a_deadline(void **state)
+{
+    (void)state;
+    start(50 * FP_US_PER_MS);
+    join(0);
+    join(1);
+    fp_connections_move(connections, peers[1].connection, FP_CONNECTION_RECEIVING);
+    assert_true(is_ended(0, WAIT_MS));
+    assert_true(is_ended(1, WAIT_MS));
+    assert_int_equal(fp_metrics_get(metrics, FP_METRIC_CONNECTIONS_ENDED_SLOW), 2);
+    stop();
+}
+
+static void time_that_is_ours_is_not_counted(void **state)
+{
+    (void)state;
+    start(50 * FP_US_PER_MS);
+    join(0);
+    join(1);
+    fp_connections_move(connections, peers[0].connection, FP_CONNECTION_ANSWERED);
+    assert_true(is_ended(1, WAIT_MS));
+    assert_false(is_ended(0, 100));
+    fp_connections_move(connections, peers[0].connection, FP_CONNECTION_WAITING);
+    assert_true(is_ended(0, WAIT_MS));
+    stop();
+}
+
+static void the_longest_idle_makes_room(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    join(1);
+    fp_connections_move(connections, peers[0].connection, FP_CONNECTION_WAITING);
+    age(1, 2 * FP_US_PER_S);
+    join(2);
+    assert_true(is_ended(1, 0));
+    assert_false(is_ended(0, 0));
+    assert_false(is_ended(2, 0));
+    /* One that is ended takes no place any more, though it is not closed yet. */
+    age(0, 2 * FP_US_PER_S);
+    join(3);
+    assert_true(is_ended(0, 0));
+    assert_false(is_ended(2, 0));
+    assert_int_equal(fp_metrics_get(metrics, FP_METRIC_CONNECTIONS_ENDED_CROWDED), 2);
+    stop();
+}
+
+static void a_slow_body_makes_room_for_one_who_has_just_come(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    fp_connections_move(connections, peers[0].connection, FP_CONNECTION_RECEIVING);
+    join(1);
+    age(1, -LONG_S * FP_US_PER_S); /* however slowly the test runs */
+    join(2);
+    assert_true(is_ended(0, 0));
+    assert_false(is_ended(1, 0));
+    stop();
+}
+
+static void who_is_answered_makes_no_room(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    for (int i = 0; i < PEERS; i++) {
+        join(i);
+        fp_connections_move(connections, peers[i].connection, FP_CONNECTION_ANSWERED);
+        age(i, LONG_S * FP_US_PER_S);
+    }
+    for (int i = 0; i < PEERS; i++)
+        assert_false(is_ended(i, 0));
+    stop();
+}
+
+static void what_is_ending_goes_nowhere_else(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    join(1);
+    join(2);
+    assert_true(is_ended(0, 0));
+    fp_connections_move(connections, peers[0].connection, FP_CONNECTION_WAITING);
+    assert_int_equal(peers[0].connection->state, FP_CONNECTION_ENDING);
+    stop();
+}
+
+static void the_unheard_are_those_without_a_request(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    join(1);
+    assert_int_equal(fp_connections_unheard(connections), 2);
+    fp_connections_move(connections, peers[0].connection, FP_CONNECTION_RECEIVING);
+    fp_connections_move(connections, peers[0].connection, FP_CONNECTION_WAITING);
+    assert_int_equal(fp_connections_unheard(connections), 1);
+    leave(0);
+    leave(1);
+    assert_int_equal(fp_connections_unheard(connections), 0);
+    stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(headers_and_bodies_have_a_deadline),
+        cmocka_unit_test(time_that_is_ours_is_not_counted),
+        cmocka_unit_test(the_longest_idle_makes_room),
+        cmocka_unit_test(a_slow_body_makes_room_for_one_who_has_just_come),
+        cmocka_unit_test(who_is_answered_makes_no_room),
+        cmocka_unit_test(what_is_ending_goes_nowhere_else),
+        cmocka_unit_test(the_unheard_are_those_without_a_request),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
