@@ -130,6 +130,29 @@ static const struct fp_column timing_bin_fact_columns[] = {
     COUNTER(fp_timing_bin_fact, count, BIGINT),
 };
 
+static const struct fp_column measure_fact_columns[] = {
+    FACT_KEY(fp_measure_fact),
+    COLUMN(fp_measure_fact, key.id, "timing_id", BIGINT, KEY),
+    COUNTER(fp_measure_fact, uploads, BIGINT),
+    COUNTER(fp_measure_fact, samples, BIGINT),
+    COUNTER(fp_measure_fact, unattributed_samples, BIGINT),
+    COUNTER(fp_measure_fact, profiled_us, BIGINT),
+    COUNTER(fp_measure_fact, unattributed_us, BIGINT),
+};
+
+static const struct fp_column measure_frame_fact_columns[] = {
+    COLUMN(fp_measure_frame_fact, key.fact.segment_id, "segment_id", BIGINT, KEY),
+    COLUMN(fp_measure_frame_fact, key.fact.bucket_us, "bucket", TIME, KEY),
+    COLUMN(fp_measure_frame_fact, key.fact.id, "timing_id", BIGINT, KEY),
+    COLUMN(fp_measure_frame_fact, key.fact.part, "marker", MARKER, KEY),
+    COLUMN(fp_measure_frame_fact, key.frame_id, "frame_id", BIGINT, KEY),
+    COUNTER(fp_measure_frame_fact, uploads, BIGINT),
+    COUNTER(fp_measure_frame_fact, first_uploads, BIGINT),
+    COUNTER(fp_measure_frame_fact, samples, BIGINT),
+    COUNTER(fp_measure_frame_fact, self_us, BIGINT),
+    COUNTER(fp_measure_frame_fact, total_us, BIGINT),
+};
+
 static const struct fp_column upload_columns[] = {
     COLUMN(fp_upload_row, segment_id, "segment_id", BIGINT, KEY),
     COLUMN(fp_upload_row, bucket_us, "bucket", TIME, KEY),
@@ -188,6 +211,8 @@ static const struct fp_target targets[FP_TARGET_COUNT] = {
     [FP_TARGET_STACK_FACT] = TARGET(stack_fact, STACK_FACT, FACT, NULL),
     [FP_TARGET_TIMING_FACT] = TARGET(timing_fact, TIMING_FACT, FACT, NULL),
     [FP_TARGET_TIMING_BIN_FACT] = TARGET(timing_bin_fact, TIMING_BIN_FACT, FACT, NULL),
+    [FP_TARGET_MEASURE_FACT] = TARGET(measure_fact, MEASURE_FACT, FACT, NULL),
+    [FP_TARGET_MEASURE_FRAME_FACT] = TARGET(measure_frame_fact, MEASURE_FRAME_FACT, FACT, NULL),
     [FP_TARGET_UPLOAD] = TARGET(upload, UPLOAD, LOG, is_logged),
 };
 

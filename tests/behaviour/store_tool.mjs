@@ -63,6 +63,7 @@ process.on('exit', killWriters);
  * @property {number} unattributed_us
  * @property {[string, number, number, number][]} frames id, samples, self_us, total_us
  * @property {[string, number, number][]} timings id, count, sum_us
+ * @property {[string, number, number, number, number][]} measured timing's id, samples, profiled_us, unattributed_us, rows
  *
  * @typedef {object} Writer
  * @property {string} spoolDir
@@ -146,6 +147,9 @@ export async function assertCounted(database, writer, seeds) {
   const frames = new Map();
   /** @type {Map<string, { uploads: number, count: number, sum_us: number }>} */
   const timings = new Map();
+  /** @type {Map<string, { uploads: number, samples: number, profiled_us: number, unattributed_us: number }>} */
+  const measured = new Map();
+  const inside = { uploads: 0, self_us: 0 };
   const loads = new Set();
   let attributed = 0;
   for (const seed of new Set(seeds)) {
@@ -172,6 +176,16 @@ export async function assertCounted(database, writer, seeds) {
       timing.count += count;
       timing.sum_us += sumUs;
     }
+    for (const [id, samples, profiledUs, unattributedUs, rows] of delta.measured) {
+      const measure = measured.get(id) ?? { uploads: 0, samples: 0, profiled_us: 0, unattributed_us: 0 };
+      measured.set(id, measure);
+      measure.uploads++;
+      measure.samples += samples;
+      measure.profiled_us += profiledUs;
+      measure.unattributed_us += unattributedUs;
+      inside.uploads += rows;
+      inside.self_us += profiledUs - unattributedUs;
+    }
   }
   expected.loads += loads.size;
 
@@ -183,6 +197,11 @@ export async function assertCounted(database, writer, seeds) {
     sum(self_us) as self_us, sum(total_us) as total_us from fleetprof_data.frame_fact group by frame_id`), sorted(frames));
   assert.deepEqual(await byId(database, `select timing_id::text as id, sum(uploads) as uploads, sum(count) as count,
     sum(sum_us) as sum_us from fleetprof_data.timing_fact group by timing_id`), sorted(timings));
+  assert.deepEqual(await byId(database, `select timing_id::text as id, sum(uploads) as uploads, sum(samples) as samples,
+    sum(profiled_us) as profiled_us, sum(unattributed_us) as unattributed_us
+    from fleetprof_data.measure_fact group by timing_id`), sorted(measured));
+  assert.deepEqual(await database.sql(`select coalesce(sum(uploads), 0) as uploads, coalesce(sum(self_us), 0) as self_us
+    from fleetprof_data.measure_frame_fact`), [inside]);
 
   const [sums] = await database.sql(`select
     (select coalesce(sum(self_us), 0) from fleetprof_data.stack_fact) as stacks,

@@ -156,6 +156,12 @@ static void describe(struct tool *tool, uint64_t seed, int64_t received_us)
     for (uint32_t i = 0; i < delta.timing_count; i++)
         printf("%s[\"%" PRId64 "\", %u, %" PRId64 "]", i > 0 ? ", " : "",
                (int64_t)delta.timings[i].id, delta.timings[i].count, delta.timings[i].sum_us);
+    printf("], \"measured\": [");
+    for (uint32_t i = 0; i < delta.measured_count; i++)
+        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", %" PRId64 ", %u]", i > 0 ? ", " : "",
+               (int64_t)delta.timings[delta.measured[i].timing].id, delta.measured[i].samples,
+               delta.measured[i].profiled_us, delta.measured[i].unattributed_us,
+               delta.measured[i].frame_count);
     printf("]}\n");
 }
 
@@ -214,6 +220,7 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         {"max_window_us=", &settings->pace.max_window_us},
         {"facts_us=", &settings->pace.retention.facts_us},
         {"log_us=", &settings->pace.retention.upload_log_us},
+        {"sessions_us=", &settings->pace.retention.sessions_us},
         {"ids_us=", &settings->pace.retention.upload_ids_us},
         {"stop_us=", &settings->stop_timeout_us},
         {"segment_bytes=", (int64_t *)segment_bytes},
@@ -253,7 +260,8 @@ int main(int argc, char **argv)
     struct fp_writer_settings settings = {
         .pace = {.min_window_us = 20 * FP_US_PER_MS,
                  .max_window_us = 10 * FP_US_PER_S,
-                 .retention = {400 * FP_US_PER_DAY, 30 * FP_US_PER_DAY, 7 * FP_US_PER_DAY}},
+                 .retention = {400 * FP_US_PER_DAY, 30 * FP_US_PER_DAY, 30 * FP_US_PER_DAY,
+                               7 * FP_US_PER_DAY}},
         .stop_timeout_us = 5 * FP_US_PER_S,
     };
     uint64_t segment_bytes = 4 * 1024 * 1024;

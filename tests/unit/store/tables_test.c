@@ -77,7 +77,7 @@ static void every_target_has_a_key_and_only_facts_have_counters(void **state)
             keys += target->columns[i].merge == FP_MERGE_KEY ? 1 : 0;
             counters += target->columns[i].merge > FP_MERGE_KEEP ? 1 : 0;
         }
-        assert_in_range(keys, 1, 4);
+        assert_in_range(keys, 1, 5);
         assert_int_equal(counters > 0, target->style == FP_TARGET_FACT);
     }
 }
