@@ -99,7 +99,7 @@ static struct fp_writer_pace pace_of(const struct fp_config *config)
         .min_window_us = config->flush_min_window_us,
         .max_window_us = config->flush_max_window_us,
         .retention = {config->retention_facts_us, config->retention_upload_log_us,
-                      config->retention_upload_ids_us},
+                      config->retention_sessions_us, config->retention_upload_ids_us},
     };
 }
 

@@ -261,8 +261,9 @@ struct fp_load_row {
 /* The moments that decide an upload's bucket, epoch, by the database's clock. */
 struct fp_rollup_clock {
     int64_t now_us;
-    int64_t oldest_us;     /* buckets before this are past the retention */
-    int64_t oldest_log_us; /* uploads in buckets before this get no row in the upload log */
+    int64_t oldest_us;         /* buckets before this are past the retention */
+    int64_t oldest_log_us;     /* uploads in buckets before this get no row in the upload log */
+    int64_t oldest_session_us; /* nor are sessions in buckets before this kept */
 };
 
 struct fp_rollup {

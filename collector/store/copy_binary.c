@@ -58,6 +58,14 @@ static void put_double(struct fp_buf *out, double value)
     put_bigint(out, bits);
 }
 
+/* A version, then the text. */
+static void put_json(struct fp_buf *out, struct fp_str text)
+{
+    put32(out, (int32_t)text.len + 1);
+    fp_buf_add(out, "\1", 1);
+    fp_buf_add(out, text.ptr, text.len);
+}
+
 static void put_name(struct fp_buf *out, const char *name)
 {
     put_bytes(out, name, strlen(name));
@@ -114,7 +122,11 @@ static void put_value(enum fp_column_kind kind, const void *member, struct fp_bu
         put_bytes(out, *(const bool *)member ? "\1" : "\0", 1);
         break;
     case FP_COLUMN_TEXT:
+    case FP_COLUMN_BYTES:
         put_bytes(out, ((const struct fp_str *)member)->ptr, ((const struct fp_str *)member)->len);
+        break;
+    case FP_COLUMN_JSON:
+        put_json(out, *(const struct fp_str *)member);
         break;
     case FP_COLUMN_UUID:
         put_bytes(out, member, sizeof(struct fp_uuid));
@@ -133,6 +145,9 @@ static void put_value(enum fp_column_kind kind, const void *member, struct fp_bu
         break;
     case FP_COLUMN_COVERAGE:
         put_name(out, fp_coverage_name(*(const enum fp_coverage *)member));
+        break;
+    case FP_COLUMN_REDUCE_MODE:
+        put_name(out, fp_reduce_mode_name(*(const enum fp_reduce_mode *)member));
         break;
     case FP_COLUMN_KIND_COUNT:
         break;

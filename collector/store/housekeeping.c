@@ -12,12 +12,13 @@ enum {
     DICTIONARY_DAYS_MORE = 2
 };
 
-/* Runs a function or query of one row with up to two days as parameters; *said gets its value. */
+/* Runs a function or query of one row with three days as parameters or none; *said gets its value.
+ */
 static enum fp_store_result ask(struct fp_store *store, const char *statement,
                                 const char *const *days, bool *said)
 {
     const struct fp_query query = {
-        .statement = statement, .values = days, .value_count = days != NULL ? 2 : 0};
+        .statement = statement, .values = days, .value_count = days != NULL ? 3 : 0};
     PGresult *rows;
     enum fp_store_result result = fp_connection_query(&store->connection, &query, &rows);
     *said = result == FP_STORE_OK && PQntuples(rows) > 0 && !PQgetisnull(rows, 0, 0) &&
@@ -44,14 +45,16 @@ static enum fp_store_result drop_behind(struct fp_store *store, const struct fp_
 {
     char facts_from[FP_DAY_TEXT_MAX];
     char uploads_from[FP_DAY_TEXT_MAX];
+    char sessions_from[FP_DAY_TEXT_MAX];
     fp_store_day_text(fp_store_day_of(clock->oldest_us), facts_from);
     fp_store_day_text(fp_store_day_of(clock->oldest_log_us), uploads_from);
-    const char *const days[] = {facts_from, uploads_from};
+    fp_store_day_text(fp_store_day_of(clock->oldest_session_us), sessions_from);
+    const char *const days[] = {facts_from, uploads_from, sessions_from};
     bool dropped;
     enum fp_store_result result;
     do
-        result =
-            ask(store, "select fleetprof_data.drop_partition($1::date, $2::date)", days, &dropped);
+        result = ask(store, "select fleetprof_data.drop_partition($1::date, $2::date, $3::date)",
+                     days, &dropped);
     while (result == FP_STORE_OK && dropped);
     return result;
 }

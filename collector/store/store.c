@@ -167,6 +167,7 @@ enum fp_store_result fp_store_read_clock(struct fp_store *store, struct fp_rollu
             .now_us = now_us,
             .oldest_us = oldest_kept_us(now_us, store->settings.retention.facts_us),
             .oldest_log_us = oldest_kept_us(now_us, store->settings.retention.upload_log_us),
+            .oldest_session_us = oldest_kept_us(now_us, store->settings.retention.sessions_us),
         };
     return result;
 }

@@ -15,6 +15,7 @@
 struct fp_retention {
     int64_t facts_us;      /* all numbers, and the dictionaries they need */
     int64_t upload_log_us; /* one row per upload */
+    int64_t sessions_us;   /* kept sessions */
     int64_t upload_ids_us; /* how long a retried upload or load id is recognised */
 };
 

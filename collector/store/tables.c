@@ -175,6 +175,56 @@ static const struct fp_column upload_columns[] = {
     COLUMN(fp_upload_row, skipped_entries, "skipped_entries", INTEGER, KEEP),
 };
 
+#define SESSION_KEY(row) FACT_KEY(row), COLUMN(row, key.id, "session_id", BIGINT, KEY)
+#define GIVEN(row, member, given, name, kind)                                                      \
+    {name, FP_COLUMN_##kind, FP_MERGE_KEEP, offsetof(struct row, member),                          \
+     offsetof(struct row, given)}
+
+static const struct fp_column session_columns[] = {
+    SESSION_KEY(fp_session_row),
+    COLUMN(fp_session_row, upload, "upload_id", UUID, KEEP),
+    COLUMN(fp_session_row, received_us, "received", TIME, KEEP),
+    GIVEN(fp_session_row, started_us, has_started, "started", TIME),
+    COLUMN(fp_session_row, format, "format", FORMAT, KEEP),
+    COLUMN(fp_session_row, version, "version", TEXT, KEEP),
+    COLUMN(fp_session_row, source_id, "source_id", BIGINT_OR_NULL, KEEP),
+    COLUMN(fp_session_row, window_id, "window_id", BIGINT_OR_NULL, KEEP),
+    COLUMN(fp_session_row, page_url, "page_url", TEXT, KEEP),
+    COLUMN(fp_session_row, is_raw, "is_raw", BOOLEAN, KEEP),
+    COLUMN(fp_session_row, content_len, "content_bytes", INTEGER, KEEP),
+    COLUMN(fp_session_row, content, "content", BYTES, KEEP),
+};
+
+static const struct fp_column timeline_columns[] = {
+    SESSION_KEY(fp_timeline_row),
+    COLUMN(fp_timeline_row, key.part, "timeline", BIGINT, KEY),
+    COLUMN(fp_timeline_row, timeline_id, "timeline_id", BIGINT, KEEP),
+    COLUMN(fp_timeline_row, frame_id, "frame_id", BIGINT_OR_NULL, KEEP),
+    COLUMN(fp_timeline_row, mode, "mode", REDUCE_MODE, KEEP),
+    COLUMN(fp_timeline_row, events, "events", INTEGER, KEEP),
+};
+
+static const struct fp_column event_columns[] = {
+    SESSION_KEY(fp_event_row),
+    COLUMN(fp_event_row, key.part, "event", BIGINT, KEY),
+    COLUMN(fp_event_row, timeline, "timeline", BIGINT, KEEP),
+    COLUMN(fp_event_row, parent, "parent", BIGINT_OR_NULL, KEEP),
+    COLUMN(fp_event_row, event_id, "event_id", BIGINT_OR_NULL, KEEP),
+    COLUMN(fp_event_row, type, "type", TEXT, KEEP),
+    COLUMN(fp_event_row, type_number, "type_number", INTEGER, KEEP),
+    COLUMN(fp_event_row, start_us, "start_us", BIGINT, KEEP),
+    GIVEN(fp_event_row, duration_us, has_duration, "duration_us", BIGINT),
+    COLUMN(fp_event_row, self_us, "self_us", BIGINT, KEEP),
+    COLUMN(fp_event_row, overhead_us, "overhead_us", BIGINT, KEEP),
+    COLUMN(fp_event_row, total_us, "total_us", BIGINT, KEEP),
+    COLUMN(fp_event_row, total_overhead_us, "total_overhead_us", BIGINT, KEEP),
+    COLUMN(fp_event_row, hits, "hits", BIGINT, KEEP),
+    COLUMN(fp_event_row, child_count, "child_count", BIGINT, KEEP),
+    GIVEN(fp_event_row, resource, has_resource, "resource", TEXT),
+    COLUMN(fp_event_row, line, "line", INTEGER_OR_NULL, KEEP),
+    GIVEN(fp_event_row, detail, has_detail, "detail", JSON),
+};
+
 static bool is_counted(const struct fp_rollup *rollup, const void *row)
 {
     const struct fp_upload_row *upload = row;
@@ -186,6 +236,13 @@ static bool is_logged(const struct fp_rollup *rollup, const void *row)
 {
     const struct fp_upload_row *upload = row;
     return upload->counted && upload->bucket_us >= rollup->clock.oldest_log_us;
+}
+
+/* Rows of sessions begin with the key of a fact. */
+static bool is_kept(const struct fp_rollup *rollup, const void *row)
+{
+    const struct fp_fact_key *key = row;
+    return key->bucket_us >= rollup->clock.oldest_session_us;
 }
 
 #define TARGET(target, table, style, wants)                                                        \
@@ -213,6 +270,9 @@ static const struct fp_target targets[FP_TARGET_COUNT] = {
     [FP_TARGET_TIMING_BIN_FACT] = TARGET(timing_bin_fact, TIMING_BIN_FACT, FACT, NULL),
     [FP_TARGET_MEASURE_FACT] = TARGET(measure_fact, MEASURE_FACT, FACT, NULL),
     [FP_TARGET_MEASURE_FRAME_FACT] = TARGET(measure_frame_fact, MEASURE_FRAME_FACT, FACT, NULL),
+    [FP_TARGET_SESSION] = TARGET(session, SESSION, LOG, is_kept),
+    [FP_TARGET_TIMELINE] = TARGET(timeline, TIMELINE, LOG, is_kept),
+    [FP_TARGET_EVENT] = TARGET(event, EVENT, LOG, is_kept),
     [FP_TARGET_UPLOAD] = TARGET(upload, UPLOAD, LOG, is_logged),
 };
 
@@ -239,6 +299,9 @@ const char *fp_column_type(enum fp_column_kind kind)
         [FP_COLUMN_TIMING_KIND] = "fleetprof_data.timing_kind",
         [FP_COLUMN_FORMAT] = "text",
         [FP_COLUMN_COVERAGE] = "text",
+        [FP_COLUMN_BYTES] = "bytea",
+        [FP_COLUMN_JSON] = "jsonb",
+        [FP_COLUMN_REDUCE_MODE] = "text",
     };
     return types[kind];
 }

@@ -19,12 +19,15 @@ enum fp_column_kind {
     FP_COLUMN_TIME, /* microseconds since 1970 */
     FP_COLUMN_BOOLEAN,
     FP_COLUMN_TEXT,
+    FP_COLUMN_BYTES, /* from a fp_str, as the next */
+    FP_COLUMN_JSON,
     FP_COLUMN_UUID,
-    FP_COLUMN_MARKER, /* from an int64_t; these five by name */
+    FP_COLUMN_MARKER, /* from an int64_t; these six by name */
     FP_COLUMN_FRAME_KIND,
     FP_COLUMN_TIMING_KIND,
     FP_COLUMN_FORMAT,
     FP_COLUMN_COVERAGE,
+    FP_COLUMN_REDUCE_MODE,
     FP_COLUMN_KIND_COUNT
 };
 
@@ -70,6 +73,9 @@ enum fp_target_id {
     FP_TARGET_TIMING_BIN_FACT,
     FP_TARGET_MEASURE_FACT,
     FP_TARGET_MEASURE_FRAME_FACT,
+    FP_TARGET_SESSION,
+    FP_TARGET_TIMELINE,
+    FP_TARGET_EVENT,
     FP_TARGET_UPLOAD,
     FP_TARGET_COUNT
 };

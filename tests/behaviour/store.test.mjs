@@ -343,5 +343,5 @@ test('roles: the writer makes no tables, the reader reads all numbers and writes
   await assert.rejects(database.execute('delete from fleetprof_data.frame_fact', 'fleetprof_writer'), /permission denied/);
   for (const table of ['segment', 'frame_fact', 'upload']) await database.execute(`table fleetprof_data.${table}`, 'fleetprof_reader');
   await assert.rejects(database.execute('delete from fleetprof_data.frame', 'fleetprof_reader'), /permission denied/);
-  await assert.rejects(database.execute("select fleetprof_data.drop_partition('2030-01-01', '2030-01-01')", 'fleetprof_reader'), /permission denied/);
+  await assert.rejects(database.execute("select fleetprof_data.drop_partition('2030-01-01', '2030-01-01', '2030-01-01')", 'fleetprof_reader'), /permission denied/);
 });

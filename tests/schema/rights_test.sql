@@ -9,16 +9,23 @@ insert into timing_value (name, us) values ('ready', 5);
 select pg_temp.store() \g /dev/null
 grant usage on schema pgtap to public;
 
+insert into fleetprof_data.session values
+    (1, '2026-01-05 10:00Z', 1, '00000000-0000-4000-8000-000000000001', '2026-01-05 10:12Z', null,
+     'opera-scope', '1.1', 7, 3, '', false, 9, '\x28');
+insert into fleetprof_data.timeline values (1, '2026-01-05 10:00Z', 1, 1, 1, null, 'all', 0);
+
 create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
-from pg_proc where pronamespace = 'fleetprof'::regnamespace
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proname not in ('get_events', 'release_session')
+union all
+select 'select * from fleetprof.get_events(1, 1)'
 union all
 select format('select * from fleetprof.%I', relname)
 from pg_class where relnamespace = 'fleetprof'::regnamespace and relkind = 'v';
 create temp table storage as
 select relname from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind in ('r', 'p', 'v');
 select plan(
-    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 5);
+    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 8);
 
 create function pg_temp.runs(query text)
 returns text
@@ -73,7 +80,8 @@ select is_empty(
     'every function has its search_path fixed');
 select is_empty(
     $$ select proname from pg_proc
-       where pronamespace = 'fleetprof'::regnamespace and (provolatile <> 's' or proparallel <> 's') $$,
+       where pronamespace = 'fleetprof'::regnamespace and (provolatile <> 's' or proparallel <> 's')
+           and proname <> 'release_session' $$,
     'what users call is stable and parallel safe');
 select is_empty(
     $$ select proname from pg_proc
@@ -85,6 +93,14 @@ select ok(
     not has_schema_privilege('fleetprof_reader', 'fleetprof', 'create')
     and not has_schema_privilege('fleetprof_reader', 'fleetprof_data', 'create'),
     'the reader creates nothing');
+
+set local role fleetprof_reader;
+select throws_ok('select fleetprof.release_session(1)', '42501', null, 'the reader forgets no session');
+reset role;
+set local role fleetprof_writer;
+select lives_ok('select fleetprof.release_session(1)', 'the writer does');
+reset role;
+select is_empty('select from fleetprof.sessions', 'and it is gone');
 
 select * from finish();
 rollback;

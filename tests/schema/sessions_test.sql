@@ -1,0 +1,135 @@
+-- Sessions: what of a kept session get_events gives in each mode, by hand-made tables; and forgetting one.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, pg_catalog;
+
+insert into fleetprof_data.segment values
+    (1, 'shop', '/cart', 'v1', 'production', '', 'Chrome', 'Linux', 'desktop', 'window', 0, '2026-01-05'),
+    (2, 'blog', '/', 'v1', 'production', '', 'Opera', 'Windows', 'desktop', 'window', 0, '2026-01-05');
+insert into fleetprof_data.session values
+    (1, '2026-01-05 10:00Z', 41, '00000000-0000-4000-8000-000000000041', '2026-01-05 10:12Z', null,
+     'opera-scope', '1.1', 7, 3, 'https://shop.example/cart', false, 900, '\x28b52ffd'),
+    (2, '2026-01-06 10:00Z', 42, '00000000-0000-4000-8000-000000000042', '2026-01-06 10:12Z', '2026-01-06 10:00Z',
+     'opera-scope', '1.0', 8, null, '', true, 10, '\x28b5');
+insert into fleetprof_data.timeline values
+    (1, '2026-01-05 10:00Z', 41, 1, 1, 11, 'all', 7),
+    (1, '2026-01-05 10:00Z', 41, 2, 1, 11, 'reduce_unique_types', 1),
+    (1, '2026-01-05 10:00Z', 41, 3, 2, 12, 'reduce_all', 1),
+    (1, '2026-01-05 10:00Z', 41, 4, 4, 12, 'all', 0),
+    (2, '2026-01-06 10:00Z', 42, 1, 1, null, 'all', 0);
+
+-- Timeline 1, one line an event, indented where it is inside another:
+--   id 10 REFLOW 0 to 20, own 1, overhead .5
+--   id 11   STYLE_RECALCULATION 1 to 15, own 4
+--   id 12     CSS_SELECTOR_MATCHING #foo, 1 to 5, own 2, 6 hits
+--   id 13     CSS_SELECTOR_MATCHING #foo, 5 to 9, own 3, 7 hits
+--   id 14     CSS_SELECTOR_MATCHING p, 9 to 10, own .5
+--   id 15   LAYOUT 15 to 20, own 5
+--   id 16 PROCESS, own 100
+create temp table given (
+    event bigint, parent bigint, event_id bigint, type text, start_us bigint, duration_us bigint, self_us bigint,
+    overhead_us bigint, total_us bigint, hits bigint, child_count bigint, detail jsonb
+);
+insert into given values
+    (1, null, 10, 'REFLOW', 0, 20000, 1000, 500, 15500, 1, 2, null),
+    (2, 1, 11, 'STYLE_RECALCULATION', 1000, 14000, 4000, 0, 9500, 1, 3, null),
+    (3, 2, 12, 'CSS_SELECTOR_MATCHING', 1000, 4000, 2000, 0, 2000, 6, 0, '{"selector": "#foo", "aggregatedTime": 2}'),
+    (4, 2, 13, 'CSS_SELECTOR_MATCHING', 5000, 4000, 3000, 0, 3000, 7, 0, '{"selector": "#foo", "aggregatedTime": 3}'),
+    (5, 2, 14, 'CSS_SELECTOR_MATCHING', 9000, 1000, 500, 0, 500, 1, 0, '{"selector": "p"}'),
+    (6, 1, 15, 'LAYOUT', 15000, 5000, 5000, 0, 5000, 1, 0, null),
+    (7, null, 16, 'PROCESS', 0, null, 100000, 0, 100000, 1, 0, null);
+insert into fleetprof_data.event
+select 1, '2026-01-05 10:00Z', 41, event, 1, parent, event_id, type, 0, start_us, duration_us, self_us, overhead_us,
+    total_us, overhead_us, hits, child_count, null, null, detail
+from given;
+insert into fleetprof_data.event values
+    (1, '2026-01-05 10:00Z', 41, 8, 2, null, null, 'LAYOUT', 10, 0, null, 70000, 0, 70000, 0, 9, 0, null, null, null),
+    (1, '2026-01-05 10:00Z', 41, 9, 3, null, null, 'GENERIC', 1, 0, null, 90000, 0, 90000, 0, 9, 0, null, null, null);
+
+select plan(27);
+
+select results_eq(
+    'select id, parent_id, type, time_ms, overhead_ms, hits, start_ms, end_ms, child_count, total_ms from get_events(41, 1)',
+    $$ values
+        (10::bigint, null::bigint, 'REFLOW', 1::float8, 0.5::float8, 1::bigint, 0::float8, 20::float8, 2::bigint, 15.5::float8),
+        (16, null, 'PROCESS', 100, 0, 1, 0, null, 0, 100),
+        (11, 10, 'STYLE_RECALCULATION', 4, 0, 1, 1, 15, 3, 9.5),
+        (12, 11, 'CSS_SELECTOR_MATCHING', 2, 0, 6, 1, 5, 0, 2),
+        (13, 11, 'CSS_SELECTOR_MATCHING', 3, 0, 7, 5, 9, 0, 3),
+        (14, 11, 'CSS_SELECTOR_MATCHING', 0.5, 0, 1, 9, 10, 0, 0.5),
+        (15, 10, 'LAYOUT', 5, 0, 1, 15, 20, 0, 5) $$,
+    'mode all gives every event by start');
+select results_eq(
+    $$ select type, time_ms, overhead_ms, hits from get_events(41, 1, 'reduce_unique_types') $$,
+    $$ values ('CSS_SELECTOR_MATCHING', 5.5::float8, 0::float8, 14::bigint), ('LAYOUT', 5, 0, 1),
+              ('STYLE_RECALCULATION', 4, 0, 1), ('REFLOW', 1, 0.5, 1) $$,
+    'reduce_unique_types gives one virtual event a type, and the whole process is none');
+select results_eq(
+    $$ select type, detail, time_ms, hits from get_events(41, 1, 'reduce_unique_events', types => '{CSS_SELECTOR_MATCHING}') $$,
+    $$ values ('CSS_SELECTOR_MATCHING', '{"selector": "#foo"}'::jsonb, 5::float8, 13::bigint),
+              ('CSS_SELECTOR_MATCHING', '{"selector": "p"}', 0.5, 1) $$,
+    'reduce_unique_events gives one virtual event a type and detail');
+select results_eq(
+    $$ select type, time_ms, overhead_ms, hits, detail from get_events(41, 1, 'reduce_all') $$,
+    $$ values ('GENERIC', 15.5::float8, 0.5::float8, 17::bigint, null::jsonb) $$,
+    'reduce_all gives one in all');
+select is_empty(
+    $$ select from get_events(41, 1, 'reduce_unique_types') where num_nonnulls(id, parent_id, start_ms, end_ms, child_count, total_ms) > 0 $$,
+    'a virtual event claims nothing but what adds up');
+
+-- What is selected
+select results_eq('select id from get_events(41, 1, event_id => 11)', 'values (12::bigint), (13), (14)',
+    'below an event, without the event');
+select results_eq('select id from get_events(41, 1, max_depth => 1)', 'values (10::bigint), (16)',
+    'a depth of one is the children of the root');
+select results_eq('select id from get_events(41, 1, event_id => 10, max_depth => 1)', 'values (11::bigint), (15)',
+    'which may be an event');
+select results_eq($$ select id from get_events(41, 1, types => '{LAYOUT,REFLOW}') $$, 'values (10::bigint), (15)',
+    'types');
+select results_eq($$ select id from get_events(41, 1, types => '{}') $$, 'select id from get_events(41, 1)',
+    'no types are all types');
+select results_eq('select id from get_events(41, 1, from_ms => 9.5, to_ms => 12)', 'values (10::bigint), (11), (14)',
+    'events whose interval overlaps the one asked for, whole');
+select results_eq('select id from get_events(41, 1, to_ms => 0)', 'values (10::bigint), (16)',
+    'an end alone is open to the past');
+select results_eq('select id from get_events(41, 1, from_ms => 20)', 'values (10::bigint), (15)',
+    'a begin alone is open to the future');
+select results_eq(
+    $$ select type, time_ms from get_events(41, 1, 'reduce_unique_types', event_id => 11, to_ms => 4) $$,
+    $$ values ('CSS_SELECTOR_MATCHING', 2::float8) $$,
+    'the mode reduces what is selected');
+select is_empty('select from get_events(41, 4)', 'a timeline without events gives none');
+
+-- Lists that came reduced
+select results_eq($$ select type, time_ms from get_events(41, 2, 'reduce_all') $$, $$ values ('GENERIC', 90::float8) $$,
+    'a list that came reduced is given as it came');
+select throws_ok($$ select from get_events(41, 2, 'all') $$, 'P0002',
+    'session 41 has no timeline 2 that can give mode all', 'what is gone can''t be given');
+select throws_ok($$ select from get_events(41, 2, 'reduce_unique_types') $$, 'P0002',
+    'session 41 has no timeline 2 that can give mode reduce_unique_types', 'nor be reduced otherwise');
+
+-- Errors
+select throws_ok($$ select from get_events(43, 1) $$, 'P0002',
+    'session 43 has no timeline 1 that can give mode all', 'a session that is not kept');
+select throws_ok($$ select from get_events(41, 1, 'some') $$, '22023', 'no mode is named ''some''', 'an unknown mode');
+select throws_ok($$ select from get_events(41, 1, event_id => 99) $$, 'P0002', 'timeline 1 has no event 99',
+    'an unknown event');
+select throws_ok($$ select from get_events(41, 1, max_depth => 0) $$, '22023', 'max_depth is 0', 'no depth at all');
+
+-- Views
+select results_eq(
+    'select session_id, site, format, version, timelines, events, stored_bytes from sessions order by session_id',
+    $$ values (41::bigint, 'shop', 'opera-scope', '1.1', 4::bigint, 9::bigint, 4), (42, 'blog', 'opera-scope', '1.0', 1, 0, 2) $$,
+    'sessions lists what is kept');
+select results_eq(
+    'select timeline_id, mode, events, start_ms, end_ms, self_ms from timelines where session_id = 41 order by timeline',
+    $$ values (1::bigint, 'all', 7, 0::float8, 20::float8, 15.5::float8), (1, 'reduce_unique_types', 1, 0, 0, 70),
+              (2, 'reduce_all', 1, 0, 0, 90), (4, 'all', 0, null, null, null) $$,
+    'timelines sums up each list');
+
+-- Release
+select is(release_session(41), 1::bigint, 'a session is forgotten');
+select results_eq('select session_id from sessions', 'values (42::bigint)', 'and no other');
+select throws_ok('select release_session(41)', 'P0002', 'session 41 is not kept', 'twice is once too often');
+
+select * from finish();
+rollback;
