@@ -123,13 +123,15 @@ static int64_t end_late(struct fp_connections *connections, enum fp_connection_s
 
 static void *watch(void *context)
 {
+    static const enum fp_connection_state timed[] = {FP_CONNECTION_WAITING,
+                                                     FP_CONNECTION_RECEIVING};
     struct fp_connections *connections = context;
     pthread_mutex_lock(&connections->lock);
     while (!connections->stopping) {
         /* Who comes while we wait has all of its time left. */
         int64_t next_us = fp_clock_monotonic_us() + connections->request_timeout_us;
-        for (int state = FP_CONNECTION_WAITING; state <= FP_CONNECTION_RECEIVING; state++) {
-            int64_t deadline_us = end_late(connections, state);
+        for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++) {
+            int64_t deadline_us = end_late(connections, timed[i]);
             next_us = deadline_us < next_us ? deadline_us : next_us;
         }
         const struct timespec next = {next_us / FP_US_PER_S, next_us % FP_US_PER_S * 1000};

@@ -9,9 +9,8 @@
  * spool behind it is not there. Whatever was sent, each reply is one that the manual knows, no 204
  * is sent without a record, and nothing is held when the connection is gone.
  */
-#include "collector/base/clock.h"
 #include "collector/http/content_type.h"
-#include "collector/http/request.h"
+#include "collector/http/http.c"
 #include "collector/ingest_multipart.h"
 #include "collector/rollup/record.h"
 #include "page_token/page_token.h"
@@ -137,6 +136,8 @@ static struct fp_http *public_listener(void)
     if (http.ingest == NULL) {
         http.metrics = fp_metrics_create();
         check(http.metrics != NULL);
+        http.connections = fp_connections_start(1, FP_US_PER_HOUR, http.metrics);
+        check(http.connections != NULL);
         http.ingest = fp_ingest_create(NULL, http.metrics, make_rules(), 1);
         check(http.ingest != NULL);
     }
@@ -252,11 +253,13 @@ static void check_replies(struct connection *connection)
     check(acks <= fake.committed);
 }
 
-static struct MHD_Daemon *start_daemon(struct fp_http *http)
+/* Without a thread of its own or a socket to listen on. */
+static struct MHD_Daemon *start_still_daemon(struct fp_http *http)
 {
     return MHD_start_daemon(MHD_USE_NO_LISTEN_SOCKET | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0,
                             NULL, NULL, fp_request_handle, http, MHD_OPTION_NOTIFY_COMPLETED,
-                            fp_request_completed, http, MHD_OPTION_END);
+                            fp_request_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
+                            count_connection, http, MHD_OPTION_END);
 }
 
 static void fuzz_connection(const char *bytes, size_t len)
@@ -270,7 +273,7 @@ static void fuzz_connection(const char *bytes, size_t len)
     connection.client = pair[0];
     bool sent = send(pair[0], bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
     shutdown(pair[0], SHUT_WR);
-    http->daemon = start_daemon(http);
+    http->daemon = start_still_daemon(http);
     check(http->daemon != NULL && sent);
     check(MHD_add_connection(http->daemon, pair[1], (const void *)&nobody, sizeof(nobody)) ==
           MHD_YES);
