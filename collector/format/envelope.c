@@ -260,9 +260,9 @@ static bool check_not_empty(struct fp_decoder *decoder)
                       "there is no trace, mark, measure or coverage in this upload");
 }
 
-static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
+/* Reads all members but the arrays. */
+static bool read_members(struct fp_decoder *decoder, yyjson_val *root, struct fp_field *fields)
 {
-    struct fp_field fields[ENVELOPE_FIELD_COUNT];
     for (size_t i = 0; i < ENVELOPE_FIELD_COUNT; i++)
         fields[i] = (struct fp_field){.name = fp_str_of(envelope_members[i].name)};
     if (!fp_read_object(decoder, NULL, root, fields, ENVELOPE_FIELD_COUNT))
@@ -270,8 +270,26 @@ static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
     for (size_t i = 0; i < ENVELOPE_FIELD_COUNT; i++)
         if (envelope_members[i].read != NULL && !envelope_members[i].read(decoder, &fields[i]))
             return false;
-    return decode_trace(decoder, &fields[ENVELOPE_TRACE]) && decode_timings(decoder, fields) &&
-           check_not_empty(decoder);
+    return true;
+}
+
+static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
+{
+    struct fp_field fields[ENVELOPE_FIELD_COUNT];
+    return read_members(decoder, root, fields) && decode_trace(decoder, &fields[ENVELOPE_TRACE]) &&
+           decode_timings(decoder, fields) && check_not_empty(decoder);
+}
+
+bool fp_envelope_read_around(struct fp_decoder *decoder, yyjson_val *root, const char *content)
+{
+    struct fp_field fields[ENVELOPE_FIELD_COUNT];
+    if (!read_members(decoder, root, fields))
+        return false;
+    for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_COVERAGE; i++)
+        if (fields[i].value != NULL)
+            return fp_fail_field(decoder, &fields[i], "cannot stand in one upload with %s",
+                                 content);
+    return true;
 }
 
 /* Bare shapes. */

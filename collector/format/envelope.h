@@ -9,4 +9,11 @@
 /* Decodes a whole document of any shape into decoder->profile, which is cleared first. */
 bool fp_envelope_decode(struct fp_decoder *decoder, yyjson_val *root) FP_MUST_CHECK;
 
+/*
+ * Reads the members of an envelope that holds something else (`content`, for the error's sentence)
+ * than a trace, marks, measures, entries or coverage, which it must not have.
+ */
+bool fp_envelope_read_around(struct fp_decoder *decoder, yyjson_val *root,
+                             const char *content) FP_MUST_CHECK;
+
 #endif

@@ -6,21 +6,47 @@
 #include "collector/format/decoder.h"
 #include "collector/format/envelope.h"
 #include "collector/format/json.h"
+#include "collector/format/opera_scope.h"
+#include "collector/format/speed_tracer.h"
 
 /* The format that `?format=` names; FP_UPLOAD_FORMAT_COUNT when this version does not take it. */
 static enum fp_upload_format format_named(struct fp_str hint)
 {
     enum fp_upload_format format = FP_UPLOAD_SELF_PROFILE;
-    while (format <= FP_UPLOAD_USER_TIMING &&
+    while (format < FP_UPLOAD_FORMAT_COUNT &&
            !fp_str_equal(hint, fp_str_of(fp_upload_format_name(format))))
         format++;
     return format;
 }
 
-static bool decode_document(struct fp_decoder *decoder, yyjson_val *root, struct fp_str hint)
+/* A dump of Speed Tracer is a page or a stream of JSON objects more often than one JSON value. */
+static bool may_be_dump(const struct fp_decoder *decoder, struct fp_str body, struct fp_str hint)
 {
-    if (!fp_envelope_decode(decoder, root))
+    if (decoder->error->verdict != FP_FORMAT_MALFORMED)
         return false;
+    return hint.len > 0 ? format_named(hint) == FP_UPLOAD_SPEED_TRACER
+                        : fp_speed_tracer_sniff(decoder, body);
+}
+
+static bool decode_document(struct fp_decoder *decoder, struct fp_str body, struct fp_str hint)
+{
+    struct fp_json json;
+    if (fp_json_parse(body, decoder->limits->json_depth, decoder->arena, &json, decoder->error) !=
+        FP_FORMAT_OK)
+        return may_be_dump(decoder, body, hint) && fp_speed_tracer_decode(decoder, body);
+    bool is_scope = fp_opera_scope_is_envelope(json.root);
+    bool is_dump = !is_scope && fp_speed_tracer_is_dump(json.root);
+    bool decoded = false;
+    if (is_scope)
+        decoded = fp_opera_scope_decode(decoder, json.root);
+    else if (!is_dump)
+        decoded = fp_envelope_decode(decoder, json.root);
+    fp_json_release(&json);
+    return is_dump ? fp_speed_tracer_decode(decoder, body) : decoded;
+}
+
+static bool check_hint(struct fp_decoder *decoder, struct fp_str hint)
+{
     enum fp_upload_format found = decoder->profile->format;
     if (hint.len == 0 || format_named(hint) == found)
         return true;
@@ -34,16 +60,13 @@ enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format
                                         struct fp_arena *arena, struct fp_profile *profile,
                                         struct fp_format_error *error)
 {
-    if (format_hint.len > 0 && format_named(format_hint) > FP_UPLOAD_USER_TIMING)
+    if (format_hint.len > 0 && format_named(format_hint) == FP_UPLOAD_FORMAT_COUNT)
         return fp_format_fail(error, FP_FORMAT_UNSUPPORTED,
-                              "this version takes the formats self-profile and user-timing");
-    struct fp_json json;
-    enum fp_format_verdict verdict = fp_json_parse(body, limits->json_depth, arena, &json, error);
-    if (verdict != FP_FORMAT_OK)
-        return verdict;
-
+                              "the formats are self-profile, user-timing, speed-tracer and "
+                              "opera-scope");
     struct fp_decoder decoder = {limits, arena, profile, error};
-    verdict = decode_document(&decoder, json.root, format_hint) ? FP_FORMAT_OK : error->verdict;
-    fp_json_release(&json);
-    return verdict;
+    bool decoded = fp_opera_scope_is_recording(body)
+                       ? fp_opera_scope_decode_recording(&decoder, body)
+                       : decode_document(&decoder, body, format_hint);
+    return decoded && check_hint(&decoder, format_hint) ? FP_FORMAT_OK : error->verdict;
 }

@@ -1,0 +1,238 @@
+/*
+ * Opera Scope, recording: one frame of the service on each line, requests and replies as they went
+ * over the wire.
+ *
+ * Most frames do not say which way they went: one whose command and tag are those of an open
+ * request is its reply, and the tag is free again.
+ */
+#include "collector/format/opera_scope.h"
+#include "collector/format/opera_scope_frame.h"
+#include "collector/format/opera_scope_parts.h"
+
+enum command { COMMAND_START = 1, COMMAND_STOP, COMMAND_GET_EVENTS };
+
+enum { START_MODE, START_WINDOW };
+static const struct fp_scope_type start_arg = {{"startMode", "windowID"}};
+
+/* A request; one slot serves all that have its command and tag, one after another. */
+struct request {
+    bool is_open;
+    bool is_valid; /* a GetEventsArg in order */
+    uint32_t line;
+    size_t at; /* of the line */
+    struct fp_scope_query query;
+    uint32_t window_id; /* of StartProfiler */
+};
+
+struct recording {
+    struct fp_scope scope;
+    struct fp_decoder *decoder;
+    struct fp_str body;
+    size_t at;     /* of the line being read */
+    uint32_t line; /* from 1 */
+    struct request *requests;
+    uint32_t request_count;
+    uint32_t request_room;
+    struct fp_map request_of; /* command and tag: index into requests */
+    uint32_t started_session; /* by the reply to StartProfiler */
+    uint32_t started_window;
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Requests. */
+
+/* The slot for a frame's command and tag; NULL after the error is filled. */
+static struct request *find_request(struct recording *recording, const struct fp_scope_frame *frame)
+{
+    struct fp_decoder *decoder = recording->decoder;
+    uint32_t count = recording->request_count;
+    uint32_t at = fp_map_get(&recording->request_of, (uint64_t)frame->command << 32 | frame->tag);
+    if (at != FP_MAP_NONE)
+        return &recording->requests[at];
+    if (count == decoder->limits->entries) {
+        (void)fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, NULL,
+                         "more than %u different requests (limits.entries)", (unsigned)count);
+        return NULL;
+    }
+    struct request *requests =
+        fp_scope_grow(&recording->scope, recording->requests, sizeof(*requests), count + 1,
+                      &recording->request_room);
+    if (requests == NULL ||
+        fp_map_put(&recording->request_of, (uint64_t)frame->command << 32 | frame->tag, count) ==
+            FP_MAP_NONE) {
+        (void)fp_fail_memory(decoder);
+        return NULL;
+    }
+    recording->requests = requests;
+    recording->request_count++;
+    return &requests[count];
+}
+
+/* A request that is no good matters only when it is answered with OK, or not at all. */
+static void open_request(struct recording *recording, const struct fp_scope_frame *frame,
+                         struct request *request)
+{
+    struct fp_scope_message start;
+    *request = (struct request){
+        .is_open = true, .is_valid = true, .line = recording->line, .at = recording->at};
+    if (frame->command == COMMAND_GET_EVENTS)
+        request->is_valid =
+            fp_scope_read_query(&recording->scope, &frame->place, frame->message, &request->query);
+    if (frame->command == COMMAND_START && fp_scope_read(frame->message, &start_arg, &start) &&
+        !fp_scope_get_uint(start.fields[START_WINDOW], &request->window_id))
+        request->window_id = 0;
+}
+
+static bool fail_request(struct recording *recording, const struct request *request)
+{
+    recording->line = request->line;
+    recording->at = request->at;
+    return fp_fail_at(recording->decoder, FP_FORMAT_INVALID, NULL,
+                      "this is neither a GetEvents request nor the reply to one before it, so "
+                      "nothing says whose events these are");
+}
+
+static void note_started(struct recording *recording, const struct fp_scope_frame *frame,
+                         const struct request *request)
+{
+    struct fp_scope_message reply;
+    if (!fp_scope_read(frame->message, &fp_scope_session, &reply) ||
+        !fp_scope_get_uint(reply.fields[FP_SCOPE_SESSION_ID], &recording->started_session))
+        return;
+    recording->started_window = request->window_id;
+}
+
+static bool take_reply(struct recording *recording, const struct fp_scope_frame *frame,
+                       const struct request *request)
+{
+    switch (frame->command) {
+    case COMMAND_START:
+        note_started(recording, frame, request);
+        return true;
+    case COMMAND_STOP:
+        return fp_scope_take_session(&recording->scope, &frame->place, frame->message);
+    case COMMAND_GET_EVENTS:
+        return request->is_valid ? fp_scope_take_events(&recording->scope, &frame->place,
+                                                        frame->message, &request->query)
+                                 : fail_request(recording, request);
+    default:
+        return true;
+    }
+}
+
+static void skip(struct recording *recording, enum fp_scope_note note)
+{
+    fp_scope_add_note(&recording->scope, note, 1, 0);
+}
+
+static bool take_frame(struct recording *recording, const struct fp_scope_frame *frame)
+{
+    if (!frame->is_of_service || frame->kind == FP_SCOPE_KIND_EVENT) {
+        skip(recording, frame->is_of_service ? FP_SCOPE_SERVICE_EVENT : FP_SCOPE_OTHER_SERVICE);
+        return true;
+    }
+    struct request *request = find_request(recording, frame);
+    if (request == NULL)
+        return false;
+    bool was_open = request->is_open;
+    bool is_reply =
+        frame->kind == FP_SCOPE_KIND_UNKNOWN ? was_open : frame->kind != FP_SCOPE_KIND_REQUEST;
+    bool is_error = frame->status != 0 || frame->kind == FP_SCOPE_KIND_ERROR;
+    if (is_error || is_reply)
+        request->is_open = false;
+    if (is_error) {
+        skip(recording, FP_SCOPE_STATUS);
+        return true;
+    }
+    if (!is_reply) {
+        open_request(recording, frame, request);
+        return true;
+    }
+    if (!was_open)
+        *request = (struct request){.line = recording->line, .at = recording->at};
+    return take_reply(recording, frame, request);
+}
+
+/* Lines. */
+
+static bool take_line(struct recording *recording, struct fp_str line)
+{
+    while (line.len > 0 && is_space(line.ptr[line.len - 1]))
+        line.len--;
+    if (line.len == 0)
+        return true;
+    recording->scope.line_offset = (int64_t)recording->at;
+    struct fp_scope_frame frame;
+    bool taken =
+        fp_scope_frame_read(recording->decoder, line, &frame) && take_frame(recording, &frame);
+    fp_scope_frame_release(&frame);
+    return taken;
+}
+
+/* Says where the line is that is no good. */
+static bool fail_line(struct recording *recording)
+{
+    struct fp_format_error *error = recording->decoder->error;
+    const struct fp_format_error why = *error;
+    if (why.verdict == FP_FORMAT_MEMORY)
+        return false;
+    (void)fp_format_fail(error, why.verdict, "line %u%s%s: %s", (unsigned)recording->line,
+                         why.pointer[0] != '\0' ? ", at " : "", why.pointer, why.detail);
+    error->offset = (int64_t)recording->at + (why.offset > 0 ? why.offset : 0);
+    return false;
+}
+
+static bool take_lines(struct recording *recording)
+{
+    const struct fp_str body = recording->body;
+    while (recording->at < body.len) {
+        const char *begin = body.ptr + recording->at;
+        const char *end = memchr(begin, '\n', body.len - recording->at);
+        size_t len = end != NULL ? (size_t)(end - begin) : body.len - recording->at;
+        recording->line++;
+        if (!take_line(recording, (struct fp_str){begin, len}))
+            return fail_line(recording);
+        recording->at += len + 1;
+    }
+    return true;
+}
+
+/* What is still open at the end. */
+static bool check_open(struct recording *recording)
+{
+    for (uint32_t i = 0; i < recording->request_count; i++) {
+        const struct request *request = &recording->requests[i];
+        if (!request->is_open)
+            continue;
+        if (!request->is_valid)
+            return fail_request(recording, request) || fail_line(recording);
+        recording->scope.line_offset = (int64_t)request->at;
+        skip(recording, FP_SCOPE_UNANSWERED);
+    }
+    return true;
+}
+
+/* A Session need not name its window; StartProfiler did. */
+static bool finish(struct recording *recording)
+{
+    struct fp_profile_session *session = &recording->decoder->profile->session;
+    if (session->window_id == 0 && session->id == recording->started_session)
+        session->window_id = recording->started_window;
+    return fp_scope_finish(&recording->scope);
+}
+
+bool fp_opera_scope_decode_recording(struct fp_decoder *decoder, struct fp_str body)
+{
+    struct recording recording = {.decoder = decoder, .body = body};
+    *decoder->profile = (struct fp_profile){0};
+    fp_map_init(&recording.request_of, decoder->limits->entries);
+    bool taken = fp_scope_begin(&recording.scope, decoder) && take_lines(&recording) &&
+                 check_open(&recording) && finish(&recording);
+    fp_map_release(&recording.request_of);
+    fp_scope_release(&recording.scope);
+    return taken;
+}

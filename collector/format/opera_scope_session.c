@@ -1,0 +1,109 @@
+/*
+ * Opera Scope, session: beginning and ending one, and what is noted about it.
+ */
+#include "collector/format/opera_scope_parts.h"
+
+enum { ROOM_MIN = 64 };
+
+static const char *const note_texts[FP_SCOPE_NOTE_COUNT] = {
+    [FP_SCOPE_NO_MESSAGE] = "an event that is neither a list nor an object",
+    [FP_SCOPE_NO_TYPE] = "an event without a type that is an unsigned integer",
+    [FP_SCOPE_NO_TIME] = "an event without a time in milliseconds from 0",
+    [FP_SCOPE_NO_OVERHEAD] = "an event without an overhead in milliseconds from 0",
+    [FP_SCOPE_NO_HITS] = "an event without hits that are an unsigned 32-bit integer",
+    [FP_SCOPE_LONG_TIME] = "an event with a time or overhead above limits.max_span",
+    [FP_SCOPE_BAD_INTERVAL] = "an event with an interval that is not of times",
+    [FP_SCOPE_BACKWARD_INTERVAL] = "an event that ends before it starts",
+    [FP_SCOPE_BAD_OPTION] = "an event with an id, childCount or aggregate of a wrong type",
+    [FP_SCOPE_DUPLICATE_ID] = "an event with the eventID of one before it",
+    [FP_SCOPE_KNOWN_EVENT] = "an event that an earlier list of the timeline has",
+    [FP_SCOPE_CYCLE] = "an event that is its own ancestor",
+    [FP_SCOPE_KNOWN_LIST] = "an event of a list that was there before",
+    [FP_SCOPE_OTHER_DETAIL] = "a detail of another kind than its event",
+    [FP_SCOPE_BAD_DETAIL] = "a detail with a field missing or of a wrong type",
+    [FP_SCOPE_OTHER_SERVICE] = "a frame of another service",
+    [FP_SCOPE_STATUS] = "a frame with a status that is not OK",
+    [FP_SCOPE_SERVICE_EVENT] = "a frame that is an event of the service, which has none",
+    [FP_SCOPE_UNASKED] = "a reply without its request",
+    [FP_SCOPE_UNANSWERED] = "a request without its reply",
+    [FP_SCOPE_REPEATED_ID] = "a reduced event with the eventID of one before it",
+    [FP_SCOPE_UNKNOWN_TIMELINE] = "a timeline that the session does not list",
+    [FP_SCOPE_AGGREGATE_BELOW_TIME] = "an aggregatedTime below the event's own time",
+    [FP_SCOPE_AGGREGATE_SUM] = "an aggregatedTime that is not the sum of its parts",
+    [FP_SCOPE_UNORDERED] = "a list that is not in the order of starts",
+    [FP_SCOPE_SPAN] = "a list whose interval is not the span of its events",
+};
+
+_Static_assert((int)FP_SCOPE_NOTE_COUNT <= (int)FP_PROFILE_NOTES_MAX, "each kind of note has room");
+
+void fp_scope_add_note(struct fp_scope *scope, enum fp_scope_note note, uint32_t count,
+                       size_t index)
+{
+    struct fp_profile_session *session = &scope->decoder->profile->session;
+    uint32_t at = 0;
+    while (at < session->note_count && session->notes[at].text != note_texts[note])
+        at++;
+    if (at == session->note_count)
+        session->notes[session->note_count++] = (struct fp_profile_note){
+            .text = note_texts[note],
+            .is_refusal = note < FP_SCOPE_FLAGS,
+            .first_offset = scope->line_offset >= 0 ? scope->line_offset : (int64_t)index,
+        };
+    session->notes[at].count += count;
+}
+
+void *fp_scope_grow(struct fp_scope *scope, void *array, size_t size, uint32_t needed,
+                    uint32_t *room)
+{
+    if (needed <= *room && array != NULL)
+        return array;
+    uint32_t wanted = *room < ROOM_MIN ? ROOM_MIN : *room;
+    while (wanted < needed)
+        wanted = wanted <= UINT32_MAX / 2 ? wanted * 2 : UINT32_MAX;
+    void *longer = fp_arena_array(scope->decoder->arena, wanted, size);
+    if (longer == NULL)
+        return NULL;
+    if (array != NULL)
+        memcpy(longer, array, *room * size);
+    *room = wanted;
+    return longer;
+}
+
+bool fp_scope_begin(struct fp_scope *scope, struct fp_decoder *decoder)
+{
+    struct fp_profile *profile = decoder->profile;
+    const struct fp_format_limits *limits = decoder->limits;
+    *scope = (struct fp_scope){.decoder = decoder, .line_offset = -1};
+    fp_map_init(&scope->timelines, limits->entries);
+    fp_map_init(&scope->lists, limits->entries);
+    fp_map_init(&scope->seen, limits->entries);
+    fp_map_init(&scope->resources, limits->resources);
+    profile->format = FP_UPLOAD_OPERA_SCOPE;
+    profile->has_session = true;
+    profile->session.version = FP_STR("");
+    profile->session.notes =
+        fp_arena_array(decoder->arena, FP_PROFILE_NOTES_MAX, sizeof(*profile->session.notes));
+    return profile->session.notes != NULL || fp_fail_memory(decoder);
+}
+
+bool fp_scope_finish(struct fp_scope *scope)
+{
+    const struct fp_profile_session *session = &scope->decoder->profile->session;
+    if (session->id == 0)
+        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, NULL,
+                          "there is no session in this upload: neither a Session message nor a "
+                          "reply to GetEvents");
+    if (session->records_read > 0 && session->records_kept == 0)
+        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, NULL,
+                          "none of the %u events is valid; the first: %s",
+                          (unsigned)session->records_read, session->notes[0].text);
+    return true;
+}
+
+void fp_scope_release(struct fp_scope *scope)
+{
+    fp_map_release(&scope->timelines);
+    fp_map_release(&scope->lists);
+    fp_map_release(&scope->seen);
+    fp_map_release(&scope->resources);
+}

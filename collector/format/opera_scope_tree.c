@@ -1,0 +1,95 @@
+/*
+ * Opera Scope, tree: a flat list of events with the ids of their parents gets an order in which
+ * parents stand before their children.
+ *
+ * Each event is passed twice at most: once on the way up to the first ancestor that has its place,
+ * once on the way back.
+ */
+#include "collector/format/opera_scope_parts.h"
+
+struct tree {
+    struct fp_scope *scope;
+    const struct fp_place *place; /* of the reply */
+    struct fp_scope_item *items;
+    uint32_t *climbed; /* indexes of items on the way up */
+};
+
+static bool fail_depth(struct tree *tree, uint32_t depth)
+{
+    struct fp_decoder *decoder = tree->scope->decoder;
+    return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, tree->place,
+                      "an event is inside %u others; at most %u are taken (limits.stack_depth)",
+                      (unsigned)depth - 1, (unsigned)decoder->limits->stack_depth - 1);
+}
+
+static void count_child(struct fp_scope_item *parent, const struct fp_scope_item *child)
+{
+    parent->child_count++;
+    parent->children_ms += child->aggregated_ms;
+    parent->has_all_aggregated = parent->has_all_aggregated && child->has_aggregated;
+}
+
+/* Gives an item its place; its parent has its own or none. */
+static bool place_item(struct tree *tree, struct fp_scope_item *item)
+{
+    struct fp_profile *profile = tree->scope->decoder->profile;
+    struct fp_scope_item *parent =
+        item->parent != FP_INDEX_NONE ? &tree->items[item->parent] : NULL;
+    bool has_parent = parent != NULL && parent->state == FP_SCOPE_PLACED;
+    item->depth = has_parent ? parent->depth + 1 : 1;
+    if (item->depth > tree->scope->decoder->limits->stack_depth)
+        return fail_depth(tree, item->depth);
+    if (has_parent) {
+        item->event.parent = parent->position;
+        count_child(parent, item);
+    }
+    item->state = FP_SCOPE_PLACED;
+    item->position = profile->event_count++;
+    profile->events[item->position] = item->event;
+    profile->session.records_kept++;
+    return true;
+}
+
+/* Leaves out what was climbed since `first`, a circle of parents. Returns how many are left. */
+static uint32_t leave_out_circle(struct tree *tree, uint32_t first, uint32_t count)
+{
+    uint32_t at;
+    do {
+        at = tree->climbed[--count];
+        tree->items[at].state = FP_SCOPE_OUT;
+        fp_scope_add_note(tree->scope, FP_SCOPE_CYCLE, 1, tree->items[at].index);
+    } while (at != first);
+    return count;
+}
+
+static bool place_with_ancestors(struct tree *tree, uint32_t at)
+{
+    struct fp_scope_item *items = tree->items;
+    uint32_t count = 0;
+    for (; at != FP_INDEX_NONE && items[at].state == FP_SCOPE_WAITING; at = items[at].parent) {
+        items[at].state = FP_SCOPE_CLIMBED;
+        tree->climbed[count++] = at;
+    }
+    if (at != FP_INDEX_NONE && items[at].state == FP_SCOPE_CLIMBED)
+        count = leave_out_circle(tree, at, count);
+    while (count > 0)
+        if (!place_item(tree, &items[tree->climbed[--count]]))
+            return false;
+    return true;
+}
+
+bool fp_scope_place_events(struct fp_scope *scope, const struct fp_place *place,
+                           struct fp_scope_item *items, uint32_t count, const struct fp_map *ids)
+{
+    struct tree tree = {scope, place, items, NULL};
+    tree.climbed = fp_arena_array(scope->decoder->arena, count, sizeof(*tree.climbed));
+    if (tree.climbed == NULL)
+        return fp_fail_memory(scope->decoder);
+    for (uint32_t i = 0; i < count; i++)
+        items[i].parent =
+            items[i].parent_id != 0 ? fp_map_get(ids, items[i].parent_id) : FP_INDEX_NONE;
+    for (uint32_t i = 0; i < count; i++)
+        if (!place_with_ancestors(&tree, i))
+            return false;
+    return true;
+}
