@@ -134,6 +134,21 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
     return true;
 }
 
+bool fp_ingest_keeps_refused(const struct fp_ingest *ingest)
+{
+    (void)ingest;
+    return false;
+}
+
+void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *upload,
+                            const struct fp_problem *problem, struct fp_buf *body)
+{
+    (void)ingest;
+    (void)upload;
+    (void)problem;
+    (void)body;
+}
+
 /* ---- the way out ---- */
 
 static void put(PGconn *database, const void *bytes, size_t len)
