@@ -1,0 +1,349 @@
+/*
+ * Speed Tracer: containers, their records, and what the session says of the whole.
+ */
+#include "collector/format/speed_tracer.h"
+
+#include "collector/format/json.h"
+#include "collector/format/speed_tracer_dump.h"
+#include "collector/format/speed_tracer_scan.h"
+#include "collector/format/speed_tracer_v8.h"
+#include "collector/format/utf8.h"
+
+#include <math.h>
+
+/* A record up to this size is parsed in memory set aside once; that of a larger one is its own. */
+enum { SMALL_MAX = 32 * 1024, SNIFFED_OBJECTS = 8 };
+
+#define DEPTH_MAX 1024 /* as in the other formats, whatever limits.json_depth says */
+#define TIME_MAX_US 9007199254740992.0
+
+/* Shapes. */
+
+static bool is_record(yyjson_val *value)
+{
+    yyjson_val *type = yyjson_obj_get(value, "type");
+    double number = yyjson_get_num(type);
+    return yyjson_is_num(type) && floor(number) >= number;
+}
+
+static bool is_post(yyjson_val *value)
+{
+    return yyjson_obj_get(value, "header") != NULL && yyjson_obj_get(value, "data") != NULL;
+}
+
+/* A message of a browser's inspector, which the tool converted when it loaded a page of them. */
+static bool is_raw_message(yyjson_val *value)
+{
+    return yyjson_is_str(yyjson_obj_get(value, "method"));
+}
+
+bool fp_speed_tracer_is_dump(yyjson_val *value)
+{
+    static const char *const others[] = {"trace",  "marks",  "measures", "entries",  "coverage",
+                                         "frames", "stacks", "samples",  "resources"};
+    if (!is_record(value) && !is_post(value))
+        return false;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (yyjson_obj_get(value, others[i]) != NULL)
+            return false;
+    return true;
+}
+
+static size_t skip_space(struct fp_str body)
+{
+    const struct fp_str mark = FP_STR("\xEF\xBB\xBF");
+    size_t at = body.len >= mark.len && memcmp(body.ptr, mark.ptr, mark.len) == 0 ? mark.len : 0;
+    while (at < body.len && strchr(" \t\r\n\f\v", body.ptr[at]) != NULL && body.ptr[at] != '\0')
+        at++;
+    return at;
+}
+
+static bool is_page(struct fp_str body)
+{
+    size_t begin = skip_space(body);
+    return begin < body.len && body.ptr[begin] == '<';
+}
+
+bool fp_speed_tracer_sniff(const struct fp_decoder *decoder, struct fp_str body)
+{
+    if (is_page(body))
+        return true;
+    struct fp_record_scan scan = {.body = body};
+    struct fp_record_text record;
+    for (int i = 0; i < SNIFFED_OBJECTS; i++) {
+        if (fp_record_scan_next(&scan, &record) != FP_RECORD_FOUND)
+            return false;
+        struct fp_json json;
+        struct fp_format_error ignored;
+        if (fp_json_parse(record.text, decoder->limits->json_depth, decoder->arena, &json,
+                          &ignored) != FP_FORMAT_OK)
+            continue;
+        bool is_dump = fp_speed_tracer_is_dump(json.root) || is_raw_message(json.root);
+        fp_json_release(&json);
+        return is_dump;
+    }
+    return false;
+}
+
+/* Container D: {header, data}. */
+
+static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
+{
+    struct fp_decoder *decoder = dump->decoder;
+    yyjson_val *data = yyjson_obj_get(post, "data");
+    const struct fp_place place = {.member = FP_STR("data")};
+    if (!yyjson_is_arr(data))
+        return fp_fail_at(decoder, FP_FORMAT_INVALID, &place, "data must be an array of records");
+    /* The one member of the header that the tool itself filled. */
+    double started_us =
+        yyjson_get_num(yyjson_obj_get(yyjson_obj_get(post, "header"), "timeStamp")) * 1000;
+    if (started_us > 0 && started_us <= TIME_MAX_US)
+        decoder->profile->session.started_us = (int64_t)floor(started_us + 0.5);
+    size_t i;
+    size_t count;
+    yyjson_val *record;
+    yyjson_arr_foreach(data, i, count, record)
+    {
+        dump->offset = (int64_t)i;
+        if (!fp_speed_tracer_take(dump, record))
+            return false;
+    }
+    return true;
+}
+
+/* Containers A to C: records as text. */
+
+/* Parses one record. doc is NULL when the record went to `large`. */
+struct parsed {
+    yyjson_doc *doc;
+    struct fp_json large;
+    yyjson_val *root; /* NULL: not JSON */
+};
+
+struct parser {
+    struct fp_speed_tracer_dump *dump;
+    void *memory;
+    size_t memory_len;
+    bool is_first; /* no record was parsed yet */
+};
+
+static bool parse(struct parser *parser, struct fp_str text, struct parsed *parsed)
+{
+    struct fp_decoder *decoder = parser->dump->decoder;
+    *parsed = (struct parsed){0};
+    yyjson_read_err why = {.code = YYJSON_READ_ERROR_INVALID_STRING};
+    if (text.len <= SMALL_MAX) {
+        yyjson_alc pool;
+        yyjson_alc_pool_init(&pool, parser->memory, parser->memory_len);
+        /* Without the in-place flag yyjson leaves the bytes as they are. */
+        parsed->doc = yyjson_read_opts((char *)(uintptr_t)text.ptr, text.len, YYJSON_READ_NOFLAG,
+                                       &pool, &why);
+        parsed->root = yyjson_doc_get_root(parsed->doc);
+    }
+    /* Only there unpaired surrogates are mended. */
+    if (parsed->doc != NULL || why.code != YYJSON_READ_ERROR_INVALID_STRING)
+        return true;
+    struct fp_format_error error;
+    enum fp_format_verdict verdict =
+        fp_json_parse(text, DEPTH_MAX, decoder->arena, &parsed->large, &error);
+    if (verdict == FP_FORMAT_MEMORY)
+        return fp_fail_memory(decoder);
+    if (verdict == FP_FORMAT_OK)
+        parsed->root = parsed->large.root;
+    return true;
+}
+
+static void release(struct parsed *parsed)
+{
+    if (parsed->doc == NULL && parsed->root != NULL)
+        fp_json_release(&parsed->large);
+}
+
+static bool take_parsed(struct parser *parser, yyjson_val *root)
+{
+    struct fp_speed_tracer_dump *dump = parser->dump;
+    bool is_first = parser->is_first;
+    parser->is_first = false;
+    if (is_first && is_raw_message(root) && !is_record(root)) {
+        fp_format_fail(dump->decoder->error, FP_FORMAT_UNSUPPORTED,
+                       "these are messages of a browser's inspector, not records; load them into "
+                       "Speed Tracer and save them");
+        dump->decoder->error->offset = dump->offset;
+        return false;
+    }
+    if (is_first && is_post(root) && !is_record(root))
+        return take_post(dump, root);
+    return fp_speed_tracer_take(dump, root);
+}
+
+static bool fail_depth(struct fp_speed_tracer_dump *dump)
+{
+    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+                   "the JSON is nested deeper than %u levels (limits.json_depth)",
+                   (unsigned)dump->decoder->limits->json_depth);
+    dump->decoder->error->offset = dump->offset;
+    return false;
+}
+
+static void refuse_text(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note)
+{
+    fp_speed_tracer_note(dump, note);
+    dump->decoder->profile->session.records_read++;
+}
+
+static bool take_text(struct parser *parser, struct fp_record_scan *scan,
+                      const struct fp_record_text *record)
+{
+    const uint32_t depth_limit = parser->dump->decoder->limits->json_depth;
+    if (record->depth > (depth_limit < DEPTH_MAX ? depth_limit : DEPTH_MAX))
+        return fail_depth(parser->dump);
+    struct parsed parsed;
+    if (!parse(parser, record->text, &parsed))
+        return false;
+    bool taken = true;
+    if (parsed.root != NULL) {
+        taken = take_parsed(parser, parsed.root);
+    } else {
+        refuse_text(parser->dump, FP_ST_NOT_JSON);
+        (void)fp_record_scan_lines(scan, record);
+    }
+    release(&parsed);
+    return taken;
+}
+
+static void take_cut_off(struct parser *parser, struct fp_record_scan *scan,
+                         const struct fp_record_text *record)
+{
+    if (fp_record_scan_lines(scan, record) || scan->at < scan->body.len) {
+        refuse_text(parser->dump, FP_ST_NOT_JSON);
+        return;
+    }
+    /* The tool itself dropped it without a word: it is no record yet. */
+    fp_speed_tracer_note(parser->dump, FP_ST_CUT_OFF);
+    parser->dump->decoder->profile->truncated = true;
+}
+
+static bool take_texts(struct parser *parser, struct fp_record_scan *scan)
+{
+    struct fp_speed_tracer_dump *dump = parser->dump;
+    for (;;) {
+        struct fp_record_text record;
+        enum fp_record_scan_result result = fp_record_scan_next(scan, &record);
+        if (record.has_junk) {
+            dump->offset = (int64_t)record.junk_offset;
+            fp_speed_tracer_note(dump, FP_ST_JUNK);
+        }
+        dump->offset = (int64_t)record.offset;
+        if (result == FP_RECORD_NO_MORE)
+            return true;
+        if (result == FP_RECORD_CUT_OFF)
+            take_cut_off(parser, scan, &record);
+        else if (!take_text(parser, scan, &record))
+            return false;
+    }
+}
+
+static bool take_body(struct parser *parser, struct fp_record_scan *scan)
+{
+    struct fp_decoder *decoder = parser->dump->decoder;
+    parser->memory_len = yyjson_read_max_memory_usage(SMALL_MAX, YYJSON_READ_NOFLAG);
+    parser->memory = fp_arena_alloc(decoder->arena, parser->memory_len);
+    if (parser->memory == NULL)
+        return fp_fail_memory(decoder);
+    return take_texts(parser, scan);
+}
+
+/* The whole. */
+
+/* Finds where the records begin, and which version wrote them. */
+static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_scan *scan)
+{
+    struct fp_decoder *decoder = dump->decoder;
+    dump->may_be_early = true;
+    scan->at = skip_space(scan->body);
+    if (!is_page(scan->body))
+        return true;
+    struct fp_dump_page page;
+    if (!fp_dump_page_find(scan->body, &page)) {
+        fp_format_fail(decoder->error, FP_FORMAT_MALFORMED,
+                       "this is an HTML page without an element that has the id traceData, so no "
+                       "dump of Speed Tracer, and not JSON either");
+        decoder->error->offset = (int64_t)scan->at;
+        return false;
+    }
+    scan->at = page.begin;
+    scan->in_page = true;
+    if (page.is_raw) {
+        fp_format_fail(decoder->error, FP_FORMAT_UNSUPPORTED,
+                       "this page holds raw messages of a browser's inspector (isRaw); load it "
+                       "into Speed Tracer and save it");
+        decoder->error->offset = (int64_t)page.begin;
+        return false;
+    }
+    dump->may_be_early = page.version.len == 0 || fp_str_equal(page.version, FP_STR("0.8"));
+    dump->is_early = dump->may_be_early;
+    return fp_utf8_copy(decoder->arena, page.version, &decoder->profile->session.version) ||
+           fp_fail_memory(decoder);
+}
+
+/* A dump of which nothing is left is refused for its first fault. */
+static bool fail_empty(struct fp_speed_tracer_dump *dump)
+{
+    const uint32_t read = dump->decoder->profile->session.records_read;
+    enum fp_speed_tracer_note first = FP_ST_REFUSALS;
+    for (enum fp_speed_tracer_note i = 0; i < FP_ST_REFUSALS; i++)
+        if (dump->notes[i].count > 0 &&
+            (first == FP_ST_REFUSALS ||
+             dump->notes[i].first_offset < dump->notes[first].first_offset))
+            first = i;
+    struct fp_format_error *error = dump->decoder->error;
+    if (first == FP_ST_REFUSALS) {
+        fp_format_fail(error, FP_FORMAT_INVALID, "there is no record in this dump of Speed Tracer");
+        error->offset = dump->offset;
+        return false;
+    }
+    fp_format_fail(error, first <= FP_ST_CUT_OFF ? FP_FORMAT_MALFORMED : FP_FORMAT_INVALID,
+                   "none of the %u records could be taken; the first fault is %s", (unsigned)read,
+                   fp_speed_tracer_note_text(first));
+    error->offset = dump->notes[first].first_offset;
+    return false;
+}
+
+static bool add_timeline(struct fp_speed_tracer_dump *dump)
+{
+    struct fp_profile *profile = dump->decoder->profile;
+    profile->timelines = fp_arena_array(dump->decoder->arena, 1, sizeof(*profile->timelines));
+    if (profile->timelines == NULL)
+        return fp_fail_memory(dump->decoder);
+    profile->timelines[0] = (struct fp_profile_timeline){
+        .id = 1, .mode = FP_REDUCE_ALL_EVENTS, .event_count = profile->event_count};
+    profile->timeline_count = 1;
+    profile->has_session = true;
+    return true;
+}
+
+static bool decode(struct fp_speed_tracer_dump *dump, struct fp_str body)
+{
+    struct fp_record_scan scan = {.body = body};
+    struct parser parser = {.dump = dump, .is_first = true};
+    if (!open_container(dump, &scan) || !take_body(&parser, &scan))
+        return false;
+    if (dump->decoder->profile->event_count == 0)
+        return fail_empty(dump);
+    return fp_speed_tracer_finish(dump) && add_timeline(dump) && fp_speed_tracer_list_notes(dump);
+}
+
+bool fp_speed_tracer_decode(struct fp_decoder *decoder, struct fp_str body)
+{
+    struct fp_speed_tracer_dump dump = {.decoder = decoder, .main_resource = FP_INDEX_NONE};
+    *decoder->profile = (struct fp_profile){.format = FP_UPLOAD_SPEED_TRACER};
+    fp_map_init(&dump.resources, (size_t)decoder->limits->resources + 1);
+    fp_map_init(&dump.type_names, decoder->limits->entries);
+    fp_buf_init(&dump.detail, decoder->arena->max_bytes);
+    bool decoded = decode(&dump, body);
+    fp_buf_release(&dump.detail);
+    fp_v8_log_release(dump.v8);
+    fp_map_release(&dump.type_names);
+    fp_map_release(&dump.resources);
+    return decoded;
+}

@@ -1,0 +1,272 @@
+/*
+ * Speed Tracer, details: `data` and the other members of a record as one compact JSON object, in
+ * which the spellings of all versions are one.
+ *
+ * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
+ */
+#include "collector/format/speed_tracer_dump.h"
+
+enum { NUMBER_MAX = 512 /* more than yyjson takes to write one number */ };
+
+/* Another name for a member, or NULL, {0} at the end. */
+struct spelling {
+    struct fp_str met;
+    struct fp_str kept;
+};
+
+#define SPELLING(met, kept) {{(met), sizeof(met) - 1}, {(kept), sizeof(kept) - 1}}
+
+static const struct spelling data_spellings[] = {
+    SPELLING("identifier", "requestId"),       SPELLING("resourceId", "requestId"),
+    SPELLING("contentLength", "resourceSize"), SPELLING("lengthReceived", "dataLength"),
+    SPELLING("connectionID", "connectionId"),  SPELLING("cached", "fromDiskCache"),
+    SPELLING("isCached", "fromDiskCache"),     SPELLING("wasCached", "fromDiskCache"),
+    SPELLING("httpHeaderFields", "headers"),   SPELLING("httpStatusCode", "status"),
+    SPELLING("responseCode", "statusCode"),    SPELLING("httpMethod", "requestMethod"),
+    SPELLING("orphan", "isOrphaned"),          {{NULL, 0}, {NULL, 0}},
+};
+
+static const struct spelling frame_spellings[] = {
+    SPELLING("scriptName", "url"),
+    SPELLING("column", "columnNumber"),
+    {{NULL, 0}, {NULL, 0}},
+};
+
+static const struct spelling no_spellings[] = {{{NULL, 0}, {NULL, 0}}};
+
+static struct fp_str text_of(yyjson_val *value)
+{
+    return (struct fp_str){yyjson_get_str(value), yyjson_get_len(value)};
+}
+
+static bool is_one_of(struct fp_str name, const struct fp_str *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fp_str_equal(name, names[i]))
+            return true;
+    return false;
+}
+
+/* Writing. */
+
+static void add_escape(struct fp_buf *out, unsigned char c)
+{
+    if (c == '"' || c == '\\')
+        fp_buf_addf(out, "\\%c", c);
+    else if (c == '\0') /* PostgreSQL has no U+0000 */
+        fp_buf_add(out, "\xEF\xBF\xBD", 3);
+    else if (c == '\n')
+        fp_buf_add(out, "\\n", 2);
+    else
+        fp_buf_addf(out, "\\u%04x", (unsigned)c);
+}
+
+static void add_text(struct fp_buf *out, struct fp_str text)
+{
+    fp_buf_add(out, "\"", 1);
+    size_t begin = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        const unsigned char c = (unsigned char)text.ptr[i];
+        if (c >= 0x20 && c != '"' && c != '\\')
+            continue;
+        fp_buf_add(out, text.ptr + begin, i - begin);
+        add_escape(out, c);
+        begin = i + 1;
+    }
+    fp_buf_add(out, text.ptr + begin, text.len - begin);
+    fp_buf_add(out, "\"", 1);
+}
+
+static void add_whole(struct fp_buf *out, uint64_t number, bool negative)
+{
+    char digits[24];
+    size_t at = sizeof(digits);
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    if (negative)
+        digits[--at] = '-';
+    fp_buf_add(out, digits + at, sizeof(digits) - at);
+}
+
+/* Literals, and numbers with a fraction or exponent. */
+static void add_by_yyjson(struct fp_buf *out, yyjson_val *value)
+{
+    char memory[NUMBER_MAX];
+    yyjson_alc allocator;
+    yyjson_alc_pool_init(&allocator, memory, sizeof(memory));
+    size_t len = 0;
+    const char *text = yyjson_val_write_opts(value, YYJSON_WRITE_NOFLAG, &allocator, &len, NULL);
+    fp_buf_add(out, text != NULL ? text : "null", text != NULL ? len : 4);
+}
+
+static void add_object(struct fp_buf *out, yyjson_val *object, const struct spelling *spellings);
+
+/* spellings: of the objects in an array, or of the object that it is. */
+static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelling *spellings)
+{
+    if (yyjson_is_str(value)) {
+        add_text(out, text_of(value));
+    } else if (yyjson_is_uint(value)) {
+        add_whole(out, yyjson_get_uint(value), false);
+    } else if (yyjson_is_sint(value)) {
+        add_whole(out, -(uint64_t)yyjson_get_sint(value), true);
+    } else if (yyjson_is_obj(value)) {
+        fp_buf_add(out, "{", 1);
+        add_object(out, value, spellings);
+        fp_buf_add(out, "}", 1);
+    } else if (yyjson_is_arr(value)) {
+        fp_buf_add(out, "[", 1);
+        size_t i;
+        size_t count;
+        yyjson_val *element;
+        yyjson_arr_foreach(value, i, count, element)
+        {
+            if (i > 0)
+                fp_buf_add(out, ",", 1);
+            add_value(out, element, spellings);
+        }
+        fp_buf_add(out, "]", 1);
+    } else {
+        add_by_yyjson(out, value);
+    }
+}
+
+static void add_name(struct fp_buf *out, struct fp_str name)
+{
+    const uint8_t last = out->len > 0 ? out->data[out->len - 1] : '{';
+    if (last != '{')
+        fp_buf_add(out, ",", 1);
+    add_text(out, name);
+    fp_buf_add(out, ":", 1);
+}
+
+/* Spelling. */
+
+/* The name under which a member is kept; a NULL pointer when the object has that one, too. */
+static struct fp_str spell(yyjson_val *object, struct fp_str name, const struct spelling *spellings)
+{
+    for (; spellings->met.ptr != NULL; spellings++)
+        if (fp_str_equal(name, spellings->met))
+            return yyjson_obj_getn(object, spellings->kept.ptr, spellings->kept.len) == NULL
+                       ? spellings->kept
+                       : (struct fp_str){0};
+    return name;
+}
+
+/* Which spellings hold inside a member of a record's data. */
+static const struct spelling *spellings_inside(const struct spelling *outside, struct fp_str name)
+{
+    static const struct fp_str bags[] = {{"request", 7}, {"response", 8}, {"redirectResponse", 16}};
+    bool is_bag = outside == data_spellings && is_one_of(name, bags, 3);
+    return is_bag ? data_spellings : no_spellings;
+}
+
+/* Ids come as numbers and as texts: requests are kept as texts, timers as numbers. */
+static bool add_id(struct fp_buf *out, struct fp_str name, yyjson_val *value)
+{
+    if (fp_str_equal(name, FP_STR("requestId")) && yyjson_is_num(value)) {
+        fp_buf_add(out, "\"", 1);
+        add_value(out, value, no_spellings);
+        fp_buf_add(out, "\"", 1);
+        return true;
+    }
+    const struct fp_str text = text_of(value);
+    if (!fp_str_equal(name, FP_STR("timerId")) || text.len == 0 || text.len > 15 ||
+        text.ptr[0] == '0')
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+    fp_buf_add(out, text.ptr, text.len);
+    return true;
+}
+
+/* All members of an object, to follow those already there. */
+static void add_object(struct fp_buf *out, yyjson_val *object, const struct spelling *spellings)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    yyjson_obj_foreach(object, i, count, key, value)
+    {
+        const struct fp_str name = spell(object, text_of(key), spellings);
+        if (name.ptr == NULL)
+            continue;
+        add_name(out, name);
+        if (spellings != data_spellings || !add_id(out, name, value))
+            add_value(out, value, spellings_inside(spellings, name));
+    }
+}
+
+/* Records. */
+
+/* Of a profile everything but its text, which becomes stacks and samples. */
+static void add_profile(struct fp_buf *out, yyjson_val *data)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    yyjson_obj_foreach(data, i, count, key, value)
+    {
+        const struct fp_str name = spell(data, text_of(key), data_spellings);
+        if (name.ptr == NULL)
+            continue;
+        bool is_text = fp_str_equal(name, FP_STR("profileData"));
+        add_name(out, is_text ? FP_STR("profileDataLength") : name);
+        if (is_text)
+            add_whole(out, yyjson_get_len(value), false);
+        else
+            add_value(out, value, no_spellings);
+    }
+}
+
+/* Members of a record that are an event's fields, its data, or of no use outside the tool. */
+static bool is_left_out(struct fp_str name)
+{
+    static const struct fp_str left_out[] = {
+        {"type", 4}, {"time", 4},  {"duration", 8}, {"children", 8},
+        {"data", 4}, {"hints", 5}, {"overhead", 8}, {"typeName", 8},
+    };
+    return is_one_of(name, left_out, sizeof(left_out) / sizeof(left_out[0]));
+}
+
+static void add_other_members(struct fp_buf *out, const struct fp_speed_tracer_source *source)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    yyjson_obj_foreach(source->record, i, count, key, value)
+    {
+        const struct fp_str name = text_of(key);
+        if (is_left_out(name) || yyjson_obj_getn(source->data, name.ptr, name.len) != NULL)
+            continue;
+        bool is_stack = fp_str_equal(name, FP_STR("stackTrace"));
+        add_name(out, name);
+        add_value(out, value, is_stack ? frame_spellings : no_spellings);
+    }
+}
+
+bool fp_speed_tracer_detail(struct fp_speed_tracer_dump *dump,
+                            const struct fp_speed_tracer_source *source)
+{
+    struct fp_buf *out = &dump->detail;
+    fp_buf_clear(out);
+    fp_buf_add(out, "{", 1);
+    if (source->type == FP_ST_PROFILE_DATA)
+        add_profile(out, source->data);
+    else
+        add_object(out, source->data, source->type <= FP_ST_CUSTOM ? no_spellings : data_spellings);
+    /* The finish and the error of the early versions had a type each. */
+    if (source->type == FP_ST_RESOURCE_FINISH && source->source_type != FP_ST_RESOURCE_FINISH) {
+        bool failed = source->source_type == 21 || source->source_type == FP_ST_PROFILE_DATA;
+        add_name(out, FP_STR("didFail"));
+        fp_buf_addf(out, "%s", failed ? "true" : "false");
+    }
+    add_other_members(out, source);
+    fp_buf_add(out, "}", 1);
+    return !out->failed;
+}

@@ -1,0 +1,382 @@
+/*
+ * Speed Tracer, records: one record with its children becomes events, parents first.
+ *
+ * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
+ */
+#include "collector/format/speed_tracer_dump.h"
+#include "collector/format/speed_tracer_v8.h"
+
+#include "collector/format/utf8.h"
+
+#include <math.h>
+
+#define TIME_MAX_US 9007199254740992.0 /* 2^53, as in all formats */
+#define US_PER_MS 1000.0
+
+enum member {
+    TYPE,
+    TIME,
+    DURATION,
+    CHILDREN,
+    DATA,
+    TYPE_NAME,
+    OVERHEAD,
+    STACK_TRACE,
+    CALLER_NAME,
+    CALLER_LINE,
+    USED_HEAP,
+    TOTAL_HEAP,
+    MEMBER_COUNT
+};
+
+static const struct fp_str member_names[] = {
+    [TYPE] = {"type", 4},
+    [TIME] = {"time", 4},
+    [DURATION] = {"duration", 8},
+    [CHILDREN] = {"children", 8},
+    [DATA] = {"data", 4},
+    [TYPE_NAME] = {"typeName", 8},
+    [OVERHEAD] = {"overhead", 8},
+    [STACK_TRACE] = {"stackTrace", 10},
+    [CALLER_NAME] = {"callerScriptName", 16},
+    [CALLER_LINE] = {"callerScriptLine", 16},
+    [USED_HEAP] = {"usedHeapSize", 12},
+    [TOTAL_HEAP] = {"totalHeapSize", 13},
+};
+
+/* A record while it is read. */
+struct reading {
+    yyjson_val *record;
+    yyjson_val *members[MEMBER_COUNT]; /* NULL when absent or null */
+    struct fp_profile_event event;
+    int32_t source_type;
+};
+
+static void read_members(struct reading *reading)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    yyjson_obj_foreach(reading->record, i, count, key, value)
+    {
+        const struct fp_str name = {yyjson_get_str(key), yyjson_get_len(key)};
+        for (size_t at = 0; at < MEMBER_COUNT; at++)
+            if (fp_str_equal(name, member_names[at]))
+                reading->members[at] = yyjson_is_null(value) ? NULL : value;
+    }
+}
+
+/* Numbers. */
+
+/* Milliseconds as whole microseconds. False when the value is no number, or too large. */
+static bool get_us(yyjson_val *value, int64_t *us)
+{
+    double real = yyjson_get_num(value) * US_PER_MS;
+    if (!yyjson_is_num(value) || !(fabs(real) <= TIME_MAX_US))
+        return false;
+    *us = (int64_t)floor(real + 0.5);
+    return true;
+}
+
+/* A whole number from min to INT32_MAX. */
+static bool get_whole(yyjson_val *value, double min, int32_t *whole)
+{
+    double real = yyjson_get_num(value);
+    if (!yyjson_is_num(value) || !(real >= min && real <= INT32_MAX) || floor(real) < real)
+        return false;
+    *whole = (int32_t)real;
+    return true;
+}
+
+/* Refusals: the first thing that is wrong with a record, FP_ST_REFUSALS when it is good. */
+
+static enum fp_speed_tracer_note read_times(struct reading *reading)
+{
+    struct fp_profile_event *event = &reading->event;
+    yyjson_val *const *members = reading->members;
+    if (members[TIME] != NULL && !get_us(members[TIME], &event->start_us))
+        return FP_ST_BAD_TIME;
+    if (members[DURATION] == NULL)
+        return FP_ST_REFUSALS;
+    if (!get_us(members[DURATION], &event->duration_us))
+        return FP_ST_BAD_DURATION;
+    return yyjson_get_num(members[DURATION]) < 0 ? FP_ST_NEGATIVE_DURATION : FP_ST_REFUSALS;
+}
+
+static enum fp_speed_tracer_note read_record(struct reading *reading)
+{
+    yyjson_val *const *members = reading->members;
+    if (!yyjson_is_obj(reading->record))
+        return FP_ST_NO_RECORD;
+    read_members(reading);
+    if (members[TYPE] != NULL && !get_whole(members[TYPE], INT32_MIN, &reading->source_type))
+        return FP_ST_BAD_TYPE;
+    if (members[CHILDREN] != NULL && !yyjson_is_arr(members[CHILDREN]))
+        return FP_ST_BAD_CHILDREN;
+    if (members[DATA] != NULL && !yyjson_is_obj(members[DATA]))
+        return FP_ST_BAD_DATA;
+    return read_times(reading);
+}
+
+/* How many records there are, children included, in one that is refused. */
+static uint32_t count_records(yyjson_val *record)
+{
+    uint32_t total = 1;
+    size_t i;
+    size_t count;
+    yyjson_val *child;
+    yyjson_arr_foreach(yyjson_obj_get(record, "children"), i, count, child)
+    {
+        total += count_records(child);
+    }
+    return total;
+}
+
+/* What is taken as it is, but told of. */
+static void note_oddities(struct fp_speed_tracer_dump *dump, const struct reading *reading)
+{
+    yyjson_val *const *members = reading->members;
+    const struct {
+        bool is_odd;
+        enum fp_speed_tracer_note note;
+    } oddities[] = {
+        {members[TYPE] == NULL, FP_ST_NO_TYPE},
+        {members[TIME] == NULL, FP_ST_NO_TIME},
+        {reading->event.start_us < 0, FP_ST_NEGATIVE_TIME},
+        {(members[CALLER_NAME] == NULL) != (members[CALLER_LINE] == NULL), FP_ST_UNPAIRED_CALLER},
+        {(members[USED_HEAP] == NULL) != (members[TOTAL_HEAP] == NULL), FP_ST_UNPAIRED_HEAP},
+    };
+    for (size_t i = 0; i < sizeof(oddities) / sizeof(oddities[0]); i++)
+        if (oddities[i].is_odd)
+            fp_speed_tracer_note(dump, oddities[i].note);
+}
+
+/* Copies a text into the arena. */
+static bool copy_text(struct fp_speed_tracer_dump *dump, yyjson_val *value, struct fp_str *copy)
+{
+    const struct fp_str text = {yyjson_get_str(value), yyjson_get_len(value)};
+    return fp_utf8_copy(dump->decoder->arena, text, copy) || fp_fail_memory(dump->decoder);
+}
+
+/* Places: what an event worked on, else who called it. */
+
+static yyjson_val *member_of(yyjson_val *object, const char *name, const char *other_name)
+{
+    yyjson_val *value = yyjson_obj_get(object, name);
+    return value != NULL ? value : yyjson_obj_get(object, other_name);
+}
+
+/* The URL in a record's data: its own, or that of the request or response that it speaks of. */
+static yyjson_val *url_in(yyjson_val *data)
+{
+    yyjson_val *url = member_of(data, "url", "scriptName");
+    if (url == NULL)
+        url = yyjson_obj_get(yyjson_obj_get(data, "request"), "url");
+    return url != NULL ? url : yyjson_obj_get(yyjson_obj_get(data, "response"), "url");
+}
+
+static bool find_place(struct fp_speed_tracer_dump *dump, struct reading *reading)
+{
+    struct fp_profile_event *event = &reading->event;
+    yyjson_val *url = url_in(reading->members[DATA]);
+    yyjson_val *line = member_of(reading->members[DATA], "lineNumber", "scriptLine");
+    if (url == NULL) {
+        url = reading->members[CALLER_NAME];
+        line = reading->members[CALLER_LINE];
+    }
+    if (url == NULL) {
+        yyjson_val *frame = yyjson_arr_get_first(reading->members[STACK_TRACE]);
+        url = member_of(frame, "url", "scriptName");
+        line = yyjson_obj_get(frame, "lineNumber");
+    }
+    (void)get_whole(line, 0, &event->line);
+    const struct fp_str text = {yyjson_get_str(url), yyjson_get_len(url)};
+    return fp_speed_tracer_resource(dump, text, &event->resource);
+}
+
+/* Events. */
+
+static bool fail_limit(struct fp_speed_tracer_dump *dump)
+{
+    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+                   "the dump has more than %u events (limits.entries)",
+                   (unsigned)dump->decoder->limits->entries);
+    dump->decoder->error->offset = dump->offset;
+    return false;
+}
+
+static bool add_event(struct fp_speed_tracer_dump *dump, struct fp_profile_event *event)
+{
+    struct fp_profile *profile = dump->decoder->profile;
+    if (profile->event_count >= dump->decoder->limits->entries)
+        return fail_limit(dump);
+    profile->events = fp_speed_tracer_grow(dump->decoder->arena, profile->events,
+                                           profile->event_count, &dump->event_cap, sizeof(*event));
+    if (profile->events == NULL)
+        return fp_fail_memory(dump->decoder);
+    event->id = profile->event_count + 1;
+    profile->events[profile->event_count++] = *event;
+    return true;
+}
+
+static bool copy_detail(struct fp_speed_tracer_dump *dump, struct reading *reading)
+{
+    const struct fp_speed_tracer_source source = {
+        .record = reading->record,
+        .data = reading->members[DATA],
+        .type = reading->event.type_number,
+        .source_type = reading->source_type,
+    };
+    if (!fp_speed_tracer_detail(dump, &source))
+        return fp_fail_memory(dump->decoder);
+    const struct fp_str text = {(const char *)dump->detail.data, dump->detail.len};
+    if (text.len <= 2) /* {} */
+        return true;
+    return fp_arena_copy(dump->decoder->arena, text, &reading->event.detail) ||
+           fp_fail_memory(dump->decoder);
+}
+
+/* Remembers what makes a mark; which page it belongs to is known at the end. */
+static bool note_mark(struct fp_speed_tracer_dump *dump, const struct reading *reading)
+{
+    struct fp_speed_tracer_mark mark = {.event = dump->decoder->profile->event_count};
+    switch (reading->event.type_number) {
+    case FP_ST_MARK_DOM_CONTENT:
+        mark.name = FP_STR("domContentLoaded");
+        break;
+    case FP_ST_MARK_LOAD_EVENT:
+        mark.name = FP_STR("load");
+        break;
+    case FP_ST_LOG_MESSAGE:
+        if (!copy_text(dump, yyjson_obj_get(reading->members[DATA], "message"), &mark.name))
+            return false;
+        break;
+    default:
+        break;
+    }
+    if (mark.name.len == 0)
+        return true;
+    dump->marks = fp_speed_tracer_grow(dump->decoder->arena, dump->marks, dump->mark_count,
+                                       &dump->mark_cap, sizeof(mark));
+    if (dump->marks == NULL)
+        return fp_fail_memory(dump->decoder);
+    dump->marks[dump->mark_count++] = mark;
+    return true;
+}
+
+/* The engine's profile, of which there may be one between two records. */
+static bool read_profile(struct fp_speed_tracer_dump *dump, const struct reading *reading)
+{
+    if (reading->event.type_number != FP_ST_PROFILE_DATA)
+        return true;
+    yyjson_val *text = yyjson_obj_get(reading->members[DATA], "profileData");
+    if (!yyjson_is_str(text) ||
+        !yyjson_equals_str(yyjson_obj_get(reading->members[DATA], "format"), "v8")) {
+        fp_speed_tracer_note(dump, FP_ST_UNKNOWN_PROFILE);
+        return true;
+    }
+    if (dump->v8 == NULL && !fp_v8_log_create(dump))
+        return false;
+    const struct fp_str log = {yyjson_get_str(text), yyjson_get_len(text)};
+    return fp_v8_log_read(dump, log, reading->event.start_us);
+}
+
+static void note_main_resource(struct fp_speed_tracer_dump *dump, const struct reading *reading)
+{
+    yyjson_val *is_main = member_of(reading->members[DATA], "isMainResource", "mainResource");
+    if (dump->main_resource == FP_INDEX_NONE && yyjson_is_true(is_main))
+        dump->main_resource = reading->event.resource;
+}
+
+static bool fill_event(struct fp_speed_tracer_dump *dump, struct reading *reading)
+{
+    struct fp_profile_event *event = &reading->event;
+    event->self_us = event->duration_us > 0 ? event->duration_us : 0;
+    event->child_count = (uint32_t)yyjson_arr_size(reading->members[CHILDREN]);
+    int64_t overhead_us = 0;
+    if (get_us(reading->members[OVERHEAD], &overhead_us) && overhead_us > 0)
+        event->overhead_us = overhead_us;
+    note_oddities(dump, reading);
+    const struct fp_speed_tracer_typing typing = {
+        .type = reading->source_type,
+        .data = reading->members[DATA],
+        .type_name = reading->members[TYPE_NAME],
+        .has_duration = reading->members[DURATION] != NULL,
+    };
+    if (!fp_speed_tracer_name_type(dump, &typing, event) || !find_place(dump, reading) ||
+        !copy_detail(dump, reading))
+        return false;
+    note_main_resource(dump, reading);
+    return note_mark(dump, reading) && read_profile(dump, reading) && add_event(dump, event);
+}
+
+static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t parent,
+                 int64_t *duration_us);
+
+/* Takes the children of an event that has been added, and their time off its own. */
+static bool take_children(struct fp_speed_tracer_dump *dump, yyjson_val *children, uint32_t parent)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *child;
+    yyjson_arr_foreach(children, i, count, child)
+    {
+        int64_t duration_us = 0;
+        if (!take(dump, child, parent, &duration_us))
+            return false;
+        struct fp_profile_event *event = &dump->decoder->profile->events[parent];
+        if (event->duration_us != FP_DURATION_NONE)
+            event->self_us -= duration_us;
+    }
+    return true;
+}
+
+/* Takes one record and its children. *duration_us stays when it has none or is refused. */
+static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t parent,
+                 int64_t *duration_us)
+{
+    struct reading reading = {
+        .record = record,
+        .source_type = FP_ST_INVALID,
+        .event = {.parent = parent,
+                  .hits = 1,
+                  .duration_us = FP_DURATION_NONE,
+                  .resource = FP_INDEX_NONE,
+                  .line = FP_POSITION_NONE},
+    };
+    struct fp_profile *profile = dump->decoder->profile;
+    enum fp_speed_tracer_note refusal = read_record(&reading);
+    if (refusal != FP_ST_REFUSALS) {
+        fp_speed_tracer_note(dump, refusal);
+        profile->session.records_read += count_records(record);
+        return true;
+    }
+    const uint32_t index = profile->event_count;
+    if (!fill_event(dump, &reading))
+        return false;
+    profile->session.records_read++;
+    profile->session.records_kept++;
+    if (reading.event.duration_us != FP_DURATION_NONE)
+        *duration_us = reading.event.duration_us;
+    if (!take_children(dump, reading.members[CHILDREN], index))
+        return false;
+    if (profile->events[index].self_us < 0)
+        fp_speed_tracer_note(dump, FP_ST_NEGATIVE_SELF);
+    return true;
+}
+
+bool fp_speed_tracer_take(struct fp_speed_tracer_dump *dump, yyjson_val *record)
+{
+    const struct fp_profile *profile = dump->decoder->profile;
+    const uint32_t index = profile->event_count;
+    int64_t duration_us;
+    if (!take(dump, record, FP_INDEX_NONE, &duration_us))
+        return false;
+    if (profile->event_count == index)
+        return true;
+    if (index > 0 && profile->events[index].start_us < dump->last_start_us)
+        fp_speed_tracer_note(dump, FP_ST_TIME_BACKWARDS);
+    dump->last_start_us = profile->events[index].start_us;
+    return true;
+}

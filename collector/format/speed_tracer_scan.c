@@ -1,0 +1,203 @@
+/*
+ * Speed Tracer, containers: scanning for braces, and for one element of a page.
+ */
+#include "collector/format/speed_tracer_scan.h"
+
+#include <strings.h>
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == '\v';
+}
+
+/* Records. */
+
+/* Goes past the string that begins at `at`; to the end when it is not closed. */
+static size_t skip_string(const char *bytes, size_t at, size_t end)
+{
+    const char quote = bytes[at++];
+    while (at < end && bytes[at] != quote)
+        at += bytes[at] == '\\' ? 2 : 1;
+    return at < end ? at + 1 : end;
+}
+
+/* Goes past the object whose brace stands at `at`, or to the end. True when it is closed. */
+static bool skip_object(const char *bytes, size_t *at, size_t end, uint32_t *depth_max)
+{
+    uint32_t braces = 0;
+    uint32_t brackets = 0;
+    *depth_max = 0;
+    for (size_t i = *at; i < end;) {
+        const char c = bytes[i];
+        if (c == '"' || c == '\'') {
+            i = skip_string(bytes, i, end);
+            continue;
+        }
+        i++;
+        if (c == '{' || c == '[') {
+            braces += c == '{';
+            brackets += c == '[';
+            if (braces + brackets > *depth_max)
+                *depth_max = braces + brackets;
+        } else if (c == ']') {
+            brackets -= brackets > 0;
+        } else if (c == '}' && --braces == 0) {
+            *at = i;
+            return true;
+        }
+    }
+    *at = end;
+    return false;
+}
+
+/* The end of the line in which `at` lies. */
+static size_t line_end(struct fp_str body, size_t at)
+{
+    const char *newline = at < body.len ? memchr(body.ptr + at, '\n', body.len - at) : NULL;
+    return newline != NULL ? (size_t)(newline - body.ptr) : body.len;
+}
+
+static bool is_element_end(struct fp_str body, size_t at)
+{
+    const struct fp_str tag = FP_STR("</div");
+    return body.len - at >= tag.len && strncasecmp(body.ptr + at, tag.ptr, tag.len) == 0;
+}
+
+/* Whether a record may begin with the brace at `at`. */
+static bool may_begin(const struct fp_record_scan *scan, size_t at)
+{
+    return at >= scan->lines_end || at == 0 || scan->body.ptr[at - 1] == '\n';
+}
+
+/* Goes to the next brace that may begin a record. False at the end. */
+static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record)
+{
+    const struct fp_str body = scan->body;
+    for (; scan->at < body.len; scan->at++) {
+        const char c = body.ptr[scan->at];
+        if (c == '{' && may_begin(scan, scan->at))
+            return true;
+        if (is_space(c))
+            continue;
+        if (scan->in_page && c == '<' && is_element_end(body, scan->at)) {
+            scan->at = body.len;
+            return false;
+        }
+        if (!record->has_junk)
+            record->junk_offset = scan->at;
+        record->has_junk = true;
+    }
+    return false;
+}
+
+enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
+                                               struct fp_record_text *record)
+{
+    *record = (struct fp_record_text){.offset = scan->body.len};
+    if (!skip_junk(scan, record))
+        return FP_RECORD_NO_MORE;
+    record->offset = scan->at;
+    size_t end = scan->at < scan->lines_end ? line_end(scan->body, scan->at) : scan->body.len;
+    bool closed = skip_object(scan->body.ptr, &scan->at, end, &record->depth);
+    record->text = (struct fp_str){scan->body.ptr + record->offset, scan->at - record->offset};
+    return closed ? FP_RECORD_FOUND : FP_RECORD_CUT_OFF;
+}
+
+bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_text *record)
+{
+    const char *bytes = scan->body.ptr;
+    size_t at = line_end(scan->body, record->offset);
+    while (at + 1 < scan->at && bytes[at + 1] != '{')
+        at = line_end(scan->body, at + 1);
+    if (at + 1 >= scan->at)
+        return false;
+    scan->lines_end = line_end(scan->body, scan->at);
+    scan->at = at + 1;
+    return true;
+}
+
+/* Pages. */
+
+struct attribute {
+    struct fp_str name;
+    struct fp_str value;
+};
+
+static bool is_named(const struct attribute *attribute, struct fp_str name)
+{
+    return attribute->name.len == name.len &&
+           strncasecmp(attribute->name.ptr, name.ptr, name.len) == 0;
+}
+
+/* Reads up to one of the delimiters, a white space, or the end. */
+static struct fp_str read_token(struct fp_str html, size_t *at, const char *delimiters)
+{
+    const size_t begin = *at;
+    while (*at < html.len && !is_space(html.ptr[*at]) && strchr(delimiters, html.ptr[*at]) == NULL)
+        (*at)++;
+    return (struct fp_str){html.ptr + begin, *at - begin};
+}
+
+static struct fp_str read_value(struct fp_str html, size_t *at)
+{
+    const char quote = *at < html.len ? html.ptr[*at] : '\0';
+    if (quote != '"' && quote != '\'')
+        return read_token(html, at, ">");
+    const size_t begin = ++*at;
+    const char *end = memchr(html.ptr + begin, quote, html.len - begin);
+    const size_t len = end != NULL ? (size_t)(end - html.ptr) - begin : html.len - begin;
+    *at = begin + len + (end != NULL);
+    return (struct fp_str){html.ptr + begin, len};
+}
+
+/* Reads the next attribute of a tag; false, with *at behind the tag, when there is none. */
+static bool read_attribute(struct fp_str html, size_t *at, struct attribute *attribute)
+{
+    while (*at < html.len && (is_space(html.ptr[*at]) || strchr("/", html.ptr[*at]) != NULL))
+        (*at)++; /* U+0000, too, which strchr finds in any text */
+    if (*at >= html.len || html.ptr[*at] == '>') {
+        *at += *at < html.len;
+        return false;
+    }
+    *attribute = (struct attribute){.name = read_token(html, at, "=>/")};
+    if (*at < html.len && html.ptr[*at] == '=') {
+        ++*at;
+        attribute->value = read_value(html, at);
+    }
+    return true;
+}
+
+/* Reads the tag whose name begins at *at, and goes behind it. True when it is the one we look for.
+ */
+static bool read_tag(struct fp_str html, size_t *at, struct fp_dump_page *page)
+{
+    *page = (struct fp_dump_page){0};
+    bool found = false;
+    struct attribute attribute;
+    (void)read_token(html, at, ">/");
+    while (read_attribute(html, at, &attribute)) {
+        if (is_named(&attribute, FP_STR("id")))
+            found = fp_str_equal(attribute.value, FP_STR("traceData"));
+        else if (is_named(&attribute, FP_STR("version")))
+            page->version = attribute.value;
+        else if (is_named(&attribute, FP_STR("isRaw")))
+            page->is_raw = fp_str_equal(attribute.value, FP_STR("true"));
+    }
+    page->begin = *at;
+    return found;
+}
+
+bool fp_dump_page_find(struct fp_str html, struct fp_dump_page *page)
+{
+    for (size_t at = 0; at < html.len;) {
+        const char *open = memchr(html.ptr + at, '<', html.len - at);
+        if (open == NULL)
+            return false;
+        at = (size_t)(open - html.ptr) + 1;
+        const char first = at < html.len ? html.ptr[at] : '\0';
+        bool is_tag = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+        if (is_tag && read_tag(html, &at, page))
+            return true;
+    }
+    return false;
+}

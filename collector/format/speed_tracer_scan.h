@@ -1,0 +1,56 @@
+/*
+ * Speed Tracer, containers: where in a body the records lie. Pure functions; any thread.
+ */
+#ifndef FP_FORMAT_SPEED_TRACER_SCAN_H
+#define FP_FORMAT_SPEED_TRACER_SCAN_H
+
+#include "collector/base/base.h"
+
+/* The part of a body that is still to be looked at for records. */
+struct fp_record_scan {
+    struct fp_str body;
+    size_t at;        /* the next byte to look at */
+    size_t lines_end; /* up to here a record is one whole line */
+    bool in_page;     /* `</div` between records ends them */
+};
+
+enum fp_record_scan_result {
+    FP_RECORD_FOUND,
+    FP_RECORD_CUT_OFF, /* no closing brace before the end */
+    FP_RECORD_NO_MORE,
+};
+
+struct fp_record_text {
+    struct fp_str text;
+    size_t offset;  /* into the body */
+    uint32_t depth; /* objects and arrays open at once; exact when the text is JSON */
+    bool has_junk;  /* there is something else than white space before it, ... */
+    size_t junk_offset;
+};
+
+/*
+ * Finds the next record as the tool's loader did: whatever stands before a brace is skipped, braces
+ * are counted outside of strings, which " or ' begin and end, with \ as their escape. has_junk is
+ * also set with FP_RECORD_NO_MORE.
+ */
+enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
+                                               struct fp_record_text *record);
+
+/*
+ * After a record that is no JSON or was cut off: it may have swallowed the records on the lines
+ * below it. If there are such lines, goes back to the first of them and takes each for itself.
+ * False when there are none. All calls together look at each byte once more.
+ */
+bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_text *record);
+
+/* What the tag of a saved page says about the records in it. */
+struct fp_dump_page {
+    size_t begin;          /* of what is inside the element */
+    struct fp_str version; /* "" when the attribute is missing */
+    bool is_raw;
+};
+
+/* Finds the element with the id traceData. False when there is none. */
+bool fp_dump_page_find(struct fp_str html, struct fp_dump_page *page) FP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,353 @@
+/*
+ * Speed Tracer, V8 profiles: the commands of the engine's log.
+ *
+ * A line is a command and its fields; addresses are hexadecimal, absolute or as a difference to the
+ * last one of their sort. What a line cannot be read for is noted, and the next one is read.
+ */
+#include "collector/format/speed_tracer_v8.h"
+
+#include "collector/format/speed_tracer_code.h"
+#include "collector/format/utf8.h"
+
+enum {
+    ALIASES_MAX = 64,
+    STACK_MAX = 128, /* the engine walks 64 frames at most */
+    FIRST_FRAME = 4, /* of a tick: the first field of its stack */
+    FIELDS_MAX = FIRST_FRAME + STACK_MAX,
+    INTERVAL_MAX_MS = 10000,
+    LINES_MAX = 1 << 20, /* of all profiles, each repetition counted */
+};
+
+#define US_PER_MS 1000
+
+struct alias {
+    struct fp_str name;
+    struct fp_str command;
+};
+
+struct fp_v8_log {
+    struct fp_v8_window window;
+    struct fp_code_map code;
+    struct fp_v8_ticks ticks;
+    struct alias aliases[ALIASES_MAX];
+    uint32_t alias_count;
+    uint64_t code_address; /* the last one met in each role */
+    uint64_t moved_address;
+    int64_t interval_us;
+    uint32_t line_count;
+};
+
+/* A line, taken apart. */
+struct line {
+    struct fp_str fields[FIELDS_MAX];
+    size_t count;
+    int64_t time_us; /* of its record */
+};
+
+/* What became of a line. */
+enum outcome { DONE, UNREADABLE, REFUSED /* the whole upload; the error is filled */ };
+
+bool fp_v8_log_create(struct fp_speed_tracer_dump *dump)
+{
+    struct fp_decoder *decoder = dump->decoder;
+    struct fp_v8_log *log = fp_arena_array(decoder->arena, 1, sizeof(*log));
+    if (log == NULL)
+        return fp_fail_memory(decoder);
+    log->interval_us = US_PER_MS;
+    fp_code_map_init(&log->code, decoder->arena);
+    fp_map_init(&log->ticks.frame_ids, (size_t)decoder->limits->frames + 1);
+    fp_map_init(&log->ticks.stack_ids, (size_t)decoder->limits->stacks + 1);
+    dump->v8 = log;
+    return true;
+}
+
+void fp_v8_log_release(struct fp_v8_log *log)
+{
+    if (log == NULL)
+        return;
+    fp_map_release(&log->ticks.stack_ids);
+    fp_map_release(&log->ticks.frame_ids);
+}
+
+/* Fields. */
+
+/* Goes to the comma that ends the field at `at`, or to the end. */
+static size_t field_end(struct fp_str text, size_t at)
+{
+    bool is_quoted = false;
+    for (; at < text.len && (is_quoted || text.ptr[at] != ','); at++) {
+        if (text.ptr[at] == '"')
+            is_quoted = !is_quoted;
+        else if (is_quoted && text.ptr[at] == '\\')
+            at++;
+    }
+    return at < text.len ? at : text.len;
+}
+
+/* A field beyond FIELDS_MAX, the outer end of a long stack, is left out. */
+static void split(struct fp_str text, struct line *line)
+{
+    line->count = 0;
+    for (size_t at = 0; at <= text.len && line->count < FIELDS_MAX; at++) {
+        const size_t end = field_end(text, at);
+        line->fields[line->count++] = (struct fp_str){text.ptr + at, end - at};
+        at = end;
+    }
+}
+
+static struct fp_str unquote(struct fp_str field)
+{
+    bool is_quoted = field.len >= 2 && field.ptr[0] == '"' && field.ptr[field.len - 1] == '"';
+    return is_quoted ? (struct fp_str){field.ptr + 1, field.len - 2} : field;
+}
+
+static bool read_digits(struct fp_str digits, unsigned base, uint64_t *number)
+{
+    *number = 0;
+    for (size_t i = 0; i < digits.len; i++) {
+        const char c = digits.ptr[i];
+        unsigned digit = base;
+        if (c >= '0' && c <= '9')
+            digit = (unsigned)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            digit = (unsigned)(c - 'a') + 10;
+        else if (c >= 'A' && c <= 'F')
+            digit = (unsigned)(c - 'A') + 10;
+        if (digit >= base)
+            return false;
+        *number = *number * base + digit;
+    }
+    return digits.len > 0 && digits.len <= 16;
+}
+
+/* Reads an address; a sign makes it a difference to *last, which becomes it. Addresses wrap around,
+ * as the engine's do. */
+static bool read_address(struct fp_str field, uint64_t *last)
+{
+    const char first = field.len > 0 ? field.ptr[0] : '\0';
+    bool is_prefixed = field.len > 2 && first == '0' && field.ptr[1] == 'x';
+    const size_t skipped = is_prefixed ? 2 : first == '+' || first == '-';
+    uint64_t number;
+    if (!read_digits((struct fp_str){field.ptr + skipped, field.len - skipped}, 16, &number))
+        return false;
+    if (first == '+')
+        number = *last + number;
+    else if (first == '-')
+        number = *last - number;
+    *last = number;
+    return true;
+}
+
+/* Commands. */
+
+static struct fp_str resolve_alias(const struct fp_v8_log *log, struct fp_str name)
+{
+    for (uint32_t i = 0; i < log->alias_count; i++)
+        if (fp_str_equal(log->aliases[i].name, name))
+            return log->aliases[i].command;
+    return name;
+}
+
+static bool copy(struct fp_speed_tracer_dump *dump, struct fp_str text, struct fp_str *copied)
+{
+    return fp_utf8_copy(dump->decoder->arena, text, copied) || fp_fail_memory(dump->decoder);
+}
+
+static enum outcome read_alias(struct fp_speed_tracer_dump *dump, const struct line *line)
+{
+    struct fp_v8_log *log = dump->v8;
+    if (line->count < 3 || log->alias_count == ALIASES_MAX)
+        return UNREADABLE;
+    struct alias *alias = &log->aliases[log->alias_count];
+    if (!copy(dump, line->fields[1], &alias->name) || !copy(dump, line->fields[2], &alias->command))
+        return REFUSED;
+    log->alias_count++;
+    return DONE;
+}
+
+/* A profiler that begins, in whatever process, says everything anew. */
+static void begin(struct fp_v8_log *log, uint64_t interval_ms)
+{
+    fp_code_map_clear(&log->code);
+    log->window.size = 0;
+    log->alias_count = 0;
+    log->code_address = 0;
+    log->moved_address = 0;
+    bool is_said = interval_ms > 0 && interval_ms <= INTERVAL_MAX_MS;
+    log->interval_us = is_said ? (int64_t)interval_ms * US_PER_MS : US_PER_MS;
+}
+
+static enum outcome read_profiler(struct fp_speed_tracer_dump *dump, const struct line *line)
+{
+    struct fp_v8_log *log = dump->v8;
+    const struct fp_str what = line->count > 1 ? unquote(line->fields[1]) : (struct fp_str){0};
+    uint64_t number = 0;
+    if (line->count > 2 && !read_digits(line->fields[2], 10, &number))
+        return UNREADABLE;
+    if (fp_str_equal(what, FP_STR("begin"))) {
+        begin(log, number);
+    } else if (fp_str_equal(what, FP_STR("compression"))) {
+        log->window.count = 0;
+        log->window.size = number < FP_V8_WINDOW_MAX ? (uint32_t)number : FP_V8_WINDOW_MAX;
+    }
+    return DONE; /* that it pauses or resumes does not matter: it says nothing meanwhile */
+}
+
+static enum outcome read_creation(struct fp_speed_tracer_dump *dump, const struct line *line)
+{
+    struct fp_v8_log *log = dump->v8;
+    struct fp_code code = {.frame = FP_INDEX_NONE};
+    if (line->count < 5 || !read_address(line->fields[2], &log->code_address) ||
+        !read_digits(line->fields[3], 10, &code.len))
+        return UNREADABLE;
+    code.begin = log->code_address;
+    if (!copy(dump, resolve_alias(log, line->fields[1]), &code.kind) ||
+        !copy(dump, unquote(line->fields[4]), &code.name))
+        return REFUSED;
+    if (fp_code_map_put(&log->code, &code))
+        return DONE;
+    (void)fp_fail_memory(dump->decoder);
+    return REFUSED;
+}
+
+static enum outcome read_move(struct fp_speed_tracer_dump *dump, const struct line *line)
+{
+    struct fp_v8_log *log = dump->v8;
+    if (line->count < 3 || !read_address(line->fields[1], &log->code_address) ||
+        !read_address(line->fields[2], &log->moved_address))
+        return UNREADABLE;
+    struct fp_code code;
+    if (!fp_code_map_take(&log->code, log->code_address, &code))
+        return DONE;
+    code.begin = log->moved_address;
+    if (fp_code_map_put(&log->code, &code))
+        return DONE;
+    (void)fp_fail_memory(dump->decoder);
+    return REFUSED;
+}
+
+static enum outcome read_delete(struct fp_speed_tracer_dump *dump, const struct line *line)
+{
+    struct fp_v8_log *log = dump->v8;
+    struct fp_code code;
+    if (line->count < 2 || !read_address(line->fields[1], &log->code_address))
+        return UNREADABLE;
+    (void)fp_code_map_take(&log->code, log->code_address, &code);
+    return DONE;
+}
+
+/* `tick,pc,sp,state[,return address…]`: the stack's first address is a difference to pc. */
+static enum outcome read_tick(struct fp_speed_tracer_dump *dump, const struct line *line)
+{
+    struct fp_v8_log *log = dump->v8;
+    uint64_t state;
+    if (line->count < FIRST_FRAME || !read_address(line->fields[1], &log->code_address) ||
+        !read_digits(line->fields[3], 10, &state))
+        return UNREADABLE;
+    struct fp_code *codes[1 + STACK_MAX];
+    struct fp_v8_tick tick = {
+        .codes = codes,
+        .is_gc = state == 1,
+        .time_us = line->time_us,
+        .weight_us = log->interval_us,
+    };
+    uint64_t address = log->code_address;
+    for (size_t i = FIRST_FRAME - 1; i < line->count; i++) {
+        /* The stack may hold the word overflow. */
+        if (i >= FIRST_FRAME && !read_address(line->fields[i], &address))
+            continue;
+        struct fp_code *code = fp_code_map_find(&log->code, address);
+        if (code != NULL && tick.code_count < dump->decoder->limits->stack_depth)
+            codes[tick.code_count++] = code;
+    }
+    return fp_v8_ticks_add(dump, &log->ticks, &tick) ? DONE : REFUSED;
+}
+
+typedef enum outcome (*read_command)(struct fp_speed_tracer_dump *, const struct line *);
+
+/* NULL for what nothing is taken from. */
+static read_command find_command(struct fp_str name)
+{
+    static const struct {
+        struct fp_str name;
+        read_command read;
+    } commands[] = {
+        {{"tick", 4}, read_tick},           {{"code-creation", 13}, read_creation},
+        {{"code-delete", 11}, read_delete}, {{"code-move", 9}, read_move},
+        {{"alias", 5}, read_alias},         {{"profiler", 8}, read_profiler},
+    };
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (fp_str_equal(name, commands[i].name))
+            return commands[i].read;
+    return NULL;
+}
+
+/* Lines. */
+
+static enum outcome fail_lines(struct fp_speed_tracer_dump *dump)
+{
+    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+                   "the V8 profiles have more than %d lines", LINES_MAX);
+    dump->decoder->error->offset = dump->offset;
+    return REFUSED;
+}
+
+/* Takes `repeat,n,` off a line. */
+static bool cut_repeat(const struct fp_v8_log *log, struct fp_str *text, uint64_t *times)
+{
+    *times = 1;
+    const size_t command_end = field_end(*text, 0);
+    const struct fp_str command = {text->ptr, command_end};
+    if (!fp_str_equal(resolve_alias(log, command), FP_STR("repeat")))
+        return true;
+    if (command_end == text->len)
+        return false;
+    const size_t count_end = field_end(*text, command_end + 1);
+    const struct fp_str count = {text->ptr + command_end + 1, count_end - command_end - 1};
+    if (count_end == text->len || !read_digits(count, 10, times))
+        return false;
+    *text = (struct fp_str){text->ptr + count_end + 1, text->len - count_end - 1};
+    return true;
+}
+
+static enum outcome read_line(struct fp_speed_tracer_dump *dump, struct fp_str text,
+                              struct line *line)
+{
+    struct fp_v8_log *log = dump->v8;
+    struct fp_v8_line expanded;
+    if (++log->line_count > LINES_MAX)
+        return fail_lines(dump);
+    if (!fp_v8_window_expand(&log->window, text, &expanded))
+        return UNREADABLE;
+    struct fp_str command = {expanded.text, expanded.len};
+    uint64_t times;
+    if (!cut_repeat(log, &command, &times))
+        return UNREADABLE;
+    split(command, line);
+    read_command read = find_command(resolve_alias(log, line->fields[0]));
+    /* The engine writes these two around its compressor. */
+    if (read != read_alias && read != read_profiler)
+        fp_v8_window_add(&log->window, command);
+    enum outcome outcome = DONE;
+    for (; read != NULL && times > 0 && outcome == DONE; times--)
+        outcome = log->line_count++ < LINES_MAX ? read(dump, line) : fail_lines(dump);
+    return outcome;
+}
+
+bool fp_v8_log_read(struct fp_speed_tracer_dump *dump, struct fp_str text, int64_t time_us)
+{
+    struct line line = {.time_us = time_us};
+    for (size_t at = 0; at < text.len;) {
+        const char *newline = memchr(text.ptr + at, '\n', text.len - at);
+        const size_t end = newline != NULL ? (size_t)(newline - text.ptr) : text.len;
+        enum outcome outcome = DONE;
+        if (end > at)
+            outcome = read_line(dump, (struct fp_str){text.ptr + at, end - at}, &line);
+        if (outcome == REFUSED)
+            return false;
+        if (outcome == UNREADABLE)
+            fp_speed_tracer_note(dump, FP_ST_BAD_PROFILE_LINE);
+        at = end + 1;
+    }
+    return true;
+}
