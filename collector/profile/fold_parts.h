@@ -80,6 +80,9 @@ bool fp_fold_events(struct fp_fold *fold) FP_MUST_CHECK;
  * frames and stacks from before are void, but for samples' own. */
 bool fp_fold_bound_stacks(struct fp_fold *fold) FP_MUST_CHECK;
 
+/* Makes what is kept of an upload that has a session. */
+bool fp_fold_session(struct fp_fold *fold) FP_MUST_CHECK;
+
 /* Adds up self and total times: stack_samples, splits, and the numbers of the frames. */
 bool fp_fold_sum(struct fp_fold *fold) FP_MUST_CHECK;
 

@@ -81,6 +81,7 @@ struct fp_profile_session {
     uint32_t window_id;    /* 0: not said */
     struct fp_str version; /* of the format, "" when not said */
     int64_t started_us;    /* epoch, 0: not said */
+    struct fp_str content; /* the upload in its format, as yyjson writes it; unscrubbed */
     uint32_t records_read; /* kept ones, and refused ones with their refused children */
     uint32_t records_kept;
     struct fp_profile_note *notes; /* room for FP_PROFILE_NOTES_MAX */
@@ -109,6 +110,7 @@ struct fp_profile {
     bool has_page_route;
     int64_t interval_us; /* effective sample interval, 0 when not said */
     uint32_t skipped_entries;
+    uint32_t unordered_entries; /* marks that are earlier than the one before them */
 
     bool has_trace;
     struct fp_str *resources;

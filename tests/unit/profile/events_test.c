@@ -185,6 +185,41 @@ static void samples_with_weights_of_their_own_and_events_add_up_side_by_side(voi
     assert_frame(delta, "GC_EVENT", 30, 30, 1);
 }
 
+static void a_session_is_kept_scrubbed_event_by_event_and_whole(void **state)
+{
+    struct room *room = *state;
+    room->profile.page_url = FP_STR("https://shop.example/cart?user=7");
+    room->profile.session = (struct fp_profile_session){
+        .id = 7,
+        .window_id = 8,
+        .version = FP_STR("0.26"),
+        .started_us = 9,
+        .content = FP_STR("{\"url\":\"https://shop.example/?user=7\"}\n")};
+    struct fp_profile_event *event = add(room, "NETWORK_RESOURCE_START", FP_INDEX_NONE, 0);
+    event->detail = FP_STR("{\"url\":\"/x?y\",\"headers\":{\"Cookie\":\"a\"}}");
+    event->resource = 0;
+    event->id = 3;
+    event->duration_us = FP_DURATION_NONE;
+    add(room, "LAYOUT", 0, 40)->type_number = 1;
+    add(room, "LAYOUT", 0, 50)->type_number = 1;
+    const struct fp_session *session = fold(room)->session;
+    assert_int_equal(session->source_id, 7);
+    assert_int_equal(session->window_id, 8);
+    assert_int_equal(session->started_us, 9);
+    assert_true(fp_str_equal(session->version, FP_STR("0.26")));
+    assert_true(fp_str_equal(session->page_url, FP_STR("https://shop.example/cart")));
+    assert_true(fp_str_equal(session->content, FP_STR("{\"url\":\"https://shop.example/\"}\n")));
+    assert_int_equal(session->event_count, 3);
+    assert_int_equal(session->type_count, 2);
+    assert_int_equal(session->events[0].id, 3);
+    assert_int_equal(session->events[2].parent, 0);
+    assert_int_equal(session->events[2].type, session->events[1].type);
+    assert_true(fp_str_equal(session->events[0].detail,
+                             FP_STR("{\"url\":\"/x\",\"headers\":{\"Cookie\":\"(removed)\"}}")));
+    assert_true(fp_str_equal(session->resources[session->events[0].resource],
+                             FP_STR("https://shop.example/a.js")));
+}
+
 /* Random trees against sums that are made event by event, without stacks. */
 static void sums_of_random_trees_are_those_of_a_plain_walk(void **state)
 {
@@ -234,6 +269,7 @@ int main(void)
         EVENTS_TEST(what_an_event_worked_on_is_part_of_its_frame_and_scrubbed),
         EVENTS_TEST(reduced_events_and_the_whole_process_are_in_no_sum),
         EVENTS_TEST(samples_with_weights_of_their_own_and_events_add_up_side_by_side),
+        EVENTS_TEST(a_session_is_kept_scrubbed_event_by_event_and_whole),
         EVENTS_TEST(sums_of_random_trees_are_those_of_a_plain_walk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

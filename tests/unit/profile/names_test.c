@@ -184,6 +184,43 @@ static void the_stack_of_overflow_alone_is_free(void **state)
     assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_STACK), 1);
 }
 
+static void what_stands_on_overflow_alone_is_judged_by_itself(void **state)
+{
+    struct site *site = *state;
+    site->limits.names[FP_NAME_FRAME] = 1;
+    site->limits.names[FP_NAME_STACK] = 2;
+    struct fp_delta delta =
+        fold_json(site, ENVELOPE(ABC,
+                                 "{'frameId':0},{'frameId':1},{'frameId':2,'parentId':1},"
+                                 "{'frameId':0,'parentId':2}",
+                                 "{'timestamp':0,'stackId':0},{'timestamp':10,'stackId':1},"
+                                 "{'timestamp':20,'stackId':2},{'timestamp':30,'stackId':3}"));
+    assert_stacks(&delta, "a 10 (overflow) 20 (overflow);(overflow) 10 | a 10 (overflow) 30");
+}
+
+/* Uploads are decided on in several steps, and others come between. */
+static void a_known_stack_on_a_refused_one_goes_with_it(void **state)
+{
+    struct site *site = *state;
+    const char upload[] =
+        ENVELOPE(ABC, "{'frameId':0},{'frameId':1,'parentId':0}", "{'timestamp':0,'stackId':1}");
+    const struct fp_fold_context unbounded = {.site = FP_STR("shop")};
+    struct fp_delta delta;
+    fold_body(&site->arena, json_of(&site->arena, upload), &unbounded, &delta);
+    const struct fp_ceilings_visit visit = {
+        .ceilings = site->ceilings,
+        .limits = &site->limits,
+        .site = unbounded.site,
+        .site_id = fp_site_id(unbounded.site),
+    };
+    bool refused;
+    site->limits.names[FP_NAME_STACK] = 1;
+    assert_int_equal(fp_ceilings_admit(&visit, FP_NAME_STACK, &delta.stacks[1].id, 1, &refused), 0);
+    delta = fold_json(site, upload);
+    assert_stacks(&delta, "(overflow) 10 | (overflow) 10");
+    assert_int_equal(delta.stack_count, 1);
+}
+
 static void markers_stay_beside_overflow(void **state)
 {
     struct site *site = *state;
@@ -585,6 +622,8 @@ int main(void)
         TEST(stacks_that_become_alike_are_one),
         TEST(a_stack_over_its_ceiling_is_the_one_frame_and_leaves_nothing_behind),
         TEST(the_stack_of_overflow_alone_is_free),
+        TEST(what_stands_on_overflow_alone_is_judged_by_itself),
+        TEST(a_known_stack_on_a_refused_one_goes_with_it),
         TEST(markers_stay_beside_overflow),
         TEST(timings_over_their_ceiling_are_counted_and_binned_by_kind),
         TEST(routes_and_releases_over_their_ceilings_are_replaced),

@@ -1,0 +1,24 @@
+/*
+ * Scrub, JSON: what of a whole document may be kept: details of events, and sessions as they came.
+ */
+#ifndef FP_PROFILE_SCRUB_JSON_H
+#define FP_PROFILE_SCRUB_JSON_H
+
+#include "collector/base/buf.h"
+#include "collector/profile/scrub.h"
+
+/*
+ * Appends the JSON texts to out (look at out->failed; false: the arena is full): URLs in strings
+ * are scrubbed as fp_scrub_resource does, wherever they stand; the values of members that carry
+ * secrets, such as Cookie, Authorization and requestFormData, become "(removed)"; U+0000 becomes
+ * U+FFFD. json is one text or several, as yyjson writes them: of strings, only quotes, backslashes
+ * and control characters are escaped. Linear time. Any thread.
+ */
+bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struct fp_arena *arena,
+                   struct fp_buf *out) FP_MUST_CHECK;
+
+/* As fp_scrub_json, of any JSON, but all that goes is the values of the headers Cookie, Set-Cookie
+ * and Authorization. */
+void fp_scrub_json_secrets(struct fp_str json, struct fp_buf *out);
+
+#endif
