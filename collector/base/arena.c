@@ -45,8 +45,10 @@ static bool add_block(struct fp_arena *arena, size_t len)
     if (cap == 0)
         return false;
     struct fp_arena_block *block = malloc(sizeof(*block) + cap);
-    if (block == NULL)
+    if (block == NULL) {
+        arena->starved = true;
         return false;
+    }
     block->older = arena->block;
     block->cap = cap;
     block->used = 0;
@@ -112,6 +114,7 @@ void fp_arena_clear(struct fp_arena *arena)
     }
     arena->block = kept;
     arena->used_bytes = 0;
+    arena->starved = false;
     if (kept != NULL) {
         kept->older = NULL;
         kept->used = 0;
@@ -127,4 +130,5 @@ void fp_arena_release(struct fp_arena *arena)
         arena->block = older;
     }
     arena->used_bytes = 0;
+    arena->starved = false;
 }

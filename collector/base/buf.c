@@ -33,6 +33,7 @@ uint8_t *fp_buf_grow(struct fp_buf *buf, size_t len)
     uint8_t *data = realloc(buf->data, cap > 0 ? cap : 1);
     if (data == NULL) {
         buf->failed = true;
+        buf->starved = true;
         return NULL;
     }
     buf->data = data;
@@ -59,6 +60,7 @@ void fp_buf_addf(struct fp_buf *buf, const char *format, ...)
         char *large = malloc((size_t)len + 1);
         if (large == NULL) {
             buf->failed = true;
+            buf->starved = true;
         } else {
             vsnprintf(large, (size_t)len + 1, format, again);
             fp_buf_add(buf, large, (size_t)len);
@@ -72,6 +74,7 @@ void fp_buf_clear(struct fp_buf *buf)
 {
     buf->len = 0;
     buf->failed = false;
+    buf->starved = false;
 }
 
 void fp_buf_release(struct fp_buf *buf)

@@ -14,7 +14,8 @@ struct fp_buf {
     size_t len;
     size_t cap;
     size_t max;
-    bool failed; /* an append did not fit or memory ran out */
+    bool failed;  /* an append did not fit or memory ran out */
+    bool starved; /* it was memory */
 };
 
 /* Makes an empty buffer that never grows past max bytes. */
@@ -45,7 +46,7 @@ static inline void fp_buf_add(struct fp_buf *buf, const void *bytes, size_t len)
 /* Appends text made by printf's rules. */
 void fp_buf_addf(struct fp_buf *buf, const char *format, ...) FP_PRINTF(2, 3);
 
-/* Empties the buffer and clears `failed`, keeping its memory. */
+/* Empties the buffer and clears `failed` and `starved`, keeping its memory. */
 void fp_buf_clear(struct fp_buf *buf);
 
 /* Gives the memory back. The buffer may be used again. */

@@ -9,6 +9,7 @@
 
 #include <brotli/decode.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum { ZSTD_WINDOW_LOG_MAX = 23 };
 
@@ -20,6 +21,14 @@ static enum fp_format_verdict fail_damaged(const struct fp_inflated *out, const 
 static enum fp_format_verdict fail_cut_off(const struct fp_inflated *out, const char *codec)
 {
     return fp_format_fail(out->error, FP_FORMAT_MALFORMED, "the %s data is cut off", codec);
+}
+
+/* The decoder allocates as it goes; that this failed is not the body's fault. */
+static bool has_no_memory(const BrotliDecoderState *state)
+{
+    BrotliDecoderErrorCode error = BrotliDecoderGetErrorCode(state);
+    return error <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES &&
+           error >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES;
 }
 
 static enum fp_format_verdict run_brotli(BrotliDecoderState *state, struct fp_str body,
@@ -38,7 +47,7 @@ static enum fp_format_verdict run_brotli(BrotliDecoderState *state, struct fp_st
         if (result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT)
             return fail_cut_off(out, "br");
         if (result == BROTLI_DECODER_RESULT_ERROR)
-            return fail_damaged(out, "br");
+            return has_no_memory(state) ? fp_inflated_starve(out) : fail_damaged(out, "br");
         enum fp_format_verdict verdict = fp_inflated_grow(out);
         if (verdict != FP_FORMAT_OK)
             return verdict;
@@ -53,7 +62,7 @@ enum fp_format_verdict fp_inflate_brotli(struct fp_str body, struct fp_inflated 
 {
     BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
     if (state == NULL)
-        return fp_format_fail_memory(out->error);
+        return fp_inflated_starve(out);
     enum fp_format_verdict verdict = run_brotli(state, body, out);
     BrotliDecoderDestroyInstance(state);
     return verdict;
@@ -67,6 +76,8 @@ static enum fp_format_verdict run_zstd(ZSTD_DCtx *context, struct fp_str body,
     do {
         ZSTD_outBuffer to = {out->data, out->cap, out->len};
         left = ZSTD_decompressStream(context, &to, &in);
+        if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+            return fp_inflated_starve(out);
         if (ZSTD_isError(left))
             return fail_damaged(out, "zstd");
         out->len = to.pos;
@@ -87,10 +98,10 @@ enum fp_format_verdict fp_inflate_zstd(struct fp_str body, struct fp_inflated *o
         return fail_cut_off(out, "zstd");
     ZSTD_DCtx *context = ZSTD_createDCtx();
     if (context == NULL)
-        return fp_format_fail_memory(out->error);
+        return fp_inflated_starve(out);
     enum fp_format_verdict verdict;
     if (ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX)))
-        verdict = fp_format_fail_memory(out->error);
+        verdict = fp_inflated_starve(out);
     else
         verdict = run_zstd(context, body, out);
     ZSTD_freeDCtx(context);

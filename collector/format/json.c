@@ -41,6 +41,7 @@ static void *charged_resize(struct fp_arena *arena, union block_header *old, siz
     if (block == NULL) {
         if (len > old_len)
             arena->used_bytes -= len - old_len;
+        arena->starved = true;
         return NULL;
     }
     if (len < old_len)
