@@ -62,8 +62,8 @@ enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format
 {
     if (format_hint.len > 0 && format_named(format_hint) == FP_UPLOAD_FORMAT_COUNT)
         return fp_format_fail(error, FP_FORMAT_UNSUPPORTED,
-                              "the formats are self-profile, user-timing, speed-tracer and "
-                              "opera-scope");
+                              "this version takes the formats self-profile, user-timing, "
+                              "speed-tracer and opera-scope");
     struct fp_decoder decoder = {limits, arena, profile, error};
     bool decoded = fp_opera_scope_is_recording(body)
                        ? fp_opera_scope_decode_recording(&decoder, body)
