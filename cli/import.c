@@ -171,7 +171,12 @@ static enum fp_exit import_file(struct import *import, const char *file)
     fp_arena_init(&arena, 2 * import->rules->upload_memory);
     struct fp_identified identified = fp_identify(&body, import->rules, &arena);
     struct fp_upload_reply reply;
-    fp_uploader_send(import->uploader, identified.body, identified.encoding.ptr, &reply);
+    const struct fp_upload_content content = {
+        .body = identified.body,
+        .type = FP_STR("application/json"),
+        .encoding = identified.encoding,
+    };
+    fp_uploader_send(import->uploader, &content, &reply);
     add_answer(&import->table, body.name, &identified, &reply);
     enum fp_exit code = judge(import, body.name, &identified, &reply);
     import->accepted += code == FP_EXIT_FINE;

@@ -95,21 +95,35 @@ static void read_problem(struct fp_buf *body, struct fp_upload_reply *reply)
     yyjson_doc_free(doc);
 }
 
-/* Sets the headers of one request, which the caller frees. */
-static bool set_headers(CURL *curl, const char *encoding, struct curl_slist **headers)
+static bool add_header(struct curl_slist **headers, const char *line)
 {
-    char encoding_line[64];
-    (void)snprintf(encoding_line, sizeof(encoding_line), "Content-Encoding: %s", encoding);
-    /* An empty Expect: no round trip before a large body. */
-    const char *const lines[] = {"Content-Type: application/json", "Expect:", encoding_line};
-    size_t count = encoding[0] != '\0' ? 3 : 2;
-    for (size_t i = 0; i < count; i++) {
-        struct curl_slist *longer = curl_slist_append(*headers, lines[i]);
-        if (longer == NULL)
-            return false;
+    struct curl_slist *longer = curl_slist_append(*headers, line);
+    if (longer != NULL)
         *headers = longer;
-    }
-    return curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *headers) == CURLE_OK;
+    return longer != NULL;
+}
+
+/* A header with a value; without one, libcurl does not send its own either. */
+static bool add_value(struct curl_slist **headers, const char *name, struct fp_str value)
+{
+    char *line = NULL;
+    bool added =
+        asprintf(&line, "%s:%s%.*s", name, value.len > 0 ? " " : "", FP_STR_ARG(value)) >= 0 &&
+        add_header(headers, line);
+    free(line);
+    return added;
+}
+
+/* Sets the headers of one request, which the caller frees. */
+static bool set_headers(CURL *curl, const struct fp_upload_content *content,
+                        struct curl_slist **headers)
+{
+    /* An empty Expect: no round trip before a large body. */
+    return add_value(headers, "Content-Type", content->type) &&
+           add_value(headers, "Content-Encoding", content->encoding) &&
+           add_header(headers, "Expect:") &&
+           (!content->is_replay || add_header(headers, "Fleetprof-Replay: 1")) &&
+           curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *headers) == CURLE_OK;
 }
 
 static void post(struct fp_uploader *uploader, struct fp_upload_reply *reply)
@@ -144,13 +158,14 @@ static void wait_after(struct fp_uploader *uploader, int tries)
         continue;
 }
 
-void fp_uploader_send(struct fp_uploader *uploader, struct fp_str body, const char *encoding,
+void fp_uploader_send(struct fp_uploader *uploader, const struct fp_upload_content *content,
                       struct fp_upload_reply *reply)
 {
     CURL *curl = uploader->curl;
     struct curl_slist *headers = NULL;
+    struct fp_str body = content->body;
     *reply = (struct fp_upload_reply){.offset = -1, .detail = "out of memory"};
-    if (set_headers(curl, encoding, &headers) &&
+    if (set_headers(curl, content, &headers) &&
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len) == CURLE_OK &&
         set_text(curl, CURLOPT_POSTFIELDS, body.len > 0 ? body.ptr : "")) {
         post(uploader, reply);

@@ -30,12 +30,18 @@ struct fp_uploader;
 struct fp_uploader *fp_uploader_create(const struct fp_upload_target *target) FP_MUST_CHECK;
 void fp_uploader_free(struct fp_uploader *uploader);
 
+struct fp_upload_content {
+    struct fp_str body;
+    struct fp_str type;     /* Content-Type, "" for none */
+    struct fp_str encoding; /* Content-Encoding, "" for none */
+    bool is_replay;         /* of a dead letter: the collector is not to keep it once more */
+};
+
 /*
  * Posts one body and waits for the answer. While the collector is busy (429, 503) it waits as long
- * as that says, at most a minute, and tries again, five times in all. encoding: Content-Encoding,
- * or "".
+ * as that says, at most a minute, and tries again, five times in all.
  */
-void fp_uploader_send(struct fp_uploader *uploader, struct fp_str body, const char *encoding,
+void fp_uploader_send(struct fp_uploader *uploader, const struct fp_upload_content *content,
                       struct fp_upload_reply *reply);
 
 #endif

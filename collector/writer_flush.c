@@ -26,7 +26,7 @@ struct window {
 static bool set_aside(struct fp_writer *writer, const struct fp_spool_record *record,
                       const char *reason, const char *detail)
 {
-    if (fp_spool_quarantine(writer->spool, record) != FP_SPOOL_OK)
+    if (fp_spool_quarantine(writer->spool, record, detail) != FP_SPOOL_OK)
         return false;
     size_t uploads = fp_record_count(record->bytes, record->len);
     fp_metrics_add(writer->metrics, FP_METRIC_UPLOADS_QUARANTINED, uploads > 0 ? uploads : 1);

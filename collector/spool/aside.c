@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CHUNK_LEN = 64 * 1024, NAME_LEN = 64 };
+enum { CHUNK_LEN = 64 * 1024, NAME_LEN = 64, SEQUENCE_DIGITS = 16 };
 
 static const char damaged_prefix[] = "damaged-";
 static const char refused_prefix[] = "refused-";
@@ -97,18 +97,42 @@ void fp_aside_damaged(struct fp_aside *aside, const struct fp_aside_range *range
                "file=%s bytes=%" PRIu64 " error=%s", name, range->len, strerror(errno));
 }
 
-bool fp_aside_refused(struct fp_aside *aside, uint64_t sequence, const void *bytes, size_t len)
+bool fp_aside_parse_refused(const char *name, uint64_t *sequence)
 {
-    char name[NAME_LEN];
-    snprintf(name, sizeof(name), "%s%016" PRIx64, refused_prefix, sequence);
-    if (exists(aside, name))
-        return true;
-    if (!fits(aside, len)) {
+    const size_t prefix_len = sizeof(refused_prefix) - 1;
+    if (!starts_with(name, refused_prefix) || strlen(name + prefix_len) != SEQUENCE_DIGITS ||
+        strspn(name + prefix_len, "0123456789abcdef") != SEQUENCE_DIGITS)
+        return false;
+    *sequence = strtoull(name + prefix_len, NULL, 16);
+    return true;
+}
+
+static bool keep_bytes(struct fp_aside *aside, const char *name, struct fp_str bytes)
+{
+    if (!fits(aside, bytes.len)) {
         errno = ENOSPC;
         return false;
     }
-    if (!fp_file_replace(aside->ops, aside->dir, name, bytes, len))
+    if (!fp_file_replace(aside->ops, aside->dir, name, bytes.ptr, bytes.len))
         return false;
-    aside->bytes += len;
+    aside->bytes += bytes.len;
+    return true;
+}
+
+bool fp_aside_refused(struct fp_aside *aside, uint64_t sequence, struct fp_str record,
+                      struct fp_str reason)
+{
+    char name[NAME_LEN];
+    char reason_name[NAME_LEN];
+    snprintf(name, sizeof(name), "%s%0*" PRIx64, refused_prefix, SEQUENCE_DIGITS, sequence);
+    snprintf(reason_name, sizeof(reason_name), "%s%0*" PRIx64 FP_ASIDE_REASON, refused_prefix,
+             SEQUENCE_DIGITS, sequence);
+    if (exists(aside, name))
+        return true;
+    if (!keep_bytes(aside, name, record))
+        return false;
+    if (!keep_bytes(aside, reason_name, reason)) /* the log has it too */
+        fp_log(FP_LOG_WARN, "why a record was refused is not written down", "file=%s error=%s",
+               name, strerror(errno));
     return true;
 }

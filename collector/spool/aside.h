@@ -37,8 +37,15 @@ struct fp_aside_range {
  */
 void fp_aside_damaged(struct fp_aside *aside, const struct fp_aside_range *range);
 
-/* Keeps a record under its sequence number. False with errno (ENOSPC: the ceiling). */
-bool fp_aside_refused(struct fp_aside *aside, uint64_t sequence, const void *bytes,
-                      size_t len) FP_MUST_CHECK;
+/* What follows the name of a refused record in the name of the file that says why. */
+#define FP_ASIDE_REASON ".reason"
+
+/* The sequence in the name of a refused record. False when the file is another. */
+bool fp_aside_parse_refused(const char *name, uint64_t *sequence) FP_MUST_CHECK;
+
+/* Keeps a record under its sequence number, and the reason beside it. False with errno (ENOSPC: the
+ * ceiling). */
+bool fp_aside_refused(struct fp_aside *aside, uint64_t sequence, struct fp_str record,
+                      struct fp_str reason) FP_MUST_CHECK;
 
 #endif

@@ -422,9 +422,10 @@ enum fp_spool_error fp_spool_renew_id(struct fp_spool *spool)
 }
 
 enum fp_spool_error fp_spool_quarantine(struct fp_spool *spool,
-                                        const struct fp_spool_record *record)
+                                        const struct fp_spool_record *record, const char *reason)
 {
-    if (fp_aside_refused(&spool->aside, record->sequence, record->bytes, record->len))
+    const struct fp_str bytes = {(const char *)record->bytes, record->len};
+    if (fp_aside_refused(&spool->aside, record->sequence, bytes, fp_str_of(reason)))
         return FP_SPOOL_OK;
     int error = errno;
     fp_log(FP_LOG_ERROR, "refused record was not set aside", "error=%s", strerror(error));

@@ -124,10 +124,12 @@ void fp_spool_stop_appends(struct fp_spool *spool);
 void fp_spool_close(struct fp_spool *spool);
 
 /*
- * Writes a refused record's bytes to a file of its own in the spool's directory, for inspection.
- * FP_SPOOL_FULL: what was set aside has reached an eighth of max_bytes. The reader's thread.
+ * Writes a refused record's bytes to a file of its own in the spool's directory, for inspection,
+ * and the reason (a sentence) to one beside it. FP_SPOOL_FULL: what was set aside has reached an
+ * eighth of max_bytes. The reader's thread.
  */
 enum fp_spool_error fp_spool_quarantine(struct fp_spool *spool,
-                                        const struct fp_spool_record *record) FP_MUST_CHECK;
+                                        const struct fp_spool_record *record,
+                                        const char *reason) FP_MUST_CHECK;
 
 #endif

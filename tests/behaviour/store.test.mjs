@@ -105,7 +105,7 @@ test('an upload that the database refuses is set aside alone', async () => {
   await writer.flushed();
   await assertCounted(database, writer, range(1, 500).filter((seed) => seed !== 333));
   assert.equal(await writer.metric('uploads_quarantined_total'), 1);
-  const aside = fs.readdirSync(writer.spoolDir).filter((name) => /refused/.test(name));
+  const aside = fs.readdirSync(writer.spoolDir).filter((name) => /^refused-[0-9a-f]{16}$/.test(name));
   assert.equal(aside.length, 1, fs.readdirSync(writer.spoolDir).join());
   assert.match(writer.log(), /upload set aside.*reason=refused.*23514.*constraint poison/);
   await writer.append(501, 10);

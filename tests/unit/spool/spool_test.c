@@ -355,7 +355,7 @@ static void sets_a_refused_record_aside_below_a_ceiling(void **state)
     append_range(fixture->spool, 1, 3);
     struct fp_spool_batch batch;
     assert_int_equal(fp_spool_read(fixture->spool, 1, 1, 1, &batch), FP_SPOOL_OK);
-    assert_int_equal(fp_spool_quarantine(fixture->spool, &batch.records[0]), FP_SPOOL_OK);
+    assert_int_equal(fp_spool_quarantine(fixture->spool, &batch.records[0], "why"), FP_SPOOL_OK);
     char path[512];
     assert_true(find_file(fixture, "refused-", "0002", 0, path));
     struct stat status;
@@ -364,8 +364,9 @@ static void sets_a_refused_record_aside_below_a_ceiling(void **state)
     reopen_spool(fixture); /* what is there still counts */
     static const uint8_t large[128 << 10];
     const struct fp_spool_record too_much = {77, large, sizeof(large)};
-    assert_int_equal(fp_spool_quarantine(fixture->spool, &too_much), FP_SPOOL_FULL);
-    assert_int_equal(count_files(fixture, "refused-", ""), 1);
+    assert_int_equal(fp_spool_quarantine(fixture->spool, &too_much, "why"), FP_SPOOL_FULL);
+    assert_int_equal(count_files(fixture, "refused-", ""), 2);
+    assert_int_equal(count_files(fixture, "refused-", "0002.reason"), 1);
 }
 
 static void every_error_has_its_words(void **state)

@@ -1,0 +1,281 @@
+/*
+ * Kept: finds and reads dead letters and refused records.
+ */
+#include "cli/kept.h"
+
+#include "cli/command.h"
+#include "cli/config_file.h"
+#include "collector/spool/aside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { OPTION_DIRECTORY = FP_OPTION_SHARED + 0x40, ARENA_MAX = 256 * 1024 * 1024 };
+
+static const char record_prefix[] = "refused-";
+
+/* ---- options ---- */
+
+static const struct argp_option options[] = {
+    {"config", 'c', "FILE", 0,
+     "look in dead_letters.path and spool.path of the collector's configuration (" FP_CONFIG_FILE
+     ")",
+     0},
+    {"directory", OPTION_DIRECTORY, "DIR", 0, "look in this directory instead", 0},
+    {0},
+};
+
+static error_t parse_options(int key, char *arg, struct argp_state *state)
+{
+    struct fp_kept_options *given = state->input;
+    switch (key) {
+    case 'c':
+        given->config_file = arg;
+        return 0;
+    case OPTION_DIRECTORY:
+        given->directory = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp fp_kept_argp = {.options = options, .parser = parse_options};
+
+/* ---- finding ---- */
+
+/* Opens a directory. One that does not exist yet is fine: nothing was kept. */
+static bool add_place(struct fp_kept_list *list, const char *path, bool must_exist)
+{
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0 && errno == ENOENT && !must_exist)
+        return true;
+    if (dir < 0) {
+        fp_message_error("could not read the directory %s: %s", path, strerror(errno));
+        return false;
+    }
+    list->places[list->place_count].path = path;
+    list->places[list->place_count].dir = dir;
+    list->place_count++;
+    return true;
+}
+
+static bool find_places(const struct fp_kept_options *given, struct fp_kept_list *list)
+{
+    if (given->directory != NULL && given->config_file == NULL)
+        return add_place(list, given->directory, true);
+    if (!fp_config_file_load(given->config_file, &list->config))
+        return false;
+    if (given->directory != NULL)
+        return add_place(list, given->directory, true);
+    if (list->config == NULL) {
+        fp_message_error("no directory was named");
+        fp_message_hint("Give --config FILE or --directory DIR.");
+        return false;
+    }
+    const char *letters = list->config->dead_letters_path.ptr;
+    return (letters[0] == '\0' || add_place(list, letters, false)) &&
+           add_place(list, list->config->spool_path.ptr, false);
+}
+
+static bool add_entry(struct fp_kept_list *list, const struct fp_kept_entry *entry)
+{
+    if (list->count == list->cap) {
+        size_t cap = list->cap > 0 ? 2 * list->cap : 64;
+        struct fp_kept_entry *entries = reallocarray(list->entries, cap, sizeof(*list->entries));
+        if (entries == NULL)
+            return false;
+        list->entries = entries;
+        list->cap = cap;
+    }
+    list->entries[list->count++] = *entry;
+    return true;
+}
+
+static bool add_letters(struct fp_kept_list *list, size_t place)
+{
+    struct fp_letter_list letters;
+    if (!fp_letter_list(list->places[place].dir, &letters))
+        return false;
+    bool fine = true;
+    for (size_t i = 0; fine && i < letters.count; i++) {
+        struct fp_kept_entry entry = {.number = letters.entries[i].id, .place = place};
+        (void)snprintf(entry.id, sizeof(entry.id), "%016" PRIx64, entry.number);
+        fine = add_entry(list, &entry);
+    }
+    free(letters.entries);
+    return fine;
+}
+
+struct records {
+    struct fp_kept_list *list;
+    size_t place;
+    bool fine;
+};
+
+static bool add_record(void *context, const char *name)
+{
+    struct records *records = context;
+    uint64_t sequence;
+    if (!fp_aside_parse_refused(name, &sequence))
+        return true;
+    struct fp_kept_entry entry = {.is_record = true, .number = sequence, .place = records->place};
+    (void)snprintf(entry.id, sizeof(entry.id), "%s%016" PRIx64, record_prefix, sequence);
+    records->fine = add_entry(records->list, &entry);
+    return records->fine;
+}
+
+static bool add_records(struct fp_kept_list *list, size_t place)
+{
+    const struct fp_file_ops *ops = fp_file_ops_real();
+    struct records records = {list, place, true};
+    return ops->list(ops->context, list->places[place].dir, add_record, &records) == 0 &&
+           records.fine;
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const struct fp_kept_entry *left = a;
+    const struct fp_kept_entry *right = b;
+    if (left->is_record != right->is_record)
+        return left->is_record - right->is_record;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+bool fp_kept_find(const struct fp_kept_options *given, struct fp_kept_list *list)
+{
+    *list = (struct fp_kept_list){0};
+    if (!find_places(given, list))
+        return false;
+    for (size_t i = 0; i < list->place_count; i++) {
+        if (!add_letters(list, i) || !add_records(list, i)) {
+            fp_message_error("could not read the directory %s: %s", list->places[i].path,
+                             strerror(errno));
+            return false;
+        }
+    }
+    if (list->count > 0)
+        qsort(list->entries, list->count, sizeof(*list->entries), by_age);
+    return true;
+}
+
+void fp_kept_release(struct fp_kept_list *list)
+{
+    for (size_t i = 0; i < list->place_count; i++)
+        close(list->places[i].dir);
+    free(list->entries);
+    fp_config_free(list->config);
+}
+
+const struct fp_kept_entry *fp_kept_by_id(const struct fp_kept_list *list, const char *id)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->entries[i].id, id) == 0)
+            return &list->entries[i];
+    }
+    return NULL;
+}
+
+int fp_kept_dir(const struct fp_kept_list *list, const struct fp_kept_entry *entry)
+{
+    return list->places[entry->place].dir;
+}
+
+/* ---- reading ---- */
+
+static void name_file(const struct fp_kept_entry *entry, char name[FP_LETTER_NAME_SIZE])
+{
+    if (entry->is_record)
+        (void)snprintf(name, FP_LETTER_NAME_SIZE, "%s", entry->id);
+    else
+        fp_letter_name(entry->number, name);
+}
+
+static bool read_file(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
+                      const char *name, struct fp_body *file)
+{
+    char path[PATH_MAX];
+    int len = snprintf(path, sizeof(path), "%s/%s", list->places[entry->place].path, name);
+    if (len < 0 || len >= (int)sizeof(path)) {
+        fp_message_error("the path of %s is too long", name);
+        return false;
+    }
+    return fp_body_read(path, file);
+}
+
+/* Why the database refused a record; an earlier version did not write that down. */
+static void read_reason(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
+                        char *reason, size_t size)
+{
+    char name[2 * FP_KEPT_ID_SIZE];
+    (void)snprintf(name, sizeof(name), "%s" FP_ASIDE_REASON, entry->id);
+    int file = openat(fp_kept_dir(list, entry), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    ssize_t len = file >= 0 ? read(file, reason, size - 1) : 0;
+    reason[len > 0 ? len : 0] = '\0';
+    if (file >= 0)
+        close(file);
+}
+
+static void read_record(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
+                        struct fp_kept *kept)
+{
+    struct fp_str bytes = kept->body;
+    kept->is_whole =
+        fp_record_decode(bytes.ptr, bytes.len, &kept->arena, &kept->record) == FP_DELTA_OK;
+    if (kept->is_whole) {
+        const struct fp_delta *first = &kept->record.deltas[0];
+        kept->letter.received_us = first->received_us;
+        kept->is_whole = fp_arena_copy(&kept->arena, first->segment.site, &kept->letter.site);
+    }
+    read_reason(list, entry, kept->letter.problem.detail, sizeof(kept->letter.problem.detail));
+}
+
+bool fp_kept_open(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
+                  struct fp_kept *kept)
+{
+    char name[FP_LETTER_NAME_SIZE];
+    *kept = (struct fp_kept){.letter = {.problem = {.offset = -1}}};
+    name_file(entry, name);
+    if (!read_file(list, entry, name, &kept->file))
+        return false;
+    fp_arena_init(&kept->arena, ARENA_MAX);
+    kept->body = (struct fp_str){(const char *)kept->file.bytes.data, kept->file.bytes.len};
+    if (entry->is_record) {
+        read_record(list, entry, kept);
+        return true;
+    }
+    kept->is_whole = fp_letter_read(kept->body, &kept->arena, &kept->letter, &kept->body);
+    if (!kept->is_whole) {
+        kept->letter = (struct fp_letter){.problem = {.offset = -1}};
+        (void)snprintf(kept->letter.problem.detail, sizeof(kept->letter.problem.detail),
+                       "the file is not a whole letter of this version");
+    }
+    return true;
+}
+
+void fp_kept_close(struct fp_kept *kept)
+{
+    fp_arena_release(&kept->arena);
+    fp_body_release(&kept->file);
+}
+
+bool fp_kept_remove(const struct fp_kept_list *list, const struct fp_kept_entry *entry)
+{
+    char name[FP_LETTER_NAME_SIZE];
+    char reason[2 * FP_KEPT_ID_SIZE];
+    name_file(entry, name);
+    (void)snprintf(reason, sizeof(reason), "%s" FP_ASIDE_REASON, entry->id);
+    int dir = fp_kept_dir(list, entry);
+    /* The collector may have dropped it by itself. */
+    bool removed = unlinkat(dir, name, 0) == 0 || errno == ENOENT;
+    if (!removed)
+        fp_message_error("could not remove %s: %s", name, strerror(errno));
+    else if (entry->is_record)
+        (void)unlinkat(dir, reason, 0);
+    return removed;
+}

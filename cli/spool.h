@@ -1,0 +1,14 @@
+/*
+ * fleetprof spool: its sub-commands, each with a file of its own and a line in the table of
+ * spool.c. They are called as commands are, with their full name in argv[0]. One thread.
+ */
+#ifndef FP_CLI_SPOOL_H
+#define FP_CLI_SPOOL_H
+
+#include "cli/command.h"
+
+enum fp_exit fp_spool_list_command(int argc, char **argv);
+enum fp_exit fp_spool_show_command(int argc, char **argv);
+enum fp_exit fp_spool_replay_command(int argc, char **argv);
+
+#endif

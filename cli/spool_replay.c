@@ -1,0 +1,383 @@
+/*
+ * fleetprof spool dead-letters replay: uploads dead letters again, and counts refused records.
+ */
+#include "cli/config_file.h"
+#include "cli/identify.h"
+#include "cli/kept.h"
+#include "cli/recount.h"
+#include "cli/spool.h"
+#include "cli/table.h"
+#include "cli/target.h"
+#include "cli/upload.h"
+
+#include <errno.h>
+
+enum {
+    OPTION_JSON = FP_OPTION_FIRST,
+    OPTION_ALL,
+    OPTION_URL,
+    OPTION_UNIX_SOCKET,
+    OPTION_PAGE,
+    OPTION_USER_AGENT,
+};
+
+struct replay_options {
+    struct fp_kept_options kept;
+    struct fp_upload_target target;
+    char **ids; /* of argv */
+    int id_count;
+    bool all;
+    bool json;
+};
+
+static const struct argp_option options[] = {
+    {"all", OPTION_ALL, NULL, 0, "replay all that `list' lists", 0},
+    {"url", OPTION_URL, "URL", 0,
+     "upload to this address, such as http://127.0.0.1:8600/v1/ingest/KEY (default: what the "
+     "configuration listens on, with the key of the letter's site)",
+     0},
+    {"unix-socket", OPTION_UNIX_SOCKET, "PATH", 0, "connect to this socket instead of URL's host",
+     0},
+    {"page", OPTION_PAGE, "URL", 0, "the page of uploads that name none (sent as Referer)", 0},
+    {"user-agent", OPTION_USER_AGENT, "TEXT", 0, "the browser they came from (default: unknown)",
+     0},
+    {"json", OPTION_JSON, NULL, 0, "print JSON, one object a letter", 0},
+    {0},
+};
+
+static error_t parse_replay(int key, char *arg, struct argp_state *state)
+{
+    struct replay_options *replay = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &replay->kept;
+        return 0;
+    case OPTION_ALL:
+        replay->all = true;
+        return 0;
+    case OPTION_URL:
+        replay->target.url = arg;
+        return 0;
+    case OPTION_UNIX_SOCKET:
+        replay->target.unix_socket = arg;
+        return 0;
+    case OPTION_PAGE:
+        replay->target.page = arg;
+        return 0;
+    case OPTION_USER_AGENT:
+        replay->target.user_agent = arg;
+        return 0;
+    case OPTION_JSON:
+        replay->json = true;
+        return 0;
+    case ARGP_KEY_ARGS:
+        replay->ids = state->argv + state->next;
+        replay->id_count = state->argc - state->next;
+        return 0;
+    case ARGP_KEY_END:
+        if (replay->all == (replay->id_count > 0))
+            argp_error(state, "give IDs, or --all");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {
+    {&fp_kept_argp, 0, NULL, 0},
+    {0},
+};
+
+static const struct argp replay_argp = {
+    .options = options,
+    .parser = parse_replay,
+    .children = children,
+    .args_doc = "[ID...]",
+    .doc = "Uploads dead letters to the collector once more, and removes those that it accepts; "
+           "the others stay, with the new reason. Records that the database refused are written to "
+           "the configuration's database.\v"
+           "An upload counts in the hour of its replay; a record in the hour in which it was "
+           "received.",
+};
+
+static const struct fp_column columns[] = {
+    {"id", NULL, FP_CELL_TEXT},        {"accepted", NULL, FP_CELL_BOOLEAN},
+    {"status", NULL, FP_CELL_INTEGER}, {"pointer", NULL, FP_CELL_TEXT},
+    {"offset", NULL, FP_CELL_INTEGER}, {"detail", NULL, FP_CELL_TEXT},
+};
+
+struct replay {
+    const struct replay_options *given;
+    struct fp_kept_list list;
+    struct fp_rules *rules;
+    struct fp_recounter *recounter; /* made for the first record */
+    struct fp_table table;          /* the answers, for JSON */
+    int accepted;
+    int tried;
+};
+
+/* ---- one letter ---- */
+
+/* The URL for a letter's format, whose name a stranger chose. */
+static bool write_url(const char *url, struct fp_str format, char *to, size_t size)
+{
+    bool is_name =
+        strspn(format.ptr, "abcdefghijklmnopqrstuvwxyz-") == format.len && format.len > 0;
+    int len = snprintf(to, size, "%s%s%.*s", url, is_name ? "?format=" : "",
+                       is_name ? (int)format.len : 0, format.ptr);
+    return len >= 0 && len < (int)size;
+}
+
+/* Where a letter goes: as the options say, else to its site's address in the configuration. */
+static bool choose_target(const struct replay *replay, const struct fp_letter *letter,
+                          struct fp_target *found, struct fp_upload_target *target)
+{
+    *target = replay->given->target;
+    if (target->url != NULL)
+        return true;
+    if (replay->list.config == NULL) {
+        fp_message_error("no collector was named");
+        fp_message_hint("Give --url URL or --config FILE.");
+        return false;
+    }
+    if (!fp_target_find(replay->list.config, letter->site.ptr, found))
+        return false;
+    target->url = found->url;
+    if (found->unix_socket[0] != '\0')
+        target->unix_socket = found->unix_socket;
+    return true;
+}
+
+/* What to send: as it was received, but for an id where there was none, so that a replay that is
+ * broken off and started again counts once. */
+static void choose_content(const struct replay *replay, struct fp_kept *kept,
+                           struct fp_upload_content *content)
+{
+    const struct fp_letter *letter = &kept->letter;
+    *content = (struct fp_upload_content){
+        .body = kept->body,
+        .type = letter->content_type,
+        .encoding = letter->encoding,
+        .is_replay = true,
+    };
+    static const char multipart[] = "multipart/";
+    bool is_multipart =
+        letter->content_type.len >= sizeof(multipart) - 1 &&
+        strncasecmp(letter->content_type.ptr, multipart, sizeof(multipart) - 1) == 0;
+    if (is_multipart || letter->format.len > 0)
+        return;
+    const struct fp_body body = {
+        .bytes = {.data = (uint8_t *)(uintptr_t)kept->body.ptr, .len = kept->body.len},
+        .encoding = letter->encoding,
+    };
+    const struct fp_identified identified = fp_identify(&body, replay->rules, &kept->arena);
+    content->body = identified.body;
+    content->encoding = identified.encoding;
+}
+
+static bool send_letter(const struct replay *replay, struct fp_kept *kept,
+                        struct fp_upload_reply *reply)
+{
+    struct fp_target found;
+    struct fp_upload_target target;
+    char url[640];
+    if (!choose_target(replay, &kept->letter, &found, &target))
+        return false;
+    if (!write_url(target.url, kept->letter.format, url, sizeof(url))) {
+        fp_message_error("the URL is too long");
+        return false;
+    }
+    target.url = url;
+    struct fp_uploader *uploader = fp_uploader_create(&target);
+    if (uploader == NULL) {
+        fp_message_error("out of memory");
+        return false;
+    }
+    struct fp_upload_content content;
+    choose_content(replay, kept, &content);
+    fp_uploader_send(uploader, &content, reply);
+    fp_uploader_free(uploader);
+    return true;
+}
+
+/* Writes the new reason above the letter's body. */
+static bool keep_reason(const struct replay *replay, const struct fp_kept_entry *entry,
+                        const struct fp_kept *kept, const struct fp_upload_reply *reply)
+{
+    struct fp_letter letter = kept->letter;
+    struct fp_problem *problem = &letter.problem;
+    fp_problem_set(problem, (unsigned)reply->status, "%s", reply->detail);
+    problem->offset = reply->offset;
+    problem->has_pointer = reply->pointer[0] != '\0';
+    (void)snprintf(problem->pointer, sizeof(problem->pointer), "%s", reply->pointer);
+    struct fp_buf head;
+    fp_buf_init(&head, FP_LETTER_HEAD_MAX);
+    fp_letter_add_head(&letter, kept->body.len, &head);
+    errno = ENOMEM;
+    bool put = !head.failed &&
+               fp_letter_put(fp_kept_dir(&replay->list, entry), entry->number,
+                             (struct fp_str){(const char *)head.data, head.len}, kept->body);
+    fp_buf_release(&head);
+    if (!put)
+        fp_message_error("could not write the new reason to %s: %s", entry->id, strerror(errno));
+    return put;
+}
+
+/* What the answer to a letter means for the exit code; anything but FINE has been said. */
+static enum fp_exit judge_letter(const struct replay *replay, const struct fp_kept_entry *entry,
+                                 const struct fp_kept *kept, const struct fp_upload_reply *reply)
+{
+    const struct fp_fault fault = {reply->pointer, reply->offset, reply->detail};
+    switch (reply->status) {
+    case 204:
+        return fp_kept_remove(&replay->list, entry) ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+    case 400:
+    case 413:
+    case 415:
+    case 422:
+        if (!replay->given->json)
+            fp_message_fault(entry->id, &fault);
+        return keep_reason(replay, entry, kept, reply) ? FP_EXIT_NO : FP_EXIT_TROUBLE;
+    case 403: /* of the key, the origin or the token: no reason of the letter's */
+        if (!replay->given->json)
+            fp_message_fault(entry->id, &fault);
+        return FP_EXIT_NO;
+    default:
+        fp_message_error("could not upload %s (HTTP status %ld)", entry->id, reply->status);
+        if (reply->detail[0] != '\0')
+            fp_message_detail("%s", reply->detail);
+        return FP_EXIT_TROUBLE;
+    }
+}
+
+static void add_answer(struct fp_table *table, const char *id, const struct fp_upload_reply *reply)
+{
+    fp_table_add(table, id);
+    fp_table_add(table, reply->status == 204 ? "true" : "false");
+    fp_table_add_integer(table, reply->status);
+    fp_table_add(table, reply->pointer[0] != '\0' ? reply->pointer : NULL);
+    if (reply->offset >= 0)
+        fp_table_add_integer(table, reply->offset);
+    else
+        fp_table_add(table, NULL);
+    fp_table_add(table, reply->detail[0] != '\0' ? reply->detail : NULL);
+}
+
+static enum fp_exit replay_letter(struct replay *replay, const struct fp_kept_entry *entry,
+                                  struct fp_kept *kept)
+{
+    struct fp_upload_reply reply;
+    if (!send_letter(replay, kept, &reply))
+        return FP_EXIT_TROUBLE;
+    add_answer(&replay->table, entry->id, &reply);
+    return judge_letter(replay, entry, kept, &reply);
+}
+
+/* ---- one record ---- */
+
+static void add_verdict(struct fp_table *table, const char *id, const char *trouble)
+{
+    fp_table_add(table, id);
+    fp_table_add(table, trouble == NULL ? "true" : "false");
+    for (int i = 0; i < 3; i++)
+        fp_table_add(table, NULL);
+    fp_table_add(table, trouble);
+}
+
+static enum fp_exit replay_record(struct replay *replay, const struct fp_kept_entry *entry,
+                                  const struct fp_kept *kept)
+{
+    if (replay->list.config == NULL) {
+        fp_message_error("no database was named for %s", entry->id);
+        fp_message_hint("Give --config FILE.");
+        return FP_EXIT_TROUBLE;
+    }
+    if (replay->recounter == NULL)
+        replay->recounter = fp_recounter_create(replay->list.config);
+    if (replay->recounter == NULL) {
+        fp_message_error("out of memory");
+        return FP_EXIT_TROUBLE;
+    }
+    enum fp_store_result result = fp_recount(replay->recounter, &kept->record);
+    const char *trouble = result == FP_STORE_OK ? NULL : fp_recounter_message(replay->recounter);
+    add_verdict(&replay->table, entry->id, trouble);
+    if (result == FP_STORE_OK)
+        return fp_kept_remove(&replay->list, entry) ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+    if (result != FP_STORE_REFUSED) {
+        fp_message_error("could not write %s to the database", entry->id);
+        fp_message_detail("%s", trouble);
+        return FP_EXIT_TROUBLE;
+    }
+    const struct fp_fault fault = {NULL, -1, trouble};
+    if (!replay->given->json)
+        fp_message_fault(entry->id, &fault);
+    return FP_EXIT_NO;
+}
+
+/* ---- all of them ---- */
+
+static enum fp_exit replay_one(struct replay *replay, const struct fp_kept_entry *entry)
+{
+    struct fp_kept kept;
+    if (!fp_kept_open(&replay->list, entry, &kept))
+        return FP_EXIT_TROUBLE;
+    enum fp_exit code = FP_EXIT_NO;
+    replay->tried++;
+    if (!kept.is_whole)
+        fp_message_error("%s cannot be read by this version", entry->id);
+    else if (entry->is_record)
+        code = replay_record(replay, entry, &kept);
+    else
+        code = replay_letter(replay, entry, &kept);
+    replay->accepted += code == FP_EXIT_FINE;
+    fp_kept_close(&kept);
+    return code;
+}
+
+static enum fp_exit replay_id(struct replay *replay, const char *id)
+{
+    const struct fp_kept_entry *entry = fp_kept_by_id(&replay->list, id);
+    if (entry != NULL)
+        return replay_one(replay, entry);
+    fp_message_error("there is no dead letter \"%s\"", id);
+    return FP_EXIT_TROUBLE;
+}
+
+/* One that could not be judged ends it: so would the rest. */
+static enum fp_exit replay_all(struct replay *replay)
+{
+    const struct replay_options *given = replay->given;
+    size_t count = given->all ? replay->list.count : (size_t)given->id_count;
+    enum fp_exit worst = FP_EXIT_FINE;
+    for (size_t i = 0; i < count && worst != FP_EXIT_TROUBLE; i++) {
+        enum fp_exit code = given->all ? replay_one(replay, &replay->list.entries[i])
+                                       : replay_id(replay, given->ids[i]);
+        if (code > worst)
+            worst = code;
+    }
+    if (given->json && !fp_table_print(&replay->table, true))
+        worst = FP_EXIT_TROUBLE;
+    if (!given->json)
+        (void)printf("%d of %d accepted\n", replay->accepted, replay->tried);
+    return worst;
+}
+
+enum fp_exit fp_spool_replay_command(int argc, char **argv)
+{
+    struct replay_options given = {0};
+    struct replay replay = {.given = &given};
+    if (argp_parse(&replay_argp, argc, argv, 0, NULL, &given) != 0)
+        return FP_EXIT_TROUBLE;
+    fp_table_init(&replay.table, columns, sizeof(columns) / sizeof(columns[0]));
+    enum fp_exit code = FP_EXIT_TROUBLE;
+    if (fp_kept_find(&given.kept, &replay.list)) {
+        replay.rules = fp_config_file_rules(replay.list.config);
+        if (replay.rules != NULL)
+            code = replay_all(&replay);
+    }
+    fp_rules_unref(replay.rules);
+    fp_recounter_free(replay.recounter);
+    fp_table_release(&replay.table);
+    fp_kept_release(&replay.list);
+    return code;
+}
