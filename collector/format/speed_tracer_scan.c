@@ -12,36 +12,78 @@ static bool is_space(char c)
 
 /* Records. */
 
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* The high bit of each byte of a word that is zero, and perhaps of bytes behind the first one. */
+static uint64_t zero_bytes(uint64_t word)
+{
+    return (word - EACH_BYTE) & ~word & (EACH_BYTE << 7);
+}
+
+/* Goes to the first quote or backslash, eight bytes at a time, or near the end. */
+static size_t skip_plain(const char *bytes, size_t at, size_t end, char quote)
+{
+    const uint64_t quotes = EACH_BYTE * (unsigned char)quote;
+    const uint64_t escapes = EACH_BYTE * '\\';
+    for (uint64_t word; end - at >= sizeof(word); at += sizeof(word)) {
+        memcpy(&word, bytes + at, sizeof(word));
+        const uint64_t found = zero_bytes(word ^ quotes) | zero_bytes(word ^ escapes);
+        if (found != 0 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+            return at + (size_t)__builtin_ctzll(found) / 8;
+        if (found != 0)
+            return at;
+    }
+    return at;
+}
+
 /* Goes past the string that begins at `at`; to the end when it is not closed. */
 static size_t skip_string(const char *bytes, size_t at, size_t end)
 {
     const char quote = bytes[at++];
-    while (at < end && bytes[at] != quote)
-        at += bytes[at] == '\\' ? 2 : 1;
+    at = skip_plain(bytes, at, end, quote);
+    while (at < end && bytes[at] != quote) {
+        if (bytes[at] != '\\')
+            at++;
+        else if (end - at > 2)
+            at = skip_plain(bytes, at + 2, end, quote);
+        else
+            return end;
+    }
     return at < end ? at + 1 : end;
 }
 
-/* Goes past the object whose brace stands at `at`, or to the end. True when it is closed. */
+/* What a byte means outside of strings. */
+enum { PLAIN, OPEN, CLOSE_BRACKET, CLOSE_BRACE, QUOTE };
+
+static const uint8_t meanings[256] = {
+    ['{'] = OPEN,        ['['] = OPEN,  [']'] = CLOSE_BRACKET,
+    ['}'] = CLOSE_BRACE, ['"'] = QUOTE, ['\''] = QUOTE,
+};
+
+/*
+ * Goes past the object whose brace stands at `at`, or to the end. True when it is closed. Brackets
+ * are counted for the depth alone.
+ */
 static bool skip_object(const char *bytes, size_t *at, size_t end, uint32_t *depth_max)
 {
     uint32_t braces = 0;
     uint32_t brackets = 0;
     *depth_max = 0;
     for (size_t i = *at; i < end;) {
-        const char c = bytes[i];
-        if (c == '"' || c == '\'') {
+        const uint8_t meaning = meanings[(unsigned char)bytes[i]];
+        if (meaning == QUOTE) {
             i = skip_string(bytes, i, end);
             continue;
         }
-        i++;
-        if (c == '{' || c == '[') {
-            braces += c == '{';
-            brackets += c == '[';
+        if (meaning == OPEN) {
+            *(bytes[i] == '{' ? &braces : &brackets) += 1;
             if (braces + brackets > *depth_max)
                 *depth_max = braces + brackets;
-        } else if (c == ']') {
+        }
+        i++;
+        if (meaning == CLOSE_BRACKET) {
             brackets -= brackets > 0;
-        } else if (c == '}' && --braces == 0) {
+        } else if (meaning == CLOSE_BRACE && --braces == 0) {
             *at = i;
             return true;
         }
