@@ -8,6 +8,7 @@
 #ifndef FP_FORMAT_DECODER_H
 #define FP_FORMAT_DECODER_H
 
+#include "collector/base/buf.h"
 #include "collector/format/format.h"
 
 #include <yyjson.h>
@@ -32,6 +33,7 @@ struct fp_decoder {
     struct fp_arena *arena;
     struct fp_profile *profile; /* what is being filled */
     struct fp_format_error *error;
+    struct fp_buf *content; /* of a profile that is kept whole; NULL: it is not */
 };
 
 /* Fills *error, without a pointer, and returns the verdict. */

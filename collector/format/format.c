@@ -3,11 +3,14 @@
  */
 #include "collector/format/format.h"
 
+#include "collector/format/content.h"
 #include "collector/format/decoder.h"
 #include "collector/format/envelope.h"
 #include "collector/format/json.h"
 #include "collector/format/opera_scope.h"
 #include "collector/format/speed_tracer.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The format that `?format=` names; FP_UPLOAD_FORMAT_COUNT when this version does not take it. */
 static enum fp_upload_format format_named(struct fp_str hint)
@@ -28,19 +31,62 @@ static bool may_be_dump(const struct fp_decoder *decoder, struct fp_str body, st
                         : fp_speed_tracer_sniff(decoder, body);
 }
 
+/* What of an envelope is kept; a bare trace has the last four. Neither its id nor its token is:
+ * given back and sent again, it is another upload. */
+static void add_content(struct fp_decoder *decoder, yyjson_val *root)
+{
+    static const struct fp_str members[] = {
+        {"opera-scope", 11},
+        {"version", 7},
+        {"load", 4},
+        {"part", 4},
+        {"agent", 5},
+        {"truncated", 9},
+        {"variant", 7},
+        {"coverage", 8},
+        {"page", 4},
+        {"release", 7},
+        {"environment", 11},
+        {"thread", 6},
+        {"sampleInterval", 14},
+        {"maxBufferSize", 13},
+        {"timeOrigin", 10},
+        {"duration", 8},
+        {"timing", 6},
+        {"trace", 5},
+        {"marks", 5},
+        {"measures", 8},
+        {"entries", 7},
+        {"requestedInterval", 17},
+        {"frames", 6},
+        {"resources", 9},
+        {"samples", 7},
+        {"stacks", 6},
+    };
+    if (yyjson_is_obj(root))
+        fp_content_add_members(decoder, root, members, COUNT(members));
+    else
+        fp_content_add_value(decoder, root);
+}
+
+/* JSON that is no dump of Speed Tracer. */
+static bool decode_json(struct fp_decoder *decoder, yyjson_val *root)
+{
+    bool decoded = fp_opera_scope_is_envelope(root) ? fp_opera_scope_decode(decoder, root)
+                                                    : fp_envelope_decode(decoder, root);
+    if (decoded && (decoder->profile->has_session || decoder->limits->keep_content))
+        add_content(decoder, root);
+    return decoded;
+}
+
 static bool decode_document(struct fp_decoder *decoder, struct fp_str body, struct fp_str hint)
 {
     struct fp_json json;
     if (fp_json_parse(body, decoder->limits->json_depth, decoder->arena, &json, decoder->error) !=
         FP_FORMAT_OK)
         return may_be_dump(decoder, body, hint) && fp_speed_tracer_decode(decoder, body);
-    bool is_scope = fp_opera_scope_is_envelope(json.root);
-    bool is_dump = !is_scope && fp_speed_tracer_is_dump(json.root);
-    bool decoded = false;
-    if (is_scope)
-        decoded = fp_opera_scope_decode(decoder, json.root);
-    else if (!is_dump)
-        decoded = fp_envelope_decode(decoder, json.root);
+    bool is_dump = !fp_opera_scope_is_envelope(json.root) && fp_speed_tracer_is_dump(json.root);
+    bool decoded = !is_dump && decode_json(decoder, json.root);
     fp_json_release(&json);
     return is_dump ? fp_speed_tracer_decode(decoder, body) : decoded;
 }
@@ -64,9 +110,13 @@ enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format
         return fp_format_fail(error, FP_FORMAT_UNSUPPORTED,
                               "this version takes the formats self-profile, user-timing, "
                               "speed-tracer and opera-scope");
-    struct fp_decoder decoder = {limits, arena, profile, error};
+    struct fp_buf content;
+    fp_buf_init(&content, arena->max_bytes);
+    struct fp_decoder decoder = {limits, arena, profile, error, &content};
     bool decoded = fp_opera_scope_is_recording(body)
                        ? fp_opera_scope_decode_recording(&decoder, body)
                        : decode_document(&decoder, body, format_hint);
-    return decoded && check_hint(&decoder, format_hint) ? FP_FORMAT_OK : error->verdict;
+    decoded = decoded && check_hint(&decoder, format_hint) && fp_content_finish(&decoder);
+    fp_buf_release(&content);
+    return decoded ? FP_FORMAT_OK : error->verdict;
 }

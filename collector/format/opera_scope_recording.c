@@ -5,6 +5,7 @@
  * Most frames do not say which way they went: one whose command and tag are those of an open
  * request is its reply, and the tag is free again.
  */
+#include "collector/format/content.h"
 #include "collector/format/opera_scope.h"
 #include "collector/format/opera_scope_frame.h"
 #include "collector/format/opera_scope_parts.h"
@@ -129,6 +130,21 @@ static void skip(struct recording *recording, enum fp_scope_note note)
     fp_scope_add_note(&recording->scope, note, 1, 0);
 }
 
+/* In the first of the two forms. */
+static void keep_frame(struct recording *recording, const struct fp_scope_frame *frame)
+{
+    struct fp_decoder *decoder = recording->decoder;
+    char head[64];
+    int len = snprintf(head, sizeof(head), "[\"profiler\",%u,%u,%u,", (unsigned)frame->command,
+                       (unsigned)frame->status, (unsigned)frame->tag);
+    fp_content_add(decoder, (struct fp_str){head, (size_t)len});
+    if (frame->message != NULL)
+        fp_content_add_value(decoder, frame->message);
+    else
+        fp_content_add(decoder, FP_STR("null"));
+    fp_content_add(decoder, FP_STR("]\n"));
+}
+
 static bool take_frame(struct recording *recording, const struct fp_scope_frame *frame)
 {
     if (!frame->is_of_service || frame->kind == FP_SCOPE_KIND_EVENT) {
@@ -138,6 +154,7 @@ static bool take_frame(struct recording *recording, const struct fp_scope_frame 
     struct request *request = find_request(recording, frame);
     if (request == NULL)
         return false;
+    keep_frame(recording, frame);
     bool was_open = request->is_open;
     bool is_reply =
         frame->kind == FP_SCOPE_KIND_UNKNOWN ? was_open : frame->kind != FP_SCOPE_KIND_REQUEST;

@@ -3,6 +3,7 @@
  */
 #include "collector/format/speed_tracer.h"
 
+#include "collector/format/content.h"
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer_dump.h"
 #include "collector/format/speed_tracer_scan.h"
@@ -87,6 +88,14 @@ bool fp_speed_tracer_sniff(const struct fp_decoder *decoder, struct fp_str body)
 
 /* Container D: {header, data}. */
 
+static void keep_post(struct fp_decoder *decoder)
+{
+    char head[64];
+    int len = snprintf(head, sizeof(head), "{\"header\":{\"timeStamp\":%lld},\"data\":[\n",
+                       (long long)(decoder->profile->session.started_us / 1000));
+    fp_content_add(decoder, (struct fp_str){head, (size_t)len});
+}
+
 static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
 {
     struct fp_decoder *decoder = dump->decoder;
@@ -99,6 +108,8 @@ static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
         yyjson_get_num(yyjson_obj_get(yyjson_obj_get(post, "header"), "timeStamp")) * 1000;
     if (started_us > 0 && started_us <= TIME_MAX_US)
         decoder->profile->session.started_us = (int64_t)floor(started_us + 0.5);
+    dump->is_post = true;
+    keep_post(decoder);
     size_t i;
     size_t count;
     yyjson_val *record;
@@ -255,6 +266,18 @@ static bool take_body(struct parser *parser, struct fp_record_scan *scan)
 
 /* The whole. */
 
+/* The version is known by the page alone, so a page is kept as one. */
+static void keep_page(struct fp_decoder *decoder, struct fp_str version)
+{
+    fp_content_add(decoder, FP_STR("<html isDump=\"true\"><body><div id=\"traceData\""));
+    if (version.len > 0) {
+        fp_content_add(decoder, FP_STR(" version=\""));
+        fp_content_add(decoder, version);
+        fp_content_add(decoder, FP_STR("\""));
+    }
+    fp_content_add(decoder, FP_STR(">\n"));
+}
+
 /* Finds where the records begin, and which version wrote them. */
 static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_scan *scan)
 {
@@ -282,8 +305,10 @@ static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_s
     }
     dump->may_be_early = page.version.len == 0 || fp_str_equal(page.version, FP_STR("0.8"));
     dump->is_early = dump->may_be_early;
-    return fp_utf8_copy(decoder->arena, page.version, &decoder->profile->session.version) ||
-           fp_fail_memory(decoder);
+    if (!fp_utf8_copy(decoder->arena, page.version, &decoder->profile->session.version))
+        return fp_fail_memory(decoder);
+    keep_page(decoder, page.version);
+    return true;
 }
 
 /* A dump of which nothing is left is refused for its first fault. */
@@ -330,6 +355,9 @@ static bool decode(struct fp_speed_tracer_dump *dump, struct fp_str body)
         return false;
     if (dump->decoder->profile->event_count == 0)
         return fail_empty(dump);
+    fp_content_add(dump->decoder, dump->is_post  ? FP_STR("]}\n")
+                                  : scan.in_page ? FP_STR("\n</div></body></html>\n")
+                                                 : FP_STR("\n"));
     return fp_speed_tracer_finish(dump) && add_timeline(dump) && fp_speed_tracer_list_notes(dump);
 }
 

@@ -74,7 +74,9 @@ struct fp_speed_tracer_dump {
         int64_t first_offset;
     } notes[FP_ST_NOTES];
 
-    int64_t last_start_us; /* of the top-level record before this one */
+    bool is_post;                /* container D */
+    struct fp_str before_record; /* in what is kept of the dump */
+    int64_t last_start_us;       /* of the top-level record before this one */
 
     bool may_be_early; /* no version is given, or 0.8: types may have the early numbers */
     bool is_early;     /* a record was met that only versions up to 0.8 wrote */

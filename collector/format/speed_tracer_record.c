@@ -3,6 +3,7 @@
  *
  * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
  */
+#include "collector/format/content.h"
 #include "collector/format/speed_tracer_dump.h"
 #include "collector/format/speed_tracer_v8.h"
 
@@ -375,6 +376,9 @@ bool fp_speed_tracer_take(struct fp_speed_tracer_dump *dump, yyjson_val *record)
         return false;
     if (profile->event_count == index)
         return true;
+    fp_content_add(dump->decoder, dump->before_record);
+    fp_content_add_value(dump->decoder, record);
+    dump->before_record = dump->is_post ? FP_STR(",\n") : FP_STR("\n");
     if (index > 0 && profile->events[index].start_us < dump->last_start_us)
         fp_speed_tracer_note(dump, FP_ST_TIME_BACKWARDS);
     dump->last_start_us = profile->events[index].start_us;

@@ -143,8 +143,8 @@ static void what_an_event_worked_on_is_part_of_its_frame_and_scrubbed(void **sta
     const struct fp_delta *delta = fold(room);
     assert_int_equal(delta->frame_count, 2);
     assert_int_equal(delta->frames[0].line, 12);
-    assert_string_equal(delta->resources[delta->frames[0].resource].url.ptr,
-                        "https://shop.example/a.js");
+    assert_true(fp_str_equal(delta->resources[delta->frames[0].resource].url,
+                             FP_STR("https://shop.example/a.js")));
 }
 
 static void reduced_events_and_the_whole_process_are_in_no_sum(void **state)
