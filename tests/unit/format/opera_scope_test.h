@@ -74,21 +74,20 @@ static inline void decode_fixture(struct decoded *decoded, const char *name)
         fail_msg("%s: %s: %s", name, decoded->error.pointer, decoded->error.detail);
 }
 
-/* The note whose text has these words; NULL when there is none. */
-static inline const struct fp_profile_note *find_note(const struct fp_profile *profile,
-                                                      const char *words)
+/* The note whose text has these words; its count is 0 when there is none. */
+static inline struct fp_profile_note note_of(const struct fp_profile *profile, const char *words)
 {
     for (uint32_t i = 0; i < profile->session.note_count; i++)
         if (strstr(profile->session.notes[i].text, words) != NULL)
-            return &profile->session.notes[i];
-    return NULL;
+            return profile->session.notes[i];
+    return (struct fp_profile_note){.text = NULL};
 }
 
 static inline void assert_note(const struct fp_profile *profile, const char *words, uint32_t count)
 {
-    const struct fp_profile_note *note = find_note(profile, words);
-    if (note == NULL || note->count != count)
-        fail_msg("\"%s\" was noted %u times, not %u", words, note != NULL ? note->count : 0, count);
+    uint32_t noted = note_of(profile, words).count;
+    if (noted != count)
+        fail_msg("\"%s\" was noted %u times, not %u", words, noted, count);
 }
 
 #endif

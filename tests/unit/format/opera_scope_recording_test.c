@@ -1,0 +1,238 @@
+/*
+ * Opera Scope, recordings: replies find their requests by command and tag, what is of no concern is
+ * passed over, what is wrong is told with its line.
+ */
+#include "opera_scope_test.h"
+
+#define ASK "[\"profiler\",3,0,2,[1,1]]\n"
+#define ANSWER "[\"profiler\",3,0,2,[null,[[7,1,0,1]]]]\n"
+
+static void decode_lines(struct decoded *decoded, const char *text)
+{
+    fp_arena_init(&decoded->arena, TEST_ARENA_MAX);
+    decode_scope_bytes(decoded, fp_str_of(text));
+}
+
+static void decode_good_lines(struct decoded *decoded, const char *text)
+{
+    decode_lines(decoded, text);
+    if (decoded->verdict != FP_FORMAT_OK)
+        fail_msg("%s: %s", text, decoded->error.detail);
+}
+
+static void joins_replies_to_their_requests_and_uses_tags_again(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_fixture(&decoded, "recording.jsonl");
+    const struct fp_profile *profile = &decoded.profile;
+    assert_int_equal(profile->format, FP_UPLOAD_OPERA_SCOPE);
+    assert_int_equal(profile->session.id, 5);
+    assert_int_equal(profile->session.window_id, 2); /* StartProfiler said so */
+    assert_text(profile->session.version, "");
+    assert_int_equal(profile->timeline_count, 3);
+    assert_int_equal(profile->timelines[0].id, 2);
+    assert_int_equal(profile->timelines[0].frame_id, 4);
+    assert_int_equal(profile->timelines[1].id, 1);
+    assert_int_equal(profile->timelines[1].event_count, 2);
+    assert_int_equal(profile->timelines[2].id, 1);
+    assert_int_equal(profile->timelines[2].mode, FP_REDUCE_UNIQUE_EVENTS);
+    assert_int_equal(profile->session.records_kept, 5);
+    assert_int_equal(profile->session.note_count, 2);
+    assert_note(profile, "another service", 4);
+    assert_note(profile, "not OK", 1);
+    release(&decoded);
+}
+
+static void reads_frames_that_name_their_kind(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_fixture(&decoded, "recording-stp.txt");
+    const struct fp_profile *profile = &decoded.profile;
+    assert_int_equal(profile->session.id, 6);
+    assert_int_equal(profile->session.window_id, 2);
+    assert_int_equal(profile->timeline_count, 1);
+    assert_int_equal(profile->event_count, 1);
+    assert_text(profile->resources[0], "https://shop.example/");
+    assert_note(profile, "another service", 1);
+    assert_note(profile, "not OK", 1);
+    release(&decoded);
+}
+
+static void takes_lines_of_either_form_and_any_end(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_lines(&decoded, "STP/1 20 [\"profiler\",1,3,1,2][1,1]\r\n\r\n \n"
+                                "[\"profiler\",3,0,2,[null,[[7,1,0,1]]]] \t\r\n"
+                                "STP/1 18 [\"profiler\",1,3,1]{\"sessionID\":1,\"timelineID\":2}\n"
+                                "[\"profiler\",3,null,null,{\"eventList\":[[7,1,0,1]]}]");
+    assert_int_equal(decoded.profile.timeline_count, 2);
+    assert_int_equal(decoded.profile.timelines[1].id, 2);
+    assert_int_equal(decoded.profile.event_count, 2);
+    release(&decoded);
+}
+
+static void an_error_ends_its_request(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_lines(&decoded,
+                      "[\"profiler\",3,0,2,[1,9]]\n[\"profiler\",3,3,2,[\"?\"]]\n" ASK ANSWER);
+    assert_int_equal(decoded.profile.timelines[0].id, 1);
+    assert_int_equal(decoded.profile.event_count, 1);
+    release(&decoded);
+    /* A request that is no good may be answered so. */
+    decode_good_lines(&decoded, "[\"profiler\",3,0,2,[]]\n[\"profiler\",3,3,2]\n" ASK ANSWER);
+    assert_int_equal(decoded.profile.event_count, 1);
+    release(&decoded);
+}
+
+static void notes_what_was_never_answered_and_events_of_the_service(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_lines(&decoded, ASK ANSWER "[\"profiler\",4,0,9,[1]]\n"
+                                           "STP/1 20 [\"profiler\",3,7,1,0]null\n");
+    assert_note(&decoded.profile, "without its reply", 1);
+    assert_int_equal(note_of(&decoded.profile, "without its reply").first_offset,
+                     strlen(ASK ANSWER));
+    assert_false(note_of(&decoded.profile, "without its reply").is_refusal);
+    assert_note(&decoded.profile, "which has none", 1);
+    release(&decoded);
+}
+
+static void says_where_in_the_recording_an_event_was_refused(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_lines(&decoded, ASK "[\"profiler\",3,0,2,[null,[[7,1,0,1],[7,-1,0,1]]]]");
+    assert_int_equal(decoded.profile.event_count, 1);
+    assert_int_equal(note_of(&decoded.profile, "a time").first_offset, strlen(ASK));
+    release(&decoded);
+}
+
+static const struct {
+    const char *title;
+    const char *body;
+    enum fp_format_verdict verdict;
+    int64_t offset; /* -1: none */
+    const char *words;
+} bad_recordings[] = {
+    {"no JSON", ASK "[\"profiler\",3,0,2,[null,oops]]", FP_FORMAT_MALFORMED, 49,
+     "line 2: not JSON"},
+    {"a line cut off", ASK "[\"profiler\",3,0", FP_FORMAT_MALFORMED, 40, "line 2: not JSON"},
+    {"invalid UTF-8", ASK "[\"profiler\xff\"]", FP_FORMAT_MALFORMED, 35, "UTF-8"},
+    {"a frame over two lines", ASK "[\"profiler\",\n3,0,2,[]]", FP_FORMAT_MALFORMED, 37, "line 2"},
+    {"another container", ASK "{\"opera-scope\":{}}", FP_FORMAT_INVALID, 25,
+     "line 2: this is no frame"},
+    {"another container's marks", "[\"profiler\",2,0,2,[1]]\n[{\"name\":\"a\"}]", FP_FORMAT_INVALID,
+     23, "line 2: this is no frame"},
+    {"an empty list", ASK "[]", FP_FORMAT_INVALID, 25, "no frame"},
+    {"a command that is a text", "[\"profiler\",\"GetEvents\",0,2,[]]", FP_FORMAT_INVALID, 0,
+     "command"},
+    {"a status below 0", "[\"profiler\",3,-1,2,[]]", FP_FORMAT_INVALID, 0, "status"},
+    {"a tag with a fraction", "[\"profiler\",3,0,2.5,[]]", FP_FORMAT_INVALID, 0, "tag"},
+    {"a reply that nobody asked for", "[\"profiler\",2,0,2,[1]]\n[\"profiler\",2,0,2,[1]]\n" ANSWER,
+     FP_FORMAT_INVALID, 46, "line 3: this is neither"},
+    {"a reply of known kind that nobody asked for", "STP/1 22 [\"profiler\",2,3,1,2,0][null,[]]",
+     FP_FORMAT_INVALID, 0, "line 1: this is neither"},
+    {"a request that is no good but answered", "[\"profiler\",3,0,2,[1]]\n" ANSWER,
+     FP_FORMAT_INVALID, 0, "line 1: this is neither"},
+    {"a payload that is no list", ASK "[\"profiler\",3,0,2,7]", FP_FORMAT_INVALID, 25,
+     "line 2, at /4"},
+    {"a payload that is missing", ASK "[\"profiler\",3,0,2]", FP_FORMAT_INVALID, 25,
+     "line 2, at /4"},
+    {"a session of a draft", "[\"profiler\",2,0,2,[1]]\n[\"profiler\",2,0,2,{\"profileID\":1}]",
+     FP_FORMAT_INVALID, 23, "a draft"},
+    {"an event of a draft", ASK "[\"profiler\",3,0,2,[null,[[7,1,0,1,null,1,null,0.5,0]]]]",
+     FP_FORMAT_INVALID, 25, "line 2, at /4/1/0/7: childCount has a fraction"},
+    {"two sessions", ASK ANSWER "[\"profiler\",2,0,3,[2]]\n[\"profiler\",2,0,3,[2]]",
+     FP_FORMAT_INVALID, 86, "one session"},
+    {"nothing but other services", "[\"exec\",3,0,2,[]]\n", FP_FORMAT_INVALID, -1, "no session"},
+    {"no length", "STP/1 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_INVALID, 0,
+     "length of the header"},
+    {"a length without end", "STP/1 99999999999999999999999 []", FP_FORMAT_INVALID, 0,
+     "length of the header"},
+    {"a length beyond the line", "STP/1 99 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_INVALID, 0,
+     "length of the header"},
+    {"a length that cuts the header", "STP/1 19 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_MALFORMED,
+     28, "not JSON"},
+    {"a length and no more", "STP/1 20", FP_FORMAT_INVALID, 0, "length of the header"},
+    {"no message", "STP/1 20 [\"profiler\",1,3,1,2]", FP_FORMAT_MALFORMED, 29, "empty"},
+    {"a kind that is unknown", "STP/1 20 [\"profiler\",5,3,1,2][1,1]", FP_FORMAT_INVALID, 0,
+     "kind"},
+    {"a protocol buffer", "STP/1 20 [\"profiler\",1,3,0,2]\"CAE=\"", FP_FORMAT_INVALID, 0, "JSON"},
+};
+
+static void each_bad_recording_is_refused_with_its_line_and_offset(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad_recordings) / sizeof(bad_recordings[0]); i++) {
+        struct decoded decoded;
+        decode_lines(&decoded, bad_recordings[i].body);
+        if (decoded.verdict != bad_recordings[i].verdict ||
+            decoded.error.offset != bad_recordings[i].offset ||
+            strstr(decoded.error.detail, bad_recordings[i].words) == NULL)
+            fail_msg("%s: verdict %d, offset %lld: %s", bad_recordings[i].title,
+                     (int)decoded.verdict, (long long)decoded.error.offset, decoded.error.detail);
+        release(&decoded);
+    }
+}
+
+/* What is left of a recording is taken when it ends with a whole frame, else refused. */
+static void a_recording_cut_off_anywhere_is_a_shorter_one_or_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"recording.jsonl", "recording-stp.txt"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct decoded texts;
+        fp_arena_init(&texts.arena, TEST_ARENA_MAX);
+        struct fp_str body = read_fixture(&texts.arena, names[i]);
+        for (size_t len = 0; len < body.len; len++) {
+            struct decoded decoded;
+            fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+            decode_scope_bytes(&decoded, (struct fp_str){body.ptr, len});
+            bool ends_whole = len > 0 && (body.ptr[len] == '\n' || body.ptr[len - 1] == '\n');
+            if (decoded.verdict == FP_FORMAT_OK)
+                assert_true(ends_whole && decoded.profile.session.id > 0);
+            else
+                assert_true(decoded.error.detail[0] != '\0');
+            release(&decoded);
+        }
+        release(&texts);
+    }
+}
+
+static void lists_that_are_no_recording_are_left_to_others(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "[\"a b\",1]",       "[\"profiler\"]", "[\"profiler", "[1,2]",
+        " [\"profiler\",1]", "STP/1\n",        "STP/0 1 []",
+    };
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        struct decoded decoded;
+        decode_lines(&decoded, bodies[i]);
+        assert_int_not_equal(decoded.verdict, FP_FORMAT_OK);
+        assert_null(strstr(decoded.error.detail, "line 1"));
+        release(&decoded);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joins_replies_to_their_requests_and_uses_tags_again),
+        cmocka_unit_test(reads_frames_that_name_their_kind),
+        cmocka_unit_test(takes_lines_of_either_form_and_any_end),
+        cmocka_unit_test(an_error_ends_its_request),
+        cmocka_unit_test(notes_what_was_never_answered_and_events_of_the_service),
+        cmocka_unit_test(says_where_in_the_recording_an_event_was_refused),
+        cmocka_unit_test(each_bad_recording_is_refused_with_its_line_and_offset),
+        cmocka_unit_test(a_recording_cut_off_anywhere_is_a_shorter_one_or_refused),
+        cmocka_unit_test(lists_that_are_no_recording_are_left_to_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
