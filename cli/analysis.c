@@ -57,6 +57,11 @@ void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
     fp_query_add(query, " from fleetprof.");
     fp_query_add(query, function);
     fp_query_add(query, "(");
+    if (analysis->measure != NULL) {
+        fp_query_add(query, "measure_name => ");
+        fp_query_value(query, "text", analysis->measure);
+        fp_query_add(query, ", ");
+    }
     fp_filters_add(&analysis->filters, query);
     if (analysis->top != NULL) {
         fp_query_add(query, ", top => ");

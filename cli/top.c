@@ -4,10 +4,12 @@
 #include "cli/analysis.h"
 #include "cli/command.h"
 
-enum { OPTION_TOP = FP_OPTION_FIRST, OPTION_JSON };
+enum { OPTION_TOP = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_JSON };
 
 static const struct argp_option options[] = {
     {"top", OPTION_TOP, "N", 0, "how many functions (default: 20)", 0},
+    {"measure", OPTION_MEASURE, "NAME", 0,
+     "only what ran inside the performance.measure() of this name", 0},
     {"json", OPTION_JSON, NULL, 0, "print JSON, with every column of the SQL function", 0},
     {0},
 };
@@ -23,6 +25,9 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
         if (arg[0] == '0' || arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0')
             argp_error(state, "--top takes a number from 1 on, not \"%s\"", arg);
         analysis->top = arg;
+        return 0;
+    case OPTION_MEASURE:
+        analysis->measure = arg;
         return 0;
     case OPTION_JSON:
         analysis->json = true;
@@ -62,7 +67,7 @@ static const struct fp_column columns[] = {
     {NULL, "WHERE", FP_CELL_PATH},
 };
 
-static const struct fp_analysis_question question = {
+static const struct fp_analysis_question everywhere = {
     .select = "function, resource, line, column_number, kind, self_ms, total_ms, self_share, "
               "total_share, samples, uploads, function, "
               "coalesce(resource, '') || coalesce(':' || line, '') || "
@@ -71,6 +76,11 @@ static const struct fp_analysis_question question = {
     .columns = columns,
     .column_count = sizeof(columns) / sizeof(columns[0]),
 };
+
+static bool print_measure_footer(const struct fp_analysis *analysis)
+{
+    return printf("\nShares are of what was profiled inside \"%s\".\n", analysis->measure) >= 0;
+}
 
 /* What the shares are of: markers, unless asked for one of them, add up to the profiled time. */
 static bool print_footer(const struct fp_analysis *analysis)
@@ -99,9 +109,13 @@ enum fp_exit fp_top_command(int argc, char **argv)
     struct fp_analysis analysis = {0};
     if (argp_parse(&top_argp, argc, argv, 0, NULL, &analysis) != 0 || !fp_analysis_open(&analysis))
         return FP_EXIT_TROUBLE;
+    struct fp_analysis_question question = everywhere;
+    if (analysis.measure != NULL)
+        question.function = "measure_hotspots";
     size_t rows = 0;
-    bool fine = fp_analysis_print(&analysis, &question, &rows) &&
-                (analysis.json || rows == 0 || print_footer(&analysis));
+    bool fine = fp_analysis_print(&analysis, &question, &rows);
+    if (fine && !analysis.json && rows > 0)
+        fine = analysis.measure != NULL ? print_measure_footer(&analysis) : print_footer(&analysis);
     fp_analysis_close(&analysis);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }

@@ -321,6 +321,8 @@ static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
     work->upload_count++;
     fp_metrics_add(work->ingest->metrics, FP_METRIC_INFLATED_BYTES, inflated.len);
     fp_metrics_add(work->ingest->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
+    fp_metrics_add(work->ingest->metrics, FP_METRIC_ENTRIES_UNORDERED, profile.unordered_entries);
+    fp_metrics_add(work->ingest->metrics, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
     return true;
 }
 

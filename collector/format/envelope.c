@@ -184,6 +184,7 @@ enum envelope_field {
     ENVELOPE_MEASURES,
     ENVELOPE_ENTRIES,
     ENVELOPE_COVERAGE,
+    ENVELOPE_TIMING,
     ENVELOPE_FIELD_COUNT = 23
 };
 
@@ -197,6 +198,7 @@ static const struct {
     [ENVELOPE_MEASURES] = {"measures", NULL},
     [ENVELOPE_ENTRIES] = {"entries", NULL},
     [ENVELOPE_COVERAGE] = {"coverage", read_coverage},
+    [ENVELOPE_TIMING] = {"timing", check_object},
     {"version", read_version},
     {"id", read_id},
     {"load", read_load},
@@ -214,7 +216,6 @@ static const struct {
     {"timeOrigin", check_number},
     {"token", read_token},
     {"duration", check_number},
-    {"timing", check_object},
 };
 
 static bool is_envelope(yyjson_val *object)
@@ -244,7 +245,7 @@ static bool decode_timings(struct fp_decoder *decoder, const struct fp_field *fi
         places[i] = fp_field_place(field);
         sources[i] = (struct fp_user_timing_source){&places[i], field->value, allowed[i]};
     }
-    return fp_user_timing_decode(decoder, sources, COUNT(sources));
+    return fp_user_timing_decode(decoder, sources, COUNT(sources), &fields[ENVELOPE_TIMING]);
 }
 
 /* An upload must add something to the numbers. */
@@ -298,7 +299,7 @@ static bool decode_bare_timings(struct fp_decoder *decoder, yyjson_val *root,
                                 enum fp_user_timing_allow allow)
 {
     const struct fp_user_timing_source source = {NULL, root, allow};
-    return fp_user_timing_decode(decoder, &source, 1) && check_not_empty(decoder);
+    return fp_user_timing_decode(decoder, &source, 1, NULL) && check_not_empty(decoder);
 }
 
 static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)

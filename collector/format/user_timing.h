@@ -23,10 +23,11 @@ bool fp_user_timing_is_map(yyjson_val *object);
 
 /*
  * Decodes all sources into profile->timings and counts what is skipped in profile->skipped_entries.
- * profile->thread has been read: a window's mark may not have the name of a PerformanceTiming
- * attribute.
+ * profile->thread has been read (a window's mark may not have the name of a PerformanceTiming
+ * attribute), and so has the trace. timing: performance.timing, whose attributes measures may refer
+ * to; NULL: there is none.
  */
 bool fp_user_timing_decode(struct fp_decoder *decoder, const struct fp_user_timing_source *sources,
-                           size_t source_count) FP_MUST_CHECK;
+                           size_t source_count, const struct fp_field *timing) FP_MUST_CHECK;
 
 #endif

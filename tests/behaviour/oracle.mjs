@@ -44,7 +44,7 @@ const cleanText = (text) => text.replace(/\0/g, '\ufffd')
 const lowerMedian = (numbers) => numbers[Math.floor((numbers.length - 1) / 2)];
 
 /** @param {number} ms */
-const toMicroseconds = (ms) => Math.floor(ms * 1000 + 0.5);
+export const toMicroseconds = (ms) => Math.floor(ms * 1000 + 0.5);
 
 /** @param {any} trace @param {number} index @returns {Frame} */
 function frameOf(trace, index) {
@@ -62,9 +62,10 @@ function frameOf(trace, index) {
 /**
  * @param {any} trace a ProfilerTrace
  * @param {number} [sampleInterval] ms, the envelope's
+ * @param {(time_us: number) => boolean} [counts] which samples; their weights are the same whatever is left out
  * @returns {Sums}
  */
-export function sumsOf(trace, sampleInterval) {
+export function sumsOf(trace, sampleInterval, counts = () => true) {
   const samples = trace.samples
     .map((/** @type {any} */ sample) => ({ ...sample, time: toMicroseconds(sample.timestamp) }))
     .sort((/** @type {any} */ a, /** @type {any} */ b) => a.time - b.time);
@@ -73,10 +74,12 @@ export function sumsOf(trace, sampleInterval) {
   const interval = sampleInterval ? toMicroseconds(sampleInterval) : lowerMedian(positive) ?? 10_000;
 
   /** @type {Sums} */
-  const sums = { samples: samples.length, profiled_us: 0, unattributed_us: 0, unattributed_samples: 0,
+  const sums = { samples: 0, profiled_us: 0, unattributed_us: 0, unattributed_samples: 0,
     frames: new Map(), markers: new Map(), stacks: new Map() };
   samples.forEach((/** @type {any} */ sample, /** @type {number} */ i) => {
     const weight = i < gaps.length ? Math.min(gaps[i], 2 * interval) : interval;
+    if (!counts(sample.time)) return;
+    sums.samples += 1;
     sums.profiled_us += weight;
     const marker = sample.marker == null ? '(none)' : markers.has(sample.marker) ? sample.marker : 'other';
     /** @type {Frame[]} outermost first */
