@@ -132,6 +132,9 @@ const struct fp_setting fp_settings[] = {
      .help = "How long an upload sent again is recognised by its id"},
     {"privacy.keep_query", FP_SETTING_FLAG, IN_RULES(keep_query), .value = "false",
      .help = "Keep query strings in URLs of pages and scripts; they often hold personal data"},
+    {"privacy.keep_raw", FP_SETTING_FLAG, IN_RULES(keep_raw), .value = "false",
+     .help = "Keep sessions and traces byte for byte as they were sent, but for cookies and "
+             "authorization, instead of scrubbed"},
     {"privacy.honour_gpc", FP_SETTING_FLAG, IN_RULES(honour_gpc), .value = "false",
      .help = "Refuse uploads of browsers that send Sec-GPC: 1 (Global Privacy Control)"},
     {FP_SITE_PREFIX "name", FP_SETTING_NAME, IN_SITE(name), .value = "shop", .required = true,
@@ -159,6 +162,10 @@ const struct fp_setting fp_settings[] = {
      .min = 1, .max = 1000000,
      .help = "Uploads that one page token is good for: parts, retries, and loads of the page from "
              "the browser's cache"},
+    {FP_SITE_PREFIX "sample_keep", FP_SETTING_SHARE, IN_SITE(sample_keep_ppm), .value = "0%",
+     .min = 0, .max = 1000000,
+     .help = "Share of traces that are kept whole, for retention.sessions. Sessions of the older "
+             "formats always are"},
     {FP_SITE_PREFIX "budgets.requests_per_second", FP_SETTING_COUNT,
      IN_SITE(budgets.per_s[FP_BUDGET_REQUESTS]), .value = "0", .min = 0, .max = FP_BUDGET_RATE_MAX,
      .help =
@@ -204,6 +211,7 @@ const char *fp_setting_type_name(enum fp_setting_type type)
         [FP_SETTING_DURATION] = "a duration such as 250ms or 7d",
         [FP_SETTING_BYTES] = "a size such as 8MiB",
         [FP_SETTING_COUNT] = "a whole number",
+        [FP_SETTING_SHARE] = "a share such as 1%",
         [FP_SETTING_FLAG] = "true or false",
         [FP_SETTING_NAME] = "a name",
         [FP_SETTING_ORIGINS] = "a list of origins",
@@ -215,7 +223,8 @@ const char *fp_setting_type_name(enum fp_setting_type type)
 
 static bool is_number(enum fp_setting_type type)
 {
-    return type == FP_SETTING_COUNT || type == FP_SETTING_BYTES || type == FP_SETTING_DURATION;
+    return type == FP_SETTING_COUNT || type == FP_SETTING_SHARE || type == FP_SETTING_BYTES ||
+           type == FP_SETTING_DURATION;
 }
 
 static void print_number(const struct fp_setting *setting, int64_t value, struct fp_buf *out)
@@ -224,6 +233,8 @@ static void print_number(const struct fp_setting *setting, int64_t value, struct
         fp_value_print_bytes(value, out);
     else if (setting->type == FP_SETTING_DURATION)
         fp_value_print_duration(value, out);
+    else if (setting->type == FP_SETTING_SHARE)
+        fp_value_print_share(value, out);
     else
         fp_buf_addf(out, "%" PRId64, value);
 }
@@ -238,13 +249,22 @@ void fp_setting_print_bounds(const struct fp_setting *setting, struct fp_buf *ou
     print_number(setting, setting->max, out);
 }
 
+static const char *read_number(enum fp_setting_type type, struct fp_str text, int64_t *value)
+{
+    if (type == FP_SETTING_COUNT)
+        return fp_value_count(text, value);
+    if (type == FP_SETTING_SHARE)
+        return fp_value_share(text, value);
+    if (type == FP_SETTING_BYTES)
+        return fp_value_bytes(text, value);
+    return fp_value_duration(text, value);
+}
+
 /* Fields of numbers have 4 or 8 bytes; bounds see to it that the value fits. */
 static const char *store_number(const struct fp_setting *setting, struct fp_str text, void *field)
 {
     int64_t value = 0;
-    const char *wrong = setting->type == FP_SETTING_COUNT   ? fp_value_count(text, &value)
-                        : setting->type == FP_SETTING_BYTES ? fp_value_bytes(text, &value)
-                                                            : fp_value_duration(text, &value);
+    const char *wrong = read_number(setting->type, text, &value);
     if (wrong != NULL)
         return wrong;
     if (value < setting->min || value > setting->max)
@@ -263,6 +283,7 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
     const char *wrong = "is not a single value";
     switch (setting->type) {
     case FP_SETTING_COUNT:
+    case FP_SETTING_SHARE:
     case FP_SETTING_BYTES:
     case FP_SETTING_DURATION:
         return store_number(setting, text, field);

@@ -15,6 +15,7 @@ enum fp_setting_type {
     FP_SETTING_DURATION, /* int64_t microseconds */
     FP_SETTING_BYTES,    /* an integer of 4 or 8 bytes, as a count is */
     FP_SETTING_COUNT,
+    FP_SETTING_SHARE, /* uint32_t parts per million */
     FP_SETTING_FLAG,
     FP_SETTING_NAME,
     FP_SETTING_ORIGINS,

@@ -88,6 +88,30 @@ const char *fp_value_duration(struct fp_str text, int64_t *duration_us)
     return "is not a duration; write a number and ms, s, m, h or d, such as 250ms or 7d";
 }
 
+const char *fp_value_share(struct fp_str text, int64_t *ppm)
+{
+    enum { PPM_PER_PERCENT = 10000, PERCENT_MAX = 100 };
+    static const char wrong[] =
+        "is not a share; write a number from 0 to 100 with at most four decimals and %, such as 1%";
+    int64_t whole;
+    if (!take_number(&text, &whole) || whole > PERCENT_MAX || text.len == 0)
+        return wrong;
+    int64_t part = 0;
+    int64_t digit = PPM_PER_PERCENT;
+    if (text.ptr[0] == '.') {
+        for (text = (struct fp_str){text.ptr + 1, text.len - 1};
+             text.len > 0 && digit > 1 && is_digit(text.ptr[0]);
+             text = (struct fp_str){text.ptr + 1, text.len - 1})
+            part += (digit /= 10) * (text.ptr[0] - '0');
+        if (digit == PPM_PER_PERCENT)
+            return wrong;
+    }
+    if (!fp_str_equal(text, FP_STR("%")) || whole * PPM_PER_PERCENT + part > 1000000)
+        return wrong;
+    *ppm = whole * PPM_PER_PERCENT + part;
+    return NULL;
+}
+
 const char *fp_value_flag(struct fp_str text, bool *value)
 {
     bool is_true = fp_str_equal(text, FP_STR("true"));
@@ -206,4 +230,18 @@ void fp_value_print_bytes(int64_t bytes, struct fp_buf *out)
 void fp_value_print_duration(int64_t duration_us, struct fp_buf *out)
 {
     print_measured(duration_us, duration_units, DURATION_UNIT_COUNT, out);
+}
+
+void fp_value_print_share(int64_t ppm, struct fp_buf *out)
+{
+    int decimals = 4;
+    int64_t part = ppm % 10000;
+    while (decimals > 0 && part % 10 == 0) {
+        part /= 10;
+        decimals--;
+    }
+    fp_buf_addf(out, "%" PRId64, ppm / 10000);
+    if (decimals > 0)
+        fp_buf_addf(out, ".%0*" PRId64, decimals, part);
+    fp_buf_addf(out, "%%");
 }

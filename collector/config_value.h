@@ -19,6 +19,9 @@ const char *fp_value_bytes(struct fp_str text, int64_t *bytes) FP_MUST_CHECK;
 /* A duration: a number and ms, s, m, h or d. */
 const char *fp_value_duration(struct fp_str text, int64_t *duration_us) FP_MUST_CHECK;
 
+/* A share: a number from 0 to 100 with at most four decimals and %; in parts per million. */
+const char *fp_value_share(struct fp_str text, int64_t *ppm) FP_MUST_CHECK;
+
 /* `true` or `false`. */
 const char *fp_value_flag(struct fp_str text, bool *value) FP_MUST_CHECK;
 
@@ -37,8 +40,9 @@ const char *fp_value_check_name(struct fp_str text) FP_MUST_CHECK;
  */
 const char *fp_value_check_origin(struct fp_str text) FP_MUST_CHECK;
 
-/* Appends bytes or a duration with the largest unit that divides it. */
+/* Appends bytes or a duration with the largest unit that divides it; a share. */
 void fp_value_print_bytes(int64_t bytes, struct fp_buf *out);
 void fp_value_print_duration(int64_t duration_us, struct fp_buf *out);
+void fp_value_print_share(int64_t ppm, struct fp_buf *out);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "collector/base/buf.h"
 #include "collector/base/clock.h"
+#include "collector/ingest_keep.h"
 #include "collector/ingest_multipart.h"
 #include "collector/ingest_token.h"
 #include "collector/profile/fold.h"
@@ -25,6 +26,8 @@ enum {
     RETRY_BUSY_S = 5,
     NONCES = 256 * 1024, /* page loads whose tokens are remembered: 8 MiB once they are all there */
 };
+
+static const char no_memory[] = "there is no memory to decode the upload just now";
 
 struct fp_workbench {
     struct fp_workbench *next;
@@ -231,8 +234,14 @@ struct work {
     size_t upload_count;
 };
 
+/* The maximum of one upload is reached, unless it was the machine that had no memory: that passes.
+ */
 static void set_memory_problem(struct work *work)
 {
+    if (work->bench->arena.starved || work->bench->record.starved) {
+        set_deferred(work->problem, RETRY_BUSY_S, no_memory);
+        return;
+    }
     fp_problem_set(
         work->problem, 413,
         "the upload needs more working memory than is set aside for one (limits.upload_memory)");
@@ -290,8 +299,10 @@ static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
     struct fp_profile profile;
     struct fp_format_error error;
     uint32_t rate_ppm;
-    if (fp_format_decode(inflated, upload->format, &upload->rules->format, &bench->arena, &profile,
-                         &error) != FP_FORMAT_OK)
+    struct fp_format_limits limits = upload->rules->format;
+    limits.keep_content = fp_keep_draw(upload->site->sample_keep_ppm);
+    if (fp_format_decode(inflated, upload->format, &limits, &bench->arena, &profile, &error) !=
+        FP_FORMAT_OK)
         return refuse_format(work, &error);
     if (!admit_token(work, profile.token, &rate_ppm))
         return false;
@@ -309,7 +320,9 @@ static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
         .ceiling_limits = &upload->rules->ceilings,
     };
     struct fp_delta delta;
-    if (!fp_fold(&profile, &context, &bench->arena, &delta)) {
+    const struct fp_str raw = upload->rules->keep_raw ? inflated : (struct fp_str){NULL, 0};
+    if (!fp_fold(&profile, &context, &bench->arena, &delta) ||
+        !fp_keep_pack(&delta, raw, &bench->arena)) {
         set_memory_problem(work);
         return false;
     }
@@ -391,7 +404,7 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
     }
     struct fp_workbench *bench = take_bench(ingest, upload->rules);
     if (bench == NULL) {
-        set_deferred(problem, RETRY_BUSY_S, "there is no memory to decode the upload just now");
+        set_deferred(problem, RETRY_BUSY_S, no_memory);
         return false;
     }
     struct work work = {

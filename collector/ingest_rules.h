@@ -35,7 +35,8 @@ struct fp_site {
     struct fp_str_list token_key_files;
     struct fleetprof_token_keys **token_keys; /* of each file; the rules own them */
     int64_t token_max_age_us;
-    uint32_t token_uploads; /* that one page token is good for */
+    uint32_t token_uploads;   /* that one page token is good for */
+    uint32_t sample_keep_ppm; /* share of traces that are kept whole */
     struct fp_budget_limits budgets;
     struct fp_budget *budget; /* a reference; what is spent, across reloads */
 };
@@ -50,8 +51,9 @@ struct fp_rules {
     size_t body_memory;             /* bytes of all bodies in flight together */
     struct fp_format_limits format; /* ceilings of one upload */
     struct fp_ceiling_limits ceilings;
-    bool keep_query;                /* query strings stay in URLs */
-    bool honour_gpc;                /* an upload with `Sec-GPC: 1` is refused */
+    bool keep_query; /* query strings stay in URLs */
+    bool keep_raw;   /* what is kept whole is kept as it was sent */
+    bool honour_gpc; /* an upload with `Sec-GPC: 1` is refused */
 };
 
 /* Makes empty rules with one reference; NULL when out of memory. arena_max bounds their texts. */
@@ -62,6 +64,10 @@ struct fp_rules *fp_rules_ref(struct fp_rules *rules);
 
 /* One holder less; the last one frees. Any thread; rules may be NULL. */
 void fp_rules_unref(struct fp_rules *rules);
+
+/* What of body_memory one site may hold: half, so that none leaves the others without; all of it
+ * when there are no others. */
+size_t fp_rules_body_share(const struct fp_rules *rules);
 
 /* Takes over what the sites that are in both have spent of their budgets, before `rules` are used.
  */

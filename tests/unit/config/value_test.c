@@ -50,6 +50,27 @@ static void durations_need_a_unit(void **state)
         assert_true(duration(bad[i]) == -1);
 }
 
+static int64_t share(const char *text)
+{
+    int64_t value = -1;
+    return fp_value_share(fp_str_of(text), &value) == NULL ? value : -1;
+}
+
+static void shares_are_percentages_in_millionths(void **state)
+{
+    (void)state;
+    assert_true(share("0%") == 0);
+    assert_true(share("1%") == 10000);
+    assert_true(share("0.05%") == 500);
+    assert_true(share("0.0001%") == 1);
+    assert_true(share("99.99%") == 999900);
+    assert_true(share("100%") == 1000000);
+    static const char *const bad[] = {"",         "%",    "1",   "1.%", ".5%",    "-1%",
+                                      "0.00001%", "101%", "1 %", "1%%", "100.1%", "1/2000"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_true(share(bad[i]) == -1);
+}
+
 static void numbers_are_printed_with_the_largest_unit_that_divides(void **state)
 {
     (void)state;
@@ -64,8 +85,12 @@ static void numbers_are_printed_with_the_largest_unit_that_divides(void **state)
     fp_value_print_duration(90 * FP_US_PER_S, &out);
     fp_buf_addf(&out, " ");
     fp_value_print_duration(48 * FP_US_PER_HOUR, &out);
+    fp_buf_addf(&out, " ");
+    fp_value_print_share(500, &out);
+    fp_buf_addf(&out, " ");
+    fp_value_print_share(1000000, &out);
     fp_buf_add(&out, "", 1);
-    assert_string_equal((const char *)out.data, "0B 1025B 4GiB 90s 2d");
+    assert_string_equal((const char *)out.data, "0B 1025B 4GiB 90s 2d 0.05% 100%");
     fp_buf_release(&out);
 }
 
@@ -126,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_have_binary_units_or_none),
         cmocka_unit_test(durations_need_a_unit),
+        cmocka_unit_test(shares_are_percentages_in_millionths),
         cmocka_unit_test(numbers_are_printed_with_the_largest_unit_that_divides),
         cmocka_unit_test(origins_are_as_browsers_send_them),
         cmocka_unit_test(names_are_short_and_plain),
