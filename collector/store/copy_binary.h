@@ -10,9 +10,8 @@
 /* Appends what stands before the first row. */
 void fp_copy_begin(struct fp_buf *out);
 
-/* Appends a row: the chunk's number, then the target's columns. */
-void fp_copy_row(const struct fp_target *target, int32_t chunk, const void *row,
-                 struct fp_buf *out);
+/* Appends a row: the target's columns. */
+void fp_copy_row(const struct fp_target *target, const void *row, struct fp_buf *out);
 
 /* Appends what stands after the last row. */
 void fp_copy_end(struct fp_buf *out);

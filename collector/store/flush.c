@@ -13,6 +13,8 @@ enum {
     PUT_BYTES = 64 * 1024
 };
 
+#define PAGES_MAX ((size_t)UINT32_MAX - 1) /* of any table of PostgreSQL */
+
 /* Told each key that a book returns, because it was new. */
 typedef void new_key_fn(struct fp_rollup *rollup, const struct fp_claim_key *key);
 
@@ -63,7 +65,7 @@ static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_ta
         const void *row = fp_rows_sorted(source, i);
         if (!is_wanted(store, target, rollup, row))
             continue;
-        fp_copy_row(target, (int32_t)(*count / CHUNK_ROWS), row, &store->rows);
+        fp_copy_row(target, row, &store->rows);
         ++*count;
         if (store->rows.len >= PUT_BYTES)
             result = put_rows(store);
@@ -85,18 +87,67 @@ static struct fp_claim_key returned_key(const PGresult *rows, int row)
     return fp_claim_key(&id, (int64_t)be64toh(site_id));
 }
 
-static enum fp_store_result merge_chunk(struct fp_store *store, const char *statement, size_t chunk,
-                                        PGresult **rows)
+/* How many pages the target's temporary table has. */
+static enum fp_store_result count_pages(struct fp_store *store, const struct fp_target *target,
+                                        size_t *pages)
 {
-    char number[24];
-    snprintf(number, sizeof(number), "%zu", chunk);
-    const char *const values[] = {number};
+    const char *const values[] = {target->name};
     const struct fp_query query = {
-        .statement = statement, .values = values, .value_count = 1, .binary = true};
+        .statement = "select pg_relation_size(('pg_temp.new_' || $1)::regclass) / "
+                     "current_setting('block_size')::bigint",
+        .values = values,
+        .value_count = 1,
+    };
+    PGresult *answer;
+    enum fp_store_result result = fp_connection_query(&store->connection, &query, &answer);
+    if (result == FP_STORE_OK)
+        *pages = strtoul(PQgetvalue(answer, 0, 0), NULL, 10);
+    PQclear(answer);
+    return result;
+}
+
+/* Merges the rows of the pages from `first` to before `end`. */
+static enum fp_store_result merge_pages(struct fp_store *store, const char *statement, size_t first,
+                                        size_t end, PGresult **rows)
+{
+    char first_tid[32];
+    char end_tid[32];
+    snprintf(first_tid, sizeof(first_tid), "(%zu,0)", first);
+    snprintf(end_tid, sizeof(end_tid), "(%zu,0)", end);
+    const char *const values[] = {first_tid, end_tid};
+    const struct fp_query query = {
+        .statement = statement, .values = values, .value_count = 2, .binary = true};
     return fp_connection_query(&store->connection, &query, rows);
 }
 
-/* Writes a target's rows. Of a book, `on_new` (else NULL) is told each key that was new. */
+/* Merges `count` copied rows, some CHUNK_ROWS a statement. Of a book, `on_new` (else NULL) is told
+ * each key that was new. */
+static enum fp_store_result merge_rows(struct fp_store *store, const struct fp_target *target,
+                                       size_t count, struct fp_rollup *rollup, new_key_fn *on_new)
+{
+    size_t pages = PAGES_MAX;
+    size_t chunks = (count + CHUNK_ROWS - 1) / CHUNK_ROWS;
+    enum fp_store_result result = chunks > 1 ? count_pages(store, target, &pages) : FP_STORE_OK;
+    fp_buf_clear(&store->sql);
+    fp_target_merge_sql(target, &store->sql);
+    const char *statement = fp_store_sql(store);
+    if (statement == NULL)
+        return FP_STORE_MEMORY;
+    for (size_t chunk = 0; result == FP_STORE_OK && chunk < chunks; chunk++) {
+        PGresult *rows;
+        result = merge_pages(store, statement, pages * chunk / chunks, pages * (chunk + 1) / chunks,
+                             &rows);
+        if (result == FP_STORE_OK && on_new != NULL)
+            for (int i = 0; i < PQntuples(rows); i++) {
+                struct fp_claim_key key = returned_key(rows, i);
+                on_new(rollup, &key);
+            }
+        PQclear(rows);
+    }
+    return result;
+}
+
+/* Writes a target's rows; on_new as for merge_rows. */
 static enum fp_store_result write_target(struct fp_store *store, enum fp_target_id id,
                                          struct fp_rollup *rollup, new_key_fn *on_new,
                                          size_t *count)
@@ -109,24 +160,7 @@ static enum fp_store_result write_target(struct fp_store *store, enum fp_target_
     if (!fp_rows_sort(source))
         return FP_STORE_MEMORY;
     enum fp_store_result result = copy_rows(store, target, rollup, count);
-    if (result != FP_STORE_OK)
-        return result;
-    fp_buf_clear(&store->sql);
-    fp_target_merge_sql(target, &store->sql);
-    const char *statement = fp_store_sql(store);
-    if (statement == NULL)
-        return FP_STORE_MEMORY;
-    for (size_t chunk = 0; result == FP_STORE_OK && chunk * CHUNK_ROWS < *count; chunk++) {
-        PGresult *rows;
-        result = merge_chunk(store, statement, chunk, &rows);
-        if (result == FP_STORE_OK && on_new != NULL)
-            for (int i = 0; i < PQntuples(rows); i++) {
-                struct fp_claim_key key = returned_key(rows, i);
-                on_new(rollup, &key);
-            }
-        PQclear(rows);
-    }
-    return result;
+    return result == FP_STORE_OK ? merge_rows(store, target, *count, rollup, on_new) : result;
 }
 
 static enum fp_store_result write_targets(struct fp_store *store, struct fp_rollup *rollup,

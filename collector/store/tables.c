@@ -321,16 +321,16 @@ static void add_names(const struct fp_target *target, bool keys_only, struct fp_
 
 void fp_target_create_sql(const struct fp_target *target, struct fp_buf *out)
 {
-    fp_buf_addf(out, "create temporary table new_%s (chunk integer", target->name);
+    fp_buf_addf(out, "create temporary table new_%s (", target->name);
     for (size_t i = 0; i < target->column_count; i++)
-        fp_buf_addf(out, ", %s %s", target->columns[i].name,
+        fp_buf_addf(out, "%s%s %s", i > 0 ? ", " : "", target->columns[i].name,
                     fp_column_type(target->columns[i].kind));
     fp_buf_addf(out, ") on commit delete rows");
 }
 
 void fp_target_copy_sql(const struct fp_target *target, struct fp_buf *out)
 {
-    fp_buf_addf(out, "copy pg_temp.new_%s (chunk, ", target->name);
+    fp_buf_addf(out, "copy pg_temp.new_%s (", target->name);
     add_names(target, false, out);
     fp_buf_addf(out, ") from stdin (format binary)");
 }
@@ -366,7 +366,7 @@ void fp_target_merge_sql(const struct fp_target *target, struct fp_buf *out)
     add_names(target, false, out);
     fp_buf_addf(out, "%s) select ", is_dictionary ? ", last_seen" : "");
     add_names(target, false, out);
-    fp_buf_addf(out, "%s from pg_temp.new_%s where chunk = $1 order by ",
+    fp_buf_addf(out, "%s from pg_temp.new_%s where ctid >= $1 and ctid < $2 order by ",
                 is_dictionary ? ", (now() at time zone 'UTC')::date" : "", target->name);
     add_names(target, true, out);
     fp_buf_addf(out, " on conflict (");

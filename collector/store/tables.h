@@ -96,8 +96,9 @@ const struct fp_target *fp_target(enum fp_target_id id);
 const char *fp_column_type(enum fp_column_kind kind);
 
 /*
- * Appends a statement: the temporary table pg_temp.new_NAME that takes the rows (with a `chunk`
- * before the columns), the copy into it, and the merge of chunk $1 from there.
+ * Appends a statement: the temporary table pg_temp.new_NAME that takes the rows, the copy into it,
+ * and the merge of the rows from page $1 to page $2 (tids) from there. A copy fills an empty table
+ * page after page, so that pages in turn hold the rows in turn.
  */
 void fp_target_create_sql(const struct fp_target *target, struct fp_buf *out);
 void fp_target_copy_sql(const struct fp_target *target, struct fp_buf *out);

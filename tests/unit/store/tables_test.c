@@ -23,7 +23,7 @@ static void a_dictionary_touches_last_seen_once_a_day(void **state)
     assert_sql(fp_target_merge_sql, FP_TARGET_RESOURCE,
                "insert into fleetprof_data.resource as t (resource_id, url, last_seen) "
                "select resource_id, url, (now() at time zone 'UTC')::date "
-               "from pg_temp.new_resource where chunk = $1 order by resource_id "
+               "from pg_temp.new_resource where ctid >= $1 and ctid < $2 order by resource_id "
                "on conflict (resource_id) do update set last_seen = excluded.last_seen "
                "where t.last_seen < excluded.last_seen");
 }
@@ -35,7 +35,7 @@ static void a_fact_adds_counters_and_keeps_extremes(void **state)
                "insert into fleetprof_data.timing_fact as t (segment_id, bucket, timing_id, "
                "uploads, count, negative, sum_us, min_us, max_us) "
                "select segment_id, bucket, timing_id, uploads, count, negative, sum_us, min_us, "
-               "max_us from pg_temp.new_timing_fact where chunk = $1 "
+               "max_us from pg_temp.new_timing_fact where ctid >= $1 and ctid < $2 "
                "order by segment_id, bucket, timing_id "
                "on conflict (segment_id, bucket, timing_id) do update set "
                "uploads = t.uploads + excluded.uploads, count = t.count + excluded.count, "
@@ -47,22 +47,23 @@ static void a_fact_adds_counters_and_keeps_extremes(void **state)
 static void a_book_returns_the_keys_that_are_new(void **state)
 {
     (void)state;
-    assert_sql(fp_target_merge_sql, FP_TARGET_UPLOAD_ID,
-               "insert into fleetprof_data.upload_id as t (upload_id, site_id) "
-               "select upload_id, site_id from pg_temp.new_upload_id where chunk = $1 "
-               "order by upload_id, site_id on conflict (upload_id, site_id) do nothing "
-               "returning upload_id, site_id");
+    assert_sql(
+        fp_target_merge_sql, FP_TARGET_UPLOAD_ID,
+        "insert into fleetprof_data.upload_id as t (upload_id, site_id) "
+        "select upload_id, site_id from pg_temp.new_upload_id where ctid >= $1 and ctid < $2 "
+        "order by upload_id, site_id on conflict (upload_id, site_id) do nothing "
+        "returning upload_id, site_id");
 }
 
 static void temporary_tables_have_the_columns_of_the_copy(void **state)
 {
     (void)state;
     assert_sql(fp_target_create_sql, FP_TARGET_MARKER_FACT,
-               "create temporary table new_marker_fact (chunk integer, segment_id bigint, "
+               "create temporary table new_marker_fact (segment_id bigint, "
                "bucket timestamptz, marker fleetprof_data.marker, samples bigint, self_us bigint) "
                "on commit delete rows");
     assert_sql(fp_target_copy_sql, FP_TARGET_MARKER_FACT,
-               "copy pg_temp.new_marker_fact (chunk, segment_id, bucket, marker, samples, "
+               "copy pg_temp.new_marker_fact (segment_id, bucket, marker, samples, "
                "self_us) from stdin (format binary)");
 }
 
