@@ -13,8 +13,8 @@
 
 enum {
     /* A window: the larger, the fewer rows an upload costs. These keep the collector within its
-     * 64 MiB; only a single upload that is larger by itself may take more. */
-    FP_WINDOW_BYTES = 16 * 1024 * 1024,
+     * 96 MiB; only a single upload that is larger by itself may take more. */
+    FP_WINDOW_BYTES = 40 * 1024 * 1024,
     FP_UPLOAD_MAX_BYTES = 256 * 1024 * 1024,
     FP_READ_BYTES = 1024 * 1024,
 };
