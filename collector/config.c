@@ -155,7 +155,8 @@ static bool read_file(const char *file, struct fp_buf *text, struct fp_buf *erro
     if (broken)
         fp_buf_addf(errors, "%s: cannot be read: %s\n", file, strerror(errno));
     else if (text->failed)
-        fp_buf_addf(errors, "%s: is longer than 1 MiB\n", file);
+        fp_buf_addf(errors, "%s: %s\n", file,
+                    text->starved ? "out of memory" : "is longer than 1 MiB");
     (void)fclose(stream);
     return !broken && !text->failed;
 }

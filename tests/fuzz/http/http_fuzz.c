@@ -9,23 +9,22 @@
  * spool behind it is not there. Whatever was sent, each reply is one that the manual knows, no 204
  * is sent without a record, and nothing is held when the connection is gone.
  */
+#include "collector/config.h"
 #include "collector/http/content_type.h"
-#include "collector/http/http.c"
 #include "collector/ingest_multipart.h"
 #include "collector/rollup/record.h"
-#include "page_token/page_token.h"
 #include "tests/fuzz/check.h"
+#include "tests/unit/http/still.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <strings.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include <sys/mman.h>
 #include <yyjson.h>
 
 enum {
-    BODY_MEMORY = 12 * 1024,
+    BODY_MEMORY = 64 * 1024,
     REPLIES_MAX = 256 * 1024,
     TURNS_MAX = 400, /* of the event loop, in which any connection here comes to its end */
     PARTS_MAX = 64,
@@ -90,44 +89,41 @@ static void commit(void)
 
 /* ---- the listener ---- */
 
-static struct fp_str origins[] = {{"https://a.example", 17}, {"null", 4}};
-static struct fp_str routes[] = {{"/product/:id", 12}};
-static struct fleetprof_token_keys *keys[1];
-static struct fp_site sites[] = {
-    {.name = {"shop", 4}, .key = {"pk", 2}, .origins = {origins, 2}, .routes = {routes, 1}},
-    {.name = {"bank", 4},
-     .key = {"pt", 2},
-     .require_token = true,
-     .token_key_files = {origins, 1}, /* only their number counts here */
-     .token_keys = keys,
-     .token_max_age_us = FP_US_PER_HOUR,
-     .token_uploads = 2},
-};
+static const char key[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";
 
-static struct fp_rules *make_rules(void)
+static const char settings[] =
+    "listen: 127.0.0.1:8600\n"
+    "database: dbname=x\n"
+    "spool: {path: /s}\n"
+    "privacy: {honour_gpc: true}\n"
+    "limits: {max_body: 8KiB, max_inflated: 1MiB, upload_memory: 8MiB, body_memory: 64KiB,\n"
+    "         samples: 100, stacks: 100, frames: 100, resources: 100, entries: 100}\n"
+    "sites:\n"
+    "  - {name: shop, key: pk, origins: [\"https://a.example\", \"null\"], routes: "
+    "[/product/:id]}\n"
+    "  - {name: bank, key: pt, require_token: true, token_keys: [/proc/self/fd/%d]}\n";
+
+static int make_memory_file(const char *text, size_t len)
 {
-    static const char key[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";
-    check(fleetprof_token_keys_parse(key, sizeof(key) - 1, &keys[0]).error == FLEETPROF_KEY_OK);
-    struct fp_rules *rules = fp_rules_create(1 << 20);
-    check(rules != NULL);
-    rules->sites = sites;
-    rules->site_count = 2;
-    rules->max_body = 8 * 1024;
-    rules->upload_memory = 8 << 20;
-    rules->body_memory = BODY_MEMORY;
-    rules->honour_gpc = true;
-    rules->format = (struct fp_format_limits){
-        .max_inflated = 1 << 20,
-        .samples = 100,
-        .stacks = 100,
-        .frames = 100,
-        .resources = 100,
-        .entries = 100,
-        .stack_depth = 100,
-        .json_depth = 32,
-        .max_span_us = FP_US_PER_HOUR,
-    };
-    return rules;
+    int file = memfd_create("http_fuzz", 0);
+    check(file >= 0 && write(file, text, len) == (ssize_t)len);
+    return file;
+}
+
+static struct fp_config *load_config(void)
+{
+    char text[sizeof(settings) + 16];
+    char name[32];
+    struct fp_buf errors;
+    int len = snprintf(text, sizeof(text), settings, make_memory_file(key, sizeof(key) - 1));
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", make_memory_file(text, (size_t)len));
+    fp_buf_init(&errors, 4096);
+    struct fp_config *config = fp_config_load(name, &errors);
+    if (config == NULL)
+        fprintf(stderr, "%.*s", (int)errors.len, (const char *)errors.data);
+    check(config != NULL);
+    fp_buf_release(&errors);
+    return config;
 }
 
 static struct fp_http *public_listener(void)
@@ -138,8 +134,10 @@ static struct fp_http *public_listener(void)
         check(http.metrics != NULL);
         http.connections = fp_connections_start(1, FP_US_PER_HOUR, http.metrics);
         check(http.connections != NULL);
-        http.ingest = fp_ingest_create(NULL, http.metrics, make_rules(), 1);
+        struct fp_config *config = load_config();
+        http.ingest = fp_ingest_create(NULL, http.metrics, config->rules, 1);
         check(http.ingest != NULL);
+        fp_config_free(config);
     }
     return &http;
 }
@@ -227,11 +225,7 @@ struct connection {
 
 static bool receive(struct connection *connection)
 {
-    ssize_t got = recv(connection->client, connection->replies + connection->len,
-                       REPLIES_MAX - connection->len, MSG_DONTWAIT);
-    if (got > 0)
-        connection->len += (size_t)got;
-    return got != 0;
+    return still_receive(connection->client, connection->replies, REPLIES_MAX, &connection->len);
 }
 
 static void serve(struct fp_http *http, struct connection *connection)
@@ -253,39 +247,28 @@ static void check_replies(struct connection *connection)
     check(acks <= fake.committed);
 }
 
-/* Without a thread of its own or a socket to listen on. */
-static struct MHD_Daemon *start_still_daemon(struct fp_http *http)
+/* All that the bodies in flight held is free again. */
+static bool holds_nothing(struct fp_http *http)
 {
-    return MHD_start_daemon(MHD_USE_NO_LISTEN_SOCKET | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0,
-                            NULL, NULL, fp_request_handle, http, MHD_OPTION_NOTIFY_COMPLETED,
-                            fp_request_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
-                            count_connection, http, MHD_OPTION_END);
+    struct fp_rules *rules = fp_ingest_rules(http->ingest);
+    bool is_free = fp_ingest_charge(http->ingest, rules, BODY_MEMORY);
+    fp_ingest_uncharge(http->ingest, BODY_MEMORY);
+    fp_rules_unref(rules);
+    return is_free && atomic_load(&http->in_flight) == 0 && fp_ingest_committing(http->ingest) == 0;
 }
 
 static void fuzz_connection(const char *bytes, size_t len)
 {
     static char replies[REPLIES_MAX + 1];
-    const struct sockaddr_un nobody = {.sun_family = AF_UNIX};
     struct fp_http *http = public_listener();
+    http->daemon = still_start(http);
+    check(http->daemon != NULL);
     struct connection connection = {.replies = replies};
-    int pair[2];
-    check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
-    connection.client = pair[0];
-    bool sent = send(pair[0], bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
-    shutdown(pair[0], SHUT_WR);
-    http->daemon = start_still_daemon(http);
-    check(http->daemon != NULL && sent);
-    check(MHD_add_connection(http->daemon, pair[1], (const void *)&nobody, sizeof(nobody)) ==
-          MHD_YES);
+    connection.client = still_connect(http->daemon, bytes, len);
+    check(connection.client >= 0);
     serve(http, &connection);
-    close(pair[0]);
-
-    check(atomic_load(&http->in_flight) == 0 && fp_ingest_committing(http->ingest) == 0);
-    struct fp_rules *rules = fp_ingest_rules(http->ingest);
-    check(fp_ingest_charge(http->ingest, rules, BODY_MEMORY));
-    fp_ingest_uncharge(http->ingest, BODY_MEMORY);
-    fp_rules_unref(rules);
-
+    close(connection.client);
+    check(holds_nothing(http));
     /* A reply to HEAD announces a body that is not there. */
     if (memmem(bytes, len, "HEAD", 4) == NULL)
         check_replies(&connection);

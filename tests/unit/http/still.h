@@ -1,0 +1,48 @@
+/*
+ * Still: the public listener's own code without a socket to listen on or a thread, for tests that
+ * give it a connection and let it go on turn by turn.
+ */
+#ifndef FP_TESTS_HTTP_STILL_H
+#define FP_TESTS_HTTP_STILL_H
+
+#include "collector/http/http.c"
+
+#include <sys/un.h>
+#include <unistd.h>
+
+static inline struct MHD_Daemon *still_start(struct fp_http *http)
+{
+    return MHD_start_daemon(MHD_USE_NO_LISTEN_SOCKET | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0,
+                            NULL, NULL, fp_request_handle, http, MHD_OPTION_NOTIFY_COMPLETED,
+                            fp_request_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
+                            count_connection, http, MHD_OPTION_END);
+}
+
+/* The client's end of a new connection on which these bytes were sent, and no more will be; -1 when
+ * the listener had no memory for it. */
+static inline int still_connect(struct MHD_Daemon *daemon, const void *bytes, size_t len)
+{
+    const struct sockaddr_un nobody = {.sun_family = AF_UNIX};
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0)
+        return -1;
+    bool sent = send(pair[0], bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
+    shutdown(pair[0], SHUT_WR);
+    /* It closes its end if it cannot take it. */
+    if (sent &&
+        MHD_add_connection(daemon, pair[1], (const void *)&nobody, sizeof(nobody)) == MHD_YES)
+        return pair[0];
+    close(pair[0]);
+    return -1;
+}
+
+/* Adds to *len what has come back, up to max. False when the listener has closed the connection. */
+static inline bool still_receive(int client, char *replies, size_t max, size_t *len)
+{
+    ssize_t got = recv(client, replies + *len, max - *len, MSG_DONTWAIT);
+    if (got > 0)
+        *len += (size_t)got;
+    return got != 0;
+}
+
+#endif
