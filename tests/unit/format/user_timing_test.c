@@ -37,6 +37,8 @@ struct good {
     "'domInteractive':4.5,'redirectEnd':0}"
 #define MARK(name, time) "{'name':'" name "','entryType':'mark','startTime':" time "}"
 
+#define FROM_A_TO_B "{'name':'m','entryType':'measure','startMark':'a','endMark':'b'}"
+
 static const struct good goods[] = {
     {.title = "from one mark to another",
      .body =
@@ -47,10 +49,8 @@ static const struct good goods[] = {
              "'measures':[{'name':'m','startMark':'a','endMark':'b'}]}",
      .timings = "mark a ? 1000; mark a ? 2000; mark b ? 9000; mark b ? 4000; measure m 2000 2000"},
     {.title = "among entries, the last mark that stands before the measure",
-     .body = "[" MARK(
-         "a", "1") "," MARK("b", "2") ",{'name':'m','entryType':'measure','startMark':'a','endMark'"
-                                      ":'b'}," MARK("b", "5") ",{'name':'m','entryType':'measure','"
-                                                              "startMark':'a','endMark':'b'}]",
+     .body = "[" MARK("a", "1") "," MARK("b", "2") "," FROM_A_TO_B
+                                                   "," MARK("b", "5") "," FROM_A_TO_B "]",
      .timings = "mark a ? 1000; mark b ? 2000; measure m 1000 1000; mark b ? 5000; "
                 "measure m 1000 4000"},
     {.title = "marks among the entries, for a measure among the measures",
