@@ -8,6 +8,8 @@ static const struct sub_command {
     const char *summary;
     enum fp_exit (*run)(int argc, char **argv);
 } sub_commands[] = {
+    {{"inspect", NULL}, "the files of a spool and their records", fp_spool_inspect_command},
+    {{"verify", NULL}, "check every record of a spool", fp_spool_verify_command},
     {{"dead-letters", "list"}, "what was refused, and why", fp_spool_list_command},
     {{"dead-letters", "show"}, "one of them, or its body", fp_spool_show_command},
     {{"dead-letters", "replay"}, "upload them again", fp_spool_replay_command},

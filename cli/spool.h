@@ -7,6 +7,8 @@
 
 #include "cli/command.h"
 
+enum fp_exit fp_spool_inspect_command(int argc, char **argv);
+enum fp_exit fp_spool_verify_command(int argc, char **argv);
 enum fp_exit fp_spool_list_command(int argc, char **argv);
 enum fp_exit fp_spool_show_command(int argc, char **argv);
 enum fp_exit fp_spool_replay_command(int argc, char **argv);

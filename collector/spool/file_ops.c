@@ -47,8 +47,10 @@ static int real_list(void *context, int dir, fp_file_name_fn *each, void *each_c
     const struct dirent *entry;
     bool more = true;
     errno = 0;
-    while (more && (entry = readdir(listing)) != NULL)
+    while (more && (entry = readdir(listing)) != NULL) {
         more = each(each_context, entry->d_name);
+        errno = 0; /* only readdir's own is asked for */
+    }
     int error = more ? errno : 0;
     closedir(listing);
     errno = error;

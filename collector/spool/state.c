@@ -40,19 +40,26 @@ static bool decode(const uint8_t *bytes, struct fp_state *state)
     return true;
 }
 
-bool fp_state_read(const struct fp_file_ops *ops, int dir, struct fp_state *state)
+enum fp_state_found fp_state_look(const struct fp_file_ops *ops, int dir, struct fp_state *state)
 {
     int file = ops->open(ops->context, dir, state_name, O_RDONLY);
     if (file < 0 && errno == ENOENT)
-        return false;
+        return FP_STATE_ABSENT;
     uint8_t bytes[STATE_LEN];
     ssize_t len = -1;
     if (file >= 0) {
         len = fp_file_read(ops, file, bytes, sizeof(bytes), 0);
         ops->close(ops->context, file);
     }
-    if (len == (ssize_t)sizeof(bytes) && decode(bytes, state))
-        return true;
+    bool is_good = len == (ssize_t)sizeof(bytes) && decode(bytes, state);
+    return is_good ? FP_STATE_GOOD : FP_STATE_UNUSABLE;
+}
+
+bool fp_state_read(const struct fp_file_ops *ops, int dir, struct fp_state *state)
+{
+    enum fp_state_found found = fp_state_look(ops, dir, state);
+    if (found != FP_STATE_UNUSABLE)
+        return found == FP_STATE_GOOD;
     fp_log(FP_LOG_WARN, "spool state cannot be used, set aside", "file=%s", unusable_name);
     if (ops->rename(ops->context, dir, state_name, unusable_name) != 0)
         fp_log(FP_LOG_WARN, "spool state was not set aside", "error=%s", strerror(errno));

@@ -14,6 +14,16 @@ struct fp_state {
     uint64_t next_sequence; /* no record had this one yet */
 };
 
+enum fp_state_found {
+    FP_STATE_GOOD,
+    FP_STATE_ABSENT,
+    FP_STATE_UNUSABLE, /* damaged, of another version, or not to be read */
+};
+
+/* Reads the file and changes nothing. The state is set when it is good. */
+enum fp_state_found fp_state_look(const struct fp_file_ops *ops, int dir,
+                                  struct fp_state *state) FP_MUST_CHECK;
+
 /*
  * Reads the file. False when there is none or it cannot be used; such a file is renamed to
  * `damaged-state`, with a warning, so that the next write does not destroy it.

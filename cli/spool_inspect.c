@@ -1,0 +1,258 @@
+/*
+ * fleetprof spool inspect, verify: what is in a spool, and whether all of it can be read.
+ */
+#include "cli/spool.h"
+#include "cli/spool_survey.h"
+#include "cli/table.h"
+#include "collector/base/uuid.h"
+#include "collector/spool/aside.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+#define BESIDE_A_COLLECTOR                                                                         \
+    "Only reads, and takes no lock: it works beside a running collector, whose latest records it " \
+    "may not see."
+
+/* ---- inspect ---- */
+
+static const struct fp_column file_columns[] = {
+    {"file", "FILE", FP_CELL_TEXT},
+    {"kind", "KIND", FP_CELL_TEXT},
+    {"version", "VERSION", FP_CELL_INTEGER},
+    {"id", "ID", FP_CELL_TEXT},
+    {"first_sequence", "FIRST", FP_CELL_INTEGER},
+    {"last_sequence", "LAST", FP_CELL_INTEGER},
+    {"position", NULL, FP_CELL_INTEGER},
+    {"records", "RECORDS", FP_CELL_INTEGER},
+    {"uploads", "UPLOADS", FP_CELL_INTEGER},
+    {"waiting", "WAITING", FP_CELL_INTEGER},
+    {"record_bytes", "RECORD BYTES", FP_CELL_INTEGER},
+    {"file_bytes", "FILE BYTES", FP_CELL_INTEGER},
+    {"damaged_bytes", "DAMAGED", FP_CELL_INTEGER},
+    {"unfinished_bytes", "UNFINISHED", FP_CELL_INTEGER},
+};
+
+static void add_nothing(struct fp_table *table, int cells)
+{
+    for (int i = 0; i < cells; i++)
+        fp_table_add(table, NULL);
+}
+
+static void add_count(struct fp_table *table, uint64_t count)
+{
+    fp_table_add_integer(table, (int64_t)count);
+}
+
+static void add_id(struct fp_table *table, const struct fp_uuid *id)
+{
+    char text[FP_UUID_TEXT_LEN + 1];
+    fp_uuid_format(id, text);
+    fp_table_add(table, text);
+}
+
+static void add_state(struct fp_table *table, const struct fp_survey *survey)
+{
+    if (survey->state_found == FP_STATE_ABSENT)
+        return;
+    bool is_good = survey->state_found == FP_STATE_GOOD;
+    fp_table_add(table, "state");
+    fp_table_add(table, is_good ? "state" : "unusable");
+    add_nothing(table, 1);
+    if (!is_good) {
+        add_nothing(table, 11);
+        return;
+    }
+    add_id(table, &survey->state.spool_id);
+    add_nothing(table, 1);
+    add_count(table, survey->state.tail);
+    add_count(table, survey->state.position);
+    add_nothing(table, 7);
+}
+
+static void add_segment(struct fp_table *table, const struct fp_survey_segment *segment)
+{
+    char name[FP_SEGMENT_NAME_SIZE];
+    fp_segment_name(segment->number, name);
+    fp_table_add(table, name);
+    if (segment->verdict != FP_SEGMENT_VALID) {
+        bool is_other = segment->verdict == FP_SEGMENT_UNKNOWN_VERSION;
+        fp_table_add(table, is_other ? "other version" : "no header");
+        add_nothing(table, 9);
+    } else {
+        fp_table_add(table, "segment");
+        add_count(table, FP_SEGMENT_VERSION);
+        add_id(table, &segment->header.segment_id);
+        if (segment->records > 0) {
+            add_count(table, segment->first_sequence);
+            add_count(table, segment->last_sequence);
+        } else {
+            add_nothing(table, 2);
+        }
+        add_nothing(table, 1);
+        add_count(table, segment->records);
+        add_count(table, segment->uploads);
+        add_count(table, segment->waiting);
+        add_count(table, segment->record_bytes);
+    }
+    add_count(table, segment->file_bytes);
+    add_count(table, segment->damaged_bytes);
+    add_count(table, segment->unfinished_bytes);
+}
+
+static void add_aside(struct fp_table *table, const struct fp_survey_aside *aside)
+{
+    uint64_t sequence;
+    bool is_refused = fp_aside_parse_refused(aside->name, &sequence);
+    fp_table_add(table, aside->name);
+    fp_table_add(table, is_refused ? "refused" : "set aside");
+    add_nothing(table, 2);
+    if (is_refused) {
+        add_count(table, sequence);
+        add_count(table, sequence);
+    } else {
+        add_nothing(table, 2);
+    }
+    add_nothing(table, 5);
+    add_count(table, aside->bytes);
+    add_nothing(table, 2);
+}
+
+static void print_summary(const char *path, const struct fp_survey *survey)
+{
+    uint64_t records = 0;
+    uint64_t waiting = 0;
+    for (size_t i = 0; i < survey->segment_count; i++) {
+        records += survey->segments[i].records;
+        waiting += survey->segments[i].waiting;
+    }
+    (void)printf("%s: %" PRIu64 " records, %" PRIu64 " of them behind position %" PRIu64 "\n", path,
+                 records, waiting, survey->state.position);
+}
+
+static void ignore_damage(void *context, const struct fp_survey_segment *segment,
+                          const struct fp_survey_damage *damage)
+{
+    (void)context;
+    (void)segment;
+    (void)damage;
+}
+
+static bool print_files(const char *path, const struct fp_survey *survey, bool json)
+{
+    struct fp_table table;
+    fp_table_init(&table, file_columns, sizeof(file_columns) / sizeof(file_columns[0]));
+    add_state(&table, survey);
+    for (size_t i = 0; i < survey->segment_count; i++)
+        add_segment(&table, &survey->segments[i]);
+    for (size_t i = 0; i < survey->aside_count; i++)
+        add_aside(&table, &survey->asides[i]);
+    if (!json)
+        print_summary(path, survey);
+    bool printed = fp_table_print(&table, json);
+    fp_table_release(&table);
+    return printed;
+}
+
+static const struct argp_child children[] = {
+    {&fp_survey_argp, 0, NULL, 0},
+    {0},
+};
+
+static error_t parse_none(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->child_inputs[0] = state->input;
+    return 0;
+}
+
+static const struct argp inspect_argp = {
+    .parser = parse_none,
+    .children = children,
+    .args_doc = "[DIR]",
+    .doc = "Shows the files of a spool: which records each segment holds, how many of them wait to "
+           "be written to the database, and what was set aside.\v" BESIDE_A_COLLECTOR,
+};
+
+enum fp_exit fp_spool_inspect_command(int argc, char **argv)
+{
+    struct fp_survey_options given = {0};
+    struct fp_survey survey;
+    char path[PATH_MAX];
+    if (argp_parse(&inspect_argp, argc, argv, 0, NULL, &given) != 0)
+        return FP_EXIT_TROUBLE;
+    bool fine = fp_survey_choose(&given, path, sizeof(path), &survey) &&
+                fp_survey_scan(&survey, ignore_damage, NULL) &&
+                print_files(path, &survey, given.json);
+    fp_survey_release(&survey);
+    return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+}
+
+/* ---- verify ---- */
+
+static const struct fp_column damage_columns[] = {
+    {"file", "FILE", FP_CELL_TEXT},
+    {"offset", "OFFSET", FP_CELL_INTEGER},
+    {"bytes", "BYTES", FP_CELL_INTEGER},
+    {"what", "WHAT", FP_CELL_TEXT},
+};
+
+static void add_damage(void *context, const struct fp_survey_segment *segment,
+                       const struct fp_survey_damage *damage)
+{
+    struct fp_table *table = context;
+    char name[FP_SEGMENT_NAME_SIZE];
+    fp_segment_name(segment->number, name);
+    fp_table_add(table, name);
+    add_count(table, damage->offset);
+    add_count(table, damage->len);
+    fp_table_add(table, damage->what);
+}
+
+static const struct argp verify_argp = {
+    .parser = parse_none,
+    .children = children,
+    .args_doc = "[DIR]",
+    .doc = "Reads every record of a spool and checks it against its checksum. Exit code 1, and the "
+           "place of all damage, when there is some.\v" BESIDE_A_COLLECTOR,
+};
+
+static void print_verdict(const struct fp_survey *survey)
+{
+    uint64_t records = 0;
+    uint64_t damaged_bytes = 0;
+    uint64_t unfinished_bytes = 0;
+    for (size_t i = 0; i < survey->segment_count; i++) {
+        records += survey->segments[i].records;
+        damaged_bytes += survey->segments[i].damaged_bytes;
+        unfinished_bytes += survey->segments[i].unfinished_bytes;
+    }
+    (void)printf("%zu segments, %" PRIu64 " good records, %" PRIu64 " damaged bytes\n",
+                 survey->segment_count, records, damaged_bytes);
+    if (unfinished_bytes > 0)
+        (void)printf("%" PRIu64 " bytes behind the last record are being written, or a torn end "
+                     "that the next start cuts\n",
+                     unfinished_bytes);
+}
+
+enum fp_exit fp_spool_verify_command(int argc, char **argv)
+{
+    struct fp_survey_options given = {0};
+    struct fp_survey survey;
+    struct fp_table damages;
+    char path[PATH_MAX];
+    if (argp_parse(&verify_argp, argc, argv, 0, NULL, &given) != 0)
+        return FP_EXIT_TROUBLE;
+    fp_table_init(&damages, damage_columns, sizeof(damage_columns) / sizeof(damage_columns[0]));
+    bool fine = fp_survey_choose(&given, path, sizeof(path), &survey) &&
+                fp_survey_scan(&survey, add_damage, &damages) &&
+                fp_table_print(&damages, given.json);
+    if (fine && !given.json)
+        print_verdict(&survey);
+    enum fp_exit code = fp_table_rows(&damages) > 0 ? FP_EXIT_NO : FP_EXIT_FINE;
+    fp_table_release(&damages);
+    fp_survey_release(&survey);
+    return fine ? code : FP_EXIT_TROUBLE;
+}

@@ -1,0 +1,336 @@
+/*
+ * Survey: reads a spool by the rules of its recovery (collector/spool/recover.c), and only reads.
+ */
+#include "cli/spool_survey.h"
+
+#include "cli/command.h"
+#include "cli/config_file.h"
+#include "collector/rollup/record.h"
+#include "collector/spool/aside.h"
+#include "collector/spool/scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+enum { OPTION_JSON = FP_OPTION_FIRST };
+
+/* ---- listing ---- */
+
+/* Makes room for one more element of a growing array. */
+static bool grow(void **array, size_t count, size_t *cap, size_t size)
+{
+    if (count < *cap)
+        return true;
+    size_t more = *cap > 0 ? 2 * *cap : 64;
+    void *longer = reallocarray(*array, more, size);
+    if (longer == NULL)
+        return false;
+    *array = longer;
+    *cap = more;
+    return true;
+}
+
+/* The length of a file, 0 when it has gone: a collector may delete it at any time. */
+static uint64_t file_len(const struct fp_survey *survey, const char *name)
+{
+    const struct fp_file_ops *ops = fp_file_ops_real();
+    int file = ops->open(ops->context, survey->dir, name, O_RDONLY);
+    if (file < 0)
+        return 0;
+    int64_t len = ops->size(ops->context, file);
+    ops->close(ops->context, file);
+    return len > 0 ? (uint64_t)len : 0;
+}
+
+static bool add_segment(struct fp_survey *survey, uint64_t number)
+{
+    void *segments = survey->segments;
+    if (!grow(&segments, survey->segment_count, &survey->segment_cap, sizeof(*survey->segments)))
+        return false;
+    survey->segments = segments;
+    survey->segments[survey->segment_count++] = (struct fp_survey_segment){.number = number};
+    return true;
+}
+
+static bool add_aside(struct fp_survey *survey, const char *name)
+{
+    void *asides = survey->asides;
+    if (!grow(&asides, survey->aside_count, &survey->aside_cap, sizeof(*survey->asides)))
+        return false;
+    survey->asides = asides;
+    struct fp_survey_aside *aside = &survey->asides[survey->aside_count++];
+    (void)snprintf(aside->name, sizeof(aside->name), "%s", name);
+    aside->bytes = file_len(survey, name);
+    return true;
+}
+
+static bool look_at_name(void *context, const char *name)
+{
+    struct fp_survey *survey = context;
+    uint64_t number;
+    bool fine = true;
+    if (fp_segment_parse_name(name, &number))
+        fine = add_segment(survey, number);
+    else if (fp_aside_is_name(name))
+        fine = add_aside(survey, name);
+    survey->out_of_memory = !fine;
+    return fine;
+}
+
+static void read_header(const struct fp_survey *survey, struct fp_survey_segment *segment)
+{
+    const struct fp_file_ops *ops = fp_file_ops_real();
+    char name[FP_SEGMENT_NAME_SIZE];
+    fp_segment_name(segment->number, name);
+    segment->verdict = FP_SEGMENT_FOREIGN;
+    segment->file_bytes = file_len(survey, name);
+    int file = ops->open(ops->context, survey->dir, name, O_RDONLY);
+    if (file < 0)
+        return;
+    segment->verdict = fp_segment_read_header(ops, file, &segment->header);
+    ops->close(ops->context, file);
+    /* A copy under another name is not replayed. */
+    if (segment->verdict == FP_SEGMENT_VALID && segment->header.number != segment->number)
+        segment->verdict = FP_SEGMENT_FOREIGN;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t left = ((const struct fp_survey_segment *)a)->number;
+    uint64_t right = ((const struct fp_survey_segment *)b)->number;
+    return (left > right) - (left < right);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct fp_survey_aside *)a)->name,
+                  ((const struct fp_survey_aside *)b)->name);
+}
+
+bool fp_survey_open(const char *path, struct fp_survey *survey)
+{
+    const struct fp_file_ops *ops = fp_file_ops_real();
+    *survey = (struct fp_survey){.dir = ops->open_dir(ops->context, path)};
+    if (survey->dir < 0 || ops->list(ops->context, survey->dir, look_at_name, survey) != 0) {
+        fp_message_error("could not read the directory %s: %s", path, strerror(errno));
+        return false;
+    }
+    if (survey->out_of_memory) {
+        fp_message_error("out of memory");
+        return false;
+    }
+    /* Before the headers: a position that is a little late only makes more records wait. */
+    survey->state_found = fp_state_look(ops, survey->dir, &survey->state);
+    if (survey->segment_count > 0)
+        qsort(survey->segments, survey->segment_count, sizeof(*survey->segments), by_number);
+    if (survey->aside_count > 0)
+        qsort(survey->asides, survey->aside_count, sizeof(*survey->asides), by_name);
+    for (size_t i = 0; i < survey->segment_count; i++)
+        read_header(survey, &survey->segments[i]);
+    return true;
+}
+
+void fp_survey_release(struct fp_survey *survey)
+{
+    const struct fp_file_ops *ops = fp_file_ops_real();
+    if (survey->dir >= 0)
+        ops->close(ops->context, survey->dir);
+    free(survey->segments);
+    free(survey->asides);
+}
+
+/* ---- scanning ---- */
+
+struct scanning {
+    struct fp_survey *survey;
+    struct fp_scan scan;
+    fp_survey_damage_fn *tell;
+    void *context;
+};
+
+static void tell(const struct scanning *scanning, struct fp_survey_segment *segment,
+                 uint64_t offset, uint64_t len, const char *what)
+{
+    const struct fp_survey_damage damage = {offset, len, what};
+    segment->damaged_bytes += len;
+    scanning->tell(scanning->context, segment, &damage);
+}
+
+/* The header that says where a segment ends, NULL when none does. */
+static const struct fp_segment_header *successor_of(const struct fp_survey *survey, size_t at,
+                                                    bool *is_newest)
+{
+    *is_newest = false;
+    for (size_t i = at + 1; i < survey->segment_count; i++) {
+        const struct fp_survey_segment *later = &survey->segments[i];
+        if (later->verdict == FP_SEGMENT_VALID)
+            return later->header.previous_number == survey->segments[at].number ? &later->header
+                                                                                : NULL;
+    }
+    *is_newest = true;
+    return NULL;
+}
+
+static void count_record(const struct fp_survey *survey, struct fp_survey_segment *segment,
+                         const struct fp_scan_item *item)
+{
+    if (segment->records++ == 0)
+        segment->first_sequence = item->sequence;
+    segment->last_sequence = item->sequence;
+    segment->uploads += fp_record_count(item->bytes, item->bytes_len);
+    segment->record_bytes += item->bytes_len;
+    segment->waiting += item->sequence > survey->state.position;
+}
+
+/*
+ * Reads the records of an open segment up to the scan's end; rest: what lies behind the last one.
+ * Where a collector may be writing, damage is looked at twice: a record that was half written the
+ * first time is whole now.
+ */
+static bool scan_records(struct scanning *scanning, struct fp_survey_segment *segment,
+                         bool is_newest, struct fp_scan_item *rest)
+{
+    struct fp_scan *scan = &scanning->scan;
+    uint64_t doubted = 0;
+    for (;;) {
+        uint64_t sequence = scan->sequence;
+        switch (fp_scan_next(scan, rest)) {
+        case FP_SCAN_RECORD:
+            count_record(scanning->survey, segment, rest);
+            break;
+        case FP_SCAN_DAMAGED:
+            if (!is_newest || rest->offset == doubted) {
+                tell(scanning, segment, rest->offset, rest->len, "no valid record");
+                break;
+            }
+            doubted = rest->offset;
+            fp_scan_begin(scan, scan->file, &segment->header.segment_id, doubted, sequence);
+            break;
+        case FP_SCAN_END:
+            return true;
+        case FP_SCAN_MEMORY:
+        default:
+            return false;
+        }
+    }
+}
+
+static bool scan_open_segment(struct scanning *scanning, size_t at)
+{
+    struct fp_survey_segment *segment = &scanning->survey->segments[at];
+    bool is_newest;
+    const struct fp_segment_header *successor = successor_of(scanning->survey, at, &is_newest);
+    uint64_t end = segment->file_bytes;
+    if (successor != NULL && successor->previous_end < end)
+        end = successor->previous_end;
+    scanning->scan.end = end;
+    struct fp_scan_item rest;
+    if (!scan_records(scanning, segment, is_newest, &rest))
+        return false;
+    if (is_newest)
+        segment->unfinished_bytes = rest.garbage_len;
+    else if (successor != NULL && rest.len > 0)
+        tell(scanning, segment, rest.offset, rest.len, "no valid record");
+    else if (successor == NULL && rest.garbage_len > 0)
+        tell(scanning, segment, rest.offset, rest.garbage_len, "no valid record");
+    if (successor != NULL && successor->previous_end > segment->file_bytes)
+        tell(scanning, segment, segment->file_bytes, successor->previous_end - segment->file_bytes,
+             "missing: the file is too short");
+    return true;
+}
+
+/* Scans a segment; one that has gone meanwhile was trimmed. */
+static bool scan_segment(struct scanning *scanning, size_t at)
+{
+    const struct fp_file_ops *ops = fp_file_ops_real();
+    struct fp_survey_segment *segment = &scanning->survey->segments[at];
+    char name[FP_SEGMENT_NAME_SIZE];
+    fp_segment_name(segment->number, name);
+    int file = ops->open(ops->context, scanning->survey->dir, name, O_RDONLY);
+    if (file < 0 && errno == ENOENT)
+        return true;
+    if (file < 0) {
+        tell(scanning, segment, 0, segment->file_bytes, strerror(errno));
+        return true;
+    }
+    bool scanned = true;
+    if (segment->verdict == FP_SEGMENT_VALID) {
+        fp_scan_begin(&scanning->scan, file, &segment->header.segment_id, FP_SEGMENT_HEADER_LEN,
+                      segment->header.first_sequence - 1);
+        scanned = scan_open_segment(scanning, at);
+    } else {
+        tell(scanning, segment, 0, segment->file_bytes,
+             segment->verdict == FP_SEGMENT_UNKNOWN_VERSION ? "of another version, not read"
+                                                            : "no valid header");
+    }
+    ops->close(ops->context, file);
+    return scanned;
+}
+
+bool fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell_damage, void *context)
+{
+    struct scanning scanning = {
+        .survey = survey,
+        .scan = {.ops = fp_file_ops_real()},
+        .tell = tell_damage,
+        .context = context,
+    };
+    bool scanned = true;
+    for (size_t i = 0; scanned && i < survey->segment_count; i++)
+        scanned = scan_segment(&scanning, i);
+    fp_scan_release(&scanning.scan);
+    if (!scanned)
+        fp_message_error("out of memory");
+    return scanned;
+}
+
+/* ---- options ---- */
+
+static const struct argp_option options[] = {
+    {"config", 'c', "FILE", 0, "the spool of the collector's configuration (" FP_CONFIG_FILE ")",
+     0},
+    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
+    {0},
+};
+
+static error_t parse_options(int key, char *arg, struct argp_state *state)
+{
+    struct fp_survey_options *given = state->input;
+    switch (key) {
+    case 'c':
+        given->config_file = arg;
+        return 0;
+    case OPTION_JSON:
+        given->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (given->directory != NULL)
+            argp_error(state, "one directory at a time");
+        given->directory = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp fp_survey_argp = {.options = options, .parser = parse_options};
+
+bool fp_survey_choose(const struct fp_survey_options *given, char *path, size_t size,
+                      struct fp_survey *survey)
+{
+    *survey = (struct fp_survey){.dir = -1};
+    struct fp_config *config = NULL;
+    if (given->directory == NULL && !fp_config_file_load(given->config_file, &config))
+        return false;
+    bool is_known = given->directory != NULL || config != NULL;
+    if (is_known)
+        (void)snprintf(path, size, "%s",
+                       given->directory != NULL ? given->directory : config->spool_path.ptr);
+    fp_config_free(config);
+    if (is_known)
+        return fp_survey_open(path, survey);
+    fp_message_error("no spool was named");
+    fp_message_hint("Give its directory, or --config FILE.");
+    return false;
+}

@@ -1,0 +1,79 @@
+/*
+ * Survey: what lies in a spool's directory, as a collector's start would find it, without a lock
+ * and without changing anything: a collector may be at work in it meanwhile. One thread.
+ */
+#ifndef FP_CLI_SPOOL_SURVEY_H
+#define FP_CLI_SPOOL_SURVEY_H
+
+#include "collector/spool/segment.h"
+#include "collector/spool/state.h"
+
+#include <argp.h>
+
+/* A segment's file. All but the first four are known once it was scanned. */
+struct fp_survey_segment {
+    uint64_t number;
+    uint64_t file_bytes;
+    enum fp_segment_verdict verdict;
+    struct fp_segment_header header; /* of a valid one */
+    uint64_t records;
+    uint64_t uploads;
+    uint64_t waiting; /* records behind the position */
+    uint64_t first_sequence;
+    uint64_t last_sequence; /* 0: there is no record */
+    uint64_t record_bytes;  /* payloads */
+    uint64_t damaged_bytes;
+    uint64_t unfinished_bytes; /* behind the newest one's last record: being written, or torn */
+};
+
+/* A file with something that was set aside. */
+struct fp_survey_aside {
+    char name[64];
+    uint64_t bytes;
+};
+
+struct fp_survey {
+    int dir;
+    enum fp_state_found state_found;
+    struct fp_state state;
+    struct fp_survey_segment *segments; /* owned; by number */
+    size_t segment_count;
+    size_t segment_cap;
+    struct fp_survey_aside *asides; /* owned */
+    size_t aside_count;
+    size_t aside_cap;
+    bool out_of_memory;
+};
+
+/* Lists a directory and reads headers and state. False after having said why not; to be released in
+ * any case. */
+bool fp_survey_open(const char *path, struct fp_survey *survey) FP_MUST_CHECK;
+void fp_survey_release(struct fp_survey *survey);
+
+/* A range of a segment in which bytes should be records, and are none. */
+struct fp_survey_damage {
+    uint64_t offset;
+    uint64_t len;
+    const char *what;
+};
+typedef void fp_survey_damage_fn(void *context, const struct fp_survey_segment *segment,
+                                 const struct fp_survey_damage *damage);
+
+/* Reads every record of every segment and tells all damage. False after having said that memory ran
+ * out. */
+bool fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell,
+                    void *context) FP_MUST_CHECK;
+
+/* Which spool, and how to print: options of both commands. */
+struct fp_survey_options {
+    const char *directory; /* NULL: the configuration's */
+    const char *config_file;
+    bool json;
+};
+extern const struct argp fp_survey_argp;
+
+/* Surveys the chosen directory, whose path is copied to `path`. As fp_survey_open. */
+bool fp_survey_choose(const struct fp_survey_options *options, char *path, size_t size,
+                      struct fp_survey *survey) FP_MUST_CHECK;
+
+#endif
