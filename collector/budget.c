@@ -15,6 +15,7 @@ enum { NEWS_S = 60 };
 
 struct fp_budget {
     atomic_uint references;
+    atomic_size_t held;              /* bytes of bodies in flight */
     pthread_mutex_t lock;            /* of what follows */
     int64_t drained_us;              /* when spent was last brought up to date */
     uint64_t spent[FP_BUDGET_KINDS]; /* millionths of a request, of a byte */
@@ -127,6 +128,23 @@ void fp_budget_return_bytes(struct fp_budget *budget, uint64_t bytes)
     uint64_t *spent = &budget->spent[FP_BUDGET_BYTES];
     *spent -= bytes * MILLION < *spent ? bytes * MILLION : *spent;
     pthread_mutex_unlock(&budget->lock);
+}
+
+bool fp_budget_hold(struct fp_budget *budget, size_t bytes, size_t most)
+{
+    if (budget == NULL)
+        return true;
+    size_t before = atomic_fetch_add_explicit(&budget->held, bytes, memory_order_relaxed);
+    if (before + bytes <= most)
+        return true;
+    fp_budget_let_go(budget, bytes);
+    return false;
+}
+
+void fp_budget_let_go(struct fp_budget *budget, size_t bytes)
+{
+    if (budget != NULL)
+        atomic_fetch_sub_explicit(&budget->held, bytes, memory_order_relaxed);
 }
 
 bool fp_budget_is_news(struct fp_budget *budget, int64_t now_us)

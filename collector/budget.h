@@ -1,5 +1,6 @@
 /*
- * Budget: how much of a site's requests and bytes a second is left: two token buckets.
+ * Budget: how much of a site's requests and bytes a second is left, two token buckets; and the
+ * memory that its bodies hold.
  *
  * A bucket holds what its rate brings in the time of a burst, is full at the start, and fills at
  * its rate. It is counted in millionths, so that a microsecond brings a whole number of them:
@@ -52,6 +53,13 @@ bool fp_budget_spend(struct fp_budget *budget, const struct fp_budget_limits *li
 
 /* Gives bytes back that were spent and did not come. */
 void fp_budget_return_bytes(struct fp_budget *budget, uint64_t bytes);
+
+/*
+ * Memory of bodies being received, of which the site may hold `most` bytes. False, and nothing
+ * held, when it would be more. Without a budget (NULL) nothing is counted.
+ */
+bool fp_budget_hold(struct fp_budget *budget, size_t bytes, size_t most) FP_MUST_CHECK;
+void fp_budget_let_go(struct fp_budget *budget, size_t bytes);
 
 /* Whether a shortage is to be logged: true once a minute. */
 bool fp_budget_is_news(struct fp_budget *budget, int64_t now_us);

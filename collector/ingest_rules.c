@@ -39,6 +39,14 @@ void fp_rules_unref(struct fp_rules *rules)
     free(rules);
 }
 
+size_t fp_rules_body_share(const struct fp_rules *rules)
+{
+    size_t half = rules->body_memory / 2;
+    if (rules->site_count == 1)
+        return rules->body_memory;
+    return half > rules->max_body ? half : rules->max_body;
+}
+
 static const struct fp_site *find_by_name(const struct fp_rules *rules, struct fp_str name)
 {
     for (size_t i = 0; i < rules->site_count; i++) {

@@ -14,6 +14,7 @@
 enum {
     STATES = FP_CONNECTION_ENDING + 1,
     IDLE_US = FP_US_PER_S, /* a client that means it has sent its headers by then */
+    LOOKS_MAX = 16,
 };
 
 struct fp_connection {
@@ -85,15 +86,31 @@ static void change_state(struct fp_connections *connections, struct fp_connectio
 static void end(struct fp_connections *connections, struct fp_connection *connection,
                 enum fp_metric reason)
 {
-    (void)shutdown(connection->fd, SHUT_RDWR);
-    change_state(connections, connection, FP_CONNECTION_ENDING);
     fp_metrics_add(connections->metrics, reason, 1);
+    change_state(connections, connection, FP_CONNECTION_ENDING);
+    (void)shutdown(connection->fd, SHUT_RDWR);
+}
+
+/* Whether the client has sent something that the connection's thread did not come to yet. */
+static bool has_unread(const struct fp_connection *connection)
+{
+    char byte;
+    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+/* Of those that wait, the first that has not sent its request; in a flood it may just have. */
+static struct fp_connection *find_silent(const struct fp_connections *connections)
+{
+    struct fp_connection *waiting = connections->lists[FP_CONNECTION_WAITING].first;
+    for (int looks = 0; waiting != NULL && looks < LOOKS_MAX && has_unread(waiting); looks++)
+        waiting = waiting->next;
+    return waiting;
 }
 
 /* The one that is missed least: idle, else slow. NULL when all are being answered. */
 static struct fp_connection *find_expendable(const struct fp_connections *connections)
 {
-    struct fp_connection *waiting = connections->lists[FP_CONNECTION_WAITING].first;
+    struct fp_connection *waiting = find_silent(connections);
     struct fp_connection *receiving = connections->lists[FP_CONNECTION_RECEIVING].first;
     bool is_idle =
         waiting != NULL && fp_clock_monotonic_us() - waiting->since_us >= (int64_t)IDLE_US;

@@ -208,9 +208,18 @@ static struct request *begin(struct fp_http *http, struct MHD_Connection *connec
     return request;
 }
 
+/* Gives back what was taken for the body. */
+static void uncharge(const struct request *request, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    fp_ingest_uncharge(request->http->ingest, bytes);
+    fp_budget_let_go(request->site->budget, bytes);
+}
+
 static void drop_body(struct request *request)
 {
-    fp_ingest_uncharge(request->http->ingest, request->body.cap);
+    uncharge(request, request->body.cap);
     fp_buf_release(&request->body);
 }
 
@@ -283,6 +292,18 @@ static size_t first_cap(const struct request *request)
     return len < CAP_MIN ? CAP_MIN : len > FIRST_CAP ? FIRST_CAP : (size_t)len;
 }
 
+/* Takes memory out of what the site and all bodies together may use. */
+static bool charge(const struct request *request, size_t bytes)
+{
+    struct fp_budget *budget = request->site->budget;
+    if (!fp_budget_hold(budget, bytes, fp_rules_body_share(request->rules)))
+        return false;
+    if (fp_ingest_charge(request->http->ingest, request->rules, bytes))
+        return true;
+    fp_budget_let_go(budget, bytes);
+    return false;
+}
+
 /* Grows by doubling, so that a client reserves at most twice what it really sent. */
 static bool make_room(struct request *request, size_t more)
 {
@@ -296,11 +317,11 @@ static bool make_room(struct request *request, size_t more)
         cap = first_cap(request);
     if (cap < needed)
         cap = needed;
-    if (!fp_ingest_charge(request->http->ingest, request->rules, cap - held))
+    if (!charge(request, cap - held))
         return false;
     if (fp_buf_reserve(body, cap - body->len) != NULL)
         return true;
-    fp_ingest_uncharge(request->http->ingest, cap - held);
+    uncharge(request, cap - held);
     return false;
 }
 
@@ -395,7 +416,7 @@ static struct fp_upload describe(const struct request *request)
 static void keep_refused(struct request *request, const struct fp_upload *upload)
 {
     struct fp_ingest *ingest = request->http->ingest;
-    fp_ingest_uncharge(ingest, request->body.cap);
+    uncharge(request, request->body.cap);
     fp_ingest_keep_refused(ingest, upload, &request->problem, &request->body);
 }
 

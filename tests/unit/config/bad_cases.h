@@ -13,19 +13,19 @@ static const struct {
     const char *errors;
 } bad_cases[] = {
     {ADDED, "lisen: 127.0.0.1:1\n",
-     "5:1: lisen: is not a setting; known here: listen, admin, database, spool, dead_letters, limits, "
-     "ceilings, http, flush, retention, privacy, sites\n"},
+     "5:1: lisen: is not a setting; known here: listen, admin, database, spool, dead_letters, "
+     "limits, ceilings, http, flush, retention, privacy, sites\n"},
     {ADDED, "limits.samples: 5\n",
-     "5:1: limits.samples: is not a setting; known here: listen, admin, database, spool, dead_letters, limits, "
-     "ceilings, http, flush, retention, privacy, sites\n"},
+     "5:1: limits.samples: is not a setting; known here: listen, admin, database, spool, "
+     "dead_letters, limits, ceilings, http, flush, retention, privacy, sites\n"},
     {ADDED, "limits: {sample: 5}\n",
      "5:10: limits.sample: is not a setting; known here: max_body, max_inflated, samples, stacks, "
      "frames, resources, entries, stack_depth, json_depth, max_span, upload_memory, body_memory, "
-     "connections, timeout\n"},
+     "connections, connections_per_address, timeout, request_timeout\n"},
     {ADDED, "? [a]\n: b\n", "5:3: a setting's name must be a text, this is a list\n"},
     {ADDED, "<<: {samples: 5}\n",
-     "5:1: <<: is not a setting; known here: listen, admin, database, spool, dead_letters, limits, ceilings, "
-     "http, flush, retention, privacy, sites\n"},
+     "5:1: <<: is not a setting; known here: listen, admin, database, spool, dead_letters, limits, "
+     "ceilings, http, flush, retention, privacy, sites\n"},
     {ADDED, "listen: 127.0.0.1:8601\n", "5:1: listen: is given twice; leave one out\n"},
     {ADDED, "spool: {path: /other}\n", "5:1: spool: is given twice; leave one out\n"},
     {ADDED, "privacy: {honour_gpc: true, honour_gpc: false}\n",

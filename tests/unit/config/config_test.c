@@ -181,6 +181,25 @@ static void write_key_file(char *template, const char *text)
     assert_int_equal(close(fd), 0);
 }
 
+static void no_site_holds_the_memory_of_all_bodies_but_the_only_one(void **state)
+{
+    (void)state;
+    struct fp_config *one = load_good(THREE_LINES, "limits: {body_memory: 64MiB}\n"
+                                                   "sites: [{name: a, key: k}]\n");
+    assert_int_equal(fp_rules_body_share(one->rules), 64 << 20);
+    fp_config_free(one);
+    struct fp_config *two =
+        load_good(THREE_LINES, "limits: {body_memory: 64MiB}\n"
+                               "sites: [{name: a, key: k}, {name: b, key: l}]\n");
+    assert_int_equal(fp_rules_body_share(two->rules), 32 << 20);
+    fp_config_free(two);
+    struct fp_config *large =
+        load_good(THREE_LINES, "limits: {body_memory: 64MiB, max_body: 48MiB}\n"
+                               "sites: [{name: a, key: k}, {name: b, key: l}]\n");
+    assert_int_equal(fp_rules_body_share(large->rules), 48 << 20);
+    fp_config_free(large);
+}
+
 static void a_site_keeps_what_it_has_spent_when_its_budgets_change(void **state)
 {
     (void)state;
@@ -346,6 +365,7 @@ int main(void)
         cmocka_unit_test(the_least_that_runs_loads),
         cmocka_unit_test(defaults_are_those_of_the_contract),
         cmocka_unit_test(every_setting_is_stored_where_it_belongs),
+        cmocka_unit_test(no_site_holds_the_memory_of_all_bodies_but_the_only_one),
         cmocka_unit_test(a_site_keeps_what_it_has_spent_when_its_budgets_change),
         cmocka_unit_test(key_files_are_read_with_the_site),
         cmocka_unit_test(the_printed_default_loads),

@@ -149,6 +149,18 @@ static void a_shortage_is_news_once_a_minute(void **state)
     assert_true(fp_budget_is_news(budget, 65 * S));
 }
 
+static void bodies_hold_no_more_than_the_share(void **state)
+{
+    (void)state;
+    assert_true(fp_budget_hold(budget, 600, 1000));
+    assert_false(fp_budget_hold(budget, 401, 1000));
+    assert_true(fp_budget_hold(budget, 400, 1000));
+    assert_false(fp_budget_hold(budget, 1, 1000));
+    fp_budget_let_go(budget, 600);
+    assert_true(fp_budget_hold(budget, 600, 1000));
+    fp_budget_let_go(budget, 1000);
+}
+
 enum { ASKERS = 4, ASKED = 50000 };
 
 static void *ask_often(void *context)
@@ -191,6 +203,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(new_limits_keep_the_level_of_the_bucket, make, drop),
         cmocka_unit_test_setup_teardown(a_clock_that_seems_to_go_back_brings_nothing, make, drop),
         cmocka_unit_test_setup_teardown(a_shortage_is_news_once_a_minute, make, drop),
+        cmocka_unit_test_setup_teardown(bodies_hold_no_more_than_the_share, make, drop),
         cmocka_unit_test_setup_teardown(threads_together_get_what_one_would, make, drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,20 @@ static void the_longest_idle_makes_room(void **state)
     stop();
 }
 
+static void who_has_sent_his_request_is_not_taken_for_idle(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    join(1);
+    age(0, 2 * FP_US_PER_S);
+    assert_int_equal(send(peers[0].theirs, "POST", 4, 0), 4);
+    join(2);
+    assert_false(is_ended(0, 0));
+    assert_true(is_ended(1, 0));
+    stop();
+}
+
 static void a_slow_body_makes_room_for_one_who_has_just_come(void **state)
 {
     (void)state;
@@ -182,6 +196,7 @@ int main(void)
         cmocka_unit_test(headers_and_bodies_have_a_deadline),
         cmocka_unit_test(time_that_is_ours_is_not_counted),
         cmocka_unit_test(the_longest_idle_makes_room),
+        cmocka_unit_test(who_has_sent_his_request_is_not_taken_for_idle),
         cmocka_unit_test(a_slow_body_makes_room_for_one_who_has_just_come),
         cmocka_unit_test(who_is_answered_makes_no_room),
         cmocka_unit_test(what_is_ending_goes_nowhere_else),

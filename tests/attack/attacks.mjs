@@ -1,0 +1,254 @@
+/**
+ * What attackers do. Each attack runs in a thread of its own, so that its work is not in the latencies
+ * that are measured meanwhile.
+ */
+import http from 'node:http';
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import zlib from 'node:zlib';
+
+/**
+ * @typedef {object} Options
+ * @property {string} url of the attacked site
+ * @property {number} clients how many at once
+ * @property {number} [forMs] how long
+ * @property {number} [requests] how many in all, instead
+ * @property {number} [first] the number of the first request: bodies are made from their numbers
+ *
+ * @typedef {Record<string, number>} Outcome how often each thing happened
+ * @typedef {{ body: Buffer, headers?: Record<string, string> }} Request
+ */
+
+const giveUpMs = 60_000;
+
+/** @param {Outcome} outcome @param {string | number} what */
+const count = (outcome, what) => { outcome[what] = (outcome[what] ?? 0) + 1; };
+
+// ---- connections
+
+/**
+ * Opens a connection and writes a byte or so now and then, until the collector ends it.
+ * @param {Options} options
+ * @param {string} head
+ * @param {string} drop
+ * @returns {Promise<Outcome>}
+ */
+async function drip({ url, clients }, head, drop) {
+  /** @type {Outcome} */
+  const outcome = {};
+  await Promise.all(Array.from({ length: clients }, () => new Promise((resolve) => {
+    const { hostname, port } = new URL(url);
+    /** @type {NodeJS.Timeout | undefined} */
+    let dripping;
+    const socket = net.connect(Number(port), hostname, () => {
+      socket.write(head);
+      dripping = setInterval(() => socket.write(drop), 100);
+    });
+    const givingUp = setTimeout(() => { count(outcome, 'never ended'); socket.destroy(); }, giveUpMs);
+    socket.on('error', () => {});
+    socket.on('data', () => count(outcome, 'answered'));
+    socket.on('end', () => count(outcome, 'ended'));
+    socket.on('close', () => {
+      clearInterval(dripping);
+      clearTimeout(givingUp);
+      resolve(undefined);
+    });
+  })));
+  return outcome;
+}
+
+/** @param {string} url */
+const start = (url) => `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: x\r\n`;
+
+/** @param {Options} options */
+const slowHeaders = (options) => drip(options, `${start(options.url)}X-Slow: `, 'x');
+/** @param {Options} options */
+const slowBodies = (options) => drip(options, `${start(options.url)}Content-Length: 1000000\r\n\r\n{`, ' ');
+/** @param {Options} options */
+const slowChunks = (options) => drip(options, `${start(options.url)}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n');
+
+/**
+ * Opens so many connections, says nothing on them, and after a while opens a new one for each that is ended.
+ * @param {Options} options
+ * @returns {Promise<Outcome>}
+ */
+async function idle({ url, clients, forMs = 0 }) {
+  const { hostname, port } = new URL(url);
+  /** @type {Set<net.Socket>} */
+  const sockets = new Set();
+  let opened = 0;
+  let ended = 0;
+  let going = true;
+  const open = () => {
+    const socket = net.connect(Number(port), hostname, () => { opened++; });
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      sockets.delete(socket);
+      ended++;
+      if (going) setTimeout(() => going && open(), 8000 * Math.random());
+    });
+  };
+  for (let i = 0; i < clients; i++) {
+    open();
+    if (i % 100 === 99) await delay(25);
+  }
+  await delay(forMs);
+  going = false;
+  const held = [...sockets].filter((socket) => socket.readyState === 'open').length;
+  for (const socket of sockets) socket.destroy();
+  return { opened, ended, held };
+}
+
+// ---- requests
+
+/**
+ * Sends requests, so many clients at once, each as fast as it gets its replies.
+ * @param {Options} options
+ * @param {(n: number) => Request} make
+ * @returns {Promise<Outcome>} by status
+ */
+async function flood({ url, clients, forMs = Infinity, requests = Infinity, first = 0 }, make) {
+  /** @type {Outcome} */
+  const outcome = {};
+  const agent = new http.Agent({ keepAlive: true, maxSockets: clients });
+  const until = performance.now() + forMs;
+  let next = 0;
+  await Promise.all(Array.from({ length: clients }, async () => {
+    while (next < requests && performance.now() < until) count(outcome, await post(url, agent, make(first + next++)));
+  }));
+  agent.destroy();
+  return outcome;
+}
+
+/**
+ * @param {string} url
+ * @param {http.Agent} agent
+ * @param {Request} given
+ * @returns {Promise<number | string>} the status, or why there is none
+ */
+function post(url, agent, { body, headers = {} }) {
+  return new Promise((resolve) => {
+    const request = http.request(url, {
+      method: 'POST', agent, signal: AbortSignal.timeout(giveUpMs), maxHeaderSize: 1 << 20,
+      headers: { 'content-length': String(body.length), ...headers },
+    });
+    request.on('error', (error) => resolve(/** @type {NodeJS.ErrnoException} */ (error).code ?? error.name));
+    request.on('response', (response) => {
+      response.on('error', () => {}).on('end', () => resolve(response.statusCode ?? 0)).resume();
+    });
+    request.end(body);
+  });
+}
+
+const mib = 1024 * 1024;
+
+/** Zstandard by hand: a frame of one byte repeated, 128 KiB for each 4 bytes. @param {number} length */
+function zstdOf(length) {
+  const block = 128 * 1024;
+  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38]); // window of 128 KiB, nothing else
+  const blocks = Array.from({ length: Math.ceil(length / block) }, (_, i) => {
+    const left = length - i * block;
+    const bits = (Math.min(left, block) << 3) | (1 << 1) | (left <= block ? 1 : 0);
+    return Buffer.from([bits & 255, (bits >> 8) & 255, bits >> 16, 0x20]);
+  });
+  return Buffer.concat([header, ...blocks]);
+}
+
+/** Bodies of a few kilobytes that inflate to blanks: past the limit, to just below it, and in layers. */
+function makeBombs() {
+  const { constants } = zlib;
+  const brotli = (/** @type {Buffer} */ text) =>
+    zlib.brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+  const over = Buffer.alloc(256 * mib, ' ');
+  const below = Buffer.alloc(63 * mib, ' ');
+  const layered = zlib.gzipSync(zlib.gzipSync(zlib.gzipSync(over)));
+  /** @type {[string, Buffer][]} */
+  const bodies = [
+    ['gzip', zlib.gzipSync(over)], ['deflate', zlib.deflateSync(over)], ['br', brotli(over)], ['zstd', zstdOf(256 * mib)],
+    ['gzip', zlib.gzipSync(below)], ['deflate', zlib.deflateSync(below)], ['br', brotli(below)], ['zstd', zstdOf(63 * mib)],
+    ['gzip', layered], ['gzip, gzip, gzip', layered], ['', layered],
+  ];
+  return bodies.map(([encoding, body]) => ({ body, headers: encoding ? { 'content-encoding': encoding } : {} }));
+}
+
+/** @param {Options} options */
+function bombs(options) {
+  const all = makeBombs();
+  return flood(options, (n) => all[n % all.length]);
+}
+
+/** Compressed parts of one form, each inflating to a good part of what all of them may. @param {Options} options */
+function forms(options) {
+  const part = (/** @type {Buffer} */ body) => Buffer.concat([Buffer.from('--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n'), body, Buffer.from('\r\n')]);
+  const form = (/** @type {Buffer[]} */ parts) => ({
+    body: Buffer.concat([...parts.map(part), Buffer.from('--b--\r\n')]),
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+  });
+  const small = Buffer.from('{"marks":[{"name":"a","entryType":"mark","startTime":1,"duration":0}]}');
+  const padded = zlib.gzipSync(Buffer.concat([small, Buffer.alloc(2 * mib, ' ')]));
+  const all = [
+    form(Array(64).fill(padded)), form(Array(32).fill(padded)), form(Array(64).fill(small)),
+    form(Array(65).fill(small)), form(Array(50_000).fill(small)), form(Array(64).fill(Buffer.from('{'))),
+  ];
+  return flood(options, (n) => all[n % all.length]);
+}
+
+/** Headers past what one connection may hold. @param {Options} options */
+function hugeHeaders(options) {
+  const body = Buffer.from('{}');
+  const all = [
+    { 'x-long': 'x'.repeat(60_000) },
+    { 'x-long': 'x'.repeat(900_000) },
+    Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`x-${i}`, 'y'])),
+    { referer: `https://x.example/${'p'.repeat(30_000)}` },
+  ];
+  return flood(options, (n) => ({ body, headers: all[n % all.length] }));
+}
+
+/** A trace as large as the limits allow, without its resources: stacks of every depth, no two alike. */
+function giantWithoutResources() {
+  const frames = Array.from({ length: 100_000 }, (_, i) => `{"name":"f${i}","resourceId":${i % 100},"line":${i}}`);
+  const stacks = Array.from({ length: 400_000 }, (_, i) =>
+    (i % 2000 === 0 ? `{"frameId":${i % 100_000}}` : `{"frameId":${i % 100_000},"parentId":${i - 1}}`));
+  const samples = Array.from({ length: 200_000 }, (_, i) => `{"timestamp":${i},"stackId":${2 * i}}`);
+  return Buffer.from(`],"frames":[${frames}],"stacks":[${stacks}],"samples":[${samples}]}`);
+}
+
+/** Giant traces, all different. @param {Options} options */
+function giants(options) {
+  const rest = giantWithoutResources();
+  return flood(options, (n) => {
+    const resources = Array.from({ length: 100 }, (_, i) => `"https://cdn.example/${n}/${i}.js"`);
+    const text = Buffer.concat([Buffer.from(`{"resources":[${resources}`), rest]);
+    return { body: zlib.gzipSync(text, { level: 1 }) };
+  });
+}
+
+/** Small traces of names that never came before. @param {Options} options */
+function randomNames(options) {
+  return flood(options, (n) => {
+    const names = Array.from({ length: 50 }, (_, i) => `f${n}_${i}_${Math.random()}`);
+    return { body: Buffer.from(JSON.stringify({
+      page: { url: `https://attacked.example/p/${n}` },
+      release: `r${n}`,
+      trace: {
+        resources: [`https://cdn.example/${n}.js`],
+        frames: names.map((name, line) => ({ name, resourceId: 0, line })),
+        stacks: names.map((_, i) => (i === 0 ? { frameId: 0 } : { frameId: i, parentId: i - 1 })),
+        samples: names.map((_, i) => ({ timestamp: 10 * i, stackId: i })),
+      },
+      marks: [{ name: `m${n}`, entryType: 'mark', startTime: 1, duration: 0 }],
+    })) };
+  });
+}
+
+export const attacks = {
+  slowHeaders, slowBodies, slowChunks, idle, bombs, forms, hugeHeaders, giants, randomNames,
+};
+
+if (!isMainThread) {
+  const { attack, options } = workerData;
+  parentPort?.postMessage(await attacks[/** @type {keyof typeof attacks} */ (attack)](options));
+}

@@ -1,0 +1,45 @@
+/**
+ * Bodies made to cost more than they weigh: memory stays within what the configuration says, the other
+ * site is served all the while, and names without end don't fill the database.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { startSiege } from './siege.mjs';
+
+const long = process.env.FLEETPROF_LONG === '1';
+const mib = 1024 * 1024;
+const threads = 2;
+const limits = { upload_memory: 256 * mib, body_memory: 64 * mib, connections: 1024 };
+// The bound that docs/configuration.md gives.
+const residentMiB = (threads * limits.upload_memory + limits.body_memory + limits.connections * 40 * 1024) / mib;
+
+/** @type {import('./siege.mjs').Siege} */
+let siege;
+before(async () => { siege = await startSiege({ limits, http: { threads } }); });
+after(() => siege.stack.stop());
+
+test('compression bombs, nested ones too, many at once', async (t) => {
+  const outcome = await siege.under(t, 'bombs', { clients: 32, forMs: long ? 60_000 : 4000 },
+    { residentMiB, databaseMiB: 16 });
+  assert.deepEqual(Object.keys(outcome).sort(), ['400', '413', '415']);
+});
+
+test('forms of many parts, compressed ones too', async (t) => {
+  const outcome = await siege.under(t, 'forms', { clients: 16, forMs: long ? 60_000 : 4000 },
+    { residentMiB, databaseMiB: 16 });
+  // Some are told to come again: the site's share of the memory for bodies is used up.
+  assert.deepEqual(Object.keys(outcome).filter((status) => status !== '503').sort(), ['204', '400', '413']);
+});
+
+test('giant traces, all different', async (t) => {
+  const outcome = await siege.under(t, 'giants', { clients: 4, requests: long ? 1000 : 8 },
+    { residentMiB, databaseMiB: 512 });
+  assert.deepEqual(Object.keys(outcome), ['204']);
+});
+
+test('names that never came before, at full speed', async (t) => {
+  const outcome = await siege.under(t, 'randomNames', { clients: 16, forMs: long ? 600_000 : 4000 },
+    { residentMiB, databaseMiB: 512 });
+  assert.deepEqual(Object.keys(outcome), ['204']);
+});
