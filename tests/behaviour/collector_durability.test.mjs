@@ -193,3 +193,18 @@ test('uploads without id count each, even when they are the same', async () => {
   await untilCounted(site, 3);
   await collector.stop();
 });
+
+test('one upload and then silence: it is in SQL within flush.max_window', async () => {
+  const site = newSite();
+  const maxWindowMs = 1000;
+  const slackMs = 1500; // the machine's, not the collector's
+  const collector = await start({ sites: [site], flush: { min_window: '200ms', max_window: `${maxWindowMs}ms` } });
+  await waitFor(async () => (await collector.metrics()).fleetprof_database_up === 1, { what: 'connection' });
+  for (let count = 1; count <= 3; count++) {
+    assert.equal((await send(ingest(collector, site), { body: envelope() })).status, 204);
+    const sent = performance.now();
+    await waitFor(async () => (await numbers(site)).logged === count, { timeoutMs: maxWindowMs + slackMs, what: 'row in SQL' });
+    assert.ok(performance.now() - sent <= maxWindowMs + slackMs);
+  }
+  await collector.stop();
+});
