@@ -1,0 +1,177 @@
+/**
+ * Dumps and sessions of the older formats, from the upload to SQL: sums like everybody's, and kept sessions that can
+ * be read back event by event, in every mode of the service they came from.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { send } from './collector_client.mjs';
+import { repository, startStack, waitFor } from './stack.mjs';
+
+/** @type {import('./stack.mjs').Stack} */
+let stack;
+before(async () => { stack = await startStack(); });
+after(() => stack?.stop());
+
+/** @param {string} name */
+const read = (name) => fs.readFileSync(path.join(repository, 'tests/data', name), 'utf8');
+const us = (/** @type {number} */ ms) => Math.floor(ms * 1000 + 0.5);
+
+/**
+ * Uploads, and waits until the session is kept; its id.
+ * @param {string} body
+ * @returns {Promise<string>}
+ */
+async function upload(body) {
+  const kept = async () => (await stack.sql('select session_id::text as id from fleetprof.sessions')).map(({ id }) => id);
+  const before = await kept();
+  const reply = await send(`${stack.collector.url}/v1/ingest/pk_demo`, { body });
+  assert.equal(reply.status, 204, reply.body);
+  /** @type {string[]} */
+  let found = [];
+  await waitFor(async () => {
+    found = (await kept()).filter((id) => !before.includes(id));
+    return found.length > 0;
+  }, { what: 'session in SQL' });
+  assert.equal(found.length, 1);
+  return found[0];
+}
+
+/** Events and own time of all uploads together. */
+async function breakdown() {
+  const [sums] = await stack.sql(
+    "select coalesce(sum(count), 0)::int as count, coalesce(sum(self_ms), 0) as self_ms from fleetprof.event_breakdown('demo')");
+  return { count: sums.count, self: us(sums.self_ms) };
+}
+
+/** @param {string} id @param {number} timeline @param {string} [mode] @param {string} [more] */
+const events = (id, timeline, mode = 'all', more = '') =>
+  stack.sql(`select * from fleetprof.get_events(${id}, ${timeline}, '${mode}'${more})`);
+
+/** A positional Event of the service as a line of what can be compared. @param {any[]} event */
+const listed = ([type, time, overhead, hits]) => [type, us(time), us(overhead), hits].join(' ');
+const typeNumbers = ['', 'GENERIC', 'PROCESS', 'DOCUMENT_PARSING', 'CSS_PARSING', 'SCRIPT_COMPILATION',
+  'SCRIPT_THREAD_EVALUATION', 'REFLOW', 'STYLE_RECALCULATION', 'CSS_SELECTOR_MATCHING', 'LAYOUT', 'PAINT'];
+/** @param {any} row */
+const given = (row) => [typeNumbers.indexOf(row.type), us(row.time_ms), us(row.overhead_ms), row.hits].join(' ');
+
+test('an Opera Scope session gives its own events back, and the service\'s own reductions of them', async () => {
+  const body = JSON.parse(read('opera-scope/page-load.json'));
+  const id = await upload(JSON.stringify({ ...body, page: { route: '/scope' } }));
+  const lists = body['opera-scope'].timelines;
+  assert.deepEqual((await events(id, 1)).map(given).sort(), lists[0].reply[1].map(listed).sort());
+  assert.deepEqual((await events(id, 2)).map(given).sort(), lists[1].reply[1].map(listed).sort());
+  assert.deepEqual((await events(id, 1, 'reduce_unique_types')).map(given).sort(), lists[2].reply[1].map(listed).sort(),
+    'REDUCE_UNIQUE_TYPES of the raw events is what the service said');
+  assert.deepEqual((await events(id, 1, 'reduce_unique_events', ', event_id => 6, types => \'{CSS_SELECTOR_MATCHING}\''))
+    .map(given).sort(), lists[3].reply[1].map(listed).sort(), 'REDUCE_UNIQUE_EVENTS, too');
+  const [generic] = lists[4].reply[1];
+  assert.deepEqual((await events(id, 1, 'reduce_all')).map(given), [listed(generic)], 'and REDUCE_ALL, but for the process');
+});
+
+test('only unreduced events are in sums, each once', async () => {
+  const lists = JSON.parse(read('opera-scope/page-load.json'))['opera-scope'].timelines;
+  /** @type {Map<string, { count: number, self: number }>} */
+  const sums = new Map();
+  for (const [type, time] of [...lists[0].reply[1], ...lists[1].reply[1]]) {
+    const sum = sums.get(typeNumbers[type]) ?? { count: 0, self: 0 };
+    sums.set(typeNumbers[type], { count: sum.count + 1, self: sum.self + us(time) });
+  }
+  const rows = await stack.sql("select event_type, count, self_ms from fleetprof.event_breakdown('demo', route => '/scope')");
+  assert.deepEqual(rows.map((row) => [row.event_type, { count: row.count, self: us(row.self_ms) }]).sort(), [...sums].sort());
+});
+
+/**
+ * Records of a dump at every level, found by nothing but braces and strings.
+ * @param {string} text
+ * @returns {any[]}
+ */
+function scanRecords(text) {
+  const found = [];
+  for (let at = text.indexOf('{'); at >= 0; at = text.indexOf('{', at)) {
+    const begin = at;
+    for (let depth = 0; at < text.length; at++) {
+      if (text[at] === '"') for (at++; text[at] !== '"' && at < text.length; at++) if (text[at] === '\\') at++;
+      if (text[at] === '{') depth++;
+      if (text[at] === '}' && --depth === 0) break;
+    }
+    try { found.push(JSON.parse(text.slice(begin, ++at))); } catch { /* no record */ }
+  }
+  return found;
+}
+
+/**
+ * Own time by type number and the records of all levels, from the records alone.
+ * @param {any[]} records
+ */
+function sumsByType(records) {
+  /** @type {Map<number, { count: number, self: number }>} */
+  const sums = new Map();
+  let count = 0;
+  const walk = (/** @type {any} */ record) => {
+    count++;
+    const children = record.children ?? [];
+    const inside = children.reduce((/** @type {number} */ sum, /** @type {any} */ child) => sum + us(child.duration ?? 0), 0);
+    const sum = sums.get(record.type) ?? { count: 0, self: 0 };
+    sums.set(record.type, { count: sum.count + 1, self: sum.self + (record.duration === undefined ? 0 : us(record.duration) - inside) });
+    children.forEach(walk);
+  };
+  records.forEach(walk);
+  return { sums, count };
+}
+
+const dumps = path.join(repository, '../shared/lab/speedtracer');
+const real = fs.existsSync(dumps) ? fs.readdirSync(dumps).filter((name) => name.endsWith('.ndjson')) : [];
+
+for (const name of ['stream.ndjson', ...real]) {
+  test(`the Speed Tracer dump ${name} is in SQL record by record, and its own times by type add up`, async () => {
+    const file = name === 'stream.ndjson' ? path.join(repository, 'tests/data/speed-tracer', name) : path.join(dumps, name);
+    const text = fs.readFileSync(file, 'latin1');
+    const before = await breakdown();
+    const id = await upload(text);
+    const records = scanRecords(text);
+    const { sums, count } = sumsByType(records);
+    const [session] = await stack.sql(`select events, site, format from fleetprof.sessions where session_id = ${id}`);
+    assert.deepEqual(session, { events: count, site: 'demo', format: 'speed-tracer' });
+    // Custom types are told apart by name, early dumps by other numbers: what is left compares by number.
+    const isEarly = records.some((record) => record.type >= 22 && record.type <= 24);
+    const rows = await stack.sql(`select type_number, count(*) as count, sum(self_us)::bigint as self
+      from fleetprof_data.event where session_id = ${id} group by type_number`);
+    const total = [...sums.values()].reduce((sum, { self }) => sum + self, 0);
+    assert.equal(rows.reduce((sum, row) => sum + Number(row.self), 0), total, 'own time of all records');
+    if (!isEarly) {
+      assert.deepEqual(rows.filter((row) => row.type_number >= 0).map((row) => [row.type_number, row.count, Number(row.self)]).sort(),
+        [...sums].filter(([type]) => type >= 0).map(([type, sum]) => [type, sum.count, sum.self]).sort());
+    }
+    const after = await breakdown();
+    assert.deepEqual({ count: after.count - before.count, self: after.self - before.self }, { count, self: total }, 'in the facts, too');
+  });
+}
+
+test('nothing of a secret is kept of a session', async () => {
+  const record = { type: 2147483642, time: 1, data: { requestId: '1', request: {
+    url: 'https://user:hunter2@shop.example/a?hunter2=1', headers: { Cookie: 'hunter2', Accept: '*/*' }, requestFormData: 'hunter2' } } };
+  const id = await upload(JSON.stringify(record));
+  const [kept] = await events(id, 1);
+  assert.match(JSON.stringify(kept.detail), /shop\.example\/a"/);
+  const dump = JSON.stringify(await stack.sql(`select to_jsonb(e) as row from fleetprof_data.event as e where session_id = ${id}`));
+  assert.doesNotMatch(dump, /hunter2/);
+});
+
+test('a refused dump leaves nothing behind', async () => {
+  const reply = await send(`${stack.collector.url}/v1/ingest/pk_demo?format=speed-tracer`,
+    { body: '{"type":"x"}\n{"time":true}', headers: { referer: 'https://shop.example/refused' } });
+  assert.ok([400, 422].includes(reply.status), String(reply.status));
+  assert.deepEqual(await stack.sql("select from fleetprof.upload_log where route = '/refused'"), []);
+});
+
+test('a forgotten session is gone, its numbers stay', async () => {
+  const [{ id }] = await stack.sql("select session_id::text as id from fleetprof.sessions where route = '/scope'");
+  const count = () => stack.sql("select sum(count)::int as count from fleetprof.event_breakdown('demo', route => '/scope')");
+  const before = await count();
+  await stack.sql(`select fleetprof.release_session(${id})`, 'fleetprof_writer');
+  await assert.rejects(events(id, 1), /no timeline 1/);
+  assert.deepEqual(await count(), before);
+});
