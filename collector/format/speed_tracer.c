@@ -8,12 +8,11 @@
 #include "collector/format/speed_tracer_dump.h"
 #include "collector/format/speed_tracer_scan.h"
 #include "collector/format/speed_tracer_v8.h"
-#include "collector/format/utf8.h"
 
 #include <math.h>
 
 /* A record up to this size is parsed in memory set aside once; that of a larger one is its own. */
-enum { SMALL_MAX = 32 * 1024, SNIFFED_OBJECTS = 8 };
+enum { SMALL_MAX = 32 * 1024, SNIFFED_OBJECTS = 8, VERSION_MAX = 16 };
 
 #define DEPTH_MAX 1024 /* as in the other formats, whatever limits.json_depth says */
 #define TIME_MAX_US 9007199254740992.0
@@ -278,6 +277,15 @@ static void keep_page(struct fp_decoder *decoder, struct fp_str version)
     fp_content_add(decoder, FP_STR(">\n"));
 }
 
+/* Whether a text looks like the versions that there were, 0.9 to 0.27. */
+static bool is_version(struct fp_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((text.ptr[i] < '0' || text.ptr[i] > '9') && text.ptr[i] != '.')
+            return false;
+    return text.len <= VERSION_MAX;
+}
+
 /* Finds where the records begin, and which version wrote them. */
 static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_scan *scan)
 {
@@ -303,9 +311,11 @@ static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_s
         decoder->error->offset = (int64_t)page.begin;
         return false;
     }
+    if (!is_version(page.version))
+        page.version = FP_STR("?");
     dump->may_be_early = page.version.len == 0 || fp_str_equal(page.version, FP_STR("0.8"));
     dump->is_early = dump->may_be_early;
-    if (!fp_utf8_copy(decoder->arena, page.version, &decoder->profile->session.version))
+    if (!fp_arena_copy(decoder->arena, page.version, &decoder->profile->session.version))
         return fp_fail_memory(decoder);
     keep_page(decoder, page.version);
     return true;

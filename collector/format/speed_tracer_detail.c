@@ -61,19 +61,45 @@ static void add_escape(struct fp_buf *out, unsigned char c)
         fp_buf_addf(out, "\\u%04x", (unsigned)c);
 }
 
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* Not 0 when one of eight bytes must be escaped; perhaps for U+0100 and above, too. */
+static uint64_t escaped_bytes(uint64_t word)
+{
+    const uint64_t quote = word ^ (EACH_BYTE * '"');
+    const uint64_t backslash = word ^ (EACH_BYTE * '\\');
+    return ((word - EACH_BYTE * 0x20) | (quote - EACH_BYTE) | (backslash - EACH_BYTE)) &
+           (EACH_BYTE << 7);
+}
+
+/* How many bytes at the beginning of a text need no escape. */
+static size_t plain_len(struct fp_str text)
+{
+    size_t at = 0;
+    for (uint64_t word; text.len - at >= sizeof(word); at += sizeof(word)) {
+        memcpy(&word, text.ptr + at, sizeof(word));
+        if (escaped_bytes(word) != 0)
+            break;
+    }
+    for (; at < text.len; at++) {
+        const unsigned char c = (unsigned char)text.ptr[at];
+        if (c < 0x20 || c == '"' || c == '\\')
+            break;
+    }
+    return at;
+}
+
 static void add_text(struct fp_buf *out, struct fp_str text)
 {
     fp_buf_add(out, "\"", 1);
-    size_t begin = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        const unsigned char c = (unsigned char)text.ptr[i];
-        if (c >= 0x20 && c != '"' && c != '\\')
-            continue;
-        fp_buf_add(out, text.ptr + begin, i - begin);
-        add_escape(out, c);
-        begin = i + 1;
+    while (text.len > 0) {
+        const size_t len = plain_len(text);
+        fp_buf_add(out, text.ptr, len);
+        if (len == text.len)
+            break;
+        add_escape(out, (unsigned char)text.ptr[len]);
+        text = (struct fp_str){text.ptr + len + 1, text.len - len - 1};
     }
-    fp_buf_add(out, text.ptr + begin, text.len - begin);
     fp_buf_add(out, "\"", 1);
 }
 

@@ -10,10 +10,11 @@ static void rename_early(struct fp_speed_tracer_dump *dump)
     struct fp_profile *profile = dump->decoder->profile;
     for (uint32_t i = 0; dump->is_early && i < profile->event_count; i++) {
         struct fp_profile_event *event = &profile->events[i];
-        bool is_shared = event->type_number >= FP_ST_GC_EVENT && event->type_number <= 20;
-        const char *name = is_shared ? fp_speed_tracer_early_name(&event->type_number) : NULL;
+        bool was_unknown = event->type_number >= 25 && event->type_number <= 27;
+        const char *name = fp_speed_tracer_early_name(&event->type_number);
         if (name != NULL)
             event->type = fp_str_of(name);
+        dump->notes[FP_ST_UNKNOWN_TYPE].count -= was_unknown;
     }
     if (dump->is_early && profile->session.version.len == 0)
         profile->session.version = FP_STR("0.8");

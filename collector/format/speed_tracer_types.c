@@ -160,8 +160,6 @@ bool fp_speed_tracer_name_type(struct fp_speed_tracer_dump *dump,
     if (event->type_number <= FP_ST_CUSTOM)
         return name_custom_type(dump, typing->type_name, event);
     const char *name = name_of(event->type_number);
-    if (name == NULL && dump->may_be_early)
-        name = fp_speed_tracer_early_name(&event->type_number);
     if (name == NULL)
         return name_unknown_type(dump, event);
     event->type = fp_str_of(name);

@@ -1,0 +1,612 @@
+/*
+ * Speed Tracer: containers, eras, events, details and marks, as docs/formats.md says them.
+ */
+#include "dump_test.h"
+
+static void assert_type(const struct decoded *decoded, uint32_t index, const char *type,
+                        int32_t number)
+{
+    assert_text(event_at(decoded, index)->type, type);
+    assert_int_equal(event_at(decoded, index)->type_number, number);
+}
+
+/* Containers. */
+
+static void a_stream_of_records_becomes_one_timeline_of_all_events(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_file(&decoded, "stream.ndjson");
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    const struct fp_profile *profile = &decoded.profile;
+    assert_true(profile->has_session);
+    assert_int_equal(profile->timeline_count, 1);
+    assert_int_equal(profile->timelines[0].id, 1);
+    assert_int_equal(profile->timelines[0].mode, FP_REDUCE_ALL_EVENTS);
+    assert_int_equal(profile->timelines[0].event_count, 24);
+    assert_int_equal(profile->event_count, 24);
+    assert_int_equal(profile->session.records_read, 24);
+    assert_int_equal(profile->session.records_kept, 24);
+    assert_int_equal(profile->session.note_count, 0);
+    assert_text(profile->page_url, "https://shop.example/cart?step=1");
+    assert_false(profile->truncated);
+    release(&decoded);
+}
+
+static void events_come_parents_first_and_are_numbered_in_that_order(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_file(&decoded, "stream.ndjson");
+    for (uint32_t i = 0; i < decoded.profile.event_count; i++) {
+        const struct fp_profile_event *event = event_at(&decoded, i);
+        assert_int_equal(event->id, i + 1);
+        assert_int_equal(event->hits, 1);
+        assert_true(event->parent == FP_INDEX_NONE || event->parent < i);
+    }
+    assert_type(&decoded, 7, "PARSE_HTML", 4);
+    assert_type(&decoded, 8, "EVAL_SCRIPT", 10);
+    assert_type(&decoded, 9, "TIMER_INSTALLED", 5);
+    assert_type(&decoded, 12, "SCHEDULE_RESOURCE_REQUEST", 20);
+    assert_int_equal(event_at(&decoded, 8)->parent, 7);
+    assert_int_equal(event_at(&decoded, 9)->parent, 8);
+    assert_int_equal(event_at(&decoded, 12)->parent, 7);
+    assert_int_equal(event_at(&decoded, 7)->child_count, 2);
+    release(&decoded);
+}
+
+static void a_saved_page_ends_with_its_element_and_keeps_its_entities_in_details(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_file(&decoded, "saved-page.html");
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_text(decoded.profile.session.version, "0.17");
+    assert_int_equal(decoded.profile.event_count, 13);
+    assert_int_equal(note_count(&decoded, "something between"), 0);
+    assert_int_equal(note_count(&decoded, "HTML entities"), 1);
+    assert_text(decoded.profile.page_url, "https://shop.example/cart?step=1&tab=2");
+    assert_detail(&decoded, 0, "{'url':'https://shop.example/cart?step=1&amp;tab=2','sequence':0}");
+    release(&decoded);
+}
+
+static void
+a_page_of_another_tool_is_read_whatever_the_case_and_order_of_its_attributes(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_file(&decoded, "gwt-page.html");
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.profile.event_count, 5);
+    release(&decoded);
+}
+
+static void a_posted_body_gives_its_start_and_its_records(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_file(&decoded, "post.json");
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.profile.event_count, 24);
+    assert_true(decoded.profile.session.started_us == INT64_C(1277201472123000));
+    assert_text(decoded.profile.session.version, "");
+    assert_text(decoded.profile.release, "");
+    release(&decoded);
+}
+
+static void raw_messages_of_an_inspector_are_refused_with_the_reason(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_file(&decoded, "raw-page.html");
+    assert_int_equal(decoded.verdict, FP_FORMAT_UNSUPPORTED);
+    assert_non_null(strstr(decoded.error.detail, "isRaw"));
+    release(&decoded);
+    decode_dump(&decoded, "{'method':'Timeline.eventRecorded','record':{'type':'Layout'}}\n{}");
+    assert_int_equal(decoded.verdict, FP_FORMAT_UNSUPPORTED);
+    release(&decoded);
+}
+
+static void a_single_record_is_a_dump(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "\xEF\xBB\xBF {'type':3,'time':1.5,'duration':2}");
+    assert_type(&decoded, 0, "PAINT", 3);
+    assert_int_equal(event_at(&decoded, 0)->start_us, 1500);
+    release(&decoded);
+}
+
+static void an_envelope_with_a_type_of_its_own_stays_an_envelope(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_dump(&decoded, "{'type':3,'coverage':'quota'}");
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.profile.format, FP_UPLOAD_SELF_PROFILE);
+    release(&decoded);
+    decode_dump(&decoded, "{'header':{},'data':[],'marks':{'a':[1]}}");
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.profile.format, FP_UPLOAD_USER_TIMING);
+    release(&decoded);
+}
+
+/* Splitting. */
+
+static void records_are_split_by_braces_not_by_lines(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "words {'type':0,'data':{'type':'}{'}}{'type':1}\r\n\t{\n'type':\n2}}}}} "
+                        "</DIV> x {'type':3,'data':{'note':'it is \\\"{\\\" and \\\\'}}");
+    assert_int_equal(decoded.profile.event_count, 4);
+    assert_int_equal(note_count(&decoded, "something between"), 2);
+    assert_false(decoded.profile.truncated);
+    release(&decoded);
+}
+
+static void single_quotes_begin_strings_for_the_splitting_as_they_did_in_the_tool(void **state)
+{
+    (void)state;
+    const char body[] = "{\"type\":1}{'}{':2}{\"type\":2,\"data\":{\"note\":\"it's {\"}}";
+    struct decoded decoded;
+    fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+    decode_limited(&decoded, fp_str_of(body), "", &dump_limits);
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.profile.event_count, 2);
+    assert_int_equal(note_count(&decoded, "a record that is not JSON"), 1);
+    release(&decoded);
+}
+
+static void a_tail_that_was_cut_off_is_told_of_and_nothing_before_it_lost(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':1}\n{'type':2}\n{'type':3,'time':");
+    assert_int_equal(decoded.profile.event_count, 2);
+    assert_int_equal(decoded.profile.session.records_read, 2);
+    assert_true(decoded.profile.truncated);
+    assert_int_equal(note_count(&decoded, "a record that was cut off"), 1);
+    release(&decoded);
+}
+
+static void a_record_without_its_end_does_not_swallow_the_lines_below(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded,
+              "{'type':0}\n{'type':1,'data':{'note':'open\n{'type':2}\n{'type':3\n{'type':4}\n");
+    assert_int_equal(decoded.profile.event_count, 3);
+    assert_type(&decoded, 1, "RECALC_STYLE", 2);
+    assert_type(&decoded, 2, "PARSE_HTML", 4);
+    assert_int_equal(decoded.profile.session.records_read, 5);
+    assert_false(decoded.profile.truncated);
+    release(&decoded);
+}
+
+/* Times. */
+
+static void own_time_is_duration_less_that_of_the_children(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded,
+              "{'type':7,'time':-1,'duration':3.0005,'children':[{'type':1,'duration':1.0004},"
+              "{'type':11,'children':[{'type':2,'duration':5}]},{'type':2,'duration':0}]}");
+    assert_int_equal(event_at(&decoded, 0)->start_us, -1000);
+    assert_int_equal(event_at(&decoded, 0)->duration_us, 3001);
+    assert_int_equal(event_at(&decoded, 0)->self_us, 2001);
+    assert_int_equal(event_at(&decoded, 1)->self_us, 1000);
+    assert_int_equal(event_at(&decoded, 2)->self_us, 0);
+    assert_int_equal(event_at(&decoded, 2)->duration_us, FP_DURATION_NONE);
+    assert_int_equal(event_at(&decoded, 3)->self_us, 5000);
+    assert_int_equal(note_count(&decoded, "a time below zero"), 1);
+    release(&decoded);
+}
+
+static void own_time_below_zero_is_kept(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':7,'duration':1,'children':[{'type':1,'duration':3}]}");
+    assert_int_equal(event_at(&decoded, 0)->self_us, -2000);
+    assert_int_equal(note_count(&decoded, "children that take longer"), 1);
+    release(&decoded);
+}
+
+static void what_is_missing_is_taken_as_the_tool_took_it(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':2147483645,'data':{'identifier':3}}\n{'time':4}\n{'type':-1}");
+    assert_int_equal(event_at(&decoded, 0)->start_us, 0);
+    assert_type(&decoded, 1, "INVALID", -1);
+    assert_type(&decoded, 2, "INVALID", -1);
+    assert_int_equal(note_count(&decoded, "a record without a time"), 2);
+    assert_int_equal(note_count(&decoded, "a record without a type"), 1);
+    assert_int_equal(note_count(&decoded, "a record that begins before"), 1);
+    release(&decoded);
+}
+
+static void fields_that_belong_together_are_kept_and_told_of_when_one_is_alone(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':1,'time':0,'callerScriptName':'a.js','usedHeapSize':7}");
+    assert_int_equal(note_count(&decoded, "a caller's script"), 1);
+    assert_int_equal(note_count(&decoded, "a used or total heap"), 1);
+    assert_detail(&decoded, 0, "{'callerScriptName':'a.js','usedHeapSize':7}");
+    release(&decoded);
+}
+
+static void the_price_of_profiling_is_an_events_overhead(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':7,'time':0,'duration':3,'overhead':0.125}");
+    assert_int_equal(event_at(&decoded, 0)->overhead_us, 125);
+    release(&decoded);
+}
+
+/* Types. */
+
+static void every_type_has_its_schemas_name(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t number;
+        const char *name;
+    } types[] = {
+        {0, "DOM_EVENT"},
+        {1, "LAYOUT"},
+        {2, "RECALC_STYLE"},
+        {3, "PAINT"},
+        {4, "PARSE_HTML"},
+        {5, "TIMER_INSTALLED"},
+        {6, "TIMER_CLEARED"},
+        {7, "TIMER_FIRED"},
+        {8, "XHR_READY_STATE_CHANGE"},
+        {9, "XHR_LOAD"},
+        {10, "EVAL_SCRIPT"},
+        {11, "LOG_MESSAGE"},
+        {12, "NETWORK_RESOURCE_START"},
+        {13, "NETWORK_RESOURCE_RESPONSE"},
+        {14, "NETWORK_RESOURCE_FINISH"},
+        {15, "JAVASCRIPT_CALLBACK"},
+        {16, "RESOURCE_DATA_RECEIVED"},
+        {17, "GC_EVENT"},
+        {18, "MARK_DOM_CONTENT"},
+        {19, "MARK_LOAD_EVENT"},
+        {20, "SCHEDULE_RESOURCE_REQUEST"},
+        {21, "PROGRAM"},
+        {0x7FFFFFFF, "AGGREGATED_EVENTS"},
+        {0x7FFFFFFE, "TAB_CHANGED"},
+        {0x7FFFFFFD, "NETWORK_RESOURCE_UPDATE"},
+        {0x7FFFFFFC, "PROFILE_DATA"},
+        {0x7FFFFFFB, "SERVER_EVENT"},
+        {0x7FFFFFFA, "NETWORK_REQUEST_WILL_BE_SENT"},
+        {0x7FFFFFF9, "NETWORK_RESPONSE_RECEIVED"},
+        {0x7FFFFFF8, "NETWORK_DATA_RECEIVED"},
+        {0x7FFFFFF7, "NETWORK_LOADING_FINISHED"},
+        {22, "TYPE_22"},
+        {0x7FFFFFF6, "TYPE_2147483638"},
+    };
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        char record[64];
+        snprintf(record, sizeof(record), "{'type':%d,'time':0}", (int)types[i].number);
+        struct decoded decoded;
+        take_dump(&decoded, record);
+        assert_type(&decoded, 0, types[i].name, types[i].number);
+        release(&decoded);
+    }
+}
+
+static void custom_types_are_known_by_their_names_alone(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_file(&decoded, "gwt-page.html");
+    assert_type(&decoded, 0, "RemoteServiceServlet", -2);
+    assert_type(&decoded, 1, "Overhead", -3);
+    assert_type(&decoded, 3, "GarbageCollection", -4);
+    assert_type(&decoded, 4, "RemoteServiceServlet", -2);
+    assert_detail(&decoded, 0,
+                  "{'baseTime':'81234567.5','identifier':'a','note':'<div>1</div>',"
+                  "'color':'LightSkyBlue'}");
+    release(&decoded);
+    take_dump(&decoded, "{'type':-9,'time':0}");
+    assert_type(&decoded, 0, "CUSTOM_EVENT", -9);
+    assert_int_equal(note_count(&decoded, "a custom type without"), 1);
+    release(&decoded);
+}
+
+/* Eras. */
+
+static void early_numbers_become_todays(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        int32_t number;
+    } expected[] = {
+        {"RECALC_STYLE", 2},
+        {"NETWORK_RESOURCE_START", 12},
+        {"TAB_CHANGED", 0x7FFFFFFE},
+        {"NETWORK_RESOURCE_RESPONSE", 13},
+        {"PARSE_HTML", 4},
+        {"LOG_MESSAGE", 11},
+        {"PROFILE_DATA", 0x7FFFFFFC},
+        {"AGGREGATED_EVENTS", 0x7FFFFFFF},
+        {"DOM_BINDING", 18},
+        {"JAVASCRIPT_COMPILE", 19},
+        {"WINDOW_EVENT", 20},
+        {"GC_EVENT", 17},
+        {"MOUSE_HOVER_STYLE", 26},
+        {"EVENT_DISPATCH", 27},
+        {"NETWORK_RESOURCE_FINISH", 14},
+        {"NETWORK_RESOURCE_FINISH", 14},
+    };
+    struct decoded decoded;
+    decode_file(&decoded, "early.ndjson");
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_text(decoded.profile.session.version, "0.8");
+    assert_int_equal(note_count(&decoded, "a type that is not known"), 0);
+    for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+        assert_type(&decoded, i, expected[i].type, expected[i].number);
+    assert_detail(&decoded, 14, "{'requestId':'5','didFail':true,'sequence':13}");
+    assert_detail(&decoded, 15, "{'requestId':'4','didFail':false,'sequence':14}");
+    release(&decoded);
+}
+
+static void an_early_tab_change_begins_with_its_request(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_file(&decoded, "early.ndjson");
+    assert_type(&decoded, 2, "TAB_CHANGED", 0x7FFFFFFE);
+    assert_int_equal(event_at(&decoded, 2)->start_us, -1000);
+    assert_int_equal(decoded.profile.timing_count, 1);
+    assert_text(decoded.profile.timings[0].name, "early");
+    assert_int_equal(decoded.profile.timings[0].value_us, 47000);
+    release(&decoded);
+}
+
+static void todays_version_is_not_renumbered_whatever_the_data_look_like(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "<div id=\"traceData\" version=\"0.9\">"
+                        "{'type':24,'time':0,'data':{'resourceId':'4'}}"
+                        "{'type':16,'time':0,'data':{'url':'a'}}{'type':18,'time':1}</div>");
+    assert_type(&decoded, 0, "TYPE_24", 24);
+    assert_type(&decoded, 1, "RESOURCE_DATA_RECEIVED", 16);
+    assert_type(&decoded, 2, "MARK_DOM_CONTENT", 18);
+    release(&decoded);
+}
+
+static void a_page_without_a_version_is_an_early_one(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "<div id=traceData>{'type':18,'time':0,'duration':1}{'type':15,'time':2,"
+                        "'duration':1,'data':{'scriptName':'a.js','scriptLine':3}}");
+    assert_text(decoded.profile.session.version, "0.8");
+    assert_type(&decoded, 0, "DOM_BINDING", 18);
+    assert_type(&decoded, 1, "JAVASCRIPT_CALLBACK", 15);
+    assert_int_equal(decoded.profile.timing_count, 0);
+    release(&decoded);
+}
+
+static void the_numbers_of_the_unreleased_trunk_are_told_by_the_resource_id(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':2147483641,'time':0,'data':{'resourceId':'1','url':'a'}}"
+                        "{'type':2147483642,'time':0,'data':{'resourceId':'1'}}"
+                        "{'type':2147483643,'time':0,'data':{'resourceId':'1'}}"
+                        "{'type':2147483644,'time':0,'data':{'resourceId':'2'}}"
+                        "{'type':17,'time':0,'duration':1}");
+    assert_type(&decoded, 0, "NETWORK_RESOURCE_START", 12);
+    assert_type(&decoded, 1, "NETWORK_RESOURCE_RESPONSE", 13);
+    assert_type(&decoded, 2, "NETWORK_RESOURCE_FINISH", 14);
+    assert_detail(&decoded, 2, "{'requestId':'1','didFail':false}");
+    assert_detail(&decoded, 3, "{'requestId':'2','didFail':true}");
+    assert_type(&decoded, 4, "GC_EVENT", 17);
+    release(&decoded);
+}
+
+/* Details and places. */
+
+static void the_many_spellings_of_a_member_become_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record;
+        const char *detail;
+    } spellings[] = {
+        {"{'type':12,'time':0,'data':{'identifier':3}}", "{'requestId':'3'}"},
+        {"{'type':12,'time':0,'data':{'identifier':'3'}}", "{'requestId':'3'}"},
+        {"{'type':12,'time':0,'data':{'requestId':3}}", "{'requestId':'3'}"},
+        {"{'type':12,'time':0,'data':{'requestId':'1.3','identifier':4}}", "{'requestId':'1.3'}"},
+        {"{'type':2147483645,'time':0,'data':{'contentLength':9}}", "{'resourceSize':9}"},
+        {"{'type':2147483640,'time':0,'data':{'lengthReceived':9}}", "{'dataLength':9}"},
+        {"{'type':2147483645,'time':0,'data':{'connectionID':9,'cached':true}}",
+         "{'connectionId':9,'fromDiskCache':true}"},
+        {"{'type':2147483641,'time':0,'data':{'response':{'wasCached':false,'httpStatusCode':304,"
+         "'connectionID':2,'httpHeaderFields':{'connectionID':'x'}}}}",
+         "{'response':{'fromDiskCache':false,'status':304,'connectionId':2,"
+         "'headers':{'connectionID':'x'}}}"},
+        {"{'type':2147483642,'time':0,'data':{'redirectResponse':{'fromDiskCache':true}}}",
+         "{'redirectResponse':{'fromDiskCache':true}}"},
+        {"{'type':2147483644,'time':0,'data':{'format':'x','orphan':true}}",
+         "{'format':'x','isOrphaned':true}"},
+        {"{'type':5,'time':0,'data':{'timerId':'31'}}", "{'timerId':31}"},
+        {"{'type':5,'time':0,'data':{'timerId':'0TimerEvent28'}}", "{'timerId':'0TimerEvent28'}"},
+        {"{'type':5,'time':0,'stackTrace':[{'scriptName':'a','column':3},{'url':'b',"
+         "'columnNumber':4,'functionName':'f','lineNumber':5}]}",
+         "{'stackTrace':[{'url':'a','columnNumber':3},{'url':'b','columnNumber':4,"
+         "'functionName':'f','lineNumber':5}]}"},
+        {"{'type':-2,'typeName':'x','time':0,'data':{'identifier':3,'cached':1}}",
+         "{'identifier':3,'cached':1}"},
+    };
+    for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+        struct decoded decoded;
+        take_dump(&decoded, spellings[i].record);
+        assert_detail(&decoded, 0, spellings[i].detail);
+        release(&decoded);
+    }
+}
+
+static void a_detail_is_all_of_a_record_that_is_no_field_of_an_event(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(
+        &decoded,
+        "{ 'type' : 3, 'time' : 0, 'duration' : 1, 'sequence' : 5, 'hints' : [ { } ],\n"
+        "  'data' : { 'x' : -1, 'ok' : true, 'none' : null, 'list' : [ 1, [ ], { } ],\n"
+        "             'text' : 'a\\n\\u0001\\\\\\u00e9\\u0000', 'real' : 0.1, 'big' : 1e300 },\n"
+        "  'x' : 'not that of the data', 'children' : [ ] }");
+    assert_detail(&decoded, 0,
+                  "{'x':-1,'ok':true,'none':null,'list':[1,[],{}],"
+                  "'text':'a\\n\\u0001\\\\\xC3\xA9\xEF\xBF\xBD','real':0.1,'big':1e300,"
+                  "'sequence':5}");
+    release(&decoded);
+    take_dump(&decoded, "{'type':3,'data':{}}");
+    assert_int_equal(event_at(&decoded, 0)->detail.len, 0);
+    release(&decoded);
+}
+
+static void lone_surrogates_cost_a_character_not_the_record(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':11,'time':0,'data':{'message':'a\\ud800'}}{'type':1}");
+    assert_detail(&decoded, 0, "{'message':'a\xEF\xBF\xBD'}");
+    assert_int_equal(decoded.profile.event_count, 2);
+    release(&decoded);
+}
+
+static void an_event_lies_where_it_worked_else_where_it_was_called(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record;
+        const char *url; /* NULL: none */
+        int32_t line;
+    } places[] = {
+        {"{'type':10,'data':{'url':'a.js','lineNumber':7},'callerScriptName':'b.js',"
+         "'callerScriptLine':8}",
+         "a.js", 7},
+        {"{'type':15,'data':{'scriptName':'a.js','scriptLine':9}}", "a.js", 9},
+        {"{'type':1,'data':{},'callerScriptName':'b.js','callerScriptLine':8}", "b.js", 8},
+        {"{'type':5,'data':{'timerId':1},'stackTrace':[{'scriptName':'c.js','lineNumber':4},"
+         "{'url':'d.js'}]}",
+         "c.js", 4},
+        {"{'type':2147483642,'data':{'request':{'url':'e.js'}}}", "e.js", -1},
+        {"{'type':2147483641,'data':{'response':{'url':'f.js'}}}", "f.js", -1},
+        {"{'type':12,'data':{'url':'http://x/?a=1&amp;b=&lt;2&gt;'}}", "http://x/?a=1&b=<2>", -1},
+        {"{'type':10,'data':{'url':'','lineNumber':0}}", NULL, 0},
+        {"{'type':10,'data':{'url':5,'lineNumber':-1}}", NULL, -1},
+        {"{'type':1}", NULL, -1},
+    };
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        struct decoded decoded;
+        take_dump(&decoded, places[i].record);
+        if (places[i].url != NULL)
+            assert_resource(&decoded, event_at(&decoded, 0)->resource, places[i].url);
+        else
+            assert_int_equal(event_at(&decoded, 0)->resource, FP_INDEX_NONE);
+        assert_int_equal(event_at(&decoded, 0)->line, places[i].line);
+        release(&decoded);
+    }
+}
+
+/* Pages and marks. */
+
+static void marks_count_from_their_pages_begin(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t value_us;
+    } marks[] = {
+        {"cart drawn", 60000},
+        {"domContentLoaded", 100000},
+        {"load", 150000},
+        {"domContentLoaded", 40000},
+    };
+    struct decoded decoded;
+    decode_file(&decoded, "stream.ndjson");
+    assert_int_equal(decoded.profile.timing_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_text(decoded.profile.timings[i].name, marks[i].name);
+        assert_int_equal(decoded.profile.timings[i].value_us, marks[i].value_us);
+        assert_int_equal(decoded.profile.timings[i].kind, FP_TIMING_MARK);
+    }
+    release(&decoded);
+}
+
+static void a_record_of_the_last_page_that_ends_late_is_marked_from_that_page(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded,
+              "{'type':2147483646,'time':100,'data':{'url':'http://a/'}}"
+              "{'type':2147483646,'time':500,'data':{'url':'http://b/'}}"
+              "{'type':10,'time':450,'duration':80,'children':[{'type':11,'time':460,"
+              "'data':{'message':'late'}}]}{'type':11,'time':5,'data':{'message':'before'}}");
+    assert_int_equal(decoded.profile.timings[0].value_us, 360000);
+    assert_int_equal(decoded.profile.timings[1].value_us, 5000);
+    assert_text(decoded.profile.page_url, "http://a/");
+    release(&decoded);
+}
+
+static void without_a_tab_change_the_main_resource_is_the_page(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':12,'data':{'url':'http://a/x.js','isMainResource':false}}"
+                        "{'type':12,'data':{'url':'http://a/','isMainResource':true}}");
+    assert_text(decoded.profile.page_url, "http://a/");
+    release(&decoded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stream_of_records_becomes_one_timeline_of_all_events),
+        cmocka_unit_test(events_come_parents_first_and_are_numbered_in_that_order),
+        cmocka_unit_test(a_saved_page_ends_with_its_element_and_keeps_its_entities_in_details),
+        cmocka_unit_test(
+            a_page_of_another_tool_is_read_whatever_the_case_and_order_of_its_attributes),
+        cmocka_unit_test(a_posted_body_gives_its_start_and_its_records),
+        cmocka_unit_test(raw_messages_of_an_inspector_are_refused_with_the_reason),
+        cmocka_unit_test(a_single_record_is_a_dump),
+        cmocka_unit_test(an_envelope_with_a_type_of_its_own_stays_an_envelope),
+        cmocka_unit_test(records_are_split_by_braces_not_by_lines),
+        cmocka_unit_test(single_quotes_begin_strings_for_the_splitting_as_they_did_in_the_tool),
+        cmocka_unit_test(a_tail_that_was_cut_off_is_told_of_and_nothing_before_it_lost),
+        cmocka_unit_test(a_record_without_its_end_does_not_swallow_the_lines_below),
+        cmocka_unit_test(own_time_is_duration_less_that_of_the_children),
+        cmocka_unit_test(own_time_below_zero_is_kept),
+        cmocka_unit_test(what_is_missing_is_taken_as_the_tool_took_it),
+        cmocka_unit_test(fields_that_belong_together_are_kept_and_told_of_when_one_is_alone),
+        cmocka_unit_test(the_price_of_profiling_is_an_events_overhead),
+        cmocka_unit_test(every_type_has_its_schemas_name),
+        cmocka_unit_test(custom_types_are_known_by_their_names_alone),
+        cmocka_unit_test(early_numbers_become_todays),
+        cmocka_unit_test(an_early_tab_change_begins_with_its_request),
+        cmocka_unit_test(todays_version_is_not_renumbered_whatever_the_data_look_like),
+        cmocka_unit_test(a_page_without_a_version_is_an_early_one),
+        cmocka_unit_test(the_numbers_of_the_unreleased_trunk_are_told_by_the_resource_id),
+        cmocka_unit_test(the_many_spellings_of_a_member_become_one),
+        cmocka_unit_test(a_detail_is_all_of_a_record_that_is_no_field_of_an_event),
+        cmocka_unit_test(lone_surrogates_cost_a_character_not_the_record),
+        cmocka_unit_test(an_event_lies_where_it_worked_else_where_it_was_called),
+        cmocka_unit_test(marks_count_from_their_pages_begin),
+        cmocka_unit_test(a_record_of_the_last_page_that_ends_late_is_marked_from_that_page),
+        cmocka_unit_test(without_a_tab_change_the_main_resource_is_the_page),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
