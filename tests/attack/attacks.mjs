@@ -156,7 +156,10 @@ function zstdOf(length) {
   return Buffer.concat([header, ...blocks]);
 }
 
-/** Bodies of a few kilobytes that inflate to blanks: past the limit, to just below it, and in layers. */
+/**
+ * Bodies of a few kilobytes that inflate to blanks: past the limit, to just below it, and in layers.
+ * @returns {Request[]}
+ */
 function makeBombs() {
   const { constants } = zlib;
   const brotli = (/** @type {Buffer} */ text) =>
@@ -170,7 +173,7 @@ function makeBombs() {
     ['gzip', zlib.gzipSync(below)], ['deflate', zlib.deflateSync(below)], ['br', brotli(below)], ['zstd', zstdOf(63 * mib)],
     ['gzip', layered], ['gzip, gzip, gzip', layered], ['', layered],
   ];
-  return bodies.map(([encoding, body]) => ({ body, headers: encoding ? { 'content-encoding': encoding } : {} }));
+  return bodies.map(([encoding, body]) => ({ body, ...encoding && { headers: { 'content-encoding': encoding } } }));
 }
 
 /** @param {Options} options */
