@@ -1,0 +1,352 @@
+/*
+ * Speed Tracer, bad input: one row for each thing that can be wrong, with what becomes of it. Each
+ * row of a dump that is taken stands between two good records, which must both be there.
+ */
+#include "dump_test.h"
+
+/* What is refused of a dump, and what is told of but taken. */
+struct bad_record {
+    const char *title;
+    const char *record; /* ' stands for " */
+    const char *note;   /* the first words of what is told */
+    uint32_t read;      /* records in it, children included */
+    uint32_t kept;
+};
+
+static const struct bad_record bad_records[] = {
+    {"no JSON: a number that ends with a dot", "{'type':1,'time':1.}", "a record that is not", 1,
+     0},
+    {"no JSON: a comma too many", "{'type':1,}", "a record that is not", 1, 0},
+    {"no JSON: two values for one member", "{'type':1 2}", "a record that is not", 1, 0},
+    {"no JSON: a bare word", "{'type':one}", "a record that is not", 1, 0},
+    {"no JSON: NaN", "{'type':1,'time':NaN}", "a record that is not", 1, 0},
+    {"no JSON: Infinity", "{'type':1,'time':Infinity}", "a record that is not", 1, 0},
+    {"no JSON: a number beyond a double", "{'type':1,'time':1e999}", "a record that is not", 1, 0},
+    {"no JSON: a comment", "{/* */'type':1}", "a record that is not", 1, 0},
+    {"no JSON: markup that a browser put in", "{'type':1,'data':{'a':<b>x</b>}}",
+     "a record that is not", 1, 0},
+    {"no JSON: a control character", "{'type':1,'data':{'a':'\x01'}}", "a record that is not", 1,
+     0},
+    {"no JSON: an unknown escape", "{'type':1,'data':{'a':'\\x'}}", "a record that is not", 1, 0},
+    {"no JSON: brackets that do not match", "{'type':1,'data':{'a':[}]}}", "a record that is not",
+     1, 0},
+    {"no JSON: a brace without members", "{{}}", "a record that is not", 1, 0},
+    {"invalid UTF-8: a lone continuation byte", "{'type':1,'data':{'a':'\x80'}}",
+     "a record that is not", 1, 0},
+    {"invalid UTF-8: Latin-1", "{'type':1,'data':{'a':'caf\xE9'}}", "a record that is not", 1, 0},
+    {"invalid UTF-8: an overlong slash", "{'type':1,'data':{'a':'\xC0\xAF'}}",
+     "a record that is not", 1, 0},
+    {"invalid UTF-8: a surrogate", "{'type':1,'data':{'a':'\xED\xA0\x80'}}", "a record that is not",
+     1, 0},
+    {"a type that is a text", "{'type':'Layout'}", "a type that is no whole", 1, 0},
+    {"a type that is a fraction", "{'type':1.5}", "a type that is no whole", 1, 0},
+    {"a type beyond 32 bits", "{'type':2147483648}", "a type that is no whole", 1, 0},
+    {"a type below 32 bits", "{'type':-2147483649}", "a type that is no whole", 1, 0},
+    {"a type that is an array", "{'type':[1]}", "a type that is no whole", 1, 0},
+    {"a type that is true", "{'type':true}", "a type that is no whole", 1, 0},
+    {"a time that is a text", "{'type':1,'time':'3'}", "a time that is no number", 1, 0},
+    {"a time that is an object", "{'type':1,'time':{}}", "a time that is no number", 1, 0},
+    {"a huge time", "{'type':1,'time':9007199254741}", "a time that is no number", 1, 0},
+    {"a time hugely below zero", "{'type':1,'time':-1e300}", "a time that is no number", 1, 0},
+    {"a duration that is a text", "{'type':1,'time':0,'duration':'3'}", "a duration that is no", 1,
+     0},
+    {"a huge duration", "{'type':1,'time':0,'duration':1e14}", "a duration that is no", 1, 0},
+    {"a duration below zero", "{'type':1,'time':0,'duration':-0.0001}", "a duration below", 1, 0},
+    {"children that are an object", "{'type':1,'children':{}}", "children that are no", 1, 0},
+    {"children that are a number", "{'type':1,'children':3}", "children that are no", 1, 0},
+    {"data that are an array", "{'type':1,'data':[]}", "data that is no object", 1, 0},
+    {"data that are a text", "{'type':1,'data':'x'}", "data that is no object", 1, 0},
+    {"a child that is a number", "{'type':1,'children':[4,{'type':2}]}",
+     "a value that is no object", 3, 2},
+    {"a child that is null", "{'type':1,'children':[null]}", "a value that is no object", 2, 1},
+    {"a bad child between good ones",
+     "{'type':1,'children':[{'type':2},{'type':'x'},{'type':3,'children':[{'type':4}]}]}",
+     "a type that is no whole", 5, 4},
+    {"a bad record with children",
+     "{'type':1,'duration':-1,'children':[{'type':2,'children':[1]}]}", "a duration below", 3, 0},
+    {"a raw message of an inspector among records", "{'method':'Page.x','type':'x'}",
+     "a type that is no whole", 1, 0},
+    {"a posted body among records", "{'header':{},'data':[{'type':1}]}", "data that is no object",
+     1, 0},
+    {"an inspector's record with texts for types", "{'type':'Layout','startTime':1,'endTime':2}",
+     "a type that is no whole", 1, 0},
+    {"words between records", "and then", "something between", 0, 0},
+    {"braces between records", "}}}}", "something between", 0, 0},
+    {"a control character between records", "\x7F", "something between", 0, 0},
+    {"a time below zero", "{'type':1,'time':-3}", "a time below zero", 1, 1},
+    {"an unknown type", "{'type':4711}", "a type that is not known", 1, 1},
+    {"a custom type whose name is a number", "{'type':-2,'typeName':7}", "a custom type without", 1,
+     1},
+    {"a profile in another format", "{'type':2147483644,'data':{'format':'jsc','profileData':'x'}}",
+     "a JavaScript profile", 1, 1},
+    {"a profile without a text", "{'type':2147483644,'data':{'format':'v8'}}",
+     "a JavaScript profile", 1, 1},
+    {"a profile that is no log",
+     "{'type':15,'data':{'format':'v8','profileData':'tick,zz,0,0\\n'}}", "a line of a V8 profile",
+     1, 1},
+    {"a line in a URL's place that is no number",
+     "{'type':10,'data':{'url':'a','lineNumber':'x'},'time':-1}", "a time below zero", 1, 1},
+};
+
+static bool is_as_expected(const struct decoded *decoded, const struct bad_record *bad)
+{
+    const struct fp_profile *profile = &decoded->profile;
+    return decoded->verdict == FP_FORMAT_OK && profile->event_count == bad->kept + 2 &&
+           profile->session.records_read == bad->read + 2 &&
+           profile->session.records_kept == bad->kept + 2 && note_count(decoded, bad->note) == 1 &&
+           profile->events[0].type_number == 0 &&
+           profile->events[profile->event_count - 1].type_number == 9;
+}
+
+/* separator: what stands around the bad record. False when some row did not come out as expected.
+ */
+static bool all_are_as_expected(const char *separator)
+{
+    bool all = true;
+    for (size_t i = 0; i < sizeof(bad_records) / sizeof(bad_records[0]); i++) {
+        const struct bad_record *bad = &bad_records[i];
+        char dump[512];
+        snprintf(dump, sizeof(dump), "{'type':0,'time':0}%s%s%s{'type':9,'time':0}", separator,
+                 bad->record, separator);
+        struct decoded decoded;
+        decode_dump(&decoded, dump);
+        if (!is_as_expected(&decoded, bad)) {
+            all = false;
+            print_error("%s: verdict %d, %u read, %u kept, %u notes\n", bad->title,
+                        (int)decoded.verdict, decoded.profile.session.records_read,
+                        decoded.profile.session.records_kept, note_count(&decoded, bad->note));
+        }
+        release(&decoded);
+    }
+    return all;
+}
+
+static void a_bad_record_takes_no_good_one_with_it(void **state)
+{
+    (void)state;
+    assert_true(all_are_as_expected("\n"));
+    assert_true(all_are_as_expected("\r\n \r\n"));
+    assert_true(all_are_as_expected(""));
+}
+
+static void notes_say_where_the_first_one_is(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':1,'time':0} x\n{'type':'a'}{'type':'b'}");
+    assert_int_equal(decoded.profile.session.note_count, 2);
+    const struct fp_profile_note *notes = decoded.profile.session.notes;
+    assert_true(notes[0].is_refusal);
+    assert_int_equal(notes[0].count, 2);
+    assert_int_equal(notes[0].first_offset, 22);
+    assert_false(notes[1].is_refusal);
+    assert_int_equal(notes[1].first_offset, 20);
+    release(&decoded);
+}
+
+/* Whole uploads that are refused. */
+struct bad_dump {
+    const char *title;
+    const char *body;
+    const char *hint;
+    enum fp_format_verdict verdict;
+    const char *pointer; /* NULL: none */
+    int64_t offset;
+    const char *detail; /* its beginning */
+};
+
+static const struct bad_dump bad_dumps[] = {
+    {"nothing", "", "speed-tracer", FP_FORMAT_INVALID, NULL, 0, "there is no record"},
+    {"words", "hello", "speed-tracer", FP_FORMAT_INVALID, NULL, 5, "there is no record"},
+    {"a page of something else", " <html><body>{'type':1}</body></html>", "", FP_FORMAT_MALFORMED,
+     NULL, 1, "this is an HTML page without"},
+    {"a page that ends in a tag", "<div id='traceData", "", FP_FORMAT_INVALID, NULL, 18,
+     "there is no record"},
+    {"a page that ends in an attribute's name", "<div id", "", FP_FORMAT_MALFORMED, NULL, 0,
+     "this is an HTML page"},
+    {"a page with nothing in its element", "<div id='traceData'>\n</div>", "", FP_FORMAT_INVALID,
+     NULL, 27, "there is no record"},
+    {"a page of raw messages", "<div ISRAW=true id=traceData>{'type':1}", "", FP_FORMAT_UNSUPPORTED,
+     NULL, 29, "this page holds raw messages"},
+    {"raw messages", "{'method':'Timeline.eventRecorded','record':{}}{}", "", FP_FORMAT_UNSUPPORTED,
+     NULL, 0, "these are messages of a browser's inspector"},
+    {"a posted body whose data are an object", "{'header':{'timeStamp':1},'data':{'0':{}}}", "",
+     FP_FORMAT_INVALID, "/data", -1, "data must be an array"},
+    {"a posted body without records", "{'header':{'timeStamp':1},'data':[]}", "", FP_FORMAT_INVALID,
+     NULL, 36, "there is no record"},
+    {"a posted body of bad records", "{'header':{},'data':[3,{'type':'x'}]}", "", FP_FORMAT_INVALID,
+     NULL, 0, "none of the 2 records could be taken; the first fault is a value that is no object"},
+    {"bad records alone", "{'type':1,'time':'x'}\n{'type':2,'time':'x'}", "", FP_FORMAT_INVALID,
+     NULL, 0, "none of the 2 records could be taken; the first fault is a time"},
+    {"no JSON at all in its braces", "x {a}{b}", "speed-tracer", FP_FORMAT_MALFORMED, NULL, 2,
+     "none of the 2 records could be taken; the first fault is a record that is not JSON"},
+    {"one record that was cut off", "{'type':1,'time'", "speed-tracer", FP_FORMAT_MALFORMED, NULL,
+     0, "none of the 0 records"},
+    {"one record that was cut off, and no word of the format", "{'type':1,'time'", "",
+     FP_FORMAT_MALFORMED, NULL, 16, "not JSON: it ends too early"},
+    {"an envelope that was cut off", "{'trace':{'frames':[{}],'type':1}", "", FP_FORMAT_MALFORMED,
+     NULL, 33, "not JSON: it ends too early"},
+    {"two envelopes", "{'coverage':'quota'}{'type':1}", "", FP_FORMAT_MALFORMED, NULL, 20,
+     "not JSON: there is more"},
+    {"a dump where the address says a trace", "{'type':1}{'type':2}", "self-profile",
+     FP_FORMAT_MALFORMED, NULL, 10, "not JSON: there is more"},
+    {"a record where the address says timings", "{'type':1}", "user-timing", FP_FORMAT_INVALID, "",
+     -1, "the address says ?format=user-timing, but the body is speed-tracer"},
+};
+
+static void what_is_no_dump_is_refused_with_its_place(void **state)
+{
+    (void)state;
+    bool all = true;
+    for (size_t i = 0; i < sizeof(bad_dumps) / sizeof(bad_dumps[0]); i++) {
+        const struct bad_dump *bad = &bad_dumps[i];
+        struct decoded decoded;
+        fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+        decode_limited(&decoded, json_of(&decoded.arena, bad->body), bad->hint, &dump_limits);
+        const struct fp_format_error *error = &decoded.error;
+        bool is_right = decoded.verdict == bad->verdict && error->offset == bad->offset &&
+                        error->has_pointer == (bad->pointer != NULL) &&
+                        strncmp(error->detail, bad->detail, strlen(bad->detail)) == 0 &&
+                        (bad->pointer == NULL || strcmp(error->pointer, bad->pointer) == 0);
+        if (!is_right)
+            print_error("%s: verdict %d, pointer %s, offset %lld: %s\n", bad->title,
+                        (int)decoded.verdict, error->has_pointer ? error->pointer : "none",
+                        (long long)error->offset, error->detail);
+        all = all && is_right;
+        release(&decoded);
+    }
+    assert_true(all);
+}
+
+/* Limits. */
+
+static void assert_over(const char *text, const struct fp_format_limits *limits, const char *detail)
+{
+    struct decoded decoded;
+    fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+    decode_limited(&decoded, json_of(&decoded.arena, text), "", limits);
+    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_non_null(strstr(decoded.error.detail, detail));
+    assert_true(decoded.error.offset >= 0);
+    release(&decoded);
+}
+
+static void each_limit_says_its_name(void **state)
+{
+    (void)state;
+    struct fp_format_limits limits = dump_limits;
+    limits.entries = 2;
+    assert_over("{'type':1}{'type':2,'children':[{'type':3}]}", &limits, "(limits.entries)");
+    limits = dump_limits;
+    limits.resources = 1;
+    assert_over("{'type':10,'data':{'url':'a'}}{'type':10,'data':{'url':'b'}}", &limits,
+                "(limits.resources)");
+    limits = dump_limits;
+    limits.json_depth = 4;
+    assert_over("{'type':1}{'type':2,'data':{'a':[[1]],'b':[[[]]]}}", &limits,
+                "(limits.json_depth)");
+    assert_over("{'type':1}{'type':2,'children':[{'children':[{}]}]}", &limits,
+                "(limits.json_depth)");
+}
+
+/* opening, 10,000 times, inside a record that follows a good one. */
+static void assert_too_deep(const char *opening)
+{
+    enum { DEPTH = 10000 };
+    const size_t len = strlen(opening);
+    char *body = malloc(64 + DEPTH * len);
+    assert_non_null(body);
+    size_t at = (size_t)snprintf(body, 64, "{\"type\":1}\n{\"type\":2,\"data\":{\"a\":");
+    for (int i = 0; i < DEPTH; i++, at += len)
+        memcpy(body + at, opening, len);
+    struct decoded decoded;
+    fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+    decode_limited(&decoded, (struct fp_str){body, at}, "", &dump_limits);
+    /* It is cut off, besides: what came before it is taken. */
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.profile.event_count, 1);
+    release(&decoded);
+    free(body);
+}
+
+static void nesting_10000_deep_is_refused_cleanly(void **state)
+{
+    (void)state;
+    enum { DEPTH = 10000 };
+    assert_too_deep("[");
+    assert_too_deep("{\"a\":");
+    static char body[2 * DEPTH + 64];
+    size_t at = (size_t)snprintf(body, 64, "{\"type\":1}{\"type\":2,\"children\":");
+    memset(body + at, '[', DEPTH);
+    memset(body + at + DEPTH, ']', DEPTH);
+    body[at + 2 * DEPTH] = '}';
+    struct decoded decoded;
+    fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+    decode_limited(&decoded, (struct fp_str){body, at + 2 * DEPTH + 1}, "", &dump_limits);
+    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.error.offset, 10);
+    release(&decoded);
+}
+
+static void an_arena_that_is_too_small_is_no_other_error(void **state)
+{
+    (void)state;
+    const char body[] = "{\"type\":1}{\"type\":-2,\"typeName\":\"a\",\"data\":{\"url\":\"b\"}}"
+                        "{\"type\":15,\"data\":{\"format\":\"v8\",\"profileData\":"
+                        "\"code-creation,Stub,1000,9,\\\"x\\\"\\ntick,1000,0,0\"}}";
+    bool taken = false;
+    bool refused = false;
+    for (size_t max = 1024; max < 1024 * 1024; max += 3000) {
+        struct decoded decoded;
+        fp_arena_init(&decoded.arena, max);
+        decode_limited(&decoded, fp_str_of(body), "speed-tracer", &dump_limits);
+        assert_true(decoded.verdict == FP_FORMAT_OK || decoded.verdict == FP_FORMAT_MEMORY);
+        taken = taken || decoded.verdict == FP_FORMAT_OK;
+        refused = refused || decoded.verdict == FP_FORMAT_MEMORY;
+        release(&decoded);
+    }
+    assert_true(taken && refused);
+}
+
+/* Cut at every byte. */
+
+static void a_dump_cut_anywhere_gives_all_whole_records_before_the_cut(void **state)
+{
+    (void)state;
+    static const char body[] = "{\"type\":7,\"time\":1,\"duration\":3,\"data\":{\"timerId\":3},"
+                               "\"children\":[{\"type\":5}]}\n"
+                               "{\"type\":11,\"time\":2,\"data\":{\"message\":\"{ a \\\" ' }\"}}\n"
+                               "{\"type\":-2,\"typeName\":\"x\",\"time\":3}";
+    const char *const ends[] = {strchr(body, '\n'), strrchr(body, '\n'), body + sizeof(body) - 1};
+    for (size_t len = 0; len < sizeof(body); len++) {
+        uint32_t expected = 0;
+        for (size_t i = 0; i < 3; i++)
+            if (body + len >= ends[i])
+                expected += i == 0 ? 2 : 1;
+        struct decoded decoded;
+        fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+        decode_limited(&decoded, (struct fp_str){body, len}, "speed-tracer", &dump_limits);
+        if (expected > 0) {
+            assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+            assert_int_equal(decoded.profile.event_count, expected);
+        } else {
+            assert_int_not_equal(decoded.verdict, FP_FORMAT_OK);
+            assert_true(decoded.error.detail[0] != '\0');
+        }
+        release(&decoded);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bad_record_takes_no_good_one_with_it),
+        cmocka_unit_test(notes_say_where_the_first_one_is),
+        cmocka_unit_test(what_is_no_dump_is_refused_with_its_place),
+        cmocka_unit_test(each_limit_says_its_name),
+        cmocka_unit_test(nesting_10000_deep_is_refused_cleanly),
+        cmocka_unit_test(an_arena_that_is_too_small_is_no_other_error),
+        cmocka_unit_test(a_dump_cut_anywhere_gives_all_whole_records_before_the_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
