@@ -234,11 +234,11 @@ struct work {
     size_t upload_count;
 };
 
-/* The maximum of one upload is reached, unless it was the machine that had no memory: that passes.
- */
+/* Either the maximum of one upload is reached, or the machine has no memory: that passes. */
 static void set_memory_problem(struct work *work)
 {
-    if (work->bench->arena.starved || work->bench->record.starved) {
+    const struct fp_buf *record = &work->bench->record;
+    if (!work->bench->arena.full && (!record->failed || record->starved)) {
         set_deferred(work->problem, RETRY_BUSY_S, no_memory);
         return;
     }

@@ -42,13 +42,12 @@ static size_t next_block_cap(const struct fp_arena *arena, size_t len)
 static bool add_block(struct fp_arena *arena, size_t len)
 {
     size_t cap = next_block_cap(arena, len);
+    arena->full = arena->full || cap == 0;
     if (cap == 0)
         return false;
     struct fp_arena_block *block = malloc(sizeof(*block) + cap);
-    if (block == NULL) {
-        arena->starved = true;
+    if (block == NULL)
         return false;
-    }
     block->older = arena->block;
     block->cap = cap;
     block->used = 0;
@@ -114,7 +113,7 @@ void fp_arena_clear(struct fp_arena *arena)
     }
     arena->block = kept;
     arena->used_bytes = 0;
-    arena->starved = false;
+    arena->full = false;
     if (kept != NULL) {
         kept->older = NULL;
         kept->used = 0;
@@ -130,5 +129,5 @@ void fp_arena_release(struct fp_arena *arena)
         arena->block = older;
     }
     arena->used_bytes = 0;
-    arena->starved = false;
+    arena->full = false;
 }

@@ -15,7 +15,7 @@ struct fp_arena {
     struct fp_arena_block *block; /* the newest; older ones hang behind it */
     size_t used_bytes;            /* handed out by malloc so far, headers included */
     size_t max_bytes;
-    bool starved; /* the machine had no memory, though the maximum was not reached */
+    bool full; /* max_bytes has refused something; else it was the machine that had no memory */
 };
 
 /* Makes an empty arena that never holds more than max_bytes. Allocates nothing yet. */
@@ -34,7 +34,7 @@ void *fp_arena_array(struct fp_arena *arena, size_t count, size_t size) FP_MUST_
 /* Copies str into the arena (a NUL follows it, outside its length). False when out of memory. */
 bool fp_arena_copy(struct fp_arena *arena, struct fp_str str, struct fp_str *copy) FP_MUST_CHECK;
 
-/* Forgets everything handed out, and that it starved, keeping one block for reuse. */
+/* Forgets everything handed out, and that it was full, keeping one block for reuse. */
 void fp_arena_clear(struct fp_arena *arena);
 
 /* Gives all memory back. The arena may be used again. */

@@ -38,12 +38,6 @@ static enum fp_format_verdict grow_to(struct fp_inflated *out, size_t cap)
     return FP_FORMAT_OK;
 }
 
-enum fp_format_verdict fp_inflated_starve(struct fp_inflated *out)
-{
-    out->arena->starved = true;
-    return fp_format_fail_memory(out->error);
-}
-
 enum fp_format_verdict fp_inflated_grow(struct fp_inflated *out)
 {
     if (out->cap >= out->max)
@@ -162,7 +156,7 @@ static enum fp_format_verdict inflate_deflate(enum codec codec, struct fp_str bo
 {
     struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
     if (decompressor == NULL)
-        return fp_inflated_starve(out);
+        return fp_format_fail_memory(out->error);
     enum fp_format_verdict verdict = inflate_members(decompressor, codec, body, out);
     libdeflate_free_decompressor(decompressor);
     return verdict;

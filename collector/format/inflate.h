@@ -19,9 +19,6 @@ struct fp_inflated {
 /* Makes room for at least one more byte. Fails with 413 at the maximum, 503 when memory is out. */
 enum fp_format_verdict fp_inflated_grow(struct fp_inflated *out) FP_MUST_CHECK;
 
-/* A codec had no memory for itself. */
-enum fp_format_verdict fp_inflated_starve(struct fp_inflated *out);
-
 /* Decompress a whole body, appending to out. A second zstd frame may follow the first. */
 enum fp_format_verdict fp_inflate_brotli(struct fp_str body, struct fp_inflated *out) FP_MUST_CHECK;
 enum fp_format_verdict fp_inflate_zstd(struct fp_str body, struct fp_inflated *out) FP_MUST_CHECK;

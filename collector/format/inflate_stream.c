@@ -47,7 +47,8 @@ static enum fp_format_verdict run_brotli(BrotliDecoderState *state, struct fp_st
         if (result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT)
             return fail_cut_off(out, "br");
         if (result == BROTLI_DECODER_RESULT_ERROR)
-            return has_no_memory(state) ? fp_inflated_starve(out) : fail_damaged(out, "br");
+            return has_no_memory(state) ? fp_format_fail_memory(out->error)
+                                        : fail_damaged(out, "br");
         enum fp_format_verdict verdict = fp_inflated_grow(out);
         if (verdict != FP_FORMAT_OK)
             return verdict;
@@ -62,7 +63,7 @@ enum fp_format_verdict fp_inflate_brotli(struct fp_str body, struct fp_inflated 
 {
     BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
     if (state == NULL)
-        return fp_inflated_starve(out);
+        return fp_format_fail_memory(out->error);
     enum fp_format_verdict verdict = run_brotli(state, body, out);
     BrotliDecoderDestroyInstance(state);
     return verdict;
@@ -77,7 +78,7 @@ static enum fp_format_verdict run_zstd(ZSTD_DCtx *context, struct fp_str body,
         ZSTD_outBuffer to = {out->data, out->cap, out->len};
         left = ZSTD_decompressStream(context, &to, &in);
         if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
-            return fp_inflated_starve(out);
+            return fp_format_fail_memory(out->error);
         if (ZSTD_isError(left))
             return fail_damaged(out, "zstd");
         out->len = to.pos;
@@ -98,10 +99,10 @@ enum fp_format_verdict fp_inflate_zstd(struct fp_str body, struct fp_inflated *o
         return fail_cut_off(out, "zstd");
     ZSTD_DCtx *context = ZSTD_createDCtx();
     if (context == NULL)
-        return fp_inflated_starve(out);
+        return fp_format_fail_memory(out->error);
     enum fp_format_verdict verdict;
     if (ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX)))
-        verdict = fp_inflated_starve(out);
+        verdict = fp_format_fail_memory(out->error);
     else
         verdict = run_zstd(context, body, out);
     ZSTD_freeDCtx(context);

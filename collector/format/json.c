@@ -23,8 +23,10 @@ union block_header {
 
 static bool charge(struct fp_arena *arena, size_t len)
 {
-    if (len > arena->max_bytes - arena->used_bytes)
+    if (len > arena->max_bytes - arena->used_bytes) {
+        arena->full = true;
         return false;
+    }
     arena->used_bytes += len;
     return true;
 }
@@ -41,7 +43,6 @@ static void *charged_resize(struct fp_arena *arena, union block_header *old, siz
     if (block == NULL) {
         if (len > old_len)
             arena->used_bytes -= len - old_len;
-        arena->starved = true;
         return NULL;
     }
     if (len < old_len)

@@ -1,0 +1,382 @@
+/*
+ * An upload's whole road, from the socket to the rows that the database gets: whichever allocation
+ * fails, the upload is counted as it should be or deferred with 503, and the next one goes through.
+ */
+#include "failing.h"
+
+#include "collector/base/clock.h"
+#include "collector/config.h"
+#include "collector/rollup/record.h"
+#include "collector/rollup/rollup.h"
+#include "collector/store/copy_binary.h"
+#include "tests/unit/http/still.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum {
+    BODY_MAX = 1 << 20,
+    BYTES_MAX = 16 << 20,
+    REPLY_MAX = 16 * 1024,
+    OWED_MAX = 8, /* records that are acknowledged and not read back yet */
+};
+
+#define PATIENCE_US (20 * FP_US_PER_S)
+
+static struct {
+    char directory[64];
+    struct fp_metrics *metrics;
+    struct fp_rules *rules;
+    struct fp_spool *spool;
+    struct fp_ingest *ingest;
+    struct fp_arena arena; /* of what is read back */
+    struct fp_rollup rollup;
+    struct fp_buf bytes;
+} road;
+
+/* A body, and what becomes of it. */
+struct body {
+    const char *file;
+    const char *encoding;
+    const char *boundary;
+    char bytes[BODY_MAX];
+    size_t len;
+    struct fp_buf record; /* what the first, undisturbed run wrote, without times */
+    size_t copied_len;    /* of its rows */
+    size_t overflowed;    /* names, so far */
+};
+
+/* ---- the house ---- */
+
+static void load_rules(void)
+{
+    static const char settings[] = "listen: 127.0.0.1:8600\n"
+                                   "database: dbname=x\n"
+                                   "spool: {path: /s}\n"
+                                   "sites: [{name: shop, key: pk, origins: "
+                                   "[\"https://shop.example\"], routes: [/product/:id]}]\n";
+    char name[128];
+    snprintf(name, sizeof(name), "%s/fleetprof.yaml", road.directory);
+    FILE *file = fopen(name, "w");
+    assert_true(file != NULL && fputs(settings, file) >= 0 && fclose(file) == 0);
+    struct fp_config *config = fp_config_load(name, &road.bytes);
+    if (config == NULL)
+        fail_msg("%.*s", (int)road.bytes.len, (const char *)road.bytes.data);
+    road.rules = fp_rules_ref(config->rules);
+    fp_config_free(config);
+}
+
+static int build(void **state)
+{
+    (void)state;
+    snprintf(road.directory, sizeof(road.directory), "/tmp/fleetprof-allocation-XXXXXX");
+    assert_non_null(mkdtemp(road.directory));
+    fp_buf_init(&road.bytes, BYTES_MAX);
+    fp_arena_init(&road.arena, BYTES_MAX);
+    fp_rollup_init(&road.rollup, BYTES_MAX / 2, BYTES_MAX);
+    road.metrics = fp_metrics_create();
+    assert_non_null(road.metrics);
+    load_rules();
+    char path[128];
+    snprintf(path, sizeof(path), "%s/spool", road.directory);
+    const struct fp_spool_settings settings = {
+        .path = path, .max_bytes = 256 << 20, .segment_bytes = 16 << 20};
+    assert_int_equal(fp_spool_open(&settings, road.metrics, &road.spool, NULL), FP_SPOOL_OK);
+    return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+static int demolish(void **state)
+{
+    (void)state;
+    fp_spool_close(road.spool);
+    fp_rules_unref(road.rules);
+    fp_metrics_free(road.metrics);
+    fp_rollup_release(&road.rollup);
+    fp_arena_release(&road.arena);
+    fp_buf_release(&road.bytes);
+    return nftw(road.directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static int make_ingest(void **state)
+{
+    (void)state;
+    road.ingest = fp_ingest_create(road.spool, road.metrics, road.rules, 1);
+    return road.ingest == NULL;
+}
+
+static int free_ingest(void **state)
+{
+    (void)state;
+    fp_ingest_free(road.ingest);
+    road.ingest = NULL;
+    return 0;
+}
+
+static void load_body(struct body *body)
+{
+    char name[512];
+    snprintf(name, sizeof(name), "%s/%s", body->file[0] == '/' ? "" : FP_TEST_BODIES, body->file);
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    body->len = fread(body->bytes, 1, sizeof(body->bytes), file);
+    assert_true(body->len > 0 && fclose(file) == 0);
+    fp_buf_init(&body->record, BYTES_MAX);
+}
+
+/* ---- in ---- */
+
+struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t told;
+    bool is_told;
+};
+
+static void tell(void *context)
+{
+    struct waiter *waiter = context;
+    pthread_mutex_lock(&waiter->lock);
+    waiter->is_told = true;
+    pthread_cond_signal(&waiter->told);
+    pthread_mutex_unlock(&waiter->lock);
+}
+
+static void commit(struct fp_ticket *ticket)
+{
+    struct waiter waiter = {.lock = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_COND_INITIALIZER};
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_US / FP_US_PER_S;
+    ticket->done = tell;
+    ticket->context = &waiter;
+    fp_ingest_commit(ticket);
+    int error = 0;
+    pthread_mutex_lock(&waiter.lock);
+    while (!waiter.is_told && error == 0)
+        error = pthread_cond_timedwait(&waiter.told, &waiter.lock, &until);
+    pthread_mutex_unlock(&waiter.lock);
+    assert_int_equal(error, 0);
+    while (fp_ingest_committing(road.ingest) > 0)
+        sched_yield();
+}
+
+/* Sends it in; false: deferred. */
+static bool send_in(const struct body *body)
+{
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+    const struct fp_upload upload = {
+        .rules = road.rules,
+        .site = &road.rules->sites[0],
+        .body = {body->bytes, body->len},
+        .encoding = fp_str_of(body->encoding),
+        .boundary = fp_str_of(body->boundary),
+        .user_agent = FP_STR("Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36"),
+    };
+    uint64_t tail = fp_spool_tail(road.spool);
+    bool sent = fp_ingest_prepare(road.ingest, &upload, &ticket, &problem);
+    if (sent) {
+        commit(&ticket);
+        sent = fp_ingest_outcome(&ticket, &problem);
+    }
+    if (sent)
+        return true;
+    if (problem.status != 503 || problem.retry_s == 0)
+        fail_msg("%s is answered with %u: %s", body->file, problem.status, problem.detail);
+    assert_int_equal(fp_spool_tail(road.spool), tail);
+    return false;
+}
+
+/* ---- out ---- */
+
+static size_t count_overflowed(void)
+{
+    size_t count = 0;
+    for (enum fp_metric kind = FP_METRIC_NAMES_OVERFLOWED_FRAME;
+         kind <= FP_METRIC_NAMES_OVERFLOWED_SEGMENT; kind++)
+        count += (size_t)fp_metrics_get(road.metrics, kind);
+    return count;
+}
+
+/* The record again, without what differs from run to run. False: no memory. */
+static bool normalise(const struct fp_record *record)
+{
+    fp_buf_clear(&road.bytes);
+    for (size_t i = 0; i < record->count; i++) {
+        record->deltas[i].received_us = 0;
+        fp_record_add(&road.bytes, &record->deltas[i]);
+    }
+    return !road.bytes.failed;
+}
+
+/* When a table of known names could not grow, names are counted under (overflow) instead. */
+static void compare(struct body *body)
+{
+    size_t overflowed = count_overflowed();
+    if (body->record.len == 0)
+        fp_buf_add(&body->record, road.bytes.data, road.bytes.len);
+    if (overflowed == body->overflowed) {
+        assert_int_equal(road.bytes.len, body->record.len);
+        assert_memory_equal(road.bytes.data, body->record.data, body->record.len);
+    }
+    body->overflowed = overflowed;
+}
+
+static bool copy_rows(void)
+{
+    fp_buf_clear(&road.bytes);
+    fp_copy_begin(&road.bytes);
+    for (enum fp_target_id id = 0; id < FP_TARGET_COUNT; id++) {
+        const struct fp_target *target = fp_target(id);
+        struct fp_rows *rows = &road.rollup.tables[target->source];
+        if (!fp_rows_sort(rows))
+            return false;
+        for (size_t i = 0; i < rows->count; i++)
+            fp_copy_row(target, fp_rows_sorted(rows, i), &road.bytes);
+    }
+    fp_copy_end(&road.bytes);
+    return !road.bytes.failed;
+}
+
+static bool roll_up(const struct fp_record *record)
+{
+    const struct fp_rollup_clock clock = {.now_us = fp_clock_real_us()};
+    fp_rollup_clear(&road.rollup, &clock);
+    for (size_t i = 0; i < record->count; i++) {
+        enum fp_rollup_result result = fp_rollup_add(&road.rollup, &record->deltas[i]);
+        if (result == FP_ROLLUP_NO_ROOM)
+            return false;
+        assert_int_equal(result, FP_ROLLUP_COUNTED);
+    }
+    return copy_rows();
+}
+
+/* Brings one record to the rows; false: no memory, it can be tried again. */
+static bool bring_out(struct body *body, const struct fp_spool_record *read)
+{
+    struct fp_record record;
+    fp_arena_clear(&road.arena);
+    enum fp_delta_error error = fp_record_decode(read->bytes, read->len, &road.arena, &record);
+    if (error != FP_DELTA_OK) {
+        assert_int_equal(error, FP_DELTA_MEMORY);
+        return false;
+    }
+    /* Before the time of receipt is taken away. */
+    if (!roll_up(&record))
+        return false;
+    if (body->copied_len == 0)
+        body->copied_len = road.bytes.len;
+    if (count_overflowed() == body->overflowed)
+        assert_int_equal(road.bytes.len, body->copied_len);
+    if (!normalise(&record))
+        return false;
+    compare(body);
+    return true;
+}
+
+/* Brings out all that was acknowledged. */
+static bool bring_all_out(struct body *body, size_t *brought)
+{
+    struct fp_spool_batch batch;
+    for (;;) {
+        enum fp_spool_error error =
+            fp_spool_read(road.spool, fp_spool_position(road.spool), BYTES_MAX, OWED_MAX, &batch);
+        if (error != FP_SPOOL_OK) {
+            assert_int_equal(error, FP_SPOOL_MEMORY);
+            return false;
+        }
+        if (batch.count == 0)
+            return true;
+        for (size_t i = 0; i < batch.count; i++, (*brought)++) {
+            if (!bring_out(body, &batch.records[i]))
+                return false;
+            assert_int_equal(fp_spool_trim(road.spool, batch.records[i].sequence), FP_SPOOL_OK);
+        }
+    }
+}
+
+/* ---- scenarios ---- */
+
+static size_t owed; /* acknowledged, and not brought out yet */
+
+static enum outcome finish(struct body *body, bool sent)
+{
+    size_t brought = 0;
+    owed += sent;
+    bool out = bring_all_out(body, &brought);
+    assert_true(brought <= owed);
+    owed -= brought;
+    if (out)
+        assert_int_equal(owed, 0);
+    return sent && out ? DONE : REFUSED;
+}
+
+static enum outcome upload(void *context)
+{
+    struct body *body = context;
+    bool sent = send_in(body);
+    return finish(body, sent);
+}
+
+/* The first upload after a start, when no name is known. */
+static enum outcome upload_first(void *context)
+{
+    struct body *body = context;
+    if (make_ingest(NULL) != 0)
+        return REFUSED;
+    enum outcome outcome = upload(body);
+    free_ingest(NULL);
+    return outcome;
+}
+
+static void check_body(struct scenario scenario, struct body *body)
+{
+    load_body(body);
+    scenario.name = body->file;
+    scenario.context = body;
+    failing_each(&scenario);
+    fp_buf_release(&body->record);
+}
+
+static void an_upload_is_counted_or_deferred(void **state)
+{
+    (void)state;
+    static struct body bodies[] = {
+        {.file = "envelope.json", .encoding = "", .boundary = ""},
+        {.file = "envelope.gz", .encoding = "gzip", .boundary = ""},
+        {.file = "envelope.zz", .encoding = "deflate", .boundary = ""},
+        {.file = "envelope.br", .encoding = "br", .boundary = ""},
+        {.file = "envelope.zst", .encoding = "zstd", .boundary = ""},
+        {.file = "form", .encoding = "", .boundary = "b"},
+    };
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+        check_body((struct scenario){.run = upload, .allocations_min = 5}, &bodies[i]);
+}
+
+static void the_first_upload_is_counted_or_deferred(void **state)
+{
+    (void)state;
+    static struct body body = {.file = "envelope.json", .encoding = "", .boundary = ""};
+    check_body((struct scenario){.run = upload_first, .allocations_min = 20}, &body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_upload_is_counted_or_deferred, make_ingest, free_ingest),
+        cmocka_unit_test(the_first_upload_is_counted_or_deferred),
+    };
+    return cmocka_run_group_tests_name("allocation_road", tests, build, demolish);
+}
