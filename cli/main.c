@@ -22,6 +22,7 @@ static const struct command commands[] = {
     {"export", "stacks for other tools, such as flame graphs", fp_export_command},
     {"validate", "check files as the collector would, without a server", fp_validate_command},
     {"import", "upload files to a collector", fp_import_command},
+    {"session", "uploads that are kept whole: list them, give one back", fp_session_command},
     {"spool", "a collector's spool, and what was refused", fp_spool_command},
     {"help", "explain a command", help_command},
 };

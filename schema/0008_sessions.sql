@@ -479,6 +479,32 @@ $$;
 comment on function fleetprof.get_events is
     'Events of a kept session''s timeline. Which: those below event_id (null: all) down to max_depth levels, of these types, whose interval overlaps [from_ms, to_ms]; then the mode: all of them by start, or virtual ones, greatest time first: one a type (reduce_unique_types), one a type and detail (reduce_unique_events), one in all (reduce_all). time_ms is own time and adds up; total_ms is with the events inside. Milliseconds since the session began.';
 
+create function fleetprof.session_content(session_id bigint)
+returns table (
+    format        text,
+    is_raw        boolean,
+    content_bytes integer,
+    content       bytea
+)
+language plpgsql stable parallel safe rows 1
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select format, is_raw, content_bytes, content
+    from session
+    where session_id = session_content.session_id;
+    if not found then
+        raise no_data_found using
+            message = format('session %s is not kept', session_content.session_id);
+    end if;
+end
+$$;
+
+comment on function fleetprof.session_content is
+    'A kept upload in the format it came in: content is zstd, content_bytes its size when unpacked. `fleetprof session export` unpacks it.';
+
 -- Release ----------------------------------------------------------------------------------------------
 
 create function fleetprof.release_session(session_id bigint default null)
@@ -516,12 +542,13 @@ to fleetprof_writer;
 
 revoke execute on function
     fleetprof_data.drop_partition, fleetprof_data.kept_timeline, fleetprof_data.select_events,
-    fleetprof_data.own_detail, fleetprof.event_breakdown, fleetprof.get_events, fleetprof.release_session
+    fleetprof_data.own_detail, fleetprof.event_breakdown, fleetprof.get_events, fleetprof.session_content,
+    fleetprof.release_session
 from public;
 grant execute on function fleetprof_data.drop_partition, fleetprof.release_session to fleetprof_writer;
 grant execute on function
     fleetprof_data.kept_timeline, fleetprof_data.select_events, fleetprof_data.own_detail,
-    fleetprof.event_breakdown, fleetprof.get_events
+    fleetprof.event_breakdown, fleetprof.get_events, fleetprof.session_content
 to fleetprof_reader;
 
 -- Comments ---------------------------------------------------------------------------------------------

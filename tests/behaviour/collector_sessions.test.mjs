@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { send } from './collector_client.mjs';
-import { repository, startStack, waitFor } from './stack.mjs';
+import { binDir, repository, run, startStack, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Stack} */
 let stack;
@@ -149,6 +149,36 @@ for (const name of ['stream.ndjson', ...real]) {
     assert.deepEqual({ count: after.count - before.count, self: after.self - before.self }, { count, self: total }, 'in the facts, too');
   });
 }
+
+/** @param {string[]} words */
+const cli = (...words) => run([path.join(binDir, 'fleetprof'), 'session', ...words, '-d', stack.postgres.conninfo('fleetprof_reader')]);
+
+test('a kept session is given back in its format, and sent again it is the same', async () => {
+  for (const name of ['opera-scope/page-load.json', 'opera-scope/recording.jsonl', 'speed-tracer/stream.ndjson']) {
+    const id = await upload(read(name).replace(/"id": "[^"]+",/, ''));
+    const { code, stdout, stderr } = await cli('export', id);
+    assert.equal(code, 0, stderr);
+    const again = await upload(stdout);
+    const content = `select timeline, event, parent, event_id, type, start_us, duration_us, self_us, hits, resource, detail
+      from fleetprof_data.event where session_id = `;
+    assert.deepEqual(await stack.sql(`${content} ${again} order by event`), await stack.sql(`${content} ${id} order by event`), name);
+  }
+});
+
+test('the list of sessions is a table, and JSON', async () => {
+  const { code, stdout } = await cli('list', '--json');
+  assert.equal(code, 0);
+  assert.deepEqual(Object.keys(JSON.parse(stdout)[0]), ['session_id', 'received', 'site', 'route', 'release', 'format',
+    'version', 'timelines', 'events', 'is_raw', 'content_bytes', 'stored_bytes']);
+  assert.match((await cli('list')).stdout, /SESSION.+FORMAT.+\n.+speed-tracer/);
+});
+
+test('a session that is not kept can\'t be given back', async () => {
+  const { code, stderr } = await cli('export', '1');
+  assert.equal(code, 2);
+  assert.match(stderr, /session 1 is not kept/);
+  assert.match((await cli('export', 'x')).stderr, /a session's id is a number, not "x"/);
+});
 
 test('nothing of a secret is kept of a session', async () => {
   const record = { type: 2147483642, time: 1, data: { requestId: '1', request: {

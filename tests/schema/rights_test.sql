@@ -16,9 +16,9 @@ insert into fleetprof_data.timeline values (1, '2026-01-05 10:00Z', 1, 1, 1, nul
 
 create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
-from pg_proc where pronamespace = 'fleetprof'::regnamespace and proname not in ('get_events', 'release_session')
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proname not in ('get_events', 'session_content', 'release_session')
 union all
-select 'select * from fleetprof.get_events(1, 1)'
+values ('select * from fleetprof.get_events(1, 1)'), ('select * from fleetprof.session_content(1)')
 union all
 select format('select * from fleetprof.%I', relname)
 from pg_class where relnamespace = 'fleetprof'::regnamespace and relkind = 'v';

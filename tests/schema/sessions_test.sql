@@ -45,7 +45,7 @@ insert into fleetprof_data.event values
     (1, '2026-01-05 10:00Z', 41, 8, 2, null, null, 'LAYOUT', 10, 0, null, 70000, 0, 70000, 0, 9, 0, null, null, null),
     (1, '2026-01-05 10:00Z', 41, 9, 3, null, null, 'GENERIC', 1, 0, null, 90000, 0, 90000, 0, 9, 0, null, null, null);
 
-select plan(27);
+select plan(29);
 
 select results_eq(
     'select id, parent_id, type, time_ms, overhead_ms, hits, start_ms, end_ms, child_count, total_ms from get_events(41, 1)',
@@ -125,6 +125,10 @@ select results_eq(
     $$ values (1::bigint, 'all', 7, 0::float8, 20::float8, 15.5::float8), (1, 'reduce_unique_types', 1, 0, 0, 70),
               (2, 'reduce_all', 1, 0, 0, 90), (4, 'all', 0, null, null, null) $$,
     'timelines sums up each list');
+
+select results_eq('select * from session_content(41)',
+    $$ values ('opera-scope', false, 900, '\x28b52ffd'::bytea) $$, 'the content of one');
+select throws_ok('select session_content(43)', 'P0002', 'session 43 is not kept', 'of none');
 
 -- Release
 select is(release_session(41), 1::bigint, 'a session is forgotten');

@@ -1,0 +1,210 @@
+/*
+ * fleetprof session: uploads that are kept whole.
+ */
+#include "cli/analysis.h"
+#include "cli/command.h"
+#include "cli/sub_command.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+
+enum { OPTION_JSON = FP_OPTION_FIRST };
+
+/* list */
+
+struct list_options {
+    struct fp_database_options database;
+    bool json;
+};
+
+static const struct argp_option list_options[] = {
+    {"json", OPTION_JSON, NULL, 0, "print JSON, with every column of the view", 0},
+    {0},
+};
+
+static error_t parse_list(int key, char *arg, struct argp_state *state)
+{
+    struct list_options *list = state->input;
+    (void)arg;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &list->database;
+        return 0;
+    case OPTION_JSON:
+        list->json = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {
+    {&fp_database_argp, 0, NULL, 0},
+    {0},
+};
+
+static const struct argp list_argp = {
+    .options = list_options,
+    .parser = parse_list,
+    .doc = "The uploads that are kept whole, the latest first: dumps of Speed Tracer, sessions of "
+           "Opera Scope, and the share of traces that sample_keep says.",
+    .children = children,
+};
+
+static const struct fp_column columns[] = {
+    {"session_id", "SESSION", FP_CELL_INTEGER},
+    {"received", "RECEIVED", FP_CELL_TEXT},
+    {"site", "SITE", FP_CELL_TEXT},
+    {"route", "ROUTE", FP_CELL_PATH},
+    {"release", "RELEASE", FP_CELL_TEXT},
+    {"format", "FORMAT", FP_CELL_TEXT},
+    {"version", NULL, FP_CELL_TEXT},
+    {"timelines", "TIMELINES", FP_CELL_INTEGER},
+    {"events", "EVENTS", FP_CELL_INTEGER},
+    {"is_raw", NULL, FP_CELL_BOOLEAN},
+    {"content_bytes", "BYTES", FP_CELL_INTEGER},
+    {"stored_bytes", NULL, FP_CELL_INTEGER},
+};
+
+static const char list_query[] =
+    "select session_id, to_char(received at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), "
+    "site, route, release, format, version, timelines, events, is_raw::text, content_bytes, "
+    "stored_bytes "
+    "from fleetprof.sessions order by received desc, session_id";
+
+static bool print_list(PGconn *connection, bool json)
+{
+    struct fp_query query;
+    fp_query_init(&query, list_query);
+    PGresult *answer = fp_query_run(connection, &query);
+    fp_query_release(&query);
+    if (answer == NULL)
+        return false;
+    struct fp_table table;
+    fp_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    for (int row = 0; row < PQntuples(answer); row++)
+        for (int column = 0; column < PQnfields(answer); column++)
+            fp_table_add(&table,
+                         PQgetisnull(answer, row, column) ? NULL : PQgetvalue(answer, row, column));
+    bool printed = fp_table_print(&table, json);
+    if (printed && PQntuples(answer) == 0)
+        fp_message_notice("no upload is kept whole");
+    fp_table_release(&table);
+    PQclear(answer);
+    return printed;
+}
+
+static enum fp_exit list_command(int argc, char **argv)
+{
+    struct list_options list = {0};
+    if (argp_parse(&list_argp, argc, argv, 0, NULL, &list) != 0)
+        return FP_EXIT_TROUBLE;
+    PGconn *connection = fp_database_open(&list.database);
+    bool fine = connection != NULL && print_list(connection, list.json);
+    PQfinish(connection);
+    return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+}
+
+/* export */
+
+struct export_options {
+    struct fp_database_options database;
+    const char *session_id;
+};
+
+static error_t parse_export(int key, char *arg, struct argp_state *state)
+{
+    struct export_options *export = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &export->database;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (export->session_id != NULL)
+            argp_error(state, "one session at a time");
+        if (arg[0] == '\0' || strlen(arg) > 19 || arg[strspn(arg, "0123456789")] != '\0')
+            argp_error(state, "a session's id is a number, not \"%s\"", arg);
+        export->session_id = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "no session was named; `fleetprof session list' has their ids");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp export_argp = {
+    .parser = parse_export,
+    .args_doc = "ID",
+    .doc = "Writes a kept upload to standard output, in the format it came in: scrubbed, or as it "
+           "was sent where the configuration has privacy.keep_raw.",
+    .children = children,
+};
+
+static bool unpack(const unsigned char *packed, size_t packed_len, size_t len)
+{
+    char *content = malloc(len > 0 ? len : 1);
+    if (content == NULL) {
+        fp_message_error("out of memory");
+        return false;
+    }
+    size_t unpacked = ZSTD_decompress(content, len, packed, packed_len);
+    bool fine = unpacked == len;
+    if (fine)
+        (void)fwrite(content, 1, len, stdout);
+    else
+        fp_message_error("what is stored of the session is damaged: %s",
+                         ZSTD_isError(unpacked) ? ZSTD_getErrorName(unpacked) : "it is too short");
+    free(content);
+    return fine;
+}
+
+static bool print_content(PGconn *connection, const char *session_id)
+{
+    struct fp_query query;
+    fp_query_init(&query, "select content_bytes, content from fleetprof.session_content(");
+    fp_query_value(&query, "bigint", session_id);
+    fp_query_add(&query, ")");
+    PGresult *answer = fp_query_run(connection, &query);
+    fp_query_release(&query);
+    if (answer == NULL)
+        return false;
+    size_t packed_len;
+    unsigned char *packed =
+        PQunescapeBytea((const unsigned char *)PQgetvalue(answer, 0, 1), &packed_len);
+    if (packed == NULL)
+        fp_message_error("out of memory");
+    bool fine =
+        packed != NULL && unpack(packed, packed_len, strtoul(PQgetvalue(answer, 0, 0), NULL, 10));
+    PQfreemem(packed);
+    PQclear(answer);
+    return fine;
+}
+
+static enum fp_exit export_command(int argc, char **argv)
+{
+    struct export_options export = {0};
+    if (argp_parse(&export_argp, argc, argv, 0, NULL, &export) != 0)
+        return FP_EXIT_TROUBLE;
+    PGconn *connection = fp_database_open(&export.database);
+    bool fine = connection != NULL && print_content(connection, export.session_id);
+    PQfinish(connection);
+    return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+}
+
+static const struct fp_sub_command members[] = {
+    {{"list", NULL}, "uploads that are kept whole", list_command},
+    {{"export", NULL}, "one of them, in the format it came in", export_command},
+};
+
+enum fp_exit fp_session_command(int argc, char **argv)
+{
+    const struct fp_command_family family = {
+        .name = "session",
+        .summary = "Uploads that are kept whole.",
+        .members = members,
+        .count = sizeof(members) / sizeof(members[0]),
+    };
+    return fp_command_family_run(&family, argc, argv);
+}
