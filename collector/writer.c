@@ -288,7 +288,10 @@ static bool equip(struct fp_writer *writer)
     const struct fp_store_settings settings = {writer->database, writer->settings.pace.retention,
                                                writer->interrupt_fd};
     writer->store = fp_store_create(&settings);
-    return writer->store != NULL;
+    if (writer->store == NULL)
+        return false;
+    writer->rollup.known = fp_store_touched(writer->store);
+    return true;
 }
 
 struct fp_writer *fp_writer_start(const struct fp_writer_settings *settings, struct fp_spool *spool,

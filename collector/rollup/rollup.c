@@ -109,11 +109,27 @@ bool fp_addition_text(const struct fp_addition *add, struct fp_str text, struct 
     return fp_arena_copy(&add->rollup->texts, text, copy);
 }
 
-static void *put_id(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
-                    bool *added)
+/* Whether the id's dictionary row can be left out. */
+static bool is_known(const struct fp_addition *add, uint64_t id)
+{
+    const struct fp_map *known = add->rollup->known;
+    return known != NULL && fp_map_get(known, id) != FP_MAP_NONE;
+}
+
+/* Makes the id's dictionary row. *row is NULL when it is there already or can be left out. False:
+ * no memory. */
+static bool add_name(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
+                     void **row)
 {
     int64_t key = (int64_t)id;
-    return fp_rows_put(&add->rollup->tables[table], &key, added);
+    bool added = false;
+    *row = NULL;
+    if (is_known(add, id))
+        return true;
+    void *put = fp_rows_put(&add->rollup->tables[table], &key, &added);
+    if (added)
+        *row = put;
+    return put != NULL;
 }
 
 /* The fact row of this upload's segment and bucket, zero when new. */
@@ -133,10 +149,12 @@ void *fp_addition_fact(const struct fp_addition *add, enum fp_rollup_table table
 
 static bool add_segment(const struct fp_addition *add)
 {
-    bool added;
-    struct fp_segment_row *row = put_id(add, FP_TABLE_SEGMENT, (uint64_t)add->segment_id, &added);
-    if (row == NULL || !added)
-        return row != NULL;
+    void *added;
+    if (!add_name(add, FP_TABLE_SEGMENT, (uint64_t)add->segment_id, &added))
+        return false;
+    struct fp_segment_row *row = added;
+    if (row == NULL)
+        return true;
     const struct fp_segment *names = &add->delta->segment;
     row->names.rate_ppm = names->rate_ppm;
     return fp_addition_text(add, names->site, &row->names.site) &&
@@ -171,10 +189,11 @@ static bool add_resources(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
     for (uint32_t i = 0; i < delta->resource_count; i++) {
-        bool added;
-        struct fp_resource_row *row =
-            put_id(add, FP_TABLE_RESOURCE, delta->resources[i].id, &added);
-        if (row == NULL || (added && !fp_addition_text(add, delta->resources[i].url, &row->url)))
+        void *added;
+        if (!add_name(add, FP_TABLE_RESOURCE, delta->resources[i].id, &added))
+            return false;
+        struct fp_resource_row *row = added;
+        if (row != NULL && !fp_addition_text(add, delta->resources[i].url, &row->url))
             return false;
     }
     return true;
@@ -182,10 +201,12 @@ static bool add_resources(const struct fp_addition *add)
 
 static bool add_frame_name(const struct fp_addition *add, const struct fp_delta_frame *frame)
 {
-    bool added;
-    struct fp_frame_row *row = put_id(add, FP_TABLE_FRAME, frame->id, &added);
-    if (row == NULL || !added)
-        return row != NULL;
+    void *added;
+    if (!add_name(add, FP_TABLE_FRAME, frame->id, &added))
+        return false;
+    struct fp_frame_row *row = added;
+    if (row == NULL)
+        return true;
     row->line = frame->line;
     row->column = frame->column;
     row->kind = frame->kind;
@@ -241,11 +262,11 @@ static bool add_stacks(const struct fp_addition *add)
     const struct fp_delta *delta = add->delta;
     for (uint32_t i = 0; i < delta->stack_count; i++) {
         const struct fp_delta_stack *stack = &delta->stacks[i];
-        bool added;
-        struct fp_stack_row *row = put_id(add, FP_TABLE_STACK, stack->id, &added);
-        if (row == NULL)
+        void *added;
+        if (!add_name(add, FP_TABLE_STACK, stack->id, &added))
             return false;
-        if (!added)
+        struct fp_stack_row *row = added;
+        if (row == NULL)
             continue;
         row->frame_id = (int64_t)delta->frames[stack->frame].id;
         row->level = (int32_t)stack->level;
@@ -277,10 +298,12 @@ static bool add_stack_samples(const struct fp_addition *add)
 
 static bool add_timing_name(const struct fp_addition *add, const struct fp_delta_timing *timing)
 {
-    bool added;
-    struct fp_timing_row *row = put_id(add, FP_TABLE_TIMING, timing->id, &added);
-    if (row == NULL || !added)
-        return row != NULL;
+    void *added;
+    if (!add_name(add, FP_TABLE_TIMING, timing->id, &added))
+        return false;
+    struct fp_timing_row *row = added;
+    if (row == NULL)
+        return true;
     row->kind = timing->kind;
     return fp_addition_text(add, timing->name, &row->name);
 }

@@ -11,6 +11,7 @@
 
 #include "collector/base/arena.h"
 #include "collector/base/base.h"
+#include "collector/base/map.h"
 #include "collector/rollup/delta.h"
 #include "collector/rollup/rows.h"
 
@@ -273,6 +274,8 @@ struct fp_rollup {
     size_t full_bytes;
     size_t max_bytes;
     size_t budget; /* of max_bytes, what the tables may still take */
+    /* Ids whose dictionary rows need no writing: none are made for them. Not owned; NULL: none. */
+    const struct fp_map *known;
 };
 
 /*

@@ -28,21 +28,17 @@ static enum fp_store_result put_rows(struct fp_store *store)
     return result;
 }
 
-/* Whether a row has to be written. A dictionary row that was touched today has not. */
-static bool is_wanted(const struct fp_store *store, const struct fp_target *target,
-                      const struct fp_rollup *rollup, const void *row)
+static bool is_wanted(const struct fp_target *target, const struct fp_rollup *rollup,
+                      const void *row)
 {
-    if (target->style == FP_TARGET_DICTIONARY)
-        return fp_map_get(&store->touched, *(const uint64_t *)row) == FP_MAP_NONE;
     return target->wants == NULL || target->wants(rollup, row);
 }
 
-static bool has_wanted(const struct fp_store *store, const struct fp_target *target,
-                       const struct fp_rollup *rollup)
+static bool has_wanted(const struct fp_target *target, const struct fp_rollup *rollup)
 {
     const struct fp_rows *source = &rollup->tables[target->source];
     for (size_t i = 0; i < source->count; i++)
-        if (is_wanted(store, target, rollup, fp_rows_at(source, i)))
+        if (is_wanted(target, rollup, fp_rows_at(source, i)))
             return true;
     return false;
 }
@@ -63,7 +59,7 @@ static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_ta
     fp_copy_begin(&store->rows);
     for (size_t i = 0; result == FP_STORE_OK && i < source->count; i++) {
         const void *row = fp_rows_sorted(source, i);
-        if (!is_wanted(store, target, rollup, row))
+        if (!is_wanted(target, rollup, row))
             continue;
         fp_copy_row(target, row, &store->rows);
         ++*count;
@@ -155,7 +151,7 @@ static enum fp_store_result write_target(struct fp_store *store, enum fp_target_
     const struct fp_target *target = fp_target(id);
     struct fp_rows *source = &rollup->tables[target->source];
     *count = 0;
-    if (!has_wanted(store, target, rollup))
+    if (!has_wanted(target, rollup))
         return FP_STORE_OK;
     if (!fp_rows_sort(source))
         return FP_STORE_MEMORY;
@@ -190,6 +186,11 @@ static enum fp_store_result commit(struct fp_store *store)
     return result;
 }
 
+const struct fp_map *fp_store_touched(const struct fp_store *store)
+{
+    return &store->touched;
+}
+
 /* A new day begins with everything untouched, and so does a full map. */
 static void forget_touched(struct fp_store *store, const struct fp_rollup *rollup)
 {
@@ -217,7 +218,7 @@ static enum fp_store_result write_dictionaries(struct fp_store *store, struct fp
     size_t total;
     forget_touched(store, rollup);
     for (enum fp_target_id id = FP_TARGET_SEGMENT; !wanted && id <= FP_TARGET_TIMING; id++)
-        wanted = has_wanted(store, fp_target(id), rollup);
+        wanted = has_wanted(fp_target(id), rollup);
     if (!wanted)
         return FP_STORE_OK;
     enum fp_store_result result = fp_connection_run(&store->connection, "begin");

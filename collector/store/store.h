@@ -64,6 +64,10 @@ enum fp_store_result fp_store_read_position(struct fp_store *store, const struct
 enum fp_store_result fp_store_read_clock(struct fp_store *store,
                                          struct fp_rollup_clock *clock) FP_MUST_CHECK;
 
+/* Ids of the dictionary rows that were written today, and need not be again: a rollup's `known`.
+ * Lives as long as the store. */
+const struct fp_map *fp_store_touched(const struct fp_store *store);
+
 /*
  * The first half of a flush: writes the rollup's dictionaries and makes the partitions it needs,
  * then begins the transaction, moves the spool's position from `start` to `end` and claims the

@@ -377,6 +377,23 @@ static void dictionaries_hold_each_name_once(void **state)
     assert_int_equal(row_count(room, FP_TABLE_RESOURCE), 2);
 }
 
+static void known_names_get_no_rows_and_their_facts_do(void **state)
+{
+    struct room *room = *state;
+    const struct fp_delta *delta = &room->deltas[0];
+    struct fp_map known;
+    fp_map_init(&known, 1000);
+    draw_all(room, 1);
+    for (uint32_t i = 0; i < delta->frame_count; i++)
+        assert_int_equal(fp_map_put(&known, delta->frames[i].id, 0), 0);
+    room->rollup.known = &known;
+    assert_int_equal(fp_rollup_add(&room->rollup, delta), FP_ROLLUP_COUNTED);
+    assert_int_equal(row_count(room, FP_TABLE_FRAME), 0);
+    assert_int_equal(row_count(room, FP_TABLE_FRAME_FACT), delta->frame_count);
+    assert_int_equal(row_count(room, FP_TABLE_STACK), delta->stack_count);
+    fp_map_release(&known);
+}
+
 static void an_upload_id_counts_once_a_site(void **state)
 {
     struct room *room = *state;
@@ -564,6 +581,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_fact_is_the_sum_over_its_deltas),
         TEST(dictionaries_hold_each_name_once),
+        TEST(known_names_get_no_rows_and_their_facts_do),
         TEST(an_upload_id_counts_once_a_site),
         TEST(a_recount_leaves_known_uploads_out),
         TEST(a_load_of_several_parts_counts_once_and_where_it_was_first_seen),
