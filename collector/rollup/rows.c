@@ -38,32 +38,54 @@ static void *resize(struct fp_rows *rows, void *array, size_t old_len, size_t ne
     return moved;
 }
 
-static size_t home_slot(const struct fp_rows *rows, const int64_t *key)
+static uint64_t hash_key(const struct fp_rows *rows, const int64_t *key)
 {
     uint64_t hash = rows->seed;
     for (size_t i = 0; i < rows->key_words; i++) {
         hash = (hash ^ (uint64_t)key[i]) * UINT64_C(0xff51afd7ed558ccd);
         hash ^= hash >> 32;
     }
-    return (size_t)hash & (rows->slot_count - 1);
+    return hash;
 }
 
-/* The slot that holds key, or the free one where it would go. */
-static uint32_t *find_slot(const struct fp_rows *rows, const int64_t *key)
+static bool has_key(const struct fp_rows *rows, uint32_t index, const int64_t *key)
 {
-    size_t key_len = rows->key_words * sizeof(*key);
-    size_t at = home_slot(rows, key);
-    while (rows->slots[at] != 0 && memcmp(fp_rows_at(rows, rows->slots[at] - 1), key, key_len) != 0)
+    const int64_t *words = fp_rows_at(rows, index);
+    for (size_t i = 0; i < rows->key_words; i++)
+        if (words[i] != key[i])
+            return false;
+    return true;
+}
+
+static uint32_t tag_of(uint64_t hash)
+{
+    return (uint32_t)(hash >> 32);
+}
+
+/* The slot that holds key, or the free one where it would go. hash: the key's. */
+static struct fp_rows_slot *find_slot(const struct fp_rows *rows, const int64_t *key, uint64_t hash)
+{
+    size_t at = (size_t)hash & (rows->slot_count - 1);
+    while (rows->slots[at].row != 0 &&
+           (rows->slots[at].tag != tag_of(hash) || !has_key(rows, rows->slots[at].row - 1, key)))
         at = (at + 1) & (rows->slot_count - 1);
     return &rows->slots[at];
+}
+
+/* Enters row number `index`, which is not in the index yet. */
+static void enter_slot(struct fp_rows *rows, size_t index)
+{
+    const int64_t *key = fp_rows_at(rows, index);
+    uint64_t hash = hash_key(rows, key);
+    *find_slot(rows, key, hash) = (struct fp_rows_slot){(uint32_t)index + 1, tag_of(hash)};
 }
 
 void *fp_rows_find(const struct fp_rows *rows, const int64_t *key)
 {
     if (rows->slot_count == 0)
         return NULL;
-    uint32_t slot = *find_slot(rows, key);
-    return slot != 0 ? fp_rows_at(rows, slot - 1) : NULL;
+    uint32_t row = find_slot(rows, key, hash_key(rows, key))->row;
+    return row != 0 ? fp_rows_at(rows, row - 1) : NULL;
 }
 
 /* Doubles the index when it is three quarters full. */
@@ -75,14 +97,15 @@ static bool ensure_slot(struct fp_rows *rows)
     if (rows->count >= UINT32_MAX / 2)
         return false;
     size_t slot_len = sizeof(*rows->slots);
-    uint32_t *slots = resize(rows, rows->slots, rows->slot_count * slot_len, bigger * slot_len);
+    struct fp_rows_slot *slots =
+        resize(rows, rows->slots, rows->slot_count * slot_len, bigger * slot_len);
     if (slots == NULL)
         return false;
     rows->slots = slots;
     rows->slot_count = bigger;
     memset(slots, 0, bigger * slot_len);
     for (size_t i = 0; i < rows->count; i++)
-        *find_slot(rows, fp_rows_at(rows, i)) = (uint32_t)i + 1;
+        enter_slot(rows, i);
     return true;
 }
 
@@ -119,8 +142,7 @@ void *fp_rows_put(struct fp_rows *rows, const int64_t *key, bool *added)
     row = fp_rows_at(rows, rows->count);
     memset(row, 0, rows->row_len);
     memcpy(row, key, rows->key_words * sizeof(*key));
-    *find_slot(rows, key) = (uint32_t)rows->count + 1;
-    rows->count++;
+    enter_slot(rows, rows->count++);
     *added = true;
     return row;
 }

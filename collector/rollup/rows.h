@@ -9,6 +9,11 @@
 
 #include "collector/base/base.h"
 
+struct fp_rows_slot {
+    uint32_t row; /* number + 1; 0: the slot is free */
+    uint32_t tag; /* of the key's hash: few rows are looked at in vain */
+};
+
 struct fp_rows {
     size_t row_len;
     size_t key_words;
@@ -17,7 +22,7 @@ struct fp_rows {
     uint64_t seed;    /* random: nobody outside can choose keys that collide */
     uint8_t **blocks; /* owned, as are slots and order */
     size_t block_count;
-    uint32_t *slots; /* row number + 1; 0 is free */
+    struct fp_rows_slot *slots;
     size_t slot_count;
     uint32_t *order; /* row numbers by key, after fp_rows_sort */
     size_t order_cap;
