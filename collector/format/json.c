@@ -139,24 +139,40 @@ static enum fp_format_verdict malformed(struct fp_str body, const yyjson_read_er
     return error->verdict;
 }
 
+/* Whether nothing lies between a container and the next value but its own scalars. */
+static bool holds_only_scalars(yyjson_val *container, const yyjson_val *next)
+{
+    size_t len = unsafe_yyjson_get_len(container);
+    size_t values = unsafe_yyjson_is_arr(container) ? len : len * 2;
+    return (size_t)(next - container) == 1 + values;
+}
+
 /*
  * Walks the document, whose values lie one after another in memory, with the ends of the open
  * containers on a stack. False when more than max_depth are open at once. That containers have
- * ended matters only where the next one begins: most values are no containers.
+ * ended matters only where the next one begins; and most hold no other, and are stepped over.
  */
 static bool within_depth(yyjson_val *root, uint32_t max_depth)
 {
     const yyjson_val *ends[DEPTH_MAX];
     uint32_t depth = 0;
     const yyjson_val *end = unsafe_yyjson_get_next(root);
-    for (yyjson_val *value = root; value < end; value++) {
-        if (!unsafe_yyjson_is_ctn(value))
+    for (yyjson_val *value = root; value < end;) {
+        if (!unsafe_yyjson_is_ctn(value)) {
+            value++;
             continue;
+        }
         while (depth > 0 && ends[depth - 1] <= value)
             depth--;
         if (depth == max_depth || depth == DEPTH_MAX)
             return false;
-        ends[depth++] = unsafe_yyjson_get_next(value);
+        yyjson_val *next = unsafe_yyjson_get_next(value);
+        if (holds_only_scalars(value, next)) {
+            value = next;
+        } else {
+            ends[depth++] = next;
+            value++;
+        }
     }
     return true;
 }
