@@ -35,7 +35,7 @@ static struct fp_rules *default_rules(void)
     bool fine = config.rules != NULL;
     for (size_t i = 0; fine && i < fp_setting_count; i++) {
         const struct fp_setting *setting = &fp_settings[i];
-        if (setting->home == FP_HOME_RULES)
+        if (setting->home == FP_HOME_RULES && !fp_setting_is_list(setting))
             fine = fp_setting_store(setting, fp_str_of(setting->value),
                                     fp_setting_field(setting, &config, NULL),
                                     &config.rules->arena) == NULL;

@@ -55,7 +55,7 @@ static bool store_defaults(struct fp_config *config)
     for (size_t i = 0; i < fp_setting_count; i++) {
         const struct fp_setting *setting = &fp_settings[i];
         if (setting->required || setting->home == FP_HOME_SITE ||
-            setting->type == FP_SETTING_ADDRESS)
+            setting->type == FP_SETTING_ADDRESS || fp_setting_is_list(setting))
             continue;
         void *field = fp_setting_field(setting, config, NULL);
         if (fp_setting_store(setting, fp_str_of(setting->value), field, &config->arena) != NULL)

@@ -132,6 +132,9 @@ const struct fp_setting fp_settings[] = {
      .help = "How long an upload sent again is recognised by its id"},
     {"privacy.keep_query", FP_SETTING_FLAG, IN_RULES(keep_query), .value = "false",
      .help = "Keep query strings in URLs of pages and scripts; they often hold personal data"},
+    {"privacy.detail_keys", FP_SETTING_NAMES, IN_RULES(format.detail_keys), .value = "[]",
+     .help = "Members of the detail of marks and measures that are kept as a part of their names: "
+             "fetch{status=200}"},
     {"privacy.keep_raw", FP_SETTING_FLAG, IN_RULES(keep_raw), .value = "false",
      .help = "Keep sessions and traces byte for byte as they were sent, but for cookies and "
              "authorization, instead of scrubbed"},
@@ -147,6 +150,9 @@ const struct fp_setting fp_settings[] = {
              "Requests without Origin are admitted"},
     {FP_SITE_PREFIX "routes", FP_SETTING_ROUTES, IN_SITE(routes), .value = "[/product/:id, /cart]",
      .help = "Templates of paths that count as one page; the first that fits wins"},
+    {FP_SITE_PREFIX "timing_names", FP_SETTING_TIMING_NAMES, IN_SITE(timing_names), .value = "[]",
+     .help = "Templates such as fetch-:id of names of marks and measures that count as one; the "
+             "first that fits wins"},
     {FP_SITE_PREFIX "require_token", FP_SETTING_FLAG, IN_SITE(require_token), .value = "false",
      .help =
          "Refuse uploads without a good page token (403). Where none is required, a good one still "
@@ -201,6 +207,11 @@ void *fp_setting_field(const struct fp_setting *setting, struct fp_config *confi
     return (char *)homes[setting->home] + setting->offset;
 }
 
+bool fp_setting_is_list(const struct fp_setting *setting)
+{
+    return setting->type >= FP_SETTING_ORIGINS;
+}
+
 const char *fp_setting_type_name(enum fp_setting_type type)
 {
     static const char *const names[] = {
@@ -217,6 +228,8 @@ const char *fp_setting_type_name(enum fp_setting_type type)
         [FP_SETTING_ORIGINS] = "a list of origins",
         [FP_SETTING_ROUTES] = "a list of paths",
         [FP_SETTING_KEY_FILES] = "a list of files",
+        [FP_SETTING_TIMING_NAMES] = "a list of templates",
+        [FP_SETTING_NAMES] = "a list of names",
     };
     return names[type];
 }
@@ -306,6 +319,8 @@ const char *fp_setting_store(const struct fp_setting *setting, struct fp_str tex
     case FP_SETTING_ORIGINS:
     case FP_SETTING_ROUTES:
     case FP_SETTING_KEY_FILES:
+    case FP_SETTING_TIMING_NAMES:
+    case FP_SETTING_NAMES:
         break;
     }
     if (wrong == NULL && !fp_arena_copy(arena, text, field))

@@ -18,9 +18,11 @@ enum fp_setting_type {
     FP_SETTING_SHARE, /* uint32_t parts per million */
     FP_SETTING_FLAG,
     FP_SETTING_NAME,
-    FP_SETTING_ORIGINS,
+    FP_SETTING_ORIGINS, /* from here on: lists */
     FP_SETTING_ROUTES,
     FP_SETTING_KEY_FILES,
+    FP_SETTING_TIMING_NAMES,
+    FP_SETTING_NAMES,
 };
 
 /* Which struct the field is in. */
@@ -47,6 +49,10 @@ extern const size_t fp_setting_count;
 
 /* The setting of this name, NULL when there is none. */
 const struct fp_setting *fp_setting_find(const char *name);
+
+/* Whether its values are lists; these have no text form, and none outside of sites has a default.
+ */
+bool fp_setting_is_list(const struct fp_setting *setting);
 
 /* Where the setting's value is; site may be NULL for settings that are not a site's. */
 void *fp_setting_field(const struct fp_setting *setting, struct fp_config *config,

@@ -4,6 +4,7 @@
 #include "collector/config_tree.h"
 
 #include "collector/config_value.h"
+#include "collector/profile/timing_name.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -56,6 +57,12 @@ static void name_bounds(const struct fp_setting *setting, char *text, size_t len
     fp_buf_release(&buf);
 }
 
+/* What is wrong with a template is a whole sentence. */
+static bool names_template(const struct fp_setting *setting)
+{
+    return setting->type == FP_SETTING_ROUTES || setting->type == FP_SETTING_TIMING_NAMES;
+}
+
 static void complain_of_value(struct fp_config_loader *loader, const yaml_node_t *node,
                               const struct fp_setting *setting, struct fp_str text,
                               const char *wrong)
@@ -70,8 +77,7 @@ static void complain_of_value(struct fp_config_loader *loader, const yaml_node_t
         fp_config_complain(loader, node->start_mark, "%s: %s%s", setting->name, wrong, bounds);
     else
         fp_config_complain(loader, node->start_mark, "%s: \"%.*s\"%s %s%s", setting->name,
-                           FP_STR_ARG(shown), setting->type == FP_SETTING_ROUTES ? ":" : "", wrong,
-                           bounds);
+                           FP_STR_ARG(shown), names_template(setting) ? ":" : "", wrong, bounds);
 }
 
 /* ---- nodes ---- */
@@ -139,7 +145,12 @@ static const char *check_item(const struct fp_setting *setting, struct fp_str te
         return wrong;
     if (setting->type == FP_SETTING_ORIGINS)
         return fp_value_check_origin(text);
-    return setting->type == FP_SETTING_ROUTES ? fp_route_check(text) : fp_value_check_path(text);
+    if (setting->type == FP_SETTING_ROUTES)
+        return fp_route_check(text);
+    if (setting->type == FP_SETTING_TIMING_NAMES)
+        return fp_timing_name_check(text);
+    return setting->type == FP_SETTING_NAMES ? fp_value_check_name(text)
+                                             : fp_value_check_path(text);
 }
 
 static bool list_has(const struct fp_str_list *list, struct fp_str text)
@@ -218,17 +229,11 @@ static void load_keys(struct fp_config_loader *loader, const yaml_node_t *node,
                       files->items[i].ptr, &site->token_keys[i]);
 }
 
-static bool is_list(const struct fp_setting *setting)
-{
-    return setting->type == FP_SETTING_ORIGINS || setting->type == FP_SETTING_ROUTES ||
-           setting->type == FP_SETTING_KEY_FILES;
-}
-
 static void load_value(struct fp_config_loader *loader, const struct fp_setting *setting,
                        const yaml_node_t *node, struct fp_site *site)
 {
     void *field = fp_setting_field(setting, loader->config, site);
-    yaml_node_type_t wanted = is_list(setting) ? YAML_SEQUENCE_NODE : YAML_SCALAR_NODE;
+    yaml_node_type_t wanted = fp_setting_is_list(setting) ? YAML_SEQUENCE_NODE : YAML_SCALAR_NODE;
     if (is_null(node)) {
         fp_config_complain(loader, node->start_mark, "%s: has no value; it must be %s",
                            setting->name, fp_setting_type_name(setting->type));
@@ -239,7 +244,7 @@ static void load_value(struct fp_config_loader *loader, const struct fp_setting 
                            fp_setting_type_name(setting->type), node_name(node));
         return;
     }
-    if (is_list(setting)) {
+    if (fp_setting_is_list(setting)) {
         load_list(loader, setting, node, field);
         if (setting->type == FP_SETTING_KEY_FILES && site != NULL)
             load_keys(loader, node, site);
@@ -362,7 +367,7 @@ static bool begin_site(struct fp_config_loader *loader, struct fp_site *site)
         if (setting->home != FP_HOME_SITE)
             continue;
         loader->places[i].given = false;
-        if (!setting->required && !is_list(setting) &&
+        if (!setting->required && !fp_setting_is_list(setting) &&
             fp_setting_store(setting, fp_str_of(setting->value),
                              fp_setting_field(setting, loader->config, site),
                              arena_of(loader, setting)) != NULL)

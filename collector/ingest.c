@@ -309,8 +309,8 @@ static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
 
     const struct fp_fold_context context = {
         .site = upload->site->name,
-        .rules = {upload->rules->keep_query, upload->site->routes.items,
-                  upload->site->routes.count},
+        .rules = {upload->rules->keep_query, upload->site->routes.items, upload->site->routes.count,
+                  upload->site->timing_names.items, upload->site->timing_names.count},
         .referer = upload->referer,
         .user_agent = upload->user_agent,
         .rate_ppm = rate_ppm,

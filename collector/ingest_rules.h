@@ -19,18 +19,13 @@
 
 #include <stdatomic.h>
 
-/* A list of texts. */
-struct fp_str_list {
-    struct fp_str *items;
-    size_t count;
-};
-
 /* A tenant. All texts are followed by a NUL. */
 struct fp_site {
     struct fp_str name;
     struct fp_str key;
     struct fp_str_list origins;
     struct fp_str_list routes;
+    struct fp_str_list timing_names; /* templates */
     bool require_token; /* uploads without a good page token are refused */
     struct fp_str_list token_key_files;
     struct fleetprof_token_keys **token_keys; /* of each file; the rules own them */

@@ -35,6 +35,12 @@ static inline bool fp_str_equal(struct fp_str a, struct fp_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* A list of texts. */
+struct fp_str_list {
+    struct fp_str *items;
+    size_t count;
+};
+
 /* A UUID, in the byte order of its text form. */
 struct fp_uuid {
     uint8_t bytes[16];

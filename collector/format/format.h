@@ -18,8 +18,9 @@ struct fp_format_limits {
     uint32_t entries;     /* marks, measures and entries together */
     uint32_t stack_depth; /* frames on one stack */
     uint32_t json_depth;
-    int64_t max_span_us; /* last sample - first sample */
-    bool keep_content;   /* traces are kept whole; formats with events always are */
+    int64_t max_span_us;            /* last sample - first sample */
+    struct fp_str_list detail_keys; /* members of a mark's or measure's detail that are kept */
+    bool keep_content;              /* traces are kept whole; formats with events always are */
 };
 
 /* What is wrong with an upload, as the contract's statuses sort it. */

@@ -5,6 +5,7 @@
 
 #include "collector/base/hash.h"
 #include "collector/base/map.h"
+#include "collector/format/user_timing_detail.h"
 #include "collector/format/user_timing_points.h"
 #include "collector/format/utf8.h"
 
@@ -78,6 +79,7 @@ enum entry_field {
     ENTRY_DURATION,
     ENTRY_START_MARK,
     ENTRY_END_MARK,
+    ENTRY_DETAIL,
     ENTRY_FIELD_COUNT
 };
 
@@ -195,8 +197,10 @@ static bool decode_entry(struct decoding *decoding, const struct fp_field *field
     if (!fp_read_required(decoder, &fields[ENTRY_NAME]) ||
         !fp_read_text(decoder, &fields[ENTRY_NAME], &name))
         return false;
-    return kind == ENTRY_MARK ? decode_mark(decoding, fields, name)
-                              : decode_measure(decoding, fields, name);
+    struct fp_profile_timing *timing = &decoder->profile->timings[decoder->profile->timing_count];
+    bool decoded = kind == ENTRY_MARK ? decode_mark(decoding, fields, name)
+                                      : decode_measure(decoding, fields, name);
+    return decoded && fp_timing_detail_read(decoder, fields[ENTRY_DETAIL].value, &timing->detail);
 }
 
 static bool decode_entries(struct decoding *decoding)
@@ -209,6 +213,7 @@ static bool decode_entries(struct decoding *decoding)
         [ENTRY_DURATION] = {.object = &at, .name = FP_STR("duration")},
         [ENTRY_START_MARK] = {.object = &at, .name = FP_STR("startMark")},
         [ENTRY_END_MARK] = {.object = &at, .name = FP_STR("endMark")},
+        [ENTRY_DETAIL] = {.object = &at, .name = FP_STR("detail")},
     };
     decoding->has_mark = false;
     yyjson_arr_iter entries = yyjson_arr_iter_with(decoding->source->value);

@@ -3,6 +3,7 @@
  */
 #include "collector/profile/fold_parts.h"
 #include "collector/profile/text.h"
+#include "collector/profile/timing_name.h"
 #include "collector/rollup/bins.h"
 #include "collector/rollup/ids.h"
 
@@ -21,12 +22,30 @@ static int64_t add_saturating(int64_t a, int64_t b)
     return b < 0 ? INT64_MIN : INT64_MAX;
 }
 
+/* The name, or the template that it fits, and what is kept of the detail. */
+static bool name_of(const struct fp_fold *fold, const struct fp_profile_timing *from,
+                    struct fp_str *name)
+{
+    *name = fp_timing_name_find(&fold->context->rules, from->name);
+    if (from->detail.len == 0)
+        return true;
+    size_t len = name->len + from->detail.len;
+    char *bytes = fp_arena_alloc(fold->arena, len);
+    if (bytes == NULL)
+        return false;
+    if (name->len > 0)
+        memcpy(bytes, name->ptr, name->len);
+    memcpy(bytes + name->len, from->detail.ptr, from->detail.len);
+    *name = (struct fp_str){bytes, len};
+    return true;
+}
+
 /* own_id: by its name, which may be over its ceiling. */
 static uint32_t add_timing(struct fp_fold *fold, struct fp_map *known,
-                           const struct fp_profile_timing *from, uint64_t own_id)
+                           const struct fp_profile_timing *from, struct fp_str name,
+                           uint64_t own_id)
 {
     struct fp_delta *delta = fold->delta;
-    struct fp_str name = from->name;
     uint64_t id = own_id;
     fp_fold_bound_timing(fold, from->kind, &name, &id);
     uint32_t index = fp_map_put(known, id, delta->timing_count);
@@ -44,9 +63,12 @@ static uint32_t add_timing(struct fp_fold *fold, struct fp_map *known,
 static uint32_t find_timing(struct fp_fold *fold, struct fp_map *known,
                             const struct fp_profile_timing *from)
 {
-    uint64_t id = fp_timing_id(fold->site_id, from->kind, from->name);
+    struct fp_str name;
+    if (!name_of(fold, from, &name))
+        return FP_MAP_NONE;
+    uint64_t id = fp_timing_id(fold->site_id, from->kind, name);
     uint32_t index = fp_map_get(known, id);
-    return index != FP_MAP_NONE ? index : add_timing(fold, known, from, id);
+    return index != FP_MAP_NONE ? index : add_timing(fold, known, from, name, id);
 }
 
 static void add_value(struct fp_delta_timing *timing, int64_t value_us)

@@ -32,6 +32,7 @@ struct fp_profile_sample {
 /* A mark (value = start time) or a measure (value = duration). */
 struct fp_profile_timing {
     struct fp_str name;
+    struct fp_str detail; /* what is kept of it, as "{key=value}"; "" for nothing */
     enum fp_timing_kind kind;
     bool has_start; /* a measure that says when it began */
     int64_t value_us;

@@ -13,6 +13,8 @@ struct fp_scrub_rules {
         keep_query; /* privacy.keep_query: query strings stay; fragments and credentials never do */
     const struct fp_str *routes; /* templates such as "/product/:id", the first that fits wins */
     size_t route_count;
+    const struct fp_str *timing_names; /* templates such as "fetch-:id", the first that fits wins */
+    size_t timing_name_count;
 };
 
 /* Checks a route template from the configuration: NULL when it is good, else what is wrong with it.

@@ -17,7 +17,14 @@ const measures = read('perf-coi-measures-tojson.json');
 
 /** @type {import('./stack.mjs').Stack} */
 let stack;
-before(async () => { stack = await startStack(); });
+before(async () => {
+  stack = await startStack({
+    config: {
+      sites: [{ name: 'demo', key: 'pk_demo', timing_names: ['fetch-:id'] }],
+      privacy: { detail_keys: ['status', 'cached'] },
+    },
+  });
+});
 after(() => stack?.stop());
 
 /** @param {Record<string, unknown>} envelope */
@@ -91,4 +98,28 @@ test('more measures than an upload may join are counted', async () => {
     join fleetprof_data.segment using (segment_id) where release = 'many'`);
   assert.equal(joined, 64);
   assert.equal((await stack.collector.metrics()).fleetprof_measures_unjoined_total, 36);
+});
+
+test('names that fit a template are one, and allowed members of the detail are kept', async () => {
+  const measure = (/** @type {string} */ name, /** @type {unknown} */ detail) =>
+    ({ name, entryType: 'measure', startTime: 0, duration: 5, detail });
+  await upload({ release: 'names', trace, measures: [measure('fetch-1', { status: 200, token: 'x' }),
+    measure('fetch-2', { status: 200, cached: true }), measure('fetch-3', { status: 200 }), measure('fetch-4', null)] });
+  const rows = await stack.sql(`select name, count from fleetprof.timings('demo', release => 'names')`);
+  assert.deepEqual(rows.map((row) => [row.name, row.count]),
+    [['fetch-:id', 1], ['fetch-:id{status=200,cached=true}', 1], ['fetch-:id{status=200}', 2]]);
+});
+
+test('a measure that names its marks owns the samples between them', async () => {
+  const times = trace.samples.map((/** @type {{ timestamp: number }} */ sample) => sample.timestamp).sort(
+    (/** @type {number} */ a, /** @type {number} */ b) => a - b);
+  const [from, to] = [times[Math.floor(times.length / 4)], times[Math.floor(times.length / 2)]];
+  await upload({ release: 'resolved', trace, marks: { a: [from], b: [from, to] },
+    measures: [{ name: 'between', startMark: 'a', endMark: 'b' }] });
+  const start = toMicroseconds(from);
+  const end = toMicroseconds(to);
+  const rows = await assertMeasured('resolved', 'between', sumsOf(trace, undefined, (time) => time >= start && time < end));
+  assert.ok(rows > 0);
+  const [{ max_ms }] = await stack.sql(`select max_ms from fleetprof.timings('demo', release => 'resolved') where kind = 'measure'`);
+  assert.ok(Math.abs(max_ms - (end - start) / 1000) < 1e-6);
 });

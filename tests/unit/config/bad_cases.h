@@ -150,7 +150,8 @@ static const struct {
      "4:24: sites[].key: \"k/x\" is not 1 to 64 letters, digits, dots, underscores and hyphens\n"},
     {SITES, "sites: [{name: a, key: k, origin: [x]}]\n",
      "4:27: sites[].origin: is not a setting; known here: name, key, origins, routes, "
-     "require_token, token_keys, token_max_age, token_uploads, budgets\n"},
+     "timing_names, "
+     "require_token, token_keys, token_max_age, token_uploads, sample_keep, budgets\n"},
     {SITES, "sites: [{name: a, key: k, budgets: {requests: 5}}]\n",
      "4:37: sites[].budgets.requests: is not a setting; known here: requests_per_second, "
      "bytes_per_second, burst\n"},
@@ -229,6 +230,15 @@ static const struct {
      "control character\n"},
     {SITES, "sites: [{name: a, key: k, routes: [/a, /a]}]\n",
      "4:40: sites[].routes: \"/a\": is listed twice; leave one out\n"},
+    {SITES, "sites: [{name: a, key: k, timing_names: [fetch]}]\n",
+     "4:42: sites[].timing_names: \"fetch\": a template of names has a :name or ends in *\n"},
+    {SITES, "sites: [{name: a, key: k, timing_names: [\"*a\"]}]\n",
+     "4:42: sites[].timing_names: \"*a\": * may only be the end of a template of names\n"},
+    {ADDED, "privacy: {detail_keys: [a b]}\n",
+     "5:25: privacy.detail_keys: \"a b\" is not 1 to 64 letters, digits, dots, underscores and "
+     "hyphens\n"},
+    {ADDED, "privacy: {detail_keys: status}\n",
+     "5:24: privacy.detail_keys: must be a list of names, this is a single value\n"},
     {SITES, "sites: [{name: a, key: k, routes: /a}]\n",
      "4:35: sites[].routes: must be a list of paths, this is a single value\n"},
     {WHOLE, "",

@@ -132,6 +132,8 @@ static void defaults_are_those_of_the_contract(void **state)
     assert_int_equal(config->dead_letters_path.len, 0);
     assert_true(config->dead_letters_max_bytes == 64 << 20);
     assert_false(rules->keep_query);
+    assert_int_equal(rules->format.detail_keys.count, 0);
+    assert_int_equal(rules->sites[0].timing_names.count, 0);
     assert_false(rules->honour_gpc);
     assert_false(rules->sites[0].require_token);
     assert_int_equal(rules->sites[0].token_key_files.count, 0);
@@ -148,10 +150,11 @@ static void every_setting_is_stored_where_it_belongs(void **state)
                     "limits: {samples: 7, max_body: 2048, timeout: 5s, connections: 3}\n"
                     "flush: {min_window: 1ms, max_window: 2m}\n"
                     "retention: {facts: 2d, upload_log: 3d, sessions: 5d, upload_ids: 4h}\n"
-                    "privacy: {keep_query: true, honour_gpc: true}\n"
+                    "privacy: {keep_query: true, honour_gpc: true, detail_keys: [status]}\n"
                     "dead_letters: {path: /letters, max_bytes: 2MiB}\n"
                     "http: {threads: 5}\n",
-        "sites: [{key: k, name: a, origins: [\"null\", capacitor://localhost]}]\n");
+        "sites: [{key: k, name: a, origins: [\"null\", capacitor://localhost],\n"
+        "  timing_names: [\"fetch-:id\"]}]\n");
     assert_int_equal(config->admin.sa.ss_family, AF_INET6);
     assert_int_equal(config->rules->format.samples, 7);
     assert_int_equal(config->rules->format.stacks, 500000);
@@ -165,6 +168,10 @@ static void every_setting_is_stored_where_it_belongs(void **state)
     assert_true(config->retention_sessions_us == 5 * FP_US_PER_DAY);
     assert_true(config->retention_upload_ids_us == 4 * FP_US_PER_HOUR);
     assert_true(config->rules->keep_query && config->rules->honour_gpc);
+    assert_int_equal(config->rules->format.detail_keys.count, 1);
+    assert_string_equal(config->rules->format.detail_keys.items[0].ptr, "status");
+    assert_int_equal(config->rules->sites[0].timing_names.count, 1);
+    assert_string_equal(config->rules->sites[0].timing_names.items[0].ptr, "fetch-:id");
     assert_string_equal(config->dead_letters_path.ptr, "/letters");
     assert_true(config->dead_letters_max_bytes == 2 << 20);
     assert_int_equal(config->http_threads, 5);

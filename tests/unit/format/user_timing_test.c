@@ -157,6 +157,47 @@ static void marks_that_go_back_in_time_are_counted_and_taken(void **state)
     }
 }
 
+static void what_is_allowed_of_the_detail_is_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *detail;
+        const char *kept;
+    } cases[] = {
+        {"{'status':200,'cached':true,'secret':'x'}", "{status=200,cached=true}"},
+        {"{'cached':false,'status':'OK'}", "{status=OK,cached=false}"},
+        {"{'status':-1.5}", "{status=-1.5}"},
+        {"{'status':1,'status':2}", "{status=2}"},
+        {"{'status':''}", "{status=}"},
+        {"{'status':null,'cached':[1]}", ""},
+        {"{'secret':{'status':1}}", ""},
+        {"'status'", ""},
+        {"[1]", ""},
+        {"null", ""},
+    };
+    struct fp_str keys[] = {{"status", 6}, {"cached", 6}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char body[256];
+        struct decoded decoded;
+        struct fp_format_limits limits = small_limits;
+        limits.detail_keys = (struct fp_str_list){keys, 2};
+        fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+        snprintf(body, sizeof(body),
+                 "{'marks':[{'name':'a','entryType':'mark','startTime':1,'detail':%s}],"
+                 "'measures':[{'name':'m','detail':%s,'endMark':'a'}]}",
+                 cases[i].detail, cases[i].detail);
+        assert_int_equal(fp_format_decode(json_of(&decoded.arena, body), FP_STR(""), &limits,
+                                          &decoded.arena, &decoded.profile, &decoded.error),
+                         FP_FORMAT_OK);
+        assert_text(decoded.profile.timings[0].detail, cases[i].kept);
+        assert_text(decoded.profile.timings[1].detail, cases[i].kept);
+        release(&decoded);
+        decode(&decoded, body, "");
+        assert_text(decoded.profile.timings[0].detail, "");
+        release(&decoded);
+    }
+}
+
 struct bad {
     const char *body;
     const char *pointer;
@@ -285,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_measure_has_the_times_that_the_drafts_give_it),
         cmocka_unit_test(marks_that_go_back_in_time_are_counted_and_taken),
+        cmocka_unit_test(what_is_allowed_of_the_detail_is_kept),
         cmocka_unit_test(each_bad_timing_is_refused_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

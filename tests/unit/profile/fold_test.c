@@ -495,6 +495,36 @@ static void carries_over_what_the_envelope_and_the_request_say(void **state)
     fp_arena_release(&arena);
 }
 
+static void names_that_fit_a_template_count_as_one(void **state)
+{
+    (void)state;
+    struct fp_str names[] = {{"fetch-1", 7}, {"fetch-2", 7}, {"fetch", 5}};
+    struct fp_profile_timing timings[] = {
+        {.name = names[0], .kind = FP_TIMING_MEASURE, .value_us = 1},
+        {.name = names[1], .kind = FP_TIMING_MEASURE, .value_us = 2},
+        {.name = names[1], .detail = FP_STR("{cached=true}"), .kind = FP_TIMING_MEASURE},
+        {.name = names[2], .detail = FP_STR("{cached=true}"), .kind = FP_TIMING_MEASURE},
+        {.name = names[2], .kind = FP_TIMING_MEASURE},
+    };
+    static const char *const expected[] = {"fetch-:id", "fetch-:id{cached=true}",
+                                           "fetch{cached=true}", "fetch"};
+    const struct fp_profile profile = {.timings = timings, .timing_count = 5};
+    const struct fp_str name_template = FP_STR("fetch-:id");
+    const struct fp_fold_context context = {
+        .site = {"shop", 4},
+        .rules = {.timing_names = &name_template, .timing_name_count = 1},
+    };
+    struct fp_arena arena;
+    struct fp_delta delta;
+    fp_arena_init(&arena, TEST_ARENA_MAX);
+    assert_true(fp_fold(&profile, &context, &arena, &delta));
+    assert_int_equal(delta.timing_count, 4);
+    assert_int_equal(delta.timings[0].count, 2);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_text(delta.timings[i].name, expected[i]);
+    fp_arena_release(&arena);
+}
+
 static void an_upload_without_an_id_gets_one_of_its_own(void **state)
 {
     (void)state;
@@ -586,6 +616,7 @@ int main(void)
         cmocka_unit_test(finds_the_route),
         cmocka_unit_test(inline_scripts_of_all_product_pages_are_one_resource),
         cmocka_unit_test(carries_over_what_the_envelope_and_the_request_say),
+        cmocka_unit_test(names_that_fit_a_template_count_as_one),
         cmocka_unit_test(an_upload_without_an_id_gets_one_of_its_own),
         cmocka_unit_test(the_deepest_stack_under_the_most_samples_folds_without_recursion),
         cmocka_unit_test(runs_out_of_memory_at_every_point_without_harm),

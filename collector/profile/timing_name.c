@@ -1,0 +1,101 @@
+/*
+ * Timing names: checking templates and matching names.
+ */
+#include "collector/profile/timing_name.h"
+
+#include "collector/profile/text.h"
+
+/* What stands between two wildcards, and how many characters the wildcard after it needs. */
+struct piece {
+    struct fp_str text;
+    bool has_wildcard; /* else it is the end */
+    size_t least;
+};
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Takes a piece off the template. */
+static struct piece next_piece(struct fp_str *rest)
+{
+    size_t len = 0;
+    while (len < rest->len && rest->ptr[len] != '*' &&
+           !(rest->ptr[len] == ':' && len + 1 < rest->len && is_word(rest->ptr[len + 1])))
+        len++;
+    struct piece piece = {.text = {rest->ptr, len}, .has_wildcard = len < rest->len};
+    if (piece.has_wildcard) {
+        piece.least = rest->ptr[len] == ':' ? 1 : 0;
+        len++;
+        while (piece.least > 0 && len < rest->len && is_word(rest->ptr[len]))
+            len++;
+    }
+    *rest = (struct fp_str){rest->ptr + len, rest->len - len};
+    return piece;
+}
+
+static struct fp_str from(struct fp_str text, size_t begin)
+{
+    return (struct fp_str){text.ptr + begin, text.len - begin};
+}
+
+/* Where text stands first at or after `begin`; name.len + 1 when it does not. */
+static size_t find(struct fp_str name, size_t begin, struct fp_str text)
+{
+    if (begin > name.len || name.len - begin < text.len)
+        return name.len + 1;
+    if (text.len == 0)
+        return begin;
+    const char *at = memmem(name.ptr + begin, name.len - begin, text.ptr, text.len);
+    return at != NULL ? (size_t)(at - name.ptr) : name.len + 1;
+}
+
+/* Each piece where it stands first: if the name fits at all, it fits so. */
+static bool name_fits(struct fp_str rest, struct fp_str name)
+{
+    struct piece piece = next_piece(&rest);
+    if (find(name, 0, piece.text) != 0)
+        return false;
+    size_t at = piece.text.len;
+    while (piece.has_wildcard) {
+        size_t begin = at + piece.least;
+        if (rest.len == 0)
+            return begin <= name.len;
+        piece = next_piece(&rest);
+        if (piece.has_wildcard)
+            at = find(name, begin, piece.text) + piece.text.len;
+        else
+            return name.len >= begin + piece.text.len &&
+                   fp_str_equal(from(name, name.len - piece.text.len), piece.text);
+        if (at > name.len)
+            return false;
+    }
+    return at == name.len;
+}
+
+struct fp_str fp_timing_name_find(const struct fp_scrub_rules *rules, struct fp_str name)
+{
+    for (size_t i = 0; i < rules->timing_name_count; i++)
+        if (name_fits(rules->timing_names[i], name))
+            return rules->timing_names[i];
+    return name;
+}
+
+const char *fp_timing_name_check(struct fp_str name_template)
+{
+    struct fp_str rest = name_template;
+    struct piece piece = next_piece(&rest);
+    if (!piece.has_wildcard)
+        return "a template of names has a :name or ends in *";
+    if (fp_text_cut(name_template, FP_TEXT_DIMENSION_MAX).len < name_template.len)
+        return "a template of names has at most 200 characters";
+    while (rest.len > 0) {
+        if (piece.least == 0)
+            return "* may only be the end of a template of names";
+        piece = next_piece(&rest);
+        if (piece.text.len == 0)
+            return "between two :names of a template something must stand";
+    }
+    return NULL;
+}

@@ -1,0 +1,19 @@
+/*
+ * Timing names: templates that keep names of marks and measures few. Pure functions; any thread.
+ *
+ * In a template `:name` stands for one character or more, `*` as its end for any rest, none
+ * included: "fetch-:id" is what "fetch-1234" becomes.
+ */
+#ifndef FP_PROFILE_TIMING_NAME_H
+#define FP_PROFILE_TIMING_NAME_H
+
+#include "collector/profile/scrub.h"
+
+/* Checks a template from the configuration: NULL when it is good, else what is wrong with it. */
+const char *fp_timing_name_check(struct fp_str name_template);
+
+/* The first template that the name fits, else the name itself. In time linear in the name's length,
+ * for each template. */
+struct fp_str fp_timing_name_find(const struct fp_scrub_rules *rules, struct fp_str name);
+
+#endif
