@@ -11,6 +11,7 @@ enum { STP_SERVICE, STP_KIND, STP_COMMAND, STP_FORMAT, STP_TAG, STP_STATUS };
 
 #define STP_PREFIX FP_STR("STP/1 ")
 #define STP_FORMAT_JSON 1
+#define STATUS_INTERNAL_ERROR 4
 
 static bool has_prefix(struct fp_str text, struct fp_str prefix)
 {
@@ -92,6 +93,8 @@ static bool read_stp_header(struct fp_decoder *decoder, yyjson_val *list,
     if (format != STP_FORMAT_JSON)
         return fail_frame(decoder, "messages are taken in JSON, format 1, alone");
     frame->kind = (enum fp_scope_kind)kind;
+    if (frame->kind == FP_SCOPE_KIND_ERROR && frame->status == 0)
+        frame->status = STATUS_INTERNAL_ERROR;
     return true;
 }
 

@@ -26,7 +26,7 @@ struct fp_scope_frame {
     bool is_of_service; /* else nothing more is known */
     enum fp_scope_kind kind;
     uint32_t command;
-    uint32_t status; /* 0: OK */
+    uint32_t status; /* 0: OK, which an error never has */
     uint32_t tag;    /* 0 when it was cut off */
     yyjson_val *message;
     struct fp_place place; /* of the message in the line's JSON */

@@ -107,7 +107,7 @@ enum fp_scope_note {
     FP_SCOPE_DUPLICATE_ID,
     FP_SCOPE_KNOWN_EVENT,
     FP_SCOPE_CYCLE,
-    FP_SCOPE_KNOWN_LIST,
+    FP_SCOPE_KNOWN_LIST, /* the last by which an event is left out */
     FP_SCOPE_OTHER_DETAIL,
     FP_SCOPE_BAD_DETAIL,
     FP_SCOPE_OTHER_SERVICE,
@@ -137,6 +137,7 @@ struct fp_scope {
     struct fp_map lists;     /* hash of timeline, mode and filter */
     struct fp_map seen;      /* timelineID and eventID of an unreduced event: its list's number */
     struct fp_map resources; /* hash of the URL: index */
+    enum fp_scope_note first_refusal; /* of an event; FP_SCOPE_FINE: none */
     uint32_t resource_room;
     uint32_t event_room;
     uint32_t timeline_room;

@@ -131,7 +131,7 @@ static bool read_mode(struct fp_scope *scope, const struct fp_place *place,
     return true;
 }
 
-/* A hash of what was asked for; what is absent is empty. False, without an error: no memory. */
+/* A hash of what was asked for; what is absent is empty. */
 static bool hash_query(struct fp_scope *scope, const struct fp_scope_message *request,
                        struct fp_scope_query *query)
 {

@@ -74,7 +74,7 @@ static struct request *find_request(struct recording *recording, const struct fp
 }
 
 /* A request that is no good matters only when it is answered with OK, or not at all. */
-static void open_request(struct recording *recording, const struct fp_scope_frame *frame,
+static bool open_request(struct recording *recording, const struct fp_scope_frame *frame,
                          struct request *request)
 {
     struct fp_scope_message start;
@@ -86,6 +86,7 @@ static void open_request(struct recording *recording, const struct fp_scope_fram
     if (frame->command == COMMAND_START && fp_scope_read(frame->message, &start_arg, &start) &&
         !fp_scope_get_uint(start.fields[START_WINDOW], &request->window_id))
         request->window_id = 0;
+    return request->is_valid || recording->decoder->error->verdict != FP_FORMAT_MEMORY;
 }
 
 static bool fail_request(struct recording *recording, const struct request *request)
@@ -158,17 +159,14 @@ static bool take_frame(struct recording *recording, const struct fp_scope_frame 
     bool was_open = request->is_open;
     bool is_reply =
         frame->kind == FP_SCOPE_KIND_UNKNOWN ? was_open : frame->kind != FP_SCOPE_KIND_REQUEST;
-    bool is_error = frame->status != 0 || frame->kind == FP_SCOPE_KIND_ERROR;
-    if (is_error || is_reply)
+    if (frame->status != 0 || is_reply)
         request->is_open = false;
-    if (is_error) {
+    if (frame->status != 0) {
         skip(recording, FP_SCOPE_STATUS);
         return true;
     }
-    if (!is_reply) {
-        open_request(recording, frame, request);
-        return true;
-    }
+    if (!is_reply)
+        return open_request(recording, frame, request);
     if (!was_open)
         *request = (struct request){.line = recording->line, .at = recording->at};
     return take_reply(recording, frame, request);

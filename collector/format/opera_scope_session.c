@@ -40,6 +40,8 @@ void fp_scope_add_note(struct fp_scope *scope, enum fp_scope_note note, uint32_t
                        size_t index)
 {
     struct fp_profile_session *session = &scope->decoder->profile->session;
+    if (scope->first_refusal == FP_SCOPE_FINE && note <= FP_SCOPE_KNOWN_LIST)
+        scope->first_refusal = note;
     uint32_t at = 0;
     while (at < session->note_count && session->notes[at].text != note_texts[note])
         at++;
@@ -96,7 +98,7 @@ bool fp_scope_finish(struct fp_scope *scope)
     if (session->records_read > 0 && session->records_kept == 0)
         return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, NULL,
                           "none of the %u events is valid; the first: %s",
-                          (unsigned)session->records_read, session->notes[0].text);
+                          (unsigned)session->records_read, note_texts[scope->first_refusal]);
     return true;
 }
 

@@ -18,8 +18,8 @@ static bool fail_depth(struct tree *tree, uint32_t depth)
 {
     struct fp_decoder *decoder = tree->scope->decoder;
     return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, tree->place,
-                      "an event is inside %u others; at most %u are taken (limits.stack_depth)",
-                      (unsigned)depth - 1, (unsigned)decoder->limits->stack_depth - 1);
+                      "an event is nested %u deep; at most %u are taken (limits.stack_depth)",
+                      (unsigned)depth, (unsigned)decoder->limits->stack_depth);
 }
 
 static void count_child(struct fp_scope_item *parent, const struct fp_scope_item *child)

@@ -89,6 +89,19 @@ static void an_error_ends_its_request(void **state)
     release(&decoded);
 }
 
+static void an_error_frame_is_one_whatever_its_status(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_lines(&decoded,
+                      "STP/1 20 [\"profiler\",1,3,1,2][1,9]\n"
+                      "STP/1 20 [\"profiler\",4,3,1,2][\"Unknown timeline\"]\n" ASK ANSWER);
+    assert_int_equal(decoded.profile.timeline_count, 1);
+    assert_int_equal(decoded.profile.timelines[0].id, 1);
+    assert_note(&decoded.profile, "not OK", 1);
+    release(&decoded);
+}
+
 static void notes_what_was_never_answered_and_events_of_the_service(void **state)
 {
     (void)state;
@@ -150,6 +163,9 @@ static const struct {
      FP_FORMAT_INVALID, 25, "line 2, at /4/1/0/7: childCount has a fraction"},
     {"two sessions", ASK ANSWER "[\"profiler\",2,0,3,[2]]\n[\"profiler\",2,0,3,[2]]",
      FP_FORMAT_INVALID, 86, "one session"},
+    {"no event that is any good, behind another service",
+     "[\"exec\",3,0,2,[]]\n" ASK "[\"profiler\",3,0,2,[null,[[7,-1,0,1]]]]", FP_FORMAT_INVALID, -1,
+     "none of the 1 events is valid; the first: an event without a time"},
     {"nothing but other services", "[\"exec\",3,0,2,[]]\n", FP_FORMAT_INVALID, -1, "no session"},
     {"no length", "STP/1 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_INVALID, 0,
      "length of the header"},
@@ -228,6 +244,7 @@ int main(void)
         cmocka_unit_test(reads_frames_that_name_their_kind),
         cmocka_unit_test(takes_lines_of_either_form_and_any_end),
         cmocka_unit_test(an_error_ends_its_request),
+        cmocka_unit_test(an_error_frame_is_one_whatever_its_status),
         cmocka_unit_test(notes_what_was_never_answered_and_events_of_the_service),
         cmocka_unit_test(says_where_in_the_recording_an_event_was_refused),
         cmocka_unit_test(each_bad_recording_is_refused_with_its_line_and_offset),
