@@ -139,8 +139,9 @@ static enum fp_format_verdict malformed(struct fp_str body, const yyjson_read_er
     return error->verdict;
 }
 
-/* Whether nothing lies between a container and the next value but its own scalars. */
-static bool holds_only_scalars(yyjson_val *container, const yyjson_val *next)
+/* Whether nothing lies between a container and the next value but its own elements: scalars, or
+ * containers that are empty. */
+static bool holds_only_leaves(yyjson_val *container, const yyjson_val *next)
 {
     size_t len = unsafe_yyjson_get_len(container);
     size_t values = unsafe_yyjson_is_arr(container) ? len : len * 2;
@@ -167,7 +168,7 @@ static bool within_depth(yyjson_val *root, uint32_t max_depth)
         if (depth == max_depth || depth == DEPTH_MAX)
             return false;
         yyjson_val *next = unsafe_yyjson_get_next(value);
-        if (holds_only_scalars(value, next)) {
+        if (depth + 1 < max_depth && holds_only_leaves(value, next)) {
             value = next;
         } else {
             ends[depth++] = next;
