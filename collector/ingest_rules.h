@@ -26,7 +26,7 @@ struct fp_site {
     struct fp_str_list origins;
     struct fp_str_list routes;
     struct fp_str_list timing_names; /* templates */
-    bool require_token; /* uploads without a good page token are refused */
+    bool require_token;              /* uploads without a good page token are refused */
     struct fp_str_list token_key_files;
     struct fleetprof_token_keys **token_keys; /* of each file; the rules own them */
     int64_t token_max_age_us;
