@@ -7,7 +7,8 @@
  * one name, with a chance of 2^-62.) When a site's first upload of a new hour comes, what was used
  * in the last one is copied to a table of the size that it needs, and the rest is forgotten.
  *
- * One lock guards everything. It is held for NAMES_AT_ONCE names or for one table's growth.
+ * One lock guards everything. It is held for NAMES_AT_ONCE names, and for the growth of a table or
+ * the turn of a site's hour, which take some 10 ms each when a site's tables are as full as can be.
  */
 #include "collector/profile/ceilings.h"
 
@@ -253,9 +254,8 @@ static bool may_add(const struct table *table, uint32_t ceiling)
 }
 
 static bool admit(const struct fp_ceilings_visit *visit, struct table *table, uint32_t ceiling,
-                  uint64_t id)
+                  uint64_t key)
 {
-    uint64_t key = (id * visit->ceilings->multiplier & ~(uint64_t)STAMP_BITS) | THIS_HOUR;
     if (table->slot_count > 0) {
         uint64_t *slot = find_slot(table, key);
         if (*slot != 0) {
@@ -271,9 +271,8 @@ static bool admit(const struct fp_ceilings_visit *visit, struct table *table, ui
     return true;
 }
 
-static void fetch(const struct fp_ceilings_visit *visit, const struct table *table, uint64_t id)
+static void fetch(const struct table *table, uint64_t key)
 {
-    uint64_t key = id * visit->ceilings->multiplier;
     if (table->slot_count > 0)
         __builtin_prefetch(&table->slots[key >> __builtin_clzll(table->slot_count - 1)]);
 }
@@ -291,11 +290,13 @@ static size_t admit_some(const struct fp_ceilings_visit *visit, enum fp_name_kin
     }
     struct table *table = &site->tables[kind];
     const uint32_t ceiling = ceiling_of(visit->limits, kind);
+    const uint64_t multiplier = visit->ceilings->multiplier;
     size_t refusals = 0;
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count)
-            fetch(visit, table, ids[i + AHEAD]);
-        refused[i] = !admit(visit, table, ceiling, ids[i]);
+            fetch(table, ids[i + AHEAD] * multiplier);
+        uint64_t key = (ids[i] * multiplier & ~(uint64_t)STAMP_BITS) | THIS_HOUR;
+        refused[i] = !admit(visit, table, ceiling, key);
         refusals += refused[i];
     }
     if (refusals > 0 && kind < FP_NAME_KINDS && !table->refusal_logged) {

@@ -232,6 +232,22 @@ static void a_flood_of_new_names_for_hours_needs_no_more_memory(void **state)
     assert_true(most <= 4096 * sizeof(uint64_t));
 }
 
+/* Stacks are nearly all of it; docs/configuration.md says what the other five add. */
+static void at_the_default_ceilings_a_site_needs_16_mib_for_stacks(void **state)
+{
+    (void)state;
+    const size_t ceiling = 500000;
+    limits.names[FP_NAME_FRAME] = (uint32_t)ceiling;
+    for (int64_t hour = 0; hour < 5; hour++) {
+        size_t in_use = 0;
+        for (size_t first = 1; first <= 4 * ceiling; first += MANY)
+            in_use += use(1, HOUR + hour, first, MANY);
+        size_t expected = (size_t)(hour + 1) * ceiling;
+        assert_int_equal(in_use, expected < 3 * ceiling ? expected : 3 * ceiling);
+        assert_true(ceilings->memory <= 16 * MIB);
+    }
+}
+
 static void when_memory_is_used_up_known_names_stay_and_new_ones_are_refused(void **state)
 {
     (void)state;
@@ -397,6 +413,7 @@ int main(void)
         TEST(without_uploads_there_is_no_table),
         TEST(a_table_holds_three_ceilings),
         TEST(a_flood_of_new_names_for_hours_needs_no_more_memory),
+        TEST(at_the_default_ceilings_a_site_needs_16_mib_for_stacks),
         TEST(when_memory_is_used_up_known_names_stay_and_new_ones_are_refused),
         TEST(sites_that_are_gone_give_their_memory_back),
         TEST(a_table_shrinks_to_what_was_used),

@@ -612,6 +612,26 @@ static void random_uploads_keep_their_sums_under_any_ceilings(void **state)
     }
 }
 
+static void runs_out_of_memory_at_every_point_without_harm(void **state)
+{
+    struct site *site = *state;
+    struct upload upload;
+    random_state = 1;
+    make_upload(&upload);
+    for (size_t i = 0; i < FP_NAME_KINDS; i++)
+        site->limits.names[i] = 3;
+    const struct fp_fold_context context = context_of(site);
+    bool folded = false;
+    for (size_t max_bytes = 0; max_bytes < 128 * 1024; max_bytes += 101) {
+        struct fp_arena arena;
+        struct fp_delta delta;
+        fp_arena_init(&arena, max_bytes);
+        folded = fp_fold(&upload.profile, &context, &arena, &delta);
+        fp_arena_release(&arena);
+    }
+    assert_true(folded);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -628,6 +648,7 @@ int main(void)
         TEST(timings_over_their_ceiling_are_counted_and_binned_by_kind),
         TEST(routes_and_releases_over_their_ceilings_are_replaced),
         TEST(segments_lose_environment_then_release_then_route),
+        TEST(runs_out_of_memory_at_every_point_without_harm),
         cmocka_unit_test(random_uploads_keep_their_sums_under_any_ceilings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
