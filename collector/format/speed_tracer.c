@@ -75,8 +75,11 @@ bool fp_speed_tracer_sniff(const struct fp_decoder *decoder, struct fp_str body)
             return false;
         struct fp_json json;
         struct fp_format_error ignored;
-        if (fp_json_parse(record.text, decoder->limits->json_depth, decoder->arena, &json,
-                          &ignored) != FP_FORMAT_OK)
+        enum fp_format_verdict verdict = fp_json_parse(record.text, decoder->limits->json_depth,
+                                                       decoder->arena, &json, &ignored);
+        if (verdict == FP_FORMAT_MEMORY)
+            (void)fp_format_fail_memory(decoder->error); /* what it is cannot be told */
+        if (verdict != FP_FORMAT_OK)
             continue;
         bool is_dump = fp_speed_tracer_is_dump(json.root) || is_raw_message(json.root);
         fp_json_release(&json);
