@@ -1,4 +1,4 @@
--- Measures: what ran inside the windows of User Timing measures.
+-- User Timing: what ran inside the windows of measures, and which names are well known.
 
 create table fleetprof_data.measure_fact (
     segment_id           bigint not null,
@@ -170,3 +170,40 @@ comment on function fleetprof.measure_hotspots is
 
 revoke execute on function fleetprof.measure_hotspots from public;
 grant execute on function fleetprof.measure_hotspots to fleetprof_reader;
+
+-- The names that the drafts of User Timing recommend for marks.
+create or replace view fleetprof.timing_hourly with (security_invoker = true) as
+select
+    bucket,
+    segment_id,
+    site,
+    route,
+    release,
+    environment,
+    variant,
+    browser,
+    os,
+    device,
+    thread,
+    name,
+    kind::text as kind,
+    uploads,
+    count,
+    negative,
+    sum_us / 1000::double precision as sum_ms,
+    min_us / 1000::double precision as min_ms,
+    max_us / 1000::double precision as max_ms,
+    kind = 'mark' and split_part(name, '{', 1) = any(array[
+        -- 2011
+        'fullyLoaded', 'fullyVisible', 'aboveTheFold', 'timeToUserAction',
+        -- 2012
+        'mark_fully_loaded', 'mark_fully_visible', 'mark_above_the_fold', 'mark_time_to_user_action',
+        -- Level 3
+        'mark_interactive', 'mark_feature_usage'
+    ]) as well_known
+from fleetprof_data.timing_fact
+join fleetprof_data.segment using (segment_id)
+join fleetprof_data.timing using (timing_id);
+
+comment on column fleetprof.timing_hourly.well_known is
+    'A mark whose name the specification recommends (drafts of 2011 and 2012, Level 3), whatever is kept of its detail.';

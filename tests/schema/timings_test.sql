@@ -21,6 +21,25 @@ select setseed(0.7) \g /dev/null
 insert into timing_value (segment_id, bucket, name, us)
 select 2 + n % 2, '2026-01-05Z'::timestamptz + n % 48 * interval '1 hour', 'spread ' || n % 5, exp(random() * 18)::bigint
 from generate_series(1, 5000) as n;
+-- What is worst for bins: values at their edges, around powers of two, all at one place, at two places that
+-- are far apart, and with a tail that has most of the sum; each over both segments and many hours.
+insert into timing_value (segment_id, bucket, name, us)
+select 2 + n % 2, '2026-01-05Z'::timestamptz + n % 48 * interval '1 hour', 'worst: ' || name, us
+from (
+    select 'edges' as name, ((32 + n % 32)::bigint << (1 + n / 32 % 30)) - n % 3 % 2 as us, n from generate_series(1, 2000) as n
+    union all
+    select 'powers', (1::bigint << n % 53) + n % 3 - 1, n from generate_series(1, 1000) as n
+    union all
+    select 'constant', 8191, n from generate_series(1, 500) as n
+    union all
+    select 'bimodal', case when n % 100 < 49 then 127 else 600000001 end + n % 7, n from generate_series(1, 1000) as n
+    union all
+    select 'heavy tail', (100 * (1 - random()) ^ -2)::bigint, n from generate_series(1, 3000) as n
+    union all
+    select 'all but one', case n when 777 then 9007199254740992 else 0 end, n from generate_series(1, 1000) as n
+    union all
+    select 'two', n, n from generate_series(1048575, 1048577) as n
+) as worst;
 select pg_temp.store() \g /dev/null
 
 select plan(12);
@@ -71,10 +90,10 @@ select
     percentile_disc(array[0.5, 0.75, 0.95, 0.99]) within group (order by us) as us,
     min(us), max(us), avg(us)
 from timing_value
-where name like 'spread%'
+where name like 'spread%' or name like 'worst%'
 group by name;
 select is(
-    (select count(*) from timings('random', '2026-01-05Z', '2026-01-07Z')), 5::bigint, 'a row for each of the random names');
+    (select count(*) from timings('random', '2026-01-05Z', '2026-01-07Z')), 12::bigint, 'a row for each of the random names');
 select is_empty(
     $$ select name, share, estimate, exact_ms
        from timings('random', '2026-01-05Z', '2026-01-07Z')
@@ -87,7 +106,7 @@ select is_empty(
 select results_eq(
     $$ select name, timings.count, min_ms, max_ms, round(mean_ms::numeric, 3)
        from timings('random', '2026-01-05Z', '2026-01-07Z') $$,
-    $$ select name, count, min / 1000.0::float8, max / 1000.0::float8, round(avg / 1000, 3) from exact order by name $$,
+    $$ select name, count, min / 1000.0::float8, max / 1000.0::float8, round(avg / 1000, 3) from exact order by name collate "C" $$,
     'count, least, greatest and mean are exact');
 
 -- Buckets: as everywhere.

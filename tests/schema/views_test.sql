@@ -8,9 +8,12 @@ insert into segment (segment_id, site) values (5, 'views');
 insert into sample (segment_id, upload, us, marker, path) values
     (5, 1, 2000, 'gc', '{main,anonymous}'), (5, 2, 1000, '(none)', '{main,anonymous}'), (5, 2, 500, '(none)', '{main}');
 insert into timing_value (name, us) values ('partly negative', -30), ('partly negative', 10), ('partly negative', 25);
+insert into timing_value (kind, name, us) values
+    ('mark', 'fullyLoaded', 1), ('mark', 'mark_above_the_fold', 1), ('mark', 'mark_feature_usage{feature=cart}', 1),
+    ('mark', 'fullyloaded', 1), ('mark', 'mark_fully_loaded_2', 1), ('measure', 'mark_fully_loaded', 1);
 select pg_temp.store() \g /dev/null
 
-select plan(6);
+select plan(7);
 
 select results_eq(
     $$ select bucket, site, route, name, kind, uploads, count, negative, sum_ms, min_ms, max_ms
@@ -18,6 +21,10 @@ select results_eq(
     $$ values ('2026-01-05 10:00Z'::timestamptz, 'shop', '/cart', 'partly negative', 'measure',
                1::bigint, 3::bigint, 1::bigint, 0.005::float8, -0.03::float8, 0.025::float8) $$,
     'timing_hourly');
+select results_eq(
+    $$ select name, kind from timing_hourly where well_known order by name collate "C" $$,
+    $$ values ('fullyLoaded', 'mark'), ('mark_above_the_fold', 'mark'), ('mark_feature_usage{feature=cart}', 'mark') $$,
+    'well-known names are those of marks that the drafts recommend');
 
 update fleetprof_data.segment set rate_ppm = 500 where segment_id = 5;
 select results_eq(
