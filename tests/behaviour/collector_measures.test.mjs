@@ -2,6 +2,7 @@
  * User Timing against the samples of the same upload: what ran inside a measure is in SQL, to the microsecond.
  */
 import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -122,4 +123,48 @@ test('a measure that names its marks owns the samples between them', async () =>
   assert.ok(rows > 0);
   const [{ max_ms }] = await stack.sql(`select max_ms from fleetprof.timings('demo', release => 'resolved') where kind = 'measure'`);
   assert.ok(Math.abs(max_ms - (end - start) / 1000) < 1e-6);
+});
+
+/** What is worst for bins: edges, powers of two, one value, two far apart, a heavy tail. @type {Record<string, (i: number) => number>} */
+const distributions = {
+  edges: (i) => (32 + (i % 32)) * 2 ** (1 + (i % 30)) - (i % 2),
+  powers: (i) => 2 ** (i % 53) + (i % 3) - 1,
+  constant: () => 8191,
+  bimodal: (i) => (i % 100 < 49 ? 127 : 600_000_001) + (i % 7),
+  tail: (i) => Math.round(100 / ((i + 1) / 2001) ** 2),
+  'all but one': (i) => (i === 777 ? 2 ** 53 : 0),
+};
+
+/** By nearest rank. @param {number[]} values ascending @param {number} share */
+const percentile = (values, share) => values[Math.max(Math.ceil(share * values.length) - 1, 0)];
+
+test('percentiles of the worst distributions are at most 1.6 % off, whatever the order of the uploads', async () => {
+  const values = new Map(Object.entries(distributions).map(
+    ([name, at]) => [name, Array.from({ length: 2000 }, (_, i) => at(i))]));
+  const all = [...values].flatMap(([name, list]) => list.map((us) => [name, us]));
+  /** @param {string} release @param {(string | number)[][]} list */
+  const send = (release, list) => upload({ release, id: crypto.randomUUID(), measures: list.map(([name, us]) =>
+    ({ name, entryType: 'measure', startTime: 0, duration: Number(us) / 1000 })) });
+  await send('whole', all);
+  const parts = [0, 1, 2, 3, 4].map((k) => all.filter((_, i) => (i * 7919) % 5 === k).reverse());
+  for (const part of parts) await send('parts', part);
+  await waitFor(async () => (await stack.sql(
+    `select count(*) as n from fleetprof.upload_log where release = 'parts'`))[0].n === parts.length);
+
+  for (const release of ['whole', 'parts']) {
+    const rows = await stack.sql(`select * from fleetprof.timings('demo', release => '${release}')`);
+    assert.equal(rows.length, values.size);
+    for (const row of rows) {
+      const sorted = /** @type {number[]} */ (values.get(row.name)).slice().sort((a, b) => a - b);
+      for (const share of [50, 75, 95, 99]) {
+        const exact = percentile(sorted, share / 100) / 1000;
+        assert.ok(Math.abs(row[`p${share}_ms`] - exact) <= 0.016 * exact,
+          `${release}: p${share} of ${row.name} is ${row[`p${share}_ms`]}, exactly ${exact}`);
+      }
+    }
+  }
+  const bins = (/** @type {string} */ release) => stack.sql(`select name, bin, sum(timing_bin_fact.count) as count
+    from fleetprof_data.timing_bin_fact join fleetprof_data.timing using (timing_id) join fleetprof_data.segment using (segment_id)
+    where release = '${release}' group by name, bin order by name, bin`);
+  assert.deepEqual(await bins('parts'), await bins('whole'));
 });
