@@ -8,8 +8,9 @@
  * for itself, from nothing when it starts.
  *
  * Memory grows with use, up to three ceilings' worth of names a table and up to limits->memory
- * for all sites together, past which new names are refused; what a site has not used for an hour is
- * given back. All functions may be called from any thread.
+ * for all sites together, past which new names are refused (a table is there twice for the moment
+ * in which an hour's turn makes it smaller); what a site has not used for an hour is given back.
+ * All functions may be called from any thread.
  */
 #ifndef FP_PROFILE_CEILINGS_H
 #define FP_PROFILE_CEILINGS_H

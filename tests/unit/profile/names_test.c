@@ -464,6 +464,18 @@ static void assert_sums_are_whole(const struct fp_delta *delta, const struct fp_
     assert_int_equal(whole.frames_self_us + whole.unattributed_us, whole.profiled_us);
 }
 
+static void assert_measured(const struct fp_delta *delta)
+{
+    for (uint32_t i = 0; i < delta->measured_count; i++) {
+        const struct fp_delta_measured *measured = &delta->measured[i];
+        int64_t self_us = 0;
+        assert_true(measured->timing < delta->timing_count);
+        for (uint32_t k = 0; k < measured->frame_count; k++)
+            self_us += delta->measured_frames[measured->first_frame + k].self_us;
+        assert_int_equal(self_us + measured->unattributed_us, measured->profiled_us);
+    }
+}
+
 /* Total time by the definition: of all stacks that have the frame, once. */
 static void assert_totals(const struct fp_delta *delta)
 {
@@ -587,6 +599,7 @@ static void uploads_of_one_site(struct site *site)
         assert_true(fp_fold(&upload.profile, &bounded, &site->arena, &delta));
         assert_true(fp_fold(&upload.profile, &unbounded, &site->arena, &without));
         assert_sums_are_whole(&delta, &without);
+        assert_measured(&delta);
         assert_totals(&delta);
         assert_ids(&delta);
         assert_repeats(site, &upload.profile, &delta);
