@@ -11,14 +11,16 @@ grant usage on schema pgtap to public;
 
 insert into fleetprof_data.session values
     (1, '2026-01-05 10:00Z', 1, '00000000-0000-4000-8000-000000000001', '2026-01-05 10:12Z', null,
-     'opera-scope', '1.1', 7, 3, '', false, 9, '\x28');
+     'speed-tracer', '1.1', 7, 3, '', false, 9, '\x28');
 insert into fleetprof_data.timeline values (1, '2026-01-05 10:00Z', 1, 1, 1, null, 'all', 0);
 
 create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
-from pg_proc where pronamespace = 'fleetprof'::regnamespace and proname not in ('get_events', 'session_content', 'release_session')
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] <> 'session_id'
 union all
-values ('select * from fleetprof.get_events(1, 1)'), ('select * from fleetprof.session_content(1)')
+select format('select * from fleetprof.%I(1%s)', proname, case when proargnames[2] = 'timeline_id' then ', 1' end)
+from pg_proc
+where pronamespace = 'fleetprof'::regnamespace and proargnames[1] = 'session_id' and proname <> 'release_session'
 union all
 select format('select * from fleetprof.%I', relname)
 from pg_class where relnamespace = 'fleetprof'::regnamespace and relkind = 'v';

@@ -1,0 +1,136 @@
+-- Speed Tracer's reports, over a made-up dump whose answers can be worked out by hand.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, pg_catalog;
+
+insert into fleetprof_data.segment values
+    (1, 'shop', '/cart', 'v1', 'production', '', 'Chrome', 'Linux', 'desktop', 'window', 0, '2026-01-05');
+insert into fleetprof_data.session
+select 1, '2026-01-05 10:00Z', id, gen_random_uuid(), '2026-01-05 10:12Z', null, format, '0.26', null, null, '', false, 0, ''
+from (values (51, 'speed-tracer'), (52, 'speed-tracer'), (53, 'opera-scope')) as kept (id, format);
+
+create temp table given (
+    session_id bigint, event bigint, parent bigint, type text, start_ms numeric, duration_ms numeric, self_ms numeric,
+    resource text, detail jsonb
+);
+-- Session 51: pages, work and messages.
+insert into given values
+    (51, 1, null, 'TAB_CHANGED', 0, null, 0, 'https://a.example/', '{}'),
+    (51, 2, null, 'DOM_EVENT', 0, 75, 50, null, '{"type": "click"}'),
+    (51, 3, 2, 'LAYOUT', 10, 25, 25, null, null),
+    (51, 4, 3, 'LOG_MESSAGE', 12, null, 0, null, '{"message": "hello"}'),
+    (51, 5, null, 'PAINT', 145, 35, 35, null, null),
+    (51, 6, null, 'MARK_DOM_CONTENT', 80, null, 0, null, null),
+    (51, 7, null, 'MARK_LOAD_EVENT', 90, null, 0, null, null),
+    (51, 8, null, 'TAB_CHANGED', 100, null, 0, 'https://a.example/', '{}'),
+    (51, 9, null, 'MARK_LOAD_EVENT', 170, null, 0, null, null),
+    (51, 10, null, 'TAB_CHANGED', 175, null, 0, 'https://a.example/b', '{}'),
+    (51, 11, null, 'LOG_MESSAGE', 176, null, 0, null, '{"message": "bye"}');
+-- Session 52: long events, layouts, and the network.
+insert into given values
+    (52, 1, null, 'JAVASCRIPT_CALLBACK', 0, 2500, 2420, null, null),
+    (52, 2, 1, 'LAYOUT', 1, 30, 30, null, null),
+    (52, 3, 1, 'RECALC_STYLE', 40, 40, 10, null, null),
+    (52, 4, 3, 'LAYOUT', 41, 30, 30, null, null),
+    (52, 5, 1, 'LAYOUT', 100, 10, 10, null, null),
+    (52, 6, null, 'EVAL_SCRIPT', 3000, 101, 101, null, null),
+    (52, 7, null, 'EVAL_SCRIPT', 3200, 100, 100, null, null),
+    (52, 10, null, 'NETWORK_RESOURCE_START', 10, null, 0, 'https://a.example/old', '{"requestId": "1", "requestMethod": "GET"}'),
+    (52, 11, null, 'NETWORK_RESOURCE_START', 30, null, 0, 'https://a.example/', '{"requestId": "1", "requestMethod": "GET"}'),
+    (52, 12, null, 'NETWORK_RESOURCE_RESPONSE', 50, 1, 1, null, '{"requestId": "1", "statusCode": 200, "mimeType": "text/html"}'),
+    (52, 13, null, 'NETWORK_RESPONSE_RECEIVED', 50, null, 0, null,
+     '{"requestId": "1", "response": {"status": 200, "fromDiskCache": false, "headers": {"content-TYPE": "text/html"},
+       "timing": {"requestTime": 30, "proxyStart": -1, "proxyEnd": -1, "dnsStart": 1, "dnsEnd": 4, "connectStart": 1,
+         "connectEnd": 9, "sslStart": -1, "sslEnd": -1, "sendStart": 9, "sendEnd": 10, "receiveHeadersEnd": 20}}}'),
+    (52, 14, null, 'NETWORK_DATA_RECEIVED', 51, null, 0, null, '{"requestId": "1", "dataLength": 100}'),
+    (52, 15, null, 'NETWORK_DATA_RECEIVED', 52, null, 0, null, '{"requestId": "1", "dataLength": 60}'),
+    (52, 16, null, 'NETWORK_RESOURCE_FINISH', 60, null, 0, null, '{"requestId": "1", "didFail": false}'),
+    (52, 20, null, 'NETWORK_RESOURCE_START', 70, null, 0, 'https://a.example/app.js', '{"requestId": "2", "requestMethod": "GET"}'),
+    (52, 21, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, 'https://a.example/app.js',
+     '{"requestId": "2", "didResponseChange": true, "statusCode": 200, "fromDiskCache": true, "mimeType": "text/javascript",
+       "requestHeaders": {"Cookie": "(removed)"},
+       "responseHeaders": {"Content-Type": "text/javascript", "Content-Encoding": "gzip", "Cache-Control": "public, max-age=600"},
+       "startTime": 70, "responseReceivedTime": 75, "endTime": 90, "resourceSize": 600000}'),
+    (52, 30, null, 'NETWORK_RESOURCE_START', 100, null, 0, 'https://a.example/a.css', '{"requestId": "3", "requestMethod": "GET"}'),
+    (52, 31, null, 'NETWORK_RESPONSE_RECEIVED', 110, null, 0, null,
+     '{"requestId": "3", "response": {"status": 200, "headers": {"Content-Type": "text/css", "Vary": "Cookie, Accept-Encoding",
+       "Set-Cookie": "(removed)", "Cache-Control": "public, max-age=99999999"}}}'),
+    (52, 40, null, 'NETWORK_RESOURCE_START', 200, null, 0, 'https://a.example/x.png', '{"requestId": "4", "requestMethod": "GET"}'),
+    (52, 41, null, 'NETWORK_RESOURCE_FINISH', 210, null, 0, null, '{"requestId": "4", "didFail": true}');
+insert into fleetprof_data.event
+select 1, '2026-01-05 10:00Z', session_id, event, 1, parent, event, type, 0, start_ms * 1000, duration_ms * 1000, self_ms * 1000, 0,
+    coalesce(duration_ms, 0) * 1000, 0, 1, 0, resource, null, detail
+from given;
+
+select plan(15);
+
+-- Windows of 75 ms at 0, 35, 70, …: 75 of 75; 40 of 75; 5 + 0; from 105 35 (145 to 180); from 140 35; from 175 5.
+select results_eq(
+    'select at_ms, round(busy::numeric * 75, 6), round(smoothed::numeric * 75, 6) from ui_thread_use(51)',
+    $$ values (0::float8, 75::numeric, 52.5), (35, 40, 43), (70, 5, 19), (105, 35, 29.5), (140, 35, 32), (175, 5, 14) $$,
+    'use of the UI thread, window by window, and smoothed by .7, .2, .1');
+select results_eq(
+    'select at_ms, round(busy::numeric * 75, 6) from ui_thread_use(51, from_ms => 140, to_ms => 170)',
+    $$ values (140::float8, 35::numeric) $$, 'of a part of the session');
+select throws_ok('select ui_thread_use(51, 0, 1e9)', '22023', 'from 0 to 1000000000 ms are more than 100000 windows',
+    'but not of more windows than anybody draws');
+
+select results_eq('select event_type, self_ms from event_summary(51)',
+    $$ values ('(available)', 70::float8), ('DOM_EVENT', 50), ('PAINT', 35), ('LAYOUT', 25) $$,
+    'own time by type, and what was left of the UI thread');
+select results_eq('select event_type, self_ms, share from event_summary(51, 30, 150)',
+    $$ values ('(available)', 70::float8, 70 / 120::float8), ('DOM_EVENT', 40, 40 / 120::float8), ('LAYOUT', 5, 5 / 120::float8),
+              ('PAINT', 5, 5 / 120::float8) $$,
+    'events that cross the edges are cut there, and those inside them, too');
+
+select results_eq('select * from log_messages(51)',
+    $$ values (12::float8, 'hello', 4::bigint, 2::bigint), (176, 'bye', 11, 11) $$,
+    'messages, with the event at the top that they are in');
+select results_eq('select * from page_transitions(51)',
+    $$ values (0::float8, 'https://a.example/', false, 80::float8, 90::float8), (100, 'https://a.example/', true, null, 70),
+              (175, 'https://a.example/b', false, null, null) $$,
+    'pages, refreshes and their marks');
+
+select results_eq(
+    'select request_id, attempt, url, status, redirected, failed, from_cache, bytes, start_ms, response_ms, end_ms, request_time_ms, response_time_ms, total_ms
+     from network_resources(52)',
+    $$ values
+        ('1', 1::bigint, 'https://a.example/old', null::integer, true, null::boolean, null::boolean, null::bigint, 10::float8, null::float8, 30::float8, null::float8, null::float8, 20::float8),
+        ('1', 2, 'https://a.example/', 200, false, false, false, 160, 30, 50, 60, 20, 10, 30),
+        ('2', 1, 'https://a.example/app.js', 200, false, null, true, 600000, 70, 75, 90, 5, 15, 20),
+        ('3', 1, 'https://a.example/a.css', 200, false, null, null, null, 100, null, null, null, null, null),
+        ('4', 1, 'https://a.example/x.png', null, false, true, null, null, 200, null, 210, null, null, 10) $$,
+    'one row a request, whichever records tell of it; a redirect ends the one before');
+select results_eq(
+    $$ select blocked_ms, proxy_ms, dns_ms, connect_ms, ssl_ms, send_ms from network_resources(52) where request_id = '1' and attempt = 2 $$,
+    $$ values (1::float8, null::float8, 3::float8, 5::float8, null::float8, 1::float8) $$,
+    'phases, connecting without the look-up that is in it');
+
+select results_eq(
+    $$ select severity, at_ms, description, event_id from hints(52) where rule = 'Long Duration Events' $$,
+    $$ values (2, 0::float8, 'Event lasted: 2500.000 ms. Exceeded threshold: 2000 ms', 1::bigint),
+              (3, 3000, 'Event lasted: 101.000 ms. Exceeded threshold: 100 ms', 6) $$,
+    'long events, more than the threshold');
+select results_eq(
+    $$ select severity, description, event_id from hints(52) where rule = 'Frequent Layout activity' $$,
+    $$ values (2, '3 layouts took 70.000 ms in one event', 1::bigint) $$,
+    'layouts at every level of one event');
+select results_eq(
+    $$ select rule, severity, description from hints(52) where event_id is null $$,
+    $$ values
+        ('Resource Caching', 1, 'https://a.example/a.css has a Vary that keeps caches from it: cookie, accept-encoding'),
+        ('Resource Caching', 1, 'https://a.example/a.css is publicly cacheable and sets a cookie'),
+        ('Resource Caching', 2, 'https://a.example/app.js is compressed and publicly cacheable without Vary: Accept-Encoding'),
+        ('Resource Caching', 2, 'https://a.example/app.js may be cached for 0 days only'),
+        ('Uncompressed Resource', 3, 'https://a.example/ was not compressed (160 bytes)'),
+        ('Static Resource served from domains with cookies', 3, 'https://a.example/app.js was served with cookies'),
+        ('Total Bytes Downloaded', 3, '600000 bytes downloaded for https://a.example/app.js'),
+        ('Static Resource served from domains with cookies', 3, 'https://a.example/a.css was served with cookies') $$,
+    'rules about responses');
+select is_empty('select from hints(51)', 'nothing to say about a session in order');
+
+select throws_ok('select network_resources(53)', '22023', 'session 53 is of opera-scope, and this is a report of Speed Tracer',
+    'a session of another format');
+select throws_ok('select hints(99)', 'P0002', 'session 99 is not kept', 'no session');
+
+select * from finish();
+rollback;
