@@ -3,6 +3,8 @@
  */
 #include "collector/format/speed_tracer_dump.h"
 
+#define TIME_MAX_US (INT64_C(1) << 53) /* as in all formats */
+
 /* A dump of an early version is known by records that may come last: events that were named by
  * today's numbers get their old names. */
 static void rename_early(struct fp_speed_tracer_dump *dump)
@@ -84,13 +86,15 @@ static bool add_marks(struct fp_speed_tracer_dump *dump)
         if (dump->marks[next].event != i)
             continue;
         const struct fp_str name = dump->marks[next++].name;
+        const int64_t value_us = since_transition(&transitions, event->start_us);
         /* What else has these numbers in an early dump is no mark. */
-        if (dump->is_early && event->type_number != FP_ST_LOG_MESSAGE)
+        bool is_mark = !dump->is_early || event->type_number == FP_ST_LOG_MESSAGE;
+        if (!is_mark || value_us > TIME_MAX_US)
             continue;
         profile->timings[profile->timing_count++] = (struct fp_profile_timing){
             .name = name,
             .kind = FP_TIMING_MARK,
-            .value_us = since_transition(&transitions, event->start_us),
+            .value_us = value_us,
         };
     }
     return true;

@@ -92,7 +92,7 @@ static bool get_whole(yyjson_val *value, double min, int32_t *whole)
 
 /* Refusals: the first thing that is wrong with a record, FP_ST_REFUSALS when it is good. */
 
-static enum fp_speed_tracer_note read_times(struct reading *reading)
+static enum fp_speed_tracer_note read_times(struct reading *reading, int64_t max_span_us)
 {
     struct fp_profile_event *event = &reading->event;
     yyjson_val *const *members = reading->members;
@@ -100,12 +100,12 @@ static enum fp_speed_tracer_note read_times(struct reading *reading)
         return FP_ST_BAD_TIME;
     if (members[DURATION] == NULL)
         return FP_ST_REFUSALS;
-    if (!get_us(members[DURATION], &event->duration_us))
+    if (!get_us(members[DURATION], &event->duration_us) || event->duration_us > max_span_us)
         return FP_ST_BAD_DURATION;
     return yyjson_get_num(members[DURATION]) < 0 ? FP_ST_NEGATIVE_DURATION : FP_ST_REFUSALS;
 }
 
-static enum fp_speed_tracer_note read_record(struct reading *reading)
+static enum fp_speed_tracer_note read_record(struct reading *reading, int64_t max_span_us)
 {
     yyjson_val *const *members = reading->members;
     if (!yyjson_is_obj(reading->record))
@@ -117,7 +117,7 @@ static enum fp_speed_tracer_note read_record(struct reading *reading)
         return FP_ST_BAD_CHILDREN;
     if (members[DATA] != NULL && !yyjson_is_obj(members[DATA]))
         return FP_ST_BAD_DATA;
-    return read_times(reading);
+    return read_times(reading, max_span_us);
 }
 
 /* How many records there are, children included, in one that is refused. */
@@ -296,7 +296,8 @@ static bool fill_event(struct fp_speed_tracer_dump *dump, struct reading *readin
     event->self_us = event->duration_us > 0 ? event->duration_us : 0;
     event->child_count = (uint32_t)yyjson_arr_size(reading->members[CHILDREN]);
     int64_t overhead_us = 0;
-    if (get_us(reading->members[OVERHEAD], &overhead_us) && overhead_us > 0)
+    if (get_us(reading->members[OVERHEAD], &overhead_us) && overhead_us > 0 &&
+        overhead_us <= dump->decoder->limits->max_span_us)
         event->overhead_us = overhead_us;
     note_oddities(dump, reading);
     const struct fp_speed_tracer_typing typing = {
@@ -347,7 +348,7 @@ static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t
                   .line = FP_POSITION_NONE},
     };
     struct fp_profile *profile = dump->decoder->profile;
-    enum fp_speed_tracer_note refusal = read_record(&reading);
+    enum fp_speed_tracer_note refusal = read_record(&reading, dump->decoder->limits->max_span_us);
     if (refusal != FP_ST_REFUSALS) {
         fp_speed_tracer_note(dump, refusal);
         profile->session.records_read += count_records(record);

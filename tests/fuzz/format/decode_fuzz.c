@@ -7,6 +7,8 @@
 
 enum { ARENA_MAX = 32 * 1024 * 1024 };
 
+static struct fp_str detail_keys[] = {{"status", 6}, {"a", 1}};
+
 static const struct fp_format_limits limits = {
     .max_inflated = 1024 * 1024,
     .samples = 1000,
@@ -17,9 +19,11 @@ static const struct fp_format_limits limits = {
     .stack_depth = 200,
     .json_depth = 64,
     .max_span_us = INT64_C(3600) * 1000000,
+    .detail_keys = {detail_keys, 2},
 };
 
 static const struct fp_str routes[] = {{"/product/:id", 12}};
+static const struct fp_str timing_names[] = {{"a-:id-b-:id", 11}, {"m*", 2}};
 
 static void check_sums(const struct fp_delta *delta)
 {
@@ -34,17 +38,34 @@ static void check_sums(const struct fp_delta *delta)
         check(delta->stacks[i].parent == FP_INDEX_NONE || delta->stacks[i].parent < i);
 }
 
+static void check_measured(const struct fp_delta *delta)
+{
+    for (uint32_t i = 0; i < delta->measured_count; i++) {
+        const struct fp_delta_measured *measured = &delta->measured[i];
+        int64_t self_us = measured->unattributed_us;
+        check(measured->timing < delta->timing_count && measured->samples <= delta->samples);
+        for (uint32_t k = 0; k < measured->frame_count; k++)
+            self_us += delta->measured_frames[measured->first_frame + k].self_us;
+        check(self_us == measured->profiled_us);
+    }
+}
+
 static void fold(const struct fp_profile *profile, struct fp_arena *arena)
 {
     const struct fp_fold_context context = {
         .site = {"shop", 4},
-        .rules = {.routes = routes, .route_count = 1},
+        .rules = {.routes = routes,
+                  .route_count = 1,
+                  .timing_names = timing_names,
+                  .timing_name_count = 2},
         .user_agent = profile->release, /* texts of the fuzzer's choice */
         .referer = profile->variant,
     };
     struct fp_delta delta;
-    if (fp_fold(profile, &context, arena, &delta))
-        check_sums(&delta);
+    if (!fp_fold(profile, &context, arena, &delta))
+        return;
+    check_sums(&delta);
+    check_measured(&delta);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

@@ -51,6 +51,8 @@ static const struct bad_record bad_records[] = {
     {"a duration that is a text", "{'type':1,'time':0,'duration':'3'}", "a duration that is no", 1,
      0},
     {"a huge duration", "{'type':1,'time':0,'duration':1e14}", "a duration that is no", 1, 0},
+    {"a duration longer than a session may be", "{'type':1,'time':0,'duration':60001}",
+     "a duration that is no", 1, 0},
     {"a duration below zero", "{'type':1,'time':0,'duration':-0.0001}", "a duration below", 1, 0},
     {"children that are an object", "{'type':1,'children':{}}", "children that are no", 1, 0},
     {"children that are a number", "{'type':1,'children':3}", "children that are no", 1, 0},

@@ -1,0 +1,124 @@
+/*
+ * Fuzzer: any bytes as a dump of Speed Tracer. What decodes keeps the model's promises, has details
+ * that are JSON, and folds; records are neither lost nor made up.
+ */
+#include "collector/format/format.h"
+#include "collector/profile/fold.h"
+#include "tests/fuzz/check.h"
+
+#include <yyjson.h>
+
+enum { ARENA_MAX = 16 * 1024 * 1024 };
+
+static const struct fp_format_limits limits = {
+    .max_inflated = 1024 * 1024,
+    .samples = 1000,
+    .stacks = 500,
+    .frames = 100,
+    .resources = 50,
+    .entries = 500,
+    .stack_depth = 20,
+    .json_depth = 32,
+    .max_span_us = INT64_C(3600) * 1000000,
+};
+
+/* yyjson as the judge of texts: a JSON string is UTF-8. */
+static void check_text(struct fp_str text)
+{
+    if (text.len == 0)
+        return;
+    check(memchr(text.ptr, '\0', text.len) == NULL);
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_doc_set_root(doc, yyjson_mut_strn(doc, text.ptr, text.len));
+    size_t len;
+    char *json = yyjson_mut_write(doc, 0, &len);
+    check(json != NULL);
+    free(json);
+    yyjson_mut_doc_free(doc);
+}
+
+static void check_detail(struct fp_str detail)
+{
+    if (detail.len == 0)
+        return;
+    yyjson_doc *doc = yyjson_read(detail.ptr, detail.len, 0);
+    check(yyjson_is_obj(yyjson_doc_get_root(doc)));
+    yyjson_doc_free(doc);
+}
+
+static void check_event(const struct fp_profile *profile, uint32_t index)
+{
+    const struct fp_profile_event *event = &profile->events[index];
+    check(event->id == index + 1);
+    check(event->parent == FP_INDEX_NONE || event->parent < index);
+    check(event->resource == FP_INDEX_NONE || event->resource < profile->resource_count);
+    check(event->line >= FP_POSITION_NONE);
+    check(event->duration_us >= FP_DURATION_NONE);
+    check(event->self_us <= (event->duration_us > 0 ? event->duration_us : 0));
+    check_text(event->type);
+    check_detail(event->detail);
+}
+
+static void check_stacks(const struct fp_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->stack_count; i++) {
+        const struct fp_profile_stack *stack = &profile->stacks[i];
+        check(stack->frame < profile->frame_count);
+        check(stack->parent == FP_INDEX_NONE || stack->parent < i);
+    }
+    for (uint32_t i = 0; i < profile->sample_count; i++) {
+        const uint32_t stack = profile->samples[i].stack;
+        check(stack == FP_INDEX_NONE || stack < profile->stack_count);
+        check(profile->weights_us[i] > 0);
+    }
+    for (uint32_t i = 0; i < profile->frame_count; i++)
+        check_text(profile->frames[i].function);
+}
+
+static void check_session(const struct fp_profile *profile)
+{
+    const struct fp_profile_session *session = &profile->session;
+    check(profile->has_session && profile->timeline_count == 1 && profile->event_count > 0);
+    check(session->records_kept == profile->event_count);
+    check(session->records_kept <= session->records_read);
+    check_text(session->version);
+    check_text(profile->page_url);
+    for (uint32_t i = 0; i < profile->resource_count; i++)
+        check_text(profile->resources[i]);
+    for (uint32_t i = 0; i < profile->timing_count; i++)
+        check_text(profile->timings[i].name);
+}
+
+static void fold(const struct fp_profile *profile, struct fp_arena *arena)
+{
+    const struct fp_fold_context context = {.site = {"shop", 4}};
+    struct fp_delta delta;
+    if (!fp_fold(profile, &context, arena, &delta))
+        return;
+    int64_t self_us = delta.unattributed_us;
+    for (uint32_t i = 0; i < delta.stack_sample_count; i++)
+        self_us += delta.stack_samples[i].self_us;
+    check(self_us == delta.profiled_us);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    struct fp_arena arena;
+    fp_arena_init(&arena, ARENA_MAX);
+    struct fp_profile profile;
+    struct fp_format_error error;
+    const struct fp_str body = {(const char *)bytes, len};
+    enum fp_format_verdict verdict =
+        fp_format_decode(body, FP_STR("speed-tracer"), &limits, &arena, &profile, &error);
+    if (verdict == FP_FORMAT_OK) {
+        check_session(&profile);
+        for (uint32_t i = 0; i < profile.event_count; i++)
+            check_event(&profile, i);
+        check_stacks(&profile);
+        fold(&profile, &arena);
+    } else {
+        check(error.verdict == verdict && error.detail[0] != '\0');
+    }
+    fp_arena_release(&arena);
+    return 0;
+}
