@@ -137,6 +137,11 @@ test('each damage is told with its place: a payload, a frame, a short file, a he
     { file: first, offset: 0, bytes: fs.statSync(path.join(headers, first)).size, what: 'no valid header' },
   ] });
 
+  const renamed = copySpool();
+  fs.copyFileSync(path.join(renamed, first), path.join(renamed, '0000000000000009.seg'));
+  assert.deepEqual((await verify(renamed)).rows.map(({ file, what }) => [file, what]),
+    [['0000000000000009.seg', 'no valid header']], 'its records would be counted twice');
+
   const later = copySpool();
   for (const at of [8, 4096 + 8]) {
     const bytes = fs.readFileSync(path.join(later, second));
