@@ -327,7 +327,6 @@ static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_s
 /* A dump of which nothing is left is refused for its first fault. */
 static bool fail_empty(struct fp_speed_tracer_dump *dump)
 {
-    const uint32_t read = dump->decoder->profile->session.records_read;
     enum fp_speed_tracer_note first = FP_ST_REFUSALS;
     for (enum fp_speed_tracer_note i = 0; i < FP_ST_REFUSALS; i++)
         if (dump->notes[i].count > 0 &&
@@ -341,7 +340,7 @@ static bool fail_empty(struct fp_speed_tracer_dump *dump)
         return false;
     }
     fp_format_fail(error, first <= FP_ST_CUT_OFF ? FP_FORMAT_MALFORMED : FP_FORMAT_INVALID,
-                   "none of the %u records could be taken; the first fault is %s", (unsigned)read,
+                   "none of the records could be taken; the first fault is %s",
                    fp_speed_tracer_note_text(first));
     error->offset = dump->notes[first].first_offset;
     return false;

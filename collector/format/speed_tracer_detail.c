@@ -42,7 +42,7 @@ static struct fp_str text_of(yyjson_val *value)
 static bool is_one_of(struct fp_str name, const struct fp_str *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (fp_str_equal(name, names[i]))
+        if (fp_speed_tracer_is(name, names[i]))
             return true;
     return false;
 }
@@ -92,7 +92,7 @@ static size_t plain_len(struct fp_str text)
 static void add_text(struct fp_buf *out, struct fp_str text)
 {
     fp_buf_add(out, "\"", 1);
-    while (text.len > 0) {
+    for (;;) {
         const size_t len = plain_len(text);
         fp_buf_add(out, text.ptr, len);
         if (len == text.len)
@@ -160,8 +160,7 @@ static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelli
 
 static void add_name(struct fp_buf *out, struct fp_str name)
 {
-    const uint8_t last = out->len > 0 ? out->data[out->len - 1] : '{';
-    if (last != '{')
+    if (out->len > 0 && out->data[out->len - 1] != '{')
         fp_buf_add(out, ",", 1);
     add_text(out, name);
     fp_buf_add(out, ":", 1);
@@ -173,7 +172,7 @@ static void add_name(struct fp_buf *out, struct fp_str name)
 static struct fp_str spell(yyjson_val *object, struct fp_str name, const struct spelling *spellings)
 {
     for (; spellings->met.ptr != NULL; spellings++)
-        if (fp_str_equal(name, spellings->met))
+        if (fp_speed_tracer_is(name, spellings->met))
             return yyjson_obj_getn(object, spellings->kept.ptr, spellings->kept.len) == NULL
                        ? spellings->kept
                        : (struct fp_str){0};

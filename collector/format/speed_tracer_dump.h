@@ -95,6 +95,13 @@ struct fp_speed_tracer_dump {
     uint32_t mark_cap;
 };
 
+/* As fp_str_equal, for the many names of which most differ in length or first byte. */
+static inline bool fp_speed_tracer_is(struct fp_str name, struct fp_str known)
+{
+    return name.len == known.len && name.ptr[0] == known.ptr[0] &&
+           memcmp(name.ptr, known.ptr, known.len) == 0;
+}
+
 /* speed_tracer_dump.c */
 
 /* Counts a note at the present record. */

@@ -63,7 +63,7 @@ static void read_members(struct reading *reading)
     {
         const struct fp_str name = {yyjson_get_str(key), yyjson_get_len(key)};
         for (size_t at = 0; at < MEMBER_COUNT; at++)
-            if (fp_str_equal(name, member_names[at]))
+            if (fp_speed_tracer_is(name, member_names[at]))
                 reading->members[at] = yyjson_is_null(value) ? NULL : value;
     }
 }
