@@ -10,6 +10,8 @@
 #include "collector/format/opera_scope.h"
 #include "collector/format/speed_tracer.h"
 
+#include <stdlib.h>
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The format that `?format=` names; FP_UPLOAD_FORMAT_COUNT when this version does not take it. */
@@ -91,6 +93,22 @@ static bool decode_document(struct fp_decoder *decoder, struct fp_str body, stru
     return is_dump ? fp_speed_tracer_decode(decoder, body) : decoded;
 }
 
+/* What is more than a delta holds would be refused when it is too late to say so. */
+static bool check_sums(struct fp_decoder *decoder)
+{
+    const struct fp_profile *profile = decoder->profile;
+    int64_t sum_us = 0;
+    for (uint32_t i = 0; i < profile->event_count && sum_us <= FP_DELTA_TIME_MAX_US; i++)
+        sum_us += llabs(profile->events[i].self_us) + profile->events[i].overhead_us;
+    for (uint32_t i = 0;
+         profile->weights_us != NULL && i < profile->sample_count && sum_us <= FP_DELTA_TIME_MAX_US;
+         i++)
+        sum_us += profile->weights_us[i];
+    return sum_us <= FP_DELTA_TIME_MAX_US ||
+           fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+                      "its times add up to more than 3257 days, which no session lasts");
+}
+
 static bool check_hint(struct fp_decoder *decoder, struct fp_str hint)
 {
     enum fp_upload_format found = decoder->profile->format;
@@ -116,7 +134,8 @@ enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format
     bool decoded = fp_opera_scope_is_recording(body)
                        ? fp_opera_scope_decode_recording(&decoder, body)
                        : decode_document(&decoder, body, format_hint);
-    decoded = decoded && check_hint(&decoder, format_hint) && fp_content_finish(&decoder);
+    decoded = decoded && check_hint(&decoder, format_hint) && check_sums(&decoder) &&
+              fp_content_finish(&decoder);
     fp_buf_release(&content);
     return decoded ? FP_FORMAT_OK : error->verdict;
 }

@@ -17,6 +17,11 @@
 #include "collector/base/buf.h"
 #include "collector/rollup/session.h"
 
+/* The bound of every time that is summed, above and below: 20,000 uploads and a record's more,
+ * times 2^48, are below 2^63. Whoever fills a delta sees to it; the reader of its bytes refuses
+ * more. */
+#define FP_DELTA_TIME_MAX_US (INT64_C(1) << 48)
+
 /* What the main thread did at a sample, beside or instead of the stack. The order is the
  * database's. */
 enum fp_marker {

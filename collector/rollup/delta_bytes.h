@@ -15,9 +15,6 @@ enum fp_delta_flag {
     FP_DELTA_FLAGS = 7
 };
 
-/* Bounds that keep a window's sums within 64 bits: 20,000 uploads and a record's more, times 2^48,
- * are below 2^63. */
-#define FP_DELTA_TIME_MAX_US (INT64_C(1) << 48)
-#define FP_DELTA_VALUE_MAX_US (INT64_C(1) << 53)
+#define FP_DELTA_VALUE_MAX_US (INT64_C(1) << 53) /* of a time that is not summed as a number */
 
 #endif
