@@ -81,6 +81,7 @@ static bool open_directory(struct fp_dead_letters *letters)
 {
     if (letters->dir >= 0)
         return true;
+    letters->room = 0;
     if (mkdir(letters->path, 0700) != 0 && errno != EEXIST)
         return false;
     letters->dir = open(letters->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -91,6 +92,7 @@ static bool open_directory(struct fp_dead_letters *letters)
     if (flock(letters->dir, LOCK_EX | LOCK_NB) == 0 && take_stock(letters, &list)) {
         free(list.entries);
         fp_letter_sweep(letters->dir);
+        fp_metrics_set(letters->metrics, FP_METRIC_DEAD_LETTERS_BYTES, (int64_t)letters->room);
         return true;
     }
     int error = errno;
@@ -146,16 +148,27 @@ static bool store(struct fp_dead_letters *letters, const struct queued *queued)
     return true;
 }
 
+/* After a failure: says so once, and lets go of a directory that was removed, to make it anew. */
+static void note_failure(struct fp_dead_letters *letters)
+{
+    int error = errno;
+    if (!letters->failing)
+        fp_log(FP_LOG_WARN, "dead letters are dropped", "path=%s error=%s", letters->path,
+               strerror(error));
+    letters->failing = true;
+    if (error == ENOENT && letters->dir >= 0) {
+        close(letters->dir);
+        letters->dir = -1;
+    }
+}
+
 static void store_or_drop(struct fp_dead_letters *letters, const struct queued *queued)
 {
     if (store(letters, queued)) {
         letters->failing = false;
         return;
     }
-    if (!letters->failing)
-        fp_log(FP_LOG_WARN, "dead letter dropped, as will be others without a word",
-               "path=%s error=%s", letters->path, strerror(errno));
-    letters->failing = true;
+    note_failure(letters);
     count(letters, FP_METRIC_DEAD_LETTERS_DROPPED);
 }
 
@@ -186,6 +199,8 @@ static void keep_pace(struct fp_dead_letters *letters, size_t bytes)
 static void *run(void *context)
 {
     struct fp_dead_letters *letters = context;
+    if (!open_directory(letters))
+        note_failure(letters);
     pthread_mutex_lock(&letters->lock);
     for (struct queued *queued; (queued = take(letters)) != NULL;) {
         pthread_mutex_unlock(&letters->lock);

@@ -141,6 +141,7 @@ test('past the ceiling the oldest go, also those of an earlier life and with a c
 
   const next = await startCollector({ config: collector.config });
   running.push(next);
+  await waitFor(async () => (await next.metrics()).fleetprof_dead_letters_bytes === 5 * 102400, { what: 'old letters in the metric' });
   const nextUrl = `${next.url}/v1/ingest/${site.key}`;
   for (let i = 5; i < 15; i++) assert.equal((await send(nextUrl, { body: body(i) })).status, 400);
   await waitFor(async () => (await next.metrics())['fleetprof_dead_letters_total{result="stored"}'] === 10, { what: 'letters' });
@@ -163,10 +164,15 @@ test('a directory that cannot be used costs letters and nothing else, until it c
   for (let i = 0; i < 3; i++) assert.equal((await send(url, { body: 'nonsense' })).status, 400);
   assert.equal((await send(url, { body: envelope() })).status, 204);
   await waitFor(async () => (await collector.metrics())['fleetprof_dead_letters_total{result="dropped"}'] === 3, { what: 'drops' });
-  assert.equal(collector.server.output().match(/dead letter dropped/g)?.length, 1);
+  assert.equal(collector.server.output().match(/dead letters are dropped/g)?.length, 1);
   fs.mkdirSync(path.dirname(place));
   assert.equal((await send(url, { body: 'nonsense' })).status, 400);
   await untilThere(place, 1);
+  fs.rmSync(place, { recursive: true });
+  await waitFor(async () => {
+    await send(url, { body: 'nonsense' });
+    return letters(place).length;
+  }, { what: 'letters in the directory made anew' });
 });
 
 test('a stop writes what is queued', async () => {
