@@ -49,6 +49,11 @@ static int remove_files(void **state)
     return unlink(key_file) | unlink(good_file) | unlink(bad_file);
 }
 
+static bool says(const struct fp_buf *errors, const char *word)
+{
+    return errors->data != NULL && memmem(errors->data, errors->len, word, strlen(word)) != NULL;
+}
+
 static enum outcome load_good(void *context)
 {
     (void)context;
@@ -65,8 +70,7 @@ static enum outcome load_good(void *context)
         assert_non_null(config->rules->sites[1].token_keys[0]);
         fp_config_free(config);
     } else if (errors.len > 0) {
-        if (memmem(errors.data, errors.len, "memory", 6) == NULL &&
-            memmem(errors.data, errors.len, "libcrypto", 9) == NULL)
+        if (!says(&errors, "memory") && !says(&errors, "libcrypto"))
             fail_msg("the file is blamed: %.*s", (int)errors.len, (const char *)errors.data);
     }
     fp_buf_release(&errors);
@@ -80,7 +84,7 @@ static enum outcome load_bad(void *context)
     struct fp_buf errors;
     fp_buf_init(&errors, 16 * 1024);
     assert_null(fp_config_load(bad_file, &errors));
-    bool said = errors.len > 0 && memmem(errors.data, errors.len, "samples", 7) != NULL;
+    bool said = says(&errors, "limits.samples");
     fp_buf_release(&errors);
     return said ? DONE : REFUSED;
 }
@@ -88,13 +92,15 @@ static enum outcome load_bad(void *context)
 static void a_configuration_loads_or_memory_is_blamed(void **state)
 {
     (void)state;
-    failing_each(&(struct scenario){"good configuration", load_good, NULL, 40});
+    failing_each(
+        &(struct scenario){.name = "good configuration", .run = load_good, .allocations_min = 40});
 }
 
 static void a_wrong_configuration_never_loads(void **state)
 {
     (void)state;
-    failing_each(&(struct scenario){"wrong configuration", load_bad, NULL, 20});
+    failing_each(
+        &(struct scenario){.name = "wrong configuration", .run = load_bad, .allocations_min = 20});
 }
 
 int main(void)

@@ -27,11 +27,16 @@ start_thread_fn __wrap_pthread_create;
 static atomic_ulong count;
 static atomic_ulong failing; /* 0: none */
 static atomic_bool later_too;
+static atomic_bool paused;
+
+/* A thread's start is the sanitizer's, which cannot do without: from its first function on it is
+ * ours. */
+static _Thread_local bool is_ours;
 
 static bool fails(void)
 {
     unsigned long at = atomic_load(&failing);
-    if (at == 0)
+    if (at == 0 || !is_ours || atomic_load(&paused))
         return false;
     unsigned long now = atomic_fetch_add(&count, 1) + 1;
     return now == at || (now > at && atomic_load(&later_too));
@@ -39,9 +44,16 @@ static bool fails(void)
 
 void failing_arm(unsigned long n, bool and_later)
 {
+    is_ours = true;
     atomic_store(&count, 0);
     atomic_store(&later_too, and_later);
+    atomic_store(&paused, false);
     atomic_store(&failing, n);
+}
+
+void failing_pause(void)
+{
+    atomic_store(&paused, true);
 }
 
 bool failing_disarm(void)
@@ -78,16 +90,48 @@ __attribute__((visibility("default"))) void *realloc(void *old, size_t size)
                                          : __libc_realloc(old, size);
 }
 
+/* What a thread is to do. */
+struct start {
+    void *(*run)(void *context);
+    void *context;
+};
+
+static void *run_ours(void *context)
+{
+    const struct start start = *(struct start *)context;
+    free(context);
+    is_ours = true;
+    return start.run(start.context);
+}
+
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                           void *context)
 {
-    return fails() ? EAGAIN : __real_pthread_create(thread, attributes, run, context);
+    if (fails())
+        return EAGAIN;
+    bool was_ours = is_ours;
+    is_ours = false;
+    struct start *start = malloc(sizeof(*start));
+    int error = EAGAIN;
+    if (start != NULL) {
+        *start = (struct start){run, context};
+        error = __real_pthread_create(thread, attributes, run_ours, start);
+    }
+    is_ours = was_ours;
+    return error;
 }
 
 /* ---- scenarios ---- */
 
+static void prepare(const struct scenario *scenario)
+{
+    if (scenario->prepare != NULL)
+        scenario->prepare(scenario->context);
+}
+
 static void expect_done(const struct scenario *scenario, unsigned long n)
 {
+    prepare(scenario);
     if (scenario->run(scenario->context) != DONE)
         fail_msg("%s: refused without need, after allocation %lu had failed", scenario->name, n);
 }
@@ -95,6 +139,7 @@ static void expect_done(const struct scenario *scenario, unsigned long n)
 static unsigned long fail_each(const struct scenario *scenario, bool and_later)
 {
     for (unsigned long n = 1;; n++) {
+        prepare(scenario);
         failing_arm(n, and_later);
         enum outcome outcome = scenario->run(scenario->context);
         bool failed = failing_disarm();

@@ -15,7 +15,10 @@
 /* From here on the n-th allocation (from 1) fails; with and_later so do all that follow. */
 void failing_arm(unsigned long n, bool and_later);
 
-/* From here on none fails. Whether one did. */
+/* From here on none fails, so that a run can look at what is left. */
+void failing_pause(void);
+
+/* The same at the end of a run. Whether one has failed. */
 bool failing_disarm(void);
 
 enum outcome {
@@ -28,6 +31,7 @@ struct scenario {
     const char *name;
     enum outcome (*run)(void *context);
     void *context;
+    void (*prepare)(void *context); /* before each run, while nothing fails; NULL: nothing to do */
     unsigned allocations_min; /* fewer would mean that the scenario does not do what it should */
 };
 
