@@ -173,11 +173,13 @@ static bool write_object(struct detail *detail, struct fp_str *text)
     *text = FP_STR("");
     if (yyjson_mut_obj_size(detail->object) == 0)
         return true;
+    yyjson_alc *memory = detail->scope->details;
     size_t len = 0;
-    char *json = yyjson_mut_write(detail->doc, YYJSON_WRITE_NOFLAG, &len);
+    char *json = yyjson_mut_write_opts(detail->doc, YYJSON_WRITE_NOFLAG, memory, &len, NULL);
     const struct fp_str written = {json, len};
     bool copied = json != NULL && fp_arena_copy(detail->scope->decoder->arena, written, text);
-    free(json);
+    if (json != NULL)
+        memory->free(memory->ctx, json);
     return copied;
 }
 
@@ -228,7 +230,7 @@ bool fp_scope_read_detail(struct fp_scope *scope, const struct fp_scope_message 
     if (!name_type(scope, &item->event))
         return false;
     struct detail detail = {.scope = scope, .is_whole = true};
-    detail.doc = yyjson_mut_doc_new(NULL);
+    detail.doc = yyjson_mut_doc_new(scope->details);
     detail.object = yyjson_mut_obj(detail.doc);
     yyjson_mut_doc_set_root(detail.doc, detail.object);
     bool read = detail.object != NULL && read_own_detail(&detail, message, item) &&

@@ -130,6 +130,7 @@ enum fp_scope_note {
 /* What is known while a session is put together. */
 struct fp_scope {
     struct fp_decoder *decoder;
+    yyjson_alc *details; /* owned: memory of the detail being read, used again and again */
     int64_t line_offset; /* of the frame being read, -1: an envelope */
     uint32_t *frame_ids; /* of the session's timelines */
     uint32_t frame_count;

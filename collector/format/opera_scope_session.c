@@ -83,9 +83,10 @@ bool fp_scope_begin(struct fp_scope *scope, struct fp_decoder *decoder)
     profile->format = FP_UPLOAD_OPERA_SCOPE;
     profile->has_session = true;
     profile->session.version = FP_STR("");
+    scope->details = yyjson_alc_dyn_new();
     profile->session.notes =
         fp_arena_array(decoder->arena, FP_PROFILE_NOTES_MAX, sizeof(*profile->session.notes));
-    return profile->session.notes != NULL || fp_fail_memory(decoder);
+    return (scope->details != NULL && profile->session.notes != NULL) || fp_fail_memory(decoder);
 }
 
 bool fp_scope_finish(struct fp_scope *scope)
@@ -108,4 +109,5 @@ void fp_scope_release(struct fp_scope *scope)
     fp_map_release(&scope->lists);
     fp_map_release(&scope->seen);
     fp_map_release(&scope->resources);
+    yyjson_alc_dyn_free(scope->details);
 }

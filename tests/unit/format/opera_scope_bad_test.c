@@ -147,15 +147,19 @@ static void each_bad_session_is_refused_with_its_place_and_a_sentence(void **sta
     }
 }
 
-/* The list of a session with that many events in two halves. */
-static void decode_many(struct decoded *decoded, uint32_t count)
+/* A session with that many lists of so many events. */
+static void decode_many(struct decoded *decoded, uint32_t list_count, uint32_t event_count)
 {
     char text[4096] = "{'opera-scope':{'version':'1.0','session':[1],'timelines':[";
     size_t len = strlen(text);
-    for (uint32_t i = 0; i < count; i++)
-        len += (size_t)snprintf(text + len, sizeof(text) - len,
-                                "%s{'request':[1,%u],'reply':[null,[[7,1,0,1,null,%u]]]}",
-                                i > 0 ? "," : "", (unsigned)i + 1, (unsigned)i + 1);
+    for (uint32_t i = 0; i < list_count; i++) {
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s{'request':[1,%u],'reply':[[],[",
+                                i > 0 ? "," : "", (unsigned)i + 1);
+        for (uint32_t k = 0; k < event_count; k++)
+            len +=
+                (size_t)snprintf(text + len, sizeof(text) - len, "%s[7,1,0,1]", k > 0 ? "," : "");
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "]]}");
+    }
     snprintf(text + len, sizeof(text) - len, "]}}");
     decode_scope(decoded, text);
 }
@@ -163,15 +167,19 @@ static void decode_many(struct decoded *decoded, uint32_t count)
 static void the_limit_of_entries_holds_for_all_lists_together(void **state)
 {
     (void)state;
-    struct decoded decoded;
-    decode_many(&decoded, scope_limits.entries);
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
-    assert_int_equal(decoded.profile.event_count, scope_limits.entries);
-    release(&decoded);
-    decode_many(&decoded, scope_limits.entries + 1);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
-    assert_non_null(strstr(decoded.error.detail, "limits.entries"));
-    release(&decoded);
+    static const struct {
+        uint32_t lists, events;
+        bool is_taken;
+    } cases[] = {{1, 40, true}, {1, 41, false}, {2, 20, true}, {2, 21, false},
+                 {4, 10, true}, {40, 1, true},  {40, 0, true}, {41, 0, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct decoded decoded;
+        decode_many(&decoded, cases[i].lists, cases[i].events);
+        assert_int_equal(decoded.verdict, cases[i].is_taken ? FP_FORMAT_OK : FP_FORMAT_TOO_LARGE);
+        if (cases[i].is_taken)
+            assert_int_equal(decoded.profile.event_count, cases[i].lists * cases[i].events);
+        release(&decoded);
+    }
 }
 
 static void ten_thousand_levels_are_refused(void **state)

@@ -102,6 +102,50 @@ static void an_error_frame_is_one_whatever_its_status(void **state)
     release(&decoded);
 }
 
+static void the_last_session_message_says_which_timelines_there_are(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_lines(&decoded,
+                      "[\"profiler\",2,0,2,[1]]\n[\"profiler\",2,0,2,[1,2,[[5,6],[1,3]]]]\n"
+                      "[\"profiler\",2,0,2,[1]]\n[\"profiler\",2,0,2,[1,2,[[1,4]]]]\n" ASK ANSWER);
+    assert_int_equal(decoded.profile.timelines[0].frame_id, 4);
+    assert_int_equal(decoded.profile.session.note_count, 0);
+    release(&decoded);
+}
+
+static void the_limit_of_entries_holds_for_lists_without_events(void **state)
+{
+    (void)state;
+    char text[4096];
+    size_t len = 0;
+    for (uint32_t i = 0; i <= scope_limits.entries; i++) {
+        len += (size_t)snprintf(text + len, sizeof(text) - len,
+                                "[\"profiler\",3,0,2,[1,%u]]\n[\"profiler\",3,0,2,[]]\n",
+                                (unsigned)i + 1);
+        struct decoded decoded;
+        decode_lines(&decoded, text);
+        assert_int_equal(decoded.verdict,
+                         i < scope_limits.entries ? FP_FORMAT_OK : FP_FORMAT_TOO_LARGE);
+        release(&decoded);
+    }
+}
+
+static void the_limit_of_entries_holds_for_requests_at_once(void **state)
+{
+    (void)state;
+    char text[4096];
+    size_t len = 0;
+    for (uint32_t i = 0; i <= scope_limits.entries; i++)
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "[\"profiler\",3,0,%u,[1,1]]\n",
+                                (unsigned)i);
+    struct decoded decoded;
+    decode_lines(&decoded, text);
+    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_non_null(strstr(decoded.error.detail, "line 41: more than 40 different requests"));
+    release(&decoded);
+}
+
 static void notes_what_was_never_answered_and_events_of_the_service(void **state)
 {
     (void)state;
@@ -245,6 +289,9 @@ int main(void)
         cmocka_unit_test(takes_lines_of_either_form_and_any_end),
         cmocka_unit_test(an_error_ends_its_request),
         cmocka_unit_test(an_error_frame_is_one_whatever_its_status),
+        cmocka_unit_test(the_last_session_message_says_which_timelines_there_are),
+        cmocka_unit_test(the_limit_of_entries_holds_for_lists_without_events),
+        cmocka_unit_test(the_limit_of_entries_holds_for_requests_at_once),
         cmocka_unit_test(notes_what_was_never_answered_and_events_of_the_service),
         cmocka_unit_test(says_where_in_the_recording_an_event_was_refused),
         cmocka_unit_test(each_bad_recording_is_refused_with_its_line_and_offset),

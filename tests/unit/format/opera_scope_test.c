@@ -252,10 +252,11 @@ static void takes_lists_cut_short_and_with_more_than_it_knows(void **state)
     decode_good_scope(&decoded,
                       ENVELOPE_OF("[1,null,[[1,null,'new']],'new',[2]]",
                                   "[1,1,null,null,null,[],null,'new']",
-                                  "[[],[[7,1,0,1],[7,2.0,1e0,1,[null,null],null,null,null,"
+                                  "[[],[[7,1.0006,0,1],[7,2.0,1e0,1,[null,null],null,null,null,"
                                   "null,null,null,null,null,null,null,null,'new']],'new']"));
     assert_int_equal(decoded.profile.event_count, 2);
     assert_int_equal(decoded.profile.timelines[0].mode, FP_REDUCE_ALL_EVENTS);
+    assert_int_equal(decoded.profile.events[0].self_us, 1001);
     assert_int_equal(decoded.profile.events[1].self_us, 2000);
     assert_int_equal(decoded.profile.events[1].overhead_us, 1000);
     release(&decoded);
@@ -276,7 +277,7 @@ static void takes_replies_without_events(void **state)
         release(&decoded);
     }
     struct decoded decoded;
-    decode_good_scope(&decoded, "{'opera-scope':{'version':'1.7','session':[1],'timelines':[]}}");
+    decode_good_scope(&decoded, "{'opera-scope':{'version':'1.10','session':[1],'timelines':[]}}");
     assert_int_equal(decoded.profile.timeline_count, 0);
     release(&decoded);
 }
@@ -369,6 +370,25 @@ static void takes_the_session_from_the_requests_alone(void **state)
     release(&decoded);
 }
 
+static void takes_what_is_exactly_at_a_limit(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_scope(&decoded, EVENTS("[7,60000,60000,4294967295,null,6,5],[7,1,0,1,null,5,4],"
+                                       "[7,1,0,1,null,4,3],[7,1,0,1,null,3,2],[7,1,0,1,null,2,1],"
+                                       "[7,1,0,1,null,1]"));
+    assert_int_equal(decoded.profile.event_count, scope_limits.stack_depth);
+    assert_int_equal(decoded.profile.events[5].hits, UINT32_MAX);
+    release(&decoded);
+    decode_good_scope(&decoded,
+                      EVENTS("{'type':3,'time':1,'overhead':0,'hits':1,'documentParsing':['a']},"
+                             "{'type':3,'time':1,'overhead':0,'hits':1,'documentParsing':['b']},"
+                             "{'type':3,'time':1,'overhead':0,'hits':1,'documentParsing':['c']},"
+                             "{'type':3,'time':1,'overhead':0,'hits':1,'documentParsing':['d']}"));
+    assert_int_equal(decoded.profile.resource_count, scope_limits.resources);
+    release(&decoded);
+}
+
 /* Whatever the arena's maximum is, the answer is the session or "no memory", and nothing is left
  * over (the sanitizers watch). */
 static void runs_out_of_memory_at_every_point_without_harm(void **state)
@@ -416,6 +436,7 @@ int main(void)
         cmocka_unit_test(replaces_what_a_database_cannot_hold),
         cmocka_unit_test(takes_the_ordinary_envelopes_members_and_its_page_first),
         cmocka_unit_test(takes_the_session_from_the_requests_alone),
+        cmocka_unit_test(takes_what_is_exactly_at_a_limit),
         cmocka_unit_test(runs_out_of_memory_at_every_point_without_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
