@@ -90,7 +90,8 @@ void *fp_speed_tracer_grow(struct fp_arena *arena, void *array, uint32_t count, 
 
 /* Resources. */
 
-/* The character that an entity of a saved page stands for, '\0' when text begins with none. */
+/* The first character of a text, which may be an entity of a saved page; *len: how much it takes.
+ */
 static char decode_entity(struct fp_str text, size_t *len)
 {
     static const struct {
@@ -98,14 +99,15 @@ static char decode_entity(struct fp_str text, size_t *len)
         char character;
     } entities[] = {
         {{"&amp;", 5}, '&'}, {{"&lt;", 4}, '<'}, {{"&gt;", 4}, '>'}, {{"&quot;", 6}, '"'}};
-    for (size_t i = 0; i < sizeof(entities) / sizeof(entities[0]); i++) {
+    for (size_t i = 0; text.ptr[0] == '&' && i < sizeof(entities) / sizeof(entities[0]); i++) {
         const struct fp_str entity = entities[i].entity;
         if (text.len >= entity.len && memcmp(text.ptr, entity.ptr, entity.len) == 0) {
             *len = entity.len;
             return entities[i].character;
         }
     }
-    return '\0';
+    *len = 1;
+    return text.ptr[0];
 }
 
 /* Copies a URL with its entities decoded. */
@@ -117,9 +119,8 @@ static bool copy_url(struct fp_speed_tracer_dump *dump, struct fp_str url, struc
     size_t len = 0;
     for (size_t i = 0; i < copy->len;) {
         const struct fp_str rest = {copy->ptr + i, copy->len - i};
-        size_t entity_len = 1;
-        char character = rest.ptr[0] == '&' ? decode_entity(rest, &entity_len) : '\0';
-        bytes[len++] = character != '\0' ? character : rest.ptr[0];
+        size_t entity_len;
+        bytes[len++] = decode_entity(rest, &entity_len);
         i += entity_len;
     }
     if (len < copy->len)

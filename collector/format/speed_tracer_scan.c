@@ -182,9 +182,9 @@ static struct fp_str read_token(struct fp_str html, size_t *at, const char *deli
 
 static struct fp_str read_value(struct fp_str html, size_t *at)
 {
-    const char quote = *at < html.len ? html.ptr[*at] : '\0';
-    if (quote != '"' && quote != '\'')
+    if (*at >= html.len || (html.ptr[*at] != '"' && html.ptr[*at] != '\''))
         return read_token(html, at, ">");
+    const char quote = html.ptr[*at];
     const size_t begin = ++*at;
     const char *end = memchr(html.ptr + begin, quote, html.len - begin);
     const size_t len = end != NULL ? (size_t)(end - html.ptr) - begin : html.len - begin;
@@ -229,6 +229,11 @@ static bool read_tag(struct fp_str html, size_t *at, struct fp_dump_page *page)
     return found;
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 bool fp_dump_page_find(struct fp_str html, struct fp_dump_page *page)
 {
     for (size_t at = 0; at < html.len;) {
@@ -236,9 +241,7 @@ bool fp_dump_page_find(struct fp_str html, struct fp_dump_page *page)
         if (open == NULL)
             return false;
         at = (size_t)(open - html.ptr) + 1;
-        const char first = at < html.len ? html.ptr[at] : '\0';
-        bool is_tag = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
-        if (is_tag && read_tag(html, &at, page))
+        if (at < html.len && is_letter(html.ptr[at]) && read_tag(html, &at, page))
             return true;
     }
     return false;

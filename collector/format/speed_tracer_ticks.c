@@ -41,8 +41,10 @@ static int32_t cut_line(struct fp_str *name)
 static size_t find_script(struct fp_str name)
 {
     const struct fp_str native = FP_STR(" native ");
-    const char *space = name.len > 0 ? memmem(name.ptr, name.len, native.ptr, native.len) : NULL;
-    if (space == NULL && name.len > 0)
+    if (name.ptr == NULL)
+        return 0;
+    const char *space = memmem(name.ptr, name.len, native.ptr, native.len);
+    if (space == NULL)
         space = memrchr(name.ptr, ' ', name.len);
     return space != NULL ? (size_t)(space - name.ptr) + 1 : name.len;
 }

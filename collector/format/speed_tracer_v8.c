@@ -39,6 +39,7 @@ struct fp_v8_log {
 
 /* A line, taken apart. */
 struct line {
+    struct fp_v8_line text; /* what the fields point into */
     struct fp_str fields[FIELDS_MAX];
     size_t count;
     int64_t time_us; /* of its record */
@@ -124,7 +125,9 @@ static bool read_digits(struct fp_str digits, unsigned base, uint64_t *number)
  * as the engine's do. */
 static bool read_address(struct fp_str field, uint64_t *last)
 {
-    const char first = field.len > 0 ? field.ptr[0] : '\0';
+    if (field.len == 0)
+        return false;
+    const char first = field.ptr[0];
     bool is_prefixed = field.len > 2 && first == '0' && field.ptr[1] == 'x';
     const size_t skipped = is_prefixed ? 2 : first == '+' || first == '-';
     uint64_t number;
@@ -314,12 +317,11 @@ static enum outcome read_line(struct fp_speed_tracer_dump *dump, struct fp_str t
                               struct line *line)
 {
     struct fp_v8_log *log = dump->v8;
-    struct fp_v8_line expanded;
     if (++log->line_count > LINES_MAX)
         return fail_lines(dump);
-    if (!fp_v8_window_expand(&log->window, text, &expanded))
+    if (!fp_v8_window_expand(&log->window, text, &line->text))
         return UNREADABLE;
-    struct fp_str command = {expanded.text, expanded.len};
+    struct fp_str command = {line->text.text, line->text.len};
     uint64_t times;
     if (!cut_repeat(log, &command, &times))
         return UNREADABLE;
@@ -336,7 +338,8 @@ static enum outcome read_line(struct fp_speed_tracer_dump *dump, struct fp_str t
 
 bool fp_v8_log_read(struct fp_speed_tracer_dump *dump, struct fp_str text, int64_t time_us)
 {
-    struct line line = {.time_us = time_us};
+    struct line line;
+    line.time_us = time_us;
     for (size_t at = 0; at < text.len;) {
         const char *newline = memchr(text.ptr + at, '\n', text.len - at);
         const size_t end = newline != NULL ? (size_t)(newline - text.ptr) : text.len;
