@@ -1,5 +1,6 @@
 /*
- * Bodies: each request stands behind its length and its body's length, 32 bits each, little endian.
+ * Bodies: the number of heads, then heads and bodies, each behind its length; 32 bits, little
+ * endian.
  */
 #include "tests/bench/ingest/bodies.h"
 
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BODIES_MAX = 100000 };
+enum { HEADS_MAX = 10000, BODIES_MAX = 100000 };
 
 static bool map_file(const char *path, struct fp_str *bytes)
 {
@@ -29,36 +30,48 @@ static bool map_file(const char *path, struct fp_str *bytes)
     return true;
 }
 
-/* Takes the first request off what is left of the file. */
-static bool take_request(struct fp_str *left, struct bodies_request *request)
+/* Takes the first text off what is left of the file. */
+static bool take_text(struct fp_str *left, struct fp_str *text)
 {
-    uint32_t lengths[2];
-    if (left->len < sizeof(lengths))
+    uint32_t little;
+    if (left->len < sizeof(little))
         return false;
-    memcpy(lengths, left->ptr, sizeof(lengths));
-    size_t whole_len = le32toh(lengths[0]);
-    size_t body_len = le32toh(lengths[1]);
-    if (whole_len > left->len - sizeof(lengths) || body_len > whole_len)
+    memcpy(&little, left->ptr, sizeof(little));
+    *text = (struct fp_str){left->ptr + sizeof(little), le32toh(little)};
+    if (text->len > left->len - sizeof(little))
         return false;
-    const char *whole = left->ptr + sizeof(lengths);
-    request->whole = (struct fp_str){whole, whole_len};
-    request->body = (struct fp_str){whole + whole_len - body_len, body_len};
-    left->ptr = whole + whole_len;
-    left->len -= sizeof(lengths) + whole_len;
+    left->ptr = text->ptr + text->len;
+    left->len -= sizeof(little) + text->len;
     return true;
+}
+
+static bool take_head_count(struct fp_str *left, size_t *count)
+{
+    uint32_t little;
+    if (left->len < sizeof(little))
+        return false;
+    memcpy(&little, left->ptr, sizeof(little));
+    *count = le32toh(little);
+    left->ptr += sizeof(little);
+    left->len -= sizeof(little);
+    return *count > 0 && *count <= HEADS_MAX;
 }
 
 bool bodies_open(const char *path, struct bodies *bodies)
 {
     struct fp_str left;
-    *bodies = (struct bodies){.requests = calloc(BODIES_MAX, sizeof(*bodies->requests))};
-    if (bodies->requests == NULL || !map_file(path, &left)) {
+    *bodies = (struct bodies){.heads = calloc(HEADS_MAX, sizeof(*bodies->heads)),
+                              .items = calloc(BODIES_MAX, sizeof(*bodies->items))};
+    if (bodies->heads == NULL || bodies->items == NULL || !map_file(path, &left)) {
         fprintf(stderr, "%s: %s\n", path, strerror(errno));
         return false;
     }
-    while (bodies->count < BODIES_MAX && take_request(&left, &bodies->requests[bodies->count]))
+    bool good = take_head_count(&left, &bodies->head_count);
+    for (size_t i = 0; good && i < bodies->head_count; i++)
+        good = take_text(&left, &bodies->heads[i]);
+    while (good && bodies->count < BODIES_MAX && take_text(&left, &bodies->items[bodies->count]))
         bodies->count++;
-    if (left.len == 0)
+    if (good && left.len == 0 && bodies->count > 0)
         return true;
     fprintf(stderr, "%s: not a file that bodies.mjs writes\n", path);
     return false;

@@ -4,7 +4,8 @@
  *
  * Each keeps the shape of its real trace (frames, depth, idle samples, gaps, key order, digits) and differs in
  * what it saw: which stacks were sampled and when, and here and there a function that few page loads reach,
- * drawn from a long tail. Everything follows from the seed.
+ * drawn from a long tail. Whoever sends a body draws the head that goes with it: page and browser, hence the
+ * segment. Everything follows from the seed.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -100,18 +101,39 @@ function vary(trace, draw) {
   return { frames, resources: trace.resources, samples, stacks };
 }
 
-/** @param {() => number} draw @param {Buffer} body @returns {Buffer} */
-function request(draw, body) {
-  const head = [
-    'POST /v1/ingest/pk_demo HTTP/1.1', 'Host: shop.example', `Content-Length: ${body.length}`,
-    `User-Agent: ${userAgents[Math.floor(draw() * userAgents.length)]}`, 'Content-Type: text/plain',
-    'Accept: */*', 'Accept-Language: en-US,en;q=0.9', 'Origin: http://127.0.0.1', 'Referer: http://127.0.0.1/',
-  ];
-  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+/** The heads of requests, without their Content-Length: page k is met (2k + 1) times as rarely as the last. */
+function heads() {
+  const pages = Array.from({ length: routeCount }, (_, page) => Array(2 * page + 1).fill(`/r${page}`)).flat();
+  return userAgents.flatMap((agent) => pages.map((page) => [
+    'POST /v1/ingest/pk_demo HTTP/1.1', 'Host: shop.example', `User-Agent: ${agent}`, 'Content-Type: text/plain',
+    'Accept: */*', 'Accept-Language: en-US,en;q=0.9', 'Origin: http://127.0.0.1', `Referer: http://127.0.0.1${page}`, '',
+  ].join('\r\n')));
+}
+
+/** Bytes behind their length: 32 bits, little endian. @param {Uint8Array} bytes */
+function behindLength(bytes) {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}
+
+/** A whole request: the first head with the first body. @param {string} file that writeBodies wrote */
+export function firstRequest(file) {
+  const bytes = fs.readFileSync(file);
+  let at = 4;
+  const take = () => {
+    const begin = at + 4;
+    at = begin + bytes.readUInt32LE(at);
+    return bytes.subarray(begin, at);
+  };
+  const head = take();
+  for (let left = bytes.readUInt32LE(0) - 1; left > 0; left -= 1) take();
+  const body = take();
+  return Buffer.concat([head, Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]);
 }
 
 /**
- * Writes whole requests, each behind its length and its body's length (32 bits, little endian).
+ * Writes the number of heads (32 bits, little endian), the heads and the bodies, each behind its length.
  * @param {string} file
  * @param {string} size a name of `sizes`
  * @param {number} [seed]
@@ -122,18 +144,16 @@ export function writeBodies(file, size, seed = 1) {
   const { traces, count } = sizes[size];
   const bases = traces.map((names) => join(names.map(readTrace)));
   const output = fs.openSync(file, 'w');
+  const headCount = Buffer.alloc(4);
+  headCount.writeUInt32LE(heads().length);
+  fs.writeSync(output, Buffer.concat([headCount, ...heads().map((head) => behindLength(Buffer.from(head)))]));
   let jsonBytes = 0;
   let gzipBytes = 0;
   for (let made = 0; made < count; made += 1) {
-    const route = `/r${Math.floor(routeCount * draw() ** 2)}`;
     const trace = vary(bases[made % bases.length], draw);
-    const json = JSON.stringify({ page: { route }, release: '2026.11.1', sampleInterval: 10, trace });
+    const json = JSON.stringify({ release: '2026.11.1', sampleInterval: 10, trace });
     const body = gzipSync(json);
-    const bytes = request(draw, body);
-    const lengths = Buffer.alloc(8);
-    lengths.writeUInt32LE(bytes.length, 0);
-    lengths.writeUInt32LE(body.length, 4);
-    fs.writeSync(output, Buffer.concat([lengths, bytes]));
+    fs.writeSync(output, behindLength(body));
     jsonBytes += json.length;
     gzipBytes += body.length;
   }

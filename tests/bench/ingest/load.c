@@ -23,13 +23,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONNECTIONS_MAX = 1024, REPLY_MAX = 4096, REPLIES_MAX = 4 * 1024 * 1024 };
+enum { CONNECTIONS_MAX = 1024, HEAD_MAX = 2048, REPLY_MAX = 4096, REPLIES_MAX = 4 * 1024 * 1024 };
 
 struct connection {
     int fd;
     bool busy;
-    struct fp_str unsent;
-    int64_t due_us; /* when the request was to be sent, monotonic */
+    char head[HEAD_MAX];
+    struct fp_str unsent[2]; /* of the head, of the body */
+    int64_t due_us;          /* when the request was to be sent, monotonic */
     char reply[REPLY_MAX];
     size_t reply_len;
 };
@@ -80,18 +81,39 @@ static int open_connection(unsigned port)
 
 /* ---- one connection ---- */
 
+static bool is_unsent(const struct connection *connection)
+{
+    return connection->unsent[1].len > 0;
+}
+
 static void send_more(struct connection *connection)
 {
-    while (connection->unsent.len > 0) {
-        ssize_t sent = send(connection->fd, connection->unsent.ptr, connection->unsent.len,
-                            MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (is_unsent(connection)) {
+        bool is_head = connection->unsent[0].len > 0;
+        struct fp_str *unsent = &connection->unsent[is_head ? 0 : 1];
+        ssize_t sent = send(connection->fd, unsent->ptr, unsent->len,
+                            MSG_DONTWAIT | MSG_NOSIGNAL | (is_head ? MSG_MORE : 0));
         if (sent < 0 && errno == EAGAIN)
             return;
         if (sent < 0)
             die("send", strerror(errno));
-        connection->unsent.ptr += sent;
-        connection->unsent.len -= (size_t)sent;
+        unsent->ptr += sent;
+        unsent->len -= (size_t)sent;
     }
+}
+
+/* Bodies come in turn, heads as they are drawn: a body seldom meets the same head again. */
+static void compose(struct load *load, struct connection *connection)
+{
+    const struct bodies *bodies = &load->bodies;
+    struct fp_str head = bodies->heads[(size_t)(draw(load) * (double)bodies->head_count)];
+    struct fp_str body = bodies->items[load->sent++ % bodies->count];
+    int len = snprintf(connection->head, HEAD_MAX, "%.*sContent-Length: %zu\r\n\r\n",
+                       FP_STR_ARG(head), body.len);
+    if (len >= HEAD_MAX)
+        die("send", "a head is too long");
+    connection->unsent[0] = (struct fp_str){connection->head, (size_t)len};
+    connection->unsent[1] = body;
 }
 
 static void send_next(struct load *load, struct connection *connection, int64_t due_us)
@@ -99,7 +121,7 @@ static void send_next(struct load *load, struct connection *connection, int64_t 
     connection->busy = true;
     connection->due_us = due_us;
     connection->reply_len = 0;
-    connection->unsent = load->bodies.requests[load->sent++ % load->bodies.count].whole;
+    compose(load, connection);
     send_more(connection);
 }
 
@@ -116,7 +138,7 @@ static bool receive_reply(struct connection *connection)
     connection->reply[connection->reply_len] = '\0';
     if (strstr(connection->reply, "\r\n\r\n") == NULL)
         return false;
-    if (strncmp(connection->reply, "HTTP/1.1 204", 12) != 0 || connection->unsent.len > 0)
+    if (strncmp(connection->reply, "HTTP/1.1 204", 12) != 0 || is_unsent(connection))
         die("the server refused", connection->reply);
     return true;
 }
@@ -154,7 +176,7 @@ static void wait_for_replies(struct load *load)
 {
     for (size_t i = 0; i < load->connection_count; i++)
         load->polls[i].events =
-            (short)(load->connections[i].unsent.len > 0 ? POLLIN | POLLOUT : POLLIN);
+            (short)(is_unsent(&load->connections[i]) ? POLLIN | POLLOUT : POLLIN);
     struct timespec wait = {1, 0};
     if (load->rate > 0 && load->next_due_us < INT64_MAX) {
         int64_t left_us = load->next_due_us - fp_clock_monotonic_us();

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     double until = began + strtod(argv[2], NULL);
     size_t count = 0;
     while (json != NULL && cpu_seconds() < until) {
-        if (!parse_once(inflater, bodies.requests[count++ % bodies.count].body, json)) {
+        if (!parse_once(inflater, bodies.items[count++ % bodies.count], json)) {
             fprintf(stderr, "parse_limit: body %zu does not inflate to JSON\n", count);
             return 1;
         }

@@ -2,13 +2,13 @@
  * Who is measured: fleetprofd and, on the same machine and in front of the same PostgreSQL, what others would
  * build. All are started once and idle while another one is measured.
  */
-import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { buildDir, freePort, repository, startCollector, startNginx, startProcess, temporaryDir, waitFor }
   from '../../behaviour/stack.mjs';
+import { firstRequest } from './bodies.mjs';
 
 const here = path.join(repository, 'tests/bench/ingest');
 
@@ -92,12 +92,7 @@ export async function startNginx204(bodies) {
 
 /** Sends all but the last byte of a request, sees no reply, and then one. @param {number} port @param {string} bodies */
 async function answersOnlyWholeBodies(port, bodies) {
-  const head = Buffer.alloc(8);
-  const file = fs.openSync(bodies, 'r');
-  fs.readSync(file, head, 0, 8, 0);
-  const request = Buffer.alloc(head.readUInt32LE(0));
-  fs.readSync(file, request, 0, request.length, 8);
-  fs.closeSync(file);
+  const request = firstRequest(bodies);
   let reply = '';
   const socket = net.connect(port, '127.0.0.1').setEncoding('latin1').on('data', (text) => { reply += text; });
   socket.write(request.subarray(0, -1));
