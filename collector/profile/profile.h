@@ -111,7 +111,6 @@ struct fp_profile {
     bool has_page_route;
     int64_t interval_us; /* effective sample interval, 0 when not said */
     uint32_t skipped_entries;
-    uint32_t unordered_entries; /* marks that are earlier than the one before them */
 
     bool has_trace;
     struct fp_str *resources;
@@ -131,6 +130,7 @@ struct fp_profile {
     uint32_t stack_count;
     uint32_t sample_count;
     uint32_t timing_count;
+    uint32_t unordered_entries; /* marks that are earlier than the one before them */
     uint32_t timeline_count;
     uint32_t event_count;
 };

@@ -4,8 +4,8 @@ set local search_path = pgtap, pg_catalog;
 
 -- 400 segments of 50 frames, on two days.
 insert into segment (segment_id, route) select n, '/' || n from generate_series(1, 400) as n;
-insert into sample (segment_id, bucket, us, marker, path)
-select segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', 1000, 'layout', array['f' || n]
+insert into sample (segment_id, bucket, us, marker, path, measures)
+select segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', 1000, 'layout', array['f' || n], array['measure ' || n % 5]
 from segment, generate_series(1, 50) as n, generate_series(0, 1) as day;
 insert into timing_value (segment_id, bucket, name, us)
 select segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', 'measure ' || n, n * n * n
@@ -13,7 +13,10 @@ from segment, generate_series(1, 50) as n, generate_series(0, 1) as day;
 select pg_temp.store() \g /dev/null
 analyze;
 
-create temp table question (name text, arguments text, fact text);
+create temp table question (name text, arguments text, fact text, first_argument text default '');
+insert into question values
+    ('measure_hotspots', '', 'measure_fact', '''measure 3'', '),
+    ('measure_hotspots', ', marker => ''layout''', 'measure_frame_fact', '''measure 3'', ');
 insert into question values
     ('hotspots', '', 'frame_fact'),
     ('hotspots', ', marker => ''layout''', 'frame_marker_fact'),
@@ -43,9 +46,10 @@ $$;
 create function pg_temp.asked(question question, since text, until text)
 returns text
 language sql
-return format('select * from fleetprof.%I(''shop'', %L, %L, ''/7''%s)', question.name, since, until, question.arguments);
+return format('select * from fleetprof.%I(%s''shop'', %L, %L, ''/7''%s)',
+    question.name, question.first_argument, since, until, question.arguments);
 
-select plan(21);
+select plan(27);
 select is(
     pg_temp.scans(fact || '_20260106', pg_temp.asked(question, '2026-01-05Z', '2026-01-06Z')),
     '{0,0}', format('%s leaves the next day of %s alone', name, fact))

@@ -584,15 +584,17 @@ static void runs_out_of_memory_at_every_point_without_harm(void **state)
     fp_arena_init(&texts, TEST_ARENA_MAX);
     struct fp_profile profile;
     struct fp_format_error error;
+    static const char body[] =
+        "{'marks':{'m':[1,2]},'agent':{'version':'1'},"
+        "'measures':[{'name':'n','endMark':'m','detail':{'a':1}},"
+        "{'name':'o','entryType':'measure','startTime':0,'duration':9}],"
+        "'trace':" TRACE(ABC, ABC_STACKS,
+                         "{'timestamp':0,'stackId':2},{'timestamp':1,'marker':'gc'}") "}";
+    struct fp_str key = FP_STR("a");
+    struct fp_format_limits limits = default_limits;
+    limits.detail_keys = (struct fp_str_list){&key, 1};
     assert_int_equal(
-        fp_format_decode(
-            json_of(&texts,
-                    "{'trace':" TRACE(ABC, ABC_STACKS,
-                                      "{'timestamp':0,'stackId':2},"
-                                      "{'timestamp':1,'marker':'gc'}") ","
-                                                                       "'marks':{'m':[1,2]},'agent'"
-                                                                       ":{'version':'1'}}"),
-            FP_STR(""), &default_limits, &texts, &profile, &error),
+        fp_format_decode(json_of(&texts, body), FP_STR(""), &limits, &texts, &profile, &error),
         FP_FORMAT_OK);
     bool folded = false;
     for (size_t max_bytes = 0; max_bytes < 64 * 1024; max_bytes += 53) {
