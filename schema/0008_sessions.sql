@@ -8,6 +8,8 @@ create table fleetprof_data.session (
     bucket        timestamptz not null,
     session_id    bigint not null,
     upload_id     uuid not null,
+    load_id       uuid,
+    part          integer not null,
     received      timestamptz not null,
     started       timestamptz,
     format        text not null,
@@ -121,6 +123,8 @@ select
     received,
     started,
     upload_id,
+    load_id,
+    part,
     source_id,
     window_id,
     (
@@ -146,6 +150,8 @@ comment on column fleetprof.sessions.version is 'Version of the format, as the u
 comment on column fleetprof.sessions.page_url is 'The page, scrubbed; empty: unknown.';
 comment on column fleetprof.sessions.received is 'When the collector had received it.';
 comment on column fleetprof.sessions.started is 'When it began, as the upload says; null: it did not.';
+comment on column fleetprof.sessions.load_id is 'What parts of one long session, or uploads of one page load, have in common; null: nothing.';
+comment on column fleetprof.sessions.part is 'Which of these parts, from 0.';
 comment on column fleetprof.sessions.source_id is 'Session id in the profiled browser; null: none.';
 comment on column fleetprof.sessions.window_id is 'Window in the profiled browser; null: none.';
 comment on column fleetprof.sessions.timelines is 'Rows in timelines.';
@@ -558,6 +564,8 @@ comment on column fleetprof_data.session.segment_id is 'Segment.';
 comment on column fleetprof_data.session.bucket is 'UTC hour in which the upload counts, its begin.';
 comment on column fleetprof_data.session.session_id is 'Content hash of site and upload id (docs/ids.md), never negative.';
 comment on column fleetprof_data.session.upload_id is 'The upload.';
+comment on column fleetprof_data.session.load_id is 'The page load or long session that it belongs to; null: none.';
+comment on column fleetprof_data.session.part is 'Which part of that it is, from 0.';
 comment on column fleetprof_data.session.received is 'When the collector had received it, by the collector''s clock.';
 comment on column fleetprof_data.session.started is 'When the session began, as the upload says; null: it did not.';
 comment on column fleetprof_data.session.format is 'self-profile, user-timing, speed-tracer or opera-scope.';

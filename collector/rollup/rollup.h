@@ -172,6 +172,7 @@ struct fp_measure_frame_fact {
 struct fp_session_row {
     struct fp_fact_key key;
     struct fp_uuid upload;
+    struct fp_uuid load;
     int64_t received_us;
     int64_t started_us; /* epoch */
     int64_t source_id;  /* 0: none */
@@ -180,7 +181,9 @@ struct fp_session_row {
     struct fp_str page_url;
     struct fp_str content; /* zstd */
     int32_t content_len;   /* unpacked */
+    int32_t part;
     enum fp_upload_format format;
+    bool has_load;
     bool has_started;
     bool is_raw;
 };

@@ -11,6 +11,9 @@ static bool add_session_row(const struct fp_addition *add, uint64_t session_id)
     if (row == NULL)
         return false;
     row->upload = add->delta->id;
+    row->load = add->delta->load;
+    row->has_load = add->delta->has_load;
+    row->part = (int32_t)add->delta->part;
     row->received_us = add->delta->received_us;
     row->started_us = session->started_us;
     row->has_started = session->started_us != 0;

@@ -183,6 +183,8 @@ static const struct fp_column upload_columns[] = {
 static const struct fp_column session_columns[] = {
     SESSION_KEY(fp_session_row),
     COLUMN(fp_session_row, upload, "upload_id", UUID, KEEP),
+    GIVEN(fp_session_row, load, has_load, "load_id", UUID),
+    COLUMN(fp_session_row, part, "part", INTEGER, KEEP),
     COLUMN(fp_session_row, received_us, "received", TIME, KEEP),
     GIVEN(fp_session_row, started_us, has_started, "started", TIME),
     COLUMN(fp_session_row, format, "format", FORMAT, KEEP),

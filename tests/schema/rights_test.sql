@@ -10,7 +10,7 @@ select pg_temp.store() \g /dev/null
 grant usage on schema pgtap to public;
 
 insert into fleetprof_data.session values
-    (1, '2026-01-05 10:00Z', 1, '00000000-0000-4000-8000-000000000001', '2026-01-05 10:12Z', null,
+    (1, '2026-01-05 10:00Z', 1, '00000000-0000-4000-8000-000000000001', null, 0, '2026-01-05 10:12Z', null,
      'speed-tracer', '1.1', 7, 3, '', false, 9, '\x28');
 insert into fleetprof_data.timeline values (1, '2026-01-05 10:00Z', 1, 1, 1, null, 'all', 0);
 

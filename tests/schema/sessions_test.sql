@@ -6,9 +6,9 @@ insert into fleetprof_data.segment values
     (1, 'shop', '/cart', 'v1', 'production', '', 'Chrome', 'Linux', 'desktop', 'window', 0, '2026-01-05'),
     (2, 'blog', '/', 'v1', 'production', '', 'Opera', 'Windows', 'desktop', 'window', 0, '2026-01-05');
 insert into fleetprof_data.session values
-    (1, '2026-01-05 10:00Z', 41, '00000000-0000-4000-8000-000000000041', '2026-01-05 10:12Z', null,
+    (1, '2026-01-05 10:00Z', 41, '00000000-0000-4000-8000-000000000041', null, 0, '2026-01-05 10:12Z', null,
      'opera-scope', '1.1', 7, 3, 'https://shop.example/cart', false, 900, '\x28b52ffd'),
-    (2, '2026-01-06 10:00Z', 42, '00000000-0000-4000-8000-000000000042', '2026-01-06 10:12Z', '2026-01-06 10:00Z',
+    (2, '2026-01-06 10:00Z', 42, '00000000-0000-4000-8000-000000000042', null, 0, '2026-01-06 10:12Z', '2026-01-06 10:00Z',
      'opera-scope', '1.0', 8, null, '', true, 10, '\x28b5');
 insert into fleetprof_data.timeline values
     (1, '2026-01-05 10:00Z', 41, 1, 1, 11, 'all', 7),

@@ -5,7 +5,7 @@ set local search_path = pgtap, fleetprof, pg_catalog;
 insert into fleetprof_data.segment values
     (1, 'shop', '/cart', 'v1', 'production', '', 'Chrome', 'Linux', 'desktop', 'window', 0, '2026-01-05');
 insert into fleetprof_data.session
-select 1, '2026-01-05 10:00Z', id, gen_random_uuid(), '2026-01-05 10:12Z', null, format, '0.26', null, null, '', false, 0, ''
+select 1, '2026-01-05 10:00Z', id, gen_random_uuid(), null, 0, '2026-01-05 10:12Z', null, format, '0.26', null, null, '', false, 0, ''
 from (values (51, 'speed-tracer'), (52, 'speed-tracer'), (53, 'opera-scope')) as kept (id, format);
 
 create temp table given (
