@@ -310,6 +310,24 @@ static void an_arena_that_is_too_small_is_no_other_error(void **state)
     assert_true(taken && refused);
 }
 
+/* Each line would swallow all that follow, if it were let: that would take hours. */
+static void lines_without_an_end_cost_no_more_than_their_length(void **state)
+{
+    (void)state;
+    enum { LINES = 200000 };
+    static char body[LINES * 4 + 32];
+    for (size_t i = 0; i < LINES; i++)
+        memcpy(body + i * 4, i % 2 == 0 ? "{\"x\n" : "{[y\n", 4);
+    memcpy(body + (size_t)LINES * 4, "{\"type\":1}", 10);
+    struct decoded decoded;
+    fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+    decode_limited(&decoded, (struct fp_str){body, LINES * 4 + 10}, "speed-tracer", &dump_limits);
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.profile.event_count, 1);
+    assert_int_equal(decoded.profile.session.records_read, LINES + 1);
+    release(&decoded);
+}
+
 /* Cut at every byte. */
 
 static void a_dump_cut_anywhere_gives_all_whole_records_before_the_cut(void **state)
@@ -348,6 +366,7 @@ int main(void)
         cmocka_unit_test(each_limit_says_its_name),
         cmocka_unit_test(nesting_10000_deep_is_refused_cleanly),
         cmocka_unit_test(an_arena_that_is_too_small_is_no_other_error),
+        cmocka_unit_test(lines_without_an_end_cost_no_more_than_their_length),
         cmocka_unit_test(a_dump_cut_anywhere_gives_all_whole_records_before_the_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

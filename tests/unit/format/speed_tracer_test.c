@@ -371,6 +371,16 @@ static void an_early_tab_change_begins_with_its_request(void **state)
     release(&decoded);
 }
 
+static void a_16_with_a_duration_is_what_it_is_today(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':24,'data':{'resourceId':'4'}}"
+                        "{'type':16,'time':1,'duration':2,'data':{'url':'a'}}");
+    assert_type(&decoded, 1, "RESOURCE_DATA_RECEIVED", 16);
+    release(&decoded);
+}
+
 static void todays_version_is_not_renumbered_whatever_the_data_look_like(void **state)
 {
     (void)state;
@@ -441,6 +451,7 @@ static void the_many_spellings_of_a_member_become_one(void **state)
         {"{'type':2147483644,'time':0,'data':{'format':'x','orphan':true}}",
          "{'format':'x','isOrphaned':true}"},
         {"{'type':5,'time':0,'data':{'timerId':'31'}}", "{'timerId':31}"},
+        {"{'type':5,'time':0,'data':{'timerId':'07'}}", "{'timerId':'07'}"},
         {"{'type':5,'time':0,'data':{'timerId':'0TimerEvent28'}}", "{'timerId':'0TimerEvent28'}"},
         {"{'type':5,'time':0,'stackTrace':[{'scriptName':'a','column':3},{'url':'b',"
          "'columnNumber':4,'functionName':'f','lineNumber':5}]}",
@@ -597,6 +608,7 @@ int main(void)
         cmocka_unit_test(custom_types_are_known_by_their_names_alone),
         cmocka_unit_test(early_numbers_become_todays),
         cmocka_unit_test(an_early_tab_change_begins_with_its_request),
+        cmocka_unit_test(a_16_with_a_duration_is_what_it_is_today),
         cmocka_unit_test(todays_version_is_not_renumbered_whatever_the_data_look_like),
         cmocka_unit_test(a_page_without_a_version_is_an_early_one),
         cmocka_unit_test(the_numbers_of_the_unreleased_trunk_are_told_by_the_resource_id),

@@ -168,6 +168,17 @@ static void a_profiler_that_begins_forgets_what_was_before(void **state)
     release(&decoded);
 }
 
+static void lines_around_the_compressor_are_not_counted_by_back_references(void **state)
+{
+    (void)state;
+    static const char *const stacks[] = {"f", "f"};
+    struct decoded decoded;
+    decode_log(&decoded, "profiler,'compression',4|code-creation,Eval,1000,16,'f'|tick,1000,0,0|"
+                         "profiler,'pause'|alias,t,tick|profiler,'resume'|tick,+0#1:9|");
+    assert_stacks(&decoded, stacks, 2);
+    release(&decoded);
+}
+
 static void a_line_that_cannot_be_read_is_told_of_and_the_next_one_read(void **state)
 {
     (void)state;
@@ -395,6 +406,7 @@ int main(void)
         cmocka_unit_test(without_a_word_of_the_interval_a_tick_is_a_millisecond),
         cmocka_unit_test(code_that_went_is_not_found_and_code_that_came_again_is_the_same_frame),
         cmocka_unit_test(a_profiler_that_begins_forgets_what_was_before),
+        cmocka_unit_test(lines_around_the_compressor_are_not_counted_by_back_references),
         cmocka_unit_test(a_line_that_cannot_be_read_is_told_of_and_the_next_one_read),
         cmocka_unit_test(an_overflow_in_a_stack_is_passed_over),
         cmocka_unit_test(repetitions_are_bounded_by_the_limits),
