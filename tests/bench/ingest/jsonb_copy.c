@@ -9,6 +9,7 @@
  * room inflates; two committers, each with a connection of its own so that two backends parse and
  * compress at once, take what is queued, as a group commit does, and copy it in binary form.
  */
+#include "collector/base/clock.h"
 #include "collector/http/http.h"
 #include "collector/ingest.h"
 
@@ -262,7 +263,12 @@ int main(int argc, char **argv)
         start_committer(&committers[i], argv[2]);
     }
     struct fp_http_settings settings = {
-        .given_socket = -1, .threads = HTTP_THREADS, .connections = 1024, .timeout_us = 60000000};
+        .given_socket = -1,
+        .threads = HTTP_THREADS,
+        .connections = 1024,
+        .timeout_us = 60 * FP_US_PER_S,
+        .request_timeout_us = 60 * FP_US_PER_S,
+    };
     char listen_text[32];
     snprintf(listen_text, sizeof(listen_text), "127.0.0.1:%s", argv[1]);
     struct fp_metrics *metrics = fp_metrics_create();

@@ -5,7 +5,7 @@
 // column; our HTTP layer with COPY into jsonb; nginx answering 204; inflating and parsing alone; and the spool
 // beside SQLite. docs/benchmarks.md says how to read it.
 //
-//   node tests/bench/ingest/run.mjs [--seconds 3] [--rounds 5] [--sizes small,medium,large] [--connections 64]
+//   node tests/bench/ingest/run.mjs [--seconds 8] [--rounds 5] [--sizes small,medium,large] [--connections 64]
 //                                   [--curve] [--uploads 1000000]
 //
 // --curve adds the cost by window size and by number of uploads (1,000 to 100,000, or to --uploads).
@@ -26,7 +26,7 @@ import { median, medians, printAims, printCurve, printSize } from './report.mjs'
 
 const { values: options } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '5' },
     sizes: { type: 'string', default: Object.keys(sizes).join() },
     connections: { type: 'string', default: '64' },
