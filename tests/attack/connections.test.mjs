@@ -4,8 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { binDir, collectorConfig, run } from '../behaviour/stack.mjs';
 import { startSiege } from './siege.mjs';
 
 const long = process.env.FLEETPROF_LONG === '1';
@@ -44,6 +46,21 @@ test(`${crowd} idle connections, and room for them: each costs little memory`, a
     { ...most, residentMiB: most.residentMiB + crowd * 40 / 1024 });
   assert.equal(outcome.held, crowd);
   await roomy.stack.stop();
+});
+
+test('a cap on the connections of one address leaves the others alone', async (t) => {
+  const connections_per_address = 50;
+  const capped = await startSiege({ limits: { connections_per_address } });
+  const outcome = await capped.under(t, 'idle', { clients: 500, from: '127.0.0.2', forMs: 1000 }, most);
+  assert.ok(outcome.held <= connections_per_address, `${outcome.held} were held`);
+  await capped.stack.stop();
+});
+
+test('no start where so many open files are not allowed', async () => {
+  const { file } = await collectorConfig({ database: 'host=/nonexistent' });
+  const { code, stderr } = await run(['sh', '-c', 'ulimit -n 1000 && exec "$@"', 'sh', path.join(binDir, 'fleetprofd'), '-c', file]);
+  assert.equal(code, 2);
+  assert.match(stderr, /limits\.connections is 1024, which takes \d+ open files, and 1000 are allowed/);
 });
 
 test('huge headers are refused', async (t) => {
