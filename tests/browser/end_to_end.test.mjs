@@ -218,6 +218,23 @@ function assertClose(actual, expected) {
   assert.ok(Math.abs(actual - expected) <= 0.001, `${actual}, not ${expected}`);
 }
 
+test('what ran inside a measure is what the page did meanwhile', async () => {
+  await counted(release);
+  const inside = (/** @type {string} */ name) => stack.sql(
+    `select * from fleetprof.measure_hotspots('${name}', 'demo', release => '${release}', top => null)`, 'fleetprof_reader');
+  const steps = await inside('step');
+  for (const name of ['countPrimes', 'fibonacci']) {
+    assertWithin15Percent(steps.find((row) => row.function === name).self_ms, demo.measured[name], name);
+  }
+  const tables = await inside('render table');
+  const names = tables.map((row) => row.function);
+  assert.ok(names.includes('renderTables'), names.join());
+  assert.deepEqual(names.filter((name) => ['countPrimes', 'fibonacci', 'countRabbits', 'thrashLayout'].includes(name)), []);
+  assert.ok(tables.some((row) => row.resource === `${site}/vendor/mustache.js`));
+  const all = steps.find((row) => row.function === 'renderTables').total_ms;
+  assert.ok(tables.find((row) => row.function === 'renderTables').total_ms <= all);
+});
+
 test('the marks are there, at the time the page set them', async () => {
   await counted(release);
   const rows = await stack.sql(`select name, count, p50_ms from fleetprof.timings('demo', release => '${release}')
