@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -94,8 +95,8 @@ static void end(struct fp_connections *connections, struct fp_connection *connec
 /* Whether the client has sent something that the connection's thread did not come to yet. */
 static bool has_unread(const struct fp_connection *connection)
 {
-    char byte;
-    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    int unread_len = 0;
+    return ioctl(connection->fd, FIONREAD, &unread_len) == 0 && unread_len > 0;
 }
 
 /* Of those that wait, the first that has not sent its request; in a flood it may just have. */
