@@ -28,4 +28,12 @@ enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, str
 /* Gives the document's memory back and takes it off the arena's account. */
 void fp_json_release(struct fp_json *json);
 
+/* The text of a string, "" for anything else (of an object or array yyjson gives a length, too). */
+static inline struct fp_str fp_json_text(yyjson_val *value)
+{
+    if (!yyjson_is_str(value))
+        return (struct fp_str){NULL, 0};
+    return (struct fp_str){yyjson_get_str(value), yyjson_get_len(value)};
+}
+
 #endif

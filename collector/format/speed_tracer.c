@@ -111,6 +111,7 @@ static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
     if (started_us > 0 && started_us <= TIME_MAX_US)
         decoder->profile->session.started_us = (int64_t)floor(started_us + 0.5);
     dump->is_post = true;
+    dump->text = (struct fp_str){0}; /* it is that of all records */
     keep_post(decoder);
     size_t i;
     size_t count;
@@ -204,6 +205,13 @@ static void refuse_text(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_
     dump->decoder->profile->session.records_read++;
 }
 
+/* Whether yyjson would write a record just so: without space between tokens, and without escapes,
+ * of which it knows one for each character. Numbers may be written otherwise. */
+static bool is_plain(const struct fp_record_text *record)
+{
+    return !record->has_space && memchr(record->text.ptr, '\\', record->text.len) == NULL;
+}
+
 static bool take_text(struct parser *parser, struct fp_record_scan *scan,
                       const struct fp_record_text *record)
 {
@@ -213,6 +221,7 @@ static bool take_text(struct parser *parser, struct fp_record_scan *scan,
     struct parsed parsed;
     if (!parse(parser, record->text, &parsed))
         return false;
+    parser->dump->text = is_plain(record) ? record->text : FP_STR("");
     bool taken = true;
     if (parsed.root != NULL) {
         taken = take_parsed(parser, parsed.root);

@@ -4,6 +4,7 @@
  *
  * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
  */
+#include "collector/format/json.h"
 #include "collector/format/speed_tracer_dump.h"
 
 enum { NUMBER_MAX = 512 /* more than yyjson takes to write one number */ };
@@ -33,11 +34,6 @@ static const struct spelling frame_spellings[] = {
 };
 
 static const struct spelling no_spellings[] = {{{NULL, 0}, {NULL, 0}}};
-
-static struct fp_str text_of(yyjson_val *value)
-{
-    return (struct fp_str){yyjson_get_str(value), yyjson_get_len(value)};
-}
 
 static bool is_one_of(struct fp_str name, const struct fp_str *names, size_t count)
 {
@@ -132,7 +128,7 @@ static void add_object(struct fp_buf *out, yyjson_val *object, const struct spel
 static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelling *spellings)
 {
     if (yyjson_is_str(value)) {
-        add_text(out, text_of(value));
+        add_text(out, fp_json_text(value));
     } else if (yyjson_is_uint(value)) {
         add_whole(out, yyjson_get_uint(value), false);
     } else if (yyjson_is_sint(value)) {
@@ -196,7 +192,7 @@ static bool add_id(struct fp_buf *out, struct fp_str name, yyjson_val *value)
         fp_buf_add(out, "\"", 1);
         return true;
     }
-    const struct fp_str text = text_of(value);
+    const struct fp_str text = fp_json_text(value);
     if (!fp_str_equal(name, FP_STR("timerId")) || text.len == 0 || text.len > 15 ||
         text.ptr[0] == '0')
         return false;
@@ -216,7 +212,7 @@ static void add_object(struct fp_buf *out, yyjson_val *object, const struct spel
     yyjson_val *value;
     yyjson_obj_foreach(object, i, count, key, value)
     {
-        const struct fp_str name = spell(object, text_of(key), spellings);
+        const struct fp_str name = spell(object, fp_json_text(key), spellings);
         if (name.ptr == NULL)
             continue;
         add_name(out, name);
@@ -236,13 +232,13 @@ static void add_profile(struct fp_buf *out, yyjson_val *data)
     yyjson_val *value;
     yyjson_obj_foreach(data, i, count, key, value)
     {
-        const struct fp_str name = spell(data, text_of(key), data_spellings);
+        const struct fp_str name = spell(data, fp_json_text(key), data_spellings);
         if (name.ptr == NULL)
             continue;
         bool is_text = fp_str_equal(name, FP_STR("profileData"));
         add_name(out, is_text ? FP_STR("profileDataLength") : name);
         if (is_text)
-            add_whole(out, yyjson_get_len(value), false);
+            add_whole(out, fp_json_text(value).len, false);
         else
             add_value(out, value, no_spellings);
     }
@@ -266,7 +262,7 @@ static void add_other_members(struct fp_buf *out, const struct fp_speed_tracer_s
     yyjson_val *value;
     yyjson_obj_foreach(source->record, i, count, key, value)
     {
-        const struct fp_str name = text_of(key);
+        const struct fp_str name = fp_json_text(key);
         if (is_left_out(name) || yyjson_obj_getn(source->data, name.ptr, name.len) != NULL)
             continue;
         bool is_stack = fp_str_equal(name, FP_STR("stackTrace"));

@@ -65,6 +65,7 @@ bool fp_speed_tracer_list_notes(struct fp_speed_tracer_dump *dump)
                 .is_refusal = i < FP_ST_REFUSALS,
                 .count = dump->notes[i].count,
                 .first_offset = dump->notes[i].first_offset,
+                .is_index = dump->is_post,
             };
     return true;
 }

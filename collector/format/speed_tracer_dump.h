@@ -68,7 +68,8 @@ struct fp_speed_tracer_mark {
 
 struct fp_speed_tracer_dump {
     struct fp_decoder *decoder;
-    int64_t offset; /* of the record being read: bytes into the body, or index in `data` */
+    struct fp_str text; /* of the record being read, if it is written as yyjson would; else "" */
+    int64_t offset;     /* of the record being read: bytes into the body, or index in `data` */
     struct {
         uint32_t count;
         int64_t first_offset;

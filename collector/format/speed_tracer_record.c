@@ -4,6 +4,7 @@
  * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
  */
 #include "collector/format/content.h"
+#include "collector/format/json.h"
 #include "collector/format/speed_tracer_dump.h"
 #include "collector/format/speed_tracer_v8.h"
 
@@ -61,7 +62,7 @@ static void read_members(struct reading *reading)
     yyjson_val *value;
     yyjson_obj_foreach(reading->record, i, count, key, value)
     {
-        const struct fp_str name = {yyjson_get_str(key), yyjson_get_len(key)};
+        const struct fp_str name = fp_json_text(key);
         for (size_t at = 0; at < MEMBER_COUNT; at++)
             if (fp_speed_tracer_is(name, member_names[at]))
                 reading->members[at] = yyjson_is_null(value) ? NULL : value;
@@ -156,22 +157,22 @@ static void note_oddities(struct fp_speed_tracer_dump *dump, const struct readin
 /* Copies a text into the arena. */
 static bool copy_text(struct fp_speed_tracer_dump *dump, yyjson_val *value, struct fp_str *copy)
 {
-    const struct fp_str text = {yyjson_get_str(value), yyjson_get_len(value)};
+    const struct fp_str text = fp_json_text(value);
     return fp_utf8_copy(dump->decoder->arena, text, copy) || fp_fail_memory(dump->decoder);
 }
 
 /* Places: what an event worked on, else who called it. */
 
-static yyjson_val *member_of(yyjson_val *object, const char *name, const char *other_name)
+static yyjson_val *member_of(yyjson_val *object, struct fp_str name, struct fp_str other_name)
 {
-    yyjson_val *value = yyjson_obj_get(object, name);
-    return value != NULL ? value : yyjson_obj_get(object, other_name);
+    yyjson_val *value = yyjson_obj_getn(object, name.ptr, name.len);
+    return value != NULL ? value : yyjson_obj_getn(object, other_name.ptr, other_name.len);
 }
 
 /* The URL in a record's data: its own, or that of the request or response that it speaks of. */
 static yyjson_val *url_in(yyjson_val *data)
 {
-    yyjson_val *url = member_of(data, "url", "scriptName");
+    yyjson_val *url = member_of(data, FP_STR("url"), FP_STR("scriptName"));
     if (url == NULL)
         url = yyjson_obj_get(yyjson_obj_get(data, "request"), "url");
     return url != NULL ? url : yyjson_obj_get(yyjson_obj_get(data, "response"), "url");
@@ -181,18 +182,19 @@ static bool find_place(struct fp_speed_tracer_dump *dump, struct reading *readin
 {
     struct fp_profile_event *event = &reading->event;
     yyjson_val *url = url_in(reading->members[DATA]);
-    yyjson_val *line = member_of(reading->members[DATA], "lineNumber", "scriptLine");
+    yyjson_val *line =
+        member_of(reading->members[DATA], FP_STR("lineNumber"), FP_STR("scriptLine"));
     if (url == NULL) {
         url = reading->members[CALLER_NAME];
         line = reading->members[CALLER_LINE];
     }
     if (url == NULL) {
         yyjson_val *frame = yyjson_arr_get_first(reading->members[STACK_TRACE]);
-        url = member_of(frame, "url", "scriptName");
+        url = member_of(frame, FP_STR("url"), FP_STR("scriptName"));
         line = yyjson_obj_get(frame, "lineNumber");
     }
     (void)get_whole(line, 0, &event->line);
-    const struct fp_str text = {yyjson_get_str(url), yyjson_get_len(url)};
+    const struct fp_str text = fp_json_text(url);
     return fp_speed_tracer_resource(dump, text, &event->resource);
 }
 
@@ -279,14 +281,15 @@ static bool read_profile(struct fp_speed_tracer_dump *dump, const struct reading
     }
     if (dump->v8 == NULL && !fp_v8_log_create(dump))
         return false;
-    const struct fp_str log = {yyjson_get_str(text), yyjson_get_len(text)};
+    const struct fp_str log = fp_json_text(text);
     return fp_v8_log_read(dump, log, reading->event.start_us);
 }
 
 static void note_main_resource(struct fp_speed_tracer_dump *dump, const struct reading *reading)
 {
-    yyjson_val *is_main = member_of(reading->members[DATA], "isMainResource", "mainResource");
-    if (dump->main_resource == FP_INDEX_NONE && yyjson_is_true(is_main))
+    yyjson_val *data = reading->members[DATA];
+    if (dump->main_resource == FP_INDEX_NONE && reading->event.resource != FP_INDEX_NONE &&
+        yyjson_is_true(member_of(data, FP_STR("isMainResource"), FP_STR("mainResource"))))
         dump->main_resource = reading->event.resource;
 }
 
@@ -378,7 +381,10 @@ bool fp_speed_tracer_take(struct fp_speed_tracer_dump *dump, yyjson_val *record)
     if (profile->event_count == index)
         return true;
     fp_content_add(dump->decoder, dump->before_record);
-    fp_content_add_value(dump->decoder, record);
+    if (dump->text.len > 0)
+        fp_content_add(dump->decoder, dump->text);
+    else
+        fp_content_add_value(dump->decoder, record);
     dump->before_record = dump->is_post ? FP_STR(",\n") : FP_STR("\n");
     if (index > 0 && profile->events[index].start_us < dump->last_start_us)
         fp_speed_tracer_note(dump, FP_ST_TIME_BACKWARDS);

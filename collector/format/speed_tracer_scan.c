@@ -53,22 +53,21 @@ static size_t skip_string(const char *bytes, size_t at, size_t end)
 }
 
 /* What a byte means outside of strings. */
-enum { PLAIN, OPEN, CLOSE_BRACKET, CLOSE_BRACE, QUOTE };
+enum { PLAIN, OPEN, CLOSE_BRACKET, CLOSE_BRACE, QUOTE, SPACE };
 
 static const uint8_t meanings[256] = {
-    ['{'] = OPEN,        ['['] = OPEN,  [']'] = CLOSE_BRACKET,
-    ['}'] = CLOSE_BRACE, ['"'] = QUOTE, ['\''] = QUOTE,
+    [' '] = SPACE, ['\t'] = SPACE,        ['\n'] = SPACE,      ['\r'] = SPACE, ['{'] = OPEN,
+    ['['] = OPEN,  [']'] = CLOSE_BRACKET, ['}'] = CLOSE_BRACE, ['"'] = QUOTE,  ['\''] = QUOTE,
 };
 
 /*
  * Goes past the object whose brace stands at `at`, or to the end. True when it is closed. Brackets
  * are counted for the depth alone.
  */
-static bool skip_object(const char *bytes, size_t *at, size_t end, uint32_t *depth_max)
+static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_record_text *record)
 {
     uint32_t braces = 0;
     uint32_t brackets = 0;
-    *depth_max = 0;
     for (size_t i = *at; i < end;) {
         const uint8_t meaning = meanings[(unsigned char)bytes[i]];
         if (meaning == QUOTE) {
@@ -77,8 +76,8 @@ static bool skip_object(const char *bytes, size_t *at, size_t end, uint32_t *dep
         }
         if (meaning == OPEN) {
             *(bytes[i] == '{' ? &braces : &brackets) += 1;
-            if (braces + brackets > *depth_max)
-                *depth_max = braces + brackets;
+            if (braces + brackets > record->depth)
+                record->depth = braces + brackets;
         }
         i++;
         if (meaning == CLOSE_BRACKET) {
@@ -86,6 +85,8 @@ static bool skip_object(const char *bytes, size_t *at, size_t end, uint32_t *dep
         } else if (meaning == CLOSE_BRACE && --braces == 0) {
             *at = i;
             return true;
+        } else if (meaning == SPACE) {
+            record->has_space = true;
         }
     }
     *at = end;
@@ -140,7 +141,7 @@ enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
         return FP_RECORD_NO_MORE;
     record->offset = scan->at;
     size_t end = scan->at < scan->lines_end ? line_end(scan->body, scan->at) : scan->body.len;
-    bool closed = skip_object(scan->body.ptr, &scan->at, end, &record->depth);
+    bool closed = skip_object(scan->body.ptr, &scan->at, end, record);
     record->text = (struct fp_str){scan->body.ptr + record->offset, scan->at - record->offset};
     return closed ? FP_RECORD_FOUND : FP_RECORD_CUT_OFF;
 }

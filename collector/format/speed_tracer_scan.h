@@ -24,6 +24,7 @@ struct fp_record_text {
     struct fp_str text;
     size_t offset;  /* into the body */
     uint32_t depth; /* objects and arrays open at once; exact when the text is JSON */
+    bool has_space; /* outside of strings; exact, too */
     bool has_junk;  /* there is something else than white space before it, ... */
     size_t junk_offset;
 };

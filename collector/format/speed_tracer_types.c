@@ -1,6 +1,7 @@
 /*
  * Speed Tracer, types: names and the numberings of the eras.
  */
+#include "collector/format/json.h"
 #include "collector/format/speed_tracer_dump.h"
 
 #include "collector/base/hash.h"
@@ -130,7 +131,7 @@ static bool name_custom_type(struct fp_speed_tracer_dump *dump, yyjson_val *name
         event->type = FP_STR("CUSTOM_EVENT");
         return true;
     }
-    const struct fp_str text = {yyjson_get_str(name), yyjson_get_len(name)};
+    const struct fp_str text = fp_json_text(name);
     const uint32_t next = (uint32_t)dump->type_names.count; /* at most limits.entries */
     uint32_t index = fp_map_put(&dump->type_names, fp_hash64(text.ptr, text.len), next);
     dump->custom_types = fp_speed_tracer_grow(decoder->arena, dump->custom_types, next,

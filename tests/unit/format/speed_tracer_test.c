@@ -533,6 +533,64 @@ static void an_event_lies_where_it_worked_else_where_it_was_called(void **state)
     }
 }
 
+static void members_of_another_type_are_kept_but_are_no_place_name_or_id(void **state)
+{
+    (void)state;
+    static const char *const records[] = {
+        "{'type':10,'time':0,'data':{'url':['a'],'lineNumber':{}}}",
+        "{'type':10,'time':0,'data':{'scriptName':{'a':1}}}",
+        "{'type':1,'time':0,'data':{'request':[1],'response':{'url':{'b':2}}}}",
+        "{'type':1,'time':0,'stackTrace':[['a'],{}]}",
+        "{'type':1,'time':0,'stackTrace':{'url':'a'}}",
+        "{'type':5,'time':0,'data':{'timerId':{'1':1}}}",
+        "{'type':12,'time':0,'data':{'requestId':['1'],'isMainResource':[true]}}",
+        "{'type':11,'time':0,'data':{'message':{'a':1}}}",
+    };
+    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+        struct decoded decoded;
+        take_dump(&decoded, records[i]);
+        assert_int_equal(event_at(&decoded, 0)->resource, FP_INDEX_NONE);
+        assert_int_equal(event_at(&decoded, 0)->line, FP_POSITION_NONE);
+        assert_int_equal(decoded.profile.timing_count, 0);
+        const char *detail = strchr(records[i] + 1, '{');
+        if (strstr(records[i], "'data'") != NULL) {
+            char expected[128];
+            snprintf(expected, sizeof(expected), "%.*s", (int)strlen(detail) - 1, detail);
+            assert_detail(&decoded, 0, expected);
+        }
+        release(&decoded);
+    }
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':-2,'time':0,'typeName':['a']}"
+                        "{'type':15,'time':0,'data':{'format':'v8','profileData':['a']},"
+                        "'callerScriptName':['a'],'callerScriptLine':2}");
+    assert_type(&decoded, 0, "CUSTOM_EVENT", -2);
+    assert_type(&decoded, 1, "JAVASCRIPT_CALLBACK", 15);
+    release(&decoded);
+}
+
+/* What is kept whole. */
+
+static void what_is_kept_is_the_same_copied_or_written_anew(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':1,'data':{'a':[1,'b c']}} {'type' : 1,\n'data':{'a':[ 1,'b c']}}"
+                        "{'type':1,'data':{'\\u0061':[1,'b\\u0020c']}}");
+    const char expected[] = "{'type':1,'data':{'a':[1,'b c']}}\n"
+                            "{'type':1,'data':{'a':[1,'b c']}}\n"
+                            "{'type':1,'data':{'a':[1,'b c']}}";
+    const struct fp_str content = json_of(&decoded.arena, expected);
+    assert_true(decoded.profile.session.content.len >= content.len);
+    assert_memory_equal(decoded.profile.session.content.ptr, content.ptr, content.len);
+    release(&decoded);
+    take_dump(&decoded, "{'header':{'timeStamp':5},'data':[{'type':1},{'type':2}]}");
+    const struct fp_str post =
+        json_of(&decoded.arena, "{'header':{'timeStamp':5},'data':[\n{'type':1},\n{'type':2}");
+    assert_memory_equal(decoded.profile.session.content.ptr, post.ptr, post.len);
+    release(&decoded);
+}
+
 /* Pages and marks. */
 
 static void marks_count_from_their_pages_begin(void **state)
@@ -616,6 +674,8 @@ int main(void)
         cmocka_unit_test(a_detail_is_all_of_a_record_that_is_no_field_of_an_event),
         cmocka_unit_test(lone_surrogates_cost_a_character_not_the_record),
         cmocka_unit_test(an_event_lies_where_it_worked_else_where_it_was_called),
+        cmocka_unit_test(members_of_another_type_are_kept_but_are_no_place_name_or_id),
+        cmocka_unit_test(what_is_kept_is_the_same_copied_or_written_anew),
         cmocka_unit_test(marks_count_from_their_pages_begin),
         cmocka_unit_test(a_record_of_the_last_page_that_ends_late_is_marked_from_that_page),
         cmocka_unit_test(without_a_tab_change_the_main_resource_is_the_page),
