@@ -5,6 +5,7 @@
  * another kind than its event, or that is not whole, is left out; the event stays.
  */
 #include "collector/base/hash.h"
+#include "collector/format/json.h"
 #include "collector/format/opera_scope_parts.h"
 #include "collector/format/utf8.h"
 
@@ -70,7 +71,7 @@ struct detail {
 static bool add_text(struct detail *detail, yyjson_mut_val *object, const char *name,
                      yyjson_val *value)
 {
-    const struct fp_str raw = {yyjson_get_str(value), yyjson_get_len(value)};
+    const struct fp_str raw = fp_json_text(value);
     struct fp_str text;
     return fp_utf8_copy(detail->scope->decoder->arena, raw, &text) &&
            yyjson_mut_obj_add_strn(detail->doc, object, name, text.ptr, text.len);
@@ -89,7 +90,7 @@ static bool add_scalar(struct detail *detail, yyjson_mut_val *object, const char
         return yyjson_mut_obj_add_int(detail->doc, object, name, integer);
     if (kind == FIELD_TEXT)
         return add_text(detail, object, name, value);
-    const struct fp_str raw = {yyjson_get_str(value), yyjson_get_len(value)};
+    const struct fp_str raw = fp_json_text(value);
     return fp_utf8_copy(detail->scope->decoder->arena, raw, &detail->url);
 }
 

@@ -50,6 +50,7 @@ void fp_scope_add_note(struct fp_scope *scope, enum fp_scope_note note, uint32_t
             .text = note_texts[note],
             .is_refusal = note < FP_SCOPE_FLAGS,
             .first_offset = scope->line_offset >= 0 ? scope->line_offset : (int64_t)index,
+            .is_index = scope->line_offset < 0,
         };
     session->notes[at].count += count;
 }

@@ -2,6 +2,7 @@
  * Detail: allowed members become a text behind the name.
  */
 #include "collector/format/user_timing_detail.h"
+#include "collector/format/json.h"
 
 #include "collector/base/buf.h"
 #include "collector/format/utf8.h"
@@ -24,7 +25,7 @@ static yyjson_val *find_member(yyjson_val *object, struct fp_str key)
 /* False when memory is out. */
 static bool add_text(struct fp_decoder *decoder, yyjson_val *value, struct fp_buf *out)
 {
-    const struct fp_str raw = {yyjson_get_str(value), yyjson_get_len(value)};
+    const struct fp_str raw = fp_json_text(value);
     struct fp_str text;
     if (!fp_utf8_copy(decoder->arena, raw, &text))
         return false;
