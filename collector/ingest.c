@@ -291,6 +291,18 @@ static bool admit_token(struct work *work, struct fp_str token, uint32_t *rate_p
     return fp_token_admit(&claim, rate_ppm, work->problem);
 }
 
+static void name_session_part(const struct fp_upload_part *part, struct fp_profile *profile)
+{
+    if (part == NULL)
+        return;
+    if (!profile->has_id)
+        profile->id = part->id;
+    profile->has_id = true;
+    profile->has_load = true;
+    profile->load = part->session;
+    profile->part = part->number;
+}
+
 /* Adds one upload to the bench's record. received_len: its bytes as they came. */
 static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
 {
@@ -304,6 +316,7 @@ static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
     if (fp_format_decode(inflated, upload->format, &limits, &bench->arena, &profile, &error) !=
         FP_FORMAT_OK)
         return refuse_format(work, &error);
+    name_session_part(upload->part, &profile);
     if (!admit_token(work, profile.token, &rate_ppm))
         return false;
 
@@ -314,6 +327,7 @@ static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
         .referer = upload->referer,
         .user_agent = upload->user_agent,
         .rate_ppm = rate_ppm,
+        .measures = upload->rules->measures,
         .received_us = work->received_us,
         .body_bytes = (uint32_t)received_len, /* at most limits.max_body, 1 GiB */
         .ceilings = work->ingest->ceilings,

@@ -65,14 +65,22 @@ bool fp_ingest_charge(struct fp_ingest *ingest, const struct fp_rules *rules,
                       size_t bytes) FP_MUST_CHECK;
 void fp_ingest_uncharge(struct fp_ingest *ingest, size_t bytes);
 
+/* What the address says of an upload that is a part of a long session. */
+struct fp_upload_part {
+    struct fp_uuid id; /* under which it counts once, unless it has one of its own */
+    struct fp_uuid session;
+    uint32_t number;
+};
+
 /* A whole request. Texts are the caller's and need live for fp_ingest_prepare only. */
 struct fp_upload {
     const struct fp_rules *rules;
     const struct fp_site *site;
     struct fp_str body;
-    struct fp_str encoding; /* `Content-Encoding`, "" for none */
-    struct fp_str boundary; /* of multipart/form-data, "" when it is not that */
-    struct fp_str format;   /* `?format=`, "" when the shape decides */
+    struct fp_str encoding;            /* `Content-Encoding`, "" for none */
+    struct fp_str boundary;            /* of multipart/form-data, "" when it is not that */
+    struct fp_str format;              /* `?format=`, "" when the shape decides */
+    const struct fp_upload_part *part; /* NULL: it is none */
     struct fp_str referer;
     struct fp_str user_agent;
     struct fp_str origin;       /* the admitted one, "" for none; like the next for a letter only */

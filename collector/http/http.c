@@ -73,13 +73,15 @@ struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp
         free(http);
         return NULL;
     }
+    http->captures = fp_captures_create();
     http->connections =
         fp_connections_start(settings->connections, settings->request_timeout_us, metrics);
-    if (http->connections != NULL)
+    if (http->captures != NULL && http->connections != NULL)
         http->daemon = start_daemon(http, settings);
     if (http->daemon == NULL) {
         fp_buf_addf(detail, "cannot start threads: %s", strerror(errno));
         fp_connections_stop(http->connections);
+        fp_captures_free(http->captures);
         fp_listener_close(&http->listener);
         free(http);
         return NULL;
@@ -113,5 +115,6 @@ void fp_http_stop(struct fp_http *http)
     fp_http_stop_accepting(http);
     MHD_stop_daemon(http->daemon);
     fp_connections_stop(http->connections);
+    fp_captures_free(http->captures);
     free(http);
 }

@@ -3,6 +3,7 @@
  */
 #include "collector/http/reply.h"
 
+#include "collector/base/uuid.h"
 #include "collector/http/problem.h"
 
 #include <stdio.h>
@@ -50,6 +51,41 @@ static struct MHD_Response *problem_response(const struct fp_problem *problem)
     return response;
 }
 
+/* 201; the address is relative to the request's, …/sessions. */
+static struct MHD_Response *started_response(const struct fp_uuid *session)
+{
+    char id[FP_UUID_TEXT_LEN + 1];
+    char address[sizeof("sessions/") + FP_UUID_TEXT_LEN];
+    char json[sizeof("{\"session\":\"\"}") + FP_UUID_TEXT_LEN];
+    fp_uuid_format(session, id);
+    snprintf(address, sizeof(address), "sessions/%s", id);
+    int len = snprintf(json, sizeof(json), "{\"session\":\"%s\"}", id);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer((size_t)len, json, MHD_RESPMEM_MUST_COPY);
+    if (response == NULL)
+        return NULL;
+    MHD_add_response_header(response, "Content-Type", "application/json");
+    MHD_add_response_header(response, "Location", address);
+    return response;
+}
+
+static struct MHD_Response *make_response(const struct fp_reply *reply)
+{
+    static char nothing[] = "";
+    if (reply->problem != NULL)
+        return problem_response(reply->problem);
+    if (reply->started != NULL)
+        return started_response(reply->started);
+    return MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+}
+
+static unsigned status_of(const struct fp_reply *reply)
+{
+    if (reply->problem != NULL)
+        return reply->problem->status;
+    return reply->started != NULL ? MHD_HTTP_CREATED : MHD_HTTP_NO_CONTENT;
+}
+
 static void count(struct fp_metrics *metrics, unsigned status)
 {
     enum fp_metric metric = status < 400   ? FP_METRIC_RESPONSES_2XX
@@ -61,12 +97,8 @@ static void count(struct fp_metrics *metrics, unsigned status)
 enum MHD_Result fp_reply_send(struct MHD_Connection *connection, struct fp_metrics *metrics,
                               const struct fp_reply *reply)
 {
-    static char nothing[] = "";
-    unsigned status = reply->problem != NULL ? reply->problem->status : MHD_HTTP_NO_CONTENT;
-    struct MHD_Response *response =
-        reply->problem != NULL
-            ? problem_response(reply->problem)
-            : MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    unsigned status = status_of(reply);
+    struct MHD_Response *response = make_response(reply);
     if (response == NULL)
         return MHD_NO;
     add_cors(response, reply);

@@ -12,6 +12,7 @@
 struct fp_reply {
     const struct fp_problem *problem; /* NULL: 204 */
     const struct fp_str *origin;      /* the admitted one, NULL when there is none */
+    const struct fp_uuid *started;    /* a long session: 201 with its id; NULL: none was */
     bool preflight;                   /* 204 to an OPTIONS request */
     bool close;                       /* the connection ends with this reply */
 };

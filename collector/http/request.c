@@ -14,6 +14,7 @@
 #include "collector/base/buf.h"
 #include "collector/base/clock.h"
 #include "collector/http/content_type.h"
+#include "collector/http/long_session.h"
 #include "collector/http/reply.h"
 #include "collector/ingest_budget.h"
 
@@ -36,8 +37,12 @@ struct request {
     struct fp_rules *rules;        /* a reference; site and origin lie in it */
     const struct fp_site *site;
     const struct fp_str *origin;
+    struct fp_http_target target;
+    struct fp_upload_part part; /* of FP_HTTP_PART */
+    struct fp_uuid started;     /* of FP_HTTP_START */
     bool is_preflight;
     bool is_upload;   /* POST to a site's path, whatever becomes of it */
+    bool is_turn;     /* a long session is started or stopped */
     bool has_problem; /* problem will be the reply */
     bool is_committing;
     bool may_keep;          /* should it be refused for its body, that may become a dead letter */
@@ -69,16 +74,6 @@ static void refuse(struct request *request, unsigned status, const char *detail)
 {
     fp_problem_set(&request->problem, status, "%s", detail);
     request->has_problem = true;
-}
-
-/* The key of /v1/ingest/KEY; false when the path is another. */
-static bool key_of_path(const char *path, struct fp_str *key)
-{
-    static const char prefix[] = "/v1/ingest/";
-    if (strncmp(path, prefix, sizeof(prefix) - 1) != 0)
-        return false;
-    *key = fp_str_of(path + sizeof(prefix) - 1);
-    return key->len > 0 && memchr(key->ptr, '/', key->len) == NULL;
 }
 
 static void admit(struct request *request, struct fp_str key)
@@ -160,27 +155,50 @@ static bool may_be_kept(const struct request *request)
            header(request, "Fleetprof-Replay") == NULL;
 }
 
+static struct fp_long_session long_session(const struct request *request)
+{
+    return (struct fp_long_session){request->http->captures, request->connection, request->site,
+                                    &request->target};
+}
+
+static void admit_part(struct request *request)
+{
+    const struct fp_long_session session = long_session(request);
+    request->has_problem =
+        !fp_long_session_admit_part(&session, &request->part.number, &request->problem);
+    request->part.session = request->target.session;
+    request->part.id = fp_long_session_part_id(&request->part.session, request->part.number);
+    if (!request->has_problem && request->boundary.len > 0)
+        refuse(request, 415, "a part of a session is one upload, not multipart/form-data");
+    request->may_keep = request->may_keep && !request->has_problem;
+}
+
 /* Decides, on the headers alone, what is to become of the request. */
 static void route(struct request *request, const char *path, const char *method)
 {
-    struct fp_str key;
-    if (!key_of_path(path, &key)) {
+    request->target = fp_http_target_of(path);
+    if (request->target.kind == FP_HTTP_NOTHING) {
         refuse(request, 404, "there is nothing here; uploads go to /v1/ingest/ and a site key");
         return;
     }
-    request->is_upload = strcmp(method, "POST") == 0;
+    bool is_post = strcmp(method, "POST") == 0;
+    request->is_turn =
+        is_post && (request->target.kind == FP_HTTP_START || request->target.kind == FP_HTTP_STOP);
+    request->is_upload = is_post && !request->is_turn;
     request->is_preflight = strcmp(method, "OPTIONS") == 0;
     /* Before the method is judged: the reply carries CORS headers in any case. */
-    admit(request, key);
-    if (!request->is_upload && !request->is_preflight)
+    admit(request, request->target.key);
+    if (!is_post && !request->is_preflight)
         refuse(request, 405, "uploads are sent with POST");
     if (request->has_problem || request->is_preflight)
         return;
     check_length(request);
-    if (request->has_problem)
+    if (request->has_problem || request->is_turn)
         return;
     request->may_keep = may_be_kept(request);
     check_type(request);
+    if (!request->has_problem && request->target.kind == FP_HTTP_PART)
+        admit_part(request);
     if (!request->has_problem)
         spend_announced(request);
 }
@@ -266,6 +284,8 @@ static enum MHD_Result reply(struct request *request)
     const struct fp_reply reply = {
         .problem = request->has_problem ? &request->problem : NULL,
         .origin = request->origin,
+        .started =
+            request->is_turn && request->target.kind == FP_HTTP_START ? &request->started : NULL,
         .preflight = request->is_preflight,
         .close = atomic_load(&request->http->stopping),
     };
@@ -406,6 +426,7 @@ static struct fp_upload describe(const struct request *request)
         .encoding = header_or_empty(request, "Content-Encoding"),
         .boundary = request->boundary,
         .format = format != NULL ? fp_str_of(format) : FP_STR(""),
+        .part = request->target.kind == FP_HTTP_PART ? &request->part : NULL,
         .referer = header_or_empty(request, "Referer"),
         .user_agent = header_or_empty(request, "User-Agent"),
         .origin = request->origin != NULL ? *request->origin : FP_STR(""),
@@ -444,6 +465,11 @@ static enum MHD_Result submit(struct request *request)
 static enum MHD_Result finish(struct request *request)
 {
     move(request, FP_CONNECTION_ANSWERED);
+    if (request->is_turn && !request->has_problem) {
+        const struct fp_long_session session = long_session(request);
+        request->has_problem =
+            !fp_long_session_turn(&session, &request->started, &request->problem);
+    }
     bool is_new = request->is_upload && !request->is_committing;
     if (is_new && !request->has_problem)
         return submit(request);

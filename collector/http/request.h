@@ -5,6 +5,7 @@
 #define FP_HTTP_REQUEST_H
 
 #include "collector/base/metrics.h"
+#include "collector/http/captures.h"
 #include "collector/http/connections.h"
 #include "collector/http/listen.h"
 #include "collector/ingest.h"
@@ -17,6 +18,7 @@ struct fp_http {
     struct fp_metrics *metrics;
     struct MHD_Daemon *daemon;
     struct fp_listener listener;
+    struct fp_captures *captures;       /* owned */
     struct fp_connections *connections; /* each is its socket's context */
     atomic_size_t in_flight;            /* requests begun and not completed */
     atomic_bool stopping;

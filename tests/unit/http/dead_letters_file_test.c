@@ -15,6 +15,8 @@ static const struct fp_letter sample = {
                 .detail = "there are 2 \"stacks\"\n"},
     .content_type = {"text/plain", 10},
     .encoding = {"gzip", 4},
+    .has_key = true,
+    .key = {{1, 2, 3}},
 };
 
 static struct fp_buf write_letter(const struct fp_letter *letter, struct fp_str body)
@@ -55,6 +57,7 @@ static void reads_back_what_was_written(void **state)
     assert_true(letter.problem.has_pointer);
     assert_string_equal(letter.problem.pointer, sample.problem.pointer);
     assert_int_equal(letter.problem.offset, -1);
+    assert_true(letter.has_key && fp_uuid_equal(&letter.key, &sample.key));
     fp_arena_release(&arena);
     fp_buf_release(&bytes);
 }
@@ -65,6 +68,7 @@ static void an_offset_of_0_and_a_pointer_of_nothing_are_places(void **state)
     struct fp_letter given = sample;
     given.problem.offset = 0;
     given.problem.pointer[0] = '\0';
+    given.has_key = false;
     struct fp_buf bytes = write_letter(&given, FP_STR(""));
     struct fp_arena arena;
     fp_arena_init(&arena, 64 * 1024);
@@ -75,6 +79,7 @@ static void an_offset_of_0_and_a_pointer_of_nothing_are_places(void **state)
     assert_true(letter.problem.has_pointer);
     assert_string_equal(letter.problem.pointer, "");
     assert_int_equal(body.len, 0);
+    assert_false(letter.has_key);
     fp_arena_release(&arena);
     fp_buf_release(&bytes);
 }

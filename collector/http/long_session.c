@@ -1,0 +1,110 @@
+/*
+ * Long sessions: their queries, and what becomes of them.
+ */
+#include "collector/http/long_session.h"
+
+#include "collector/base/clock.h"
+#include "collector/base/hash.h"
+#include "collector/rollup/ids.h"
+
+#include <endian.h>
+
+enum { RETRY_S = 60 };
+
+/* A whole number of the query, below 2^31; absent: `missing`, which may be no number at all. */
+static bool read_number(const struct fp_long_session *session, const char *name, int64_t missing,
+                        int64_t *number)
+{
+    const char *text =
+        MHD_lookup_connection_value(session->connection, MHD_GET_ARGUMENT_KIND, name);
+    *number = missing;
+    if (text == NULL)
+        return missing >= 0;
+    *number = 0;
+    for (const char *digit = text; *digit != '\0'; digit++) {
+        if (*digit < '0' || *digit > '9')
+            return false;
+        *number = *number * 10 + (*digit - '0');
+        if (*number > INT32_MAX)
+            return false;
+    }
+    return text[0] != '\0';
+}
+
+static uint64_t site_id(const struct fp_long_session *session)
+{
+    return fp_site_id(session->site->name);
+}
+
+static bool set_problem(enum fp_capture_result result, struct fp_problem *problem)
+{
+    switch (result) {
+    case FP_CAPTURE_OK:
+        return true;
+    case FP_CAPTURE_RUNS:
+        fp_problem_set(problem, 400,
+                       "a session runs for this window; stop it before another is started");
+        return false;
+    case FP_CAPTURE_UNKNOWN:
+        fp_problem_set(problem, 400,
+                       "no such session runs here: it was stopped, or had no part for an hour, or "
+                       "the collector was restarted; start another one");
+        return false;
+    case FP_CAPTURE_FULL:
+        break;
+    }
+    fp_problem_set(problem, 503, "no more than %d sessions can run at once", FP_CAPTURES_MAX);
+    problem->retry_s = RETRY_S;
+    return false;
+}
+
+bool fp_long_session_admit_part(const struct fp_long_session *session, uint32_t *part,
+                                struct fp_problem *problem)
+{
+    int64_t number;
+    if (!read_number(session, "part", -1, &number)) {
+        fp_problem_set(problem, 400, "say which part this is: ?part= and a whole number from 0 on");
+        return false;
+    }
+    *part = (uint32_t)number;
+    return set_problem(fp_captures_touch(session->captures, site_id(session),
+                                         &session->target->session, fp_clock_monotonic_us()),
+                       problem);
+}
+
+bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid *id,
+                          struct fp_problem *problem)
+{
+    int64_t now_us = fp_clock_monotonic_us();
+    int64_t window;
+    if (session->target->kind == FP_HTTP_STOP)
+        return set_problem(fp_captures_stop(session->captures, site_id(session),
+                                            &session->target->session, now_us),
+                           problem);
+    if (!read_number(session, "window", 0, &window)) {
+        fp_problem_set(problem, 400, "window must be a whole number from 0 on");
+        return false;
+    }
+    return set_problem(
+        fp_captures_start(session->captures, site_id(session), (uint32_t)window, now_us, id),
+        problem);
+}
+
+struct fp_uuid fp_long_session_part_id(const struct fp_uuid *session, uint32_t part)
+{
+    struct {
+        struct fp_uuid session;
+        uint32_t part;
+        uint32_t half;
+    } bytes = {*session, htole32(part), 0};
+    struct fp_uuid id;
+    for (uint32_t half = 0; half < 2; half++) {
+        bytes.half = htole32(half);
+        uint64_t hash = htole64(fp_hash64(&bytes, sizeof(bytes)));
+        memcpy(id.bytes + half * sizeof(hash), &hash, sizeof(hash));
+    }
+    /* RFC 9562, version 8: of our own making. */
+    id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0f) | 0x80);
+    id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3f) | 0x80);
+    return id;
+}

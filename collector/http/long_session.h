@@ -1,0 +1,36 @@
+/*
+ * Long sessions: a capture that is uploaded in parts, from its start to its stop.
+ *
+ *   POST …/sessions?window=N         201, its address in Location
+ *   POST …/sessions/ID?part=N        an upload like others, 204
+ *   POST …/sessions/ID/stop          204
+ */
+#ifndef FP_HTTP_LONG_SESSION_H
+#define FP_HTTP_LONG_SESSION_H
+
+#include "collector/http/captures.h"
+#include "collector/http/target.h"
+#include "collector/ingest.h"
+
+#include <microhttpd.h>
+
+/* A request to such a path, of an admitted site. */
+struct fp_long_session {
+    struct fp_captures *captures;
+    struct MHD_Connection *connection; /* for its query */
+    const struct fp_site *site;
+    const struct fp_http_target *target;
+};
+
+/* Admits a part: *part is its number. False: *problem says why not. */
+bool fp_long_session_admit_part(const struct fp_long_session *session, uint32_t *part,
+                                struct fp_problem *problem) FP_MUST_CHECK;
+
+/* Starts or stops, as the target says; *id is a new session's. False: *problem says why not. */
+bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid *id,
+                          struct fp_problem *problem) FP_MUST_CHECK;
+
+/* The id under which a part counts once, however often it is sent. */
+struct fp_uuid fp_long_session_part_id(const struct fp_uuid *session, uint32_t part);
+
+#endif

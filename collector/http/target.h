@@ -1,0 +1,27 @@
+/*
+ * Target: what a path of the public listener stands for. Pure; any thread.
+ */
+#ifndef FP_HTTP_TARGET_H
+#define FP_HTTP_TARGET_H
+
+#include "collector/base/base.h"
+#include "collector/base/uuid.h"
+
+enum fp_http_target_kind {
+    FP_HTTP_NOTHING,
+    FP_HTTP_UPLOAD, /* /v1/ingest/KEY */
+    FP_HTTP_START,  /* /v1/ingest/KEY/sessions */
+    FP_HTTP_PART,   /* /v1/ingest/KEY/sessions/ID: an upload, too */
+    FP_HTTP_STOP,   /* /v1/ingest/KEY/sessions/ID/stop */
+};
+
+struct fp_http_target {
+    enum fp_http_target_kind kind;
+    struct fp_str key;      /* a slice of the path */
+    struct fp_uuid session; /* of FP_HTTP_PART and FP_HTTP_STOP */
+};
+
+/* Takes a path apart; what is nothing of ours is FP_HTTP_NOTHING. */
+struct fp_http_target fp_http_target_of(const char *path);
+
+#endif
