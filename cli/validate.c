@@ -119,6 +119,7 @@ static enum fp_format_verdict check_body(const struct fp_body *body, const struc
     if (verdict != FP_FORMAT_OK)
         return verdict;
     struct fp_fold_context context = {.rules = {.keep_query = rules->keep_query},
+                                      .measures = rules->measures,
                                       .body_bytes = (uint32_t)body->bytes.len};
     if (fp_fold(profile, &context, arena, delta))
         return FP_FORMAT_OK;

@@ -63,6 +63,9 @@ const struct fp_setting fp_settings[] = {
      .max = 100000000, .help = "Resources of one trace"},
     {"limits.entries", FP_SETTING_COUNT, IN_RULES(format.entries), .value = "50000", .min = 1,
      .max = 100000000, .help = "Marks, measures and entries of one upload together"},
+    {"limits.measures", FP_SETTING_COUNT, IN_RULES(measures), .value = "64", .min = 0, .max = 10000,
+     .help = "Names of measures of one upload for which the samples inside are added up by "
+             "function; those with the most samples first"},
     {"limits.stack_depth", FP_SETTING_COUNT, IN_RULES(format.stack_depth), .value = "2000",
      .min = 1, .max = 1000000, .help = "Frames on one stack"},
     {"limits.json_depth", FP_SETTING_COUNT, IN_RULES(format.json_depth), .value = "64", .min = 8,

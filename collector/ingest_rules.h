@@ -46,9 +46,10 @@ struct fp_rules {
     size_t body_memory;             /* bytes of all bodies in flight together */
     struct fp_format_limits format; /* ceilings of one upload */
     struct fp_ceiling_limits ceilings;
-    bool keep_query; /* query strings stay in URLs */
-    bool keep_raw;   /* what is kept whole is kept as it was sent */
-    bool honour_gpc; /* an upload with `Sec-GPC: 1` is refused */
+    uint32_t measures; /* names of measures of one upload that are joined with samples */
+    bool keep_query;   /* query strings stay in URLs */
+    bool keep_raw;     /* what is kept whole is kept as it was sent */
+    bool honour_gpc;   /* an upload with `Sec-GPC: 1` is refused */
 };
 
 /* Makes empty rules with one reference; NULL when out of memory. arena_max bounds their texts. */

@@ -20,17 +20,17 @@ struct fp_fold_context {
     uint32_t rate_ppm;        /* verified sample rate, 0 = none */
     int64_t received_us;
     uint32_t body_bytes;
+    uint32_t measures; /* names of measures that may be joined with samples, most samples first */
     struct fp_ceilings *ceilings; /* NULL: no name becomes `(overflow)` */
     const struct fp_ceiling_limits *ceiling_limits;
 };
 
 /*
- * How much one upload's measures may add to what it has without them: names of measures, rows of
- * (measure, frame, marker), and steps of work. Names with the most samples come first; those that
- * do not fit are counted in delta->unmeasured.
+ * How much an upload's measures may add to what it has without them, beside the number of their
+ * names: rows of (measure, frame, marker), and steps of work. Names that do not fit are counted in
+ * delta->unmeasured.
  */
 enum {
-    FP_FOLD_MEASURED_NAMES_MAX = 64,
     FP_FOLD_MEASURED_FRAMES_MAX = 200000,
     FP_FOLD_MEASURED_STEPS_MAX = 20000000,
 };

@@ -42,6 +42,7 @@ struct measuring {
     struct window *windows;
     struct name *names;
     uint32_t name_count;
+    uint32_t taken;   /* of the names, as many as may be joined */
     uint32_t row_max; /* of measured_frames */
     size_t steps;     /* stacks and samples looked at so far */
 
@@ -294,17 +295,14 @@ static bool prepare_sums(struct measuring *measuring)
 {
     struct fp_fold *fold = measuring->fold;
     struct fp_delta *delta = fold->delta;
-    uint32_t taken = measuring->name_count < FP_FOLD_MEASURED_NAMES_MAX
-                         ? measuring->name_count
-                         : FP_FOLD_MEASURED_NAMES_MAX;
-    uint64_t rows = (uint64_t)taken * delta->frame_count * FP_MARKER_COUNT;
+    uint64_t rows = (uint64_t)measuring->taken * delta->frame_count * FP_MARKER_COUNT;
     measuring->row_max =
         rows < FP_FOLD_MEASURED_FRAMES_MAX ? (uint32_t)rows : FP_FOLD_MEASURED_FRAMES_MAX;
     measuring->stacks = fp_arena_array(fold->arena, delta->stack_count, sizeof(*measuring->stacks));
     measuring->frames = fp_arena_array(fold->arena, delta->frame_count, sizeof(*measuring->frames));
     measuring->met = fp_fold_array(fold, delta->stack_count, sizeof(*measuring->met));
     measuring->met_frames = fp_fold_array(fold, delta->frame_count, sizeof(*measuring->met_frames));
-    delta->measured = fp_fold_array(fold, taken, sizeof(*delta->measured));
+    delta->measured = fp_fold_array(fold, measuring->taken, sizeof(*delta->measured));
     delta->measured_frames =
         fp_fold_array(fold, measuring->row_max, sizeof(*delta->measured_frames));
     return measuring->stacks != NULL && measuring->frames != NULL && measuring->met != NULL &&
@@ -320,13 +318,12 @@ bool fp_fold_measures(struct fp_fold *fold)
     if (!prepare_names(&measuring))
         return false;
     list_names(&measuring, list_windows(&measuring));
-    if (measuring.name_count == 0)
-        return true;
-    if (!prepare_sums(&measuring))
+    measuring.taken = measuring.name_count < fold->context->measures ? measuring.name_count
+                                                                     : fold->context->measures;
+    if (measuring.taken > 0 && !prepare_sums(&measuring))
         return false;
     uint32_t name = 0;
-    while (name < measuring.name_count && name < FP_FOLD_MEASURED_NAMES_MAX &&
-           measure(&measuring, &measuring.names[name]))
+    while (name < measuring.taken && measure(&measuring, &measuring.names[name]))
         name++;
     fold->delta->unmeasured = measuring.name_count - name;
     return true;

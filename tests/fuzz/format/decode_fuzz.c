@@ -58,6 +58,7 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
                   .route_count = 1,
                   .timing_names = timing_names,
                   .timing_name_count = 2},
+        .measures = 8,
         .user_agent = profile->release, /* texts of the fuzzer's choice */
         .referer = profile->variant,
     };

@@ -20,7 +20,8 @@ static const struct {
      "dead_letters, limits, ceilings, http, flush, retention, privacy, sites\n"},
     {ADDED, "limits: {sample: 5}\n",
      "5:10: limits.sample: is not a setting; known here: max_body, max_inflated, samples, stacks, "
-     "frames, resources, entries, stack_depth, json_depth, max_span, upload_memory, body_memory, "
+     "frames, resources, entries, measures, stack_depth, json_depth, max_span, upload_memory, "
+     "body_memory, "
      "connections, connections_per_address, timeout, request_timeout\n"},
     {ADDED, "? [a]\n: b\n", "5:3: a setting's name must be a text, this is a list\n"},
     {ADDED, "<<: {samples: 5}\n",

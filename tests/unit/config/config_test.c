@@ -124,6 +124,7 @@ static void defaults_are_those_of_the_contract(void **state)
     assert_int_equal(rules->format.frames, 100000);
     assert_int_equal(rules->format.resources, 10000);
     assert_int_equal(rules->format.entries, 50000);
+    assert_int_equal(rules->measures, 64);
     assert_int_equal(rules->format.stack_depth, 2000);
     assert_int_equal(rules->format.json_depth, 64);
     assert_true(rules->format.max_span_us == FP_US_PER_HOUR);

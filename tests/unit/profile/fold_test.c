@@ -596,12 +596,13 @@ static void runs_out_of_memory_at_every_point_without_harm(void **state)
     assert_int_equal(
         fp_format_decode(json_of(&texts, body), FP_STR(""), &limits, &texts, &profile, &error),
         FP_FORMAT_OK);
+    const struct fp_fold_context with_measures = {.site = {"shop", 4}, .measures = 1};
     bool folded = false;
     for (size_t max_bytes = 0; max_bytes < 64 * 1024; max_bytes += 53) {
         struct fp_arena arena;
         fp_arena_init(&arena, max_bytes);
         struct fp_delta delta;
-        folded = fp_fold(&profile, &no_context, &arena, &delta);
+        folded = fp_fold(&profile, &with_measures, &arena, &delta);
         assert_true(arena.used_bytes <= max_bytes);
         fp_arena_release(&arena);
     }
