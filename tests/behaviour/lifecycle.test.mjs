@@ -84,7 +84,7 @@ test('a reload changes the windows and the retention, also of what is waiting al
   assert.equal(await counted(), 1);
 
   fs.writeFileSync(file, JSON.stringify({
-    ...config, flush: { min_window: '10ms' }, retention: { facts: '2d', upload_log: '2d', upload_ids: '2d' },
+    ...config, flush: { min_window: '10ms' }, retention: { facts: '2d', upload_log: '2d', sessions: '2d', upload_ids: '2d' },
   }));
   process.kill(collector.pid, 'SIGHUP');
   await waitFor(async () => await counted() === 2, { what: 'second upload' });
