@@ -72,6 +72,7 @@ struct fp_profile_note {
     bool is_refusal;  /* the record, event or detail was left out; else taken as it is */
     uint32_t count;
     int64_t first_offset; /* bytes into the inflated body; of an array's element its index */
+    bool is_index;        /* first_offset is one */
 };
 
 enum { FP_PROFILE_NOTES_MAX = 48 }; /* kinds of notes a decoder may have */
