@@ -15,7 +15,7 @@ import { seededRandom } from '../chaos/random.mjs';
 import { buildDir, repository } from './stack.mjs';
 
 const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
-const toolsDir = process.env.FLEETPROF_TEST_TOOLS ?? path.join(repository, 'build/trees', variant, 'tests/tools');
+const tool = process.env.FLEETPROF_JSON_VERDICT ?? path.join(repository, 'build/trees', variant, 'tests/tools/json_verdict');
 const seed = Number(process.env.FLEETPROF_JSON_SEED ?? Date.now() % 2 ** 32);
 const generated = process.env.FLEETPROF_LONG ? 1_000_000 : 20_000;
 const batchSize = 20_000;
@@ -31,18 +31,18 @@ const depthMax = 64;
  * @returns {Promise<string[]>}
  */
 async function ours(documents) {
-  const tool = spawn(path.join(toolsDir, 'json_verdict'), { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(tool, [], { stdio: ['pipe', 'pipe', 'inherit'] });
   /** @type {Buffer[]} */
   const output = [];
-  tool.stdout.on('data', (bytes) => output.push(bytes));
-  const ended = new Promise((resolve, reject) => tool.on('error', reject).on('close', resolve));
+  child.stdout.on('data', (bytes) => output.push(bytes));
+  const ended = new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
   for (const document of documents) {
     const prefix = Buffer.alloc(4);
     prefix.writeUInt32LE(document.length);
-    tool.stdin.write(prefix);
-    tool.stdin.write(document);
+    child.stdin.write(prefix);
+    child.stdin.write(document);
   }
-  tool.stdin.end();
+  child.stdin.end();
   assert.equal(await ended, 0, 'json_verdict');
   return Buffer.concat(output).toString('latin1').split('\n').slice(0, -1);
 }
