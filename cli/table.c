@@ -92,6 +92,8 @@ static yyjson_mut_val *json_value(yyjson_mut_doc *doc, enum fp_cell cell, const 
         return yyjson_mut_str(doc, text);
     case FP_CELL_BOOLEAN:
         return yyjson_mut_bool(doc, text[0] == 't');
+    case FP_CELL_JSON:
+        return yyjson_mut_raw(doc, text);
     case FP_CELL_INTEGER:
     case FP_CELL_MS:
     case FP_CELL_SHARE:
@@ -201,6 +203,7 @@ static char *shown(enum fp_cell cell, const char *text)
     case FP_CELL_PATH:
     case FP_CELL_INTEGER:
     case FP_CELL_BOOLEAN:
+    case FP_CELL_JSON:
         return strdup(text);
     }
     return len < 0 ? NULL : number;

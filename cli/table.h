@@ -16,6 +16,7 @@ enum fp_cell {
     FP_CELL_MS,      /* shown with one decimal */
     FP_CELL_SHARE,   /* 0…1, shown in percent */
     FP_CELL_BOOLEAN,
+    FP_CELL_JSON, /* a value's text, for JSON alone */
 };
 
 struct fp_column {

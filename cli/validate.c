@@ -4,10 +4,10 @@
 #include "cli/body.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
-#include "cli/table.h"
+#include "cli/report.h"
 #include "collector/profile/fold.h"
 
-enum { OPTION_JSON = FP_OPTION_FIRST };
+enum { OPTION_JSON = FP_OPTION_FIRST, REPORT_MAX = 64 * 1024 * 1024 };
 
 struct validate_options {
     char **files; /* of argv */
@@ -63,6 +63,9 @@ static const struct fp_column columns[] = {
     {"profiled_ms", "PROFILED MS", FP_CELL_MS},
     {"unattributed_ms", "UNATTRIBUTED MS", FP_CELL_MS},
     {"timings", "TIMINGS", FP_CELL_INTEGER},
+    {"events", "EVENTS", FP_CELL_INTEGER},
+    {"timelines", NULL, FP_CELL_INTEGER},
+    FP_REPORT_COLUMNS,
     {"pointer", NULL, FP_CELL_TEXT},
     {"offset", NULL, FP_CELL_INTEGER},
     {"detail", NULL, FP_CELL_TEXT},
@@ -88,9 +91,11 @@ static void add_valid(struct fp_table *table, const char *file, const struct fp_
     add_ms(table, delta->profiled_us);
     add_ms(table, delta->unattributed_us);
     fp_table_add_integer(table, profile->timing_count);
-    fp_table_add(table, NULL);
-    fp_table_add(table, NULL);
-    fp_table_add(table, NULL);
+    fp_table_add_integer(table, profile->event_count);
+    fp_table_add_integer(table, profile->timeline_count);
+    fp_report_add_cells(profile, table);
+    for (int i = 0; i < 3; i++)
+        fp_table_add(table, NULL);
 }
 
 static void add_invalid(struct fp_table *table, const char *file,
@@ -98,8 +103,9 @@ static void add_invalid(struct fp_table *table, const char *file,
 {
     fp_table_add(table, file);
     fp_table_add(table, "false");
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 9; i++)
         fp_table_add(table, NULL);
+    fp_report_add_cells(NULL, table);
     fp_table_add(table, error->has_pointer ? error->pointer : NULL);
     if (error->offset >= 0)
         fp_table_add_integer(table, error->offset);
@@ -129,8 +135,14 @@ static enum fp_format_verdict check_body(const struct fp_body *body, const struc
     return FP_FORMAT_MEMORY;
 }
 
+/* What was found in the files so far. */
+struct findings {
+    struct fp_table table;
+    struct fp_buf lines; /* the reports, for people */
+};
+
 static enum fp_exit validate_file(const struct validate_options *validate, const char *file,
-                                  const struct fp_rules *rules, struct fp_table *table)
+                                  const struct fp_rules *rules, struct findings *findings)
 {
     struct fp_body body;
     if (!fp_body_read(file, &body))
@@ -142,9 +154,10 @@ static enum fp_exit validate_file(const struct validate_options *validate, const
     fp_arena_init(&arena, rules->upload_memory);
     bool valid = check_body(&body, rules, &arena, &profile, &delta, &error) == FP_FORMAT_OK;
     if (valid) {
-        add_valid(table, body.name, &profile, &delta);
+        add_valid(&findings->table, body.name, &profile, &delta);
+        fp_report_add_lines(&profile, body.name, &findings->lines);
     } else if (validate->json) {
-        add_invalid(table, body.name, &error);
+        add_invalid(&findings->table, body.name, &error);
     } else {
         struct fp_fault fault = {.pointer = error.has_pointer ? error.pointer : NULL,
                                  .offset = error.offset,
@@ -154,6 +167,17 @@ static enum fp_exit validate_file(const struct validate_options *validate, const
     fp_arena_release(&arena);
     fp_body_release(&body);
     return valid ? FP_EXIT_FINE : FP_EXIT_NO;
+}
+
+static bool print_findings(const struct findings *findings, bool json)
+{
+    if (!fp_table_print(&findings->table, json))
+        return false;
+    if (findings->lines.failed)
+        fp_message_error("out of memory");
+    else if (!json)
+        (void)fwrite(findings->lines.data, 1, findings->lines.len, stdout);
+    return !findings->lines.failed;
 }
 
 enum fp_exit fp_validate_command(int argc, char **argv)
@@ -167,17 +191,19 @@ enum fp_exit fp_validate_command(int argc, char **argv)
     fp_config_free(config);
     if (rules == NULL)
         return FP_EXIT_TROUBLE;
-    struct fp_table table;
-    fp_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+    struct findings findings;
+    fp_table_init(&findings.table, columns, sizeof(columns) / sizeof(columns[0]));
+    fp_buf_init(&findings.lines, REPORT_MAX);
     enum fp_exit worst = FP_EXIT_FINE;
     for (int i = 0; i < validate.file_count; i++) {
-        enum fp_exit code = validate_file(&validate, validate.files[i], rules, &table);
+        enum fp_exit code = validate_file(&validate, validate.files[i], rules, &findings);
         if (code > worst)
             worst = code;
     }
-    if (!fp_table_print(&table, validate.json))
+    if (!print_findings(&findings, validate.json))
         worst = FP_EXIT_TROUBLE;
-    fp_table_release(&table);
+    fp_table_release(&findings.table);
+    fp_buf_release(&findings.lines);
     fp_rules_unref(rules);
     return worst;
 }

@@ -104,7 +104,8 @@ test('validate counts what a file holds', async () => {
   assert.equal(code, 0);
   assert.deepEqual(JSON.parse(stdout), [{
     file: path.join(dir, 'trace.json'), valid: true, format: 'self-profile', samples: 3, frames: 2, stacks: 2,
-    profiled_ms: 30, unattributed_ms: 10, timings: 0, pointer: null, offset: null, detail: null,
+    profiled_ms: 30, unattributed_ms: 10, timings: 0, events: 0, timelines: 0, truncated: false, records_read: null,
+    records_kept: null, notes: [], pointer: null, offset: null, detail: null,
   }]);
 });
 
@@ -115,9 +116,9 @@ test('validate prints a table with a line a file', async () => {
   assert.equal(code, 0);
   const lines = stdout.trimEnd().split('\n').map((line) => line.trim().split(/ {1,}/));
   assert.equal(lines.length, 3);
-  assert.deepEqual(lines[0], ['FILE', 'FORMAT', 'SAMPLES', 'FRAMES', 'STACKS', 'PROFILED', 'MS', 'UNATTRIBUTED', 'MS', 'TIMINGS']);
-  assert.deepEqual(lines[1], [path.join(dir, 'trace.json'), 'self-profile', '3', '2', '2', '30.0', '10.0', '0']);
-  assert.deepEqual(lines[2], [path.join(dir, 'entries.json'), 'user-timing', '0', '0', '0', '0.0', '0.0', '1']);
+  assert.deepEqual(lines[0], ['FILE', 'FORMAT', 'SAMPLES', 'FRAMES', 'STACKS', 'PROFILED', 'MS', 'UNATTRIBUTED', 'MS', 'TIMINGS', 'EVENTS']);
+  assert.deepEqual(lines[1], [path.join(dir, 'trace.json'), 'self-profile', '3', '2', '2', '30.0', '10.0', '0', '0']);
+  assert.deepEqual(lines[2], [path.join(dir, 'entries.json'), 'user-timing', '0', '0', '0', '0.0', '0.0', '1', '0']);
 });
 
 test('validate names where and why a file is invalid, goes on, and exits with 1', async () => {

@@ -1,0 +1,115 @@
+/*
+ * Report: a session's notes, and what User Timing counts.
+ */
+#include "cli/report.h"
+
+enum { NOTES_MAX = FP_PROFILE_NOTES_MAX + 2, JSON_MAX = 64 * 1024 };
+
+struct notes {
+    struct fp_profile_note list[NOTES_MAX];
+    uint32_t count;
+};
+
+static void add_count(struct notes *notes, const char *text, bool is_refusal, uint32_t count)
+{
+    if (count > 0)
+        notes->list[notes->count++] = (struct fp_profile_note){
+            .text = text, .is_refusal = is_refusal, .count = count, .first_offset = -1};
+}
+
+static void collect(const struct fp_profile *profile, struct notes *notes)
+{
+    notes->count = profile->has_session ? profile->session.note_count : 0;
+    if (notes->count > 0)
+        memcpy(notes->list, profile->session.notes, notes->count * sizeof(*notes->list));
+    add_count(notes, "an entry that is neither a mark nor a measure", true,
+              profile->skipped_entries);
+    add_count(notes, "a mark that is earlier than the one before it", false,
+              profile->unordered_entries);
+}
+
+/* JSON ------------------------------------------------------------------------------------------
+ */
+
+/* Texts are static and need no escape. */
+static void add_json(const struct fp_profile_note *note, struct fp_buf *json)
+{
+    fp_buf_addf(json, "%s{\"text\":\"%s\",\"refused\":%s,\"count\":%u,", json->len > 1 ? "," : "",
+                note->text, note->is_refusal ? "true" : "false", (unsigned)note->count);
+    if (note->first_offset >= 0)
+        fp_buf_addf(json, "\"first\":%lld,\"unit\":\"%s\"}", (long long)note->first_offset,
+                    note->is_index ? "element" : "byte");
+    else
+        fp_buf_addf(json, "\"first\":null,\"unit\":null}");
+}
+
+static void add_notes_cell(const struct fp_profile *profile, struct fp_table *table)
+{
+    struct notes notes;
+    struct fp_buf json;
+    collect(profile, &notes);
+    fp_buf_init(&json, JSON_MAX);
+    fp_buf_addf(&json, "[");
+    for (uint32_t i = 0; i < notes.count; i++)
+        add_json(&notes.list[i], &json);
+    fp_buf_add(&json, "]", sizeof("]"));
+    fp_table_add(table, json.failed ? NULL : (const char *)json.data);
+    table->failed = table->failed || json.failed;
+    fp_buf_release(&json);
+}
+
+void fp_report_add_cells(const struct fp_profile *profile, struct fp_table *table)
+{
+    fp_table_add(table, profile == NULL ? NULL : profile->truncated ? "true" : "false");
+    if (profile != NULL && profile->has_session) {
+        fp_table_add_integer(table, profile->session.records_read);
+        fp_table_add_integer(table, profile->session.records_kept);
+    } else {
+        fp_table_add(table, NULL);
+        fp_table_add(table, NULL);
+    }
+    if (profile != NULL)
+        add_notes_cell(profile, table);
+    else
+        fp_table_add(table, NULL);
+}
+
+/* Text ------------------------------------------------------------------------------------------
+ */
+
+/* Nothing in a file's name may steer a terminal. */
+static void add_name(const char *name, struct fp_buf *lines)
+{
+    for (const char *c = name; *c != '\0'; c++) {
+        bool is_control = (unsigned char)*c < ' ' || *c == '\x7f';
+        fp_buf_add(lines, is_control ? "?" : c, 1);
+    }
+}
+
+static void add_line(const struct fp_profile_note *note, struct fp_buf *lines)
+{
+    fp_buf_addf(lines, "  %s: %s (%u", note->is_refusal ? "refused" : "noted", note->text,
+                (unsigned)note->count);
+    if (note->first_offset >= 0)
+        fp_buf_addf(lines, ", the first at %s %lld", note->is_index ? "element" : "byte",
+                    (long long)note->first_offset);
+    fp_buf_addf(lines, ")\n");
+}
+
+void fp_report_add_lines(const struct fp_profile *profile, const char *name, struct fp_buf *lines)
+{
+    struct notes notes;
+    collect(profile, &notes);
+    if (!profile->has_session && !profile->truncated && notes.count == 0)
+        return;
+    add_name(name, lines);
+    fp_buf_addf(lines, ":");
+    if (profile->has_session)
+        fp_buf_addf(lines, " %u of %u records kept", (unsigned)profile->session.records_kept,
+                    (unsigned)profile->session.records_read);
+    if (profile->truncated)
+        fp_buf_addf(lines, "%s truncated: some of it is missing", profile->has_session ? "," : "");
+    fp_buf_addf(lines, "\n");
+    for (uint32_t i = 0; i < notes.count; i++)
+        add_line(&notes.list[i], lines);
+}
