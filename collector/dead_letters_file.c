@@ -3,6 +3,8 @@
  */
 #include "collector/dead_letters_file.h"
 
+#include "collector/base/uuid.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,6 +54,15 @@ static bool add_text(yyjson_mut_doc *doc, const char *name, struct fp_str text)
            yyjson_mut_obj_add_strn(doc, yyjson_mut_doc_get_root(doc), name, text.ptr, len);
 }
 
+static bool add_key(yyjson_mut_doc *doc, const struct fp_letter *letter)
+{
+    char text[FP_UUID_TEXT_LEN + 1];
+    if (!letter->has_key)
+        return true;
+    fp_uuid_format(&letter->key, text);
+    return yyjson_mut_obj_add_strcpy(doc, yyjson_mut_doc_get_root(doc), "idempotency_key", text);
+}
+
 static bool add_members(yyjson_mut_doc *doc, const struct fp_letter *letter, size_t body_len)
 {
     yyjson_mut_val *root = yyjson_mut_obj(doc);
@@ -70,7 +81,7 @@ static bool add_members(yyjson_mut_doc *doc, const struct fp_letter *letter, siz
     return good && add_text(doc, "origin", letter->origin) &&
            add_text(doc, "content_type", letter->content_type) &&
            add_text(doc, "content_encoding", letter->encoding) &&
-           add_text(doc, "format", letter->format) &&
+           add_text(doc, "format", letter->format) && add_key(doc, letter) &&
            yyjson_mut_obj_add_uint(doc, root, "body_bytes", body_len);
 }
 
@@ -117,10 +128,19 @@ static void read_problem(yyjson_val *root, struct fp_problem *problem)
     copy_bounded(pointer, problem->pointer, sizeof(problem->pointer));
 }
 
+static void read_key(yyjson_val *root, struct fp_letter *letter)
+{
+    yyjson_val *key = yyjson_obj_get(root, "idempotency_key");
+    letter->has_key =
+        yyjson_is_str(key) &&
+        fp_uuid_parse((struct fp_str){yyjson_get_str(key), yyjson_get_len(key)}, &letter->key);
+}
+
 static bool read_members(yyjson_val *root, struct fp_arena *arena, struct fp_letter *letter)
 {
     letter->received_us = yyjson_get_sint(yyjson_obj_get(root, "received_us"));
     read_problem(root, &letter->problem);
+    read_key(root, letter);
     return copy_text(root, "site", arena, &letter->site) &&
            copy_text(root, "origin", arena, &letter->origin) &&
            copy_text(root, "content_type", arena, &letter->content_type) &&

@@ -22,6 +22,8 @@ struct fp_letter {
     struct fp_str content_type;
     struct fp_str encoding; /* Content-Encoding */
     struct fp_str format;   /* `?format=` */
+    bool has_key;
+    struct fp_uuid key; /* Idempotency-Key */
 };
 
 /* The longest line above a body. */
