@@ -139,8 +139,8 @@ static bool decode_mark(struct decoding *decoding, const struct fp_field *fields
 static bool fail_backwards(struct fp_decoder *decoder, const struct fp_place *place)
 {
     return fp_fail_at(decoder, FP_FORMAT_INVALID, place,
-                      "this measure ends before it starts; as a PerformanceEntry with startTime "
-                      "and duration it may");
+                      "this measure ends before it starts, a SyntaxError; as a PerformanceEntry "
+                      "with startTime and duration it may");
 }
 
 /* A measure that names its start and end; by default it starts with the page. */
@@ -370,6 +370,13 @@ static bool decode_sources(struct decoding *decoding, const struct fp_user_timin
 
 /* Ends of measures. */
 
+static void take_later(int64_t time_us, bool *found, int64_t *now_us)
+{
+    if (!*found || time_us > *now_us)
+        *now_us = time_us;
+    *found = true;
+}
+
 static bool is_open(const struct decoding *decoding, uint32_t timing, uint32_t *next)
 {
     if (*next == decoding->open_count || decoding->open[*next].timing != timing)
@@ -378,37 +385,34 @@ static bool is_open(const struct decoding *decoding, uint32_t timing, uint32_t *
     return true;
 }
 
-/* The last moment that the upload knows of: a sample, a mark, or the end of a measure. */
-static bool find_now(const struct decoding *decoding, int64_t *now_us)
+/* The last moment that the upload knows of: a sample, a mark, the end of a measure, or an attribute
+ * of performance.timing. */
+static bool find_now(struct decoding *decoding, bool *found, int64_t *now_us)
 {
     const struct fp_profile *profile = decoding->decoder->profile;
-    bool found = false;
     uint32_t next_open = 0;
-    *now_us = INT64_MIN;
-    for (uint32_t i = 0; i < profile->sample_count; i++) {
-        found = true;
-        if (profile->samples[i].time_us > *now_us)
-            *now_us = profile->samples[i].time_us;
-    }
+    if (!fp_points_find_last(&decoding->points, decoding->decoder, found, now_us))
+        return false;
+    for (uint32_t i = 0; i < profile->sample_count; i++)
+        take_later(profile->samples[i].time_us, found, now_us);
     for (uint32_t i = 0; i < profile->timing_count; i++) {
         const struct fp_profile_timing *timing = &profile->timings[i];
         bool is_timed = timing->kind == FP_TIMING_MARK || timing->has_start;
-        if (is_open(decoding, i, &next_open) || !is_timed)
-            continue;
-        found = true;
-        if (timing->start_us + timing->value_us > *now_us)
-            *now_us = timing->start_us + timing->value_us;
+        if (!is_open(decoding, i, &next_open) && is_timed)
+            take_later(timing->start_us + timing->value_us, found, now_us);
     }
-    return found;
+    return true;
 }
 
 static bool close_measures(struct decoding *decoding)
 {
     struct fp_decoder *decoder = decoding->decoder;
-    int64_t now_us;
+    bool found;
+    int64_t now_us = 0;
     if (decoding->open_count == 0)
         return true;
-    bool found = find_now(decoding, &now_us);
+    if (!find_now(decoding, &found, &now_us))
+        return false;
     for (uint32_t i = 0; i < decoding->open_count; i++) {
         const struct open_measure *open = &decoding->open[i];
         const struct fp_place place = {.parent = open->source->place, .index = open->index};

@@ -77,14 +77,24 @@ static bool read_fields(struct fp_decoder *decoder, const struct fp_place *place
     return object == NULL || fp_read_object(decoder, place, object, fields, FP_POINTS_ATTRIBUTES);
 }
 
+/* As fp_read_object has it: of several members of that name the last. */
+static bool is_navigation(struct fp_decoder *decoder, const struct fp_place *place,
+                          yyjson_val *entry)
+{
+    struct fp_field type = {.object = place, .name = FP_STR("entryType")};
+    return yyjson_is_obj(entry) && fp_read_object(decoder, place, entry, &type, 1) &&
+           yyjson_equals_str(type.value, "navigation");
+}
+
 /* The first entry of type navigation, and where it stands; NULL: there is none. */
-static yyjson_val *find_navigation(const struct fp_points *points, struct fp_place *place)
+static yyjson_val *find_navigation(const struct fp_points *points, struct fp_decoder *decoder,
+                                   struct fp_place *place)
 {
     *place = (struct fp_place){.parent = points->entries_place};
     yyjson_arr_iter entries = yyjson_arr_iter_with(points->entries);
     yyjson_val *entry;
     for (; (entry = yyjson_arr_iter_next(&entries)) != NULL; place->index++)
-        if (yyjson_equals_str(yyjson_obj_get(entry, "entryType"), "navigation"))
+        if (is_navigation(decoder, place, entry))
             return entry;
     return NULL;
 }
@@ -94,40 +104,75 @@ static bool read_attributes(struct fp_points *points, struct fp_decoder *decoder
     if (points->has_attributes)
         return true;
     points->has_attributes = true;
-    yyjson_val *navigation = find_navigation(points, &points->navigation_place);
+    yyjson_val *navigation = find_navigation(points, decoder, &points->navigation_place);
     return read_fields(decoder, &points->timing_place, points->timing, points->timing_fields) &&
            read_fields(decoder, &points->navigation_place, navigation, points->navigation_fields);
 }
 
+/* What an upload says of an attribute. */
+struct moment {
+    bool is_known;
+    bool has_been;   /* its value is not 0, which stands for "did not happen" */
+    int64_t time_us; /* since the page's start, once it has been */
+};
+
 /* performance.timing counts from 1970, its navigationStart being the page's start; a navigation
  * entry counts from there, as marks do. */
-static bool read_attribute(struct fp_points *points, struct fp_decoder *decoder,
-                           const struct fp_field *field, size_t attribute, int64_t *time_us)
+static bool read_moment(struct fp_points *points, struct fp_decoder *decoder, size_t attribute,
+                        struct moment *moment)
 {
     int64_t start_us = 0;
-    if (attribute == 0) {
-        *time_us = 0;
-        return true;
-    }
     if (!read_attributes(points, decoder))
         return false;
     const struct fp_field *source = &points->timing_fields[attribute];
-    if (source->value != NULL) {
-        if (!fp_read_time(decoder, &points->timing_fields[0], &start_us))
-            return false;
-    } else {
-        source = &points->navigation_fields[attribute];
-    }
     if (source->value == NULL)
+        source = &points->navigation_fields[attribute];
+    else if (!fp_read_time(decoder, &points->timing_fields[0], &start_us))
+        return false;
+    *moment = (struct moment){.is_known = source->value != NULL};
+    if (!moment->is_known)
+        return true;
+    if (!fp_read_time(decoder, source, &moment->time_us))
+        return false;
+    moment->has_been = moment->time_us != 0;
+    moment->time_us -= start_us;
+    return true;
+}
+
+static bool read_attribute(struct fp_points *points, struct fp_decoder *decoder,
+                           const struct fp_field *field, size_t attribute, int64_t *time_us)
+{
+    struct moment moment;
+    *time_us = 0;
+    if (attribute == 0)
+        return true;
+    if (!read_moment(points, decoder, attribute, &moment))
+        return false;
+    if (!moment.is_known)
         return fp_fail_field(decoder, field,
                              "is an attribute of performance.timing, which neither timing nor a "
                              "navigation entry of this upload has");
-    if (!fp_read_time(decoder, source, time_us))
-        return false;
-    if (*time_us == 0)
+    if (!moment.has_been)
         return fp_fail_field(decoder, field,
-                             "is an attribute of performance.timing whose value is 0");
-    *time_us -= start_us;
+                             "is an attribute of performance.timing whose value is 0: an "
+                             "InvalidAccessError");
+    *time_us = moment.time_us;
+    return true;
+}
+
+bool fp_points_find_last(struct fp_points *points, struct fp_decoder *decoder, bool *found,
+                         int64_t *last_us)
+{
+    *found = false;
+    for (size_t i = 1; points->is_window && i < FP_POINTS_ATTRIBUTES; i++) {
+        struct moment moment;
+        if (!read_moment(points, decoder, i, &moment))
+            return false;
+        if (!moment.has_been || (*found && moment.time_us <= *last_us))
+            continue;
+        *found = true;
+        *last_us = moment.time_us;
+    }
     return true;
 }
 
@@ -144,7 +189,7 @@ bool fp_points_read(struct fp_points *points, struct fp_decoder *decoder,
         return read_attribute(points, decoder, field, attribute, time_us);
     uint32_t at = fp_map_get(&points->marks, fp_hash64(name.ptr, name.len));
     if (at == FP_MAP_NONE)
-        return fp_fail_field(decoder, field, "names no mark that stands before it");
+        return fp_fail_field(decoder, field, "names no mark that stands before it: a SyntaxError");
     *time_us = points->times_us[at];
     return true;
 }

@@ -50,4 +50,11 @@ bool fp_points_add(struct fp_points *points, struct fp_decoder *decoder, struct 
 bool fp_points_read(struct fp_points *points, struct fp_decoder *decoder,
                     const struct fp_field *field, int64_t *time_us) FP_MUST_CHECK;
 
+/*
+ * The latest of the attributes that have been (whose value is not 0), when *found: the page was at
+ * least there when the upload was made. Fails, at the attribute, when one of them is no time.
+ */
+bool fp_points_find_last(struct fp_points *points, struct fp_decoder *decoder, bool *found,
+                         int64_t *last_us) FP_MUST_CHECK;
+
 #endif

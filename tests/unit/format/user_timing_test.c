@@ -37,6 +37,7 @@ struct good {
     "'domInteractive':4.5,'redirectEnd':0}"
 #define MARK(name, time) "{'name':'" name "','entryType':'mark','startTime':" time "}"
 
+#define FROM_0_TO_A "{'name':'m','entryType':'measure','endMark':'a'}"
 #define FROM_A_TO_B "{'name':'m','entryType':'measure','startMark':'a','endMark':'b'}"
 
 static const struct good goods[] = {
@@ -57,6 +58,14 @@ static const struct good goods[] = {
      .body = "{'measures':[{'name':'m','startMark':'a','endMark':'b'}],"
              "'entries':[" MARK("a", "1") "," MARK("b", "2") "]}",
      .timings = "mark a ? 1000; mark b ? 2000; measure m 1000 1000"},
+    {.title = "from a mark to itself",
+     .body = "{'marks':{'a':[1.0004]},'measures':[{'name':'m','startMark':'a','endMark':'a'}]}",
+     .timings = "mark a ? 1000; measure m 1000 0"},
+    {.title = "an entry's mark goes before the map's",
+     .body = "{'marks':{'a':[1]},'entries':[" FROM_0_TO_A
+             "," MARK("a", "5") "," FROM_0_TO_A "],'measures':[{'name':'o','endMark':'a'}]}",
+     .timings = "mark a ? 1000; measure m 0 1000; mark a ? 5000; measure m 0 5000; "
+                "measure o 0 5000"},
     {.title = "no start is the page's start",
      .body = "{'marks':{'b':[3]},'measures':[{'name':'m','endMark':'b'}]}",
      .timings = "mark b ? 3000; measure m 0 3000"},
@@ -75,6 +84,16 @@ static const struct good goods[] = {
      .body = "{'trace':{'resources':[],'frames':[],'stacks':[],'samples':[{'timestamp':12},"
              "{'timestamp':11}]},'measures':[{'name':'m'}]}",
      .timings = "measure m 0 12000"},
+    {.title = "an attribute that has been, when it is later than all else",
+     .body = "{" TIMING ",'marks':{'a':[1]},'measures':[{'name':'m','startMark':'a'},"
+             "{'name':'n','startMark':'loadEventEnd'}]}",
+     .timings = "mark a ? 1000; measure m 1000 899000; measure n 900000 0"},
+    {.title = "one of a navigation entry, too; what has not been says nothing",
+     .body = "[" NAVIGATION ",{'name':'m','entryType':'measure'}]",
+     .timings = "measure m 0 4500"},
+    {.title = "not an attribute, in a worker",
+     .body = "{'thread':'worker'," TIMING ",'marks':{'a':[1]},'measures':[{'name':'m'}]}",
+     .timings = "mark a ? 1000; measure m 0 1000"},
     {.title = "not the end of another one without an end",
      .body = "{'marks':{'a':[1]},'measures':[{'name':'m'},{'name':'n','startMark':'a'}]}",
      .timings = "mark a ? 1000; measure m 0 1000; measure n 1000 0"},
@@ -94,6 +113,29 @@ static const struct good goods[] = {
      .body = "[" NAVIGATION "," MARK("a", "2") ",{'name':'m','entryType':'measure',"
                                                "'startMark':'fetchStart','endMark':'a'}]",
      .timings = "mark a ? 2000; measure m 1250 750"},
+    {.title = "the last of equal keys wins, in a navigation entry and in a reference, too",
+     .body = "[{'entryType':'paint','fetchStart':1,'entryType':'navigation','fetchStart':2},"
+             "{'entryType':'navigation','fetchStart':3,'entryType':'paint'},"
+             "{'name':'m','entryType':'measure','endMark':'nowhere','endMark':'fetchStart'}]",
+     .timings = "measure m 0 2000"},
+    {.title = "the first of several navigation entries",
+     .body = "[{'entryType':'navigation','fetchStart':1},{'entryType':'navigation','fetchStart':7},"
+             "{'name':'m','entryType':'measure','endMark':'fetchStart'}]",
+     .timings = "measure m 0 1000"},
+    {.title = "null says as little as what is missing",
+     .body = "{'timing':{'navigationStart':1000,'fetchStart':null},'entries':[" NAVIGATION
+             ",{'name':'m','entryType':'measure','endMark':'fetchStart'}]}",
+     .timings = "measure m 0 1250"},
+    {.title = "a measure is no point, a mark of the same name is",
+     .body = "{'marks':{'m':[3]},'measures':[{'name':'m','entryType':'measure','startTime':9,"
+             "'duration':1},{'name':'n','endMark':'m'}]}",
+     .timings = "mark m ? 3000; measure m 9000 1000; measure n 0 3000"},
+    {.title = "names may be empty, and hold what SQL does not",
+     .body = "{'marks':{'':[3],'x\\u0000y':[4],'\\ud800':[5]},'measures':[{'name':'m','startMark':"
+             "'','endMark':'x\\u0000y'},{'name':'n','startMark':'x\\u0000y','endMark':"
+             "'\\udfff'}]}",
+     .timings = "mark  ? 3000; mark x\xef\xbf\xbdy ? 4000; mark \xef\xbf\xbd ? 5000; "
+                "measure m 3000 1000; measure n 4000 1000"},
     {.title = "in a worker these are names like others",
      .body = "{'thread':'worker','marks':{'fetchStart':[1],'loadEventEnd':[2]},"
              "'measures':[{'name':'m','startMark':'fetchStart','endMark':'loadEventEnd'}]}",
@@ -279,12 +321,12 @@ static const struct bad bads[] = {
     {"[{'name':'m','entryType':'measure','startMark':'a'}," MARK("a", "1") "]", "/0/startMark",
      "startMark names no mark that stands before it"},
     {"[" NAVIGATION ",{'name':'m','entryType':'measure','endMark':'redirectEnd'}]", "/1/endMark",
-     "endMark is an attribute of performance.timing whose value is 0"},
+     "endMark is an attribute of performance.timing whose value is 0: an InvalidAccessError"},
     {"[{'entryType':'navigation','fetchStart':'1'},{'name':'m','entryType':'measure',"
      "'endMark':'fetchStart'}]",
      "/0/fetchStart", "fetchStart is a string; it must be a number of milliseconds"},
     {"{" TIMING ",'measures':[{'name':'m','endMark':'redirectStart'}]}", "/measures/0/endMark",
-     "endMark is an attribute of performance.timing whose value is 0"},
+     "endMark is an attribute of performance.timing whose value is 0: an InvalidAccessError"},
     {"{" TIMING ",'measures':[{'name':'m','startMark':'loadEventEnd','endMark':'fetchStart'}]}",
      "/measures/0", "this measure ends before it starts"},
     {REFERS_TO("{'fetchStart':5}"), "/timing", "navigationStart is missing"},
@@ -300,8 +342,24 @@ static const struct bad bads[] = {
     {"{'measures':[{'name':'m'}]}", "/measures/0", "endMark is missing, and nothing in the upload"},
     {"{'measures':[{'name':'m'},{'name':'n'}]}", "/measures/0",
      "endMark is missing, and nothing in the upload"},
-    {"{" TIMING ",'marks':{'a':[1]},'measures':[{'name':'m','startMark':'loadEventEnd'}]}",
-     "/measures/0", "this measure ends before it starts"},
+    {"{'marks':{'a':[1],'b':[-2]},'measures':[{'name':'m','startMark':'a','endMark':'b'}]}",
+     "/measures/0", "this measure ends before it starts, a SyntaxError"},
+    {"{'marks':{'a':[-1]},'measures':[{'name':'m'}]}", "/measures/0",
+     "this measure ends before it starts, a SyntaxError"},
+    {"{'timing':{'navigationStart':1,'loadEventEnd':'x'},'measures':[{'name':'m'}]}",
+     "/timing/loadEventEnd", "loadEventEnd is a string; it must be a number of milliseconds"},
+    {"{'timing':{'loadEventEnd':5},'measures':[{'name':'m'}]}", "/timing",
+     "navigationStart is missing"},
+    {"{'thread':'worker'," TIMING ",'measures':[{'name':'m','endMark':'loadEventEnd'}]}",
+     "/measures/0/endMark", "endMark names no mark that stands before it: a SyntaxError"},
+    {"{'thread':'worker'," TIMING ",'measures':[{'name':'m'}]}", "/measures/0",
+     "endMark is missing, and nothing in the upload"},
+    {"{'marks':{'a':[]},'measures':[{'name':'m','endMark':'a'}]}", "/measures/0/endMark",
+     "endMark names no mark that stands before it: a SyntaxError"},
+    {"{'measures':[{'name':'m','startMark':'','endMark':'a'}]}", "/measures/0/startMark",
+     "startMark names no mark that stands before it: a SyntaxError"},
+    {"{'marks':{'a':[1]},'measures':[{'name':'m','startMark':{},'endMark':'a'}]}",
+     "/measures/0/startMark", "startMark is an object; it must be a string"},
 };
 
 static void each_bad_timing_is_refused_with_its_place(void **state)
