@@ -77,6 +77,13 @@ static inline const struct fp_profile_event *event_at(const struct decoded *deco
     return &decoded->profile.events[index];
 }
 
+static inline void assert_type(const struct decoded *decoded, uint32_t index, const char *type,
+                               int32_t number)
+{
+    assert_text(event_at(decoded, index)->type, type);
+    assert_int_equal(event_at(decoded, index)->type_number, number);
+}
+
 static inline void assert_resource(const struct decoded *decoded, uint32_t index, const char *url)
 {
     assert_true(index < decoded->profile.resource_count);

@@ -31,6 +31,9 @@ static const struct fp_format_limits default_limits = {
     .max_span_us = INT64_C(3600) * 1000000,
 };
 
+/* A site without routes, ceilings or templates. */
+static const struct fp_fold_context no_context = {.site = {"shop", 4}};
+
 /* A test's JSON: as written, but ' for each ". Lives in the arena. */
 static inline struct fp_str json_of(struct fp_arena *arena, const char *text)
 {

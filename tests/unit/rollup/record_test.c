@@ -1,36 +1,9 @@
 /*
  * Records: all the deltas that went in come out, or none does.
  */
-#include "test.h"
+#include "bytes_test.h"
 
 #include "collector/rollup/record.c"
-
-#include "tests/tools/random_delta.h"
-
-#define ARENA_MAX (16 * 1024 * 1024)
-
-struct room {
-    struct fp_arena arena;
-    struct fp_buf bytes;
-};
-
-static int set_up(void **state)
-{
-    struct room *room = malloc(sizeof(*room));
-    fp_arena_init(&room->arena, ARENA_MAX);
-    fp_buf_init(&room->bytes, ARENA_MAX);
-    *state = room;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct room *room = *state;
-    fp_arena_release(&room->arena);
-    fp_buf_release(&room->bytes);
-    free(room);
-    return 0;
-}
 
 static void add(struct room *room, uint64_t seed)
 {
