@@ -40,14 +40,16 @@ static bool name_of(const struct fp_fold *fold, const struct fp_profile_timing *
     return true;
 }
 
-/* own_id: by its name, which may be over its ceiling. */
+/* own_id: by its name, which may be over its ceiling; the few that are recommended never are. */
 static uint32_t add_timing(struct fp_fold *fold, struct fp_map *known,
                            const struct fp_profile_timing *from, struct fp_str name,
                            uint64_t own_id)
 {
     struct fp_delta *delta = fold->delta;
     uint64_t id = own_id;
-    fp_fold_bound_timing(fold, from->kind, &name, &id);
+    bool is_recommended = from->kind == FP_TIMING_MARK && fp_timing_name_is_recommended(name);
+    if (!is_recommended)
+        fp_fold_bound_timing(fold, from->kind, &name, &id);
     uint32_t index = fp_map_put(known, id, delta->timing_count);
     if (index == delta->timing_count)
         delta->timings[delta->timing_count++] = (struct fp_delta_timing){

@@ -1,9 +1,33 @@
 /*
- * Timing names: checking templates and matching names.
+ * Timing names: those that are recommended, checking templates and matching names.
  */
 #include "collector/profile/timing_name.h"
 
 #include "collector/profile/text.h"
+
+static const char *const recommended[] = {
+    /* 2011 */
+    "fullyLoaded",
+    "fullyVisible",
+    "aboveTheFold",
+    "timeToUserAction",
+    /* 2012 */
+    "mark_fully_loaded",
+    "mark_fully_visible",
+    "mark_above_the_fold",
+    "mark_time_to_user_action",
+    /* Level 3 */
+    "mark_interactive",
+    "mark_feature_usage",
+};
+
+bool fp_timing_name_is_recommended(struct fp_str name)
+{
+    for (size_t i = 0; i < sizeof(recommended) / sizeof(recommended[0]); i++)
+        if (fp_str_equal(name, fp_str_of(recommended[i])))
+            return true;
+    return false;
+}
 
 /* What stands between two wildcards, and how many characters the wildcard after it needs. */
 struct piece {

@@ -9,8 +9,14 @@
 
 #include "collector/profile/scrub.h"
 
+#include <stdbool.h>
+
 /* Checks a template from the configuration: NULL when it is good, else what is wrong with it. */
 const char *fp_timing_name_check(struct fp_str name_template);
+
+/* Whether User Timing recommends the name for a mark: the drafts of 2011 and 2012 and Level 3. The
+ * column well_known of SQL's timing_hourly has the same list. */
+bool fp_timing_name_is_recommended(struct fp_str name);
 
 /* The first template that the name fits, else the name itself. In time linear in the name's length,
  * for each template. */
