@@ -57,7 +57,6 @@ static bool scrub_json(struct keeping *keeping, struct fp_str json, struct fp_st
                          scrubbed);
 }
 
-/* first: of its timeline. */
 static bool keep_event(struct keeping *keeping, uint32_t index)
 {
     const struct fp_profile_event *event = &keeping->fold->profile->events[index];
