@@ -82,29 +82,40 @@ static void drain(struct fp_budget *budget, const struct fp_budget_limits *limit
     }
 }
 
-/* Microseconds until the bucket holds the amount; 0: it does. */
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Microseconds until the bucket holds the amount, or as much more than what was paid already as it
+ * can; 0: it does. */
 static uint64_t wait_us(const struct fp_budget *budget, const struct fp_budget_limits *limits,
-                        enum fp_budget_kind kind, uint64_t amount)
+                        const struct fp_budget_cost *cost, enum fp_budget_kind kind)
 {
     uint64_t per_us = limits->per_s[kind];
-    if (per_us == 0 || amount == 0)
+    if (per_us == 0 || cost->of[kind] == 0)
         return 0;
     uint64_t full = whole(limits, kind);
-    uint64_t wanted = amount * MILLION < full ? amount * MILLION : full;
+    uint64_t paid = cost->paid[kind];
+    uint64_t wanted =
+        smaller((paid + cost->of[kind]) * MILLION, full) - smaller(paid * MILLION, full);
     uint64_t needed = budget->spent[kind] + wanted;
-    return needed <= full ? 0 : (needed - full + per_us - 1) / per_us;
+    return wanted == 0 || needed <= full ? 0 : (needed - full + per_us - 1) / per_us;
 }
 
 static bool spend(struct fp_budget *budget, const struct fp_budget_limits *limits,
                   const struct fp_budget_cost *cost, struct fp_budget_shortage *shortage)
 {
+    uint64_t longest = 0;
     for (enum fp_budget_kind kind = 0; kind < FP_BUDGET_KINDS; kind++) {
-        uint64_t wait = wait_us(budget, limits, kind, cost->of[kind]);
-        if (wait == 0)
+        uint64_t wait = wait_us(budget, limits, cost, kind);
+        if (wait <= longest)
             continue;
+        longest = wait;
         *shortage = (struct fp_budget_shortage){kind, (unsigned)((wait + MILLION - 1) / MILLION)};
-        return false;
     }
+    if (longest > 0)
+        return false;
     for (int kind = 0; kind < FP_BUDGET_KINDS; kind++)
         budget->spent[kind] += limits->per_s[kind] > 0 ? cost->of[kind] * MILLION : 0;
     return true;
@@ -122,11 +133,11 @@ bool fp_budget_spend(struct fp_budget *budget, const struct fp_budget_limits *li
     return granted;
 }
 
-void fp_budget_return_bytes(struct fp_budget *budget, uint64_t bytes)
+void fp_budget_return(struct fp_budget *budget, const struct fp_budget_cost *cost)
 {
     pthread_mutex_lock(&budget->lock);
-    uint64_t *spent = &budget->spent[FP_BUDGET_BYTES];
-    *spent -= bytes * MILLION < *spent ? bytes * MILLION : *spent;
+    for (int kind = 0; kind < FP_BUDGET_KINDS; kind++)
+        budget->spent[kind] -= smaller(cost->of[kind] * MILLION, budget->spent[kind]);
     pthread_mutex_unlock(&budget->lock);
 }
 

@@ -26,9 +26,10 @@ struct fp_budget_limits {
 /* What is asked for at once, at most FP_BUDGET_RATE_MAX of each. */
 struct fp_budget_cost {
     uint64_t of[FP_BUDGET_KINDS];
+    uint64_t paid[FP_BUDGET_KINDS]; /* for the same upload before, when it is paid for in pieces */
 };
 
-/* Why a cost was not granted. */
+/* Why a cost was not granted: of two reasons the one that lasts longer. */
 struct fp_budget_shortage {
     enum fp_budget_kind kind;
     unsigned retry_s; /* whole seconds until it would be, if nobody else asks; at least 1 */
@@ -45,14 +46,16 @@ void fp_budget_unref(struct fp_budget *budget);
 
 /*
  * Spends the cost at a moment of the monotonic clock: all of it, or nothing and *shortage says
- * why. A cost beyond a whole bucket is granted when that is full, and leaves a debt.
+ * why. A cost beyond a whole bucket is granted when that is full, and leaves a debt; so is one in
+ * pieces whose first found it full.
  */
 bool fp_budget_spend(struct fp_budget *budget, const struct fp_budget_limits *limits,
                      const struct fp_budget_cost *cost, int64_t now_us,
                      struct fp_budget_shortage *shortage) FP_MUST_CHECK;
 
-/* Gives bytes back that were spent and did not come. */
-void fp_budget_return_bytes(struct fp_budget *budget, uint64_t bytes);
+/* Gives back what was spent and not had: bytes that did not come, all of an upload in pieces that
+ * was refused in the middle. */
+void fp_budget_return(struct fp_budget *budget, const struct fp_budget_cost *cost);
 
 /*
  * Memory of bodies being received, of which the site may hold `most` bytes. False, and nothing

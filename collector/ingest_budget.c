@@ -36,8 +36,8 @@ bool fp_ingest_spend(const struct fp_site *site, const struct fp_budget_cost *co
     return false;
 }
 
-void fp_ingest_refund(const struct fp_site *site, uint64_t bytes)
+void fp_ingest_refund(const struct fp_site *site, const struct fp_budget_cost *cost)
 {
-    if (has_budget(site) && bytes > 0)
-        fp_budget_return_bytes(site->budget, bytes);
+    if (has_budget(site))
+        fp_budget_return(site->budget, cost);
 }

@@ -16,7 +16,8 @@
 bool fp_ingest_spend(const struct fp_site *site, const struct fp_budget_cost *cost,
                      struct fp_metrics *metrics, struct fp_problem *problem) FP_MUST_CHECK;
 
-/* Gives back what was charged on the strength of a Content-Length and never came. Any thread. */
-void fp_ingest_refund(const struct fp_site *site, uint64_t bytes);
+/* Gives back what was charged: bytes that were announced and never came, all of an upload that is
+ * refused in the middle. Any thread. */
+void fp_ingest_refund(const struct fp_site *site, const struct fp_budget_cost *cost);
 
 #endif

@@ -145,7 +145,7 @@ static void spend_announced(struct request *request)
 {
     (void)spend(request,
                 &(struct fp_budget_cost){
-                    {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = request->announced_len}});
+                    .of = {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = request->announced_len}});
 }
 
 /* Nothing is kept of people who ask for that, nor again of what comes from the dead letters. */
@@ -252,7 +252,9 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
         return;
     drop_body(request);
     if (request->spent_len > request->received_len)
-        fp_ingest_refund(request->site, request->spent_len - request->received_len);
+        fp_ingest_refund(request->site, &(struct fp_budget_cost){
+                                            .of = {[FP_BUDGET_BYTES] = request->spent_len -
+                                                                       request->received_len}});
     fp_rules_unref(request->rules);
     move(request, FP_CONNECTION_WAITING);
     free(request);
@@ -345,12 +347,19 @@ static bool make_room(struct request *request, size_t more)
     return false;
 }
 
-/* Charges what came in chunks, which nobody announced. */
-static bool spend_received(struct request *request)
+/* Charges what came in chunks, which nobody announced. When it is too much, nothing is charged. */
+static void spend_received(struct request *request)
 {
-    uint64_t unpaid =
-        request->received_len > request->spent_len ? request->received_len - request->spent_len : 0;
-    return unpaid == 0 || spend(request, &(struct fp_budget_cost){{[FP_BUDGET_BYTES] = unpaid}});
+    uint64_t paid = request->spent_len;
+    if (request->received_len <= paid ||
+        spend(request,
+              &(struct fp_budget_cost){.of = {[FP_BUDGET_BYTES] = request->received_len - paid},
+                                       .paid = {[FP_BUDGET_BYTES] = paid}}))
+        return;
+    fp_ingest_refund(
+        request->site,
+        &(struct fp_budget_cost){.of = {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = paid}});
+    request->spent_len = 0;
 }
 
 static void append(struct request *request, const char *bytes, size_t len)
@@ -391,7 +400,7 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
     fp_metrics_add(request->http->metrics, FP_METRIC_BODY_BYTES, len);
     request->received_len += len;
     if (request->is_upload && !request->has_problem)
-        (void)spend_received(request);
+        spend_received(request);
     if (request->is_upload && (!request->has_problem || request->may_keep))
         append(request, bytes, len);
     if (request->has_problem && !request->may_keep)

@@ -21,6 +21,7 @@ const sites = [
   site('few', { requests_per_second: 1, burst: '3s' }),
   site('small', { bytes_per_second: Math.ceil(unlike / 2), burst: '2s' }),
   site('chunks', { bytes_per_second: Math.ceil(unlike / 2), burst: '2s' }),
+  site('stream', { bytes_per_second: 100, burst: '1s' }),
   site('returns', { bytes_per_second: Math.ceil(unlike / 2), burst: '2s' }),
   site('reloaded', { requests_per_second: 1, burst: '2s' }),
   site('free'),
@@ -97,6 +98,14 @@ test('bytes in chunks are charged as they come', async () => {
   assert.equal(reply.status, 429);
   assert.match(reply.problem.detail, /bytes_per_second/);
   assert.equal(reply.headers['retry-after'], '1');
+});
+
+test('an upload larger than the whole bucket is taken in chunks, too, when the bucket is full', async () => {
+  const chunks = [0, 60, 120, 180].map((at) => body.slice(at, at === 180 ? undefined : at + 60));
+  assert.equal((await upload('stream', { chunks })).status, 204);
+  const { status, headers } = await upload('stream', { chunks });
+  assert.equal(status, 429);
+  assert.ok(Number(headers['retry-after']) >= Math.floor((body.length - 100) / 100), headers['retry-after']);
 });
 
 test('what was announced and never sent is given back', async () => {

@@ -233,7 +233,7 @@ static void a_site_keeps_what_it_has_spent_when_its_budgets_change(void **state)
     fp_config_free(running);
     struct fp_budget_shortage shortage;
     assert_true(fp_budget_spend(fresh->rules->sites[1].budget, &fresh->rules->sites[1].budgets,
-                                &(struct fp_budget_cost){{1, 1}}, 1, &shortage));
+                                &(struct fp_budget_cost){.of = {1, 1}}, 1, &shortage));
     fp_config_free(fresh);
 }
 

@@ -30,8 +30,8 @@ static const struct fp_budget_limits three_a_second = {{3, 0}, 2 * S};
 static bool ask(const struct fp_budget_limits *limits, uint64_t requests, uint64_t bytes,
                 int64_t now_us)
 {
-    return fp_budget_spend(budget, limits, &(struct fp_budget_cost){{requests, bytes}}, now_us,
-                           &shortage);
+    return fp_budget_spend(budget, limits, &(struct fp_budget_cost){.of = {requests, bytes}},
+                           now_us, &shortage);
 }
 
 static void a_burst_is_granted_and_no_request_more(void **state)
@@ -106,15 +106,48 @@ static void what_is_larger_than_the_bucket_waits_for_a_full_one_and_leaves_a_deb
     assert_true(ask(&limits, 1, 1, 42 * S + 10000));
 }
 
+static void of_two_shortages_the_longer_one_is_told(void **state)
+{
+    (void)state;
+    const struct fp_budget_limits limits = {{1, 100}, 10 * S};
+    assert_true(ask(&limits, 10, 1000, S));
+    assert_false(ask(&limits, 1, 700, S));
+    assert_int_equal(shortage.kind, FP_BUDGET_BYTES);
+    assert_int_equal(shortage.retry_s, 7);
+    assert_false(ask(&limits, 3, 200, S));
+    assert_int_equal(shortage.kind, FP_BUDGET_REQUESTS);
+    assert_int_equal(shortage.retry_s, 3);
+}
+
+static bool ask_for_more(const struct fp_budget_limits *limits, uint64_t paid, uint64_t more)
+{
+    return fp_budget_spend(budget, limits, &(struct fp_budget_cost){{0, more}, {0, paid}}, S,
+                           &shortage);
+}
+
+static void what_is_larger_than_the_bucket_may_come_in_pieces_when_that_was_full(void **state)
+{
+    (void)state;
+    const struct fp_budget_limits limits = {{0, 100}, 10 * S};
+    for (uint64_t paid = 0; paid < 3000; paid += 600)
+        assert_true(ask_for_more(&limits, paid, 600));
+    assert_false(ask(&limits, 1, 1, S));
+    assert_int_equal(shortage.retry_s, 21);
+    fp_budget_return(budget, &(struct fp_budget_cost){.of = {0, 3000}});
+    assert_true(ask(&limits, 1, 1, S));
+    assert_true(ask_for_more(&limits, 0, 600));
+    assert_false(ask_for_more(&limits, 600, 600));
+}
+
 static void a_refund_is_there_for_the_next_one(void **state)
 {
     (void)state;
     const struct fp_budget_limits limits = {{0, 100}, 10 * S};
     assert_true(ask(&limits, 1, 1000, S));
-    fp_budget_return_bytes(budget, 400);
+    fp_budget_return(budget, &(struct fp_budget_cost){.of = {0, 400}});
     assert_false(ask(&limits, 1, 401, S));
     assert_true(ask(&limits, 1, 400, S));
-    fp_budget_return_bytes(budget, 5000);
+    fp_budget_return(budget, &(struct fp_budget_cost){.of = {0, 5000}});
     assert_true(ask(&limits, 1, 1000, S));
     assert_false(ask(&limits, 1, 1, S));
 }
@@ -169,7 +202,8 @@ static void *ask_often(void *context)
     struct fp_budget_shortage none;
     unsigned *granted = context;
     for (int i = 0; i < ASKED; i++)
-        *granted += fp_budget_spend(budget, &limits, &(struct fp_budget_cost){{1, 0}}, S, &none);
+        *granted +=
+            fp_budget_spend(budget, &limits, &(struct fp_budget_cost){.of = {1, 0}}, S, &none);
     return NULL;
 }
 
@@ -199,6 +233,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(both_are_spent_or_neither, make, drop),
         cmocka_unit_test_setup_teardown(
             what_is_larger_than_the_bucket_waits_for_a_full_one_and_leaves_a_debt, make, drop),
+        cmocka_unit_test_setup_teardown(
+            what_is_larger_than_the_bucket_may_come_in_pieces_when_that_was_full, make, drop),
+        cmocka_unit_test_setup_teardown(of_two_shortages_the_longer_one_is_told, make, drop),
         cmocka_unit_test_setup_teardown(a_refund_is_there_for_the_next_one, make, drop),
         cmocka_unit_test_setup_teardown(new_limits_keep_the_level_of_the_bucket, make, drop),
         cmocka_unit_test_setup_teardown(a_clock_that_seems_to_go_back_brings_nothing, make, drop),
