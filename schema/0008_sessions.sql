@@ -174,9 +174,9 @@ select
 from fleetprof_data.timeline as t
 cross join lateral (
     select
-        min(start_us) as start_us,
-        max(start_us + coalesce(duration_us, 0)) as end_us,
-        sum(self_us) filter (where type <> 'PROCESS') as self_us
+        min(start_us) filter (where mode = 'all' or duration_us is not null) as start_us,
+        max(start_us + coalesce(duration_us, 0)) filter (where mode = 'all' or duration_us is not null) as end_us,
+        sum(self_us) filter (where (type, type_number) <> ('PROCESS', 2)) as self_us
     from fleetprof_data.event as e
     where e.segment_id = t.segment_id
         and e.bucket = t.bucket
@@ -191,8 +191,8 @@ comment on column fleetprof.timelines.timeline_id is 'As the upload says; what g
 comment on column fleetprof.timelines.frame_id is 'Frame of the page; null: not said.';
 comment on column fleetprof.timelines.mode is 'What was done to its events before they came: all (nothing), reduce_unique_types, reduce_unique_events, reduce_all. Only unreduced ones are in any sum.';
 comment on column fleetprof.timelines.events is 'Events.';
-comment on column fleetprof.timelines.start_ms is 'First start, milliseconds since the session began.';
-comment on column fleetprof.timelines.end_ms is 'Last end, milliseconds since the session began.';
+comment on column fleetprof.timelines.start_ms is 'First start, milliseconds since the session began; null: not said.';
+comment on column fleetprof.timelines.end_ms is 'Last end, milliseconds since the session began; null: not said.';
 comment on column fleetprof.timelines.self_ms is 'Sum of own times, milliseconds.';
 
 -- Events -----------------------------------------------------------------------------------------------
@@ -284,7 +284,8 @@ begin
             message = format('no mode is named %s', coalesce(quote_literal(kept_timeline.mode), 'null')),
             hint = format('Modes are %s.', array_to_string(modes, ', '));
     end if;
-    -- Events that nobody reduced can be reduced here; else a list that came reduced as asked will do.
+    -- Events that nobody reduced can be reduced here, and this row stands for all lists of them that the timeline
+    -- has; else a list that came reduced as asked will do.
     select t.*
     into list
     from session as s
@@ -307,13 +308,15 @@ begin
             kept_timeline.session_id, kept_timeline.timeline_id, kept_timeline.mode),
         hint = case
             when listed is not null then format('It has %s.', listed)
+            when exists (select from session as s where s.session_id = kept_timeline.session_id)
+                then 'It has no events; fleetprof session export gives it back as it came.'
             else 'There is no such session; the view fleetprof.sessions lists those that are kept.'
         end;
 end
 $$;
 
 comment on function fleetprof_data.kept_timeline is
-    'The list of a kept session that can answer for a timeline in a mode; an error with a hint when there is none.';
+    'The list of a kept session that can answer for a timeline in a mode (of several unreduced ones the longest, for all of them); an error with a hint when there is none.';
 
 create function fleetprof_data.select_events(
     list      fleetprof_data.timeline,
@@ -330,7 +333,23 @@ as $$
 #variable_conflict use_column
 declare
     root bigint;
+    lists bigint[] := array(
+        select t.timeline
+        from timeline as t
+        where t.segment_id = (select_events.list).segment_id
+            and t.bucket = (select_events.list).bucket
+            and t.session_id = (select_events.list).session_id
+            and t.timeline_id = (select_events.list).timeline_id
+            and t.mode = (select_events.list).mode
+            and (t.mode = 'all' or t.timeline = (select_events.list).timeline));
 begin
+    if (select_events.list).mode <> 'all'
+        and num_nonnulls(select_events.event_id, select_events.from_ms, select_events.to_ms, select_events.max_depth) > 0
+    then
+        raise invalid_parameter_value using
+            message = format('timeline %s came reduced (%s)', (select_events.list).timeline_id, (select_events.list).mode),
+            hint = 'Of what was summed before it came, nothing but types can be selected.';
+    end if;
     if select_events.max_depth < 1 then
         raise invalid_parameter_value using
             message = format('max_depth is %s', select_events.max_depth),
@@ -343,7 +362,7 @@ begin
         where segment_id = (select_events.list).segment_id
             and bucket = (select_events.list).bucket
             and session_id = (select_events.list).session_id
-            and timeline = (select_events.list).timeline
+            and timeline = any(lists)
             and event_id = select_events.event_id;
         if not found then
             raise no_data_found using
@@ -358,7 +377,7 @@ begin
         where segment_id = (select_events.list).segment_id
             and bucket = (select_events.list).bucket
             and session_id = (select_events.list).session_id
-            and timeline = (select_events.list).timeline
+            and timeline = any(lists)
     ),
     walk as (
         select event, 1 as depth
@@ -380,16 +399,18 @@ end
 $$;
 
 comment on function fleetprof_data.select_events is
-    'The events below event_id (null: all), at most max_depth levels, whose interval overlaps [from_ms, to_ms], of these types (null or none: all).';
+    'The events of a list below event_id (null: all), at most max_depth levels, whose interval overlaps [from_ms, to_ms], of these types (null or none: all). An unreduced list stands for all of its timeline.';
 
 create function fleetprof_data.own_detail(detail jsonb)
 returns jsonb
 language sql immutable parallel safe
-return own_detail.detail
-    - array['aggregatedTime', 'aggregatedOverhead', 'sequence', 'usedHeapSize', 'totalHeapSize', 'stackTrace'];
+return nullif(
+    own_detail.detail
+        - array['aggregatedTime', 'aggregatedOverhead', 'sequence', 'usedHeapSize', 'totalHeapSize', 'stackTrace'],
+    '{}');
 
 comment on function fleetprof_data.own_detail is
-    'What an event''s detail says of the event itself, without what tells one of its kind from the next: sums, numbers of records, heap sizes, stacks.';
+    'What an event''s detail says of the event itself, without what tells one of its kind from the next: sums, numbers of records, heap sizes, stacks. Null: nothing.';
 
 create function fleetprof.get_events(
     session_id  bigint,
@@ -435,7 +456,7 @@ begin
             self_us / 1000::double precision,
             overhead_us / 1000::double precision,
             hits,
-            start_us / 1000::double precision,
+            case when list.mode = 'all' or duration_us is not null then start_us / 1000::double precision end,
             (start_us + duration_us) / 1000::double precision,
             child_count,
             total_us / 1000::double precision,
@@ -476,7 +497,7 @@ begin
             case when get_events.mode = 'reduce_unique_events' then e.line end,
             case when get_events.mode = 'reduce_unique_events' then own_detail(e.detail) end
     ) as same (type, resource, line, detail)
-    where e.type <> 'PROCESS'
+    where (e.type, e.type_number) <> ('PROCESS', 2)
     group by same.type, same.resource, same.line, same.detail
     order by 4 desc, same.type collate "C", same.resource collate "C", same.line, same.detail;
 end
@@ -521,16 +542,27 @@ as $$
 #variable_conflict use_column
 declare
     released bigint;
+    of_segment bigint;
+    of_bucket timestamptz;
 begin
-    delete from event where release_session.session_id is null or session_id = release_session.session_id;
-    delete from timeline where release_session.session_id is null or session_id = release_session.session_id;
-    delete from session where release_session.session_id is null or session_id = release_session.session_id;
-    get diagnostics released = row_count;
-    if released = 0 and release_session.session_id is not null then
+    if release_session.session_id is null then
+        delete from event;
+        delete from timeline;
+        delete from session;
+        get diagnostics released = row_count;
+        return released;
+    end if;
+    delete from session where session_id = release_session.session_id returning segment_id, bucket into of_segment, of_bucket;
+    if not found then
         raise no_data_found using
             message = format('session %s is not kept', release_session.session_id);
     end if;
-    return released;
+    -- By the whole key, which the events' partitions have an index of.
+    delete from timeline
+    where segment_id = of_segment and bucket = of_bucket and session_id = release_session.session_id;
+    delete from event
+    where segment_id = of_segment and bucket = of_bucket and session_id = release_session.session_id;
+    return 1;
 end
 $$;
 

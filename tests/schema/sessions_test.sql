@@ -9,12 +9,16 @@ insert into fleetprof_data.session values
     (1, '2026-01-05 10:00Z', 41, '00000000-0000-4000-8000-000000000041', null, 0, '2026-01-05 10:12Z', null,
      'opera-scope', '1.1', 7, 3, 'https://shop.example/cart', false, 900, '\x28b52ffd'),
     (2, '2026-01-06 10:00Z', 42, '00000000-0000-4000-8000-000000000042', null, 0, '2026-01-06 10:12Z', '2026-01-06 10:00Z',
-     'opera-scope', '1.0', 8, null, '', true, 10, '\x28b5');
+     'opera-scope', '1.0', 8, null, '', true, 10, '\x28b5'),
+    (1, '2026-01-05 10:00Z', 43, '00000000-0000-4000-8000-000000000043', null, 0, '2026-01-05 10:13Z', null,
+     'self-profile', '', null, null, 'https://shop.example/cart', false, 10, '\x28b5');
 insert into fleetprof_data.timeline values
     (1, '2026-01-05 10:00Z', 41, 1, 1, 11, 'all', 7),
     (1, '2026-01-05 10:00Z', 41, 2, 1, 11, 'reduce_unique_types', 1),
     (1, '2026-01-05 10:00Z', 41, 3, 2, 12, 'reduce_all', 1),
     (1, '2026-01-05 10:00Z', 41, 4, 4, 12, 'all', 0),
+    (1, '2026-01-05 10:00Z', 41, 5, 5, 12, 'all', 3),
+    (1, '2026-01-05 10:00Z', 41, 6, 5, 12, 'all', 2),
     (2, '2026-01-06 10:00Z', 42, 1, 1, null, 'all', 0);
 
 -- Timeline 1, one line an event, indented where it is inside another:
@@ -38,14 +42,21 @@ insert into given values
     (6, 1, 15, 'LAYOUT', 15000, 5000, 5000, 0, 5000, 1, 0, null),
     (7, null, 16, 'PROCESS', 0, null, 100000, 0, 100000, 1, 0, null);
 insert into fleetprof_data.event
-select 1, '2026-01-05 10:00Z', 41, event, 1, parent, event_id, type, 0, start_us, duration_us, self_us, overhead_us,
+select 1, '2026-01-05 10:00Z', 41, event, 1, parent, event_id, type, case type when 'PROCESS' then 2 else 0 end, start_us, duration_us, self_us, overhead_us,
     total_us, overhead_us, hits, child_count, null, null, detail
 from given;
 insert into fleetprof_data.event values
     (1, '2026-01-05 10:00Z', 41, 8, 2, null, null, 'LAYOUT', 10, 0, null, 70000, 0, 70000, 0, 9, 0, null, null, null),
-    (1, '2026-01-05 10:00Z', 41, 9, 3, null, null, 'GENERIC', 1, 0, null, 90000, 0, 90000, 0, 9, 0, null, null, null);
+    (1, '2026-01-05 10:00Z', 41, 9, 3, null, null, 'GENERIC', 1, 0, null, 90000, 0, 90000, 0, 9, 0, null, null, null),
+    -- Timeline 5 came in two lists, and the second has a child of an event of the first. Details: none, nothing but
+    -- aggregates, and nothing; a custom type of Speed Tracer may be named PROCESS.
+    (1, '2026-01-05 10:00Z', 41, 10, 5, null, 1, 'REFLOW', 7, 0, 9000, 1000, 0, 3000, 0, 1, 1, null, null, null),
+    (1, '2026-01-05 10:00Z', 41, 11, 5, 10, 2, 'LAYOUT', 10, 1000, 1000, 2000, 0, 2000, 0, 1, 0, null, null, '{"aggregatedTime": 2}'),
+    (1, '2026-01-05 10:00Z', 41, 12, 5, null, 5, 'PROCESS', -2, 4000, null, 3000, 0, 3000, 0, 1, 0, null, null, null),
+    (1, '2026-01-05 10:00Z', 41, 13, 6, 10, 3, 'LAYOUT', 10, 2000, 1000, 1000, 0, 1000, 0, 1, 0, null, null, null),
+    (1, '2026-01-05 10:00Z', 41, 14, 6, null, 4, 'REFLOW', 7, 11000, 1000, 4000, 0, 4000, 0, 1, 0, null, null, '{"sequence": 4}');
 
-select plan(29);
+select plan(41);
 
 select results_eq(
     'select id, parent_id, type, time_ms, overhead_ms, hits, start_ms, end_ms, child_count, total_ms from get_events(41, 1)',
@@ -99,17 +110,35 @@ select results_eq(
     'the mode reduces what is selected');
 select is_empty('select from get_events(41, 4)', 'a timeline without events gives none');
 
+-- A timeline that came in several lists
+select results_eq('select id, parent_id from get_events(41, 5)',
+    'values (1::bigint, null::bigint), (2, 1), (3, 1), (5, null), (4, null)', 'unreduced lists of a timeline are one');
+select results_eq('select id from get_events(41, 5, event_id => 1)', 'values (2::bigint), (3)',
+    'with children in one whose parent is in another');
+select results_eq($$ select type, time_ms, hits from get_events(41, 5, 'reduce_unique_events') $$,
+    $$ values ('REFLOW', 5::float8, 2::bigint), ('LAYOUT', 3, 2), ('PROCESS', 3, 1) $$,
+    'details of aggregates alone are no detail; a custom type is not the process, whatever its name');
+select results_eq($$ select type, time_ms, hits from get_events(41, 5, 'reduce_all') $$,
+    $$ values ('GENERIC', 11::float8, 5::bigint) $$, 'all of them are summed');
+
 -- Lists that came reduced
 select results_eq($$ select type, time_ms from get_events(41, 2, 'reduce_all') $$, $$ values ('GENERIC', 90::float8) $$,
     'a list that came reduced is given as it came');
+select results_eq($$ select start_ms, end_ms from get_events(41, 2, 'reduce_all', types => '{GENERIC}') $$,
+    'values (null::float8, null::float8)', 'and claims no start that it was not given');
+select throws_ok(format('select from get_events(41, 2, %L, %s)', 'reduce_all', filter), '22023',
+    'timeline 2 came reduced (reduce_all)', 'what was summed can''t be told apart: ' || filter)
+from unnest(array['event_id => 1', 'from_ms => 0', 'max_depth => 1']) as filter;
 select throws_ok($$ select from get_events(41, 2, 'all') $$, 'P0002',
     'session 41 has no timeline 2 that can give mode all', 'what is gone can''t be given');
 select throws_ok($$ select from get_events(41, 2, 'reduce_unique_types') $$, 'P0002',
     'session 41 has no timeline 2 that can give mode reduce_unique_types', 'nor be reduced otherwise');
 
 -- Errors
+select throws_ok($$ select from get_events(44, 1) $$, 'P0002',
+    'session 44 has no timeline 1 that can give mode all', 'a session that is not kept');
 select throws_ok($$ select from get_events(43, 1) $$, 'P0002',
-    'session 43 has no timeline 1 that can give mode all', 'a session that is not kept');
+    'session 43 has no timeline 1 that can give mode all', 'a kept trace has no events');
 select throws_ok($$ select from get_events(41, 1, 'some') $$, '22023', 'no mode is named ''some''', 'an unknown mode');
 select throws_ok($$ select from get_events(41, 1, event_id => 99) $$, 'P0002', 'timeline 1 has no event 99',
     'an unknown event');
@@ -118,22 +147,27 @@ select throws_ok($$ select from get_events(41, 1, max_depth => 0) $$, '22023', '
 -- Views
 select results_eq(
     'select session_id, site, format, version, timelines, events, stored_bytes from sessions order by session_id',
-    $$ values (41::bigint, 'shop', 'opera-scope', '1.1', 4::bigint, 9::bigint, 4), (42, 'blog', 'opera-scope', '1.0', 1, 0, 2) $$,
+    $$ values (41::bigint, 'shop', 'opera-scope', '1.1', 6::bigint, 14::bigint, 4), (42, 'blog', 'opera-scope', '1.0', 1, 0, 2),
+              (43, 'shop', 'self-profile', '', 0, 0, 2) $$,
     'sessions lists what is kept');
 select results_eq(
     'select timeline_id, mode, events, start_ms, end_ms, self_ms from timelines where session_id = 41 order by timeline',
-    $$ values (1::bigint, 'all', 7, 0::float8, 20::float8, 15.5::float8), (1, 'reduce_unique_types', 1, 0, 0, 70),
-              (2, 'reduce_all', 1, 0, 0, 90), (4, 'all', 0, null, null, null) $$,
+    $$ values (1::bigint, 'all', 7, 0::float8, 20::float8, 15.5::float8), (1, 'reduce_unique_types', 1, null, null, 70),
+              (2, 'reduce_all', 1, null, null, 90), (4, 'all', 0, null, null, null), (5, 'all', 3, 0, 9, 6),
+              (5, 'all', 2, 2, 12, 5) $$,
     'timelines sums up each list');
 
 select results_eq('select * from session_content(41)',
     $$ values ('opera-scope', false, 900, '\x28b52ffd'::bytea) $$, 'the content of one');
-select throws_ok('select session_content(43)', 'P0002', 'session 43 is not kept', 'of none');
+select throws_ok('select session_content(44)', 'P0002', 'session 44 is not kept', 'of none');
 
 -- Release
 select is(release_session(41), 1::bigint, 'a session is forgotten');
-select results_eq('select session_id from sessions', 'values (42::bigint)', 'and no other');
+select results_eq('select session_id from sessions order by 1', 'values (42::bigint), (43)', 'and no other');
+select is_empty('select from fleetprof_data.event where session_id = 41', 'its events, too');
 select throws_ok('select release_session(41)', 'P0002', 'session 41 is not kept', 'twice is once too often');
+select is(release_session(), 2::bigint, 'without an id all of them');
+select is_empty('select from sessions', 'are forgotten');
 
 select * from finish();
 rollback;
