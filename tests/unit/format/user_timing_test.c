@@ -88,6 +88,10 @@ static const struct good goods[] = {
      .body = "{" TIMING ",'marks':{'a':[1]},'measures':[{'name':'m','startMark':'a'},"
              "{'name':'n','startMark':'loadEventEnd'}]}",
      .timings = "mark a ? 1000; measure m 1000 899000; measure n 900000 0"},
+    {.title = "the latest of the attributes, whatever their order",
+     .body = "{'timing':{'navigationStart':1000,'fetchStart':1900,'domComplete':1005},"
+             "'measures':[{'name':'m'}]}",
+     .timings = "measure m 0 900000"},
     {.title = "one of a navigation entry, too; what has not been says nothing",
      .body = "[" NAVIGATION ",{'name':'m','entryType':'measure'}]",
      .timings = "measure m 0 4500"},
