@@ -10,11 +10,7 @@
 
 #include "collector/base/buf.h"
 #include "collector/base/clock.h"
-#include "collector/ingest_keep.h"
-#include "collector/ingest_multipart.h"
-#include "collector/ingest_token.h"
-#include "collector/profile/fold.h"
-#include "collector/rollup/record.h"
+#include "collector/ingest_prepare.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -22,12 +18,8 @@
 
 enum {
     BENCH_KEPT_MAX = 1024 * 1024, /* bytes of a buffer that is kept for the next upload */
-    RETRY_FULL_S = 30,            /* a full spool drains at the database's pace */
-    RETRY_BUSY_S = 5,
     NONCES = 256 * 1024, /* page loads whose tokens are remembered: 8 MiB once they are all there */
 };
-
-static const char no_memory[] = "there is no memory to decode the upload just now";
 
 struct fp_workbench {
     struct fp_workbench *next;
@@ -50,13 +42,6 @@ struct fp_ingest {
     unsigned bench_count;
     unsigned bench_max;
 };
-
-/* A problem that passes: the same request may be sent again. */
-static void set_deferred(struct fp_problem *problem, unsigned retry_s, const char *detail)
-{
-    fp_problem_set(problem, 503, "%s", detail);
-    problem->retry_s = retry_s;
-}
 
 /* ---- life ---- */
 
@@ -221,191 +206,7 @@ static void return_bench(struct fp_ingest *ingest, struct fp_workbench *bench)
     pthread_mutex_unlock(&ingest->lock);
 }
 
-/* ---- preparing ---- */
-
-/* What is known while the uploads of one request are prepared. */
-struct work {
-    struct fp_ingest *ingest;
-    const struct fp_upload *upload;
-    struct fp_workbench *bench;
-    struct fp_problem *problem;
-    int64_t received_us;
-    size_t inflated_left; /* of limits.max_inflated, for all parts together */
-    size_t upload_count;
-};
-
-/* Either the maximum of one upload is reached, or the machine has no memory: that passes. */
-static void set_memory_problem(struct work *work)
-{
-    const struct fp_buf *record = &work->bench->record;
-    if (!work->bench->arena.full && (!record->failed || record->starved)) {
-        set_deferred(work->problem, RETRY_BUSY_S, no_memory);
-        return;
-    }
-    fp_problem_set(
-        work->problem, 413,
-        "the upload needs more working memory than is set aside for one (limits.upload_memory)");
-}
-
-/* What a decoder found wrong, as a status. */
-static bool refuse_format(struct work *work, const struct fp_format_error *error)
-{
-    static const unsigned statuses[] = {
-        [FP_FORMAT_MALFORMED] = 400,
-        [FP_FORMAT_TOO_LARGE] = 413,
-        [FP_FORMAT_UNSUPPORTED] = 415,
-        [FP_FORMAT_INVALID] = 422,
-    };
-    if (error->verdict == FP_FORMAT_MEMORY) {
-        set_memory_problem(work);
-        return false;
-    }
-    fp_problem_set(work->problem, statuses[error->verdict], "%s", error->detail);
-    work->problem->has_pointer = error->has_pointer;
-    memcpy(work->problem->pointer, error->pointer, sizeof(work->problem->pointer));
-    work->problem->offset = error->offset;
-    return false;
-}
-
-static bool inflate(struct work *work, struct fp_str body, struct fp_str encoding,
-                    struct fp_str *inflated)
-{
-    struct fp_inflate_input input = {body, encoding, work->inflated_left};
-    struct fp_format_error error;
-    if (fp_inflate(&input, &work->bench->arena, inflated, &error) != FP_FORMAT_OK)
-        return refuse_format(work, &error);
-    work->inflated_left -= inflated->len;
-    return true;
-}
-
-/* Whether the upload's token lets it in; the sample rate that it verifies. */
-static bool admit_token(struct work *work, struct fp_str token, uint32_t *rate_ppm)
-{
-    const struct fp_token_claim claim = {
-        .site = work->upload->site,
-        .token = token,
-        .now_us = work->received_us,
-        .nonces = work->ingest->nonces,
-        .metrics = work->ingest->metrics,
-    };
-    return fp_token_admit(&claim, rate_ppm, work->problem);
-}
-
-static void name_session_part(const struct fp_upload_part *part, struct fp_profile *profile)
-{
-    if (part == NULL)
-        return;
-    if (!profile->has_id)
-        profile->id = part->id;
-    profile->has_id = true;
-    profile->has_load = true;
-    profile->load = part->session;
-    profile->part = part->number;
-}
-
-/* Adds one upload to the bench's record. received_len: its bytes as they came. */
-static bool fold(struct work *work, struct fp_str inflated, size_t received_len)
-{
-    const struct fp_upload *upload = work->upload;
-    struct fp_workbench *bench = work->bench;
-    struct fp_profile profile;
-    struct fp_format_error error;
-    uint32_t rate_ppm;
-    struct fp_format_limits limits = upload->rules->format;
-    limits.keep_content = fp_keep_draw(upload->site->sample_keep_ppm);
-    if (fp_format_decode(inflated, upload->format, &limits, &bench->arena, &profile, &error) !=
-        FP_FORMAT_OK)
-        return refuse_format(work, &error);
-    name_session_part(upload->part, &profile);
-    if (!admit_token(work, profile.token, &rate_ppm))
-        return false;
-
-    const struct fp_fold_context context = {
-        .site = upload->site->name,
-        .rules = {upload->rules->keep_query, upload->site->routes.items, upload->site->routes.count,
-                  upload->site->timing_names.items, upload->site->timing_names.count},
-        .referer = upload->referer,
-        .user_agent = upload->user_agent,
-        .rate_ppm = rate_ppm,
-        .measures = upload->rules->measures,
-        .received_us = work->received_us,
-        .body_bytes = (uint32_t)received_len, /* at most limits.max_body, 1 GiB */
-        .ceilings = work->ingest->ceilings,
-        .ceiling_limits = &upload->rules->ceilings,
-    };
-    struct fp_delta delta;
-    const struct fp_str raw = upload->rules->keep_raw ? inflated : (struct fp_str){NULL, 0};
-    if (!fp_fold(&profile, &context, &bench->arena, &delta) ||
-        !fp_keep_pack(&delta, raw, &bench->arena)) {
-        set_memory_problem(work);
-        return false;
-    }
-    fp_record_add(&bench->record, &delta);
-    if (bench->record.failed) {
-        set_memory_problem(work);
-        return false;
-    }
-    work->upload_count++;
-    fp_metrics_add(work->ingest->metrics, FP_METRIC_INFLATED_BYTES, inflated.len);
-    fp_metrics_add(work->ingest->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
-    fp_metrics_add(work->ingest->metrics, FP_METRIC_ENTRIES_UNORDERED, profile.unordered_entries);
-    fp_metrics_add(work->ingest->metrics, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
-    return true;
-}
-
-/* Tells in which part of several the problem is. */
-static void name_part(struct work *work)
-{
-    char detail[sizeof(work->problem->detail)];
-    memcpy(detail, work->problem->detail, sizeof(detail));
-    snprintf(work->problem->detail, sizeof(work->problem->detail), "part %zu: %.*s",
-             work->upload_count + 1, (int)sizeof(detail) - 32, detail);
-}
-
-static bool fold_parts(struct work *work, struct fp_str body)
-{
-    struct fp_multipart multipart = {.body = body, .boundary = work->upload->boundary};
-    /* The whole was charged when it was inflated; parts that are compressed in themselves add. */
-    for (;;) {
-        struct fp_str part;
-        enum fp_multipart_step step = fp_multipart_next(&multipart, &part);
-        if (step == FP_MULTIPART_BROKEN) {
-            fp_problem_set(work->problem, 400,
-                           "the multipart body ends before its closing boundary, or a part has no "
-                           "empty line behind its headers");
-            work->problem->offset = (int64_t)multipart.at;
-            return false;
-        }
-        if (step == FP_MULTIPART_END)
-            break;
-        if (work->upload_count == FP_RECORD_DELTAS_MAX) {
-            fp_problem_set(work->problem, 413, "a multipart body can have %d parts at most",
-                           FP_RECORD_DELTAS_MAX);
-            return false;
-        }
-        struct fp_str inflated;
-        if (!inflate(work, part, FP_STR(""), &inflated) || !fold(work, inflated, part.len)) {
-            name_part(work);
-            return false;
-        }
-    }
-    if (work->upload_count > 0)
-        return true;
-    fp_problem_set(work->problem, 422, "the multipart body has no part");
-    return false;
-}
-
-static bool prepare_at(struct work *work)
-{
-    const struct fp_upload *upload = work->upload;
-    struct fp_str inflated;
-    if (!inflate(work, upload->body, upload->encoding, &inflated))
-        return false;
-    if (upload->boundary.len == 0)
-        return fold(work, inflated, upload->body.len);
-    work->inflated_left = upload->rules->format.max_inflated;
-    return fold_parts(work, inflated);
-}
+/* ---- preparing and committing ---- */
 
 bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
                        struct fp_ticket *ticket, struct fp_problem *problem)
@@ -413,33 +214,32 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
     const char *trouble = fp_spool_trouble(ingest->spool);
     if (trouble != NULL) {
         fp_problem_set(problem, 503, "uploads are not taken just now: %s", trouble);
-        problem->retry_s = RETRY_FULL_S;
+        problem->retry_s = FP_RETRY_FULL_S;
         return false;
     }
     struct fp_workbench *bench = take_bench(ingest, upload->rules);
     if (bench == NULL) {
-        set_deferred(problem, RETRY_BUSY_S, no_memory);
+        fp_prepare_no_memory(problem);
         return false;
     }
-    struct work work = {
-        .ingest = ingest,
+    struct fp_preparation preparation = {
         .upload = upload,
-        .bench = bench,
+        .nonces = ingest->nonces,
+        .ceilings = ingest->ceilings,
+        .metrics = ingest->metrics,
+        .arena = &bench->arena,
+        .record = &bench->record,
         .problem = problem,
-        .received_us = fp_clock_real_us(),
-        .inflated_left = upload->rules->format.max_inflated,
     };
-    if (!prepare_at(&work)) {
+    if (!fp_prepare(&preparation)) {
         return_bench(ingest, bench);
         return false;
     }
     ticket->ingest = ingest;
     ticket->workbench = bench;
-    ticket->upload_count = work.upload_count;
+    ticket->upload_count = preparation.upload_count;
     return true;
 }
-
-/* ---- committing ---- */
 
 static void committed(void *context, enum fp_spool_error result)
 {
@@ -477,7 +277,7 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
                        "what the upload comes to does not fit a record (spool.segment_bytes)");
         return false;
     case FP_SPOOL_STOPPING:
-        set_deferred(problem, RETRY_BUSY_S, "the collector is stopping; send it again");
+        fp_problem_defer(problem, FP_RETRY_BUSY_S, "the collector is stopping; send it again");
         return false;
     case FP_SPOOL_FULL:
     case FP_SPOOL_IO:
@@ -488,7 +288,7 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
     }
     fp_problem_set(problem, 503, "the upload could not be stored: %s",
                    fp_spool_error_text(ticket->result));
-    problem->retry_s = RETRY_FULL_S;
+    problem->retry_s = FP_RETRY_FULL_S;
     return false;
 }
 
@@ -516,6 +316,8 @@ void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *up
         .content_type = upload->content_type,
         .encoding = upload->encoding,
         .format = upload->format,
+        .has_key = upload->key != NULL,
+        .key = upload->key != NULL ? *upload->key : (struct fp_uuid){{0}},
     };
     fp_dead_letters_add(ingest->letters, &letter, body);
 }

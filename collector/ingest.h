@@ -67,7 +67,6 @@ void fp_ingest_uncharge(struct fp_ingest *ingest, size_t bytes);
 
 /* What the address says of an upload that is a part of a long session. */
 struct fp_upload_part {
-    struct fp_uuid id; /* under which it counts once, unless it has one of its own */
     struct fp_uuid session;
     uint32_t number;
 };
@@ -80,6 +79,8 @@ struct fp_upload {
     struct fp_str encoding;            /* `Content-Encoding`, "" for none */
     struct fp_str boundary;            /* of multipart/form-data, "" when it is not that */
     struct fp_str format;              /* `?format=`, "" when the shape decides */
+    const struct fp_uuid *key;         /* `Idempotency-Key`, the id of an upload that has none of
+                                          its own; NULL: such an upload gets a random one */
     const struct fp_upload_part *part; /* NULL: it is none */
     struct fp_str referer;
     struct fp_str user_agent;

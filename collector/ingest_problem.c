@@ -11,3 +11,9 @@ void fp_problem_set(struct fp_problem *problem, unsigned status, const char *det
     vsnprintf(problem->detail, sizeof(problem->detail), detail, args);
     va_end(args);
 }
+
+void fp_problem_defer(struct fp_problem *problem, unsigned retry_s, const char *detail)
+{
+    fp_problem_set(problem, 503, "%s", detail);
+    problem->retry_s = retry_s;
+}

@@ -20,4 +20,13 @@ struct fp_problem {
 void fp_problem_set(struct fp_problem *problem, unsigned status, const char *detail, ...)
     FP_PRINTF(3, 4);
 
+/* For `Retry-After`. */
+enum {
+    FP_RETRY_BUSY_S = 5,  /* until others' memory is free */
+    FP_RETRY_FULL_S = 30, /* a full spool drains at the database's pace */
+};
+
+/* Fills a problem that passes, 503: the same request may be sent again. */
+void fp_problem_defer(struct fp_problem *problem, unsigned retry_s, const char *detail);
+
 #endif

@@ -1,10 +1,14 @@
 /*
- * UUID: 36 characters to 16 bytes and back.
+ * UUID: 36 characters to 16 bytes and back; bits at random, or of a hash.
  */
 #include "collector/base/uuid.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <sys/random.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 static bool hyphen_at(size_t at)
 {
@@ -59,6 +63,12 @@ void fp_uuid_format(const struct fp_uuid *uuid, char text[FP_UUID_TEXT_LEN + 1])
     text[at] = '\0';
 }
 
+static void set_version(struct fp_uuid *uuid, unsigned version)
+{
+    uuid->bytes[6] = (uint8_t)((uuid->bytes[6] & 0x0f) | version << 4);
+    uuid->bytes[8] = (uint8_t)((uuid->bytes[8] & 0x3f) | 0x80); /* RFC 9562's variant */
+}
+
 bool fp_uuid_random(struct fp_uuid *uuid)
 {
     struct fp_uuid drawn;
@@ -68,8 +78,26 @@ bool fp_uuid_random(struct fp_uuid *uuid)
     } while (got < 0 && errno == EINTR);
     if (got != (ssize_t)sizeof(drawn.bytes))
         return false;
-    drawn.bytes[6] = (uint8_t)((drawn.bytes[6] & 0x0f) | 0x40); /* version 4 */
-    drawn.bytes[8] = (uint8_t)((drawn.bytes[8] & 0x3f) | 0x80); /* RFC 9562's variant */
+    set_version(&drawn, 4);
     *uuid = drawn;
     return true;
+}
+
+struct fp_uuid fp_uuid_of_bytes(const void *bytes, size_t len)
+{
+    struct fp_uuid uuid;
+    XXH128_canonical_t hash;
+    XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes, len));
+    memcpy(uuid.bytes, hash.digest, sizeof(uuid.bytes));
+    set_version(&uuid, 8);
+    return uuid;
+}
+
+struct fp_uuid fp_uuid_of_part(const struct fp_uuid *whole, uint32_t number)
+{
+    const struct {
+        struct fp_uuid whole;
+        uint32_t number;
+    } part = {*whole, htole32(number)};
+    return fp_uuid_of_bytes(&part, sizeof(part));
 }

@@ -4,10 +4,7 @@
 #include "collector/http/long_session.h"
 
 #include "collector/base/clock.h"
-#include "collector/base/hash.h"
 #include "collector/rollup/ids.h"
-
-#include <endian.h>
 
 enum { RETRY_S = 60 };
 
@@ -88,23 +85,4 @@ bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid 
     return set_problem(
         fp_captures_start(session->captures, site_id(session), (uint32_t)window, now_us, id),
         problem);
-}
-
-struct fp_uuid fp_long_session_part_id(const struct fp_uuid *session, uint32_t part)
-{
-    struct {
-        struct fp_uuid session;
-        uint32_t part;
-        uint32_t half;
-    } bytes = {*session, htole32(part), 0};
-    struct fp_uuid id;
-    for (uint32_t half = 0; half < 2; half++) {
-        bytes.half = htole32(half);
-        uint64_t hash = htole64(fp_hash64(&bytes, sizeof(bytes)));
-        memcpy(id.bytes + half * sizeof(hash), &hash, sizeof(hash));
-    }
-    /* RFC 9562, version 8: of our own making. */
-    id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0f) | 0x80);
-    id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3f) | 0x80);
-    return id;
 }

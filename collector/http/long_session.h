@@ -30,7 +30,4 @@ bool fp_long_session_admit_part(const struct fp_long_session *session, uint32_t 
 bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid *id,
                           struct fp_problem *problem) FP_MUST_CHECK;
 
-/* The id under which a part counts once, however often it is sent. */
-struct fp_uuid fp_long_session_part_id(const struct fp_uuid *session, uint32_t part);
-
 #endif

@@ -23,7 +23,7 @@ static void add_cors(struct MHD_Response *response, const struct fp_reply *reply
     }
     MHD_add_response_header(response, "Access-Control-Allow-Methods", "POST");
     MHD_add_response_header(response, "Access-Control-Allow-Headers",
-                            "content-type, content-encoding");
+                            "content-type, content-encoding, idempotency-key");
     MHD_add_response_header(response, "Access-Control-Max-Age", "7200");
 }
 

@@ -11,8 +11,9 @@
  */
 #include "collector/http/request.h"
 
-#include "collector/base/buf.h"
 #include "collector/base/clock.h"
+#include "collector/base/uuid.h"
+#include "collector/http/body.h"
 #include "collector/http/content_type.h"
 #include "collector/http/long_session.h"
 #include "collector/http/reply.h"
@@ -24,10 +25,6 @@
 
 enum {
     DISCARD_MAX = 32 * 1024 * 1024, /* bytes past limits.max_body that are read all the same */
-    FIRST_CAP = 16 * 1024,          /* most that is reserved on a mere Content-Length */
-    UNKNOWN_LEN_CAP = 1024,
-    CAP_MIN = 256,
-    RETRY_S = 5, /* until bodies in flight are done */
 };
 
 struct request {
@@ -38,18 +35,20 @@ struct request {
     const struct fp_site *site;
     const struct fp_str *origin;
     struct fp_http_target target;
+    struct fp_uuid key;         /* `Idempotency-Key`, or a part's */
     struct fp_upload_part part; /* of FP_HTTP_PART */
     struct fp_uuid started;     /* of FP_HTTP_START */
+    bool has_key;
     bool is_preflight;
     bool is_upload;   /* POST to a site's path, whatever becomes of it */
     bool is_turn;     /* a long session is started or stopped */
     bool has_problem; /* problem will be the reply */
     bool is_committing;
-    bool may_keep;          /* should it be refused for its body, that may become a dead letter */
-    struct fp_str boundary; /* in MHD's memory of the headers */
-    uint64_t announced_len; /* Content-Length, 0 when there is none */
-    uint64_t spent_len;     /* charged to the site's budget */
-    struct fp_buf body;     /* its capacity is charged */
+    bool may_keep;           /* should it be refused for its body, that may become a dead letter */
+    struct fp_str boundary;  /* in MHD's memory of the headers */
+    uint64_t announced_len;  /* Content-Length, 0 when there is none */
+    uint64_t spent_len;      /* charged to the site's budget */
+    struct fp_body_buf body; /* empty until the request is admitted */
     uint64_t received_len;
     int64_t received_us; /* monotonic: when the body was complete */
     struct fp_ticket ticket;
@@ -105,6 +104,22 @@ static void check_type(struct request *request)
     refuse(request, 415,
            "this Content-Type is not taken; send application/json, text/plain, "
            "application/octet-stream, application/x-ndjson, multipart/form-data or none");
+}
+
+/* A UUID, with or without the quotes of a structured field's string. */
+static void read_key(struct request *request)
+{
+    const char *text = header(request, "Idempotency-Key");
+    if (text == NULL)
+        return;
+    struct fp_str key = fp_str_of(text);
+    if (key.len >= 2 && key.ptr[0] == '"' && key.ptr[key.len - 1] == '"')
+        key = (struct fp_str){key.ptr + 1, key.len - 2};
+    request->has_key = fp_uuid_parse(key, &request->key);
+    if (!request->has_key)
+        refuse(request, 400,
+               "the header Idempotency-Key must be a UUID, such as "
+               "f81d4fae-7dec-41d0-a765-00a0c91e6bf6");
 }
 
 static void refuse_large(struct request *request)
@@ -167,7 +182,8 @@ static void admit_part(struct request *request)
     request->has_problem =
         !fp_long_session_admit_part(&session, &request->part.number, &request->problem);
     request->part.session = request->target.session;
-    request->part.id = fp_long_session_part_id(&request->part.session, request->part.number);
+    request->has_key = true;
+    request->key = fp_uuid_of_part(&request->part.session, request->part.number);
     if (!request->has_problem && request->boundary.len > 0)
         refuse(request, 415, "a part of a session is one upload, not multipart/form-data");
     request->may_keep = request->may_keep && !request->has_problem;
@@ -196,9 +212,12 @@ static void route(struct request *request, const char *path, const char *method)
     if (request->has_problem || request->is_turn)
         return;
     request->may_keep = may_be_kept(request);
+    fp_body_buf_init(&request->body, request->http->ingest, request->rules, request->site);
     check_type(request);
     if (!request->has_problem && request->target.kind == FP_HTTP_PART)
         admit_part(request);
+    else if (!request->has_problem)
+        read_key(request);
     if (!request->has_problem)
         spend_announced(request);
 }
@@ -220,25 +239,9 @@ static struct request *begin(struct fp_http *http, struct MHD_Connection *connec
     request->watched = watched;
     request->rules = fp_ingest_rules(http->ingest);
     request->announced_len = announced_len(request);
-    fp_buf_init(&request->body, request->rules->max_body);
     atomic_fetch_add(&http->in_flight, 1);
     move(request, FP_CONNECTION_RECEIVING);
     return request;
-}
-
-/* Gives back what was taken for the body. */
-static void uncharge(const struct request *request, size_t bytes)
-{
-    if (bytes == 0)
-        return;
-    fp_ingest_uncharge(request->http->ingest, bytes);
-    fp_budget_let_go(request->site->budget, bytes);
-}
-
-static void drop_body(struct request *request)
-{
-    uncharge(request, request->body.cap);
-    fp_buf_release(&request->body);
 }
 
 void fp_request_completed(void *cls, struct MHD_Connection *connection, void **request_cls,
@@ -250,7 +253,7 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
     struct request *request = *request_cls;
     if (request == NULL)
         return;
-    drop_body(request);
+    fp_body_buf_release(&request->body);
     if (request->spent_len > request->received_len)
         fp_ingest_refund(request->site, &(struct fp_budget_cost){
                                             .of = {[FP_BUDGET_BYTES] = request->spent_len -
@@ -305,48 +308,6 @@ static bool replies_early(const struct request *request)
 
 /* ---- the body ---- */
 
-/* A Content-Length is a hint: announcing is free, so little is reserved on the strength of it. */
-static size_t first_cap(const struct request *request)
-{
-    uint64_t len = request->announced_len;
-    if (len == 0)
-        return UNKNOWN_LEN_CAP;
-    return len < CAP_MIN ? CAP_MIN : len > FIRST_CAP ? FIRST_CAP : (size_t)len;
-}
-
-/* Takes memory out of what the site and all bodies together may use. */
-static bool charge(const struct request *request, size_t bytes)
-{
-    struct fp_budget *budget = request->site->budget;
-    if (!fp_budget_hold(budget, bytes, fp_rules_body_share(request->rules)))
-        return false;
-    if (fp_ingest_charge(request->http->ingest, request->rules, bytes))
-        return true;
-    fp_budget_let_go(budget, bytes);
-    return false;
-}
-
-/* Grows by doubling, so that a client reserves at most twice what it really sent. */
-static bool make_room(struct request *request, size_t more)
-{
-    struct fp_buf *body = &request->body;
-    size_t needed = body->len + more;
-    if (needed <= body->cap)
-        return true;
-    size_t held = body->cap;
-    size_t cap = held > body->max / 2 ? body->max : held * 2;
-    if (held == 0)
-        cap = first_cap(request);
-    if (cap < needed)
-        cap = needed;
-    if (!charge(request, cap - held))
-        return false;
-    if (fp_buf_reserve(body, cap - body->len) != NULL)
-        return true;
-    uncharge(request, cap - held);
-    return false;
-}
-
 /* Charges what came in chunks, which nobody announced. When it is too much, nothing is charged. */
 static void spend_received(struct request *request)
 {
@@ -364,19 +325,19 @@ static void spend_received(struct request *request)
 
 static void append(struct request *request, const char *bytes, size_t len)
 {
-    bool is_large = len > request->body.max - request->body.len;
-    if (!is_large && make_room(request, len)) {
-        fp_buf_add(&request->body, bytes, len);
+    enum fp_body_result result =
+        fp_body_buf_add(&request->body, (struct fp_str){bytes, len}, request->announced_len);
+    if (result == FP_BODY_FINE)
         return;
-    }
     request->may_keep = false;
     if (request->has_problem)
         return;
-    if (is_large) {
+    if (result == FP_BODY_LARGE) {
         refuse_large(request);
     } else {
-        refuse(request, 503, "there is no memory to receive the body just now");
-        request->problem.retry_s = RETRY_S;
+        fp_problem_defer(&request->problem, FP_RETRY_BUSY_S,
+                         "there is no memory to receive the body just now");
+        request->has_problem = true;
     }
 }
 
@@ -404,8 +365,8 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
     if (request->is_upload && (!request->has_problem || request->may_keep))
         append(request, bytes, len);
     if (request->has_problem && !request->may_keep)
-        drop_body(request);
-    return request->received_len <= DISCARD_MAX + request->body.max && !is_abandoned(request)
+        fp_body_buf_release(&request->body);
+    return request->received_len <= DISCARD_MAX + request->rules->max_body && !is_abandoned(request)
                ? MHD_YES
                : MHD_NO;
 }
@@ -431,10 +392,11 @@ static struct fp_upload describe(const struct request *request)
     return (struct fp_upload){
         .rules = request->rules,
         .site = request->site,
-        .body = {(const char *)request->body.data, request->body.len},
+        .body = {(const char *)request->body.bytes.data, request->body.bytes.len},
         .encoding = header_or_empty(request, "Content-Encoding"),
         .boundary = request->boundary,
         .format = format != NULL ? fp_str_of(format) : FP_STR(""),
+        .key = request->has_key ? &request->key : NULL,
         .part = request->target.kind == FP_HTTP_PART ? &request->part : NULL,
         .referer = header_or_empty(request, "Referer"),
         .user_agent = header_or_empty(request, "User-Agent"),
@@ -446,8 +408,8 @@ static struct fp_upload describe(const struct request *request)
 static void keep_refused(struct request *request, const struct fp_upload *upload)
 {
     struct fp_ingest *ingest = request->http->ingest;
-    uncharge(request, request->body.cap);
-    fp_ingest_keep_refused(ingest, upload, &request->problem, &request->body);
+    struct fp_buf body = fp_body_buf_take(&request->body);
+    fp_ingest_keep_refused(ingest, upload, &request->problem, &body);
 }
 
 static enum MHD_Result submit(struct request *request)
@@ -458,7 +420,7 @@ static enum MHD_Result submit(struct request *request)
     request->has_problem = !fp_ingest_prepare(ingest, &upload, &request->ticket, &request->problem);
     if (request->has_problem && request->may_keep)
         keep_refused(request, &upload);
-    drop_body(request);
+    fp_body_buf_release(&request->body);
     if (request->has_problem)
         return reply(request);
 

@@ -228,7 +228,7 @@ describe('CORS', () => {
         const preflight = admitted && method === 'OPTIONS';
         assert.equal(reply.headers['access-control-allow-methods'], preflight ? 'POST' : undefined);
         assert.equal(reply.headers['access-control-allow-headers'],
-          preflight ? 'content-type, content-encoding' : undefined);
+          preflight ? 'content-type, content-encoding, idempotency-key' : undefined);
         assert.equal(reply.headers['access-control-max-age'], preflight ? '7200' : undefined);
         assert.equal(reply.headers['access-control-expose-headers'],
           admitted && !preflight ? 'Retry-After' : undefined);

@@ -1,5 +1,6 @@
 /*
- * UUIDs: read in either case, refused when anything is off, drawn as version 4.
+ * UUIDs: read in either case, refused when anything is off, drawn as version 4, derived as version
+ * 8.
  */
 #include "test.h"
 
@@ -49,12 +50,47 @@ static void draws_different_ones_of_version_4(void **state)
     assert_int_equal(first.bytes[8] >> 6, 2);
 }
 
+/* Uploads that were counted under such an id are known by it for days: it must not change. */
+static void the_same_bytes_always_have_the_same_one(void **state)
+{
+    (void)state;
+    char text[FP_UUID_TEXT_LEN + 1];
+    struct fp_uuid of_bytes = fp_uuid_of_bytes("bytes", 5);
+    fp_uuid_format(&of_bytes, text);
+    assert_string_equal(text, "95f64cad-147d-83ee-9838-71c230125b12");
+    struct fp_uuid of_part = fp_uuid_of_part(&of_bytes, 258);
+    fp_uuid_format(&of_part, text);
+    assert_string_equal(text, "d12a6c61-b7b2-8f43-80ea-1891e1585851");
+}
+
+static void other_bytes_and_other_parts_have_others(void **state)
+{
+    (void)state;
+    const struct fp_uuid uuids[] = {
+        fp_uuid_of_bytes("", 0),
+        fp_uuid_of_bytes("\0", 1),
+        fp_uuid_of_bytes("a", 1),
+        fp_uuid_of_part(&(struct fp_uuid){{0}}, 0),
+        fp_uuid_of_part(&(struct fp_uuid){{0}}, 1),
+        fp_uuid_of_part(&(struct fp_uuid){{1}}, 1),
+    };
+    size_t count = sizeof(uuids) / sizeof(uuids[0]);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(uuids[i].bytes[6] >> 4, 8);
+        assert_int_equal(uuids[i].bytes[8] >> 6, 2);
+        for (size_t k = 0; k < i; k++)
+            assert_false(fp_uuid_equal(&uuids[i], &uuids[k]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_and_writes_the_text_form),
         cmocka_unit_test(refuses_what_is_not_a_uuid),
         cmocka_unit_test(draws_different_ones_of_version_4),
+        cmocka_unit_test(the_same_bytes_always_have_the_same_one),
+        cmocka_unit_test(other_bytes_and_other_parts_have_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,18 @@
 
 #include "collector/ingest.c"
 
+#include "collector/base/uuid.h"
+#include "collector/rollup/record.h"
+
 /* ---- a spool of the test's own ---- */
 
 static struct {
     const char *trouble;
-    size_t appended;             /* records */
-    size_t uploads;              /* in the last of them */
+    size_t appended;       /* records */
+    size_t uploads;        /* in the last of them */
+    struct fp_uuid ids[2]; /* of the first of these */
+    struct fp_uuid load;   /* of the very first */
+    uint32_t part;
     enum fp_spool_error refusal; /* of appends; OK: they are queued */
     bool calls_back_at_once;
     fp_spool_done_fn *done; /* of the last one queued */
@@ -37,6 +43,10 @@ enum fp_spool_error fp_spool_append(struct fp_spool *spool, const void *record, 
     struct fp_record uploads;
     fp_arena_init(&arena, 1 << 20);
     assert_int_equal(fp_record_decode(record, len, &arena, &uploads), FP_DELTA_OK);
+    for (size_t i = 0; i < uploads.count && i < sizeof(fake.ids) / sizeof(fake.ids[0]); i++)
+        fake.ids[i] = uploads.deltas[i].id;
+    fake.load = uploads.deltas[0].load;
+    fake.part = uploads.deltas[0].part;
     fp_arena_release(&arena);
     if (fake.refusal != FP_SPOOL_OK)
         return fake.refusal;
@@ -123,6 +133,17 @@ static bool prepare(const char *body, const char *boundary, struct fp_ticket *ti
     return fp_ingest_prepare(ingest, &upload, ticket, problem);
 }
 
+/* Has an upload stored and returns the ids of the first two in its record. */
+static const struct fp_uuid *store(const struct fp_upload *upload)
+{
+    struct fp_ticket ticket = {.done = count_done};
+    struct fp_problem problem;
+    fake.calls_back_at_once = true;
+    assert_true(fp_ingest_prepare(ingest, upload, &ticket, &problem));
+    fp_ingest_commit(&ticket);
+    return fake.ids;
+}
+
 /* ---- admission ---- */
 
 static void admits_by_key_origin_and_privacy(void **state)
@@ -205,6 +226,68 @@ static void a_form_is_one_record(void **state)
     fake.done(fake.context, FP_SPOOL_OK);
 }
 
+/* ---- ids ---- */
+
+#define OWN_ID "f81d4fae-7dec-41d0-a765-00a0c91e6bf6"
+#define WITH_ID "{\"id\":\"" OWN_ID "\",\"marks\":{\"m\":[1]}}"
+
+static const struct fp_uuid key = {{1, 2, 3}};
+
+static void an_upload_without_an_id_takes_that_of_its_request(void **state)
+{
+    (void)state;
+    struct fp_upload upload = {
+        .rules = rules, .site = &rules->sites[0], .body = FP_STR(UPLOAD), .key = &key};
+    assert_true(fp_uuid_equal(store(&upload), &key));
+    upload.key = NULL;
+    assert_false(fp_uuid_equal(store(&upload), &key));
+}
+
+static void an_id_of_its_own_wins(void **state)
+{
+    (void)state;
+    struct fp_uuid own;
+    assert_true(fp_uuid_parse(FP_STR(OWN_ID), &own));
+    const struct fp_upload upload = {
+        .rules = rules, .site = &rules->sites[0], .body = FP_STR(WITH_ID), .key = &key};
+    assert_true(fp_uuid_equal(store(&upload), &own));
+}
+
+static void parts_of_a_form_have_ids_that_follow_from_its_key(void **state)
+{
+    (void)state;
+    struct fp_upload upload = {.rules = rules,
+                               .site = &rules->sites[0],
+                               .body = fp_str_of(two_parts),
+                               .boundary = FP_STR("b"),
+                               .key = &key};
+    const struct fp_uuid *ids = store(&upload);
+    const struct fp_uuid first = ids[0];
+    assert_false(fp_uuid_equal(&ids[0], &ids[1]));
+    /* By place: an id of the part before does not shift them. */
+    upload.body = FP_STR("--b\r\n\r\n" WITH_ID "\r\n" PART "--b--");
+    const struct fp_uuid second = ids[1];
+    ids = store(&upload);
+    assert_false(fp_uuid_equal(&ids[0], &first));
+    assert_true(fp_uuid_equal(&ids[1], &second));
+}
+
+static void a_part_of_a_long_session_has_its_place_in_it(void **state)
+{
+    (void)state;
+    const struct fp_upload_part part = {.session = {{7}}, .number = 3};
+    const struct fp_upload upload = {.rules = rules,
+                                     .site = &rules->sites[0],
+                                     .body = FP_STR(UPLOAD),
+                                     .key = &key,
+                                     .part = &part};
+    assert_true(fp_uuid_equal(store(&upload), &key));
+    assert_true(fp_uuid_equal(&fake.load, &part.session));
+    assert_int_equal(fake.part, 3);
+}
+
+/* ---- the spool ---- */
+
 static void done_may_come_before_commit_is_back(void **state)
 {
     (void)state;
@@ -228,7 +311,7 @@ static void a_record_that_fails_fails_the_request(void **state)
     assert_int_equal(done_count, 1);
     assert_false(fp_ingest_outcome(&ticket, &problem));
     assert_int_equal(problem.status, 503);
-    assert_int_equal(problem.retry_s, RETRY_FULL_S);
+    assert_int_equal(problem.retry_s, FP_RETRY_FULL_S);
     assert_string_equal(problem.detail, "the upload could not be stored: broken");
 }
 
@@ -240,8 +323,10 @@ static void every_refusal_of_the_spool_has_its_status(void **state)
         unsigned status;
         unsigned retry_s;
     } cases[] = {
-        {FP_SPOOL_FULL, 503, RETRY_FULL_S},   {FP_SPOOL_IO, 503, RETRY_FULL_S},
-        {FP_SPOOL_MEMORY, 503, RETRY_FULL_S}, {FP_SPOOL_STOPPING, 503, RETRY_BUSY_S},
+        {FP_SPOOL_FULL, 503, FP_RETRY_FULL_S},
+        {FP_SPOOL_IO, 503, FP_RETRY_FULL_S},
+        {FP_SPOOL_MEMORY, 503, FP_RETRY_FULL_S},
+        {FP_SPOOL_STOPPING, 503, FP_RETRY_BUSY_S},
         {FP_SPOOL_TOO_LONG, 413, 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -295,7 +380,7 @@ static void more_workers_than_benches_are_deferred(void **state)
     assert_true(prepare(UPLOAD, "", &first, &problem));
     assert_false(prepare(UPLOAD, "", &second, &problem));
     assert_int_equal(problem.status, 503);
-    assert_int_equal(problem.retry_s, RETRY_BUSY_S);
+    assert_int_equal(problem.retry_s, FP_RETRY_BUSY_S);
     fake.calls_back_at_once = true;
     fp_ingest_commit(&first);
 }
@@ -332,6 +417,10 @@ int main(void)
         WITH_INGEST(admits_by_key_origin_and_privacy),
         WITH_INGEST(bodies_share_their_memory),
         WITH_INGEST(a_form_is_one_record),
+        WITH_INGEST(an_upload_without_an_id_takes_that_of_its_request),
+        WITH_INGEST(an_id_of_its_own_wins),
+        WITH_INGEST(parts_of_a_form_have_ids_that_follow_from_its_key),
+        WITH_INGEST(a_part_of_a_long_session_has_its_place_in_it),
         WITH_INGEST(done_may_come_before_commit_is_back),
         WITH_INGEST(a_record_that_fails_fails_the_request),
         WITH_INGEST(every_refusal_of_the_spool_has_its_status),

@@ -1,0 +1,92 @@
+/*
+ * Body: grows as it comes, and is charged for what it holds.
+ */
+#include "collector/http/body.h"
+
+enum {
+    FIRST_CAP = 16 * 1024, /* most that is reserved on a mere Content-Length */
+    UNKNOWN_LEN_CAP = 1024,
+    CAP_MIN = 256,
+};
+
+void fp_body_buf_init(struct fp_body_buf *body, struct fp_ingest *ingest,
+                      const struct fp_rules *rules, const struct fp_site *site)
+{
+    *body = (struct fp_body_buf){.ingest = ingest, .rules = rules, .site = site};
+    fp_buf_init(&body->bytes, rules->max_body);
+}
+
+/* Takes memory out of what the site and all bodies together may use. */
+static bool charge(const struct fp_body_buf *body, size_t bytes)
+{
+    if (!fp_budget_hold(body->site->budget, bytes, fp_rules_body_share(body->rules)))
+        return false;
+    if (fp_ingest_charge(body->ingest, body->rules, bytes))
+        return true;
+    fp_budget_let_go(body->site->budget, bytes);
+    return false;
+}
+
+static void uncharge(const struct fp_body_buf *body, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    fp_ingest_uncharge(body->ingest, bytes);
+    fp_budget_let_go(body->site->budget, bytes);
+}
+
+/* A Content-Length is a hint: announcing is free, so little is reserved on the strength of it. */
+static size_t first_cap(uint64_t announced_len)
+{
+    if (announced_len == 0)
+        return UNKNOWN_LEN_CAP;
+    return announced_len < CAP_MIN     ? CAP_MIN
+           : announced_len > FIRST_CAP ? FIRST_CAP
+                                       : (size_t)announced_len;
+}
+
+/* Grows by doubling, so that a client reserves at most twice what it really sent. */
+static bool make_room(struct fp_body_buf *body, size_t more, uint64_t announced_len)
+{
+    struct fp_buf *bytes = &body->bytes;
+    size_t needed = bytes->len + more;
+    if (needed <= bytes->cap)
+        return true;
+    size_t held = bytes->cap;
+    size_t cap = held > bytes->max / 2 ? bytes->max : held * 2;
+    if (held == 0)
+        cap = first_cap(announced_len);
+    if (cap < needed)
+        cap = needed;
+    if (!charge(body, cap - held))
+        return false;
+    if (fp_buf_reserve(bytes, cap - bytes->len) != NULL)
+        return true;
+    uncharge(body, cap - held);
+    return false;
+}
+
+enum fp_body_result fp_body_buf_add(struct fp_body_buf *body, struct fp_str piece,
+                                    uint64_t announced_len)
+{
+    if (piece.len > body->bytes.max - body->bytes.len)
+        return FP_BODY_LARGE;
+    if (!make_room(body, piece.len, announced_len))
+        return FP_BODY_NO_MEMORY;
+    fp_buf_add(&body->bytes, piece.ptr, piece.len);
+    return FP_BODY_FINE;
+}
+
+struct fp_buf fp_body_buf_take(struct fp_body_buf *body)
+{
+    struct fp_buf bytes = body->bytes;
+    uncharge(body, bytes.cap);
+    fp_buf_init(&body->bytes, bytes.max);
+    return bytes;
+}
+
+void fp_body_buf_release(struct fp_body_buf *body)
+{
+    uncharge(body, body->bytes.cap);
+    fp_buf_release(&body->bytes);
+}
