@@ -1,13 +1,12 @@
 /**
  * Two collectors on spools of their own, each with a system that can be made faulty.
  */
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
 import { freePort, runOrThrow, startCollector, temporaryDir, waitFor } from '../behaviour/stack.mjs';
 import { startFaultySystem } from './faulty_system.mjs';
-import { sites } from './uploads.mjs';
+import { ceilings, sites } from './uploads.mjs';
 
 /** @typedef {import('./random.mjs').Random} Random */
 /** @typedef {import('../behaviour/stack.mjs').Collector} Collector */
@@ -17,6 +16,7 @@ import { sites } from './uploads.mjs';
  * @property {string} name
  * @property {string} url
  * @property {boolean} open clients may send to it
+ * @property {number} lives
  * @property {number} inFlight
  * @property {string} spool
  * @property {string | undefined} disk where its small disk is mounted, if it has one
@@ -33,14 +33,12 @@ const diskBytes = 12 * 1024 * 1024;
 const spoolBytes = 8 * 1024 * 1024;
 const segmentBytes = 1024 * 1024;
 const stopMs = 60_000;
-/** @type {string[]} */
-const mounted = [];
-// Before stack.mjs removes the directories. Lazily: a collector may still be there.
-process.prependListener('exit', () => {
-  for (const dir of mounted) spawnSync('umount', ['-l', dir]);
-});
 
-/** A small disk of its own, where we may mount one. @returns {Promise<string | undefined>} */
+/**
+ * A small disk of its own, where we may mount one. It has no name but our open handle: whatever becomes of us, the
+ * kernel takes it away when the last process that uses it has ended.
+ * @returns {Promise<string | undefined>}
+ */
 async function mountDisk() {
   if (process.getuid?.() !== 0) return undefined;
   const dir = temporaryDir('disk');
@@ -49,8 +47,9 @@ async function mountDisk() {
   } catch {
     return undefined;
   }
-  mounted.push(dir);
-  return dir;
+  const handle = fs.openSync(dir, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+  await runOrThrow(['umount', '--lazy', dir]);
+  return `/proc/${process.pid}/fd/${handle}`;
 }
 
 /**
@@ -70,6 +69,7 @@ export async function startPlace({ name, database, onSmallDisk }) {
     database,
     spool: { path: spool, max_bytes: spoolBytes, segment_bytes: segmentBytes },
     flush: { min_window: '100ms', max_window: '1s' },
+    ceilings,
     sites,
   };
   /** @type {Place} */
@@ -77,10 +77,14 @@ export async function startPlace({ name, database, onSmallDisk }) {
     name, spool, disk, system,
     url: `http://${config.listen}`,
     open: true,
+    lives: 1,
     inFlight: 0,
     copy: undefined,
     collector: await startCollector({ config, env: system?.env }),
-    start: async () => { place.collector = await startCollector({ config, env: system?.env }); },
+    start: async () => {
+      place.lives++;
+      place.collector = await startCollector({ config, env: system?.env });
+    },
     cutPower: async (random) => {
       await endCollector(place, 'SIGKILL');
       system?.cutPower(spool, random);

@@ -1,114 +1,151 @@
 /**
  * Compares what SQL says with what the clients were promised, number by number.
  */
-import { frameKey } from '../behaviour/oracle.mjs';
+import { countedIn } from './counted.mjs';
 
-/** @typedef {import('./clients.mjs').Ledger} Ledger */
-/** @typedef {Map<string, number[]>} Numbers */
+/** @typedef {import('./counted.mjs').Counted} Counted */
+/** @typedef {import('./counted.mjs').Tables} Tables */
+/** @typedef {import('./ledger.mjs').Ledger} Ledger */
+/** @typedef {import('./uploads.mjs').Upload} Upload */
+/** @typedef {import('./uploads.mjs').Sums} Sums */
 
-/** @param {Numbers} numbers @param {string} key @param {number[]} more */
-function add(numbers, key, more) {
-  const sum = numbers.get(key);
-  numbers.set(key, sum ? sum.map((value, i) => value + more[i]) : more);
+/** @param {Sums} sums */
+const attributed = (sums) => [sums.profiled_us - sums.unattributed_us, sums.samples - sums.unattributed_samples];
+
+/** @param {Tables} tables @param {string} table @param {string[]} key @param {number[]} more @param {number} times */
+function add(tables, table, key, more, times) {
+  const numbers = (tables[table] ??= new Map());
+  const words = key.join('\t');
+  const sum = numbers.get(words);
+  numbers.set(words, more.map((value, i) => value * times + (sum?.[i] ?? 0)));
 }
 
-/** @param {{ site: string, release: string, route: string }} of */
-const segmentKey = ({ site, release, route }) => `${site} ${release} ${route}`;
-
-/** @param {number} ms */
-const us = (ms) => Math.round(ms * 1000);
+/** Adds what an upload that counts so often brings. @param {Tables} tables @param {Upload} upload @param {number} times */
+function addUpload(tables, upload, times) {
+  const { site, release, route, sums } = upload;
+  const put = (/** @type {string} */ table, /** @type {string[]} */ key, /** @type {number[]} */ numbers) =>
+    add(tables, table, [site, release, route, ...key], numbers, times);
+  for (const [key, { self_us, total_us, samples }] of sums.frames) put('frames', [key], [self_us, total_us, samples]);
+  for (const [marker, { self_us, samples }] of sums.markers) put('markers', [marker], [self_us, samples]);
+  if (sums.samples > sums.unattributed_samples) put('stacks', [], attributed(sums));
+  for (const { kind, name, us } of upload.timings) put('timings', [kind, name], [1, us]);
+  for (const [name, inside] of upload.measures) {
+    put('measures', [name], [inside.samples, inside.profiled_us, inside.unattributed_us]);
+    for (const [key, { self_us, total_us, samples }] of inside.frames) {
+      put('frames in measures', [name, key], [self_us, total_us, samples]);
+    }
+  }
+  for (const [type, { count, self_us }] of upload.types) add(tables, 'events', [site, type], [count, self_us], times);
+}
 
 /**
- * What the acknowledged uploads add up to.
+ * What the counted uploads must have added.
+ * @param {{ upload: Upload, times: number }[]} uploads
+ */
+function expected(uploads) {
+  /** @type {Tables} */
+  const tables = {};
+  /** @type {Set<string>} */
+  const loads = new Set();
+  for (const { upload, times } of uploads) {
+    addUpload(tables, upload, times);
+    const load = `${upload.site} ${upload.load}`;
+    // Uploads of one page load are one load.
+    if (upload.load === undefined) add(tables, 'loads', [upload.site], [1], times);
+    else if (!loads.has(load)) add(tables, 'loads', [upload.site], [1], 1);
+    loads.add(load);
+  }
+  return tables;
+}
+
+/** @param {Tables} wanted @param {Tables} found */
+function* tableDifferences(wanted, found) {
+  for (const table of new Set([...Object.keys(wanted), ...Object.keys(found)])) {
+    for (const [key, numbers] of wanted[table] ?? []) {
+      const have = found[table]?.get(key);
+      if (String(have) !== String(numbers)) yield `${table}: ${key}: promised ${numbers}, in SQL ${have ?? 'not at all'}`;
+    }
+    for (const [key, numbers] of found[table] ?? []) {
+      if (!wanted[table]?.has(key)) yield `${table}: ${key}: not promised, in SQL ${numbers}`;
+    }
+  }
+}
+
+/**
+ * By the key of each upload, how often it is in the log.
  * @param {Ledger} ledger
- * @returns {Record<string, Numbers>}
+ * @param {Counted} counted
  */
-function promised(ledger) {
-  /** @type {Record<string, Numbers>} */
-  const tables = { uploads: new Map(), frames: new Map(), stacks: new Map(), timings: new Map() };
-  for (const upload of ledger.acknowledged.values()) {
-    const segment = segmentKey(upload);
-    const { sums, timings } = upload;
-    add(tables.uploads, `${segment} ${upload.id}`,
-      [1, sums.samples, sums.profiled_us, sums.unattributed_us, timings.length]);
-    for (const [key, frame] of sums.frames) {
-      add(tables.frames, `${segment}\t${key}`, [frame.self_us, frame.total_us, frame.samples]);
+function timesLogged({ uploads }, { log }) {
+  /** @type {Map<string, number>} */
+  const times = new Map();
+  /** @type {string[]} */
+  const lines = [];
+  for (const { keys, numbers } of log) {
+    const key = keys.find((one) => uploads.has(one));
+    if (key === undefined) {
+      lines.push(`uploads: ${keys[0]}: not promised, in SQL ${numbers}`);
+      continue;
     }
-    if (sums.samples > sums.unattributed_samples) {
-      add(tables.stacks, segment, [sums.profiled_us - sums.unattributed_us, sums.samples - sums.unattributed_samples]);
-    }
-    for (const timing of timings) add(tables.timings, `${segment} ${timing.kind} ${timing.name}`, [1, timing.us]);
+    times.set(key, (times.get(key) ?? 0) + 1);
+    const { upload: { sums, timings, site, release, route } } = /** @type {any} */ (uploads.get(key));
+    const wanted = [site, release, route, sums.samples, sums.profiled_us, sums.unattributed_us, timings.length];
+    if (String(numbers) !== String(wanted)) lines.push(`uploads: ${key}: promised ${wanted}, in SQL ${numbers}`);
   }
-  return tables;
+  return { times, lines };
 }
 
-/**
- * The same, as SQL has it.
- * @param {(text: string) => Promise<any[]>} sql
- * @returns {Promise<Record<string, Numbers>>}
- */
-async function counted(sql) {
-  /** @type {Record<string, Numbers>} */
-  const tables = { uploads: new Map(), frames: new Map(), stacks: new Map(), timings: new Map() };
-  for (const row of await sql('select * from fleetprof.upload_log')) {
-    add(tables.uploads, `${segmentKey(row)} ${row.upload_id}`,
-      [1, row.samples, us(row.profiled_ms), us(row.unattributed_ms), row.timings]);
+/** @param {Ledger} ledger @param {Map<string, number>} times */
+function* uploadDifferences({ uploads, forms }, times) {
+  for (const [key, { least, most }] of uploads) {
+    const found = times.get(key) ?? 0;
+    if (found < least || found > most) {
+      yield `uploads: ${key}: promised ${least} to ${most} times, in SQL ${found || 'not at all'}`;
+    }
   }
-  for (const row of await sql(`select site, release, route, function, resource, line, column_number, kind,
-      sum(self_ms) as self_ms, sum(total_ms) as total_ms, sum(samples) as samples
-      from fleetprof.hotspot_hourly group by 1, 2, 3, 4, 5, 6, 7, 8`)) {
-    const key = frameKey({ ...row, function: row.function === '(anonymous)' ? '' : row.function,
-      resource: row.resource ?? '', column: row.column_number });
-    add(tables.frames, `${segmentKey(row)}\t${key}`, [us(row.self_ms), us(row.total_ms), row.samples]);
+  for (const form of forms) {
+    const found = form.map(({ key }) => Math.min(times.get(key) ?? 0, 1));
+    if (new Set(found).size > 1) yield `forms: ${form.map(({ key }) => key)}: in SQL ${found}`;
   }
-  for (const row of await sql(`select site, release, route, sum(self_us) as self_us, sum(samples) as samples
-      from fleetprof_data.stack_fact join fleetprof_data.segment using (segment_id) group by 1, 2, 3`)) {
-    add(tables.stacks, segmentKey(row), [row.self_us, row.samples]);
-  }
-  for (const row of await sql(`select site, release, route, kind, name, sum(count) as count, sum(sum_ms) as sum_ms
-      from fleetprof.timing_hourly group by 1, 2, 3, 4, 5`)) {
-    add(tables.timings, `${segmentKey(row)} ${row.kind} ${row.name}`, [row.count, us(row.sum_ms)]);
-  }
-  return tables;
 }
 
-/**
- * Rows whose hour is not what docs/schema.md promises: the hour of receipt by the collector's clock, or,
- * where that clock is beyond belief, the database's.
- */
-const wrongHours = `
-  select upload_id, received, bucket from fleetprof.upload_log
-  where bucket > now() + interval '1 hour'
-     or bucket < now() - interval '90 days'
-     or bucket <> date_trunc('hour', received, 'UTC')
-        and received between now() - interval '89 days' and now() + interval '50 minutes'`;
+/** What is kept as a whole. @param {Ledger} ledger @param {Counted} counted @param {Map<string, number>} times */
+function* keptDifferences({ uploads }, { sessions }, times) {
+  /** @type {Map<string, number>} */
+  const kept = new Map();
+  for (const { keys, numbers } of sessions) {
+    const key = keys.find((one) => uploads.has(one)) ?? keys[0];
+    kept.set(key, (kept.get(key) ?? 0) + 1);
+    const { timelines, events, self_us } = uploads.get(key)?.upload.listed ?? {};
+    const wanted = [timelines, events, events, self_us];
+    if (String(numbers) !== String(wanted)) yield `sessions: ${key}: promised ${wanted}, in SQL ${numbers}`;
+  }
+  for (const [key, { upload }] of uploads) {
+    const have = kept.get(key) ?? 0;
+    const counted = times.get(key) ?? 0;
+    const least = upload.kept === 'always' ? counted : 0;
+    const most = upload.kept === 'never' ? 0 : counted;
+    if (have < least || have > most) yield `sessions: ${key}: counted ${counted} times, kept ${have} times`;
+  }
+}
 
 /**
  * Every difference in words; none when each acknowledged upload is counted exactly once and nothing else is.
  * @param {Ledger} ledger
- * @param {(text: string) => Promise<any[]>} sql
+ * @param {import('./counted.mjs').Sql} sql
  * @returns {Promise<string[]>}
  */
 export async function differences(ledger, sql) {
-  const wanted = promised(ledger);
-  const found = await counted(sql);
-  const lines = [...ledger.surprises];
-  for (const table of Object.keys(wanted)) {
-    for (const [key, numbers] of wanted[table]) {
-      const have = found[table].get(key);
-      if (String(have) !== String(numbers)) {
-        lines.push(`${table}: ${key}: promised ${numbers}, in SQL ${have ?? 'not at all'}`);
-      }
-    }
-    for (const [key, numbers] of found[table]) {
-      if (!wanted[table].has(key)) lines.push(`${table}: ${key}: not promised, in SQL ${numbers}`);
-    }
+  const counted = await countedIn(sql);
+  const { times, lines } = timesLogged(ledger, counted);
+  const uploads = [...times].map(([key, count]) => (
+    { upload: /** @type {any} */ (ledger.uploads.get(key)).upload, times: count }));
+  lines.push(...ledger.surprises, ...uploadDifferences(ledger, times), ...keptDifferences(ledger, counted, times),
+    ...tableDifferences(expected(uploads), counted.tables));
+  if (counted.ids !== counted.log.length) {
+    lines.push(`${counted.ids} ids are known as counted, ${counted.log.length} uploads are in the log`);
   }
-  const ids = new Set((await sql('select upload_id from fleetprof_data.upload_id')).map((row) => row.upload_id));
-  if (ids.size !== ledger.acknowledged.size) {
-    lines.push(`${ids.size} ids are known as counted, ${ledger.acknowledged.size} were promised`);
-  }
-  for (const row of await sql(wrongHours)) {
+  for (const row of counted.wrongHours) {
     lines.push(`hours: ${row.upload_id}: received ${row.received}, counted in ${row.bucket}`);
   }
   return lines;

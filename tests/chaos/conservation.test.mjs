@@ -13,6 +13,7 @@ import { startClients } from './clients.mjs';
 import { startPlace, untilFlushed } from './collectors.mjs';
 import { differences } from './conservation.mjs';
 import { lanes, runFaults } from './faults.mjs';
+import { emptyLedger, inWords } from './ledger.mjs';
 import { seededRandom } from './random.mjs';
 
 const long = process.env.FLEETPROF_LONG === '1';
@@ -21,9 +22,6 @@ const seeds = process.env.FLEETPROF_CHAOS_SEED ? [Number(process.env.FLEETPROF_C
   : long ? [1, 2, 3] : [Date.now() % 1_000_000];
 const healMs = 120_000;
 const shownDifferences = 20;
-
-/** @param {Map<string, number>} counts */
-const inWords = (counts) => [...counts].map(([kind, count]) => `${count} × ${kind}`).join(', ');
 
 /** @param {string[]} lines @param {string} seed */
 const report = (lines, seed) =>
@@ -40,34 +38,32 @@ for (const seed of seeds) {
       await startPlace({ name: 'first collector', database, onSmallDisk: true }),
       await startPlace({ name: 'second collector', database, onSmallDisk: false }),
     ];
-    const clients = startClients({ doors: places, clients: 12, pauseMs: 150, random });
-    const { ledger } = clients;
+    const ledger = emptyLedger();
+    const end = startClients({ doors: places, clients: 12, pauseMs: 150, random, ledger });
 
-    const between = async () => {
-      const { replies } = ledger;
-      await waitFor(() => ledger.replies > replies + 80, { timeoutMs: healMs, what: '204s after a fault' });
+    /** @param {number} more @param {string} when */
+    const replies = async (more, when) => {
+      const { replies: before } = ledger;
+      await waitFor(() => ledger.replies > before + more, { timeoutMs: healMs, what: `204s ${when}` });
     };
-    const done = await runFaults(lanes(places, postgres), faultCount, random, between);
+    const done = await runFaults(lanes(places, postgres), faultCount, random, () => replies(80, 'after a fault'));
 
     for (const place of places) place.system?.heal();
-    await clients.finish();
+    await end();
     for (const place of places) {
-      const fresh = startClients({ doors: [place], clients: 1, pauseMs: 1, random });
-      await waitFor(() => fresh.ledger.acknowledged.size > 0, { what: `204 of ${place.name} after all faults` });
-      await fresh.finish();
-      for (const upload of fresh.ledger.acknowledged.values()) ledger.acknowledged.set(upload.id, upload);
+      const endFresh = startClients({ doors: [place], clients: 1, pauseMs: 1, random, ledger });
+      await replies(1, `of ${place.name} after all faults`);
+      await endFresh();
     }
     for (const place of places) await untilFlushed(place, healMs);
-    t.diagnostic(`${name}: ${inWords(done)}`);
-    t.diagnostic(`${ledger.acknowledged.size} uploads acknowledged, ${ledger.replies} times 204, `
-      + `${ledger.retries} retries, ${ledger.deferred} times 503, `
-      + `${ledger.unanswered} unanswered, ${ledger.refused} refused`);
+    for (const place of places) await place.stop();
+    t.diagnostic(`${name}: ${[...done].map(([kind, count]) => `${count} × ${kind}`).join(', ')}`);
+    t.diagnostic(inWords(ledger));
 
     const lines = await differences(ledger, postgres.sql);
     for (const place of places) {
       const refused = fs.readdirSync(place.spool).filter((file) => file.startsWith('refused-'));
       lines.push(...refused.map((file) => `${place.name}: ${file} was set aside`));
-      await place.stop();
     }
     await postgres.stop();
     assert.equal(lines.length, 0, report(lines, name));

@@ -61,7 +61,7 @@ const ofSystem = {
     systemOf(place).set({ shortWrites: 1 + random.below(8) });
     await aWhile(random);
   },
-  'failing fdatasync': async (place, random) => {
+  'failing sync': async (place, random) => {
     systemOf(place).set({ error: random.pick([errors.EIO, errors.ENOSPC]), failingSyncs: 1 + random.below(3) });
     await aWhile(random);
   },

@@ -114,14 +114,37 @@ ssize_t pwritev(int file, const struct iovec *parts, int count, off_t offset)
 ssize_t pwritev64(int file, const struct iovec *parts, int count, off64_t offset)
     __attribute__((alias("pwritev")));
 
-int fdatasync(int file)
+/* A new file's room. */
+int posix_fallocate(int file, off_t offset, off_t len)
+{
+    if (take(&control->failing_writes))
+        return (int)control->error;
+    return syscall(SYS_fallocate, file, 0, offset, len) == 0 ? 0 : errno;
+}
+
+int posix_fallocate64(int file, off64_t offset, off64_t len)
+    __attribute__((alias("posix_fallocate")));
+
+static bool sync_fails(void)
 {
     if (control->sync_delay_us > 0)
         usleep((useconds_t)control->sync_delay_us);
-    if (take(&control->failing_syncs)) {
-        errno = (int)control->error;
+    if (!take(&control->failing_syncs))
+        return false;
+    errno = (int)control->error;
+    return true;
+}
+
+/* A directory: names. */
+int fsync(int file)
+{
+    return sync_fails() ? -1 : (int)syscall(SYS_fsync, file);
+}
+
+int fdatasync(int file)
+{
+    if (sync_fails())
         return -1;
-    }
     int result = (int)syscall(SYS_fdatasync, file);
     int undo = result == 0 ? open_undo(file, O_WRONLY | O_TRUNC) : -1;
     if (undo >= 0)

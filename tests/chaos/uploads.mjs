@@ -5,25 +5,42 @@ import fs from 'node:fs';
 import path from 'node:path';
 import zlib from 'node:zlib';
 
-import { sumsOf } from '../behaviour/oracle.mjs';
+import { sumsOf, toMicroseconds } from '../behaviour/oracle.mjs';
 import { repository } from '../behaviour/stack.mjs';
+import { eventSums, eventTypes, operaScope, speedTracer } from './sessions.mjs';
 
 /** @typedef {import('./random.mjs').Random} Random */
+/**
+ * @typedef {{ samples: number, profiled_us: number, unattributed_us: number, unattributed_samples: number,
+ *             frames: Map<string, { self_us: number, total_us: number, samples: number }>,
+ *             markers: Map<string, { samples: number, self_us: number }> }} Sums frames by frameKey
+ */
 /** @typedef {{ name: string, kind: 'mark' | 'measure', us: number }} Timing */
 /**
  * @typedef {object} Upload
- * @property {string} id
+ * @property {string} key what its row in SQL is known by: its id, its session and part, or a page of its own
+ * @property {boolean} named sent again it is the same upload; without a name it counts each time
  * @property {string} site
  * @property {string} release
  * @property {string} route
+ * @property {string | undefined} load the page load it is a part of
  * @property {Buffer} body
  * @property {boolean} valid false: the collector must answer 4xx and keep nothing of it
- * @property {import('../behaviour/oracle.mjs').Sums} sums
+ * @property {Sums} sums
  * @property {Timing[]} timings
+ * @property {Map<string, Sums>} measures what ran inside each measure, by name
+ * @property {Map<string, { count: number, self_us: number }>} types of its events
+ * @property {'always' | 'never' | 'by chance'} kept as a whole
+ * @property {import('./sessions.mjs').Listed} listed what is kept of its events
  */
+/** Where an upload comes from. @typedef {{ site: string, load?: string, session?: string, part?: number }} Origin */
 
 const routes = ['/product/:id', '/cart'];
-export const sites = ['shop', 'news', 'maps'].map((name) => ({ name, key: `pk_${name}`, routes }));
+/** Names are never too many here: each upload without a name has a page of its own. */
+export const ceilings = { routes: 1_000_000, segments: 1_000_000 };
+const keptShares = { shop: '0%', news: '100%', maps: '30%' };
+export const sites = Object.entries(keptShares).map(
+  ([name, share]) => ({ name, key: `pk_${name}`, routes, sample_keep: share }));
 const pages = [['/product/17', '/product/:id'], ['/product/x', '/product/:id'], ['/cart', '/cart']];
 const releases = ['1.0', '1.1', '2.0-beta'];
 const markers = ['script', 'gc', 'layout', 'paint', 'unheard-of'];
@@ -60,44 +77,121 @@ function syntheticTrace(random) {
   return { resources, frames, stacks, samples };
 }
 
-/** @param {Random} random @returns {{ marks: object[], measures: object[], timings: Timing[] }} */
+/** @param {Random} random */
 function syntheticTimings(random) {
-  const draw = (/** @type {number} */ most) =>
-    Array.from({ length: random.below(most + 1) }, () => random.below(50_000) / 10);
-  const us = (/** @type {number} */ ms) => Math.floor(ms * 1000 + 0.5);
-  const starts = draw(3).map((ms) => ({ name: `mark${random.below(4)}`, ms }));
-  const spans = draw(2).map((ms) => ({ name: `measure${random.below(4)}`, ms }));
+  const ms = (/** @type {number} */ limit) => random.below(limit * 10) / 10;
+  const draw = (/** @type {number} */ most) => Array.from({ length: random.below(most + 1) });
+  const marks = draw(3).map(() => (
+    { name: `mark${random.below(4)}`, entryType: 'mark', startTime: ms(5000), duration: 0 }));
+  const measures = draw(4).map(() => (
+    { name: `measure${random.below(4)}`, entryType: 'measure', startTime: ms(1500),
+      duration: random.chance(0.1) ? -ms(100) : ms(800) }));
+  return { marks, measures };
+}
+
+/** @param {ReturnType<typeof syntheticTimings>} entries @returns {Timing[]} */
+const timingsOf = ({ marks, measures }) => [
+  ...marks.map(({ name, startTime }) => ({ name, kind: /** @type {const} */ ('mark'), us: toMicroseconds(startTime) })),
+  ...measures.map(({ name, duration }) => ({ name, kind: /** @type {const} */ ('measure'), us: toMicroseconds(duration) })),
+];
+
+/**
+ * What ran inside each measure; of several windows of one name a sample counts once.
+ * @param {ReturnType<typeof syntheticTimings>['measures']} measures
+ * @param {any} trace
+ * @param {number | undefined} sampleInterval
+ */
+function insideOf(measures, trace, sampleInterval) {
+  /** @type {Map<string, Sums>} */
+  const inside = new Map();
+  for (const name of new Set(measures.map((measure) => measure.name))) {
+    const windows = measures.filter((measure) => measure.name === name).map(({ startTime, duration }) => {
+      const start = toMicroseconds(startTime);
+      return { start, end: start + toMicroseconds(duration) };
+    });
+    const sums = sumsOf(trace, sampleInterval, (time) => windows.some(({ start, end }) => time >= start && time < end));
+    if (sums.samples > 0) inside.set(name, sums);
+  }
+  return inside;
+}
+
+/**
+ * Draws a name and a page. An upload without a name is known by its page.
+ * @param {Random} random
+ * @param {Origin} origin
+ * @param {boolean} hasId
+ */
+function drawHead(random, { site, load, session, part }, hasId) {
+  const named = hasId || session !== undefined;
+  const once = `/once/${random.uuid()}`;
+  const [page, route] = named ? random.pick(pages) : [once, once];
+  const id = hasId ? random.uuid() : undefined;
   return {
-    marks: starts.map(({ name, ms }) => ({ name, entryType: 'mark', startTime: ms, duration: 0 })),
-    measures: spans.map(({ name, ms }) => ({ name, entryType: 'measure', startTime: 1, duration: ms })),
-    timings: [
-      ...starts.map(({ name, ms }) => ({ name, kind: /** @type {const} */ ('mark'), us: us(ms) })),
-      ...spans.map(({ name, ms }) => ({ name, kind: /** @type {const} */ ('measure'), us: us(ms) })),
-    ],
+    id,
+    url: `https://${site}.example${page}`,
+    keptUrl: `https://${site}.example${route}`,
+    known: { key: id ?? (named ? `${session} ${part}` : `${site} ${once}`), named, site, route, load: session ?? load },
+  };
+}
+
+/** @param {Random} random @param {string} text */
+const packed = (random, text) => (random.chance(0.3) ? zlib.gzipSync(text) : Buffer.from(text));
+
+/** @param {Random} random @param {Origin} origin @returns {Upload} */
+function makeTrace(random, origin) {
+  const trace = random.chance(0.1) ? random.pick(realTraces) : syntheticTrace(random);
+  const sampleInterval = random.chance(0.5) ? 10 : undefined;
+  const entries = syntheticTimings(random);
+  const valid = !random.chance(0.03);
+  const { id, url, known } = drawHead(random, origin, origin.session === undefined && !random.chance(0.05));
+  const release = random.pick(releases);
+  const share = keptShares[/** @type {keyof keptShares} */ (origin.site)];
+  return {
+    ...known, release, valid,
+    body: packed(random, JSON.stringify(
+      { version: valid ? 1 : 77, id, load: origin.load, release, sampleInterval, trace, ...entries, page: { url } })),
+    sums: sumsOf(trace, sampleInterval),
+    timings: timingsOf(entries),
+    measures: insideOf(entries.measures, trace, sampleInterval),
+    kept: share === '0%' ? 'never' : share === '100%' ? 'always' : 'by chance',
+    types: new Map(),
+    listed: { timelines: 0, events: 0, self_us: 0 },
+  };
+}
+
+/** @param {Random} random @param {Origin} origin @returns {Upload} */
+function makeOperaScope(random, origin) {
+  const { id, url, known } = drawHead(random, origin, origin.session === undefined && !random.chance(0.1));
+  const release = random.pick(releases);
+  const { session, events, listed } = operaScope(random);
+  return {
+    ...known, release, valid: true, listed, kept: 'always', timings: [], measures: new Map(),
+    body: packed(random, JSON.stringify({ id, load: origin.load, release, page: { url }, 'opera-scope': session })),
+    sums: eventSums(events),
+    types: eventTypes(events),
+  };
+}
+
+/** Dumps of Speed Tracer have neither id nor release. @param {Random} random @param {Origin} origin @returns {Upload} */
+function makeSpeedTracer(random, origin) {
+  const { known, ...page } = drawHead(random, origin, false);
+  const { text, events, listed, load_us } = speedTracer(random, page);
+  return {
+    ...known, load: origin.session, release: '', valid: true, listed, kept: 'always', measures: new Map(),
+    body: packed(random, text),
+    timings: [{ name: 'load', kind: 'mark', us: load_us }],
+    sums: eventSums(events),
+    types: eventTypes(events),
   };
 }
 
 /**
  * @param {Random} random
- * @returns {Upload}
+ * @param {Origin} origin
  */
-export function makeUpload(random) {
-  const trace = random.chance(0.1) ? random.pick(realTraces) : syntheticTrace(random);
-  const sampleInterval = random.chance(0.5) ? 10 : undefined;
-  const { marks, measures, timings } = syntheticTimings(random);
-  const site = random.pick(sites).name;
-  const [page, route] = random.pick(pages);
-  const release = random.pick(releases);
-  const valid = !random.chance(0.03);
-  const id = random.uuid();
-  const envelope = {
-    version: valid ? 1 : 77, id, release, sampleInterval, trace, marks, measures,
-    page: { url: `https://${site}.example${page}` },
-  };
-  const text = JSON.stringify(envelope);
-  return {
-    id, site, release, route, valid, timings,
-    body: random.chance(0.3) ? zlib.gzipSync(text) : Buffer.from(text),
-    sums: sumsOf(trace, sampleInterval),
-  };
+export function makeUpload(random, origin) {
+  const format = random.share();
+  const [older, oldest] = origin.session === undefined ? [0.1, 0.05] : [0.5, 0.4];
+  if (format < older) return (format < oldest ? makeSpeedTracer : makeOperaScope)(random, origin);
+  return makeTrace(random, origin);
 }

@@ -1,0 +1,119 @@
+/**
+ * Reads what was counted out of SQL.
+ */
+import { frameKey } from '../behaviour/oracle.mjs';
+
+/** @typedef {(text: string) => Promise<any[]>} Sql */
+/** @typedef {Record<string, Map<string, number[]>>} Tables by table and key in words */
+/** @typedef {{ keys: string[], numbers: any[] }} Row keys: what the upload may be known by in the ledger */
+/**
+ * @typedef {object} Counted
+ * @property {Row[]} log a row for each upload: site, release, route, samples, profiled and unattributed time, timings
+ * @property {Row[]} sessions a row for each one: timelines, events in these, events, their own time
+ * @property {Tables} tables
+ * @property {number} ids that are known as counted
+ * @property {any[]} wrongHours
+ */
+
+const frame = 'function, resource, line, column_number, kind::text';
+const frameKeyOf = (/** @type {any[]} */ [name, resource, line, column, kind]) =>
+  frameKey({ function: name === '(anonymous)' ? '' : name, resource: resource ?? '', line, column, kind });
+const inWords = (/** @type {any[]} */ key) => key.join('\t');
+const segment = 'join fleetprof_data.segment using (segment_id)';
+const us = (/** @type {string} */ ms) => `round(${ms} * 1000)`;
+
+/**
+ * Which columns tell a table's rows apart, beside site, release and route, and which are added up.
+ * @type {Record<string, { from: string, key?: string, words?: (key: any[]) => string, numbers: string }>}
+ */
+const perSegment = {
+  frames: {
+    from: 'fleetprof.hotspot_hourly', key: frame, words: frameKeyOf,
+    numbers: `${us('sum(self_ms)')}, ${us('sum(total_ms)')}, sum(samples)`,
+  },
+  markers: {
+    from: `fleetprof_data.marker_fact ${segment}`, key: 'marker::text', numbers: 'sum(self_us), sum(samples)',
+  },
+  stacks: { from: `fleetprof_data.stack_fact ${segment}`, numbers: 'sum(self_us), sum(samples)' },
+  timings: { from: 'fleetprof.timing_hourly', key: 'kind, name', numbers: `sum(count), ${us('sum(sum_ms)')}` },
+  measures: {
+    from: `fleetprof_data.measure_fact join fleetprof_data.timing using (timing_id) ${segment}`, key: 'name',
+    numbers: 'sum(samples), sum(profiled_us), sum(unattributed_us)',
+  },
+  'frames in measures': {
+    from: `fleetprof_data.measure_frame_fact join fleetprof_data.timing using (timing_id)
+      join (select frame_id, ${frame} as kind from fleetprof_data.named_frame) as named using (frame_id) ${segment}`,
+    key: 'name, function, resource, line, column_number, named.kind',
+    words: ([name, ...key]) => `${name}\t${frameKeyOf(key)}`,
+    numbers: 'sum(self_us), sum(total_us), sum(samples)',
+  },
+};
+
+/**
+ * @param {Sql} sql
+ * @param {string} from
+ * @param {string} key
+ * @param {string} numbers
+ * @param {(key: any[]) => string} words
+ */
+async function readTable(sql, from, key, numbers, words) {
+  const rows = await sql(`select json_build_array(${key}) as key, json_build_array(${numbers}) as numbers
+    from ${from} group by ${key}`);
+  return new Map(rows.map((row) => [words(row.key), row.numbers]));
+}
+
+/** What page loads are and the events of sessions, by site: as the functions for users have it. @param {Sql} sql */
+async function readSites(sql) {
+  const sites = `(select distinct site from fleetprof_data.segment) as sites`;
+  return {
+    loads: await readTable(sql, `fleetprof_data.segment_fact ${segment}`, 'site', 'sum(loads)', inWords),
+    events: await readTable(sql, `${sites}, fleetprof.event_breakdown(sites.site,
+      since => now() - interval '100 days', until => now() + interval '2 hours')`,
+    'site, event_type', `sum(count), ${us('sum(self_ms)')}`, inWords),
+  };
+}
+
+/** An upload is known by its id, its session and part, or its page. */
+const keys = `json_build_array(upload_id, concat_ws(' ', load_id, part), concat_ws(' ', site, route)) as keys`;
+const times = `${us('profiled_ms')}, ${us('unattributed_ms')}`;
+
+const readSessions = `
+  select ${keys}, json_build_array(timelines, listed, coalesce(events, 0), coalesce(self_us, 0)) as numbers
+  from (
+    select session_id, upload_id, load_id, part, segment_id, coalesce(timelines, 0) as timelines, coalesce(listed, 0) as listed
+    from fleetprof_data.session
+    left join (select session_id, count(*) as timelines, sum(events) as listed
+      from fleetprof_data.timeline group by session_id) as timeline using (session_id)
+  ) as session
+  left join (select session_id, count(*) as events, sum(self_us) as self_us
+    from fleetprof_data.event group by session_id) as event using (session_id)
+  ${segment}`;
+
+/**
+ * Rows whose hour is not what docs/schema.md promises: the hour of receipt by the collector's clock, or,
+ * where that clock is beyond belief, the database's.
+ */
+const wrongHours = `
+  select upload_id, received, bucket from fleetprof.upload_log
+  where bucket > now() + interval '1 hour'
+     or bucket < now() - interval '90 days'
+     or bucket <> date_trunc('hour', received, 'UTC')
+        and received between now() - interval '89 days' and now() + interval '50 minutes'`;
+
+/** @param {Sql} sql @returns {Promise<Counted>} */
+export async function countedIn(sql) {
+  /** @type {Tables} */
+  const tables = await readSites(sql);
+  for (const [name, { from, key = '', words = inWords, numbers }] of Object.entries(perSegment)) {
+    tables[name] = await readTable(sql, from, `site, release, route${key && `, ${key}`}`, numbers,
+      ([site, release, route, ...rest]) => inWords([site, release, route, ...(rest.length > 0 ? [words(rest)] : [])]));
+  }
+  return {
+    log: await sql(`select ${keys},
+      json_build_array(site, release, route, samples, ${times}, timings) as numbers from fleetprof.upload_log`),
+    sessions: await sql(readSessions),
+    tables,
+    ids: (await sql('select from fleetprof_data.upload_id')).length,
+    wrongHours: await sql(wrongHours),
+  };
+}

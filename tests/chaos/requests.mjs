@@ -1,0 +1,69 @@
+/**
+ * Requests: an upload by itself, several in a form, a part of a long session.
+ */
+import { makeUpload, sites } from './uploads.mjs';
+
+/** @typedef {import('./random.mjs').Random} Random */
+/** @typedef {import('./uploads.mjs').Upload} Upload */
+/**
+ * @typedef {object} Request
+ * @property {string} path of the collector's
+ * @property {Record<string, string>} headers
+ * @property {Buffer} body
+ * @property {Upload[]} uploads counted all together or not at all
+ * @property {Upload[]} fresh those that were in no earlier request
+ * @property {boolean} valid
+ * @property {() => boolean} [isForgotten] of a part: whether its session may be unknown by now
+ */
+
+const repeatedMax = 4;
+
+/** @param {string} site */
+const pathOf = (site) => `/v1/ingest/pk_${site}`;
+
+/** @param {Upload} upload @param {string} [path] @returns {Request} */
+const single = (upload, path = pathOf(upload.site)) =>
+  ({ path, headers: {}, body: upload.body, uploads: [upload], fresh: [upload], valid: upload.valid });
+
+/** @param {Random} random @param {Upload[]} fresh @param {Upload[]} repeated @returns {Request} */
+function form(random, fresh, repeated) {
+  const uploads = [...fresh, ...repeated];
+  const boundary = random.uuid();
+  const parts = uploads.map(({ body }) => [
+    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="upload"\r\n\r\n`), body, Buffer.from('\r\n')]);
+  return {
+    path: pathOf(uploads[0].site),
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    body: Buffer.concat([...parts.flat(), Buffer.from(`--${boundary}--\r\n`)]),
+    uploads,
+    fresh,
+    valid: uploads.every(({ valid }) => valid),
+  };
+}
+
+/**
+ * What a page sends, by itself or as a form; a form may hold once more what the page sent before.
+ * @param {Random} random
+ * @param {Request} [last] of the same page
+ * @returns {Request}
+ */
+export function makeRequest(random, last) {
+  const site = last?.uploads[0].site ?? random.pick(sites).name;
+  const load = last?.uploads[0].load ?? (random.chance(0.5) ? random.uuid() : undefined);
+  const upload = () => makeUpload(random, { site, load });
+  if (random.chance(0.85)) return single(upload());
+  const isRepeated = last?.valid && last.uploads.length <= repeatedMax && random.chance(0.3);
+  return form(random, Array.from({ length: 1 + random.below(4) }, upload), isRepeated ? last.uploads : []);
+}
+
+/** @param {string} site @param {string} session @param {string} [what] */
+export const sessionPath = (site, session, what = '') => `${pathOf(site)}/sessions${session && `/${session}`}${what}`;
+
+/**
+ * @param {Random} random
+ * @param {string} site
+ * @param {string} session
+ * @param {number} part
+ */
+export const makePart = (random, site, session, part) =>
+  single(makeUpload(random, { site, session, part }), sessionPath(site, session, `?part=${part}`));
