@@ -77,7 +77,9 @@ static void add_segment(struct fp_table *table, const struct fp_survey_segment *
     fp_table_add(table, name);
     if (segment->verdict != FP_SEGMENT_VALID) {
         bool is_other = segment->verdict == FP_SEGMENT_UNKNOWN_VERSION;
-        fp_table_add(table, is_other ? "other version" : "no header");
+        fp_table_add(table, segment->is_closed ? "cannot be opened"
+                            : is_other         ? "other version"
+                                               : "no header");
         add_nothing(table, 9);
     } else {
         fp_table_add(table, "segment");

@@ -86,6 +86,7 @@ static void read_header(const struct fp_survey *survey, struct fp_survey_segment
     segment->verdict = FP_SEGMENT_FOREIGN;
     segment->file_bytes = file_len(survey, name);
     int file = ops->open(ops->context, survey->dir, name, O_RDONLY);
+    segment->is_closed = file < 0 && errno != ENOENT;
     if (file < 0)
         return;
     segment->verdict = fp_segment_read_header(ops, file, &segment->header);
@@ -122,6 +123,12 @@ bool fp_survey_open(const char *path, struct fp_survey *survey)
     }
     /* Before the headers: a position that is a little late only makes more records wait. */
     survey->state_found = fp_state_look(ops, survey->dir, &survey->state);
+    if (survey->segment_count == 0 && survey->aside_count == 0 &&
+        survey->state_found == FP_STATE_ABSENT) {
+        fp_message_error("%s is not the directory of a spool: none of its files belongs to one",
+                         path);
+        return false;
+    }
     if (survey->segment_count > 0)
         qsort(survey->segments, survey->segment_count, sizeof(*survey->segments), by_number);
     if (survey->aside_count > 0)

@@ -10,10 +10,11 @@
 
 #include <argp.h>
 
-/* A segment's file. All but the first four are known once it was scanned. */
+/* A segment's file. All but the first five are known once it was scanned. */
 struct fp_survey_segment {
     uint64_t number;
     uint64_t file_bytes;
+    bool is_closed; /* the file cannot be opened: mostly another user's */
     enum fp_segment_verdict verdict;
     struct fp_segment_header header; /* of a valid one */
     uint64_t records;
@@ -45,8 +46,8 @@ struct fp_survey {
     bool out_of_memory;
 };
 
-/* Lists a directory and reads headers and state. False after having said why not; to be released in
- * any case. */
+/* Lists a directory and reads headers and state. False after having said why not: there is none, or
+ * it holds no file of a spool; to be released in any case. */
 bool fp_survey_open(const char *path, struct fp_survey *survey) FP_MUST_CHECK;
 void fp_survey_release(struct fp_survey *survey);
 

@@ -60,7 +60,8 @@ static int real_list(void *context, int dir, fp_file_name_fn *each, void *each_c
 static int real_open(void *context, int dir, const char *name, int flags)
 {
     (void)context;
-    return openat(dir, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+    /* Nobody may ever write into what turns out to be a pipe: it is not waited for. */
+    return openat(dir, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 }
 
 static int real_close(void *context, int file)

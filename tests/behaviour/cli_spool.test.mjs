@@ -10,7 +10,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 
 import { envelope, send } from './collector_client.mjs';
-import { binDir, repository, run, startCollector, temporaryDir } from './stack.mjs';
+import { binDir, repository, run, runOrThrow, startCollector, temporaryDir } from './stack.mjs';
 
 const [first, second] = ['0000000000000001.seg', '0000000000000002.seg'];
 const headerLength = 8192;
@@ -196,9 +196,37 @@ test('beside a collector that takes uploads nothing is called damaged, and none 
   assert.equal(sum('waiting'), acknowledged);
 });
 
+test('what is no file, or another user\'s, is told and waited for by nobody', async () => {
+  const directory = copySpool();
+  const [pipe, folder] = ['00000000000000aa.seg', '00000000000000ab.seg'];
+  await runOrThrow(['mkfifo', path.join(directory, pipe)]);
+  fs.mkdirSync(path.join(directory, folder));
+  const { code, stdout } = await spool('verify', '--json', directory);
+  assert.equal(code, 1);
+  assert.deepEqual(JSON.parse(stdout).map((/** @type {any} */ { file, what }) => [file, what]),
+    [[pipe, 'no valid header'], [folder, 'no valid header']]);
+
+  const closed = copySpool();
+  for (const name of [first, 'state']) fs.chmodSync(path.join(closed, name), 0);
+  for (const name of [path.dirname(closed), closed]) fs.chmodSync(name, 0o755);
+  fs.chmodSync(path.join(closed, second), 0o644);
+  const others = (/** @type {string} */ command) =>
+    run([path.join(binDir, 'fleetprof'), 'spool', command, '--json', closed], { user: 'postgres' });
+  const inspected = JSON.parse((await others('inspect')).stdout);
+  assert.deepEqual(inspected.map((/** @type {any} */ { file, kind }) => [file, kind]),
+    [['state', 'unusable'], [first, 'cannot be opened'], [second, 'segment']]);
+  const verified = await others('verify');
+  assert.equal(verified.code, 1);
+  assert.match(JSON.parse(verified.stdout)[0].what, /Permission denied/);
+});
+
 test('wrong use is said', async () => {
+  const wrong = temporaryDir('wrong');
+  fs.writeFileSync(path.join(wrong, 'notes.txt'), 'no spool');
   for (const [args, what] of /** @type {[string[], RegExp][]} */ ([
     [['verify', '/nowhere/at/all'], /could not read the directory/],
+    [['verify', wrong], /is not the directory of a spool/],
+    [['inspect', '--json', wrong], /is not the directory of a spool/],
     [['inspect', '/tmp', '/tmp'], /one directory at a time/],
     [['inspect', '-c', '/nowhere/at/all.yaml'], /could not read the configuration/],
     [[], /Usage: fleetprof spool COMMAND/],

@@ -220,6 +220,11 @@ static void starts_with_foreign_files_among_its_own(void **state)
     }
     snprintf(path, sizeof(path), "%s/%s", fixture->path, "0000000000000100.seg");
     assert_int_equal(mkdir(path, 0700), 0);
+    static const char *const pipes[] = {"0000000000000101.seg", "refused-0000000000000001"};
+    for (size_t i = 0; i < sizeof(pipes) / sizeof(pipes[0]); i++) {
+        snprintf(path, sizeof(path), "%s/%s", fixture->path, pipes[i]);
+        assert_int_equal(mkfifo(path, 0600), 0);
+    }
     open_spool(fixture);
     expect_range(fixture->spool, 0, 1, 5);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
