@@ -7,8 +7,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { seededRandom } from '../chaos/random.mjs';
 import { frameKey, sumsOf, toMicroseconds } from './oracle.mjs';
-import { binDir, repository, run, startStack, waitFor } from './stack.mjs';
+import { binDir, repository, run, startCollector, startStack, waitFor } from './stack.mjs';
 
 /** @param {string} name */
 const read = (name) => JSON.parse(fs.readFileSync(path.join(repository, 'tests/data', name), 'utf8'));
@@ -28,9 +29,9 @@ before(async () => {
 });
 after(() => stack?.stop());
 
-/** @param {Record<string, unknown>} envelope */
-async function upload(envelope) {
-  const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_demo`, { method: 'POST', body: JSON.stringify(envelope) });
+/** @param {Record<string, unknown>} envelope @param {import('./stack.mjs').Collector} [collector] */
+async function upload(envelope, collector = stack.collector) {
+  const reply = await fetch(`${collector.url}/v1/ingest/pk_demo`, { method: 'POST', body: JSON.stringify(envelope) });
   assert.equal(reply.status, 204, await reply.text());
   await waitFor(async () => (await stack.sql(
     `select 1 from fleetprof.upload_log where release = '${envelope.release}'`)).length > 0, { what: 'upload in SQL' });
@@ -45,23 +46,79 @@ function insideOf(name, list) {
   return (/** @type {number} */ time) => windows.some(({ start, end }) => time >= start && time < end);
 }
 
-/** @param {string} release @param {string} name @param {import('./oracle.mjs').Sums} expected */
+/** What a name owns in SQL, beside what it must own: frames, shares, and that all adds up. Gives back how many frames.
+ * @param {string} release @param {string} name @param {import('./oracle.mjs').Sums} expected */
 async function assertMeasured(release, name, expected) {
   const rows = await stack.sql(
     `select * from fleetprof.measure_hotspots('${name}', 'demo', release => '${release}', top => null)`);
+  return assertRows(rows, `${release}: ${name}`, expected);
+}
+
+/** @param {any[]} rows of measure_hotspots @param {string} what @param {import('./oracle.mjs').Sums} expected */
+function assertRows(rows, what, expected) {
   const us = (/** @type {number} */ ms) => Math.round(ms * 1000);
   const actual = rows.map((row) => [
     frameKey({ ...row, function: row.function === '(anonymous)' ? '' : row.function, column: row.column_number,
       resource: row.resource ?? '' }),
     us(row.self_ms), us(row.total_ms), row.samples]);
   const wanted = [...expected.frames].map(([key, frame]) => [key, frame.self_us, frame.total_us, frame.samples]);
-  assert.deepEqual(actual.sort(), wanted.sort(), `${release}: ${name}`);
+  assert.deepEqual(actual.sort(), wanted.sort(), what);
   for (const row of rows) {
-    assert.ok(Math.abs(row.self_share - us(row.self_ms) / expected.profiled_us) < 1e-9, `${name}: share of ${row.function}`);
+    assert.ok(Math.abs(row.self_share - us(row.self_ms) / expected.profiled_us) < 1e-9, `${what}: share of ${row.function}`);
   }
   const self = rows.reduce((sum, row) => sum + us(row.self_ms), 0);
-  assert.equal(self + expected.unattributed_us, expected.profiled_us, `${name}: self + unattributed = profiled`);
+  assert.equal(self + expected.unattributed_us, expected.profiled_us, `${what}: self + unattributed = profiled`);
   return rows.length;
+}
+
+/** Measures of a few names anywhere around a trace: edges are samples, a microsecond beside them, or any time.
+ * @param {any} profile a ProfilerTrace @param {import('../chaos/random.mjs').Random} random */
+function randomMeasures(profile, random) {
+  /** @type {number[]} */
+  const times = profile.samples.map((/** @type {{ timestamp: number }} */ sample) => sample.timestamp);
+  const first = Math.min(...times);
+  const span = Math.max(...times) - first + 1;
+  const time = () => (random.chance(0.6) ? random.pick(times) + random.pick([0, 0, -0.001, 0.001])
+    : first + (random.share() * 1.4 - 0.2) * span);
+  return Array.from({ length: 12 }, () => {
+    const [from, to] = [time(), time()];
+    const startTime = random.chance(0.9) ? Math.min(from, to) : Math.max(from, to);
+    const duration = random.chance(0.1) ? 0 : from + to - 2 * startTime;
+    return { name: `m${random.below(6)}`, entryType: 'measure', startTime, duration };
+  });
+}
+
+/** Every name's rows in one query, and the whole of what each name owns.
+ * @param {string} release @param {any} profile @param {number | undefined} sampleInterval @param {typeof measures} list */
+async function assertAllMeasured(release, profile, sampleInterval, list) {
+  const names = [...new Set(list.map(({ name }) => name))];
+  const rows = await stack.sql(`select name, hotspot.* from unnest(array['${names.join("','")}']) as name,
+    lateral fleetprof.measure_hotspots(name, 'demo', release => '${release}', top => null) as hotspot`);
+  const wholes = await stack.sql(`select name, samples, unattributed_samples, profiled_us, unattributed_us
+    from fleetprof_data.measure_fact join fleetprof_data.timing using (timing_id) join fleetprof_data.segment using (segment_id)
+    where release = '${release}'`);
+  let found = 0;
+  for (const name of names) {
+    const expected = sumsOf(profile, sampleInterval, insideOf(name, list));
+    found += assertRows(rows.filter((row) => row.name === name), `${release}: ${name}`, expected);
+    const { samples, unattributed_samples, profiled_us, unattributed_us } = expected;
+    assert.deepEqual(wholes.filter((whole) => whole.name === name),
+      samples > 0 ? [{ name, samples, unattributed_samples, profiled_us, unattributed_us }] : [], `${release}: ${name}`);
+  }
+  return found;
+}
+
+/** A small trace as odd as they come: ties, disorder, recursion, markers, samples without a stack. @param {import('../chaos/random.mjs').Random} random */
+function randomTrace(random) {
+  const some = (/** @type {number} */ limit) => 1 + random.below(limit);
+  const frames = Array.from({ length: some(6) }, (_, i) => ({ name: random.pick(['f', 'g', '', 'Profiler', 'stop']),
+    ...random.chance(0.5) && { resourceId: 0, line: i, column: 1 } }));
+  const stacks = Array.from({ length: some(12) }, (_, i) => ({ frameId: random.below(frames.length),
+    ...i > 0 && random.chance(0.8) && { parentId: random.below(i) } }));
+  const samples = Array.from({ length: some(40) }, () => ({ timestamp: random.below(300_000) / random.pick([1, 1000]),
+    ...random.chance(0.7) && { stackId: random.below(stacks.length) },
+    ...random.chance(0.3) && { marker: random.pick(['script', 'gc', 'style', 'layout', 'paint', 'later']) } }));
+  return { resources: ['https://shop.example/a.js'], frames, stacks, samples };
 }
 
 test('a real page\'s measures own the samples of its trace', async () => {
@@ -89,6 +146,34 @@ test('nested, overlapping and repeated measures of a real trace each own theirs'
     { env: { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') } });
   const rows = await stack.sql(`select function from fleetprof.measure_hotspots('half', 'demo', release => 'made', top => 1000)`);
   assert.deepEqual(JSON.parse(stdout).map((/** @type {any} */ row) => row.function), rows.map((row) => row.function));
+});
+
+test('random measures of every real trace own theirs', async () => {
+  const random = seededRandom(5);
+  const files = fs.readdirSync(path.join(repository, 'tests/data')).filter((name) => name.endsWith('.json'));
+  let found = 0;
+  for (const file of files) {
+    const recorded = read(file);
+    const profile = recorded.trace ?? recorded;
+    if (!profile.samples?.length) continue;
+    const list = randomMeasures(profile, random);
+    await upload({ release: file, trace: profile, measures: random.shuffled(list) });
+    found += await assertAllMeasured(file, profile, undefined, list);
+  }
+  assert.ok(found > 500, `only ${found} frames inside measures`);
+});
+
+test('random measures of random traces own theirs', async () => {
+  let found = 0;
+  for (let seed = 1; seed <= 25; seed++) {
+    const random = seededRandom(seed);
+    const profile = randomTrace(random);
+    const list = randomMeasures(profile, random);
+    const sampleInterval = random.chance(0.5) ? 1 + random.below(20) : undefined;
+    await upload({ release: `random ${seed}`, trace: profile, sampleInterval, entries: list });
+    found += await assertAllMeasured(`random ${seed}`, profile, sampleInterval, list);
+  }
+  assert.ok(found > 100, `only ${found} frames inside measures`);
 });
 
 test('more measures than an upload may join are counted', async () => {
@@ -133,29 +218,37 @@ const distributions = {
   bimodal: (i) => (i % 100 < 49 ? 127 : 600_000_001) + (i % 7),
   tail: (i) => Math.round(100 / ((i + 1) / 2001) ** 2),
   'all but one': (i) => (i === 777 ? 2 ** 53 : 0),
+  'half negative': (i) => (i % 2 ? 1 : -1) * ((i * 7919) % 100_000 + 1),
+  zero: () => 0,
+  microsecond: () => 1,
 };
 
 /** By nearest rank. @param {number[]} values ascending @param {number} share */
 const percentile = (values, share) => values[Math.max(Math.ceil(share * values.length) - 1, 0)];
 
-test('percentiles of the worst distributions are at most 1.6 % off, whatever the order of the uploads', async () => {
+test('percentiles of the worst distributions are at most 1.6 % off, whatever the order, the flushes and the collectors', async () => {
   const values = new Map(Object.entries(distributions).map(
     ([name, at]) => [name, Array.from({ length: 2000 }, (_, i) => at(i))]));
   const all = [...values].flatMap(([name, list]) => list.map((us) => [name, us]));
-  /** @param {string} release @param {(string | number)[][]} list */
-  const send = (release, list) => upload({ release, id: crypto.randomUUID(), measures: list.map(([name, us]) =>
-    ({ name, entryType: 'measure', startTime: 0, duration: Number(us) / 1000 })) });
-  await send('whole', all);
+  /** @param {string} release @param {(string | number)[][]} list @param {import('./stack.mjs').Collector} [collector] */
+  const send = (release, list, collector) => upload({ release, id: crypto.randomUUID(), measures: list.map(([name, us]) =>
+    ({ name, entryType: 'measure', startTime: 0, duration: Number(us) / 1000 })) }, collector);
+  const other = await startCollector({ config: {
+    database: stack.postgres.conninfo('fleetprof_writer'), sites: [{ name: 'demo', key: 'pk_demo' }] } });
   const parts = [0, 1, 2, 3, 4].map((k) => all.filter((_, i) => (i * 7919) % 5 === k).reverse());
+  await send('whole', all);
+  // One after another, each flushed for itself; then at once, by two collectors.
   for (const part of parts) await send('parts', part);
+  await Promise.all(parts.reverse().map((part, i) => send('at once', part, i % 2 ? other : stack.collector)));
   await waitFor(async () => (await stack.sql(
-    `select count(*) as n from fleetprof.upload_log where release = 'parts'`))[0].n === parts.length);
+    `select count(*) as n from fleetprof.upload_log where release in ('parts', 'at once')`))[0].n === 2 * parts.length);
+  await other.stop();
 
-  for (const release of ['whole', 'parts']) {
+  for (const release of ['whole', 'parts', 'at once']) {
     const rows = await stack.sql(`select * from fleetprof.timings('demo', release => '${release}')`);
     assert.equal(rows.length, values.size);
     for (const row of rows) {
-      const sorted = /** @type {number[]} */ (values.get(row.name)).slice().sort((a, b) => a - b);
+      const sorted = /** @type {number[]} */ (values.get(row.name)).filter((us) => us >= 0).sort((a, b) => a - b);
       for (const share of [50, 75, 95, 99]) {
         const exact = percentile(sorted, share / 100) / 1000;
         assert.ok(Math.abs(row[`p${share}_ms`] - exact) <= 0.016 * exact,
@@ -163,8 +256,28 @@ test('percentiles of the worst distributions are at most 1.6 % off, whatever the
       }
     }
   }
-  const bins = (/** @type {string} */ release) => stack.sql(`select name, bin, sum(timing_bin_fact.count) as count
-    from fleetprof_data.timing_bin_fact join fleetprof_data.timing using (timing_id) join fleetprof_data.segment using (segment_id)
-    where release = '${release}' group by name, bin order by name, bin`);
-  assert.deepEqual(await bins('parts'), await bins('whole'));
+  const facts = (/** @type {string} */ table, /** @type {string} */ columns) => async (/** @type {string} */ release) => stack.sql(
+    `select name, ${columns} from fleetprof_data.${table} as fact join fleetprof_data.timing using (timing_id)
+      join fleetprof_data.segment using (segment_id) where release = '${release}' group by 1, 2 order by 1, 2`);
+  const bins = facts('timing_bin_fact', 'bin, sum(fact.count) as count');
+  const sums = facts('timing_fact', 'kind, sum(fact.count) as count, sum(negative) as negative, min(min_us) as min, max(max_us) as max');
+  for (const release of ['parts', 'at once']) {
+    assert.deepEqual(await bins(release), await bins('whole'), release);
+    assert.deepEqual(await sums(release), await sums('whole'), release);
+  }
+});
+
+test('the names that User Timing recommends are flagged, and stay when names run out', async () => {
+  const recommended = ['fullyLoaded', 'fullyVisible', 'aboveTheFold', 'timeToUserAction', 'mark_fully_loaded', 'mark_fully_visible',
+    'mark_above_the_fold', 'mark_time_to_user_action', 'mark_interactive', 'mark_feature_usage'];
+  const few = await startCollector({ config: { database: stack.postgres.conninfo('fleetprof_writer'),
+    sites: [{ name: 'demo', key: 'pk_demo' }], ceilings: { timing_names: 1 } } });
+  const map = (/** @type {string[]} */ names) => Object.fromEntries(names.map((name) => [name, [1, 2]]));
+  await upload({ release: 'names run out', marks: map(['a', 'b', ...recommended, 'mark_fully_Loaded']), measures: map(recommended) }, few);
+  await few.stop();
+  const rows = await stack.sql(`select name, kind, count, well_known from fleetprof.timing_hourly where release = 'names run out'`);
+  assert.deepEqual(rows.filter((row) => row.well_known).map(({ name, kind, count }) => [name, kind, count]).sort(),
+    recommended.map((name) => [name, 'mark', 2]).sort());
+  assert.equal(rows.reduce((sum, row) => sum + row.count, 0), 2 * (3 + 2 * recommended.length));
+  assert.ok(rows.length <= recommended.length + 3, 'all others but one are (overflow)');
 });
