@@ -78,9 +78,11 @@ void *fp_speed_tracer_grow(struct fp_arena *arena, void *array, uint32_t count, 
     if (count < *cap)
         return array;
     uint32_t new_cap = *cap > 0 ? *cap : GROWN_MIN;
-    if (__builtin_mul_overflow(new_cap, 2U, &new_cap))
+    size_t len;
+    if (__builtin_mul_overflow(new_cap, 2U, &new_cap) ||
+        __builtin_mul_overflow((size_t)new_cap, size, &len))
         return NULL;
-    void *grown = fp_arena_array(arena, new_cap, size);
+    void *grown = fp_arena_alloc(arena, len);
     if (grown == NULL)
         return NULL;
     if (count > 0)

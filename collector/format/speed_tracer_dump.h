@@ -99,7 +99,7 @@ struct fp_speed_tracer_dump {
 /* As fp_str_equal, for the many names of which most differ in length or first byte. */
 static inline bool fp_speed_tracer_is(struct fp_str name, struct fp_str known)
 {
-    return name.len == known.len && name.ptr[0] == known.ptr[0] &&
+    return name.len == known.len && known.len > 0 && name.ptr[0] == known.ptr[0] &&
            memcmp(name.ptr, known.ptr, known.len) == 0;
 }
 
@@ -115,8 +115,8 @@ const char *fp_speed_tracer_note_text(enum fp_speed_tracer_note note);
 bool fp_speed_tracer_list_notes(struct fp_speed_tracer_dump *dump) FP_MUST_CHECK;
 
 /*
- * Makes room for one more element: returns the array, moved when it was full (the old one stays in
- * the arena), NULL when memory is out.
+ * Makes room for one more element, of which no byte is set: returns the array, moved when it was
+ * full (the old one stays in the arena), NULL when memory is out.
  */
 void *fp_speed_tracer_grow(struct fp_arena *arena, void *array, uint32_t count, uint32_t *cap,
                            size_t size) FP_MUST_CHECK;

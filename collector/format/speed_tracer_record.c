@@ -63,9 +63,11 @@ static void read_members(struct reading *reading)
     yyjson_obj_foreach(reading->record, i, count, key, value)
     {
         const struct fp_str name = fp_json_text(key);
-        for (size_t at = 0; at < MEMBER_COUNT; at++)
-            if (fp_speed_tracer_is(name, member_names[at]))
-                reading->members[at] = yyjson_is_null(value) ? NULL : value;
+        size_t at = 0;
+        while (at < MEMBER_COUNT && !fp_speed_tracer_is(name, member_names[at]))
+            at++;
+        if (at < MEMBER_COUNT)
+            reading->members[at] = yyjson_is_null(value) ? NULL : value;
     }
 }
 

@@ -3,6 +3,8 @@
  */
 #include "collector/format/speed_tracer_scan.h"
 
+#include "collector/base/quoted.h"
+
 #include <strings.h>
 
 static bool is_space(char c)
@@ -12,52 +14,13 @@ static bool is_space(char c)
 
 /* Records. */
 
-#define EACH_BYTE UINT64_C(0x0101010101010101)
-
-/* The high bit of each byte of a word that is zero, and perhaps of bytes behind the first one. */
-static uint64_t zero_bytes(uint64_t word)
-{
-    return (word - EACH_BYTE) & ~word & (EACH_BYTE << 7);
-}
-
-/* Goes to the first quote or backslash, eight bytes at a time, or near the end. */
-static size_t skip_plain(const char *bytes, size_t at, size_t end, char quote)
-{
-    const uint64_t quotes = EACH_BYTE * (unsigned char)quote;
-    const uint64_t escapes = EACH_BYTE * '\\';
-    for (uint64_t word; end - at >= sizeof(word); at += sizeof(word)) {
-        memcpy(&word, bytes + at, sizeof(word));
-        const uint64_t found = zero_bytes(word ^ quotes) | zero_bytes(word ^ escapes);
-        if (found != 0 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-            return at + (size_t)__builtin_ctzll(found) / 8;
-        if (found != 0)
-            return at;
-    }
-    return at;
-}
-
-/* Goes past the string that begins at `at`; to the end when it is not closed. */
-static size_t skip_string(const char *bytes, size_t at, size_t end)
-{
-    const char quote = bytes[at++];
-    at = skip_plain(bytes, at, end, quote);
-    while (at < end && bytes[at] != quote) {
-        if (bytes[at] != '\\')
-            at++;
-        else if (end - at > 2)
-            at = skip_plain(bytes, at + 2, end, quote);
-        else
-            return end;
-    }
-    return at < end ? at + 1 : end;
-}
-
 /* What a byte means outside of strings. */
-enum { PLAIN, OPEN, CLOSE_BRACKET, CLOSE_BRACE, QUOTE, SPACE };
+enum { PLAIN, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACKET, CLOSE_BRACE, QUOTE, SPACE };
 
 static const uint8_t meanings[256] = {
-    [' '] = SPACE, ['\t'] = SPACE,        ['\n'] = SPACE,      ['\r'] = SPACE, ['{'] = OPEN,
-    ['['] = OPEN,  [']'] = CLOSE_BRACKET, ['}'] = CLOSE_BRACE, ['"'] = QUOTE,  ['\''] = QUOTE,
+    [' '] = SPACE,      ['\t'] = SPACE,      ['\n'] = SPACE,       ['\r'] = SPACE,
+    ['{'] = OPEN_BRACE, ['}'] = CLOSE_BRACE, ['['] = OPEN_BRACKET, [']'] = CLOSE_BRACKET,
+    ['"'] = QUOTE,      ['\''] = QUOTE,
 };
 
 /*
@@ -71,23 +34,22 @@ static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_rec
     for (size_t i = *at; i < end;) {
         const uint8_t meaning = meanings[(unsigned char)bytes[i]];
         if (meaning == QUOTE) {
-            i = skip_string(bytes, i, end);
+            i = fp_quoted_end(bytes, i, end);
             continue;
         }
-        if (meaning == OPEN) {
-            *(bytes[i] == '{' ? &braces : &brackets) += 1;
-            if (braces + brackets > record->depth)
-                record->depth = braces + brackets;
-        }
         i++;
-        if (meaning == CLOSE_BRACKET) {
-            brackets -= brackets > 0;
-        } else if (meaning == CLOSE_BRACE && --braces == 0) {
+        if (meaning == PLAIN)
+            continue;
+        if (meaning == CLOSE_BRACE && --braces == 0) {
             *at = i;
             return true;
-        } else if (meaning == SPACE) {
-            record->has_space = true;
         }
+        braces += meaning == OPEN_BRACE;
+        brackets += meaning == OPEN_BRACKET;
+        brackets -= meaning == CLOSE_BRACKET && brackets > 0;
+        if (braces + brackets > record->depth)
+            record->depth = braces + brackets;
+        record->has_space = record->has_space || meaning == SPACE;
     }
     *at = end;
     return false;

@@ -6,6 +6,7 @@
  */
 #include "collector/format/speed_tracer_v8.h"
 
+#include "collector/base/quoted.h"
 #include "collector/format/speed_tracer_code.h"
 #include "collector/format/utf8.h"
 
@@ -75,14 +76,9 @@ void fp_v8_log_release(struct fp_v8_log *log)
 /* Goes to the comma that ends the field at `at`, or to the end. */
 static size_t field_end(struct fp_str text, size_t at)
 {
-    bool is_quoted = false;
-    for (; at < text.len && (is_quoted || text.ptr[at] != ','); at++) {
-        if (text.ptr[at] == '"')
-            is_quoted = !is_quoted;
-        else if (is_quoted && text.ptr[at] == '\\')
-            at++;
-    }
-    return at < text.len ? at : text.len;
+    while (at < text.len && text.ptr[at] != ',')
+        at = text.ptr[at] == '"' ? fp_quoted_end(text.ptr, at, text.len) : at + 1;
+    return at;
 }
 
 /* A field beyond FIELDS_MAX, the outer end of a long stack, is left out. */
@@ -146,7 +142,7 @@ static bool read_address(struct fp_str field, uint64_t *last)
 static struct fp_str resolve_alias(const struct fp_v8_log *log, struct fp_str name)
 {
     for (uint32_t i = 0; i < log->alias_count; i++)
-        if (fp_str_equal(log->aliases[i].name, name))
+        if (fp_speed_tracer_is(name, log->aliases[i].name))
             return log->aliases[i].command;
     return name;
 }
@@ -204,7 +200,9 @@ static enum outcome read_creation(struct fp_speed_tracer_dump *dump, const struc
         !read_digits(line->fields[3], 10, &code.len))
         return UNREADABLE;
     code.begin = log->code_address;
-    if (!copy(dump, resolve_alias(log, line->fields[1]), &code.kind) ||
+    code.kind = resolve_alias(log, line->fields[1]);
+    bool is_kept = code.kind.ptr != line->fields[1].ptr; /* with the aliases */
+    if ((!is_kept && !copy(dump, code.kind, &code.kind)) ||
         !copy(dump, unquote(line->fields[4]), &code.name))
         return REFUSED;
     if (fp_code_map_put(&log->code, &code))

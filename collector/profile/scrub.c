@@ -129,13 +129,19 @@ static bool scrub_file(const struct fp_url *url, struct fp_arena *arena, struct 
     return join(arena, parts, COUNT(parts), scrubbed);
 }
 
+static size_t len_before(struct fp_str text, char end)
+{
+    const char *found = text.len > 0 ? memchr(text.ptr, end, text.len) : NULL;
+    return found != NULL ? (size_t)(found - text.ptr) : text.len;
+}
+
 /* Everything else, URL or not: cut before the query, credentials removed. */
 static bool scrub_text(const struct fp_scrub_rules *rules, struct fp_str text,
                        struct fp_arena *arena, struct fp_str *scrubbed)
 {
-    size_t len = 0;
-    while (len < text.len && text.ptr[len] != '#' && (rules->keep_query || text.ptr[len] != '?'))
-        len++;
+    size_t len = len_before(text, '#');
+    if (!rules->keep_query)
+        len = len_before((struct fp_str){text.ptr, len}, '?');
     char *bytes = fp_arena_alloc(arena, len);
     if (bytes == NULL)
         return false;

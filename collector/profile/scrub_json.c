@@ -4,17 +4,22 @@
  */
 #include "collector/profile/scrub_json.h"
 
+#include "collector/base/quoted.h"
+
 #include <strings.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A walk; rules NULL: strings stay as they are. */
+/* A walk; rules NULL: strings stay as they are. What lies between `copied` and `at` goes out
+ * unchanged, at once when something else follows it. */
 struct walk {
     const struct fp_scrub_rules *rules;
     struct fp_str json;
     struct fp_arena *arena;
     struct fp_buf *out;
     size_t at;
+    size_t copied;
+    bool has_escapes;
 };
 
 static struct fp_str slice(struct fp_str text, size_t from, size_t to)
@@ -27,15 +32,6 @@ static void add(struct fp_buf *out, struct fp_str text)
     fp_buf_add(out, text.ptr, text.len);
 }
 
-/* Behind the string whose opening quote is at `at`. */
-static size_t string_end(struct fp_str json, size_t at)
-{
-    for (at++; at < json.len && json.ptr[at] != '"'; at++)
-        if (json.ptr[at] == '\\')
-            at++;
-    return at < json.len ? at + 1 : json.len;
-}
-
 /* Behind the value that begins at `at`. */
 static size_t value_end(struct fp_str json, size_t at)
 {
@@ -45,7 +41,7 @@ static size_t value_end(struct fp_str json, size_t at)
         bool closes = c == '}' || c == ']';
         if (depth == 0 && (closes || c == ',' || c == '\n'))
             return at;
-        at = c == '"' ? string_end(json, at) : at + 1;
+        at = c == '"' ? fp_quoted_end(json.ptr, at, json.len) : at + 1;
         if (c == '{' || c == '[')
             depth++;
         if (closes && --depth == 0)
@@ -54,47 +50,85 @@ static size_t value_end(struct fp_str json, size_t at)
     return at;
 }
 
-/* The names of members whose values are nobody's business; first those that never are. */
-static bool is_secret(struct fp_str name, bool also_scrubbed)
+/* known: in lower case and as long; NULL: none. Most names differ in their first letter. */
+static bool is_name(struct fp_str name, const char *known)
 {
-    static const char *const secrets[] = {
-        "cookie",          "cookie2",       "set-cookie",
-        "set-cookie2",     "authorization", "proxy-authorization",
-        "requestformdata", "postdata",      "token",
-        "x-api-key",       "x-auth-token",  "x-csrf-token",
+    return known != NULL && (name.ptr[0] | 0x20) == known[0] &&
+           strncasecmp(name.ptr, known, name.len) == 0;
+}
+
+/* Whether a member's value is nobody's business; some never are, the others when texts are
+ * scrubbed. */
+static bool is_secret(struct fp_str name, bool are_scrubbed)
+{
+    static const struct {
+        const char *always;
+        const char *scrubbed[2];
+    } by_len[] = {
+        [5] = {NULL, {"token"}},
+        [6] = {"cookie", {NULL}},
+        [7] = {"cookie2", {NULL}},
+        [8] = {NULL, {"postdata"}},
+        [9] = {NULL, {"x-api-key"}},
+        [10] = {"set-cookie", {NULL}},
+        [11] = {"set-cookie2", {NULL}},
+        [12] = {NULL, {"x-auth-token", "x-csrf-token"}},
+        [13] = {"authorization", {NULL}},
+        [15] = {NULL, {"requestformdata"}},
+        [19] = {"proxy-authorization", {NULL}},
     };
-    enum { ALWAYS = 6 };
-    size_t count = also_scrubbed ? COUNT(secrets) : (size_t)ALWAYS;
-    for (size_t i = 0; i < count; i++)
-        if (strlen(secrets[i]) == name.len && strncasecmp(secrets[i], name.ptr, name.len) == 0)
-            return true;
-    return false;
+    if (name.len >= COUNT(by_len))
+        return false;
+    return is_name(name, by_len[name.len].always) ||
+           (are_scrubbed && (is_name(name, by_len[name.len].scrubbed[0]) ||
+                             is_name(name, by_len[name.len].scrubbed[1])));
 }
 
-/* Text of a string that holds no URL. An escaped U+0000 is a backslash, u and zeros; but not behind
- * a backslash. */
-static void add_plain(struct walk *walk, struct fp_str text)
+static const struct fp_str escaped_zero = {"\\u0000", 6};
+
+/* Where U+0000 stands from `at` on, or the end. A backslash may be escaped itself. */
+static size_t find_zero(struct fp_str text, size_t at)
 {
-    size_t from = 0;
-    for (size_t at = 0; at + 1 < text.len; at++) {
-        if (text.ptr[at] != '\\')
-            continue;
-        if (at + 6 <= text.len && memcmp(text.ptr + at, "\\u0000", 6) == 0) {
-            add(walk->out, slice(text, from, at));
-            add(walk->out, FP_STR("\\ufffd"));
-            from = at + 6;
-        }
-        at++;
+    while (at + escaped_zero.len <= text.len) {
+        const char *escape = memchr(text.ptr + at, '\\', text.len - at - escaped_zero.len + 1);
+        if (escape == NULL)
+            break;
+        at = (size_t)(escape - text.ptr);
+        if (memcmp(escape, escaped_zero.ptr, escaped_zero.len) == 0)
+            return at;
+        at += 2;
     }
-    add(walk->out, slice(text, from, text.len));
+    return text.len;
 }
 
-static bool add_url(struct walk *walk, struct fp_str url)
+/* What stands between the two places goes out as text, in which U+0000 becomes U+FFFD. */
+static void put(struct walk *walk, size_t from, size_t to, struct fp_str text)
+{
+    add(walk->out, slice(walk->json, walk->copied, from));
+    size_t done = 0;
+    for (size_t at; (at = find_zero(text, done)) < text.len; done = at + escaped_zero.len) {
+        add(walk->out, slice(text, done, at));
+        add(walk->out, FP_STR("\\ufffd"));
+    }
+    add(walk->out, slice(text, done, text.len));
+    walk->copied = to;
+}
+
+/* Text of a string that holds no URL. */
+static void take_plain(struct walk *walk, size_t from, size_t to)
+{
+    const struct fp_str text = slice(walk->json, from, to);
+    if (walk->has_escapes && find_zero(text, 0) < text.len)
+        put(walk, from, to, text);
+}
+
+static bool take_url(struct walk *walk, size_t from, size_t to)
 {
     struct fp_str scrubbed;
-    if (!fp_scrub_resource(walk->rules, url, FP_STR(""), walk->arena, &scrubbed))
+    if (!fp_scrub_resource(walk->rules, slice(walk->json, from, to), FP_STR(""), walk->arena,
+                           &scrubbed))
         return false;
-    add_plain(walk, scrubbed);
+    put(walk, from, to, scrubbed);
     return true;
 }
 
@@ -110,53 +144,64 @@ static bool is_end(char c)
     return (unsigned char)c <= ' ' || c == '<' || c == '>' || c == '\\';
 }
 
-static bool begins(struct fp_str text, const char *prefix)
+static bool begins(struct fp_str text, struct fp_str prefix)
 {
-    size_t len = strlen(prefix);
-    return text.len >= len && strncasecmp(text.ptr, prefix, len) == 0;
+    return text.len >= prefix.len && strncasecmp(text.ptr, prefix.ptr, prefix.len) == 0;
 }
 
 /* A text that is a URL from its first character on, though without `://`. */
 static bool is_url(struct fp_str text)
 {
-    return begins(text, "/") || begins(text, "?") || begins(text, "data:") ||
-           begins(text, "blob:") || begins(text, "javascript:");
+    switch (text.len > 0 ? text.ptr[0] : '\0') {
+    case '/':
+    case '?':
+        return true;
+    case 'd':
+    case 'D':
+        return begins(text, FP_STR("data:"));
+    case 'b':
+    case 'B':
+        return begins(text, FP_STR("blob:"));
+    case 'j':
+    case 'J':
+        return begins(text, FP_STR("javascript:"));
+    default:
+        return false;
+    }
+}
+
+/* Where `://` stands from `at` on, or `end`. */
+static size_t find_authority(struct fp_str json, size_t at, size_t end)
+{
+    while (at + 3 <= end) {
+        const char *colon = memchr(json.ptr + at, ':', end - at - 2);
+        if (colon == NULL)
+            break;
+        at = (size_t)(colon - json.ptr);
+        if (colon[1] == '/' && colon[2] == '/')
+            return at;
+        at++;
+    }
+    return end;
 }
 
 /* What stands between the quotes of a string that is a value. */
-static bool add_text(struct walk *walk, struct fp_str text)
+static bool take_text(struct walk *walk, size_t from, size_t to)
 {
-    if (is_url(text))
-        return add_url(walk, text);
-    size_t done = 0;
-    for (size_t at = 0; at + 3 <= text.len; at++) {
-        if (memcmp(text.ptr + at, "://", 3) != 0)
-            continue;
-        size_t from = at;
-        while (from > done && is_scheme_char(text.ptr[from - 1]))
-            from--;
-        while (at < text.len && !is_end(text.ptr[at]))
+    const struct fp_str json = walk->json;
+    if (is_url(slice(json, from, to)))
+        return take_url(walk, from, to);
+    for (size_t at; (at = find_authority(json, from, to)) < to; from = at) {
+        size_t url = at;
+        while (url > from && is_scheme_char(json.ptr[url - 1]))
+            url--;
+        while (at < to && !is_end(json.ptr[at]))
             at++;
-        add_plain(walk, slice(text, done, from));
-        if (!add_url(walk, slice(text, from, at)))
+        take_plain(walk, from, url);
+        if (!take_url(walk, url, at))
             return false;
-        done = at;
     }
-    add_plain(walk, slice(text, done, text.len));
-    return true;
-}
-
-static bool add_string(struct walk *walk, size_t end)
-{
-    bool is_whole = end - walk->at >= 2;
-    if (walk->rules == NULL || !is_whole) {
-        add(walk->out, slice(walk->json, walk->at, end));
-        return true;
-    }
-    add(walk->out, FP_STR("\""));
-    if (!add_text(walk, slice(walk->json, walk->at + 1, end - 1)))
-        return false;
-    add(walk->out, FP_STR("\""));
+    take_plain(walk, from, to);
     return true;
 }
 
@@ -171,43 +216,47 @@ static size_t member_value(struct fp_str json, size_t end)
 /* A string, and the value behind it if it names a secret. */
 static bool take_string(struct walk *walk)
 {
-    struct fp_str json = walk->json;
-    size_t name_end = string_end(json, walk->at);
-    size_t value = member_value(json, name_end);
-    size_t end = name_end;
-    bool added = true;
-    if (value == 0) {
-        added = add_string(walk, end);
-    } else {
-        add(walk->out, slice(json, walk->at, value));
-        end = value;
-        if (is_secret(slice(json, walk->at + 1, name_end - 1), walk->rules != NULL)) {
-            add(walk->out, FP_STR("\"(removed)\""));
-            end = value_end(json, value);
-        }
+    const struct fp_str json = walk->json;
+    const size_t begin = walk->at;
+    const size_t end = fp_quoted_end(json.ptr, begin, json.len);
+    const size_t value = member_value(json, end);
+    walk->at = value > 0 ? value : end;
+    if (value == 0)
+        return walk->rules == NULL || end - begin < 2 || take_text(walk, begin + 1, end - 1);
+    if (is_secret(slice(json, begin + 1, end - 1), walk->rules != NULL)) {
+        walk->at = value_end(json, value);
+        put(walk, value, walk->at, FP_STR("\"(removed)\""));
     }
-    walk->at = end;
-    return added;
+    return true;
 }
 
 static bool scrub(struct walk *walk)
 {
-    struct fp_str json = walk->json;
-    while (walk->at < json.len) {
-        const char *quote = memchr(json.ptr + walk->at, '"', json.len - walk->at);
-        size_t next = quote != NULL ? (size_t)(quote - json.ptr) : json.len;
-        add(walk->out, slice(json, walk->at, next));
-        walk->at = next;
-        if (next < json.len && !take_string(walk))
+    const struct fp_str json = walk->json;
+    for (size_t at = 0; at < json.len;) {
+        if (json.ptr[at] != '"') {
+            at++;
+            continue;
+        }
+        walk->at = at;
+        if (!take_string(walk))
             return false;
+        at = walk->at;
     }
+    add(walk->out, slice(json, walk->copied, json.len));
     return true;
 }
 
 bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struct fp_arena *arena,
                    struct fp_buf *out)
 {
-    struct walk walk = {.rules = rules, .json = json, .arena = arena, .out = out};
+    struct walk walk = {
+        .rules = rules,
+        .json = json,
+        .arena = arena,
+        .out = out,
+        .has_escapes = json.len > 0 && memchr(json.ptr, '\\', json.len) != NULL,
+    };
     return scrub(&walk);
 }
 

@@ -107,6 +107,8 @@ static bool begins_authority(const char *text, size_t at)
 size_t fp_url_drop_credentials(char *text, size_t len)
 {
     size_t kept = 0;
+    if (find_byte((struct fp_str){text, len}, '@') == len)
+        return len;
     for (size_t i = 0; i < len;) {
         if (begins_authority(text, kept)) {
             const struct fp_str rest = {text + i, len - i};
