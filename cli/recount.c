@@ -19,8 +19,10 @@ struct fp_recounter *fp_recounter_create(const struct fp_config *config)
 {
     const struct fp_store_settings settings = {
         .database = config->database.ptr,
-        .retention = {config->retention_facts_us, config->retention_upload_log_us,
-                      config->retention_upload_ids_us},
+        .retention = {.facts_us = config->retention_facts_us,
+                      .upload_log_us = config->retention_upload_log_us,
+                      .sessions_us = config->retention_sessions_us,
+                      .upload_ids_us = config->retention_upload_ids_us},
         .interrupt_fd = -1,
     };
     struct fp_recounter *recounter = calloc(1, sizeof(*recounter));
