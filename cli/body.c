@@ -1,11 +1,14 @@
 /*
- * Body: reading a file whole and decoding it.
+ * Body: reads a file whole; inflates and compresses.
  */
 #include "cli/body.h"
 
 #include "cli/message.h"
 
 #include <errno.h>
+#include <libdeflate.h>
+
+enum { GZIP_LEVEL = 6 };
 
 static bool read_stream(FILE *stream, struct fp_buf *bytes)
 {
@@ -55,18 +58,34 @@ void fp_body_release(struct fp_body *body)
     fp_buf_release(&body->bytes);
 }
 
-enum fp_format_verdict fp_body_decode(const struct fp_body *body,
-                                      const struct fp_format_limits *limits, struct fp_arena *arena,
-                                      struct fp_str *text, struct fp_profile *profile,
-                                      struct fp_format_error *error)
+enum fp_format_verdict fp_body_inflate(const struct fp_body *body,
+                                       const struct fp_format_limits *limits,
+                                       struct fp_arena *arena, struct fp_str *text,
+                                       struct fp_format_error *error)
 {
-    struct fp_inflate_input input = {
+    const struct fp_inflate_input input = {
         .body = {(const char *)body->bytes.data, body->bytes.len},
         .encoding = body->encoding,
         .max_inflated = limits->max_inflated,
     };
-    enum fp_format_verdict verdict = fp_inflate(&input, arena, text, error);
-    if (verdict != FP_FORMAT_OK)
-        return verdict;
-    return fp_format_decode(*text, FP_STR(""), limits, arena, profile, error);
+    struct fp_str inflated;
+    enum fp_format_verdict verdict = fp_inflate(&input, arena, &inflated, error);
+    if (verdict == FP_FORMAT_OK)
+        *text = inflated;
+    return verdict;
+}
+
+bool fp_body_compress(struct fp_str text, struct fp_arena *arena, struct fp_str *compressed)
+{
+    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(GZIP_LEVEL);
+    if (compressor == NULL)
+        return false;
+    size_t room = libdeflate_gzip_compress_bound(compressor, text.len);
+    char *bytes = fp_arena_alloc(arena, room);
+    size_t len =
+        bytes != NULL ? libdeflate_gzip_compress(compressor, text.ptr, text.len, bytes, room) : 0;
+    libdeflate_free_compressor(compressor);
+    if (len > 0)
+        *compressed = (struct fp_str){bytes, len};
+    return len > 0;
 }

@@ -1,5 +1,5 @@
 /*
- * Body: a file as an upload: its bytes, its encoding, and what the collector's decoder makes of it.
+ * Body: a file as an upload: its bytes, its encoding, and the text in them.
  *
  * One thread.
  */
@@ -24,12 +24,17 @@ bool fp_body_read(const char *file, struct fp_body *body) FP_MUST_CHECK;
 void fp_body_release(struct fp_body *body);
 
 /*
- * Inflates and decodes as the collector does. *text gets the inflated bytes; it and the profile
- * live in the arena and the body.
+ * Inflates as the collector does. *text lives in the arena, or is the body's own bytes when these
+ * are not compressed; unchanged on failure.
  */
-enum fp_format_verdict fp_body_decode(const struct fp_body *body,
-                                      const struct fp_format_limits *limits, struct fp_arena *arena,
-                                      struct fp_str *text, struct fp_profile *profile,
-                                      struct fp_format_error *error) FP_MUST_CHECK;
+enum fp_format_verdict fp_body_inflate(const struct fp_body *body,
+                                       const struct fp_format_limits *limits,
+                                       struct fp_arena *arena, struct fp_str *text,
+                                       struct fp_format_error *error) FP_MUST_CHECK;
+
+/* Compresses a text for its way (gzip), into the arena. False, and nothing set, when there is no
+ * memory. */
+bool fp_body_compress(struct fp_str text, struct fp_arena *arena,
+                      struct fp_str *compressed) FP_MUST_CHECK;
 
 #endif

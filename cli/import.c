@@ -4,7 +4,7 @@
 #include "cli/body.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
-#include "cli/identify.h"
+#include "cli/report.h"
 #include "cli/table.h"
 #include "cli/target.h"
 #include "cli/upload.h"
@@ -18,6 +18,8 @@ enum {
     OPTION_PAGE,
     OPTION_USER_AGENT,
 };
+
+enum { REPORT_MAX = 64 * 1024 };
 
 struct import_options {
     char **files; /* of argv */
@@ -88,16 +90,21 @@ static const struct argp import_argp = {
     .parser = parse_import,
     .args_doc = "FILE...",
     .doc = "Uploads each FILE (- is standard input) to a collector. Files may be compressed (.gz, "
-           ".br, .zst). A file without an id of its own gets one that is made from its content, so "
-           "that it counts once however often it is imported.\v"
+           ".br, .zst). One without an id of its own gets one that is made from its content, so "
+           "that it counts once however often it is imported. Says what of a dump or session is "
+           "not taken.\v"
            "While the collector is busy or its budget is spent, import waits and tries again, five "
            "times in all.",
 };
 
 static const struct fp_column columns[] = {
-    {"file", NULL, FP_CELL_PATH},      {"accepted", NULL, FP_CELL_BOOLEAN},
-    {"status", NULL, FP_CELL_INTEGER}, {"id", NULL, FP_CELL_TEXT},
-    {"pointer", NULL, FP_CELL_TEXT},   {"offset", NULL, FP_CELL_INTEGER},
+    {"file", NULL, FP_CELL_PATH},
+    {"accepted", NULL, FP_CELL_BOOLEAN},
+    {"status", NULL, FP_CELL_INTEGER},
+    {"id", NULL, FP_CELL_TEXT},
+    FP_REPORT_COLUMNS,
+    {"pointer", NULL, FP_CELL_TEXT},
+    {"offset", NULL, FP_CELL_INTEGER},
     {"detail", NULL, FP_CELL_TEXT},
 };
 
@@ -109,21 +116,81 @@ struct import {
     int accepted;
 };
 
-static void add_answer(struct fp_table *table, const char *file,
-                       const struct fp_identified *identified, const struct fp_upload_reply *reply)
+/* A file, and what it will be counted as. */
+struct reading {
+    struct fp_body body;
+    struct fp_str text; /* inflated; as it came where that fails */
+    struct fp_uuid id;  /* its own, or one that is made from the text */
+    bool is_valid;      /* as far as one can see here: the collector is the judge */
+    struct fp_profile profile;
+    struct fp_format_error error;
+};
+
+static void decode(const struct fp_rules *rules, struct fp_arena *arena, struct reading *reading)
 {
+    const struct fp_format_limits *limits = &rules->format;
+    reading->text =
+        (struct fp_str){(const char *)reading->body.bytes.data, reading->body.bytes.len};
+    reading->is_valid = fp_body_inflate(&reading->body, limits, arena, &reading->text,
+                                        &reading->error) == FP_FORMAT_OK &&
+                        fp_format_decode(reading->text, FP_STR(""), limits, arena,
+                                         &reading->profile, &reading->error) == FP_FORMAT_OK;
+    bool has_id = reading->is_valid && reading->profile.has_id;
+    reading->id =
+        has_id ? reading->profile.id : fp_uuid_of_bytes(reading->text.ptr, reading->text.len);
+}
+
+/* The file as it is, but that one which is not compressed is compressed for its way. */
+static struct fp_upload_content choose_content(const struct reading *reading,
+                                               struct fp_arena *arena)
+{
+    const struct fp_buf *bytes = &reading->body.bytes;
+    struct fp_upload_content content = {
+        .body = {(const char *)bytes->data, bytes->len},
+        .type = FP_STR("application/json"),
+        .encoding = reading->body.encoding,
+        .key = reading->id,
+    };
+    bool is_plain = reading->is_valid && reading->text.ptr == content.body.ptr;
+    if (is_plain && fp_body_compress(reading->text, arena, &content.body))
+        content.encoding = FP_STR("gzip");
+    return content;
+}
+
+/* ---- the answer ---- */
+
+static void add_answer(struct fp_table *table, const struct reading *reading,
+                       const struct fp_upload_reply *reply)
+{
+    bool is_accepted = reply->status == 204;
     char id[FP_UUID_TEXT_LEN + 1];
-    fp_uuid_format(&identified->id, id);
-    fp_table_add(table, file);
-    fp_table_add(table, reply->status == 204 ? "true" : "false");
+    fp_uuid_format(&reading->id, id);
+    fp_table_add(table, reading->body.name);
+    fp_table_add(table, is_accepted ? "true" : "false");
     fp_table_add_integer(table, reply->status);
-    fp_table_add(table, identified->has_id ? id : NULL);
+    fp_table_add(table, id);
+    fp_report_add_cells(is_accepted && reading->is_valid ? &reading->profile : NULL, table);
     fp_table_add(table, reply->pointer[0] != '\0' ? reply->pointer : NULL);
     if (reply->offset >= 0)
         fp_table_add_integer(table, reply->offset);
     else
         fp_table_add(table, NULL);
     fp_table_add(table, reply->detail[0] != '\0' ? reply->detail : NULL);
+}
+
+/* What of an accepted file was taken. */
+static void print_report(const struct reading *reading)
+{
+    if (!reading->is_valid) {
+        fp_message_notice("%s was accepted, but cannot be reported on: %s", reading->body.name,
+                          reading->error.detail);
+        return;
+    }
+    struct fp_buf lines;
+    fp_buf_init(&lines, REPORT_MAX);
+    fp_report_add_lines(&reading->profile, reading->body.name, &lines);
+    (void)fwrite(lines.data, 1, lines.len, stdout);
+    fp_buf_release(&lines);
 }
 
 static void complain(const char *file, const struct fp_upload_reply *reply)
@@ -139,15 +206,15 @@ static void complain(const char *file, const struct fp_upload_reply *reply)
 }
 
 /* What an answer means for the exit code; anything but FINE has been said. */
-static enum fp_exit judge(const struct import *import, const char *file,
-                          const struct fp_identified *identified,
+static enum fp_exit judge(const struct import *import, const struct reading *reading,
                           const struct fp_upload_reply *reply)
 {
-    struct fp_fault fault = {reply->pointer, reply->offset, reply->detail};
+    const char *file = reading->body.name;
+    const struct fp_fault fault = {reply->pointer, reply->offset, reply->detail};
     switch (reply->status) {
     case 204:
-        if (!identified->has_id)
-            fp_message_notice("%s has no id and counts again each time it is imported", file);
+        if (!import->given->json)
+            print_report(reading);
         return FP_EXIT_FINE;
     case 400:
     case 413:
@@ -164,24 +231,20 @@ static enum fp_exit judge(const struct import *import, const char *file,
 
 static enum fp_exit import_file(struct import *import, const char *file)
 {
-    struct fp_body body;
-    if (!fp_body_read(file, &body))
+    struct reading reading;
+    if (!fp_body_read(file, &reading.body))
         return FP_EXIT_TROUBLE;
     struct fp_arena arena;
     fp_arena_init(&arena, 2 * import->rules->upload_memory);
-    struct fp_identified identified = fp_identify(&body, import->rules, &arena);
+    decode(import->rules, &arena, &reading);
+    const struct fp_upload_content content = choose_content(&reading, &arena);
     struct fp_upload_reply reply;
-    const struct fp_upload_content content = {
-        .body = identified.body,
-        .type = FP_STR("application/json"),
-        .encoding = identified.encoding,
-    };
     fp_uploader_send(import->uploader, &content, &reply);
-    add_answer(&import->table, body.name, &identified, &reply);
-    enum fp_exit code = judge(import, body.name, &identified, &reply);
+    add_answer(&import->table, &reading, &reply);
+    enum fp_exit code = judge(import, &reading, &reply);
     import->accepted += code == FP_EXIT_FINE;
     fp_arena_release(&arena);
-    fp_body_release(&body);
+    fp_body_release(&reading.body);
     return code;
 }
 

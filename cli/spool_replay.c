@@ -1,14 +1,13 @@
 /*
  * fleetprof spool dead-letters replay: uploads dead letters again, and counts refused records.
  */
-#include "cli/config_file.h"
-#include "cli/identify.h"
 #include "cli/kept.h"
 #include "cli/recount.h"
 #include "cli/spool.h"
 #include "cli/table.h"
 #include "cli/target.h"
 #include "cli/upload.h"
+#include "collector/base/uuid.h"
 
 #include <errno.h>
 
@@ -109,7 +108,6 @@ static const struct fp_column columns[] = {
 struct replay {
     const struct replay_options *given;
     struct fp_kept_list list;
-    struct fp_rules *rules;
     struct fp_recounter *recounter; /* made for the first record */
     struct fp_table table;          /* the answers, for JSON */
     int accepted;
@@ -148,42 +146,24 @@ static bool choose_target(const struct replay *replay, const struct fp_letter *l
     return true;
 }
 
-/* What to send: as it was received, but for an id where there was none, so that a replay that is
- * broken off and started again counts once. */
-static void choose_content(const struct replay *replay, struct fp_kept *kept,
-                           struct fp_upload_content *content)
+/* Under which a letter without a key counts once, though its replay is broken off and started
+ * again; a letter with the same body, received at another time, is another upload. */
+static struct fp_uuid letter_key(const struct fp_kept_entry *entry, struct fp_str body)
 {
-    const struct fp_letter *letter = &kept->letter;
-    *content = (struct fp_upload_content){
-        .body = kept->body,
-        .type = letter->content_type,
-        .encoding = letter->encoding,
-        .is_replay = true,
-    };
-    static const char multipart[] = "multipart/";
-    bool is_multipart =
-        letter->content_type.len >= sizeof(multipart) - 1 &&
-        strncasecmp(letter->content_type.ptr, multipart, sizeof(multipart) - 1) == 0;
-    if (is_multipart || letter->format.len > 0)
-        return;
-    const struct fp_body body = {
-        .bytes = {.data = (uint8_t *)(uintptr_t)kept->body.ptr, .len = kept->body.len},
-        .encoding = letter->encoding,
-    };
-    const struct fp_identified identified = fp_identify(&body, replay->rules, &kept->arena);
-    content->body = identified.body;
-    content->encoding = identified.encoding;
+    const struct fp_uuid content = fp_uuid_of_bytes(body.ptr, body.len);
+    return fp_uuid_of_part(&content, (uint32_t)entry->number);
 }
 
-static bool send_letter(const struct replay *replay, struct fp_kept *kept,
-                        struct fp_upload_reply *reply)
+static bool send_letter(const struct replay *replay, const struct fp_kept_entry *entry,
+                        const struct fp_kept *kept, struct fp_upload_reply *reply)
 {
+    const struct fp_letter *letter = &kept->letter;
     struct fp_target found;
     struct fp_upload_target target;
     char url[640];
-    if (!choose_target(replay, &kept->letter, &found, &target))
+    if (!choose_target(replay, letter, &found, &target))
         return false;
-    if (!write_url(target.url, kept->letter.format, url, sizeof(url))) {
+    if (!write_url(target.url, letter->format, url, sizeof(url))) {
         fp_message_error("the URL is too long");
         return false;
     }
@@ -193,8 +173,13 @@ static bool send_letter(const struct replay *replay, struct fp_kept *kept,
         fp_message_error("out of memory");
         return false;
     }
-    struct fp_upload_content content;
-    choose_content(replay, kept, &content);
+    const struct fp_upload_content content = {
+        .body = kept->body,
+        .type = letter->content_type,
+        .encoding = letter->encoding,
+        .key = letter->has_key ? letter->key : letter_key(entry, kept->body),
+        .is_replay = true,
+    };
     fp_uploader_send(uploader, &content, reply);
     fp_uploader_free(uploader);
     return true;
@@ -264,10 +249,10 @@ static void add_answer(struct fp_table *table, const char *id, const struct fp_u
 }
 
 static enum fp_exit replay_letter(struct replay *replay, const struct fp_kept_entry *entry,
-                                  struct fp_kept *kept)
+                                  const struct fp_kept *kept)
 {
     struct fp_upload_reply reply;
-    if (!send_letter(replay, kept, &reply))
+    if (!send_letter(replay, entry, kept, &reply))
         return FP_EXIT_TROUBLE;
     add_answer(&replay->table, entry->id, &reply);
     return judge_letter(replay, entry, kept, &reply);
@@ -370,12 +355,8 @@ enum fp_exit fp_spool_replay_command(int argc, char **argv)
         return FP_EXIT_TROUBLE;
     fp_table_init(&replay.table, columns, sizeof(columns) / sizeof(columns[0]));
     enum fp_exit code = FP_EXIT_TROUBLE;
-    if (fp_kept_find(&given.kept, &replay.list)) {
-        replay.rules = fp_config_file_rules(replay.list.config);
-        if (replay.rules != NULL)
-            code = replay_all(&replay);
-    }
-    fp_rules_unref(replay.rules);
+    if (fp_kept_find(&given.kept, &replay.list))
+        code = replay_all(&replay);
     fp_recounter_free(replay.recounter);
     fp_table_release(&replay.table);
     fp_kept_release(&replay.list);

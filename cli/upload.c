@@ -4,6 +4,7 @@
 #include "cli/upload.h"
 
 #include "collector/base/buf.h"
+#include "collector/base/uuid.h"
 
 #include <curl/curl.h>
 #include <yyjson.h>
@@ -114,6 +115,13 @@ static bool add_value(struct curl_slist **headers, const char *name, struct fp_s
     return added;
 }
 
+static bool add_key(struct curl_slist **headers, const struct fp_uuid *key)
+{
+    char text[FP_UUID_TEXT_LEN + 1];
+    fp_uuid_format(key, text);
+    return add_value(headers, "Idempotency-Key", fp_str_of(text));
+}
+
 /* Sets the headers of one request, which the caller frees. */
 static bool set_headers(CURL *curl, const struct fp_upload_content *content,
                         struct curl_slist **headers)
@@ -121,7 +129,7 @@ static bool set_headers(CURL *curl, const struct fp_upload_content *content,
     /* An empty Expect: no round trip before a large body. */
     return add_value(headers, "Content-Type", content->type) &&
            add_value(headers, "Content-Encoding", content->encoding) &&
-           add_header(headers, "Expect:") &&
+           add_key(headers, &content->key) && add_header(headers, "Expect:") &&
            (!content->is_replay || add_header(headers, "Fleetprof-Replay: 1")) &&
            curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *headers) == CURLE_OK;
 }

@@ -34,6 +34,7 @@ struct fp_upload_content {
     struct fp_str body;
     struct fp_str type;     /* Content-Type, "" for none */
     struct fp_str encoding; /* Content-Encoding, "" for none */
+    struct fp_uuid key;     /* Idempotency-Key */
     bool is_replay;         /* of a dead letter: the collector is not to keep it once more */
 };
 

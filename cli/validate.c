@@ -120,8 +120,9 @@ static enum fp_format_verdict check_body(const struct fp_body *body, const struc
                                          struct fp_delta *delta, struct fp_format_error *error)
 {
     struct fp_str text;
-    enum fp_format_verdict verdict =
-        fp_body_decode(body, &rules->format, arena, &text, profile, error);
+    enum fp_format_verdict verdict = fp_body_inflate(body, &rules->format, arena, &text, error);
+    if (verdict == FP_FORMAT_OK)
+        verdict = fp_format_decode(text, FP_STR(""), &rules->format, arena, profile, error);
     if (verdict != FP_FORMAT_OK)
         return verdict;
     struct fp_fold_context context = {.rules = {.keep_query = rules->keep_query},

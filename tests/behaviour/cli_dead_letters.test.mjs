@@ -9,7 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import zlib from 'node:zlib';
 
-import { envelope, send } from './collector_client.mjs';
+import { envelope, send, smallTrace } from './collector_client.mjs';
 import { binDir, freePort, migrate, run, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
@@ -135,8 +135,12 @@ test('a replay uploads what is allowed now, removes it, and writes the new reaso
 
 test('a letter without an id counts once however often its replay is broken off', async () => {
   const collector = await start({ limits: { samples: 2 }, sites: [{ name: 'twice', key: 'pk_shop' }] });
+  const form = `--b\r\n\r\n${envelope()}\r\n--b\r\n\r\n${envelope()}\r\n--b--`;
   await send(ingest(collector), { body: envelope() });
-  await untilListed(collector, 1);
+  await send(ingest(collector), { body: envelope() });
+  await send(`${ingest(collector)}?format=self-profile`, { body: JSON.stringify(smallTrace) });
+  await send(ingest(collector), { body: form, headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+  await untilListed(collector, 4);
   const directory = collector.config.dead_letters.path;
   const copy = `${directory}.copy`;
   fs.cpSync(directory, copy, { recursive: true });
@@ -144,10 +148,25 @@ test('a letter without an id counts once however often its replay is broken off'
   const next = await start({ ...collector.config, limits: {} });
   for (const place of [directory, copy]) {
     const { stdout, code } = await deadLetters('replay', '--all', '--directory', place, '-c', next.file);
-    assert.deepEqual([stdout, code], ['1 of 1 accepted\n', 0]);
+    assert.deepEqual([stdout, code], ['4 of 4 accepted\n', 0]);
   }
   await next.stop();
-  assert.equal(await logged('twice'), 1);
+  assert.equal(await logged('twice'), 5, 'two equal uploads are two, a form of two, too');
+});
+
+test('a letter keeps the key of its request: sent again by the client and replayed, it counts once', async () => {
+  const collector = await start({ limits: { samples: 2 }, sites: [{ name: 'keyed', key: 'pk_shop' }] });
+  const key = randomUUID();
+  const request = { body: JSON.stringify(smallTrace), headers: { 'idempotency-key': key } };
+  assert.equal((await send(ingest(collector), request)).status, 413);
+  await untilListed(collector, 1);
+  await collector.stop();
+  const next = await start({ ...collector.config, limits: {} });
+  assert.equal((await send(ingest(next), request)).status, 204);
+  const { stdout } = await deadLetters('replay', '--all', '-c', next.file);
+  assert.equal(stdout, '1 of 1 accepted\n');
+  await next.stop();
+  assert.deepEqual(await postgres.sql("select upload_id::text as id from fleetprof.upload_log where site = 'keyed'"), [{ id: key }]);
 });
 
 test('--json holds every answer; a reason of the key leaves the letter as it is', async () => {

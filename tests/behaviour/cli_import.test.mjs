@@ -6,7 +6,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import zlib from 'node:zlib';
-import { binDir, freePort, run, temporaryDir } from './stack.mjs';
+import { binDir, freePort, repository, run, temporaryDir } from './stack.mjs';
 
 const dir = temporaryDir('cli-import');
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -66,56 +66,66 @@ async function startServer(replies = [], address = 0) {
   return { requests, url };
 }
 
-/** @param {Request} request @returns {any} */
-function sent({ headers, body }) {
-  return JSON.parse((headers['content-encoding'] === 'gzip' ? zlib.gunzipSync(body) : body).toString());
-}
+/** @param {Request} request the content */
+const text = ({ headers, body }) => (headers['content-encoding'] === 'gzip' ? zlib.gunzipSync(body) : body).toString();
+
+/** @param {Request} request */
+const key = ({ headers }) => headers['idempotency-key'];
 
 /** @param {number} status @param {object} problem @returns {Reply} */
 function refusal(status, problem) {
   return { status, headers: { 'content-type': 'application/problem+json' }, body: JSON.stringify({ status, ...problem }) };
 }
 
-for (const [what, content, expected] of /** @type {[string, unknown, Record<string, unknown>][]} */ ([
-  ['a bare trace', trace, { trace }],
-  ['an envelope', { release: 'r1', trace }, { release: 'r1', trace }],
-  ["the specification's {duration, trace}", { duration: 20, trace }, { duration: 20, trace }],
-  ['a bare array of entries', [mark], { entries: [mark] }],
-  ['a map of marks', { hero: [1, 2] }, { marks: { hero: [1, 2] } }],
-  ['an envelope after a byte order mark and blanks', `\ufeff \n${JSON.stringify({ trace })}`, { trace }],
+/** @param {string} name */
+const data = (name) => fs.readFileSync(path.join(repository, 'tests/data', name));
+
+for (const [what, content] of /** @type {[string, unknown][]} */ ([
+  ['a bare trace', trace],
+  ['an envelope', { release: 'r1', trace }],
+  ["the specification's {duration, trace}", { duration: 20, trace }],
+  ['a bare array of entries', [mark]],
+  ['a map of marks', { hero: [1, 2] }],
+  ['an envelope after a byte order mark and blanks', `\ufeff \n${JSON.stringify({ trace })}`],
+  ['a dump of Speed Tracer', data('speed-tracer/stream.ndjson')],
+  ['a saved page of Speed Tracer', data('speed-tracer/saved-page.html')],
+  ['a session of Opera Scope', JSON.stringify(JSON.parse(data('opera-scope/page-load.json').toString()), (name, value) => (name === 'id' ? undefined : value))],
+  ['a recording of Opera Scope', data('opera-scope/recording.jsonl')],
+  ['what does not decode', '{"frames":['],
 ])) {
-  test(`${what} without an id is sent with one made from its content, and is else unchanged`, async () => {
+  test(`${what} is sent unchanged, under a key that is made from its content`, async () => {
     const { requests, url } = await startServer();
-    const given = file('given.json', content);
-    const copy = file('copy.json.gz', zlib.gzipSync(fs.readFileSync(given)));
-    const { code, stderr, stdout } = await importFiles(['--url', url, given, copy]);
-    assert.equal(stderr, '');
+    const given = file('given', content);
+    const bytes = fs.readFileSync(given);
+    const copies = [given, given, file('given.gz', zlib.gzipSync(bytes)), file('given.br', zlib.brotliCompressSync(bytes)), file('given.deflated', zlib.deflateSync(bytes))];
+    const { code, stdout } = await importFiles(['--url', url, ...copies]);
     assert.equal(code, 0);
-    assert.equal(stdout, 'imported 2 of 2 files\n');
-    const [{ id, ...rest }, { id: idOfCopy }] = requests.map(sent);
-    assert.match(id, uuid);
-    assert.equal(idOfCopy, id);
-    assert.deepEqual(rest, expected);
+    assert.match(stdout, /imported 5 of 5 files\n$/);
+    assert.match(String(key(requests[0])), uuid);
+    assert.deepEqual(requests.map(key), Array(5).fill(key(requests[0])));
+    for (const request of requests.slice(0, 3)) assert.equal(text(request), bytes.toString());
   });
 }
 
-test('other content gets another id', async () => {
+test('other content gets another key', async () => {
   const { requests, url } = await startServer();
-  await importFiles(['--url', url, file('a.json', trace), file('b.json', { ...trace, note: 1 })]);
-  const [a, b] = requests.map(sent);
-  assert.notEqual(a.id, b.id);
+  const cut = zlib.gzipSync(JSON.stringify(trace)).subarray(0, -9);
+  await importFiles(['--url', url, file('a.json', trace), file('b.json', { ...trace, note: 1 }),
+    file('cut.gz', cut), file('shorter.gz', cut.subarray(0, -1))]);
+  assert.equal(new Set(requests.map(key)).size, 4);
 });
 
-test('a file with an id of its own is sent byte for byte', async () => {
+test('what is compressed is sent byte for byte, what is not is compressed', async () => {
   const { requests, url } = await startServer();
-  const text = `{ "id": "123e4567-e89b-42d3-a456-426614174000",\n "trace": ${JSON.stringify(trace)} }\n`;
-  const zipped = zlib.brotliCompressSync(text);
-  const { code } = await importFiles(['--url', url, file('own.json', text), file('own.json.br', zipped)]);
+  const own = `{ "id": "123e4567-e89b-42d3-a456-426614174000",\n "trace": ${JSON.stringify(trace)} }\n`;
+  const zipped = zlib.brotliCompressSync(own);
+  const { code } = await importFiles(['--url', url, file('own.json', own), file('own.json.br', zipped)]);
   assert.equal(code, 0);
-  assert.equal(requests[0].body.toString(), text);
-  assert.equal(requests[0].headers['content-encoding'], undefined);
+  assert.equal(requests[0].headers['content-encoding'], 'gzip');
+  assert.equal(zlib.gunzipSync(requests[0].body).toString(), own);
   assert.deepEqual(requests[1].body, zipped);
   assert.equal(requests[1].headers['content-encoding'], 'br');
+  assert.deepEqual(requests.map(key), Array(2).fill('123e4567-e89b-42d3-a456-426614174000'));
 });
 
 test('an upload is a plain POST that tells of page and browser only what it was told', async () => {
@@ -150,7 +160,7 @@ test('what the collector refuses is named with its reason, the next file follows
   assert.equal(stderr, `${bad}: /samples/0/stackId: stackId is 7, but there are 2 stacks\n${cut}: byte 12: not JSON\n`);
   assert.equal(stdout, 'imported 1 of 3 files\n');
   assert.equal(code, 1);
-  assert.equal(requests[1].body.toString(), '{"frames":[', 'what does not decode is sent as it is');
+  assert.equal(text(requests[1]), '{"frames":[');
 });
 
 test('--json holds every answer', async () => {
@@ -160,10 +170,32 @@ test('--json holds every answer', async () => {
   const { code, stdout, stderr } = await importFiles(['--json', '--url', url, bad, good]);
   assert.equal(code, 1);
   assert.equal(stderr, '');
-  const [first, { id, ...second }] = JSON.parse(stdout);
-  assert.deepEqual(first, { file: bad, accepted: false, status: 422, id: null, pointer: '/x', offset: null, detail: 'no' });
+  const [{ id: idOfBad, ...first }, { id, ...second }] = JSON.parse(stdout);
+  const nothing = { truncated: null, records_read: null, records_kept: null, notes: null };
+  assert.deepEqual(first, { file: bad, accepted: false, status: 422, ...nothing, pointer: '/x', offset: null, detail: 'no' });
+  assert.match(idOfBad, uuid);
   assert.match(id, uuid);
-  assert.deepEqual(second, { file: good, accepted: true, status: 204, pointer: null, offset: null, detail: null });
+  assert.deepEqual(second, { file: good, accepted: true, status: 204, ...nothing, truncated: false, notes: [], pointer: null, offset: null, detail: null });
+});
+
+test('what of a file was taken is told as by validate, under its name and in JSON', async () => {
+  const { url } = await startServer([{ status: 204 }, { status: 204 }, refusal(422, { detail: 'no' })]);
+  const dump = file('dump.ndjson', '{"type":12,"time":1}\n{"type":12,"time":"x"}\n');
+  const said = await importFiles(['--url', url, dump]);
+  assert.equal(said.stdout, `${dump}: 1 of 2 records kept\n`
+    + '  refused: a time that is no number, or beyond 2^53 microseconds (1, the first at byte 21)\nimported 1 of 1 files\n');
+  const [row] = JSON.parse((await importFiles(['--json', '--url', url, dump])).stdout);
+  assert.equal(row.records_read, 2);
+  assert.equal(row.records_kept, 1);
+  assert.deepEqual(row.notes, [{ text: 'a time that is no number, or beyond 2^53 microseconds', refused: true, count: 1, first: 21, unit: 'byte' }]);
+  assert.equal((await importFiles(['--url', url, dump])).stdout, 'imported 0 of 1 files\n', 'nothing of a refused file was taken');
+});
+
+test('a file that only the collector can decode is accepted without a report, which is said', async () => {
+  const { url } = await startServer();
+  const { code, stderr, stdout } = await importFiles(['--url', url, file('future.json', '{"future":1}')]);
+  assert.deepEqual([code, stdout], [0, 'imported 1 of 1 files\n']);
+  assert.match(stderr, /future\.json was accepted, but cannot be reported on: /);
 });
 
 test('a wrong key ends the import: the other files would fare no better', async () => {
