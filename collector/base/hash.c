@@ -22,6 +22,14 @@ static void put_little_endian(uint8_t *at, uint64_t number, size_t len)
     memcpy(at, &little_endian, len);
 }
 
+uint64_t fp_hash_pair(char tag, uint64_t first, uint64_t second)
+{
+    uint8_t flat[1 + 2 * sizeof(uint64_t)] = {(uint8_t)tag};
+    put_little_endian(flat + 1, first, sizeof(first));
+    put_little_endian(flat + 1 + sizeof(first), second, sizeof(second));
+    return XXH3_64bits(flat, sizeof(flat));
+}
+
 /* The bytes that are hashed; FLAT_MAX + 1 when they are more than fit a flat buffer. */
 static size_t flat_len(const struct fp_hash_input *input)
 {

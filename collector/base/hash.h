@@ -24,4 +24,7 @@ struct fp_hash_input {
 };
 uint64_t fp_hash_fields(const struct fp_hash_input *input);
 
+/* fp_hash_fields of a tag and two numbers: what a stack is, and there are many. */
+uint64_t fp_hash_pair(char tag, uint64_t first, uint64_t second);
+
 #endif

@@ -49,7 +49,7 @@ static uint64_t draw_multiplier(void)
 static size_t first_slots(const struct fp_map *map)
 {
     size_t slots = FIRST_SLOTS_MIN;
-    while (slots < FIRST_SLOTS_MAX && slots / 4 * 3 < map->max_count)
+    while (slots < FIRST_SLOTS_MAX && slots / 2 < map->max_count)
         slots *= 2;
     return slots;
 }
@@ -79,8 +79,7 @@ static bool grow(struct fp_map *map)
 
 static bool needs_growth(const struct fp_map *map)
 {
-    size_t slots = map->slots != NULL ? map->mask + 1 : 0;
-    return map->count >= slots / 4 * 3;
+    return map->count >= (map->mask + 1) / 4 * 3;
 }
 
 uint32_t fp_map_get(const struct fp_map *map, uint64_t key)
@@ -90,12 +89,19 @@ uint32_t fp_map_get(const struct fp_map *map, uint64_t key)
 
 uint32_t fp_map_put(struct fp_map *map, uint64_t key, uint32_t value)
 {
-    uint32_t present = fp_map_get(map, key);
-    if (present != FP_MAP_NONE)
-        return present;
-    if (map->count >= map->max_count || (needs_growth(map) && !grow(map)))
+    if (map->slots == NULL && (map->max_count == 0 || !grow(map)))
         return FP_MAP_NONE;
-    *find_slot(map, key) = (struct fp_map_slot){key, value};
+    struct fp_map_slot *slot = find_slot(map, key);
+    if (slot->value != FP_MAP_NONE)
+        return slot->value;
+    if (map->count >= map->max_count)
+        return FP_MAP_NONE;
+    if (needs_growth(map)) {
+        if (!grow(map))
+            return FP_MAP_NONE;
+        slot = find_slot(map, key);
+    }
+    *slot = (struct fp_map_slot){key, value};
     map->count++;
     return value;
 }

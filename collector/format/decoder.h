@@ -85,9 +85,25 @@ bool fp_read_number(struct fp_decoder *decoder, const struct fp_field *field,
 bool fp_read_whole(struct fp_decoder *decoder, const struct fp_field *field, uint32_t max,
                    uint32_t *number) FP_MUST_CHECK;
 
-/* An index into an array of count elements, called by `plural`; absent: FP_INDEX_NONE. */
-bool fp_read_index(struct fp_decoder *decoder, const struct fp_field *field, uint32_t count,
-                   const char *plural, uint32_t *index) FP_MUST_CHECK;
+/* The slow way of fp_read_index. */
+bool fp_read_any_index(struct fp_decoder *decoder, const struct fp_field *field, uint32_t count,
+                       const char *plural, uint32_t *index) FP_MUST_CHECK;
+
+/* An index into an array of count elements, called by `plural`; absent: FP_INDEX_NONE. Without a
+ * call when it is written as an index usually is: a trace has thousands. */
+FP_MUST_CHECK static inline bool fp_read_index(struct fp_decoder *decoder,
+                                               const struct fp_field *field, uint32_t count,
+                                               const char *plural, uint32_t *index)
+{
+    yyjson_val *value = field->value;
+    *index = FP_INDEX_NONE;
+    if (value == NULL)
+        return true;
+    if (!unsafe_yyjson_is_uint(value) || unsafe_yyjson_get_uint(value) >= count)
+        return fp_read_any_index(decoder, field, count, plural, index);
+    *index = (uint32_t)unsafe_yyjson_get_uint(value);
+    return true;
+}
 
 /* A required time in milliseconds, as whole microseconds; |time| <= 2^53 µs. */
 bool fp_read_time(struct fp_decoder *decoder, const struct fp_field *field,

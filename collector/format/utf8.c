@@ -72,6 +72,14 @@ static int continuation_count(int first, int *lowest, int *highest)
     return first >= 0xF0 && first <= 0xF4 ? 3 : -1;
 }
 
+static bool is_ascii(struct fp_str text)
+{
+    unsigned char all = 0;
+    for (size_t i = 0; i < text.len; i++)
+        all |= (unsigned char)text.ptr[i];
+    return all < 0x80;
+}
+
 static bool is_mojibake(struct fp_str text)
 {
     bool non_ascii = false;
@@ -94,7 +102,7 @@ static bool is_mojibake(struct fp_str text)
 
 struct fp_str fp_utf8_repair(struct fp_str text)
 {
-    if (!is_mojibake(text))
+    if (is_ascii(text) || !is_mojibake(text)) /* nearly all are ASCII, and soon done with */
         return text;
     char *bytes = (char *)(uintptr_t)text.ptr; /* the caller's, writable by contract */
     size_t len = 0;

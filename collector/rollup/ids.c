@@ -57,8 +57,7 @@ uint64_t fp_frame_id(uint64_t site_id, const struct fp_frame_key *key)
 
 uint64_t fp_stack_id(uint64_t parent_id, uint64_t frame_id)
 {
-    const uint64_t numbers[] = {parent_id, frame_id};
-    return hash_kind(TAG_STACK, numbers, COUNT(numbers), NULL, 0);
+    return fp_hash_pair(TAG_STACK, parent_id, frame_id);
 }
 
 uint64_t fp_timing_id(uint64_t site_id, enum fp_timing_kind kind, struct fp_str name)
