@@ -41,7 +41,7 @@ function attempt(url, { body, headers }, manner) {
     const answer = { status: 0, text: '' };
     const request = http.request(url, {
       method: 'POST',
-      headers: { 'content-length': body.length, ...headers },
+      headers: 'transfer-encoding' in headers ? headers : { 'content-length': body.length, ...headers },
       agent: manner === 'whole' ? agent : false,
       signal: AbortSignal.timeout(attemptTimeoutMs),
     });
@@ -89,7 +89,7 @@ async function deliver(request, doors, random, ledger) {
     const manner = random.chance(0.08) ? random.pick(cuts) : 'whole';
     const answers = await Promise.all((random.chance(0.03) ? open : [door])
       .map((one) => sendTo(one, request.path, request, manner)));
-    for (const { status } of answers) enter(ledger, request, status);
+    for (const { status } of answers) enter(ledger, request, status, manner !== 'cut in mid-body');
     if (attempts > 0) ledger.retries++;
     const final = answers.find(({ status }) => isFinal(status));
     if (final) return final.status;
@@ -137,18 +137,19 @@ async function runSession(door, random, ledger) {
 export function startClients({ doors, clients, pauseMs, random, ledger }) {
   let stopping = false;
   const running = Array.from({ length: clients }, async () => {
-    const own = random.branch();
+    const content = random.branch();
+    const course = random.branch();
     /** @type {Request | undefined} */
     let last;
     while (!stopping) {
-      const request = makeRequest(own, last);
+      const request = makeRequest(content, last);
       if (request.fresh.length > 1) ledger.forms.push(request.fresh);
-      await deliver(request, doors, own, ledger);
+      await deliver(request, doors, course, ledger);
       // A browser that did not read its 204 sends once more, sooner or later.
-      if (last && own.chance(0.05)) await deliver(last, doors, own, ledger);
-      if (own.chance(0.02)) await runSession(own.pick(doors), own, ledger);
-      last = own.chance(0.7) ? request : undefined;
-      await delay(own.below(pauseMs));
+      if (last && course.chance(0.05)) await deliver(last, doors, course, ledger);
+      if (course.chance(0.02)) await runSession(course.pick(doors), course, ledger);
+      last = content.chance(0.7) ? request : undefined;
+      await delay(course.below(pauseMs));
     }
   });
   return async () => {

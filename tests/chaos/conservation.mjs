@@ -20,7 +20,12 @@ function add(tables, table, key, more, times) {
   numbers.set(words, more.map((value, i) => value * times + (sum?.[i] ?? 0)));
 }
 
-/** Adds what an upload that counts so often brings. @param {Tables} tables @param {Upload} upload @param {number} times */
+/**
+ * Adds what an upload that counts so often brings.
+ * @param {Tables} tables
+ * @param {Upload} upload
+ * @param {number} times
+ */
 function addUpload(tables, upload, times) {
   const { site, release, route, sums } = upload;
   const put = (/** @type {string} */ table, /** @type {string[]} */ key, /** @type {number[]} */ numbers) =>
@@ -63,7 +68,9 @@ function* tableDifferences(wanted, found) {
   for (const table of new Set([...Object.keys(wanted), ...Object.keys(found)])) {
     for (const [key, numbers] of wanted[table] ?? []) {
       const have = found[table]?.get(key);
-      if (String(have) !== String(numbers)) yield `${table}: ${key}: promised ${numbers}, in SQL ${have ?? 'not at all'}`;
+      if (String(have) !== String(numbers)) {
+        yield `${table}: ${key}: promised ${numbers}, in SQL ${have ?? 'not at all'}`;
+      }
     }
     for (const [key, numbers] of found[table] ?? []) {
       if (!wanted[table]?.has(key)) yield `${table}: ${key}: not promised, in SQL ${numbers}`;

@@ -80,7 +80,8 @@ const times = `${us('profiled_ms')}, ${us('unattributed_ms')}`;
 const readSessions = `
   select ${keys}, json_build_array(timelines, listed, coalesce(events, 0), coalesce(self_us, 0)) as numbers
   from (
-    select session_id, upload_id, load_id, part, segment_id, coalesce(timelines, 0) as timelines, coalesce(listed, 0) as listed
+    select session_id, upload_id, load_id, part, segment_id,
+      coalesce(timelines, 0) as timelines, coalesce(listed, 0) as listed
     from fleetprof_data.session
     left join (select session_id, count(*) as timelines, sum(events) as listed
       from fleetprof_data.timeline group by session_id) as timeline using (session_id)

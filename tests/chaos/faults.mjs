@@ -34,7 +34,7 @@ function systemOf(place) {
 const ofCollector = {
   'kill -9': async (place, random) => {
     // On a slow disk, much is written and not yet synced.
-    place.system?.set({ syncDelayUs: random.below(2) * 30_000 });
+    place.system?.set({ syncDelayUs: random.pick([0, 30_000, 100_000]) });
     await aWhile(random);
     await place.cutPower(random);
     place.system?.set({ syncDelayUs: 0 });

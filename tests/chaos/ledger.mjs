@@ -29,12 +29,13 @@ export const emptyLedger = () => ({
 export const isFinal = (status) => status !== 0 && status !== 429 && status < 500;
 
 /**
- * 204: it counts. No answer: perhaps it does. Another answer: it does not.
+ * 204: it counts. No answer: perhaps it does. Another answer, or a part of it sent: it does not.
  * @param {Ledger} ledger
  * @param {Request} request
  * @param {number} status 0: no answer
+ * @param {boolean} isWhole all of the request was sent
  */
-export function enter(ledger, request, status) {
+export function enter(ledger, request, status, isWhole) {
   if (status === 0) ledger.unanswered++;
   else if (status === 204) ledger.replies++;
   else if (isFinal(status)) ledger.refused++;
@@ -42,7 +43,8 @@ export function enter(ledger, request, status) {
   if (isFinal(status) && (status === 204) !== request.valid && !request.isForgotten?.()) {
     ledger.surprises.push(`${request.path} ${request.uploads[0].key} was answered with ${status}`);
   }
-  if (!request.valid || (status !== 204 && status !== 0)) return;
+  const mayCount = status === 204 || (status === 0 && isWhole);
+  if (!request.valid || !mayCount) return;
   for (const upload of request.uploads) {
     const promised = ledger.uploads.get(upload.key) ?? { upload, least: 0, most: 0 };
     const times = (/** @type {number} */ before, /** @type {number} */ more) =>
@@ -57,6 +59,6 @@ export function enter(ledger, request, status) {
 export function inWords({ uploads, replies, retries, deferred, unanswered, abandoned, refused, sessions, forms }) {
   const acknowledged = [...uploads.values()].filter(({ least }) => least > 0).length;
   return `${acknowledged} uploads acknowledged, ${uploads.size - acknowledged} in doubt, ${replies} times 204, `
-    + `${retries} retries, ${deferred} times 503, ${unanswered} unanswered, ${abandoned} abandoned, ${refused} refused, `
-    + `${forms.length} forms, ${sessions} long sessions`;
+    + `${retries} retries, ${deferred} times 503, ${unanswered} unanswered, ${abandoned} abandoned, `
+    + `${refused} refused, ${forms.length} forms, ${sessions} long sessions`;
 }

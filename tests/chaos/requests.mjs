@@ -25,6 +25,9 @@ const pathOf = (site) => `/v1/ingest/pk_${site}`;
 const single = (upload, path = pathOf(upload.site)) =>
   ({ path, headers: {}, body: upload.body, uploads: [upload], fresh: [upload], valid: upload.valid });
 
+/** Its length is not said before. @param {Request} request @returns {Request} */
+const inChunks = (request) => ({ ...request, headers: { ...request.headers, 'transfer-encoding': 'chunked' } });
+
 /** @param {Random} random @param {Upload[]} fresh @param {Upload[]} repeated @returns {Request} */
 function form(random, fresh, repeated) {
   const uploads = [...fresh, ...repeated];
@@ -50,10 +53,12 @@ function form(random, fresh, repeated) {
 export function makeRequest(random, last) {
   const site = last?.uploads[0].site ?? random.pick(sites).name;
   const load = last?.uploads[0].load ?? (random.chance(0.5) ? random.uuid() : undefined);
-  const upload = () => makeUpload(random, { site, load });
-  if (random.chance(0.85)) return single(upload());
-  const isRepeated = last?.valid && last.uploads.length <= repeatedMax && random.chance(0.3);
-  return form(random, Array.from({ length: 1 + random.below(4) }, upload), isRepeated ? last.uploads : []);
+  const length = random.chance(0.15) ? 1 + random.below(4) : 1;
+  const uploads = Array.from({ length }, () => makeUpload(random, { site, load }));
+  const repeated = last?.valid && last.uploads.length <= repeatedMax && random.chance(0.05) ? last.uploads : [];
+  const isAlone = uploads.length + repeated.length === 1;
+  const request = isAlone ? single(uploads[0]) : form(random, uploads, repeated);
+  return random.chance(0.1) ? inChunks(request) : request;
 }
 
 /** @param {string} site @param {string} session @param {string} [what] */

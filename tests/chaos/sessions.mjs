@@ -117,12 +117,13 @@ function operaTimeline(random) {
     const [type, name] = random.pick(operaTypes);
     const time = random.below(400) / 4;
     const url = type === documentParsing ? `https://cdn.example/${random.below(4)}.html` : undefined;
-    const place = events.push({ type: name, resource: url ?? '', line: null, self_us: toMicroseconds(time), parent }) - 1;
+    const self_us = toMicroseconds(time);
+    const place = events.push({ type: name, resource: url ?? '', line: null, self_us, parent }) - 1;
     const interval = [++start, start + 1000];
-    list[place] = [];
+    const parentId = parent < 0 ? null : parent + 1;
     const children = level < 3 ? random.below(3) : 0;
     const inside = sumOf(Array.from({ length: children }, () => event(place, level + 1)));
-    list[place] = [type, time, 0, 1, interval, place + 1, parent < 0 ? null : parent + 1, children, time + inside, 0,
+    list[place] = [type, time, 0, 1, interval, place + 1, parentId, children, time + inside, 0,
       ...(url ? [null, null, [url]] : [])];
     return time + inside;
   };
@@ -154,13 +155,17 @@ export function operaScope(random) {
   const events = [];
   for (const timeline of timelines) {
     const before = events.length;
-    events.push(...timeline.events.map((event) => ({ ...event, parent: event.parent < 0 ? -1 : event.parent + before })));
+    const moved = (/** @type {number} */ parent) => (parent < 0 ? -1 : parent + before);
+    events.push(...timeline.events.map((event) => ({ ...event, parent: moved(event.parent) })));
   }
+  const session = [1, 2, timelines.map((_, i) => [i + 1, i + 1])];
   return {
-    session: {
-      version: '1.0', startedAt: 1355000000000, session: [1, 2, timelines.map((_, i) => [i + 1, i + 1])], timelines: lists,
-    },
+    session: { version: '1.0', startedAt: 1355000000000, session, timelines: lists },
     events,
-    listed: { timelines: new Set(lists).size, events: kept.length, self_us: sumOf(kept.map(([, time]) => toMicroseconds(time))) },
+    listed: {
+      timelines: new Set(lists).size,
+      events: kept.length,
+      self_us: sumOf(kept.map(([, time]) => toMicroseconds(time))),
+    },
   };
 }

@@ -92,7 +92,8 @@ function syntheticTimings(random) {
 /** @param {ReturnType<typeof syntheticTimings>} entries @returns {Timing[]} */
 const timingsOf = ({ marks, measures }) => [
   ...marks.map(({ name, startTime }) => ({ name, kind: /** @type {const} */ ('mark'), us: toMicroseconds(startTime) })),
-  ...measures.map(({ name, duration }) => ({ name, kind: /** @type {const} */ ('measure'), us: toMicroseconds(duration) })),
+  ...measures.map(({ name, duration }) => (
+    { name, kind: /** @type {const} */ ('measure'), us: toMicroseconds(duration) })),
 ];
 
 /**
@@ -172,7 +173,12 @@ function makeOperaScope(random, origin) {
   };
 }
 
-/** Dumps of Speed Tracer have neither id nor release. @param {Random} random @param {Origin} origin @returns {Upload} */
+/**
+ * Dumps of Speed Tracer have neither id nor release.
+ * @param {Random} random
+ * @param {Origin} origin
+ * @returns {Upload}
+ */
 function makeSpeedTracer(random, origin) {
   const { known, ...page } = drawHead(random, origin, false);
   const { text, events, listed, load_us } = speedTracer(random, page);
