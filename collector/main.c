@@ -31,7 +31,8 @@ enum {
     EXIT_CANNOT_RUN = 2, /* wrong use too */
     ERRORS_MAX = 64 * 1024,
     DEFAULT_MAX = 64 * 1024,
-    SPARE_FILES = 64, /* descriptors beside those of connections */
+    THREAD_FILES = 2, /* descriptors that each of http.threads waits with */
+    SPARE_FILES = 64, /* and those of all the rest: the spool, the database, letters */
 };
 
 /* The bounds of a stop. Together they stay below what service managers grant. */
@@ -153,9 +154,11 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
  * low as well, there can be no start: connections that cannot be accepted would be refused to
  * everyone.
  */
-static bool raise_file_limit(unsigned connections, struct fp_buf *detail)
+static bool raise_file_limit(const struct fp_config *config, struct fp_buf *detail)
 {
-    rlim_t wanted = (rlim_t)fp_http_descriptors(connections) + SPARE_FILES;
+    rlim_t wanted = (rlim_t)fp_http_descriptors(config->connections) +
+                    (rlim_t)config->http_threads * THREAD_FILES + FP_ADMIN_DESCRIPTORS +
+                    SPARE_FILES;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
         return true;
@@ -163,16 +166,17 @@ static bool raise_file_limit(unsigned connections, struct fp_buf *detail)
     if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
         return true;
     fp_buf_addf(detail,
-                "limits.connections is %u, which takes %llu open files, and %llu are allowed; "
-                "lower it, or raise the limit (LimitNOFILE=, ulimit -Hn)",
-                connections, (unsigned long long)wanted, (unsigned long long)limit.rlim_max);
+                "limits.connections is %u and http.threads %u, which takes %llu open files, and "
+                "%llu are allowed; lower them, or raise the limit (LimitNOFILE=, ulimit -Hn)",
+                config->connections, config->http_threads, (unsigned long long)wanted,
+                (unsigned long long)limit.rlim_max);
     return fail("too few open files are allowed", detail);
 }
 
 static bool start(struct collector *collector, struct fp_buf *detail)
 {
     const struct fp_config *config = collector->config;
-    if (!raise_file_limit(config->connections, detail))
+    if (!raise_file_limit(config, detail))
         return false;
     collector->metrics = fp_metrics_create();
     if (collector->metrics == NULL)

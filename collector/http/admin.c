@@ -3,14 +3,18 @@
  */
 #include "collector/http/admin.h"
 
+#include "collector/base/clock.h"
+#include "collector/http/connections.h"
 #include "collector/http/reply.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 enum {
-    CONNECTIONS = 64,
+    CONNECTIONS = 48,
+    ENDING_MAX = 16, /* shut down, and not yet closed */
     TIMEOUT_S = 10,
     PAGE_MAX = 1024 * 1024,
 };
@@ -18,6 +22,7 @@ enum {
 struct fp_admin {
     struct fp_admin_settings settings;
     struct fp_listener listener;
+    struct fp_connections *connections;
     struct MHD_Daemon *daemon;
 };
 
@@ -77,6 +82,15 @@ static enum MHD_Result answer(struct fp_admin *admin, struct MHD_Connection *con
                          FP_STR("Here are /healthz, /readyz and /metrics.\n"));
 }
 
+static void move(const struct fp_admin *admin, struct MHD_Connection *connection,
+                 enum fp_connection_state state)
+{
+    struct fp_connection *watched =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    if (watched != NULL)
+        fp_connections_move(admin->connections, watched, state);
+}
+
 /* Called when the headers are there, for what body there is (it is ignored), and at the end. */
 // NOLINTNEXTLINE(readability-function-size): the parameters are MHD's
 static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
@@ -87,13 +101,48 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
     (void)upload_data;
     if (*request_cls == NULL) {
         *request_cls = cls; /* anything but NULL: the headers were seen */
+        move(cls, connection, FP_CONNECTION_RECEIVING);
         return MHD_YES;
     }
     if (*upload_data_size > 0) {
         *upload_data_size = 0;
         return MHD_YES;
     }
+    move(cls, connection, FP_CONNECTION_ANSWERED);
     return answer(cls, connection, url, method);
+}
+
+static void complete(void *cls, struct MHD_Connection *connection, void **request_cls,
+                     enum MHD_RequestTerminationCode why)
+{
+    (void)request_cls;
+    (void)why;
+    move(cls, connection, FP_CONNECTION_WAITING);
+}
+
+/* Whoever holds connections must not keep the service manager's probe out. */
+static void watch_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
+                             enum MHD_ConnectionNotificationCode what)
+{
+    struct fp_admin *admin = cls;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        *socket_context = fp_connections_add(admin->connections, fd);
+        if (*socket_context == NULL)
+            (void)shutdown(fd, SHUT_RDWR);
+    } else if (*socket_context != NULL) {
+        fp_connections_remove(admin->connections, *socket_context);
+    }
+}
+
+static struct MHD_Daemon *start_daemon(struct fp_admin *admin)
+{
+    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, handle,
+                            admin, MHD_OPTION_LISTEN_SOCKET, admin->listener.fd,
+                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)(CONNECTIONS + ENDING_MAX),
+                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+                            MHD_OPTION_NOTIFY_COMPLETED, complete, admin,
+                            MHD_OPTION_NOTIFY_CONNECTION, watch_connection, admin, MHD_OPTION_END);
 }
 
 struct fp_admin *fp_admin_start(const struct fp_admin_settings *settings, struct fp_buf *detail)
@@ -110,12 +159,12 @@ struct fp_admin *fp_admin_start(const struct fp_admin_settings *settings, struct
         free(admin);
         return NULL;
     }
-    admin->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, handle, admin,
-        MHD_OPTION_LISTEN_SOCKET, admin->listener.fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_END);
+    admin->connections = fp_connections_start(CONNECTIONS, TIMEOUT_S * FP_US_PER_S, NULL);
+    if (admin->connections != NULL)
+        admin->daemon = start_daemon(admin);
     if (admin->daemon == NULL) {
         fp_buf_addf(detail, "cannot start a thread: %s", strerror(errno));
+        fp_connections_stop(admin->connections);
         fp_listener_close(&admin->listener);
         free(admin);
         return NULL;
@@ -130,5 +179,6 @@ void fp_admin_stop(struct fp_admin *admin)
     (void)MHD_quiesce_daemon(admin->daemon);
     fp_listener_close(&admin->listener);
     MHD_stop_daemon(admin->daemon);
+    fp_connections_stop(admin->connections);
     free(admin);
 }

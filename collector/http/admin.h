@@ -7,6 +7,9 @@
 #include "collector/base/metrics.h"
 #include "collector/http/listen.h"
 
+/* What it opens at most: connections, and what it waits for them with. */
+#define FP_ADMIN_DESCRIPTORS 72
+
 struct fp_admin_settings {
     struct fp_address listen;
     int given_socket; /* listens already, and is used instead of the address; owned; -1: none */
@@ -18,8 +21,8 @@ struct fp_admin_settings {
 
 struct fp_admin;
 
-/* Listens and serves, in one thread of its own. NULL on failure; `detail` then gets a sentence.
- * What the settings point to must outlive it. Main thread. */
+/* Listens and serves, in one thread of its own, and one that ends slow clients. NULL on failure;
+ * `detail` then gets a sentence. What the settings point to must outlive it. Main thread. */
 struct fp_admin *fp_admin_start(const struct fp_admin_settings *settings,
                                 struct fp_buf *detail) FP_MUST_CHECK;
 

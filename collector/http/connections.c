@@ -87,7 +87,8 @@ static void change_state(struct fp_connections *connections, struct fp_connectio
 static void end(struct fp_connections *connections, struct fp_connection *connection,
                 enum fp_metric reason)
 {
-    fp_metrics_add(connections->metrics, reason, 1);
+    if (connections->metrics != NULL)
+        fp_metrics_add(connections->metrics, reason, 1);
     change_state(connections, connection, FP_CONNECTION_ENDING);
     (void)shutdown(connection->fd, SHUT_RDWR);
 }

@@ -26,7 +26,8 @@ struct fp_connection;
 
 /*
  * Starts the watch, with a thread of its own. max: open connections; request_timeout_us: for
- * headers, and for a body. NULL when out of memory or threads. Metrics must outlive it.
+ * headers, and for a body. NULL when out of memory or threads. Metrics must outlive it; without
+ * them (NULL) nothing is counted.
  */
 struct fp_connections *fp_connections_start(size_t max, int64_t request_timeout_us,
                                             struct fp_metrics *metrics) FP_MUST_CHECK;

@@ -4,9 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 
+import { send } from '../behaviour/collector_client.mjs';
 import { binDir, collectorConfig, run } from '../behaviour/stack.mjs';
 import { startSiege } from './siege.mjs';
 
@@ -57,10 +60,39 @@ test('a cap on the connections of one address leaves the others alone', async (t
 });
 
 test('no start where so many open files are not allowed', async () => {
-  const { file } = await collectorConfig({ database: 'host=/nonexistent' });
-  const { code, stderr } = await run(['sh', '-c', 'ulimit -n 1000 && exec "$@"', 'sh', path.join(binDir, 'fleetprofd'), '-c', file]);
-  assert.equal(code, 2);
-  assert.match(stderr, /limits\.connections is 1024, which takes \d+ open files, and 1000 are allowed/);
+  for (const [allowed, limits, threads] of /** @type {const} */ ([[1000, {}, 2], [600, { connections: 16 }, 256]])) {
+    const { file } = await collectorConfig({ database: 'host=/nonexistent', limits, http: { threads } });
+    const { code, stderr } = await run(['sh', '-c', `ulimit -n ${allowed} && exec "$@"`, 'sh', path.join(binDir, 'fleetprofd'), '-c', file]);
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`limits\\.connections is \\d+ and http\\.threads ${threads}, which takes \\d+ open files, and ${allowed} are allowed`));
+  }
+});
+
+test('slow clients of the admin listener keep no probe out', async () => {
+  const { collector } = siege.stack;
+  const { hostname, port } = new URL(collector.adminUrl);
+  /** @type {Set<net.Socket>} */
+  const slow = new Set();
+  const open = () => {
+    const socket = net.connect(Number(port), hostname);
+    slow.add(socket);
+    socket.on('error', () => {}).on('close', () => { slow.delete(socket); });
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nX: ');
+  };
+  const drip = setInterval(() => {
+    for (const socket of slow) socket.write('a');
+    while (slow.size < 100) open();
+  }, 100);
+  for (let i = 0; i < 20; i++) {
+    for (const page of ['healthz', 'readyz', 'metrics']) {
+      const late = delay(5000, undefined, { ref: false }).then(() => ({ status: 'no answer' }));
+      const reply = await Promise.race([send(`${collector.adminUrl}/${page}`, { method: 'GET' }), late]);
+      assert.equal(reply.status, 200);
+    }
+    await delay(100);
+  }
+  clearInterval(drip);
+  for (const socket of slow) socket.destroy();
 });
 
 test('huge headers are refused', async (t) => {
