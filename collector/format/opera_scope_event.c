@@ -116,10 +116,10 @@ static bool adds_up(const struct fp_scope_item *item)
     return fabs(item->aggregated_ms - sum_ms) <= TOLERANCE_MS * (item->child_count + 1.0);
 }
 
-void fp_scope_check_sums(struct fp_scope *scope, const struct fp_scope_item *items, uint32_t count)
+void fp_scope_check_sums(struct fp_scope *scope, const struct fp_scope_items *items)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const struct fp_scope_item *item = &items[i];
+    for (uint32_t i = 0; i < items->count; i++) {
+        const struct fp_scope_item *item = &items->items[i];
         if (item->state != FP_SCOPE_PLACED || !item->has_aggregated)
             continue;
         if (item->aggregated_ms < item->time_ms)

@@ -12,25 +12,22 @@ enum { DRAFT_EVENT_LEN_MAX = 15 };
 struct list {
     struct fp_scope *scope;
     const struct fp_scope_query *query;
-    struct fp_place events_place; /* of eventList */
-    struct fp_scope_item *items;
-    uint32_t count;    /* of items kept so far */
-    uint32_t number;   /* of this list among the profile's timelines */
-    struct fp_map ids; /* eventID: index of the item */
+    uint32_t number;             /* of this list among the profile's timelines */
+    struct fp_scope_items items; /* those kept so far; placed where eventList is */
 };
 
 /* Identity. */
 
-/* Whether an unreduced event is there for the first time; false when memory runs out. */
-static bool check_first_time(struct list *list, uint32_t id, enum fp_scope_note *note)
+/* Whether an unreduced event is there for the first time. */
+static enum fp_scope_note check_first_time(const struct list *list, uint32_t id)
 {
-    uint64_t key = (uint64_t)list->query->timeline_id << 32 | id;
-    uint32_t first = fp_map_put(&list->scope->seen, key, list->number);
-    if (first == list->number && fp_map_get(&list->ids, id) != FP_MAP_NONE)
-        *note = FP_SCOPE_DUPLICATE_ID;
-    else if (first != list->number)
-        *note = FP_SCOPE_KNOWN_EVENT;
-    return first != FP_MAP_NONE;
+    if (list->query->mode != FP_REDUCE_ALL_EVENTS)
+        return FP_SCOPE_FINE;
+    if (fp_map_get(&list->items.ids, id) != FP_MAP_NONE)
+        return FP_SCOPE_DUPLICATE_ID;
+    return fp_map_get(&list->scope->seen, fp_scope_event_key(list->query, id)) != FP_MAP_NONE
+               ? FP_SCOPE_KNOWN_EVENT
+               : FP_SCOPE_FINE;
 }
 
 /* Registers an item's id, if it has one; *note says why the item is refused. */
@@ -39,16 +36,13 @@ static bool register_id(struct list *list, struct fp_scope_item *item, enum fp_s
     uint32_t id = item->event.id;
     if (id == 0)
         return true;
-    if (list->query->mode == FP_REDUCE_ALL_EVENTS) {
-        if (!check_first_time(list, id, note))
-            return fp_fail_memory(list->scope->decoder);
-        if (*note != FP_SCOPE_FINE)
-            return true;
-    }
-    uint32_t at = fp_map_put(&list->ids, id, list->count);
+    *note = check_first_time(list, id);
+    if (*note != FP_SCOPE_FINE)
+        return true;
+    uint32_t at = fp_map_put(&list->items.ids, id, list->items.count);
     if (at == FP_MAP_NONE)
         return fp_fail_memory(list->scope->decoder);
-    if (at != list->count) {
+    if (at != list->items.count) {
         fp_scope_add_note(list->scope, FP_SCOPE_REPEATED_ID, 1, item->index);
         item->event.id = 0;
     }
@@ -68,7 +62,7 @@ static bool is_draft(const struct fp_scope_message *message)
 
 static bool fail_draft(struct list *list, size_t index)
 {
-    const struct fp_place event = {.parent = &list->events_place, .index = index};
+    const struct fp_place event = {.parent = &list->items.place, .index = index};
     const struct fp_place field = {.parent = &event, .index = FP_SCOPE_EVENT_CHILD_COUNT};
     return fp_fail_at(list->scope->decoder, FP_FORMAT_INVALID, &field,
                       "childCount has a fraction: this is the layout of a draft of the service "
@@ -78,7 +72,7 @@ static bool fail_draft(struct list *list, size_t index)
 static bool take_event(struct list *list, yyjson_val *value, size_t index)
 {
     struct fp_scope_message message;
-    struct fp_scope_item *item = &list->items[list->count];
+    struct fp_scope_item *item = &list->items.items[list->items.count];
     enum fp_scope_note note = FP_SCOPE_NO_MESSAGE;
     if (fp_scope_read(value, &fp_scope_event, &message)) {
         if (is_draft(&message))
@@ -92,7 +86,7 @@ static bool take_event(struct list *list, yyjson_val *value, size_t index)
         fp_scope_add_note(list->scope, note, 1, index);
         return true;
     }
-    list->count++;
+    list->items.count++;
     return fp_scope_read_detail(list->scope, &message, item);
 }
 
@@ -111,8 +105,8 @@ static bool take_each(struct list *list, yyjson_val *events)
 static void check_order(const struct list *list)
 {
     const struct fp_scope_item *last = NULL;
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct fp_scope_item *item = &list->items[i];
+    for (uint32_t i = 0; i < list->items.count; i++) {
+        const struct fp_scope_item *item = &list->items.items[i];
         if (!item->has_start)
             continue;
         if (last != NULL && item->event.start_us < last->event.start_us) {
@@ -128,15 +122,15 @@ static bool find_span(const struct list *list, int64_t *start_us, int64_t *end_u
 {
     *start_us = INT64_MAX;
     *end_us = INT64_MIN;
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct fp_profile_event *event = &list->items[i].event;
+    for (uint32_t i = 0; i < list->items.count; i++) {
+        const struct fp_profile_event *event = &list->items.items[i].event;
         if (event->duration_us == FP_DURATION_NONE)
             return false;
         int64_t event_end_us = event->start_us + event->duration_us;
         *start_us = event->start_us < *start_us ? event->start_us : *start_us;
         *end_us = event_end_us > *end_us ? event_end_us : *end_us;
     }
-    return list->count > 0;
+    return list->items.count > 0;
 }
 
 static bool is_bound(yyjson_val *value, int64_t expected_us)
@@ -165,15 +159,19 @@ static bool reserve(struct list *list, uint32_t count)
 {
     struct fp_scope *scope = list->scope;
     struct fp_profile *profile = scope->decoder->profile;
-    list->items = fp_arena_array(scope->decoder->arena, count, sizeof(*list->items));
-    struct fp_profile_event *events = fp_scope_grow(
-        scope, profile->events, sizeof(*events), profile->event_count + count, &scope->event_room);
+    uint32_t events_len = profile->event_count + count;
+    list->items.items = fp_arena_array(scope->decoder->arena, count, sizeof(*list->items.items));
+    struct fp_profile_event *events =
+        fp_scope_grow(scope, profile->events, sizeof(*events), events_len, &scope->event_room);
+    uint32_t *depths =
+        fp_scope_grow(scope, scope->depths, sizeof(*depths), events_len, &scope->depth_room);
     struct fp_profile_timeline *timelines =
         fp_scope_grow(scope, profile->timelines, sizeof(*timelines), profile->timeline_count + 1,
                       &scope->timeline_room);
-    if (list->items == NULL || events == NULL || timelines == NULL)
+    if (list->items.items == NULL || events == NULL || depths == NULL || timelines == NULL)
         return fp_fail_memory(scope->decoder);
     profile->events = events;
+    scope->depths = depths;
     profile->timelines = timelines;
     return true;
 }
@@ -196,11 +194,11 @@ static bool take_list(struct list *list, const struct fp_scope_message *message)
     if (!reserve(list, (uint32_t)yyjson_arr_size(events)) || !take_each(list, events))
         return false;
     check_order(list);
-    if (list->count == yyjson_arr_size(events))
+    if (list->items.count == yyjson_arr_size(events))
         check_span(list, message->fields[FP_SCOPE_EVENTS_INTERVAL]);
-    if (!fp_scope_place_events(scope, &list->events_place, list->items, list->count, &list->ids))
+    if (!fp_scope_place_events(scope, list->query, &list->items))
         return false;
-    fp_scope_check_sums(scope, list->items, list->count);
+    fp_scope_check_sums(scope, &list->items);
     profile->timelines[profile->timeline_count++] =
         (struct fp_profile_timeline){.id = list->query->timeline_id,
                                      .frame_id = frame_of(scope, list->query->timeline_id),
@@ -218,10 +216,10 @@ static bool count_list(struct list *list, yyjson_val *events, bool *is_known)
     size_t count = yyjson_arr_size(events);
     uint32_t limit = scope->decoder->limits->entries;
     if (events != NULL && !yyjson_is_arr(events))
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &list->events_place,
+        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &list->items.place,
                           "eventList must be a list");
     if (count > limit - session->records_read || list->number == limit)
-        return fp_fail_at(scope->decoder, FP_FORMAT_TOO_LARGE, &list->events_place,
+        return fp_fail_at(scope->decoder, FP_FORMAT_TOO_LARGE, &list->items.place,
                           "more than %u events or lists of them (limits.entries)", (unsigned)limit);
     uint32_t first = fp_map_put(&scope->lists, list->query->key, list->number);
     if (first == FP_MAP_NONE)
@@ -243,7 +241,7 @@ bool fp_scope_take_events(struct fp_scope *scope, const struct fp_place *place, 
                           "names");
     struct list list = {.scope = scope,
                         .query = query,
-                        .events_place = fp_scope_field_place(&message, place, FP_SCOPE_EVENTS_LIST),
+                        .items.place = fp_scope_field_place(&message, place, FP_SCOPE_EVENTS_LIST),
                         .number = scope->decoder->profile->timeline_count};
     bool is_known = false;
     if (!fp_scope_take_query_session(scope, place, query) ||
@@ -251,8 +249,8 @@ bool fp_scope_take_events(struct fp_scope *scope, const struct fp_place *place, 
         return false;
     if (is_known)
         return true;
-    fp_map_init(&list.ids, scope->decoder->limits->entries);
+    fp_map_init(&list.items.ids, scope->decoder->limits->entries);
     bool taken = take_list(&list, &message);
-    fp_map_release(&list.ids);
+    fp_map_release(&list.items.ids);
     return taken;
 }

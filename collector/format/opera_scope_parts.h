@@ -134,12 +134,14 @@ struct fp_scope {
     int64_t line_offset; /* of the frame being read, -1: an envelope */
     uint32_t *frame_ids; /* of the session's timelines */
     uint32_t frame_count;
-    struct fp_map timelines; /* timelineID: index into frame_ids */
-    struct fp_map lists;     /* hash of timeline, mode and filter */
-    struct fp_map seen;      /* timelineID and eventID of an unreduced event: its list's number */
-    struct fp_map resources; /* hash of the URL: index */
+    struct fp_map timelines;          /* timelineID: index into frame_ids */
+    struct fp_map lists;              /* hash of timeline, mode and filter */
+    struct fp_map seen;               /* timelineID and eventID of an unreduced event: its index */
+    struct fp_map resources;          /* hash of the URL: index */
     enum fp_scope_note first_refusal; /* of an event; FP_SCOPE_FINE: none */
+    uint32_t *depths;                 /* of the profile's events; 1: top level */
     uint32_t resource_room;
+    uint32_t depth_room;
     uint32_t event_room;
     uint32_t timeline_room;
 };
@@ -173,8 +175,14 @@ struct fp_scope_query {
     uint32_t session_id; /* 0: not said */
     uint32_t timeline_id;
     enum fp_reduce_mode mode;
-    uint64_t key; /* hash of timeline, mode and filter */
+    uint64_t key; /* hash of timeline, mode and filter, whichever way they are written */
 };
+
+/* Whether a message of GetEvents can be its request, a GetEventsArg; else it is a reply. */
+bool fp_scope_is_query(yyjson_val *value);
+
+/* Whether a Session or GetEventsArg is one of a draft of the service. */
+bool fp_scope_is_draft(yyjson_val *value);
 
 /* Reads a GetEventsArg message. */
 bool fp_scope_read_query(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
@@ -202,10 +210,10 @@ struct fp_scope_item {
     double aggregated_ms;
 
     /* Of the tree. */
+    uint32_t known_parent; /* index among the profile's events of earlier lists, FP_INDEX_NONE */
     enum fp_scope_state { FP_SCOPE_WAITING, FP_SCOPE_CLIMBED, FP_SCOPE_PLACED, FP_SCOPE_OUT } state;
     uint32_t parent;   /* index among the items, FP_INDEX_NONE */
     uint32_t position; /* index among the profile's events */
-    uint32_t depth;    /* 1: top level */
     uint32_t child_count;
     double children_ms; /* aggregated time of the children that have one */
     bool has_all_aggregated;
@@ -224,16 +232,29 @@ enum fp_scope_note fp_scope_read_event(const struct fp_scope *scope,
 bool fp_scope_read_detail(struct fp_scope *scope, const struct fp_scope_message *message,
                           struct fp_scope_item *item) FP_MUST_CHECK;
 
+/* The key of a timeline's event in fp_scope.seen. */
+static inline uint64_t fp_scope_event_key(const struct fp_scope_query *query, uint32_t event_id)
+{
+    return (uint64_t)query->timeline_id << 32 | event_id;
+}
+
+/* The items of a list, and where it stands. */
+struct fp_scope_items {
+    struct fp_place place;
+    struct fp_scope_item *items;
+    uint32_t count;
+    struct fp_map ids; /* owned: eventID to index */
+};
+
 /*
- * Appends items to the profile's events: as they come, but parents first. Those that are their own
- * ancestors are left out, an event whose parent is not there stands at the top. ids: eventID to
- * index among the items.
+ * Appends the items that answer a query to the profile's events, for which there is room: as they
+ * come, but parents first. Those that are their own ancestors are left out. An event whose parent
+ * is neither here nor in an earlier list of the timeline's unreduced events stands at the top.
  */
-bool fp_scope_place_events(struct fp_scope *scope, const struct fp_place *place,
-                           struct fp_scope_item *items, uint32_t count,
-                           const struct fp_map *ids) FP_MUST_CHECK;
+bool fp_scope_place_events(struct fp_scope *scope, const struct fp_scope_query *query,
+                           const struct fp_scope_items *items) FP_MUST_CHECK;
 
 /* Notes what does not add up in a list of placed items. */
-void fp_scope_check_sums(struct fp_scope *scope, const struct fp_scope_item *items, uint32_t count);
+void fp_scope_check_sums(struct fp_scope *scope, const struct fp_scope_items *items);
 
 #endif

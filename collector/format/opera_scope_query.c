@@ -5,16 +5,19 @@
 #include "collector/base/hash.h"
 #include "collector/format/opera_scope_parts.h"
 
-enum { FILTER_FIELDS = FP_SCOPE_REQUEST_INTERVAL - FP_SCOPE_REQUEST_EVENT + 1 };
+/* Drafts of the service called a session a profile. */
+bool fp_scope_is_draft(yyjson_val *value)
+{
+    return yyjson_obj_get(value, "profileID") != NULL;
+}
 
-/* Reads a message; drafts of the service called a session a profile. */
 static bool read_message(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
                          const struct fp_scope_type *type, struct fp_scope_message *message)
 {
     if (!fp_scope_read(value, type, message))
         return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, place,
                           "this must be a message: a list, or an object by field names");
-    if (!message->is_list && yyjson_obj_get(value, "profileID") != NULL)
+    if (fp_scope_is_draft(value))
         return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, place,
                           "profileID is of a draft of the service before 1.0; drafts are not "
                           "taken");
@@ -40,7 +43,9 @@ static bool read_repeated(struct fp_scope *scope, const struct fp_place *place,
     const struct fp_format_limits *limits = scope->decoder->limits;
     const struct fp_place at = fp_scope_field_place(message, place, field);
     *list = message->fields[field];
-    if (*list != NULL && !yyjson_is_arr(*list))
+    if (*list == NULL)
+        return true;
+    if (!yyjson_is_arr(*list))
         return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &at, "%s must be a list",
                           message->type->fields[field]);
     if (yyjson_arr_size(*list) > limits->entries)
@@ -131,51 +136,130 @@ static bool read_mode(struct fp_scope *scope, const struct fp_place *place,
     return true;
 }
 
-/* A hash of what was asked for; what is absent is empty. */
-static bool hash_query(struct fp_scope *scope, const struct fp_scope_message *request,
-                       struct fp_scope_query *query)
+/* Which of a timeline's events, however the request writes it. */
+struct filter {
+    uint32_t event;
+    uint64_t max_depth; /* UINT64_MAX: all */
+    int64_t start_us;   /* INT64_MIN: open */
+    int64_t end_us;     /* INT64_MAX: open */
+    uint32_t *types;    /* in order, each once; none: all */
+    size_t type_count;
+};
+
+static int compare_types(const void *a, const void *b)
 {
-    const uint64_t numbers[] = {query->timeline_id, query->mode};
-    struct fp_str texts[FILTER_FIELDS] = {{NULL, 0}};
-    char *written[FILTER_FIELDS] = {NULL};
-    bool complete = true;
-    for (size_t i = 0; i < FILTER_FIELDS; i++) {
-        yyjson_val *value = request->fields[FP_SCOPE_REQUEST_EVENT + i];
-        if (value == NULL || (yyjson_is_arr(value) && yyjson_arr_size(value) == 0))
-            continue;
-        written[i] = yyjson_val_write(value, YYJSON_WRITE_NOFLAG, &texts[i].len);
-        texts[i].ptr = written[i];
-        complete = complete && written[i] != NULL;
-    }
-    if (complete)
-        query->key = fp_hash_fields(&(struct fp_hash_input){'q', numbers, 2, texts, FILTER_FIELDS});
-    for (size_t i = 0; i < FILTER_FIELDS; i++)
-        free(written[i]);
-    return complete || fp_fail_memory(scope->decoder);
+    uint32_t left = *(const uint32_t *)a;
+    uint32_t right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
 }
 
-/* Checks what the filter is made of, which only matters as a whole. */
-static bool check_filter(struct fp_scope *scope, const struct fp_place *place,
-                         const struct fp_scope_message *request)
+static void sort_types(struct filter *filter)
 {
-    uint32_t number;
-    yyjson_val *types;
-    return fp_scope_read_uint(scope->decoder, place, request, FP_SCOPE_REQUEST_EVENT, &number) &&
-           fp_scope_read_uint(scope->decoder, place, request, FP_SCOPE_REQUEST_DEPTH, &number) &&
-           read_repeated(scope, place, request, FP_SCOPE_REQUEST_TYPES, &types);
+    size_t kept = 0;
+    if (filter->type_count == 0)
+        return;
+    qsort(filter->types, filter->type_count, sizeof(*filter->types), compare_types);
+    for (size_t i = 1; i < filter->type_count; i++)
+        if (filter->types[i] != filter->types[kept])
+            filter->types[++kept] = filter->types[i];
+    filter->type_count = kept + 1;
+}
+
+static bool read_types(struct fp_scope *scope, const struct fp_place *place,
+                       const struct fp_scope_message *request, struct filter *filter)
+{
+    yyjson_val *list;
+    if (!read_repeated(scope, place, request, FP_SCOPE_REQUEST_TYPES, &list))
+        return false;
+    if (list == NULL)
+        return true;
+    filter->types =
+        fp_arena_array(scope->decoder->arena, yyjson_arr_size(list), sizeof(*filter->types));
+    if (filter->types == NULL)
+        return fp_fail_memory(scope->decoder);
+    const struct fp_place types = fp_scope_field_place(request, place, FP_SCOPE_REQUEST_TYPES);
+    struct fp_place at = {.parent = &types};
+    yyjson_arr_iter iter = yyjson_arr_iter_with(list);
+    yyjson_val *type;
+    for (; (type = yyjson_arr_iter_next(&iter)) != NULL; at.index++)
+        if (!fp_scope_get_uint(type, &filter->types[filter->type_count++]))
+            return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &at,
+                              "a type of event must be a whole number from 0");
+    sort_types(filter);
+    return true;
+}
+
+static bool read_bounds(struct fp_scope *scope, const struct fp_place *place,
+                        const struct fp_scope_message *request, struct filter *filter)
+{
+    struct fp_scope_message interval;
+    yyjson_val *value = request->fields[FP_SCOPE_REQUEST_INTERVAL];
+    if (value == NULL)
+        return true;
+    if (fp_scope_read(value, &fp_scope_interval, &interval)) {
+        yyjson_val *start = interval.fields[FP_SCOPE_INTERVAL_START];
+        yyjson_val *end = interval.fields[FP_SCOPE_INTERVAL_END];
+        if ((start == NULL || fp_scope_get_time(start, &filter->start_us)) &&
+            (end == NULL || fp_scope_get_time(end, &filter->end_us)))
+            return true;
+    }
+    const struct fp_place at = fp_scope_field_place(request, place, FP_SCOPE_REQUEST_INTERVAL);
+    return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &at,
+                      "interval must be a message of start and end, in milliseconds");
+}
+
+static bool read_filter(struct fp_scope *scope, const struct fp_place *place,
+                        const struct fp_scope_message *request, struct filter *filter)
+{
+    uint32_t depth = 0;
+    *filter = (struct filter){.max_depth = UINT64_MAX, .start_us = INT64_MIN, .end_us = INT64_MAX};
+    if (!fp_scope_read_uint(scope->decoder, place, request, FP_SCOPE_REQUEST_EVENT,
+                            &filter->event) ||
+        !fp_scope_read_uint(scope->decoder, place, request, FP_SCOPE_REQUEST_DEPTH, &depth))
+        return false;
+    if (request->fields[FP_SCOPE_REQUEST_DEPTH] != NULL)
+        filter->max_depth = depth;
+    return read_types(scope, place, request, filter) && read_bounds(scope, place, request, filter);
+}
+
+/* Two queries with the same key ask for the same. */
+static uint64_t hash_query(const struct fp_scope_query *query, const struct filter *filter)
+{
+    const uint64_t numbers[] = {query->timeline_id,
+                                query->mode,
+                                filter->event,
+                                filter->max_depth,
+                                (uint64_t)filter->start_us,
+                                (uint64_t)filter->end_us};
+    const struct fp_str types = {(const char *)filter->types,
+                                 filter->type_count * sizeof(*filter->types)};
+    return fp_hash_fields(
+        &(struct fp_hash_input){'q', numbers, sizeof(numbers) / sizeof(numbers[0]), &types, 1});
 }
 
 bool fp_scope_read_query(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
                          struct fp_scope_query *query)
 {
     struct fp_scope_message request;
+    struct filter filter;
     *query = (struct fp_scope_query){.session_id = 0};
-    return read_message(scope, place, value, &fp_scope_request, &request) &&
-           fp_scope_read_uint(scope->decoder, place, &request, FP_SCOPE_REQUEST_SESSION,
-                              &query->session_id) &&
-           read_id(scope, place, &request, FP_SCOPE_REQUEST_TIMELINE, &query->timeline_id) &&
-           read_mode(scope, place, &request, &query->mode) &&
-           check_filter(scope, place, &request) && hash_query(scope, &request, query);
+    if (!read_message(scope, place, value, &fp_scope_request, &request) ||
+        !fp_scope_read_uint(scope->decoder, place, &request, FP_SCOPE_REQUEST_SESSION,
+                            &query->session_id) ||
+        !read_id(scope, place, &request, FP_SCOPE_REQUEST_TIMELINE, &query->timeline_id) ||
+        !read_mode(scope, place, &request, &query->mode) ||
+        !read_filter(scope, place, &request, &filter))
+        return false;
+    query->key = hash_query(query, &filter);
+    return true;
+}
+
+/* An Events has a list where a GetEventsArg has its timeline. */
+bool fp_scope_is_query(yyjson_val *value)
+{
+    struct fp_scope_message request;
+    return fp_scope_read(value, &fp_scope_request, &request) &&
+           yyjson_is_num(request.fields[FP_SCOPE_REQUEST_TIMELINE]);
 }
 
 bool fp_scope_take_query_session(struct fp_scope *scope, const struct fp_place *place,

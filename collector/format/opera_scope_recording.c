@@ -2,8 +2,9 @@
  * Opera Scope, recording: one frame of the service on each line, requests and replies as they went
  * over the wire.
  *
- * Most frames do not say which way they went: one whose command and tag are those of an open
- * request is its reply, and the tag is free again.
+ * Most frames do not say which way they went. Of GetEvents, requests and replies look different; of
+ * the others, one whose command and tag are those of an open request is its reply. Then the tag is
+ * free again.
  */
 #include "collector/format/content.h"
 #include "collector/format/opera_scope.h"
@@ -19,8 +20,7 @@ static const struct fp_scope_type start_arg = {{"startMode", "windowID"}};
 struct request {
     bool is_open;
     bool is_valid; /* a GetEventsArg in order */
-    uint32_t line;
-    size_t at; /* of the line */
+    size_t at;     /* of its line */
     struct fp_scope_query query;
     uint32_t window_id; /* of StartProfiler */
 };
@@ -37,11 +37,18 @@ struct recording {
     struct fp_map request_of; /* command and tag: index into requests */
     uint32_t started_session; /* by the reply to StartProfiler */
     uint32_t started_window;
+    uint32_t unasked_line; /* the first reply without its request, 0: none */
+    size_t unasked_at;
 };
 
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void skip(struct recording *recording, enum fp_scope_note note)
+{
+    fp_scope_add_note(&recording->scope, note, 1, 0);
 }
 
 /* Requests. */
@@ -73,29 +80,37 @@ static struct request *find_request(struct recording *recording, const struct fp
     return &requests[count];
 }
 
-/* A request that is no good matters only when it is answered with OK, or not at all. */
+/* A request that is no good matters only when it is of a draft: a reply to it is as one without. */
 static bool open_request(struct recording *recording, const struct fp_scope_frame *frame,
                          struct request *request)
 {
     struct fp_scope_message start;
-    *request = (struct request){
-        .is_open = true, .is_valid = true, .line = recording->line, .at = recording->at};
+    *request = (struct request){.is_open = true, .is_valid = true, .at = recording->at};
     if (frame->command == COMMAND_GET_EVENTS)
         request->is_valid =
             fp_scope_read_query(&recording->scope, &frame->place, frame->message, &request->query);
     if (frame->command == COMMAND_START && fp_scope_read(frame->message, &start_arg, &start) &&
         !fp_scope_get_uint(start.fields[START_WINDOW], &request->window_id))
         request->window_id = 0;
-    return request->is_valid || recording->decoder->error->verdict != FP_FORMAT_MEMORY;
+    return request->is_valid || (recording->decoder->error->verdict != FP_FORMAT_MEMORY &&
+                                 !fp_scope_is_draft(frame->message));
 }
 
-static bool fail_request(struct recording *recording, const struct request *request)
+/* Nothing says whose events these are. */
+static void leave_out_unasked(struct recording *recording)
 {
-    recording->line = request->line;
-    recording->at = request->at;
-    return fp_fail_at(recording->decoder, FP_FORMAT_INVALID, NULL,
-                      "this is neither a GetEvents request nor the reply to one before it, so "
-                      "nothing says whose events these are");
+    skip(recording, FP_SCOPE_UNASKED);
+    if (recording->unasked_line != 0)
+        return;
+    recording->unasked_line = recording->line;
+    recording->unasked_at = recording->at;
+}
+
+static void note_unanswered(struct recording *recording, const struct request *request)
+{
+    recording->scope.line_offset = (int64_t)request->at;
+    skip(recording, FP_SCOPE_UNANSWERED);
+    recording->scope.line_offset = (int64_t)recording->at;
 }
 
 static void note_started(struct recording *recording, const struct fp_scope_frame *frame,
@@ -118,32 +133,70 @@ static bool take_reply(struct recording *recording, const struct fp_scope_frame 
     case COMMAND_STOP:
         return fp_scope_take_session(&recording->scope, &frame->place, frame->message);
     case COMMAND_GET_EVENTS:
-        return request->is_valid ? fp_scope_take_events(&recording->scope, &frame->place,
-                                                        frame->message, &request->query)
-                                 : fail_request(recording, request);
+        if (request->is_valid)
+            return fp_scope_take_events(&recording->scope, &frame->place, frame->message,
+                                        &request->query);
+        leave_out_unasked(recording);
+        return true;
     default:
         return true;
     }
 }
 
-static void skip(struct recording *recording, enum fp_scope_note note)
-{
-    fp_scope_add_note(&recording->scope, note, 1, 0);
-}
-
-/* In the first of the two forms. */
+/* Keeps a frame in the form in which it came. */
 static void keep_frame(struct recording *recording, const struct fp_scope_frame *frame)
 {
     struct fp_decoder *decoder = recording->decoder;
-    char head[64];
-    int len = snprintf(head, sizeof(head), "[\"profiler\",%u,%u,%u,", (unsigned)frame->command,
-                       (unsigned)frame->status, (unsigned)frame->tag);
-    fp_content_add(decoder, (struct fp_str){head, (size_t)len});
+    bool is_plain = frame->kind == FP_SCOPE_KIND_UNKNOWN;
+    unsigned command = (unsigned)frame->command;
+    unsigned tag = (unsigned)frame->tag;
+    unsigned status = (unsigned)frame->status;
+    char list[96];
+    char head[32] = "";
+    int len = is_plain
+                  ? snprintf(list, sizeof(list), "[\"profiler\",%u,%u,%u,", command, status, tag)
+                  : snprintf(list, sizeof(list), "[\"profiler\",%u,%u,1,%u,%u]",
+                             (unsigned)frame->kind, command, tag, status);
+    if (!is_plain)
+        snprintf(head, sizeof(head), "STP/1 %d ", len);
+    fp_content_add(decoder, fp_str_of(head));
+    fp_content_add(decoder, fp_str_of(list));
     if (frame->message != NULL)
         fp_content_add_value(decoder, frame->message);
     else
         fp_content_add(decoder, FP_STR("null"));
-    fp_content_add(decoder, FP_STR("]\n"));
+    fp_content_add(decoder, is_plain ? FP_STR("]\n") : FP_STR("\n"));
+}
+
+/* Whether a frame is a reply; was_open: there is a request with its command and tag. */
+static bool is_reply(const struct fp_scope_frame *frame, bool was_open)
+{
+    if (frame->kind != FP_SCOPE_KIND_UNKNOWN)
+        return frame->kind != FP_SCOPE_KIND_REQUEST;
+    if (frame->command == COMMAND_GET_EVENTS)
+        return !fp_scope_is_query(frame->message);
+    return was_open;
+}
+
+/* Joins a frame with the request of its command and tag. */
+static bool join_frame(struct recording *recording, const struct fp_scope_frame *frame,
+                       struct request *request)
+{
+    bool was_open = request->is_open;
+    if (frame->status != 0) {
+        request->is_open = false;
+        skip(recording, FP_SCOPE_STATUS);
+        return true;
+    }
+    if (!is_reply(frame, was_open)) {
+        if (was_open)
+            note_unanswered(recording, request);
+        return open_request(recording, frame, request);
+    }
+    if (!was_open)
+        *request = (struct request){.is_valid = false};
+    request->is_open = false;
+    return take_reply(recording, frame, request);
 }
 
 static bool take_frame(struct recording *recording, const struct fp_scope_frame *frame)
@@ -156,20 +209,7 @@ static bool take_frame(struct recording *recording, const struct fp_scope_frame 
     if (request == NULL)
         return false;
     keep_frame(recording, frame);
-    bool was_open = request->is_open;
-    bool is_reply =
-        frame->kind == FP_SCOPE_KIND_UNKNOWN ? was_open : frame->kind != FP_SCOPE_KIND_REQUEST;
-    if (frame->status != 0 || is_reply)
-        request->is_open = false;
-    if (frame->status != 0) {
-        skip(recording, FP_SCOPE_STATUS);
-        return true;
-    }
-    if (!is_reply)
-        return open_request(recording, frame, request);
-    if (!was_open)
-        *request = (struct request){.line = recording->line, .at = recording->at};
-    return take_reply(recording, frame, request);
+    return join_frame(recording, frame, request);
 }
 
 /* Lines. */
@@ -217,27 +257,34 @@ static bool take_lines(struct recording *recording)
 }
 
 /* What is still open at the end. */
-static bool check_open(struct recording *recording)
+static void note_open(struct recording *recording)
 {
-    for (uint32_t i = 0; i < recording->request_count; i++) {
-        const struct request *request = &recording->requests[i];
-        if (!request->is_open)
-            continue;
-        if (!request->is_valid)
-            return fail_request(recording, request) || fail_line(recording);
-        recording->scope.line_offset = (int64_t)request->at;
-        skip(recording, FP_SCOPE_UNANSWERED);
-    }
-    return true;
+    for (uint32_t i = 0; i < recording->request_count; i++)
+        if (recording->requests[i].is_open)
+            note_unanswered(recording, &recording->requests[i]);
+}
+
+/* Replies of which nothing says whose events they are must not be all that there is. */
+static bool check_unasked(struct recording *recording)
+{
+    if (recording->unasked_line == 0 || recording->decoder->profile->timeline_count > 0)
+        return true;
+    recording->line = recording->unasked_line;
+    recording->at = recording->unasked_at;
+    (void)fp_fail_at(recording->decoder, FP_FORMAT_INVALID, NULL,
+                     "this is neither a GetEvents request nor the reply to one before it, so "
+                     "nothing says whose events these are");
+    return fail_line(recording);
 }
 
 /* A Session need not name its window; StartProfiler did. */
 static bool finish(struct recording *recording)
 {
     struct fp_profile_session *session = &recording->decoder->profile->session;
+    note_open(recording);
     if (session->window_id == 0 && session->id == recording->started_session)
         session->window_id = recording->started_window;
-    return fp_scope_finish(&recording->scope);
+    return check_unasked(recording) && fp_scope_finish(&recording->scope);
 }
 
 bool fp_opera_scope_decode_recording(struct fp_decoder *decoder, struct fp_str body)
@@ -245,8 +292,8 @@ bool fp_opera_scope_decode_recording(struct fp_decoder *decoder, struct fp_str b
     struct recording recording = {.decoder = decoder, .body = body};
     *decoder->profile = (struct fp_profile){0};
     fp_map_init(&recording.request_of, decoder->limits->entries);
-    bool taken = fp_scope_begin(&recording.scope, decoder) && take_lines(&recording) &&
-                 check_open(&recording) && finish(&recording);
+    bool taken =
+        fp_scope_begin(&recording.scope, decoder) && take_lines(&recording) && finish(&recording);
     fp_map_release(&recording.request_of);
     fp_scope_release(&recording.scope);
     return taken;

@@ -9,7 +9,8 @@
 
 struct tree {
     struct fp_scope *scope;
-    const struct fp_place *place; /* of the reply */
+    const struct fp_scope_query *query;
+    const struct fp_place *place; /* of the list */
     struct fp_scope_item *items;
     uint32_t *climbed; /* indexes of items on the way up */
 };
@@ -29,25 +30,43 @@ static void count_child(struct fp_scope_item *parent, const struct fp_scope_item
     parent->has_all_aggregated = parent->has_all_aggregated && child->has_aggregated;
 }
 
-/* Gives an item its place; its parent has its own or none. */
+/* Gives an item its parent, which has its place or is left out. */
+static void set_parent(struct tree *tree, struct fp_scope_item *item)
+{
+    struct fp_scope_item *parent =
+        item->parent != FP_INDEX_NONE ? &tree->items[item->parent] : NULL;
+    item->event.parent = item->known_parent;
+    if (parent == NULL || parent->state != FP_SCOPE_PLACED)
+        return;
+    item->event.parent = parent->position;
+    count_child(parent, item);
+}
+
+/* Makes an unreduced event known to later lists. */
+static bool remember(struct tree *tree, const struct fp_scope_item *item)
+{
+    if (tree->query->mode != FP_REDUCE_ALL_EVENTS || item->event.id == 0)
+        return true;
+    uint64_t key = fp_scope_event_key(tree->query, item->event.id);
+    return fp_map_put(&tree->scope->seen, key, item->position) != FP_MAP_NONE ||
+           fp_fail_memory(tree->scope->decoder);
+}
+
 static bool place_item(struct tree *tree, struct fp_scope_item *item)
 {
     struct fp_profile *profile = tree->scope->decoder->profile;
-    struct fp_scope_item *parent =
-        item->parent != FP_INDEX_NONE ? &tree->items[item->parent] : NULL;
-    bool has_parent = parent != NULL && parent->state == FP_SCOPE_PLACED;
-    item->depth = has_parent ? parent->depth + 1 : 1;
-    if (item->depth > tree->scope->decoder->limits->stack_depth)
-        return fail_depth(tree, item->depth);
-    if (has_parent) {
-        item->event.parent = parent->position;
-        count_child(parent, item);
-    }
+    uint32_t *depths = tree->scope->depths;
+    set_parent(tree, item);
+    uint32_t parent = item->event.parent;
+    uint32_t depth = parent != FP_INDEX_NONE ? depths[parent] + 1 : 1;
+    if (depth > tree->scope->decoder->limits->stack_depth)
+        return fail_depth(tree, depth);
     item->state = FP_SCOPE_PLACED;
     item->position = profile->event_count++;
+    depths[item->position] = depth;
     profile->events[item->position] = item->event;
     profile->session.records_kept++;
-    return true;
+    return remember(tree, item);
 }
 
 /* Leaves out what was climbed since `first`, a circle of parents. Returns how many are left. */
@@ -78,17 +97,28 @@ static bool place_with_ancestors(struct tree *tree, uint32_t at)
     return true;
 }
 
-bool fp_scope_place_events(struct fp_scope *scope, const struct fp_place *place,
-                           struct fp_scope_item *items, uint32_t count, const struct fp_map *ids)
+/* Finds an item's parent among the others, or among the events of earlier lists. */
+static void find_parent(struct tree *tree, const struct fp_map *ids, struct fp_scope_item *item)
 {
-    struct tree tree = {scope, place, items, NULL};
-    tree.climbed = fp_arena_array(scope->decoder->arena, count, sizeof(*tree.climbed));
+    item->parent = item->known_parent = FP_INDEX_NONE;
+    if (item->parent_id == 0)
+        return;
+    item->parent = fp_map_get(ids, item->parent_id);
+    if (item->parent == FP_INDEX_NONE && tree->query->mode == FP_REDUCE_ALL_EVENTS)
+        item->known_parent =
+            fp_map_get(&tree->scope->seen, fp_scope_event_key(tree->query, item->parent_id));
+}
+
+bool fp_scope_place_events(struct fp_scope *scope, const struct fp_scope_query *query,
+                           const struct fp_scope_items *items)
+{
+    struct tree tree = {scope, query, &items->place, items->items, NULL};
+    tree.climbed = fp_arena_array(scope->decoder->arena, items->count, sizeof(*tree.climbed));
     if (tree.climbed == NULL)
         return fp_fail_memory(scope->decoder);
-    for (uint32_t i = 0; i < count; i++)
-        items[i].parent =
-            items[i].parent_id != 0 ? fp_map_get(ids, items[i].parent_id) : FP_INDEX_NONE;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < items->count; i++)
+        find_parent(&tree, &items->ids, &items->items[i]);
+    for (uint32_t i = 0; i < items->count; i++)
         if (!place_with_ancestors(&tree, i))
             return false;
     return true;

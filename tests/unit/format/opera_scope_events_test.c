@@ -304,10 +304,43 @@ static void an_event_of_two_lists_of_a_timeline_counts_once(void **state)
     assert_int_equal(profile->timelines[0].event_count, 1);
     assert_int_equal(profile->timelines[1].event_count, 1);
     assert_int_equal(profile->events[1].id, 2);
-    assert_int_equal(profile->events[1].parent, FP_INDEX_NONE);
+    assert_int_equal(profile->events[1].parent, 0); /* the first list has it */
     assert_int_equal(profile->timelines[2].event_count, 1);
     assert_int_equal(profile->timelines[3].event_count, 1);
     assert_note(profile, "an earlier list of the timeline", 1);
+    release(&decoded);
+}
+
+static void a_parent_may_be_in_an_earlier_list_of_the_same_timeline_alone(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_scope(&decoded,
+                      PAIRS(PAIR("[1,1,1,null,1]", "[7,1,0,1,null,1]") ","                      //
+                            PAIR("[1,1,1,1,null,[8]]", "[8,1,0,1,null,2,1],[8,1,0,1,null,3,2]") //
+                            "," PAIR("[1,2]", "[8,1,0,1,null,2,1]") ","                         //
+                            PAIR("[1,1,3]", "[8,1,0,1,null,4,1]") ","                           //
+                            PAIR("[1,1,1,3]", "[9,1,0,1,null,5,3],[9,1,0,1,null,6,9]")));
+    static const uint32_t parents[] = {FP_INDEX_NONE, 0, 1, FP_INDEX_NONE, FP_INDEX_NONE, 2,
+                                       FP_INDEX_NONE};
+    for (uint32_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++)
+        assert_int_equal(decoded.profile.events[i].parent, parents[i]);
+    release(&decoded);
+}
+
+static void lists_together_are_not_nested_deeper_than_one(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    char text[1024] = "{'opera-scope':{'version':'1.0','session':[1],'timelines':[";
+    for (unsigned depth = 1; depth <= scope_limits.stack_depth + 1; depth++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "%s" PAIR("[1,1,1,%u]", "[7,1,0,1,null,%u,%u]"), depth > 1 ? "," : "", depth,
+                 depth, depth - 1);
+    snprintf(text + strlen(text), sizeof(text) - strlen(text), "]}}");
+    decode_scope(&decoded, text);
+    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_string_equal(decoded.error.pointer, "/opera-scope/timelines/6/reply/1");
     release(&decoded);
 }
 
@@ -326,6 +359,23 @@ static void the_same_list_twice_counts_once(void **state)
     assert_int_equal(decoded.profile.session.records_read, 7);
     assert_int_equal(decoded.profile.session.records_kept, 5);
     assert_note(&decoded.profile, "a list that was there before", 2);
+    release(&decoded);
+}
+
+static void a_query_is_the_same_however_it_is_written(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_scope(&decoded,
+                      PAIRS(PAIR("[1,1,2,null,null,[7,8],[0,5]]", "[7,1,0,1]") ","   //
+                            PAIR("{'timelineID':1,'mode':2,'eventTypeList':[8,7,8]," //
+                                 "'interval':{'end':5.0,'start':0}}",
+                                 "[7,1,0,1]") ","                                          //
+                            PAIR("[null,1.0,2e0,0,null,[8.0,7],[0,5,9]]", "[7,1,0,1]") "," //
+                            PAIR("[1,1,2]", "[7,1,0,1]") ","                               //
+                            PAIR("{'timelineID':1,'mode':2,'interval':{}}", "[7,1,0,1]")));
+    assert_int_equal(decoded.profile.timeline_count, 2);
+    assert_note(&decoded.profile, "a list that was there before", 3);
     release(&decoded);
 }
 
@@ -354,7 +404,10 @@ int main(void)
         cmocka_unit_test(children_of_a_refused_event_stand_at_the_top),
         cmocka_unit_test(reduced_events_may_repeat_an_id_but_lose_it),
         cmocka_unit_test(an_event_of_two_lists_of_a_timeline_counts_once),
+        cmocka_unit_test(a_parent_may_be_in_an_earlier_list_of_the_same_timeline_alone),
+        cmocka_unit_test(lists_together_are_not_nested_deeper_than_one),
         cmocka_unit_test(the_same_list_twice_counts_once),
+        cmocka_unit_test(a_query_is_the_same_however_it_is_written),
         cmocka_unit_test(an_empty_filter_is_the_same_as_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,6 +160,46 @@ static void notes_what_was_never_answered_and_events_of_the_service(void **state
     release(&decoded);
 }
 
+/* Each list but the last is to be found beside the good one that follows. */
+static void a_reply_of_which_nothing_says_whose_it_is_takes_no_other_with_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *title, *lines;
+        unsigned unasked, unanswered;
+    } cases[] = {
+        {"the request was before the recording began", ANSWER, 1, 0},
+        {"a second reply to one request", ASK ANSWER ANSWER, 1, 0},
+        {"by name", "[\"profiler\",3,0,2,{\"eventList\":[[7,1,0,1]]}]\n", 1, 0},
+        {"a reply that says so", "STP/1 22 [\"profiler\",2,3,1,2,0][null,[[7,1,0,1]]]\n", 1, 0},
+        {"a request without a timeline", "[\"profiler\",3,0,2,[1]]\n" ANSWER, 2, 0},
+        {"a mode that there is not", "[\"profiler\",3,0,2,[1,1,9]]\n" ANSWER, 1, 0},
+        {"a request that got no reply, and its tag again", ASK, 0, 1},
+        {"three of them", ASK ASK ASK, 0, 3},
+        {"one that is no good", "[\"profiler\",3,0,2,[1,1,9]]\n", 0, 1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[1024];
+        struct decoded decoded;
+        snprintf(text, sizeof(text),
+                 "%s[\"profiler\",3,0,2,[1,7]]\n[\"profiler\",3,0,2,[null,[[8,1,0,1]]]]\n",
+                 cases[i].lines);
+        decode_lines(&decoded, text);
+        const struct fp_profile *profile = &decoded.profile;
+        if (decoded.verdict != FP_FORMAT_OK)
+            fail_msg("%s: %s", cases[i].title, decoded.error.detail);
+        const struct fp_profile_timeline *last = &profile->timelines[profile->timeline_count - 1];
+        if (last->id != 7 || last->event_count != 1)
+            fail_msg("%s: timeline %u", cases[i].title, (unsigned)last->id);
+        if (note_of(profile, "a reply without").count != cases[i].unasked ||
+            note_of(profile, "a request without").count != cases[i].unanswered)
+            fail_msg("%s: %u unasked, %u unanswered", cases[i].title,
+                     (unsigned)note_of(profile, "a reply without").count,
+                     (unsigned)note_of(profile, "a request without").count);
+        release(&decoded);
+    }
+}
+
 static void says_where_in_the_recording_an_event_was_refused(void **state)
 {
     (void)state;
@@ -201,6 +241,8 @@ static const struct {
      "line 2, at /4"},
     {"a payload that is missing", ASK "[\"profiler\",3,0,2]", FP_FORMAT_INVALID, 25,
      "line 2, at /4"},
+    {"a request of a draft", "[\"profiler\",3,0,2,{\"profileID\":1,\"timelineID\":1}]\n" ANSWER,
+     FP_FORMAT_INVALID, 0, "line 1, at /4: profileID is of a draft"},
     {"a session of a draft", "[\"profiler\",2,0,2,[1]]\n[\"profiler\",2,0,2,{\"profileID\":1}]",
      FP_FORMAT_INVALID, 23, "a draft"},
     {"an event of a draft", ASK "[\"profiler\",3,0,2,[null,[[7,1,0,1,null,1,null,0.5,0]]]]",
@@ -293,6 +335,7 @@ int main(void)
         cmocka_unit_test(the_limit_of_entries_holds_for_lists_without_events),
         cmocka_unit_test(the_limit_of_entries_holds_for_requests_at_once),
         cmocka_unit_test(notes_what_was_never_answered_and_events_of_the_service),
+        cmocka_unit_test(a_reply_of_which_nothing_says_whose_it_is_takes_no_other_with_it),
         cmocka_unit_test(says_where_in_the_recording_an_event_was_refused),
         cmocka_unit_test(each_bad_recording_is_refused_with_its_line_and_offset),
         cmocka_unit_test(a_recording_cut_off_anywhere_is_a_shorter_one_or_refused),
