@@ -89,6 +89,22 @@ static bool is_media_type(struct fp_str text)
     return text.len > 0;
 }
 
+static const char hash_name[] = ";xxh3=";
+
+enum { HASH_NAME_LEN = sizeof(hash_name) - 1, HASH_DIGITS = 16 };
+
+/* Whether what stands behind a media type is what scrub_data puts there. */
+static bool is_hash(struct fp_str text)
+{
+    if (text.len != HASH_NAME_LEN + HASH_DIGITS || memcmp(text.ptr, hash_name, HASH_NAME_LEN) != 0)
+        return false;
+    for (size_t i = HASH_NAME_LEN; i < text.len; i++)
+        if (!(text.ptr[i] >= '0' && text.ptr[i] <= '9') &&
+            !(text.ptr[i] >= 'a' && text.ptr[i] <= 'f'))
+            return false;
+    return true;
+}
+
 /* `data:text/javascript;xxh3=0123456789abcdef`: the hash is of the whole URL. */
 static bool scrub_data(struct fp_str text, const struct fp_url *url, struct fp_arena *arena,
                        struct fp_str *scrubbed)
@@ -96,11 +112,16 @@ static bool scrub_data(struct fp_str text, const struct fp_url *url, struct fp_a
     struct fp_str type = {url->path.ptr, 0};
     while (type.len < url->path.len && type.ptr[type.len] != ';' && type.ptr[type.len] != ',')
         type.len++;
-    if (!is_media_type(type))
+    const char *rest = type.ptr + type.len;
+    bool is_type = is_media_type(type);
+    /* What was kept scrubbed may come again. */
+    if (is_type && is_hash((struct fp_str){rest, text.len - (size_t)(rest - text.ptr)}))
+        return fp_arena_copy(arena, text, scrubbed);
+    if (!is_type)
         type = FP_STR("text/plain"); /* what RFC 2397 says of none */
     type = fp_text_cut(type, FP_TEXT_DIMENSION_MAX);
-    char hash[sizeof(";xxh3=") + 16];
-    int len = snprintf(hash, sizeof(hash), ";xxh3=%016llx",
+    char hash[HASH_NAME_LEN + HASH_DIGITS + 1];
+    int len = snprintf(hash, sizeof(hash), "%s%0*llx", hash_name, HASH_DIGITS,
                        (unsigned long long)fp_hash64(text.ptr, text.len));
     const struct fp_str parts[] = {FP_STR("data:"), type, {hash, (size_t)len}};
     return join(arena, parts, COUNT(parts), scrubbed);

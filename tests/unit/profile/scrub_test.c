@@ -164,6 +164,39 @@ static void different_data_urls_stay_different(void **state)
     fp_arena_release(&arena);
 }
 
+static void what_was_scrubbed_stays_as_it_is(void **state)
+{
+    (void)state;
+    const struct fp_str page = FP_STR("https://shop.example/product/7");
+    for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
+        struct fp_arena arena;
+        fp_arena_init(&arena, 64 * 1024);
+        struct fp_str once;
+        struct fp_str twice;
+        assert_true(fp_scrub_resource(&rules, fp_str_of(resources[i].url), page, &arena, &once));
+        assert_true(fp_scrub_resource(&rules, once, page, &arena, &twice));
+        if (!fp_str_equal(once, twice))
+            fail_msg("%.*s becomes %.*s", FP_STR_ARG(once), FP_STR_ARG(twice));
+        fp_arena_release(&arena);
+    }
+}
+
+static void nothing_hides_behind_the_hash_of_a_data_url(void **state)
+{
+    (void)state;
+    static const char *const urls[] = {
+        "data:text/plain;xxh3=0123456789abcdef,secret", "data:text/plain;xxh3=secret6789abcdef",
+        "data:<secret>;xxh3=0123456789abcdef", "data:text/plain;xxh3=0123456789abcdef?secret"};
+    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+        struct fp_arena arena;
+        fp_arena_init(&arena, 64 * 1024);
+        struct fp_str scrubbed;
+        assert_true(fp_scrub_resource(&rules, fp_str_of(urls[i]), FP_STR(""), &arena, &scrubbed));
+        assert_true(same_but_for_the_hash(scrubbed, "data:text/plain;xxh3=0000000000000000"));
+        fp_arena_release(&arena);
+    }
+}
+
 static void queries_stay_when_the_site_wants_them_but_nothing_else_does(void **state)
 {
     (void)state;
@@ -226,6 +259,8 @@ int main(void)
         cmocka_unit_test(a_long_path_is_cut_between_its_characters),
         cmocka_unit_test(a_resource_loses_what_is_private_or_different_each_time),
         cmocka_unit_test(different_data_urls_stay_different),
+        cmocka_unit_test(what_was_scrubbed_stays_as_it_is),
+        cmocka_unit_test(nothing_hides_behind_the_hash_of_a_data_url),
         cmocka_unit_test(queries_stay_when_the_site_wants_them_but_nothing_else_does),
         cmocka_unit_test(checks_templates_of_the_configuration),
     };
