@@ -25,32 +25,6 @@ void fp_content_add_value(struct fp_decoder *decoder, yyjson_val *value)
     free(text);
 }
 
-static bool is_named(struct fp_str name, const struct fp_str *names, size_t name_count)
-{
-    for (size_t i = 0; i < name_count; i++)
-        if (fp_str_equal(name, names[i]))
-            return true;
-    return false;
-}
-
-void fp_content_add_members(struct fp_decoder *decoder, yyjson_val *object,
-                            const struct fp_str *names, size_t name_count)
-{
-    struct fp_str before = FP_STR("{");
-    yyjson_obj_iter members = yyjson_obj_iter_with(object);
-    yyjson_val *key;
-    while ((key = yyjson_obj_iter_next(&members)) != NULL) {
-        if (!is_named((struct fp_str){yyjson_get_str(key), yyjson_get_len(key)}, names, name_count))
-            continue;
-        fp_content_add(decoder, before);
-        fp_content_add_value(decoder, key);
-        fp_content_add(decoder, FP_STR(":"));
-        fp_content_add_value(decoder, yyjson_obj_iter_get_val(key));
-        before = FP_STR(",");
-    }
-    fp_content_add(decoder, before.ptr[0] == '{' ? FP_STR("{}") : FP_STR("}"));
-}
-
 bool fp_content_finish(struct fp_decoder *decoder)
 {
     struct fp_buf *content = decoder->content;

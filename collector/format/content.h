@@ -11,10 +11,6 @@
 void fp_content_add(struct fp_decoder *decoder, struct fp_str text);
 void fp_content_add_value(struct fp_decoder *decoder, yyjson_val *value);
 
-/* Appends an object of those members of `object` that are named here. */
-void fp_content_add_members(struct fp_decoder *decoder, yyjson_val *object,
-                            const struct fp_str *names, size_t name_count);
-
 /* Gives the content to the profile's session. */
 bool fp_content_finish(struct fp_decoder *decoder) FP_MUST_CHECK;
 

@@ -6,13 +6,12 @@
 #include "collector/format/content.h"
 #include "collector/format/decoder.h"
 #include "collector/format/envelope.h"
+#include "collector/format/envelope_kept.h"
 #include "collector/format/json.h"
 #include "collector/format/opera_scope.h"
 #include "collector/format/speed_tracer.h"
 
 #include <stdlib.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The format that `?format=` names; FP_UPLOAD_FORMAT_COUNT when this version does not take it. */
 static enum fp_upload_format format_named(struct fp_str hint)
@@ -33,51 +32,14 @@ static bool may_be_dump(const struct fp_decoder *decoder, struct fp_str body, st
                         : fp_speed_tracer_sniff(decoder, body);
 }
 
-/* What of an envelope is kept; a bare trace has the last four. Neither its id nor its token is:
- * given back and sent again, it is another upload. */
-static void add_content(struct fp_decoder *decoder, yyjson_val *root)
-{
-    static const struct fp_str members[] = {
-        {"opera-scope", 11},
-        {"version", 7},
-        {"load", 4},
-        {"part", 4},
-        {"agent", 5},
-        {"truncated", 9},
-        {"variant", 7},
-        {"coverage", 8},
-        {"page", 4},
-        {"release", 7},
-        {"environment", 11},
-        {"thread", 6},
-        {"sampleInterval", 14},
-        {"maxBufferSize", 13},
-        {"timeOrigin", 10},
-        {"duration", 8},
-        {"timing", 6},
-        {"trace", 5},
-        {"marks", 5},
-        {"measures", 8},
-        {"entries", 7},
-        {"requestedInterval", 17},
-        {"frames", 6},
-        {"resources", 9},
-        {"samples", 7},
-        {"stacks", 6},
-    };
-    if (yyjson_is_obj(root))
-        fp_content_add_members(decoder, root, members, COUNT(members));
-    else
-        fp_content_add_value(decoder, root);
-}
-
 /* JSON that is no dump of Speed Tracer. */
 static bool decode_json(struct fp_decoder *decoder, yyjson_val *root)
 {
     bool decoded = fp_opera_scope_is_envelope(root) ? fp_opera_scope_decode(decoder, root)
                                                     : fp_envelope_decode(decoder, root);
-    if (decoded && (decoder->profile->has_session || decoder->limits->keep_content))
-        add_content(decoder, root);
+    const struct fp_profile *profile = decoder->profile;
+    if (decoded && (profile->has_session || (profile->has_trace && decoder->limits->keep_content)))
+        fp_envelope_keep(decoder, root);
     return decoded;
 }
 

@@ -30,6 +30,11 @@ static const char *const attributes[FP_POINTS_ATTRIBUTES] = {
     "loadEventEnd",
 };
 
+const char *fp_points_attribute(size_t attribute)
+{
+    return attributes[attribute];
+}
+
 /* FP_POINTS_ATTRIBUTES: it is none. */
 static size_t attribute_of(struct fp_str name)
 {

@@ -35,6 +35,9 @@ bool fp_points_init(struct fp_points *points, struct fp_decoder *decoder,
                     size_t mark_max) FP_MUST_CHECK;
 void fp_points_release(struct fp_points *points);
 
+/* The name of one of them, attribute < FP_POINTS_ATTRIBUTES. */
+const char *fp_points_attribute(size_t attribute);
+
 /* Whether a name is one of the 21 attributes of PerformanceTiming (Navigation Timing). */
 bool fp_points_is_attribute(struct fp_str name);
 
