@@ -221,8 +221,10 @@ static bool add_frames(const struct fp_addition *add)
     double profiled_us = (double)delta->profiled_us;
     for (uint32_t i = 0; i < delta->frame_count; i++) {
         const struct fp_delta_frame *frame = &delta->frames[i];
-        struct fp_frame_fact *fact = fp_addition_fact(add, FP_TABLE_FRAME_FACT, frame->id, 0);
-        if (fact == NULL || !add_frame_name(add, frame))
+        bool added;
+        struct fp_frame_fact *fact = put_fact(add, FP_TABLE_FRAME_FACT, frame->id, 0, &added);
+        /* What has a fact in this window has its name there, too. */
+        if (fact == NULL || (added && !add_frame_name(add, frame)))
             return false;
         double self_us = (double)frame->self_us;
         double total_us = (double)frame->total_us;
@@ -257,21 +259,23 @@ static bool add_splits(const struct fp_addition *add)
     return true;
 }
 
-static bool add_stacks(const struct fp_addition *add)
+/* Names a stack and its ancestors, up to the first that has a name: those above it have theirs. */
+static bool add_stack_names(const struct fp_addition *add, uint32_t index)
 {
     const struct fp_delta *delta = add->delta;
-    for (uint32_t i = 0; i < delta->stack_count; i++) {
-        const struct fp_delta_stack *stack = &delta->stacks[i];
+    while (index != FP_INDEX_NONE) {
+        const struct fp_delta_stack *stack = &delta->stacks[index];
         void *added;
         if (!add_name(add, FP_TABLE_STACK, stack->id, &added))
             return false;
         struct fp_stack_row *row = added;
         if (row == NULL)
-            continue;
+            return true;
         row->frame_id = (int64_t)delta->frames[stack->frame].id;
         row->level = (int32_t)stack->level;
         if (stack->parent != FP_INDEX_NONE)
             row->parent_id = (int64_t)delta->stacks[stack->parent].id;
+        index = stack->parent;
     }
     return true;
 }
@@ -282,10 +286,11 @@ static bool add_stack_samples(const struct fp_addition *add)
     for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
         const struct fp_delta_stack_sample *sample = &delta->stack_samples[i];
         int64_t marker = (int64_t)sample->marker;
-        struct fp_stack_fact *stack =
-            fp_addition_fact(add, FP_TABLE_STACK_FACT, delta->stacks[sample->stack].id, marker);
+        uint64_t id = delta->stacks[sample->stack].id;
+        bool added;
+        struct fp_stack_fact *stack = put_fact(add, FP_TABLE_STACK_FACT, id, marker, &added);
         struct fp_marker_fact *all = fp_addition_fact(add, FP_TABLE_MARKER_FACT, 0, marker);
-        if (stack == NULL || all == NULL)
+        if (stack == NULL || all == NULL || (added && !add_stack_names(add, sample->stack)))
             return false;
         stack->uploads++;
         stack->samples += sample->samples;
@@ -413,7 +418,7 @@ static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row
 static bool add_facts(const struct fp_addition *add)
 {
     return add_segment(add) && add_segment_fact(add) && add_resources(add) && add_frames(add) &&
-           add_splits(add) && add_stacks(add) && add_stack_samples(add) && add_timings(add) &&
+           add_splits(add) && add_stack_samples(add) && add_timings(add) &&
            fp_addition_measures(add) && fp_addition_session(add) && add_load(add);
 }
 

@@ -181,13 +181,29 @@ static bool has_events(const struct fp_delta *delta)
     return delta->format == FP_UPLOAD_SPEED_TRACER || delta->format == FP_UPLOAD_OPERA_SCOPE;
 }
 
+/* A stack that samples may be drawn on: its functions, outermost first. */
+struct drawn_stack {
+    uint32_t depth;
+    uint32_t functions[STACK_DEPTH_MAX];
+};
+
+/* The stack in the delta, which only has those that some sample needs. */
+static uint32_t needed_stack(struct fp_delta *delta, struct fp_arena *arena, uint64_t site_id,
+                             const struct drawn_stack *drawn)
+{
+    uint32_t top = FP_INDEX_NONE;
+    for (uint32_t level = 0; level < drawn->depth; level++)
+        top = stack_of(delta, top, frame_of(delta, arena, drawn->functions[level], site_id));
+    return top;
+}
+
 static void draw_trace(const struct random_delta_settings *settings, uint64_t *state,
                        struct fp_arena *arena, struct fp_delta *delta)
 {
     uint32_t samples = below(state, settings->max_samples + 1);
     size_t nodes = STACK_TRIES * STACK_DEPTH_MAX;
     uint64_t site_id = fp_site_id(delta->segment.site);
-    uint32_t tops[STACK_TRIES];
+    struct drawn_stack drawn[STACK_TRIES];
     delta->resources = fp_arena_array(arena, 1, sizeof(*delta->resources));
     delta->frames = fp_arena_array(arena, nodes, sizeof(*delta->frames));
     delta->stacks = fp_arena_array(arena, nodes, sizeof(*delta->stacks));
@@ -197,11 +213,9 @@ static void draw_trace(const struct random_delta_settings *settings, uint64_t *s
     delta->resources[0].url = FP_STR("https://shop.example/app.js");
     delta->resources[0].id = fp_resource_id(site_id, delta->resources[0].url);
     for (size_t i = 0; i < STACK_TRIES; i++) {
-        uint32_t depth = 1 + below(state, STACK_DEPTH_MAX);
-        tops[i] = FP_INDEX_NONE;
-        for (uint32_t level = 0; level < depth; level++)
-            tops[i] = stack_of(delta, tops[i],
-                               frame_of(delta, arena, below(state, settings->functions), site_id));
+        drawn[i].depth = 1 + below(state, STACK_DEPTH_MAX);
+        for (uint32_t level = 0; level < drawn[i].depth; level++)
+            drawn[i].functions[level] = below(state, settings->functions);
     }
     delta->samples = samples;
     for (uint32_t i = 0; i < samples; i++) {
@@ -215,7 +229,7 @@ static void draw_trace(const struct random_delta_settings *settings, uint64_t *s
             continue;
         }
         const struct fp_delta_stack_sample sample = {
-            .stack = tops[below(state, STACK_TRIES)],
+            .stack = needed_stack(delta, arena, site_id, &drawn[below(state, STACK_TRIES)]),
             .marker = below(state, 2) == 0 ? FP_MARKER_NONE
                                            : (enum fp_marker)below(state, FP_MARKER_COUNT),
             .samples = 1,
