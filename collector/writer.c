@@ -77,17 +77,16 @@ static int64_t read_oldest_us(struct fp_writer *writer)
     return uploads.deltas[0].received_us;
 }
 
+/* Before a flush and after it: while the database hangs, the age grows all the same. */
 static void show_backlog_age(struct fp_writer *writer)
 {
-    int64_t age_us = 0;
-    if (fp_spool_tail(writer->spool) > writer->position) {
-        if (writer->oldest_us == 0 || writer->oldest_after != writer->position)
-            writer->oldest_us = read_oldest_us(writer);
+    bool is_waiting = fp_spool_tail(writer->spool) > writer->position;
+    if (is_waiting && (writer->oldest_us == 0 || writer->oldest_after != writer->position)) {
+        writer->oldest_us = read_oldest_us(writer);
         writer->oldest_after = writer->position;
-        age_us = writer->oldest_us > 0 ? fp_clock_real_us() - writer->oldest_us : 0;
     }
-    fp_metrics_set(writer->metrics, FP_METRIC_SPOOL_BACKLOG_AGE_SECONDS,
-                   age_us > 0 ? age_us / FP_US_PER_S : 0);
+    fp_metrics_set_since(writer->metrics, FP_METRIC_SPOOL_BACKLOG_AGE_SECONDS,
+                         is_waiting ? writer->oldest_us : 0);
 }
 
 /* Waits until the next flush may begin. */
@@ -183,6 +182,7 @@ static enum fp_store_result work(struct fp_writer *writer, bool *idle)
     if (result != FP_STORE_OK)
         return result;
     *idle = !await_window(writer);
+    show_backlog_age(writer);
     if (*idle)
         fp_writer_trim(writer); /* its note of the position may be a second old */
     else

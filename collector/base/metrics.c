@@ -3,11 +3,13 @@
  */
 #include "collector/base/metrics.h"
 
+#include "collector/base/clock.h"
+
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum metric_type { COUNTER, GAUGE, HISTOGRAM };
+enum metric_type { COUNTER, GAUGE, HISTOGRAM, AGE };
 
 static const struct metric_description {
     enum metric_type type;
@@ -32,7 +34,7 @@ static const struct {
 enum { BUCKET_COUNT = sizeof(histogram_buckets) / sizeof(histogram_buckets[0]) };
 
 struct cell {
-    _Atomic int64_t value;                  /* of a counter or gauge; a histogram's sum in µs */
+    _Atomic int64_t value; /* a histogram's is its sum in µs, an age's its beginning */
     _Atomic uint64_t buckets[BUCKET_COUNT]; /* a histogram's, not cumulative */
 };
 
@@ -65,6 +67,11 @@ void fp_metrics_set(struct fp_metrics *metrics, enum fp_metric metric, int64_t v
     atomic_store_explicit(&metrics->cells[metric].value, value, memory_order_relaxed);
 }
 
+void fp_metrics_set_since(struct fp_metrics *metrics, enum fp_metric metric, int64_t since_us)
+{
+    fp_metrics_set(metrics, metric, since_us);
+}
+
 void fp_metrics_observe_us(struct fp_metrics *metrics, enum fp_metric metric, int64_t duration_us)
 {
     struct cell *cell = &metrics->cells[metric];
@@ -80,13 +87,20 @@ int64_t fp_metrics_get(const struct fp_metrics *metrics, enum fp_metric metric)
     return atomic_load_explicit(&metrics->cells[metric].value, memory_order_relaxed);
 }
 
+static int64_t age_s(int64_t since_us)
+{
+    int64_t age_us = since_us > 0 ? fp_clock_real_us() - since_us : 0;
+    return age_us > 0 ? age_us / FP_US_PER_S : 0;
+}
+
 static void render_value(const struct fp_metrics *metrics, enum fp_metric metric,
                          struct fp_buf *out)
 {
     const struct metric_description *about = &descriptions[metric];
     bool labelled = about->labels[0] != '\0';
+    int64_t value = fp_metrics_get(metrics, metric);
     fp_buf_addf(out, "fleetprof_%s%s%s%s %" PRId64 "\n", about->name, labelled ? "{" : "",
-                about->labels, labelled ? "}" : "", fp_metrics_get(metrics, metric));
+                about->labels, labelled ? "}" : "", about->type == AGE ? age_s(value) : value);
 }
 
 static void render_histogram(const struct fp_metrics *metrics, enum fp_metric metric,
@@ -108,7 +122,7 @@ static void render_histogram(const struct fp_metrics *metrics, enum fp_metric me
 /* Help and type stand once above all metrics of a name. */
 static void render_heading(enum fp_metric metric, struct fp_buf *out)
 {
-    static const char *const type_names[] = {"counter", "gauge", "histogram"};
+    static const char *const type_names[] = {"counter", "gauge", "histogram", "gauge"};
     const struct metric_description *about = &descriptions[metric];
     if (metric > 0 && strcmp(about->name, descriptions[metric - 1].name) == 0)
         return;

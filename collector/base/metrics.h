@@ -12,8 +12,8 @@
 
 /*
  * Every metric of the collector: id, type, name without the prefix `fleetprof_`, one label pair or
- * "", help. Entries of one name stand together. A docs lint holds docs/metrics.md against this
- * table.
+ * "", help. An AGE is a gauge that grows by itself. Entries of one name stand together. A docs lint
+ * holds docs/metrics.md against this table.
  */
 #define FP_METRICS(X)                                                                              \
     X(UPLOADS_ACCEPTED, COUNTER, "uploads_total", "status=\"accepted\"",                           \
@@ -62,7 +62,7 @@
     X(SPOOL_MAX_BYTES, GAUGE, "spool_max_bytes", "", "The configured ceiling of spool_bytes")      \
     X(SPOOL_BACKLOG_RECORDS, GAUGE, "spool_backlog_records", "",                                   \
       "Requests whose uploads are not yet flushed")                                                \
-    X(SPOOL_BACKLOG_AGE_SECONDS, GAUGE, "spool_backlog_age_seconds", "",                           \
+    X(SPOOL_BACKLOG_AGE_SECONDS, AGE, "spool_backlog_age_seconds", "",                             \
       "Age of the oldest upload not yet flushed")                                                  \
     X(SPOOL_COMMITS, COUNTER, "spool_commits_total", "", "Group commits (fdatasync calls)")        \
     X(SPOOL_COMMIT_SECONDS, HISTOGRAM, "spool_commit_seconds", "", "Duration of a group commit")   \
@@ -103,6 +103,9 @@ void fp_metrics_add(struct fp_metrics *metrics, enum fp_metric metric, uint64_t 
 /* Sets a gauge; fp_metrics_shift adds to one (either sign). */
 void fp_metrics_set(struct fp_metrics *metrics, enum fp_metric metric, int64_t value);
 void fp_metrics_shift(struct fp_metrics *metrics, enum fp_metric metric, int64_t amount);
+
+/* Sets an age: seconds since this moment of the real clock are shown; 0 are while it is 0. */
+void fp_metrics_set_since(struct fp_metrics *metrics, enum fp_metric metric, int64_t since_us);
 
 /* Notes one duration in a histogram of seconds (buckets 1 ms … 10 s). */
 void fp_metrics_observe_us(struct fp_metrics *metrics, enum fp_metric metric, int64_t duration_us);

@@ -138,6 +138,8 @@ test('a database that hangs does not hold up the stop; what is left is flushed b
   await writer.append(11, 10);
   await waitFor(async () => (await database.sql(
     "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).length > 0);
+  // Though nothing ends while it hangs.
+  await waitFor(async () => await writer.metric('spool_backlog_age_seconds') >= 2, { what: 'age of the backlog' });
   const began = performance.now();
   await writer.quit();
   assert.ok(performance.now() - began < 3000);

@@ -34,6 +34,29 @@ static void counters_and_gauges_show_their_value(void **state)
     fp_metrics_free(metrics);
 }
 
+static void an_age_grows_by_itself(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ago_us;
+        const char *shown;
+    } cases[] = {{90 * FP_US_PER_S + 1000, "90"}, {-FP_US_PER_HOUR, "0"}};
+    struct fp_metrics *metrics = fp_metrics_create();
+    char line[128];
+    struct fp_buf buf;
+    assert_non_null(strstr(rendered(metrics, &buf), "backlog_age_seconds gauge\n"
+                                                    "fleetprof_spool_backlog_age_seconds 0\n"));
+    fp_buf_release(&buf);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fp_metrics_set_since(metrics, FP_METRIC_SPOOL_BACKLOG_AGE_SECONDS,
+                             fp_clock_real_us() - cases[i].ago_us);
+        snprintf(line, sizeof(line), "\nfleetprof_spool_backlog_age_seconds %s\n", cases[i].shown);
+        assert_non_null(strstr(rendered(metrics, &buf), line));
+        fp_buf_release(&buf);
+    }
+    fp_metrics_free(metrics);
+}
+
 static void help_and_type_stand_once_above_a_name(void **state)
 {
     (void)state;
@@ -91,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_and_gauges_show_their_value),
+        cmocka_unit_test(an_age_grows_by_itself),
         cmocka_unit_test(help_and_type_stand_once_above_a_name),
         cmocka_unit_test(histogram_buckets_are_cumulative),
         cmocka_unit_test(two_threads_lose_no_count),
