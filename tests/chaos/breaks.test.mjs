@@ -39,6 +39,6 @@ for (const name of fs.readdirSync(breaksDir)) {
       } });
     t.diagnostic(/\d+ differences/.exec(stdout)?.[0] ?? 'no differences');
     assert.notEqual(code, 0);
-    assert.match(stdout, /uploads: .* promised .* in SQL/);
+    assert.match(stdout, /uploads: .*promised.*in SQL/);
   });
 }

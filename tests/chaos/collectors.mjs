@@ -32,6 +32,7 @@ import { ceilings, sites } from './uploads.mjs';
 const diskBytes = 12 * 1024 * 1024;
 const spoolBytes = 8 * 1024 * 1024;
 const segmentBytes = 1024 * 1024;
+const lettersBytes = 1024 * 1024;
 const stopMs = 60_000;
 
 /**
@@ -68,6 +69,8 @@ export async function startPlace({ name, database, onSmallDisk }) {
     admin: `127.0.0.1:${await freePort()}`,
     database,
     spool: { path: spool, max_bytes: spoolBytes, segment_bytes: segmentBytes },
+    // Where the spool is, so that it goes through the same: what was refused must not be in the way.
+    dead_letters: { path: path.join(path.dirname(spool), 'letters'), max_bytes: lettersBytes },
     flush: { min_window: '100ms', max_window: '1s' },
     ceilings,
     sites,

@@ -25,6 +25,15 @@ const pathOf = (site) => `/v1/ingest/pk_${site}`;
 const single = (upload, path = pathOf(upload.site)) =>
   ({ path, headers: {}, body: upload.body, uploads: [upload], fresh: [upload], valid: upload.valid });
 
+/** Uploads that have no name of their own get one by this header. */
+const keyHeader = 'idempotency-key';
+
+/** @param {Random} random @param {Request} request @returns {Request} */
+function withKey(random, request) {
+  const uploads = request.uploads.map((upload) => ({ ...upload, named: true }));
+  return { ...request, headers: { ...request.headers, [keyHeader]: random.uuid() }, uploads, fresh: uploads };
+}
+
 /** Its length is not said before. @param {Request} request @returns {Request} */
 const inChunks = (request) => ({ ...request, headers: { ...request.headers, 'transfer-encoding': 'chunked' } });
 
@@ -55,9 +64,11 @@ export function makeRequest(random, last) {
   const load = last?.uploads[0].load ?? (random.chance(0.5) ? random.uuid() : undefined);
   const length = random.chance(0.15) ? 1 + random.below(4) : 1;
   const uploads = Array.from({ length }, () => makeUpload(random, { site, load }));
-  const repeated = last?.valid && last.uploads.length <= repeatedMax && random.chance(0.05) ? last.uploads : [];
+  const isRepeatable = last?.valid && last.uploads.length <= repeatedMax && !(keyHeader in last.headers);
+  const repeated = isRepeatable && random.chance(0.05) ? last.uploads : [];
   const isAlone = uploads.length + repeated.length === 1;
-  const request = isAlone ? single(uploads[0]) : form(random, uploads, repeated);
+  const plain = isAlone ? single(uploads[0]) : form(random, uploads, repeated);
+  const request = repeated.length === 0 && random.chance(0.3) ? withKey(random, plain) : plain;
   return random.chance(0.1) ? inChunks(request) : request;
 }
 
