@@ -153,8 +153,8 @@ static void each_attribute_is_a_point_unless_it_is_0(void **state)
     static const char *const set[] = {
         "{'timing':{'navigationStart':1000,'@':1007},'measures':[{'name':'m','endMark':'@'}]}",
         "[{'entryType':'navigation','@':7},{'name':'m','entryType':'measure','endMark':'@'}]",
-        "{'timing':{'navigationStart':1000,'@':null},'measures':[{'name':'m','endMark':'@'}],"
-        "'entries':[{'entryType':'navigation','@':7}]}",
+        ("{'timing':{'navigationStart':1000,'@':null},'measures':[{'name':'m','endMark':'@'}],"
+         "'entries':[{'entryType':'navigation','@':7}]}"),
     };
     static const char *const unset[] = {
         "{'timing':{'navigationStart':1000,'@':0},'measures':[{'name':'m','endMark':'@'}]}",
