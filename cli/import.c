@@ -193,18 +193,6 @@ static void print_report(const struct reading *reading)
     fp_buf_release(&lines);
 }
 
-static void complain(const char *file, const struct fp_upload_reply *reply)
-{
-    if (reply->status == 0)
-        fp_message_error("could not upload %s", file);
-    else
-        fp_message_error("%s was not accepted (HTTP status %ld)", file, reply->status);
-    if (reply->detail[0] != '\0')
-        fp_message_detail("%s", reply->detail);
-    if (reply->status == 403 || reply->status == 404)
-        fp_message_hint("Does the URL end in /v1/ingest/KEY, with the key of a site?");
-}
-
 /* What an answer means for the exit code; anything but FINE has been said. */
 static enum fp_exit judge(const struct import *import, const struct reading *reading,
                           const struct fp_upload_reply *reply)
@@ -224,7 +212,7 @@ static enum fp_exit judge(const struct import *import, const struct reading *rea
             fp_message_fault(file, &fault);
         return FP_EXIT_NO;
     default:
-        complain(file, reply);
+        fp_upload_complain(file, reply);
         return FP_EXIT_TROUBLE;
     }
 }

@@ -228,9 +228,7 @@ static enum fp_exit judge_letter(const struct replay *replay, const struct fp_ke
             fp_message_fault(entry->id, &fault);
         return FP_EXIT_NO;
     default:
-        fp_message_error("could not upload %s (HTTP status %ld)", entry->id, reply->status);
-        if (reply->detail[0] != '\0')
-            fp_message_detail("%s", reply->detail);
+        fp_upload_complain(entry->id, reply);
         return FP_EXIT_TROUBLE;
     }
 }

@@ -3,6 +3,7 @@
  */
 #include "cli/upload.h"
 
+#include "cli/message.h"
 #include "collector/base/buf.h"
 #include "collector/base/uuid.h"
 
@@ -15,6 +16,7 @@ enum { MAX_TRIES = 5, MAX_WAIT_S = 60, CONNECT_TIMEOUT_S = 10, TIMEOUT_S = 120 }
 
 struct fp_uploader {
     CURL *curl;
+    const char *unix_socket; /* the target's */
     struct fp_buf reply;
     char error[CURL_ERROR_SIZE];
 };
@@ -59,6 +61,7 @@ struct fp_uploader *fp_uploader_create(const struct fp_upload_target *target)
     if (uploader == NULL)
         return NULL;
     fp_buf_init(&uploader->reply, MAX_REPLY_LEN);
+    uploader->unix_socket = target->unix_socket;
     uploader->curl = curl_easy_init();
     if (uploader->curl != NULL && set_options(uploader, target))
         return uploader;
@@ -145,7 +148,11 @@ static void post(struct fp_uploader *uploader, struct fp_upload_reply *reply)
         read_problem(&uploader->reply, reply);
     } else {
         const char *why = uploader->error[0] != '\0' ? uploader->error : curl_easy_strerror(result);
-        (void)snprintf(reply->detail, sizeof(reply->detail), "%s", why);
+        /* libcurl names the URL's host and port, which a socket has not. */
+        bool is_socket = uploader->unix_socket != NULL && result == CURLE_COULDNT_CONNECT;
+        (void)snprintf(reply->detail, sizeof(reply->detail), "%s%s",
+                       is_socket ? "nobody listens on the socket " : why,
+                       is_socket ? uploader->unix_socket : "");
     }
 }
 
@@ -155,13 +162,15 @@ static bool is_busy(const struct fp_upload_reply *reply)
 }
 
 /* Waits as long as Retry-After says, else 1, 2, 4, 8 s. */
-static void wait_after(struct fp_uploader *uploader, int tries)
+static void wait_after(struct fp_uploader *uploader, const struct fp_upload_reply *reply, int tries)
 {
     curl_off_t wait_s = 0;
     (void)curl_easy_getinfo(uploader->curl, CURLINFO_RETRY_AFTER, &wait_s);
     if (wait_s <= 0)
         wait_s = (curl_off_t)1 << (tries - 1);
     struct timespec wait = {.tv_sec = wait_s < MAX_WAIT_S ? wait_s : MAX_WAIT_S};
+    fp_message_notice("the collector is busy (%s); trying again in %ld s", reply->detail,
+                      (long)wait.tv_sec);
     while (nanosleep(&wait, &wait) != 0)
         continue;
 }
@@ -178,9 +187,21 @@ void fp_uploader_send(struct fp_uploader *uploader, const struct fp_upload_conte
         set_text(curl, CURLOPT_POSTFIELDS, body.len > 0 ? body.ptr : "")) {
         post(uploader, reply);
         for (int tries = 1; is_busy(reply) && tries < MAX_TRIES; tries++) {
-            wait_after(uploader, tries);
+            wait_after(uploader, reply, tries);
             post(uploader, reply);
         }
     }
     curl_slist_free_all(headers);
+}
+
+void fp_upload_complain(const char *what, const struct fp_upload_reply *reply)
+{
+    if (reply->status == 0)
+        fp_message_error("could not upload %s", what);
+    else
+        fp_message_error("%s was not accepted (HTTP status %ld)", what, reply->status);
+    if (reply->detail[0] != '\0')
+        fp_message_detail("%s", reply->detail);
+    if (reply->status == 404)
+        fp_message_hint("The URL must end in /v1/ingest/KEY, with the key of a site.");
 }

@@ -39,10 +39,13 @@ struct fp_upload_content {
 };
 
 /*
- * Posts one body and waits for the answer. While the collector is busy (429, 503) it waits as long
- * as that says, at most a minute, and tries again, five times in all.
+ * Posts one body and waits for the answer. While the collector is busy (429, 503) it says so, waits
+ * as long as that asks for, at most a minute, and tries again, five times in all.
  */
 void fp_uploader_send(struct fp_uploader *uploader, const struct fp_upload_content *content,
                       struct fp_upload_reply *reply);
+
+/* Says that an upload, which `what` names, got no answer or one that is not about its content. */
+void fp_upload_complain(const char *what, const struct fp_upload_reply *reply);
 
 #endif

@@ -312,7 +312,8 @@ static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
         return decode_bare_timings(decoder, root, FP_USER_TIMING_MARKS);
     return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
                       "this is not an upload: it has none of trace, marks, measures, entries and "
-                      "coverage, and is neither a ProfilerTrace nor a map of marks");
+                      "coverage, and is no ProfilerTrace, no map of marks, no dump of Speed Tracer "
+                      "and no session of Opera Scope");
 }
 
 bool fp_envelope_decode(struct fp_decoder *decoder, yyjson_val *root)

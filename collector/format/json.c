@@ -107,6 +107,13 @@ static const char *explain_string(struct fp_str body, size_t offset)
     return "the escape in this string is not one that JSON knows";
 }
 
+/* With a byte order mark, as some shells write what is redirected into a file. */
+static bool is_utf16(struct fp_str body)
+{
+    return body.len >= 2 &&
+           (memcmp(body.ptr, "\xff\xfe", 2) == 0 || memcmp(body.ptr, "\xfe\xff", 2) == 0);
+}
+
 static const char *explain(struct fp_str body, const yyjson_read_err *why)
 {
     const struct {
@@ -126,7 +133,7 @@ static const char *explain(struct fp_str body, const yyjson_read_err *why)
     for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)
         if (sentences[i].code == why->code)
             return sentences[i].sentence;
-    return "this character is not allowed here";
+    return is_utf16(body) ? "this is UTF-16; JSON is UTF-8" : "this character is not allowed here";
 }
 
 static enum fp_format_verdict malformed(struct fp_str body, const yyjson_read_err *why,

@@ -203,7 +203,7 @@ test('a wrong key ends the import: the other files would fare no better', async 
   const { code, stderr } = await importFiles(['--url', url, file('a.json', trace), file('b.json', trace)]);
   assert.equal(code, 2);
   assert.equal(requests.length, 1);
-  assert.match(stderr, /a\.json was not accepted \(HTTP status 403\)\n.*detail: unknown key\n.*hint: /);
+  assert.match(stderr, /a\.json was not accepted \(HTTP status 403\)\n.*detail: unknown key\n/);
 });
 
 test('an answer that is no problem document is told by its status', async () => {
@@ -218,6 +218,15 @@ test('nobody listening is said', async () => {
   const { code, stderr } = await importFiles(['--url', `http://127.0.0.1:${await freePort()}/v1/ingest/k`, file('a.json', trace)]);
   assert.equal(code, 2);
   assert.match(stderr, /could not upload .*a\.json\n.*detail: .*connect/i);
+  const socket = await importFiles(['--url', 'http://localhost/v1/ingest/k', '--unix-socket', '/nowhere.sock', file('a.json', trace)]);
+  assert.match(socket.stderr, /detail: nobody listens on the socket \/nowhere\.sock\n/);
+});
+
+test('an address that is no ingest URL is told what one looks like', async () => {
+  const { url } = await startServer([refusal(404, { detail: 'there is nothing here' })]);
+  const { code, stderr } = await importFiles(['--url', url, file('a.json', trace)]);
+  assert.equal(code, 2);
+  assert.match(stderr, /HTTP status 404\)\n.*detail: there is nothing here\n.*hint: The URL must end in \/v1\/ingest\/KEY/);
 });
 
 test('a URL of another kind is refused', async () => {
@@ -271,8 +280,9 @@ test('a busy collector is asked again after the time it names', async () => {
     { ...refusal(503, { detail: 'the spool is full' }), headers: { 'retry-after': '1' } },
   ]);
   const began = performance.now();
-  const { code } = await importFiles(['--url', url, file('a.json', trace)]);
+  const { code, stderr } = await importFiles(['--url', url, file('a.json', trace)]);
   assert.equal(code, 0);
+  assert.match(stderr, /the collector is busy \(the spool is full\); trying again in 1 s\n$/);
   assert.ok(performance.now() - began > 900);
   assert.equal(requests.length, 2);
   assert.deepEqual(requests[1].body, requests[0].body);

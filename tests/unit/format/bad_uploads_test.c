@@ -19,6 +19,11 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_FORMAT_MALFORMED,
      .offset = 0,
      .detail = "not JSON: this character is not allowed here"},
+    {.title = "UTF-16",
+     .body = "\xff\xfe{",
+     .verdict = FP_FORMAT_MALFORMED,
+     .offset = 0,
+     .detail = "not JSON: this is UTF-16; JSON is UTF-8"},
     {.title = "truncated in the middle",
      .body = "{'frames':[{'name':'a'",
      .verdict = FP_FORMAT_MALFORMED,
@@ -117,7 +122,8 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_FORMAT_INVALID,
      .pointer = "",
      .detail = "this is not an upload: it has none of trace, marks, measures, entries and "
-               "coverage, and is neither a ProfilerTrace nor a map of marks"},
+               "coverage, and is no ProfilerTrace, no map of marks, no dump of Speed Tracer "
+               "and no session of Opera Scope"},
     {.title = "an empty array",
      .body = "[]",
      .verdict = FP_FORMAT_INVALID,
@@ -128,7 +134,8 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_FORMAT_INVALID,
      .pointer = "",
      .detail = "this is not an upload: it has none of trace, marks, measures, entries and "
-               "coverage, and is neither a ProfilerTrace nor a map of marks"},
+               "coverage, and is no ProfilerTrace, no map of marks, no dump of Speed Tracer "
+               "and no session of Opera Scope"},
     {.title = "an unknown format in the address",
      .body = "{'coverage':'quota'}",
      .hint = "chrome",
