@@ -222,9 +222,11 @@ begin
     return query
     with page as (
         select
+            event,
             start_us,
             resource,
-            coalesce(resource = lag(resource) over (order by start_us, event), false) as is_refresh,
+            -- What is kept of a URL does not tell: its query is dropped.
+            coalesce(detail -> 'isRefresh' = 'true', false) as is_refresh,
             lead(start_us) over (order by start_us, event) as end_us
         from speed_tracer_events(page_transitions.session_id)
         where type = 'TAB_CHANGED'
@@ -242,8 +244,8 @@ begin
         (min(mark.start_us) filter (where type = 'MARK_LOAD_EVENT') - page.start_us) / 1000::double precision
     from page
     left join mark on mark.start_us >= page.start_us and (page.end_us is null or mark.start_us < page.end_us)
-    group by page.start_us, resource, is_refresh
-    order by page.start_us;
+    group by page.event, page.start_us, resource, is_refresh
+    order by page.start_us, page.event;
 end
 $$;
 
@@ -266,9 +268,16 @@ comment on function fleetprof_data.span_ms is
 create function fleetprof_data.number(value jsonb)
 returns double precision
 language sql immutable parallel safe
-return case when jsonb_typeof(value) = 'number' then value::double precision end;
+return case when jsonb_typeof(value) = 'number' and abs(value::numeric) <= 1e13 then value::double precision end;
 
-comment on function fleetprof_data.number is 'A JSON number; null for anything else.';
+comment on function fleetprof_data.number is 'A JSON number; null for anything else, and for numbers too large to reckon with.';
+
+create function fleetprof_data.status_of(value jsonb)
+returns integer
+language sql immutable parallel safe
+return case when fleetprof_data.number(value) between 0 and 999 then fleetprof_data.number(value)::integer end;
+
+comment on function fleetprof_data.status_of is 'A status of HTTP; null for anything else.';
 
 create function fleetprof_data.timing_of(value jsonb)
 returns jsonb
@@ -276,7 +285,7 @@ language sql immutable parallel safe
 return (
     select jsonb_object_agg(key, member)
     from jsonb_each(case when jsonb_typeof(value) = 'object' then value else '{}' end) as member_of (key, member)
-    where jsonb_typeof(member) = 'number'
+    where fleetprof_data.number(member) is not null
 );
 
 comment on function fleetprof_data.timing_of is 'The numbers of a timing object; null when there are none.';
@@ -306,7 +315,8 @@ returns table (
     ssl_ms           double precision,
     send_ms          double precision,
     request_headers  jsonb,
-    response_headers jsonb
+    response_headers jsonb,
+    has_query        boolean
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -314,12 +324,11 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    with step as (
+    with numbered as (
         select
             detail ->> 'requestId' as request_id,
-            -- A second start under the same id is the request that a redirect led to.
-            count(*) filter (where type = 'NETWORK_RESOURCE_START')
-                over (partition by detail ->> 'requestId' order by event) as attempt,
+            count(*) filter (where type = 'NETWORK_RESOURCE_START') over records as starts,
+            count(*) filter (where type = 'NETWORK_REQUEST_WILL_BE_SENT') over records as announcements,
             event, type, start_us, resource, detail
         from speed_tracer_events(network_resources.session_id)
         where type in (
@@ -327,20 +336,44 @@ begin
                 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED',
                 'NETWORK_DATA_RECEIVED', 'NETWORK_LOADING_FINISHED')
             and detail ? 'requestId'
+        window records as (partition by detail ->> 'requestId' order by event)
+    ),
+    -- A second start under the same id is the request that a redirect led to. Either of the two records that tell of
+    -- it may come first.
+    attempted as (
+        select
+            request_id,
+            greatest(1, case type
+                when 'NETWORK_RESOURCE_START' then starts
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then announcements
+                else greatest(starts, announcements)
+            end) as attempt,
+            event, type, start_us, resource, detail
+        from numbered
+    ),
+    step as (
+        select * from attempted
+        union all
+        -- The redirect is what the attempt before was answered with.
+        select request_id, attempt - 1, event, 'NETWORK_RESPONSE_RECEIVED', start_us, null,
+            jsonb_build_object('response', detail -> 'redirectResponse')
+        from attempted
+        where type = 'NETWORK_REQUEST_WILL_BE_SENT' and attempt > 1 and jsonb_typeof(detail -> 'redirectResponse') = 'object'
     ),
     -- What each kind of record says, by the names of today; of several the last one.
     said as (
         select
             request_id,
-            greatest(attempt, 1) as attempt,
+            attempt,
             event,
             resource as url,
+            detail -> 'hasQuery' = 'true' as has_query,
             case type
                 when 'NETWORK_RESOURCE_START' then detail ->> 'requestMethod'
                 when 'NETWORK_RESOURCE_UPDATE' then nullif(detail ->> 'requestMethod', '')
                 when 'NETWORK_REQUEST_WILL_BE_SENT' then coalesce(detail #>> '{request,requestMethod}', detail #>> '{request,method}')
             end as method,
-            number(case type
+            status_of(case type
                 when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,status}'
                 else detail -> 'statusCode'
             end) as status,
@@ -369,10 +402,12 @@ begin
                 when 'NETWORK_RESOURCE_UPDATE' then timing_of(detail -> 'timing')
             end as timing,
             case type
+                when 'NETWORK_RESOURCE_START' then detail -> 'headers'
                 when 'NETWORK_REQUEST_WILL_BE_SENT' then detail #> '{request,headers}'
                 when 'NETWORK_RESOURCE_UPDATE' then detail -> 'requestHeaders'
             end as request_headers,
             case type
+                when 'NETWORK_RESOURCE_RESPONSE' then detail -> 'headers'
                 when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,headers}'
                 when 'NETWORK_RESOURCE_UPDATE' then detail -> 'responseHeaders'
             end as response_headers
@@ -383,8 +418,9 @@ begin
             request_id,
             attempt,
             (array_agg(url order by event) filter (where url is not null))[1] as url,
+            coalesce(bool_or(has_query), false) as has_query,
             (array_agg(method order by event desc) filter (where method is not null))[1] as method,
-            (array_agg(status order by event desc) filter (where status is not null))[1]::integer as status,
+            (array_agg(status order by event desc) filter (where status is not null))[1] as status,
             (array_agg(mime_type order by event desc) filter (where mime_type is not null))[1] as mime_type,
             bool_or(from_cache) as from_cache,
             bool_or(failed) as failed,
@@ -427,7 +463,8 @@ begin
         span_ms(timing, 'ssl'),
         span_ms(timing, 'send'),
         request_headers,
-        response_headers
+        response_headers,
+        has_query
     from request
     window attempts as (partition by request_id order by attempt)
     order by start_ms, request_id, attempt;
@@ -435,7 +472,7 @@ end
 $$;
 
 comment on function fleetprof.network_resources is
-    'Requests of a session, each with what all records say of it. attempt counts the requests under one id, which redirects make several. request_time_ms is from start to response, response_time_ms from response to end; the phases are null where there was none (a reused connection, no TLS). Times are milliseconds since the session began, bytes are those of the body.';
+    'Requests of a session, each with what all records say of it. attempt counts the requests under one id, which redirects make several. request_time_ms is from start to response, response_time_ms from response to end; the phases are null where there was none (a reused connection, no TLS). Times are milliseconds since the session began, bytes are those of the body. has_query: the URL had one, whether it is kept or not.';
 
 -- Hints ------------------------------------------------------------------------------------------------
 
@@ -450,20 +487,26 @@ return (
 
 comment on function fleetprof_data.header is 'The value of an HTTP header, whatever its case; null: it is not there.';
 
+-- Not a cast: it takes words such as infinity, and its errors cannot be caught in a parallel query.
 create function fleetprof_data.http_time(value text)
 returns timestamptz
-language plpgsql stable parallel safe
-set search_path = pg_catalog, pg_temp
-set datestyle = 'ISO, DMY'
-set timezone = 'UTC'
-as $$
-#variable_conflict use_column
-begin
-    return http_time.value::timestamptz;
-exception
-    when datetime_field_overflow or invalid_datetime_format then return null;
-end
-$$;
+language sql stable parallel safe
+return (
+    select
+        (make_date(
+            year::integer + case when length(year) = 4 then 0 when year < '70' then 2000 else 1900 end,
+            (month_at + 2) / 3, 1) + (day::integer - 1) + clock::time) at time zone 'UTC'
+    from (
+        select
+            regexp_match(value, '^[A-Za-z]+,? (\d{1,2})[- ]([A-Za-z]{3})[- ]((?:19|20)?\d\d) ((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)') as usual,
+            regexp_match(value, '^[A-Za-z]+ ([A-Za-z]{3}) +(\d{1,2}) ((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d) ((?:19|20)\d\d)') as old
+    ) as form
+    cross join lateral (
+        values (usual[3], usual[2], usual[1], usual[4]), (old[4], old[1], old[2], old[3])
+    ) as part (year, month, day, clock)
+    cross join lateral position(lower(month) in 'janfebmaraprmayjunjulaugsepoctnovdec') as month_at
+    where month_at % 3 = 1 and day::integer between 1 and 31
+);
 
 comment on function fleetprof_data.http_time is 'A date of an HTTP header; null when it is none.';
 
@@ -479,7 +522,8 @@ returns table (
     has_cookie    boolean,
     sets_cookie   boolean,
     vary          text,
-    fresh_s       double precision
+    fresh_s       double precision,
+    has_query     boolean
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -508,8 +552,14 @@ begin
         vary,
         coalesce(
             substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
-            extract(epoch from expires - coalesce(dated, now()))::double precision)
+            extract(epoch from expires - coalesce(dated, seen))::double precision),
+        has_query
     from fleetprof.network_resources(cached_responses.session_id)
+    cross join (
+        select coalesce(started, received) as seen
+        from session
+        where session_id = cached_responses.session_id
+    ) as kept
     cross join lateral (
         select
             lower(coalesce(header(response_headers, 'content-type'), mime_type, '')) as content_type,
@@ -643,7 +693,7 @@ begin
         union all
         select 'Resource Caching', 2, start_ms, format('%s is publicly cacheable but has a query, which many proxies don''t cache', url), null
         from cacheable
-        where is_public and position('?' in url) > 0
+        where is_public and has_query
         union all
         select 'Resource Caching', 2, start_ms, format('%s is compressed and publicly cacheable without Vary: Accept-Encoding', url), null
         from cacheable
@@ -669,13 +719,15 @@ comment on function fleetprof.hints is
 -- Rights -----------------------------------------------------------------------------------------------
 
 revoke execute on function
-    fleetprof_data.speed_tracer_events, fleetprof_data.span_ms, fleetprof_data.number, fleetprof_data.timing_of,
+    fleetprof_data.speed_tracer_events, fleetprof_data.span_ms, fleetprof_data.number, fleetprof_data.status_of,
+    fleetprof_data.timing_of,
     fleetprof_data.header, fleetprof_data.http_time, fleetprof_data.cached_responses, fleetprof.ui_thread_use,
     fleetprof.event_summary, fleetprof.log_messages, fleetprof.page_transitions, fleetprof.network_resources,
     fleetprof.hints
 from public;
 grant execute on function
-    fleetprof_data.speed_tracer_events, fleetprof_data.span_ms, fleetprof_data.number, fleetprof_data.timing_of,
+    fleetprof_data.speed_tracer_events, fleetprof_data.span_ms, fleetprof_data.number, fleetprof_data.status_of,
+    fleetprof_data.timing_of,
     fleetprof_data.header, fleetprof_data.http_time, fleetprof_data.cached_responses, fleetprof.ui_thread_use,
     fleetprof.event_summary, fleetprof.log_messages, fleetprof.page_transitions, fleetprof.network_resources,
     fleetprof.hints

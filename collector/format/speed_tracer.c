@@ -141,6 +141,15 @@ struct parser {
     bool is_first; /* no record was parsed yet */
 };
 
+static bool fail_depth(struct fp_speed_tracer_dump *dump)
+{
+    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+                   "the JSON is nested deeper than %u levels (limits.json_depth)",
+                   (unsigned)dump->decoder->limits->json_depth);
+    dump->decoder->error->offset = dump->offset;
+    return false;
+}
+
 static bool parse(struct parser *parser, struct fp_str text, struct parsed *parsed)
 {
     struct fp_decoder *decoder = parser->dump->decoder;
@@ -162,6 +171,8 @@ static bool parse(struct parser *parser, struct fp_str text, struct parsed *pars
         fp_json_parse(text, DEPTH_MAX, decoder->arena, &parsed->large, &error);
     if (verdict == FP_FORMAT_MEMORY)
         return fp_fail_memory(decoder);
+    if (verdict == FP_FORMAT_TOO_LARGE)
+        return fail_depth(parser->dump);
     if (verdict == FP_FORMAT_OK)
         parsed->root = parsed->large.root;
     return true;
@@ -190,15 +201,6 @@ static bool take_parsed(struct parser *parser, yyjson_val *root)
     return fp_speed_tracer_take(dump, root);
 }
 
-static bool fail_depth(struct fp_speed_tracer_dump *dump)
-{
-    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
-                   "the JSON is nested deeper than %u levels (limits.json_depth)",
-                   (unsigned)dump->decoder->limits->json_depth);
-    dump->decoder->error->offset = dump->offset;
-    return false;
-}
-
 static void refuse_text(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note)
 {
     fp_speed_tracer_note(dump, note);
@@ -216,14 +218,15 @@ static bool take_text(struct parser *parser, struct fp_record_scan *scan,
                       const struct fp_record_text *record)
 {
     const uint32_t depth_limit = parser->dump->decoder->limits->json_depth;
-    if (record->depth > (depth_limit < DEPTH_MAX ? depth_limit : DEPTH_MAX))
-        return fail_depth(parser->dump);
     struct parsed parsed;
     if (!parse(parser, record->text, &parsed))
         return false;
     parser->dump->text = is_plain(record) ? record->text : FP_STR("");
     bool taken = true;
-    if (parsed.root != NULL) {
+    if (parsed.root != NULL &&
+        record->depth > (depth_limit < DEPTH_MAX ? depth_limit : DEPTH_MAX)) {
+        taken = fail_depth(parser->dump);
+    } else if (parsed.root != NULL) {
         taken = take_parsed(parser, parsed.root);
     } else {
         refuse_text(parser->dump, FP_ST_NOT_JSON);

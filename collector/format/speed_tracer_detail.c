@@ -18,7 +18,6 @@ struct spelling {
 #define SPELLING(met, kept) {{(met), sizeof(met) - 1}, {(kept), sizeof(kept) - 1}}
 
 static const struct spelling data_spellings[] = {
-    SPELLING("identifier", "requestId"),       SPELLING("resourceId", "requestId"),
     SPELLING("contentLength", "resourceSize"), SPELLING("lengthReceived", "dataLength"),
     SPELLING("connectionID", "connectionId"),  SPELLING("cached", "fromDiskCache"),
     SPELLING("isCached", "fromDiskCache"),     SPELLING("wasCached", "fromDiskCache"),
@@ -164,14 +163,28 @@ static void add_name(struct fp_buf *out, struct fp_str name)
 
 /* Spelling. */
 
-/* The name under which a member is kept; a NULL pointer when the object has that one, too. */
+static bool has(yyjson_val *object, struct fp_str name)
+{
+    return yyjson_obj_getn(object, name.ptr, name.len) != NULL;
+}
+
+/* A request's id has three names, which the tool looked for in this order. */
+static const struct fp_str id_names[] = {{"identifier", 10}, {"requestId", 9}, {"resourceId", 10}};
+
+enum { ID_NAMES = sizeof(id_names) / sizeof(id_names[0]) };
+
+/* The name under which a member is kept; a NULL pointer when another one goes before it. */
 static struct fp_str spell(yyjson_val *object, struct fp_str name, const struct spelling *spellings)
 {
+    for (size_t i = 0; spellings == data_spellings && i < ID_NAMES; i++) {
+        if (fp_speed_tracer_is(name, id_names[i]))
+            return FP_STR("requestId");
+        if (is_one_of(name, id_names + i + 1, ID_NAMES - i - 1) && has(object, id_names[i]))
+            return (struct fp_str){0};
+    }
     for (; spellings->met.ptr != NULL; spellings++)
         if (fp_speed_tracer_is(name, spellings->met))
-            return yyjson_obj_getn(object, spellings->kept.ptr, spellings->kept.len) == NULL
-                       ? spellings->kept
-                       : (struct fp_str){0};
+            return has(object, spellings->kept) ? (struct fp_str){0} : spellings->kept;
     return name;
 }
 
@@ -271,6 +284,14 @@ static void add_other_members(struct fp_buf *out, const struct fp_speed_tracer_s
     }
 }
 
+static void add_flag(struct fp_buf *out, struct fp_str name, bool is_set)
+{
+    if (!is_set)
+        return;
+    add_name(out, name);
+    fp_buf_add(out, "true", 4);
+}
+
 bool fp_speed_tracer_detail(struct fp_speed_tracer_dump *dump,
                             const struct fp_speed_tracer_source *source)
 {
@@ -288,6 +309,8 @@ bool fp_speed_tracer_detail(struct fp_speed_tracer_dump *dump,
         fp_buf_addf(out, "%s", failed ? "true" : "false");
     }
     add_other_members(out, source);
+    add_flag(out, FP_STR("isRefresh"), source->is_refresh);
+    add_flag(out, FP_STR("hasQuery"), source->has_query);
     fp_buf_add(out, "}", 1);
     return !out->failed;
 }

@@ -27,6 +27,7 @@ enum fp_speed_tracer_type {
     FP_ST_TAB_CHANGED = 0x7FFFFFFE,
     FP_ST_RESOURCE_UPDATE = 0x7FFFFFFD,
     FP_ST_PROFILE_DATA = 0x7FFFFFFC,
+    FP_ST_REQUEST_WILL_BE_SENT = 0x7FFFFFFA,
 };
 
 /* What a decoder meets and tells of. The refusals come first: such a record, with its children, or
@@ -78,6 +79,7 @@ struct fp_speed_tracer_dump {
     bool is_post;                /* container D */
     struct fp_str before_record; /* in what is kept of the dump */
     int64_t last_start_us;       /* of the top-level record before this one */
+    struct fp_str shown_page;    /* URL without its fragment */
 
     bool may_be_early; /* no version is given, or 0.8: types may have the early numbers */
     bool is_early;     /* a record was met that only versions up to 0.8 wrote */
@@ -157,6 +159,9 @@ struct fp_speed_tracer_source {
     yyjson_val *data;    /* NULL when absent */
     int32_t type;        /* today's */
     int32_t source_type; /* as the record has it */
+    /* What is kept of a URL does not tell: */
+    bool is_refresh; /* a change to the page that was shown already */
+    bool has_query;  /* of a request */
 };
 
 /* A JSON object of `data` and the record's other members, in dump->detail; false: no memory. */

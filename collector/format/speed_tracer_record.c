@@ -200,6 +200,13 @@ static bool find_place(struct fp_speed_tracer_dump *dump, struct reading *readin
     return fp_speed_tracer_resource(dump, text, &event->resource);
 }
 
+static struct fp_str url_of(const struct fp_speed_tracer_dump *dump,
+                            const struct fp_profile_event *event)
+{
+    return event->resource != FP_INDEX_NONE ? dump->decoder->profile->resources[event->resource]
+                                            : FP_STR("");
+}
+
 /* Events. */
 
 static bool fail_limit(struct fp_speed_tracer_dump *dump)
@@ -225,6 +232,33 @@ static bool add_event(struct fp_speed_tracer_dump *dump, struct fp_profile_event
     return true;
 }
 
+/* Whether a change of page shows the same one again: its URL without the fragment is the same. */
+static bool is_refresh(struct fp_speed_tracer_dump *dump, const struct reading *reading)
+{
+    if (reading->event.type_number != FP_ST_TAB_CHANGED)
+        return false;
+    struct fp_str page = url_of(dump, &reading->event);
+    const char *fragment = page.len > 0 ? memchr(page.ptr, '#', page.len) : NULL;
+    if (fragment != NULL)
+        page.len = (size_t)(fragment - page.ptr);
+    bool is_same = page.len > 0 && fp_str_equal(page, dump->shown_page);
+    dump->shown_page = page;
+    return is_same;
+}
+
+static bool has_query(const struct fp_speed_tracer_dump *dump, const struct reading *reading)
+{
+    const struct fp_str url = url_of(dump, &reading->event);
+    switch (reading->event.type_number) {
+    case FP_ST_RESOURCE_START:
+    case FP_ST_RESOURCE_UPDATE:
+    case FP_ST_REQUEST_WILL_BE_SENT:
+        return url.len > 0 && memchr(url.ptr, '?', url.len) != NULL;
+    default:
+        return false;
+    }
+}
+
 static bool copy_detail(struct fp_speed_tracer_dump *dump, struct reading *reading)
 {
     const struct fp_speed_tracer_source source = {
@@ -232,6 +266,8 @@ static bool copy_detail(struct fp_speed_tracer_dump *dump, struct reading *readi
         .data = reading->members[DATA],
         .type = reading->event.type_number,
         .source_type = reading->source_type,
+        .is_refresh = is_refresh(dump, reading),
+        .has_query = has_query(dump, reading),
     };
     if (!fp_speed_tracer_detail(dump, &source))
         return fp_fail_memory(dump->decoder);

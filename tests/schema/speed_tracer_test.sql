@@ -21,7 +21,7 @@ insert into given values
     (51, 5, null, 'PAINT', 145, 35, 35, null, null),
     (51, 6, null, 'MARK_DOM_CONTENT', 80, null, 0, null, null),
     (51, 7, null, 'MARK_LOAD_EVENT', 90, null, 0, null, null),
-    (51, 8, null, 'TAB_CHANGED', 100, null, 0, 'https://a.example/', '{}'),
+    (51, 8, null, 'TAB_CHANGED', 100, null, 0, 'https://a.example/', '{"isRefresh": true}'),
     (51, 9, null, 'MARK_LOAD_EVENT', 170, null, 0, null, null),
     (51, 10, null, 'TAB_CHANGED', 175, null, 0, 'https://a.example/b', '{}'),
     (51, 11, null, 'LOG_MESSAGE', 176, null, 0, null, '{"message": "bye"}');
@@ -47,7 +47,7 @@ insert into given values
     (52, 20, null, 'NETWORK_RESOURCE_START', 70, null, 0, 'https://a.example/app.js', '{"requestId": "2", "requestMethod": "GET"}'),
     (52, 21, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, 'https://a.example/app.js',
      '{"requestId": "2", "didResponseChange": true, "statusCode": 200, "fromDiskCache": true, "mimeType": "text/javascript",
-       "requestHeaders": {"Cookie": "(removed)"},
+       "requestHeaders": {"Cookie": "(removed)"}, "hasQuery": true,
        "responseHeaders": {"Content-Type": "text/javascript", "Content-Encoding": "gzip", "Cache-Control": "public, max-age=600"},
        "startTime": 70, "responseReceivedTime": 75, "endTime": 90, "resourceSize": 600000}'),
     (52, 30, null, 'NETWORK_RESOURCE_START', 100, null, 0, 'https://a.example/a.css', '{"requestId": "3", "requestMethod": "GET"}'),
@@ -55,13 +55,24 @@ insert into given values
      '{"requestId": "3", "response": {"status": 200, "headers": {"Content-Type": "text/css", "Vary": "Cookie, Accept-Encoding",
        "Set-Cookie": "(removed)", "Cache-Control": "public, max-age=99999999"}}}'),
     (52, 40, null, 'NETWORK_RESOURCE_START', 200, null, 0, 'https://a.example/x.png', '{"requestId": "4", "requestMethod": "GET"}'),
-    (52, 41, null, 'NETWORK_RESOURCE_FINISH', 210, null, 0, null, '{"requestId": "4", "didFail": true}');
+    (52, 41, null, 'NETWORK_RESOURCE_FINISH', 210, null, 0, null, '{"requestId": "4", "didFail": true}'),
+    (52, 50, null, 'NETWORK_REQUEST_WILL_BE_SENT', 300, null, 0, 'https://a.example/from', '{"requestId": "5", "request": {"headers": {"Accept": "a"}}}'),
+    (52, 51, null, 'NETWORK_RESOURCE_START', 301, null, 0, 'https://a.example/from', '{"requestId": "5", "requestMethod": "POST"}'),
+    (52, 52, null, 'NETWORK_REQUEST_WILL_BE_SENT', 320, null, 0, 'https://a.example/to',
+     '{"requestId": "5", "request": {"headers": {"Accept": "b"}}, "redirectResponse": {"status": 302, "headers": {"Location": "/to"}}}'),
+    (52, 53, null, 'NETWORK_RESOURCE_START', 322, null, 0, 'https://a.example/to', '{"requestId": "5", "requestMethod": "GET"}'),
+    (52, 54, null, 'NETWORK_RESOURCE_RESPONSE', 340, 1, 1, null, '{"requestId": "5", "statusCode": 200, "mimeType": "text/html"}'),
+    -- Numbers that nothing can be reckoned with.
+    (52, 60, null, 'NETWORK_RESOURCE_START', 400, null, 0, 'https://a.example/y', '{"requestId": "6", "requestMethod": "GET"}'),
+    (52, 61, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, null,
+     '{"requestId": "6", "statusCode": 1e300, "resourceSize": 1e300, "startTime": 1e308, "endTime": -1e308,
+       "timing": {"dnsStart": 1e308, "dnsEnd": -1e308, "sendStart": 0, "sendEnd": "x"}}');
 insert into fleetprof_data.event
 select 1, '2026-01-05 10:00Z', session_id, event, 1, parent, event, type, 0, start_ms * 1000, duration_ms * 1000, self_ms * 1000, 0,
     coalesce(duration_ms, 0) * 1000, 0, 1, 0, resource, null, detail
 from given;
 
-select plan(15);
+select plan(18);
 
 -- Windows of 75 ms at 0, 35, 70, …: 75 of 75; 40 of 75; 5 + 0; from 105 35 (145 to 180); from 140 35; from 175 5.
 select results_eq(
@@ -98,12 +109,20 @@ select results_eq(
         ('1', 2, 'https://a.example/', 200, false, false, false, 160, 30, 50, 60, 20, 10, 30),
         ('2', 1, 'https://a.example/app.js', 200, false, null, true, 600000, 70, 75, 90, 5, 15, 20),
         ('3', 1, 'https://a.example/a.css', 200, false, null, null, null, 100, null, null, null, null, null),
-        ('4', 1, 'https://a.example/x.png', null, false, true, null, null, 200, null, 210, null, null, 10) $$,
+        ('4', 1, 'https://a.example/x.png', null, false, true, null, null, 200, null, 210, null, null, 10),
+        ('5', 1, 'https://a.example/from', 302, true, null, null, null, 301, null, 322, null, null, 21),
+        ('5', 2, 'https://a.example/to', 200, false, null, null, null, 322, 340, null, 18, null, null),
+        ('6', 1, 'https://a.example/y', null, false, null, null, null, 400, null, null, null, null, null) $$,
     'one row a request, whichever records tell of it; a redirect ends the one before');
 select results_eq(
     $$ select blocked_ms, proxy_ms, dns_ms, connect_ms, ssl_ms, send_ms from network_resources(52) where request_id = '1' and attempt = 2 $$,
     $$ values (1::float8, null::float8, 3::float8, 5::float8, null::float8, 1::float8) $$,
     'phases, connecting without the look-up that is in it');
+
+select results_eq(
+    $$ select attempt, method, request_headers ->> 'Accept', response_headers ->> 'Location' from network_resources(52) where request_id = '5' $$,
+    $$ values (1::bigint, 'POST', 'a', '/to'), (2, 'GET', 'b', null) $$,
+    'a redirect is the answer to the request before it, whichever record comes first');
 
 select results_eq(
     $$ select severity, at_ms, description, event_id from hints(52) where rule = 'Long Duration Events' $$,
@@ -120,12 +139,20 @@ select results_eq(
         ('Resource Caching', 1, 'https://a.example/a.css has a Vary that keeps caches from it: cookie, accept-encoding'),
         ('Resource Caching', 1, 'https://a.example/a.css is publicly cacheable and sets a cookie'),
         ('Resource Caching', 2, 'https://a.example/app.js is compressed and publicly cacheable without Vary: Accept-Encoding'),
+        ('Resource Caching', 2, 'https://a.example/app.js is publicly cacheable but has a query, which many proxies don''t cache'),
         ('Resource Caching', 2, 'https://a.example/app.js may be cached for 0 days only'),
         ('Uncompressed Resource', 3, 'https://a.example/ was not compressed (160 bytes)'),
         ('Static Resource served from domains with cookies', 3, 'https://a.example/app.js was served with cookies'),
         ('Total Bytes Downloaded', 3, '600000 bytes downloaded for https://a.example/app.js'),
         ('Static Resource served from domains with cookies', 3, 'https://a.example/a.css was served with cookies') $$,
     'rules about responses');
+select results_eq(
+    $$ select fleetprof_data.http_time(value) from unnest(array['Fri, 18 Jun 2010 22:43:07 GMT', 'Friday, 18-Jun-10 22:43:07 GMT',
+        'Fri Jun 18 22:43:07 2010']) as value $$,
+    $$ select timestamptz '2010-06-18 22:43:07Z' from generate_series(1, 3) $$, 'the three forms of a date in HTTP');
+select is_empty(
+    $$ select value from unnest(array['infinity', 'now', '0', '-1', 'Fri, 99 Jun 2010 22:43:07 GMT', 'Fri, 18 Jux 2010 22:43:07 GMT',
+        'Fri, 18 Anf 2010 22:43:07 GMT', 'Fri, 18 Jun 2010 25:43:07 GMT', '4713-01-01 00:00:00 BC', '']) as value where fleetprof_data.http_time(value) is not null $$, 'and what is none');
 select is_empty('select from hints(51)', 'nothing to say about a session in order');
 
 select throws_ok('select network_resources(53)', '22023', 'session 53 is of opera-scope, and this is a report of Speed Tracer',

@@ -31,6 +31,10 @@ static const struct bad_record bad_records[] = {
     {"no JSON: brackets that do not match", "{'type':1,'data':{'a':[}]}}", "a record that is not",
      1, 0},
     {"no JSON: a brace without members", "{{}}", "a record that is not", 1, 0},
+    {"no JSON: nested deeper than JSON may be",
+     "{'type':1,'data':{'a':[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[x"
+     "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}}",
+     "a record that is not", 1, 0},
     {"invalid UTF-8: a lone continuation byte", "{'type':1,'data':{'a':'\x80'}}",
      "a record that is not", 1, 0},
     {"invalid UTF-8: Latin-1", "{'type':1,'data':{'a':'caf\xE9'}}", "a record that is not", 1, 0},

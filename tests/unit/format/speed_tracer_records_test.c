@@ -192,7 +192,9 @@ static void the_many_spellings_of_a_member_become_one(void **state)
         {"{'type':12,'time':0,'data':{'identifier':3}}", "{'requestId':'3'}"},
         {"{'type':12,'time':0,'data':{'identifier':'3'}}", "{'requestId':'3'}"},
         {"{'type':12,'time':0,'data':{'requestId':3}}", "{'requestId':'3'}"},
-        {"{'type':12,'time':0,'data':{'requestId':'1.3','identifier':4}}", "{'requestId':'1.3'}"},
+        {"{'type':12,'time':0,'data':{'requestId':'1.3','identifier':4}}", "{'requestId':'4'}"},
+        {"{'type':12,'time':0,'data':{'resourceId':'r','requestId':'1.3'}}", "{'requestId':'1.3'}"},
+        {"{'type':12,'time':0,'data':{'resourceId':'r','identifier':0}}", "{'requestId':'0'}"},
         {"{'type':2147483645,'time':0,'data':{'contentLength':9}}", "{'resourceSize':9}"},
         {"{'type':2147483640,'time':0,'data':{'lengthReceived':9}}", "{'dataLength':9}"},
         {"{'type':2147483645,'time':0,'data':{'connectionID':9,'cached':true}}",
@@ -324,6 +326,62 @@ static void members_of_another_type_are_kept_but_are_no_place_name_or_id(void **
     release(&decoded);
 }
 
+/* What is kept of a URL has no query, so what depends on it is told. */
+
+static void a_change_to_the_page_that_is_shown_is_a_refresh_whatever_its_fragment(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url;
+        bool is_refresh;
+    } changes[] = {
+        {"http://a/?p=1", false},
+        {"http://a/?p=1#top", true},
+        {"http://a/?p=1", true},
+        {"http://a/?p=2", false},
+        {"http://a/?p=1", false},
+        {"", false},
+        {"", false},
+    };
+    char dump[1024];
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+        at += (size_t)snprintf(dump + at, sizeof(dump) - at,
+                               "{'type':2147483646,'time':%zu,'data':{'url':'%s'}}\n", i,
+                               changes[i].url);
+    struct decoded decoded;
+    take_dump(&decoded, dump);
+    for (uint32_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        char detail[64];
+        snprintf(detail, sizeof(detail), "{'url':'%s'%s}", changes[i].url,
+                 changes[i].is_refresh ? ",'isRefresh':true" : "");
+        assert_detail(&decoded, i, detail);
+    }
+    release(&decoded);
+}
+
+static void a_request_says_that_its_url_has_a_query(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record;
+        const char *detail;
+    } requests[] = {
+        {"{'type':12,'time':0,'data':{'url':'a?b'}}", "{'url':'a?b','hasQuery':true}"},
+        {"{'type':12,'time':0,'data':{'url':'a'}}", "{'url':'a'}"},
+        {"{'type':2147483645,'time':0,'data':{'url':'a?'}}", "{'url':'a?','hasQuery':true}"},
+        {"{'type':2147483642,'time':0,'data':{'request':{'url':'a?b'}}}",
+         "{'request':{'url':'a?b'},'hasQuery':true}"},
+        {"{'type':10,'time':0,'data':{'url':'a?b'}}", "{'url':'a?b'}"},
+    };
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        struct decoded decoded;
+        take_dump(&decoded, requests[i].record);
+        assert_detail(&decoded, 0, requests[i].detail);
+        release(&decoded);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +398,8 @@ int main(void)
         cmocka_unit_test(lone_surrogates_cost_a_character_not_the_record),
         cmocka_unit_test(an_event_lies_where_it_worked_else_where_it_was_called),
         cmocka_unit_test(members_of_another_type_are_kept_but_are_no_place_name_or_id),
+        cmocka_unit_test(a_change_to_the_page_that_is_shown_is_a_refresh_whatever_its_fragment),
+        cmocka_unit_test(a_request_says_that_its_url_has_a_query),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,270 @@
+/*
+ * Speed Tracer's oddities: what was seen in real dumps, each once, in dumps made for it. The real
+ * ones are read by tests/behaviour/speed_tracer.test.mjs.
+ */
+#include "dump_test.h"
+
+/* As decode_dump, for long texts with their real quotes. */
+static void decode_text(struct decoded *decoded, struct fp_str text)
+{
+    struct fp_format_limits limits = dump_limits;
+    limits.entries = 1000;
+    fp_arena_init(&decoded->arena, TEST_ARENA_MAX);
+    decode_limited(decoded, text, "", &limits);
+    assert_int_equal(decoded->verdict, FP_FORMAT_OK);
+}
+
+static void a_closing_div_behind_the_last_record_is_passed_over(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':1,'time':0}\n{'type':2,'time':1}</DIV>\n");
+    assert_int_equal(decoded.profile.event_count, 2);
+    assert_int_equal(note_count(&decoded, "something between"), 1);
+    assert_false(decoded.profile.truncated);
+    release(&decoded);
+    take_dump(&decoded, "<div id=traceData version='0.26'>{'type':1,'time':0}</DIV>{'type':2}");
+    assert_int_equal(decoded.profile.event_count, 1);
+    assert_int_equal(decoded.profile.session.note_count, 0);
+    release(&decoded);
+}
+
+static void a_line_of_484_kilobytes_is_one_record(void **state)
+{
+    (void)state;
+    enum { LEN = 484 * 1024 };
+    static char line[LEN + 128];
+    size_t at =
+        (size_t)snprintf(line, 128, "{\"type\":11,\"time\":0,\"data\":{\"message\":\"{ long }");
+    memset(line + at, 'm', LEN - at);
+    at = LEN + (size_t)snprintf(line + LEN, 128, "\"}}\n{\"type\":1,\"time\":1}\n");
+    struct decoded decoded;
+    decode_text(&decoded, (struct fp_str){line, at});
+    assert_int_equal(decoded.profile.event_count, 2);
+    assert_true(event_at(&decoded, 0)->detail.len > 480 * 1024);
+    assert_int_equal(decoded.profile.session.note_count, 0);
+    release(&decoded);
+}
+
+static void records_fifteen_deep_are_all_there(void **state)
+{
+    (void)state;
+    enum { DEPTH = 15 };
+    char text[1024];
+    size_t at = 0;
+    for (int i = 0; i < DEPTH; i++)
+        at += (size_t)snprintf(text + at, sizeof(text) - at,
+                               "{'type':%d,'time':%d,'duration':%d,'children':[", i % 4, i,
+                               2 * (DEPTH - i));
+    for (int i = 0; i < DEPTH; i++)
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "]}");
+    struct decoded decoded;
+    take_dump(&decoded, text);
+    assert_int_equal(decoded.profile.event_count, DEPTH);
+    for (uint32_t i = 0; i < DEPTH; i++) {
+        assert_int_equal(event_at(&decoded, i)->parent, i == 0 ? FP_INDEX_NONE : i - 1);
+        assert_int_equal(event_at(&decoded, i)->self_us, 2000);
+    }
+    release(&decoded);
+}
+
+static void times_below_zero_are_kept(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':12,'time':-3.25,'data':{'identifier':1}}"
+                        "{'type':1,'time':-0.0004,'duration':1}");
+    assert_int_equal(event_at(&decoded, 0)->start_us, -3250);
+    assert_int_equal(event_at(&decoded, 1)->start_us, 0);
+    assert_int_equal(note_count(&decoded, "a time below zero"), 1);
+    release(&decoded);
+}
+
+static void steps_back_in_time_are_counted_and_the_order_is_kept(void **state)
+{
+    (void)state;
+    enum { STEPS = 191 };
+    static char text[STEPS * 64];
+    size_t at = 0;
+    for (int i = 0; i <= STEPS; i++)
+        at +=
+            (size_t)snprintf(text + at, sizeof(text) - at, "{\"type\":1,\"time\":%d}\n", 1000 - i);
+    struct decoded decoded;
+    decode_text(&decoded, (struct fp_str){text, at});
+    assert_int_equal(note_count(&decoded, "a record that begins before"), STEPS);
+    for (uint32_t i = 0; i <= STEPS; i++)
+        assert_int_equal(event_at(&decoded, i)->start_us, (1000 - (int64_t)i) * 1000);
+    release(&decoded);
+}
+
+static void a_sequence_that_is_used_twice_is_no_identity(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':1,'time':0,'sequence':7}{'type':2,'time':1,'sequence':7}");
+    assert_int_equal(decoded.profile.event_count, 2);
+    assert_int_equal(event_at(&decoded, 0)->id, 1);
+    assert_int_equal(event_at(&decoded, 1)->id, 2);
+    assert_detail(&decoded, 1, "{'sequence':7}");
+    release(&decoded);
+}
+
+static void an_update_without_a_time_has_time_0_and_its_own_times_in_its_data(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':2147483645,'data':{'didTimingChange':true,'startTime':12.5,"
+                        "'identifier':3}}");
+    assert_int_equal(event_at(&decoded, 0)->start_us, 0);
+    assert_int_equal(note_count(&decoded, "a record without a time"), 1);
+    assert_detail(&decoded, 0, "{'didTimingChange':true,'startTime':12.5,'requestId':'3'}");
+    release(&decoded);
+}
+
+static void own_time_may_be_two_milliseconds_below_zero(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':15,'time':5,'duration':3,'children':[{'type':1,'time':5,"
+                        "'duration':3},{'type':2,'time':8,'duration':2}]}");
+    assert_int_equal(event_at(&decoded, 0)->self_us, -2000);
+    assert_int_equal(note_count(&decoded, "children that take longer"), 1);
+    release(&decoded);
+}
+
+static void a_custom_record_may_have_a_custom_child(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':-2,'typeName':'outer','color':'rgb(1, 2, 3)','time':0,"
+                        "'duration':5,'data':{},'children':[{'type':-2,'typeName':'inner',"
+                        "'time':1,'duration':2,'data':{}}]}");
+    assert_type(&decoded, 0, "outer", -2);
+    assert_type(&decoded, 1, "inner", -3);
+    assert_int_equal(event_at(&decoded, 1)->parent, 0);
+    assert_int_equal(event_at(&decoded, 0)->self_us, 3000);
+    assert_detail(&decoded, 0, "{'color':'rgb(1, 2, 3)'}");
+    release(&decoded);
+}
+
+static void entities_stay_in_details_and_are_decoded_in_resources(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':10,'time':0,'data':{'url':'http://a/?b=1&amp;c=&lt;d&gt;'}}"
+                        "{'type':11,'time':1,'data':{'message':'1 &lt; 2 &amp;&amp; 3'}}");
+    assert_resource(&decoded, event_at(&decoded, 0)->resource, "http://a/?b=1&c=<d>");
+    assert_detail(&decoded, 0, "{'url':'http://a/?b=1&amp;c=&lt;d&gt;'}");
+    assert_detail(&decoded, 1, "{'message':'1 &lt; 2 &amp;&amp; 3'}");
+    assert_int_equal(note_count(&decoded, "HTML entities"), 1);
+    release(&decoded);
+}
+
+static void a_time_that_ends_with_its_dot_costs_that_record_only(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':1,'time':0}\n{'type':2,'time':1.}\n{'type':3,'time':2}");
+    assert_int_equal(decoded.profile.event_count, 2);
+    assert_int_equal(decoded.profile.session.records_read, 3);
+    assert_int_equal(note_count(&decoded, "a record that is not JSON"), 1);
+    assert_int_equal(decoded.profile.session.notes[0].first_offset, 20);
+    release(&decoded);
+}
+
+static void headers_of_a_server_trace_and_lines_of_25_kilobytes_are_kept(void **state)
+{
+    (void)state;
+    enum { LEN = 25 * 1024 };
+    static char line[LEN + 128];
+    size_t at =
+        (size_t)snprintf(line, 256,
+                         "{\"type\":2147483645,\"time\":1,\"data\":{\"identifier\":4,"
+                         "\"responseHeaders\":{\"X-TraceUrl\":\"/insight/1\",\"X-Long\":\"");
+    memset(line + at, 'h', LEN - at);
+    at = LEN + (size_t)snprintf(line + LEN, 128, "\"}}}\n");
+    struct decoded decoded;
+    decode_text(&decoded, (struct fp_str){line, at});
+    const struct fp_str detail = event_at(&decoded, 0)->detail;
+    assert_true(detail.len > LEN - 256);
+    const char header[] = "\"X-TraceUrl\":\"/insight/1\"";
+    assert_non_null(memmem(detail.ptr, detail.len, header, strlen(header)));
+    release(&decoded);
+}
+
+/* tests/data/speed-tracer/stream.ndjson in another container. */
+static void wrap(char *text, size_t size, const char *begin, const char *separator, const char *end)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s/speed-tracer/stream.ndjson", FP_TEST_DATA);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char line[4096];
+    size_t at = (size_t)snprintf(text, size, "%s", begin);
+    for (bool is_first = true; fgets(line, sizeof(line), file) != NULL; is_first = false) {
+        line[strcspn(line, "\n")] = '\0';
+        at += (size_t)snprintf(text + at, size - at, "%s%s", is_first ? "" : separator, line);
+    }
+    snprintf(text + at, size - at, "%s", end);
+    fclose(file);
+}
+
+static void the_same_records_are_the_same_events_in_every_container(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *begin;
+        const char *separator;
+        const char *end;
+    } containers[] = {
+        {"<html isDump=\"true\"><body><div id=\"traceData\" version=\"0.26\">", "\n",
+         "</div></body></html>"},
+        {"<HTML isdump=\"true\"><body><div style=\"x\" id=\"traceData\" version=\"0.17\">", "\n",
+         "\n</div></body></html>"},
+        {"\xEF\xBB\xBF\r\n", "\r\n", "\r\n"},
+        {"", "", ""},
+        {"{\"header\":{\"timeStamp\":1},\"data\":[", ",", "]}"},
+        {"{ \"data\" : [ ", " , ", " ] , \"header\" : { } }\n"},
+    };
+    struct decoded stream;
+    decode_file(&stream, "stream.ndjson");
+    for (size_t i = 0; i < sizeof(containers) / sizeof(containers[0]); i++) {
+        static char text[16 * 1024];
+        wrap(text, sizeof(text), containers[i].begin, containers[i].separator, containers[i].end);
+        struct decoded decoded;
+        decode_text(&decoded, fp_str_of(text));
+        assert_int_equal(decoded.profile.event_count, stream.profile.event_count);
+        for (uint32_t k = 0; k < stream.profile.event_count; k++) {
+            const struct fp_profile_event *event = event_at(&decoded, k);
+            const struct fp_profile_event *expected = event_at(&stream, k);
+            assert_int_equal(event->type_number, expected->type_number);
+            assert_int_equal(event->parent, expected->parent);
+            assert_int_equal(event->start_us, expected->start_us);
+            assert_int_equal(event->self_us, expected->self_us);
+            assert_true(fp_str_equal(event->detail, expected->detail));
+        }
+        assert_int_equal(decoded.profile.session.note_count, 0);
+        release(&decoded);
+    }
+    release(&stream);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_closing_div_behind_the_last_record_is_passed_over),
+        cmocka_unit_test(a_line_of_484_kilobytes_is_one_record),
+        cmocka_unit_test(records_fifteen_deep_are_all_there),
+        cmocka_unit_test(times_below_zero_are_kept),
+        cmocka_unit_test(steps_back_in_time_are_counted_and_the_order_is_kept),
+        cmocka_unit_test(a_sequence_that_is_used_twice_is_no_identity),
+        cmocka_unit_test(an_update_without_a_time_has_time_0_and_its_own_times_in_its_data),
+        cmocka_unit_test(own_time_may_be_two_milliseconds_below_zero),
+        cmocka_unit_test(a_custom_record_may_have_a_custom_child),
+        cmocka_unit_test(entities_stay_in_details_and_are_decoded_in_resources),
+        cmocka_unit_test(a_time_that_ends_with_its_dot_costs_that_record_only),
+        cmocka_unit_test(headers_of_a_server_trace_and_lines_of_25_kilobytes_are_kept),
+        cmocka_unit_test(the_same_records_are_the_same_events_in_every_container),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
