@@ -1,5 +1,6 @@
 /*
- * Fuzzer: any bytes as an inflated body. What decodes must fold, within memory, and add up.
+ * Fuzzer: any bytes as an inflated body. What decodes must fold, within memory, and add up; a trace
+ * that is kept whole must be the same upload when it comes again.
  */
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"
@@ -20,6 +21,7 @@ static const struct fp_format_limits limits = {
     .json_depth = 64,
     .max_span_us = INT64_C(3600) * 1000000,
     .detail_keys = {detail_keys, 2},
+    .keep_content = true,
 };
 
 static const struct fp_str routes[] = {{"/product/:id", 12}};
@@ -69,6 +71,21 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
     check_measured(&delta);
 }
 
+static void check_kept(const struct fp_profile *first, struct fp_arena *arena)
+{
+    struct fp_profile again;
+    struct fp_format_error error;
+    if (!first->has_session || first->format != FP_UPLOAD_SELF_PROFILE)
+        return;
+    enum fp_format_verdict verdict =
+        fp_format_decode(first->session.content, FP_STR(""), &limits, arena, &again, &error);
+    check(verdict == FP_FORMAT_OK || verdict == FP_FORMAT_MEMORY);
+    if (verdict == FP_FORMAT_MEMORY)
+        return;
+    check(again.sample_count == first->sample_count && again.timing_count == first->timing_count);
+    check(fp_str_equal(again.session.content, first->session.content));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     struct fp_arena arena;
@@ -78,10 +95,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     const struct fp_str body = {(const char *)bytes, len};
     enum fp_format_verdict verdict =
         fp_format_decode(body, FP_STR(""), &limits, &arena, &profile, &error);
-    if (verdict == FP_FORMAT_OK)
+    if (verdict == FP_FORMAT_OK) {
         fold(&profile, &arena);
-    else
+        check_kept(&profile, &arena);
+    } else {
         check(error.verdict == verdict && error.detail[0] != '\0');
+    }
     fp_arena_release(&arena);
     return 0;
 }
