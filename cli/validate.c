@@ -176,7 +176,7 @@ static bool print_findings(const struct findings *findings, bool json)
         return false;
     if (findings->lines.failed)
         fp_message_error("out of memory");
-    else if (!json)
+    else if (!json && findings->lines.len > 0)
         (void)fwrite(findings->lines.data, 1, findings->lines.len, stdout);
     return !findings->lines.failed;
 }
