@@ -6,7 +6,7 @@
 #include "collector/profile/text.h"
 #include "tests/fuzz/check.h"
 
-enum { ARENA_MAX = 1024 * 1024, TEXT_MAX = 4096 };
+enum { ARENA_MAX = 1024 * 1024, TEXT_MAX = 4096, POINT_MAX = 4 };
 
 static const struct fp_str routes[] = {{"/product/:id", 12}, {"/files/*", 8}, {"/cart", 5}};
 static const struct fp_scrub_rules rules = {.routes = routes, .route_count = 3};
@@ -20,6 +20,20 @@ static bool begins(struct fp_str text, const char *prefix)
 static bool holds(struct fp_str text, char byte)
 {
     return text.len > 0 && memchr(text.ptr, byte, text.len) != NULL;
+}
+
+/* Whether no code point was cut: as many bytes follow each first one as it says. */
+static bool is_utf8(struct fp_str text)
+{
+    size_t due = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        bool follows = (byte & 0xc0) == 0x80;
+        if (follows != (due > 0))
+            return false;
+        due = follows ? due - 1 : byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc0 ? 1 : 0;
+    }
+    return due == 0;
 }
 
 /* For a URL without white space: that would end the host, and what follows be a text. */
@@ -36,21 +50,41 @@ static void check_web_url(struct fp_str url, struct fp_str page, struct fp_arena
     check(fp_scrub_resource(&rules, url, page, arena, &again) && fp_str_equal(url, again));
 }
 
+static void check_user_agent(struct fp_str header)
+{
+    struct fp_user_agent found = fp_user_agent_parse(header);
+    check(found.browser.len < 32 && found.os.len < 32 && found.device.len < 32);
+}
+
 static void check_texts(struct fp_str script, struct fp_str page, struct fp_str agent)
 {
     struct fp_arena arena;
     struct fp_str kept;
     fp_arena_init(&arena, ARENA_MAX);
     check(fp_scrub_resource(&rules, script, page, &arena, &kept));
-    check(fp_text_cut(kept, FP_TEXT_NAME_MAX).len <= kept.len);
+    check(is_utf8(kept) && is_utf8(fp_text_cut(kept, FP_TEXT_NAME_MAX)));
+    check(is_utf8(fp_text_cut(kept, FP_TEXT_DIMENSION_MAX)));
     if ((begins(kept, "http://") || begins(kept, "https://")) && !holds(kept, ' '))
         check_web_url(kept, page, &arena);
     check(fp_scrub_route(&rules, page, &arena, &kept));
     check(!holds(kept, '?') && !holds(kept, '#') &&
           (kept.len == 0 || kept.ptr[0] == '/' || kept.ptr[0] == '\\'));
-    struct fp_user_agent found = fp_user_agent_parse(agent);
-    check(found.browser.len < 32 && found.os.len < 32 && found.device.len < 32);
+    check(is_utf8(kept));
+    check_user_agent(agent);
     fp_arena_release(&arena);
+}
+
+/* Texts that reach the scrubber are UTF-8 without U+0000: a byte stands for a code point. */
+static size_t put_point(uint8_t byte, char *text)
+{
+    static const char *const points[] = {"\u00e9", "\u20ac", "\U0001f600"};
+    if (byte < 0x80) {
+        *text = byte <= ' ' ? ' ' : (char)byte;
+        return 1;
+    }
+    const char *point = points[byte % 3];
+    memcpy(text, point, strlen(point));
+    return strlen(point);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
@@ -58,16 +92,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     char text[TEXT_MAX];
     struct fp_str lines[3] = {{text, 0}, {text, 0}, {text, 0}};
     size_t line = 0;
-    /* Texts that reach the scrubber are UTF-8 without U+0000; here they are ASCII. */
-    for (size_t i = 0; i < len && i < sizeof(text); i++) {
-        text[i] = (char)(bytes[i] & 0x7f);
-        if (text[i] <= ' ' && text[i] != '\n')
-            text[i] = ' ';
-        if (text[i] == '\n' && line < 2)
-            lines[++line] = (struct fp_str){text + i + 1, 0};
-        else
-            lines[line].len++;
+    size_t at = 0;
+    for (size_t i = 0; i < len && at + POINT_MAX <= sizeof(text); i++) {
+        if (bytes[i] == '\n' && line < 2) {
+            lines[++line] = (struct fp_str){text + at, 0};
+            continue;
+        }
+        size_t point_len = put_point(bytes[i], text + at);
+        at += point_len;
+        lines[line].len += point_len;
     }
     check_texts(lines[0], lines[1], lines[2]);
+    /* A header may hold any byte. */
+    check_user_agent((struct fp_str){(const char *)bytes, len});
     return 0;
 }
