@@ -7,6 +7,7 @@
 #include "cli/report.h"
 #include "cli/table.h"
 #include "cli/target.h"
+#include "cli/token.h"
 #include "cli/upload.h"
 #include "collector/base/uuid.h"
 
@@ -111,6 +112,7 @@ static const struct fp_column columns[] = {
 struct import {
     const struct import_options *given;
     const struct fp_rules *rules;
+    const struct fp_site *site; /* NULL: the URL's, of which nothing is known */
     struct fp_uploader *uploader;
     struct fp_table table; /* the answers, for JSON */
     int accepted;
@@ -155,6 +157,17 @@ static struct fp_upload_content choose_content(const struct reading *reading,
     if (is_plain && fp_body_compress(reading->text, arena, &content.body))
         content.encoding = FP_STR("gzip");
     return content;
+}
+
+/* The token that lets a file in, "" when none is needed; false after having said why there is
+ * none. */
+static bool choose_token(const struct fp_site *site, const struct reading *reading,
+                         char token[FP_TOKEN_SIZE])
+{
+    token[0] = '\0';
+    if (site == NULL || !site->require_token)
+        return true;
+    return fp_token_renew(site, reading->is_valid ? reading->profile.token : FP_STR(""), token);
 }
 
 /* ---- the answer ---- */
@@ -217,6 +230,20 @@ static enum fp_exit judge(const struct import *import, const struct reading *rea
     }
 }
 
+static enum fp_exit send_file(struct import *import, const struct reading *reading,
+                              struct fp_arena *arena)
+{
+    char token[FP_TOKEN_SIZE];
+    if (!choose_token(import->site, reading, token))
+        return FP_EXIT_TROUBLE;
+    struct fp_upload_content content = choose_content(reading, arena);
+    content.token = fp_str_of(token);
+    struct fp_upload_reply reply;
+    fp_uploader_send(import->uploader, &content, &reply);
+    add_answer(&import->table, reading, &reply);
+    return judge(import, reading, &reply);
+}
+
 static enum fp_exit import_file(struct import *import, const char *file)
 {
     struct reading reading;
@@ -225,11 +252,7 @@ static enum fp_exit import_file(struct import *import, const char *file)
     struct fp_arena arena;
     fp_arena_init(&arena, 2 * import->rules->upload_memory);
     decode(import->rules, &arena, &reading);
-    const struct fp_upload_content content = choose_content(&reading, &arena);
-    struct fp_upload_reply reply;
-    fp_uploader_send(import->uploader, &content, &reply);
-    add_answer(&import->table, &reading, &reply);
-    enum fp_exit code = judge(import, &reading, &reply);
+    enum fp_exit code = send_file(import, &reading, &arena);
     import->accepted += code == FP_EXIT_FINE;
     fp_arena_release(&arena);
     fp_body_release(&reading.body);
@@ -239,9 +262,10 @@ static enum fp_exit import_file(struct import *import, const char *file)
 /* Imports one file after the other; one that the collector did not judge ends it: so would the
  * rest. */
 static enum fp_exit import_files(const struct import_options *given, const struct fp_rules *rules,
-                                 const struct fp_upload_target *target)
+                                 const struct fp_site *site, const struct fp_upload_target *target)
 {
-    struct import import = {.given = given, .rules = rules, .uploader = fp_uploader_create(target)};
+    struct import import = {
+        .given = given, .rules = rules, .site = site, .uploader = fp_uploader_create(target)};
     if (import.uploader == NULL) {
         fp_message_error("out of memory");
         return FP_EXIT_TROUBLE;
@@ -288,13 +312,13 @@ enum fp_exit fp_import_command(int argc, char **argv)
     if (argp_parse(&import_argp, argc, argv, 0, NULL, &given) != 0 ||
         !fp_config_file_load(given.config_file, &config))
         return FP_EXIT_TROUBLE;
-    struct fp_target found;
+    struct fp_target found = {0};
     struct fp_upload_target target;
     enum fp_exit code = FP_EXIT_TROUBLE;
     if (choose_target(&given, config, &found, &target)) {
         struct fp_rules *rules = fp_config_file_rules(config);
         if (rules != NULL)
-            code = import_files(&given, rules, &target);
+            code = import_files(&given, rules, found.site, &target);
         fp_rules_unref(rules);
     }
     fp_config_free(config);

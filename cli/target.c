@@ -49,6 +49,7 @@ bool fp_target_find(const struct fp_config *config, const char *site, struct fp_
         return false;
     char host[INET6_ADDRSTRLEN + 16] = "localhost";
     bool fine = true;
+    target->site = chosen;
     target->unix_socket[0] = '\0';
     if (config->listen.sa.ss_family == AF_UNIX) {
         struct sockaddr_un sa;

@@ -10,7 +10,8 @@
 
 struct fp_target {
     char url[512];
-    char unix_socket[128]; /* "" for TCP */
+    char unix_socket[128];      /* "" for TCP */
+    const struct fp_site *site; /* in the configuration */
 };
 
 /* site: a name, NULL for the only one. False after having said why there is no such target. */

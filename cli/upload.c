@@ -132,6 +132,7 @@ static bool set_headers(CURL *curl, const struct fp_upload_content *content,
     /* An empty Expect: no round trip before a large body. */
     return add_value(headers, "Content-Type", content->type) &&
            add_value(headers, "Content-Encoding", content->encoding) &&
+           add_value(headers, "Fleetprof-Token", content->token) &&
            add_key(headers, &content->key) && add_header(headers, "Expect:") &&
            (!content->is_replay || add_header(headers, "Fleetprof-Replay: 1")) &&
            curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *headers) == CURLE_OK;

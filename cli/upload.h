@@ -35,6 +35,7 @@ struct fp_upload_content {
     struct fp_str type;     /* Content-Type, "" for none */
     struct fp_str encoding; /* Content-Encoding, "" for none */
     struct fp_uuid key;     /* Idempotency-Key */
+    struct fp_str token;    /* Fleetprof-Token, "" for none */
     bool is_replay;         /* of a dead letter: the collector is not to keep it once more */
 };
 

@@ -81,6 +81,7 @@ struct fp_upload {
     struct fp_str format;              /* `?format=`, "" when the shape decides */
     const struct fp_uuid *key;         /* `Idempotency-Key`, the id of an upload that has none of
                                           its own; NULL: such an upload gets a random one */
+    struct fp_str token;               /* `Fleetprof-Token`, before the envelope's; "" for none */
     const struct fp_upload_part *part; /* NULL: it is none */
     struct fp_str referer;
     struct fp_str user_agent;

@@ -104,7 +104,7 @@ static bool fold(struct fp_preparation *work, struct fp_str inflated, size_t rec
         FP_FORMAT_OK)
         return refuse_format(work, &error);
     name_upload(work, &profile);
-    if (!admit_token(work, profile.token, &rate_ppm))
+    if (!admit_token(work, upload->token.len > 0 ? upload->token : profile.token, &rate_ppm))
         return false;
 
     const struct fp_fold_context context = {

@@ -397,6 +397,7 @@ static struct fp_upload describe(const struct request *request)
         .boundary = request->boundary,
         .format = format != NULL ? fp_str_of(format) : FP_STR(""),
         .key = request->has_key ? &request->key : NULL,
+        .token = header_or_empty(request, "Fleetprof-Token"),
         .part = request->target.kind == FP_HTTP_PART ? &request->part : NULL,
         .referer = header_or_empty(request, "Referer"),
         .user_agent = header_or_empty(request, "User-Agent"),

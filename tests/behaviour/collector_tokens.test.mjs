@@ -130,8 +130,10 @@ test('a site that demands tokens refuses uploads without a good one, with 403 an
     assert.equal(reply.headers['retry-after'], undefined);
     assert.equal(await verdicts(collector, verdict), before_ + 1, `${verdict}: ${token}`);
   }
-  // Formats without an envelope have no place for a token.
+  // Formats without an envelope have no place for a token: there is a header for it.
   assert.equal((await send(ingest(collector, site), { body: '{"m":[1]}' })).status, 403);
+  for (const token of ['', newToken(newKey(), { site: site.name })])
+    assert.equal((await send(ingest(collector, site), { body: '{"m":[1]}', headers: { 'fleetprof-token': token } })).status, 403, token);
   assert.equal((await send(ingest(collector, site), { body: envelope({ token: null }) })).status, 403);
   assert.equal((await send(ingest(collector, site), { body: envelope({ token: 5 }) })).status, 422);
   const good = envelope({ token: newToken(key, { site: site.name }) });
@@ -258,6 +260,44 @@ test('keys are rotated by reloading, in one file or in several', async () => {
   reload();
   await sendUntil(() => upload(first), (status) => status === 403);
   assert.deepEqual(await statuses(), [403, 204, 204]);
+  await collector.stop();
+});
+
+test('a token in the header lets any format in, and goes before the envelope\'s', async () => {
+  const key = newKey();
+  const site = newSite({ require_token: true, token_keys: [keyFile([key])] });
+  const collector = await start({ sites: [site] });
+  const token = () => ({ 'fleetprof-token': newToken(key, { site: site.name, ppm: 500_000 }) });
+  const old = newToken(key, { site: site.name, time: 1 });
+  for (const body of ['{"m":[1]}', '{"type":12,"time":1}', envelope({ token: old })])
+    assert.equal((await send(ingest(collector, site), { body, headers: token() })).status, 204, body);
+  const forged = newToken(newKey(), { site: site.name });
+  const good = newToken(key, { site: site.name });
+  assert.equal((await send(ingest(collector, site), { body: envelope({ token: good }), headers: { 'fleetprof-token': forged } })).status, 403);
+  await flushed(collector);
+  assert.deepEqual(await rates(site), [[0.5, 3]]);
+  await collector.stop();
+});
+
+test('fleetprof import signs tokens for a site that demands them, with the rate of a page\'s own', async () => {
+  const [key, oldKey] = [newKey(), newKey()];
+  const site = newSite({ require_token: true, token_keys: [keyFile([key, oldKey])], token_uploads: 1 });
+  const collector = await start({ sites: [site] });
+  const files = Object.entries({
+    'dump.ndjson': '{"type":12,"time":1}',
+    'expired.json': envelope({ token: newToken(key, { site: site.name, time: 1, ppm: 20_000 }) }),
+    'rotated.json': envelope({ release: 'r', token: newToken(oldKey, { site: site.name, time: 1, ppm: 20_000 }) }),
+    'forged.json': envelope({ token: newToken(newKey(), { site: site.name, ppm: 30_000 }) }),
+    'other.json': envelope({ token: newToken(key, { site: 'other', ppm: 30_000 }) }),
+  }).map(([name, content]) => {
+    const file = path.join(keyDir, name);
+    fs.writeFileSync(file, content);
+    return file;
+  });
+  const { code, stdout, stderr } = await run([path.join(binDir, 'fleetprof'), 'import', '-c', collector.file, ...files]);
+  assert.deepEqual([code, stdout.split('\n').at(-2), stderr], [0, 'imported 5 of 5 files', '']);
+  await flushed(collector);
+  assert.deepEqual(await rates(site), [[0.02, 2], [1, 3]]);
   await collector.stop();
 });
 
