@@ -155,5 +155,6 @@ export async function differences(ledger, sql) {
   for (const row of counted.wrongHours) {
     lines.push(`hours: ${row.upload_id}: received ${row.received}, counted in ${row.bucket}`);
   }
+  lines.push(...counted.unequal.map((row) => `hours: tables do not agree: ${JSON.stringify(row)}`));
   return lines;
 }

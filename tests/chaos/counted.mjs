@@ -13,6 +13,7 @@ import { frameKey } from '../behaviour/oracle.mjs';
  * @property {Tables} tables
  * @property {number} ids that are known as counted
  * @property {any[]} wrongHours
+ * @property {any[]} unequal segments and hours whose tables do not agree
  */
 
 const frame = 'function, resource, line, column_number, kind::text';
@@ -101,6 +102,27 @@ const wrongHours = `
      or bucket <> date_trunc('hour', received, 'UTC')
         and received between now() - interval '89 days' and now() + interval '50 minutes'`;
 
+/** In each segment and hour the log, the facts of the segment, of its stacks and of its frames say the same. */
+const unequal = `
+  with
+    logged as (select segment_id, bucket, count(*) as uploads, sum(samples) as samples,
+        sum(profiled_us) as profiled_us, sum(unattributed_us) as unattributed_us
+      from fleetprof_data.upload group by segment_id, bucket),
+    stacks as (select segment_id, bucket, sum(self_us) as self_us
+      from fleetprof_data.stack_fact group by segment_id, bucket),
+    frames as (select segment_id, bucket, sum(self_us) as self_us
+      from fleetprof_data.frame_fact group by segment_id, bucket)
+  select bucket, fact.uploads, fact.samples, fact.profiled_us, fact.unattributed_us, to_json(logged) as logged,
+    stacks.self_us as of_stacks, frames.self_us as of_frames
+  from fleetprof_data.segment_fact as fact
+  full join logged using (segment_id, bucket)
+  full join stacks using (segment_id, bucket)
+  full join frames using (segment_id, bucket)
+  where (fact.uploads, fact.samples, fact.profiled_us, fact.unattributed_us) is distinct from
+      (logged.uploads, logged.samples, logged.profiled_us, logged.unattributed_us)
+    or fact.profiled_us - fact.unattributed_us <> coalesce(stacks.self_us, 0)
+    or fact.profiled_us - fact.unattributed_us <> coalesce(frames.self_us, 0)`;
+
 /** @param {Sql} sql @returns {Promise<Counted>} */
 export async function countedIn(sql) {
   /** @type {Tables} */
@@ -116,5 +138,6 @@ export async function countedIn(sql) {
     tables,
     ids: (await sql('select from fleetprof_data.upload_id')).length,
     wrongHours: await sql(wrongHours),
+    unequal: await sql(unequal),
   };
 }
