@@ -6,8 +6,7 @@
 
 static struct fp_str detail_keys[] = {{"status", 6}, {"k\"ey", 4}};
 
-/* The caller releases. */
-static void decode_kept(struct decoded *decoded, struct fp_str body)
+static void try_kept(struct decoded *decoded, struct fp_str body)
 {
     struct fp_format_limits limits = small_limits;
     limits.keep_content = true;
@@ -15,6 +14,12 @@ static void decode_kept(struct decoded *decoded, struct fp_str body)
     decoded->error = (struct fp_format_error){.offset = -1};
     decoded->verdict = fp_format_decode(body, FP_STR(""), &limits, &decoded->arena,
                                         &decoded->profile, &decoded->error);
+}
+
+/* The caller releases. */
+static void decode_kept(struct decoded *decoded, struct fp_str body)
+{
+    try_kept(decoded, body);
     if (decoded->verdict != FP_FORMAT_OK)
         fail_msg("%.*s: %s: %s", FP_STR_ARG(body), decoded->error.pointer, decoded->error.detail);
 }
@@ -126,11 +131,34 @@ static void what_is_kept_is_the_same_upload_when_it_comes_again(void **state)
     }
 }
 
+static void memory_that_ends_anywhere_is_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct decoded decoded;
+        struct fp_arena texts;
+        uint32_t failures = 0;
+        fp_arena_init(&texts, TEST_ARENA_MAX);
+        struct fp_str body = json_of(&texts, cases[i].body);
+        decoded.verdict = FP_FORMAT_MEMORY;
+        for (size_t max_bytes = 0; decoded.verdict != FP_FORMAT_OK; max_bytes += 16) {
+            fp_arena_init(&decoded.arena, max_bytes);
+            try_kept(&decoded, body);
+            failures += decoded.verdict == FP_FORMAT_MEMORY;
+            assert_true(decoded.verdict == FP_FORMAT_OK || decoded.verdict == FP_FORMAT_MEMORY);
+            release(&decoded);
+        }
+        assert_true(failures > 0);
+        fp_arena_release(&texts);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_taken_is_kept_and_nothing_else),
         cmocka_unit_test(what_is_kept_is_the_same_upload_when_it_comes_again),
+        cmocka_unit_test(memory_that_ends_anywhere_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
