@@ -79,7 +79,8 @@ static size_t find(struct fp_str name, size_t begin, struct fp_str text)
 static bool name_fits(struct fp_str rest, struct fp_str name)
 {
     struct piece piece = next_piece(&rest);
-    if (find(name, 0, piece.text) != 0)
+    if (name.len < piece.text.len ||
+        !fp_str_equal((struct fp_str){name.ptr, piece.text.len}, piece.text))
         return false;
     size_t at = piece.text.len;
     while (piece.has_wildcard) {
