@@ -3,8 +3,11 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
-import { freePort, runOrThrow, startCollector, temporaryDir, waitFor } from '../behaviour/stack.mjs';
+import {
+  binDir, freePort, runOrThrow, startCollector, startProcess, temporaryDir, waitFor,
+} from '../behaviour/stack.mjs';
 import { startFaultySystem } from './faulty_system.mjs';
 import { ceilings, sites } from './uploads.mjs';
 
@@ -24,6 +27,8 @@ import { ceilings, sites } from './uploads.mjs';
  * @property {import('./faulty_system.mjs').FaultySystem | undefined} system
  * @property {Collector} collector changes with every start
  * @property {() => Promise<void>} start
+ * @property {(afterMs: number, random: Random) => Promise<void>} startInVain cuts the power so soon after a start
+ * @property {(afterMs: number, random: Random) => Promise<void>} stopInVain the same, so soon after SIGTERM
  * @property {(random: Random) => Promise<void>} cutPower kill -9, and what was not synced is lost
  * @property {() => Promise<void>} stop SIGTERM; an error when it does not end in time and with 0
  * @property {() => Promise<number>} backlog
@@ -87,6 +92,20 @@ export async function startPlace({ name, database, onSmallDisk }) {
     start: async () => {
       place.lives++;
       place.collector = await startCollector({ config, env: system?.env });
+    },
+    startInVain: async (afterMs, random) => {
+      const command = [path.join(binDir, 'fleetprofd'), '-c', place.collector.file];
+      const server = startProcess('fleetprofd', command, { env: system?.env });
+      await delay(afterMs);
+      await server.stop('SIGKILL');
+      system?.cutPower(spool, random);
+    },
+    stopInVain: async (afterMs, random) => {
+      const { server } = place.collector;
+      process.kill(server.pid, 'SIGTERM');
+      await delay(afterMs);
+      await server.stop('SIGKILL');
+      system?.cutPower(spool, random);
     },
     cutPower: async (random) => {
       await endCollector(place, 'SIGKILL');

@@ -40,8 +40,17 @@ const ofCollector = {
     place.system?.set({ syncDelayUs: 0 });
     await place.start();
   },
+  'kill -9 at the start': async (place, random) => {
+    await place.cutPower(random);
+    for (let times = 1 + random.below(3); times > 0; times--) await place.startInVain(random.below(150), random);
+    await place.start();
+  },
   SIGTERM: async (place) => {
     await place.stop();
+    await place.start();
+  },
+  'SIGTERM and kill -9': async (place, random) => {
+    await place.stopInVain(random.below(500), random);
     await place.start();
   },
   'collector paused': async ({ collector: { server } }, random) => {
@@ -145,8 +154,9 @@ async function restart(postgres, signal, random) {
 const ofDatabase = {
   'backends ended': async (postgres, random) => {
     for (let times = 3; times > 0; times--) {
+      const end = random.pick(['pg_terminate_backend', 'pg_terminate_backend', 'pg_cancel_backend']);
       await delay(random.below(200));
-      await postgres.sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'fleetprof_writer'`);
+      await postgres.sql(`select ${end}(pid) from pg_stat_activity where usename = 'fleetprof_writer'`);
     }
   },
   'PostgreSQL restarted': (postgres, random) => restart(postgres, 'SIGINT', random),
