@@ -94,6 +94,7 @@ export async function startPlace({ name, database, onSmallDisk }) {
       place.collector = await startCollector({ config, env: system?.env });
     },
     startInVain: async (afterMs, random) => {
+      place.lives++;
       const command = [path.join(binDir, 'fleetprofd'), '-c', place.collector.file];
       const server = startProcess('fleetprofd', command, { env: system?.env });
       await delay(afterMs);
