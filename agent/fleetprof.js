@@ -44,6 +44,7 @@
   const maxNameLength = 1024;
   const maxDetailLength = 4096;
   const maxDetailsLength = 65_536;
+  const maxDetailDepth = 32; // the collector refuses an upload that is nested too deep
 
   /** What sendBeacon and a keepalive fetch may have in flight. */
   const maxKeepaliveBytes = 65_536;
@@ -161,8 +162,8 @@
   }
 
   /**
-   * A value's JSON; undefined for null, for what JSON cannot say, and for what would be longer than the
-   * limit, which is found out without building it.
+   * A value's JSON; undefined for null, for what JSON cannot say, and for what would be longer or deeper than
+   * the limits, which is found out without building it.
    * @param {unknown} value
    * @param {number} maxLength
    * @returns {string | undefined}
@@ -170,10 +171,14 @@
   function boundedJson(value, maxLength) {
     if (value === null) return undefined;
     let left = maxLength;
+    /** @type {Map<unknown, number>} */
+    const depths = new Map();
     try {
-      const text = JSON.stringify(value, (key, member) => {
+      const text = JSON.stringify(value, /** @this {unknown} */ function bound(key, member) {
         left -= key.length + (typeof member === 'string' ? member.length : 1);
-        if (left < 0 || ArrayBuffer.isView(member)) throw new RangeError();
+        const depth = (depths.get(this) ?? 0) + 1;
+        if (left < 0 || depth > maxDetailDepth || ArrayBuffer.isView(member)) throw new RangeError();
+        if (typeof member === 'object') depths.set(member, depth);
         return member;
       });
       return text?.length <= maxLength ? text : undefined;

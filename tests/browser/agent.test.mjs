@@ -310,15 +310,17 @@ test('leaves out a detail that is too large or not for JSON, and keeps the mark'
   await visit(`${tag()}<script>
     const loop = {};
     loop.loop = loop;
+    const nested = (depth) => Array(depth).fill().reduce((inner) => [inner], 'x');
     const details = {
       cyclic: loop, bigint: 1n, bytes: new Uint8Array(1e7), text: 'x'.repeat(1e6), list: Array(1e6).fill(0),
-      escapes: '\\u0001'.repeat(4000), undefined: undefined, null: null, fits: 'x'.repeat(4000),
+      escapes: '\\u0001'.repeat(4000), undefined: undefined, null: null, deep: nested(1000), fits: 'x'.repeat(4000),
+      'fits, too': nested(31),
     };
     for (const [name, detail] of Object.entries(details)) performance.mark(name, { detail });
   </script>`);
   const { envelope: { marks }, body } = await firstUpload();
-  assert.deepEqual(names(marks), ['cyclic', 'bigint', 'bytes', 'text', 'list', 'escapes', 'undefined', 'null', 'fits']);
-  assert.deepEqual(names(marks.filter((/** @type {object} */ mark) => 'detail' in mark)), ['fits']);
+  assert.deepEqual(names(marks), ['cyclic', 'bigint', 'bytes', 'text', 'list', 'escapes', 'undefined', 'null', 'deep', 'fits', 'fits, too']);
+  assert.deepEqual(names(marks.filter((/** @type {object} */ mark) => 'detail' in mark)), ['fits', 'fits, too']);
   assert.ok(gunzipSync(body).length < 64_000);
 });
 
