@@ -41,10 +41,9 @@ function checkEvents(profile, items) {
   const expected = { levels: new Map(), self: new Map(), counts: new Map(), durations: 0, events: 0 };
   walk(items, (item, level) => {
     add(expected.levels, level, 1);
-    if ((item.type ?? -1) > -2) {
-      add(expected.self, typeNumber(item, early), selfTime(item));
-      add(expected.counts, typeNumber(item, early), 1);
-    }
+    const type = (item.type ?? -1) > -2 ? typeNumber(item, early) : item.typeName; // other numbers mean nothing
+    add(expected.self, type, selfTime(item));
+    add(expected.counts, type, 1);
     expected.durations += toMicroseconds(item.duration ?? 0);
     expected.events++;
   });
@@ -52,10 +51,9 @@ function checkEvents(profile, items) {
   const levels = levelsOf(profile.events);
   profile.events.forEach((/** @type {any} */ event, /** @type {number} */ index) => {
     add(actual.levels, levels[index], 1);
-    if (event.number > -2) {
-      add(actual.self, event.number, event.self);
-      add(actual.counts, event.number, 1);
-    }
+    const type = event.number > -2 ? event.number : event.type;
+    add(actual.self, type, event.self);
+    add(actual.counts, type, 1);
     actual.durations += Math.max(event.duration, 0);
     actual.events++;
   });

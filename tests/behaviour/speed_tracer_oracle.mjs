@@ -3,7 +3,7 @@
  * collector. Dumps that are well formed; the plainest way, not the fastest.
  */
 
-/** @typedef {{ type?: number, time?: number, duration?: number, children?: Item[], data?: any }} Item */
+/** @typedef {{ type?: number, typeName?: string, time?: number, duration?: number, children?: Item[], data?: any }} Item */
 
 /** The objects of a text, split by braces outside of strings. @param {string} text */
 export function splitRecords(text) {

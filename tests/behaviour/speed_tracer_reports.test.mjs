@@ -1,0 +1,154 @@
+/**
+ * Speed Tracer's own reports in SQL, over real dumps where they are at hand: each is what an independent computation
+ * from the records gives.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { send } from './collector_client.mjs';
+import { readDump } from './speed_tracer_oracle.mjs';
+import * as oracle from './speed_tracer_reports_oracle.mjs';
+import { repository, startStack, waitFor } from './stack.mjs';
+
+/** @type {import('./stack.mjs').Stack} */
+let stack;
+before(async () => { stack = await startStack(); });
+after(() => stack?.stop());
+
+/** @param {string} body @returns {Promise<string>} the session's id */
+async function upload(body) {
+  const sessions = async () => (await stack.sql('select session_id::text as id from fleetprof.sessions')).map(({ id }) => id);
+  const known = await sessions();
+  const reply = await send(`${stack.collector.url}/v1/ingest/pk_demo`, { body });
+  assert.equal(reply.status, 204, reply.body);
+  return waitFor(async () => (await sessions()).find((id) => !known.includes(id)), { what: 'session in SQL' });
+}
+
+/** Numbers that are equal but for the last bits of a double. @param {any} value @returns {any} */
+function rounded(value) {
+  if (typeof value === 'number') return Math.round(value * 1e6) / 1e6 + 0;
+  if (Array.isArray(value)) return value.map(rounded);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, rounded(one)]));
+}
+
+/** @param {any} actual @param {any} expected @param {string} what */
+const same = (actual, expected, what) => assert.deepEqual(rounded(actual), rounded(expected), what);
+
+const byText = (/** @type {any} */ a, /** @type {any} */ b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+
+/** @param {string} id @param {oracle.Node[]} forest */
+async function checkUse(id, forest) {
+  const columns = 'at_ms as at, busy, smoothed';
+  same(await stack.sql(`select ${columns} from fleetprof.ui_thread_use(${id})`), oracle.uiThreadUse(forest), 'use of the UI thread');
+  const window = { from: 100_500, to: 2_200_250 };
+  same(await stack.sql(`select ${columns} from fleetprof.ui_thread_use(${id}, 100.5, 2200.25)`),
+    oracle.uiThreadUse(forest, window), 'use in a part');
+}
+
+/** @param {string} id @param {oracle.Node[]} forest */
+async function checkSummary(id, forest) {
+  const types = new Map((await stack.sql(`select event_id::int as event, type from fleetprof_data.event where session_id = ${id}`))
+    .map(({ event, type }) => [event, type]));
+  const label = (/** @type {oracle.Node} */ node) => types.get(node.id);
+  for (const [from, to] of [[null, null], [0, 1000], [333.25, 777.125], [1e6, 1e6 + 1]]) {
+    const window = from === null || to === null ? undefined : { from: from * 1000, to: to * 1000 };
+    const rows = await stack.sql(`select event_type, self_ms from fleetprof.event_summary(${id}, ${from}, ${to})`);
+    same(rows.map((row) => [row.event_type, row.self_ms]).sort(byText),
+      [...oracle.eventSummary(forest, label, window)].sort(byText), `summary from ${from} to ${to}`);
+  }
+}
+
+/** @param {string} id @param {oracle.Node[]} forest */
+async function checkMarks(id, forest) {
+  same(await stack.sql(`select at_ms as at, message, event_id::int as event, top_id::int as top from fleetprof.log_messages(${id})`),
+    oracle.logMessages(forest).sort((a, b) => a.at - b.at || a.event - b.event), 'messages');
+  same(await stack.sql(`select at_ms as at, url, is_refresh as again, dom_content_ms as "domContent", load_ms as load
+    from fleetprof.page_transitions(${id})`), oracle.pageTransitions(forest), 'pages');
+}
+
+/** @param {string} id @param {oracle.Node[]} forest */
+async function checkResources(id, forest) {
+  const rows = await stack.sql(`select request_id as id, attempt::int as attempt, url, method, status, mime_type as mime,
+    from_cache as cached, failed, redirected, bytes::float8 as size, start_ms as start, response_ms as response, end_ms as end,
+    request_time_ms, response_time_ms, total_ms, has_query as query from fleetprof.network_resources(${id})`);
+  const minus = (/** @type {any} */ a, /** @type {any} */ b) => (a === null || b === null ? null : a - b);
+  const expected = oracle.networkResources(forest).map(({ requestHeaders, responseHeaders, ...one }) => ({
+    ...one,
+    request_time_ms: minus(one.response, one.start),
+    response_time_ms: minus(one.end, one.response),
+    total_ms: minus(one.end, one.start),
+  }));
+  const order = (/** @type {any[]} */ list) => rounded(list).map((/** @type {any} */ one) => Object.entries(one).sort(byText)).sort(byText);
+  assert.deepEqual(order(rows), order(expected), 'requests');
+}
+
+/** @param {string} id @param {oracle.Node[]} forest */
+async function checkHints(id, forest) {
+  const expected = oracle.hints(forest);
+  const words = new Set(['the favicon', ...expected.map(([, , , some]) => some)]);
+  const rows = (await stack.sql(`select rule, severity, at_ms, description from fleetprof.hints(${id})`))
+    .map((row) => [row.rule, row.severity, row.at_ms, [...words].find((some) => row.description.includes(some)) ?? row.description]);
+  assert.deepEqual(rounded(rows).sort(byText), rounded(expected).sort(byText), 'hints');
+}
+
+const realDumps = path.join(repository, '../shared/lab/speedtracer');
+const ownDumps = path.join(repository, 'tests/data/speed-tracer');
+const real = fs.existsSync(realDumps) ? fs.readdirSync(realDumps).sort().map((name) => path.join(realDumps, name)) : [];
+const own = ['saved-page.html', 'early.ndjson', 'gwt-page.html'].map((name) => path.join(ownDumps, name));
+
+/** @param {string} text @returns {Promise<oracle.Node[]>} */
+async function check(text) {
+  const id = await upload(text);
+  const forest = oracle.plant(readDump(text));
+  await checkUse(id, forest);
+  await checkSummary(id, forest);
+  await checkMarks(id, forest);
+  await checkResources(id, forest);
+  await checkHints(id, forest);
+  return forest;
+}
+
+for (const file of [...own, ...real])
+  test(`reports over ${path.basename(file)} are what its records say`, async () => { await check(fs.readFileSync(file, 'latin1')); });
+if (real.length === 0) test('reports over real dumps', { skip: 'they are not at hand' }, () => {});
+
+/** A made-up request as an update told of it. @param {number} id @param {string} url @param {object} responseHeaders @param {object} [more] */
+const update = (id, url, responseHeaders, more = {}) => ({ type: 2147483645, time: id, data: {
+  identifier: id, url: `https://shop.example/${url}`, requestHeaders: {}, statusCode: 200, startTime: id * 10,
+  responseReceivedTime: id * 10 + 3.5, endTime: id * 10 + 7, resourceSize: 1000, responseHeaders, ...more } });
+
+test('every rule fires, redirects follow one another, and events cross each other in a made-up dump', async () => {
+  const dated = { Date: 'Fri, 18 Jun 2010 22:43:07 GMT' };
+  const year = { 'cache-control': 'public, max-age=31536000' };
+  const script = { 'Content-Type': 'text/javascript', 'Content-Encoding': 'gzip' };
+  const url = 'https://shop.example/hop';
+  const forest = await check([
+    { type: 0, time: 0, duration: 2000.001, data: { type: 'click' }, children: [
+      { type: 1, time: 1, duration: 30 }, { type: 2, time: 40, duration: 45, children: [{ type: 1, time: 40, duration: 40 }] },
+      { type: 1, time: 90, duration: 12, children: [{ type: 3, time: 90, duration: 11.5 }] }, { type: 11, time: 95, data: { message: 'drawn' } }] },
+    { type: 17, time: 1990, duration: 30, data: { usedHeapSizeDelta: 5 }, usedHeapSize: 1, totalHeapSize: 2 },
+    { type: 4, time: 2100, duration: 100, data: {} }, { type: 4, time: 2300, duration: 100.001, data: {} },
+    { type: 2147483646, time: 5, data: { url: 'https://shop.example/a?b=1' } }, { type: 18, time: 30 }, { type: 19, time: 31 },
+    { type: 2147483646, time: 50, data: { url: 'https://shop.example/a?b=2' } }, { type: 2147483646, time: 60, data: { url: 'https://shop.example/a?b=2#c' } },
+    ...[0, 1, 2].flatMap((hop) => [
+      { type: 2147483642, time: 400 + hop, data: { requestId: 'r', request: { url: url + hop, method: 'GET', headers: { Accept: `${hop}` } } } },
+      { type: 12, time: 400.5 + hop, data: { requestId: 'r', url: url + hop, requestMethod: 'GET' } }]),
+    { type: 13, time: 410, duration: 1, data: { requestId: 'r', statusCode: 404, mimeType: 'text/html' } },
+    { type: 2147483640, time: 411, data: { requestId: 'r', lengthReceived: 10 } }, { type: 2147483640, time: 412, data: { requestId: 'r', dataLength: 5 } },
+    { type: 14, time: 420, data: { requestId: 'r', didFail: true } },
+    update(1, 'a.js?x', { ...script, ...year, Vary: 'Accept-Encoding' }), update(2, 'b.js', { ...script, ...year, 'Set-Cookie': 'a=b' }),
+    update(3, 'c.css', { 'Content-Type': 'text/css', Vary: 'Cookie', ...dated, Expires: 'Sat, 19 Jun 2010 22:43:07 GMT' }),
+    update(4, 'favicon.ico', { 'Content-Type': 'image/x-icon', 'Cache-Control': 'max-age=60' }), update(5, 'd.png', { 'Content-Type': 'image/png' }),
+    update(6, 'e.png', { 'Content-Type': 'image/png', ...year }, { requestHeaders: { Cookie: 'a=b' }, resourceSize: 1_000_001 }),
+    update(7, 'f', { 'Content-Type': 'text/html' }, { resourceSize: 500_001 }), update(8, 'shop.nocache.js', { ...script, ...year }),
+    update(9, `${'0a'.repeat(16)}.cache.html`, { 'Content-Type': 'text/html', 'Content-Encoding': 'gzip' }, { resourceSize: 250_001 }),
+    update(10, 'g.css', { 'Content-Type': 'text/css', Pragma: 'no-cache' }), update(11, 'h.swf', { 'Content-Type': 'application/x-flash', Expires: 'never', ...dated }),
+  ].map((record) => JSON.stringify(record)).join('\n'));
+  assert.deepEqual([...new Set(oracle.hints(forest).map(([rule]) => rule))].sort(), ['Frequent Layout activity', 'GWT Application Detection',
+    'Long Duration Events', 'Resource Caching', 'Static Resource served from domains with cookies', 'Total Bytes Downloaded', 'Uncompressed Resource']);
+  assert.deepEqual(oracle.networkResources(forest).filter(({ id }) => id === 'r').map(({ attempt, redirected }) => [attempt, redirected]),
+    [[1, true], [2, true], [3, false]]);
+});
