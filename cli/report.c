@@ -10,11 +10,10 @@ struct notes {
     uint32_t count;
 };
 
-static void add_count(struct notes *notes, const char *text, bool is_refusal, uint32_t count)
+static void add_count(struct notes *notes, const struct fp_profile_note *note)
 {
-    if (count > 0)
-        notes->list[notes->count++] = (struct fp_profile_note){
-            .text = text, .is_refusal = is_refusal, .count = count, .first_offset = -1};
+    if (note->count > 0)
+        notes->list[notes->count++] = *note;
 }
 
 static void collect(const struct fp_profile *profile, struct notes *notes)
@@ -22,10 +21,37 @@ static void collect(const struct fp_profile *profile, struct notes *notes)
     notes->count = profile->has_session ? profile->session.note_count : 0;
     if (notes->count > 0)
         memcpy(notes->list, profile->session.notes, notes->count * sizeof(*notes->list));
-    add_count(notes, "an entry that is neither a mark nor a measure", true,
-              profile->skipped_entries);
-    add_count(notes, "a mark that is earlier than the one before it", false,
-              profile->unordered_entries);
+    add_count(notes, &(struct fp_profile_note){
+                         .text = "an entry that is neither a mark nor a measure",
+                         .is_refusal = true,
+                         .count = profile->skipped_entries,
+                         .first_offset = (int64_t)profile->first_skipped,
+                         .is_index = true,
+                     });
+    add_count(notes, &(struct fp_profile_note){
+                         .text = "a mark that is earlier than the one before it",
+                         .count = profile->unordered_entries,
+                         .first_offset = (int64_t)profile->first_unordered,
+                         .is_index = true,
+                     });
+}
+
+/* What may be refused one by one: records of dumps and sessions, entries of User Timing. */
+struct records {
+    const char *name; /* NULL: the upload has none */
+    uint32_t read;
+    uint32_t kept;
+};
+
+static struct records records_of(const struct fp_profile *profile)
+{
+    if (profile->has_session)
+        return (struct records){"records", profile->session.records_read,
+                                profile->session.records_kept};
+    if (profile->timing_count + profile->skipped_entries == 0)
+        return (struct records){NULL, 0, 0};
+    return (struct records){"entries", profile->timing_count + profile->skipped_entries,
+                            profile->timing_count};
 }
 
 /* JSON ------------------------------------------------------------------------------------------
@@ -61,9 +87,11 @@ static void add_notes_cell(const struct fp_profile *profile, struct fp_table *ta
 void fp_report_add_cells(const struct fp_profile *profile, struct fp_table *table)
 {
     fp_table_add(table, profile == NULL ? NULL : profile->truncated ? "true" : "false");
-    if (profile != NULL && profile->has_session) {
-        fp_table_add_integer(table, profile->session.records_read);
-        fp_table_add_integer(table, profile->session.records_kept);
+    const struct records records =
+        profile != NULL ? records_of(profile) : (struct records){NULL, 0, 0};
+    if (records.name != NULL) {
+        fp_table_add_integer(table, records.read);
+        fp_table_add_integer(table, records.kept);
     } else {
         fp_table_add(table, NULL);
         fp_table_add(table, NULL);
@@ -104,11 +132,12 @@ void fp_report_add_lines(const struct fp_profile *profile, const char *name, str
         return;
     add_name(name, lines);
     fp_buf_addf(lines, ":");
-    if (profile->has_session)
-        fp_buf_addf(lines, " %u of %u records kept", (unsigned)profile->session.records_kept,
-                    (unsigned)profile->session.records_read);
+    const struct records records = records_of(profile);
+    if (records.name != NULL)
+        fp_buf_addf(lines, " %u of %u %s kept", (unsigned)records.kept, (unsigned)records.read,
+                    records.name);
     if (profile->truncated)
-        fp_buf_addf(lines, "%s truncated: some of it is missing", profile->has_session ? "," : "");
+        fp_buf_addf(lines, "%s truncated: some of it is missing", records.name != NULL ? "," : "");
     fp_buf_addf(lines, "\n");
     for (uint32_t i = 0; i < notes.count; i++)
         add_line(&notes.list[i], lines);

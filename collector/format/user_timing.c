@@ -20,6 +20,7 @@ struct decoding {
     uint32_t open_count;
 
     /* Of the array, or the name in a map, that is being read. */
+    size_t index; /* of the entry or time at hand */
     bool has_mark;
     int64_t last_mark_us;
 };
@@ -62,8 +63,10 @@ static struct fp_profile_timing *add_timing(struct decoding *decoding, struct fp
 /* Marks come in the order in which they were made, so their times should not go back. */
 static bool add_mark(struct decoding *decoding, struct fp_str name, int64_t time_us)
 {
+    struct fp_profile *profile = decoding->decoder->profile;
     bool is_late = decoding->has_mark && time_us < decoding->last_mark_us;
-    decoding->decoder->profile->unordered_entries += is_late ? 1 : 0;
+    if (is_late && profile->unordered_entries++ == 0)
+        profile->first_unordered = decoding->index;
     decoding->has_mark = true;
     decoding->last_mark_us = time_us;
     add_timing(decoding, name, FP_TIMING_MARK, time_us);
@@ -190,7 +193,8 @@ static bool decode_entry(struct decoding *decoding, const struct fp_field *field
     if (!read_kind(decoding, fields, &kind))
         return false;
     if (kind == ENTRY_OTHER) {
-        decoder->profile->skipped_entries++;
+        if (decoder->profile->skipped_entries++ == 0)
+            decoder->profile->first_skipped = decoding->index;
         return true;
     }
     struct fp_str name;
@@ -218,10 +222,12 @@ static bool decode_entries(struct decoding *decoding)
     decoding->has_mark = false;
     yyjson_arr_iter entries = yyjson_arr_iter_with(decoding->source->value);
     yyjson_val *entry;
-    for (; (entry = yyjson_arr_iter_next(&entries)) != NULL; at.index++)
+    for (; (entry = yyjson_arr_iter_next(&entries)) != NULL; at.index++) {
+        decoding->index = at.index;
         if (!fp_read_object(decoding->decoder, &at, entry, fields, ENTRY_FIELD_COUNT) ||
             !decode_entry(decoding, fields))
             return false;
+    }
     return true;
 }
 
@@ -252,6 +258,7 @@ static bool decode_times(struct decoding *decoding, const struct fp_place *place
     yyjson_val *time;
     for (; (time = yyjson_arr_iter_next(&iter)) != NULL; at.index++) {
         int64_t time_us;
+        decoding->index = at.index;
         if (!fp_read_time_at(decoding->decoder, &at, time, &time_us) ||
             !add_value(decoding, name, kind, time_us))
             return false;

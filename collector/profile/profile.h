@@ -110,8 +110,9 @@ struct fp_profile {
     struct fp_str page_url; /* "" when the envelope has none */
     struct fp_str page_route;
     bool has_page_route;
-    int64_t interval_us; /* effective sample interval, 0 when not said */
-    uint32_t skipped_entries;
+    int64_t interval_us;      /* effective sample interval, 0 when not said */
+    uint32_t skipped_entries; /* that are neither marks nor measures */
+    size_t first_skipped;     /* index of the first, in its array */
 
     bool has_trace;
     struct fp_str *resources;
@@ -132,6 +133,7 @@ struct fp_profile {
     uint32_t sample_count;
     uint32_t timing_count;
     uint32_t unordered_entries; /* marks that are earlier than the one before them */
+    size_t first_unordered;     /* index of the first, in its array */
     uint32_t timeline_count;
     uint32_t event_count;
 };
