@@ -12,6 +12,7 @@ import { migrate, startPostgres, waitFor } from '../behaviour/stack.mjs';
 import { startClients } from './clients.mjs';
 import { startPlace, untilFlushed } from './collectors.mjs';
 import { differences } from './conservation.mjs';
+import { contentDifferences } from './contents.mjs';
 import { lanes, runFaults } from './faults.mjs';
 import { emptyLedger, inWords } from './ledger.mjs';
 import { seededRandom } from './random.mjs';
@@ -60,7 +61,7 @@ for (const seed of seeds) {
     t.diagnostic(`${name}: ${[...done].map(([kind, count]) => `${count} × ${kind}`).join(', ')}`);
     t.diagnostic(inWords(ledger));
 
-    const lines = await differences(ledger, postgres.sql);
+    const lines = [...await differences(ledger, postgres.sql), ...await contentDifferences(ledger, postgres)];
     for (const place of places) {
       const refused = fs.readdirSync(place.spool).filter((file) => file.startsWith('refused-'));
       lines.push(...refused.map((file) => `${place.name}: ${file} was set aside`));

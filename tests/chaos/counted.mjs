@@ -75,7 +75,7 @@ async function readSites(sql) {
 }
 
 /** An upload is known by its id, its session and part, or its page. */
-const keys = `json_build_array(upload_id, concat_ws(' ', load_id, part), concat_ws(' ', site, route)) as keys`;
+export const keys = `json_build_array(upload_id, concat_ws(' ', load_id, part), concat_ws(' ', site, route)) as keys`;
 const times = `${us('profiled_ms')}, ${us('unattributed_ms')}`;
 
 const readSessions = `
