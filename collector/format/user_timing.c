@@ -9,6 +9,8 @@
 #include "collector/format/user_timing_points.h"
 #include "collector/format/utf8.h"
 
+#define TIME_MAX_US (INT64_C(1) << 53) /* as in all formats */
+
 /* What is being decoded, source by source. */
 struct decoding {
     struct fp_decoder *decoder;
@@ -139,11 +141,18 @@ static bool decode_mark(struct decoding *decoding, const struct fp_field *fields
     return add_mark(decoding, name, start_us);
 }
 
-static bool fail_backwards(struct fp_decoder *decoder, const struct fp_place *place)
+/* Ends a measure that names its start and end; place is the measure's. */
+static bool end_measure(struct fp_decoder *decoder, const struct fp_place *place,
+                        struct fp_profile_timing *timing, int64_t end_us)
 {
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, place,
-                      "this measure ends before it starts, a SyntaxError; as a PerformanceEntry "
-                      "with startTime and duration it may");
+    timing->value_us = end_us - timing->start_us;
+    if (timing->value_us < 0)
+        return fp_fail_at(decoder, FP_FORMAT_INVALID, place,
+                          "this measure ends before it starts, a SyntaxError; as a "
+                          "PerformanceEntry with startTime and duration it may");
+    return timing->value_us <= TIME_MAX_US ||
+           fp_fail_at(decoder, FP_FORMAT_INVALID, place,
+                      "this measure is longer than 2^53 microseconds");
 }
 
 /* A measure that names its start and end; by default it starts with the page. */
@@ -157,16 +166,13 @@ static bool resolve_measure(struct decoding *decoding, const struct fp_field *fi
     if (!fp_points_read(&decoding->points, decoder, &fields[ENTRY_START_MARK], &start_us) ||
         !fp_points_read(&decoding->points, decoder, &fields[ENTRY_END_MARK], &end_us))
         return false;
-    bool is_open = fields[ENTRY_END_MARK].value == NULL;
-    if (!is_open && end_us < start_us)
-        return fail_backwards(decoder, place);
-    if (is_open)
-        decoding->open[decoding->open_count++] =
-            (struct open_measure){decoding->source, place->index, decoder->profile->timing_count};
-    struct fp_profile_timing *timing =
-        add_timing(decoding, name, FP_TIMING_MEASURE, end_us - start_us);
+    struct fp_profile_timing *timing = add_timing(decoding, name, FP_TIMING_MEASURE, 0);
     timing->has_start = true;
     timing->start_us = start_us;
+    if (fields[ENTRY_END_MARK].value != NULL)
+        return end_measure(decoder, place, timing, end_us);
+    decoding->open[decoding->open_count++] =
+        (struct open_measure){decoding->source, place->index, decoder->profile->timing_count - 1};
     return true;
 }
 
@@ -423,13 +429,11 @@ static bool close_measures(struct decoding *decoding)
     for (uint32_t i = 0; i < decoding->open_count; i++) {
         const struct open_measure *open = &decoding->open[i];
         const struct fp_place place = {.parent = open->source->place, .index = open->index};
-        struct fp_profile_timing *timing = &decoder->profile->timings[open->timing];
         if (!found)
             return fp_fail_at(decoder, FP_FORMAT_INVALID, &place,
                               "endMark is missing, and nothing in the upload tells the time");
-        if (now_us < timing->start_us)
-            return fail_backwards(decoder, &place);
-        timing->value_us = now_us - timing->start_us;
+        if (!end_measure(decoder, &place, &decoder->profile->timings[open->timing], now_us))
+            return false;
     }
     return true;
 }
