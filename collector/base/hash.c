@@ -22,12 +22,21 @@ static void put_little_endian(uint8_t *at, uint64_t number, size_t len)
     memcpy(at, &little_endian, len);
 }
 
+/*
+ * XXH3 of 17 bytes, as its specification puts it together, from registers: bytes that were written
+ * to memory and are read at other offsets are waited for, and each stack waits for its parent's id.
+ */
 uint64_t fp_hash_pair(char tag, uint64_t first, uint64_t second)
 {
-    uint8_t flat[1 + 2 * sizeof(uint64_t)] = {(uint8_t)tag};
-    put_little_endian(flat + 1, first, sizeof(first));
-    put_little_endian(flat + 1 + sizeof(first), second, sizeof(second));
-    return XXH3_64bits(flat, sizeof(flat));
+    enum { LEN = 1 + 2 * sizeof(uint64_t) };
+    const uint64_t head = (uint8_t)tag | first << 8; /* bytes 0 to 7; 8 to 15; then 1 to 16 */
+    const uint64_t middle = first >> 56 | second << 8;
+    uint64_t hash = LEN * XXH_PRIME64_1;
+    hash += XXH3_mul128_fold64(head ^ XXH_readLE64(XXH3_kSecret),
+                               middle ^ XXH_readLE64(XXH3_kSecret + 8));
+    hash += XXH3_mul128_fold64(first ^ XXH_readLE64(XXH3_kSecret + 16),
+                               second ^ XXH_readLE64(XXH3_kSecret + 24));
+    return XXH3_avalanche(hash);
 }
 
 /* The bytes that are hashed; FLAT_MAX + 1 when they are more than fit a flat buffer. */

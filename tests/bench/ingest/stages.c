@@ -10,6 +10,7 @@
 #include "collector/base/clock.h"
 #include "collector/format/format.h"
 #include "collector/format/json.h"
+#include "collector/profile/ceilings.h"
 #include "collector/profile/fold.h"
 #include "collector/rollup/record.h"
 #include "collector/rollup/rollup.h"
@@ -37,6 +38,7 @@ struct bench {
     struct fp_buf record;
     struct fp_rollup rollup;
     struct fp_rollup_clock clock;
+    struct fp_ceilings *ceilings;
     double spent_us[STAGE_COUNT];
     double last_us;
     size_t count;
@@ -54,6 +56,17 @@ static const struct fp_format_limits limits = {
     .stack_depth = 2000,
     .json_depth = 64,
     .max_span_us = FP_US_PER_HOUR,
+};
+
+/* As far away as for a site that stays below them: every name is looked up, none is refused. */
+static const struct fp_ceiling_limits ceilings = {
+    .names = {[FP_NAME_FRAME] = 10000000,
+              [FP_NAME_STACK] = 10000000,
+              [FP_NAME_TIMING] = 10000000,
+              [FP_NAME_ROUTE] = 10000000,
+              [FP_NAME_RELEASE] = 10000000,
+              [FP_NAME_SEGMENT] = 10000000},
+    .memory = 64 * 1024 * 1024,
 };
 
 static _Noreturn void die(const char *what)
@@ -142,6 +155,8 @@ static void run_upload(struct bench *bench, const struct bodies *bodies)
         .user_agent = header(head, "User-Agent: "),
         .received_us = fp_clock_real_us(),
         .body_bytes = (uint32_t)body.len,
+        .ceilings = bench->ceilings,
+        .ceiling_limits = &ceilings,
     };
     struct fp_profile profile;
     struct fp_delta delta;
@@ -172,6 +187,10 @@ int main(int argc, char **argv)
     fp_arena_init(&bench.writer_arena, ARENA_MAX);
     fp_buf_init(&bench.record, ARENA_MAX);
     fp_rollup_init(&bench.rollup, ARENA_MAX, ARENA_MAX);
+    struct fp_metrics *metrics = fp_metrics_create();
+    bench.ceilings = metrics != NULL ? fp_ceilings_create(metrics) : NULL;
+    if (bench.ceilings == NULL)
+        die("out of memory");
     bench.clock.now_us = fp_clock_real_us();
     fp_rollup_clear(&bench.rollup, &bench.clock);
     double until_us = thread_us() + strtod(argv[2], NULL) * 1e6;
@@ -184,6 +203,8 @@ int main(int argc, char **argv)
         printf("%s\"%s\":%.2f", i == 0 ? "{" : ",", names[i],
                bench.spent_us[i] / (double)bench.count);
     printf(",\"record_bytes\":%zu,\"keys\":%.0f}\n", bench.record_bytes / bench.count, bench.keys);
+    fp_ceilings_free(bench.ceilings);
+    fp_metrics_free(metrics);
     fp_rollup_release(&bench.rollup);
     fp_buf_release(&bench.record);
     fp_arena_release(&bench.writer_arena);

@@ -42,6 +42,20 @@ static void long_texts_hash_the_same_way_as_short_ones(void **state)
     }
 }
 
+static void a_pair_hashes_as_its_fields_do(void **state)
+{
+    (void)state;
+    uint64_t number = 1;
+    for (size_t i = 0; i < 10000; i++) {
+        uint64_t numbers[2];
+        for (size_t k = 0; k < 2; k++)
+            numbers[k] = i == 0 ? 0 : (number = number * UINT64_C(6364136223846793005) + 1);
+        const char tag = (char)i; /* above 0x7F, too */
+        const struct fp_hash_input input = {tag, numbers, 2, NULL, 0};
+        assert_int_equal(fp_hash_pair(tag, numbers[0], numbers[1]), fp_hash_fields(&input));
+    }
+}
+
 static void borders_between_texts_count(void **state)
 {
     (void)state;
@@ -58,6 +72,7 @@ int main(void)
         cmocka_unit_test(known_bytes_keep_their_hash),
         cmocka_unit_test(fields_are_hashed_as_the_bytes_that_the_header_names),
         cmocka_unit_test(long_texts_hash_the_same_way_as_short_ones),
+        cmocka_unit_test(a_pair_hashes_as_its_fields_do),
         cmocka_unit_test(borders_between_texts_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
