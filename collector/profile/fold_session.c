@@ -3,6 +3,7 @@
  */
 #include "collector/profile/fold_parts.h"
 #include "collector/profile/scrub_json.h"
+#include "collector/profile/scrub_text.h"
 #include "collector/profile/text.h"
 
 #include "collector/base/hash.h"
@@ -27,17 +28,30 @@ static bool find_type(struct keeping *keeping, const struct fp_profile_event *ev
     return *type != FP_MAP_NONE;
 }
 
-static bool find_resource(struct keeping *keeping, uint32_t raw, uint32_t *resource)
+/* A script's path may hold what a text may: the session is of somebody. */
+static bool scrub_url(struct keeping *keeping, struct fp_str raw, struct fp_str *url)
 {
     struct fp_fold *fold = keeping->fold;
+    const struct fp_scrub_rules *rules = &fold->context->rules;
+    if (!fp_scrub_resource(rules, raw, FP_STR(""), fold->arena, url))
+        return false;
+    fp_buf_clear(&keeping->text);
+    if (!fp_scrub_text(rules, *url, FP_STR(""), &keeping->text))
+        return true;
+    return !keeping->text.failed &&
+           fp_arena_copy(fold->arena,
+                         (struct fp_str){(const char *)keeping->text.data, keeping->text.len}, url);
+}
+
+static bool find_resource(struct keeping *keeping, uint32_t raw, uint32_t *resource)
+{
     struct fp_session *session = keeping->session;
     *resource = FP_INDEX_NONE;
     if (raw == FP_INDEX_NONE)
         return true;
     if (keeping->resource_of[raw] == FP_INDEX_NONE) {
         struct fp_str url;
-        if (!fp_scrub_resource(&fold->context->rules, fold->profile->resources[raw], FP_STR(""),
-                               fold->arena, &url))
+        if (!scrub_url(keeping, keeping->fold->profile->resources[raw], &url))
             return false;
         session->resources[session->resource_count] = fp_text_cut(url, FP_TEXT_NAME_MAX);
         keeping->resource_of[raw] = session->resource_count++;
@@ -119,8 +133,7 @@ static bool prepare(struct keeping *keeping)
     keeping->resource_of = fp_fold_indexes(fold, profile->resource_count);
     return session->types != NULL && session->resources != NULL && session->timelines != NULL &&
            session->events != NULL && keeping->resource_of != NULL &&
-           fp_scrub_resource(&fold->context->rules, fold->page_url, FP_STR(""), fold->arena,
-                             &session->page_url);
+           scrub_url(keeping, fold->page_url, &session->page_url);
 }
 
 bool fp_fold_session(struct fp_fold *fold)

@@ -5,10 +5,9 @@
 #include "collector/profile/scrub_json.h"
 
 #include "collector/base/quoted.h"
+#include "collector/profile/scrub_text.h"
 
 #include <strings.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A walk; rules NULL: strings stay as they are. What lies between `copied` and `at` goes out
  * unchanged, at once when something else follows it. */
@@ -19,7 +18,10 @@ struct walk {
     struct fp_buf *out;
     size_t at;
     size_t copied;
-    bool has_escapes;
+    size_t telling;       /* where fp_scrub_text may find something next, colons aside */
+    bool has_nulls;       /* escaped ones */
+    struct fp_str member; /* the last name of a member */
+    bool names_secret;    /* the last member `name` has a secret's name: one of a list of headers */
 };
 
 static struct fp_str slice(struct fp_str text, size_t from, size_t to)
@@ -50,85 +52,42 @@ static size_t value_end(struct fp_str json, size_t at)
     return at;
 }
 
-/* known: in lower case and as long; NULL: none. Most names differ in their first letter. */
-static bool is_name(struct fp_str name, const char *known)
-{
-    return known != NULL && (name.ptr[0] | 0x20) == known[0] &&
-           strncasecmp(name.ptr, known, name.len) == 0;
-}
-
-/* Whether a member's value is nobody's business; some never are, the others when texts are
- * scrubbed. */
-static bool is_secret(struct fp_str name, bool are_scrubbed)
-{
-    static const struct {
-        const char *always;
-        const char *scrubbed[2];
-    } by_len[] = {
-        [5] = {NULL, {"token"}},
-        [6] = {"cookie", {NULL}},
-        [7] = {"cookie2", {NULL}},
-        [8] = {NULL, {"postdata"}},
-        [9] = {NULL, {"x-api-key"}},
-        [10] = {"set-cookie", {NULL}},
-        [11] = {"set-cookie2", {NULL}},
-        [12] = {NULL, {"x-auth-token", "x-csrf-token"}},
-        [13] = {"authorization", {NULL}},
-        [15] = {NULL, {"requestformdata"}},
-        [19] = {"proxy-authorization", {NULL}},
-    };
-    if (name.len >= COUNT(by_len))
-        return false;
-    return is_name(name, by_len[name.len].always) ||
-           (are_scrubbed && (is_name(name, by_len[name.len].scrubbed[0]) ||
-                             is_name(name, by_len[name.len].scrubbed[1])));
-}
-
-static const struct fp_str escaped_zero = {"\\u0000", 6};
-
-/* Where U+0000 stands from `at` on, or the end. A backslash may be escaped itself. */
-static size_t find_zero(struct fp_str text, size_t at)
-{
-    while (at + escaped_zero.len <= text.len) {
-        const char *escape = memchr(text.ptr + at, '\\', text.len - at - escaped_zero.len + 1);
-        if (escape == NULL)
-            break;
-        at = (size_t)(escape - text.ptr);
-        if (memcmp(escape, escaped_zero.ptr, escaped_zero.len) == 0)
-            return at;
-        at += 2;
-    }
-    return text.len;
-}
-
-/* What stands between the two places goes out as text, in which U+0000 becomes U+FFFD. */
+/* What stands between the two places goes out as text. */
 static void put(struct walk *walk, size_t from, size_t to, struct fp_str text)
 {
     add(walk->out, slice(walk->json, walk->copied, from));
-    size_t done = 0;
-    for (size_t at; (at = find_zero(text, done)) < text.len; done = at + escaped_zero.len) {
-        add(walk->out, slice(text, done, at));
-        add(walk->out, FP_STR("\\ufffd"));
-    }
-    add(walk->out, slice(text, done, text.len));
+    add(walk->out, text);
     walk->copied = to;
+}
+
+/* Whether there may be something between the two places. */
+static bool tells(struct walk *walk, size_t from, size_t to)
+{
+    if (walk->telling < from)
+        walk->telling = fp_scrub_find_telling(walk->json, from);
+    return walk->telling < to || walk->has_nulls;
 }
 
 /* Text of a string that holds no URL. */
 static void take_plain(struct walk *walk, size_t from, size_t to)
 {
-    const struct fp_str text = slice(walk->json, from, to);
-    if (walk->has_escapes && find_zero(text, 0) < text.len)
-        put(walk, from, to, text);
+    const struct fp_str before = slice(walk->json, walk->copied, from);
+    if (fp_scrub_text(walk->rules, slice(walk->json, from, to), before, walk->out))
+        walk->copied = to;
 }
 
+/* What is left of a URL is a text like others. */
 static bool take_url(struct walk *walk, size_t from, size_t to)
 {
+    const struct fp_str before = slice(walk->json, walk->copied, from);
     struct fp_str scrubbed;
     if (!fp_scrub_resource(walk->rules, slice(walk->json, from, to), FP_STR(""), walk->arena,
                            &scrubbed))
         return false;
-    put(walk, from, to, scrubbed);
+    if (tells(walk, from, to) && fp_scrub_text(walk->rules, scrubbed, before, walk->out))
+        walk->copied = to;
+    else
+        put(walk, from, to, scrubbed);
     return true;
 }
 
@@ -170,64 +129,110 @@ static bool is_url(struct fp_str text)
     }
 }
 
-/* Where `://` stands from `at` on, or `end`. */
-static size_t find_authority(struct fp_str json, size_t at, size_t end)
+/* Where `://` stands from `at` on, or `end`. *has_label: a colon like that of a header was met. */
+static size_t find_authority(struct fp_str json, size_t at, size_t end, bool *has_label)
 {
-    while (at + 3 <= end) {
-        const char *colon = memchr(json.ptr + at, ':', end - at - 2);
+    while (at < end) {
+        const char *colon = memchr(json.ptr + at, ':', end - at);
         if (colon == NULL)
             break;
         at = (size_t)(colon - json.ptr);
-        if (colon[1] == '/' && colon[2] == '/')
+        if (at + 3 <= end && colon[1] == '/' && colon[2] == '/')
             return at;
         at++;
+        *has_label = *has_label || (at < end && memchr(" '\"\\", json.ptr[at], 4) != NULL);
     }
     return end;
 }
 
-/* What stands between the quotes of a string that is a value. */
+/* What stands between the quotes of a string. */
 static bool take_text(struct walk *walk, size_t from, size_t to)
 {
     const struct fp_str json = walk->json;
     if (is_url(slice(json, from, to)))
         return take_url(walk, from, to);
-    for (size_t at; (at = find_authority(json, from, to)) < to; from = at) {
+    bool has_label = false;
+    for (size_t at; (at = find_authority(json, from, to, &has_label)) < to; from = at) {
         size_t url = at;
         while (url > from && is_scheme_char(json.ptr[url - 1]))
             url--;
+        if (url > from && url < at && json.ptr[url - 1] == '\\')
+            url++; /* the letter of an escape */
         while (at < to && !is_end(json.ptr[at]))
             at++;
-        take_plain(walk, from, url);
+        if (has_label || tells(walk, from, url))
+            take_plain(walk, from, url);
         if (!take_url(walk, url, at))
             return false;
     }
-    take_plain(walk, from, to);
+    if (has_label || tells(walk, from, to))
+        take_plain(walk, from, to);
     return true;
+}
+
+static size_t skip_space(struct fp_str json, size_t at)
+{
+    while (at < json.len && (json.ptr[at] == ' ' || (json.ptr[at] >= '\t' && json.ptr[at] <= '\r')))
+        at++;
+    return at;
 }
 
 /* Where the value of the member begins whose name ends at `end`; 0: it is no member's name. */
 static size_t member_value(struct fp_str json, size_t end)
 {
-    while (end < json.len && (json.ptr[end] == ' ' || json.ptr[end] == '\t'))
-        end++;
+    end = skip_space(json, end);
     return end < json.len && json.ptr[end] == ':' ? end + 1 : 0;
 }
 
-/* A string, and the value behind it if it names a secret. */
+/* A list of numbers holds the times of a mark, whatever its name is. */
+static bool is_times(struct fp_str json, size_t value)
+{
+    value = skip_space(json, value);
+    if (value >= json.len || json.ptr[value] != '[')
+        return false;
+    value = skip_space(json, value + 1);
+    return value < json.len &&
+           (json.ptr[value] == '-' || (json.ptr[value] >= '0' && json.ptr[value] <= '9'));
+}
+
+/* Whether the value that begins at `value` may not be kept. */
+static bool goes(const struct walk *walk, size_t value)
+{
+    if (walk->names_secret && fp_str_equal(walk->member, FP_STR("value")))
+        return true;
+    return fp_scrub_is_secret(walk->member, walk->rules != NULL) && !is_times(walk->json, value);
+}
+
+/* A member's name, and its value if that may not be kept. */
+static bool take_member(struct walk *walk, size_t begin, size_t end, size_t value)
+{
+    walk->member = slice(walk->json, begin, end);
+    walk->at = value;
+    if (walk->rules != NULL && tells(walk, begin, end) && !take_text(walk, begin, end))
+        return false;
+    if (goes(walk, value)) {
+        walk->at = value_end(walk->json, skip_space(walk->json, value));
+        put(walk, value, walk->at, FP_STR("\"(removed)\""));
+    }
+    return true;
+}
+
+/* The string at `at`. */
 static bool take_string(struct walk *walk)
 {
     const struct fp_str json = walk->json;
     const size_t begin = walk->at;
     const size_t end = fp_quoted_end(json.ptr, begin, json.len);
     const size_t value = member_value(json, end);
-    walk->at = value > 0 ? value : end;
-    if (value == 0)
-        return walk->rules == NULL || end - begin < 2 || take_text(walk, begin + 1, end - 1);
-    if (is_secret(slice(json, begin + 1, end - 1), walk->rules != NULL)) {
-        walk->at = value_end(json, value);
-        put(walk, value, walk->at, FP_STR("\"(removed)\""));
-    }
-    return true;
+    if (value > 0)
+        return take_member(walk, begin + 1, end - 1, value);
+    walk->at = end;
+    if (end - begin < 2)
+        return true;
+    if (fp_str_equal(walk->member, FP_STR("name")))
+        walk->names_secret =
+            fp_scrub_is_secret(slice(json, begin + 1, end - 1), walk->rules != NULL);
+    return walk->rules == NULL || take_text(walk, begin + 1, end - 1);
 }
 
 static bool scrub(struct walk *walk)
@@ -247,6 +252,21 @@ static bool scrub(struct walk *walk)
     return true;
 }
 
+/* A backslash may be escaped itself. */
+static bool has_nulls(struct fp_str json)
+{
+    const struct fp_str null = FP_STR("\\u0000");
+    for (size_t at = 0; at + null.len <= json.len; at += 2) {
+        const char *escape = memchr(json.ptr + at, '\\', json.len - at - null.len + 1);
+        if (escape == NULL)
+            return false;
+        at = (size_t)(escape - json.ptr);
+        if (memcmp(escape, null.ptr, null.len) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struct fp_arena *arena,
                    struct fp_buf *out)
 {
@@ -255,7 +275,7 @@ bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struc
         .json = json,
         .arena = arena,
         .out = out,
-        .has_escapes = json.len > 0 && memchr(json.ptr, '\\', json.len) != NULL,
+        .has_nulls = has_nulls(json),
     };
     return scrub(&walk);
 }

@@ -9,10 +9,10 @@
 
 /*
  * Appends the JSON texts to out (look at out->failed; false: the arena is full): URLs in strings
- * are scrubbed as fp_scrub_resource does, wherever they stand; the values of members that carry
- * secrets, such as Cookie, Authorization and requestFormData, become "(removed)"; U+0000 becomes
- * U+FFFD. json is one text or several, as yyjson writes them: of strings, only quotes, backslashes
- * and control characters are escaped. Linear time. Any thread.
+ * and names are scrubbed as fp_scrub_resource does, wherever they stand, and what is around them as
+ * fp_scrub_text does; the values of members that carry secrets, such as Cookie, password and
+ * requestFormData, become "(removed)". json is one text or several, as yyjson writes them: of
+ * strings, only quotes, backslashes and control characters are escaped. Linear time. Any thread.
  */
 bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struct fp_arena *arena,
                    struct fp_buf *out) FP_MUST_CHECK;

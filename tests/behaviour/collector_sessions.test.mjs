@@ -159,7 +159,8 @@ test('a kept session is given back in its format, and sent again it is the same'
     const { code, stdout, stderr } = await cli('export', id);
     assert.equal(code, 0, stderr);
     const again = await upload(stdout);
-    const content = `select timeline, event, parent, event_id, type, start_us, duration_us, self_us, hits, resource, detail
+    // That a URL had a query is all that is left of one.
+    const content = `select timeline, event, parent, event_id, type, start_us, duration_us, self_us, hits, resource, detail - 'hasQuery' as detail
       from fleetprof_data.event where session_id = `;
     assert.deepEqual(await stack.sql(`${content} ${again} order by event`), await stack.sql(`${content} ${id} order by event`), name);
   }
@@ -188,6 +189,37 @@ test('nothing of a secret is kept of a session', async () => {
   assert.match(JSON.stringify(kept.detail), /shop\.example\/a"/);
   const dump = JSON.stringify(await stack.sql(`select to_jsonb(e) as row from fleetprof_data.event as e where session_id = ${id}`));
   assert.doesNotMatch(dump, /hunter2/);
+});
+
+/** Texts that hold a secret in every way that was thought of: `hunter2` must not be found again, nor `jane`. */
+const leaks = ['https://jane:hunter2@shop.example/a?token=hunter2#hunter2', 'GET account?token=hunter2 HTTP/1.1',
+  'see //jane:hunter2@shop.example/x, or jane@mail.example', '/u/jane%40mail.example?hunter2', 'mailto:jane@mail.example',
+  'https://shop.example/u/jane@mail.example/a.js', 'a\nhttps://shop.example/?hunter2', 'a\\njane@mail.example', 'data:text/plain,hunter2',
+  'https://shop.example/x;jsessionid=hunter2', 'GET / HTTP/1.1\r\nCookie: hunter2\r\nHost: x', 'Authorization: Bearer hunter2', 'Bearer hunter2',
+  'a[href="reset?key=hunter2"]', 'password=hunter2', '{"password":"hunter2","user":"jane"}', 'eyJhbGciOiJIUzI1NiJ9.eyJodW50ZXIyIjoxfQ.hunter2'];
+
+test('no text of any detail leaks a secret, nor who it was', async () => {
+  const detail = (/** @type {string} */ text) => [
+    [9, 1, 0, 1, null, null, null, null, null, null, [text]],
+    [6, 1, 0, 1, null, null, null, null, null, null, null, [3, text]],
+    ...[3, 4].map((type) => [type, 1, 0, 1, null, null, null, null, null, null, null, null, type === 3 ? [text] : null, type === 4 ? [text] : null]),
+    [5, 1, 0, 1, null, null, null, null, null, null, null, null, null, null, [1, text]]];
+  const list = [null, leaks.flatMap(detail)];
+  const record = (/** @type {string} */ text) => JSON.stringify({ type: 11, time: 1, data: { message: text, [text]: text,
+    headers: { cookie: text, 'x-own': text }, cookies: [text], list: [{ name: 'Cookie', value: text }, text] }, stackTrace: [{ url: text, functionName: 'f' }],
+  children: [{ type: 15, time: 1, duration: 1, data: { scriptName: text, scriptLine: 1 } }] });
+  for (const body of [JSON.stringify({ 'opera-scope': { version: '1.0', url: leaks[0], session: [1], timelines: [{ request: [1, 1], reply: list }] } }),
+    `["profiler",3,0,2,[1,1]]\n["profiler",3,0,2,${JSON.stringify(list)}]\n`,
+    leaks.map(record).join('\n')]) {
+    const id = await upload(body);
+    const { stdout } = await cli('export', id);
+    assert.ok(stdout.length > 500);
+    const rows = await stack.sql(`select to_jsonb(e) as row from fleetprof_data.event as e where session_id = ${id}
+      union all select to_jsonb(s) from fleetprof.sessions as s where session_id = ${id}`);
+    for (const text of [stdout, ...rows.map(({ row }) => JSON.stringify(row))]) {
+      assert.deepEqual([...text.matchAll(/.{0,80}(hunter2|jane|aHVudGVyMg|eyJodW50)/g)].map(([found]) => found), []);
+    }
+  }
 });
 
 test('a refused dump leaves nothing behind', async () => {

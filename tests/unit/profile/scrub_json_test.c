@@ -4,6 +4,9 @@
 #include "test.h"
 
 #include "collector/profile/scrub_json.h"
+#include "collector/profile/scrub_text.h"
+
+#include <time.h>
 
 struct row {
     const char *title;
@@ -40,6 +43,47 @@ static const struct row rows[] = {
      "['a\\u0000b','c\\\\u0000d','\\\\\\u0000']", "['a\\ufffdb','c\\\\u0000d','\\\\\\ufffd']"},
     {"records on lines", "{'u':'http://a.example/?1'}\n{'Cookie':1}\n{'v':2}",
      "{'u':'http://a.example/'}\n{'Cookie':'(removed)'}\n{'v':2}"},
+    {"the name of a member is scrubbed as a text",
+     "{'https://a.example/?q=1':1,'a b':2,'x@y.org':3}",
+     "{'https://a.example/':1,'a b':2,'(removed)':3}"},
+    {"a list of headers", "[{'name':'Cookie','value':'a=b'},{'name':'Accept','value':'*'}]",
+     "[{'name':'Cookie','value':'(removed)'},{'name':'Accept','value':'*'}]"},
+    {"passwords and who it is",
+     "{'password':'p','users':1,'username':'u','email':{'a':'b'},'sid':'1','JSESSIONID':'x'}",
+     "{'password':'(removed)','users':1,'username':'(removed)','email':'(removed)',"
+     "'sid':'(removed)','JSESSIONID':'(removed)'}"},
+    {"marks may have such names, their times stay", "{'login':[1,2],'token':[-1],'user':['x']}",
+     "{'login':[1,2],'token':[-1],'user':'(removed)'}"},
+    {"e-mail addresses", "['mail to jane.d+x@mail.example.org, or a@b.co.','to:x@y.org']",
+     "['mail to (removed), or (removed).','to:(removed)']"},
+    {"who it is, in a URL without a scheme", "['at //jane:secret@a.example/x']",
+     "['at //(removed)/x']"},
+    {"in URLs, too", "['https://a.example/u/jane@b.example/x','mailto:jane@b.example?subject=hi']",
+     "['https://a.example/u/(removed)/x','mailto:(removed)']"},
+    {"escaped, too", "['/u/jane%40b.example/x']", "['/u/(removed)/x']"},
+    {"behind an escape", "['a\\njane@b.example','\\u0001jane@b.example','\\\\jane@b.example']",
+     "['a\\n(removed)','\\u0001(removed)','\\\\(removed)']"},
+    {"what only looks like one", "['logo@2x.png','vue@3.2.1/dist','lib@1.2.min.js','@media','a@b']",
+     "['logo@2x.png','vue@3.2.1/dist','lib@1.2.min.js','@media','a@b']"},
+    {"the query of a URL that has neither scheme nor a slash first",
+     "['GET account?id=7&x=y HTTP/1.1','a[href=\\'reset?k=secret\\']','why? because = so']",
+     "['GET account HTTP/1.1','a[href=\\'reset\\']','why? because = so']"},
+    {"values of secrets in a text", "['token=abc&b=1 password=\\'x y\\'; sid=1,2','a=b']",
+     "['token=(removed)&b=1 password=(removed) y\\'; sid=(removed),2','a=b']"},
+    {"a session in a path", "['https://a.example/x;jsessionid=1A2B?y']",
+     "['https://a.example/x;jsessionid=(removed)']"},
+    {"headers in a text, to the end of their line",
+     "['GET / HTTP/1.1\\r\\nCookie: a=b; c=d\\r\\nAccept: x\\r\\nAuthorization: Basic abc']",
+     "['GET / HTTP/1.1\\r\\nCookie:(removed)\\r\\nAccept: x\\r\\nAuthorization:(removed)']"},
+    {"JSON in a text", "['got {\\'password\\':\\'x\\',\\'user\\':{}} back']",
+     "['got {\\'password\\':(removed)']"},
+    {"selectors keep their words", "['.login:hover, #password:focus > a:not(.user:first-child)']",
+     "['.login:hover, #password:focus > a:not(.user:first-child)']"},
+    {"bearer and web tokens",
+     "['Bearer abc.def','sent eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc now','eyJ.','the key']",
+     "['Bearer (removed)','sent (removed) now','eyJ.','the key']"},
+    {"a URL behind an escape", "['\\nhttp://a.example/?secret','\\\\http://a.example/?secret']",
+     "['\\nhttp://a.example/','\\\\http://a.example/']"},
     {"nothing", "", ""},
 };
 
@@ -73,6 +117,7 @@ static void each_row_becomes_what_it_says(void **state)
 {
     (void)state;
     const struct fp_scrub_rules rules = {0};
+    int failed = 0;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char scrubbed[512];
         char expected[512];
@@ -84,9 +129,10 @@ static void each_row_becomes_what_it_says(void **state)
         snprintf(expected, sizeof(expected), "%s", rows[i].scrubbed);
         quote(expected);
         if (strcmp(scrubbed, expected) != 0)
-            print_error("%s\n", rows[i].title);
-        assert_string_equal(scrubbed, expected);
+            print_error("%s: %s, not %s\n", rows[i].title, scrubbed, expected);
+        failed += strcmp(scrubbed, expected) != 0;
     }
+    assert_int_equal(failed, 0);
 }
 
 static void queries_stay_where_they_are_allowed(void **state)
@@ -98,6 +144,71 @@ static void queries_stay_where_they_are_allowed(void **state)
     assert_string_equal(scrubbed, "[\"https://a.example/?q=1\"]");
 }
 
+static void each_secret_is_known_by_its_name(void **state)
+{
+    (void)state;
+    static const char *const raw[] = {"Cookie",      "cookie2",       "Set-Cookie",
+                                      "SET-COOKIE2", "Authorization", "proxy-authorization"};
+    static const char *const scrubbed[] = {"jwt",
+                                           "pwd",
+                                           "sid",
+                                           "auth",
+                                           "csrf",
+                                           "user",
+                                           "token",
+                                           "email",
+                                           "login",
+                                           "secret",
+                                           "passwd",
+                                           "apikey",
+                                           "e-mail",
+                                           "userid",
+                                           "cookies",
+                                           "api-key",
+                                           "api_key",
+                                           "user_id",
+                                           "postdata",
+                                           "password",
+                                           "username",
+                                           "id_token",
+                                           "x-api-key",
+                                           "sessionid",
+                                           "authtoken",
+                                           "csrftoken",
+                                           "phpsessid",
+                                           "user-name",
+                                           "user_name",
+                                           "jsessionid",
+                                           "auth-token",
+                                           "auth_token",
+                                           "session-id",
+                                           "session_id",
+                                           "csrf-token",
+                                           "csrf_token",
+                                           "xsrf-token",
+                                           "accesstoken",
+                                           "headerstext",
+                                           "x-auth-token",
+                                           "x-csrf-token",
+                                           "x-xsrf-token",
+                                           "access-token",
+                                           "access_token",
+                                           "refresh_token",
+                                           "requestformdata",
+                                           "requestheaderstext"};
+    static const char *const none[] = {"",      "i",    "id",    "kie", "tokens",
+                                       "cooki", "name", "value", "url"};
+    for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++)
+        assert_true(fp_scrub_is_secret(fp_str_of(raw[i]), false));
+    for (size_t i = 0; i < sizeof(scrubbed) / sizeof(scrubbed[0]); i++) {
+        if (!fp_scrub_is_secret(fp_str_of(scrubbed[i]), true) ||
+            fp_scrub_is_secret(fp_str_of(scrubbed[i]), false))
+            fail_msg("%s", scrubbed[i]);
+    }
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        assert_false(fp_scrub_is_secret(fp_str_of(none[i]), true));
+}
+
 static void raw_content_loses_cookies_and_nothing_else(void **state)
 {
     (void)state;
@@ -107,6 +218,47 @@ static void raw_content_loses_cookies_and_nothing_else(void **state)
     assert_string_equal(
         scrubbed,
         "{\"u\":\"http://a.example/?q\\u0000\", \"Cookie\" :\"(removed)\",\"token\":\"t\"} junk");
+}
+
+static void raw_content_loses_the_same_cookies_however_they_are_laid_out(void **state)
+{
+    (void)state;
+    char scrubbed[512];
+    scrub(NULL, "{'Cookie'\n:\n 'a',\n'b':[{'name':'Set-Cookie','value':'c'}],'password':'d'}",
+          scrubbed, sizeof(scrubbed));
+    assert_string_equal(scrubbed, "{\"Cookie\"\n:\"(removed)\",\n\"b\":[{\"name\":\"Set-Cookie\","
+                                  "\"value\":\"(removed)\"}],\"password\":\"d\"}");
+}
+
+/* Texts that make each rule look far, again and again. */
+static void takes_linear_time(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"a%40", "a@b.",    "a=",  "token", ": ",       "?",
+                                         "eyJ",  "bearer ", "://", "\\\\",  "Cookie: ", "e",
+                                         "sid=", "x.y@z.",  "'",   "user"};
+    enum { LEN = 1 << 20 };
+    const struct fp_scrub_rules rules = {0};
+    char *text = malloc(LEN);
+    assert_non_null(text);
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        struct fp_arena arena;
+        struct fp_buf out;
+        size_t len = strlen(pieces[i]);
+        text[0] = text[LEN - 1] = '"';
+        for (size_t at = 1; at < LEN - 1; at++)
+            text[at] = pieces[i][(at - 1) % len];
+        fp_arena_init(&arena, 64 << 20);
+        fp_buf_init(&out, 64 << 20);
+        clock_t begin = clock();
+        assert_true(fp_scrub_json(&rules, (struct fp_str){text, LEN}, &arena, &out));
+        double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+        if (seconds > 2)
+            fail_msg("%s: %.1f s a MiB", pieces[i], seconds);
+        fp_arena_release(&arena);
+        fp_buf_release(&out);
+    }
+    free(text);
 }
 
 /* Whatever is cut off, nothing is read beyond the end. */
@@ -135,6 +287,9 @@ int main(void)
         cmocka_unit_test(each_row_becomes_what_it_says),
         cmocka_unit_test(queries_stay_where_they_are_allowed),
         cmocka_unit_test(raw_content_loses_cookies_and_nothing_else),
+        cmocka_unit_test(raw_content_loses_the_same_cookies_however_they_are_laid_out),
+        cmocka_unit_test(each_secret_is_known_by_its_name),
+        cmocka_unit_test(takes_linear_time),
         cmocka_unit_test(any_part_of_a_text_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,416 @@
+/*
+ * Scrub, text: one pass from one telling character to the next; what stands around it is looked at
+ * no further than the last thing that was removed.
+ */
+#include "collector/profile/scrub_text.h"
+
+#include <endian.h>
+#include <strings.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct pass {
+    const struct fp_scrub_rules *rules;
+    struct fp_str text;
+    struct fp_str before; /* to be written before anything else */
+    struct fp_buf *out;
+    size_t done; /* what is before it is written or removed */
+    size_t at;
+    size_t no_query_before; /* nothing up to there is a query */
+};
+
+/* Names. */
+
+/* known: in lower case and as long. Most names differ in their first letter. */
+static bool is_name(struct fp_str name, const char *known)
+{
+    return (name.ptr[0] | 0x20) == known[0] && strncasecmp(name.ptr, known, name.len) == 0;
+}
+
+#define LETTER(c) (UINT32_C(1) << ((unsigned char)(c) & 31))
+
+bool fp_scrub_is_secret(struct fp_str name, bool are_scrubbed)
+{
+    static const struct {
+        const char *always;
+        uint32_t letters;        /* that one of these begins with; most names do not */
+        const char *scrubbed[9]; /* NULL ends */
+    } by_len[] = {
+        [3] = {NULL, LETTER('j') | LETTER('p') | LETTER('s'), {"jwt", "pwd", "sid"}},
+        [4] = {NULL, LETTER('a') | LETTER('c') | LETTER('u'), {"auth", "csrf", "user"}},
+        [5] = {NULL, LETTER('t') | LETTER('e') | LETTER('l'), {"token", "email", "login"}},
+        [6] = {"cookie",
+               LETTER('c') | LETTER('s') | LETTER('p') | LETTER('a') | LETTER('e') | LETTER('u'),
+               {"secret", "passwd", "apikey", "e-mail", "userid"}},
+        [7] = {"cookie2",
+               LETTER('c') | LETTER('a') | LETTER('u'),
+               {"cookies", "api-key", "api_key", "user_id"}},
+        [8] = {NULL,
+               LETTER('p') | LETTER('u') | LETTER('i'),
+               {"postdata", "password", "username", "id_token"}},
+        [9] = {NULL,
+               LETTER('x') | LETTER('s') | LETTER('a') | LETTER('c') | LETTER('p') | LETTER('u'),
+               {"x-api-key", "sessionid", "authtoken", "csrftoken", "phpsessid", "user-name",
+                "user_name"}},
+        [10] = {"set-cookie",
+                LETTER('s') | LETTER('j') | LETTER('a') | LETTER('c') | LETTER('x'),
+                {"jsessionid", "auth-token", "auth_token", "session-id", "session_id", "csrf-token",
+                 "csrf_token", "xsrf-token"}},
+        [11] = {"set-cookie2",
+                LETTER('s') | LETTER('a') | LETTER('h'),
+                {"accesstoken", "headerstext"}},
+        [12] = {NULL,
+                LETTER('x') | LETTER('a'),
+                {"x-auth-token", "x-csrf-token", "x-xsrf-token", "access-token", "access_token"}},
+        [13] = {"authorization", LETTER('a') | LETTER('r'), {"refresh_token"}},
+        [15] = {NULL, LETTER('r'), {"requestformdata"}},
+        [18] = {NULL, LETTER('r'), {"requestheaderstext"}},
+        [19] = {"proxy-authorization", LETTER('p'), {NULL}},
+    };
+    if (name.len == 0 || name.len >= COUNT(by_len) ||
+        (by_len[name.len].letters & LETTER(name.ptr[0])) == 0)
+        return false;
+    const char *always = by_len[name.len].always;
+    if (always != NULL && is_name(name, always))
+        return true;
+    const char *const *known = by_len[name.len].scrubbed;
+    while (are_scrubbed && *known != NULL && !is_name(name, *known))
+        known++;
+    return are_scrubbed && *known != NULL;
+}
+
+/* Characters. */
+
+static bool is_alpha(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_alnum(char c)
+{
+    return is_alpha(c) || (c >= '0' && c <= '9');
+}
+
+static bool is_name_char(char c)
+{
+    return is_alnum(c) || c == '_' || c == '-';
+}
+
+static bool is_token_char(char c)
+{
+    return is_name_char(c) || c == '.' || c == '+' || c == '/' || c == '=' || c == '~';
+}
+
+/* What an address has before its @; %40 stands for one in a URL. */
+static bool is_local_char(char c)
+{
+    return is_name_char(c) || c == '.' || c == '+' || c == '%' || (unsigned char)c >= 0x80;
+}
+
+static bool is_domain_char(char c)
+{
+    return is_alnum(c) || c == '-' || c == '.' || (unsigned char)c >= 0x80;
+}
+
+static bool begins(const struct pass *pass, size_t at, const char *word)
+{
+    size_t len = strlen(word);
+    return at + len <= pass->text.len && strncasecmp(pass->text.ptr + at, word, len) == 0;
+}
+
+/* Behind the characters of a class, from `at` on. */
+static size_t skip(const struct pass *pass, size_t at, bool (*is_one)(char))
+{
+    while (at < pass->text.len && is_one(pass->text.ptr[at]))
+        at++;
+    return at;
+}
+
+/* Where the characters of a class that stand before `at` begin, as long as an address or a name may
+ * be. Those of an escape are none. */
+static size_t skip_back(const struct pass *pass, size_t at, bool (*is_one)(char))
+{
+    enum { LEN_MAX = 256 };
+    size_t from = at;
+    while (from > pass->done && at - from < LEN_MAX && is_one(pass->text.ptr[from - 1]))
+        from--;
+    size_t slashes = 0;
+    while (from - slashes > pass->done && pass->text.ptr[from - slashes - 1] == '\\')
+        slashes++;
+    if (slashes % 2 == 1 && from < at) {
+        size_t escape_len = pass->text.ptr[from] == 'u' ? 5 : 1;
+        from = at - from > escape_len ? from + escape_len : at;
+    }
+    return from;
+}
+
+/* Writing. */
+
+static void add(struct pass *pass, size_t to)
+{
+    fp_buf_add(pass->out, pass->text.ptr + pass->done, to - pass->done);
+    pass->done = to;
+}
+
+/* Writes what stands before `from`, and the word for what stands from there to `to`. */
+static void replace(struct pass *pass, size_t from, size_t to, const char *word)
+{
+    if (pass->done == 0)
+        fp_buf_add(pass->out, pass->before.ptr, pass->before.len);
+    add(pass, from);
+    fp_buf_add(pass->out, word, strlen(word));
+    pass->done = pass->at = to;
+}
+
+/* What is removed. */
+
+/* `icon@2x.png` and `library@1.2.js` are no addresses, though they look like some. */
+static bool is_file(struct fp_str domain)
+{
+    static const char *const endings[] = {"png", "jpg",  "jpeg", "gif", "svg",  "webp", "ico",
+                                          "js",  "mjs",  "ts",   "css", "json", "map",  "html",
+                                          "htm", "woff", "ttf",  "mp3", "mp4",  "wasm"};
+    size_t dot = domain.len;
+    while (dot > 0 && domain.ptr[dot - 1] != '.')
+        dot--;
+    if (domain.ptr[0] < '0' || domain.ptr[0] > '9')
+        return false;
+    for (size_t i = 0; i < COUNT(endings); i++)
+        if (strlen(endings[i]) == domain.len - dot &&
+            strncasecmp(endings[i], domain.ptr + dot, domain.len - dot) == 0)
+            return true;
+    return false;
+}
+
+static bool is_domain(struct fp_str domain)
+{
+    size_t last = domain.len;
+    while (last > 0 && domain.ptr[last - 1] != '.')
+        last--;
+    if (last < 2 || domain.len - last < 2)
+        return false;
+    return !(domain.ptr[last] >= '0' && domain.ptr[last] <= '9') && !is_file(domain);
+}
+
+/* Where the user begins in `//user:password@host`, when that is what `from` is the password of. */
+static size_t user_begin(const struct pass *pass, size_t from)
+{
+    if (from == pass->done || pass->text.ptr[from - 1] != ':')
+        return from;
+    size_t user = skip_back(pass, from - 1, is_local_char);
+    bool is_user = user >= pass->done + 2 && memcmp(pass->text.ptr + user - 2, "//", 2) == 0;
+    return is_user ? user : from;
+}
+
+/* at_len: of what stands for the @ at `at`. */
+static bool remove_address(struct pass *pass, size_t at_len)
+{
+    size_t from = skip_back(pass, pass->at, is_local_char);
+    size_t begin = pass->at + at_len;
+    size_t end = skip(pass, begin, is_domain_char);
+    while (end > begin && (pass->text.ptr[end - 1] == '.' || pass->text.ptr[end - 1] == '-'))
+        end--;
+    if (from == pass->at || !is_domain((struct fp_str){pass->text.ptr + begin, end - begin}))
+        return false;
+    replace(pass, user_begin(pass, from), end, FP_SCRUB_REMOVED);
+    return true;
+}
+
+/* Whether a secret's name stands before `at`, quoted or not. */
+static bool is_behind_secret(const struct pass *pass, size_t at)
+{
+    while (at > pass->done && memchr(" '\"\\", pass->text.ptr[at - 1], 4) != NULL)
+        at--;
+    size_t from = skip_back(pass, at, is_name_char);
+    return fp_scrub_is_secret((struct fp_str){pass->text.ptr + from, at - from}, true);
+}
+
+static bool is_value_char(char c)
+{
+    return (unsigned char)c > ' ' && c != '&' && c != ';' && c != ',' && c != '\\' && c != '<' &&
+           c != '>';
+}
+
+static bool remove_value(struct pass *pass)
+{
+    if (!is_behind_secret(pass, pass->at))
+        return false;
+    size_t end = skip(pass, pass->at + 1, is_value_char);
+    if (end == pass->at + 1 && begins(pass, end, "\\\"")) /* in quotes */
+        end = skip(pass, end + 2, is_value_char);
+    if (end == pass->at + 1)
+        return false;
+    replace(pass, pass->at + 1, end, FP_SCRUB_REMOVED);
+    return true;
+}
+
+/* Where the line ends that `at` is in. */
+static size_t line_end(const struct pass *pass, size_t at)
+{
+    while (at < pass->text.len && !begins(pass, at, "\\n") && !begins(pass, at, "\\r"))
+        at += pass->text.ptr[at] == '\\' && at + 1 < pass->text.len ? 2 : 1;
+    return at;
+}
+
+/* A colon with a word right behind it is one of a selector, such as `#password:focus`. */
+static bool remove_line(struct pass *pass)
+{
+    size_t begin = pass->at + 1;
+    if (begin == pass->text.len || memchr(" '\"\\", pass->text.ptr[begin], 4) == NULL)
+        return false;
+    if (!is_behind_secret(pass, pass->at))
+        return false;
+    size_t end = line_end(pass, begin);
+    replace(pass, pass->at + 1, end, FP_SCRUB_REMOVED);
+    return true;
+}
+
+static bool is_query_char(char c)
+{
+    return (unsigned char)c > ' ' && c != '<' && c != '>' && c != '\\';
+}
+
+/* A question mark in a sentence has no value behind it. */
+static bool remove_query(struct pass *pass)
+{
+    if (pass->rules->keep_query || pass->at < pass->no_query_before)
+        return false;
+    size_t end = skip(pass, pass->at + 1, is_query_char);
+    if (memchr(pass->text.ptr + pass->at, '=', end - pass->at) == NULL) {
+        pass->no_query_before = end;
+        return false;
+    }
+    replace(pass, pass->at, end, "");
+    return true;
+}
+
+static bool remove_token(struct pass *pass, size_t begin, size_t from, size_t len_min)
+{
+    size_t end = skip(pass, from, is_token_char);
+    if (begin > pass->done && is_token_char(pass->text.ptr[begin - 1]))
+        return false;
+    if (end - from < len_min)
+        return false;
+    replace(pass, from, end, FP_SCRUB_REMOVED);
+    return true;
+}
+
+static bool remove_bearer(struct pass *pass)
+{
+    static const char word[] = "Bearer ";
+    return begins(pass, pass->at, word) && remove_token(pass, pass->at, pass->at + strlen(word), 1);
+}
+
+/* It begins as base64 of {" does; at its third letter. */
+static bool remove_web_token(struct pass *pass)
+{
+    enum { LEN_MIN = 20 };
+    if (pass->at < pass->done + 2 || memcmp(pass->text.ptr + pass->at - 2, "eyJ", 3) != 0)
+        return false;
+    return remove_token(pass, pass->at - 2, pass->at - 2, LEN_MIN);
+}
+
+/* An escaped U+0000; what else is escaped is nothing to look at. */
+static bool replace_null(struct pass *pass)
+{
+    const struct fp_str null = FP_STR("\\u0000");
+    if (pass->text.len - pass->at < null.len ||
+        memcmp(pass->text.ptr + pass->at, null.ptr, null.len) != 0) {
+        pass->at++;
+        return false;
+    }
+    replace(pass, pass->at, pass->at + null.len, "\\ufffd");
+    return true;
+}
+
+/* Whether something was removed at this character, and the pass is behind it. */
+static bool look(struct pass *pass)
+{
+    switch (pass->text.ptr[pass->at]) {
+    case '\\':
+        return replace_null(pass);
+    case '@':
+        return remove_address(pass, 1);
+    case '%':
+        return begins(pass, pass->at, "%40") && remove_address(pass, 3);
+    case '=':
+        return remove_value(pass);
+    case ':':
+        return remove_line(pass);
+    case '?':
+        return remove_query(pass);
+    case 'B':
+        return remove_bearer(pass);
+    case 'J':
+        return remove_web_token(pass);
+    default:
+        return false;
+    }
+}
+
+/* Sixteen bytes at once; what the compiler makes of them is up to it. */
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+/* How many of the sixteen bytes stand before the first that may be telling; 16: none is. */
+static size_t count_plain(const char *text)
+{
+    bytes16 bytes;
+    uint64_t halves[2];
+    memcpy(&bytes, text, sizeof(bytes));
+    const bytes16 found = (bytes16)((bytes == '@') | (bytes == '%') | (bytes == '?') |
+                                    (bytes == '=') | (bytes == 'B') | (bytes == 'J'));
+    memcpy(halves, &found, sizeof(halves));
+    if (halves[0] != 0)
+        return (size_t)__builtin_ctzll(le64toh(halves[0])) / 8;
+    return halves[1] != 0 ? 8 + (size_t)__builtin_ctzll(le64toh(halves[1])) / 8 : sizeof(bytes);
+}
+
+static bool is_telling(struct fp_str text, size_t at)
+{
+    switch (text.ptr[at]) {
+    case '@':
+    case '%':
+    case '?':
+    case '=':
+        return true;
+    case 'B':
+        return at + 1 < text.len && text.ptr[at + 1] == 'e';
+    case 'J':
+        return at > 0 && text.ptr[at - 1] == 'y';
+    default:
+        return false;
+    }
+}
+
+size_t fp_scrub_find_telling(struct fp_str text, size_t at)
+{
+    while (at + sizeof(bytes16) <= text.len) {
+        size_t plain = count_plain(text.ptr + at);
+        at += plain;
+        if (plain == sizeof(bytes16))
+            continue;
+        if (is_telling(text, at))
+            return at;
+        at++;
+    }
+    while (at < text.len && !is_telling(text, at))
+        at++;
+    return at;
+}
+
+bool fp_scrub_text(const struct fp_scrub_rules *rules, struct fp_str text, struct fp_str before,
+                   struct fp_buf *out)
+{
+    struct pass pass = {.rules = rules, .text = text, .before = before, .out = out};
+    static const bool is_looked_at[256] = {
+        ['\\'] = true, ['@'] = true, ['%'] = true, ['='] = true,
+        [':'] = true,  ['?'] = true, ['B'] = true, ['J'] = true,
+    };
+    while (pass.at < text.len)
+        if (!is_looked_at[(unsigned char)text.ptr[pass.at]] || !look(&pass))
+            pass.at++;
+    if (pass.done == 0)
+        return false;
+    add(&pass, text.len);
+    return true;
+}

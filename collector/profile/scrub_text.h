@@ -1,0 +1,34 @@
+/*
+ * Scrub, text: what of free text may be kept, such as a log message or a selector. Pure functions;
+ * any thread.
+ */
+#ifndef FP_PROFILE_SCRUB_TEXT_H
+#define FP_PROFILE_SCRUB_TEXT_H
+
+#include "collector/base/buf.h"
+#include "collector/profile/scrub.h"
+
+#define FP_SCRUB_REMOVED "(removed)"
+
+/* Whether a name, of a header or a member, is one whose value is nobody's business; some never are,
+ * the others when texts are scrubbed. */
+bool fp_scrub_is_secret(struct fp_str name, bool are_scrubbed);
+
+/*
+ * Where the first character from `at` on stands that fp_scrub_text may find something around, or
+ * the end. Not counted: U+0000, and colons with a space, a quote or a backslash behind them.
+ */
+size_t fp_scrub_find_telling(struct fp_str text, size_t at);
+
+/*
+ * When there is something in the text that may not be kept, appends `before` and what may be kept
+ * of the text to out; else appends nothing and is false. "(removed)" stands for e-mail addresses,
+ * bearer and JSON web tokens, and the values in `name=value` and `name: value` (to the end of the
+ * line) whose name is a secret's; query strings are left out unless rules keep them. Whole URLs are
+ * not looked for. text stands between the quotes of a JSON string as yyjson writes it, and so does
+ * the result; an escaped U+0000 becomes U+FFFD. Linear time.
+ */
+bool fp_scrub_text(const struct fp_scrub_rules *rules, struct fp_str text, struct fp_str before,
+                   struct fp_buf *out);
+
+#endif
