@@ -86,11 +86,12 @@ async function give(id) {
   return stdout;
 }
 
-/** All that is known of a session, but its names. @param {string} id */
+/** All that is known of a session, but its names, and that a URL had a query, which is scrubbed. @param {string} id */
 async function described(id) {
   const rows = await postgres.sql(`select to_jsonb(s) - '{site,session_id,upload_id,received,content_bytes,stored_bytes}'::text[] as session,
     (select jsonb_agg(to_jsonb(t) - '{session_id,site}'::text[] order by timeline_id) from fleetprof.timelines t where t.session_id = ${id}) as timelines,
-    (select jsonb_agg(to_jsonb(e) - '{segment_id,bucket,session_id}'::text[] order by event) from fleetprof_data.event e where e.session_id = ${id}) as events
+    (select jsonb_agg(to_jsonb(e) - '{segment_id,bucket,session_id}'::text[] #- '{detail,hasQuery}' order by event)
+      from fleetprof_data.event e where e.session_id = ${id}) as events
     from fleetprof.sessions s where s.session_id = ${id}`);
   return rows[0];
 }
@@ -157,7 +158,7 @@ const url = `https://anna:${secret}@shop.example/cart?mail=${secret}#${secret}`;
 const leaky = /** @type {Record<string, string>} */ ({
   'trace.json': JSON.stringify({ page: { url }, token: secret, trace: { resources: [url, `data:text/javascript,${secret}`],
     frames: [{ name: 'f', resourceId: 0 }, { name: 'g', resourceId: 1 }], stacks: [{ frameId: 0 }, { frameId: 1, parentId: 0 }],
-    samples: [{ timestamp: 0, stackId: 1 }] }, marks: [{ name: 'm', entryType: 'mark', startTime: 1, duration: 0 }] }),
+    samples: [{ timestamp: 0, stackId: 1 }] }, marks: [{ name: 'm', entryType: 'mark', startTime: 1, duration: 0, detail: { mail: secret } }] }),
   'dump.ndjson': [
     { type: 16, time: 0, data: { url } },
     { type: 2147483642, time: 1, data: { requestId: '1', request: { url, method: 'POST', requestFormData: secret, postData: secret,
