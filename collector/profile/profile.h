@@ -93,13 +93,14 @@ struct fp_profile_session {
 struct fp_profile {
     /* From the envelope. */
     bool has_id;
-    struct fp_uuid id;
     bool has_load;
+    bool has_page_route;
+    bool truncated;
+    struct fp_uuid id;
     struct fp_uuid load;
     uint32_t part;
     enum fp_upload_format format;
     enum fp_coverage coverage;
-    bool truncated;
     struct fp_str thread; /* "window", "worker", "" */
     struct fp_str agent_name;
     struct fp_str agent_version;
@@ -109,7 +110,6 @@ struct fp_profile {
     struct fp_str token;    /* as sent; "" when the envelope has none */
     struct fp_str page_url; /* "" when the envelope has none */
     struct fp_str page_route;
-    bool has_page_route;
     int64_t interval_us;      /* effective sample interval, 0 when not said */
     uint32_t skipped_entries; /* that are neither marks nor measures */
     size_t first_skipped;     /* index of the first, in its array */
