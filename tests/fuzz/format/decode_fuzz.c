@@ -1,6 +1,6 @@
 /*
- * Fuzzer: any bytes as an inflated body. What decodes must fold, within memory, and add up; a trace
- * that is kept whole must be the same upload when it comes again.
+ * Fuzzer: any bytes as an inflated body. What decodes must fold, within memory, and add up, and
+ * come back from the spool; a trace that is kept whole must be the same upload when it comes again.
  */
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"
@@ -21,7 +21,7 @@ static const struct fp_format_limits limits = {
     .json_depth = 64,
     .max_span_us = INT64_C(3600) * 1000000,
     .detail_keys = {detail_keys, 2},
-    .keep_content = true,
+    .keep_ppm = 1000000,
 };
 
 static const struct fp_str routes[] = {{"/product/:id", 12}};
@@ -52,6 +52,19 @@ static void check_measured(const struct fp_delta *delta)
     }
 }
 
+/* What is acknowledged must be readable when it comes out of the spool. */
+static void check_record(const struct fp_delta *delta, struct fp_arena *arena)
+{
+    struct fp_buf bytes;
+    struct fp_delta decoded;
+    fp_buf_init(&bytes, ARENA_MAX);
+    fp_delta_encode(delta, &bytes);
+    enum fp_delta_error error =
+        bytes.failed ? FP_DELTA_MEMORY : fp_delta_decode(bytes.data, bytes.len, arena, &decoded);
+    check(error == FP_DELTA_OK || error == FP_DELTA_MEMORY);
+    fp_buf_release(&bytes);
+}
+
 static void fold(const struct fp_profile *profile, struct fp_arena *arena)
 {
     const struct fp_fold_context context = {
@@ -69,6 +82,7 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
         return;
     check_sums(&delta);
     check_measured(&delta);
+    check_record(&delta, arena);
 }
 
 static void check_kept(const struct fp_profile *first, struct fp_arena *arena)
