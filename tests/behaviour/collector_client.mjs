@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 
-import { waitFor } from './stack.mjs';
+import { startCollector, waitFor } from './stack.mjs';
 
 /**
  * @typedef {{ status: number, headers: http.IncomingHttpHeaders, body: string, problem: any }} Reply
@@ -98,4 +98,36 @@ export const smallTrace = {
  */
 export function envelope(members = {}) {
   return JSON.stringify({ version: 1, sampleInterval: 10, trace: smallTrace, ...members });
+}
+
+/** The origin of the shop's pages. */
+export const origin = 'https://shop.example';
+
+/** A configuration of three sites whose database is absent: the spool takes what comes. */
+export const spoolOnly = {
+  database: 'host=/nonexistent dbname=fleetprof',
+  sites: [
+    { name: 'shop', key: 'pk_shop', origins: [origin, 'http://127.0.0.1:8080'] },
+    { name: 'file', key: 'pk_file', origins: ['null'] },
+    { name: 'server', key: 'pk_server' },
+  ],
+};
+
+/**
+ * Starts a collector of these sites with other limits.
+ * @param {Record<string, unknown>} limits
+ */
+export const startLimited = (limits) => startCollector({ config: { ...spoolOnly, limits } });
+
+/**
+ * How many uploads a collector says it has answered, by status.
+ * @param {import('./stack.mjs').Collector} from
+ */
+export async function counted(from) {
+  const metrics = await from.metrics();
+  return {
+    accepted: metrics['fleetprof_uploads_total{status="accepted"}'],
+    refused: metrics['fleetprof_uploads_total{status="refused"}'],
+    deferred: metrics['fleetprof_uploads_total{status="deferred"}'],
+  };
 }
