@@ -1,24 +1,13 @@
 /*
- * Keep: draws and packs.
+ * Keep: packs.
  */
 #include "collector/ingest_keep.h"
 
-#include "collector/base/uuid.h"
 #include "collector/profile/scrub_json.h"
 
 #include <zstd.h>
 
-enum { PPM = 1000000, LEVEL = 3 };
-
-bool fp_keep_draw(uint32_t ppm)
-{
-    struct fp_uuid random;
-    uint32_t number;
-    if (ppm == 0 || ppm >= PPM || !fp_uuid_random(&random))
-        return ppm >= PPM;
-    memcpy(&number, random.bytes, sizeof(number)); /* these bytes are all random */
-    return (uint64_t)number * PPM >> 32 < ppm;
-}
+enum { LEVEL = 3 };
 
 static bool pack(struct fp_session *session, struct fp_str content, struct fp_arena *arena)
 {

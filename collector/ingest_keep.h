@@ -1,14 +1,11 @@
 /*
- * Keep: which uploads are kept whole, and how what is kept is packed.
+ * Keep: how what is kept of an upload is packed.
  */
 #ifndef FP_INGEST_KEEP_H
 #define FP_INGEST_KEEP_H
 
 #include "collector/base/arena.h"
 #include "collector/rollup/delta.h"
-
-/* Draws whether a trace is kept; ppm: the share of them, parts per million. Any thread. */
-bool fp_keep_draw(uint32_t ppm);
 
 /*
  * Packs the content of the delta's session (none: nothing to do) with zstd. raw: the body to keep

@@ -99,7 +99,7 @@ static bool fold(struct fp_preparation *work, struct fp_str inflated, size_t rec
     struct fp_format_error error;
     uint32_t rate_ppm;
     struct fp_format_limits limits = upload->rules->format;
-    limits.keep_content = fp_keep_draw(upload->site->sample_keep_ppm);
+    limits.keep_ppm = upload->site->sample_keep_ppm;
     if (fp_format_decode(inflated, upload->format, &limits, work->arena, &profile, &error) !=
         FP_FORMAT_OK)
         return refuse_format(work, &error);

@@ -3,6 +3,8 @@
  */
 #include "collector/format/format.h"
 
+#include "collector/base/hash.h"
+#include "collector/base/uuid.h"
 #include "collector/format/content.h"
 #include "collector/format/decoder.h"
 #include "collector/format/envelope.h"
@@ -32,13 +34,27 @@ static bool may_be_dump(const struct fp_decoder *decoder, struct fp_str body, st
                         : fp_speed_tracer_sniff(decoder, body);
 }
 
+/* Whether a trace is one of the share that is kept: by its id, so that it is or is not however
+ * often it is sent, wherever it arrives; by chance when it has none. */
+static bool is_drawn(const struct fp_decoder *decoder)
+{
+    enum { PPM = 1000000 };
+    uint32_t ppm = decoder->limits->keep_ppm;
+    struct fp_uuid id = decoder->profile->id;
+    if (ppm == 0 || ppm >= PPM)
+        return ppm > 0;
+    if (!decoder->profile->has_id && !fp_uuid_random(&id))
+        return false;
+    return (fp_hash64(id.bytes, sizeof(id.bytes)) >> 32) * PPM >> 32 < ppm;
+}
+
 /* JSON that is no dump of Speed Tracer. */
 static bool decode_json(struct fp_decoder *decoder, yyjson_val *root)
 {
     bool decoded = fp_opera_scope_is_envelope(root) ? fp_opera_scope_decode(decoder, root)
                                                     : fp_envelope_decode(decoder, root);
     const struct fp_profile *profile = decoder->profile;
-    if (decoded && (profile->has_session || (profile->has_trace && decoder->limits->keep_content)))
+    if (decoded && (profile->has_session || (profile->has_trace && is_drawn(decoder))))
         fp_envelope_keep(decoder, root);
     return decoded;
 }

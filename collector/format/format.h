@@ -20,7 +20,7 @@ struct fp_format_limits {
     uint32_t json_depth;
     int64_t max_span_us;            /* last sample - first sample */
     struct fp_str_list detail_keys; /* members of a mark's or measure's detail that are kept */
-    bool keep_content;              /* traces are kept whole; formats with events always are */
+    uint32_t keep_ppm; /* share of traces that are kept whole; formats with events always are */
 };
 
 /* What is wrong with an upload, as the contract's statuses sort it. */

@@ -4,12 +4,14 @@
  */
 #include "test.h"
 
+#include <stdio.h>
+
 static struct fp_str detail_keys[] = {{"status", 6}, {"k\"ey", 4}};
 
 static void try_kept(struct decoded *decoded, struct fp_str body)
 {
     struct fp_format_limits limits = small_limits;
-    limits.keep_content = true;
+    limits.keep_ppm = 1000000;
     limits.detail_keys = (struct fp_str_list){detail_keys, 2};
     decoded->error = (struct fp_format_error){.offset = -1};
     decoded->verdict = fp_format_decode(body, FP_STR(""), &limits, &decoded->arena,
@@ -131,6 +133,46 @@ static void what_is_kept_is_the_same_upload_when_it_comes_again(void **state)
     }
 }
 
+/* Whether the trace with that id is kept; number 0: it has none. */
+static bool is_drawn(uint32_t ppm, unsigned number)
+{
+    char text[256];
+    struct decoded decoded;
+    struct fp_format_limits limits = small_limits;
+    limits.keep_ppm = ppm;
+    snprintf(text, sizeof(text), "{'id':'123e4567-e89b-42d3-a456-%012x','trace':" EMPTY_TRACE "}",
+             number);
+    fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+    const char *body = number > 0 ? text : "{'trace':" EMPTY_TRACE "}";
+    assert_int_equal(fp_format_decode(json_of(&decoded.arena, body), FP_STR(""), &limits,
+                                      &decoded.arena, &decoded.profile, &decoded.error),
+                     FP_FORMAT_OK);
+    bool drawn = decoded.profile.has_session;
+    release(&decoded);
+    return drawn;
+}
+
+static void a_share_is_kept_and_always_the_same_one(void **state)
+{
+    (void)state;
+    enum { COUNT = 4000 };
+    unsigned kept = 0;
+    unsigned kept_by_chance = 0;
+    for (unsigned number = 1; number <= COUNT; number++) {
+        bool drawn = is_drawn(100000, number);
+        kept += drawn;
+        kept_by_chance += is_drawn(100000, 0);
+        assert_int_equal(is_drawn(100000, number), drawn);
+        if (drawn)
+            assert_true(is_drawn(100001, number)); /* and more when the share grows */
+        assert_false(is_drawn(0, number));
+        assert_true(is_drawn(1000000, number));
+    }
+    /* Six standard deviations of 19. */
+    assert_in_range(kept, COUNT / 10 - 114, COUNT / 10 + 114);
+    assert_in_range(kept_by_chance, COUNT / 10 - 114, COUNT / 10 + 114);
+}
+
 static void memory_that_ends_anywhere_is_told(void **state)
 {
     (void)state;
@@ -158,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_taken_is_kept_and_nothing_else),
         cmocka_unit_test(what_is_kept_is_the_same_upload_when_it_comes_again),
+        cmocka_unit_test(a_share_is_kept_and_always_the_same_one),
         cmocka_unit_test(memory_that_ends_anywhere_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
