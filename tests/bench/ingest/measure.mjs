@@ -92,6 +92,7 @@ export async function measureFleetprof(postgres, collector, load) {
     writer_us: (after.writer - threads.writer) / uploads,
     perSync: uploads / (metrics.fleetprof_spool_commits_total - before.fleetprof_spool_commits_total),
     perFlush: uploads / (metrics.fleetprof_flushes_total - before.fleetprof_flushes_total),
+    rows: (metrics.fleetprof_flush_rows_total - before.fleetprof_flush_rows_total) / uploads,
   };
 }
 

@@ -37,17 +37,22 @@ export function printSize({ size, count, jsonBytes, gzipBytes, idleMiB, fleetpro
   console.log(`  µs an upload: ${stage([['HTTP', Math.max(0, fleetprof.http_us - inside)], ...Object.entries(steps), ['spool', fleetprof.spool_us],
     ['merge', merge], ['flush', Math.max(0, fleetprof.writer_us - merge)], ['database', fleetprof.databaseCpu_us]])}`);
   console.log(`  inflate + parse alone ${limit_us.toFixed(0)} µs; before the database ${before(fleetprof).toFixed(0)} µs`);
-  console.log(`  ${fleetprof.perSync.toFixed(1)} uploads a sync, ${fleetprof.perFlush.toFixed(0)} a flush; acknowledged ${fleetprof.ackedPerSecond.toFixed(0)} /s, `
+  const jsonb = peers[1];
+  const times = (/** @type {number} */ theirs, /** @type {number} */ ours) => `${(theirs / ours).toFixed(2)}×`;
+  console.log(`  processor time of COPY jsonb over ours: database ${times(jsonb.databaseCpu_us, fleetprof.databaseCpu_us)}, in all `
+    + `${times(jsonb.cpu_us + jsonb.databaseCpu_us, fleetprof.cpu_us + fleetprof.databaseCpu_us)}`);
+  console.log(`  ${fleetprof.perSync.toFixed(1)} uploads a sync, ${fleetprof.perFlush.toFixed(0)} a flush, ${fleetprof.rows.toFixed(0)} rows an upload; acknowledged ${fleetprof.ackedPerSecond.toFixed(0)} /s, `
     + `the last in SQL ${(fleetprof.lag_ms / 1000).toFixed(2)} s after its reply; idle ${idleMiB.toFixed(1)} MiB, record ${kB(stages.record_bytes)} kB`);
 }
 
-/** @param {{ byWindow: any[], byCount: any[] }} curves */
-export function printCurve({ byWindow, byCount }) {
-  const cost = (/** @type {Figures} */ { perFlush, writer_us, databaseCpu_us, walBytes }) =>
-    `${perFlush.toFixed(0).padStart(6)} a flush   writer ${writer_us.toFixed(0)} µs, database ${databaseCpu_us.toFixed(0)} µs, WAL ${kB(walBytes)} kB an upload`;
-  console.log('\nCost by flush.min_window, 500 uploads a second, medium');
+/** @param {{ size: string, rate: number, byWindow: any[], byCount: any[] }} curves */
+export function printCurve({ size, rate, byWindow, byCount }) {
+  const cost = (/** @type {Figures} */ { perFlush, rows, writer_us, databaseCpu_us, walBytes }) =>
+    `${perFlush.toFixed(0).padStart(6)} a flush   an upload: ${rows.toFixed(0)} rows, writer ${writer_us.toFixed(0)} µs, `
+    + `database ${databaseCpu_us.toFixed(0)} µs, WAL ${kB(walBytes)} kB`;
+  console.log(`\nCost by flush.min_window, ${rate} uploads a second, ${size}`);
   for (const { seconds, ...figures } of byWindow) console.log(`  ${`${seconds} s`.padStart(9)} ${cost(figures)}`);
-  console.log('\nCost by number of uploads, full load, medium');
+  console.log(`\nCost by number of uploads, full load, ${size}`);
   for (const { uploads, ...figures } of byCount) console.log(`  ${String(uploads).padStart(9)} ${cost(figures)}, ${figures.perSecond.toFixed(0)} /s, peak ${figures.peakMiB.toFixed(0)} MiB`);
 }
 
