@@ -14,9 +14,29 @@ enum { BLOCK_MIN = 4096, BLOCK_MAX = 1024 * 1024, ALIGNMENT = alignof(max_align_
 struct fp_arena_block {
     struct fp_arena_block *older;
     size_t cap;  /* bytes of data */
-    size_t used; /* of them handed out; a multiple of ALIGNMENT */
+    size_t used; /* of them handed out; a multiple of ALIGNMENT, or cap */
     alignas(max_align_t) uint8_t data[];
 };
+
+/* With AddressSanitizer, what is not handed out may not be touched, and neighbours are a gap apart.
+ */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define HAS_ADDRESS_SANITIZER
+#endif
+#ifdef HAS_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+enum { GAP = ALIGNMENT };
+#define FORBID(bytes, len) ASAN_POISON_MEMORY_REGION(bytes, len)
+#define ALLOW(bytes, len) ASAN_UNPOISON_MEMORY_REGION(bytes, len)
+#else
+enum { GAP = 0 };
+#define FORBID(bytes, len) ((void)(bytes), (void)(len))
+#define ALLOW(bytes, len) ((void)(bytes), (void)(len))
+#endif
 
 void fp_arena_init(struct fp_arena *arena, size_t max_bytes)
 {
@@ -51,6 +71,7 @@ static bool add_block(struct fp_arena *arena, size_t len)
     block->older = arena->block;
     block->cap = cap;
     block->used = 0;
+    FORBID(block->data, cap);
     arena->block = block;
     arena->used_bytes += sizeof(*block) + cap;
     return true;
@@ -69,7 +90,9 @@ void *fp_arena_alloc(struct fp_arena *arena, size_t len)
         block = arena->block;
     }
     void *bytes = block->data + block->used;
-    block->used += rounded;
+    ALLOW(bytes, len);
+    size_t left = block->cap - block->used - rounded;
+    block->used += rounded + (left < (size_t)GAP ? left : (size_t)GAP);
     return bytes;
 }
 
@@ -117,6 +140,7 @@ void fp_arena_clear(struct fp_arena *arena)
     if (kept != NULL) {
         kept->older = NULL;
         kept->used = 0;
+        FORBID(kept->data, kept->cap);
         arena->used_bytes = sizeof(*kept) + kept->cap;
     }
 }
