@@ -209,8 +209,12 @@ static void route(struct request *request, const char *path, const char *method)
     if (request->has_problem || request->is_preflight)
         return;
     check_length(request);
-    if (request->has_problem || request->is_turn)
+    if (request->has_problem)
         return;
+    if (request->is_turn) {
+        spend_announced(request);
+        return;
+    }
     request->may_keep = may_be_kept(request);
     fp_body_buf_init(&request->body, request->http->ingest, request->rules, request->site);
     check_type(request);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { envelope, send } from './collector_client.mjs';
-import { startStack, waitFor } from './stack.mjs';
+import { startCollector, startStack, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Stack} */
 let stack;
@@ -82,6 +82,73 @@ test('a part says which one it is, and is one upload', async () => {
   assert.equal((await send(`${url}?window=x`, { body: '' })).status, 400);
   assert.equal((await send(`${url}/${session}?part=0`, { body: '{"type":"x"}' })).status, 422, 'a bad part is refused');
   assert.equal((await send(`${url}/${session}?part=0`, { body: envelope() })).status, 204, 'and the next try is taken');
+});
+
+test('parts that come at once are each counted once, whichever is answered first', async () => {
+  const session = await start('?window=7');
+  const replies = await Promise.all(Array.from({ length: 24 }, (_, i) =>
+    send(`${url}/${session}?part=${i % 6}`, { body: dump((i % 6) * 100) })));
+  assert.deepEqual([...new Set(replies.map(({ status }) => status))], [204]);
+  const parts = () => stack.sql(`select part, events from fleetprof.sessions where load_id = '${session}' order by part`);
+  await waitFor(async () => (await parts()).length === 6, { what: 'all parts in SQL' });
+  assert.equal((await send(`${url}/${session}?part=0`, { body: dump(900) })).status, 204, 'another body under a number that was taken');
+  assert.equal((await send(`${url}/${session}?part=9`, { body: dump(0) })).status, 204, 'numbers may be left out');
+  await waitFor(async () => (await parts()).length === 7, { what: 'the last part in SQL' });
+  assert.deepEqual(await parts(), [0, 1, 2, 3, 4, 5, 9].map((part) => ({ part, events: 2 })));
+  const [first] = await stack.sql(`select min(start_ms) as start from fleetprof.sessions, fleetprof.get_events(session_id, 1)
+    where load_id = '${session}' and part = 0`);
+  assert.equal(first.start, 0, 'counts for nothing');
+});
+
+test('a part that runs is forgotten like any session, and those that come after stay', async () => {
+  const session = await start('?window=8');
+  const ids = () => stack.sql(`select session_id::text as id, part from fleetprof.sessions where load_id = '${session}' order by part`);
+  await send(`${url}/${session}?part=0`, { body: dump(0) });
+  const [{ id }] = await waitFor(async () => (await ids()).length === 1 && ids(), { what: 'the part in SQL' });
+  await stack.sql(`select fleetprof.release_session(${id})`, 'fleetprof_writer');
+  await send(`${url}/${session}?part=1`, { body: dump(0) });
+  await waitFor(async () => (await ids()).some(({ part }) => part === 1), { what: 'the next part in SQL' });
+  assert.deepEqual((await ids()).map(({ part }) => part), [1]);
+});
+
+test('an Opera session comes in lists of events, each part with its own', async () => {
+  const session = await start('?window=9');
+  const list = (/** @type {number} */ part) => `["profiler",3,0,2,[7,${part + 1}]]\n["profiler",3,0,2,[null,[[7,${part + 1},0,1,null,1]]]]\n`;
+  for (const part of [1, 0]) assert.equal((await send(`${url}/${session}?part=${part}`, { body: list(part) })).status, 204);
+  const rows = () => stack.sql(`select part, timeline_id, time_ms, source_id from fleetprof.sessions
+    join fleetprof.timelines using (session_id), fleetprof.get_events(session_id, timeline_id) where load_id = '${session}' order by part`);
+  await waitFor(async () => (await rows()).length === 2, { what: 'both parts in SQL' });
+  assert.deepEqual(await rows(), [0, 1].map((part) => ({ part, timeline_id: part + 1, time_ms: part + 1, source_id: 7 })));
+});
+
+test('starts and stops are paid for, and refused to who asks not to be watched', async () => {
+  const collector = await startCollector({ config: { database: stack.postgres.conninfo('fleetprof_writer'), privacy: { honour_gpc: true },
+    sites: [{ name: 'poor', key: 'pk_poor', budgets: { requests_per_second: 1, burst: '3s' } }, { name: 'rich', key: 'pk_rich' }] } });
+  const at = (/** @type {string} */ site) => `${collector.url}/v1/ingest/pk_${site}/sessions`;
+  assert.equal((await send(at('rich'), { body: '', headers: { 'sec-gpc': '1' } })).status, 403);
+  const statuses = [];
+  for (let window = 0; window < 8; window++) statuses.push((await send(`${at('poor')}?window=${window}`, { body: '' })).status);
+  assert.deepEqual(statuses.slice(0, 3), [201, 201, 201]);
+  assert.ok(statuses.slice(3).includes(429), statuses.join());
+  assert.equal((await send(at('rich'), { body: '' })).status, 201, 'others have their own');
+  await collector.stop();
+});
+
+test('a restart forgets what runs, not what was answered', async () => {
+  const config = { database: stack.postgres.conninfo('fleetprof_writer'), sites: [{ name: 'demo', key: 'pk_demo' }] };
+  const before = await startCollector({ config });
+  const at = (/** @type {{ url: string }} */ collector) => `${collector.url}/v1/ingest/pk_demo/sessions`;
+  const { session } = JSON.parse((await send(at(before), { body: '' })).body);
+  assert.equal((await send(`${at(before)}/${session}?part=0`, { body: dump(0) })).status, 204);
+  await before.stop();
+  const after = await startCollector({ config: before.config });
+  const part = await send(`${at(after)}/${session}?part=1`, { body: dump(0) });
+  assert.equal(part.status, 400);
+  assert.match(part.problem.detail, /the collector was restarted; start another one/);
+  assert.equal((await send(at(after), { body: '' })).status, 201, 'the window is free');
+  const parts = () => stack.sql(`select part from fleetprof.sessions where load_id = '${session}'`);
+  await waitFor(async () => (await parts()).length === 1, { what: 'the part in SQL' });
+  await after.stop();
 });
 
 test('paths, methods and sites are as everywhere', async () => {
