@@ -29,11 +29,11 @@ struct fp_arena_block {
 #endif
 #ifdef HAS_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
-enum { GAP = ALIGNMENT };
+#define GAP(left) ((left) < ALIGNMENT ? (left) : ALIGNMENT)
 #define FORBID(bytes, len) ASAN_POISON_MEMORY_REGION(bytes, len)
 #define ALLOW(bytes, len) ASAN_UNPOISON_MEMORY_REGION(bytes, len)
 #else
-enum { GAP = 0 };
+#define GAP(left) ((void)(left), (size_t)0)
 #define FORBID(bytes, len) ((void)(bytes), (void)(len))
 #define ALLOW(bytes, len) ((void)(bytes), (void)(len))
 #endif
@@ -92,7 +92,7 @@ void *fp_arena_alloc(struct fp_arena *arena, size_t len)
     void *bytes = block->data + block->used;
     ALLOW(bytes, len);
     size_t left = block->cap - block->used - rounded;
-    block->used += rounded + (left < (size_t)GAP ? left : (size_t)GAP);
+    block->used += rounded + GAP(left);
     return bytes;
 }
 
