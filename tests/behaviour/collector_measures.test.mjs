@@ -65,6 +65,7 @@ function assertRows(rows, what, expected) {
   assert.deepEqual(actual.sort(), wanted.sort(), what);
   for (const row of rows) {
     assert.ok(Math.abs(row.self_share - us(row.self_ms) / expected.profiled_us) < 1e-9, `${what}: share of ${row.function}`);
+    assert.equal(row.uploads, 1, `${what}: uploads with ${row.function}`);
   }
   const self = rows.reduce((sum, row) => sum + us(row.self_ms), 0);
   assert.equal(self + expected.unattributed_us, expected.profiled_us, `${what}: self + unattributed = profiled`);

@@ -181,7 +181,7 @@ test('a clock that goes back is reported, and its marks are taken', async () => 
   assert.equal((await stack.collector.metrics()).fleetprof_entries_unordered_total - before, 1);
   const file = path.join(temporaryDir('back'), 'back.json');
   fs.writeFileSync(file, JSON.stringify(envelope));
-  assert.match((await run([path.join(binDir, 'fleetprof'), 'validate', file])).stdout, /noted: a mark that is earlier than the one before it \(1\)/);
+  assert.match((await run([path.join(binDir, 'fleetprof'), 'validate', file])).stdout, /noted: a mark that is earlier than the one before it \(1, the first at element 1\)/);
   const rows = await stack.sql(`select name, max_ms from fleetprof.timings('demo', release => 'back') where kind = 'mark'`);
   assert.deepEqual(rows, [{ name: 'a', max_ms: 5 }, { name: 'b', max_ms: 4 }]);
 });
