@@ -5,20 +5,9 @@
  * usage: profile_tool FILE [FORMAT]. Exit 1 when the body is refused.
  */
 #include "collector/format/format.h"
+#include "tests/tools/default_limits.h"
 
 enum { ARENA_MAX = 256 * 1024 * 1024, BODY_MAX = 64 * 1024 * 1024 };
-
-static const struct fp_format_limits limits = {
-    .max_inflated = BODY_MAX,
-    .samples = 200000,
-    .stacks = 500000,
-    .frames = 100000,
-    .resources = 10000,
-    .entries = 50000,
-    .stack_depth = 2000,
-    .json_depth = 64,
-    .max_span_us = INT64_C(3600) * 1000000,
-};
 
 /* Prints a text as a JSON string. */
 static void print_text(struct fp_str text)
@@ -130,7 +119,7 @@ static int decode(struct fp_str body, struct fp_str format)
     struct fp_profile profile;
     struct fp_format_error error;
     enum fp_format_verdict verdict =
-        fp_format_decode(body, format, &limits, &arena, &profile, &error);
+        fp_format_decode(body, format, &default_limits, &arena, &profile, &error);
     if (verdict == FP_FORMAT_OK)
         print_profile(&profile);
     else

@@ -15,6 +15,7 @@
 #include "collector/rollup/record.h"
 #include "collector/rollup/rollup.h"
 #include "tests/bench/ingest/bodies.h"
+#include "tests/tools/default_limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,18 +45,6 @@ struct bench {
     size_t count;
     size_t record_bytes;
     double keys; /* per upload of the first window */
-};
-
-static const struct fp_format_limits limits = {
-    .max_inflated = 64 * 1024 * 1024,
-    .samples = 200000,
-    .stacks = 500000,
-    .frames = 100000,
-    .resources = 10000,
-    .entries = 50000,
-    .stack_depth = 2000,
-    .json_depth = 64,
-    .max_span_us = FP_US_PER_HOUR,
 };
 
 /* As far away as for a site that stays below them: every name is looked up, none is refused. */
@@ -92,7 +81,7 @@ static void note(struct bench *bench, enum stage stage)
 /* Parsing is part of decoding: done once more, alone, and taken off it. */
 static void run_format(struct bench *bench, struct fp_str body, struct fp_profile *profile)
 {
-    const struct fp_inflate_input input = {body, FP_STR(""), limits.max_inflated};
+    const struct fp_inflate_input input = {body, FP_STR(""), default_limits.max_inflated};
     struct fp_format_error error;
     struct fp_str inflated;
     struct fp_json json;
@@ -100,12 +89,13 @@ static void run_format(struct bench *bench, struct fp_str body, struct fp_profil
         die(error.detail);
     note(bench, STAGE_INFLATE);
     double before_us = bench->spent_us[STAGE_PARSE];
-    if (fp_json_parse(inflated, limits.json_depth, &bench->arena, &json, &error) != FP_FORMAT_OK)
+    if (fp_json_parse(inflated, default_limits.json_depth, &bench->arena, &json, &error) !=
+        FP_FORMAT_OK)
         die(error.detail);
     fp_json_release(&json);
     note(bench, STAGE_PARSE);
     double parse_us = bench->spent_us[STAGE_PARSE] - before_us;
-    if (fp_format_decode(inflated, FP_STR(""), &limits, &bench->arena, profile, &error) !=
+    if (fp_format_decode(inflated, FP_STR(""), &default_limits, &bench->arena, profile, &error) !=
         FP_FORMAT_OK)
         die(error.detail);
     note(bench, STAGE_DECODE);

@@ -9,6 +9,7 @@
 #include "collector/ingest_keep.h"
 #include "collector/profile/fold.h"
 #include "collector/rollup/record.h"
+#include "tests/tools/default_limits.h"
 
 #include <yyjson.h>
 
@@ -16,18 +17,6 @@ enum {
     LINES = 8439,
     BODY_MAX = 64 * 1024 * 1024,
     ARENA_MAX = 256 * 1024 * 1024,
-};
-
-static const struct fp_format_limits limits = {
-    .max_inflated = BODY_MAX,
-    .samples = 200000,
-    .stacks = 500000,
-    .frames = 100000,
-    .resources = 10000,
-    .entries = 50000,
-    .stack_depth = 2000,
-    .json_depth = 64,
-    .max_span_us = INT64_C(3600) * 1000000,
 };
 
 enum step { PARSE, DECODE, FOLD, PACK, ENCODE, STEP_COUNT };
@@ -110,7 +99,7 @@ static bool ingest(struct bench *bench)
     const struct fp_str body = {bench->body, bench->len};
     struct fp_profile profile;
     struct fp_format_error error;
-    if (fp_format_decode(body, FP_STR(""), &limits, &bench->arena, &profile, &error) !=
+    if (fp_format_decode(body, FP_STR(""), &default_limits, &bench->arena, &profile, &error) !=
         FP_FORMAT_OK) {
         fprintf(stderr, "speed_tracer_bench: %s\n", error.detail);
         return false;

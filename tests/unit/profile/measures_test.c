@@ -2,6 +2,7 @@
  * What ran inside measures: on random profiles the same as by asking of each measure, sample by
  * sample; and bounded when measures overlap as much as they can.
  */
+#include "chance.h"
 #include "test.h"
 
 #include <time.h>
@@ -17,14 +18,6 @@ enum {
     SPAN_US = 300000,
     MEASURES = 64,
 };
-
-static uint64_t random_state;
-
-static uint32_t below(uint32_t limit)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(random_state >> 33) % limit;
-}
 
 /* The profile under test, in memory of its own. */
 struct random_profile {

@@ -2,6 +2,7 @@
  * Whatever comes over the ceilings: no time is lost or made, and nothing is stored that no sample
  * needs.
  */
+#include "chance.h"
 #include "site_test.h"
 
 #include "collector/base/buf.h"
@@ -10,14 +11,6 @@
 
 enum { SITE_UPLOADS = 40, ROUNDS = 30 };
 enum { NAMES = 40, FRAMES = 30, STACKS = 60, SAMPLES = 80, TIMINGS = 20, EVENTS = 20 };
-
-static uint64_t random_state;
-
-static uint32_t below(uint32_t limit)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(random_state >> 33) % limit;
-}
 
 /* An upload out of few names, so that many are met again. */
 struct upload {

@@ -15,21 +15,9 @@
 
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"
+#include "tests/tools/default_limits.h"
 
 enum { TEST_ARENA_MAX = 64 * 1024 * 1024 };
-
-/* The defaults of the contract. */
-static const struct fp_format_limits default_limits = {
-    .max_inflated = 64 * 1024 * 1024,
-    .samples = 200000,
-    .stacks = 500000,
-    .frames = 100000,
-    .resources = 10000,
-    .entries = 50000,
-    .stack_depth = 2000,
-    .json_depth = 64,
-    .max_span_us = INT64_C(3600) * 1000000,
-};
 
 /* A site without routes, ceilings or templates. */
 static const struct fp_fold_context no_context = {.site = {"shop", 4}};

@@ -2,6 +2,7 @@
  * Timings: percentiles out of bins beside exact ones, on values that are worst for bins; uploads
  * that are merged in any order; names that are recommended.
  */
+#include "chance.h"
 #include "test.h"
 
 #include "collector/base/clock.h"
@@ -15,14 +16,6 @@ enum { VALUES_MAX = 3000, SEEDS = 5, NAMES = 4, PARTS_MAX = 9, ROUNDS = 60 };
 
 #define VALUE_MAX_US (INT64_C(1) << 53)
 #define ERROR_MAX 0.016
-
-static uint64_t random_state;
-
-static uint32_t below(uint32_t limit)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(random_state >> 33) % limit;
-}
 
 /* Distributions, by the number of a value. */
 
