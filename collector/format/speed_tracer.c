@@ -71,14 +71,17 @@ bool fp_speed_tracer_sniff(const struct fp_decoder *decoder, struct fp_str body)
     struct fp_record_scan scan = {.body = body};
     struct fp_record_text record;
     for (int i = 0; i < SNIFFED_OBJECTS; i++) {
+        struct fp_broken_post post;
         if (fp_record_scan_next(&scan, &record) != FP_RECORD_FOUND)
-            return false;
+            return i == 0 && fp_broken_post_find(&record, &post);
         struct fp_json json;
         struct fp_format_error ignored;
         enum fp_format_verdict verdict = fp_json_parse(record.text, decoder->limits->json_depth,
                                                        decoder->arena, &json, &ignored);
         if (verdict == FP_FORMAT_MEMORY)
             (void)fp_format_fail_memory(decoder->error); /* what it is cannot be told */
+        if (verdict == FP_FORMAT_MALFORMED && i == 0 && fp_broken_post_find(&record, &post))
+            return true;
         if (verdict != FP_FORMAT_OK)
             continue;
         bool is_dump = fp_speed_tracer_is_dump(json.root) || is_raw_message(json.root);
@@ -98,21 +101,27 @@ static void keep_post(struct fp_decoder *decoder)
     fp_content_add(decoder, (struct fp_str){head, (size_t)len});
 }
 
-static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
+static void open_post(struct fp_speed_tracer_dump *dump, yyjson_val *header)
 {
     struct fp_decoder *decoder = dump->decoder;
-    yyjson_val *data = yyjson_obj_get(post, "data");
-    const struct fp_place place = {.member = FP_STR("data")};
-    if (!yyjson_is_arr(data))
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, &place, "data must be an array of records");
     /* The one member of the header that the tool itself filled. */
-    double started_us =
-        yyjson_get_num(yyjson_obj_get(yyjson_obj_get(post, "header"), "timeStamp")) * 1000;
+    double started_us = yyjson_get_num(yyjson_obj_get(header, "timeStamp")) * 1000;
     if (started_us > 0 && started_us <= TIME_MAX_US)
         decoder->profile->session.started_us = (int64_t)floor(started_us + 0.5);
     dump->is_post = true;
-    dump->text = (struct fp_str){0}; /* it is that of all records */
     keep_post(decoder);
+}
+
+static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
+{
+    yyjson_val *data = yyjson_obj_get(post, "data");
+    const struct fp_place place = {.member = FP_STR("data")};
+    if (!yyjson_is_arr(data))
+        return fp_fail_at(dump->decoder, FP_FORMAT_INVALID, &place,
+                          "data must be an array of records");
+    open_post(dump, yyjson_obj_get(post, "header"));
+    dump->has_indexes = true;
+    dump->text = (struct fp_str){0}; /* it is that of all records */
     size_t i;
     size_t count;
     yyjson_val *record;
@@ -207,11 +216,51 @@ static void refuse_text(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_
     dump->decoder->profile->session.records_read++;
 }
 
-/* Whether yyjson would write a record just so: without space between tokens, and without escapes,
- * of which it knows one for each character. Numbers may be written otherwise. */
+/* Whether yyjson would write a record just so: without space between tokens, and with no escape
+ * that it would write in another way. Numbers may be written otherwise. */
 static bool is_plain(const struct fp_record_text *record)
 {
-    return !record->has_space && memchr(record->text.ptr, '\\', record->text.len) == NULL;
+    const char *end = record->text.ptr + record->text.len;
+    const char *at = record->text.ptr;
+    if (record->has_space)
+        return false;
+    while ((at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        if (memchr("\"\\bfnrt", at[1], 7) == NULL) /* a brace follows at the latest */
+            return false;
+        at += 2;
+    }
+    return true;
+}
+
+/* Of a posted body that is no JSON, or was cut off, the records may be good. */
+static bool enter_broken_post(struct parser *parser, struct fp_record_scan *scan,
+                              const struct fp_record_text *record, bool *entered)
+{
+    struct fp_broken_post post;
+    *entered = parser->is_first && fp_broken_post_find(record, &post);
+    if (!*entered)
+        return true;
+    struct parsed header;
+    if (!parse(parser, post.header, &header))
+        return false;
+    open_post(parser->dump, header.root);
+    release(&header);
+    fp_speed_tracer_note(parser->dump, FP_ST_BROKEN_POST);
+    parser->is_first = false;
+    scan->at = post.records;
+    scan->in_list = true;
+    return true;
+}
+
+static bool take_broken_text(struct parser *parser, struct fp_record_scan *scan,
+                             const struct fp_record_text *record)
+{
+    bool entered;
+    if (!enter_broken_post(parser, scan, record, &entered) || entered)
+        return entered;
+    refuse_text(parser->dump, FP_ST_NOT_JSON);
+    (void)fp_record_scan_lines(scan, record);
+    return true;
 }
 
 static bool take_text(struct parser *parser, struct fp_record_scan *scan,
@@ -221,31 +270,32 @@ static bool take_text(struct parser *parser, struct fp_record_scan *scan,
     struct parsed parsed;
     if (!parse(parser, record->text, &parsed))
         return false;
+    if (parsed.root == NULL)
+        return take_broken_text(parser, scan, record);
     parser->dump->text = is_plain(record) ? record->text : FP_STR("");
-    bool taken = true;
-    if (parsed.root != NULL &&
-        record->depth > (depth_limit < DEPTH_MAX ? depth_limit : DEPTH_MAX)) {
-        taken = fail_depth(parser->dump);
-    } else if (parsed.root != NULL) {
-        taken = take_parsed(parser, parsed.root);
-    } else {
-        refuse_text(parser->dump, FP_ST_NOT_JSON);
-        (void)fp_record_scan_lines(scan, record);
-    }
+    bool is_too_deep = record->depth > (depth_limit < DEPTH_MAX ? depth_limit : DEPTH_MAX);
+    bool taken = is_too_deep ? fail_depth(parser->dump) : take_parsed(parser, parsed.root);
     release(&parsed);
     return taken;
 }
 
-static void take_cut_off(struct parser *parser, struct fp_record_scan *scan,
+static bool take_cut_off(struct parser *parser, struct fp_record_scan *scan,
                          const struct fp_record_text *record)
 {
+    bool entered;
+    if (!enter_broken_post(parser, scan, record, &entered))
+        return false;
+    parser->dump->decoder->profile->truncated = entered;
+    if (entered)
+        return true;
     if (fp_record_scan_lines(scan, record) || scan->at < scan->body.len) {
         refuse_text(parser->dump, FP_ST_NOT_JSON);
-        return;
+        return true;
     }
     /* The tool itself dropped it without a word: it is no record yet. */
     fp_speed_tracer_note(parser->dump, FP_ST_CUT_OFF);
     parser->dump->decoder->profile->truncated = true;
+    return true;
 }
 
 static bool take_texts(struct parser *parser, struct fp_record_scan *scan)
@@ -261,9 +311,7 @@ static bool take_texts(struct parser *parser, struct fp_record_scan *scan)
         dump->offset = (int64_t)record.offset;
         if (result == FP_RECORD_NO_MORE)
             return true;
-        if (result == FP_RECORD_CUT_OFF)
-            take_cut_off(parser, scan, &record);
-        else if (!take_text(parser, scan, &record))
+        if (!(result == FP_RECORD_CUT_OFF ? take_cut_off : take_text)(parser, scan, &record))
             return false;
     }
 }

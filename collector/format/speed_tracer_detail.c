@@ -84,7 +84,7 @@ static size_t plain_len(struct fp_str text)
     return at;
 }
 
-static void add_text(struct fp_buf *out, struct fp_str text)
+static void add_escaped(struct fp_buf *out, struct fp_str text)
 {
     fp_buf_add(out, "\"", 1);
     for (;;) {
@@ -96,6 +96,22 @@ static void add_text(struct fp_buf *out, struct fp_str text)
         text = (struct fp_str){text.ptr + len + 1, text.len - len - 1};
     }
     fp_buf_add(out, "\"", 1);
+}
+
+/* Most texts have nothing to escape. */
+static void add_text(struct fp_buf *out, struct fp_str text)
+{
+    if (plain_len(text) < text.len) {
+        add_escaped(out, text);
+        return;
+    }
+    uint8_t *to = fp_buf_reserve(out, text.len + 2);
+    if (to == NULL)
+        return;
+    to[0] = '"';
+    memcpy(to + 1, text.ptr, text.len);
+    to[text.len + 1] = '"';
+    out->len += text.len + 2;
 }
 
 static void add_whole(struct fp_buf *out, uint64_t number, bool negative)
@@ -171,11 +187,16 @@ static bool has(yyjson_val *object, struct fp_str name)
 /* A request's id has three names, which the tool looked for in this order. */
 static const struct fp_str id_names[] = {{"identifier", 10}, {"requestId", 9}, {"resourceId", 10}};
 
-enum { ID_NAMES = sizeof(id_names) / sizeof(id_names[0]) };
+enum {
+    ID_NAMES = sizeof(id_names) / sizeof(id_names[0]),
+    SPELLED_MIN = 6, /* no other name for a shorter one */
+};
 
 /* The name under which a member is kept; a NULL pointer when another one goes before it. */
 static struct fp_str spell(yyjson_val *object, struct fp_str name, const struct spelling *spellings)
 {
+    if (name.len < SPELLED_MIN)
+        return name;
     for (size_t i = 0; spellings == data_spellings && i < ID_NAMES; i++) {
         if (fp_speed_tracer_is(name, id_names[i]))
             return FP_STR("requestId");

@@ -24,6 +24,8 @@ static const char *const note_texts[FP_ST_NOTES] = {
     [FP_ST_BAD_DATA] = "data that is no object",
     [FP_ST_BAD_PROFILE_LINE] = "a line of a V8 profile that cannot be read",
     [FP_ST_JUNK] = "something between the records",
+    [FP_ST_BROKEN_POST] =
+        "a posted body that is not JSON, of which each record was read for itself",
     [FP_ST_NO_TYPE] = "a record without a type",
     [FP_ST_UNKNOWN_TYPE] = "a type that is not known",
     [FP_ST_NO_TYPE_NAME] = "a custom type without a name",
@@ -65,7 +67,7 @@ bool fp_speed_tracer_list_notes(struct fp_speed_tracer_dump *dump)
                 .is_refusal = i < FP_ST_REFUSALS,
                 .count = dump->notes[i].count,
                 .first_offset = dump->notes[i].first_offset,
-                .is_index = dump->is_post,
+                .is_index = dump->has_indexes,
             };
     return true;
 }

@@ -45,6 +45,7 @@ enum fp_speed_tracer_note {
     FP_ST_BAD_PROFILE_LINE,
     FP_ST_REFUSALS, /* how many there are */
     FP_ST_JUNK = FP_ST_REFUSALS,
+    FP_ST_BROKEN_POST,
     FP_ST_NO_TYPE,
     FP_ST_UNKNOWN_TYPE,
     FP_ST_NO_TYPE_NAME,
@@ -76,7 +77,8 @@ struct fp_speed_tracer_dump {
         int64_t first_offset;
     } notes[FP_ST_NOTES];
 
-    bool is_post;                /* container D */
+    bool is_post;                /* container D, and what is kept of it */
+    bool has_indexes;            /* offsets are indexes in `data` */
     struct fp_str before_record; /* in what is kept of the dump */
     int64_t last_start_us;       /* of the top-level record before this one */
     struct fp_str shown_page;    /* URL without its fragment */

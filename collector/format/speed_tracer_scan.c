@@ -88,6 +88,12 @@ static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record
             scan->at = body.len;
             return false;
         }
+        if (scan->in_list && c == ',')
+            continue;
+        if (scan->in_list && c == ']') {
+            scan->at = body.len;
+            return false;
+        }
         if (!record->has_junk)
             record->junk_offset = scan->at;
         record->has_junk = true;
@@ -119,6 +125,57 @@ bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_te
     scan->lines_end = line_end(scan->body, scan->at);
     scan->at = at + 1;
     return true;
+}
+
+/* Posted bodies. */
+
+static size_t skip_space(struct fp_str text, size_t at)
+{
+    while (at < text.len && is_space(text.ptr[at]))
+        at++;
+    return at;
+}
+
+/* Behind the value that begins at `at` and ends its text or is followed by a comma or brace. */
+static size_t skip_value(struct fp_str text, size_t at)
+{
+    size_t depth = 0;
+    while (at < text.len) {
+        const char c = text.ptr[at];
+        const uint8_t meaning = meanings[(unsigned char)c];
+        if (depth == 0 && (c == ',' || meaning == CLOSE_BRACE || meaning == CLOSE_BRACKET))
+            break;
+        depth += meaning == OPEN_BRACE || meaning == OPEN_BRACKET;
+        depth -= meaning == CLOSE_BRACE || meaning == CLOSE_BRACKET;
+        at = c == '"' ? fp_quoted_end(text.ptr, at, text.len) : at + 1;
+    }
+    return at;
+}
+
+bool fp_broken_post_find(const struct fp_record_text *text, struct fp_broken_post *post)
+{
+    const struct fp_str header = FP_STR("\"header\"");
+    const struct fp_str data = FP_STR("\"data\"");
+    const struct fp_str body = text->text;
+    *post = (struct fp_broken_post){0};
+    for (size_t at = skip_space(body, 1); at < body.len && body.ptr[at] == '"';) {
+        const size_t name_end = fp_quoted_end(body.ptr, at, body.len);
+        const struct fp_str name = {body.ptr + at, name_end - at};
+        const size_t colon = skip_space(body, name_end);
+        const size_t value = skip_space(body, colon + 1);
+        if (colon >= body.len || value >= body.len || body.ptr[colon] != ':')
+            return false;
+        post->records = text->offset + value + 1;
+        if (fp_str_equal(name, data))
+            return body.ptr[value] == '[';
+        if (post->header.len == 0 && !fp_str_equal(name, header))
+            return false;
+        at = skip_value(body, value);
+        if (fp_str_equal(name, header))
+            post->header = (struct fp_str){body.ptr + value, at - value};
+        at = at < body.len ? skip_space(body, at + 1) : at;
+    }
+    return false;
 }
 
 /* Pages. */

@@ -12,6 +12,7 @@ struct fp_record_scan {
     size_t at;        /* the next byte to look at */
     size_t lines_end; /* up to here a record is one whole line */
     bool in_page;     /* `</div` between records ends them */
+    bool in_list;     /* so does `]`, and commas stand between them */
 };
 
 enum fp_record_scan_result {
@@ -43,6 +44,17 @@ enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
  * False when there are none. All calls together look at each byte once more.
  */
 bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_text *record);
+
+/* A posted body that is not JSON as a whole, but may hold records that are. */
+struct fp_broken_post {
+    struct fp_str header; /* its value; "" when there is none before the records */
+    size_t records;       /* where they begin: behind the bracket */
+};
+
+/* Whether a text that is no JSON is a posted body: an object of which `header` or `data` comes
+ * first, and whose member `data` is an array. */
+bool fp_broken_post_find(const struct fp_record_text *text,
+                         struct fp_broken_post *post) FP_MUST_CHECK;
 
 /* What the tag of a saved page says about the records in it. */
 struct fp_dump_page {

@@ -22,6 +22,7 @@ enum {
 #define US_PER_MS 1000
 
 struct alias {
+    uint64_t key; /* of the name: most differ in it */
     struct fp_str name;
     struct fp_str command;
 };
@@ -139,10 +140,19 @@ static bool read_address(struct fp_str field, uint64_t *last)
 
 /* Commands. */
 
+/* The first bytes of a name, and how many it has. */
+static uint64_t key_of(struct fp_str name)
+{
+    uint64_t key = 0;
+    memcpy(&key, name.ptr, name.len < sizeof(key) ? name.len : sizeof(key));
+    return key ^ name.len << 56;
+}
+
 static struct fp_str resolve_alias(const struct fp_v8_log *log, struct fp_str name)
 {
+    const uint64_t key = key_of(name);
     for (uint32_t i = 0; i < log->alias_count; i++)
-        if (fp_speed_tracer_is(name, log->aliases[i].name))
+        if (log->aliases[i].key == key && fp_str_equal(name, log->aliases[i].name))
             return log->aliases[i].command;
     return name;
 }
@@ -160,6 +170,7 @@ static enum outcome read_alias(struct fp_speed_tracer_dump *dump, const struct l
     struct alias *alias = &log->aliases[log->alias_count];
     if (!copy(dump, line->fields[1], &alias->name) || !copy(dump, line->fields[2], &alias->command))
         return REFUSED;
+    alias->key = key_of(alias->name);
     log->alias_count++;
     return DONE;
 }

@@ -361,6 +361,122 @@ static void a_dump_cut_anywhere_gives_all_whole_records_before_the_cut(void **st
     }
 }
 
+/* begin and end: what is around the records of a dump that is cut at every byte. */
+static void assert_cut_anywhere(const char *begin, const char *separator, const char *end)
+{
+    static const char *const records[] = {"{\"type\":7,\"children\":[{\"type\":5}]}",
+                                          "{\"type\":11,\"data\":{\"message\":\"} '\"}}"};
+    char body[512];
+    const size_t first_end = (size_t)snprintf(body, sizeof(body), "%s%s", begin, records[0]);
+    const size_t second_end =
+        (size_t)snprintf(body, sizeof(body), "%s%s%s%s", begin, records[0], separator, records[1]);
+    snprintf(body + second_end, sizeof(body) - second_end, "%s", end);
+    for (size_t len = 0; len <= strlen(body); len++) {
+        const uint32_t expected = (len >= first_end ? 2U : 0U) + (len >= second_end ? 1U : 0U);
+        struct decoded decoded;
+        fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+        decode_limited(&decoded, (struct fp_str){body, len}, "speed-tracer", &dump_limits);
+        if (expected > 0) {
+            assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+            assert_int_equal(decoded.profile.event_count, expected);
+        } else {
+            assert_true(decoded.verdict == FP_FORMAT_MALFORMED ||
+                        decoded.verdict == FP_FORMAT_INVALID);
+            assert_true(decoded.error.offset >= 0);
+        }
+        release(&decoded);
+    }
+}
+
+static void pages_and_posted_bodies_cut_anywhere_give_all_whole_records_before_the_cut(void **state)
+{
+    (void)state;
+    assert_cut_anywhere("<html><div id=\"traceData\" version=\"0.26\">", "\n", "\n</div></html>");
+    assert_cut_anywhere("{\"header\":{\"timeStamp\":1},\"data\":[\n", ",\n", "\n]}\n");
+    assert_cut_anywhere("{\"header\":{\"timeStamp\":1},\"data\":[", ",", "]}");
+    assert_cut_anywhere("{\"data\":[", " , ", "],\"header\":{\"a\":{}}}");
+}
+
+static void mixed_containers_give_every_record_and_what_is_kept_of_them_reads_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        uint32_t events;
+    } mixed[] = {
+        {"{'type':1}<html><div id='traceData'>{'type':2}</div>", 2},
+        {"<div id=traceData>{'type':1}</div><div id=traceData>{'type':2}</div>", 1},
+        {"<div id=traceData>{'type':1}\n<div id=traceData>{'type':2}</div>", 2},
+        {"{'header':{},'data':[{'type':1},{'type':2}]}{'type':3}", 3},
+        {"{'header':{},'data':[{'type':1}]}\n{'header':{},'data':[{'type':2}]}", 1},
+        {"<div id=traceData>{'header':{},'data':[{'type':1}]}</div>", 1},
+        {"{'type':1}\n[{'type':2},{'type':3}]", 3},
+        {"{'type':1}{'coverage':'quota'}", 2},
+        {"{'type':1}['profiler',1,0,2,[]]{'type':2}", 2},
+        {"{'header':{},'data':[{'type':1},[{'type':2}],null]}", 1},
+    };
+    for (size_t i = 0; i < sizeof(mixed) / sizeof(mixed[0]); i++) {
+        struct decoded decoded;
+        struct decoded again;
+        take_dump(&decoded, mixed[i].body);
+        assert_int_equal(decoded.profile.event_count, mixed[i].events);
+        fp_arena_init(&again.arena, TEST_ARENA_MAX);
+        decode_limited(&again, decoded.profile.session.content, "", &dump_limits);
+        assert_int_equal(again.verdict, FP_FORMAT_OK);
+        assert_int_equal(again.profile.event_count, mixed[i].events);
+        for (uint32_t k = 0; k < mixed[i].events; k++)
+            assert_int_equal(event_at(&again, k)->type_number, event_at(&decoded, k)->type_number);
+        release(&again);
+        release(&decoded);
+    }
+}
+
+static void a_posted_body_with_a_bad_record_keeps_the_good_ones_and_its_start(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded,
+              "{'header':{'timeStamp':1277201472123,'name':'} ,\\''},'data' : [{'type':1},"
+              "{'type':2,'time':1.},{'type':3,'data':{'a':']'}}],'x':{'type':4}}");
+    assert_int_equal(decoded.profile.event_count, 2);
+    assert_int_equal(decoded.profile.session.records_read, 3);
+    assert_int_equal(note_count(&decoded, "a record that is not JSON"), 1);
+    assert_int_equal(note_count(&decoded, "a posted body that is not JSON"), 1);
+    assert_int_equal(decoded.profile.session.note_count, 3); /* and no time */
+    assert_false(decoded.profile.session.notes[0].is_index);
+    assert_true(decoded.profile.session.started_us == INT64_C(1277201472123000));
+    assert_false(decoded.profile.truncated);
+    release(&decoded);
+    take_dump(&decoded, "{'header':{'timeStamp':5},'data':[{'type':1},{'type':2},");
+    assert_int_equal(decoded.profile.event_count, 2);
+    assert_true(decoded.profile.truncated);
+    release(&decoded);
+}
+
+static void what_is_no_posted_body_is_not_searched_for_records(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "{'type':1,'data':[{'type':2}],'time':1.}",
+        "{'header':{},'data':{'0':{'type':2}},'time':1.}",
+        "{'header':{},'trace':{},'x':[{'type':1}],'time':1.}",
+        "{'header':1.,'datum':[{'type':2}]}",
+        "{'header'",
+        "{'header':",
+        "{'header':{},",
+        "{'data':",
+        "{ 'header' : 3 'data' : [ {'type':1} ]}",
+    };
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        struct decoded decoded;
+        decode_dump(&decoded, bodies[i]);
+        if (decoded.verdict != FP_FORMAT_MALFORMED)
+            print_error("%s: %d\n", bodies[i], (int)decoded.verdict);
+        assert_int_equal(decoded.verdict, FP_FORMAT_MALFORMED);
+        release(&decoded);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +488,12 @@ int main(void)
         cmocka_unit_test(an_arena_that_is_too_small_is_no_other_error),
         cmocka_unit_test(lines_without_an_end_cost_no_more_than_their_length),
         cmocka_unit_test(a_dump_cut_anywhere_gives_all_whole_records_before_the_cut),
+        cmocka_unit_test(
+            pages_and_posted_bodies_cut_anywhere_give_all_whole_records_before_the_cut),
+        cmocka_unit_test(a_posted_body_with_a_bad_record_keeps_the_good_ones_and_its_start),
+        cmocka_unit_test(what_is_no_posted_body_is_not_searched_for_records),
+        cmocka_unit_test(
+            mixed_containers_give_every_record_and_what_is_kept_of_them_reads_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

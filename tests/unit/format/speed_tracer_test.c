@@ -261,6 +261,15 @@ static void what_is_kept_is_the_same_copied_or_written_anew(void **state)
         json_of(&decoded.arena, "{'header':{'timeStamp':5},'data':[\n{'type':1},\n{'type':2}");
     assert_memory_equal(decoded.profile.session.content.ptr, post.ptr, post.len);
     release(&decoded);
+    take_dump(&decoded, "{'type':1,'data':{'a':'\\b\\f\\n\\r\\t\\\\ \\\"'}}"
+                        "{'type':1, 'data':{'a':'\\b\\f\\n\\r\\t\\\\ \\\"'}}"
+                        "{'type':1,'data':{'a':'\\/\\u000a'}}");
+    const struct fp_str escapes =
+        json_of(&decoded.arena, "{'type':1,'data':{'a':'\\b\\f\\n\\r\\t\\\\ \\\"'}}\n"
+                                "{'type':1,'data':{'a':'\\b\\f\\n\\r\\t\\\\ \\\"'}}\n"
+                                "{'type':1,'data':{'a':'/\\n'}}\n");
+    assert_text(decoded.profile.session.content, escapes.ptr);
+    release(&decoded);
 }
 
 /* Pages and marks. */
