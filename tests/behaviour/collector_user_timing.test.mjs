@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { seededRandom } from '../chaos/random.mjs';
 import { send } from './collector_client.mjs';
 import { binDir, run, startStack, temporaryDir, waitFor } from './stack.mjs';
 
@@ -202,4 +203,42 @@ test('of a detail nothing is kept but what may be, not in a kept trace either', 
   assert.doesNotMatch(stdout, /zzsecret/);
   assert.deepEqual(JSON.parse(stdout).marks, [{ name: 'm', entryType: 'mark', startTime: 1, detail: { status: 404 } }]);
   assert.deepEqual(JSON.parse(stdout).trace, trace);
+});
+
+/** As far out as it may be, and a little farther. @param {import('../chaos/random.mjs').Random} random */
+function extremeUpload(random) {
+  const time = () => random.pick([0, -0, 1e-9, 0.0005, 0.063, 1, 5, 1e6, -3, 9e12, -9e12, 9007199254740.992, -9007199254740.992, 9007199254741, 1e300]);
+  const name = () => random.pick(['a', 'a', 'b', 'b', '', ' ', '\0', '\ud800', '\u{1f600}', "o'x\\", '(overflow)', 'x'.repeat(5000), 'ü'.repeat(1024), '{', 'fetchStart']);
+  const point = () => random.pick([undefined, 'a', 'b', 'fetchStart', 'navigationStart', name()]);
+  const list = (/** @type {() => unknown} */ one) => Array.from({ length: random.below(5) }, one);
+  const detail = () => random.pick([undefined, null, { status: random.pick([time(), true, '\0', 'x'.repeat(300), '\udfff', []]) }]);
+  const entry = () => random.pick([
+    () => mark({ name: name(), startTime: time(), detail: detail() }),
+    () => measure({ name: name(), startTime: time(), duration: time(), detail: detail() }),
+    () => ({ name: name(), entryType: 'measure', startMark: point(), endMark: point(), detail: detail() }),
+    () => ({ entryType: 'navigation', fetchStart: time() }),
+  ])();
+  return {
+    ...random.chance(0.5) && { timing: { navigationStart: time(), fetchStart: time() } },
+    ...random.chance(0.3) && { trace: { ...trace, samples: list(() => ({ timestamp: random.below(1000), stackId: 0 })) } },
+    marks: random.chance(0.5) ? { a: list(time), b: list(time) } : [mark({ name: 'a', startTime: time() }), mark({ name: 'b', startTime: time() })],
+    measures: random.chance(0.5) ? { [name()]: list(time) } : list(() => ({ name: name(), startMark: point(), endMark: point() })),
+    entries: list(entry),
+  };
+}
+
+test('whatever is acknowledged is counted, however extreme', async () => {
+  const random = seededRandom(12);
+  const replies = { 204: 0, 422: 0 };
+  for (let i = 0; i < 600; i++) {
+    const { status, body } = await send(url, { body: JSON.stringify({ release: 'extreme', ...extremeUpload(random) }) });
+    assert.ok(status === 204 || status === 422, body);
+    replies[status]++;
+  }
+  assert.ok(replies[204] > 60 && replies[422] > 60, JSON.stringify(replies));
+  await waitFor(async () => {
+    const { fleetprof_uploads_quarantined_total: set_aside } = await stack.collector.metrics();
+    assert.equal(set_aside, 0);
+    return (await stack.sql(`select 1 from fleetprof.upload_log where release = 'extreme'`)).length === replies[204];
+  }, { what: `all ${replies[204]} in SQL`, timeoutMs: 20_000 });
 });
