@@ -133,7 +133,8 @@ static struct fp_http *public_listener(void)
         http.metrics = fp_metrics_create();
         check(http.metrics != NULL);
         http.connections = fp_connections_start(1, FP_US_PER_HOUR, http.metrics);
-        check(http.connections != NULL);
+        http.captures = fp_captures_create();
+        check(http.connections != NULL && http.captures != NULL);
         struct fp_config *config = load_config();
         http.ingest = fp_ingest_create(NULL, http.metrics, config->rules, 1);
         check(http.ingest != NULL);
@@ -146,7 +147,7 @@ static struct fp_http *public_listener(void)
 
 static bool is_known(unsigned status)
 {
-    static const unsigned known[] = {100, 204, 400, 403, 404, 405, 411, 413, 415, 422, 503};
+    static const unsigned known[] = {100, 201, 204, 400, 403, 404, 405, 411, 413, 415, 422, 503};
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (known[i] == status)
             return true;
@@ -210,6 +211,8 @@ static size_t check_reply(char *reply, size_t len, size_t *acks)
     check_head(reply, status);
     if (status == 204)
         *acks += find_header(reply, "Allow", value) == NULL;
+    else if (status == 201)
+        check(find_header(reply, "Location", value) != NULL);
     else
         check_problem(reply + head_len, body_len, status);
     return head_len + body_len;
