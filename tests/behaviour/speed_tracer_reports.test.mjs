@@ -152,3 +152,50 @@ test('every rule fires, redirects follow one another, and events cross each othe
   assert.deepEqual(oracle.networkResources(forest).filter(({ id }) => id === 'r').map(({ attempt, redirected }) => [attempt, redirected]),
     [[1, true], [2, true], [3, false]]);
 });
+
+const deep = '[{"children":'.repeat(10_000) + '1' + '}]'.repeat(10_000);
+/** Bodies that are refused, with the place that the reply names. @type {[string, string | Buffer, number, object][]} */
+const refused = [
+  ['words', 'hello', 422, { offset: 5 }],
+  ['a page of something else', ' <html><body>{"type":1}</body></html>', 400, { offset: 1 }],
+  ['a page without records', '<div id="traceData">\n</div>', 422, { offset: 27 }],
+  ['a page of raw messages', '<div isRaw="true" id="traceData">{"type":1}', 415, { offset: 33 }],
+  ['raw messages', '{"method":"Timeline.eventRecorded","record":{}}\n{}', 415, { offset: 0 }],
+  ['a posted body whose data are an object', '{"header":{},"data":{"0":{"type":1}}}', 422, { pointer: '/data' }],
+  ['a posted body without records', '{"header":{},"data":[]}', 422, { offset: 23 }],
+  ['a posted body of bad records', '{"header":{},"data":[3,{"type":"x"}]}', 422, { offset: 0 }],
+  ['a cut posted body without a whole record', '{"header":{},"data":[{"type":1,', 400, { offset: 21 }],
+  ['no JSON in the braces', 'y {a}{b}', 400, { offset: 2 }],
+  ['a record that was cut off', ' {"type":1,"time"', 400, { offset: 1 }],
+  ['bytes that are no UTF-8', Buffer.from('\n{"type":1,"data":{"a":"\xFF"}}', 'latin1'), 400, { offset: 1 }],
+  ['a type that is a text', ' {"type":"x"}\n{"time":true}', 422, { offset: 1 }],
+  ['a time that is a text', '{"type":1,"time":"3"}', 422, { offset: 0 }],
+  ['a huge time', '\n\n{"type":1,"time":1e300}', 422, { offset: 2 }],
+  ['a duration below zero', '{"type":1,"duration":-1}', 422, { offset: 0 }],
+  ['a duration that no session has', '{"type":1,"duration":1e14}', 422, { offset: 0 }],
+  ['children that are an object', '{"type":1,"children":{}}', 422, { offset: 0 }],
+  ['data that are a list', '{"type":1,"data":[]}', 422, { offset: 0 }],
+  ['nesting 10,000 deep', `{"type":1}\n{"type":2,"children":${deep}}`, 413, { offset: 11 }],
+  ['more events than a dump may have', '{"type":1}\n'.repeat(50_001), 413, { offset: 550_000 }],
+];
+
+test('what is no dump is refused with its place, and nothing of it is stored', async () => {
+  const stored = () => stack.sql(`select (select count(*)::int from fleetprof.upload_log) as uploads,
+    (select count(*)::int from fleetprof.sessions) as sessions, (select count(*)::int from fleetprof_data.event) as events`);
+  const [before] = await stored();
+  for (const [what, body, status, place] of refused) {
+    const reply = await send(`${stack.collector.url}/v1/ingest/pk_demo?format=speed-tracer`, { body });
+    const { detail, offset, pointer } = JSON.parse(reply.body);
+    assert.deepEqual({ status: reply.status, place: { ...(offset !== undefined && { offset }), ...(pointer !== undefined && { pointer }) } },
+      { status, place }, `${what}: ${detail}`);
+  }
+  await upload('{"type":1,"time":0,"duration":1}'); // what was taken before it would be there, too
+  assert.deepEqual(await stored(), [{ uploads: before.uploads + 1, sessions: before.sessions + 1, events: before.events + 1 }]);
+});
+
+test('a bad record among good ones costs itself alone', async () => {
+  const bad = ['{"type":"x"}', '{"type":1,"time":1.}', '{"type":1,"children":{}}', '{a}', '{"type":1,"duration":-1,"children":[{"type":2}]}'];
+  const id = await upload(['{"type":3,"time":1,"duration":2}', ...bad, '{"type":4,"time":5,"duration":2}'].join('\n'));
+  assert.deepEqual(await stack.sql(`select type, start_us::int as start from fleetprof_data.event where session_id = ${id} order by event`),
+    [{ type: 'PAINT', start: 1000 }, { type: 'PARSE_HTML', start: 5000 }]);
+});
