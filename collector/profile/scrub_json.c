@@ -9,6 +9,8 @@
 
 #include <strings.h>
 
+enum { NAME_LEN_MAX = 32 }; /* no secret's name is longer */
+
 /* A walk; rules NULL: strings stay as they are. What lies between `copied` and `at` goes out
  * unchanged, at once when something else follows it. */
 struct walk {
@@ -20,8 +22,9 @@ struct walk {
     size_t copied;
     size_t telling;       /* where fp_scrub_text may find something next, colons aside */
     bool has_nulls;       /* escaped ones */
-    struct fp_str member; /* the last name of a member */
-    bool names_secret;    /* the last member `name` has a secret's name: one of a list of headers */
+    struct fp_str member; /* the last name of a member, without escapes */
+    char unescaped[NAME_LEN_MAX];
+    bool names_secret; /* the last member `name` has a secret's name: one of a list of headers */
 };
 
 static struct fp_str slice(struct fp_str text, size_t from, size_t to)
@@ -184,6 +187,34 @@ static size_t member_value(struct fp_str json, size_t end)
     return end < json.len && json.ptr[end] == ':' ? end + 1 : 0;
 }
 
+/* The ASCII character that is written as \uXXXX at `at`; '?' for any other. */
+static char escaped_point(struct fp_str text, size_t at)
+{
+    unsigned point = 0;
+    for (size_t i = at + 2; i < at + 6; i++) {
+        char c = i < text.len ? text.ptr[i] : '?';
+        if ((c < '0' || c > '9') && ((c | 0x20) < 'a' || (c | 0x20) > 'f'))
+            return '?';
+        point = point << 4 | (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return point < 0x80 ? (char)point : '?';
+}
+
+/* A name, of which any letter may be written as an escape; of a long one the beginning. */
+static struct fp_str unescape(struct fp_str name, char plain[NAME_LEN_MAX])
+{
+    if (name.len == 0 || memchr(name.ptr, '\\', name.len) == NULL)
+        return name;
+    size_t len = 0;
+    for (size_t at = 0; at < name.len && len < NAME_LEN_MAX; len++) {
+        bool is_escape = name.ptr[at] == '\\' && at + 1 < name.len;
+        bool is_point = is_escape && name.ptr[at + 1] == 'u';
+        plain[len] = is_point ? escaped_point(name, at) : name.ptr[at + is_escape];
+        at += is_point ? 6 : is_escape ? 2 : 1;
+    }
+    return (struct fp_str){plain, len};
+}
+
 /* A list of numbers holds the times of a mark, whatever its name is. */
 static bool is_times(struct fp_str json, size_t value)
 {
@@ -206,7 +237,7 @@ static bool goes(const struct walk *walk, size_t value)
 /* A member's name, and its value if that may not be kept. */
 static bool take_member(struct walk *walk, size_t begin, size_t end, size_t value)
 {
-    walk->member = slice(walk->json, begin, end);
+    walk->member = unescape(slice(walk->json, begin, end), walk->unescaped);
     walk->at = value;
     if (walk->rules != NULL && tells(walk, begin, end) && !take_text(walk, begin, end))
         return false;
@@ -229,9 +260,10 @@ static bool take_string(struct walk *walk)
     walk->at = end;
     if (end - begin < 2)
         return true;
+    char name[NAME_LEN_MAX];
     if (fp_str_equal(walk->member, FP_STR("name")))
-        walk->names_secret =
-            fp_scrub_is_secret(slice(json, begin + 1, end - 1), walk->rules != NULL);
+        walk->names_secret = fp_scrub_is_secret(unescape(slice(json, begin + 1, end - 1), name),
+                                                walk->rules != NULL);
     return walk->rules == NULL || take_text(walk, begin + 1, end - 1);
 }
 

@@ -144,6 +144,31 @@ static void queries_stay_where_they_are_allowed(void **state)
     assert_string_equal(scrubbed, "[\"https://a.example/?q=1\"]");
 }
 
+static void an_escape_in_its_name_hides_no_secret(void **state)
+{
+    (void)state;
+    static const char *const documents[] = {
+        "{'Coo\\u006bie':'secret'}",
+        "{'\\u0061uthorization': {'a':['secret']}}",
+        "[{'n\\u0061me':'Set\\u002DCookie','valu\\u0065':'secret'}]",
+    };
+    for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
+        char scrubbed[512];
+        scrub(NULL, documents[i], scrubbed, sizeof(scrubbed));
+        assert_null(strstr(scrubbed, "secret"));
+        assert_non_null(strstr(scrubbed, "(removed)"));
+    }
+    static const char *const others[] = {"['\\u0043', {'C\\u00':1}]", "{'\\u':'a','\\\\':1}"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        char scrubbed[512];
+        char expected[512];
+        snprintf(expected, sizeof(expected), "%s", others[i]);
+        quote(expected);
+        scrub(NULL, others[i], scrubbed, sizeof(scrubbed));
+        assert_string_equal(scrubbed, expected);
+    }
+}
+
 static void each_secret_is_known_by_its_name(void **state)
 {
     (void)state;
@@ -289,6 +314,7 @@ int main(void)
         cmocka_unit_test(raw_content_loses_cookies_and_nothing_else),
         cmocka_unit_test(raw_content_loses_the_same_cookies_however_they_are_laid_out),
         cmocka_unit_test(each_secret_is_known_by_its_name),
+        cmocka_unit_test(an_escape_in_its_name_hides_no_secret),
         cmocka_unit_test(takes_linear_time),
         cmocka_unit_test(any_part_of_a_text_is_survived),
     };
