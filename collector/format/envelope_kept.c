@@ -4,6 +4,7 @@
 #include "collector/format/envelope_kept.h"
 
 #include "collector/format/content.h"
+#include "collector/format/opera_scope.h"
 #include "collector/format/user_timing_points.h"
 
 enum { MEMBERS_MAX = 32 };
@@ -14,7 +15,7 @@ struct shape {
     enum shape_kind {
         SHAPE_SCALAR, /* a text, a number, true or false */
         SHAPE_NUMBER,
-        SHAPE_WHOLE,      /* anything, as it is */
+        SHAPE_SCOPE,      /* the member "opera-scope" */
         SHAPE_OBJECT,     /* with the members `of` */
         SHAPE_LIST,       /* of elements like `of` */
         SHAPE_ATTRIBUTES, /* of performance.timing, or of a navigation entry */
@@ -63,7 +64,7 @@ static const struct shape navigation = {.kind = SHAPE_ATTRIBUTES};
 static const struct shape agent_members[] = {SCALAR("name"), SCALAR("version")};
 static const struct shape page_members[] = {SCALAR("url"), SCALAR("route")};
 static const struct shape envelope_members[] = {
-    {.name = "opera-scope", .kind = SHAPE_WHOLE},
+    {.name = "opera-scope", .kind = SHAPE_SCOPE},
     NUMBER("version"),
     SCALAR("load"),
     NUMBER("part"),
@@ -108,7 +109,7 @@ static bool fits(yyjson_val *value, enum shape_kind kind)
         return yyjson_is_arr(value);
     case SHAPE_TIMINGS:
         return yyjson_is_ctn(value);
-    case SHAPE_WHOLE:
+    case SHAPE_SCOPE:
         return value != NULL;
     case SHAPE_OBJECT:
     case SHAPE_ATTRIBUTES:
@@ -241,8 +242,10 @@ static void add_value(struct fp_decoder *decoder, yyjson_val *value, const struc
     switch (shape->kind) {
     case SHAPE_SCALAR:
     case SHAPE_NUMBER:
-    case SHAPE_WHOLE:
         fp_content_add_value(decoder, value);
+        return;
+    case SHAPE_SCOPE:
+        fp_opera_scope_keep(decoder, value);
         return;
     case SHAPE_OBJECT:
         add_members(decoder, value, shape->of, shape->count);

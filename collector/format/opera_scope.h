@@ -24,6 +24,10 @@ bool fp_opera_scope_is_recording(struct fp_str body);
  */
 bool fp_opera_scope_decode(struct fp_decoder *decoder, yyjson_val *root) FP_MUST_CHECK;
 
+/* Adds the member "opera-scope" of an envelope that has been decoded to the content: what
+ * docs/formats.md names of it. Does nothing for a decoder that keeps none. */
+void fp_opera_scope_keep(struct fp_decoder *decoder, yyjson_val *value);
+
 /*
  * As fp_opera_scope_decode, for a recording: one frame on each line. Errors say the line, and where
  * it begins in the body.

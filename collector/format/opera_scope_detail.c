@@ -12,51 +12,42 @@
 enum {
     EVENT_TYPE_PROCESS = 2,
     EVENT_TYPE_MAX = 11,
-    DETAIL_FIELDS_MAX = 6,
 };
 
 enum field_kind { FIELD_INTEGER, FIELD_TEXT, FIELD_URL, FIELD_AREA };
 
-struct detail_type {
-    struct fp_scope_type message;
-    struct {
-        enum field_kind kind;
-        bool is_optional;
-    } fields[DETAIL_FIELDS_MAX];
+/* What the fields of a detail, or of an area, hold. */
+struct field {
+    enum field_kind kind;
+    bool is_optional;
 };
 
-static const struct detail_type selector_detail = {{{"selector"}}, {{FIELD_TEXT, false}}};
-static const struct detail_type thread_detail = {{{"scriptThreadType", "eventName"}},
-                                                 {{FIELD_INTEGER, false}, {FIELD_TEXT, true}}};
-static const struct detail_type url_detail = {{{"url"}}, {{FIELD_URL, false}}};
-static const struct detail_type script_detail = {{{"scriptType", "url"}},
-                                                 {{FIELD_INTEGER, false}, {FIELD_URL, true}}};
-static const struct detail_type paint_detail = {{{"area"}}, {{FIELD_AREA, true}}};
-static const struct detail_type area_detail = {{{"x", "y", "w", "h", "ox", "oy"}},
-                                               {{FIELD_INTEGER, false},
-                                                {FIELD_INTEGER, false},
-                                                {FIELD_INTEGER, false},
-                                                {FIELD_INTEGER, false},
-                                                {FIELD_INTEGER, true},
-                                                {FIELD_INTEGER, true}}};
+static const struct field selector_detail[] = {{FIELD_TEXT, false}};
+static const struct field thread_detail[] = {{FIELD_INTEGER, false}, {FIELD_TEXT, true}};
+static const struct field url_detail[] = {{FIELD_URL, false}};
+static const struct field script_detail[] = {{FIELD_INTEGER, false}, {FIELD_URL, true}};
+static const struct field paint_detail[] = {{FIELD_AREA, true}};
+static const struct field area_fields[] = {{FIELD_INTEGER, false}, {FIELD_INTEGER, false},
+                                           {FIELD_INTEGER, false}, {FIELD_INTEGER, false},
+                                           {FIELD_INTEGER, true},  {FIELD_INTEGER, true}};
 
 /* By EventType; 0 is none. */
 static const struct {
     const char *name;
     enum fp_scope_event_field field; /* where its detail stands */
-    const struct detail_type *detail;
+    const struct field *detail;      /* by the number of fields that the message has */
 } event_types[EVENT_TYPE_MAX + 1] = {
     [1] = {"GENERIC", 0, NULL},
     [EVENT_TYPE_PROCESS] = {"PROCESS", 0, NULL},
-    [3] = {"DOCUMENT_PARSING", FP_SCOPE_EVENT_DOCUMENT, &url_detail},
-    [4] = {"CSS_PARSING", FP_SCOPE_EVENT_CSS, &url_detail},
-    [5] = {"SCRIPT_COMPILATION", FP_SCOPE_EVENT_SCRIPT, &script_detail},
-    [6] = {"SCRIPT_THREAD_EVALUATION", FP_SCOPE_EVENT_THREAD, &thread_detail},
+    [3] = {"DOCUMENT_PARSING", FP_SCOPE_EVENT_DOCUMENT, url_detail},
+    [4] = {"CSS_PARSING", FP_SCOPE_EVENT_CSS, url_detail},
+    [5] = {"SCRIPT_COMPILATION", FP_SCOPE_EVENT_SCRIPT, script_detail},
+    [6] = {"SCRIPT_THREAD_EVALUATION", FP_SCOPE_EVENT_THREAD, thread_detail},
     [7] = {"REFLOW", 0, NULL},
     [8] = {"STYLE_RECALCULATION", 0, NULL},
-    [9] = {"CSS_SELECTOR_MATCHING", FP_SCOPE_EVENT_SELECTOR, &selector_detail},
+    [9] = {"CSS_SELECTOR_MATCHING", FP_SCOPE_EVENT_SELECTOR, selector_detail},
     [10] = {"LAYOUT", 0, NULL},
-    [11] = {"PAINT", FP_SCOPE_EVENT_PAINT, &paint_detail},
+    [11] = {"PAINT", FP_SCOPE_EVENT_PAINT, paint_detail},
 };
 
 /* An event's detail being read. */
@@ -95,12 +86,13 @@ static bool add_scalar(struct detail *detail, yyjson_mut_val *object, const char
 }
 
 /* Whether the message is there with all that it must have; else the detail is not whole. */
-static bool read_fields(struct detail *detail, const struct detail_type *type, yyjson_val *value,
+static bool read_fields(struct detail *detail, const struct fp_scope_type *type,
+                        const struct field *fields, yyjson_val *value,
                         struct fp_scope_message *message)
 {
-    detail->is_whole = detail->is_whole && fp_scope_read(value, &type->message, message);
-    for (size_t i = 0; detail->is_whole && type->message.fields[i] != NULL; i++)
-        detail->is_whole = type->fields[i].is_optional || message->fields[i] != NULL;
+    detail->is_whole = detail->is_whole && fp_scope_read(value, type, message);
+    for (size_t i = 0; detail->is_whole && type->fields[i] != NULL; i++)
+        detail->is_whole = fields[i].is_optional || message->fields[i] != NULL;
     return detail->is_whole;
 }
 
@@ -108,30 +100,30 @@ static bool read_fields(struct detail *detail, const struct detail_type *type, y
 static bool add_area(struct detail *detail, yyjson_val *value)
 {
     struct fp_scope_message message;
-    if (!read_fields(detail, &area_detail, value, &message))
+    if (!read_fields(detail, &fp_scope_area, area_fields, value, &message))
         return true;
     yyjson_mut_val *area = yyjson_mut_obj_add_obj(detail->doc, detail->object, "area");
-    for (size_t i = 0; area != NULL && area_detail.message.fields[i] != NULL; i++)
-        if (message.fields[i] != NULL && !add_scalar(detail, area, area_detail.message.fields[i],
-                                                     FIELD_INTEGER, message.fields[i]))
+    for (size_t i = 0; area != NULL && fp_scope_area.fields[i] != NULL; i++)
+        if (message.fields[i] != NULL &&
+            !add_scalar(detail, area, fp_scope_area.fields[i], FIELD_INTEGER, message.fields[i]))
             return false;
     return area != NULL;
 }
 
 /* False when memory runs out. */
-static bool add_fields(struct detail *detail, const struct detail_type *type, yyjson_val *value)
+static bool add_fields(struct detail *detail, const struct fp_scope_type *type,
+                       const struct field *fields, yyjson_val *value)
 {
     struct fp_scope_message message;
-    if (!read_fields(detail, type, value, &message))
+    if (!read_fields(detail, type, fields, value, &message))
         return true;
-    for (size_t i = 0; type->message.fields[i] != NULL; i++) {
+    for (size_t i = 0; type->fields[i] != NULL; i++) {
         yyjson_val *field = message.fields[i];
-        enum field_kind kind = type->fields[i].kind;
         if (field == NULL)
             continue;
-        if (kind == FIELD_AREA
+        if (fields[i].kind == FIELD_AREA
                 ? !add_area(detail, field)
-                : !add_scalar(detail, detail->object, type->message.fields[i], kind, field))
+                : !add_scalar(detail, detail->object, type->fields[i], fields[i].kind, field))
             return false;
     }
     return true;
@@ -142,13 +134,13 @@ static bool read_own_detail(struct detail *detail, const struct fp_scope_message
                             const struct fp_scope_item *item)
 {
     int32_t number = item->event.type_number;
-    const struct detail_type *type = number <= EVENT_TYPE_MAX ? event_types[number].detail : NULL;
+    const struct field *fields = number <= EVENT_TYPE_MAX ? event_types[number].detail : NULL;
     for (size_t i = FP_SCOPE_EVENT_SELECTOR; i <= FP_SCOPE_EVENT_PAINT; i++) {
         if (message->fields[i] == NULL)
             continue;
-        if (type == NULL || i != (size_t)event_types[number].field)
+        if (fields == NULL || i != (size_t)event_types[number].field)
             fp_scope_add_note(detail->scope, FP_SCOPE_OTHER_DETAIL, 1, item->index);
-        else if (!add_fields(detail, type, message->fields[i]))
+        else if (!add_fields(detail, fp_scope_event.of[i], fields, message->fields[i]))
             return false;
     }
     if (detail->is_whole)

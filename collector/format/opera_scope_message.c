@@ -11,16 +11,40 @@
 #define TIME_MAX_US 9007199254740992.0 /* 2^53 */
 #define US_PER_MS 1000.0
 
-const struct fp_scope_type fp_scope_session = {{"sessionID", "windowID", "timelineList"}};
-const struct fp_scope_type fp_scope_timeline = {{"timelineID", "frameID"}};
+const struct fp_scope_type fp_scope_start = {{"startMode", "windowID"}, {NULL}, 0};
+const struct fp_scope_type fp_scope_session_id = {{"sessionID"}, {NULL}, 0};
+const struct fp_scope_type fp_scope_timeline = {{"timelineID", "frameID"}, {NULL}, 0};
+const struct fp_scope_type fp_scope_session = {{"sessionID", "windowID", "timelineList"},
+                                               {[FP_SCOPE_TIMELINES] = &fp_scope_timeline},
+                                               1 << FP_SCOPE_TIMELINES};
+const struct fp_scope_type fp_scope_interval = {{"start", "end"}, {NULL}, 0};
 const struct fp_scope_type fp_scope_request = {
-    {"sessionID", "timelineID", "mode", "eventID", "maxDepth", "eventTypeList", "interval"}};
-const struct fp_scope_type fp_scope_interval = {{"start", "end"}};
-const struct fp_scope_type fp_scope_events = {{"interval", "eventList"}};
+    {"sessionID", "timelineID", "mode", "eventID", "maxDepth", "eventTypeList", "interval"},
+    {[FP_SCOPE_REQUEST_INTERVAL] = &fp_scope_interval},
+    1 << FP_SCOPE_REQUEST_TYPES};
+const struct fp_scope_type fp_scope_events = {
+    {"interval", "eventList"},
+    {[FP_SCOPE_EVENTS_INTERVAL] = &fp_scope_interval, [FP_SCOPE_EVENTS_LIST] = &fp_scope_event},
+    1 << FP_SCOPE_EVENTS_LIST};
+
+const struct fp_scope_type fp_scope_area = {{"x", "y", "w", "h", "ox", "oy"}, {NULL}, 0};
+static const struct fp_scope_type selector_type = {{"selector"}, {NULL}, 0};
+static const struct fp_scope_type thread_type = {{"scriptThreadType", "eventName"}, {NULL}, 0};
+static const struct fp_scope_type url_type = {{"url"}, {NULL}, 0};
+static const struct fp_scope_type script_type = {{"scriptType", "url"}, {NULL}, 0};
+static const struct fp_scope_type paint_type = {{"area"}, {&fp_scope_area}, 0};
 const struct fp_scope_type fp_scope_event = {
     {"type", "time", "overhead", "hits", "interval", "eventID", "parentEventID", "childCount",
      "aggregatedTime", "aggregatedOverhead", "cssSelectorMatching", "scriptThreadEvaluation",
-     "documentParsing", "cssParsing", "scriptCompilation", "paint"}};
+     "documentParsing", "cssParsing", "scriptCompilation", "paint"},
+    {[FP_SCOPE_EVENT_INTERVAL] = &fp_scope_interval,
+     [FP_SCOPE_EVENT_SELECTOR] = &selector_type,
+     [FP_SCOPE_EVENT_THREAD] = &thread_type,
+     [FP_SCOPE_EVENT_DOCUMENT] = &url_type,
+     [FP_SCOPE_EVENT_CSS] = &url_type,
+     [FP_SCOPE_EVENT_SCRIPT] = &script_type,
+     [FP_SCOPE_EVENT_PAINT] = &paint_type},
+    0};
 
 /* Names of fields in builds before mid-2012. */
 static const struct {

@@ -20,6 +20,8 @@ enum { FP_SCOPE_FIELDS_MAX = 16 };
 
 struct fp_scope_type {
     const char *fields[FP_SCOPE_FIELDS_MAX + 1]; /* in the order of their numbers; NULL ends */
+    const struct fp_scope_type *of[FP_SCOPE_FIELDS_MAX]; /* of those that are messages */
+    unsigned repeated; /* a bit for each field that is a list of such */
 };
 
 enum fp_scope_session_field { FP_SCOPE_SESSION_ID, FP_SCOPE_WINDOW_ID, FP_SCOPE_TIMELINES };
@@ -60,6 +62,9 @@ extern const struct fp_scope_type fp_scope_request;
 extern const struct fp_scope_type fp_scope_interval;
 extern const struct fp_scope_type fp_scope_events;
 extern const struct fp_scope_type fp_scope_event;
+extern const struct fp_scope_type fp_scope_start;      /* StartProfilerArg */
+extern const struct fp_scope_type fp_scope_session_id; /* and what else has but that */
+extern const struct fp_scope_type fp_scope_area;
 
 struct fp_scope_message {
     const struct fp_scope_type *type;
@@ -76,6 +81,9 @@ bool fp_scope_read(yyjson_val *value, const struct fp_scope_type *type,
 /* The place of a field of a message. */
 struct fp_place fp_scope_field_place(const struct fp_scope_message *message,
                                      const struct fp_place *place, size_t field);
+
+/* Adds a message to the content, without what the type does not have; type NULL: as null. */
+void fp_scope_keep(struct fp_decoder *decoder, yyjson_val *value, const struct fp_scope_type *type);
 
 /* An unsigned 32-bit integer, 1.0 and 1e0 included. False, without an error, when it is none. */
 bool fp_scope_get_uint(yyjson_val *value, uint32_t *number) FP_MUST_CHECK;

@@ -11,10 +11,9 @@
 #include "collector/format/opera_scope_frame.h"
 #include "collector/format/opera_scope_parts.h"
 
-enum command { COMMAND_START = 1, COMMAND_STOP, COMMAND_GET_EVENTS };
+enum command { COMMAND_START = 1, COMMAND_STOP, COMMAND_GET_EVENTS, COMMAND_RELEASE };
 
 enum { START_MODE, START_WINDOW };
-static const struct fp_scope_type start_arg = {{"startMode", "windowID"}};
 
 /* A request; one slot serves all that have its command and tag, one after another. */
 struct request {
@@ -89,7 +88,7 @@ static bool open_request(struct recording *recording, const struct fp_scope_fram
     if (frame->command == COMMAND_GET_EVENTS)
         request->is_valid =
             fp_scope_read_query(&recording->scope, &frame->place, frame->message, &request->query);
-    if (frame->command == COMMAND_START && fp_scope_read(frame->message, &start_arg, &start) &&
+    if (frame->command == COMMAND_START && fp_scope_read(frame->message, &fp_scope_start, &start) &&
         !fp_scope_get_uint(start.fields[START_WINDOW], &request->window_id))
         request->window_id = 0;
     return request->is_valid || (recording->decoder->error->verdict != FP_FORMAT_MEMORY &&
@@ -143,8 +142,38 @@ static bool take_reply(struct recording *recording, const struct fp_scope_frame 
     }
 }
 
+/* Whether a frame is a reply; was_open: there is a request with its command and tag. */
+static bool is_reply(const struct fp_scope_frame *frame, bool was_open)
+{
+    if (frame->kind != FP_SCOPE_KIND_UNKNOWN)
+        return frame->kind != FP_SCOPE_KIND_REQUEST;
+    if (frame->command == COMMAND_GET_EVENTS)
+        return !fp_scope_is_query(frame->message);
+    return was_open;
+}
+
+/* The type of a frame's message; NULL: of none that matters, such as an error's. */
+static const struct fp_scope_type *type_of(const struct fp_scope_frame *frame, bool replies)
+{
+    if (frame->status != 0)
+        return NULL;
+    switch (frame->command) {
+    case COMMAND_START:
+        return replies ? &fp_scope_session_id : &fp_scope_start;
+    case COMMAND_STOP:
+        return replies ? &fp_scope_session : &fp_scope_session_id;
+    case COMMAND_RELEASE:
+        return replies ? NULL : &fp_scope_session_id;
+    case COMMAND_GET_EVENTS:
+        return replies ? &fp_scope_events : &fp_scope_request;
+    default:
+        return NULL;
+    }
+}
+
 /* Keeps a frame in the form in which it came. */
-static void keep_frame(struct recording *recording, const struct fp_scope_frame *frame)
+static void keep_frame(struct recording *recording, const struct fp_scope_frame *frame,
+                       bool replies)
 {
     struct fp_decoder *decoder = recording->decoder;
     bool is_plain = frame->kind == FP_SCOPE_KIND_UNKNOWN;
@@ -161,21 +190,8 @@ static void keep_frame(struct recording *recording, const struct fp_scope_frame 
         snprintf(head, sizeof(head), "STP/1 %d ", len);
     fp_content_add(decoder, fp_str_of(head));
     fp_content_add(decoder, fp_str_of(list));
-    if (frame->message != NULL)
-        fp_content_add_value(decoder, frame->message);
-    else
-        fp_content_add(decoder, FP_STR("null"));
+    fp_scope_keep(decoder, frame->message, type_of(frame, replies));
     fp_content_add(decoder, is_plain ? FP_STR("]\n") : FP_STR("\n"));
-}
-
-/* Whether a frame is a reply; was_open: there is a request with its command and tag. */
-static bool is_reply(const struct fp_scope_frame *frame, bool was_open)
-{
-    if (frame->kind != FP_SCOPE_KIND_UNKNOWN)
-        return frame->kind != FP_SCOPE_KIND_REQUEST;
-    if (frame->command == COMMAND_GET_EVENTS)
-        return !fp_scope_is_query(frame->message);
-    return was_open;
 }
 
 /* Joins a frame with the request of its command and tag. */
@@ -208,7 +224,7 @@ static bool take_frame(struct recording *recording, const struct fp_scope_frame 
     struct request *request = find_request(recording, frame);
     if (request == NULL)
         return false;
-    keep_frame(recording, frame);
+    keep_frame(recording, frame, is_reply(frame, request->is_open));
     return join_frame(recording, frame, request);
 }
 

@@ -234,12 +234,18 @@ static bool goes(const struct walk *walk, size_t value)
     return fp_scrub_is_secret(walk->member, walk->rules != NULL) && !is_times(walk->json, value);
 }
 
+/* Whether a member's name may be more than a word. */
+static bool may_tell(struct walk *walk, size_t begin, size_t end)
+{
+    return tells(walk, begin, end) || memchr(walk->json.ptr + begin, ':', end - begin) != NULL;
+}
+
 /* A member's name, and its value if that may not be kept. */
 static bool take_member(struct walk *walk, size_t begin, size_t end, size_t value)
 {
     walk->member = unescape(slice(walk->json, begin, end), walk->unescaped);
     walk->at = value;
-    if (walk->rules != NULL && tells(walk, begin, end) && !take_text(walk, begin, end))
+    if (walk->rules != NULL && may_tell(walk, begin, end) && !take_text(walk, begin, end))
         return false;
     if (goes(walk, value)) {
         walk->at = value_end(walk->json, skip_space(walk->json, value));

@@ -50,8 +50,7 @@ bool fp_scrub_is_secret(struct fp_str name, bool are_scrubbed)
                {"postdata", "password", "username", "id_token"}},
         [9] = {NULL,
                LETTER('x') | LETTER('s') | LETTER('a') | LETTER('c') | LETTER('p') | LETTER('u'),
-               {"x-api-key", "sessionid", "authtoken", "csrftoken", "phpsessid", "user-name",
-                "user_name"}},
+               {"x-api-key", "authtoken", "csrftoken", "phpsessid", "user-name", "user_name"}},
         [10] = {"set-cookie",
                 LETTER('s') | LETTER('j') | LETTER('a') | LETTER('c') | LETTER('x'),
                 {"jsessionid", "auth-token", "auth_token", "session-id", "session_id", "csrf-token",
@@ -222,7 +221,10 @@ static bool is_behind_secret(const struct pass *pass, size_t at)
     while (at > pass->done && memchr(" '\"\\", pass->text.ptr[at - 1], 4) != NULL)
         at--;
     size_t from = skip_back(pass, at, is_name_char);
-    return fp_scrub_is_secret((struct fp_str){pass->text.ptr + from, at - from}, true);
+    const struct fp_str name = {pass->text.ptr + from, at - from};
+    const struct fp_str session = FP_STR("sessionid"); /* as a member a number of Opera's */
+    return fp_scrub_is_secret(name, true) ||
+           (name.len == session.len && strncasecmp(name.ptr, session.ptr, name.len) == 0);
 }
 
 static bool is_value_char(char c)

@@ -40,10 +40,30 @@ static struct fp_str wrap(struct fp_arena *arena, struct fp_str events)
     return (struct fp_str){body, before.len + events.len + after.len};
 }
 
-static void check_event(const struct fp_profile *profile, uint32_t first, uint32_t index)
+/* The timeline that an event is in. */
+static const struct fp_profile_timeline *timeline_of(const struct fp_profile *profile,
+                                                     uint32_t index)
+{
+    const struct fp_profile_timeline *timeline = profile->timelines;
+    while (index >= timeline->first_event + timeline->event_count)
+        timeline++;
+    return timeline;
+}
+
+static void check_parent(const struct fp_profile *profile, uint32_t parent, uint32_t index)
+{
+    const struct fp_profile_timeline *around = timeline_of(profile, parent);
+    const struct fp_profile_timeline *inside = timeline_of(profile, index);
+    check(parent < index && around->id == inside->id);
+    check(around == inside ||
+          (around->mode == FP_REDUCE_ALL_EVENTS && inside->mode == FP_REDUCE_ALL_EVENTS));
+}
+
+static void check_event(const struct fp_profile *profile, uint32_t index)
 {
     const struct fp_profile_event *event = &profile->events[index];
-    check(event->parent == FP_INDEX_NONE || (event->parent >= first && event->parent < index));
+    if (event->parent != FP_INDEX_NONE)
+        check_parent(profile, event->parent, index);
     check(event->self_us >= 0 && event->self_us <= limits.max_span_us);
     check(event->overhead_us >= 0 && event->duration_us >= FP_DURATION_NONE);
     check(event->resource == FP_INDEX_NONE || event->resource < profile->resource_count);
@@ -66,7 +86,7 @@ static void check_session(const struct fp_profile *profile)
         next += timeline->event_count;
         check(next <= profile->event_count);
         for (uint32_t k = timeline->first_event; k < next; k++)
-            check_event(profile, timeline->first_event, k);
+            check_event(profile, k);
     }
     check(next == profile->event_count);
 }
@@ -81,6 +101,21 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
     for (uint32_t i = 0; i < delta.stack_sample_count; i++)
         self_us += delta.stack_samples[i].self_us;
     check(self_us == delta.profiled_us);
+}
+
+/* What is kept of a session is the same session. */
+static void check_kept(const struct fp_profile *profile, struct fp_arena *arena)
+{
+    struct fp_profile again;
+    struct fp_format_error error;
+    enum fp_format_verdict verdict =
+        fp_format_decode(profile->session.content, FP_STR(""), &limits, arena, &again, &error);
+    if (verdict == FP_FORMAT_MEMORY)
+        return;
+    check(verdict == FP_FORMAT_OK && again.session.id == profile->session.id);
+    check(again.timeline_count == profile->timeline_count);
+    check(again.event_count == profile->event_count);
+    check(again.session.window_id == profile->session.window_id);
 }
 
 /* Other formats have fuzzers of their own. */
@@ -113,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     } else if (profile.format == FP_UPLOAD_OPERA_SCOPE) {
         check_session(&profile);
         fold(&profile, &arena);
+        check_kept(&profile, &arena);
     }
     fp_arena_release(&arena);
     return 0;
