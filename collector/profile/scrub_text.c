@@ -33,8 +33,8 @@ bool fp_scrub_is_secret(struct fp_str name, bool are_scrubbed)
 {
     static const struct {
         const char *always;
-        uint32_t letters;        /* that one of these begins with; most names do not */
-        const char *scrubbed[9]; /* NULL ends */
+        uint32_t letters;         /* that one of these begins with; most names do not */
+        const char *scrubbed[10]; /* NULL ends */
     } by_len[] = {
         [3] = {NULL, LETTER('j') | LETTER('p') | LETTER('s'), {"jwt", "pwd", "sid"}},
         [4] = {NULL, LETTER('a') | LETTER('c') | LETTER('u'), {"auth", "csrf", "user"}},
@@ -43,25 +43,27 @@ bool fp_scrub_is_secret(struct fp_str name, bool are_scrubbed)
                LETTER('c') | LETTER('s') | LETTER('p') | LETTER('a') | LETTER('e') | LETTER('u'),
                {"secret", "passwd", "apikey", "e-mail", "userid"}},
         [7] = {"cookie2",
-               LETTER('c') | LETTER('a') | LETTER('u'),
-               {"cookies", "api-key", "api_key", "user_id"}},
+               LETTER('c') | LETTER('a') | LETTER('u') | LETTER('i'),
+               {"cookies", "api-key", "api_key", "user-id", "user_id", "idtoken"}},
         [8] = {NULL,
                LETTER('p') | LETTER('u') | LETTER('i'),
-               {"postdata", "password", "username", "id_token"}},
+               {"postdata", "password", "username", "id-token", "id_token"}},
         [9] = {NULL,
-               LETTER('x') | LETTER('s') | LETTER('a') | LETTER('c') | LETTER('p') | LETTER('u'),
-               {"x-api-key", "authtoken", "csrftoken", "phpsessid", "user-name", "user_name"}},
+               LETTER('x') | LETTER('a') | LETTER('c') | LETTER('p') | LETTER('u'),
+               {"x-api-key", "authtoken", "csrftoken", "xsrftoken", "phpsessid", "user-name",
+                "user_name"}},
         [10] = {"set-cookie",
                 LETTER('s') | LETTER('j') | LETTER('a') | LETTER('c') | LETTER('x'),
                 {"jsessionid", "auth-token", "auth_token", "session-id", "session_id", "csrf-token",
-                 "csrf_token", "xsrf-token"}},
+                 "csrf_token", "xsrf-token", "xsrf_token"}},
         [11] = {"set-cookie2",
                 LETTER('s') | LETTER('a') | LETTER('h'),
                 {"accesstoken", "headerstext"}},
         [12] = {NULL,
-                LETTER('x') | LETTER('a'),
-                {"x-auth-token", "x-csrf-token", "x-xsrf-token", "access-token", "access_token"}},
-        [13] = {"authorization", LETTER('a') | LETTER('r'), {"refresh_token"}},
+                LETTER('x') | LETTER('a') | LETTER('r'),
+                {"x-auth-token", "x-csrf-token", "x-xsrf-token", "access-token", "access_token",
+                 "refreshtoken"}},
+        [13] = {"authorization", LETTER('a') | LETTER('r'), {"refresh-token", "refresh_token"}},
         [15] = {NULL, LETTER('r'), {"requestformdata"}},
         [18] = {NULL, LETTER('r'), {"requestheaderstext"}},
         [19] = {"proxy-authorization", LETTER('p'), {NULL}},

@@ -237,3 +237,20 @@ test('a forgotten session is gone, its numbers stay', async () => {
   await assert.rejects(events(id, 1), /no timeline 1/);
   assert.deepEqual(await count(), before);
 });
+
+test('retention drops sessions by the day, and says so when one is asked for; the numbers stay', async () => {
+  const id = await upload(read('opera-scope/manual.json'));
+  const sum = () => stack.sql("select sum(count)::int as count from fleetprof.event_breakdown('demo')");
+  const before = await sum();
+  const drop = async () => (await stack.sql("select fleetprof_data.drop_partition('1970-01-01', '1970-01-01', (now() + interval '2 days')::date) as name",
+    'fleetprof_writer'))[0].name;
+  const dropped = [];
+  for (let name = await drop(); name !== null; name = await drop()) dropped.push(name);
+  assert.deepEqual([...new Set(dropped.map((name) => name.replace(/_\d+$/, '')))].sort(), ['event', 'session', 'timeline']);
+  const { code, stdout, stderr } = await cli('export', id);
+  assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+  assert.match(stderr, new RegExp(`session ${id} is not kept`));
+  await assert.rejects(events(id, 1), /no timeline 1/);
+  assert.deepEqual(await stack.sql('select session_id from fleetprof.sessions'), []);
+  assert.deepEqual(await sum(), before);
+});
