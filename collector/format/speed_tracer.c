@@ -433,6 +433,13 @@ static bool decode(struct fp_speed_tracer_dump *dump, struct fp_str body)
     return fp_speed_tracer_finish(dump) && add_timeline(dump) && fp_speed_tracer_list_notes(dump);
 }
 
+/* What is kept is as long as the body, about: growing to that would copy it again and again. */
+static void reserve_content(struct fp_decoder *decoder, size_t len)
+{
+    if (decoder->content != NULL && len < decoder->content->max)
+        (void)fp_buf_reserve(decoder->content, len);
+}
+
 bool fp_speed_tracer_decode(struct fp_decoder *decoder, struct fp_str body)
 {
     struct fp_speed_tracer_dump dump = {.decoder = decoder, .main_resource = FP_INDEX_NONE};
@@ -440,6 +447,7 @@ bool fp_speed_tracer_decode(struct fp_decoder *decoder, struct fp_str body)
     fp_map_init(&dump.resources, (size_t)decoder->limits->resources + 1);
     fp_map_init(&dump.type_names, decoder->limits->entries);
     fp_buf_init(&dump.detail, decoder->arena->max_bytes);
+    reserve_content(decoder, body.len);
     bool decoded = decode(&dump, body);
     fp_buf_release(&dump.detail);
     fp_v8_log_release(dump.v8);

@@ -33,6 +33,7 @@ struct fp_v8_log {
     struct fp_v8_ticks ticks;
     struct alias aliases[ALIASES_MAX];
     uint32_t alias_count;
+    bool alias_slots[256]; /* by slot_of: whether some alias is there */
     uint64_t code_address; /* the last one met in each role */
     uint64_t moved_address;
     int64_t interval_us;
@@ -148,9 +149,17 @@ static uint64_t key_of(struct fp_str name)
     return key ^ name.len << 56;
 }
 
+/* Most names that are no alias have a slot of which there is none. */
+static uint8_t slot_of(uint64_t key)
+{
+    return (uint8_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 56);
+}
+
 static struct fp_str resolve_alias(const struct fp_v8_log *log, struct fp_str name)
 {
     const uint64_t key = key_of(name);
+    if (!log->alias_slots[slot_of(key)])
+        return name;
     for (uint32_t i = 0; i < log->alias_count; i++)
         if (log->aliases[i].key == key && fp_str_equal(name, log->aliases[i].name))
             return log->aliases[i].command;
@@ -171,6 +180,7 @@ static enum outcome read_alias(struct fp_speed_tracer_dump *dump, const struct l
     if (!copy(dump, line->fields[1], &alias->name) || !copy(dump, line->fields[2], &alias->command))
         return REFUSED;
     alias->key = key_of(alias->name);
+    log->alias_slots[slot_of(alias->key)] = true;
     log->alias_count++;
     return DONE;
 }
@@ -181,6 +191,7 @@ static void begin(struct fp_v8_log *log, uint64_t interval_ms)
     fp_code_map_clear(&log->code);
     log->window.size = 0;
     log->alias_count = 0;
+    memset(log->alias_slots, 0, sizeof(log->alias_slots));
     log->code_address = 0;
     log->moved_address = 0;
     bool is_said = interval_ms > 0 && interval_ms <= INTERVAL_MAX_MS;

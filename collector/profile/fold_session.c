@@ -144,6 +144,9 @@ bool fp_fold_session(struct fp_fold *fold)
     struct keeping keeping = {.fold = fold};
     fp_map_init(&keeping.types, profile->event_count);
     fp_buf_init(&keeping.text, fold->arena->max_bytes);
+    /* The longest text that will be in it. */
+    if (profile->session.content.len < keeping.text.max)
+        (void)fp_buf_reserve(&keeping.text, profile->session.content.len);
     bool kept = prepare(&keeping) && keep_events(&keeping) &&
                 scrub_json(&keeping, profile->session.content, &keeping.session->content);
     fp_map_release(&keeping.types);
