@@ -8,7 +8,7 @@ import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 
 import { sumsOf } from './oracle.mjs';
-import { startStack, waitFor } from './stack.mjs';
+import { collectorConfig, startCollector, startStack, waitFor } from './stack.mjs';
 
 const ceilings = { frames: 20, stacks: 16, timing_names: 8, routes: 5, releases: 4, segments: 6 };
 const floods = 300;
@@ -24,9 +24,9 @@ before(async () => {
 });
 after(() => stack?.stop());
 
-/** @param {string} site @param {Record<string, unknown>} envelope */
-async function upload(site, envelope) {
-  const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_${site}`, {
+/** @param {string} site @param {Record<string, unknown>} envelope @param {string} [url] of another collector */
+async function upload(site, envelope, url = stack.collector.url) {
+  const reply = await fetch(`${url}/v1/ingest/pk_${site}`, {
     method: 'POST',
     body: JSON.stringify({ version: 1, sampleInterval: interval, ...envelope }),
   });
@@ -207,12 +207,53 @@ test('a flood of made-up names stays under the ceilings, and all time is account
   if (hour() === firstHour) assert.deepEqual(await namesOf('flooded'), names);
 });
 
+/** Addresses and a spool for one more collector. */
+async function ownPlaces() {
+  const { listen, admin, spool } = (await collectorConfig({})).config;
+  return { listen, admin, spool };
+}
+
+/** @param {Record<string, number>} other ceilings */
+async function reload(other) {
+  const { collector } = stack;
+  const reloads = () => collector.server.output().split('configuration reloaded').length;
+  const before = reloads();
+  fs.writeFileSync(collector.file, JSON.stringify({ ...collector.config, ceilings: { ...ceilings, ...other } }));
+  process.kill(collector.server.pid, 'SIGHUP');
+  await waitFor(() => reloads() > before, { what: 'reload' });
+}
+
 test('a reload raises a ceiling at once', async () => {
-  fs.writeFileSync(stack.collector.file,
-    JSON.stringify({ ...stack.collector.config, ceilings: { ...ceilings, frames: 1000, stacks: 1000, timing_names: 1000 } }));
-  process.kill(stack.collector.server.pid, 'SIGHUP');
-  await waitFor(() => stack.collector.server.output().includes('configuration reloaded'), { what: 'reload' });
+  await reload({ frames: 1000, stacks: 1000, timing_names: 1000 });
   await upload('flooded', plainUpload('fresh'));
   await untilCounted(floods + 7);
   await assertByName('flooded', 'fresh', 1);
+});
+
+test('a reload to less than is in use keeps what is known, and lets nothing new in', async () => {
+  await reload({ frames: 1, stacks: 1, timing_names: 1 });
+  const before = await sumsInSql('flooded');
+  const firstHour = hour();
+  await upload('flooded', plainUpload('fresh'));
+  await upload('flooded', plainUpload('stranger'));
+  await untilCounted(floods + 9);
+  await assertByName('flooded', 'fresh', 2);
+  if (hour() !== firstHour) return; // another hour lets one of each in
+  const strangers = await stack.sql("select function from fleetprof.hotspot_hourly where function like 'stranger%'");
+  assert.deepEqual(strangers, []);
+  const { overflow_us, frames_us, unattributed_us, profiled_us } = await sumsInSql('flooded');
+  assert.equal(overflow_us - before.overflow_us, 20_000);
+  assert.equal(frames_us + unattributed_us, profiled_us);
+});
+
+test('a second collector has ceilings of its own, and counts into the same sums', async () => {
+  const second = await startCollector({ config: { ...stack.collector.config, ...await ownPlaces(), ceilings } });
+  const before = await sumsInSql('flooded');
+  for (const name of ['there', 'stranger']) await upload('flooded', plainUpload(name), second.url);
+  await second.stop();
+  await untilCounted(floods + 11);
+  await assertByName('flooded', 'there', 1);
+  const after = await sumsInSql('flooded');
+  assert.equal(after.overflow_us, before.overflow_us);
+  assert.equal(after.frames_us - before.frames_us, 40_000);
 });
