@@ -99,12 +99,12 @@ static void keep_message(struct fp_decoder *decoder, const struct fp_scope_messa
 void fp_scope_keep(struct fp_decoder *decoder, yyjson_val *value, const struct fp_scope_type *type)
 {
     struct fp_scope_message message;
-    if (value != NULL && is_known(value, type))
+    if (is_known(value, type))
         fp_content_add_value(decoder, value);
     else if (type != NULL && fp_scope_read(value, type, &message))
         keep_message(decoder, &message);
     else
-        fp_content_add(decoder, FP_STR("null"));
+        fp_content_add(decoder, FP_STR("false")); /* what it was is of a wrong type, as this is */
 }
 
 void fp_opera_scope_keep(struct fp_decoder *decoder, yyjson_val *value)

@@ -82,7 +82,8 @@ bool fp_scope_read(yyjson_val *value, const struct fp_scope_type *type,
 struct fp_place fp_scope_field_place(const struct fp_scope_message *message,
                                      const struct fp_place *place, size_t field);
 
-/* Adds a message to the content, without what the type does not have; type NULL: as null. */
+/* Adds a message to the content, without what the type does not have; what is of a wrong type stays
+ * so. type NULL: a value that is no message. */
 void fp_scope_keep(struct fp_decoder *decoder, yyjson_val *value, const struct fp_scope_type *type);
 
 /* An unsigned 32-bit integer, 1.0 and 1e0 included. False, without an error, when it is none. */

@@ -190,7 +190,11 @@ static void keep_frame(struct recording *recording, const struct fp_scope_frame 
         snprintf(head, sizeof(head), "STP/1 %d ", len);
     fp_content_add(decoder, fp_str_of(head));
     fp_content_add(decoder, fp_str_of(list));
-    fp_scope_keep(decoder, frame->message, type_of(frame, replies));
+    const struct fp_scope_type *type = type_of(frame, replies);
+    if (type != NULL && frame->message != NULL)
+        fp_scope_keep(decoder, frame->message, type);
+    else
+        fp_content_add(decoder, FP_STR("null"));
     fp_content_add(decoder, is_plain ? FP_STR("]\n") : FP_STR("\n"));
 }
 

@@ -485,6 +485,33 @@ static const char *const with_unknown[] = {
     "['profiler',4,0,2,[7,'secret']]\n['profiler',4,0,2,['secret']]\n",
 };
 
+/* Each has one good event and one that is not. */
+static void what_is_refused_is_refused_again(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "5",
+        "'secret'",
+        "[7,1,0,1,0]",
+        "[7,1,0,1,'secret']",
+        "[7,1,0,1,null,[]]",
+        "[7,1,0,1,null,null,'secret']",
+        "[7,1,0,1,null,null,null,{}]",
+        "{'type':7,'time':1,'overhead':0,'hits':1,'aggregatedTime':[2]}"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct decoded texts;
+        struct decoded decoded;
+        char text[256];
+        snprintf(text, sizeof(text), EVENTS("[7,1,0,1],%s"), bad[i]);
+        fp_arena_init(&texts.arena, TEST_ARENA_MAX);
+        decode_form(&decoded, json_of(&texts.arena, text));
+        assert_int_equal(decoded.profile.event_count, 1);
+        assert_kept_as_itself(&decoded);
+        release(&decoded);
+        release(&texts);
+    }
+}
+
 static void what_a_message_does_not_have_is_not_kept(void **state)
 {
     (void)state;
@@ -507,6 +534,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_form_gives_the_same_session),
+        cmocka_unit_test(what_is_refused_is_refused_again),
         cmocka_unit_test(what_a_message_does_not_have_is_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
