@@ -202,7 +202,8 @@ static void print_report(const struct reading *reading)
     struct fp_buf lines;
     fp_buf_init(&lines, REPORT_MAX);
     fp_report_add_lines(&reading->profile, reading->body.name, &lines);
-    (void)fwrite(lines.data, 1, lines.len, stdout);
+    if (lines.len > 0)
+        (void)fwrite(lines.data, 1, lines.len, stdout);
     fp_buf_release(&lines);
 }
 
