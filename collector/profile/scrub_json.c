@@ -87,7 +87,9 @@ static bool take_url(struct walk *walk, size_t from, size_t to)
     if (!fp_scrub_resource(walk->rules, slice(walk->json, from, to), FP_STR(""), walk->arena,
                            &scrubbed))
         return false;
-    if (tells(walk, from, to) && fp_scrub_text(walk->rules, scrubbed, before, walk->out))
+    bool may_tell = walk->has_nulls ||
+                    (tells(walk, from, to) && fp_scrub_find_telling(scrubbed, 0) < scrubbed.len);
+    if (may_tell && fp_scrub_text(walk->rules, scrubbed, before, walk->out))
         walk->copied = to;
     else
         put(walk, from, to, scrubbed);

@@ -21,10 +21,11 @@ struct pass {
 
 /* Names. */
 
-/* known: in lower case and as long. Most names differ in their first letter. */
+/* known: in lower case and as long. Most names differ in their first two letters. */
 static bool is_name(struct fp_str name, const char *known)
 {
-    return (name.ptr[0] | 0x20) == known[0] && strncasecmp(name.ptr, known, name.len) == 0;
+    return (name.ptr[0] | 0x20) == known[0] && (name.ptr[1] | 0x20) == known[1] &&
+           strncasecmp(name.ptr, known, name.len) == 0;
 }
 
 #define LETTER(c) (UINT32_C(1) << ((unsigned char)(c) & 31))
