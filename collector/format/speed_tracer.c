@@ -225,7 +225,7 @@ static bool is_plain(const struct fp_record_text *record)
     if (record->has_space)
         return false;
     while ((at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
-        if (memchr("\"\\bfnrt", at[1], 7) == NULL) /* a brace follows at the latest */
+        if (strchr("\"\\bfnrt", at[1]) == NULL) /* JSON has no U+0000 there */
             return false;
         at += 2;
     }
