@@ -189,10 +189,11 @@ enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, str
                                      struct fp_json *json, struct fp_format_error *error)
 {
     const struct fp_str mark = BYTE_ORDER_MARK;
-    size_t skipped = 0;
-    if (body.len >= mark.len && memcmp(body.ptr, mark.ptr, mark.len) == 0)
-        skipped = mark.len;
-    const struct fp_str text = {body.ptr + skipped, body.len - skipped};
+    const bool is_marked = body.len >= mark.len && memcmp(body.ptr, mark.ptr, mark.len) == 0;
+    const size_t skipped = is_marked ? mark.len : 0;
+    /* An empty body may be NULL, to which nothing is added. */
+    const struct fp_str text =
+        is_marked ? (struct fp_str){body.ptr + skipped, body.len - skipped} : body;
 
     yyjson_read_err why = {0};
     yyjson_doc *doc = read_document(text, arena, &why);

@@ -237,13 +237,15 @@ static bool add_id(struct fp_buf *out, struct fp_str name, yyjson_val *value)
     return true;
 }
 
-/* All members of an object, to follow those already there. */
+/* All members of an object, to follow those already there; NULL has none. */
 static void add_object(struct fp_buf *out, yyjson_val *object, const struct spelling *spellings)
 {
     size_t i;
     size_t count;
     yyjson_val *key;
     yyjson_val *value;
+    if (object == NULL)
+        return;
     yyjson_obj_foreach(object, i, count, key, value)
     {
         const struct fp_str name = spell(object, fp_json_text(key), spellings);
@@ -264,6 +266,8 @@ static void add_profile(struct fp_buf *out, yyjson_val *data)
     size_t count;
     yyjson_val *key;
     yyjson_val *value;
+    if (data == NULL)
+        return;
     yyjson_obj_foreach(data, i, count, key, value)
     {
         const struct fp_str name = spell(data, fp_json_text(key), data_spellings);

@@ -130,7 +130,10 @@ static uint32_t count_records(yyjson_val *record)
     size_t i;
     size_t count;
     yyjson_val *child;
-    yyjson_arr_foreach(yyjson_obj_get(record, "children"), i, count, child)
+    yyjson_val *children = yyjson_obj_get(record, "children");
+    if (children == NULL)
+        return total;
+    yyjson_arr_foreach(children, i, count, child)
     {
         total += count_records(child);
     }
@@ -363,6 +366,8 @@ static bool take_children(struct fp_speed_tracer_dump *dump, yyjson_val *childre
     size_t i;
     size_t count;
     yyjson_val *child;
+    if (children == NULL)
+        return true;
     yyjson_arr_foreach(children, i, count, child)
     {
         int64_t duration_us = 0;

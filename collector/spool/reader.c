@@ -262,6 +262,8 @@ enum fp_spool_error fp_spool_read(struct fp_spool *spool, uint64_t after, size_t
         return error;
     /* What was read before the trouble is given; the trouble is met again by the next read. */
     const uint8_t *bytes = reader->bytes.data;
+    if (bytes == NULL) /* none of them has a payload */
+        bytes = (const uint8_t *)"";
     batch->records = reader->records;
     for (size_t i = 0; i < batch->count; i++) {
         batch->records[i].bytes = bytes;
