@@ -93,7 +93,8 @@ async function deliver(request, doors, random, ledger) {
     if (attempts > 0) ledger.retries++;
     const final = answers.find(({ status }) => isFinal(status));
     if (final) return final.status;
-    if (random.chance(0.03)) {
+    // What was refused for now and is not sent again must not count.
+    if (random.chance(answers.some(({ status }) => status === 503) ? 0.2 : 0.03)) {
       ledger.abandoned++;
       return 0;
     }

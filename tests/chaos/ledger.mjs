@@ -15,7 +15,7 @@
  * @property {number} deferred 503s and 429s
  * @property {number} unanswered attempts whose answer was not read: refused, lost or cut off
  * @property {number} retries attempts after the first one of a request
- * @property {number} abandoned requests that were not sent again though nobody knows what became of them
+ * @property {number} abandoned requests that were not sent again though they had neither 204 nor 4xx
  * @property {number} sessions long sessions
  */
 
