@@ -35,7 +35,7 @@
     X(ENTRIES_UNORDERED, COUNTER, "entries_unordered_total", "",                                   \
       "Marks with an earlier time than the mark before them")                                      \
     X(MEASURES_UNJOINED, COUNTER, "measures_unjoined_total", "",                                   \
-      "Names of measures whose samples were too many to join, anew with each upload")              \
+      "Names of measures not joined with their samples, anew with each upload")                    \
     X(NAMES_OVERFLOWED_FRAME, COUNTER, "names_overflowed_total", "kind=\"frame\"",                 \
       "Names that became (overflow), anew with each upload")                                       \
     X(NAMES_OVERFLOWED_STACK, COUNTER, "names_overflowed_total", "kind=\"stack\"", "")             \
