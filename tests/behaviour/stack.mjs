@@ -283,6 +283,7 @@ async function emptyCluster(bin) {
     '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync', '--no-instructions'], { user: 'postgres' });
   // Whoever comes first puts it there whole.
   const own = `${kept}.${process.pid}`;
+  await fs.promises.mkdir(path.dirname(kept), { recursive: true });
   await runOrThrow(['cp', '-a', path.join(dir, 'data'), own]);
   await fs.promises.rename(own, kept).catch(() => fs.promises.rm(own, { recursive: true, force: true }));
   return kept;
