@@ -145,7 +145,7 @@ static size_t find_authority(struct fp_str json, size_t at, size_t end, bool *ha
         if (at + 3 <= end && colon[1] == '/' && colon[2] == '/')
             return at;
         at++;
-        *has_label = *has_label || (at < end && memchr(" '\"\\", json.ptr[at], 4) != NULL);
+        *has_label = *has_label || (at < end && fp_scrub_is_edge(json.ptr[at]));
     }
     return end;
 }
@@ -194,12 +194,12 @@ static char escaped_point(struct fp_str text, size_t at)
 {
     unsigned point = 0;
     for (size_t i = at + 2; i < at + 6; i++) {
-        char c = i < text.len ? text.ptr[i] : '?';
+        int c = i < text.len ? text.ptr[i] : '?';
         if ((c < '0' || c > '9') && ((c | 0x20) < 'a' || (c | 0x20) > 'f'))
             return '?';
         point = point << 4 | (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
     }
-    return point < 0x80 ? (char)point : '?';
+    return (char)(point < 0x80 ? point : '?');
 }
 
 /* A name, of which any letter may be written as an escape; of a long one the beginning. */
@@ -211,7 +211,9 @@ static struct fp_str unescape(struct fp_str name, char plain[NAME_LEN_MAX])
     for (size_t at = 0; at < name.len && len < NAME_LEN_MAX; len++) {
         bool is_escape = name.ptr[at] == '\\' && at + 1 < name.len;
         bool is_point = is_escape && name.ptr[at + 1] == 'u';
-        plain[len] = is_point ? escaped_point(name, at) : name.ptr[at + is_escape];
+        plain[len] = name.ptr[at + is_escape];
+        if (is_point)
+            plain[len] = escaped_point(name, at);
         at += is_point ? 6 : is_escape ? 2 : 1;
     }
     return (struct fp_str){plain, len};

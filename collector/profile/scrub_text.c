@@ -221,7 +221,7 @@ static bool remove_address(struct pass *pass, size_t at_len)
 /* Whether a secret's name stands before `at`, quoted or not. */
 static bool is_behind_secret(const struct pass *pass, size_t at)
 {
-    while (at > pass->done && memchr(" '\"\\", pass->text.ptr[at - 1], 4) != NULL)
+    while (at > pass->done && fp_scrub_is_edge(pass->text.ptr[at - 1]))
         at--;
     size_t from = skip_back(pass, at, is_name_char);
     const struct fp_str name = {pass->text.ptr + from, at - from};
@@ -261,7 +261,7 @@ static size_t line_end(const struct pass *pass, size_t at)
 static bool remove_line(struct pass *pass)
 {
     size_t begin = pass->at + 1;
-    if (begin == pass->text.len || memchr(" '\"\\", pass->text.ptr[begin], 4) == NULL)
+    if (begin == pass->text.len || !fp_scrub_is_edge(pass->text.ptr[begin]))
         return false;
     if (!is_behind_secret(pass, pass->at))
         return false;
