@@ -257,6 +257,10 @@ describe('limits and privacy', () => {
     assert.equal(reply.headers['retry-after'], '30');
     assert.equal(reply.headers['access-control-allow-origin'], origin);
     assert.match(reply.problem.detail, /max_bytes|full/);
+    const metrics = await other.metrics();
+    for (const name of ['http_responses_total{class="5xx"}', 'uploads_total{status="deferred"}']) {
+      assert.equal(metrics[`fleetprof_${name}`], 1, name);
+    }
     const ready = await send(`${other.adminUrl}/readyz`, { method: 'GET' });
     assert.equal(ready.status, 503);
     assert.match(ready.body, /^not ready: .*max_bytes/);
