@@ -55,7 +55,7 @@ static const struct fp_ceiling_limits ceilings = {
               [FP_NAME_ROUTE] = 10000000,
               [FP_NAME_RELEASE] = 10000000,
               [FP_NAME_SEGMENT] = 10000000},
-    .memory = 64 * 1024 * 1024,
+    .memory = 64u << 20,
 };
 
 static _Noreturn void die(const char *what)
