@@ -13,7 +13,7 @@ let httpd;
 let upstream;
 
 before(async () => {
-  upstream = await startUpstream(({ path }) => (path === '/good' ? pageWith('a') : pageWith('a,')));
+  upstream = await startUpstream(({ path }) => pageWith(path === '/bad' ? 'a,' : 'a'));
   httpd = await startHttpd({
     modules: ['filter'],
     // One child: each has a second of its own.
