@@ -84,6 +84,8 @@ enum entry_field {
     ENTRY_DURATION,
     ENTRY_START_MARK,
     ENTRY_END_MARK,
+    ENTRY_START_OPTION,
+    ENTRY_END_OPTION,
     ENTRY_DETAIL,
     ENTRY_FIELD_COUNT
 };
@@ -155,6 +157,15 @@ static bool end_measure(struct fp_decoder *decoder, const struct fp_place *place
                       "this measure is longer than 2^53 microseconds");
 }
 
+/* Level 3's options are moments or names; read as neither they would silently be the defaults. */
+static bool check_no_option(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    return field->value == NULL ||
+           fp_fail_field(decoder, field,
+                         "is an option of performance.measure(); name marks in startMark and "
+                         "endMark, or give startTime and duration");
+}
+
 /* A measure that names its start and end; by default it starts with the page. */
 static bool resolve_measure(struct decoding *decoding, const struct fp_field *fields,
                             struct fp_str name)
@@ -163,7 +174,9 @@ static bool resolve_measure(struct decoding *decoding, const struct fp_field *fi
     const struct fp_place *place = fields[ENTRY_NAME].object;
     int64_t start_us = 0;
     int64_t end_us = 0;
-    if (!fp_points_read(&decoding->points, decoder, &fields[ENTRY_START_MARK], &start_us) ||
+    if (!check_no_option(decoder, &fields[ENTRY_START_OPTION]) ||
+        !check_no_option(decoder, &fields[ENTRY_END_OPTION]) ||
+        !fp_points_read(&decoding->points, decoder, &fields[ENTRY_START_MARK], &start_us) ||
         !fp_points_read(&decoding->points, decoder, &fields[ENTRY_END_MARK], &end_us))
         return false;
     struct fp_profile_timing *timing = add_timing(decoding, name, FP_TIMING_MEASURE, 0);
@@ -223,6 +236,8 @@ static bool decode_entries(struct decoding *decoding)
         [ENTRY_DURATION] = {.object = &at, .name = FP_STR("duration")},
         [ENTRY_START_MARK] = {.object = &at, .name = FP_STR("startMark")},
         [ENTRY_END_MARK] = {.object = &at, .name = FP_STR("endMark")},
+        [ENTRY_START_OPTION] = {.object = &at, .name = FP_STR("start")},
+        [ENTRY_END_OPTION] = {.object = &at, .name = FP_STR("end")},
         [ENTRY_DETAIL] = {.object = &at, .name = FP_STR("detail")},
     };
     decoding->has_mark = false;

@@ -64,19 +64,19 @@ static struct capture *find(struct fp_captures *captures, uint64_t site_id,
     return NULL;
 }
 
-static bool runs(const struct fp_captures *captures, uint64_t site_id, uint32_t window)
-{
-    for (size_t i = 0; i < captures->count; i++)
-        if (captures->running[i].site_id == site_id && captures->running[i].window == window)
-            return true;
-    return false;
-}
-
 static enum fp_capture_result start(struct fp_captures *captures, const struct capture *capture)
 {
+    size_t of_site = 0;
     forget_idle(captures, capture->used_us);
-    if (runs(captures, capture->site_id, capture->window))
-        return FP_CAPTURE_RUNS;
+    for (size_t i = 0; i < captures->count; i++) {
+        if (captures->running[i].site_id != capture->site_id)
+            continue;
+        if (captures->running[i].window == capture->window)
+            return FP_CAPTURE_RUNS;
+        of_site++;
+    }
+    if (of_site >= FP_CAPTURES_SITE_MAX)
+        return FP_CAPTURE_MANY;
     if (captures->count == FP_CAPTURES_MAX)
         return FP_CAPTURE_FULL;
     captures->running[captures->count++] = *capture;

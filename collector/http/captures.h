@@ -12,7 +12,8 @@
 #include "collector/base/uuid.h"
 
 #define FP_CAPTURES_MAX 1024
-#define FP_CAPTURE_IDLE_S 3600 /* after so long without a part it is taken for stopped */
+#define FP_CAPTURES_SITE_MAX 128 /* of one site */
+#define FP_CAPTURE_IDLE_S 3600   /* after so long without a part it is taken for stopped */
 
 struct fp_captures;
 
@@ -20,6 +21,7 @@ enum fp_capture_result {
     FP_CAPTURE_OK = 0,
     FP_CAPTURE_RUNS,    /* one runs for this site and window */
     FP_CAPTURE_UNKNOWN, /* no such one runs for this site */
+    FP_CAPTURE_MANY,    /* FP_CAPTURES_SITE_MAX run for this site */
     FP_CAPTURE_FULL,    /* FP_CAPTURES_MAX run, or there is no randomness for an id */
 };
 

@@ -47,10 +47,14 @@ static bool set_problem(enum fp_capture_result result, struct fp_problem *proble
                        "no such session runs here: it was stopped, or had no part for an hour, or "
                        "the collector was restarted; start another one");
         return false;
+    case FP_CAPTURE_MANY:
+        fp_problem_set(problem, 429, "no more than %d sessions of a site can run at once",
+                       FP_CAPTURES_SITE_MAX);
+        break;
     case FP_CAPTURE_FULL:
+        fp_problem_set(problem, 503, "no more than %d sessions can run at once", FP_CAPTURES_MAX);
         break;
     }
-    fp_problem_set(problem, 503, "no more than %d sessions can run at once", FP_CAPTURES_MAX);
     problem->retry_s = RETRY_S;
     return false;
 }

@@ -152,6 +152,10 @@ static const struct good goods[] = {
      .body = "{'measures':[{'name':'m','entryType':'measure','startTime':1,'duration':2,"
              "'startMark':'nowhere'}]}",
      .timings = "measure m 1000 2000"},
+    {.title = "nor do the options of performance.measure()",
+     .body = "{'measures':[{'name':'m','entryType':'measure','startTime':1,'duration':2,"
+             "'start':9,'end':'nowhere'}]}",
+     .timings = "measure m 1000 2000"},
     {.title = "null is absent",
      .body = "{'marks':{'a':[4]},'measures':[{'name':'m','startTime':null,'startMark':null,"
              "'endMark':'a'}]}",
@@ -370,6 +374,8 @@ static const struct bad bads[] = {
      "startMark names no mark that stands before it: a SyntaxError"},
     {"{'marks':{'a':[1]},'measures':[{'name':'m','startMark':{},'endMark':'a'}]}",
      "/measures/0/startMark", "startMark is an object; it must be a string"},
+    {MEASURE("'start':'a','end':'b'"), "/measures/0/start", "start is an option of"},
+    {MEASURE("'startMark':'a','end':2"), "/measures/0/end", "end is an option of"},
 };
 
 static void each_bad_timing_is_refused_with_its_place(void **state)

@@ -59,11 +59,24 @@ static void there_is_room_for_so_many_until_one_is_stopped(void **state)
 {
     struct fp_uuid id;
     struct fp_uuid refused;
-    for (uint32_t window = 0; window < FP_CAPTURES_MAX; window++)
+    for (uint32_t i = 0; i < FP_CAPTURES_MAX; i++)
+        assert_int_equal(fp_captures_start(*state, i / FP_CAPTURES_SITE_MAX, i, 0, &id),
+                         FP_CAPTURE_OK);
+    uint64_t last_site = (FP_CAPTURES_MAX - 1) / FP_CAPTURES_SITE_MAX;
+    assert_int_equal(fp_captures_start(*state, last_site + 1, 1, 0, &refused), FP_CAPTURE_FULL);
+    assert_int_equal(fp_captures_stop(*state, last_site, &id, 0), FP_CAPTURE_OK);
+    assert_int_equal(fp_captures_start(*state, last_site + 1, 1, 0, &refused), FP_CAPTURE_OK);
+}
+
+static void a_site_leaves_room_for_the_others(void **state)
+{
+    struct fp_uuid id;
+    struct fp_uuid refused;
+    for (uint32_t window = 0; window < FP_CAPTURES_SITE_MAX; window++)
         assert_int_equal(fp_captures_start(*state, SITE, window, 0, &id), FP_CAPTURE_OK);
-    assert_int_equal(fp_captures_start(*state, OTHER_SITE, 1, 0, &refused), FP_CAPTURE_FULL);
-    assert_int_equal(fp_captures_stop(*state, SITE, &id, 0), FP_CAPTURE_OK);
-    assert_int_equal(fp_captures_start(*state, OTHER_SITE, 1, 0, &refused), FP_CAPTURE_OK);
+    assert_int_equal(fp_captures_start(*state, SITE, FP_CAPTURES_SITE_MAX, 0, &refused),
+                     FP_CAPTURE_MANY);
+    assert_int_equal(fp_captures_start(*state, OTHER_SITE, 1, 0, &id), FP_CAPTURE_OK);
 }
 
 #define CAPTURES_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -75,6 +88,7 @@ int main(void)
         CAPTURES_TEST(what_does_not_run_takes_no_parts_and_is_not_stopped),
         CAPTURES_TEST(an_hour_without_a_part_stops_it),
         CAPTURES_TEST(there_is_room_for_so_many_until_one_is_stopped),
+        CAPTURES_TEST(a_site_leaves_room_for_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
