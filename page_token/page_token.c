@@ -118,7 +118,7 @@ size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fle
 /* Takes what stands before the first dot, and the dot, off the front of `rest`. */
 static bool take_first(struct field *rest, struct field *field)
 {
-    const char *dot = memchr(rest->data, '.', rest->len);
+    const char *dot = rest->len > 0 ? memchr(rest->data, '.', rest->len) : NULL;
 
     if (dot == NULL) {
         return false;

@@ -22,6 +22,6 @@ struct fp_http_target {
 };
 
 /* Takes a path apart; what is nothing of ours is FP_HTTP_NOTHING. */
-struct fp_http_target fp_http_target_of(const char *path);
+struct fp_http_target fp_http_target_of(const char *text);
 
 #endif

@@ -149,9 +149,12 @@ static void take_timelines(struct reader *in, struct fp_session *session)
         struct fp_session_timeline *timeline = &session->timelines[i];
         timeline->id = take_count(in);
         timeline->frame_id = take_count(in);
-        timeline->mode = (enum fp_reduce_mode)take_byte(in, FP_REDUCE_MODE_COUNT);
-        if (timeline->mode == 0)
+        const unsigned mode = take_byte(in, FP_REDUCE_MODE_COUNT);
+        if (mode < FP_REDUCE_ALL_EVENTS) {
             refuse(in, FP_DELTA_DAMAGED);
+            return;
+        }
+        timeline->mode = (enum fp_reduce_mode)mode;
         timeline->first_event = first;
         timeline->event_count = (uint32_t)take_varint(in, session->event_count - first);
         int64_t start_us = 0;
