@@ -189,7 +189,7 @@ static size_t member_value(struct fp_str json, size_t end)
     return end < json.len && json.ptr[end] == ':' ? end + 1 : 0;
 }
 
-/* The ASCII character that is written as \uXXXX at `at`; '?' for any other. */
+/* The ASCII character of the escape at `at`, a backslash, u and four digits; '?' for any other. */
 static char escaped_point(struct fp_str text, size_t at)
 {
     unsigned point = 0;

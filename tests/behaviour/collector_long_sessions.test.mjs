@@ -134,6 +134,21 @@ test('starts and stops are paid for, and refused to who asks not to be watched',
   await collector.stop();
 });
 
+test('a site runs so many at most, and is told when to try again', async () => {
+  const started = [];
+  let reply = await send(`${url}?window=2000`, { body: '' });
+  for (; reply.status === 201; reply = await send(`${url}?window=${2000 + started.length}`, { body: '' })) {
+    started.push(JSON.parse(reply.body).session);
+    assert.ok(started.length <= 128, 'the 129th is refused');
+  }
+  assert.equal(reply.status, 429, reply.body);
+  assert.match(reply.problem.detail, /no more than 128 sessions of a site/);
+  assert.equal(reply.headers['retry-after'], '60');
+  assert.equal((await send(`${url}/${started.pop()}/stop`, { body: '' })).status, 204);
+  started.push(await start('?window=3000'));
+  for (const id of started) assert.equal((await send(`${url}/${id}/stop`, { body: '' })).status, 204);
+});
+
 test('a restart forgets what runs, not what was answered', async () => {
   const config = { database: stack.postgres.conninfo('fleetprof_writer'), sites: [{ name: 'demo', key: 'pk_demo' }] };
   const before = await startCollector({ config });
