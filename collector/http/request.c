@@ -194,7 +194,10 @@ static void route(struct request *request, const char *path, const char *method)
 {
     request->target = fp_http_target_of(path);
     if (request->target.kind == FP_HTTP_NOTHING) {
-        refuse(request, 404, "there is nothing here; uploads go to /v1/ingest/ and a site key");
+        refuse(
+            request, 404,
+            "there is nothing here; uploads go to /v1/ingest/KEY, with a site's key, and what is "
+            "of a long session to /v1/ingest/KEY/sessions and behind that its id, a UUID");
         return;
     }
     bool is_post = strcmp(method, "POST") == 0;
