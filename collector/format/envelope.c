@@ -4,7 +4,8 @@
  * Shapes, in the order they are looked for: an array is performance entries; an object with one of
  * trace, marks, measures, entries and coverage is an envelope (ours, or the specification's
  * {duration, trace} and {timing, trace}); one with a member of a trace is a bare ProfilerTrace; one
- * whose members are all arrays is a map of marks as getMarks() of the 2012 draft gave it.
+ * whose members are all arrays is a map of marks as getMarks() of the 2012 draft gave it. Marks may
+ * bear the names of a trace's members: there, too, an array of times makes no trace.
  */
 #include "collector/format/envelope.h"
 
@@ -314,6 +315,16 @@ static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
                       "this is not an upload: it has none of trace, marks, measures, entries and "
                       "coverage, and is no ProfilerTrace, no map of marks, no dump of Speed Tracer "
                       "and no session of Opera Scope");
+}
+
+bool fp_envelope_has_shape(yyjson_val *root, enum fp_upload_format format)
+{
+    if (is_envelope(root))
+        return format == FP_UPLOAD_SELF_PROFILE || format == FP_UPLOAD_USER_TIMING;
+    bool is_trace = fp_self_profile_is_trace(root);
+    bool is_timings = yyjson_is_arr(root) || (!is_trace && fp_user_timing_is_map(root));
+    return (format == FP_UPLOAD_SELF_PROFILE && is_trace) ||
+           (format == FP_UPLOAD_USER_TIMING && is_timings);
 }
 
 bool fp_envelope_decode(struct fp_decoder *decoder, yyjson_val *root)

@@ -59,15 +59,42 @@ static bool decode_json(struct fp_decoder *decoder, yyjson_val *root)
     return decoded;
 }
 
+static bool has_shape(yyjson_val *root, enum fp_upload_format format)
+{
+    if (fp_opera_scope_is_envelope(root))
+        return format == FP_UPLOAD_OPERA_SCOPE;
+    if (fp_speed_tracer_is_dump(root))
+        return format == FP_UPLOAD_SPEED_TRACER;
+    return fp_envelope_has_shape(root, format);
+}
+
+/* The body is not of the format that the address asks for. */
+static bool fail_shape(struct fp_decoder *decoder, struct fp_str hint)
+{
+    static const char *const shapes[FP_UPLOAD_FORMAT_COUNT] = {
+        [FP_UPLOAD_SELF_PROFILE] = "neither a ProfilerTrace nor an envelope",
+        [FP_UPLOAD_USER_TIMING] = "neither marks and measures nor an envelope",
+        [FP_UPLOAD_SPEED_TRACER] = "no dump of Speed Tracer",
+        [FP_UPLOAD_OPERA_SCOPE] = "no session of Opera Scope",
+    };
+    const enum fp_upload_format format = format_named(hint);
+    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+                      "the address says ?format=%s, but the body is %s",
+                      fp_upload_format_name(format), shapes[format]);
+}
+
 static bool decode_document(struct fp_decoder *decoder, struct fp_str body, struct fp_str hint)
 {
     struct fp_json json;
     if (fp_json_parse(body, decoder->limits->json_depth, decoder->arena, &json, decoder->error) !=
         FP_FORMAT_OK)
         return may_be_dump(decoder, body, hint) && fp_speed_tracer_decode(decoder, body);
-    bool is_dump = !fp_opera_scope_is_envelope(json.root) && fp_speed_tracer_is_dump(json.root);
-    bool decoded = !is_dump && decode_json(decoder, json.root);
+    bool is_asked_for = hint.len == 0 || has_shape(json.root, format_named(hint));
+    bool is_dump = has_shape(json.root, FP_UPLOAD_SPEED_TRACER);
+    bool decoded = is_asked_for && !is_dump && decode_json(decoder, json.root);
     fp_json_release(&json);
+    if (!is_asked_for)
+        return fail_shape(decoder, hint);
     return is_dump ? fp_speed_tracer_decode(decoder, body) : decoded;
 }
 
@@ -87,6 +114,7 @@ static bool check_sums(struct fp_decoder *decoder)
                       "its times add up to more than 3257 days, which no session lasts");
 }
 
+/* An envelope may hold either of two formats. */
 static bool check_hint(struct fp_decoder *decoder, struct fp_str hint)
 {
     enum fp_upload_format found = decoder->profile->format;
@@ -109,9 +137,13 @@ enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format
     struct fp_buf content;
     fp_buf_init(&content, arena->max_bytes);
     struct fp_decoder decoder = {limits, arena, profile, error, &content};
-    bool decoded = fp_opera_scope_is_recording(body)
-                       ? fp_opera_scope_decode_recording(&decoder, body)
-                       : decode_document(&decoder, body, format_hint);
+    bool decoded;
+    if (!fp_opera_scope_is_recording(body))
+        decoded = decode_document(&decoder, body, format_hint);
+    else if (format_hint.len > 0 && format_named(format_hint) != FP_UPLOAD_OPERA_SCOPE)
+        decoded = fail_shape(&decoder, format_hint);
+    else
+        decoded = fp_opera_scope_decode_recording(&decoder, body);
     decoded = decoded && check_hint(&decoder, format_hint) && check_sums(&decoder) &&
               fp_content_finish(&decoder);
     fp_buf_release(&content);

@@ -28,7 +28,9 @@ static bool is_record(yyjson_val *value)
 
 static bool is_post(yyjson_val *value)
 {
-    return yyjson_obj_get(value, "header") != NULL && yyjson_obj_get(value, "data") != NULL;
+    yyjson_val *header = yyjson_obj_get(value, "header");
+    /* In a map of marks both are arrays. */
+    return header != NULL && !yyjson_is_arr(header) && yyjson_obj_get(value, "data") != NULL;
 }
 
 /* A message of a browser's inspector, which the tool converted when it loaded a page of them. */

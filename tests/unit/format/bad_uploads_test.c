@@ -147,9 +147,9 @@ static const struct bad_upload bad_uploads[] = {
      .hint = "speed-tracer",
      .verdict = FP_FORMAT_INVALID,
      .pointer = "",
-     .detail = "the address says ?format=speed-tracer, but the body is self-profile"},
+     .detail = "the address says ?format=speed-tracer, but the body is no dump of Speed Tracer"},
     {.title = "another format than the address says",
-     .body = TRACE("[]", "[]", "[]", "[]"),
+     .body = "{'trace':" TRACE("[]", "[]", "[]", "[]") "}",
      .hint = "user-timing",
      .verdict = FP_FORMAT_INVALID,
      .pointer = "",
@@ -330,6 +330,68 @@ static void each_bad_upload_is_refused_with_its_place_and_a_sentence(void **stat
         assert_refused(&bad_uploads[i]);
 }
 
+/* Of no format's shape, and what the address may ask for. */
+static void the_format_that_was_asked_for_is_the_one_that_is_missed(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {"[]", "[{}]", "{}", "''", "1", "null", "{'a':1}"};
+    static const struct {
+        const char *hint, *detail;
+        bool takes_arrays;
+    } hints[] = {
+        {"self-profile",
+         "the address says ?format=self-profile, but the body is neither a ProfilerTrace nor an "
+         "envelope",
+         false},
+        {"user-timing",
+         "the address says ?format=user-timing, but the body is neither marks and measures nor an "
+         "envelope",
+         true},
+        {"speed-tracer",
+         "the address says ?format=speed-tracer, but the body is no dump of Speed Tracer", false},
+        {"opera-scope",
+         "the address says ?format=opera-scope, but the body is no session of Opera Scope", false},
+    };
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+        for (size_t j = 0; j < sizeof(hints) / sizeof(hints[0]); j++) {
+            if (hints[j].takes_arrays && bodies[i][0] == '[')
+                continue;
+            const struct bad_upload bad = {.title = bodies[i],
+                                           .body = bodies[i],
+                                           .hint = hints[j].hint,
+                                           .verdict = FP_FORMAT_INVALID,
+                                           .pointer = "",
+                                           .detail = hints[j].detail};
+            assert_refused(&bad);
+        }
+}
+
+/* Bad ones of other formats: it is not for their faults that they are refused. */
+static void another_formats_faults_are_not_those_of_the_one_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *hint;
+    } uploads[] = {
+        {"{'type':1,'time':'x'}", "self-profile"},
+        {"{'opera-scope':3}", "user-timing"},
+        {"['profiler',1,0,2,[]]\n['profiler'", "self-profile"},
+        {"['profiler',1,0,2,[]]\n['profiler'", "speed-tracer"},
+        {"{'frames':3}", "speed-tracer"},
+        {"{'coverage':3}", "opera-scope"},
+        {"{'frames':3}", "user-timing"},
+        {"{'a':['x']}", "self-profile"},
+    };
+    for (size_t i = 0; i < sizeof(uploads) / sizeof(uploads[0]); i++) {
+        struct decoded decoded;
+        decode(&decoded, uploads[i].body, uploads[i].hint);
+        assert_int_equal(decoded.verdict, FP_FORMAT_INVALID);
+        if (strncmp(decoded.error.detail, "the address says ", 17) != 0)
+            fail_msg("%s: %s", uploads[i].body, decoded.error.detail);
+        release(&decoded);
+    }
+}
+
 static void the_next_good_upload_in_the_same_arena_is_taken(void **state)
 {
     (void)state;
@@ -370,6 +432,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_bad_upload_is_refused_with_its_place_and_a_sentence),
+        cmocka_unit_test(the_format_that_was_asked_for_is_the_one_that_is_missed),
+        cmocka_unit_test(another_formats_faults_are_not_those_of_the_one_asked_for),
         cmocka_unit_test(the_next_good_upload_in_the_same_arena_is_taken),
         cmocka_unit_test(a_pointer_that_would_not_fit_ends_at_what_fits),
         cmocka_unit_test(a_sentence_never_repeats_what_an_upload_says),

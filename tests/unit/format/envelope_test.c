@@ -156,6 +156,50 @@ static void takes_a_bare_map_as_marks(void **state)
     release(&decoded);
 }
 
+static void takes_marks_that_bear_the_names_of_other_formats_members(void **state)
+{
+    (void)state;
+    static const char *const maps[] = {
+        "{'frames':[1],'b':[2]}",         "{'b':[1],'samples':[2]}",
+        "{'stacks':[1],'resources':[2]}", "{'header':[1],'data':[2]}",
+        "{'type':[1],'opera scope':[2]}", "{'method':[1],'':[2]}",
+    };
+    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+        struct decoded decoded;
+        decode_good(&decoded, maps[i]);
+        assert_int_equal(decoded.profile.format, FP_UPLOAD_USER_TIMING);
+        assert_int_equal(decoded.profile.timing_count, 2);
+        release(&decoded);
+        decode_good_hinted(&decoded, maps[i], "user-timing");
+        release(&decoded);
+    }
+}
+
+/* However little of it is left. */
+static void takes_a_broken_trace_for_a_trace(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *pointer;
+    } traces[] = {
+        {"{'frames':[]}", ""},
+        {"{'samples':[{'timestamp':1}],'a':[1]}", ""},
+        {"{'resources':['a']}", ""},
+        {"{'stacks':{}}", ""},
+        {"{'resources':[],'frames':[1],'stacks':[],'samples':[]}", "/frames/0"},
+        {"{'resources':[1],'frames':[],'stacks':[],'samples':[]}", "/resources/0"},
+        {"{'resources':[],'frames':[],'stacks':[1],'samples':[2]}", "/stacks/0"},
+    };
+    for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+        struct decoded decoded;
+        decode(&decoded, traces[i].body, "self-profile");
+        assert_int_equal(decoded.verdict, FP_FORMAT_INVALID);
+        assert_string_equal(decoded.error.pointer, traces[i].pointer);
+        assert_null(strstr(decoded.error.detail, "the address says"));
+        release(&decoded);
+    }
+}
+
 static void takes_trace_and_timings_together(void **state)
 {
     (void)state;
@@ -366,6 +410,8 @@ int main(void)
         cmocka_unit_test(knows_each_word_of_coverage),
         cmocka_unit_test(takes_timings_in_each_shape),
         cmocka_unit_test(takes_a_bare_map_as_marks),
+        cmocka_unit_test(takes_marks_that_bear_the_names_of_other_formats_members),
+        cmocka_unit_test(takes_a_broken_trace_for_a_trace),
         cmocka_unit_test(takes_trace_and_timings_together),
         cmocka_unit_test(skips_and_counts_entries_of_other_types),
         cmocka_unit_test(lets_a_workers_mark_and_any_measure_be_named_like_an_attribute),

@@ -197,7 +197,11 @@ static const struct bad_dump bad_dumps[] = {
     {"a dump where the address says a trace", "{'type':1}{'type':2}", "self-profile",
      FP_FORMAT_MALFORMED, NULL, 10, "not JSON: there is more"},
     {"a record where the address says timings", "{'type':1}", "user-timing", FP_FORMAT_INVALID, "",
-     -1, "the address says ?format=user-timing, but the body is speed-tracer"},
+     -1,
+     "the address says ?format=user-timing, but the body is neither marks and measures nor an "
+     "envelope"},
+    {"a bad record where the address says timings", "{'type':1,'time':'x'}", "user-timing",
+     FP_FORMAT_INVALID, "", -1, "the address says ?format=user-timing"},
 };
 
 static void what_is_no_dump_is_refused_with_its_place(void **state)
