@@ -47,6 +47,7 @@ struct collector {
     struct fp_spool *spool;
     struct fp_dead_letters *letters; /* NULL: none are kept */
     struct fp_ingest *ingest;
+    struct fp_captures *captures;
     struct fp_writer *writer;
     struct fp_admin *admin;
     struct fp_http *http;
@@ -104,12 +105,21 @@ static struct fp_writer_pace pace_of(const struct fp_config *config)
     };
 }
 
+_Static_assert(FP_CAPTURES_MAX <= FP_WRITER_SESSIONS_MAX, "the writer knows of all that run");
+
+static size_t list_captures(void *captures, struct fp_uuid ids[FP_WRITER_SESSIONS_MAX])
+{
+    return fp_captures_list(captures, fp_clock_monotonic_us(), ids);
+}
+
 static bool start_writer(struct collector *collector)
 {
     const struct fp_writer_settings settings = {
         .database = collector->config->database.ptr,
         .pace = pace_of(collector->config),
         .stop_timeout_us = LAST_FLUSH_S * FP_US_PER_S,
+        .list_sessions = list_captures,
+        .sessions = collector->captures,
     };
     collector->writer = fp_writer_start(&settings, collector->spool, collector->metrics);
     return collector->writer != NULL;
@@ -138,6 +148,7 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
         .connections_per_address = config->connections_per_address,
         .timeout_us = config->timeout_us,
         .request_timeout_us = config->request_timeout_us,
+        .captures = collector->captures,
     };
     /* The admin listener comes last: whoever reads "ready" there may upload. */
     collector->http = fp_http_start(&http, collector->ingest, collector->metrics, detail);
@@ -185,7 +196,9 @@ static bool start(struct collector *collector, struct fp_buf *detail)
         return false;
     collector->ingest =
         fp_ingest_create(collector->spool, collector->metrics, config->rules, config->http_threads);
-    if (collector->ingest == NULL || !start_dead_letters(collector) || !start_writer(collector))
+    collector->captures = fp_captures_create();
+    if (collector->ingest == NULL || collector->captures == NULL ||
+        !start_dead_letters(collector) || !start_writer(collector))
         return fail("out of memory or threads", detail);
     return start_listeners(collector, detail);
 }
@@ -256,8 +269,10 @@ static void stop(struct collector *collector)
         fp_spool_stop_appends(collector->spool);
         wait_until_none(committing, collector, INT64_MAX / 2);
         fp_http_stop(collector->http);
+        fp_captures_stop_all(collector->captures);
     }
     fp_writer_stop(collector->writer);
+    fp_captures_free(collector->captures);
     fp_admin_stop(collector->admin);
     fp_ingest_free(collector->ingest);
     fp_dead_letters_stop(collector->letters);

@@ -158,6 +158,7 @@ static enum fp_store_result get_ready(struct fp_writer *writer)
     if (result == FP_STORE_OK && (!was_connected || !writer->position_known))
         result = read_position(writer);
     if (result == FP_STORE_OK && !was_connected) {
+        writer->sessions_told = false; /* it may be another database than before */
         fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_UP, 1);
         fp_log(FP_LOG_INFO, "connected to the database", "position=%" PRIu64, writer->position);
     }
@@ -183,10 +184,12 @@ static enum fp_store_result work(struct fp_writer *writer, bool *idle)
         return result;
     *idle = !await_window(writer);
     show_backlog_age(writer);
-    if (*idle)
+    if (*idle) {
         fp_writer_trim(writer); /* its note of the position may be a second old */
-    else
+        result = fp_writer_tell_sessions(writer);
+    } else {
         result = fp_writer_flush(writer);
+    }
     return result == FP_STORE_OK ? keep_house(writer) : result;
 }
 

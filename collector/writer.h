@@ -21,10 +21,18 @@ struct fp_writer_pace {
     struct fp_retention retention; /* how long what is kept in the database */
 };
 
+#define FP_WRITER_SESSIONS_MAX 1024
+
+/* Writes the ids of the long sessions that run and returns how many they are. Any thread. */
+typedef size_t fp_writer_list_sessions_fn(void *sessions,
+                                          struct fp_uuid ids[FP_WRITER_SESSIONS_MAX]);
+
 struct fp_writer_settings {
     const char *database; /* libpq connection string; copied */
     struct fp_writer_pace pace;
     int64_t stop_timeout_us; /* how long fp_writer_stop may try to flush what is left */
+    fp_writer_list_sessions_fn *list_sessions; /* NULL: there are none */
+    void *sessions;                            /* what it is called with; outlives the writer */
 };
 
 struct fp_writer;

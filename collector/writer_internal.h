@@ -1,7 +1,7 @@
 /*
- * Writer, inside: its state, and the flush of one window (writer_flush.c), which the loop
- * (writer.c) calls again and again. All of it belongs to the writer's thread, but for what is
- * marked otherwise.
+ * Writer, inside: its state, the flush of one window (writer_flush.c) and the word on long sessions
+ * (writer_sessions.c), which the loop (writer.c) calls again and again. All of it belongs to the
+ * writer's thread, but for what is marked otherwise.
  */
 #ifndef FP_WRITER_INTERNAL_H
 #define FP_WRITER_INTERNAL_H
@@ -48,6 +48,11 @@ struct fp_writer {
     uint64_t skip_sequence;  /* this record was refused by the database and set aside; 0: none */
     size_t window_records;   /* at most so many in the next window */
 
+    bool sessions_told;                          /* the database knows what follows */
+    struct fp_uuid told[FP_WRITER_SESSIONS_MAX]; /* long sessions that run */
+    size_t told_count;
+    int64_t told_us; /* monotonic */
+
     int64_t flush_began_us;  /* monotonic */
     int64_t housekeeping_us; /* monotonic: when it is next due */
     int64_t backoff_us;
@@ -63,6 +68,9 @@ struct fp_writer {
  * perhaps all of it.
  */
 enum fp_store_result fp_writer_flush(struct fp_writer *writer) FP_MUST_CHECK;
+
+/* Tells the database which long sessions run, unless it knows. */
+enum fp_store_result fp_writer_tell_sessions(struct fp_writer *writer) FP_MUST_CHECK;
 
 /* Lets the spool go of all that is done with. */
 void fp_writer_trim(struct fp_writer *writer);

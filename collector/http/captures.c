@@ -116,3 +116,22 @@ enum fp_capture_result fp_captures_stop(struct fp_captures *captures, uint64_t s
     pthread_mutex_unlock(&captures->lock);
     return capture != NULL ? FP_CAPTURE_OK : FP_CAPTURE_UNKNOWN;
 }
+
+void fp_captures_stop_all(struct fp_captures *captures)
+{
+    pthread_mutex_lock(&captures->lock);
+    captures->count = 0;
+    pthread_mutex_unlock(&captures->lock);
+}
+
+size_t fp_captures_list(struct fp_captures *captures, int64_t now_us,
+                        struct fp_uuid ids[FP_CAPTURES_MAX])
+{
+    pthread_mutex_lock(&captures->lock);
+    forget_idle(captures, now_us);
+    size_t count = captures->count;
+    for (size_t i = 0; i < count; i++)
+        ids[i] = captures->running[i].id;
+    pthread_mutex_unlock(&captures->lock);
+    return count;
+}

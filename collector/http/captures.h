@@ -2,8 +2,8 @@
  * Captures: long sessions that are being uploaded in parts, and which window each one is of.
  *
  * A session of Opera's profiler is of one window, and only one can run in a window: so it is here.
- * What runs is known to this process alone; the parts themselves are uploads like all others, each
- * durable when it is answered. Bounded. Any thread.
+ * What runs is known to this process, which tells the database; the parts themselves are uploads
+ * like all others, each durable when it is answered. Bounded. Any thread.
  */
 #ifndef FP_HTTP_CAPTURES_H
 #define FP_HTTP_CAPTURES_H
@@ -41,5 +41,12 @@ enum fp_capture_result fp_captures_touch(struct fp_captures *captures, uint64_t 
 /* Stops one. */
 enum fp_capture_result fp_captures_stop(struct fp_captures *captures, uint64_t site_id,
                                         const struct fp_uuid *id, int64_t now_us) FP_MUST_CHECK;
+
+/* Stops all: for when there is nobody any more who could send a part. */
+void fp_captures_stop_all(struct fp_captures *captures);
+
+/* Copies the ids of those that run, in no order that means anything. Returns how many. */
+size_t fp_captures_list(struct fp_captures *captures, int64_t now_us,
+                        struct fp_uuid ids[FP_CAPTURES_MAX]) FP_MUST_CHECK;
 
 #endif

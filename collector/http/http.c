@@ -67,21 +67,20 @@ struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp
     }
     http->ingest = ingest;
     http->metrics = metrics;
+    http->captures = settings->captures;
     if (settings->given_socket >= 0) {
         fp_listener_take(settings->given_socket, &http->listener);
     } else if (!fp_listener_open(&settings->listen, &http->listener, detail)) {
         free(http);
         return NULL;
     }
-    http->captures = fp_captures_create();
     http->connections =
         fp_connections_start(settings->connections, settings->request_timeout_us, metrics);
-    if (http->captures != NULL && http->connections != NULL)
+    if (http->connections != NULL)
         http->daemon = start_daemon(http, settings);
     if (http->daemon == NULL) {
         fp_buf_addf(detail, "cannot start threads: %s", strerror(errno));
         fp_connections_stop(http->connections);
-        fp_captures_free(http->captures);
         fp_listener_close(&http->listener);
         free(http);
         return NULL;
@@ -115,6 +114,5 @@ void fp_http_stop(struct fp_http *http)
     fp_http_stop_accepting(http);
     MHD_stop_daemon(http->daemon);
     fp_connections_stop(http->connections);
-    fp_captures_free(http->captures);
     free(http);
 }

@@ -8,6 +8,7 @@
 #define FP_HTTP_HTTP_H
 
 #include "collector/base/metrics.h"
+#include "collector/http/captures.h"
 #include "collector/http/listen.h"
 #include "collector/ingest.h"
 
@@ -19,6 +20,7 @@ struct fp_http_settings {
     unsigned connections_per_address; /* further ones are closed at once; 0: no limit */
     int64_t timeout_us;               /* without traffic, before a connection is closed */
     int64_t request_timeout_us;       /* for the headers of a request, and again for its body */
+    struct fp_captures *captures;     /* outlives it */
 };
 
 struct fp_http;

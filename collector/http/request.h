@@ -18,7 +18,7 @@ struct fp_http {
     struct fp_metrics *metrics;
     struct MHD_Daemon *daemon;
     struct fp_listener listener;
-    struct fp_captures *captures;       /* owned */
+    struct fp_captures *captures;
     struct fp_connections *connections; /* each is its socket's context */
     atomic_size_t in_flight;            /* requests begun and not completed */
     atomic_bool stopping;

@@ -59,7 +59,7 @@ static enum fp_store_result drop_behind(struct fp_store *store, const struct fp_
     return result;
 }
 
-static enum fp_store_result prune_ids(struct fp_store *store)
+static enum fp_store_result prune_books(struct fp_store *store)
 {
     char statements[512];
     int64_t seconds = store->settings.retention.upload_ids_us / FP_US_PER_S;
@@ -67,7 +67,8 @@ static enum fp_store_result prune_ids(struct fp_store *store)
              "delete from fleetprof_data.upload_id"
              " where counted < now() - interval '1 second' * %" PRId64 ";"
              "delete from fleetprof_data.load_id"
-             " where counted < now() - interval '1 second' * %" PRId64,
+             " where counted < now() - interval '1 second' * %" PRId64 ";"
+             "delete from fleetprof_data.long_session where expires < now()",
              seconds, seconds);
     return fp_connection_run(&store->connection, statements);
 }
@@ -101,7 +102,7 @@ static enum fp_store_result keep_house(struct fp_store *store)
     if (result == FP_STORE_OK)
         result = drop_behind(store, &clock);
     if (result == FP_STORE_OK)
-        result = prune_ids(store);
+        result = prune_books(store);
     if (result == FP_STORE_OK && store->pruned_day != today) {
         result = prune_dictionaries(store, &clock);
         if (result == FP_STORE_OK)

@@ -135,6 +135,50 @@ enum fp_store_result fp_store_read_position(struct fp_store *store, const struct
     return query_bigint(store, &query, &found_position, &found);
 }
 
+/* The ids as the text of an array, {…}; NULL when it does not fit. */
+static const char *array_of(struct fp_store *store, const struct fp_uuid *ids, size_t count)
+{
+    fp_buf_clear(&store->sql);
+    fp_buf_addf(&store->sql, "{");
+    for (size_t i = 0; i < count; i++) {
+        char id[FP_UUID_TEXT_LEN + 1];
+        fp_uuid_format(&ids[i], id);
+        fp_buf_addf(&store->sql, "%s%s", i > 0 ? "," : "", id);
+    }
+    fp_buf_addf(&store->sql, "}");
+    return fp_store_sql(store);
+}
+
+enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
+                                            const struct fp_store_sessions *sessions)
+{
+    char spool_id[FP_UUID_TEXT_LEN + 1];
+    char tail[24];
+    char seconds[24];
+    fp_uuid_format(&sessions->spool_id, spool_id);
+    snprintf(tail, sizeof(tail), "%" PRIu64, sessions->tail);
+    snprintf(seconds, sizeof(seconds), "%" PRId64, sessions->told_for_us / FP_US_PER_S);
+    const char *const values[] = {spool_id, tail,
+                                  array_of(store, sessions->running, sessions->count), seconds};
+    const struct fp_query query = {
+        .statement = "with stopped as ("
+                     "update fleetprof_data.long_session set stopped_position = $2 "
+                     "where spool_id = $1 and stopped_position is null and load_id <> all ($3)) "
+                     "insert into fleetprof_data.long_session (spool_id, load_id, expires) "
+                     "select $1, load_id, now() + interval '1 second' * $4::integer "
+                     "from unnest($3::uuid[]) as load_id "
+                     "on conflict (spool_id, load_id) do update set expires = excluded.expires",
+        .values = values,
+        .value_count = 4,
+    };
+    PGresult *answer;
+    if (values[2] == NULL)
+        return FP_STORE_MEMORY;
+    enum fp_store_result result = fp_connection_query(&store->connection, &query, &answer);
+    PQclear(answer);
+    return result;
+}
+
 int64_t fp_store_day_of(int64_t moment_us)
 {
     return moment_us / FP_US_PER_DAY - (moment_us % FP_US_PER_DAY < 0 ? 1 : 0);

@@ -93,6 +93,21 @@ enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *r
 void fp_store_abandon(struct fp_store *store);
 
 /*
+ * Says which long sessions run whose parts come through a spool, and that no others do: one that
+ * did until now counts as running until the spool's position has come to `tail`. What is said holds
+ * for `told_for_us`.
+ */
+struct fp_store_sessions {
+    struct fp_uuid spool_id;
+    uint64_t tail;
+    const struct fp_uuid *running;
+    size_t count;
+    int64_t told_for_us;
+};
+enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
+                                            const struct fp_store_sessions *sessions) FP_MUST_CHECK;
+
+/*
  * Makes the partitions of today and the next two days, drops those past retention, prunes upload
  * and load ids and, once a day, dictionary rows that nothing refers to. Does nothing when another
  * collector is at it.

@@ -100,15 +100,70 @@ test('parts that come at once are each counted once, whichever is answered first
   assert.equal(first.start, 0, 'counts for nothing');
 });
 
-test('a part that runs is forgotten like any session, and those that come after stay', async () => {
-  const session = await start('?window=8');
-  const ids = () => stack.sql(`select session_id::text as id, part from fleetprof.sessions where load_id = '${session}' order by part`);
+/** @param {string} session */
+const kept = (session) => stack.sql(`select session_id::text as id, part from fleetprof.sessions where load_id = '${session}' order by part`);
+/** @param {string} [session] */
+const runs = async (session) => (await stack.sql('select load_id from fleetprof.running_sessions')).some(({ load_id }) => load_id === session);
+/** @param {string} [id] */
+const release = async (id = '') => (await stack.sql(`select fleetprof.release_session(${id})::int as released`, 'fleetprof_writer'))[0].released;
+
+test('what runs is not forgotten, neither by its id nor with all; what was stopped is', async () => {
+  const [running, stopped] = [await start('?window=8'), await start('?window=81')];
+  for (const session of [running, stopped]) {
+    for (const part of [0, 1]) await send(`${url}/${session}?part=${part}`, { body: dump(0) });
+  }
+  await send(`${url}/${stopped}/stop`, { body: '' });
+  await waitFor(async () => (await kept(running)).length === 2 && !await runs(stopped), { what: 'all parts and the stop in SQL' });
+  const [{ id }] = await kept(running);
+  await assert.rejects(release(id), new RegExp(`session ${id} is a part of ${running}, which still runs`));
+  assert.equal(await release((await kept(stopped))[1].id), 1, 'a part of what was stopped');
+  assert.ok(await release() >= 1, 'all that does not run');
+  assert.deepEqual([(await kept(running)).length, (await kept(stopped)).length], [2, 0]);
+  assert.equal((await stack.sql(`select count(*)::int as events from fleetprof_data.event where session_id = ${id}`))[0].events, 2);
+  await send(`${url}/${running}/stop`, { body: '' });
+  await waitFor(async () => !await runs(running), { what: 'the stop in SQL' });
+  assert.equal(await release(id), 1);
+});
+
+test('a session runs in SQL from its first part there to its last', async () => {
+  const session = await start('?window=82');
   await send(`${url}/${session}?part=0`, { body: dump(0) });
-  const [{ id }] = await waitFor(async () => (await ids()).length === 1 && ids(), { what: 'the part in SQL' });
-  await stack.sql(`select fleetprof.release_session(${id})`, 'fleetprof_writer');
-  await send(`${url}/${session}?part=1`, { body: dump(0) });
-  await waitFor(async () => (await ids()).some(({ part }) => part === 1), { what: 'the next part in SQL' });
-  assert.deepEqual((await ids()).map(({ part }) => part), [1]);
+  await waitFor(async () => (await kept(session)).length === 1, { what: 'the first part in SQL' });
+  assert.ok(await runs(session), 'known no later than its first part');
+  // The database takes no uploads for a while, and so learns of the stop before it has the last parts.
+  const held = stack.postgres.execute('begin; lock table fleetprof_data.upload_id; select pg_sleep(60)').catch(() => {});
+  const writers = (/** @type {string} */ and) => stack.sql(`select pid from pg_stat_activity where ${and}`);
+  const waits = "usename = 'fleetprof_writer' and wait_event_type = 'Lock'";
+  await waitFor(async () => (await writers("wait_event = 'PgSleep'")).length === 1, { what: 'the lock' });
+  for (const part of [1, 2, 3]) assert.equal((await send(`${url}/${session}?part=${part}`, { body: dump(0) })).status, 204);
+  assert.equal((await send(`${url}/${session}/stop`, { body: '' })).status, 204);
+  await waitFor(async () => (await writers(waits)).length === 1, { what: 'a flush that waits' });
+  await stack.sql(`select pg_terminate_backend(pid) from pg_stat_activity where ${waits}`);
+  await waitFor(async () => (await stack.sql(`select from fleetprof_data.long_session
+    where load_id = '${session}' and stopped_position is not null`)).length === 1, { what: 'the word of the stop' });
+  assert.equal((await kept(session)).length, 1);
+  assert.ok(await runs(session), 'its last parts are not there');
+  await stack.sql("select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'");
+  await held;
+  await waitFor(async () => !await runs(session), { what: 'the stop in SQL' });
+  assert.deepEqual((await kept(session)).map(({ part }) => part), [0, 1, 2, 3], 'all parts came before');
+});
+
+test('with its collector a session ends, in SQL too', async () => {
+  const config = { database: stack.postgres.conninfo('fleetprof_writer'), sites: [{ name: 'demo', key: 'pk_demo' }] };
+  const collector = await startCollector({ config });
+  const { session } = JSON.parse((await send(`${collector.url}/v1/ingest/pk_demo/sessions`, { body: '' })).body);
+  await waitFor(() => runs(session), { what: 'the session in SQL' });
+  await collector.stop();
+  assert.ok(!await runs(session), 'stopped with it');
+  const killed = await startCollector({ config: collector.config });
+  const { session: lost } = JSON.parse((await send(`${killed.url}/v1/ingest/pk_demo/sessions`, { body: '' })).body);
+  await waitFor(() => runs(lost), { what: 'the session in SQL' });
+  await killed.server.stop('SIGKILL');
+  assert.ok(await runs(lost), 'nobody said otherwise');
+  const next = await startCollector({ config: collector.config });
+  await waitFor(async () => !await runs(lost), { what: 'the word of the collector that came after' });
+  await next.stop();
 });
 
 test('an Opera session comes in lists of events, each part with its own', async () => {

@@ -56,7 +56,7 @@ insert into fleetprof_data.event values
     (1, '2026-01-05 10:00Z', 41, 13, 6, 10, 3, 'LAYOUT', 10, 2000, 1000, 1000, 0, 1000, 0, 1, 0, null, null, null),
     (1, '2026-01-05 10:00Z', 41, 14, 6, null, 4, 'REFLOW', 7, 11000, 1000, 4000, 0, 4000, 0, 1, 0, null, null, '{"sequence": 4}');
 
-select plan(41);
+select plan(49);
 
 select results_eq(
     'select id, parent_id, type, time_ms, overhead_ms, hits, start_ms, end_ms, child_count, total_ms from get_events(41, 1)',
@@ -166,8 +166,35 @@ select is(release_session(41), 1::bigint, 'a session is forgotten');
 select results_eq('select session_id from sessions order by 1', 'values (42::bigint), (43)', 'and no other');
 select is_empty('select from fleetprof_data.event where session_id = 41', 'its events, too');
 select throws_ok('select release_session(41)', 'P0002', 'session 41 is not kept', 'twice is once too often');
-select is(release_session(), 2::bigint, 'without an id all of them');
-select is_empty('select from sessions', 'are forgotten');
+
+-- Parts of long sessions: 51 runs; 52 was stopped, its last parts are still in the spool; 53 is all there; nobody
+-- has spoken of 54 for too long; nobody has ever counted anything from the spool of 55.
+insert into fleetprof_data.spool_position values ('00000000-0000-4000-8000-0000000000aa', 100);
+insert into fleetprof_data.long_session (spool_id, load_id, expires, stopped_position)
+select format('00000000-0000-4000-8000-0000000000%s', spool)::uuid, format('00000000-0000-4000-8000-0000000000%s', load)::uuid,
+    now() + expires, stopped
+from (values
+    ('aa', 51, interval '1 hour', null), ('aa', 52, '1 hour', 101), ('aa', 53, '1 hour', 100), ('aa', 54, '0 hours', null),
+    ('bb', 55, '1 hour', 1)) as given (spool, load, expires, stopped);
+insert into fleetprof_data.session
+select 1, '2026-01-05 10:00Z', load, format('00000000-0000-4000-8000-0000000001%s', load)::uuid,
+    format('00000000-0000-4000-8000-0000000000%s', load)::uuid, 0, '2026-01-05 10:12Z', null, 'speed-tracer', '', null, null, '', false, 10, '\x28b5'
+from generate_series(51, 56) as load;
+insert into fleetprof_data.timeline select 1, '2026-01-05 10:00Z', load, 1, 1, null, 'all', 1 from generate_series(51, 56) as load;
+insert into fleetprof_data.event
+select 1, '2026-01-05 10:00Z', load, 1, 1, null, null, 'LAYOUT', 10, 0, 1, 1, 0, 1, 0, 1, 0, null, null, null
+from generate_series(51, 56) as load;
+select set_eq('select right(load_id::text, 2) from running_sessions', $$ values ('51'), ('52'), ('55') $$, 'what runs');
+select throws_ok(format('select release_session(%s)', id), '55006',
+    format('session %s is a part of 00000000-0000-4000-8000-0000000000%s, which still runs', id, id), 'a part of what runs')
+from unnest(array[51, 52, 55]) as id;
+select is(release_session(53), 1::bigint, 'a part of what was stopped');
+select is(release_session(), 4::bigint, 'without an id all of them');
+select set_eq('select session_id from sessions', 'values (51::bigint), (52), (55)', 'but for parts of what runs');
+select set_eq('select session_id from fleetprof_data.timeline', 'values (51::bigint), (52), (55)', 'with their timelines');
+select set_eq('select session_id from fleetprof_data.event', 'values (51::bigint), (52), (55)', 'and events');
+update fleetprof_data.spool_position set position = 101;
+select is(release_session(52), 1::bigint, 'once its last part is there');
 
 select * from finish();
 rollback;

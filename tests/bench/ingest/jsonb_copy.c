@@ -268,13 +268,15 @@ int main(int argc, char **argv)
         .connections = 1024,
         .timeout_us = 60 * FP_US_PER_S,
         .request_timeout_us = 60 * FP_US_PER_S,
+        .captures = fp_captures_create(),
     };
     char listen_text[32];
     snprintf(listen_text, sizeof(listen_text), "127.0.0.1:%s", argv[1]);
     struct fp_metrics *metrics = fp_metrics_create();
     struct fp_buf detail;
     fp_buf_init(&detail, 1024);
-    if (metrics == NULL || fp_address_parse(fp_str_of(listen_text), &settings.listen) != NULL ||
+    if (metrics == NULL || settings.captures == NULL ||
+        fp_address_parse(fp_str_of(listen_text), &settings.listen) != NULL ||
         fp_http_start(&settings, &ingest, metrics, &detail) == NULL)
         die(listen_text, detail.data != NULL ? (const char *)detail.data : "cannot listen");
     pause(); /* until a signal ends it */

@@ -79,6 +79,23 @@ static void a_site_leaves_room_for_the_others(void **state)
     assert_int_equal(fp_captures_start(*state, OTHER_SITE, 1, 0, &id), FP_CAPTURE_OK);
 }
 
+static void those_that_run_are_listed(void **state)
+{
+    const int64_t hour_us = FP_CAPTURE_IDLE_S * FP_US_PER_S;
+    static struct fp_uuid listed[FP_CAPTURES_MAX];
+    struct fp_uuid ids[3];
+    assert_int_equal(fp_captures_list(*state, 0, listed), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(fp_captures_start(*state, SITE, i, i, &ids[i]), FP_CAPTURE_OK);
+    assert_int_equal(fp_captures_list(*state, 3, listed), 3);
+    assert_memory_equal(listed, ids, sizeof(ids));
+    assert_int_equal(fp_captures_stop(*state, SITE, &ids[1], 3), FP_CAPTURE_OK);
+    assert_int_equal(fp_captures_list(*state, hour_us + 1, listed), 1);
+    assert_memory_equal(listed, &ids[2], sizeof(ids[2])); /* the first had no part for an hour */
+    fp_captures_stop_all(*state);
+    assert_int_equal(fp_captures_list(*state, 3, listed), 0);
+}
+
 #define CAPTURES_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -89,6 +106,7 @@ int main(void)
         CAPTURES_TEST(an_hour_without_a_part_stops_it),
         CAPTURES_TEST(there_is_room_for_so_many_until_one_is_stopped),
         CAPTURES_TEST(a_site_leaves_room_for_the_others),
+        CAPTURES_TEST(those_that_run_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
