@@ -221,18 +221,33 @@ static void read_reason(const struct fp_kept_list *list, const struct fp_kept_en
         close(file);
 }
 
-static void read_record(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
+/* False when there is no memory. */
+static bool read_record(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
                         struct fp_kept *kept)
 {
     struct fp_str bytes = kept->body;
-    kept->is_whole =
-        fp_record_decode(bytes.ptr, bytes.len, &kept->arena, &kept->record) == FP_DELTA_OK;
-    if (kept->is_whole) {
-        const struct fp_delta *first = &kept->record.deltas[0];
-        kept->letter.received_us = first->received_us;
-        kept->is_whole = fp_arena_copy(&kept->arena, first->segment.site, &kept->letter.site);
-    }
+    enum fp_delta_error error = fp_record_decode(bytes.ptr, bytes.len, &kept->arena, &kept->record);
+    kept->is_whole = error == FP_DELTA_OK;
     read_reason(list, entry, kept->letter.problem.detail, sizeof(kept->letter.problem.detail));
+    if (!kept->is_whole)
+        return error != FP_DELTA_MEMORY;
+    const struct fp_delta *first = &kept->record.deltas[0];
+    kept->letter.received_us = first->received_us;
+    return fp_arena_copy(&kept->arena, first->segment.site, &kept->letter.site);
+}
+
+/* False when there is no memory. */
+static bool read_letter(struct fp_kept *kept)
+{
+    enum fp_letter_error error =
+        fp_letter_read(kept->body, &kept->arena, &kept->letter, &kept->body);
+    kept->is_whole = error == FP_LETTER_OK;
+    if (error == FP_LETTER_BROKEN) {
+        kept->letter = (struct fp_letter){.problem = {.offset = -1}};
+        (void)snprintf(kept->letter.problem.detail, sizeof(kept->letter.problem.detail),
+                       "the file is not a whole letter of this version");
+    }
+    return error != FP_LETTER_MEMORY;
 }
 
 bool fp_kept_open(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
@@ -245,17 +260,11 @@ bool fp_kept_open(const struct fp_kept_list *list, const struct fp_kept_entry *e
         return false;
     fp_arena_init(&kept->arena, ARENA_MAX);
     kept->body = (struct fp_str){(const char *)kept->file.bytes.data, kept->file.bytes.len};
-    if (entry->is_record) {
-        read_record(list, entry, kept);
+    if (entry->is_record ? read_record(list, entry, kept) : read_letter(kept))
         return true;
-    }
-    kept->is_whole = fp_letter_read(kept->body, &kept->arena, &kept->letter, &kept->body);
-    if (!kept->is_whole) {
-        kept->letter = (struct fp_letter){.problem = {.offset = -1}};
-        (void)snprintf(kept->letter.problem.detail, sizeof(kept->letter.problem.detail),
-                       "the file is not a whole letter of this version");
-    }
-    return true;
+    fp_message_error("could not read %s: out of memory", entry->id);
+    fp_kept_close(kept);
+    return false;
 }
 
 void fp_kept_close(struct fp_kept *kept)

@@ -47,11 +47,24 @@ bool fp_letter_parse_name(const char *name, uint64_t *id)
 
 /* ---- the line ---- */
 
+/* The beginning of a text, at most so long. No code point is left in part: what is no UTF-8 is
+ * written as three bytes for each of its own, so that a text would change each time it is written.
+ */
+static struct fp_str cut(struct fp_str text, size_t max)
+{
+    if (text.len <= max)
+        return text;
+    size_t len = max;
+    while (len > 0 && max - len < 3 && ((unsigned char)text.ptr[len] & 0xc0) == 0x80)
+        len--;
+    return (struct fp_str){text.ptr, len};
+}
+
 static bool add_text(yyjson_mut_doc *doc, const char *name, struct fp_str text)
 {
-    size_t len = text.len < TEXT_MAX ? text.len : TEXT_MAX;
-    return len == 0 ||
-           yyjson_mut_obj_add_strn(doc, yyjson_mut_doc_get_root(doc), name, text.ptr, len);
+    struct fp_str kept = cut(text, TEXT_MAX);
+    return kept.len == 0 ||
+           yyjson_mut_obj_add_strn(doc, yyjson_mut_doc_get_root(doc), name, kept.ptr, kept.len);
 }
 
 static bool add_key(yyjson_mut_doc *doc, const struct fp_letter *letter)
@@ -101,28 +114,32 @@ void fp_letter_add_head(const struct fp_letter *letter, size_t body_len, struct 
     yyjson_mut_doc_free(doc);
 }
 
+static struct fp_str text_of(yyjson_val *value)
+{
+    return (struct fp_str){yyjson_get_str(value), yyjson_get_len(value)};
+}
+
 static bool copy_text(yyjson_val *root, const char *name, struct fp_arena *arena,
                       struct fp_str *text)
 {
-    yyjson_val *value = yyjson_obj_get(root, name);
-    return fp_arena_copy(arena, (struct fp_str){yyjson_get_str(value), yyjson_get_len(value)},
-                         text);
+    return fp_arena_copy(arena, text_of(yyjson_obj_get(root, name)), text);
 }
 
 static void copy_bounded(yyjson_val *value, char *to, size_t size)
 {
-    const char *text = yyjson_get_str(value);
-    (void)snprintf(to, size, "%s", text != NULL ? text : "");
+    struct fp_str text = cut(text_of(value), size - 1);
+    (void)snprintf(to, size, "%.*s", (int)text.len, text.len > 0 ? text.ptr : "");
 }
 
 static void read_problem(yyjson_val *root, struct fp_problem *problem)
 {
     yyjson_val *pointer = yyjson_obj_get(root, "pointer");
-    yyjson_val *offset = yyjson_obj_get(root, "offset");
+    yyjson_val *at = yyjson_obj_get(root, "offset");
+    int64_t offset = yyjson_is_int(at) ? yyjson_get_sint(at) : -1;
     *problem = (struct fp_problem){
         .status = (unsigned)yyjson_get_uint(yyjson_obj_get(root, "status")),
         .has_pointer = yyjson_is_str(pointer),
-        .offset = yyjson_is_int(offset) ? yyjson_get_sint(offset) : -1,
+        .offset = offset >= 0 ? offset : -1,
     };
     copy_bounded(yyjson_obj_get(root, "detail"), problem->detail, sizeof(problem->detail));
     copy_bounded(pointer, problem->pointer, sizeof(problem->pointer));
@@ -131,9 +148,7 @@ static void read_problem(yyjson_val *root, struct fp_problem *problem)
 static void read_key(yyjson_val *root, struct fp_letter *letter)
 {
     yyjson_val *key = yyjson_obj_get(root, "idempotency_key");
-    letter->has_key =
-        yyjson_is_str(key) &&
-        fp_uuid_parse((struct fp_str){yyjson_get_str(key), yyjson_get_len(key)}, &letter->key);
+    letter->has_key = yyjson_is_str(key) && fp_uuid_parse(text_of(key), &letter->key);
 }
 
 static bool read_members(yyjson_val *root, struct fp_arena *arena, struct fp_letter *letter)
@@ -148,22 +163,29 @@ static bool read_members(yyjson_val *root, struct fp_arena *arena, struct fp_let
            copy_text(root, "format", arena, &letter->format);
 }
 
-bool fp_letter_read(struct fp_str bytes, struct fp_arena *arena, struct fp_letter *letter,
-                    struct fp_str *body)
+enum fp_letter_error fp_letter_read(struct fp_str bytes, struct fp_arena *arena,
+                                    struct fp_letter *letter, struct fp_str *body)
 {
     size_t head_max = bytes.len < FP_LETTER_HEAD_MAX ? bytes.len : FP_LETTER_HEAD_MAX;
     const char *end = head_max > 0 ? memchr(bytes.ptr, '\n', head_max) : NULL;
     if (end == NULL)
-        return false;
+        return FP_LETTER_BROKEN;
     size_t head_len = (size_t)(end - bytes.ptr);
     *body = (struct fp_str){end + 1, bytes.len - head_len - 1};
-    yyjson_doc *doc = yyjson_read(bytes.ptr, head_len, 0);
+    yyjson_read_err error;
+    /* The bytes are not written to without YYJSON_READ_INSITU. */
+    yyjson_doc *doc =
+        yyjson_read_opts((char *)(uintptr_t)bytes.ptr, head_len, YYJSON_READ_NOFLAG, NULL, &error);
+    if (doc == NULL)
+        return error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION ? FP_LETTER_MEMORY
+                                                                 : FP_LETTER_BROKEN;
     yyjson_val *root = yyjson_doc_get_root(doc);
-    bool whole = yyjson_get_uint(yyjson_obj_get(root, "version")) == VERSION &&
-                 yyjson_get_uint(yyjson_obj_get(root, "body_bytes")) == body->len &&
-                 read_members(root, arena, letter);
+    enum fp_letter_error result = FP_LETTER_BROKEN;
+    if (yyjson_get_uint(yyjson_obj_get(root, "version")) == VERSION &&
+        yyjson_get_uint(yyjson_obj_get(root, "body_bytes")) == body->len)
+        result = read_members(root, arena, letter) ? FP_LETTER_OK : FP_LETTER_MEMORY;
     yyjson_doc_free(doc);
-    return whole;
+    return result;
 }
 
 /* ---- files ---- */

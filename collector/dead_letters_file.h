@@ -26,8 +26,9 @@ struct fp_letter {
     struct fp_uuid key; /* Idempotency-Key */
 };
 
-/* The longest line above a body. */
-#define FP_LETTER_HEAD_MAX ((size_t)16 * 1024)
+/* The longest line above a body: five texts of 1 KiB, a detail and a pointer, each byte of which
+ * may be written as an escape of six. */
+#define FP_LETTER_HEAD_MAX ((size_t)40 * 1024)
 
 #define FP_LETTER_NAME_SIZE 32
 
@@ -41,10 +42,16 @@ bool fp_letter_parse_name(const char *name, uint64_t *id) FP_MUST_CHECK;
  * is not UTF-8 is replaced. */
 void fp_letter_add_head(const struct fp_letter *letter, size_t body_len, struct fp_buf *out);
 
-/* Reads a letter file's bytes: texts go into the arena, *body points into the bytes. False when
- * they are not a whole letter. */
-bool fp_letter_read(struct fp_str bytes, struct fp_arena *arena, struct fp_letter *letter,
-                    struct fp_str *body) FP_MUST_CHECK;
+enum fp_letter_error {
+    FP_LETTER_OK = 0,
+    FP_LETTER_BROKEN, /* these are not a letter's bytes, or not all of them */
+    FP_LETTER_MEMORY,
+};
+
+/* Reads a letter file's bytes: texts go into the arena, *body points into the bytes. On failure
+ * both are undefined. */
+enum fp_letter_error fp_letter_read(struct fp_str bytes, struct fp_arena *arena,
+                                    struct fp_letter *letter, struct fp_str *body) FP_MUST_CHECK;
 
 /*
  * Puts a letter into a directory (an open one), in the place of an earlier one of this id; mode

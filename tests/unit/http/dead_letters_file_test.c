@@ -32,7 +32,8 @@ static struct fp_buf write_letter(const struct fp_letter *letter, struct fp_str 
 static bool read_letter(const struct fp_buf *bytes, size_t len, struct fp_arena *arena,
                         struct fp_letter *letter, struct fp_str *body)
 {
-    return fp_letter_read((struct fp_str){(const char *)bytes->data, len}, arena, letter, body);
+    return fp_letter_read((struct fp_str){(const char *)bytes->data, len}, arena, letter, body) ==
+           FP_LETTER_OK;
 }
 
 static void reads_back_what_was_written(void **state)
@@ -90,8 +91,10 @@ static void headers_that_are_long_or_no_utf8_do_no_harm(void **state)
     static char lots[8192];
     memset(lots, '\xff', sizeof(lots));
     struct fp_letter given = sample;
-    given.content_type = (struct fp_str){lots, sizeof(lots)};
-    given.format = (struct fp_str){lots, sizeof(lots)};
+    given.origin = given.content_type = given.encoding = (struct fp_str){lots, sizeof(lots)};
+    given.site = given.format = given.origin;
+    memset(given.problem.detail, 1, sizeof(given.problem.detail) - 1);
+    memset(given.problem.pointer, 1, sizeof(given.problem.pointer) - 1);
     struct fp_buf bytes = write_letter(&given, FP_STR("body"));
     const uint8_t *end = memchr(bytes.data, '\n', bytes.len);
     assert_true((size_t)(end - bytes.data) < FP_LETTER_HEAD_MAX);
@@ -103,6 +106,30 @@ static void headers_that_are_long_or_no_utf8_do_no_harm(void **state)
     assert_true(fp_str_equal(body, FP_STR("body")));
     fp_arena_release(&arena);
     fp_buf_release(&bytes);
+}
+
+/* Cut there, each byte that is left of it would be written as three. */
+static void a_code_point_is_not_cut(void **state)
+{
+    (void)state;
+    static char texts[1023 + 4 + 1];
+    memset(texts, 'a', 1023);
+    static const char *const points[] = {"\u00e9", "\u20ac", "\U0001f600"};
+    for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+        struct fp_letter given = sample;
+        struct fp_letter letter;
+        struct fp_str body;
+        struct fp_arena arena;
+        snprintf(texts + 1023, 5, "%s", points[i]);
+        given.format = fp_str_of(texts);
+        struct fp_buf bytes = write_letter(&given, FP_STR(""));
+        fp_arena_init(&arena, 64 * 1024);
+        assert_true(read_letter(&bytes, bytes.len, &arena, &letter, &body));
+        assert_int_equal(letter.format.len, 1023);
+        assert_memory_equal(letter.format.ptr, texts, 1023);
+        fp_arena_release(&arena);
+        fp_buf_release(&bytes);
+    }
 }
 
 static void a_cut_letter_is_none(void **state)
@@ -132,7 +159,8 @@ static void other_json_is_no_letter(void **state)
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         struct fp_letter letter;
         struct fp_str body;
-        assert_false(fp_letter_read(fp_str_of(others[i]), &arena, &letter, &body));
+        assert_int_equal(fp_letter_read(fp_str_of(others[i]), &arena, &letter, &body),
+                         FP_LETTER_BROKEN);
     }
     fp_arena_release(&arena);
 }
@@ -167,6 +195,7 @@ int main(void)
         cmocka_unit_test(reads_back_what_was_written),
         cmocka_unit_test(an_offset_of_0_and_a_pointer_of_nothing_are_places),
         cmocka_unit_test(headers_that_are_long_or_no_utf8_do_no_harm),
+        cmocka_unit_test(a_code_point_is_not_cut),
         cmocka_unit_test(a_cut_letter_is_none),
         cmocka_unit_test(other_json_is_no_letter),
         cmocka_unit_test(only_names_of_letters_are_letters),
