@@ -448,11 +448,13 @@ bool fp_speed_tracer_decode(struct fp_decoder *decoder, struct fp_str body)
     *decoder->profile = (struct fp_profile){.format = FP_UPLOAD_SPEED_TRACER};
     fp_map_init(&dump.resources, (size_t)decoder->limits->resources + 1);
     fp_map_init(&dump.type_names, decoder->limits->entries);
+    fp_map_init(&dump.timer_ids, decoder->limits->entries);
     fp_buf_init(&dump.detail, decoder->arena->max_bytes);
     reserve_content(decoder, body.len);
     bool decoded = decode(&dump, body);
     fp_buf_release(&dump.detail);
     fp_v8_log_release(dump.v8);
+    fp_map_release(&dump.timer_ids);
     fp_map_release(&dump.type_names);
     fp_map_release(&dump.resources);
     return decoded;

@@ -317,6 +317,16 @@ static void add_flag(struct fp_buf *out, struct fp_str name, bool is_set)
     fp_buf_add(out, "true", 4);
 }
 
+/* A member of a timer's start, unless the record that it fired has one, too. */
+static void add_timer_member(struct fp_buf *out, yyjson_val *data, struct fp_str name,
+                             yyjson_val value)
+{
+    if (yyjson_get_type(&value) == YYJSON_TYPE_NONE || has(data, name))
+        return;
+    add_name(out, name);
+    add_value(out, &value, no_spellings);
+}
+
 bool fp_speed_tracer_detail(struct fp_speed_tracer_dump *dump,
                             const struct fp_speed_tracer_source *source)
 {
@@ -334,6 +344,10 @@ bool fp_speed_tracer_detail(struct fp_speed_tracer_dump *dump,
         fp_buf_addf(out, "%s", failed ? "true" : "false");
     }
     add_other_members(out, source);
+    if (source->timer != NULL) {
+        add_timer_member(out, source->data, FP_STR("timeout"), source->timer->timeout);
+        add_timer_member(out, source->data, FP_STR("singleShot"), source->timer->single_shot);
+    }
     add_flag(out, FP_STR("isRefresh"), source->is_refresh);
     add_flag(out, FP_STR("hasQuery"), source->has_query);
     fp_buf_add(out, "}", 1);

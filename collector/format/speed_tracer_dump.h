@@ -15,6 +15,8 @@
 enum fp_speed_tracer_type {
     FP_ST_INVALID = -1,
     FP_ST_CUSTOM = -2, /* the first custom type; others lie below */
+    FP_ST_TIMER_INSTALLED = 5,
+    FP_ST_TIMER_FIRED = 7,
     FP_ST_LOG_MESSAGE = 11,
     FP_ST_RESOURCE_START = 12,
     FP_ST_RESOURCE_RESPONSE = 13,
@@ -68,6 +70,13 @@ struct fp_speed_tracer_mark {
     struct fp_str name;
 };
 
+/* What is said of a timer when it is started: copies of the values, which point to nothing; of no
+ * type when they were not told. */
+struct fp_speed_tracer_timer {
+    yyjson_val timeout;
+    yyjson_val single_shot;
+};
+
 struct fp_speed_tracer_dump {
     struct fp_decoder *decoder;
     struct fp_str text; /* of the record being read, if it is written as yyjson would; else "" */
@@ -89,6 +98,8 @@ struct fp_speed_tracer_dump {
     struct fp_map resources;  /* hash of URL -> index */
     struct fp_map type_names; /* hash of a custom type's name -> index into custom_types */
     struct fp_str *custom_types;
+    struct fp_map timer_ids; /* hash of a timer's id -> index into timers */
+    struct fp_speed_tracer_timer *timers;
     struct fp_speed_tracer_mark *marks;
     struct fp_buf detail; /* of the record being read */
     struct fp_v8_log *v8; /* NULL until the first profile */
@@ -97,6 +108,7 @@ struct fp_speed_tracer_dump {
     uint32_t event_cap;
     uint32_t resource_cap;
     uint32_t custom_type_cap;
+    uint32_t timer_cap;
     uint32_t mark_cap;
 };
 
@@ -164,11 +176,24 @@ struct fp_speed_tracer_source {
     /* What is kept of a URL does not tell: */
     bool is_refresh; /* a change to the page that was shown already */
     bool has_query;  /* of a request */
+    /* Of the timer that fires; NULL: not known. */
+    const struct fp_speed_tracer_timer *timer;
 };
 
 /* A JSON object of `data` and the record's other members, in dump->detail; false: no memory. */
 bool fp_speed_tracer_detail(struct fp_speed_tracer_dump *dump,
                             const struct fp_speed_tracer_source *source) FP_MUST_CHECK;
+
+/* speed_tracer_timers.c */
+
+/* Remembers what a record says of a timer, if it tells of its start. `type` is today's. */
+bool fp_speed_tracer_note_timer(struct fp_speed_tracer_dump *dump, int32_t type,
+                                yyjson_val *data) FP_MUST_CHECK;
+
+/* The timer whose firing a record tells of; NULL when it does not, or its start is not known. Valid
+ * until the next one is noted. */
+const struct fp_speed_tracer_timer *
+fp_speed_tracer_find_timer(const struct fp_speed_tracer_dump *dump, int32_t type, yyjson_val *data);
 
 /* speed_tracer_finish.c */
 

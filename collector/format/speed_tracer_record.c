@@ -271,6 +271,8 @@ static bool copy_detail(struct fp_speed_tracer_dump *dump, struct reading *readi
         .source_type = reading->source_type,
         .is_refresh = is_refresh(dump, reading),
         .has_query = has_query(dump, reading),
+        .timer =
+            fp_speed_tracer_find_timer(dump, reading->event.type_number, reading->members[DATA]),
     };
     if (!fp_speed_tracer_detail(dump, &source))
         return fp_fail_memory(dump->decoder);
@@ -354,7 +356,8 @@ static bool fill_event(struct fp_speed_tracer_dump *dump, struct reading *readin
         !copy_detail(dump, reading))
         return false;
     note_main_resource(dump, reading);
-    return note_mark(dump, reading) && read_profile(dump, reading) && add_event(dump, event);
+    return fp_speed_tracer_note_timer(dump, event->type_number, reading->members[DATA]) &&
+           note_mark(dump, reading) && read_profile(dump, reading) && add_event(dump, event);
 }
 
 static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t parent,

@@ -86,6 +86,12 @@ async function checkResources(id, forest) {
 }
 
 /** @param {string} id @param {oracle.Node[]} forest */
+async function checkTimers(id, forest) {
+  assert.deepEqual(await stack.sql(`select id::int, detail -> 'timeout' as timeout, detail -> 'singleShot' as "singleShot"
+    from fleetprof.get_events(${id}, 1) where type = 'TIMER_FIRED' order by id`), oracle.timers(forest), 'timers');
+}
+
+/** @param {string} id @param {oracle.Node[]} forest */
 async function checkHints(id, forest) {
   const expected = oracle.hints(forest);
   const words = new Set(['the favicon', ...expected.map(([, , , some]) => some)]);
@@ -108,6 +114,7 @@ async function check(text) {
   await checkMarks(id, forest);
   await checkResources(id, forest);
   await checkHints(id, forest);
+  await checkTimers(id, forest);
   return forest;
 }
 

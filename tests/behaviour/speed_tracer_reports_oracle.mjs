@@ -79,6 +79,16 @@ export function eventSummary(forest, label, { from, to } = span(all(forest))) {
 export const logMessages = (forest) => all(forest).filter(({ type }) => type === LOG)
   .map(({ start, data, id, top }) => ({ at: ms(start), message: data.message, event: id, top }));
 
+/** What is known of the timers that fired. @param {Node[]} forest */
+export function timers(forest) {
+  const started = new Map();
+  return all(forest).flatMap(({ type, id, data }) => {
+    if (type === 5) started.set(String(data.timerId), data);
+    const { timeout = null, singleShot = null } = { ...started.get(String(data.timerId)), ...data };
+    return type === 7 ? [{ id, timeout, singleShot }] : [];
+  });
+}
+
 /** A URL as it is kept: without entities, query and fragment, of a file its name. @param {unknown} url */
 const kept = (url) => typeof url !== 'string' || url === '' ? null : url.replaceAll('&amp;', '&').replaceAll('&lt;', '<')
   .replaceAll('&gt;', '>').replaceAll('&quot;', '"').replace(/[?#][^]*/, '').replace(/^file:.*\//, 'file:');

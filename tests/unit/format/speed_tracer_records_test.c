@@ -382,6 +382,38 @@ static void a_request_says_that_its_url_has_a_query(void **state)
     }
 }
 
+static void a_timer_that_fires_says_how_it_was_set(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':7,'time':1,'duration':1,'data':{'timerId':3}}\n"
+                        "{'type':0,'time':2,'duration':9,'children':["
+                        "{'type':5,'time':3,'data':{'timerId':3,'timeout':10.5,'singleShot':true}},"
+                        "{'type':5,'time':3,'data':{'timerId':'x','timeout':-1,'singleShot':0}}]}\n"
+                        "{'type':7,'time':20,'duration':1,'data':{'timerId':'3'},'children':["
+                        "{'type':5,'time':20,'data':{'timerId':'3','timeout':{'a':1}}}]}\n"
+                        "{'type':7,'time':30,'duration':1,'data':{'timerId':3}}\n"
+                        "{'type':7,'time':40,'duration':1,'data':{'timerId':'x','timeout':7}}\n"
+                        "{'type':7,'time':50,'duration':1,'data':{'timerId':'x'},'sequence':5}\n"
+                        "{'type':7,'time':60,'duration':1,'data':{'timerId':4}}\n"
+                        "{'type':6,'time':70,'data':{'timerId':'x'}}\n"
+                        "{'type':7,'time':80,'duration':1}");
+    const char *const details[] = {
+        [0] = "{'timerId':3}",
+        [4] = "{'timerId':3,'timeout':10.5,'singleShot':true}",
+        [6] = "{'timerId':3}",
+        [7] = "{'timerId':'x','timeout':7}",
+        [8] = "{'timerId':'x','sequence':5,'timeout':-1}",
+        [9] = "{'timerId':4}",
+        [10] = "{'timerId':'x'}",
+    };
+    for (uint32_t i = 0; i < sizeof(details) / sizeof(details[0]); i++)
+        if (details[i] != NULL)
+            assert_detail(&decoded, i, details[i]);
+    assert_int_equal(event_at(&decoded, 11)->detail.len, 0);
+    release(&decoded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +432,7 @@ int main(void)
         cmocka_unit_test(members_of_another_type_are_kept_but_are_no_place_name_or_id),
         cmocka_unit_test(a_change_to_the_page_that_is_shown_is_a_refresh_whatever_its_fragment),
         cmocka_unit_test(a_request_says_that_its_url_has_a_query),
+        cmocka_unit_test(a_timer_that_fires_says_how_it_was_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
