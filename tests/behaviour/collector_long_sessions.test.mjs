@@ -149,6 +149,15 @@ test('a session runs in SQL from its first part there to its last', async () => 
   assert.deepEqual((await kept(session)).map(({ part }) => part), [0, 1, 2, 3], 'all parts came before');
 });
 
+test('a database that was restored hears again what runs', async () => {
+  const session = await start('?window=83');
+  await waitFor(() => runs(session), { what: 'the session in SQL' });
+  await stack.postgres.execute(`delete from fleetprof_data.long_session;
+    select pg_terminate_backend(pid) from pg_stat_activity where usename = 'fleetprof_writer'`);
+  await waitFor(() => runs(session), { what: 'the session in SQL' });
+  await send(`${url}/${session}/stop`, { body: '' });
+});
+
 test('with its collector a session ends, in SQL too', async () => {
   const config = { database: stack.postgres.conninfo('fleetprof_writer'), sites: [{ name: 'demo', key: 'pk_demo' }] };
   const collector = await startCollector({ config });
