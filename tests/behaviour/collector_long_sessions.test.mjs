@@ -154,7 +154,9 @@ test('a database that was restored hears again what runs', async () => {
   await waitFor(() => runs(session), { what: 'the session in SQL' });
   await stack.postgres.execute(`delete from fleetprof_data.long_session;
     select pg_terminate_backend(pid) from pg_stat_activity where usename = 'fleetprof_writer'`);
-  await waitFor(() => runs(session), { what: 'the session in SQL' });
+  await send(`${url}/${session}?part=0`, { body: dump(0) });
+  await waitFor(async () => (await kept(session)).length === 1, { what: 'the part in SQL' });
+  assert.ok(await runs(session));
   await send(`${url}/${session}/stop`, { body: '' });
 });
 
