@@ -24,7 +24,7 @@ struct walk {
     bool has_nulls;       /* escaped ones */
     struct fp_str member; /* the last name of a member, without escapes */
     char unescaped[NAME_LEN_MAX];
-    bool names_secret; /* the last member `name` has a secret's name: one of a list of headers */
+    size_t secret_end; /* of the last object whose `name` is a secret's: one of a list of headers */
 };
 
 static struct fp_str slice(struct fp_str text, size_t from, size_t to)
@@ -134,20 +134,68 @@ static bool is_url(struct fp_str text)
     }
 }
 
-/* Where `://` stands from `at` on, or `end`. *has_label: a colon like that of a header was met. */
-static size_t find_authority(struct fp_str json, size_t at, size_t end, bool *has_label)
+/* Where the scheme begins that ends at the colon, not before `from`. */
+static size_t scheme_begin(struct fp_str json, size_t from, size_t colon)
 {
+    size_t begin = colon;
+    while (begin > from && is_scheme_char(json.ptr[begin - 1]))
+        begin--;
+    bool is_behind_escape = begin > from && begin < colon && json.ptr[begin - 1] == '\\';
+    return begin + is_behind_escape;
+}
+
+static bool has_authority(struct fp_str json, size_t colon, size_t end)
+{
+    return colon + 3 <= end && json.ptr[colon + 1] == '/' && json.ptr[colon + 2] == '/';
+}
+
+/* Whether what stands behind `data:` is a media type, or none, and a comma. */
+static bool is_data(struct fp_str json, size_t at, size_t end)
+{
+    size_t begin = at;
+    bool is_type = at < end && (json.ptr[at] == ',' || json.ptr[at] == ';');
+    while (at < end && (is_scheme_char(json.ptr[at]) || strchr("/;=_*", json.ptr[at]) != NULL))
+        is_type = json.ptr[at++] == '/' || is_type;
+    return is_type && at < end && json.ptr[at] == ',' && json.ptr[begin] != '/';
+}
+
+/* Whether the colon is that of a URL which holds a script or a document. */
+static bool is_opaque(struct fp_str json, size_t from, size_t colon, size_t end)
+{
+    int last = colon > from ? json.ptr[colon - 1] | 0x20 : 0;
+    if (last != 't' && last != 'a')
+        return false;
+    const struct fp_str scheme = slice(json, scheme_begin(json, from, colon), colon);
+    if (scheme.len == strlen("data") && begins(scheme, FP_STR("data")))
+        return is_data(json, colon + 1, end);
+    return scheme.len == strlen("javascript") && begins(scheme, FP_STR("javascript")) &&
+           colon + 1 < end && !fp_scrub_is_edge(json.ptr[colon + 1]);
+}
+
+/* The colon of the next URL, or `end`. *has_label: one like that of a header was met. */
+static size_t find_url(struct fp_str json, size_t at, size_t end, bool *has_label)
+{
+    const size_t from = at;
     while (at < end) {
         const char *colon = memchr(json.ptr + at, ':', end - at);
         if (colon == NULL)
             break;
         at = (size_t)(colon - json.ptr);
-        if (at + 3 <= end && colon[1] == '/' && colon[2] == '/')
+        if (has_authority(json, at, end) || is_opaque(json, from, at, end))
             return at;
         at++;
         *has_label = *has_label || (at < end && fp_scrub_is_edge(json.ptr[at]));
     }
     return end;
+}
+
+/* A script or a document may hold anything: it has all of the text that is left. */
+static size_t url_end(struct fp_str json, size_t colon, size_t end)
+{
+    size_t at = has_authority(json, colon, end) ? colon : end;
+    while (at < end && !is_end(json.ptr[at]))
+        at++;
+    return at;
 }
 
 /* What stands between the quotes of a string. */
@@ -157,17 +205,12 @@ static bool take_text(struct walk *walk, size_t from, size_t to)
     if (is_url(slice(json, from, to)))
         return take_url(walk, from, to);
     bool has_label = false;
-    for (size_t at; (at = find_authority(json, from, to, &has_label)) < to; from = at) {
-        size_t url = at;
-        while (url > from && is_scheme_char(json.ptr[url - 1]))
-            url--;
-        if (url > from && url < at && json.ptr[url - 1] == '\\')
-            url++; /* the letter of an escape */
-        while (at < to && !is_end(json.ptr[at]))
-            at++;
+    for (size_t colon; (colon = find_url(json, from, to, &has_label)) < to;) {
+        size_t url = scheme_begin(json, from, colon);
         if (has_label || tells(walk, from, url))
             take_plain(walk, from, url);
-        if (!take_url(walk, url, at))
+        from = url_end(json, colon, to);
+        if (!take_url(walk, url, from))
             return false;
     }
     if (has_label || tells(walk, from, to))
@@ -230,12 +273,52 @@ static bool is_times(struct fp_str json, size_t value)
            (json.ptr[value] == '-' || (json.ptr[value] >= '0' && json.ptr[value] <= '9'));
 }
 
+static bool is_secret(const struct walk *walk, struct fp_str name)
+{
+    return fp_scrub_is_secret(name, walk->rules != NULL);
+}
+
+/* Where the member behind the value that begins at `value`, a text, begins; 0: there is none. */
+static size_t member_behind(struct fp_str json, size_t value)
+{
+    value = skip_space(json, value);
+    if (value == json.len || json.ptr[value] != '"')
+        return 0;
+    size_t at = skip_space(json, fp_quoted_end(json.ptr, value, json.len));
+    if (at == json.len || json.ptr[at] != ',')
+        return 0;
+    at = skip_space(json, at + 1);
+    return at < json.len && json.ptr[at] == '"' ? at : 0;
+}
+
+/* Whether a header's name stands behind its value, with a few texts between them at most. */
+static bool is_named_behind(const struct walk *walk, size_t value)
+{
+    enum { MEMBERS_MAX = 4 };
+    const struct fp_str json = walk->json;
+    for (int i = 0; i < MEMBERS_MAX && (value = member_behind(json, value)) > 0; i++) {
+        char plain[NAME_LEN_MAX];
+        const size_t member = value + 1;
+        const size_t member_end = fp_quoted_end(json.ptr, value, json.len);
+        value = member_value(json, member_end);
+        const size_t text = skip_space(json, value);
+        if (value == 0 || text == json.len || json.ptr[text] != '"')
+            return false;
+        const size_t text_end = fp_quoted_end(json.ptr, text, json.len);
+        const struct fp_str name = unescape(slice(json, member, member_end - 1), plain);
+        if (fp_str_equal(name, FP_STR("name")) && text_end > text + 1)
+            return is_secret(walk, unescape(slice(json, text + 1, text_end - 1), plain));
+    }
+    return false;
+}
+
 /* Whether the value that begins at `value` may not be kept. */
 static bool goes(const struct walk *walk, size_t value)
 {
-    if (walk->names_secret && fp_str_equal(walk->member, FP_STR("value")))
+    if (fp_str_equal(walk->member, FP_STR("value")) &&
+        (value < walk->secret_end || is_named_behind(walk, value)))
         return true;
-    return fp_scrub_is_secret(walk->member, walk->rules != NULL) && !is_times(walk->json, value);
+    return is_secret(walk, walk->member) && !is_times(walk->json, value);
 }
 
 /* Whether a member's name may be more than a word. */
@@ -258,6 +341,19 @@ static bool take_member(struct walk *walk, size_t begin, size_t end, size_t valu
     return true;
 }
 
+/* The member `name` of the object around `at`. */
+static void take_name(struct walk *walk, struct fp_str name)
+{
+    const struct fp_str json = walk->json;
+    if (walk->at < walk->secret_end || !is_secret(walk, name))
+        return;
+    for (size_t end = value_end(json, walk->at); end != walk->secret_end;) {
+        walk->secret_end = end;
+        if (end < json.len && json.ptr[end] == ',')
+            end = value_end(json, end + 1);
+    }
+}
+
 /* The string at `at`. */
 static bool take_string(struct walk *walk)
 {
@@ -272,8 +368,7 @@ static bool take_string(struct walk *walk)
         return true;
     char name[NAME_LEN_MAX];
     if (fp_str_equal(walk->member, FP_STR("name")))
-        walk->names_secret = fp_scrub_is_secret(unescape(slice(json, begin + 1, end - 1), name),
-                                                walk->rules != NULL);
+        take_name(walk, unescape(slice(json, begin + 1, end - 1), name));
     return walk->rules == NULL || take_text(walk, begin + 1, end - 1);
 }
 

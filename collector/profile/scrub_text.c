@@ -212,9 +212,12 @@ static bool remove_address(struct pass *pass, size_t at_len)
     size_t end = skip(pass, begin, is_domain_char);
     while (end > begin && (pass->text.ptr[end - 1] == '.' || pass->text.ptr[end - 1] == '-'))
         end--;
-    if (from == pass->at || !is_domain((struct fp_str){pass->text.ptr + begin, end - begin}))
+    if (from == pass->at)
         return false;
-    replace(pass, user_begin(pass, from), end, FP_SCRUB_REMOVED);
+    size_t user = user_begin(pass, from);
+    if (user == from && !is_domain((struct fp_str){pass->text.ptr + begin, end - begin}))
+        return false;
+    replace(pass, user, end, FP_SCRUB_REMOVED);
     return true;
 }
 
@@ -236,14 +239,40 @@ static bool is_value_char(char c)
            c != '>';
 }
 
+static bool is_space(char c)
+{
+    return c == ' ';
+}
+
+/* Behind the text in quotes that begins at `at`, or all that is left. What is escaped twice stands
+ * inside the quotes. */
+static size_t quoted_end(const struct pass *pass, size_t at, const char *quote)
+{
+    for (at += strlen(quote); at < pass->text.len; at++) {
+        if (begins(pass, at, quote))
+            return at + strlen(quote);
+        if (pass->text.ptr[at] == '\\')
+            at += begins(pass, at, "\\\\\\\"") ? 3 : 1;
+    }
+    return pass->text.len;
+}
+
+static size_t find_value_end(const struct pass *pass, size_t at)
+{
+    if (begins(pass, at, "\\\""))
+        return quoted_end(pass, at, "\\\"");
+    if (begins(pass, at, "'"))
+        return quoted_end(pass, at, "'");
+    return skip(pass, at, is_value_char);
+}
+
 static bool remove_value(struct pass *pass)
 {
     if (!is_behind_secret(pass, pass->at))
         return false;
-    size_t end = skip(pass, pass->at + 1, is_value_char);
-    if (end == pass->at + 1 && begins(pass, end, "\\\"")) /* in quotes */
-        end = skip(pass, end + 2, is_value_char);
-    if (end == pass->at + 1)
+    size_t begin = skip(pass, pass->at + 1, is_space);
+    size_t end = find_value_end(pass, begin);
+    if (end == begin)
         return false;
     replace(pass, pass->at + 1, end, FP_SCRUB_REMOVED);
     return true;
@@ -302,8 +331,12 @@ static bool remove_token(struct pass *pass, size_t begin, size_t from, size_t le
 
 static bool remove_bearer(struct pass *pass)
 {
-    static const char word[] = "Bearer ";
-    return begins(pass, pass->at, word) && remove_token(pass, pass->at, pass->at + strlen(word), 1);
+    static const char word[] = "Bearer";
+    if (!begins(pass, pass->at, word))
+        return false;
+    size_t gap = pass->at + strlen(word);
+    size_t token = skip(pass, gap, is_space);
+    return token > gap && remove_token(pass, pass->at, token, 1);
 }
 
 /* It begins as base64 of {" does; at its third letter. */
@@ -345,6 +378,7 @@ static bool look(struct pass *pass)
     case '?':
         return remove_query(pass);
     case 'B':
+    case 'b':
         return remove_bearer(pass);
     case 'J':
         return remove_web_token(pass);
@@ -356,14 +390,19 @@ static bool look(struct pass *pass)
 /* Sixteen bytes at once; what the compiler makes of them is up to it. */
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
-/* How many of the sixteen bytes stand before the first that may be telling; 16: none is. */
+/* How many of the sixteen bytes stand before the first that may be telling; 16: none is. One more
+ * can be read. */
 static size_t count_plain(const char *text)
 {
     bytes16 bytes;
+    bytes16 next;
     uint64_t halves[2];
     memcpy(&bytes, text, sizeof(bytes));
+    memcpy(&next, text + 1, sizeof(next));
+    const bytes16 be = (bytes16)(((bytes | 0x20) == 'b') & ((next | 0x20) == 'e'));
     const bytes16 found = (bytes16)((bytes == '@') | (bytes == '%') | (bytes == '?') |
-                                    (bytes == '=') | (bytes == 'B') | (bytes == 'J'));
+                                    (bytes == '=') | (bytes == 'J')) |
+                          be;
     memcpy(halves, &found, sizeof(halves));
     if (halves[0] != 0)
         return (size_t)__builtin_ctzll(le64toh(halves[0])) / 8;
@@ -379,7 +418,8 @@ static bool is_telling(struct fp_str text, size_t at)
     case '=':
         return true;
     case 'B':
-        return at + 1 < text.len && text.ptr[at + 1] == 'e';
+    case 'b':
+        return at + 3 < text.len && strncasecmp(text.ptr + at, "bea", 3) == 0;
     case 'J':
         return at > 0 && text.ptr[at - 1] == 'y';
     default:
@@ -389,7 +429,7 @@ static bool is_telling(struct fp_str text, size_t at)
 
 size_t fp_scrub_find_telling(struct fp_str text, size_t at)
 {
-    while (at + sizeof(bytes16) <= text.len) {
+    while (at + sizeof(bytes16) < text.len) {
         size_t plain = count_plain(text.ptr + at);
         at += plain;
         if (plain == sizeof(bytes16))
@@ -408,8 +448,8 @@ bool fp_scrub_text(const struct fp_scrub_rules *rules, struct fp_str text, struc
 {
     struct pass pass = {.rules = rules, .text = text, .before = before, .out = out};
     static const bool is_looked_at[256] = {
-        ['\\'] = true, ['@'] = true, ['%'] = true, ['='] = true,
-        [':'] = true,  ['?'] = true, ['B'] = true, ['J'] = true,
+        ['\\'] = true, ['@'] = true, ['%'] = true, ['='] = true, [':'] = true,
+        ['?'] = true,  ['B'] = true, ['b'] = true, ['J'] = true,
     };
     while (pass.at < text.len)
         if (!is_looked_at[(unsigned char)text.ptr[pass.at]] || !look(&pass))

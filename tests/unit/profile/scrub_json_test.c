@@ -47,6 +47,17 @@ static const struct row rows[] = {
      "{'https://a.example/?q=1':1,'a b':2,'x@y.org':3}",
      "{'https://a.example/':1,'a b':2,'(removed)':3}"},
     {"whatever the name is", "{'data:x,secret':1,'a\\nCookie: secret':{'sessionID':7}}", NULL},
+    {"a list of headers, the value before the name",
+     "[{'value':'a=b','name':'Cookie'},{'value':'c','comment':'x','name':'TOKEN'},"
+     "{'value':'d','name':'Accept'}]",
+     "[{'value':'(removed)','name':'Cookie'},{'value':'(removed)','comment':'x','name':'TOKEN'},"
+     "{'value':'d','name':'Accept'}]"},
+    {"a header's name is of its own object",
+     "[{'name':'Cookie','a':{'name':'b'},'value':'c'},{'value':1},{'name':'user'},"
+     "{'value':2,'name':'x'}]",
+     "[{'name':'Cookie','a':{'name':'b'},'value':'(removed)'},{'value':1},{'name':'user'}"
+     ","
+     "{'value':2,'name':'x'}]"},
     {"a list of headers", "[{'name':'Cookie','value':'a=b'},{'name':'Accept','value':'*'}]",
      "[{'name':'Cookie','value':'(removed)'},{'name':'Accept','value':'*'}]"},
     {"passwords and who it is",
@@ -59,6 +70,8 @@ static const struct row rows[] = {
      "['mail to (removed), or (removed).','to:(removed)']"},
     {"who it is, in a URL without a scheme", "['at //jane:secret@a.example/x']",
      "['at //(removed)/x']"},
+    {"credentials need no domain", "['see //jane:secret@localhost/x','see //a@1/x']",
+     "['see //(removed)/x','see //a@1/x']"},
     {"in URLs, too", "['https://a.example/u/jane@b.example/x','mailto:jane@b.example?subject=hi']",
      "['https://a.example/u/(removed)/x','mailto:(removed)']"},
     {"escaped, too", "['/u/jane%40b.example/x']", "['/u/(removed)/x']"},
@@ -71,7 +84,11 @@ static const struct row rows[] = {
      "['GET account HTTP/1.1','a[href=\\'reset\\']','why? because = so']"},
     {"values of secrets in a text",
      "['token=abc&b=1 sessionID=1 password=\\'x y\\'; sid=1,2','a=b']",
-     "['token=(removed)&b=1 sessionID=(removed) password=(removed) y\\'; sid=(removed),2','a=b']"},
+     "['token=(removed)&b=1 sessionID=(removed) password=(removed); sid=(removed),2','a=b']"},
+    {"values behind spaces and in quotes, whole",
+     "['password = abc on','pwd=\\'a \\\\\\'b\\' on, user=`x y` on','token=\\'a b','token= ']",
+     "['password =(removed) on','pwd=(removed) on, user=(removed) y` on','token=(removed)',"
+     "'token= ']"},
     {"a session in a path", "['https://a.example/x;jsessionid=1A2B?y']",
      "['https://a.example/x;jsessionid=(removed)']"},
     {"headers in a text, to the end of their line",
@@ -84,6 +101,18 @@ static const struct row rows[] = {
     {"bearer and web tokens",
      "['Bearer abc.def','sent eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc now','eyJ.','the key']",
      "['Bearer (removed)','sent (removed) now','eyJ.','the key']"},
+    {"bearer tokens in any case and behind any space",
+     "['bearer abc','BEARER  abc on','forbearer x','bearers','Bearer ']",
+     "['bearer (removed)','BEARER  (removed) on','forbearer x','bearers','Bearer ']"},
+    {"scripts and documents inside a text",
+     "['click javascript:go(\\'secret b\\') on','\\njavascript:secret','\\ndata:,secret',"
+     "'url(\\'data:text/css;charset=utf-8,secret <b>secret</b>\\')',' DATA:a/b;base64,secret']",
+     NULL},
+    {"what only looks like them",
+     "['see data: a/b, c','a data:12,3','metadata:a/b,c','a javascript: "
+     "yes','Xjavascript:a','a:b']",
+     "['see data: a/b, c','a data:12,3','metadata:a/b,c','a javascript: "
+     "yes','Xjavascript:a','a:b']"},
     {"a URL behind an escape", "['\\nhttp://a.example/?secret','\\\\http://a.example/?secret']",
      "['\\nhttp://a.example/','\\\\http://a.example/']"},
     {"nothing", "", ""},
