@@ -90,3 +90,9 @@ bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid 
         fp_captures_start(session->captures, site_id(session), (uint32_t)window, now_us, id),
         problem);
 }
+
+void fp_long_session_abandon(const struct fp_long_session *session, const struct fp_uuid *id)
+{
+    /* Nobody else knows of it; it may have ended with the rest by now. */
+    (void)!fp_captures_stop(session->captures, site_id(session), id, fp_clock_monotonic_us());
+}

@@ -30,4 +30,7 @@ bool fp_long_session_admit_part(const struct fp_long_session *session, uint32_t 
 bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid *id,
                           struct fp_problem *problem) FP_MUST_CHECK;
 
+/* Stops a session that was started and whose client was not told. */
+void fp_long_session_abandon(const struct fp_long_session *session, const struct fp_uuid *id);
+
 #endif

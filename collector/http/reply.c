@@ -9,23 +9,68 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void add_cors(struct MHD_Response *response, const struct fp_reply *reply)
+/* ---- headers ---- */
+
+/* False when there is no memory. Such a reply is not sent: a page could not read it, or would not
+ * be told when to come again. */
+static bool add(struct MHD_Response *response, const char *name, const char *value)
+{
+    return MHD_add_response_header(response, name, value) == MHD_YES;
+}
+
+static bool add_cors(struct MHD_Response *response, const struct fp_reply *reply)
 {
     /* The answer to one origin must not be handed to another by a cache. */
-    MHD_add_response_header(response, "Vary", "Origin");
+    if (!add(response, "Vary", "Origin"))
+        return false;
     if (reply->origin == NULL)
-        return;
-    MHD_add_response_header(response, "Access-Control-Allow-Origin", reply->origin->ptr);
-    MHD_add_response_header(response, "Access-Control-Allow-Credentials", "true");
-    if (!reply->preflight) {
-        MHD_add_response_header(response, "Access-Control-Expose-Headers", "Retry-After");
-        return;
-    }
-    MHD_add_response_header(response, "Access-Control-Allow-Methods", "POST");
-    MHD_add_response_header(response, "Access-Control-Allow-Headers",
-                            "content-type, content-encoding, idempotency-key");
-    MHD_add_response_header(response, "Access-Control-Max-Age", "7200");
+        return true;
+    if (!add(response, "Access-Control-Allow-Origin", reply->origin->ptr) ||
+        !add(response, "Access-Control-Allow-Credentials", "true"))
+        return false;
+    if (!reply->preflight)
+        return add(response, "Access-Control-Expose-Headers", "Retry-After");
+    return add(response, "Access-Control-Allow-Methods", "POST") &&
+           add(response, "Access-Control-Allow-Headers",
+               "content-type, content-encoding, idempotency-key") &&
+           add(response, "Access-Control-Max-Age", "7200");
 }
+
+static bool add_of_problem(struct MHD_Response *response, const struct fp_problem *problem)
+{
+    char seconds[16];
+    snprintf(seconds, sizeof(seconds), "%u", problem->retry_s);
+    return add(response, "Content-Type", "application/problem+json") &&
+           add(response, "X-Content-Type-Options", "nosniff") &&
+           (problem->status != MHD_HTTP_METHOD_NOT_ALLOWED ||
+            add(response, "Allow", "POST, OPTIONS")) &&
+           (problem->retry_s == 0 || add(response, "Retry-After", seconds));
+}
+
+/* The address is relative to the request's, …/sessions. */
+static bool add_of_session(struct MHD_Response *response, const struct fp_uuid *session)
+{
+    char id[FP_UUID_TEXT_LEN + 1];
+    char address[sizeof("sessions/") + FP_UUID_TEXT_LEN];
+    fp_uuid_format(session, id);
+    snprintf(address, sizeof(address), "sessions/%s", id);
+    return add(response, "Content-Type", "application/json") && add(response, "Location", address);
+}
+
+static bool add_headers(struct MHD_Response *response, const struct fp_reply *reply)
+{
+    bool added = true;
+    if (reply->problem != NULL)
+        added = add_of_problem(response, reply->problem);
+    else if (reply->started != NULL)
+        added = add_of_session(response, reply->started);
+    else if (reply->preflight)
+        added = add(response, "Allow", "POST, OPTIONS");
+    return added && add_cors(response, reply) &&
+           (!reply->close || add(response, "Connection", "close"));
+}
+
+/* ---- bodies ---- */
 
 static struct MHD_Response *problem_response(const struct fp_problem *problem)
 {
@@ -35,38 +80,19 @@ static struct MHD_Response *problem_response(const struct fp_problem *problem)
         return NULL;
     struct MHD_Response *response =
         MHD_create_response_from_buffer(len, json, MHD_RESPMEM_MUST_FREE);
-    if (response == NULL) {
+    if (response == NULL)
         free(json);
-        return NULL;
-    }
-    MHD_add_response_header(response, "Content-Type", "application/problem+json");
-    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    if (problem->status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        MHD_add_response_header(response, "Allow", "POST, OPTIONS");
-    if (problem->retry_s > 0) {
-        char seconds[16];
-        snprintf(seconds, sizeof(seconds), "%u", problem->retry_s);
-        MHD_add_response_header(response, "Retry-After", seconds);
-    }
     return response;
 }
 
-/* 201; the address is relative to the request's, …/sessions. */
+/* 201 */
 static struct MHD_Response *started_response(const struct fp_uuid *session)
 {
     char id[FP_UUID_TEXT_LEN + 1];
-    char address[sizeof("sessions/") + FP_UUID_TEXT_LEN];
     char json[sizeof("{\"session\":\"\"}") + FP_UUID_TEXT_LEN];
     fp_uuid_format(session, id);
-    snprintf(address, sizeof(address), "sessions/%s", id);
     int len = snprintf(json, sizeof(json), "{\"session\":\"%s\"}", id);
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer((size_t)len, json, MHD_RESPMEM_MUST_COPY);
-    if (response == NULL)
-        return NULL;
-    MHD_add_response_header(response, "Content-Type", "application/json");
-    MHD_add_response_header(response, "Location", address);
-    return response;
+    return MHD_create_response_from_buffer((size_t)len, json, MHD_RESPMEM_MUST_COPY);
 }
 
 static struct MHD_Response *make_response(const struct fp_reply *reply)
@@ -101,14 +127,12 @@ enum MHD_Result fp_reply_send(struct MHD_Connection *connection, struct fp_metri
     struct MHD_Response *response = make_response(reply);
     if (response == NULL)
         return MHD_NO;
-    add_cors(response, reply);
-    if (reply->preflight && reply->problem == NULL)
-        MHD_add_response_header(response, "Allow", "POST, OPTIONS");
-    if (reply->close)
-        MHD_add_response_header(response, "Connection", "close");
-    enum MHD_Result queued = MHD_queue_response(connection, status, response);
+    enum MHD_Result queued = MHD_NO;
+    if (add_headers(response, reply))
+        queued = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
-    count(metrics, status);
+    if (queued == MHD_YES)
+        count(metrics, status);
     return queued;
 }
 

@@ -42,6 +42,7 @@ struct request {
     bool is_preflight;
     bool is_upload;   /* POST to a site's path, whatever becomes of it */
     bool is_turn;     /* a long session is started or stopped */
+    bool has_started; /* it was started */
     bool has_problem; /* problem will be the reply */
     bool is_committing;
     bool may_keep;           /* should it be refused for its body, that may become a dead letter */
@@ -255,11 +256,14 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
                           enum MHD_RequestTerminationCode why)
 {
     (void)connection;
-    (void)why;
     struct fp_http *http = cls;
     struct request *request = *request_cls;
     if (request == NULL)
         return;
+    if (request->has_started && why != MHD_REQUEST_TERMINATED_COMPLETED_OK) {
+        const struct fp_long_session session = long_session(request);
+        fp_long_session_abandon(&session, &request->started);
+    }
     fp_body_buf_release(&request->body);
     if (request->spent_len > request->received_len)
         fp_ingest_refund(request->site, &(struct fp_budget_cost){
@@ -296,8 +300,7 @@ static enum MHD_Result reply(struct request *request)
     const struct fp_reply reply = {
         .problem = request->has_problem ? &request->problem : NULL,
         .origin = request->origin,
-        .started =
-            request->is_turn && request->target.kind == FP_HTTP_START ? &request->started : NULL,
+        .started = request->has_started ? &request->started : NULL,
         .preflight = request->is_preflight,
         .close = atomic_load(&request->http->stopping),
     };
@@ -448,6 +451,7 @@ static enum MHD_Result finish(struct request *request)
         const struct fp_long_session session = long_session(request);
         request->has_problem =
             !fp_long_session_turn(&session, &request->started, &request->problem);
+        request->has_started = request->target.kind == FP_HTTP_START && !request->has_problem;
     }
     bool is_new = request->is_upload && !request->is_committing;
     if (is_new && !request->has_problem)

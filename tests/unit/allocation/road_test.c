@@ -2,37 +2,23 @@
  * An upload's whole road, from the socket to the rows that the database gets: whichever allocation
  * fails, the upload is counted as it should be or deferred with 503, and the next one goes through.
  */
-#include "failing.h"
+#include "house.h"
 
-#include "collector/base/clock.h"
-#include "collector/config.h"
 #include "collector/rollup/record.h"
 #include "collector/rollup/rollup.h"
 #include "collector/store/copy_binary.h"
-#include "tests/unit/http/still.h"
 
-#include <fcntl.h>
-#include <ftw.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <sys/stat.h>
 
 enum {
     BODY_MAX = 1 << 20,
     BYTES_MAX = 16 << 20,
-    REPLY_MAX = 16 * 1024,
     OWED_MAX = 8, /* records that are acknowledged and not read back yet */
 };
 
-#define PATIENCE_US (20 * FP_US_PER_S)
-
+static struct house house;
 static struct {
-    char directory[64];
-    struct fp_metrics *metrics;
-    struct fp_rules *rules;
-    struct fp_spool *spool;
     struct fp_ingest *ingest;
     struct fp_arena arena; /* of what is read back */
     struct fp_rollup rollup;
@@ -51,71 +37,31 @@ struct body {
     size_t overflowed;    /* names, so far */
 };
 
-/* ---- the house ---- */
-
-static void load_rules(void)
-{
-    static const char settings[] = "listen: 127.0.0.1:8600\n"
-                                   "database: dbname=x\n"
-                                   "spool: {path: /s}\n"
-                                   "sites: [{name: shop, key: pk, origins: "
-                                   "[\"https://shop.example\"], routes: [/product/:id]}]\n";
-    char name[128];
-    snprintf(name, sizeof(name), "%s/fleetprof.yaml", road.directory);
-    FILE *file = fopen(name, "w");
-    assert_true(file != NULL && fputs(settings, file) >= 0 && fclose(file) == 0);
-    struct fp_config *config = fp_config_load(name, &road.bytes);
-    if (config == NULL)
-        fail_msg("%.*s", (int)road.bytes.len, (const char *)road.bytes.data);
-    road.rules = fp_rules_ref(config->rules);
-    fp_config_free(config);
-}
+/* ---- the road ---- */
 
 static int build(void **state)
 {
     (void)state;
-    /* In memory, if that is there: thousands of commits need not wait for a disk. */
-    snprintf(road.directory, sizeof(road.directory), "%s/fleetprof-allocation-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    assert_non_null(mkdtemp(road.directory));
+    house_build(&house);
     fp_buf_init(&road.bytes, BYTES_MAX);
     fp_arena_init(&road.arena, BYTES_MAX);
     fp_rollup_init(&road.rollup, BYTES_MAX / 2, BYTES_MAX);
-    road.metrics = fp_metrics_create();
-    assert_non_null(road.metrics);
-    load_rules();
-    char path[128];
-    snprintf(path, sizeof(path), "%s/spool", road.directory);
-    const struct fp_spool_settings settings = {
-        .path = path, .max_bytes = 256 << 20, .segment_bytes = 16 << 20};
-    assert_int_equal(fp_spool_open(&settings, road.metrics, &road.spool, NULL), FP_SPOOL_OK);
     return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-    (void)status;
-    (void)type;
-    (void)walk;
-    return remove(path);
 }
 
 static int demolish(void **state)
 {
     (void)state;
-    fp_spool_close(road.spool);
-    fp_rules_unref(road.rules);
-    fp_metrics_free(road.metrics);
     fp_rollup_release(&road.rollup);
     fp_arena_release(&road.arena);
     fp_buf_release(&road.bytes);
-    return nftw(road.directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    return house_demolish(&house);
 }
 
 static int make_ingest(void **state)
 {
     (void)state;
-    road.ingest = fp_ingest_create(road.spool, road.metrics, road.rules, 1);
+    road.ingest = fp_ingest_create(house.spool, house.metrics, house.rules, 1);
     return road.ingest == NULL;
 }
 
@@ -163,7 +109,7 @@ static void commit(struct fp_ticket *ticket)
     struct waiter waiter = {.lock = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_COND_INITIALIZER};
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += PATIENCE_US / FP_US_PER_S;
+    until.tv_sec += HOUSE_PATIENCE_US / FP_US_PER_S;
     ticket->done = tell;
     ticket->context = &waiter;
     fp_ingest_commit(ticket);
@@ -183,40 +129,31 @@ static bool send_in(const struct body *body)
     struct fp_ticket ticket;
     struct fp_problem problem;
     const struct fp_upload upload = {
-        .rules = road.rules,
-        .site = &road.rules->sites[0],
+        .rules = house.rules,
+        .site = &house.rules->sites[0],
         .body = {body->bytes, body->len},
         .encoding = fp_str_of(body->encoding),
         .boundary = fp_str_of(body->boundary),
         .user_agent = FP_STR("Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0.0.0 Safari/537.36"),
     };
-    uint64_t tail = fp_spool_tail(road.spool);
+    uint64_t tail = fp_spool_tail(house.spool);
     bool sent = fp_ingest_prepare(road.ingest, &upload, &ticket, &problem);
     if (sent) {
         commit(&ticket);
         sent = fp_ingest_outcome(&ticket, &problem);
     }
     if (sent) {
-        assert_true(fp_spool_tail(road.spool) > tail);
+        assert_true(fp_spool_tail(house.spool) > tail);
         owed++;
         return true;
     }
     if (problem.status != 503 || problem.retry_s == 0)
         fail_msg("%s is answered with %u: %s", body->file, problem.status, problem.detail);
-    assert_int_equal(fp_spool_tail(road.spool), tail);
+    assert_int_equal(fp_spool_tail(house.spool), tail);
     return false;
 }
 
 /* ---- in, over HTTP ---- */
-
-/* The status of the only reply, 0 when there is none. */
-static unsigned status_of(const char *reply)
-{
-    unsigned status = 0;
-    if (reply[0] != '\0')
-        assert_int_equal(sscanf(reply, "HTTP/1.1 %3u ", &status), 1);
-    return status;
-}
 
 static size_t make_request(const struct body *body, char *request, size_t size)
 {
@@ -228,31 +165,17 @@ static size_t make_request(const struct body *body, char *request, size_t size)
     return (size_t)len + body->len;
 }
 
-/* Serves one connection until the listener closes it. */
 static unsigned exchange(struct fp_http *http, const struct body *body)
 {
     static char request[BODY_MAX + 512];
-    static char reply[REPLY_MAX + 1];
-    size_t len = 0;
-    int client = still_connect(http->daemon, request, make_request(body, request, sizeof(request)));
-    if (client < 0)
-        return 0;
-    int64_t until_us = fp_clock_monotonic_us() + PATIENCE_US;
-    while (still_receive(client, reply, REPLY_MAX, &len)) {
-        MHD_run(http->daemon);
-        struct pollfd wait = {.fd = client, .events = POLLIN};
-        (void)poll(&wait, 1, 1);
-        assert_true(fp_clock_monotonic_us() < until_us);
-    }
-    close(client);
-    reply[len] = '\0';
-    return status_of(reply);
+    static char reply[HOUSE_REPLY_MAX + 1];
+    return house_exchange(http, request, make_request(body, request, sizeof(request)), reply);
 }
 
 /* False: deferred, or there was no answer and the browser sends it again. */
 static bool send_over_http(struct fp_http *http, const struct body *body)
 {
-    uint64_t tail = fp_spool_tail(road.spool);
+    uint64_t tail = fp_spool_tail(house.spool);
     http->ingest = road.ingest;
     http->daemon = still_start(http);
     if (http->daemon == NULL)
@@ -261,7 +184,7 @@ static bool send_over_http(struct fp_http *http, const struct body *body)
     while (fp_ingest_committing(road.ingest) > 0)
         sched_yield();
     MHD_stop_daemon(http->daemon);
-    bool is_stored = fp_spool_tail(road.spool) > tail;
+    bool is_stored = fp_spool_tail(house.spool) > tail;
     owed += is_stored;
     if (status != 0 && status != 204 && status != 503)
         fail_msg("%s is answered with %u", body->file, status);
@@ -278,7 +201,7 @@ static size_t count_overflowed(void)
     size_t count = 0;
     for (enum fp_metric kind = FP_METRIC_NAMES_OVERFLOWED_FRAME;
          kind <= FP_METRIC_NAMES_OVERFLOWED_SEGMENT; kind++)
-        count += (size_t)fp_metrics_get(road.metrics, kind);
+        count += (size_t)fp_metrics_get(house.metrics, kind);
     return count;
 }
 
@@ -365,7 +288,7 @@ static bool bring_all_out(struct body *body, size_t *brought)
     struct fp_spool_batch batch;
     for (;;) {
         enum fp_spool_error error =
-            fp_spool_read(road.spool, fp_spool_position(road.spool), BYTES_MAX, OWED_MAX, &batch);
+            fp_spool_read(house.spool, fp_spool_position(house.spool), BYTES_MAX, OWED_MAX, &batch);
         if (error != FP_SPOOL_OK) {
             assert_int_equal(error, FP_SPOOL_MEMORY);
             return false;
@@ -375,7 +298,7 @@ static bool bring_all_out(struct body *body, size_t *brought)
         for (size_t i = 0; i < batch.count; i++, (*brought)++) {
             if (!bring_out(body, &batch.records[i]))
                 return false;
-            assert_int_equal(fp_spool_trim(road.spool, batch.records[i].sequence), FP_SPOOL_OK);
+            assert_int_equal(fp_spool_trim(house.spool, batch.records[i].sequence), FP_SPOOL_OK);
         }
     }
 }
@@ -416,8 +339,8 @@ static enum outcome upload_over_http(void *context)
     static struct fp_http http;
     struct body *body = context;
     if (http.connections == NULL) {
-        http.metrics = road.metrics;
-        http.connections = fp_connections_start(1, FP_US_PER_HOUR, road.metrics);
+        http.metrics = house.metrics;
+        http.connections = fp_connections_start(1, FP_US_PER_HOUR, house.metrics);
         assert_non_null(http.connections);
     }
     bool sent = send_over_http(&http, body);
