@@ -21,10 +21,33 @@ enum {
 
 #define US_PER_MS 1000
 
+enum command {
+    TICK,
+    CODE_CREATION,
+    CODE_DELETE,
+    CODE_MOVE,
+    ALIAS,
+    PROFILER,
+    REPEAT,
+    COMMAND_COUNT
+};
+
+static const struct fp_str command_names[COMMAND_COUNT] = {
+    [TICK] = {"tick", 4},
+    [CODE_CREATION] = {"code-creation", 13},
+    [CODE_DELETE] = {"code-delete", 11},
+    [CODE_MOVE] = {"code-move", 9},
+    [ALIAS] = {"alias", 5},
+    [PROFILER] = {"profiler", 8},
+    [REPEAT] = {"repeat", 6},
+};
+
+/* Stands for a command, or for a kind of code: the engine calls one of each `cm`. */
 struct alias {
     uint64_t key; /* of the name: most differ in it */
     struct fp_str name;
-    struct fp_str command;
+    struct fp_str meaning;
+    bool is_command;
 };
 
 struct fp_v8_log {
@@ -155,15 +178,32 @@ static uint8_t slot_of(uint64_t key)
     return (uint8_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 56);
 }
 
-static struct fp_str resolve_alias(const struct fp_v8_log *log, struct fp_str name)
+/* Of several aliases the last one holds. */
+static struct fp_str resolve_alias(const struct fp_v8_log *log, struct fp_str name, bool is_command)
 {
     const uint64_t key = key_of(name);
     if (!log->alias_slots[slot_of(key)])
         return name;
-    for (uint32_t i = 0; i < log->alias_count; i++)
-        if (log->aliases[i].key == key && fp_str_equal(name, log->aliases[i].name))
-            return log->aliases[i].command;
+    for (uint32_t i = log->alias_count; i > 0; i--) {
+        const struct alias *alias = &log->aliases[i - 1];
+        if (alias->key == key && alias->is_command == is_command && fp_str_equal(name, alias->name))
+            return alias->meaning;
+    }
     return name;
+}
+
+/* COMMAND_COUNT: it is none that something is taken from. */
+static enum command find_command(struct fp_str name)
+{
+    enum command command = TICK;
+    while (command < COMMAND_COUNT && !fp_str_equal(name, command_names[command]))
+        command++;
+    return command;
+}
+
+static enum command command_of(const struct fp_v8_log *log, struct fp_str name)
+{
+    return find_command(resolve_alias(log, name, true));
 }
 
 static bool copy(struct fp_speed_tracer_dump *dump, struct fp_str text, struct fp_str *copied)
@@ -177,8 +217,9 @@ static enum outcome read_alias(struct fp_speed_tracer_dump *dump, const struct l
     if (line->count < 3 || log->alias_count == ALIASES_MAX)
         return UNREADABLE;
     struct alias *alias = &log->aliases[log->alias_count];
-    if (!copy(dump, line->fields[1], &alias->name) || !copy(dump, line->fields[2], &alias->command))
+    if (!copy(dump, line->fields[1], &alias->name) || !copy(dump, line->fields[2], &alias->meaning))
         return REFUSED;
+    alias->is_command = find_command(alias->meaning) < COMMAND_COUNT;
     alias->key = key_of(alias->name);
     log->alias_slots[slot_of(alias->key)] = true;
     log->alias_count++;
@@ -222,7 +263,7 @@ static enum outcome read_creation(struct fp_speed_tracer_dump *dump, const struc
         !read_digits(line->fields[3], 10, &code.len))
         return UNREADABLE;
     code.begin = log->code_address;
-    code.kind = resolve_alias(log, line->fields[1]);
+    code.kind = resolve_alias(log, line->fields[1], false);
     bool is_kept = code.kind.ptr != line->fields[1].ptr; /* with the aliases */
     if ((!is_kept && !copy(dump, code.kind, &code.kind)) ||
         !copy(dump, unquote(line->fields[4]), &code.name))
@@ -288,22 +329,12 @@ static enum outcome read_tick(struct fp_speed_tracer_dump *dump, const struct li
 
 typedef enum outcome (*read_command)(struct fp_speed_tracer_dump *, const struct line *);
 
-/* NULL for what nothing is taken from. */
-static read_command find_command(struct fp_str name)
-{
-    static const struct {
-        struct fp_str name;
-        read_command read;
-    } commands[] = {
-        {{"tick", 4}, read_tick},           {{"code-creation", 13}, read_creation},
-        {{"code-delete", 11}, read_delete}, {{"code-move", 9}, read_move},
-        {{"alias", 5}, read_alias},         {{"profiler", 8}, read_profiler},
-    };
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        if (fp_str_equal(name, commands[i].name))
-            return commands[i].read;
-    return NULL;
-}
+/* Lines that say how often they stand are taken apart before. */
+static const read_command readers[COMMAND_COUNT + 1] = {
+    [TICK] = read_tick,          [CODE_CREATION] = read_creation,
+    [CODE_DELETE] = read_delete, [CODE_MOVE] = read_move,
+    [ALIAS] = read_alias,        [PROFILER] = read_profiler,
+};
 
 /* Lines. */
 
@@ -321,7 +352,7 @@ static bool cut_repeat(const struct fp_v8_log *log, struct fp_str *text, uint64_
     *times = 1;
     const size_t command_end = field_end(*text, 0);
     const struct fp_str command = {text->ptr, command_end};
-    if (!fp_str_equal(resolve_alias(log, command), FP_STR("repeat")))
+    if (!fp_str_equal(resolve_alias(log, command, true), command_names[REPEAT]))
         return true;
     if (command_end == text->len)
         return false;
@@ -346,7 +377,7 @@ static enum outcome read_line(struct fp_speed_tracer_dump *dump, struct fp_str t
     if (!cut_repeat(log, &command, &times))
         return UNREADABLE;
     split(command, line);
-    read_command read = find_command(resolve_alias(log, line->fields[0]));
+    const read_command read = readers[command_of(log, line->fields[0])];
     /* The engine writes these two around its compressor. */
     if (read != read_alias && read != read_profiler)
         fp_v8_window_add(&log->window, command);

@@ -214,6 +214,18 @@ static void a_line_that_cannot_be_read_is_told_of_and_the_next_one_read(void **s
     }
 }
 
+static void one_alias_may_stand_for_a_command_and_for_a_kind_of_code(void **state)
+{
+    (void)state;
+    static const char *const stacks[] = {"CallMiss: f", "Builtin: g"};
+    struct decoded decoded;
+    decode_log(&decoded, "alias,cc,code-creation|alias,cm,code-move|alias,cm,CallMiss|"
+                         "alias,s,Stub|alias,s,Builtin|cc,cm,1000,16,'f'|cm,1000,2000|"
+                         "cc,s,3000,16,'g'|tick,2000,0,0|tick,3000,0,0|");
+    assert_stacks(&decoded, stacks, 2);
+    release(&decoded);
+}
+
 static void an_overflow_in_a_stack_is_passed_over(void **state)
 {
     (void)state;
@@ -408,6 +420,7 @@ int main(void)
         cmocka_unit_test(a_profiler_that_begins_forgets_what_was_before),
         cmocka_unit_test(lines_around_the_compressor_are_not_counted_by_back_references),
         cmocka_unit_test(a_line_that_cannot_be_read_is_told_of_and_the_next_one_read),
+        cmocka_unit_test(one_alias_may_stand_for_a_command_and_for_a_kind_of_code),
         cmocka_unit_test(an_overflow_in_a_stack_is_passed_over),
         cmocka_unit_test(repetitions_are_bounded_by_the_limits),
         cmocka_unit_test(frames_and_stacks_have_limits),
