@@ -58,7 +58,8 @@ static bool name_script_code(struct fp_speed_tracer_dump *dump, const struct fp_
     if (!is_kind(code, "Script")) {
         frame->line = cut_line(&name);
         script = find_script(name);
-        frame->function = (struct fp_str){name.ptr, script - (script > 0 && script < name.len)};
+        bool has_space = script > 0 && name.ptr[script - 1] == ' ';
+        frame->function = (struct fp_str){name.ptr, script - has_space};
     }
     return fp_speed_tracer_resource(dump, (struct fp_str){name.ptr + script, name.len - script},
                                     &frame->resource);

@@ -92,6 +92,8 @@ static void names_give_function_script_and_line(void **state)
         {"LazyCompile,1000,16,'getTime native date.js:733'", "getTime", "native date.js", 733},
         {"LazyCompile,1000,16,'get size http://a/x.js:2'", "get size", "http://a/x.js", 2},
         {"LazyCompile,1000,16,'createStub'", "createStub", NULL, -1},
+        {"LazyCompile,1000,16,'evaluated :3'", "evaluated", NULL, 3},
+        {"LazyCompile,1000,16,' '", "", NULL, -1},
         {"LazyCompile,1000,16,'f http://a/x.js:99999999999'", "f", "http://a/x.js:99999999999", -1},
         {"Script,1000,16,'http://a:8080'", "", "http://a:8080", -1},
         {"Script,1000,16,''", "", NULL, -1},
