@@ -305,7 +305,8 @@ begin
     where s.session_id = kept_timeline.session_id;
     raise no_data_found using
         message = format('session %s has no timeline %s that can give mode %s',
-            kept_timeline.session_id, kept_timeline.timeline_id, kept_timeline.mode),
+            coalesce(kept_timeline.session_id::text, 'null'), coalesce(kept_timeline.timeline_id::text, 'null'),
+            kept_timeline.mode),
         hint = case
             when listed is not null then format('It has %s.', listed)
             when exists (select from session as s where s.session_id = kept_timeline.session_id)
@@ -350,6 +351,11 @@ begin
             message = format('timeline %s came reduced (%s)', (select_events.list).timeline_id, (select_events.list).mode),
             hint = 'Of what was summed before it came, nothing but types can be selected.';
     end if;
+    if select_events.from_ms > select_events.to_ms then
+        raise invalid_parameter_value using
+            message = 'from_ms is later than to_ms',
+            hint = 'Both are milliseconds since the session began; null is open.';
+    end if;
     if select_events.max_depth < 1 then
         raise invalid_parameter_value using
             message = format('max_depth is %s', select_events.max_depth),
@@ -393,8 +399,10 @@ begin
     from every
     where event in (select event from walk)
         and (select_events.types is null or cardinality(select_events.types) = 0 or type = any(select_events.types))
-        and (select_events.from_ms is null or start_us + coalesce(duration_us, 0) >= select_events.from_ms * 1000)
-        and (select_events.to_ms is null or start_us <= select_events.to_ms * 1000);
+        -- In milliseconds as get_events gives them, which times 1000 are not always what they were.
+        and (select_events.from_ms is null
+            or (start_us + coalesce(duration_us, 0)) / 1000::double precision >= select_events.from_ms)
+        and (select_events.to_ms is null or start_us / 1000::double precision <= select_events.to_ms);
 end
 $$;
 

@@ -53,10 +53,10 @@ insert into fleetprof_data.event values
     (1, '2026-01-05 10:00Z', 41, 10, 5, null, 1, 'REFLOW', 7, 0, 9000, 1000, 0, 3000, 0, 1, 1, null, null, null),
     (1, '2026-01-05 10:00Z', 41, 11, 5, 10, 2, 'LAYOUT', 10, 1000, 1000, 2000, 0, 2000, 0, 1, 0, null, null, '{"aggregatedTime": 2}'),
     (1, '2026-01-05 10:00Z', 41, 12, 5, null, 5, 'PROCESS', -2, 4000, null, 3000, 0, 3000, 0, 1, 0, null, null, null),
-    (1, '2026-01-05 10:00Z', 41, 13, 6, 10, 3, 'LAYOUT', 10, 2000, 1000, 1000, 0, 1000, 0, 1, 0, null, null, null),
+    (1, '2026-01-05 10:00Z', 41, 13, 6, 10, 3, 'LAYOUT', 10, 1001, 1006, 1000, 0, 1000, 0, 1, 0, null, null, null),
     (1, '2026-01-05 10:00Z', 41, 14, 6, null, 4, 'REFLOW', 7, 11000, 1000, 4000, 0, 4000, 0, 1, 0, null, null, '{"sequence": 4}');
 
-select plan(49);
+select plan(54);
 
 select results_eq(
     'select id, parent_id, type, time_ms, overhead_ms, hits, start_ms, end_ms, child_count, total_ms from get_events(41, 1)',
@@ -104,6 +104,11 @@ select results_eq('select id from get_events(41, 1, to_ms => 0)', 'values (10::b
     'an end alone is open to the past');
 select results_eq('select id from get_events(41, 1, from_ms => 20)', 'values (10::bigint), (15)',
     'a begin alone is open to the future');
+select results_eq('select id from get_events(41, 5, event_id => 1, from_ms => 2.007, to_ms => 2.007)', 'values (3::bigint)',
+    'an edge is met to the microsecond at an event''s end');
+select results_eq('select id from get_events(41, 5, event_id => 1, to_ms => 1.001)', 'values (2::bigint), (3)',
+    'and at its start');
+select is_empty('select from get_events(41, 1, from_ms => 1e308)', 'as late as can be there is nothing');
 select results_eq(
     $$ select type, time_ms from get_events(41, 1, 'reduce_unique_types', event_id => 11, to_ms => 4) $$,
     $$ values ('CSS_SELECTOR_MATCHING', 2::float8) $$,
@@ -139,6 +144,10 @@ select throws_ok($$ select from get_events(44, 1) $$, 'P0002',
     'session 44 has no timeline 1 that can give mode all', 'a session that is not kept');
 select throws_ok($$ select from get_events(43, 1) $$, 'P0002',
     'session 43 has no timeline 1 that can give mode all', 'a kept trace has no events');
+select throws_ok($$ select from get_events(null, null) $$, 'P0002',
+    'session null has no timeline null that can give mode all', 'no ids');
+select throws_ok($$ select from get_events(41, 1, from_ms => 2, to_ms => 1) $$, '22023', 'from_ms is later than to_ms',
+    'an interval that ends before it starts');
 select throws_ok($$ select from get_events(41, 1, 'some') $$, '22023', 'no mode is named ''some''', 'an unknown mode');
 select throws_ok($$ select from get_events(41, 1, event_id => 99) $$, 'P0002', 'timeline 1 has no event 99',
     'an unknown event');
@@ -154,7 +163,7 @@ select results_eq(
     'select timeline_id, mode, events, start_ms, end_ms, self_ms from timelines where session_id = 41 order by timeline',
     $$ values (1::bigint, 'all', 7, 0::float8, 20::float8, 15.5::float8), (1, 'reduce_unique_types', 1, null, null, 70),
               (2, 'reduce_all', 1, null, null, 90), (4, 'all', 0, null, null, null), (5, 'all', 3, 0, 9, 6),
-              (5, 'all', 2, 2, 12, 5) $$,
+              (5, 'all', 2, 1.001, 12, 5) $$,
     'timelines sums up each list');
 
 select results_eq('select * from session_content(41)',
