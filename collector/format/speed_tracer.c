@@ -74,16 +74,21 @@ bool fp_speed_tracer_sniff(const struct fp_decoder *decoder, struct fp_str body)
     struct fp_record_text record;
     for (int i = 0; i < SNIFFED_OBJECTS; i++) {
         struct fp_broken_post post;
-        if (fp_record_scan_next(&scan, &record) != FP_RECORD_FOUND)
-            return i == 0 && fp_broken_post_find(&record, &post);
+        enum fp_record_scan_result result = fp_record_scan_next(&scan, &record);
+        if (result == FP_RECORD_NO_MORE)
+            return false;
         struct fp_json json;
         struct fp_format_error ignored;
-        enum fp_format_verdict verdict = fp_json_parse(record.text, decoder->limits->json_depth,
-                                                       decoder->arena, &json, &ignored);
+        enum fp_format_verdict verdict = FP_FORMAT_MALFORMED;
+        if (result == FP_RECORD_FOUND)
+            verdict = fp_json_parse(record.text, decoder->limits->json_depth, decoder->arena, &json,
+                                    &ignored);
         if (verdict == FP_FORMAT_MEMORY)
             (void)fp_format_fail_memory(decoder->error); /* what it is cannot be told */
         if (verdict == FP_FORMAT_MALFORMED && i == 0 && fp_broken_post_find(&record, &post))
             return true;
+        if (verdict == FP_FORMAT_MALFORMED)
+            (void)fp_record_scan_lines(&scan, &record);
         if (verdict != FP_FORMAT_OK)
             continue;
         bool is_dump = fp_speed_tracer_is_dump(json.root) || is_raw_message(json.root);

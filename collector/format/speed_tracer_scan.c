@@ -55,11 +55,16 @@ static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_rec
     return false;
 }
 
-/* The end of the line in which `at` lies. */
-static size_t line_end(struct fp_str body, size_t at)
+/* The next line below that of `at` which begins with a brace; the end when there is none. */
+static size_t next_brace_line(struct fp_str body, size_t at)
 {
-    const char *newline = at < body.len ? memchr(body.ptr + at, '\n', body.len - at) : NULL;
-    return newline != NULL ? (size_t)(newline - body.ptr) : body.len;
+    while (at < body.len) {
+        const char *newline = memchr(body.ptr + at, '\n', body.len - at);
+        at = newline != NULL ? (size_t)(newline - body.ptr) + 1 : body.len;
+        if (at < body.len && body.ptr[at] == '{')
+            break;
+    }
+    return at;
 }
 
 static bool is_element_end(struct fp_str body, size_t at)
@@ -68,19 +73,13 @@ static bool is_element_end(struct fp_str body, size_t at)
     return body.len - at >= tag.len && strncasecmp(body.ptr + at, tag.ptr, tag.len) == 0;
 }
 
-/* Whether a record may begin with the brace at `at`. */
-static bool may_begin(const struct fp_record_scan *scan, size_t at)
-{
-    return at >= scan->lines_end || at == 0 || scan->body.ptr[at - 1] == '\n';
-}
-
 /* Goes to the next brace that may begin a record. False at the end. */
 static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record)
 {
     const struct fp_str body = scan->body;
     for (; scan->at < body.len; scan->at++) {
         const char c = body.ptr[scan->at];
-        if (c == '{' && may_begin(scan, scan->at))
+        if (c == '{')
             return true;
         if (is_space(c))
             continue;
@@ -101,6 +100,16 @@ static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record
     return false;
 }
 
+/* Where the record that begins here must have ended. */
+static size_t record_limit(struct fp_record_scan *scan)
+{
+    if (scan->at >= scan->lines_end)
+        return scan->body.len;
+    if (scan->at >= scan->limit)
+        scan->limit = next_brace_line(scan->body, scan->at);
+    return scan->limit;
+}
+
 enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
                                                struct fp_record_text *record)
 {
@@ -108,22 +117,19 @@ enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
     if (!skip_junk(scan, record))
         return FP_RECORD_NO_MORE;
     record->offset = scan->at;
-    size_t end = scan->at < scan->lines_end ? line_end(scan->body, scan->at) : scan->body.len;
-    bool closed = skip_object(scan->body.ptr, &scan->at, end, record);
+    bool closed = skip_object(scan->body.ptr, &scan->at, record_limit(scan), record);
     record->text = (struct fp_str){scan->body.ptr + record->offset, scan->at - record->offset};
     return closed ? FP_RECORD_FOUND : FP_RECORD_CUT_OFF;
 }
 
 bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_text *record)
 {
-    const char *bytes = scan->body.ptr;
-    size_t at = line_end(scan->body, record->offset);
-    while (at + 1 < scan->at && bytes[at + 1] != '{')
-        at = line_end(scan->body, at + 1);
-    if (at + 1 >= scan->at)
+    const size_t line = next_brace_line(scan->body, record->offset);
+    if (line >= scan->at)
         return false;
-    scan->lines_end = line_end(scan->body, scan->at);
-    scan->at = at + 1;
+    scan->lines_end = scan->at;
+    scan->limit = line;
+    scan->at = line;
     return true;
 }
 

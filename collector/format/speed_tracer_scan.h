@@ -10,7 +10,8 @@
 struct fp_record_scan {
     struct fp_str body;
     size_t at;        /* the next byte to look at */
-    size_t lines_end; /* up to here a record is one whole line */
+    size_t lines_end; /* up to here a line that begins with a brace begins a record, whatever ... */
+    size_t limit;     /* ... is open: where the next such line is */
     bool in_page;     /* `</div` between records ends them */
     bool in_list;     /* so does `]`, and commas stand between them */
 };
@@ -40,7 +41,8 @@ enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
 
 /*
  * After a record that is no JSON or was cut off: it may have swallowed the records on the lines
- * below it. If there are such lines, goes back to the first of them and takes each for itself.
+ * below it. If there are lines that begin with a brace, goes back to the first of them and takes
+ * what lies between two of them for itself.
  * False when there are none. All calls together look at each byte once more.
  */
 bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_text *record);

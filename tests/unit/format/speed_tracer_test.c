@@ -177,6 +177,27 @@ static void a_record_without_its_end_does_not_swallow_the_lines_below(void **sta
     release(&decoded);
 }
 
+static void records_over_several_lines_and_several_on_one_survive_a_bad_one(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"{'type':0,'x':'a'b'}", "{'type':0,'x':'open }", "{'type':0"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char dump[256];
+        snprintf(dump, sizeof(dump),
+                 "%s\n{\n  'type':1,\n  'children':[\n    {'type':2}\n  ]\n}\n"
+                 "{'type':3}{'type':4} {'type':5}\n%s\n{'type':6}{'type':7}",
+                 bad[i], bad[i]);
+        struct decoded decoded;
+        take_dump(&decoded, dump);
+        assert_int_equal(decoded.profile.event_count, 7);
+        for (uint32_t type = 1; type <= 7; type++)
+            assert_int_equal(event_at(&decoded, type - 1)->type_number, type);
+        assert_int_equal(decoded.profile.session.records_read, 9);
+        assert_false(decoded.profile.truncated);
+        release(&decoded);
+    }
+}
+
 /* Times. */
 
 static void own_time_is_duration_less_that_of_the_children(void **state)
@@ -338,6 +359,7 @@ int main(void)
         cmocka_unit_test(single_quotes_begin_strings_for_the_splitting_as_they_did_in_the_tool),
         cmocka_unit_test(a_tail_that_was_cut_off_is_told_of_and_nothing_before_it_lost),
         cmocka_unit_test(a_record_without_its_end_does_not_swallow_the_lines_below),
+        cmocka_unit_test(records_over_several_lines_and_several_on_one_survive_a_bad_one),
         cmocka_unit_test(own_time_is_duration_less_that_of_the_children),
         cmocka_unit_test(own_time_below_zero_is_kept),
         cmocka_unit_test(what_is_missing_is_taken_as_the_tool_took_it),
