@@ -17,7 +17,7 @@ static bool read_stream(FILE *stream, struct fp_buf *bytes)
         size_t len = fread(chunk, 1, sizeof(chunk), stream);
         fp_buf_add(bytes, chunk, len);
         if (bytes->failed) {
-            errno = EFBIG;
+            errno = bytes->starved ? ENOMEM : EFBIG;
             return false;
         }
     }

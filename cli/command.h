@@ -16,6 +16,9 @@
 /* Those that several commands share start here. */
 #define FP_OPTION_SHARED 0x200
 
+/* Reads the options into *given. False after having said why not. */
+bool fp_command_parse(const struct argp *argp, int argc, char **argv, void *given) FP_MUST_CHECK;
+
 enum fp_exit fp_migrate_command(int argc, char **argv);
 enum fp_exit fp_top_command(int argc, char **argv);
 enum fp_exit fp_timings_command(int argc, char **argv);

@@ -22,7 +22,10 @@ bool fp_config_file_load(const char *file, struct fp_config **config)
     *config = fp_config_load(file, &errors);
     if (*config == NULL) {
         fp_message_error("could not read the configuration");
-        fp_message_detail("%.*s", (int)errors.len, (const char *)errors.data);
+        if (errors.len > 0)
+            fp_message_detail("%.*s", (int)errors.len, (const char *)errors.data);
+        else
+            fp_message_detail("out of memory");
     }
     fp_buf_release(&errors);
     return *config != NULL;

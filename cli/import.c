@@ -128,18 +128,22 @@ struct reading {
     struct fp_format_error error;
 };
 
-static void decode(const struct fp_rules *rules, struct fp_arena *arena, struct reading *reading)
+/* False when there is no memory: the file would be sent under another id than its own. */
+static bool decode(const struct fp_rules *rules, struct fp_arena *arena, struct reading *reading)
 {
     const struct fp_format_limits *limits = &rules->format;
     reading->text =
         (struct fp_str){(const char *)reading->body.bytes.data, reading->body.bytes.len};
-    reading->is_valid = fp_body_inflate(&reading->body, limits, arena, &reading->text,
-                                        &reading->error) == FP_FORMAT_OK &&
-                        fp_format_decode(reading->text, FP_STR(""), limits, arena,
-                                         &reading->profile, &reading->error) == FP_FORMAT_OK;
+    enum fp_format_verdict verdict =
+        fp_body_inflate(&reading->body, limits, arena, &reading->text, &reading->error);
+    if (verdict == FP_FORMAT_OK)
+        verdict = fp_format_decode(reading->text, FP_STR(""), limits, arena, &reading->profile,
+                                   &reading->error);
+    reading->is_valid = verdict == FP_FORMAT_OK;
     bool has_id = reading->is_valid && reading->profile.has_id;
     reading->id =
         has_id ? reading->profile.id : fp_uuid_of_bytes(reading->text.ptr, reading->text.len);
+    return verdict != FP_FORMAT_MEMORY || arena->full;
 }
 
 /* The file as it is, but that one which is not compressed is compressed for its way. */
@@ -202,7 +206,10 @@ static void print_report(const struct reading *reading)
     struct fp_buf lines;
     fp_buf_init(&lines, REPORT_MAX);
     fp_report_add_lines(&reading->profile, reading->body.name, &lines);
-    if (lines.len > 0)
+    if (lines.failed)
+        fp_message_notice("%s was accepted, but cannot be reported on: out of memory",
+                          reading->body.name);
+    else if (lines.len > 0)
         (void)fwrite(lines.data, 1, lines.len, stdout);
     fp_buf_release(&lines);
 }
@@ -252,8 +259,11 @@ static enum fp_exit import_file(struct import *import, const char *file)
         return FP_EXIT_TROUBLE;
     struct fp_arena arena;
     fp_arena_init(&arena, 2 * import->rules->upload_memory);
-    decode(import->rules, &arena, &reading);
-    enum fp_exit code = send_file(import, &reading, &arena);
+    enum fp_exit code = FP_EXIT_TROUBLE;
+    if (decode(import->rules, &arena, &reading))
+        code = send_file(import, &reading, &arena);
+    else
+        fp_message_error("could not read %s: out of memory", reading.body.name);
     import->accepted += code == FP_EXIT_FINE;
     fp_arena_release(&arena);
     fp_body_release(&reading.body);
@@ -310,7 +320,7 @@ enum fp_exit fp_import_command(int argc, char **argv)
 {
     struct import_options given = {0};
     struct fp_config *config = NULL;
-    if (argp_parse(&import_argp, argc, argv, 0, NULL, &given) != 0 ||
+    if (!fp_command_parse(&import_argp, argc, argv, &given) ||
         !fp_config_file_load(given.config_file, &config))
         return FP_EXIT_TROUBLE;
     struct fp_target found = {0};

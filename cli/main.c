@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
+#include <wchar.h>
 
 struct command {
     const char *name;
@@ -122,10 +123,27 @@ static enum fp_exit finish_output(enum fp_exit code)
     return FP_EXIT_TROUBLE;
 }
 
+/*
+ * Our texts are UTF-8, whatever the terminal says; numbers keep their point. False when there is no
+ * memory; a system that lacks the locale shows letters beyond ASCII as numbers.
+ */
+static bool use_utf8(void)
+{
+    wchar_t c;
+    mbstate_t state = {0};
+    /* Once more: glibc remembers a name as that of no locale when it had no memory for it. */
+    if (setlocale(LC_CTYPE, "C.UTF-8") == NULL && setlocale(LC_CTYPE, "C.utf8") == NULL)
+        return errno != ENOMEM;
+    /* The first conversion loads what all need; without memory all of them would fail. */
+    return mbrtowc(&c, "\u00e9", 2, &state) == 2;
+}
+
 int main(int argc, char **argv)
 {
-    /* Our texts are UTF-8, whatever the terminal says; numbers keep their point. */
-    (void)setlocale(LC_CTYPE, "C.UTF-8");
+    if (!use_utf8()) {
+        fp_message_error("out of memory");
+        return FP_EXIT_TROUBLE;
+    }
     /* A reader that had enough (`| head`) ends us without a word, also when our parent ignores the
      * signal. */
     (void)signal(SIGPIPE, SIG_DFL);

@@ -5,22 +5,22 @@
 
 #include <stdarg.h>
 
+/* Of a message; what is longer is cut. A configuration's errors are the longest. */
+enum { TEXT_SIZE = 72 * 1024 };
+
 static void write_message(const char *prefix, const char *format, va_list args) FP_PRINTF(2, 0);
 static void write_message(const char *prefix, const char *format, va_list args)
 {
-    char *text = NULL;
-    int len = vasprintf(&text, format, args);
-    if (len < 0) {
-        (void)fputs("fleetprof: error: out of memory\n", stderr);
-        return;
-    }
+    char text[TEXT_SIZE]; /* not from malloc: this is how one hears that there is no memory */
+    text[0] = '\0';
+    (void)vsnprintf(text, sizeof(text), format, args);
+    size_t len = strlen(text);
     while (len > 0 && text[len - 1] == '\n')
         text[--len] = '\0';
     for (char *c = text; *c != '\0'; c++)
         if (((unsigned char)*c < ' ' && *c != '\n' && *c != '\t') || *c == '\x7f')
             *c = '?';
     (void)fprintf(stderr, "%s%s\n", prefix, text);
-    free(text);
 }
 
 void fp_message_error(const char *format, ...)

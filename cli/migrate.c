@@ -40,7 +40,7 @@ static void report(void *context, const char *line)
 enum fp_exit fp_migrate_command(int argc, char **argv)
 {
     struct fp_database_options options = {0};
-    if (argp_parse(&migrate_argp, argc, argv, 0, NULL, &options) != 0)
+    if (!fp_command_parse(&migrate_argp, argc, argv, &options))
         return FP_EXIT_TROUBLE;
     char *conninfo = fp_database_choose(&options);
     if (conninfo == NULL)

@@ -183,7 +183,7 @@ enum fp_exit fp_spool_inspect_command(int argc, char **argv)
     struct fp_survey_options given = {0};
     struct fp_survey survey;
     char path[PATH_MAX];
-    if (argp_parse(&inspect_argp, argc, argv, 0, NULL, &given) != 0)
+    if (!fp_command_parse(&inspect_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
     bool fine = fp_survey_choose(&given, path, sizeof(path), &survey) &&
                 fp_survey_scan(&survey, ignore_damage, NULL) &&
@@ -245,7 +245,7 @@ enum fp_exit fp_spool_verify_command(int argc, char **argv)
     struct fp_survey survey;
     struct fp_table damages;
     char path[PATH_MAX];
-    if (argp_parse(&verify_argp, argc, argv, 0, NULL, &given) != 0)
+    if (!fp_command_parse(&verify_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
     fp_table_init(&damages, damage_columns, sizeof(damage_columns) / sizeof(damage_columns[0]));
     bool fine = fp_survey_choose(&given, path, sizeof(path), &survey) &&

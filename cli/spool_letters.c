@@ -127,7 +127,7 @@ enum fp_exit fp_spool_list_command(int argc, char **argv)
     struct list_options given = {0};
     struct fp_kept_list list = {0};
     struct fp_table table;
-    if (argp_parse(&list_argp, argc, argv, 0, NULL, &given) != 0)
+    if (!fp_command_parse(&list_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
     bool fine = fp_kept_find(&given.kept, &list);
     fp_table_init(&table, columns, column_count);
@@ -219,9 +219,10 @@ static bool print_kept(const struct show_options *show, const struct fp_kept_ent
     fp_table_init(&table, columns, column_count);
     add_kept(&table, entry, kept);
     bool printed = true;
-    if (show->json || table.failed)
+    bool as_json = show->json || table.failed; /* that one says what failed */
+    if (as_json)
         printed = fp_table_print(&table, true);
-    for (size_t i = 0; !show->json && i < table.cell_count; i++) {
+    for (size_t i = 0; !as_json && i < table.cell_count; i++) {
         if (table.cells[i] != NULL)
             print_member(columns[i].name, table.cells[i]);
     }
@@ -233,7 +234,7 @@ enum fp_exit fp_spool_show_command(int argc, char **argv)
 {
     struct show_options given = {0};
     struct fp_kept_list list = {0};
-    if (argp_parse(&show_argp, argc, argv, 0, NULL, &given) != 0)
+    if (!fp_command_parse(&show_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
     enum fp_exit code = FP_EXIT_TROUBLE;
     if (fp_kept_find(&given.kept, &list)) {

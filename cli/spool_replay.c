@@ -349,7 +349,7 @@ enum fp_exit fp_spool_replay_command(int argc, char **argv)
 {
     struct replay_options given = {0};
     struct replay replay = {.given = &given};
-    if (argp_parse(&replay_argp, argc, argv, 0, NULL, &given) != 0)
+    if (!fp_command_parse(&replay_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
     fp_table_init(&replay.table, columns, sizeof(columns) / sizeof(columns[0]));
     enum fp_exit code = FP_EXIT_TROUBLE;

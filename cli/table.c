@@ -289,6 +289,43 @@ static bool add_row(const struct fp_table *table, size_t row, struct layout layo
     return fine;
 }
 
+static size_t count_ink(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0'; text++)
+        count += *text != ' ' && *text != '\n';
+    return count;
+}
+
+/*
+ * Whether a text holds all headings and cells. libsmartcols leaves those blank that it has no
+ * memory for, and says nothing; what it cannot show as it is it only makes longer.
+ */
+static bool is_whole(const char *text, struct libscols_table *printed)
+{
+    size_t expected = 0;
+    for (size_t i = 0; i < scols_table_get_ncols(printed); i++) {
+        struct libscols_column *column = scols_table_get_column(printed, i);
+        expected += count_ink(scols_column_get_name(column));
+        for (size_t row = 0; row < scols_table_get_nlines(printed); row++) {
+            struct libscols_line *line = scols_table_get_line(printed, row);
+            expected += count_ink(scols_cell_get_data(scols_line_get_cell(line, i)));
+        }
+    }
+    return count_ink(text) >= expected;
+}
+
+static bool print_whole(struct libscols_table *printed)
+{
+    char *text = NULL;
+    bool fine =
+        scols_print_table_to_string(printed, &text) == 0 && text != NULL && is_whole(text, printed);
+    if (fine)
+        (void)puts(text); /* it has no line feed at its end */
+    free(text);
+    return fine;
+}
+
 static bool print_text(const struct fp_table *table)
 {
     if (fp_table_rows(table) == 0)
@@ -302,7 +339,7 @@ static bool print_text(const struct fp_table *table)
     bool fine = add_headings(table, printed);
     for (size_t row = 0; fine && row < fp_table_rows(table); row++)
         fine = add_row(table, row, layout, printed);
-    fine = fine && scols_print_table(printed) == 0;
+    fine = fine && print_whole(printed);
     scols_unref_table(printed);
     return fine;
 }

@@ -107,7 +107,7 @@ static bool print_footer(const struct fp_analysis *analysis)
 enum fp_exit fp_top_command(int argc, char **argv)
 {
     struct fp_analysis analysis = {0};
-    if (argp_parse(&top_argp, argc, argv, 0, NULL, &analysis) != 0 || !fp_analysis_open(&analysis))
+    if (!fp_command_parse(&top_argp, argc, argv, &analysis) || !fp_analysis_open(&analysis))
         return FP_EXIT_TROUBLE;
     struct fp_analysis_question question = everywhere;
     if (analysis.measure != NULL)

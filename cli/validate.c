@@ -114,7 +114,8 @@ static void add_invalid(struct fp_table *table, const char *file,
     fp_table_add(table, error->detail);
 }
 
-/* Decodes and folds one file. Memory that runs out is the upload's verdict, as in the collector. */
+/* Decodes and folds one file. More memory than the limit allows is the upload's fault, as in the
+ * collector; the arena is full then. */
 static enum fp_format_verdict check_body(const struct fp_body *body, const struct fp_rules *rules,
                                          struct fp_arena *arena, struct fp_profile *profile,
                                          struct fp_delta *delta, struct fp_format_error *error)
@@ -153,8 +154,12 @@ static enum fp_exit validate_file(const struct validate_options *validate, const
     struct fp_delta delta;
     struct fp_format_error error;
     fp_arena_init(&arena, rules->upload_memory);
-    bool valid = check_body(&body, rules, &arena, &profile, &delta, &error) == FP_FORMAT_OK;
-    if (valid) {
+    enum fp_format_verdict verdict = check_body(&body, rules, &arena, &profile, &delta, &error);
+    bool starved = verdict == FP_FORMAT_MEMORY && !arena.full;
+    bool valid = verdict == FP_FORMAT_OK;
+    if (starved) {
+        fp_message_error("could not check %s: out of memory", body.name);
+    } else if (valid) {
         add_valid(&findings->table, body.name, &profile, &delta);
         fp_report_add_lines(&profile, body.name, &findings->lines);
     } else if (validate->json) {
@@ -167,25 +172,29 @@ static enum fp_exit validate_file(const struct validate_options *validate, const
     }
     fp_arena_release(&arena);
     fp_body_release(&body);
+    if (starved)
+        return FP_EXIT_TROUBLE;
     return valid ? FP_EXIT_FINE : FP_EXIT_NO;
 }
 
 static bool print_findings(const struct findings *findings, bool json)
 {
+    if (findings->lines.failed) {
+        fp_message_error("out of memory");
+        return false;
+    }
     if (!fp_table_print(&findings->table, json))
         return false;
-    if (findings->lines.failed)
-        fp_message_error("out of memory");
-    else if (!json && findings->lines.len > 0)
+    if (!json && findings->lines.len > 0)
         (void)fwrite(findings->lines.data, 1, findings->lines.len, stdout);
-    return !findings->lines.failed;
+    return true;
 }
 
 enum fp_exit fp_validate_command(int argc, char **argv)
 {
     struct validate_options validate = {0};
     struct fp_config *config;
-    if (argp_parse(&validate_argp, argc, argv, 0, NULL, &validate) != 0 ||
+    if (!fp_command_parse(&validate_argp, argc, argv, &validate) ||
         !fp_config_file_load(validate.config_file, &config))
         return FP_EXIT_TROUBLE;
     struct fp_rules *rules = fp_config_file_rules(config);
