@@ -13,6 +13,8 @@
 
 #include <stdio.h>
 
+_Static_assert(FP_PROFILE_SESSIONS_MAX <= FP_RECORD_DELTAS_MAX, "a recording fits into a record");
+
 void fp_prepare_no_memory(struct fp_problem *problem)
 {
     fp_problem_defer(problem, FP_RETRY_BUSY_S, "there is no memory to decode the upload just now");
@@ -75,14 +77,14 @@ static bool admit_token(struct fp_preparation *work, struct fp_str token, uint32
 }
 
 /* What the request says of an upload: an id, unless it has its own, and its place in a session. */
-static void name_upload(const struct fp_preparation *work, struct fp_profile *profile)
+static void name_upload(const struct fp_preparation *work, bool is_single,
+                        struct fp_profile *profile)
 {
     const struct fp_upload *upload = work->upload;
     if (upload->key != NULL && !profile->has_id) {
-        bool is_form = upload->boundary.len > 0;
         profile->has_id = true;
         profile->id =
-            is_form ? fp_uuid_of_part(upload->key, (uint32_t)work->upload_count) : *upload->key;
+            is_single ? *upload->key : fp_uuid_of_part(upload->key, (uint32_t)work->upload_count);
     }
     if (upload->part != NULL) {
         profile->has_load = true;
@@ -91,20 +93,29 @@ static void name_upload(const struct fp_preparation *work, struct fp_profile *pr
     }
 }
 
-/* Adds one upload to the bench's record. received_len: its bytes as they came. */
-static bool fold(struct fp_preparation *work, struct fp_str inflated, size_t received_len)
+/* An upload on its way: a body, or one session of it. */
+struct piece {
+    struct fp_profile *profile;
+    struct fp_str raw; /* as it came, inflated */
+    size_t body_bytes; /* of the body as received */
+    bool is_single;    /* there is no other in the request */
+};
+
+/* Adds one upload to the bench's record. */
+static bool fold(struct fp_preparation *work, const struct piece *piece)
 {
     const struct fp_upload *upload = work->upload;
-    struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_profile *profile = piece->profile;
     uint32_t rate_ppm;
-    struct fp_format_limits limits = upload->rules->format;
-    limits.keep_ppm = upload->site->sample_keep_ppm;
-    if (fp_format_decode(inflated, upload->format, &limits, work->arena, &profile, &error) !=
-        FP_FORMAT_OK)
-        return refuse_format(work, &error);
-    name_upload(work, &profile);
-    if (!admit_token(work, upload->token.len > 0 ? upload->token : profile.token, &rate_ppm))
+    if (work->upload_count == FP_RECORD_DELTAS_MAX) {
+        fp_problem_set(work->problem, 413,
+                       "a request can have %d uploads at most: parts of a form, sessions of a "
+                       "recording",
+                       FP_RECORD_DELTAS_MAX);
+        return false;
+    }
+    name_upload(work, piece->is_single, profile);
+    if (!admit_token(work, upload->token.len > 0 ? upload->token : profile->token, &rate_ppm))
         return false;
 
     const struct fp_fold_context context = {
@@ -116,13 +127,13 @@ static bool fold(struct fp_preparation *work, struct fp_str inflated, size_t rec
         .rate_ppm = rate_ppm,
         .measures = upload->rules->measures,
         .received_us = work->received_us,
-        .body_bytes = (uint32_t)received_len, /* at most limits.max_body, 1 GiB */
+        .body_bytes = (uint32_t)piece->body_bytes, /* at most limits.max_body, 1 GiB */
         .ceilings = work->ceilings,
         .ceiling_limits = &upload->rules->ceilings,
     };
     struct fp_delta delta;
-    const struct fp_str raw = upload->rules->keep_raw ? inflated : (struct fp_str){NULL, 0};
-    if (!fp_fold(&profile, &context, work->arena, &delta) ||
+    const struct fp_str raw = upload->rules->keep_raw ? piece->raw : (struct fp_str){NULL, 0};
+    if (!fp_fold(profile, &context, work->arena, &delta) ||
         !fp_keep_pack(&delta, raw, work->arena)) {
         set_memory_problem(work);
         return false;
@@ -133,27 +144,61 @@ static bool fold(struct fp_preparation *work, struct fp_str inflated, size_t rec
         return false;
     }
     work->upload_count++;
-    fp_metrics_add(work->metrics, FP_METRIC_INFLATED_BYTES, inflated.len);
     fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
-    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_UNORDERED, profile.unordered_entries);
+    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_UNORDERED, profile->unordered_entries);
     fp_metrics_add(work->metrics, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
     return true;
 }
 
+/* What a session stands for of the body it was in with others: its share of the lines. */
+static size_t share_of(struct fp_str raw, struct fp_str inflated, size_t received_len)
+{
+    return (size_t)((uint64_t)received_len * raw.len / inflated.len);
+}
+
+/* Adds what is in a body to the bench's record: an upload, or as many as it has sessions; the last
+ * stands for what was none of theirs, too. received_len: of the body as it came. */
+static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_t received_len)
+{
+    const struct fp_upload *upload = work->upload;
+    struct fp_profile profile;
+    struct fp_format_error error;
+    struct fp_format_limits limits = upload->rules->format;
+    limits.keep_ppm = upload->site->sample_keep_ppm;
+    if (fp_format_decode(inflated, upload->format, &limits, work->arena, &profile, &error) !=
+        FP_FORMAT_OK)
+        return refuse_format(work, &error);
+
+    struct piece piece = {.raw = inflated,
+                          .is_single = upload->boundary.len == 0 && profile.next == NULL};
+    size_t left_len = received_len;
+    for (piece.profile = &profile; piece.profile != NULL; piece.profile = piece.profile->next) {
+        if (piece.profile->session.raw.ptr != NULL)
+            piece.raw = piece.profile->session.raw;
+        piece.body_bytes =
+            piece.profile->next != NULL ? share_of(piece.raw, inflated, received_len) : left_len;
+        left_len -= piece.body_bytes;
+        if (!fold(work, &piece))
+            return false;
+    }
+    fp_metrics_add(work->metrics, FP_METRIC_INFLATED_BYTES, inflated.len);
+    return true;
+}
+
 /* Tells in which part of several the problem is. */
-static void name_part(struct fp_preparation *work)
+static void name_part(struct fp_preparation *work, size_t number)
 {
     char detail[sizeof(work->problem->detail)];
     memcpy(detail, work->problem->detail, sizeof(detail));
-    snprintf(work->problem->detail, sizeof(work->problem->detail), "part %zu: %.*s",
-             work->upload_count + 1, (int)sizeof(detail) - 32, detail);
+    snprintf(work->problem->detail, sizeof(work->problem->detail), "part %zu: %.*s", number,
+             (int)sizeof(detail) - 32, detail);
 }
 
 static bool fold_parts(struct fp_preparation *work, struct fp_str body)
 {
     struct fp_multipart multipart = {.body = body, .boundary = work->upload->boundary};
     /* The whole was charged when it was inflated; parts that are compressed in themselves add. */
-    for (;;) {
+    for (size_t number = 1;; number++) {
         struct fp_str part;
         enum fp_multipart_step step = fp_multipart_next(&multipart, &part);
         if (step == FP_MULTIPART_BROKEN) {
@@ -165,14 +210,9 @@ static bool fold_parts(struct fp_preparation *work, struct fp_str body)
         }
         if (step == FP_MULTIPART_END)
             break;
-        if (work->upload_count == FP_RECORD_DELTAS_MAX) {
-            fp_problem_set(work->problem, 413, "a multipart body can have %d parts at most",
-                           FP_RECORD_DELTAS_MAX);
-            return false;
-        }
         struct fp_str inflated;
-        if (!inflate(work, part, FP_STR(""), &inflated) || !fold(work, inflated, part.len)) {
-            name_part(work);
+        if (!inflate(work, part, FP_STR(""), &inflated) || !fold_body(work, inflated, part.len)) {
+            name_part(work, number);
             return false;
         }
     }
@@ -191,7 +231,7 @@ bool fp_prepare(struct fp_preparation *work)
     if (!inflate(work, upload->body, upload->encoding, &inflated))
         return false;
     if (upload->boundary.len == 0)
-        return fold(work, inflated, upload->body.len);
+        return fold_body(work, inflated, upload->body.len);
     work->inflated_left = upload->rules->format.max_inflated;
     return fold_parts(work, inflated);
 }

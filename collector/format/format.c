@@ -99,9 +99,8 @@ static bool decode_document(struct fp_decoder *decoder, struct fp_str body, stru
 }
 
 /* What is more than a delta holds would be refused when it is too late to say so. */
-static bool check_sums(struct fp_decoder *decoder)
+static bool check_sums(struct fp_decoder *decoder, const struct fp_profile *profile)
 {
-    const struct fp_profile *profile = decoder->profile;
     int64_t sum_us = 0;
     for (uint32_t i = 0; i < profile->event_count && sum_us <= FP_DELTA_TIME_MAX_US; i++)
         sum_us += llabs(profile->events[i].self_us) + profile->events[i].overhead_us;
@@ -115,6 +114,14 @@ static bool check_sums(struct fp_decoder *decoder)
 }
 
 /* An envelope may hold either of two formats. */
+static bool check_all_sums(struct fp_decoder *decoder)
+{
+    const struct fp_profile *profile = decoder->profile;
+    while (profile != NULL && check_sums(decoder, profile))
+        profile = profile->next;
+    return profile == NULL;
+}
+
 static bool check_hint(struct fp_decoder *decoder, struct fp_str hint)
 {
     enum fp_upload_format found = decoder->profile->format;
@@ -144,7 +151,7 @@ enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format
         decoded = fail_shape(&decoder, format_hint);
     else
         decoded = fp_opera_scope_decode_recording(&decoder, body);
-    decoded = decoded && check_hint(&decoder, format_hint) && check_sums(&decoder) &&
+    decoded = decoded && check_hint(&decoder, format_hint) && check_all_sums(&decoder) &&
               fp_content_finish(&decoder);
     fp_buf_release(&content);
     return decoded ? FP_FORMAT_OK : error->verdict;

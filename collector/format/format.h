@@ -60,8 +60,8 @@ enum fp_format_verdict fp_inflate(const struct fp_inflate_input *input, struct f
 
 /*
  * Decodes. format_hint: the `?format=` value, "" when the shape decides. body is not changed. On
- * failure *error says where and why, and profile is undefined. The profile lives in the arena. Any
- * thread.
+ * failure *error says where and why, and profile is undefined. The profile lives in the arena, as
+ * do those that follow it (profile->next): each is an upload of its own. Any thread.
  */
 enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
                                         const struct fp_format_limits *limits,

@@ -29,8 +29,9 @@ bool fp_opera_scope_decode(struct fp_decoder *decoder, yyjson_val *root) FP_MUST
 void fp_opera_scope_keep(struct fp_decoder *decoder, yyjson_val *value);
 
 /*
- * As fp_opera_scope_decode, for a recording: one frame on each line. Errors say the line, and where
- * it begins in the body.
+ * As fp_opera_scope_decode, for a recording: one frame on each line. Of several sessions each has a
+ * profile, its content and its raw lines; one leaves its content to the decoder. Errors say the
+ * line, and where it begins in the body.
  */
 bool fp_opera_scope_decode_recording(struct fp_decoder *decoder, struct fp_str body) FP_MUST_CHECK;
 

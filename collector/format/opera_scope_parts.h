@@ -168,6 +168,9 @@ void fp_scope_release(struct fp_scope *scope);
 void fp_scope_add_note(struct fp_scope *scope, enum fp_scope_note note, uint32_t count,
                        size_t index);
 
+/* Adds what was noted of one session to what was of another. */
+void fp_scope_take_notes(struct fp_profile_session *session, const struct fp_profile_session *from);
+
 /*
  * The array, or a longer copy in the arena when it has no room for `needed` elements; NULL when the
  * arena is full.

@@ -5,11 +5,16 @@
  * Most frames do not say which way they went. Of GetEvents, requests and replies look different; of
  * the others, one whose command and tag are those of an open request is its reply. Then the tag is
  * free again.
+ *
+ * A pair of request and reply is of the session that the reply names, else the request, else of the
+ * one that was named last. What has no partner names no session and is in none's content: so the
+ * pairs that are read again from a session's content are the same ones.
  */
 #include "collector/format/content.h"
 #include "collector/format/opera_scope.h"
 #include "collector/format/opera_scope_frame.h"
 #include "collector/format/opera_scope_parts.h"
+#include "collector/format/opera_scope_sessions.h"
 
 enum command { COMMAND_START = 1, COMMAND_STOP, COMMAND_GET_EVENTS, COMMAND_RELEASE };
 
@@ -20,12 +25,16 @@ struct request {
     bool is_open;
     bool is_valid; /* a GetEventsArg in order */
     size_t at;     /* of its line */
+    uint32_t command;
+    uint32_t run;
+    uint32_t session_id; /* that it names, 0: none */
+    uint32_t session;    /* index of the one that was named last before it */
     struct fp_scope_query query;
     uint32_t window_id; /* of StartProfiler */
 };
 
 struct recording {
-    struct fp_scope scope;
+    struct fp_scope_sessions sessions;
     struct fp_decoder *decoder;
     struct fp_str body;
     size_t at;     /* of the line being read */
@@ -34,9 +43,7 @@ struct recording {
     uint32_t request_count;
     uint32_t request_room;
     struct fp_map request_of; /* command and tag: index into requests */
-    uint32_t started_session; /* by the reply to StartProfiler */
-    uint32_t started_window;
-    uint32_t unasked_line; /* the first reply without its request, 0: none */
+    uint32_t unasked_line;    /* the first reply without its request, 0: none */
     size_t unasked_at;
 };
 
@@ -45,112 +52,26 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static void skip(struct recording *recording, enum fp_scope_note note)
+/* A session, to take something of the line that is being read. */
+static struct fp_scope *scope_of(struct recording *recording, uint32_t session)
 {
-    fp_scope_add_note(&recording->scope, note, 1, 0);
+    struct fp_scope *scope = &recording->sessions.parts[session]->scope;
+    scope->line_offset = (int64_t)recording->at;
+    return scope;
 }
 
-/* Requests. */
-
-/* The slot for a frame's command and tag; NULL after the error is filled. */
-static struct request *find_request(struct recording *recording, const struct fp_scope_frame *frame)
+static void skip(struct recording *recording, uint32_t session, enum fp_scope_note note)
 {
-    struct fp_decoder *decoder = recording->decoder;
-    uint32_t count = recording->request_count;
-    uint32_t at = fp_map_get(&recording->request_of, (uint64_t)frame->command << 32 | frame->tag);
-    if (at != FP_MAP_NONE)
-        return &recording->requests[at];
-    if (count == decoder->limits->entries) {
-        (void)fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, NULL,
-                         "more than %u different requests (limits.entries)", (unsigned)count);
-        return NULL;
-    }
-    struct request *requests =
-        fp_scope_grow(&recording->scope, recording->requests, sizeof(*requests), count + 1,
-                      &recording->request_room);
-    if (requests == NULL ||
-        fp_map_put(&recording->request_of, (uint64_t)frame->command << 32 | frame->tag, count) ==
-            FP_MAP_NONE) {
-        (void)fp_fail_memory(decoder);
-        return NULL;
-    }
-    recording->requests = requests;
-    recording->request_count++;
-    return &requests[count];
+    fp_scope_add_note(scope_of(recording, session), note, 1, 0);
 }
 
-/* A request that is no good matters only when it is of a draft: a reply to it is as one without. */
-static bool open_request(struct recording *recording, const struct fp_scope_frame *frame,
-                         struct request *request)
+/* The session that a request is of, as far as is known. */
+static uint32_t session_of(const struct recording *recording, const struct request *request)
 {
-    struct fp_scope_message start;
-    *request = (struct request){.is_open = true, .is_valid = true, .at = recording->at};
-    if (frame->command == COMMAND_GET_EVENTS)
-        request->is_valid =
-            fp_scope_read_query(&recording->scope, &frame->place, frame->message, &request->query);
-    if (frame->command == COMMAND_START && fp_scope_read(frame->message, &fp_scope_start, &start) &&
-        !fp_scope_get_uint(start.fields[START_WINDOW], &request->window_id))
-        request->window_id = 0;
-    return request->is_valid || (recording->decoder->error->verdict != FP_FORMAT_MEMORY &&
-                                 !fp_scope_is_draft(frame->message));
+    return fp_scope_sessions_find(&recording->sessions, request->session_id, request->session);
 }
 
-/* Nothing says whose events these are. */
-static void leave_out_unasked(struct recording *recording)
-{
-    skip(recording, FP_SCOPE_UNASKED);
-    if (recording->unasked_line != 0)
-        return;
-    recording->unasked_line = recording->line;
-    recording->unasked_at = recording->at;
-}
-
-static void note_unanswered(struct recording *recording, const struct request *request)
-{
-    recording->scope.line_offset = (int64_t)request->at;
-    skip(recording, FP_SCOPE_UNANSWERED);
-    recording->scope.line_offset = (int64_t)recording->at;
-}
-
-static void note_started(struct recording *recording, const struct fp_scope_frame *frame,
-                         const struct request *request)
-{
-    struct fp_scope_message reply;
-    if (!fp_scope_read(frame->message, &fp_scope_session, &reply) ||
-        !fp_scope_get_uint(reply.fields[FP_SCOPE_SESSION_ID], &recording->started_session))
-        return;
-    recording->started_window = request->window_id;
-}
-
-static bool take_reply(struct recording *recording, const struct fp_scope_frame *frame,
-                       const struct request *request)
-{
-    switch (frame->command) {
-    case COMMAND_START:
-        note_started(recording, frame, request);
-        return true;
-    case COMMAND_STOP:
-        return fp_scope_take_session(&recording->scope, &frame->place, frame->message);
-    case COMMAND_GET_EVENTS:
-        if (request->is_valid)
-            return fp_scope_take_events(&recording->scope, &frame->place, frame->message,
-                                        &request->query);
-        leave_out_unasked(recording);
-        return true;
-    default:
-        return true;
-    }
-}
-
-/* Whether a frame is a reply; was_open: there is a request with its command and tag. */
-static bool is_reply(const struct fp_scope_frame *frame, bool was_open)
-{
-    if (frame->kind != FP_SCOPE_KIND_UNKNOWN)
-        return frame->kind != FP_SCOPE_KIND_REQUEST;
-    if (frame->command == COMMAND_GET_EVENTS)
-        return !fp_scope_is_query(frame->message);
-    return was_open;
-}
+/* What a frame's message is. */
 
 /* The type of a frame's message; NULL: of none that matters, such as an error's. */
 static const struct fp_scope_type *type_of(const struct fp_scope_frame *frame, bool replies)
@@ -169,6 +90,162 @@ static const struct fp_scope_type *type_of(const struct fp_scope_frame *frame, b
     default:
         return NULL;
     }
+}
+
+/* The session that a frame names, 0: none. */
+static uint32_t named_by(const struct fp_scope_frame *frame, bool replies)
+{
+    const struct fp_scope_type *type = type_of(frame, replies);
+    struct fp_scope_message message;
+    uint32_t id;
+    if (type == NULL || type == &fp_scope_start || type == &fp_scope_events ||
+        !fp_scope_read(frame->message, type, &message) ||
+        !fp_scope_get_uint(message.fields[FP_SCOPE_SESSION_ID], &id))
+        return 0;
+    return id;
+}
+
+/* Whether two frames of StopProfiler can be of one pair: neither names another session. */
+static bool stops_same(const struct fp_scope_frame *frame, const struct request *request)
+{
+    uint32_t id = named_by(frame, true);
+    return id == 0 || request->session_id == 0 || id == request->session_id;
+}
+
+/* Whether a frame is a reply to the request with its command and tag, or to none. */
+static bool is_reply(const struct fp_scope_frame *frame, const struct request *request)
+{
+    if (frame->kind != FP_SCOPE_KIND_UNKNOWN)
+        return frame->kind != FP_SCOPE_KIND_REQUEST;
+    if (frame->command == COMMAND_GET_EVENTS)
+        return !fp_scope_is_query(frame->message);
+    return request->is_open && (frame->command != COMMAND_STOP || stops_same(frame, request));
+}
+
+/* Requests. */
+
+/* The slot for a frame's command and tag; NULL after the error is filled. */
+static struct request *find_request(struct recording *recording, const struct fp_scope_frame *frame)
+{
+    struct fp_decoder *decoder = recording->decoder;
+    uint32_t count = recording->request_count;
+    uint32_t at = fp_map_get(&recording->request_of, (uint64_t)frame->command << 32 | frame->tag);
+    if (at != FP_MAP_NONE)
+        return &recording->requests[at];
+    if (count == decoder->limits->entries) {
+        (void)fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, NULL,
+                         "more than %u different requests (limits.entries)", (unsigned)count);
+        return NULL;
+    }
+    struct request *requests =
+        fp_scope_grow(scope_of(recording, 0), recording->requests, sizeof(*requests), count + 1,
+                      &recording->request_room);
+    if (requests == NULL ||
+        fp_map_put(&recording->request_of, (uint64_t)frame->command << 32 | frame->tag, count) ==
+            FP_MAP_NONE) {
+        (void)fp_fail_memory(decoder);
+        return NULL;
+    }
+    recording->requests = requests;
+    recording->request_count++;
+    return &requests[count];
+}
+
+/* A request that is no good matters only when it is of a draft: a reply to it is as one without. */
+static bool open_request(struct recording *recording, const struct fp_scope_frame *frame,
+                         struct request *request, uint32_t run)
+{
+    struct fp_scope_message start;
+    *request = (struct request){
+        .is_open = true,
+        .is_valid = true,
+        .at = recording->at,
+        .command = frame->command,
+        .run = run,
+        .session_id = named_by(frame, false),
+        .session = recording->sessions.named,
+    };
+    if (frame->command == COMMAND_GET_EVENTS)
+        request->is_valid = fp_scope_read_query(scope_of(recording, request->session),
+                                                &frame->place, frame->message, &request->query);
+    if (frame->command == COMMAND_START && fp_scope_read(frame->message, &fp_scope_start, &start) &&
+        !fp_scope_get_uint(start.fields[START_WINDOW], &request->window_id))
+        request->window_id = 0;
+    return request->is_valid || (recording->decoder->error->verdict != FP_FORMAT_MEMORY &&
+                                 !fp_scope_is_draft(frame->message));
+}
+
+static void note_unanswered(struct recording *recording, const struct request *request)
+{
+    struct fp_scope *scope = scope_of(recording, session_of(recording, request));
+    scope->line_offset = (int64_t)request->at;
+    fp_scope_add_note(scope, FP_SCOPE_UNANSWERED, 1, 0);
+}
+
+/* Replies. */
+
+/* Nothing says whose events these are. */
+static void leave_out_unasked(struct recording *recording, const struct request *request)
+{
+    skip(recording, session_of(recording, request), FP_SCOPE_UNASKED);
+    if (recording->unasked_line != 0)
+        return;
+    recording->unasked_line = recording->line;
+    recording->unasked_at = recording->at;
+}
+
+static bool take_events(struct recording *recording, const struct fp_scope_frame *frame,
+                        struct request *request)
+{
+    struct fp_scope_sessions *sessions = &recording->sessions;
+    if (request->session_id == 0)
+        sessions->named = request->session;
+    if (!fp_scope_sessions_name(sessions, request->session_id))
+        return false;
+    request->query.session_id = sessions->parts[sessions->named]->id;
+    return fp_scope_take_events(scope_of(recording, sessions->named), &frame->place, frame->message,
+                                &request->query);
+}
+
+/* Takes a reply to StartProfiler or StopProfiler, which names a session. */
+static bool take_named(struct recording *recording, const struct fp_scope_frame *frame,
+                       const struct request *request)
+{
+    struct fp_scope_sessions *sessions = &recording->sessions;
+    uint32_t id = named_by(frame, true);
+    if (!fp_scope_sessions_name(sessions, id))
+        return false;
+    if (frame->command == COMMAND_STOP)
+        return fp_scope_take_session(scope_of(recording, sessions->named), &frame->place,
+                                     frame->message);
+    if (id != 0)
+        sessions->parts[sessions->named]->window_id = request->window_id;
+    return true;
+}
+
+/* Takes a reply; *session, whose the pair is, changes when the reply says so. */
+static bool take_reply(struct recording *recording, const struct fp_scope_frame *frame,
+                       struct request *request, uint32_t *session)
+{
+    bool taken;
+    switch (frame->command) {
+    case COMMAND_START:
+    case COMMAND_STOP:
+        taken = take_named(recording, frame, request);
+        break;
+    case COMMAND_GET_EVENTS:
+        if (!request->is_valid) {
+            leave_out_unasked(recording, request);
+            *session = FP_SCOPE_NOBODY;
+            return true;
+        }
+        taken = take_events(recording, frame, request);
+        break;
+    default:
+        return true;
+    }
+    *session = recording->sessions.named;
+    return taken;
 }
 
 /* Keeps a frame in the form in which it came. */
@@ -200,36 +277,45 @@ static void keep_frame(struct recording *recording, const struct fp_scope_frame 
 
 /* Joins a frame with the request of its command and tag. */
 static bool join_frame(struct recording *recording, const struct fp_scope_frame *frame,
-                       struct request *request)
+                       struct request *request, uint32_t run)
 {
-    bool was_open = request->is_open;
-    if (frame->status != 0) {
-        request->is_open = false;
-        skip(recording, FP_SCOPE_STATUS);
-        return true;
+    const struct request asked = *request;
+    if (frame->status == 0 && !is_reply(frame, &asked)) {
+        if (asked.is_open)
+            note_unanswered(recording, &asked);
+        return open_request(recording, frame, request, run);
     }
-    if (!is_reply(frame, was_open)) {
-        if (was_open)
-            note_unanswered(recording, request);
-        return open_request(recording, frame, request);
-    }
-    if (!was_open)
-        *request = (struct request){.is_valid = false};
+    if (!asked.is_open)
+        *request = (struct request){.session = recording->sessions.named};
     request->is_open = false;
-    return take_reply(recording, frame, request);
+    uint32_t session = session_of(recording, request);
+    if (frame->status != 0)
+        skip(recording, session, FP_SCOPE_STATUS);
+    else if (!take_reply(recording, frame, request, &session))
+        return false;
+    if (asked.is_open)
+        fp_scope_sessions_give(&recording->sessions, asked.run, session);
+    fp_scope_sessions_give(&recording->sessions, run, session);
+    return true;
 }
 
 static bool take_frame(struct recording *recording, const struct fp_scope_frame *frame)
 {
+    struct fp_scope_sessions *sessions = &recording->sessions;
+    uint32_t run;
+    if (!fp_scope_sessions_add_run(sessions, recording->at, &run))
+        return false;
     if (!frame->is_of_service || frame->kind == FP_SCOPE_KIND_EVENT) {
-        skip(recording, frame->is_of_service ? FP_SCOPE_SERVICE_EVENT : FP_SCOPE_OTHER_SERVICE);
+        skip(recording, sessions->named,
+             frame->is_of_service ? FP_SCOPE_SERVICE_EVENT : FP_SCOPE_OTHER_SERVICE);
+        fp_scope_sessions_give(sessions, run, sessions->named);
         return true;
     }
     struct request *request = find_request(recording, frame);
     if (request == NULL)
         return false;
-    keep_frame(recording, frame, is_reply(frame, request->is_open));
-    return join_frame(recording, frame, request);
+    keep_frame(recording, frame, is_reply(frame, request));
+    return join_frame(recording, frame, request, run);
 }
 
 /* Lines. */
@@ -240,7 +326,6 @@ static bool take_line(struct recording *recording, struct fp_str line)
         line.len--;
     if (line.len == 0)
         return true;
-    recording->scope.line_offset = (int64_t)recording->at;
     struct fp_scope_frame frame;
     bool taken =
         fp_scope_frame_read(recording->decoder, line, &frame) && take_frame(recording, &frame);
@@ -276,18 +361,33 @@ static bool take_lines(struct recording *recording)
     return true;
 }
 
-/* What is still open at the end. */
-static void note_open(struct recording *recording)
+/* What is still open at the end is of the session that it names. A session does not begin with
+ * StartProfiler's request, but with the reply. */
+static void end_open(struct recording *recording)
 {
-    for (uint32_t i = 0; i < recording->request_count; i++)
-        if (recording->requests[i].is_open)
-            note_unanswered(recording, &recording->requests[i]);
+    for (uint32_t i = 0; i < recording->request_count; i++) {
+        const struct request *request = &recording->requests[i];
+        if (!request->is_open)
+            continue;
+        note_unanswered(recording, request);
+        if (request->command != COMMAND_START)
+            fp_scope_sessions_give(&recording->sessions, request->run,
+                                   session_of(recording, request));
+    }
+}
+
+static bool has_timelines(const struct fp_scope_sessions *sessions)
+{
+    for (uint32_t i = 0; i < sessions->count; i++)
+        if (sessions->parts[i]->profile.timeline_count > 0)
+            return true;
+    return false;
 }
 
 /* Replies of which nothing says whose events they are must not be all that there is. */
 static bool check_unasked(struct recording *recording)
 {
-    if (recording->unasked_line == 0 || recording->decoder->profile->timeline_count > 0)
+    if (recording->unasked_line == 0 || has_timelines(&recording->sessions))
         return true;
     recording->line = recording->unasked_line;
     recording->at = recording->unasked_at;
@@ -297,14 +397,11 @@ static bool check_unasked(struct recording *recording)
     return fail_line(recording);
 }
 
-/* A Session need not name its window; StartProfiler did. */
 static bool finish(struct recording *recording)
 {
-    struct fp_profile_session *session = &recording->decoder->profile->session;
-    note_open(recording);
-    if (session->window_id == 0 && session->id == recording->started_session)
-        session->window_id = recording->started_window;
-    return check_unasked(recording) && fp_scope_finish(&recording->scope);
+    end_open(recording);
+    return check_unasked(recording) &&
+           fp_scope_sessions_finish(&recording->sessions, recording->body);
 }
 
 bool fp_opera_scope_decode_recording(struct fp_decoder *decoder, struct fp_str body)
@@ -312,9 +409,9 @@ bool fp_opera_scope_decode_recording(struct fp_decoder *decoder, struct fp_str b
     struct recording recording = {.decoder = decoder, .body = body};
     *decoder->profile = (struct fp_profile){0};
     fp_map_init(&recording.request_of, decoder->limits->entries);
-    bool taken =
-        fp_scope_begin(&recording.scope, decoder) && take_lines(&recording) && finish(&recording);
+    bool taken = fp_scope_sessions_begin(&recording.sessions, decoder) && take_lines(&recording) &&
+                 finish(&recording);
     fp_map_release(&recording.request_of);
-    fp_scope_release(&recording.scope);
+    fp_scope_sessions_release(&recording.sessions);
     return taken;
 }

@@ -36,23 +36,41 @@ static const char *const note_texts[FP_SCOPE_NOTE_COUNT] = {
 
 _Static_assert((int)FP_SCOPE_NOTE_COUNT <= (int)FP_PROFILE_NOTES_MAX, "each kind of note has room");
 
+/* The note of this kind that a session has, or gets, with a count of 0. */
+static struct fp_profile_note *note_like(struct fp_profile_session *session,
+                                         const struct fp_profile_note *note)
+{
+    for (uint32_t i = 0; i < session->note_count; i++)
+        if (session->notes[i].text == note->text)
+            return &session->notes[i];
+    struct fp_profile_note *added = &session->notes[session->note_count++];
+    *added = *note;
+    added->count = 0;
+    return added;
+}
+
 void fp_scope_add_note(struct fp_scope *scope, enum fp_scope_note note, uint32_t count,
                        size_t index)
 {
-    struct fp_profile_session *session = &scope->decoder->profile->session;
     if (scope->first_refusal == FP_SCOPE_FINE && note <= FP_SCOPE_KNOWN_LIST)
         scope->first_refusal = note;
-    uint32_t at = 0;
-    while (at < session->note_count && session->notes[at].text != note_texts[note])
-        at++;
-    if (at == session->note_count)
-        session->notes[session->note_count++] = (struct fp_profile_note){
-            .text = note_texts[note],
-            .is_refusal = note < FP_SCOPE_FLAGS,
-            .first_offset = scope->line_offset >= 0 ? scope->line_offset : (int64_t)index,
-            .is_index = scope->line_offset < 0,
-        };
-    session->notes[at].count += count;
+    const struct fp_profile_note like = {
+        .text = note_texts[note],
+        .is_refusal = note < FP_SCOPE_FLAGS,
+        .first_offset = scope->line_offset >= 0 ? scope->line_offset : (int64_t)index,
+        .is_index = scope->line_offset < 0,
+    };
+    note_like(&scope->decoder->profile->session, &like)->count += count;
+}
+
+void fp_scope_take_notes(struct fp_profile_session *session, const struct fp_profile_session *from)
+{
+    for (uint32_t i = 0; i < from->note_count; i++) {
+        struct fp_profile_note *note = note_like(session, &from->notes[i]);
+        note->count += from->notes[i].count;
+        if (from->notes[i].first_offset < note->first_offset)
+            note->first_offset = from->notes[i].first_offset;
+    }
 }
 
 void *fp_scope_grow(struct fp_scope *scope, void *array, size_t size, uint32_t needed,

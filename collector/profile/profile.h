@@ -75,7 +75,8 @@ struct fp_profile_note {
     bool is_index;        /* first_offset is one */
 };
 
-enum { FP_PROFILE_NOTES_MAX = 48 }; /* kinds of notes a decoder may have */
+enum { FP_PROFILE_NOTES_MAX = 48 };    /* kinds of notes a decoder may have */
+enum { FP_PROFILE_SESSIONS_MAX = 64 }; /* that a recording may have */
 
 /* What a format with events says about the whole. */
 struct fp_profile_session {
@@ -84,6 +85,7 @@ struct fp_profile_session {
     struct fp_str version; /* of the format, "" when not said */
     int64_t started_us;    /* epoch, 0: not said */
     struct fp_str content; /* the upload in its format, as yyjson writes it; unscrubbed */
+    struct fp_str raw;     /* of one among several: its lines as they came; else ptr is NULL */
     uint32_t records_read; /* kept ones, and refused ones with their refused children */
     uint32_t records_kept;
     struct fp_profile_note *notes; /* room for FP_PROFILE_NOTES_MAX */
@@ -136,6 +138,8 @@ struct fp_profile {
     size_t first_unordered;     /* index of the first, in its array */
     uint32_t timeline_count;
     uint32_t event_count;
+
+    struct fp_profile *next; /* the next session of a recording that has several, else NULL */
 };
 
 #endif

@@ -104,18 +104,40 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
 }
 
 /* What is kept of a session is the same session. */
-static void check_kept(const struct fp_profile *profile, struct fp_arena *arena)
+static void check_kept(const struct fp_profile *profile, struct fp_str kept, struct fp_arena *arena)
 {
     struct fp_profile again;
     struct fp_format_error error;
     enum fp_format_verdict verdict =
-        fp_format_decode(profile->session.content, FP_STR(""), &limits, arena, &again, &error);
+        fp_format_decode(kept, FP_STR(""), &limits, arena, &again, &error);
     if (verdict == FP_FORMAT_MEMORY)
         return;
     check(verdict == FP_FORMAT_OK && again.session.id == profile->session.id);
+    check(again.next == NULL);
     check(again.timeline_count == profile->timeline_count);
     check(again.event_count == profile->event_count);
     check(again.session.window_id == profile->session.window_id);
+}
+
+/* Each session of a body, of which there is one that is kept whole, or several with lines of their
+ * own. */
+static void check_sessions(const struct fp_profile *first, struct fp_str body,
+                           struct fp_arena *arena)
+{
+    size_t raw_len = 0;
+    uint32_t count = 0;
+    for (const struct fp_profile *profile = first; profile != NULL; profile = profile->next) {
+        check_session(profile);
+        fold(profile, arena);
+        check_kept(profile, profile->session.content, arena);
+        check((profile->session.raw.ptr != NULL) == (first->next != NULL));
+        /* Only a body's first line says what it is: others may begin with blanks. */
+        if (first->next != NULL && fp_opera_scope_is_recording(profile->session.raw))
+            check_kept(profile, profile->session.raw, arena);
+        raw_len += profile->session.raw.len;
+        count++;
+    }
+    check(raw_len <= body.len && count <= FP_PROFILE_SESSIONS_MAX);
 }
 
 /* Other formats have fuzzers of their own. */
@@ -146,9 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (verdict != FP_FORMAT_OK) {
         check(error.verdict == verdict && error.detail[0] != '\0');
     } else if (profile.format == FP_UPLOAD_OPERA_SCOPE) {
-        check_session(&profile);
-        fold(&profile, &arena);
-        check_kept(&profile, &arena);
+        check_sessions(&profile, body, &arena);
     }
     fp_arena_release(&arena);
     return 0;

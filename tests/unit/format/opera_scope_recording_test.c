@@ -247,8 +247,6 @@ static const struct {
      FP_FORMAT_INVALID, 23, "a draft"},
     {"an event of a draft", ASK "[\"profiler\",3,0,2,[null,[[7,1,0,1,null,1,null,0.5,0]]]]",
      FP_FORMAT_INVALID, 25, "line 2, at /4/1/0/7: childCount has a fraction"},
-    {"two sessions", ASK ANSWER "[\"profiler\",2,0,3,[2]]\n[\"profiler\",2,0,3,[2]]",
-     FP_FORMAT_INVALID, 86, "one session"},
     {"no event that is any good, behind another service",
      "[\"exec\",3,0,2,[]]\n" ASK "[\"profiler\",3,0,2,[null,[[7,-1,0,1]]]]", FP_FORMAT_INVALID, -1,
      "none of the 1 events is valid; the first: an event without a time"},

@@ -15,7 +15,8 @@ static struct {
     const char *trouble;
     size_t appended;       /* records */
     size_t uploads;        /* in the last of them */
-    struct fp_uuid ids[2]; /* of the first of these */
+    struct fp_uuid ids[4]; /* of the first of these */
+    uint32_t body_bytes;   /* of all of these */
     struct fp_uuid load;   /* of the very first */
     uint32_t part;
     enum fp_spool_error refusal; /* of appends; OK: they are queued */
@@ -45,6 +46,9 @@ enum fp_spool_error fp_spool_append(struct fp_spool *spool, const void *record, 
     assert_int_equal(fp_record_decode(record, len, &arena, &uploads), FP_DELTA_OK);
     for (size_t i = 0; i < uploads.count && i < sizeof(fake.ids) / sizeof(fake.ids[0]); i++)
         fake.ids[i] = uploads.deltas[i].id;
+    fake.body_bytes = 0;
+    for (size_t i = 0; i < uploads.count; i++)
+        fake.body_bytes += uploads.deltas[i].body_bytes;
     fake.load = uploads.deltas[0].load;
     fake.part = uploads.deltas[0].part;
     fp_arena_release(&arena);
@@ -133,7 +137,7 @@ static bool prepare(const char *body, const char *boundary, struct fp_ticket *ti
     return fp_ingest_prepare(ingest, &upload, ticket, problem);
 }
 
-/* Has an upload stored and returns the ids of the first two in its record. */
+/* Has an upload stored and returns the ids of the first four in its record. */
 static const struct fp_uuid *store(const struct fp_upload *upload)
 {
     struct fp_ticket ticket = {.done = count_done};
@@ -270,6 +274,56 @@ static void parts_of_a_form_have_ids_that_follow_from_its_key(void **state)
     ids = store(&upload);
     assert_false(fp_uuid_equal(&ids[0], &first));
     assert_true(fp_uuid_equal(&ids[1], &second));
+}
+
+#define SESSION_OF(id) "[\"profiler\",3,0,2,[" id ",1]]\n[\"profiler\",3,0,2,[null,[[7,1,0,1]]]]\n"
+
+static void sessions_of_a_recording_are_numbered_like_parts_of_a_form(void **state)
+{
+    (void)state;
+    const struct fp_str recording = FP_STR(SESSION_OF("5") SESSION_OF("6") "[\"exec\",1,0,1]\n");
+    struct fp_upload upload = {
+        .rules = rules, .site = &rules->sites[0], .body = recording, .key = &key};
+    const struct fp_uuid *ids = store(&upload);
+    struct fp_uuid expected = fp_uuid_of_part(&key, 0);
+    assert_int_equal(fake.appended, 1);
+    assert_int_equal(fake.uploads, 2);
+    assert_int_equal(fake.body_bytes, recording.len);
+    assert_true(fp_uuid_equal(&ids[0], &expected));
+    expected = fp_uuid_of_part(&key, 1);
+    assert_true(fp_uuid_equal(&ids[1], &expected));
+
+    upload.body = FP_STR("--b\r\n\r\n" SESSION_OF("5") SESSION_OF("6") "\r\n" PART "--b--");
+    upload.boundary = FP_STR("b");
+    ids = store(&upload);
+    assert_int_equal(fake.uploads, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        expected = fp_uuid_of_part(&key, i);
+        assert_true(fp_uuid_equal(&ids[i], &expected));
+    }
+
+    /* One session is an upload like any other. */
+    upload.body = FP_STR(SESSION_OF("5"));
+    upload.boundary = FP_STR("");
+    assert_true(fp_uuid_equal(store(&upload), &key));
+}
+
+static void sessions_count_towards_what_a_request_may_hold(void **state)
+{
+    (void)state;
+    enum { SIZE = 8192 };
+    char body[SIZE] = "--b\r\n\r\n" UPLOAD "\r\n--b\r\n\r\n";
+    for (unsigned i = 1; i <= FP_RECORD_DELTAS_MAX; i++)
+        snprintf(body + strlen(body), SIZE - strlen(body),
+                 "[\"profiler\",3,0,2,[%u,1]]\n[\"profiler\",3,0,2,[]]\n", i);
+    snprintf(body + strlen(body), SIZE - strlen(body), "\r\n--b--");
+    struct fp_ticket ticket;
+    struct fp_problem problem;
+    assert_false(prepare(body, "b", &ticket, &problem));
+    assert_int_equal(problem.status, 413);
+    assert_string_equal(problem.detail,
+                        "part 2: a request can have 64 uploads at most: parts of a form, sessions "
+                        "of a recording");
 }
 
 static void a_part_of_a_long_session_has_its_place_in_it(void **state)
@@ -420,6 +474,8 @@ int main(void)
         WITH_INGEST(an_upload_without_an_id_takes_that_of_its_request),
         WITH_INGEST(an_id_of_its_own_wins),
         WITH_INGEST(parts_of_a_form_have_ids_that_follow_from_its_key),
+        WITH_INGEST(sessions_of_a_recording_are_numbered_like_parts_of_a_form),
+        WITH_INGEST(sessions_count_towards_what_a_request_may_hold),
         WITH_INGEST(a_part_of_a_long_session_has_its_place_in_it),
         WITH_INGEST(done_may_come_before_commit_is_back),
         WITH_INGEST(a_record_that_fails_fails_the_request),

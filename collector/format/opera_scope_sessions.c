@@ -1,0 +1,204 @@
+/*
+ * Opera Scope, sessions: a recording may show several, one after another or interleaved.
+ */
+#include "collector/format/opera_scope_sessions.h"
+
+/* Making and finding them. */
+
+static bool add_session(struct fp_scope_sessions *sessions, uint32_t id)
+{
+    struct fp_scope_part *part = fp_arena_array(sessions->decoder->arena, 1, sizeof(*part));
+    if (part == NULL)
+        return fp_fail_memory(sessions->decoder);
+    part->id = id;
+    part->decoder = *sessions->decoder;
+    part->decoder.profile = &part->profile;
+    sessions->parts[sessions->count++] = part;
+    return fp_scope_begin(&part->scope, &part->decoder);
+}
+
+bool fp_scope_sessions_begin(struct fp_scope_sessions *sessions, struct fp_decoder *decoder)
+{
+    *sessions = (struct fp_scope_sessions){.decoder = decoder};
+    return add_session(sessions, 0);
+}
+
+void fp_scope_sessions_release(struct fp_scope_sessions *sessions)
+{
+    for (uint32_t i = 0; i < sessions->count; i++)
+        fp_scope_release(&sessions->parts[i]->scope);
+}
+
+uint32_t fp_scope_sessions_find(const struct fp_scope_sessions *sessions, uint32_t id,
+                                uint32_t otherwise)
+{
+    if (id != 0 && id == sessions->parts[sessions->named]->id)
+        return sessions->named;
+    for (uint32_t i = 0; id != 0 && i < sessions->count; i++)
+        if (sessions->parts[i]->id == id)
+            return i;
+    return otherwise;
+}
+
+bool fp_scope_sessions_name(struct fp_scope_sessions *sessions, uint32_t id)
+{
+    if (sessions->parts[0]->id == 0)
+        sessions->parts[0]->id = id;
+    uint32_t found = fp_scope_sessions_find(sessions, id, FP_SCOPE_NOBODY);
+    if (id == 0)
+        return true;
+    if (found != FP_SCOPE_NOBODY) {
+        sessions->named = found;
+        return true;
+    }
+    if (sessions->count == FP_PROFILE_SESSIONS_MAX)
+        return fp_fail_at(sessions->decoder, FP_FORMAT_TOO_LARGE, NULL,
+                          "session %u is one too many: a recording can have %d sessions at most",
+                          (unsigned)id, FP_PROFILE_SESSIONS_MAX);
+    sessions->named = sessions->count;
+    return add_session(sessions, id);
+}
+
+/* Runs. */
+
+bool fp_scope_sessions_add_run(struct fp_scope_sessions *sessions, size_t at, uint32_t *run)
+{
+    struct fp_scope_run *runs =
+        fp_scope_grow(&sessions->parts[0]->scope, sessions->runs, sizeof(*runs),
+                      sessions->run_count + 1, &sessions->run_room);
+    if (runs == NULL)
+        return fp_fail_memory(sessions->decoder);
+    *run = sessions->run_count++;
+    runs[*run] = (struct fp_scope_run){at, sessions->decoder->content->len, FP_SCOPE_NOBODY};
+    sessions->runs = runs;
+    return true;
+}
+
+/* Where the last runs are of one session, they become one: most recordings have but one. */
+void fp_scope_sessions_give(struct fp_scope_sessions *sessions, uint32_t run, uint32_t session)
+{
+    struct fp_scope_run *runs = sessions->runs;
+    runs[run].session = session;
+    while (sessions->run_count > 1) {
+        const struct fp_scope_run *last = &runs[sessions->run_count - 1];
+        if (last->session == FP_SCOPE_NOBODY || last->session != last[-1].session)
+            return;
+        sessions->run_count--;
+    }
+}
+
+/* Sharing out. */
+
+/* A run's text: from where it begins to where the next one does. */
+static struct fp_str cut(struct fp_str text, size_t from, size_t to)
+{
+    return (struct fp_str){text.ptr + from, to - from};
+}
+
+/* What is in a run, of a session: adds the lengths; the bytes, too, once there is room for them. */
+static void add_run_text(struct fp_str *all, struct fp_str text)
+{
+    if (all->ptr != NULL)
+        memcpy((char *)(uintptr_t)all->ptr + all->len, text.ptr, text.len);
+    all->len += text.len;
+}
+
+static void share_runs(struct fp_scope_sessions *sessions, struct fp_str body,
+                       struct fp_str content)
+{
+    for (uint32_t i = 0; i < sessions->run_count; i++) {
+        const struct fp_scope_run *run = &sessions->runs[i];
+        bool is_last = i + 1 == sessions->run_count;
+        if (run->session == FP_SCOPE_NOBODY)
+            continue;
+        struct fp_scope_part *part = sessions->parts[run->session];
+        add_run_text(&part->raw, cut(body, run->at, is_last ? body.len : run[1].at));
+        add_run_text(&part->content,
+                     cut(content, run->kept_at, is_last ? content.len : run[1].kept_at));
+    }
+}
+
+static bool reserve(struct fp_scope_sessions *sessions, struct fp_str *text)
+{
+    text->ptr = fp_arena_alloc(sessions->decoder->arena, text->len);
+    text->len = 0;
+    return text->ptr != NULL || fp_fail_memory(sessions->decoder);
+}
+
+/* Each session gets its own lines. */
+static bool share_out(struct fp_scope_sessions *sessions, struct fp_str body)
+{
+    struct fp_buf *buf = sessions->decoder->content;
+    const struct fp_str content = {(const char *)buf->data, buf->len};
+    if (buf->failed)
+        return fp_fail_memory(sessions->decoder);
+    share_runs(sessions, body, content);
+    for (uint32_t i = 0; i < sessions->count; i++)
+        if (!reserve(sessions, &sessions->parts[i]->raw) ||
+            !reserve(sessions, &sessions->parts[i]->content))
+            return false;
+    share_runs(sessions, body, content);
+    for (uint32_t i = 0; i < sessions->count; i++) {
+        struct fp_scope_part *part = sessions->parts[i];
+        part->profile.session.content = part->content;
+        part->profile.session.raw = part->raw;
+    }
+    fp_buf_clear(buf);
+    return true;
+}
+
+/* The end. */
+
+/* Whether there is a Session message or a reply to GetEvents. */
+static bool is_real(const struct fp_scope_part *part)
+{
+    return part->profile.session.id != 0;
+}
+
+/* Hangs the sessions one behind the other; the first, NULL: there is none. */
+static struct fp_profile *chain(struct fp_scope_sessions *sessions)
+{
+    struct fp_profile *first = NULL;
+    for (uint32_t i = sessions->count; i-- > 0;) {
+        if (!is_real(sessions->parts[i]))
+            continue;
+        sessions->parts[i]->profile.next = first;
+        first = &sessions->parts[i]->profile;
+    }
+    return first;
+}
+
+/* A Session need not name its window; StartProfiler did. */
+static bool finish_session(struct fp_scope_part *part, bool is_only)
+{
+    struct fp_profile_session *session = &part->profile.session;
+    struct fp_format_error *error = part->decoder.error;
+    if (session->window_id == 0)
+        session->window_id = part->window_id;
+    if (fp_scope_finish(&part->scope))
+        return true;
+    const struct fp_format_error why = *error;
+    if (!is_only)
+        (void)fp_format_fail(error, why.verdict, "session %u: %.200s", (unsigned)part->id,
+                             why.detail);
+    return false;
+}
+
+bool fp_scope_sessions_finish(struct fp_scope_sessions *sessions, struct fp_str body)
+{
+    struct fp_profile *first = chain(sessions);
+    if (first == NULL)
+        return fp_scope_finish(&sessions->parts[0]->scope);
+    bool is_only = first->next == NULL;
+    for (uint32_t i = 0; i < sessions->count; i++) {
+        struct fp_scope_part *part = sessions->parts[i];
+        if (!is_real(part))
+            fp_scope_take_notes(&first->session, &part->profile.session);
+        else if (!finish_session(part, is_only))
+            return false;
+    }
+    if (!is_only && !share_out(sessions, body))
+        return false;
+    *sessions->decoder->profile = *first;
+    return true;
+}
