@@ -218,9 +218,14 @@ static bool take_text(struct walk *walk, size_t from, size_t to)
     return true;
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static size_t skip_space(struct fp_str json, size_t at)
 {
-    while (at < json.len && (json.ptr[at] == ' ' || (json.ptr[at] >= '\t' && json.ptr[at] <= '\r')))
+    while (at < json.len && is_space(json.ptr[at]))
         at++;
     return at;
 }
@@ -335,8 +340,12 @@ static bool take_member(struct walk *walk, size_t begin, size_t end, size_t valu
     if (walk->rules != NULL && may_tell(walk, begin, end) && !take_text(walk, begin, end))
         return false;
     if (goes(walk, value)) {
-        walk->at = value_end(walk->json, skip_space(walk->json, value));
-        put(walk, value, walk->at, FP_STR("\"(removed)\""));
+        value = skip_space(walk->json, value);
+        walk->at = value_end(walk->json, value);
+        size_t last = walk->at;
+        while (last > value && is_space(walk->json.ptr[last - 1]))
+            last--;
+        put(walk, value, last, FP_STR("\"(removed)\""));
     }
     return true;
 }

@@ -279,7 +279,7 @@ static void raw_content_loses_cookies_and_nothing_else(void **state)
           sizeof(scrubbed));
     assert_string_equal(
         scrubbed,
-        "{\"u\":\"http://a.example/?q\\u0000\", \"Cookie\" :\"(removed)\",\"token\":\"t\"} junk");
+        "{\"u\":\"http://a.example/?q\\u0000\", \"Cookie\" : \"(removed)\" ,\"token\":\"t\"} junk");
 }
 
 static void raw_content_loses_the_same_cookies_however_they_are_laid_out(void **state)
@@ -288,7 +288,7 @@ static void raw_content_loses_the_same_cookies_however_they_are_laid_out(void **
     char scrubbed[512];
     scrub(NULL, "{'Cookie'\n:\n 'a',\n'b':[{'name':'Set-Cookie','value':'c'}],'password':'d'}",
           scrubbed, sizeof(scrubbed));
-    assert_string_equal(scrubbed, "{\"Cookie\"\n:\"(removed)\",\n\"b\":[{\"name\":\"Set-Cookie\","
+    assert_string_equal(scrubbed, "{\"Cookie\"\n:\n \"(removed)\",\n\"b\":[{\"name\":\"Set-Cookie\","
                                   "\"value\":\"(removed)\"}],\"password\":\"d\"}");
 }
 
