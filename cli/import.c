@@ -45,7 +45,7 @@ static const struct argp_option options[] = {
     {"page", OPTION_PAGE, "URL", 0, "the page of uploads that name none (sent as Referer)", 0},
     {"user-agent", OPTION_USER_AGENT, "TEXT", 0,
      "the browser that made the files (sent as User-Agent; default: unknown)", 0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, one object a file", 0},
+    {"json", OPTION_JSON, NULL, 0, "print JSON, one object an upload", 0},
     {0},
 };
 
@@ -176,23 +176,40 @@ static bool choose_token(const struct fp_site *site, const struct reading *readi
 
 /* ---- the answer ---- */
 
-static void add_answer(struct fp_table *table, const struct reading *reading,
+/* profile: NULL when nothing is known of what was taken. */
+static void add_upload(struct fp_table *table, const struct reading *reading,
+                       const struct fp_uuid *id, const struct fp_profile *profile,
                        const struct fp_upload_reply *reply)
 {
-    bool is_accepted = reply->status == 204;
-    char id[FP_UUID_TEXT_LEN + 1];
-    fp_uuid_format(&reading->id, id);
+    char text[FP_UUID_TEXT_LEN + 1];
+    fp_uuid_format(id, text);
     fp_table_add(table, reading->body.name);
-    fp_table_add(table, is_accepted ? "true" : "false");
+    fp_table_add(table, reply->status == 204 ? "true" : "false");
     fp_table_add_integer(table, reply->status);
-    fp_table_add(table, id);
-    fp_report_add_cells(is_accepted && reading->is_valid ? &reading->profile : NULL, table);
+    fp_table_add(table, text);
+    fp_report_add_cells(profile, table);
     fp_table_add(table, reply->pointer[0] != '\0' ? reply->pointer : NULL);
     if (reply->offset >= 0)
         fp_table_add_integer(table, reply->offset);
     else
         fp_table_add(table, NULL);
     fp_table_add(table, reply->detail[0] != '\0' ? reply->detail : NULL);
+}
+
+/* A file is an upload, or as many as a recording has sessions: each has an id then, as a part. */
+static void add_answer(struct fp_table *table, const struct reading *reading,
+                       const struct fp_upload_reply *reply)
+{
+    const struct fp_profile *profile = &reading->profile;
+    bool is_known = reply->status == 204 && reading->is_valid;
+    if (!is_known || profile->next == NULL) {
+        add_upload(table, reading, &reading->id, is_known ? profile : NULL, reply);
+        return;
+    }
+    for (uint32_t number = 0; profile != NULL; profile = profile->next, number++) {
+        const struct fp_uuid id = fp_uuid_of_part(&reading->id, number);
+        add_upload(table, reading, &id, profile, reply);
+    }
 }
 
 /* What of an accepted file was taken. */

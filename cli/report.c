@@ -86,6 +86,10 @@ static void add_notes_cell(const struct fp_profile *profile, struct fp_table *ta
 
 void fp_report_add_cells(const struct fp_profile *profile, struct fp_table *table)
 {
+    if (profile != NULL && profile->session.id != 0)
+        fp_table_add_integer(table, profile->session.id);
+    else
+        fp_table_add(table, NULL);
     fp_table_add(table, profile == NULL ? NULL : profile->truncated ? "true" : "false");
     const struct records records =
         profile != NULL ? records_of(profile) : (struct records){NULL, 0, 0};
@@ -105,13 +109,23 @@ void fp_report_add_cells(const struct fp_profile *profile, struct fp_table *tabl
 /* Text ------------------------------------------------------------------------------------------
  */
 
-/* Nothing in a file's name may steer a terminal. */
-static void add_name(const char *name, struct fp_buf *lines)
+void fp_report_add_name(const struct fp_profile *profile, bool is_session, const char *name,
+                        struct fp_buf *text)
 {
-    for (const char *c = name; *c != '\0'; c++) {
-        bool is_control = (unsigned char)*c < ' ' || *c == '\x7f';
-        fp_buf_add(lines, is_control ? "?" : c, 1);
-    }
+    fp_buf_add(text, name, strlen(name));
+    if (is_session)
+        fp_buf_addf(text, ", session %u", (unsigned)profile->session.id);
+}
+
+/* Nothing in a file's name may steer a terminal. */
+static void add_safe_name(const struct fp_profile *profile, bool is_session, const char *name,
+                          struct fp_buf *lines)
+{
+    size_t begin = lines->len;
+    fp_report_add_name(profile, is_session, name, lines);
+    for (size_t i = begin; i < lines->len; i++)
+        if (lines->data[i] < ' ' || lines->data[i] == '\x7f')
+            lines->data[i] = '?';
 }
 
 static void add_line(const struct fp_profile_note *note, struct fp_buf *lines)
@@ -124,13 +138,14 @@ static void add_line(const struct fp_profile_note *note, struct fp_buf *lines)
     fp_buf_addf(lines, ")\n");
 }
 
-void fp_report_add_lines(const struct fp_profile *profile, const char *name, struct fp_buf *lines)
+static void add_upload(const struct fp_profile *profile, bool is_session, const char *name,
+                       struct fp_buf *lines)
 {
     struct notes notes;
     collect(profile, &notes);
     if (!profile->has_session && !profile->truncated && notes.count == 0)
         return;
-    add_name(name, lines);
+    add_safe_name(profile, is_session, name, lines);
     fp_buf_addf(lines, ":");
     const struct records records = records_of(profile);
     if (records.name != NULL)
@@ -141,4 +156,23 @@ void fp_report_add_lines(const struct fp_profile *profile, const char *name, str
     fp_buf_addf(lines, "\n");
     for (uint32_t i = 0; i < notes.count; i++)
         add_line(&notes.list[i], lines);
+}
+
+static unsigned count_sessions(const struct fp_profile *profile)
+{
+    unsigned count = 0;
+    for (; profile != NULL; profile = profile->next)
+        count++;
+    return count;
+}
+
+void fp_report_add_lines(const struct fp_profile *profile, const char *name, struct fp_buf *lines)
+{
+    unsigned count = count_sessions(profile);
+    if (count > 1) {
+        add_safe_name(profile, false, name, lines);
+        fp_buf_addf(lines, ": %u sessions, each an upload\n", count);
+    }
+    for (; profile != NULL; profile = profile->next)
+        add_upload(profile, count > 1, name, lines);
 }

@@ -12,8 +12,8 @@
 
 /* The columns of a report, for JSON alone; fp_report_add_cells fills them. */
 #define FP_REPORT_COLUMNS                                                                          \
-    {"truncated", NULL, FP_CELL_BOOLEAN}, {"records_read", NULL, FP_CELL_INTEGER},                 \
-        {"records_kept", NULL, FP_CELL_INTEGER},                                                   \
+    {"session", NULL, FP_CELL_INTEGER}, {"truncated", NULL, FP_CELL_BOOLEAN},                      \
+        {"records_read", NULL, FP_CELL_INTEGER}, {"records_kept", NULL, FP_CELL_INTEGER},          \
     {                                                                                              \
         "notes", NULL, FP_CELL_JSON                                                                \
     }
@@ -21,9 +21,14 @@
 /* Adds the cells of FP_REPORT_COLUMNS. profile: NULL for an upload that does not decode. */
 void fp_report_add_cells(const struct fp_profile *profile, struct fp_table *table);
 
+/* Adds what an upload is called: its file's name, and its session's id when it is one of several
+ * (is_session) in the file. */
+void fp_report_add_name(const struct fp_profile *profile, bool is_session, const char *name,
+                        struct fp_buf *text);
+
 /*
- * Adds lines for people: nothing for an upload without records of which there is nothing to tell.
- * name: the file's. Look at lines->failed.
+ * Adds lines for people, of an upload and those that follow it in its file: nothing for one without
+ * records of which there is nothing to tell. name: the file's. Look at lines->failed.
  */
 void fp_report_add_lines(const struct fp_profile *profile, const char *name, struct fp_buf *lines);
 

@@ -18,7 +18,7 @@ struct validate_options {
 
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "take the limits from the collector's configuration", 0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, one object a file, invalid ones too", 0},
+    {"json", OPTION_JSON, NULL, 0, "print JSON, one object an upload, invalid files too", 0},
     {0},
 };
 
@@ -71,6 +71,13 @@ static const struct fp_column columns[] = {
     {"detail", NULL, FP_CELL_TEXT},
 };
 
+/* A file as the collector would see it. */
+struct checked {
+    struct fp_profile profile;
+    struct fp_delta *deltas; /* of each upload in it */
+    struct fp_format_error error;
+};
+
 static void add_ms(struct fp_table *table, int64_t time_us)
 {
     char text[32];
@@ -79,10 +86,10 @@ static void add_ms(struct fp_table *table, int64_t time_us)
     fp_table_add(table, text);
 }
 
-static void add_valid(struct fp_table *table, const char *file, const struct fp_profile *profile,
-                      const struct fp_delta *delta)
+static void add_upload(struct fp_table *table, const char *name, const struct fp_profile *profile,
+                       const struct fp_delta *delta)
 {
-    fp_table_add(table, file);
+    fp_table_add(table, name);
     fp_table_add(table, "true");
     fp_table_add(table, fp_upload_format_name(profile->format));
     fp_table_add_integer(table, profile->sample_count);
@@ -96,6 +103,23 @@ static void add_valid(struct fp_table *table, const char *file, const struct fp_
     fp_report_add_cells(profile, table);
     for (int i = 0; i < 3; i++)
         fp_table_add(table, NULL);
+}
+
+/* A row for each upload in a file; people are told which session of several it is by its name. */
+static void add_valid(struct fp_table *table, const char *file, bool json,
+                      const struct checked *checked)
+{
+    const struct fp_profile *profile = &checked->profile;
+    bool is_session = !json && profile->next != NULL;
+    for (uint32_t i = 0; profile != NULL; profile = profile->next, i++) {
+        struct fp_buf name;
+        fp_buf_init(&name, strlen(file) + 32);
+        fp_report_add_name(profile, is_session, file, &name);
+        fp_buf_add(&name, "", 1);
+        table->failed = table->failed || name.failed;
+        add_upload(table, (const char *)name.data, profile, &checked->deltas[i]);
+        fp_buf_release(&name);
+    }
 }
 
 static void add_invalid(struct fp_table *table, const char *file,
@@ -114,22 +138,40 @@ static void add_invalid(struct fp_table *table, const char *file,
     fp_table_add(table, error->detail);
 }
 
+/* Folds each upload in a file; false when there is no memory. */
+static bool fold_all(const struct fp_fold_context *context, struct fp_arena *arena,
+                     struct checked *checked)
+{
+    size_t count = 0;
+    for (const struct fp_profile *each = &checked->profile; each != NULL; each = each->next)
+        count++;
+    checked->deltas = fp_arena_array(arena, count, sizeof(*checked->deltas));
+    if (checked->deltas == NULL)
+        return false;
+    struct fp_delta *delta = checked->deltas;
+    for (const struct fp_profile *each = &checked->profile; each != NULL; each = each->next)
+        if (!fp_fold(each, context, arena, delta++))
+            return false;
+    return true;
+}
+
 /* Decodes and folds one file. More memory than the limit allows is the upload's fault, as in the
  * collector; the arena is full then. */
 static enum fp_format_verdict check_body(const struct fp_body *body, const struct fp_rules *rules,
-                                         struct fp_arena *arena, struct fp_profile *profile,
-                                         struct fp_delta *delta, struct fp_format_error *error)
+                                         struct fp_arena *arena, struct checked *checked)
 {
     struct fp_str text;
+    struct fp_format_error *error = &checked->error;
     enum fp_format_verdict verdict = fp_body_inflate(body, &rules->format, arena, &text, error);
     if (verdict == FP_FORMAT_OK)
-        verdict = fp_format_decode(text, FP_STR(""), &rules->format, arena, profile, error);
+        verdict =
+            fp_format_decode(text, FP_STR(""), &rules->format, arena, &checked->profile, error);
     if (verdict != FP_FORMAT_OK)
         return verdict;
     struct fp_fold_context context = {.rules = {.keep_query = rules->keep_query},
                                       .measures = rules->measures,
                                       .body_bytes = (uint32_t)body->bytes.len};
-    if (fp_fold(profile, &context, arena, delta))
+    if (fold_all(&context, arena, checked))
         return FP_FORMAT_OK;
     *error = (struct fp_format_error){.verdict = FP_FORMAT_MEMORY, .offset = -1};
     (void)snprintf(error->detail, sizeof(error->detail),
@@ -150,24 +192,23 @@ static enum fp_exit validate_file(const struct validate_options *validate, const
     if (!fp_body_read(file, &body))
         return FP_EXIT_TROUBLE;
     struct fp_arena arena;
-    struct fp_profile profile;
-    struct fp_delta delta;
-    struct fp_format_error error;
+    struct checked checked;
+    const struct fp_format_error *error = &checked.error;
     fp_arena_init(&arena, rules->upload_memory);
-    enum fp_format_verdict verdict = check_body(&body, rules, &arena, &profile, &delta, &error);
+    enum fp_format_verdict verdict = check_body(&body, rules, &arena, &checked);
     bool starved = verdict == FP_FORMAT_MEMORY && !arena.full;
     bool valid = verdict == FP_FORMAT_OK;
     if (starved) {
         fp_message_error("could not check %s: out of memory", body.name);
     } else if (valid) {
-        add_valid(&findings->table, body.name, &profile, &delta);
-        fp_report_add_lines(&profile, body.name, &findings->lines);
+        add_valid(&findings->table, body.name, validate->json, &checked);
+        fp_report_add_lines(&checked.profile, body.name, &findings->lines);
     } else if (validate->json) {
-        add_invalid(&findings->table, body.name, &error);
+        add_invalid(&findings->table, body.name, error);
     } else {
-        struct fp_fault fault = {.pointer = error.has_pointer ? error.pointer : NULL,
-                                 .offset = error.offset,
-                                 .detail = error.detail};
+        struct fp_fault fault = {.pointer = error->has_pointer ? error->pointer : NULL,
+                                 .offset = error->offset,
+                                 .detail = error->detail};
         fp_message_fault(body.name, &fault);
     }
     fp_arena_release(&arena);

@@ -171,7 +171,7 @@ test('--json holds every answer', async () => {
   assert.equal(code, 1);
   assert.equal(stderr, '');
   const [{ id: idOfBad, ...first }, { id, ...second }] = JSON.parse(stdout);
-  const nothing = { truncated: null, records_read: null, records_kept: null, notes: null };
+  const nothing = { session: null, truncated: null, records_read: null, records_kept: null, notes: null };
   assert.deepEqual(first, { file: bad, accepted: false, status: 422, ...nothing, pointer: '/x', offset: null, detail: 'no' });
   assert.match(idOfBad, uuid);
   assert.match(id, uuid);
@@ -189,6 +189,21 @@ test('what of a file was taken is told as by validate, under its name and in JSO
   assert.equal(row.records_kept, 1);
   assert.deepEqual(row.notes, [{ text: 'a time that is no number, or beyond 2^53 microseconds', refused: true, count: 1, first: 21, unit: 'byte' }]);
   assert.equal((await importFiles(['--url', url, dump])).stdout, 'imported 0 of 1 files\n', 'nothing of a refused file was taken');
+});
+
+test('of a recording with several sessions each is told, under an id of its own', async () => {
+  const { requests, url } = await startServer();
+  const recording = path.join(repository, 'tests/data/opera-scope/recording-two.txt');
+  const said = await importFiles(['--url', url, recording]);
+  assert.equal(said.stdout, `${recording}: 2 sessions, each an upload\n`
+    + `${recording}, session 5: 2 of 2 records kept\n  refused: a frame of another service (2, the first at byte 0)\n`
+    + `${recording}, session 6: 2 of 2 records kept\nimported 1 of 1 files\n`);
+  const rows = JSON.parse((await importFiles(['--json', '--url', url, recording])).stdout);
+  assert.deepEqual(rows.map((/** @type {any} */ row) => [row.file, row.accepted, row.session, row.records_kept]),
+    [[recording, true, 5, 2], [recording, true, 6, 2]]);
+  assert.equal(requests.length, 2, 'one request each time');
+  assert.equal(new Set([key(requests[0]), ...rows.map((/** @type {any} */ row) => row.id)]).size, 3);
+  for (const row of rows) assert.match(row.id, uuid);
 });
 
 test('a file that only the collector can decode is accepted without a report, which is said', async () => {

@@ -95,6 +95,23 @@ test('of a recording of Opera Scope it names the lines that are no part of a ses
   }
 });
 
+test('of a recording with several sessions each is told, by its number', async () => {
+  const full = data('opera-scope/recording-two.txt');
+  const rows = await validated(full);
+  assert.deepEqual(rows.map(({ file, session, events, timelines, profiled_ms }) => ({ file, session, events, timelines, profiled_ms })), [
+    { file: full, session: 5, events: 2, timelines: 1, profiled_ms: 4.5 },
+    { file: full, session: 6, events: 2, timelines: 2, profiled_ms: 2.25 },
+  ]);
+  assert.deepEqual(rows.map((row) => row.notes.length), [1, 0]);
+  const lines = (await fleetprof(['validate', full])).stdout.split('\n');
+  assert.match(lines[1], /recording-two\.txt, session 5 +opera-scope .* 4\.5 .* 2$/);
+  assert.match(lines[2], /recording-two\.txt, session 6 +opera-scope /);
+  assert.match(lines[3], /recording-two\.txt: 2 sessions, each an upload$/);
+  assert.match(lines[4], /recording-two\.txt, session 5: 2 of 2 records kept$/);
+  assert.match(lines[5], /^ {2}refused: a frame of another service \(2, /);
+  assert.match(lines[6], /recording-two\.txt, session 6: 2 of 2 records kept$/);
+});
+
 test('what User Timing skips or finds out of order is told, too', async () => {
   const mark = (/** @type {string} */ name, /** @type {number} */ startTime) => ({ name, entryType: 'mark', startTime, duration: 0 });
   const full = file('entries.json', JSON.stringify([mark('b', 2), mark('a', 1), { entryType: 'paint', name: 'first-paint', startTime: 1, duration: 0 }, mark('c', 0)]));
