@@ -354,8 +354,8 @@ begin
     step as (
         select * from attempted
         union all
-        -- The redirect is what the attempt before was answered with.
-        select request_id, attempt - 1, event, 'NETWORK_RESPONSE_RECEIVED', start_us, null,
+        -- The redirect is what the attempt before was answered with; nobody says when.
+        select request_id, attempt - 1, event, 'NETWORK_RESPONSE_RECEIVED', 0, null,
             jsonb_build_object('response', detail -> 'redirectResponse')
         from attempted
         where type = 'NETWORK_REQUEST_WILL_BE_SENT' and attempt > 1 and jsonb_typeof(detail -> 'redirectResponse') = 'object'
@@ -377,7 +377,7 @@ begin
                 when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,status}'
                 else detail -> 'statusCode'
             end) as status,
-            detail ->> 'mimeType' as mime_type,
+            coalesce(detail ->> 'mimeType', detail #>> '{response,mimeType}') as mime_type,
             case type
                 when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,fromDiskCache}'
                 else detail -> 'fromDiskCache'
@@ -397,6 +397,12 @@ begin
                 when 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision
                 when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'endTime'), 0)
             end as end_ms,
+            -- When the browser's network stack told of it, which may not be said.
+            case
+                when type in ('NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED', 'NETWORK_LOADING_FINISHED')
+                    then nullif(start_us, 0) / 1000::double precision
+            end as told_ms,
+            type,
             case type
                 when 'NETWORK_RESPONSE_RECEIVED' then timing_of(detail #> '{response,timing}')
                 when 'NETWORK_RESOURCE_UPDATE' then timing_of(detail -> 'timing')
@@ -425,9 +431,9 @@ begin
             bool_or(from_cache) as from_cache,
             bool_or(failed) as failed,
             coalesce(sum(chunk), (array_agg(size order by event desc) filter (where size is not null))[1])::bigint as bytes,
-            min(start_ms) as start_ms,
-            min(response_ms) as response_ms,
-            max(end_ms) as end_ms,
+            coalesce(min(start_ms), min(told_ms) filter (where type = 'NETWORK_REQUEST_WILL_BE_SENT')) as start_ms,
+            coalesce(min(response_ms), min(told_ms) filter (where type = 'NETWORK_RESPONSE_RECEIVED')) as response_ms,
+            coalesce(max(end_ms), max(told_ms) filter (where type = 'NETWORK_LOADING_FINISHED')) as end_ms,
             (array_agg(timing order by event desc) filter (where timing is not null))[1] as timing,
             (array_agg(request_headers order by event desc) filter (where jsonb_typeof(request_headers) = 'object'))[1] as request_headers,
             (array_agg(response_headers order by event desc) filter (where jsonb_typeof(response_headers) = 'object'))[1] as response_headers
@@ -523,7 +529,8 @@ returns table (
     sets_cookie   boolean,
     vary          text,
     fresh_s       double precision,
-    has_query     boolean
+    has_query     boolean,
+    page          bigint
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -531,6 +538,11 @@ as $$
 #variable_conflict use_column
 begin
     return query
+    with shown as materialized (
+        select start_us
+        from speed_tracer_events(cached_responses.session_id)
+        where type = 'TAB_CHANGED'
+    )
     select
         start_ms,
         url,
@@ -553,7 +565,8 @@ begin
         coalesce(
             substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
             extract(epoch from expires - coalesce(dated, seen))::double precision),
-        has_query
+        has_query,
+        (select count(*) from shown where start_us <= start_ms * 1000)
     from fleetprof.network_resources(cached_responses.session_id)
     cross join (
         select coalesce(started, received) as seen
@@ -577,7 +590,7 @@ end
 $$;
 
 comment on function fleetprof_data.cached_responses is
-    'What the rules about caching look at of each response whose headers are known. kind follows from Content-Type; fresh_s: for how many seconds caches may use it, null when it does not say.';
+    'What the rules about caching look at of each response whose headers are known. kind follows from Content-Type; fresh_s: for how many seconds caches may use it, null when it does not say; page: how many were shown before.';
 
 create function fleetprof.hints(session_id bigint)
 returns table (
@@ -660,7 +673,8 @@ begin
         where url ~ '\.nocache\.js$' and not is_uncached
             and exists (
                 select from response as code
-                where code.url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and code.start_ms >= response.start_ms)
+                where code.url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and code.start_ms >= response.start_ms
+                    and code.page = response.page)
         union all
         select 'GWT Application Detection',
             case when bytes > 1000000 then 1 when bytes > 500000 then 2 else 3 end, start_ms,
@@ -669,7 +683,8 @@ begin
         where url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and bytes > 250000
             and exists (
                 select from response as loader
-                where loader.url ~ '\.nocache\.js$' and loader.start_ms <= response.start_ms)
+                where loader.url ~ '\.nocache\.js$' and loader.start_ms <= response.start_ms
+                    and loader.page = response.page)
         union all
         select 'Resource Caching', 1, start_ms, format('%s has no expiration', url), null
         from cacheable

@@ -12,7 +12,7 @@ static void rename_early(struct fp_speed_tracer_dump *dump)
     struct fp_profile *profile = dump->decoder->profile;
     for (uint32_t i = 0; dump->is_early && i < profile->event_count; i++) {
         struct fp_profile_event *event = &profile->events[i];
-        bool was_unknown = event->type_number >= 25 && event->type_number <= 27;
+        bool was_unknown = event->type_number >= 22 && event->type_number <= 27;
         const char *name = fp_speed_tracer_early_name(&event->type_number);
         if (name != NULL)
             event->type = fp_str_of(name);

@@ -52,31 +52,6 @@ static const char *name_of(int32_t type)
     return type >= 0 && type < TYPE_COUNT ? type_names[type] : NULL;
 }
 
-/* Of the versions up to 0.8; those that renumber knows by their data are not here. */
-const char *fp_speed_tracer_early_name(int32_t *type)
-{
-    switch (*type) {
-    case 17:
-        *type = FP_ST_AGGREGATED;
-        return name_of(*type);
-    case 18:
-        return "DOM_BINDING";
-    case 19:
-        return "JAVASCRIPT_COMPILE";
-    case 20:
-        return "WINDOW_EVENT";
-    case 25:
-        *type = FP_ST_GC_EVENT;
-        return name_of(*type);
-    case 26:
-        return "MOUSE_HOVER_STYLE";
-    case 27:
-        return "EVENT_DISPATCH";
-    default:
-        return NULL;
-    }
-}
-
 /*
  * Resource records of versions up to 0.8 (21 to 24), and of the unreleased trunk after it
  * (0x7FFFFFF9 to 0x7FFFFFFC, which today are others): they name their resource by resourceId.
@@ -97,6 +72,37 @@ static int32_t renumber_resource(int32_t type)
         return FP_ST_RESOURCE_FINISH;
     default:
         return type;
+    }
+}
+
+/* Of the versions up to 0.8; those that renumber knew by their data have today's numbers. */
+const char *fp_speed_tracer_early_name(int32_t *type)
+{
+    switch (*type) {
+    case 21:
+    case 22:
+    case 23:
+    case 24:
+        *type = renumber_resource(*type);
+        return name_of(*type);
+    case 17:
+        *type = FP_ST_AGGREGATED;
+        return name_of(*type);
+    case 18:
+        return "DOM_BINDING";
+    case 19:
+        return "JAVASCRIPT_COMPILE";
+    case 20:
+        return "WINDOW_EVENT";
+    case 25:
+        *type = FP_ST_GC_EVENT;
+        return name_of(*type);
+    case 26:
+        return "MOUSE_HOVER_STYLE";
+    case 27:
+        return "EVENT_DISPATCH";
+    default:
+        return NULL;
     }
 }
 

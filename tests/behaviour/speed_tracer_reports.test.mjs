@@ -160,6 +160,69 @@ test('every rule fires, redirects follow one another, and events cross each othe
     [[1, true], [2, true], [3, false]]);
 });
 
+/** What hints there are, by rule and in the order of time: severities. @param {object[]} records */
+async function severities(records) {
+  const id = await upload(records.map((record) => JSON.stringify(record)).join('\n'));
+  const rows = await stack.sql(`select rule, json_agg(json_build_array(at_ms, severity) order by at_ms, severity) as found
+    from fleetprof.hints(${id}) group by rule order by rule`);
+  return Object.fromEntries(rows.map(({ rule, found }) => [rule, found]));
+}
+
+test('hints begin just above or just at their thresholds', async () => {
+  const layouts = (/** @type {number} */ time, /** @type {number[]} */ durations) => ({ type: 0, time, duration: 99, data: { type: 'click' },
+    children: [{ type: 2, time, duration: 90, children: durations.map((duration) => ({ type: 1, time, duration })) }] });
+  assert.deepEqual(await severities([
+    ...[100, 100.001, 2000, 2000.001].map((duration, index) => ({ type: 3, time: index * 5000, duration })),
+    { type: 3, time: 20_000, children: [{ type: 3, time: 20_000, duration: 5000 }] }, // none of them is at the top, and lasts
+    layouts(30_000, [20, 20, 30]), layouts(31_000, [20, 20, 29.999]), layouts(32_000, [40, 40]),
+    { type: 1, time: 33_000, duration: 99, children: [{ type: 1, time: 33_000, duration: 35 }, { type: 1, time: 33_050, duration: 40 }] },
+  ]), {
+    'Frequent Layout activity': [[30_000, 2]],
+    'Long Duration Events': [[5000, 3], [10_000, 3], [15_000, 2]],
+  });
+
+  const month = 30 * 86400;
+  const plain = { 'Cache-Control': 'no-cache' };
+  const kept = (/** @type {string} */ type, /** @type {number} */ age) => ({ 'Content-Type': type, 'Content-Encoding': 'gzip', 'Cache-Control': `public, max-age=${age}`, Vary: 'accept-encoding' });
+  const sized = (/** @type {number} */ id, /** @type {number} */ resourceSize, /** @type {string} */ type) =>
+    update(id, 'a', { ...plain, 'Content-Type': type }, { resourceSize });
+  assert.deepEqual(await severities([
+    ...[500_000, 500_001, 1_000_000, 1_000_001].map((size, index) => sized(1 + index, size, 'image/png')),
+    sized(5, 149, 'text/css'), sized(6, 150, 'text/css'), sized(7, 150, 'application/json'), sized(8, 150, 'text/html; charset=utf-8'),
+    ...[month - 1, month, 11 * month - 1, 11 * month].map((age, index) => update(11 + index, 'a.js', kept('text/javascript', age))),
+    ...[month - 1, month].map((age, index) => update(15 + index, 'favicon.ico', kept('image/x-icon', age))),
+  ]), {
+    'Resource Caching': [[110, 2], [120, 3], [130, 3], [150, 2]],
+    'Total Bytes Downloaded': [[20, 3], [30, 3], [40, 2]],
+    'Uncompressed Resource': [[60, 3], [80, 3]],
+  });
+});
+
+test('both files of a GWT application are looked for in one page', async () => {
+  const loader = (/** @type {number} */ id) => update(id, 'shop.nocache.js', { 'Content-Type': 'text/javascript', 'Content-Encoding': 'gzip', 'Cache-Control': 'public, max-age=99999999', Vary: 'accept-encoding' });
+  const code = (/** @type {number} */ id, /** @type {number} */ resourceSize) => update(id, `${'0A'.repeat(16)}.cache.html`,
+    { 'Content-Type': 'text/html', 'Content-Encoding': 'gzip' }, { resourceSize });
+  const shown = (/** @type {number} */ time) => ({ type: 2147483646, time, data: { url: `https://shop.example/${time}` } });
+  const records = [{ type: 3, time: 0, duration: 3 }, shown(5), loader(1), code(2, 250_000), shown(25), code(3, 999_999), shown(35), loader(4), shown(45), code(5, 250_001), loader(6), code(7, 500_001), code(8, 500_000)];
+  const { 'GWT Application Detection': found } = await severities(records);
+  assert.deepEqual(found, [[10, 1], [60, 1], [70, 2], [80, 3]]);
+  await check(records.map((record) => JSON.stringify(record)).join('\n'));
+});
+
+test('a request of which the network stack alone tells has the times that it tells', async () => {
+  const told = (/** @type {number} */ type, /** @type {number | undefined} */ time, /** @type {object} */ data) => ({ type, time, data });
+  const request = { method: 'GET', url: 'https://shop.example/a.png' };
+  const forest = await check([{ type: 3, time: 0, duration: 3 },
+    told(2147483642, 10.5, { requestId: 'a', request }), told(2147483641, 20, { requestId: 'a', response: { status: 200, mimeType: 'image/png', headers: { 'Content-Type': 'image/png' } } }),
+    told(2147483640, 21, { requestId: 'a', dataLength: 7 }), told(2147483639, 30, { requestId: 'a', didFail: false }),
+    told(2147483642, 39, { requestId: 'b', request }), told(12, 40, { requestId: 'b', url: request.url, requestMethod: 'GET' }),
+    told(14, 50, { requestId: 'b', didFail: false }), told(2147483639, 60, { requestId: 'b' }),
+    told(2147483642, undefined, { requestId: 'c', request }), told(2147483639, undefined, { requestId: 'c' }),
+  ].map((record) => JSON.stringify(record)).join('\n'));
+  assert.deepEqual(oracle.networkResources(forest).map(({ start, response, end, mime }) => [start, response, end, mime]),
+    [[10.5, 20, 30, 'image/png'], [40, null, 50, null], [null, null, null, null]]);
+});
+
 const deep = '[{"children":'.repeat(10_000) + '1' + '}]'.repeat(10_000);
 /** Bodies that are refused, with the place that the reply names. @type {[string, string | Buffer, number, object][]} */
 const refused = [

@@ -8,7 +8,7 @@ import { isEarly, toMicroseconds, typeNumber } from './speed_tracer_oracle.mjs';
 /** @typedef {{ item: Item, id: number, top: number, type: number, start: number, end: number | null, inner: Node[], data: any }} Node */
 
 const START = 12, RESPONSE = 13, FINISH = 14, LOG = 11, LAYOUT = 1, DOM_CONTENT = 18, LOAD = 19;
-const TAB = 2147483646, UPDATE = 2147483645, ANNOUNCED = 2147483642, ANSWERED = 2147483641, CHUNK = 2147483640;
+const TAB = 2147483646, UPDATE = 2147483645, ANNOUNCED = 2147483642, ANSWERED = 2147483641, CHUNK = 2147483640, FINISHED = 2147483639;
 
 /**
  * The records as a forest with numbers, in the order in which they stand; times are microseconds.
@@ -129,7 +129,7 @@ export function networkResources(forest) {
   /** @type {Map<string, number[]>} */
   const seen = new Map();
   for (const { type, start, data, item } of all(forest)) {
-    if (![START, RESPONSE, FINISH, UPDATE, ANNOUNCED, ANSWERED, CHUNK].includes(type) || idOf(data) === undefined) continue;
+    if (![START, RESPONSE, FINISH, UPDATE, ANNOUNCED, ANSWERED, CHUNK, FINISHED].includes(type) || idOf(data) === undefined) continue;
     const id = String(idOf(data));
     const list = requests.get(id) ?? [{ id }];
     const [starts, announced] = seen.get(id) ?? [0, 0];
@@ -169,6 +169,12 @@ export function networkResources(forest) {
       say('responseHeaders', data.responseHeaders);
       if (data.failed !== undefined) request.failed = Boolean(request.failed) || data.failed;
     }
+    if ([ANNOUNCED, ANSWERED, FINISHED].includes(type) && start !== 0) {
+      const [what, pick] = /** @type {[string, (...times: number[]) => number]} */ (
+        type === ANNOUNCED ? ['told', Math.min] : type === ANSWERED ? ['toldResponse', Math.min] : ['toldEnd', Math.max]);
+      request[what] = pick(request[what] ?? ms(start), ms(start));
+    }
+    if (type === FINISHED && data.didFail !== undefined) request.failed = Boolean(request.failed) || data.didFail;
     if (type === ANNOUNCED) {
       say('method', data.request?.method);
       say('requestHeaders', data.request?.headers ?? data.request?.httpHeaderFields);
@@ -179,15 +185,21 @@ export function networkResources(forest) {
     }
     if (type === CHUNK) request.chunks = (request.chunks ?? 0) + (data.dataLength ?? data.lengthReceived);
     if (/\?/.test(String(data.url ?? data.request?.url ?? '')) && [START, UPDATE, ANNOUNCED].includes(type)) request.query = true;
-    say('mime', data.mimeType);
+    say('mime', data.mimeType ?? data.response?.mimeType);
     const cached = data.cached ?? data.isCached ?? data.fromDiskCache ?? data.response?.fromDiskCache ?? data.response?.wasCached;
     if (cached !== undefined) request.cached = Boolean(request.cached) || cached;
   }
   const nothing = /** @type {any} */ ({ url: null, method: null, status: null, mime: null, cached: null, failed: null,
     size: null, start: null, response: null, end: null, requestHeaders: null, responseHeaders: null, query: false });
+  // Where the timeline says nothing, the network stack may.
+  for (const request of [...requests.values()].flat()) {
+    request.start ??= request.told ?? null;
+    request.response ??= request.toldResponse ?? null;
+    request.end ??= request.toldEnd ?? null;
+  }
   return [...requests.values()].flatMap((list) => list.map((request, index) => {
     const next = list[index + 1];
-    const { chunks, size, ...said } = { ...nothing, ...request };
+    const { chunks, size, told, toldResponse, toldEnd, ...said } = { ...nothing, ...request };
     return { ...said, size: chunks ?? size, attempt: index + 1, end: request.end ?? next?.start ?? null, redirected: next !== undefined };
   }));
 }
@@ -224,13 +236,19 @@ function cachingHints(request) {
   return rules.filter(([fires]) => fires).map(([, severity, words]) => [severity, words]);
 }
 
-/** Both files of an application that GWT made, in one page. @param {any[]} answered @returns {[string, number, number, string][]} */
-function gwtHints(answered) {
+/**
+ * Both files of an application that GWT made, in one page.
+ * @param {any[]} answered @param {number[]} pages when they were shown
+ * @returns {[string, number, number, string][]}
+ */
+function gwtHints(answered, pages) {
   const loaders = answered.filter(({ url }) => /\.nocache\.js$/.test(url ?? ''));
   const codes = answered.filter(({ url }) => /\/[0-9a-f]{32}\.cache\.html$/i.test(url ?? ''));
-  const cacheable = loaders.filter(({ start, responseHeaders }) => codes.some((code) => code.start >= start)
+  const isBetween = (/** @type {number} */ first, /** @type {number} */ last) =>
+    last >= first && !pages.some((at) => at > first && at <= last);
+  const cacheable = loaders.filter(({ start, responseHeaders }) => codes.some((code) => isBetween(start, code.start))
     && !/no-cache|no-store|must-revalidate/.test((header(responseHeaders, 'cache-control') ?? '').toLowerCase()));
-  const large = codes.filter(({ start, size }) => size > 250_000 && loaders.some((loader) => loader.start <= start));
+  const large = codes.filter(({ start, size }) => size > 250_000 && loaders.some((loader) => isBetween(loader.start, start)));
   return [
     ...cacheable.map(({ start }) => /** @type {[string, number, number, string]} */ (['GWT Application Detection', 1, start, 'must not be cacheable'])),
     ...large.map(({ start, size }) => /** @type {[string, number, number, string]} */ (
@@ -269,5 +287,6 @@ export function hints(forest) {
       found.push(['Static Resource served from domains with cookies', 3, request.start, 'was served with cookies']);
     for (const [severity, words] of cachingHints(request)) found.push(['Resource Caching', severity, request.start, words]);
   }
-  return [...found, ...gwtHints(networkResources(forest).filter(({ responseHeaders }) => responseHeaders !== null))];
+  const pages = pageTransitions(forest).map(({ at }) => at);
+  return [...found, ...gwtHints(networkResources(forest).filter(({ responseHeaders }) => responseHeaders !== null), pages)];
 }

@@ -62,6 +62,13 @@ insert into given values
      '{"requestId": "5", "request": {"headers": {"Accept": "b"}}, "redirectResponse": {"status": 302, "headers": {"Location": "/to"}}}'),
     (52, 53, null, 'NETWORK_RESOURCE_START', 322, null, 0, 'https://a.example/to', '{"requestId": "5", "requestMethod": "GET"}'),
     (52, 54, null, 'NETWORK_RESOURCE_RESPONSE', 340, 1, 1, null, '{"requestId": "5", "statusCode": 200, "mimeType": "text/html"}'),
+    -- Of which the browser's network stack alone tells, with times and without.
+    (52, 70, null, 'NETWORK_REQUEST_WILL_BE_SENT', 500, null, 0, 'https://a.example/z', '{"requestId": "7", "request": {"method": "GET"}}'),
+    (52, 71, null, 'NETWORK_RESPONSE_RECEIVED', 520, null, 0, null, '{"requestId": "7", "response": {"status": 200, "mimeType": "image/png"}}'),
+    (52, 72, null, 'NETWORK_LOADING_FINISHED', 550, null, 0, null, '{"requestId": "7"}'),
+    (52, 73, null, 'NETWORK_REQUEST_WILL_BE_SENT', 0, null, 0, 'https://a.example/z', '{"requestId": "8", "request": {"method": "GET"}}'),
+    (52, 74, null, 'NETWORK_RESPONSE_RECEIVED', 0, null, 0, null, '{"requestId": "8", "response": {"status": 200}}'),
+    (52, 75, null, 'NETWORK_LOADING_FINISHED', 0, null, 0, null, '{"requestId": "8", "didFail": true}'),
     -- Numbers that nothing can be reckoned with.
     (52, 60, null, 'NETWORK_RESOURCE_START', 400, null, 0, 'https://a.example/y', '{"requestId": "6", "requestMethod": "GET"}'),
     (52, 61, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, null,
@@ -108,11 +115,13 @@ select results_eq(
         ('1', 1::bigint, 'https://a.example/old', null::integer, true, null::boolean, null::boolean, null::bigint, 10::float8, null::float8, 30::float8, null::float8, null::float8, 20::float8),
         ('1', 2, 'https://a.example/', 200, false, false, false, 160, 30, 50, 60, 20, 10, 30),
         ('2', 1, 'https://a.example/app.js', 200, false, null, true, 600000, 70, 75, 90, 5, 15, 20),
-        ('3', 1, 'https://a.example/a.css', 200, false, null, null, null, 100, null, null, null, null, null),
+        ('3', 1, 'https://a.example/a.css', 200, false, null, null, null, 100, 110, null, 10, null, null),
         ('4', 1, 'https://a.example/x.png', null, false, true, null, null, 200, null, 210, null, null, 10),
         ('5', 1, 'https://a.example/from', 302, true, null, null, null, 301, null, 322, null, null, 21),
         ('5', 2, 'https://a.example/to', 200, false, null, null, null, 322, 340, null, 18, null, null),
-        ('6', 1, 'https://a.example/y', null, false, null, null, null, 400, null, null, null, null, null) $$,
+        ('6', 1, 'https://a.example/y', null, false, null, null, null, 400, null, null, null, null, null),
+        ('7', 1, 'https://a.example/z', 200, false, null, null, null, 500, 520, 550, 20, 30, 50),
+        ('8', 1, 'https://a.example/z', 200, false, true, null, null, null, null, null, null, null, null) $$,
     'one row a request, whichever records tell of it; a redirect ends the one before');
 select results_eq(
     $$ select blocked_ms, proxy_ms, dns_ms, connect_ms, ssl_ms, send_ms from network_resources(52) where request_id = '1' and attempt = 2 $$,

@@ -162,6 +162,27 @@ static void a_page_without_a_version_is_an_early_one(void **state)
     release(&decoded);
 }
 
+static void an_early_record_of_a_resource_need_not_name_it(void **state)
+{
+    (void)state;
+    static const char *const dumps[] = {
+        "<div id=traceData version=0.8>{'type':24,'time':0}{'type':23,'time':1}{'type':22,'time':2}"
+        "{'type':21,'time':3}",
+        "{'type':24,'time':0}{'type':23,'time':1}{'type':22,'time':2}{'type':21,'time':3}"
+        "{'type':24,'time':4,'data':{'resourceId':'1'}}",
+    };
+    for (size_t i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++) {
+        struct decoded decoded;
+        take_dump(&decoded, dumps[i]);
+        assert_type(&decoded, 0, "NETWORK_RESOURCE_START", 12);
+        assert_type(&decoded, 1, "NETWORK_RESOURCE_RESPONSE", 13);
+        assert_type(&decoded, 2, "NETWORK_RESOURCE_FINISH", 14);
+        assert_type(&decoded, 3, "NETWORK_RESOURCE_FINISH", 14);
+        assert_int_equal(note_count(&decoded, "a type that is not known"), 0);
+        release(&decoded);
+    }
+}
+
 static void the_numbers_of_the_unreleased_trunk_are_told_by_the_resource_id(void **state)
 {
     (void)state;
@@ -424,6 +445,7 @@ int main(void)
         cmocka_unit_test(a_16_with_a_duration_is_what_it_is_today),
         cmocka_unit_test(todays_version_is_not_renumbered_whatever_the_data_look_like),
         cmocka_unit_test(a_page_without_a_version_is_an_early_one),
+        cmocka_unit_test(an_early_record_of_a_resource_need_not_name_it),
         cmocka_unit_test(the_numbers_of_the_unreleased_trunk_are_told_by_the_resource_id),
         cmocka_unit_test(the_many_spellings_of_a_member_become_one),
         cmocka_unit_test(a_detail_is_all_of_a_record_that_is_no_field_of_an_event),
