@@ -221,11 +221,25 @@ static bool remove_address(struct pass *pass, size_t at_len)
     return true;
 }
 
+static const char page_quote[] = "&quot;";
+
+static size_t skip_edges_back(const struct pass *pass, size_t at)
+{
+    const size_t quote_len = strlen(page_quote);
+    for (;;) {
+        if (at > pass->done && fp_scrub_is_edge(pass->text.ptr[at - 1]))
+            at--;
+        else if (at >= pass->done + quote_len && begins(pass, at - quote_len, page_quote))
+            at -= quote_len;
+        else
+            return at;
+    }
+}
+
 /* Whether a secret's name stands before `at`, quoted or not. */
 static bool is_behind_secret(const struct pass *pass, size_t at)
 {
-    while (at > pass->done && fp_scrub_is_edge(pass->text.ptr[at - 1]))
-        at--;
+    at = skip_edges_back(pass, at);
     size_t from = skip_back(pass, at, is_name_char);
     const struct fp_str name = {pass->text.ptr + from, at - from};
     const struct fp_str session = FP_STR("sessionid"); /* as a member a number of Opera's */
@@ -259,10 +273,10 @@ static size_t quoted_end(const struct pass *pass, size_t at, const char *quote)
 
 static size_t find_value_end(const struct pass *pass, size_t at)
 {
-    if (begins(pass, at, "\\\""))
-        return quoted_end(pass, at, "\\\"");
-    if (begins(pass, at, "'"))
-        return quoted_end(pass, at, "'");
+    static const char *const quotes[] = {"\\\"", "'", page_quote};
+    for (size_t i = 0; i < COUNT(quotes); i++)
+        if (begins(pass, at, quotes[i]))
+            return quoted_end(pass, at, quotes[i]);
     return skip(pass, at, is_value_char);
 }
 

@@ -14,15 +14,16 @@
  * the others when texts are scrubbed. */
 bool fp_scrub_is_secret(struct fp_str name, bool are_scrubbed);
 
-/* What may stand between a name, its colon and its value: spaces, quotes and escaped ones. */
+/* What may stand between a name, its colon and its value: spaces, quotes, escaped ones, and the
+ * begin of `&quot;`, which is one in a saved page. */
 static inline bool fp_scrub_is_edge(char c)
 {
-    return c == ' ' || c == '\'' || c == '"' || c == '\\';
+    return c == ' ' || c == '\'' || c == '"' || c == '\\' || c == '&';
 }
 
 /*
  * Where the first character from `at` on stands that fp_scrub_text may find something around, or
- * the end. Not counted: U+0000, and colons with a space, a quote or a backslash behind them.
+ * the end. Not counted: U+0000, and colons with an edge behind them.
  */
 size_t fp_scrub_find_telling(struct fp_str text, size_t at);
 

@@ -70,6 +70,10 @@ static const struct row rows[] = {
      "['mail to (removed), or (removed).','to:(removed)']"},
     {"who it is, in a URL without a scheme", "['at //jane:secret@a.example/x']",
      "['at //(removed)/x']"},
+    {"quotes as a saved page has them",
+     "['{&quot;password&quot;:&quot;secret&quot;}','pwd=&quot;secret secret&quot; on',"
+     "'{&quot;token&quot; : &quot;secret']",
+     "['{&quot;password&quot;:(removed)','pwd=(removed) on','{&quot;token&quot; :(removed)']"},
     {"credentials need no domain", "['see //jane:secret@localhost/x','see //a@1/x']",
      "['see //(removed)/x','see //a@1/x']"},
     {"in URLs, too", "['https://a.example/u/jane@b.example/x','mailto:jane@b.example?subject=hi']",
@@ -288,8 +292,9 @@ static void raw_content_loses_the_same_cookies_however_they_are_laid_out(void **
     char scrubbed[512];
     scrub(NULL, "{'Cookie'\n:\n 'a',\n'b':[{'name':'Set-Cookie','value':'c'}],'password':'d'}",
           scrubbed, sizeof(scrubbed));
-    assert_string_equal(scrubbed, "{\"Cookie\"\n:\n \"(removed)\",\n\"b\":[{\"name\":\"Set-Cookie\","
-                                  "\"value\":\"(removed)\"}],\"password\":\"d\"}");
+    assert_string_equal(scrubbed,
+                        "{\"Cookie\"\n:\n \"(removed)\",\n\"b\":[{\"name\":\"Set-Cookie\","
+                        "\"value\":\"(removed)\"}],\"password\":\"d\"}");
 }
 
 /* Texts that make each rule look far, again and again. */
