@@ -301,9 +301,30 @@ static void raw_content_loses_the_same_cookies_however_they_are_laid_out(void **
 static void takes_linear_time(void **state)
 {
     (void)state;
-    static const char *const pieces[] = {"a%40", "a@b.",    "a=",  "token", ": ",       "?",
-                                         "eyJ",  "bearer ", "://", "\\\\",  "Cookie: ", "e",
-                                         "sid=", "x.y@z.",  "'",   "user"};
+    static const char *const pieces[] = {"a%40",
+                                         "a@b.",
+                                         "a=",
+                                         "token",
+                                         ": ",
+                                         "?",
+                                         "eyJ",
+                                         "bearer ",
+                                         "://",
+                                         "\\\\",
+                                         "Cookie: ",
+                                         "e",
+                                         "sid=",
+                                         "x.y@z.",
+                                         "'",
+                                         "user",
+                                         "data:a/",
+                                         "javascript:",
+                                         "token='",
+                                         "&quot;",
+                                         "\"value\":\"x\",",
+                                         "\"name\":\"token\",",
+                                         "{\"name\":\"jwt\",",
+                                         "{\"name\":\"jwt\"},"};
     enum { LEN = 1 << 20 };
     const struct fp_scrub_rules rules = {0};
     char *text = malloc(LEN);
