@@ -18,7 +18,7 @@ struct list_options {
 };
 
 static const struct argp_option list_options[] = {
-    {"json", OPTION_JSON, NULL, 0, "print JSON, with every column of the view", 0},
+    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
     {0},
 };
 
@@ -52,7 +52,7 @@ static const struct argp list_argp = {
 };
 
 static const struct fp_column columns[] = {
-    {"session_id", "SESSION", FP_CELL_INTEGER},
+    {"session_id", "SESSION", FP_CELL_TEXT}, /* beyond what a double holds, as jq takes numbers */
     {"received", "RECEIVED", FP_CELL_TEXT},
     {"site", "SITE", FP_CELL_TEXT},
     {"route", "ROUTE", FP_CELL_PATH},

@@ -169,6 +169,9 @@ test('a kept session is given back in its format, and sent again it is the same'
 test('the list of sessions is a table, and JSON', async () => {
   const { code, stdout } = await cli('list', '--json');
   assert.equal(code, 0);
+  const ids = await stack.sql('select session_id::text as id from fleetprof.sessions');
+  assert.deepEqual(JSON.parse(stdout).map((/** @type {{ session_id: string }} */ row) => row.session_id).sort(),
+    ids.map(({ id }) => id).sort(), 'ids can be read again, digit by digit');
   assert.deepEqual(Object.keys(JSON.parse(stdout)[0]), ['session_id', 'received', 'site', 'route', 'release', 'format',
     'version', 'timelines', 'events', 'is_raw', 'content_bytes', 'stored_bytes']);
   assert.match((await cli('list')).stdout, /SESSION.+FORMAT.+\n.+speed-tracer/);
