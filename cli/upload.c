@@ -85,10 +85,17 @@ static void copy_member(yyjson_val *problem, const char *name, char *to, size_t 
         (void)snprintf(to, size, "%s", text);
 }
 
-/* RFC 9457; an answer of another kind (a proxy's page) leaves the reply as it is. */
-static void read_problem(struct fp_buf *body, struct fp_upload_reply *reply)
+/* RFC 9457; an answer of another kind (a proxy's page) leaves the reply as it is. False when there
+ * is no memory to read it. */
+static bool read_problem(struct fp_buf *body, struct fp_upload_reply *reply)
 {
-    yyjson_doc *doc = yyjson_read((const char *)body->data, body->len, 0);
+    if (body->len == 0)
+        return !body->starved;
+    yyjson_read_err error;
+    yyjson_doc *doc =
+        yyjson_read_opts((char *)body->data, body->len, YYJSON_READ_NOFLAG, NULL, &error);
+    if (doc == NULL)
+        return !body->starved && error.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION;
     yyjson_val *problem = yyjson_doc_get_root(doc);
     copy_member(problem, "title", reply->detail, sizeof(reply->detail));
     copy_member(problem, "detail", reply->detail, sizeof(reply->detail));
@@ -97,6 +104,7 @@ static void read_problem(struct fp_buf *body, struct fp_upload_reply *reply)
     if (yyjson_is_int(offset))
         reply->offset = yyjson_get_sint(offset);
     yyjson_doc_free(doc);
+    return true;
 }
 
 static bool add_header(struct curl_slist **headers, const char *line)
@@ -146,7 +154,8 @@ static void post(struct fp_uploader *uploader, struct fp_upload_reply *reply)
     CURLcode result = curl_easy_perform(uploader->curl);
     if (result == CURLE_OK) {
         (void)curl_easy_getinfo(uploader->curl, CURLINFO_RESPONSE_CODE, &reply->status);
-        read_problem(&uploader->reply, reply);
+        if (!read_problem(&uploader->reply, reply))
+            *reply = (struct fp_upload_reply){.offset = -1, .detail = "out of memory"};
     } else {
         const char *why = uploader->error[0] != '\0' ? uploader->error : curl_easy_strerror(result);
         /* libcurl names the URL's host and port, which a socket has not. */
