@@ -98,6 +98,18 @@ bool fp_speed_tracer_sniff(const struct fp_decoder *decoder, struct fp_str body)
     return false;
 }
 
+/* Container E: messages that the tool itself converted. The first one tells. */
+static bool check_message(struct fp_speed_tracer_dump *dump, yyjson_val *first)
+{
+    if (!is_raw_message(first) || is_record(first))
+        return true;
+    fp_format_fail(dump->decoder->error, FP_FORMAT_UNSUPPORTED,
+                   "these are messages of a browser's inspector, not records; load them into "
+                   "Speed Tracer and save them");
+    dump->decoder->error->offset = dump->offset;
+    return false;
+}
+
 /* Container D: {header, data}. */
 
 static void keep_post(struct fp_decoder *decoder)
@@ -127,7 +139,7 @@ static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
         return fp_fail_at(dump->decoder, FP_FORMAT_INVALID, &place,
                           "data must be an array of records");
     open_post(dump, yyjson_obj_get(post, "header"));
-    dump->has_indexes = true;
+    dump->is_index = true;
     dump->text = (struct fp_str){0}; /* it is that of all records */
     size_t i;
     size_t count;
@@ -135,9 +147,10 @@ static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
     yyjson_arr_foreach(data, i, count, record)
     {
         dump->offset = (int64_t)i;
-        if (!fp_speed_tracer_take(dump, record))
+        if ((i == 0 && !check_message(dump, record)) || !fp_speed_tracer_take(dump, record))
             return false;
     }
+    dump->is_index = false; /* behind it the body is text again */
     return true;
 }
 
@@ -205,13 +218,8 @@ static bool take_parsed(struct parser *parser, yyjson_val *root)
     struct fp_speed_tracer_dump *dump = parser->dump;
     bool is_first = parser->is_first;
     parser->is_first = false;
-    if (is_first && is_raw_message(root) && !is_record(root)) {
-        fp_format_fail(dump->decoder->error, FP_FORMAT_UNSUPPORTED,
-                       "these are messages of a browser's inspector, not records; load them into "
-                       "Speed Tracer and save them");
-        dump->decoder->error->offset = dump->offset;
+    if (is_first && !check_message(dump, root))
         return false;
-    }
     if (is_first && is_post(root) && !is_record(root))
         return take_post(dump, root);
     return fp_speed_tracer_take(dump, root);

@@ -49,8 +49,10 @@ const char *fp_speed_tracer_note_text(enum fp_speed_tracer_note note)
 
 void fp_speed_tracer_note(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note)
 {
-    if (dump->notes[note].count++ == 0)
-        dump->notes[note].first_offset = dump->offset;
+    if (dump->notes[note].count++ > 0)
+        return;
+    dump->notes[note].first_offset = dump->offset;
+    dump->notes[note].is_index = dump->is_index;
 }
 
 bool fp_speed_tracer_list_notes(struct fp_speed_tracer_dump *dump)
@@ -67,7 +69,7 @@ bool fp_speed_tracer_list_notes(struct fp_speed_tracer_dump *dump)
                 .is_refusal = i < FP_ST_REFUSALS,
                 .count = dump->notes[i].count,
                 .first_offset = dump->notes[i].first_offset,
-                .is_index = dump->has_indexes,
+                .is_index = dump->notes[i].is_index,
             };
     return true;
 }

@@ -84,10 +84,11 @@ struct fp_speed_tracer_dump {
     struct {
         uint32_t count;
         int64_t first_offset;
+        bool is_index;
     } notes[FP_ST_NOTES];
 
     bool is_post;                /* container D, and what is kept of it */
-    bool has_indexes;            /* offsets are indexes in `data` */
+    bool is_index;               /* offset is an index in `data` */
     struct fp_str before_record; /* in what is kept of the dump */
     int64_t last_start_us;       /* of the top-level record before this one */
     struct fp_str shown_page;    /* URL without its fragment */

@@ -176,6 +176,8 @@ static const struct bad_dump bad_dumps[] = {
      NULL, 29, "this page holds raw messages"},
     {"raw messages", "{'method':'Timeline.eventRecorded','record':{}}{}", "", FP_FORMAT_UNSUPPORTED,
      NULL, 0, "these are messages of a browser's inspector"},
+    {"raw messages in a posted body", "{'header':{},'data':[{'method':'Page.x'},{'type':1}]}", "",
+     FP_FORMAT_UNSUPPORTED, NULL, 0, "these are messages of a browser's inspector"},
     {"a posted body whose data are an object", "{'header':{'timeStamp':1},'data':{'0':{}}}", "",
      FP_FORMAT_INVALID, "/data", -1, "data must be an array"},
     {"a posted body without records", "{'header':{'timeStamp':1},'data':[]}", "", FP_FORMAT_INVALID,

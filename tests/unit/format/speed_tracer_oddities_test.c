@@ -249,6 +249,20 @@ static void the_same_records_are_the_same_events_in_every_container(void **state
     release(&stream);
 }
 
+static void behind_a_posted_body_places_are_offsets_again(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'header':{},'data':[{'type':1,'time':0},{'type':1}]}\n{'type':'x'}");
+    const struct fp_profile_session *session = &decoded.profile.session;
+    assert_int_equal(session->note_count, 2);
+    assert_int_equal(session->notes[0].first_offset, 54);
+    assert_false(session->notes[0].is_index);
+    assert_int_equal(session->notes[1].first_offset, 1);
+    assert_true(session->notes[1].is_index);
+    release(&decoded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +279,7 @@ int main(void)
         cmocka_unit_test(a_time_that_ends_with_its_dot_costs_that_record_only),
         cmocka_unit_test(headers_of_a_server_trace_and_lines_of_25_kilobytes_are_kept),
         cmocka_unit_test(the_same_records_are_the_same_events_in_every_container),
+        cmocka_unit_test(behind_a_posted_body_places_are_offsets_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
