@@ -4,18 +4,51 @@
  */
 #include "opera_scope_test.h"
 
+enum { TEXT_SIZE = 8192 };
+
+/* Pieces of a recording, up to NULL, become one text. */
+static const char *join(char text[TEXT_SIZE], const char *const *pieces)
+{
+    size_t len = 0;
+    for (; *pieces != NULL; pieces++)
+        len += (size_t)snprintf(text + len, TEXT_SIZE - len, "%s", *pieces);
+    assert_true(len < TEXT_SIZE);
+    return text;
+}
+
 static void decode_text(struct decoded *decoded, const char *text)
 {
     fp_arena_init(&decoded->arena, TEST_ARENA_MAX);
     decode_scope_bytes(decoded, fp_str_of(text));
 }
 
-static void decode_good(struct decoded *decoded, const char *text)
+static void decode_pieces(struct decoded *decoded, const char *const *pieces)
 {
-    decode_text(decoded, text);
+    char text[TEXT_SIZE];
+    struct fp_str body;
+    fp_arena_init(&decoded->arena, TEST_ARENA_MAX);
+    assert_true(fp_arena_copy(&decoded->arena, fp_str_of(join(text, pieces)), &body));
+    decode_scope_bytes(decoded, body);
     if (decoded->verdict != FP_FORMAT_OK)
         fail_msg("%s: %s", text, decoded->error.detail);
 }
+
+static void assert_pieces(struct fp_str actual, const char *const *pieces)
+{
+    char text[TEXT_SIZE];
+    assert_text(actual, join(text, pieces));
+}
+
+#define PIECES(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define decode_good(decoded, ...) decode_pieces(decoded, PIECES(__VA_ARGS__))
+
+#define START_OF(tag, window, id)                                                                  \
+    "[\"profiler\",1,0," tag ",[1," window "]]\n[\"profiler\",1,0," tag ",[" id "]]\n"
+#define STOP_OF(tag, id)                                                                           \
+    "[\"profiler\",2,0," tag ",[" id "]]\n[\"profiler\",2,0," tag ",[" id ",null,[[1,3]]]]\n"
+#define ASK_OF(tag, id) "[\"profiler\",3,0," tag ",[" id ",1]]\n"
+#define ANSWER_OF(tag, time) "[\"profiler\",3,0," tag ",[null,[[7," time ",0,1]]]]\n"
+#define RELEASE_OF(tag, id) "[\"profiler\",4,0," tag ",[" id "]]\n[\"profiler\",4,0," tag ",[]]\n"
 
 static uint32_t count_sessions(const struct fp_profile *profile)
 {
@@ -105,61 +138,75 @@ static void interleaved_sessions_are_told_apart(void **state)
     release(&decoded);
 }
 
-#define START_OF(tag, window, id)                                                                  \
-    "[\"profiler\",1,0," tag ",[1," window "]]\n[\"profiler\",1,0," tag ",[" id "]]\n"
-#define STOP_OF(tag, id)                                                                           \
-    "[\"profiler\",2,0," tag ",[" id "]]\n[\"profiler\",2,0," tag ",[" id ",null,[[1,3]]]]\n"
-#define ASK_OF(tag, id) "[\"profiler\",3,0," tag ",[" id ",1]]\n"
-#define ANSWER_OF(tag, time) "[\"profiler\",3,0," tag ",[null,[[7," time ",0,1]]]]\n"
-#define RELEASE_OF(tag, id) "[\"profiler\",4,0," tag ",[" id "]]\n[\"profiler\",4,0," tag ",[]]\n"
+/* Whose each line is, and what is kept of it. */
+static const struct {
+    int session; /* 0: none's */
+    const char *line, *kept;
+} own_lines[] = {
+    {5, "[\"exec\",1,0,1,[]]\r\n", ""}, /* before one is named: the first's */
+    {5, "[\"profiler\", 1,0,2,[1,2]]\n", "[\"profiler\",1,0,2,[1,2]]\n"},
+    {6, "[\"profiler\",1,0,3,[1,3,\"more\"]]\n", "[\"profiler\",1,0,3,[1,3]]\n"},
+    {6, "\n", ""}, /* whose the line before is */
+    {5, "[\"profiler\",1,0,2,[5]]\n", "[\"profiler\",1,0,2,[5]]\n"},
+    {6, "[\"profiler\",1,0,3,[6]]\n", "[\"profiler\",1,0,3,[6]]\n"},
+    {5, ASK_OF("2", "5"), ASK_OF("2", "5")},
+    {6, ASK_OF("8", "6"), ASK_OF("8", "6")},
+    {6, "[\"exec\",2,0,1,[]]\n", ""}, /* 6 was named last */
+    {5, ANSWER_OF("2", "1"), ANSWER_OF("2", "1")},
+    {0, ANSWER_OF("9", "3"), ""}, /* nobody asked */
+    {6, ANSWER_OF("8", "2"), ANSWER_OF("8", "2")},
+    {5, "[\"profiler\",4,0,2,[5]]\n", "[\"profiler\",4,0,2,[5]]\n"},
+    {5, "[\"profiler\",4,0,2,[]]\n", "[\"profiler\",4,0,2,null]\n"},
+    {0, "STP/1 20 [\"profiler\",1,3,1,7][6,1]\n", ""}, /* its tag is used again */
+    {5, "STP/1 20 [\"profiler\",1,3,1,7][5,7]\n", "STP/1 22 [\"profiler\",1,3,1,7,0][5,7]\n"},
+    {5, ANSWER_OF("7", "4"), ANSWER_OF("7", "4")},
+    {0, "[\"profiler\",1,0,5,[1,4]]\n", ""}, /* nothing was started */
+    {6, "[\"profiler\",4,0,4,[6]]", "[\"profiler\",4,0,4,[6]]\n"},
+};
 
 static void each_session_keeps_its_own_lines_in_their_order(void **state)
 {
     (void)state;
+    enum { LINES = sizeof(own_lines) / sizeof(own_lines[0]) };
+    const char *all[LINES + 1] = {NULL};
+    for (int i = 0; i < LINES; i++)
+        all[i] = own_lines[i].line;
     struct decoded decoded;
-    decode_good(&decoded,
-                "[\"exec\",1,0,1,[]]\r\n" /* before any is named: the first's */
-                "[\"profiler\", 1,0,2,[1,2]]\n"
-                "[\"profiler\",1,0,3,[1,3,\"more\"]]\n"
-                "\n" /* a blank line is its predecessor's */
-                "[\"profiler\",1,0,2,[5]]\n"
-                "[\"profiler\",1,0,3,[6]]\n" ASK_OF(
-                    "2", "5") "[\"profiler\",3,0,8,[6,1]]\n"
-                              "[\"exec\",2,0,1,[]]\n" ANSWER_OF("2", "1")
-                                  ANSWER_OF("9", "3") /* nobody asked */ ANSWER_OF("8", "2")
-                                      RELEASE_OF("2", "5") "[\"profiler\",4,0,4,[6]]");
-    assert_int_equal(count_sessions(&decoded.profile), 2);
-    assert_text(decoded.profile.session.raw, "[\"exec\",1,0,1,[]]\r\n"
-                                             "[\"profiler\", 1,0,2,[1,2]]\n"
-                                             "[\"profiler\",1,0,2,[5]]\n" ASK_OF("2", "5")
-                                                 ANSWER_OF("2", "1") RELEASE_OF("2", "5"));
-    assert_text(decoded.profile.session.content,
-                START_OF("2", "2", "5") ASK_OF("2", "5")
-                    ANSWER_OF("2", "1") "[\"profiler\",4,0,2,[5]]\n"
-                                        "[\"profiler\",4,0,2,null]\n");
-    assert_text(
-        decoded.profile.next->session.raw,
-        "[\"profiler\",1,0,3,[1,3,\"more\"]]\n\n[\"profiler\",1,0,3,[6]]\n" ASK_OF(
-            "8", "6") "[\"exec\",2,0,1,[]]\n" ANSWER_OF("8", "2") "[\"profiler\",4,0,4,[6]]");
-    assert_text(decoded.profile.next->session.content,
-                START_OF("3", "3", "6") ASK_OF("8", "6")
-                    ANSWER_OF("8", "2") "[\"profiler\",4,0,4,[6]]\n");
+    decode_pieces(&decoded, all);
+    const struct fp_profile *profile = &decoded.profile;
+    assert_int_equal(count_sessions(profile), 2);
+    for (int session = 5; session <= 6; session++, profile = profile->next) {
+        const char *lines[LINES + 1] = {NULL};
+        const char *kept[LINES + 1] = {NULL};
+        for (int i = 0, count = 0; i < LINES; i++) {
+            if (own_lines[i].session != session)
+                continue;
+            lines[count] = own_lines[i].line;
+            kept[count++] = own_lines[i].kept;
+        }
+        assert_pieces(profile->session.raw, lines);
+        assert_pieces(profile->session.content, kept);
+    }
     assert_note(&decoded.profile, "a reply without", 1); /* 5 was answered last */
-    assert_note(decoded.profile.next, "without its reply", 1);
+    assert_note(&decoded.profile, "without its reply", 1);
+    assert_note(decoded.profile.next, "without its reply", 2);
     release(&decoded);
 }
 
 static void a_recording_of_one_session_keeps_all_of_it(void **state)
 {
     (void)state;
+    static const char *const pieces[] = {START_OF("2", "2", "5"),
+                                         ASK_OF("2", "5"),
+                                         ANSWER_OF("2", "1"),
+                                         ANSWER_OF("9", "3"),
+                                         "[\"profiler\",1,0,4,[1,2]]\n",
+                                         NULL};
     struct decoded decoded;
-    decode_good(&decoded, START_OF("2", "2", "5") ASK_OF("2", "5") ANSWER_OF("2", "1")
-                              ANSWER_OF("9", "3") "[\"profiler\",1,0,4,[1,2]]\n");
+    decode_pieces(&decoded, pieces);
     assert_null(decoded.profile.next);
     assert_null(decoded.profile.session.raw.ptr);
-    assert_text(decoded.profile.session.content,
-                START_OF("2", "2", "5") ASK_OF("2", "5") ANSWER_OF("2", "1")
-                    ANSWER_OF("9", "3") "[\"profiler\",1,0,4,[1,2]]\n");
+    assert_pieces(decoded.profile.session.content, pieces);
     release(&decoded);
 }
 
@@ -167,9 +214,9 @@ static void a_session_that_is_only_started_is_none(void **state)
 {
     (void)state;
     struct decoded decoded;
-    decode_good(&decoded,
-                START_OF("2", "2", "4") "[\"exec\",1,0,1,[]]\n" ASK_OF("2", "5") ANSWER_OF("2", "1")
-                    START_OF("2", "2", "6") "[\"exec\",1,0,1,[]]\n" ASK_OF("3", "6"));
+    decode_good(&decoded, START_OF("2", "2", "4"), "[\"exec\",1,0,1,[]]\n", ASK_OF("2", "5"),
+                ANSWER_OF("2", "1"), START_OF("2", "2", "6"), "[\"exec\",1,0,1,[]]\n",
+                ASK_OF("3", "6"));
     assert_int_equal(count_sessions(&decoded.profile), 1);
     assert_int_equal(decoded.profile.session.id, 5);
     assert_int_equal(decoded.profile.event_count, 1);
@@ -181,13 +228,31 @@ static void a_session_that_is_only_started_is_none(void **state)
     release(&decoded);
 }
 
+static void a_session_names_its_window_or_else_startprofiler_did(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good(&decoded, START_OF("2", "2", "5"), STOP_OF("2", "5"), START_OF("2", "3", "6"),
+                "[\"profiler\",2,0,2,[6]]\n[\"profiler\",2,0,2,[6,4]]\n",
+                START_OF("2", "8", "null"), STOP_OF("2", "7"));
+    assert_int_equal(count_sessions(&decoded.profile), 3);
+    assert_int_equal(decoded.profile.session.window_id, 2);
+    assert_int_equal(decoded.profile.next->session.window_id, 4);
+    assert_int_equal(decoded.profile.next->next->session.window_id, 0);
+    release(&decoded);
+    /* A reply that names nothing says nothing of 5's window. */
+    decode_good(&decoded, START_OF("2", "2", "5"), START_OF("2", "8", "null"), STOP_OF("2", "5"));
+    assert_int_equal(decoded.profile.session.window_id, 2);
+    release(&decoded);
+}
+
 static void frames_that_name_no_session_are_of_the_one_named_last(void **state)
 {
     (void)state;
     struct decoded decoded;
     /* 6 was released since, and what was released is not what is asked next. */
-    decode_good(&decoded, STOP_OF("2", "6") STOP_OF("2", "5") RELEASE_OF("2", "6")
-                              ASK_OF("2", "null") ANSWER_OF("2", "1"));
+    decode_good(&decoded, STOP_OF("2", "6"), STOP_OF("2", "5"), RELEASE_OF("2", "6"),
+                ASK_OF("2", "null"), ANSWER_OF("2", "1"));
     assert_int_equal(count_sessions(&decoded.profile), 2);
     assert_int_equal(decoded.profile.session.id, 6);
     assert_int_equal(decoded.profile.event_count, 0);
@@ -195,13 +260,13 @@ static void frames_that_name_no_session_are_of_the_one_named_last(void **state)
     assert_int_equal(decoded.profile.next->event_count, 1);
     release(&decoded);
     /* Named when it is asked, not when it is answered. */
-    decode_good(&decoded,
-                STOP_OF("2", "6") ASK_OF("2", "null") STOP_OF("3", "5") ANSWER_OF("2", "1"));
+    decode_good(&decoded, STOP_OF("2", "6"), ASK_OF("2", "null"), STOP_OF("3", "5"),
+                ANSWER_OF("2", "1"));
     assert_int_equal(decoded.profile.event_count, 1);
     assert_int_equal(decoded.profile.next->event_count, 0);
     release(&decoded);
     /* StartProfiler's reply names one. */
-    decode_good(&decoded, START_OF("2", "2", "5") ASK_OF("2", "null") ANSWER_OF("2", "1"));
+    decode_good(&decoded, START_OF("2", "2", "5"), ASK_OF("2", "null"), ANSWER_OF("2", "1"));
     assert_int_equal(decoded.profile.session.id, 5);
     release(&decoded);
 }
@@ -210,9 +275,9 @@ static void an_error_ends_the_request_of_its_own_session(void **state)
 {
     (void)state;
     struct decoded decoded;
-    decode_good(&decoded, STOP_OF("2", "5") STOP_OF("2", "6")
-                              ASK_OF("2", "5") "[\"profiler\",3,3,2,[\"?\"]]\n" ASK_OF("2", "6")
-                                  ANSWER_OF("2", "1") "[\"profiler\",9,1,2,[]]\n");
+    decode_good(&decoded, STOP_OF("2", "5"), STOP_OF("2", "6"), ASK_OF("2", "5"),
+                "[\"profiler\",3,3,2,[\"?\"]]\n", ASK_OF("2", "6"), ANSWER_OF("2", "1"),
+                "[\"profiler\",9,1,2,[]]\n");
     assert_note(&decoded.profile, "not OK", 1);
     assert_note(decoded.profile.next, "not OK", 1); /* of no request: the session named last */
     assert_int_equal(decoded.profile.event_count, 0);
@@ -225,8 +290,8 @@ static void a_request_to_stop_is_no_reply_to_one_of_another_session(void **state
 {
     (void)state;
     struct decoded decoded;
-    decode_good(&decoded, ASK_OF("2", "5")
-                              ANSWER_OF("2", "1") "[\"profiler\",2,0,2,[5]]\n" STOP_OF("2", "6"));
+    decode_good(&decoded, ASK_OF("2", "5"), ANSWER_OF("2", "1"), "[\"profiler\",2,0,2,[5]]\n",
+                STOP_OF("2", "6"));
     assert_int_equal(count_sessions(&decoded.profile), 2);
     assert_note(&decoded.profile, "without its reply", 1);
     assert_int_equal(decoded.profile.next->session.id, 6);
@@ -238,8 +303,8 @@ static void a_session_that_comes_again_is_the_same(void **state)
 {
     (void)state;
     struct decoded decoded;
-    decode_good(&decoded, STOP_OF("2", "5") STOP_OF("2", "6") RELEASE_OF("2", "5") START_OF(
-                              "2", "7", "5") "[\"profiler\",3,0,2,[5,2]]\n" ANSWER_OF("2", "1"));
+    decode_good(&decoded, STOP_OF("2", "5"), STOP_OF("2", "6"), RELEASE_OF("2", "5"),
+                START_OF("2", "7", "5"), "[\"profiler\",3,0,2,[5,2]]\n", ANSWER_OF("2", "1"));
     assert_int_equal(count_sessions(&decoded.profile), 2);
     assert_int_equal(decoded.profile.session.id, 5);
     assert_int_equal(decoded.profile.session.window_id, 7);
@@ -263,10 +328,9 @@ static struct fp_str write_sessions(char *text, size_t size, uint32_t count)
 static void sixty_four_sessions_are_taken_and_one_more_is_not(void **state)
 {
     (void)state;
-    enum { SIZE = 8192 };
-    char text[SIZE];
+    char text[TEXT_SIZE];
     for (uint32_t count = 64; count <= 65; count++) {
-        struct fp_str body = write_sessions(text, SIZE, count);
+        struct fp_str body = write_sessions(text, TEXT_SIZE, count);
         struct decoded decoded;
         fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
         decode_scope_bytes(&decoded, body);
@@ -466,6 +530,7 @@ int main(void)
         cmocka_unit_test(each_session_keeps_its_own_lines_in_their_order),
         cmocka_unit_test(a_recording_of_one_session_keeps_all_of_it),
         cmocka_unit_test(a_session_that_is_only_started_is_none),
+        cmocka_unit_test(a_session_names_its_window_or_else_startprofiler_did),
         cmocka_unit_test(frames_that_name_no_session_are_of_the_one_named_last),
         cmocka_unit_test(an_error_ends_the_request_of_its_own_session),
         cmocka_unit_test(a_request_to_stop_is_no_reply_to_one_of_another_session),
