@@ -113,7 +113,6 @@ static bool check_sums(struct fp_decoder *decoder, const struct fp_profile *prof
                       "its times add up to more than 3257 days, which no session lasts");
 }
 
-/* An envelope may hold either of two formats. */
 static bool check_all_sums(struct fp_decoder *decoder)
 {
     const struct fp_profile *profile = decoder->profile;
@@ -122,6 +121,7 @@ static bool check_all_sums(struct fp_decoder *decoder)
     return profile == NULL;
 }
 
+/* An envelope may hold either of two formats. */
 static bool check_hint(struct fp_decoder *decoder, struct fp_str hint)
 {
     enum fp_upload_format found = decoder->profile->format;
