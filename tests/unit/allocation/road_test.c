@@ -373,6 +373,7 @@ static void an_upload_is_counted_or_deferred(void **state)
         {.file = "opera-scope/manual.json", .encoding = "", .boundary = ""},
         {.file = "opera-scope/recording.jsonl", .encoding = "", .boundary = ""},
         {.file = "opera-scope/recording-stp.txt", .encoding = "", .boundary = ""},
+        {.file = "opera-scope/recording-two.txt", .encoding = "", .boundary = ""},
     };
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
         check_body((struct scenario){.run = upload, .allocations_min = 5}, &bodies[i]);
