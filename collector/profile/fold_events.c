@@ -3,15 +3,27 @@
  * own time is what that stack adds.
  */
 #include "collector/profile/fold_parts.h"
+#include "collector/profile/scrub_name.h"
+
+bool fp_fold_event_type(struct fp_fold *fold, const struct fp_profile_event *event,
+                        struct fp_str *type)
+{
+    enum { CUSTOM_MAX = -2 }; /* Speed Tracer's own types have numbers above */
+    *type = event->type;
+    return event->type_number > CUSTOM_MAX ||
+           fp_scrub_name(&fold->context->rules, event->type, fold->arena, type);
+}
 
 /* The frame of an event: its type, and what it worked on. */
 static bool find_frame(struct fp_fold *fold, const struct fp_profile_event *event, uint32_t *frame)
 {
     uint32_t resource;
-    if (!fp_fold_resource(fold, event->resource, &resource))
+    struct fp_str type;
+    if (!fp_fold_resource(fold, event->resource, &resource) ||
+        !fp_fold_event_type(fold, event, &type))
         return false;
     const struct fp_frame_key key = {
-        .function = event->type,
+        .function = type,
         .resource_id = resource != FP_INDEX_NONE ? fold->delta->resources[resource].id : 0,
         .line = event->line,
         .column = FP_POSITION_NONE,

@@ -71,6 +71,10 @@ bool fp_fold_frame(struct fp_fold *fold, const struct fp_frame_key *key, uint32_
 bool fp_fold_stack(struct fp_fold *fold, uint32_t parent, uint32_t frame,
                    uint32_t *stack) FP_MUST_CHECK;
 
+/* The name of an event's type: one that its page made up is scrubbed. */
+bool fp_fold_event_type(struct fp_fold *fold, const struct fp_profile_event *event,
+                        struct fp_str *type) FP_MUST_CHECK;
+
 /* Makes each unreduced event a sample behind those of the trace, which weighs its own time and lies
  * on the stack of the events around it. */
 bool fp_fold_events(struct fp_fold *fold) FP_MUST_CHECK;

@@ -20,7 +20,10 @@ struct keeping {
 static bool find_type(struct keeping *keeping, const struct fp_profile_event *event, uint32_t *type)
 {
     struct fp_session *session = keeping->session;
-    const struct fp_str name = fp_text_cut(event->type, FP_TEXT_NAME_MAX);
+    struct fp_str name;
+    if (!fp_fold_event_type(keeping->fold, event, &name))
+        return false;
+    name = fp_text_cut(name, FP_TEXT_NAME_MAX);
     uint64_t key = fp_hash64(name.ptr, name.len) + (uint64_t)(int64_t)event->type_number;
     *type = fp_map_put(&keeping->types, key, session->type_count);
     if (*type == session->type_count)

@@ -2,6 +2,7 @@
  * Fold, timings: marks and measures of one name become counts, sums and a histogram.
  */
 #include "collector/profile/fold_parts.h"
+#include "collector/profile/scrub_name.h"
 #include "collector/profile/text.h"
 #include "collector/profile/timing_name.h"
 #include "collector/rollup/bins.h"
@@ -26,7 +27,11 @@ static int64_t add_saturating(int64_t a, int64_t b)
 static bool name_of(const struct fp_fold *fold, const struct fp_profile_timing *from,
                     struct fp_str *name)
 {
-    *name = fp_timing_name_find(&fold->context->rules, from->name);
+    struct fp_str own = from->name;
+    if (fold->profile->format == FP_UPLOAD_SPEED_TRACER && /* it may be a log message */
+        !fp_scrub_name(&fold->context->rules, from->name, fold->arena, &own))
+        return false;
+    *name = fp_timing_name_find(&fold->context->rules, own);
     if (from->detail.len == 0)
         return true;
     size_t len = name->len + from->detail.len;

@@ -210,7 +210,7 @@ test('no text of any detail leaks a secret, nor who it was', async () => {
   const list = [null, leaks.flatMap(detail)];
   const record = (/** @type {string} */ text) => JSON.stringify({ type: 11, time: 1, data: { message: text, [text]: text,
     headers: { cookie: text, 'x-own': text }, cookies: [text], list: [{ name: 'Cookie', value: text }, text] }, stackTrace: [{ url: text, functionName: 'f' }],
-  children: [{ type: 15, time: 1, duration: 1, data: { scriptName: text, scriptLine: 1 } }] });
+  children: [{ type: 15, time: 1, duration: 1, data: { scriptName: text, scriptLine: 1 } }, { type: -2, typeName: text, time: 1, duration: 1, data: {} }] });
   for (const body of [JSON.stringify({ 'opera-scope': { version: '1.0', url: leaks[0], session: [1], timelines: [{ request: [1, 1], reply: list }] } }),
     `["profiler",3,0,2,[1,1]]\n["profiler",3,0,2,${JSON.stringify(list)}]\n`,
     leaks.map(record).join('\n')]) {
@@ -223,6 +223,10 @@ test('no text of any detail leaks a secret, nor who it was', async () => {
       assert.deepEqual([...text.matchAll(/.{0,80}(hunter2|jane|aHVudGVyMg|eyJodW50)/g)].map(([found]) => found), []);
     }
   }
+  // Log messages are marks, and custom events frames, in all numbers.
+  assert.deepEqual(await stack.sql(`select name from fleetprof_data.timing where name ~ 'hunter2|jane|eyJodW50'
+    union all select function from fleetprof_data.frame where function ~ 'hunter2|jane|eyJodW50'`), []);
+  assert.ok((await stack.sql("select from fleetprof_data.timing where name like '%(removed)%'")).length > 0);
 });
 
 test('a refused dump leaves nothing behind', async () => {

@@ -1,0 +1,88 @@
+/*
+ * Scrub, names: a name is scrubbed as a string of JSON, which it is made for that and from which it
+ * is taken again.
+ */
+#include "collector/profile/scrub_name.h"
+
+#include "collector/profile/scrub_json.h"
+#include "collector/profile/scrub_text.h"
+
+/* Most names hold nothing that any rule looks at. */
+static bool is_plain(struct fp_str name)
+{
+    return name.len == 0 || (name.ptr[0] != '/' && memchr(name.ptr, ':', name.len) == NULL &&
+                             fp_scrub_find_telling(name, 0) == name.len);
+}
+
+static void add_string(struct fp_buf *out, struct fp_str name)
+{
+    fp_buf_add(out, "\"", 1);
+    for (size_t i = 0; i < name.len; i++) {
+        const char c = name.ptr[i];
+        if (c == '"' || c == '\\')
+            fp_buf_add(out, "\\", 1);
+        if (c == '\n' || c == '\r')
+            fp_buf_add(out, c == '\n' ? "\\n" : "\\r", 2);
+        else if ((unsigned char)c < ' ')
+            fp_buf_addf(out, "\\u%04x", (unsigned)c);
+        else
+            fp_buf_add(out, &c, 1);
+    }
+    fp_buf_add(out, "\"", 1);
+}
+
+/* The character that the escape at `at` stands for; *len: of the escape. Only those of add_string
+ * can be there. */
+static char unescaped(struct fp_str string, size_t at, size_t *len)
+{
+    unsigned point = 0;
+    *len = 2;
+    switch (string.ptr[at + 1]) {
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 'u':
+        *len = 6;
+        for (size_t i = at + 2; i < at + *len && i < string.len; i++)
+            point = point << 4 | (unsigned)(string.ptr[i] <= '9' ? string.ptr[i] - '0'
+                                                                 : string.ptr[i] - 'a' + 10);
+        return (char)(point & 0x1f);
+    default:
+        return string.ptr[at + 1];
+    }
+}
+
+/* What stands between the quotes, without escapes. */
+static bool take_string(struct fp_str string, struct fp_arena *arena, struct fp_str *name)
+{
+    char *bytes = fp_arena_alloc(arena, string.len);
+    size_t len = 0;
+    if (bytes == NULL)
+        return false;
+    for (size_t at = 1, step; at + 1 < string.len; at += step) {
+        step = 1;
+        bytes[len++] = string.ptr[at] == '\\' ? unescaped(string, at, &step) : string.ptr[at];
+    }
+    *name = (struct fp_str){bytes, len};
+    return true;
+}
+
+bool fp_scrub_name(const struct fp_scrub_rules *rules, struct fp_str name, struct fp_arena *arena,
+                   struct fp_str *scrubbed)
+{
+    *scrubbed = name;
+    if (is_plain(name))
+        return true;
+    struct fp_buf string;
+    struct fp_buf out;
+    fp_buf_init(&string, arena->max_bytes);
+    fp_buf_init(&out, arena->max_bytes);
+    add_string(&string, name);
+    const struct fp_str json = {(const char *)string.data, string.len};
+    bool fits = !string.failed && fp_scrub_json(rules, json, arena, &out) && !out.failed &&
+                take_string((struct fp_str){(const char *)out.data, out.len}, arena, scrubbed);
+    fp_buf_release(&string);
+    fp_buf_release(&out);
+    return fits;
+}

@@ -1,0 +1,67 @@
+/*
+ * What is kept of a name: each row a name and what it becomes.
+ */
+#include "test.h"
+
+#include "collector/profile/scrub_name.h"
+
+static const struct {
+    const char *name;
+    const char *scrubbed;
+} rows[] = {
+    {"", ""},
+    {"cart opened", "cart opened"},
+    {"a \"b\" \\ \n\r\t\x1b c", "a \"b\" \\ \n\r\t\x1b c"},
+    {"/cart?x=secret", "/cart"},
+    {"/cart#secret", "/cart"},
+    {"GET https://u:secret@a.example/b?secret#secret \"x\" \\\n\x01",
+     "GET https://a.example/b \"x\" \\\n\x01"},
+    {"{\"password\": \"secret\"}", "{\"password\":(removed)"},
+    {"Cookie: secret\nAccept: x", "Cookie:(removed)\nAccept: x"},
+    {"C:\\temp\\u0041", "C:\\temp\\u0041"},
+    {"mail jane@a.example", "mail (removed)"},
+    {"javascript:secret", "javascript:"},
+    {"\xc3\xa9 token=secret \xe2\x82\xac", "\xc3\xa9 token=(removed) \xe2\x82\xac"},
+};
+
+static void each_name_becomes_what_it_says(void **state)
+{
+    (void)state;
+    const struct fp_scrub_rules rules = {0};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fp_arena arena;
+        struct fp_str scrubbed;
+        fp_arena_init(&arena, 1 << 16);
+        assert_true(fp_scrub_name(&rules, fp_str_of(rows[i].name), &arena, &scrubbed));
+        if (!fp_str_equal(scrubbed, fp_str_of(rows[i].scrubbed)))
+            fail_msg("%s: %.*s", rows[i].name, (int)scrubbed.len, scrubbed.ptr);
+        fp_arena_release(&arena);
+    }
+}
+
+static void a_name_that_does_not_fit_is_told(void **state)
+{
+    (void)state;
+    const struct fp_scrub_rules rules = {0};
+    char name[4096];
+    struct fp_str scrubbed;
+    memset(name, ':', sizeof(name));
+    for (size_t max = 0; max < 2 * sizeof(name); max += 512) {
+        struct fp_arena arena;
+        fp_arena_init(&arena, max);
+        if (fp_scrub_name(&rules, (struct fp_str){name, sizeof(name)}, &arena, &scrubbed))
+            assert_true(fp_str_equal(scrubbed, (struct fp_str){name, sizeof(name)}));
+        else
+            assert_true(max <= sizeof(name));
+        fp_arena_release(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_name_becomes_what_it_says),
+        cmocka_unit_test(a_name_that_does_not_fit_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
