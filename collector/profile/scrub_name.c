@@ -62,7 +62,10 @@ static bool take_string(struct fp_str string, struct fp_arena *arena, struct fp_
         return false;
     for (size_t at = 1, step; at + 1 < string.len; at += step) {
         step = 1;
-        bytes[len++] = string.ptr[at] == '\\' ? unescaped(string, at, &step) : string.ptr[at];
+        bytes[len] = string.ptr[at];
+        if (bytes[len] == '\\')
+            bytes[len] = unescaped(string, at, &step);
+        len++;
     }
     *name = (struct fp_str){bytes, len};
     return true;
