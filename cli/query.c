@@ -6,8 +6,6 @@
 #include "cli/command.h"
 #include "cli/config_file.h"
 
-#include <errno.h>
-
 #define MAX_QUERY_LEN ((size_t)16 * 1024)
 
 static const struct argp_option database_options[] = {
@@ -114,15 +112,20 @@ void fp_query_value(struct fp_query *query, const char *type, const char *value)
     fp_buf_addf(&query->text, "$%d::%s", query->value_count, type);
 }
 
-/* Says what the server said: message, detail and hint; or libpq, which may lack the memory for it.
- */
+/* libpq's message. Without memory for one it says that there is none. */
+static const char *message_of(const PGconn *connection)
+{
+    const char *message = PQerrorMessage(connection);
+    return strstr(message, "no error message available") != NULL ? "out of memory" : message;
+}
+
+/* Says what the server said, message, detail and hint, or what libpq says. */
 static void complain(const PGconn *connection, const PGresult *result)
 {
-    const char *trouble = errno == ENOMEM ? "out of memory" : PQerrorMessage(connection);
     const char *fact = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
     const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
-    fp_message_error("%s", fact != NULL ? fact : trouble);
+    fp_message_error("%s", fact != NULL ? fact : message_of(connection));
     if (detail != NULL)
         fp_message_detail("%s", detail);
     if (hint != NULL)
@@ -145,7 +148,6 @@ PGresult *fp_query_run(PGconn *connection, struct fp_query *query)
     const char *text = finish_text(query);
     if (text == NULL)
         return NULL;
-    errno = 0;
     PGresult *result =
         PQexecParams(connection, text, query->value_count, NULL, query->values, NULL, NULL, 0);
     if (PQresultStatus(result) == PGRES_TUPLES_OK)
@@ -161,7 +163,6 @@ bool fp_query_stream(PGconn *connection, struct fp_query *query,
     const char *text = finish_text(query);
     if (text == NULL)
         return false;
-    errno = 0;
     if (PQsendQueryParams(connection, text, query->value_count, NULL, query->values, NULL, NULL,
                           0) == 0) {
         complain(connection, NULL);
