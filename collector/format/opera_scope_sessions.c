@@ -42,11 +42,11 @@ uint32_t fp_scope_sessions_find(const struct fp_scope_sessions *sessions, uint32
 
 bool fp_scope_sessions_name(struct fp_scope_sessions *sessions, uint32_t id)
 {
+    if (id == 0)
+        return true;
     if (sessions->parts[0]->id == 0)
         sessions->parts[0]->id = id;
     uint32_t found = fp_scope_sessions_find(sessions, id, FP_SCOPE_NOBODY);
-    if (id == 0)
-        return true;
     if (found != FP_SCOPE_NOBODY) {
         sessions->named = found;
         return true;
@@ -95,55 +95,52 @@ static struct fp_str cut(struct fp_str text, size_t from, size_t to)
     return (struct fp_str){text.ptr + from, to - from};
 }
 
-/* What is in a run, of a session: adds the lengths; the bytes, too, once there is room for them. */
-static void add_run_text(struct fp_str *all, struct fp_str text)
+/* Appends a run to a session's text; while that has no room yet, its length alone. */
+static void append(struct fp_str *text, struct fp_str run)
 {
-    if (all->ptr != NULL)
-        memcpy((char *)(uintptr_t)all->ptr + all->len, text.ptr, text.len);
-    all->len += text.len;
+    if (text->ptr != NULL)
+        memcpy((char *)(uintptr_t)text->ptr + text->len, run.ptr, run.len);
+    text->len += run.len;
 }
 
-static void share_runs(struct fp_scope_sessions *sessions, struct fp_str body,
-                       struct fp_str content)
+static void append_runs(struct fp_scope_sessions *sessions, struct fp_str body,
+                        struct fp_str content)
 {
     for (uint32_t i = 0; i < sessions->run_count; i++) {
         const struct fp_scope_run *run = &sessions->runs[i];
         bool is_last = i + 1 == sessions->run_count;
         if (run->session == FP_SCOPE_NOBODY)
             continue;
-        struct fp_scope_part *part = sessions->parts[run->session];
-        add_run_text(&part->raw, cut(body, run->at, is_last ? body.len : run[1].at));
-        add_run_text(&part->content,
-                     cut(content, run->kept_at, is_last ? content.len : run[1].kept_at));
+        struct fp_profile_session *session = &sessions->parts[run->session]->profile.session;
+        append(&session->raw, cut(body, run->at, is_last ? body.len : run[1].at));
+        append(&session->content,
+               cut(content, run->kept_at, is_last ? content.len : run[1].kept_at));
     }
 }
 
-static bool reserve(struct fp_scope_sessions *sessions, struct fp_str *text)
+/* Makes room for the length that a text will have. */
+static bool reserve(struct fp_arena *arena, struct fp_str *text)
 {
-    text->ptr = fp_arena_alloc(sessions->decoder->arena, text->len);
+    text->ptr = fp_arena_alloc(arena, text->len);
     text->len = 0;
-    return text->ptr != NULL || fp_fail_memory(sessions->decoder);
+    return text->ptr != NULL;
 }
 
-/* Each session gets its own lines. */
+/* Each session gets its own lines, as they came and as they are kept. */
 static bool share_out(struct fp_scope_sessions *sessions, struct fp_str body)
 {
-    struct fp_buf *buf = sessions->decoder->content;
-    const struct fp_str content = {(const char *)buf->data, buf->len};
-    if (buf->failed)
-        return fp_fail_memory(sessions->decoder);
-    share_runs(sessions, body, content);
-    for (uint32_t i = 0; i < sessions->count; i++)
-        if (!reserve(sessions, &sessions->parts[i]->raw) ||
-            !reserve(sessions, &sessions->parts[i]->content))
-            return false;
-    share_runs(sessions, body, content);
+    struct fp_decoder *decoder = sessions->decoder;
+    const struct fp_str content = {(const char *)decoder->content->data, decoder->content->len};
+    if (decoder->content->failed)
+        return fp_fail_memory(decoder);
+    append_runs(sessions, body, content);
     for (uint32_t i = 0; i < sessions->count; i++) {
-        struct fp_scope_part *part = sessions->parts[i];
-        part->profile.session.content = part->content;
-        part->profile.session.raw = part->raw;
+        struct fp_profile_session *session = &sessions->parts[i]->profile.session;
+        if (!reserve(decoder->arena, &session->raw) || !reserve(decoder->arena, &session->content))
+            return fp_fail_memory(decoder);
     }
-    fp_buf_clear(buf);
+    append_runs(sessions, body, content);
+    fp_buf_clear(decoder->content);
     return true;
 }
 

@@ -20,8 +20,6 @@ struct fp_scope_part {
     struct fp_profile profile;
     struct fp_decoder decoder; /* fills the profile */
     struct fp_scope scope;
-    struct fp_str content; /* its own lines, as they are kept */
-    struct fp_str raw;     /* and as they came */
 };
 
 struct fp_scope_run {
