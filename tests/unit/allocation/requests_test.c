@@ -138,6 +138,75 @@ static void a_refusal_is_the_same_and_its_letter_whole_or_counted(void **state)
         &(struct scenario){.name = "refused upload", .run = refuse, .allocations_min = 20});
 }
 
+/* ---- letters that make room ---- */
+
+enum { OLD_LETTERS = 3, BLOCK_LEN = 4096 };
+
+static char letters_path[128];
+
+static const struct fp_letter sample = {
+    .received_us = 1, .site = {"shop", 4}, .problem = {.status = 422, .offset = -1}};
+
+/* Fills the directory. */
+static void fill(void *context)
+{
+    (void)context;
+    struct fp_buf head;
+    fp_buf_init(&head, FP_LETTER_HEAD_MAX);
+    fp_letter_add_head(&sample, strlen(invalid), &head);
+    snprintf(letters_path, sizeof(letters_path), "%s/letters", house.directory);
+    assert_int_equal(mkdir(letters_path, 0700), 0);
+    int dir = open(letters_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(dir >= 0);
+    for (uint64_t id = 1; id <= OLD_LETTERS; id++)
+        assert_true(fp_letter_put(dir, id, (struct fp_str){(const char *)head.data, head.len},
+                                  fp_str_of(invalid)));
+    close(dir);
+    fp_buf_release(&head);
+}
+
+static void add_letter(struct fp_dead_letters *letters)
+{
+    struct fp_buf body;
+    fp_buf_init(&body, REQUEST_MAX);
+    fp_buf_add(&body, invalid, strlen(invalid));
+    if (body.failed)
+        fp_metrics_add(house.metrics, FP_METRIC_DEAD_LETTERS_DROPPED, 1);
+    else
+        fp_dead_letters_add(letters, &sample, &body);
+}
+
+static enum outcome make_room(void *context)
+{
+    (void)context;
+    const struct fp_dead_letters_settings settings = {.path = letters_path,
+                                                      .max_bytes = OLD_LETTERS * BLOCK_LEN};
+    uint64_t stored = counted(FP_METRIC_DEAD_LETTERS_STORED);
+    uint64_t dropped = counted(FP_METRIC_DEAD_LETTERS_DROPPED);
+    uint64_t evicted = counted(FP_METRIC_DEAD_LETTERS_EVICTED);
+    struct fp_dead_letters *letters = fp_dead_letters_start(&settings, house.metrics);
+    if (letters != NULL)
+        add_letter(letters);
+    fp_dead_letters_stop(letters);
+    failing_pause();
+    stored = counted(FP_METRIC_DEAD_LETTERS_STORED) - stored;
+    dropped = counted(FP_METRIC_DEAD_LETTERS_DROPPED) - dropped;
+    evicted = counted(FP_METRIC_DEAD_LETTERS_EVICTED) - evicted;
+    take_letters(letters_path, OLD_LETTERS - evicted + stored);
+    assert_int_equal(stored + dropped, letters != NULL);
+    assert_true(evicted == 0 || stored == 1);
+    return stored == 1 ? DONE : REFUSED;
+}
+
+static void old_letters_go_only_for_one_that_comes(void **state)
+{
+    (void)state;
+    failing_each(&(struct scenario){.name = "letters that make room",
+                                    .run = make_room,
+                                    .prepare = fill,
+                                    .allocations_min = 10});
+}
+
 /* ---- long sessions ---- */
 
 static size_t running(void)
@@ -218,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refusal_is_the_same_and_its_letter_whole_or_counted),
+        cmocka_unit_test(old_letters_go_only_for_one_that_comes),
         cmocka_unit_test(a_session_runs_when_its_client_was_told),
     };
     return cmocka_run_group_tests_name("allocation_requests", tests, build, demolish);
