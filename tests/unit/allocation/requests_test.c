@@ -195,6 +195,7 @@ static enum outcome make_room(void *context)
     take_letters(letters_path, OLD_LETTERS - evicted + stored);
     assert_int_equal(stored + dropped, letters != NULL);
     assert_true(evicted == 0 || stored == 1);
+    assert_true(stored <= evicted); /* never more than there is room for */
     return stored == 1 ? DONE : REFUSED;
 }
 
