@@ -183,8 +183,9 @@ static size_t find_url(struct fp_str json, size_t at, size_t end, bool *has_labe
         at = (size_t)(colon - json.ptr);
         if (has_authority(json, at, end) || is_opaque(json, from, at, end))
             return at;
+        *has_label = *has_label || (at > from && at + 1 < end &&
+                                    fp_scrub_is_label(json.ptr[at - 1], json.ptr[at + 1]));
         at++;
-        *has_label = *has_label || (at < end && fp_scrub_is_edge(json.ptr[at]));
     }
     return end;
 }

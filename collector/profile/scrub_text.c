@@ -300,13 +300,24 @@ static size_t line_end(const struct pass *pass, size_t at)
     return at;
 }
 
-/* A colon with a word right behind it is one of a selector, such as `#password:focus`. */
+/* Whether the line begins with the name of a header that is never kept, and its colon. */
+static bool is_header(const struct pass *pass)
+{
+    size_t from = skip_back(pass, pass->at, is_name_char);
+    const char *before = pass->text.ptr + from;
+    bool begins_line =
+        from == 0 || (from >= 2 && before[-2] == '\\' && (before[-1] == 'n' || before[-1] == 'r'));
+    return begins_line && fp_scrub_is_secret((struct fp_str){before, pass->at - from}, false);
+}
+
+/* Any other colon with a word right behind it is one of a selector, such as `#password:focus`. */
 static bool remove_line(struct pass *pass)
 {
     size_t begin = pass->at + 1;
-    if (begin == pass->text.len || !fp_scrub_is_edge(pass->text.ptr[begin]))
+    if (begin == pass->text.len)
         return false;
-    if (!is_behind_secret(pass, pass->at))
+    if (fp_scrub_is_edge(pass->text.ptr[begin]) ? !is_behind_secret(pass, pass->at)
+                                                : !is_header(pass))
         return false;
     size_t end = line_end(pass, begin);
     replace(pass, pass->at + 1, end, FP_SCRUB_REMOVED);

@@ -21,9 +21,16 @@ static inline bool fp_scrub_is_edge(char c)
     return c == ' ' || c == '\'' || c == '"' || c == '\\' || c == '&';
 }
 
+/* Whether the colon between the two characters may be that of a header or a label: one with an edge
+ * behind it, or of Cookie, Set-Cookie, their successors or Authorization. */
+static inline bool fp_scrub_is_label(char last, char next)
+{
+    return fp_scrub_is_edge(next) || (last | 0x20) == 'e' || (last | 0x20) == 'n' || last == '2';
+}
+
 /*
  * Where the first character from `at` on stands that fp_scrub_text may find something around, or
- * the end. Not counted: U+0000, and colons with an edge behind them.
+ * the end. Not counted: U+0000, and colons of labels.
  */
 size_t fp_scrub_find_telling(struct fp_str text, size_t at);
 

@@ -98,6 +98,10 @@ static const struct row rows[] = {
     {"headers in a text, to the end of their line",
      "['GET / HTTP/1.1\\r\\nCookie: a=b; c=d\\r\\nAccept: x\\r\\nAuthorization: Basic abc']",
      "['GET / HTTP/1.1\\r\\nCookie:(removed)\\r\\nAccept: x\\r\\nAuthorization:(removed)']"},
+    {"headers without a space, where a line begins",
+     "['Cookie:a=b; c=d','x\\r\\nAUTHORIZATION:Basic abc\\nAccept:x','#cookie:hover','a Cookie:b']",
+     "['Cookie:(removed)','x\\r\\nAUTHORIZATION:(removed)\\nAccept:x','#cookie:hover',"
+     "'a Cookie:b']"},
     {"JSON in a text", "['got {\\'password\\':\\'x\\',\\'user\\':{}} back']",
      "['got {\\'password\\':(removed)']"},
     {"selectors keep their words", "['.login:hover, #password:focus > a:not(.user:first-child)']",
