@@ -218,3 +218,20 @@ void fp_json_release(struct fp_json *json)
     json->doc = NULL;
     json->root = NULL;
 }
+
+yyjson_val *fp_json_member(yyjson_val *object, struct fp_str name)
+{
+    yyjson_val *found = NULL;
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    if (!yyjson_is_obj(object))
+        return NULL;
+    yyjson_obj_foreach(object, i, count, key, value)
+    {
+        if (unsafe_yyjson_equals_strn(key, name.ptr, name.len))
+            found = value;
+    }
+    return yyjson_is_null(found) ? NULL : found;
+}

@@ -36,4 +36,8 @@ static inline struct fp_str fp_json_text(yyjson_val *value)
     return (struct fp_str){yyjson_get_str(value), yyjson_get_len(value)};
 }
 
+/* The member of that name, of several the last; NULL when there is none, it is null, or the value
+ * no object. */
+yyjson_val *fp_json_member(yyjson_val *object, struct fp_str name);
+
 #endif

@@ -3,6 +3,7 @@
  */
 #include "collector/format/speed_tracer.h"
 
+#include "collector/base/quoted.h"
 #include "collector/format/content.h"
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer_dump.h"
@@ -231,18 +232,39 @@ static void refuse_text(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_
     dump->decoder->profile->session.records_read++;
 }
 
+static bool is_short_escape(char c)
+{
+    switch (c) {
+    case '"':
+    case '\\':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Whether yyjson would write a record just so: without space between tokens, and with no escape
  * that it would write in another way. Numbers may be written otherwise. */
 static bool is_plain(const struct fp_record_text *record)
 {
-    const char *end = record->text.ptr + record->text.len;
-    const char *at = record->text.ptr;
-    if (record->has_space)
-        return false;
-    while ((at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
-        if (strchr("\"\\bfnrt", at[1]) == NULL) /* JSON has no U+0000 there */
+    const char *bytes = record->text.ptr;
+    const size_t len = record->text.len;
+    const char *escape = record->has_space ? NULL : memchr(bytes, '\\', len);
+    if (escape == NULL)
+        return !record->has_space;
+    /* Where there is one there are many. */
+    for (size_t at = (size_t)(escape - bytes); at < len;) {
+        if (bytes[at] != '\\')
+            at++;
+        else if (is_short_escape(bytes[at + 1])) /* JSON ends with none */
+            at = fp_quoted_skip_plain(bytes, at + 2, len, '\\');
+        else
             return false;
-        at += 2;
     }
     return true;
 }

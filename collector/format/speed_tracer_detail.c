@@ -114,7 +114,7 @@ static void add_text(struct fp_buf *out, struct fp_str text)
     out->len += text.len + 2;
 }
 
-static void add_whole(struct fp_buf *out, uint64_t number, bool negative)
+static inline void add_whole(struct fp_buf *out, uint64_t number, bool negative)
 {
     char digits[24];
     size_t at = sizeof(digits);
@@ -181,7 +181,7 @@ static void add_name(struct fp_buf *out, struct fp_str name)
 
 static bool has(yyjson_val *object, struct fp_str name)
 {
-    return yyjson_obj_getn(object, name.ptr, name.len) != NULL;
+    return fp_json_member(object, name) != NULL;
 }
 
 /* A request's id has three names, which the tool looked for in this order. */
@@ -192,11 +192,9 @@ enum {
     SPELLED_MIN = 6, /* no other name for a shorter one */
 };
 
-/* The name under which a member is kept; a NULL pointer when another one goes before it. */
-static struct fp_str spell(yyjson_val *object, struct fp_str name, const struct spelling *spellings)
+static struct fp_str find_spelling(yyjson_val *object, struct fp_str name,
+                                   const struct spelling *spellings)
 {
-    if (name.len < SPELLED_MIN)
-        return name;
     for (size_t i = 0; spellings == data_spellings && i < ID_NAMES; i++) {
         if (fp_speed_tracer_is(name, id_names[i]))
             return FP_STR("requestId");
@@ -207,6 +205,20 @@ static struct fp_str spell(yyjson_val *object, struct fp_str name, const struct 
         if (fp_speed_tracer_is(name, spellings->met))
             return has(object, spellings->kept) ? (struct fp_str){0} : spellings->kept;
     return name;
+}
+
+#define LETTER(letter) (UINT32_C(1) << ((letter) & 31))
+
+/* The name under which a member is kept; a NULL pointer when another one goes before it. Most have
+ * no other: they are too short, or begin with another letter. */
+static inline struct fp_str spell(yyjson_val *object, struct fp_str name,
+                                  const struct spelling *spellings)
+{
+    const uint32_t letters = LETTER('c') | LETTER('h') | LETTER('i') | LETTER('l') | LETTER('o') |
+                             LETTER('r') | LETTER('s') | LETTER('w');
+    bool may_have_another = spellings != no_spellings && name.len >= SPELLED_MIN &&
+                            (letters >> (name.ptr[0] & 31) & 1) > 0;
+    return may_have_another ? find_spelling(object, name, spellings) : name;
 }
 
 /* Which spellings hold inside a member of a record's data. */
@@ -249,7 +261,7 @@ static void add_object(struct fp_buf *out, yyjson_val *object, const struct spel
     yyjson_obj_foreach(object, i, count, key, value)
     {
         const struct fp_str name = spell(object, fp_json_text(key), spellings);
-        if (name.ptr == NULL)
+        if (name.ptr == NULL || (yyjson_is_null(value) && spellings != no_spellings))
             continue;
         add_name(out, name);
         if (spellings != data_spellings || !add_id(out, name, value))
@@ -271,7 +283,7 @@ static void add_profile(struct fp_buf *out, yyjson_val *data)
     yyjson_obj_foreach(data, i, count, key, value)
     {
         const struct fp_str name = spell(data, fp_json_text(key), data_spellings);
-        if (name.ptr == NULL)
+        if (name.ptr == NULL || yyjson_is_null(value))
             continue;
         bool is_text = fp_str_equal(name, FP_STR("profileData"));
         add_name(out, is_text ? FP_STR("profileDataLength") : name);
@@ -301,7 +313,7 @@ static void add_other_members(struct fp_buf *out, const struct fp_speed_tracer_s
     yyjson_obj_foreach(source->record, i, count, key, value)
     {
         const struct fp_str name = fp_json_text(key);
-        if (is_left_out(name) || yyjson_obj_getn(source->data, name.ptr, name.len) != NULL)
+        if (is_left_out(name) || yyjson_is_null(value) || has(source->data, name))
             continue;
         bool is_stack = fp_str_equal(name, FP_STR("stackTrace"));
         add_name(out, name);

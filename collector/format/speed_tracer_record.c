@@ -46,28 +46,60 @@ static const struct fp_str member_names[] = {
     [TOTAL_HEAP] = {"totalHeapSize", 13},
 };
 
-/* A record while it is read. */
+/* Of a record's data, whatever its type is. */
+enum data_member {
+    URL,
+    SCRIPT_NAME,
+    LINE_NUMBER,
+    SCRIPT_LINE,
+    REQUEST,
+    RESPONSE,
+    MESSAGE,
+    FORMAT,
+    PROFILE_DATA,
+    IS_MAIN_RESOURCE,
+    MAIN_RESOURCE,
+    DATA_MEMBER_COUNT
+};
+
+static const struct fp_str data_member_names[] = {
+    [URL] = {"url", 3},
+    [SCRIPT_NAME] = {"scriptName", 10},
+    [LINE_NUMBER] = {"lineNumber", 10},
+    [SCRIPT_LINE] = {"scriptLine", 10},
+    [REQUEST] = {"request", 7},
+    [RESPONSE] = {"response", 8},
+    [MESSAGE] = {"message", 7},
+    [FORMAT] = {"format", 6},
+    [PROFILE_DATA] = {"profileData", 11},
+    [IS_MAIN_RESOURCE] = {"isMainResource", 14},
+    [MAIN_RESOURCE] = {"mainResource", 12},
+};
+
+/* A record while it is read. Members are NULL when absent or null. */
 struct reading {
     yyjson_val *record;
-    yyjson_val *members[MEMBER_COUNT]; /* NULL when absent or null */
+    yyjson_val *members[MEMBER_COUNT];
+    yyjson_val *of_data[DATA_MEMBER_COUNT];
     struct fp_profile_event event;
     int32_t source_type;
 };
 
-static void read_members(struct reading *reading)
+static void read_members(yyjson_val *object, const struct fp_str *names, size_t name_count,
+                         yyjson_val **members)
 {
     size_t i;
     size_t count;
     yyjson_val *key;
     yyjson_val *value;
-    yyjson_obj_foreach(reading->record, i, count, key, value)
+    yyjson_obj_foreach(object, i, count, key, value)
     {
         const struct fp_str name = fp_json_text(key);
         size_t at = 0;
-        while (at < MEMBER_COUNT && !fp_speed_tracer_is(name, member_names[at]))
+        while (at < name_count && !fp_speed_tracer_is(name, names[at]))
             at++;
-        if (at < MEMBER_COUNT)
-            reading->members[at] = yyjson_is_null(value) ? NULL : value;
+        if (at < name_count)
+            members[at] = yyjson_is_null(value) ? NULL : value;
     }
 }
 
@@ -113,13 +145,15 @@ static enum fp_speed_tracer_note read_record(struct reading *reading, int64_t ma
     yyjson_val *const *members = reading->members;
     if (!yyjson_is_obj(reading->record))
         return FP_ST_NO_RECORD;
-    read_members(reading);
+    read_members(reading->record, member_names, MEMBER_COUNT, reading->members);
     if (members[TYPE] != NULL && !get_whole(members[TYPE], INT32_MIN, &reading->source_type))
         return FP_ST_BAD_TYPE;
     if (members[CHILDREN] != NULL && !yyjson_is_arr(members[CHILDREN]))
         return FP_ST_BAD_CHILDREN;
     if (members[DATA] != NULL && !yyjson_is_obj(members[DATA]))
         return FP_ST_BAD_DATA;
+    if (members[DATA] != NULL)
+        read_members(members[DATA], data_member_names, DATA_MEMBER_COUNT, reading->of_data);
     return read_times(reading, max_span_us);
 }
 
@@ -130,7 +164,7 @@ static uint32_t count_records(yyjson_val *record)
     size_t i;
     size_t count;
     yyjson_val *child;
-    yyjson_val *children = yyjson_obj_get(record, "children");
+    yyjson_val *children = fp_json_member(record, FP_STR("children"));
     if (children == NULL)
         return total;
     yyjson_arr_foreach(children, i, count, child)
@@ -168,35 +202,30 @@ static bool copy_text(struct fp_speed_tracer_dump *dump, yyjson_val *value, stru
 
 /* Places: what an event worked on, else who called it. */
 
-static yyjson_val *member_of(yyjson_val *object, struct fp_str name, struct fp_str other_name)
+static yyjson_val *either(yyjson_val *first, yyjson_val *other)
 {
-    yyjson_val *value = yyjson_obj_getn(object, name.ptr, name.len);
-    return value != NULL ? value : yyjson_obj_getn(object, other_name.ptr, other_name.len);
-}
-
-/* The URL in a record's data: its own, or that of the request or response that it speaks of. */
-static yyjson_val *url_in(yyjson_val *data)
-{
-    yyjson_val *url = member_of(data, FP_STR("url"), FP_STR("scriptName"));
-    if (url == NULL)
-        url = yyjson_obj_get(yyjson_obj_get(data, "request"), "url");
-    return url != NULL ? url : yyjson_obj_get(yyjson_obj_get(data, "response"), "url");
+    return first != NULL ? first : other;
 }
 
 static bool find_place(struct fp_speed_tracer_dump *dump, struct reading *reading)
 {
     struct fp_profile_event *event = &reading->event;
-    yyjson_val *url = url_in(reading->members[DATA]);
-    yyjson_val *line =
-        member_of(reading->members[DATA], FP_STR("lineNumber"), FP_STR("scriptLine"));
+    yyjson_val *const *of_data = reading->of_data;
+    yyjson_val *url = either(of_data[URL], of_data[SCRIPT_NAME]);
+    yyjson_val *line = either(of_data[LINE_NUMBER], of_data[SCRIPT_LINE]);
+    if (url == NULL && of_data[REQUEST] != NULL)
+        url = fp_json_member(of_data[REQUEST], FP_STR("url"));
+    if (url == NULL && of_data[RESPONSE] != NULL)
+        url = fp_json_member(of_data[RESPONSE], FP_STR("url"));
     if (url == NULL) {
         url = reading->members[CALLER_NAME];
         line = reading->members[CALLER_LINE];
     }
-    if (url == NULL) {
+    if (url == NULL && reading->members[STACK_TRACE] != NULL) {
         yyjson_val *frame = yyjson_arr_get_first(reading->members[STACK_TRACE]);
-        url = member_of(frame, FP_STR("url"), FP_STR("scriptName"));
-        line = yyjson_obj_get(frame, "lineNumber");
+        url = either(fp_json_member(frame, FP_STR("url")),
+                     fp_json_member(frame, FP_STR("scriptName")));
+        line = fp_json_member(frame, FP_STR("lineNumber"));
     }
     (void)get_whole(line, 0, &event->line);
     const struct fp_str text = fp_json_text(url);
@@ -295,7 +324,7 @@ static bool note_mark(struct fp_speed_tracer_dump *dump, const struct reading *r
         mark.name = FP_STR("load");
         break;
     case FP_ST_LOG_MESSAGE:
-        if (!copy_text(dump, yyjson_obj_get(reading->members[DATA], "message"), &mark.name))
+        if (!copy_text(dump, reading->of_data[MESSAGE], &mark.name))
             return false;
         break;
     default:
@@ -316,9 +345,8 @@ static bool read_profile(struct fp_speed_tracer_dump *dump, const struct reading
 {
     if (reading->event.type_number != FP_ST_PROFILE_DATA)
         return true;
-    yyjson_val *text = yyjson_obj_get(reading->members[DATA], "profileData");
-    if (!yyjson_is_str(text) ||
-        !yyjson_equals_str(yyjson_obj_get(reading->members[DATA], "format"), "v8")) {
+    yyjson_val *text = reading->of_data[PROFILE_DATA];
+    if (!yyjson_is_str(text) || !yyjson_equals_str(reading->of_data[FORMAT], "v8")) {
         fp_speed_tracer_note(dump, FP_ST_UNKNOWN_PROFILE);
         return true;
     }
@@ -330,9 +358,8 @@ static bool read_profile(struct fp_speed_tracer_dump *dump, const struct reading
 
 static void note_main_resource(struct fp_speed_tracer_dump *dump, const struct reading *reading)
 {
-    yyjson_val *data = reading->members[DATA];
     if (dump->main_resource == FP_INDEX_NONE && reading->event.resource != FP_INDEX_NONE &&
-        yyjson_is_true(member_of(data, FP_STR("isMainResource"), FP_STR("mainResource"))))
+        yyjson_is_true(either(reading->of_data[IS_MAIN_RESOURCE], reading->of_data[MAIN_RESOURCE])))
         dump->main_resource = reading->event.resource;
 }
 

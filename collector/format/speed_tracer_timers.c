@@ -11,7 +11,7 @@
 /* Ids are numbers or texts, which may be digits. False when there is none. */
 static bool key_of(yyjson_val *data, uint64_t *key)
 {
-    yyjson_val *id = yyjson_obj_get(data, "timerId");
+    yyjson_val *id = fp_json_member(data, FP_STR("timerId"));
     struct fp_str text = fp_json_text(id);
     char digits[24];
     if (yyjson_is_uint(id)) {
@@ -34,8 +34,8 @@ bool fp_speed_tracer_note_timer(struct fp_speed_tracer_dump *dump, int32_t type,
                                         sizeof(*dump->timers));
     if (index == FP_MAP_NONE || dump->timers == NULL)
         return fp_fail_memory(dump->decoder);
-    yyjson_val *timeout = yyjson_obj_get(data, "timeout");
-    yyjson_val *single_shot = yyjson_obj_get(data, "singleShot");
+    yyjson_val *timeout = fp_json_member(data, FP_STR("timeout"));
+    yyjson_val *single_shot = fp_json_member(data, FP_STR("singleShot"));
     struct fp_speed_tracer_timer *timer = &dump->timers[index];
     *timer = (struct fp_speed_tracer_timer){0};
     if (yyjson_is_num(timeout))

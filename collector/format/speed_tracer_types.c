@@ -113,14 +113,15 @@ static int32_t renumber(struct fp_speed_tracer_dump *dump,
     const int32_t type = typing->type;
     yyjson_val *data = typing->data;
     /* Profiles were 15 for a few weeks; a callback, which is 15 since, has no such member. */
-    if (type == FP_ST_JAVASCRIPT_CALLBACK && yyjson_is_str(yyjson_obj_get(data, "profileData")))
+    if (type == FP_ST_JAVASCRIPT_CALLBACK &&
+        yyjson_is_str(fp_json_member(data, FP_STR("profileData"))))
         return FP_ST_PROFILE_DATA;
     if (!dump->may_be_early || type <= FP_ST_JAVASCRIPT_CALLBACK)
         return type;
     int32_t today = type;
-    if (type == 16 && !typing->has_duration && yyjson_is_str(yyjson_obj_get(data, "url")))
+    if (type == 16 && !typing->has_duration && yyjson_is_str(fp_json_member(data, FP_STR("url"))))
         today = FP_ST_TAB_CHANGED;
-    else if (yyjson_obj_get(data, "resourceId") != NULL)
+    else if (fp_json_member(data, FP_STR("resourceId")) != NULL)
         today = renumber_resource(type);
     dump->is_early = dump->is_early || (today != type && type < TOP_FIRST);
     return today;

@@ -47,7 +47,7 @@ struct alias {
     uint64_t key; /* of the name: most differ in it */
     struct fp_str name;
     struct fp_str meaning;
-    bool is_command;
+    enum command command; /* COMMAND_COUNT: a kind of code */
 };
 
 struct fp_v8_log {
@@ -178,20 +178,6 @@ static uint8_t slot_of(uint64_t key)
     return (uint8_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 56);
 }
 
-/* Of several aliases the last one holds. */
-static struct fp_str resolve_alias(const struct fp_v8_log *log, struct fp_str name, bool is_command)
-{
-    const uint64_t key = key_of(name);
-    if (!log->alias_slots[slot_of(key)])
-        return name;
-    for (uint32_t i = log->alias_count; i > 0; i--) {
-        const struct alias *alias = &log->aliases[i - 1];
-        if (alias->key == key && alias->is_command == is_command && fp_str_equal(name, alias->name))
-            return alias->meaning;
-    }
-    return name;
-}
-
 /* COMMAND_COUNT: it is none that something is taken from. */
 static enum command find_command(struct fp_str name)
 {
@@ -201,9 +187,30 @@ static enum command find_command(struct fp_str name)
     return command;
 }
 
+/* alias_count when there is none. */
+static uint32_t find_alias(const struct fp_v8_log *log, struct fp_str name, bool is_command)
+{
+    const uint64_t key = key_of(name);
+    uint32_t at = log->alias_slots[slot_of(key)] ? 0 : log->alias_count;
+    for (; at < log->alias_count; at++) {
+        const struct alias *alias = &log->aliases[at];
+        if (alias->key == key && (alias->command < COMMAND_COUNT) == is_command &&
+            fp_str_equal(name, alias->name))
+            break;
+    }
+    return at;
+}
+
 static enum command command_of(const struct fp_v8_log *log, struct fp_str name)
 {
-    return find_command(resolve_alias(log, name, true));
+    const uint32_t at = find_alias(log, name, true);
+    return at < log->alias_count ? log->aliases[at].command : find_command(name);
+}
+
+static struct fp_str kind_of(const struct fp_v8_log *log, struct fp_str name)
+{
+    const uint32_t at = find_alias(log, name, false);
+    return at < log->alias_count ? log->aliases[at].meaning : name;
 }
 
 static bool copy(struct fp_speed_tracer_dump *dump, struct fp_str text, struct fp_str *copied)
@@ -214,15 +221,17 @@ static bool copy(struct fp_speed_tracer_dump *dump, struct fp_str text, struct f
 static enum outcome read_alias(struct fp_speed_tracer_dump *dump, const struct line *line)
 {
     struct fp_v8_log *log = dump->v8;
-    if (line->count < 3 || log->alias_count == ALIASES_MAX)
+    if (line->count < 3)
         return UNREADABLE;
-    struct alias *alias = &log->aliases[log->alias_count];
-    if (!copy(dump, line->fields[1], &alias->name) || !copy(dump, line->fields[2], &alias->meaning))
+    struct alias alias = {.key = key_of(line->fields[1]), .command = find_command(line->fields[2])};
+    const uint32_t at = find_alias(log, line->fields[1], alias.command < COMMAND_COUNT);
+    if (at == ALIASES_MAX)
+        return UNREADABLE;
+    if (!copy(dump, line->fields[1], &alias.name) || !copy(dump, line->fields[2], &alias.meaning))
         return REFUSED;
-    alias->is_command = find_command(alias->meaning) < COMMAND_COUNT;
-    alias->key = key_of(alias->name);
-    log->alias_slots[slot_of(alias->key)] = true;
-    log->alias_count++;
+    log->aliases[at] = alias;
+    log->alias_slots[slot_of(alias.key)] = true;
+    log->alias_count += at == log->alias_count;
     return DONE;
 }
 
@@ -263,7 +272,7 @@ static enum outcome read_creation(struct fp_speed_tracer_dump *dump, const struc
         !read_digits(line->fields[3], 10, &code.len))
         return UNREADABLE;
     code.begin = log->code_address;
-    code.kind = resolve_alias(log, line->fields[1], false);
+    code.kind = kind_of(log, line->fields[1]);
     bool is_kept = code.kind.ptr != line->fields[1].ptr; /* with the aliases */
     if ((!is_kept && !copy(dump, code.kind, &code.kind)) ||
         !copy(dump, unquote(line->fields[4]), &code.name))
@@ -346,21 +355,14 @@ static enum outcome fail_lines(struct fp_speed_tracer_dump *dump)
     return REFUSED;
 }
 
-/* Takes `repeat,n,` off a line. */
-static bool cut_repeat(const struct fp_v8_log *log, struct fp_str *text, uint64_t *times)
+/* Takes `repeat,n,` off a line that begins so. */
+static bool cut_repeat(struct line *line, struct fp_str *text, uint64_t *times)
 {
-    *times = 1;
-    const size_t command_end = field_end(*text, 0);
-    const struct fp_str command = {text->ptr, command_end};
-    if (!fp_str_equal(resolve_alias(log, command, true), command_names[REPEAT]))
-        return true;
-    if (command_end == text->len)
+    if (line->count < 3 || !read_digits(line->fields[1], 10, times))
         return false;
-    const size_t count_end = field_end(*text, command_end + 1);
-    const struct fp_str count = {text->ptr + command_end + 1, count_end - command_end - 1};
-    if (count_end == text->len || !read_digits(count, 10, times))
-        return false;
-    *text = (struct fp_str){text->ptr + count_end + 1, text->len - count_end - 1};
+    const size_t skipped = (size_t)(line->fields[2].ptr - text->ptr);
+    *text = (struct fp_str){text->ptr + skipped, text->len - skipped};
+    split(*text, line);
     return true;
 }
 
@@ -372,15 +374,19 @@ static enum outcome read_line(struct fp_speed_tracer_dump *dump, struct fp_str t
         return fail_lines(dump);
     if (!fp_v8_window_expand(&log->window, text, &line->text))
         return UNREADABLE;
-    struct fp_str command = {line->text.text, line->text.len};
-    uint64_t times;
-    if (!cut_repeat(log, &command, &times))
-        return UNREADABLE;
-    split(command, line);
-    const read_command read = readers[command_of(log, line->fields[0])];
+    struct fp_str once = {line->text.text, line->text.len};
+    split(once, line);
+    enum command command = command_of(log, line->fields[0]);
+    uint64_t times = 1;
+    if (command == REPEAT) {
+        if (!cut_repeat(line, &once, &times))
+            return UNREADABLE;
+        command = command_of(log, line->fields[0]);
+    }
+    const read_command read = readers[command];
     /* The engine writes these two around its compressor. */
     if (read != read_alias && read != read_profiler)
-        fp_v8_window_add(&log->window, command);
+        fp_v8_window_add(&log->window, once);
     enum outcome outcome = DONE;
     for (; read != NULL && times > 0 && outcome == DONE; times--)
         outcome = log->line_count++ < LINES_MAX ? read(dump, line) : fail_lines(dump);

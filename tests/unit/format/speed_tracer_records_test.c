@@ -257,12 +257,47 @@ static void a_detail_is_all_of_a_record_that_is_no_field_of_an_event(void **stat
         "             'text' : 'a\\n\\u0001\\\\\\u00e9\\u0000', 'real' : 0.1, 'big' : 1e300 },\n"
         "  'x' : 'not that of the data', 'children' : [ ] }");
     assert_detail(&decoded, 0,
-                  "{'x':-1,'ok':true,'none':null,'list':[1,[],{}],"
+                  "{'x':-1,'ok':true,'list':[1,[],{}],"
                   "'text':'a\\n\\u0001\\\\\xC3\xA9\xEF\xBF\xBD','real':0.1,'big':1e300,"
                   "'sequence':5}");
     release(&decoded);
     take_dump(&decoded, "{'type':3,'data':{}}");
     assert_int_equal(event_at(&decoded, 0)->detail.len, 0);
+    release(&decoded);
+}
+
+static void null_is_absent_and_the_last_of_equal_names_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record, *resource, *detail;
+    } cases[] = {
+        {"{'type':10,'time':0,'data':{'url':'a','url':'b'}}", "b", NULL},
+        {"{'type':15,'time':0,'data':{'url':null,'scriptName':'c'}}", "c", "{'scriptName':'c'}"},
+        {"{'type':10,'time':0,'data':{'url':'d','url':null},'callerScriptName':'e'}", "e", NULL},
+        {"{'type':12,'time':0,'data':{'identifier':null,'requestId':5,'url':'f'},'sequence':null}",
+         "f", "{'requestId':'5','url':'f'}"},
+        {"{'type':2147483645,'time':0,'data':{'contentLength':4,'resourceSize':null,'url':'g'}}",
+         "g", "{'resourceSize':4,'url':'g'}"},
+        {"{'type':2147483641,'time':0,'data':{'response':{'wasCached':true,'fromDiskCache':null,"
+         "'url':'h'}}}",
+         "h", "{'response':{'fromDiskCache':true,'url':'h'}}"},
+        {"{'type':1,'time':0,'data':{'x':null,'url':'i'},'x':1}", "i", "{'url':'i','x':1}"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct decoded decoded;
+        take_dump(&decoded, cases[i].record);
+        assert_resource(&decoded, event_at(&decoded, 0)->resource, cases[i].resource);
+        if (cases[i].detail != NULL)
+            assert_detail(&decoded, 0, cases[i].detail);
+        release(&decoded);
+    }
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':5,'time':0,'data':{'timerId':1,'timerId':2,'timeout':3}}"
+                        "{'type':7,'time':1,'data':{'timerId':2,'timeout':null}}"
+                        "{'type':11,'time':2,'data':{'message':'a','message':'b'}}");
+    assert_detail(&decoded, 1, "{'timerId':2,'timeout':3}");
+    assert_text(decoded.profile.timings[0].name, "b");
     release(&decoded);
 }
 
@@ -449,6 +484,7 @@ int main(void)
         cmocka_unit_test(the_numbers_of_the_unreleased_trunk_are_told_by_the_resource_id),
         cmocka_unit_test(the_many_spellings_of_a_member_become_one),
         cmocka_unit_test(a_detail_is_all_of_a_record_that_is_no_field_of_an_event),
+        cmocka_unit_test(null_is_absent_and_the_last_of_equal_names_counts),
         cmocka_unit_test(lone_surrogates_cost_a_character_not_the_record),
         cmocka_unit_test(an_event_lies_where_it_worked_else_where_it_was_called),
         cmocka_unit_test(members_of_another_type_are_kept_but_are_no_place_name_or_id),
