@@ -13,7 +13,10 @@ enum {
     CONNECT_TIMEOUT_S = 10,
     /* The server ends a statement after its statement_timeout; this is for a server or
      * network that says nothing at all. It must be longer. */
-    SILENCE_MAX_S = 660
+    SILENCE_MAX_S = 660,
+    /* libpq takes an answer that it has no memory for (to a copy, of which the server waits for
+     * more) for one that is still to come, and reads it when it is asked again. */
+    ASK_AGAIN_S = 1,
 };
 
 void fp_connection_init(struct fp_connection *connection, int interrupt_fd)
@@ -53,9 +56,15 @@ static enum fp_store_result lose(struct fp_connection *connection)
     return close_as(connection, FP_STORE_DOWN);
 }
 
-/* Waits until the server's socket is ready for `events`. */
-static enum fp_store_result wait_socket(struct fp_connection *connection, short events,
-                                        int64_t deadline_us)
+static enum fp_store_result give_up(struct fp_connection *connection)
+{
+    note(connection, "no answer from the server");
+    return close_as(connection, FP_STORE_DOWN);
+}
+
+/* Waits until the server's socket is ready for `events`, or the time has come. */
+static enum fp_store_result poll_socket(struct fp_connection *connection, short events,
+                                        int64_t until_us, bool *is_ready)
 {
     struct pollfd fds[] = {
         {.fd = PQsocket(connection->pg), .events = events},
@@ -63,18 +72,26 @@ static enum fp_store_result wait_socket(struct fp_connection *connection, short 
     };
     int ready;
     do {
-        int64_t left_us = deadline_us - fp_clock_monotonic_us();
+        int64_t left_us = until_us - fp_clock_monotonic_us();
         ready = poll(fds, 2, left_us > 0 ? (int)(left_us / FP_US_PER_MS) + 1 : 0);
     } while (ready < 0 && errno == EINTR);
     if (fds[1].revents != 0) {
         note(connection, "interrupted");
         return close_as(connection, FP_STORE_STOPPED);
     }
-    if (ready <= 0) {
-        note(connection, "no answer from the server");
-        return close_as(connection, FP_STORE_DOWN);
-    }
+    if (ready < 0)
+        return give_up(connection);
+    *is_ready = ready > 0;
     return FP_STORE_OK;
+}
+
+/* Waits until the server's socket is ready for `events`. */
+static enum fp_store_result wait_socket(struct fp_connection *connection, short events,
+                                        int64_t deadline_us)
+{
+    bool is_ready;
+    enum fp_store_result result = poll_socket(connection, events, deadline_us, &is_ready);
+    return result == FP_STORE_OK && !is_ready ? give_up(connection) : result;
 }
 
 static int64_t silence_deadline_us(void)
@@ -195,12 +212,21 @@ static enum fp_store_result flush_output(struct fp_connection *connection)
 static enum fp_store_result next_result(struct fp_connection *connection, PGresult **next)
 {
     *next = NULL;
+    int64_t deadline_us = silence_deadline_us();
     while (PQisBusy(connection->pg)) {
-        enum fp_store_result result = wait_socket(connection, POLLIN, silence_deadline_us());
+        bool is_ready;
+        int64_t now_us = fp_clock_monotonic_us();
+        if (now_us >= deadline_us)
+            return give_up(connection);
+        enum fp_store_result result =
+            poll_socket(connection, POLLIN, now_us + ASK_AGAIN_S * FP_US_PER_S, &is_ready);
         if (result != FP_STORE_OK)
             return result;
+        if (!is_ready)
+            continue;
         if (PQconsumeInput(connection->pg) == 0)
             return lose(connection);
+        deadline_us = silence_deadline_us();
     }
     *next = PQgetResult(connection->pg);
     return FP_STORE_OK;

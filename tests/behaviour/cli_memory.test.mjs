@@ -12,13 +12,12 @@ import { after, before, test } from 'node:test';
 
 import { seededRandom } from '../chaos/random.mjs';
 import { envelope, send } from './collector_client.mjs';
+import { failingMemory } from './failing_memory.mjs';
 import { binDir, migrate, repository, run, runOrThrow, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 const seed = Number(process.env.FLEETPROF_MEMORY_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const random = seededRandom(seed);
 const dir = temporaryDir('cli-memory');
-const library = path.join(dir, 'failing_memory.so');
-const suppressions = path.join(dir, 'suppressions');
 const fleetprof = path.join(binDir, 'fleetprof');
 const data = (/** @type {string} */ name) => path.join(repository, 'tests/data', name);
 const files = [data('fibonacci-recursion.json'), data('opera-scope/manual.json')];
@@ -26,6 +25,8 @@ const files = [data('fibonacci-recursion.json'), data('opera-scope/manual.json')
 /** How many runs of a command, one after the other, are worth while; a sanitizer's are slow. */
 let triesMax = process.env.FLEETPROF_LONG === '1' ? 1000 : 25;
 
+/** @type {NodeJS.ProcessEnv} */
+let memory;
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 /** @type {import('./stack.mjs').Collector} */
@@ -34,10 +35,7 @@ let collector;
 let session = '';
 
 before(async () => {
-  // What glibc and OpenSSL leave behind themselves when they have no memory to begin with.
-  fs.writeFileSync(suppressions, 'leak:setlocale\nleak:OPENSSL_init_crypto\nleak:OPENSSL_init_ssl\n');
-  await runOrThrow(['cc', '-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-o', library,
-    path.join(repository, 'tests/behaviour/failing_memory.c')]);
+  memory = await failingMemory(dir);
   if (/lib[at]san/.test(await runOrThrow(['ldd', fleetprof]))) triesMax /= 5;
   postgres = await startPostgres();
   await migrate(postgres);
@@ -57,11 +55,8 @@ async function uploads() {
 
 /** @param {string[]} args @param {string} [failing] @param {NodeJS.ProcessEnv} [env] */
 const runWithout = (args, failing = '0', env = {}) => run([fleetprof, ...args], { env: {
-  LD_PRELOAD: library,
+  ...memory,
   FLEETPROF_FAIL_ALLOCATION: failing,
-  // Ours comes before the sanitizer's, and calls that.
-  ASAN_OPTIONS: [process.env.ASAN_OPTIONS, 'verify_asan_link_order=0', 'fast_unwind_on_malloc=0'].filter(Boolean).join(':'),
-  LSAN_OPTIONS: `suppressions=${suppressions}:print_suppressions=0`,
   ...env,
 } });
 

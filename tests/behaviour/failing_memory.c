@@ -1,17 +1,22 @@
 /*
  * Failing memory: preloaded into a program, it counts the allocations of its run, those of the
- * libraries too, and lets one fail.
+ * libraries too, and lets some fail.
  *
  *   FLEETPROF_FAIL_ALLOCATION   N: the N-th fails; N+: that one and all behind it
+ *   FLEETPROF_FAIL_ONE_IN       a file with a number of eight bytes, which may change while the
+ *                               program runs: one in so many fails; 0: none
  *   FLEETPROF_ALLOCATIONS       a file that is given their count when the program ends
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 void *__libc_malloc(size_t size);
@@ -26,7 +31,21 @@ void *__interceptor_realloc(void *old, size_t size) __attribute__((weak));
 static atomic_ulong count;
 static unsigned long failing; /* 0: none */
 static bool later_too;
+static _Atomic uint64_t never;
+static _Atomic uint64_t *one_in = &never;
 static atomic_bool is_armed;
+
+static void map_one_in(void)
+{
+    const char *path = getenv("FLEETPROF_FAIL_ONE_IN");
+    int file = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (file < 0)
+        return;
+    void *mapped = mmap(NULL, sizeof(*one_in), PROT_READ, MAP_SHARED, file, 0);
+    close(file);
+    if (mapped != MAP_FAILED)
+        one_in = mapped;
+}
 
 /* The loader and what libraries do before main() are not ours. */
 __attribute__((constructor)) static void arm(void)
@@ -34,6 +53,7 @@ __attribute__((constructor)) static void arm(void)
     const char *wanted = getenv("FLEETPROF_FAIL_ALLOCATION");
     failing = wanted != NULL ? strtoul(wanted, NULL, 10) : 0;
     later_too = wanted != NULL && strchr(wanted, '+') != NULL;
+    map_one_in();
     atomic_store(&is_armed, true);
 }
 
@@ -53,7 +73,9 @@ static bool fails(void)
     if (!atomic_load(&is_armed))
         return false;
     unsigned long now = atomic_fetch_add(&count, 1) + 1;
-    bool failed = failing > 0 && (now == failing || (now > failing && later_too));
+    uint64_t each = atomic_load(one_in);
+    bool failed = (failing > 0 && (now == failing || (now > failing && later_too))) ||
+                  (each > 0 && now % each == 0);
     if (failed)
         errno = ENOMEM;
     return failed;

@@ -1,0 +1,92 @@
+/**
+ * The collector while allocations fail, one in so many, in all of its rooms and libraries: it stays alive, what it
+ * acknowledges is counted once, what it refuses it refuses for what it is, and when memory is back all goes on.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { envelope, send } from './collector_client.mjs';
+import { failingMemory } from './failing_memory.mjs';
+import { binDir, migrate, runOrThrow, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+
+/** Odd, so that in a loop it is not always the same allocation. */
+const rates = [1009, 211, 61, 23];
+const uploadsPerRate = process.env.FLEETPROF_LONG === '1' ? 2000 : 150;
+const clients = 4;
+const invalid = envelope({ trace: { frames: [], resources: [], stacks: [], samples: [{ timestamp: 1, stackId: 7 }] } });
+
+/** @type {import('./stack.mjs').Postgres} */
+let postgres;
+before(async () => {
+  postgres = await startPostgres();
+  await migrate(postgres);
+});
+after(() => postgres.stop());
+
+let again = 0;
+
+/** A connection that is closed without a reply is the answer of a server that has no memory for one. @param {Parameters<typeof send>} args */
+const trySend = (...args) => send(...args).catch(() => undefined);
+
+/** As a client does: again, until it is told what became of it. @param {Parameters<typeof send>} args */
+async function sendStubbornly(...args) {
+  for (let tries = 0; tries < 200; tries++) {
+    const reply = await trySend(...args);
+    if (reply && reply.status !== 503) return reply;
+    if (reply) assert.ok(Number(reply.headers['retry-after']) > 0);
+    again++;
+  }
+  throw new Error('200 tries were not enough');
+}
+
+test('what is acknowledged while allocations fail is counted once, and all goes on when they do not', async (t) => {
+  if (/libtsan/.test(await runOrThrow(['ldd', path.join(binDir, 'fleetprofd')]))) return t.skip('ThreadSanitizer needs memory itself');
+  const memory = await failingMemory(temporaryDir('memory'));
+  const control = path.join(temporaryDir('memory'), 'one-in');
+  const failOneIn = (/** @type {number} */ each) => {
+    const file = fs.openSync(control, fs.existsSync(control) ? 'r+' : 'w');
+    fs.writeSync(file, BigUint64Array.of(BigInt(each)), 0, 8, 0);
+    fs.closeSync(file);
+  };
+  failOneIn(0);
+  const collector = await startCollector({
+    config: { database: postgres.conninfo('fleetprof_writer'), dead_letters: { path: path.join(temporaryDir('letters'), 'letters') } },
+    env: { ...memory, FLEETPROF_FAIL_ONE_IN: control },
+  });
+  const ingest = `${collector.url}/v1/ingest/pk_demo`;
+  /** @type {string[]} */
+  const acknowledged = [];
+  let refused = 0;
+  const client = async () => {
+    for (let i = 0; i < uploadsPerRate / clients; i++) {
+      const id = randomUUID();
+      const { status } = await sendStubbornly(ingest, { body: envelope({ id }) });
+      assert.equal(status, 204);
+      acknowledged.push(id);
+      if (i % 10 === 0) {
+        assert.equal((await sendStubbornly(ingest, { body: invalid })).status, 422);
+        refused++;
+      }
+    }
+  };
+  for (const each of rates) {
+    failOneIn(each);
+    await Promise.all(Array.from({ length: clients }, client));
+    assert.ok(collector.server.running(), `one in ${each}`);
+  }
+  failOneIn(0);
+  assert.ok(again > uploadsPerRate / 10, `${again} requests had to be sent again`);
+
+  // What was not answered may have been stored all the same: as often as it was sent, under one id.
+  await waitFor(async () => (await collector.metrics())['fleetprof_spool_backlog_records'] === 0, { timeoutMs: 30_000, what: 'an empty spool' });
+  const counted = (await postgres.sql('select upload_id::text as id from fleetprof.upload_log')).map(({ id }) => id);
+  assert.deepEqual(counted.sort(), acknowledged.sort());
+
+  const metrics = await collector.metrics();
+  assert.ok(metrics['fleetprof_dead_letters_total{result="stored"}'] + metrics['fleetprof_dead_letters_total{result="dropped"}'] >= refused);
+  assert.equal((await send(ingest, { body: envelope() })).status, 204);
+  await collector.stop();
+});

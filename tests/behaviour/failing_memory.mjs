@@ -1,0 +1,26 @@
+/**
+ * Builds failing_memory.c, and says how a program is run with it.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { repository, runOrThrow } from './stack.mjs';
+
+/**
+ * @param {string} dir to build it in
+ * @returns {Promise<NodeJS.ProcessEnv>} for the program
+ */
+export async function failingMemory(dir) {
+  const library = path.join(dir, 'failing_memory.so');
+  const suppressions = path.join(dir, 'suppressions');
+  await runOrThrow(['cc', '-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-o', library,
+    path.join(repository, 'tests/behaviour/failing_memory.c')]);
+  // What glibc and OpenSSL leave behind themselves when they have no memory to begin with.
+  fs.writeFileSync(suppressions, 'leak:setlocale\nleak:OPENSSL_init_crypto\nleak:OPENSSL_init_ssl\n');
+  return {
+    LD_PRELOAD: library,
+    // Ours comes before the sanitizer's, and calls that.
+    ASAN_OPTIONS: [process.env.ASAN_OPTIONS, 'verify_asan_link_order=0', 'fast_unwind_on_malloc=0'].filter(Boolean).join(':'),
+    LSAN_OPTIONS: `suppressions=${suppressions}:print_suppressions=0`,
+  };
+}
