@@ -334,6 +334,8 @@ as $$
 #variable_conflict use_column
 declare
     root bigint;
+    one record;
+    depths integer[]; -- below the root by event; 0: not there. Parents stand before their children
     lists bigint[] := array(
         select t.timeline
         from timeline as t
@@ -376,28 +378,32 @@ begin
                     (select_events.list).timeline_id, select_events.event_id);
         end if;
     end if;
+    -- Not by a recursive query: how many events a level has is nothing that the planner knows.
+    if select_events.event_id is not null or select_events.max_depth is not null then
+        for one in
+            select event, parent
+            from event
+            where segment_id = (select_events.list).segment_id
+                and bucket = (select_events.list).bucket
+                and session_id = (select_events.list).session_id
+                and timeline = any(lists)
+            order by event
+        loop
+            depths[one.event] := case
+                when one.parent is not distinct from root then 1
+                when depths[one.parent] > 0 then depths[one.parent] + 1
+                else 0
+            end;
+        end loop;
+    end if;
     return query
-    with recursive every as materialized (
-        select e.*
-        from event as e
-        where segment_id = (select_events.list).segment_id
-            and bucket = (select_events.list).bucket
-            and session_id = (select_events.list).session_id
-            and timeline = any(lists)
-    ),
-    walk as (
-        select event, 1 as depth
-        from every
-        where parent is not distinct from root
-        union all
-        select child.event, depth + 1
-        from walk
-        join every as child on child.parent = walk.event
-        where depth < coalesce(select_events.max_depth, 2147483647)
-    )
-    select every.*
-    from every
-    where event in (select event from walk)
+    select e.*
+    from event as e
+    where segment_id = (select_events.list).segment_id
+        and bucket = (select_events.list).bucket
+        and session_id = (select_events.list).session_id
+        and timeline = any(lists)
+        and (depths is null or depths[event] between 1 and coalesce(select_events.max_depth, 2147483647))
         and (select_events.types is null or cardinality(select_events.types) = 0 or type = any(select_events.types))
         -- In milliseconds as get_events gives them, which times 1000 are not always what they were.
         and (select_events.from_ms is null

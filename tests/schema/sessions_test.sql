@@ -56,7 +56,7 @@ insert into fleetprof_data.event values
     (1, '2026-01-05 10:00Z', 41, 13, 6, 10, 3, 'LAYOUT', 10, 1001, 1006, 1000, 0, 1000, 0, 1, 0, null, null, null),
     (1, '2026-01-05 10:00Z', 41, 14, 6, null, 4, 'REFLOW', 7, 11000, 1000, 4000, 0, 4000, 0, 1, 0, null, null, '{"sequence": 4}');
 
-select plan(54);
+select plan(57);
 
 select results_eq(
     'select id, parent_id, type, time_ms, overhead_ms, hits, start_ms, end_ms, child_count, total_ms from get_events(41, 1)',
@@ -169,6 +169,15 @@ select results_eq(
 select results_eq('select * from session_content(41)',
     $$ values ('opera-scope', false, 900, '\x28b52ffd'::bytea) $$, 'the content of one');
 select throws_ok('select session_content(44)', 'P0002', 'session 44 is not kept', 'of none');
+
+-- Many events: a quadratic plan takes a quarter of a minute
+insert into fleetprof_data.timeline values (2, '2026-01-06 10:00Z', 42, 2, 2, null, 'all', 20000);
+insert into fleetprof_data.event
+select 2, '2026-01-06 10:00Z', 42, n, 2, nullif(n / 30, 0), n, 'LAYOUT', 10, n, 1, 1, 0, 1, 0, 1, 0, null, null, null
+from generate_series(1, 20000) as n;
+select is((select count(*) from get_events(42, 2, max_depth => 2)), 29 + 870::bigint, 'two levels of many events');
+select performs_ok('select from get_events(42, 2, max_depth => 9)', 3000, 'all of them, level by level');
+select performs_ok('select from get_events(42, 2)', 3000, 'and all at once');
 
 -- Release
 select is(release_session(41), 1::bigint, 'a session is forgotten');
