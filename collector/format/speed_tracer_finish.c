@@ -3,6 +3,8 @@
  */
 #include "collector/format/speed_tracer_dump.h"
 
+#include <stdlib.h>
+
 #define TIME_MAX_US (INT64_C(1) << 53) /* as in all formats */
 
 /* A dump of an early version is known by records that may come last: events that were named by
@@ -56,18 +58,50 @@ static void find_page(struct fp_speed_tracer_dump *dump)
         profile->page_url = profile->resources[page];
 }
 
-/* Records lie in the order in which they ended: what the last page did may stand behind the change
- * to the next one. */
-struct transitions {
-    int64_t last_us;
-    int64_t before_us;
+/* When pages began, in the order of time. Records lie in that in which they ended: what a page did
+ * may stand behind the change to the next one. */
+struct page_begins {
+    int64_t *times_us;
+    uint32_t count;
 };
 
-static int64_t since_transition(const struct transitions *transitions, int64_t time_us)
+static int compare_times(const void *left, const void *right)
 {
-    if (time_us >= transitions->last_us)
-        return time_us - transitions->last_us;
-    return time_us >= transitions->before_us ? time_us - transitions->before_us : time_us;
+    const int64_t left_us = *(const int64_t *)left;
+    const int64_t right_us = *(const int64_t *)right;
+    return (left_us > right_us) - (left_us < right_us);
+}
+
+static bool find_page_begins(struct fp_speed_tracer_dump *dump, struct page_begins *begins)
+{
+    const struct fp_profile *profile = dump->decoder->profile;
+    *begins = (struct page_begins){0};
+    for (uint32_t i = 0; i < profile->event_count; i++)
+        begins->count += profile->events[i].type_number == FP_ST_TAB_CHANGED;
+    begins->times_us =
+        fp_arena_array(dump->decoder->arena, begins->count, sizeof(*begins->times_us));
+    if (begins->times_us == NULL)
+        return fp_fail_memory(dump->decoder);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < profile->event_count; i++)
+        if (profile->events[i].type_number == FP_ST_TAB_CHANGED)
+            begins->times_us[next++] = profile->events[i].start_us;
+    qsort(begins->times_us, begins->count, sizeof(*begins->times_us), compare_times);
+    return true;
+}
+
+/* Since the page began that was shown then, else since the session did. */
+static int64_t since_page(const struct page_begins *begins, int64_t time_us)
+{
+    uint32_t before = 0; /* how many began before, or with it */
+    for (uint32_t after = begins->count; before < after;) {
+        const uint32_t middle = before + (after - before) / 2;
+        if (begins->times_us[middle] <= time_us)
+            before = middle + 1;
+        else
+            after = middle;
+    }
+    return before > 0 ? time_us - begins->times_us[before - 1] : time_us;
 }
 
 static bool add_marks(struct fp_speed_tracer_dump *dump)
@@ -77,22 +111,18 @@ static bool add_marks(struct fp_speed_tracer_dump *dump)
         fp_arena_array(dump->decoder->arena, dump->mark_count, sizeof(*profile->timings));
     if (profile->timings == NULL)
         return fp_fail_memory(dump->decoder);
-    struct transitions transitions = {0, 0};
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < profile->event_count && next < dump->mark_count; i++) {
-        const struct fp_profile_event *event = &profile->events[i];
-        if (event->type_number == FP_ST_TAB_CHANGED)
-            transitions = (struct transitions){event->start_us, transitions.last_us};
-        if (dump->marks[next].event != i)
-            continue;
-        const struct fp_str name = dump->marks[next++].name;
-        const int64_t value_us = since_transition(&transitions, event->start_us);
+    struct page_begins begins;
+    if (!find_page_begins(dump, &begins))
+        return false;
+    for (uint32_t i = 0; i < dump->mark_count; i++) {
+        const struct fp_profile_event *event = &profile->events[dump->marks[i].event];
+        const int64_t value_us = since_page(&begins, event->start_us);
         /* What else has these numbers in an early dump is no mark. */
         bool is_mark = !dump->is_early || event->type_number == FP_ST_LOG_MESSAGE;
         if (!is_mark || value_us > TIME_MAX_US)
             continue;
         profile->timings[profile->timing_count++] = (struct fp_profile_timing){
-            .name = name,
+            .name = dump->marks[i].name,
             .kind = FP_TIMING_MARK,
             .value_us = value_us,
         };

@@ -333,6 +333,24 @@ static void a_record_of_the_last_page_that_ends_late_is_marked_from_that_page(vo
     release(&decoded);
 }
 
+static void a_mark_belongs_to_the_page_that_was_shown_then_wherever_it_stands(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':11,'time':65,'data':{'message':'ahead'}}"
+                        "{'type':2147483646,'time':50,'data':{'url':'http://b/'}}"
+                        "{'type':2147483646,'time':5,'data':{'url':'http://a/'}}"
+                        "{'type':2147483646,'time':60,'data':{'url':'http://c/'}}"
+                        "{'type':11,'time':30,'data':{'message':'two pages ago'}}"
+                        "{'type':11,'time':50,'data':{'message':'at once'}}"
+                        "{'type':11,'time':-3,'data':{'message':'before'}}");
+    const int64_t values_us[] = {5000, 25000, 0, -3000};
+    assert_int_equal(decoded.profile.timing_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(decoded.profile.timings[i].value_us, values_us[i]);
+    release(&decoded);
+}
+
 static void without_a_tab_change_the_main_resource_is_the_page(void **state)
 {
     (void)state;
@@ -368,6 +386,7 @@ int main(void)
         cmocka_unit_test(what_is_kept_is_the_same_copied_or_written_anew),
         cmocka_unit_test(marks_count_from_their_pages_begin),
         cmocka_unit_test(a_record_of_the_last_page_that_ends_late_is_marked_from_that_page),
+        cmocka_unit_test(a_mark_belongs_to_the_page_that_was_shown_then_wherever_it_stands),
         cmocka_unit_test(without_a_tab_change_the_main_resource_is_the_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
