@@ -1,6 +1,7 @@
 -- Speed Tracer's own reports, with its definitions, over a kept dump (docs/formats.md has the details they read).
 --
--- UI events are records with a duration. Times are milliseconds since the session began.
+-- UI events are records with a duration. Times are milliseconds since the session began. Custom types, whose numbers
+-- lie below zero, may bear the names of others.
 
 create function fleetprof_data.speed_tracer_events(session_id bigint)
 returns setof fleetprof_data.event
@@ -182,13 +183,13 @@ as $$
 begin
     return query
     with recursive every as materialized (
-        select event, parent, event_id, type, start_us, detail
+        select event, parent, event_id, type, type_number, start_us, detail
         from speed_tracer_events(log_messages.session_id)
     ),
     climb as (
         select event, event as at, parent
         from every
-        where type = 'LOG_MESSAGE'
+        where type = 'LOG_MESSAGE' and type_number >= 0
         union all
         select climb.event, every.event, every.parent
         from climb
@@ -229,12 +230,12 @@ begin
             coalesce(detail -> 'isRefresh' = 'true', false) as is_refresh,
             lead(start_us) over (order by start_us, event) as end_us
         from speed_tracer_events(page_transitions.session_id)
-        where type = 'TAB_CHANGED'
+        where type = 'TAB_CHANGED' and type_number >= 0
     ),
     mark as materialized (
         select type, start_us
         from speed_tracer_events(page_transitions.session_id)
-        where type in ('MARK_DOM_CONTENT', 'MARK_LOAD_EVENT')
+        where type in ('MARK_DOM_CONTENT', 'MARK_LOAD_EVENT') and type_number >= 0
     )
     select
         page.start_us / 1000::double precision,
@@ -335,6 +336,7 @@ begin
                 'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_FINISH',
                 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED',
                 'NETWORK_DATA_RECEIVED', 'NETWORK_LOADING_FINISHED')
+            and type_number >= 0
             and detail ? 'requestId'
         window records as (partition by detail ->> 'requestId' order by event)
     ),
@@ -541,7 +543,7 @@ begin
     with shown as materialized (
         select start_us
         from speed_tracer_events(cached_responses.session_id)
-        where type = 'TAB_CHANGED'
+        where type = 'TAB_CHANGED' and type_number >= 0
     )
     select
         start_ms,
@@ -609,7 +611,7 @@ declare
 begin
     return query
     with recursive every as materialized (
-        select event, parent, event_id, type, start_us, duration_us, self_us
+        select event, parent, event_id, type, type_number, start_us, duration_us, self_us
         from speed_tracer_events(hints.session_id)
     ),
     top as (
@@ -629,7 +631,7 @@ begin
         from descent
         join top on top.event = descent.top
         join every on every.event = descent.event and every.event <> descent.top
-        where type = 'LAYOUT'
+        where type = 'LAYOUT' and type_number >= 0
         group by top.event_id, top.start_us
     ),
     response as materialized (

@@ -78,6 +78,13 @@ insert into fleetprof_data.event
 select 1, '2026-01-05 10:00Z', session_id, event, 1, parent, event, type, 0, start_ms * 1000, duration_ms * 1000, self_ms * 1000, 0,
     coalesce(duration_ms, 0) * 1000, 0, 1, 0, resource, null, detail
 from given;
+-- Of custom types that are called like others: nothing is made of them.
+insert into fleetprof_data.event
+select 1, '2026-01-05 10:00Z', session_id, event, 1, parent, event, type, -2, 100000, null, 0, 0, 0, 0, 1, 0, null, null,
+    '{"message": "custom", "requestId": "custom"}'
+from (values
+    (51, 90, null, 'LOG_MESSAGE'), (51, 91, null, 'TAB_CHANGED'), (51, 92, null, 'MARK_DOM_CONTENT'),
+    (52, 90, 1, 'LAYOUT'), (52, 91, null, 'NETWORK_RESOURCE_START')) as custom (session_id, event, parent, type);
 
 select plan(18);
 
