@@ -66,9 +66,13 @@ static error_t parse_import(int key, char *arg, struct argp_state *state)
         import->site = arg;
         return 0;
     case OPTION_PAGE:
+        if (!fp_upload_is_header_value(arg))
+            argp_error(state, "--page has control characters");
         import->target.page = arg;
         return 0;
     case OPTION_USER_AGENT:
+        if (!fp_upload_is_header_value(arg))
+            argp_error(state, "--user-agent has control characters");
         import->target.user_agent = arg;
         return 0;
     case OPTION_JSON:

@@ -61,9 +61,13 @@ static error_t parse_replay(int key, char *arg, struct argp_state *state)
         replay->target.unix_socket = arg;
         return 0;
     case OPTION_PAGE:
+        if (!fp_upload_is_header_value(arg))
+            argp_error(state, "--page has control characters");
         replay->target.page = arg;
         return 0;
     case OPTION_USER_AGENT:
+        if (!fp_upload_is_header_value(arg))
+            argp_error(state, "--user-agent has control characters");
         replay->target.user_agent = arg;
         return 0;
     case OPTION_JSON:

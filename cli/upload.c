@@ -21,6 +21,13 @@ struct fp_uploader {
     char error[CURL_ERROR_SIZE];
 };
 
+bool fp_upload_is_header_value(const char *text)
+{
+    while (*text != '\0' && (unsigned char)*text >= ' ' && *text != 0x7f)
+        text++;
+    return *text == '\0';
+}
+
 static size_t take_reply(char *bytes, size_t size, size_t count, void *context)
 {
     struct fp_buf *reply = context;

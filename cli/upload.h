@@ -23,6 +23,9 @@ struct fp_upload_reply {
     int64_t offset;    /* -1 when the reply has none */
 };
 
+/* Whether a text can be sent as a page or user agent: a line break would begin another header. */
+bool fp_upload_is_header_value(const char *text);
+
 /* A connection that is kept from one upload to the next. */
 struct fp_uploader;
 

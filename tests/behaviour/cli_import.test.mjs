@@ -144,6 +144,16 @@ test('an upload is a plain POST that tells of page and browser only what it was 
   assert.equal(told.headers['user-agent'], 'Firefox/140.0');
 });
 
+test('a page or browser with a line break makes no header of its own', async () => {
+  const { requests, url } = await startServer();
+  for (const option of ['--page', '--user-agent']) {
+    const { code, stderr } = await importFiles(['--url', url, option, 'a\r\nX-Own: b', '-'], { input: JSON.stringify(trace) });
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`${option} has control characters`));
+  }
+  assert.deepEqual(requests, []);
+});
+
 test('no proxy is asked', async () => {
   const { requests, url } = await startServer();
   const { code } = await importFiles(['--url', url, file('trace.json', trace)],
