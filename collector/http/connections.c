@@ -109,14 +109,16 @@ static struct fp_connection *find_silent(const struct fp_connections *connection
     return waiting;
 }
 
-/* The one that is missed least: idle, else slow. NULL when all are being answered. */
+/* The one that is missed least: idle; else, idle or slow, the one that is so for longer: in a flood
+ * of idle ones a body that has just begun is not slow. NULL when all are being answered. */
 static struct fp_connection *find_expendable(const struct fp_connections *connections)
 {
     struct fp_connection *waiting = find_silent(connections);
     struct fp_connection *receiving = connections->lists[FP_CONNECTION_RECEIVING].first;
-    bool is_idle =
-        waiting != NULL && fp_clock_monotonic_us() - waiting->since_us >= (int64_t)IDLE_US;
-    return is_idle || receiving == NULL ? waiting : receiving;
+    if (waiting == NULL || receiving == NULL)
+        return waiting != NULL ? waiting : receiving;
+    bool is_idle = fp_clock_monotonic_us() - waiting->since_us >= (int64_t)IDLE_US;
+    return is_idle || waiting->since_us <= receiving->since_us ? waiting : receiving;
 }
 
 static size_t live_count(const struct fp_connections *connections)

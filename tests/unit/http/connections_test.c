@@ -147,6 +147,20 @@ static void a_slow_body_makes_room_for_one_who_has_just_come(void **state)
     stop();
 }
 
+static void a_body_that_has_just_begun_makes_no_room_for_a_flood_of_idle_ones(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    join(1);
+    age(0, FP_US_PER_S / 4);
+    fp_connections_move(connections, peers[1].connection, FP_CONNECTION_RECEIVING);
+    join(2);
+    assert_true(is_ended(0, 0));
+    assert_false(is_ended(1, 0));
+    stop();
+}
+
 static void who_is_answered_makes_no_room(void **state)
 {
     (void)state;
@@ -198,6 +212,7 @@ int main(void)
         cmocka_unit_test(the_longest_idle_makes_room),
         cmocka_unit_test(who_has_sent_his_request_is_not_taken_for_idle),
         cmocka_unit_test(a_slow_body_makes_room_for_one_who_has_just_come),
+        cmocka_unit_test(a_body_that_has_just_begun_makes_no_room_for_a_flood_of_idle_ones),
         cmocka_unit_test(who_is_answered_makes_no_room),
         cmocka_unit_test(what_is_ending_goes_nowhere_else),
         cmocka_unit_test(the_unheard_are_those_without_a_request),
