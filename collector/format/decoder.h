@@ -105,6 +105,13 @@ FP_MUST_CHECK static inline bool fp_read_index(struct fp_decoder *decoder,
     return true;
 }
 
+/* Whether a value is a list of times, as the members of a map of marks are: no other shape has an
+ * array of numbers at its top. */
+static inline bool fp_is_times(yyjson_val *value)
+{
+    return yyjson_is_num(yyjson_arr_get_first(value));
+}
+
 /* A required time in milliseconds, as whole microseconds; |time| <= 2^53 µs. */
 bool fp_read_time(struct fp_decoder *decoder, const struct fp_field *field,
                   int64_t *time_us) FP_MUST_CHECK;

@@ -1,11 +1,11 @@
 /*
  * Envelope: naming a document's shape and reading an envelope's members, from a table.
  *
- * Shapes, in the order they are looked for: an array is performance entries; an object with one of
- * trace, marks, measures, entries and coverage is an envelope (ours, or the specification's
- * {duration, trace} and {timing, trace}); one with a member of a trace is a bare ProfilerTrace; one
- * whose members are all arrays is a map of marks as getMarks() of the 2012 draft gave it. Marks may
- * bear the names of a trace's members: there, too, an array of times makes no trace.
+ * Shapes, in the order they are looked for: an array is performance entries; an object with lists
+ * of times alone is a map of marks as getMarks() of the 2012 draft gave it, whatever they are
+ * called; one with one of trace, marks, measures, entries and coverage is an envelope (ours, or the
+ * specification's {duration, trace} and {timing, trace}); one with a member of a trace is a bare
+ * ProfilerTrace; one whose members are all arrays is a map of marks of which some have no times.
  */
 #include "collector/format/envelope.h"
 
@@ -219,6 +219,20 @@ static const struct {
     {"duration", check_number},
 };
 
+static bool is_map_of_times(yyjson_val *object)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *name;
+    yyjson_val *times;
+    yyjson_obj_foreach(object, i, count, name, times)
+    {
+        if (!fp_is_times(times))
+            return false;
+    }
+    return yyjson_obj_size(object) > 0;
+}
+
 static bool is_envelope(yyjson_val *object)
 {
     for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_COVERAGE; i++)
@@ -305,11 +319,12 @@ static bool decode_bare_timings(struct fp_decoder *decoder, yyjson_val *root,
 
 static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
 {
-    if (is_envelope(root))
+    bool is_map = is_map_of_times(root);
+    if (!is_map && is_envelope(root))
         return decode_envelope(decoder, root);
-    if (fp_self_profile_is_trace(root))
+    if (!is_map && fp_self_profile_is_trace(root))
         return fp_self_profile_decode(decoder, NULL, root);
-    if (fp_user_timing_is_map(root))
+    if (is_map || fp_user_timing_is_map(root))
         return decode_bare_timings(decoder, root, FP_USER_TIMING_MARKS);
     return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
                       "this is not an upload: it has none of trace, marks, measures, entries and "
@@ -319,12 +334,13 @@ static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
 
 bool fp_envelope_has_shape(yyjson_val *root, enum fp_upload_format format)
 {
+    if (yyjson_is_arr(root) || is_map_of_times(root))
+        return format == FP_UPLOAD_USER_TIMING;
     if (is_envelope(root))
         return format == FP_UPLOAD_SELF_PROFILE || format == FP_UPLOAD_USER_TIMING;
-    bool is_trace = fp_self_profile_is_trace(root);
-    bool is_timings = yyjson_is_arr(root) || (!is_trace && fp_user_timing_is_map(root));
-    return (format == FP_UPLOAD_SELF_PROFILE && is_trace) ||
-           (format == FP_UPLOAD_USER_TIMING && is_timings);
+    if (fp_self_profile_is_trace(root))
+        return format == FP_UPLOAD_SELF_PROFILE;
+    return format == FP_UPLOAD_USER_TIMING && fp_user_timing_is_map(root);
 }
 
 bool fp_envelope_decode(struct fp_decoder *decoder, yyjson_val *root)

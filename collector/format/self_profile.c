@@ -37,11 +37,9 @@ static void begin_elements(struct elements *elements, const struct fp_field *fie
 
 bool fp_self_profile_is_trace(yyjson_val *object)
 {
-    for (size_t i = 0; i < TRACE_FIELD_COUNT; i++) {
-        yyjson_val *value = yyjson_obj_get(object, trace_names[i]);
-        if (value != NULL && !yyjson_is_num(yyjson_arr_get_first(value)))
+    for (size_t i = 0; i < TRACE_FIELD_COUNT; i++)
+        if (yyjson_obj_get(object, trace_names[i]) != NULL)
             return true;
-    }
     return false;
 }
 

@@ -7,8 +7,7 @@
 
 #include "collector/format/decoder.h"
 
-/* Whether an object has a member that only a bare ProfilerTrace has at its top. An array of numbers
- * is none: these are the times of a mark of that name. */
+/* Whether an object has a member that only a bare ProfilerTrace has at its top. */
 bool fp_self_profile_is_trace(yyjson_val *object);
 
 /* Decodes and validates the trace that stands at place (NULL: it is the whole document). */

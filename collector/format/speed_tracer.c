@@ -30,8 +30,7 @@ static bool is_record(yyjson_val *value)
 static bool is_post(yyjson_val *value)
 {
     yyjson_val *header = yyjson_obj_get(value, "header");
-    /* In a map of marks both are arrays. */
-    return header != NULL && !yyjson_is_arr(header) && yyjson_obj_get(value, "data") != NULL;
+    return header != NULL && !fp_is_times(header) && yyjson_obj_get(value, "data") != NULL;
 }
 
 /* A message of a browser's inspector, which the tool converted when it loaded a page of them. */

@@ -162,7 +162,9 @@ static void takes_marks_that_bear_the_names_of_other_formats_members(void **stat
     static const char *const maps[] = {
         "{'frames':[1],'b':[2]}",         "{'b':[1],'samples':[2]}",
         "{'stacks':[1],'resources':[2]}", "{'header':[1],'data':[2]}",
-        "{'type':[1],'opera scope':[2]}", "{'method':[1],'':[2]}",
+        "{'marks':[1],'measures':[2]}",   "{'trace':[1],'entries':[2]}",
+        "{'coverage':[1],'a':[2]}",       "{'type':[1],'opera scope':[2]}",
+        "{'method':[1],'':[2]}",
     };
     for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
         struct decoded decoded;
@@ -176,7 +178,7 @@ static void takes_marks_that_bear_the_names_of_other_formats_members(void **stat
 }
 
 /* However little of it is left. */
-static void takes_a_broken_trace_for_a_trace(void **state)
+static void takes_a_broken_trace_or_envelope_for_one(void **state)
 {
     (void)state;
     static const struct {
@@ -185,6 +187,9 @@ static void takes_a_broken_trace_for_a_trace(void **state)
         {"{'frames':[]}", ""},
         {"{'samples':[{'timestamp':1}],'a':[1]}", ""},
         {"{'resources':['a']}", ""},
+        {"{'marks':[1],'measures':[]}", "/marks/0"},
+        {"{'marks':[1],'release':'x'}", "/marks/0"},
+        {"{'frames':[1],'samples':[]}", ""},
         {"{'stacks':{}}", ""},
         {"{'resources':[],'frames':[1],'stacks':[],'samples':[]}", "/frames/0"},
         {"{'resources':[1],'frames':[],'stacks':[],'samples':[]}", "/resources/0"},
@@ -411,7 +416,7 @@ int main(void)
         cmocka_unit_test(takes_timings_in_each_shape),
         cmocka_unit_test(takes_a_bare_map_as_marks),
         cmocka_unit_test(takes_marks_that_bear_the_names_of_other_formats_members),
-        cmocka_unit_test(takes_a_broken_trace_for_a_trace),
+        cmocka_unit_test(takes_a_broken_trace_or_envelope_for_one),
         cmocka_unit_test(takes_trace_and_timings_together),
         cmocka_unit_test(skips_and_counts_entries_of_other_types),
         cmocka_unit_test(lets_a_workers_mark_and_any_measure_be_named_like_an_attribute),
