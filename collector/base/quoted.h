@@ -30,12 +30,9 @@ static inline size_t fp_quoted_skip_plain(const char *bytes, size_t at, size_t e
     return at;
 }
 
-/* Behind the string whose opening quote, of whatever kind, is bytes[at]; end when it has no other.
- */
-static inline size_t fp_quoted_end(const char *bytes, size_t at, size_t end)
+/* Behind the string in which bytes[at] stands, or its closing quote; end when it has none. */
+static inline size_t fp_quoted_end_from(const char *bytes, size_t at, size_t end, char quote)
 {
-    const char quote = bytes[at++];
-    at = fp_quoted_skip_plain(bytes, at, end, quote);
     while (at < end && bytes[at] != quote) {
         if (bytes[at] != '\\')
             at++;
@@ -45,6 +42,14 @@ static inline size_t fp_quoted_end(const char *bytes, size_t at, size_t end)
             return end;
     }
     return at < end ? at + 1 : end;
+}
+
+/* Behind the string whose opening quote, of whatever kind, is bytes[at]; end when it has no other.
+ */
+static inline size_t fp_quoted_end(const char *bytes, size_t at, size_t end)
+{
+    const char quote = bytes[at++];
+    return fp_quoted_end_from(bytes, fp_quoted_skip_plain(bytes, at, end, quote), end, quote);
 }
 
 #endif

@@ -195,7 +195,8 @@ enum {
 static struct fp_str find_spelling(yyjson_val *object, struct fp_str name,
                                    const struct spelling *spellings)
 {
-    for (size_t i = 0; spellings == data_spellings && i < ID_NAMES; i++) {
+    bool may_be_id = spellings == data_spellings && (name.ptr[0] == 'i' || name.ptr[0] == 'r');
+    for (size_t i = 0; may_be_id && i < ID_NAMES; i++) {
         if (fp_speed_tracer_is(name, id_names[i]))
             return FP_STR("requestId");
         if (is_one_of(name, id_names + i + 1, ID_NAMES - i - 1) && has(object, id_names[i]))

@@ -33,13 +33,15 @@ static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_rec
     uint32_t brackets = 0;
     for (size_t i = *at; i < end;) {
         const uint8_t meaning = meanings[(unsigned char)bytes[i]];
+        if (meaning == PLAIN) {
+            i++;
+            continue;
+        }
         if (meaning == QUOTE) {
             i = fp_quoted_end(bytes, i, end);
             continue;
         }
         i++;
-        if (meaning == PLAIN)
-            continue;
         if (meaning == CLOSE_BRACE && --braces == 0) {
             *at = i;
             return true;

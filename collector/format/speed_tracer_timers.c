@@ -15,9 +15,12 @@ static bool key_of(yyjson_val *data, uint64_t *key)
     struct fp_str text = fp_json_text(id);
     char digits[24];
     if (yyjson_is_uint(id)) {
-        text.ptr = digits;
-        text.len = (size_t)snprintf(digits, sizeof(digits), "%llu",
-                                    (unsigned long long)yyjson_get_uint(id));
+        size_t at = sizeof(digits);
+        uint64_t left = yyjson_get_uint(id);
+        do
+            digits[--at] = (char)('0' + left % 10);
+        while ((left /= 10) > 0);
+        text = (struct fp_str){digits + at, sizeof(digits) - at};
     }
     *key = fp_hash64(text.ptr, text.len);
     return text.len > 0;

@@ -21,7 +21,7 @@ struct walk {
     size_t at;
     size_t copied;
     size_t telling;       /* where fp_scrub_text may find something next, colons aside */
-    bool has_nulls;       /* escaped ones */
+    bool has_nulls;       /* escaped ones, in the string at hand */
     struct fp_str member; /* the last name of a member, without escapes */
     char unescaped[NAME_LEN_MAX];
     size_t secret_end; /* of the last object whose `name` is a secret's: one of a list of headers */
@@ -327,24 +327,24 @@ static bool goes(const struct walk *walk, size_t value)
     return is_secret(walk, walk->member) && !is_times(walk->json, value);
 }
 
-/* Whether a member's name may be more than a word. */
-static bool may_tell(struct walk *walk, size_t begin, size_t end)
-{
-    return tells(walk, begin, end) || memchr(walk->json.ptr + begin, ':', end - begin) != NULL;
-}
-
 /* A member's name, and its value if that may not be kept. */
 static bool take_member(struct walk *walk, size_t begin, size_t end, size_t value)
 {
-    walk->member = unescape(slice(walk->json, begin, end), walk->unescaped);
+    const struct fp_str json = walk->json;
+    /* Without a colon or an escape before the colon behind it: as most are. */
+    bool is_plain = fp_quoted_skip_plain(json.ptr, begin, json.len, ':') >= end;
+    walk->member = slice(json, begin, end);
+    if (!is_plain)
+        walk->member = unescape(walk->member, walk->unescaped);
     walk->at = value;
-    if (walk->rules != NULL && may_tell(walk, begin, end) && !take_text(walk, begin, end))
+    bool may_tell = !is_plain || tells(walk, begin, end);
+    if (walk->rules != NULL && may_tell && !take_text(walk, begin, end))
         return false;
     if (goes(walk, value)) {
-        value = skip_space(walk->json, value);
-        walk->at = value_end(walk->json, value);
+        value = skip_space(json, value);
+        walk->at = value_end(json, value);
         size_t last = walk->at;
-        while (last > value && is_space(walk->json.ptr[last - 1]))
+        while (last > value && is_space(json.ptr[last - 1]))
             last--;
         put(walk, value, last, FP_STR("\"(removed)\""));
     }
@@ -364,41 +364,6 @@ static void take_name(struct walk *walk, struct fp_str name)
     }
 }
 
-/* The string at `at`. */
-static bool take_string(struct walk *walk)
-{
-    const struct fp_str json = walk->json;
-    const size_t begin = walk->at;
-    const size_t end = fp_quoted_end(json.ptr, begin, json.len);
-    const size_t value = member_value(json, end);
-    if (value > 0)
-        return take_member(walk, begin + 1, end - 1, value);
-    walk->at = end;
-    if (end - begin < 2)
-        return true;
-    char name[NAME_LEN_MAX];
-    if (fp_str_equal(walk->member, FP_STR("name")))
-        take_name(walk, unescape(slice(json, begin + 1, end - 1), name));
-    return walk->rules == NULL || take_text(walk, begin + 1, end - 1);
-}
-
-static bool scrub(struct walk *walk)
-{
-    const struct fp_str json = walk->json;
-    for (size_t at = 0; at < json.len;) {
-        if (json.ptr[at] != '"') {
-            at++;
-            continue;
-        }
-        walk->at = at;
-        if (!take_string(walk))
-            return false;
-        at = walk->at;
-    }
-    add(walk->out, slice(json, walk->copied, json.len));
-    return true;
-}
-
 /* A backslash may be escaped itself. */
 static bool has_nulls(struct fp_str json)
 {
@@ -414,6 +379,43 @@ static bool has_nulls(struct fp_str json)
     return false;
 }
 
+/* The string at `at`. */
+static bool take_string(struct walk *walk)
+{
+    const struct fp_str json = walk->json;
+    const size_t begin = walk->at;
+    const size_t plain_end = fp_quoted_skip_plain(json.ptr, begin + 1, json.len, '"');
+    const size_t end = fp_quoted_end_from(json.ptr, plain_end, json.len, '"');
+    const size_t value = member_value(json, end);
+    walk->has_nulls = plain_end + 1 < end && has_nulls(slice(json, plain_end, end - 1));
+    if (value > 0)
+        return take_member(walk, begin + 1, end - 1, value);
+    walk->at = end;
+    if (end - begin < 2)
+        return true;
+    char name[NAME_LEN_MAX];
+    if (fp_str_equal(walk->member, FP_STR("name")))
+        take_name(walk, unescape(slice(json, begin + 1, end - 1), name));
+    return walk->rules == NULL || take_text(walk, begin + 1, end - 1);
+}
+
+static bool scrub(struct walk *walk)
+{
+    const struct fp_str json = walk->json;
+    for (size_t at = 0; (at = fp_quoted_skip_plain(json.ptr, at, json.len, '"')) < json.len;) {
+        if (json.ptr[at] != '"') {
+            at++;
+            continue;
+        }
+        walk->at = at;
+        if (!take_string(walk))
+            return false;
+        at = walk->at;
+    }
+    add(walk->out, slice(json, walk->copied, json.len));
+    return true;
+}
+
 bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struct fp_arena *arena,
                    struct fp_buf *out)
 {
@@ -422,7 +424,6 @@ bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struc
         .json = json,
         .arena = arena,
         .out = out,
-        .has_nulls = has_nulls(json),
     };
     return scrub(&walk);
 }

@@ -229,7 +229,8 @@ static size_t skip_edges_back(const struct pass *pass, size_t at)
     for (;;) {
         if (at > pass->done && fp_scrub_is_edge(pass->text.ptr[at - 1]))
             at--;
-        else if (at >= pass->done + quote_len && begins(pass, at - quote_len, page_quote))
+        else if (at >= pass->done + quote_len && pass->text.ptr[at - 1] == ';' &&
+                 begins(pass, at - quote_len, page_quote))
             at -= quote_len;
         else
             return at;
@@ -386,6 +387,25 @@ static bool replace_null(struct pass *pass)
     return true;
 }
 
+static bool is_telling(struct fp_str text, size_t at)
+{
+    switch (text.ptr[at]) {
+    case '@':
+    case '%':
+    case '?':
+    case '=':
+        return true;
+    case 'B':
+    case 'b':
+        return at + 2 < text.len && (text.ptr[at + 1] | 0x20) == 'e' &&
+               (text.ptr[at + 2] | 0x20) == 'a';
+    case 'J':
+        return at > 0 && text.ptr[at - 1] == 'y';
+    default:
+        return false;
+    }
+}
+
 /* Whether something was removed at this character, and the pass is behind it. */
 static bool look(struct pass *pass)
 {
@@ -404,7 +424,7 @@ static bool look(struct pass *pass)
         return remove_query(pass);
     case 'B':
     case 'b':
-        return remove_bearer(pass);
+        return is_telling(pass->text, pass->at) && remove_bearer(pass);
     case 'J':
         return remove_web_token(pass);
     default:
@@ -432,24 +452,6 @@ static size_t count_plain(const char *text)
     if (halves[0] != 0)
         return (size_t)__builtin_ctzll(le64toh(halves[0])) / 8;
     return halves[1] != 0 ? 8 + (size_t)__builtin_ctzll(le64toh(halves[1])) / 8 : sizeof(bytes);
-}
-
-static bool is_telling(struct fp_str text, size_t at)
-{
-    switch (text.ptr[at]) {
-    case '@':
-    case '%':
-    case '?':
-    case '=':
-        return true;
-    case 'B':
-    case 'b':
-        return at + 3 < text.len && strncasecmp(text.ptr + at, "bea", 3) == 0;
-    case 'J':
-        return at > 0 && text.ptr[at - 1] == 'y';
-    default:
-        return false;
-    }
 }
 
 size_t fp_scrub_find_telling(struct fp_str text, size_t at)
