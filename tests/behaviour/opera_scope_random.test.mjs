@@ -37,11 +37,14 @@ function detailOf(type, random) {
   return {};
 }
 
-/** Times are whole microseconds of which many are no double's thousandth. @param {import('../chaos/random.mjs').Random} random */
+/** Microseconds that are others when they are made milliseconds and microseconds again. */
+const odd = Array.from({ length: 100_000 }, (_, n) => n).filter((n) => (n / 1000) * 1000 !== n);
+
+/** @param {import('../chaos/random.mjs').Random} random */
 function randomEvents(random) {
   return Array.from({ length: 1 + random.below(40) }, (_, i) => {
     const type = 1 + random.below(12);
-    const start = random.below(100_000);
+    const start = random.chance(0.5) ? random.pick(odd) : random.below(100_000);
     /** @type {ScopeEvent} */
     const event = { type, time: random.below(5000) / 1000, overhead: random.below(100) / 1000, hits: random.below(5),
       interval: [start / 1000, (start + random.pick([0, random.below(20_000)])) / 1000], eventID: i + 1,
