@@ -12,8 +12,7 @@ import { envelope, send } from './collector_client.mjs';
 import { failingMemory } from './failing_memory.mjs';
 import { binDir, migrate, runOrThrow, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
-/** Odd, so that in a loop it is not always the same allocation. */
-const rates = [1009, 211, 61, 23];
+const rates = [1000, 200, 60, 25];
 const uploadsPerRate = process.env.FLEETPROF_LONG === '1' ? 2000 : 150;
 const clients = 4;
 const invalid = envelope({ trace: { frames: [], resources: [], stacks: [], samples: [{ timestamp: 1, stackId: 7 }] } });
@@ -60,7 +59,18 @@ test('what is acknowledged while allocations fail is counted once, and all goes 
   /** @type {string[]} */
   const acknowledged = [];
   let refused = 0;
-  const client = async () => {
+  let parts = 0;
+  /** A long session of one part. @param {number} window */
+  const runSession = async (window) => {
+    const { status, headers } = await sendStubbornly(`${ingest}/sessions?window=${window}`, { body: '' });
+    assert.equal(status, 201, 'no earlier start, of which nobody was told, stands in the way');
+    const session = new URL(/** @type {string} */ (headers.location), `${ingest}/`).href;
+    assert.equal((await sendStubbornly(`${session}?part=0`, { body: envelope() })).status, 204);
+    parts++;
+    // The second time there is nothing to stop any more.
+    assert.ok([204, 400].includes((await sendStubbornly(`${session}/stop`, { body: '' })).status));
+  };
+  const client = async (/** @type {number} */ number) => {
     for (let i = 0; i < uploadsPerRate / clients; i++) {
       const id = randomUUID();
       const { status } = await sendStubbornly(ingest, { body: envelope({ id }) });
@@ -69,12 +79,13 @@ test('what is acknowledged while allocations fail is counted once, and all goes 
       if (i % 10 === 0) {
         assert.equal((await sendStubbornly(ingest, { body: invalid })).status, 422);
         refused++;
+        await runSession(number);
       }
     }
   };
   for (const each of rates) {
     failOneIn(each);
-    await Promise.all(Array.from({ length: clients }, client));
+    await Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
     assert.ok(collector.server.running(), `one in ${each}`);
   }
   failOneIn(0);
@@ -82,8 +93,10 @@ test('what is acknowledged while allocations fail is counted once, and all goes 
 
   // What was not answered may have been stored all the same: as often as it was sent, under one id.
   await waitFor(async () => (await collector.metrics())['fleetprof_spool_backlog_records'] === 0, { timeoutMs: 30_000, what: 'an empty spool' });
-  const counted = (await postgres.sql('select upload_id::text as id from fleetprof.upload_log')).map(({ id }) => id);
-  assert.deepEqual(counted.sort(), acknowledged.sort());
+  const rows = await postgres.sql('select upload_id::text as id from fleetprof.upload_log');
+  const counted = new Set(rows.map(({ id }) => id));
+  assert.deepEqual(acknowledged.filter((id) => !counted.has(id)), []);
+  assert.equal(rows.length, acknowledged.length + parts);
 
   const metrics = await collector.metrics();
   assert.ok(metrics['fleetprof_dead_letters_total{result="stored"}'] + metrics['fleetprof_dead_letters_total{result="dropped"}'] >= refused);

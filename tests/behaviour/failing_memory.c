@@ -68,14 +68,20 @@ __attribute__((destructor)) static void tell(void)
     }
 }
 
+/* Whether it is one in so many. Scattered: what repeats itself must not meet the same one each
+ * time. */
+static bool is_drawn(uint64_t now, uint64_t each)
+{
+    return each > 0 && (now * UINT64_C(0x9e3779b97f4a7c15) >> 32) % each == 0;
+}
+
 static bool fails(void)
 {
     if (!atomic_load(&is_armed))
         return false;
     unsigned long now = atomic_fetch_add(&count, 1) + 1;
-    uint64_t each = atomic_load(one_in);
     bool failed = (failing > 0 && (now == failing || (now > failing && later_too))) ||
-                  (each > 0 && now % each == 0);
+                  is_drawn(now, atomic_load(one_in));
     if (failed)
         errno = ENOMEM;
     return failed;
