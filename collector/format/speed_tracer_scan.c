@@ -57,15 +57,21 @@ static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_rec
     return false;
 }
 
-/* The next line below that of `at` which begins with a brace; the end when there is none. */
-static size_t next_brace_line(struct fp_str body, size_t at)
+/* The next line below that of `at` which begins with a brace; the end when there is none. Found
+ * once for all of what lies above it: there may be many records on a line. */
+static size_t next_brace_line(struct fp_record_scan *scan, size_t at)
 {
+    const struct fp_str body = scan->body;
+    if (at >= scan->line_above && at < scan->brace_line)
+        return scan->brace_line;
+    scan->line_above = at;
     while (at < body.len) {
         const char *newline = memchr(body.ptr + at, '\n', body.len - at);
         at = newline != NULL ? (size_t)(newline - body.ptr) + 1 : body.len;
         if (at < body.len && body.ptr[at] == '{')
             break;
     }
+    scan->brace_line = at;
     return at;
 }
 
@@ -102,16 +108,6 @@ static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record
     return false;
 }
 
-/* Where the record that begins here must have ended. */
-static size_t record_limit(struct fp_record_scan *scan)
-{
-    if (scan->at >= scan->lines_end)
-        return scan->body.len;
-    if (scan->at >= scan->limit)
-        scan->limit = next_brace_line(scan->body, scan->at);
-    return scan->limit;
-}
-
 enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
                                                struct fp_record_text *record)
 {
@@ -119,18 +115,18 @@ enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
     if (!skip_junk(scan, record))
         return FP_RECORD_NO_MORE;
     record->offset = scan->at;
-    bool closed = skip_object(scan->body.ptr, &scan->at, record_limit(scan), record);
+    size_t end = scan->at < scan->lines_end ? next_brace_line(scan, scan->at) : scan->body.len;
+    bool closed = skip_object(scan->body.ptr, &scan->at, end, record);
     record->text = (struct fp_str){scan->body.ptr + record->offset, scan->at - record->offset};
     return closed ? FP_RECORD_FOUND : FP_RECORD_CUT_OFF;
 }
 
 bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_text *record)
 {
-    const size_t line = next_brace_line(scan->body, record->offset);
+    const size_t line = next_brace_line(scan, record->offset);
     if (line >= scan->at)
         return false;
     scan->lines_end = scan->at;
-    scan->limit = line;
     scan->at = line;
     return true;
 }

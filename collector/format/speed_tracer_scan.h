@@ -9,11 +9,12 @@
 /* The part of a body that is still to be looked at for records. */
 struct fp_record_scan {
     struct fp_str body;
-    size_t at;        /* the next byte to look at */
-    size_t lines_end; /* up to here a line that begins with a brace begins a record, whatever ... */
-    size_t limit;     /* ... is open: where the next such line is */
-    bool in_page;     /* `</div` between records ends them */
-    bool in_list;     /* so does `]`, and commas stand between them */
+    size_t at;         /* the next byte to look at */
+    size_t lines_end;  /* up to here a line that begins with a brace ends an open record */
+    size_t brace_line; /* such a line, and there is none ... */
+    size_t line_above; /* ... below the one of this byte and above it */
+    bool in_page;      /* `</div` between records ends them */
+    bool in_list;      /* so does `]`, and commas stand between them */
 };
 
 enum fp_record_scan_result {

@@ -4,6 +4,8 @@
  */
 #include "dump_test.h"
 
+#include <time.h>
+
 /* As decode_dump, for long texts with their real quotes. */
 static void decode_text(struct decoded *decoded, struct fp_str text)
 {
@@ -249,6 +251,26 @@ static void the_same_records_are_the_same_events_in_every_container(void **state
     release(&stream);
 }
 
+static void a_line_of_bad_records_costs_no_more_than_its_length(void **state)
+{
+    (void)state;
+    enum { BAD = 1000000 };
+    static char body[BAD * 3 + 10];
+    for (size_t i = 0; i < BAD; i++)
+        memcpy(body + i * 3, "{x}", 3);
+    memcpy(body + (size_t)BAD * 3, "{\"type\":1}", 10);
+    const clock_t begin = clock();
+    struct decoded decoded;
+    fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+    decode_limited(&decoded, (struct fp_str){body, sizeof(body)}, "speed-tracer", &dump_limits);
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.profile.event_count, 1);
+    assert_int_equal(note_count(&decoded, "a record that is not JSON"), BAD);
+    release(&decoded);
+    /* Far more than it takes, far less than when each looks for the end of the line. */
+    assert_true(clock() - begin < 15 * CLOCKS_PER_SEC);
+}
+
 static void behind_a_posted_body_places_are_offsets_again(void **state)
 {
     (void)state;
@@ -279,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_time_that_ends_with_its_dot_costs_that_record_only),
         cmocka_unit_test(headers_of_a_server_trace_and_lines_of_25_kilobytes_are_kept),
         cmocka_unit_test(the_same_records_are_the_same_events_in_every_container),
+        cmocka_unit_test(a_line_of_bad_records_costs_no_more_than_its_length),
         cmocka_unit_test(behind_a_posted_body_places_are_offsets_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
