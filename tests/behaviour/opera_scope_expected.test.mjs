@@ -14,7 +14,7 @@ const data = path.join(repository, 'tests/data/opera-scope');
 
 /**
  * @typedef {{ kind: string, rows: string[][] }} Table kind: a mode, or `filter`
- * @typedef {{ file: string, timeline: number, tables: Table[] }} Section
+ * @typedef {{ file: string, session: number, timeline: number, tables: Table[] }} Section
  */
 
 /**
@@ -24,7 +24,7 @@ const data = path.join(repository, 'tests/data/opera-scope');
  */
 function parse(text) {
   return text.split(/^## /m).slice(1).map((section) => {
-    const title = /^`([^`]+)`, session \d+, timeline (\d+)\n/.exec(section);
+    const title = /^`([^`]+)`, session (\d+), timeline (\d+)\n/.exec(section);
     assert.ok(title, section.slice(0, 60));
     const tables = section.split('\n\n').filter((block) => block.startsWith('| ')).map((block) => {
       const lines = block.trim().split('\n').map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
@@ -32,7 +32,7 @@ function parse(text) {
       const mode = [...above.matchAll(/^`(all|reduce_\w+)`/gm)].at(-1)?.[1];
       return { kind: lines[0][0] === 'filter' ? 'filter' : String(mode), rows: lines.slice(2) };
     });
-    return { file: title[1], timeline: Number(title[2]), tables };
+    return { file: title[1], session: Number(title[2]), timeline: Number(title[3]), tables };
   });
 }
 
@@ -40,7 +40,7 @@ const sections = parse(fs.readFileSync(path.join(data, 'expected.md'), 'utf8'));
 
 /** @type {import('./stack.mjs').Stack} */
 let stack;
-/** @type {Map<string, string>} */
+/** By file and the session's number in it. @type {Map<string, string>} */
 const ids = new Map();
 
 before(async () => {
@@ -49,19 +49,19 @@ before(async () => {
     const known = [...ids.values()];
     const reply = await send(`${stack.collector.url}/v1/ingest/pk_demo`, { body: fs.readFileSync(path.join(data, file)) });
     assert.equal(reply.status, 204, `${file}: ${reply.body}`);
+    const wanted = new Set(sections.filter((section) => section.file === file).map(({ session }) => session));
     await waitFor(async () => {
-      const kept = (await stack.sql('select session_id::text as id from fleetprof.sessions')).map(({ id }) => id);
-      const id = kept.find((each) => !known.includes(each));
-      if (id !== undefined) ids.set(file, id);
-      return id;
+      const kept = (await stack.sql('select session_id::text as id, source_id from fleetprof.sessions')).filter(({ id }) => !known.includes(id));
+      for (const { id, source_id } of kept) ids.set(`${file} ${source_id}`, id);
+      return kept.length === wanted.size;
     }, { what: `${file} in SQL` });
   }
 });
 after(() => stack?.stop());
 
 /** @param {Section} section @param {string} mode @param {string} [filter] */
-const events = ({ file, timeline }, mode, filter = '') =>
-  stack.sql(`select * from fleetprof.get_events(${ids.get(file)}, ${timeline}, '${mode}'${filter && `, ${filter}`})`);
+const events = ({ file, session, timeline }, mode, filter = '') =>
+  stack.sql(`select * from fleetprof.get_events(${ids.get(`${file} ${session}`)}, ${timeline}, '${mode}'${filter && `, ${filter}`})`);
 
 const us = (/** @type {string | number} */ ms) => Math.round(Number(ms) * 1000);
 /** @param {(string | number)[]} sums self, overhead in ms, hits */
@@ -128,7 +128,7 @@ test('the tables cover all modes of every session', () => {
 
 for (const section of sections) {
   for (const { kind, rows } of section.tables) {
-    test(`${section.file}, timeline ${section.timeline}: ${kind}`, async () => {
+    test(`${section.file}, session ${section.session}, timeline ${section.timeline}: ${kind}`, async () => {
       if (kind === 'filter') for (const row of rows) await checkFilter(section, row);
       else if (kind === 'all') await checkAll(section, rows);
       else await checkReduced(section, kind, rows);
