@@ -98,8 +98,10 @@ test('what is acknowledged while allocations fail is counted once, and all goes 
   assert.deepEqual(acknowledged.filter((id) => !counted.has(id)), []);
   assert.equal(rows.length, acknowledged.length + parts);
 
-  const metrics = await collector.metrics();
-  assert.ok(metrics['fleetprof_dead_letters_total{result="stored"}'] + metrics['fleetprof_dead_letters_total{result="dropped"}'] >= refused);
+  await waitFor(async () => {
+    const metrics = await collector.metrics();
+    return metrics['fleetprof_dead_letters_total{result="stored"}'] + metrics['fleetprof_dead_letters_total{result="dropped"}'] >= refused;
+  }, { what: 'a letter of each refusal, or that it was dropped' });
   assert.equal((await send(ingest, { body: envelope() })).status, 204);
   await collector.stop();
 });
