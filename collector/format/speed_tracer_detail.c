@@ -7,7 +7,12 @@
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer_dump.h"
 
-enum { NUMBER_MAX = 512 /* more than yyjson takes to write one number */ };
+#include "collector/base/hash.h"
+
+enum {
+    NUMBER_MAX = 512, /* more than yyjson takes to write one number */
+    SCANNED_MAX = 64, /* an object with more members is not searched again and again */
+};
 
 /* Another name for a member, or NULL, {0} at the end. */
 struct spelling {
@@ -179,9 +184,45 @@ static void add_name(struct fp_buf *out, struct fp_str name)
 
 /* Spelling. */
 
-static bool has(yyjson_val *object, struct fp_str name)
+/* An object that is asked for names; large ones get an index, so that asking for each of very many
+ * takes no longer than reading them. */
+struct lookup {
+    yyjson_val *object;
+    struct fp_buf *out; /* fails when there is no memory for the index */
+    struct fp_map names;
+    bool is_indexed;
+};
+
+static void index_names(struct lookup *lookup)
 {
-    return fp_json_member(object, name) != NULL;
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    fp_map_init(&lookup->names, yyjson_obj_size(lookup->object));
+    lookup->is_indexed = true;
+    yyjson_obj_foreach(lookup->object, i, count, key, value)
+    {
+        const struct fp_str name = fp_json_text(key);
+        if (!yyjson_is_null(value) &&
+            fp_map_put(&lookup->names, fp_hash64(name.ptr, name.len), 0) == FP_MAP_NONE)
+            lookup->out->failed = true;
+    }
+}
+
+static bool has(struct lookup *lookup, struct fp_str name)
+{
+    if (yyjson_obj_size(lookup->object) <= SCANNED_MAX)
+        return fp_json_member(lookup->object, name) != NULL;
+    if (!lookup->is_indexed)
+        index_names(lookup);
+    return fp_map_get(&lookup->names, fp_hash64(name.ptr, name.len)) != FP_MAP_NONE;
+}
+
+static void release(struct lookup *lookup)
+{
+    if (lookup->is_indexed)
+        fp_map_release(&lookup->names);
 }
 
 /* A request's id has three names, which the tool looked for in this order. */
@@ -192,7 +233,7 @@ enum {
     SPELLED_MIN = 6, /* no other name for a shorter one */
 };
 
-static struct fp_str find_spelling(yyjson_val *object, struct fp_str name,
+static struct fp_str find_spelling(struct lookup *object, struct fp_str name,
                                    const struct spelling *spellings)
 {
     bool may_be_id = spellings == data_spellings && (name.ptr[0] == 'i' || name.ptr[0] == 'r');
@@ -212,7 +253,7 @@ static struct fp_str find_spelling(yyjson_val *object, struct fp_str name,
 
 /* The name under which a member is kept; a NULL pointer when another one goes before it. Most have
  * no other: they are too short, or begin with another letter. */
-static inline struct fp_str spell(yyjson_val *object, struct fp_str name,
+static inline struct fp_str spell(struct lookup *object, struct fp_str name,
                                   const struct spelling *spellings)
 {
     const uint32_t letters = LETTER('c') | LETTER('h') | LETTER('i') | LETTER('l') | LETTER('o') |
@@ -259,15 +300,17 @@ static void add_object(struct fp_buf *out, yyjson_val *object, const struct spel
     yyjson_val *value;
     if (object == NULL)
         return;
+    struct lookup lookup = {.object = object, .out = out};
     yyjson_obj_foreach(object, i, count, key, value)
     {
-        const struct fp_str name = spell(object, fp_json_text(key), spellings);
+        const struct fp_str name = spell(&lookup, fp_json_text(key), spellings);
         if (name.ptr == NULL || (yyjson_is_null(value) && spellings != no_spellings))
             continue;
         add_name(out, name);
         if (spellings != data_spellings || !add_id(out, name, value))
             add_value(out, value, spellings_inside(spellings, name));
     }
+    release(&lookup);
 }
 
 /* Records. */
@@ -281,9 +324,10 @@ static void add_profile(struct fp_buf *out, yyjson_val *data)
     yyjson_val *value;
     if (data == NULL)
         return;
+    struct lookup lookup = {.object = data, .out = out};
     yyjson_obj_foreach(data, i, count, key, value)
     {
-        const struct fp_str name = spell(data, fp_json_text(key), data_spellings);
+        const struct fp_str name = spell(&lookup, fp_json_text(key), data_spellings);
         if (name.ptr == NULL || yyjson_is_null(value))
             continue;
         bool is_text = fp_str_equal(name, FP_STR("profileData"));
@@ -293,6 +337,7 @@ static void add_profile(struct fp_buf *out, yyjson_val *data)
         else
             add_value(out, value, no_spellings);
     }
+    release(&lookup);
 }
 
 /* Members of a record that are an event's fields, its data, or of no use outside the tool. */
@@ -311,15 +356,17 @@ static void add_other_members(struct fp_buf *out, const struct fp_speed_tracer_s
     size_t count;
     yyjson_val *key;
     yyjson_val *value;
+    struct lookup data = {.object = source->data, .out = out};
     yyjson_obj_foreach(source->record, i, count, key, value)
     {
         const struct fp_str name = fp_json_text(key);
-        if (is_left_out(name) || yyjson_is_null(value) || has(source->data, name))
+        if (is_left_out(name) || yyjson_is_null(value) || has(&data, name))
             continue;
         bool is_stack = fp_str_equal(name, FP_STR("stackTrace"));
         add_name(out, name);
         add_value(out, value, is_stack ? frame_spellings : no_spellings);
     }
+    release(&data);
 }
 
 static void add_flag(struct fp_buf *out, struct fp_str name, bool is_set)
@@ -334,7 +381,7 @@ static void add_flag(struct fp_buf *out, struct fp_str name, bool is_set)
 static void add_timer_member(struct fp_buf *out, yyjson_val *data, struct fp_str name,
                              yyjson_val value)
 {
-    if (yyjson_get_type(&value) == YYJSON_TYPE_NONE || has(data, name))
+    if (yyjson_get_type(&value) == YYJSON_TYPE_NONE || fp_json_member(data, name) != NULL)
         return;
     add_name(out, name);
     add_value(out, &value, no_spellings);

@@ -271,6 +271,37 @@ static void a_line_of_bad_records_costs_no_more_than_its_length(void **state)
     assert_true(clock() - begin < 15 * CLOCKS_PER_SEC);
 }
 
+static size_t write_members(char *body, size_t at, const char *name, int count)
+{
+    for (int i = 0; i < count; i++)
+        at += (size_t)snprintf(body + at, 24, ",\"%s%d\":1", name, i);
+    return at;
+}
+
+static void a_record_of_very_many_members_costs_no_more_than_its_length(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 100000 };
+    static char body[2 * MEMBERS * 16];
+    size_t at = (size_t)snprintf(body, 64, "{\"type\":12,\"x5\":1,\"data\":{\"identifier\":null");
+    at = write_members(body, at, "x", MEMBERS);
+    at += (size_t)snprintf(body + at, 64, ",\"requestId\":7,\"resourceId\":8}");
+    at = write_members(body, at, "y", MEMBERS);
+    body[at++] = '}';
+    const clock_t begin = clock();
+    struct decoded decoded;
+    fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+    decode_limited(&decoded, (struct fp_str){body, at}, "", &dump_limits);
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_true(clock() - begin < 15 * CLOCKS_PER_SEC);
+    /* What is asked of a large object is answered as of a small one. */
+    const char *detail = event_at(&decoded, 0)->detail.ptr; /* the arena ends it */
+    assert_non_null(strstr(detail, "\"requestId\":\"7\",\"y0\":1"));
+    assert_null(strstr(detail, "\"x5\":1,\"y0\""));
+    assert_null(strstr(detail, "\"8\""));
+    release(&decoded);
+}
+
 static void behind_a_posted_body_places_are_offsets_again(void **state)
 {
     (void)state;
@@ -302,6 +333,7 @@ int main(void)
         cmocka_unit_test(headers_of_a_server_trace_and_lines_of_25_kilobytes_are_kept),
         cmocka_unit_test(the_same_records_are_the_same_events_in_every_container),
         cmocka_unit_test(a_line_of_bad_records_costs_no_more_than_its_length),
+        cmocka_unit_test(a_record_of_very_many_members_costs_no_more_than_its_length),
         cmocka_unit_test(behind_a_posted_body_places_are_offsets_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
