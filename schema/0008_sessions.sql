@@ -305,8 +305,7 @@ begin
     where s.session_id = kept_timeline.session_id;
     raise no_data_found using
         message = format('session %s has no timeline %s that can give mode %s',
-            coalesce(kept_timeline.session_id::text, 'null'), coalesce(kept_timeline.timeline_id::text, 'null'),
-            kept_timeline.mode),
+            kept_timeline.session_id, kept_timeline.timeline_id, kept_timeline.mode),
         hint = case
             when listed is not null then format('It has %s.', listed)
             when exists (select from session as s where s.session_id = kept_timeline.session_id)
@@ -334,8 +333,6 @@ as $$
 #variable_conflict use_column
 declare
     root bigint;
-    one record;
-    depths integer[]; -- below the root by event; 0: not there. Parents stand before their children
     lists bigint[] := array(
         select t.timeline
         from timeline as t
@@ -352,11 +349,6 @@ begin
         raise invalid_parameter_value using
             message = format('timeline %s came reduced (%s)', (select_events.list).timeline_id, (select_events.list).mode),
             hint = 'Of what was summed before it came, nothing but types can be selected.';
-    end if;
-    if select_events.from_ms > select_events.to_ms then
-        raise invalid_parameter_value using
-            message = 'from_ms is later than to_ms',
-            hint = 'Both are milliseconds since the session began; null is open.';
     end if;
     if select_events.max_depth < 1 then
         raise invalid_parameter_value using
@@ -378,37 +370,31 @@ begin
                     (select_events.list).timeline_id, select_events.event_id);
         end if;
     end if;
-    -- Not by a recursive query: how many events a level has is nothing that the planner knows.
-    if select_events.event_id is not null or select_events.max_depth is not null then
-        for one in
-            select event, parent
-            from event
-            where segment_id = (select_events.list).segment_id
-                and bucket = (select_events.list).bucket
-                and session_id = (select_events.list).session_id
-                and timeline = any(lists)
-            order by event
-        loop
-            depths[one.event] := case
-                when one.parent is not distinct from root then 1
-                when depths[one.parent] > 0 then depths[one.parent] + 1
-                else 0
-            end;
-        end loop;
-    end if;
     return query
-    select e.*
-    from event as e
-    where segment_id = (select_events.list).segment_id
-        and bucket = (select_events.list).bucket
-        and session_id = (select_events.list).session_id
-        and timeline = any(lists)
-        and (depths is null or depths[event] between 1 and coalesce(select_events.max_depth, 2147483647))
+    with recursive every as materialized (
+        select e.*
+        from event as e
+        where segment_id = (select_events.list).segment_id
+            and bucket = (select_events.list).bucket
+            and session_id = (select_events.list).session_id
+            and timeline = any(lists)
+    ),
+    walk as (
+        select event, 1 as depth
+        from every
+        where parent is not distinct from root
+        union all
+        select child.event, depth + 1
+        from walk
+        join every as child on child.parent = walk.event
+        where depth < coalesce(select_events.max_depth, 2147483647)
+    )
+    select every.*
+    from every
+    where event in (select event from walk)
         and (select_events.types is null or cardinality(select_events.types) = 0 or type = any(select_events.types))
-        -- In milliseconds as get_events gives them, which times 1000 are not always what they were.
-        and (select_events.from_ms is null
-            or (start_us + coalesce(duration_us, 0)) / 1000::double precision >= select_events.from_ms)
-        and (select_events.to_ms is null or start_us / 1000::double precision <= select_events.to_ms);
+        and (select_events.from_ms is null or start_us + coalesce(duration_us, 0) >= select_events.from_ms * 1000)
+        and (select_events.to_ms is null or start_us <= select_events.to_ms * 1000);
 end
 $$;
 

@@ -1,7 +1,6 @@
 -- Speed Tracer's own reports, with its definitions, over a kept dump (docs/formats.md has the details they read).
 --
--- UI events are records with a duration. Times are milliseconds since the session began. Custom types, whose numbers
--- lie below zero, may bear the names of others.
+-- UI events are records with a duration. Times are milliseconds since the session began.
 
 create function fleetprof_data.speed_tracer_events(session_id bigint)
 returns setof fleetprof_data.event
@@ -183,13 +182,13 @@ as $$
 begin
     return query
     with recursive every as materialized (
-        select event, parent, event_id, type, type_number, start_us, detail
+        select event, parent, event_id, type, start_us, detail
         from speed_tracer_events(log_messages.session_id)
     ),
     climb as (
         select event, event as at, parent
         from every
-        where type = 'LOG_MESSAGE' and type_number >= 0
+        where type = 'LOG_MESSAGE'
         union all
         select climb.event, every.event, every.parent
         from climb
@@ -230,12 +229,12 @@ begin
             coalesce(detail -> 'isRefresh' = 'true', false) as is_refresh,
             lead(start_us) over (order by start_us, event) as end_us
         from speed_tracer_events(page_transitions.session_id)
-        where type = 'TAB_CHANGED' and type_number >= 0
+        where type = 'TAB_CHANGED'
     ),
     mark as materialized (
         select type, start_us
         from speed_tracer_events(page_transitions.session_id)
-        where type in ('MARK_DOM_CONTENT', 'MARK_LOAD_EVENT') and type_number >= 0
+        where type in ('MARK_DOM_CONTENT', 'MARK_LOAD_EVENT')
     )
     select
         page.start_us / 1000::double precision,
@@ -336,7 +335,6 @@ begin
                 'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_FINISH',
                 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED',
                 'NETWORK_DATA_RECEIVED', 'NETWORK_LOADING_FINISHED')
-            and type_number >= 0
             and detail ? 'requestId'
         window records as (partition by detail ->> 'requestId' order by event)
     ),
@@ -356,8 +354,8 @@ begin
     step as (
         select * from attempted
         union all
-        -- The redirect is what the attempt before was answered with; nobody says when.
-        select request_id, attempt - 1, event, 'NETWORK_RESPONSE_RECEIVED', 0, null,
+        -- The redirect is what the attempt before was answered with.
+        select request_id, attempt - 1, event, 'NETWORK_RESPONSE_RECEIVED', start_us, null,
             jsonb_build_object('response', detail -> 'redirectResponse')
         from attempted
         where type = 'NETWORK_REQUEST_WILL_BE_SENT' and attempt > 1 and jsonb_typeof(detail -> 'redirectResponse') = 'object'
@@ -379,7 +377,7 @@ begin
                 when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,status}'
                 else detail -> 'statusCode'
             end) as status,
-            coalesce(detail ->> 'mimeType', detail #>> '{response,mimeType}') as mime_type,
+            detail ->> 'mimeType' as mime_type,
             case type
                 when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,fromDiskCache}'
                 else detail -> 'fromDiskCache'
@@ -399,12 +397,6 @@ begin
                 when 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision
                 when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'endTime'), 0)
             end as end_ms,
-            -- When the browser's network stack told of it, which may not be said.
-            case
-                when type in ('NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED', 'NETWORK_LOADING_FINISHED')
-                    then nullif(start_us, 0) / 1000::double precision
-            end as told_ms,
-            type,
             case type
                 when 'NETWORK_RESPONSE_RECEIVED' then timing_of(detail #> '{response,timing}')
                 when 'NETWORK_RESOURCE_UPDATE' then timing_of(detail -> 'timing')
@@ -433,9 +425,9 @@ begin
             bool_or(from_cache) as from_cache,
             bool_or(failed) as failed,
             coalesce(sum(chunk), (array_agg(size order by event desc) filter (where size is not null))[1])::bigint as bytes,
-            coalesce(min(start_ms), min(told_ms) filter (where type = 'NETWORK_REQUEST_WILL_BE_SENT')) as start_ms,
-            coalesce(min(response_ms), min(told_ms) filter (where type = 'NETWORK_RESPONSE_RECEIVED')) as response_ms,
-            coalesce(max(end_ms), max(told_ms) filter (where type = 'NETWORK_LOADING_FINISHED')) as end_ms,
+            min(start_ms) as start_ms,
+            min(response_ms) as response_ms,
+            max(end_ms) as end_ms,
             (array_agg(timing order by event desc) filter (where timing is not null))[1] as timing,
             (array_agg(request_headers order by event desc) filter (where jsonb_typeof(request_headers) = 'object'))[1] as request_headers,
             (array_agg(response_headers order by event desc) filter (where jsonb_typeof(response_headers) = 'object'))[1] as response_headers
@@ -531,8 +523,7 @@ returns table (
     sets_cookie   boolean,
     vary          text,
     fresh_s       double precision,
-    has_query     boolean,
-    page          bigint
+    has_query     boolean
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -540,11 +531,6 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    with shown as materialized (
-        select start_us
-        from speed_tracer_events(cached_responses.session_id)
-        where type = 'TAB_CHANGED' and type_number >= 0
-    )
     select
         start_ms,
         url,
@@ -567,8 +553,7 @@ begin
         coalesce(
             substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
             extract(epoch from expires - coalesce(dated, seen))::double precision),
-        has_query,
-        (select count(*) from shown where start_us <= start_ms * 1000)
+        has_query
     from fleetprof.network_resources(cached_responses.session_id)
     cross join (
         select coalesce(started, received) as seen
@@ -592,7 +577,7 @@ end
 $$;
 
 comment on function fleetprof_data.cached_responses is
-    'What the rules about caching look at of each response whose headers are known. kind follows from Content-Type; fresh_s: for how many seconds caches may use it, null when it does not say; page: how many were shown before.';
+    'What the rules about caching look at of each response whose headers are known. kind follows from Content-Type; fresh_s: for how many seconds caches may use it, null when it does not say.';
 
 create function fleetprof.hints(session_id bigint)
 returns table (
@@ -611,7 +596,7 @@ declare
 begin
     return query
     with recursive every as materialized (
-        select event, parent, event_id, type, type_number, start_us, duration_us, self_us
+        select event, parent, event_id, type, start_us, duration_us, self_us
         from speed_tracer_events(hints.session_id)
     ),
     top as (
@@ -631,7 +616,7 @@ begin
         from descent
         join top on top.event = descent.top
         join every on every.event = descent.event and every.event <> descent.top
-        where type = 'LAYOUT' and type_number >= 0
+        where type = 'LAYOUT'
         group by top.event_id, top.start_us
     ),
     response as materialized (
@@ -675,8 +660,7 @@ begin
         where url ~ '\.nocache\.js$' and not is_uncached
             and exists (
                 select from response as code
-                where code.url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and code.start_ms >= response.start_ms
-                    and code.page = response.page)
+                where code.url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and code.start_ms >= response.start_ms)
         union all
         select 'GWT Application Detection',
             case when bytes > 1000000 then 1 when bytes > 500000 then 2 else 3 end, start_ms,
@@ -685,8 +669,7 @@ begin
         where url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and bytes > 250000
             and exists (
                 select from response as loader
-                where loader.url ~ '\.nocache\.js$' and loader.start_ms <= response.start_ms
-                    and loader.page = response.page)
+                where loader.url ~ '\.nocache\.js$' and loader.start_ms <= response.start_ms)
         union all
         select 'Resource Caching', 1, start_ms, format('%s has no expiration', url), null
         from cacheable
