@@ -135,18 +135,16 @@ enum fp_store_result fp_store_read_position(struct fp_store *store, const struct
     return query_bigint(store, &query, &found_position, &found);
 }
 
-/* The ids as the text of an array, {…}; NULL when it does not fit. */
-static const char *array_of(struct fp_store *store, const struct fp_uuid *ids, size_t count)
+/* The ids as the text of an array, {…}, with its NUL. */
+static void add_array(struct fp_buf *array, const struct fp_uuid *ids, size_t count)
 {
-    fp_buf_clear(&store->sql);
-    fp_buf_addf(&store->sql, "{");
+    fp_buf_addf(array, "{");
     for (size_t i = 0; i < count; i++) {
         char id[FP_UUID_TEXT_LEN + 1];
         fp_uuid_format(&ids[i], id);
-        fp_buf_addf(&store->sql, "%s%s", i > 0 ? "," : "", id);
+        fp_buf_addf(array, "%s%s", i > 0 ? "," : "", id);
     }
-    fp_buf_addf(&store->sql, "}");
-    return fp_store_sql(store);
+    fp_buf_add(array, "}", sizeof("}"));
 }
 
 enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
@@ -158,8 +156,10 @@ enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
     fp_uuid_format(&sessions->spool_id, spool_id);
     snprintf(tail, sizeof(tail), "%" PRIu64, sessions->tail);
     snprintf(seconds, sizeof(seconds), "%" PRId64, sessions->told_for_us / FP_US_PER_S);
-    const char *const values[] = {spool_id, tail,
-                                  array_of(store, sessions->running, sessions->count), seconds};
+    struct fp_buf running;
+    fp_buf_init(&running, (sessions->count + 1) * sizeof(spool_id));
+    add_array(&running, sessions->running, sessions->count);
+    const char *const values[] = {spool_id, tail, (const char *)running.data, seconds};
     const struct fp_query query = {
         .statement = "with stopped as ("
                      "update fleetprof_data.long_session set stopped_position = $2 "
@@ -171,11 +171,12 @@ enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
         .values = values,
         .value_count = 4,
     };
-    PGresult *answer;
-    if (values[2] == NULL)
-        return FP_STORE_MEMORY;
-    enum fp_store_result result = fp_connection_query(&store->connection, &query, &answer);
+    PGresult *answer = NULL;
+    enum fp_store_result result = FP_STORE_MEMORY;
+    if (!running.failed)
+        result = fp_connection_query(&store->connection, &query, &answer);
     PQclear(answer);
+    fp_buf_release(&running);
     return result;
 }
 

@@ -160,6 +160,25 @@ test('a database that was restored hears again what runs', async () => {
   await send(`${url}/${session}/stop`, { body: '' });
 });
 
+test('as many as can run are known in SQL, and hold up no upload', async () => {
+  const names = Array.from({ length: 9 }, (_, i) => `site${i}`);
+  const collector = await startCollector({ config: { database: stack.postgres.conninfo('fleetprof_writer'),
+    sites: names.map((name) => ({ name, key: `pk_${name}` })) } });
+  const at = (/** @type {string} */ name) => `${collector.url}/v1/ingest/pk_${name}/sessions`;
+  for (const name of names.slice(0, 8)) {
+    const replies = await Promise.all(Array.from({ length: 128 }, (_, window) => send(`${at(name)}?window=${window}`, { body: '' })));
+    assert.deepEqual([...new Set(replies.map(({ status }) => status))], [201]);
+  }
+  assert.equal((await send(at('site8'), { body: '' })).status, 503, 'one more');
+  const count = async () => (await stack.sql(`select count(*)::int as count from fleetprof_data.long_session
+    where stopped_position is null and expires > now()`))[0].count;
+  await waitFor(async () => await count() >= 1024, { what: 'all of them in SQL' });
+  assert.equal((await send(`${collector.url}/v1/ingest/pk_site8`, { body: envelope() })).status, 204);
+  await waitFor(async () => (await stack.sql("select from fleetprof.upload_log where site = 'site8'")).length === 1, { what: 'the upload in SQL' });
+  await collector.stop();
+  await waitFor(async () => await count() < 1024, { what: 'the stop of all in SQL' });
+});
+
 test('with its collector a session ends, in SQL too', async () => {
   const config = { database: stack.postgres.conninfo('fleetprof_writer'), sites: [{ name: 'demo', key: 'pk_demo' }] };
   const collector = await startCollector({ config });
