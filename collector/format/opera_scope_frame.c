@@ -144,8 +144,9 @@ static bool read_stp(struct fp_decoder *decoder, struct fp_str line, struct fp_s
     struct fp_json json;
     const size_t skipped = STP_PREFIX.len;
     if (!split_stp((struct fp_str){line.ptr + skipped, line.len - skipped}, &header, &message))
-        return fail_frame(decoder, "STP/1 is followed by the length of the header, a space, the "
-                                   "header and the message");
+        return fp_fail_at(decoder, FP_FORMAT_MALFORMED, NULL,
+                          "this is no frame: STP/1 is followed by the length of the header, a "
+                          "space, the header and the message");
     if (!parse(decoder, line, header, &json))
         return false;
     bool read = read_stp_header(decoder, json.root, frame);

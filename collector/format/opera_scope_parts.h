@@ -123,6 +123,7 @@ enum fp_scope_note {
     FP_SCOPE_STATUS,
     FP_SCOPE_SERVICE_EVENT,
     FP_SCOPE_UNASKED,
+    FP_SCOPE_CUT_OFF,
     FP_SCOPE_FLAGS, /* what comes from here on is kept as it is */
     FP_SCOPE_UNANSWERED = FP_SCOPE_FLAGS,
     FP_SCOPE_REPEATED_ID,

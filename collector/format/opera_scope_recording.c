@@ -45,6 +45,7 @@ struct recording {
     struct fp_map request_of; /* command and tag: index into requests */
     uint32_t unasked_line;    /* the first reply without its request, 0: none */
     size_t unasked_at;
+    bool is_cut_off; /* in its last line */
 };
 
 static bool is_space(char c)
@@ -320,17 +321,33 @@ static bool take_frame(struct recording *recording, const struct fp_scope_frame 
 
 /* Lines. */
 
-static bool take_line(struct recording *recording, struct fp_str line)
+/* What was cut off is no reason to refuse the lines before it. */
+static bool leave_out_tail(struct recording *recording)
+{
+    struct fp_scope_sessions *sessions = &recording->sessions;
+    uint32_t run;
+    if (recording->decoder->error->verdict != FP_FORMAT_MALFORMED || recording->line == 1)
+        return false;
+    if (!fp_scope_sessions_add_run(sessions, recording->at, &run))
+        return false;
+    recording->is_cut_off = true;
+    skip(recording, sessions->named, FP_SCOPE_CUT_OFF);
+    fp_scope_sessions_give(sessions, run, sessions->named);
+    return true;
+}
+
+/* is_ended: by a line break. */
+static bool take_line(struct recording *recording, struct fp_str line, bool is_ended)
 {
     while (line.len > 0 && is_space(line.ptr[line.len - 1]))
         line.len--;
     if (line.len == 0)
         return true;
     struct fp_scope_frame frame;
-    bool taken =
-        fp_scope_frame_read(recording->decoder, line, &frame) && take_frame(recording, &frame);
+    bool is_read = fp_scope_frame_read(recording->decoder, line, &frame);
+    bool taken = is_read && take_frame(recording, &frame);
     fp_scope_frame_release(&frame);
-    return taken;
+    return taken || (!is_read && !is_ended && leave_out_tail(recording));
 }
 
 /* Says where the line is that is no good. */
@@ -354,7 +371,7 @@ static bool take_lines(struct recording *recording)
         const char *end = memchr(begin, '\n', body.len - recording->at);
         size_t len = end != NULL ? (size_t)(end - begin) : body.len - recording->at;
         recording->line++;
-        if (!take_line(recording, (struct fp_str){begin, len}))
+        if (!take_line(recording, (struct fp_str){begin, len}, end != NULL))
             return fail_line(recording);
         recording->at += len + 1;
     }
@@ -400,6 +417,8 @@ static bool check_unasked(struct recording *recording)
 static bool finish(struct recording *recording)
 {
     end_open(recording);
+    for (uint32_t i = 0; i < recording->sessions.count; i++)
+        recording->sessions.parts[i]->profile.truncated = recording->is_cut_off;
     return check_unasked(recording) &&
            fp_scope_sessions_finish(&recording->sessions, recording->body);
 }

@@ -25,6 +25,7 @@ static const char *const note_texts[FP_SCOPE_NOTE_COUNT] = {
     [FP_SCOPE_STATUS] = "a frame with a status that is not OK",
     [FP_SCOPE_SERVICE_EVENT] = "a frame that is an event of the service, which has none",
     [FP_SCOPE_UNASKED] = "a reply without a request that is any good",
+    [FP_SCOPE_CUT_OFF] = "a last line that was cut off",
     [FP_SCOPE_UNANSWERED] = "a request without its reply",
     [FP_SCOPE_REPEATED_ID] = "a reduced event with the eventID of one before it",
     [FP_SCOPE_UNKNOWN_TIMELINE] = "a timeline that the session does not list",

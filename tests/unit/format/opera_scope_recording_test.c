@@ -217,10 +217,11 @@ static const struct {
     int64_t offset; /* -1: none */
     const char *words;
 } bad_recordings[] = {
-    {"no JSON", ASK "[\"profiler\",3,0,2,[null,oops]]", FP_FORMAT_MALFORMED, 49,
+    {"no JSON", ASK "[\"profiler\",3,0,2,[null,oops]]\n", FP_FORMAT_MALFORMED, 49,
      "line 2: not JSON"},
-    {"a line cut off", ASK "[\"profiler\",3,0", FP_FORMAT_MALFORMED, 40, "line 2: not JSON"},
-    {"invalid UTF-8", ASK "[\"profiler\xff\"]", FP_FORMAT_MALFORMED, 35, "UTF-8"},
+    {"a line that is cut off and ends", ASK "[\"profiler\",3,0\n", FP_FORMAT_MALFORMED, 40,
+     "line 2: not JSON"},
+    {"invalid UTF-8", ASK "[\"profiler\xff\"]\n", FP_FORMAT_MALFORMED, 35, "UTF-8"},
     {"a frame over two lines", ASK "[\"profiler\",\n3,0,2,[]]", FP_FORMAT_MALFORMED, 37, "line 2"},
     {"another container", ASK "{\"opera-scope\":{}}", FP_FORMAT_INVALID, 25,
      "line 2: this is no frame"},
@@ -251,15 +252,15 @@ static const struct {
      "[\"exec\",3,0,2,[]]\n" ASK "[\"profiler\",3,0,2,[null,[[7,-1,0,1]]]]", FP_FORMAT_INVALID, -1,
      "none of the 1 events is valid; the first: an event without a time"},
     {"nothing but other services", "[\"exec\",3,0,2,[]]\n", FP_FORMAT_INVALID, -1, "no session"},
-    {"no length", "STP/1 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_INVALID, 0,
+    {"no length", "STP/1 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_MALFORMED, 0,
      "length of the header"},
-    {"a length without end", "STP/1 99999999999999999999999 []", FP_FORMAT_INVALID, 0,
+    {"a length without end", "STP/1 99999999999999999999999 []", FP_FORMAT_MALFORMED, 0,
      "length of the header"},
-    {"a length beyond the line", "STP/1 99 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_INVALID, 0,
+    {"a length beyond the line", "STP/1 99 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_MALFORMED, 0,
      "length of the header"},
     {"a length that cuts the header", "STP/1 19 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_MALFORMED,
      28, "not JSON"},
-    {"a length and no more", "STP/1 20", FP_FORMAT_INVALID, 0, "length of the header"},
+    {"a length and no more", "STP/1 20", FP_FORMAT_MALFORMED, 0, "length of the header"},
     {"no message", "STP/1 20 [\"profiler\",1,3,1,2]", FP_FORMAT_MALFORMED, 29, "empty"},
     {"a kind that is unknown", "STP/1 20 [\"profiler\",5,3,1,2][1,1]", FP_FORMAT_INVALID, 0,
      "kind"},
@@ -281,8 +282,35 @@ static void each_bad_recording_is_refused_with_its_line_and_offset(void **state)
     }
 }
 
-/* What is left of a recording is taken when it ends with a whole frame, else refused. */
-static void a_recording_cut_off_anywhere_is_a_shorter_one_or_refused(void **state)
+/* The tail is left out: what is left is the lines before it. */
+static void assert_is_as_without_tail(struct fp_str body, size_t len)
+{
+    struct decoded cut;
+    struct decoded whole;
+    const char *last = memrchr(body.ptr, '\n', len);
+    const size_t lines_len = last != NULL ? (size_t)(last - body.ptr) + 1 : 0;
+    bool has_tail = len > lines_len && body.ptr[len] != '\n';
+    fp_arena_init(&cut.arena, TEST_ARENA_MAX);
+    fp_arena_init(&whole.arena, TEST_ARENA_MAX);
+    decode_scope_bytes(&cut, (struct fp_str){body.ptr, len});
+    decode_scope_bytes(&whole, (struct fp_str){body.ptr, has_tail ? lines_len : len});
+    if (whole.verdict == FP_FORMAT_OK) {
+        assert_int_equal(cut.verdict, FP_FORMAT_OK);
+        assert_int_equal(cut.profile.truncated, has_tail);
+        assert_int_equal(cut.profile.event_count, whole.profile.event_count);
+        assert_int_equal(cut.profile.session.id, whole.profile.session.id);
+        assert_true(fp_str_equal(cut.profile.session.content, whole.profile.session.content));
+    } else {
+        assert_int_not_equal(cut.verdict, FP_FORMAT_OK);
+        assert_true(cut.error.detail[0] != '\0');
+    }
+    if (has_tail && cut.verdict == FP_FORMAT_OK)
+        assert_int_equal(note_of(&cut.profile, "a last line").first_offset, lines_len);
+    release(&cut);
+    release(&whole);
+}
+
+static void a_recording_cut_off_anywhere_is_the_lines_before(void **state)
 {
     (void)state;
     static const char *const names[] = {"recording.jsonl", "recording-stp.txt"};
@@ -290,17 +318,8 @@ static void a_recording_cut_off_anywhere_is_a_shorter_one_or_refused(void **stat
         struct decoded texts;
         fp_arena_init(&texts.arena, TEST_ARENA_MAX);
         struct fp_str body = read_fixture(&texts.arena, names[i]);
-        for (size_t len = 0; len < body.len; len++) {
-            struct decoded decoded;
-            fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
-            decode_scope_bytes(&decoded, (struct fp_str){body.ptr, len});
-            bool ends_whole = len > 0 && (body.ptr[len] == '\n' || body.ptr[len - 1] == '\n');
-            if (decoded.verdict == FP_FORMAT_OK)
-                assert_true(ends_whole && decoded.profile.session.id > 0);
-            else
-                assert_true(decoded.error.detail[0] != '\0');
-            release(&decoded);
-        }
+        for (size_t len = 0; len < body.len; len++)
+            assert_is_as_without_tail(body, len);
         release(&texts);
     }
 }
@@ -336,7 +355,7 @@ int main(void)
         cmocka_unit_test(a_reply_of_which_nothing_says_whose_it_is_takes_no_other_with_it),
         cmocka_unit_test(says_where_in_the_recording_an_event_was_refused),
         cmocka_unit_test(each_bad_recording_is_refused_with_its_line_and_offset),
-        cmocka_unit_test(a_recording_cut_off_anywhere_is_a_shorter_one_or_refused),
+        cmocka_unit_test(a_recording_cut_off_anywhere_is_the_lines_before),
         cmocka_unit_test(lists_that_are_no_recording_are_left_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -420,7 +420,8 @@ static void cut_off_anywhere_it_is_fewer_frames_of_the_same_sessions_or_refused(
         decode_scope_bytes(&decoded, cut);
         bool ends_whole = len > 0 && (body.ptr[len] == '\n' || body.ptr[len - 1] == '\n');
         if (decoded.verdict == FP_FORMAT_OK) {
-            assert_true(ends_whole);
+            for (const struct fp_profile *each = &decoded.profile; each != NULL; each = each->next)
+                assert_int_equal(each->truncated, !ends_whole);
             assert_lines_are_the_sessions(&decoded.profile, cut);
         } else {
             assert_true(decoded.error.detail[0] != '\0');
