@@ -109,8 +109,8 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
     uint32_t rate_ppm;
     if (work->upload_count == FP_RECORD_DELTAS_MAX) {
         fp_problem_set(work->problem, 413,
-                       "a request can have %d uploads at most: parts of a form, sessions of a "
-                       "recording",
+                       "a multipart body can have %d parts at most, and each session of a "
+                       "recording is one",
                        FP_RECORD_DELTAS_MAX);
         return false;
     }

@@ -322,8 +322,8 @@ static void sessions_count_towards_what_a_request_may_hold(void **state)
     assert_false(prepare(body, "b", &ticket, &problem));
     assert_int_equal(problem.status, 413);
     assert_string_equal(problem.detail,
-                        "part 2: a request can have 64 uploads at most: parts of a form, sessions "
-                        "of a recording");
+                        "part 2: a multipart body can have 64 parts at most, and each session of a "
+                        "recording is one");
 }
 
 static void a_part_of_a_long_session_has_its_place_in_it(void **state)
