@@ -23,7 +23,7 @@ const data = (/** @type {string} */ name) => path.join(repository, 'tests/data',
 const files = [data('fibonacci-recursion.json'), data('opera-scope/manual.json')];
 
 /** How many runs of a command, one after the other, are worth while; a sanitizer's are slow. */
-let triesMax = process.env.FLEETPROF_LONG === '1' ? 1000 : 25;
+let triesMax = process.env.FLEETPROF_LONG === '1' ? 1000 : 10;
 
 /** @type {NodeJS.ProcessEnv} */
 let memory;
