@@ -102,10 +102,11 @@ static bool is_scheme_char(char c)
            c == '-' || c == '.';
 }
 
-/* What ends a URL inside a text. */
+/* What ends a URL inside a text; control characters are escaped in JSON. */
 static bool is_end(char c)
 {
-    return (unsigned char)c <= ' ' || c == '<' || c == '>' || c == '\\';
+    static const bool ends[256] = {[' '] = true, ['<'] = true, ['>'] = true, ['\\'] = true};
+    return ends[(unsigned char)c];
 }
 
 static bool begins(struct fp_str text, struct fp_str prefix)
