@@ -165,8 +165,8 @@ test('as many as can run are known in SQL, and hold up no upload', async () => {
   const collector = await startCollector({ config: { database: stack.postgres.conninfo('fleetprof_writer'),
     sites: names.map((name) => ({ name, key: `pk_${name}` })) } });
   const at = (/** @type {string} */ name) => `${collector.url}/v1/ingest/pk_${name}/sessions`;
-  for (const name of names.slice(0, 8)) {
-    const replies = await Promise.all(Array.from({ length: 128 }, (_, window) => send(`${at(name)}?window=${window}`, { body: '' })));
+  for (let window = 0; window < 128; window++) {
+    const replies = await Promise.all(names.slice(0, 8).map((name) => send(`${at(name)}?window=${window}`, { body: '' })));
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [201]);
   }
   assert.equal((await send(at('site8'), { body: '' })).status, 503, 'one more');
