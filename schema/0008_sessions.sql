@@ -524,8 +524,7 @@ begin
     where session_id = session_content.session_id;
     if not found then
         raise no_data_found using
-            message = format('session %s is not kept', session_content.session_id),
-            hint = 'The view fleetprof.sessions lists those that are.';
+            message = format('session %s is not kept', session_content.session_id);
     end if;
 end
 $$;
@@ -556,8 +555,7 @@ begin
     delete from session where session_id = release_session.session_id returning segment_id, bucket into of_segment, of_bucket;
     if not found then
         raise no_data_found using
-            message = format('session %s is not kept', release_session.session_id),
-            hint = 'The view fleetprof.sessions lists those that are.';
+            message = format('session %s is not kept', release_session.session_id);
     end if;
     -- By the whole key, which the events' partitions have an index of.
     delete from timeline

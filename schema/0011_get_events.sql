@@ -1,5 +1,5 @@
 -- get_events: intervals are met to the microsecond, errors name what is null, and many events cost no more each
--- than few.
+-- than few. session_content: its error says where to look.
 
 create or replace function fleetprof_data.kept_timeline(session_id bigint, timeline_id bigint, mode text)
 returns fleetprof_data.timeline
@@ -139,5 +139,29 @@ begin
         and (select_events.from_ms is null
             or (start_us + coalesce(duration_us, 0)) / 1000::double precision >= select_events.from_ms)
         and (select_events.to_ms is null or start_us / 1000::double precision <= select_events.to_ms);
+end
+$$;
+
+create or replace function fleetprof.session_content(session_id bigint)
+returns table (
+    format        text,
+    is_raw        boolean,
+    content_bytes integer,
+    content       bytea
+)
+language plpgsql stable parallel safe rows 1
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select format, is_raw, content_bytes, content
+    from session
+    where session_id = session_content.session_id;
+    if not found then
+        raise no_data_found using
+            message = format('session %s is not kept', session_content.session_id),
+            hint = 'The view fleetprof.sessions lists those that are.';
+    end if;
 end
 $$;
