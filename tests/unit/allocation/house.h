@@ -9,6 +9,7 @@
 
 #include "collector/base/clock.h"
 #include "collector/config.h"
+#include "tests/unit/directory.h"
 #include "tests/unit/http/still.h"
 
 #include <fcntl.h>
@@ -51,10 +52,7 @@ static inline void house_load_rules(struct house *house)
 
 static inline void house_build(struct house *house)
 {
-    /* In memory, if that is there: thousands of commits need not wait for a disk. */
-    snprintf(house->directory, sizeof(house->directory), "%s/fleetprof-allocation-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    assert_non_null(mkdtemp(house->directory));
+    make_test_directory(house->directory, sizeof(house->directory), "allocation");
     house->metrics = fp_metrics_create();
     assert_non_null(house->metrics);
     house_load_rules(house);

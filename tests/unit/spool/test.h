@@ -16,6 +16,7 @@
 #include "collector/base/clock.h"
 #include "collector/spool/internal.h"
 #include "collector/spool/segment.h"
+#include "tests/unit/directory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -40,10 +41,7 @@ struct fixture {
 static inline int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
-    /* In memory, if that is there: thousands of syncs need not wait for a disk. */
-    snprintf(fixture->path, sizeof(fixture->path), "%s/fleetprof-spool-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    assert_non_null(mkdtemp(fixture->path));
+    make_test_directory(fixture->path, sizeof(fixture->path), "spool");
     fixture->metrics = fp_metrics_create();
     fixture->ops = fp_file_ops_real();
     fixture->settings = (struct fp_spool_settings){
