@@ -42,7 +42,7 @@ begin
     if of_load in (select load_id from fleetprof.running_sessions) then
         raise object_in_use using
             message = format('session %s is a part of %s, which still runs', release_session.session_id, of_load),
-            hint = 'Stop that first, as docs/http.md says; the view fleetprof.running_sessions lists what runs.';
+            hint = 'Stop that first, as docs/http.md says; it runs until its last part is stored, as long as fleetprof.running_sessions lists it.';
     end if;
     delete from session where session_id = release_session.session_id returning segment_id, bucket into of_segment, of_bucket;
     if not found then
