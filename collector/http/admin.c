@@ -13,8 +13,9 @@
 #include <sys/socket.h>
 
 enum {
-    CONNECTIONS = 48,
-    ENDING_MAX = 16, /* shut down, and not yet closed */
+    CONNECTIONS = 240,
+    CONNECTION_MEMORY = 8 * 1024, /* for the headers, both ways */
+    ENDING_MAX = 16,              /* shut down, and not yet closed */
     TIMEOUT_S = 10,
     PAGE_MAX = 1024 * 1024,
 };
@@ -140,6 +141,7 @@ static struct MHD_Daemon *start_daemon(struct fp_admin *admin)
     return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, handle,
                             admin, MHD_OPTION_LISTEN_SOCKET, admin->listener.fd,
                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)(CONNECTIONS + ENDING_MAX),
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
                             MHD_OPTION_NOTIFY_COMPLETED, complete, admin,
                             MHD_OPTION_NOTIFY_CONNECTION, watch_connection, admin, MHD_OPTION_END);

@@ -8,7 +8,7 @@
 #include "collector/http/listen.h"
 
 /* What it opens at most: connections, and what it waits for them with. */
-#define FP_ADMIN_DESCRIPTORS 72
+#define FP_ADMIN_DESCRIPTORS 264
 
 struct fp_admin_settings {
     struct fp_address listen;

@@ -8,14 +8,14 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
 enum {
     STATES = FP_CONNECTION_ENDING + 1,
     IDLE_US = FP_US_PER_S, /* a client that means it has sent its headers by then */
-    LOOKS_MAX = 16,
+    LOOKS_MAX = 64,
 };
 
 struct fp_connection {
@@ -93,20 +93,39 @@ static void end(struct fp_connections *connections, struct fp_connection *connec
     (void)shutdown(connection->fd, SHUT_RDWR);
 }
 
-/* Whether the client has sent something that the connection's thread did not come to yet. */
-static bool has_unread(const struct fp_connection *connection)
+/* How far a client has got with the request that its connection waits for. */
+enum progress { SILENT, BEGUN, COMPLETE };
+
+/* By what the connection's thread did not come to yet. */
+static enum progress look(const struct fp_connection *connection)
 {
-    int unread_len = 0;
-    return ioctl(connection->fd, FIONREAD, &unread_len) == 0 && unread_len > 0;
+    static const char end_of_headers[] = "\r\n\r\n";
+    char unread[4096];
+    ssize_t len = recv(connection->fd, unread, sizeof(unread), MSG_PEEK | MSG_DONTWAIT);
+    if (len <= 0)
+        return SILENT;
+    bool is_complete = len == (ssize_t)sizeof(unread) || memmem(unread, (size_t)len, end_of_headers,
+                                                                sizeof(end_of_headers) - 1) != NULL;
+    return is_complete ? COMPLETE : BEGUN;
 }
 
-/* Of those that wait, the first that has not sent its request; in a flood it may just have. */
+/* Of those that have waited for longest, the first that got least far: in a flood a request may
+ * have been there for a while before its thread comes to it. */
 static struct fp_connection *find_silent(const struct fp_connections *connections)
 {
+    struct fp_connection *found = NULL;
+    enum progress least = COMPLETE;
     struct fp_connection *waiting = connections->lists[FP_CONNECTION_WAITING].first;
-    for (int looks = 0; waiting != NULL && looks < LOOKS_MAX && has_unread(waiting); looks++)
-        waiting = waiting->next;
-    return waiting;
+    for (int i = 0; waiting != NULL && i < LOOKS_MAX; i++, waiting = waiting->next) {
+        enum progress progress = look(waiting);
+        if (found == NULL || progress < least) {
+            found = waiting;
+            least = progress;
+        }
+        if (least == SILENT)
+            break;
+    }
+    return found;
 }
 
 /* The one that is missed least: idle; else, idle or slow, the one that is so for longer: in a flood

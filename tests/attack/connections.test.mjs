@@ -68,9 +68,9 @@ test('no start where so many open files are not allowed', async () => {
   }
 });
 
-test('slow clients of the admin listener keep no probe out', async () => {
-  const { collector } = siege.stack;
-  const { hostname, port } = new URL(collector.adminUrl);
+test('slow clients of the admin listener keep no probe out', async (t) => {
+  const { adminUrl } = siege.stack.collector;
+  const { hostname, port } = new URL(adminUrl);
   /** @type {Set<net.Socket>} */
   const slow = new Set();
   const open = () => {
@@ -81,18 +81,20 @@ test('slow clients of the admin listener keep no probe out', async () => {
   };
   const drip = setInterval(() => {
     for (const socket of slow) socket.write('a');
-    while (slow.size < 100) open();
+    while (slow.size < 400) open();
   }, 100);
+  t.after(() => {
+    clearInterval(drip);
+    for (const socket of slow) socket.destroy();
+  });
   for (let i = 0; i < 20; i++) {
     for (const page of ['healthz', 'readyz', 'metrics']) {
       const late = delay(5000, undefined, { ref: false }).then(() => ({ status: 'no answer' }));
-      const reply = await Promise.race([send(`${collector.adminUrl}/${page}`, { method: 'GET' }), late]);
+      const reply = await Promise.race([send(`${adminUrl}/${page}`, { method: 'GET' }), late]);
       assert.equal(reply.status, 200);
     }
     await delay(100);
   }
-  clearInterval(drip);
-  for (const socket of slow) socket.destroy();
 });
 
 test('huge headers are refused', async (t) => {

@@ -99,8 +99,10 @@ export async function startSiege(config = {}) {
       const visitors = startVisitors(site('quiet'));
       const attacker = new Worker(new URL('./attacks.mjs', import.meta.url),
         { workerData: { attack, options: { url: site('attacked'), ...options } } });
-      const [outcome] = await once(attacker, 'message');
+      const attacked = once(attacker, 'message');
+      await Promise.allSettled([attacked]);
       const { latencies, statuses } = await visitors.stop();
+      const [outcome] = await attacked;
       await waitFor(async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0,
         { timeoutMs: drainMs, what: 'empty backlog' });
       const resident = peakMiB();

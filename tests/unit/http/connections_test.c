@@ -133,6 +133,22 @@ static void who_has_sent_his_request_is_not_taken_for_idle(void **state)
     stop();
 }
 
+static void who_has_sent_it_whole_stays_before_who_has_begun(void **state)
+{
+    static const char whole[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    join(1);
+    age(0, 2 * FP_US_PER_S);
+    assert_int_equal(send(peers[0].theirs, whole, strlen(whole), 0), strlen(whole));
+    assert_int_equal(send(peers[1].theirs, "GET", 3, 0), 3);
+    join(2);
+    assert_false(is_ended(0, 0));
+    assert_true(is_ended(1, 0));
+    stop();
+}
+
 static void a_slow_body_makes_room_for_one_who_has_just_come(void **state)
 {
     (void)state;
@@ -211,6 +227,7 @@ int main(void)
         cmocka_unit_test(time_that_is_ours_is_not_counted),
         cmocka_unit_test(the_longest_idle_makes_room),
         cmocka_unit_test(who_has_sent_his_request_is_not_taken_for_idle),
+        cmocka_unit_test(who_has_sent_it_whole_stays_before_who_has_begun),
         cmocka_unit_test(a_slow_body_makes_room_for_one_who_has_just_come),
         cmocka_unit_test(a_body_that_has_just_begun_makes_no_room_for_a_flood_of_idle_ones),
         cmocka_unit_test(who_is_answered_makes_no_room),
