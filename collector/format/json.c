@@ -6,6 +6,7 @@
  */
 #include "collector/format/json.h"
 
+#include "collector/base/quoted.h"
 #include "collector/format/decoder.h"
 #include "collector/format/utf8.h"
 
@@ -186,6 +187,20 @@ static bool within_depth(yyjson_val *root, uint32_t max_depth)
     return true;
 }
 
+/* Where JSON opens one container more than max_depth. */
+static size_t find_depth(struct fp_str json, uint32_t max_depth)
+{
+    uint32_t depth = 0;
+    for (size_t at = 0; at < json.len;) {
+        const char c = json.ptr[at];
+        if ((c == '{' || c == '[') && depth++ == max_depth)
+            return at;
+        depth -= c == '}' || c == ']';
+        at = c == '"' ? fp_quoted_end(json.ptr, at, json.len) : at + 1;
+    }
+    return json.len;
+}
+
 enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
                                      struct fp_json *json, struct fp_format_error *error)
 {
@@ -208,9 +223,12 @@ enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, str
     if (within_depth(json->root, max_depth))
         return FP_FORMAT_OK;
     fp_json_release(json);
-    return fp_format_fail(error, FP_FORMAT_TOO_LARGE,
-                          "the JSON is nested deeper than %u levels (limits.json_depth)",
-                          (unsigned)max_depth);
+    fp_format_fail(error, FP_FORMAT_TOO_LARGE,
+                   "the JSON is nested deeper than %u levels (limits.json_depth)",
+                   (unsigned)max_depth);
+    error->offset =
+        (int64_t)(skipped + find_depth(text, max_depth < DEPTH_MAX ? max_depth : DEPTH_MAX));
+    return error->verdict;
 }
 
 void fp_json_release(struct fp_json *json)

@@ -39,16 +39,29 @@ static bool is_raw_message(yyjson_val *value)
     return yyjson_is_str(yyjson_obj_get(value, "method"));
 }
 
-bool fp_speed_tracer_is_dump(yyjson_val *value)
+/* Whether it has a member of an upload of another format. */
+static bool is_other(yyjson_val *value)
 {
     static const char *const others[] = {"trace",  "marks",  "measures", "entries",  "coverage",
                                          "frames", "stacks", "samples",  "resources"};
-    if (!is_record(value) && !is_post(value))
-        return false;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (yyjson_obj_get(value, others[i]) != NULL)
-            return false;
-    return true;
+            return true;
+    return false;
+}
+
+bool fp_speed_tracer_is_dump(yyjson_val *value)
+{
+    return (is_record(value) || is_post(value)) && !is_other(value);
+}
+
+/* Whether a stream that begins with it is a dump. No other format is a stream of objects, so its
+ * first record need not be a good one. */
+static bool begins_dump(yyjson_val *value)
+{
+    bool is_like_record =
+        yyjson_obj_get(value, "type") != NULL || yyjson_obj_get(value, "time") != NULL;
+    return is_raw_message(value) || ((is_like_record || is_post(value)) && !is_other(value));
 }
 
 static size_t skip_space(struct fp_str body)
@@ -91,7 +104,7 @@ bool fp_speed_tracer_sniff(const struct fp_decoder *decoder, struct fp_str body)
             (void)fp_record_scan_lines(&scan, &record);
         if (verdict != FP_FORMAT_OK)
             continue;
-        bool is_dump = fp_speed_tracer_is_dump(json.root) || is_raw_message(json.root);
+        bool is_dump = begins_dump(json.root);
         fp_json_release(&json);
         return is_dump;
     }
@@ -106,8 +119,7 @@ static bool check_message(struct fp_speed_tracer_dump *dump, yyjson_val *first)
     fp_format_fail(dump->decoder->error, FP_FORMAT_UNSUPPORTED,
                    "these are messages of a browser's inspector, not records; load them into "
                    "Speed Tracer and save them");
-    dump->decoder->error->offset = dump->offset;
-    return false;
+    return fp_speed_tracer_fail_here(dump);
 }
 
 /* Container D: {header, data}. */
@@ -175,8 +187,7 @@ static bool fail_depth(struct fp_speed_tracer_dump *dump)
     fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
                    "the JSON is nested deeper than %u levels (limits.json_depth)",
                    (unsigned)dump->decoder->limits->json_depth);
-    dump->decoder->error->offset = dump->offset;
-    return false;
+    return fp_speed_tracer_fail_here(dump);
 }
 
 static bool parse(struct parser *parser, struct fp_str text, struct parsed *parsed)
@@ -432,14 +443,14 @@ static bool fail_empty(struct fp_speed_tracer_dump *dump)
     struct fp_format_error *error = dump->decoder->error;
     if (first == FP_ST_REFUSALS) {
         fp_format_fail(error, FP_FORMAT_INVALID, "there is no record in this dump of Speed Tracer");
-        error->offset = dump->offset;
-        return false;
+        return fp_speed_tracer_fail_here(dump);
     }
     fp_format_fail(error, first <= FP_ST_CUT_OFF ? FP_FORMAT_MALFORMED : FP_FORMAT_INVALID,
                    "none of the records could be taken; the first fault is %s",
                    fp_speed_tracer_note_text(first));
-    error->offset = dump->notes[first].first_offset;
-    return false;
+    dump->offset = dump->notes[first].first_offset;
+    dump->is_index = dump->notes[first].is_index;
+    return fp_speed_tracer_fail_here(dump);
 }
 
 static bool add_timeline(struct fp_speed_tracer_dump *dump)

@@ -16,7 +16,7 @@
 bool fp_speed_tracer_is_dump(yyjson_val *value);
 
 /* Whether a body that is not one JSON value begins as a dump does: with a page, or with an object
- * that fp_speed_tracer_is_dump. Parses the first objects only. */
+ * that fp_speed_tracer_is_dump or is like a record. Parses the first objects only. */
 bool fp_speed_tracer_sniff(const struct fp_decoder *decoder, struct fp_str body) FP_MUST_CHECK;
 
 /* Decodes a dump in any of its containers into a cleared profile. body is not changed; texts of the

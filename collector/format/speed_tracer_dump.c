@@ -55,6 +55,17 @@ void fp_speed_tracer_note(struct fp_speed_tracer_dump *dump, enum fp_speed_trace
     dump->notes[note].is_index = dump->is_index;
 }
 
+bool fp_speed_tracer_fail_here(const struct fp_speed_tracer_dump *dump)
+{
+    struct fp_format_error *error = dump->decoder->error;
+    error->has_pointer = dump->is_index;
+    error->offset = dump->is_index ? -1 : dump->offset;
+    if (dump->is_index)
+        (void)snprintf(error->pointer, sizeof(error->pointer), "/data/%lld",
+                       (long long)dump->offset);
+    return false;
+}
+
 bool fp_speed_tracer_list_notes(struct fp_speed_tracer_dump *dump)
 {
     struct fp_profile_session *session = &dump->decoder->profile->session;
@@ -152,8 +163,7 @@ bool fp_speed_tracer_resource(struct fp_speed_tracer_dump *dump, struct fp_str u
         fp_format_fail(decoder->error, FP_FORMAT_TOO_LARGE,
                        "the dump has more than %u resources (limits.resources)",
                        (unsigned)decoder->limits->resources);
-        decoder->error->offset = dump->offset;
-        return false;
+        return fp_speed_tracer_fail_here(dump);
     }
     profile->resources =
         fp_speed_tracer_grow(decoder->arena, profile->resources, profile->resource_count,

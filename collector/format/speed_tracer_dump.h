@@ -125,6 +125,10 @@ static inline bool fp_speed_tracer_is(struct fp_str name, struct fp_str known)
 /* Counts a note at the present record. */
 void fp_speed_tracer_note(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note);
 
+/* Adds the place of the present record to an error that was filled: a pointer to it where it is an
+ * element of `data`, else its offset. Returns false. */
+bool fp_speed_tracer_fail_here(const struct fp_speed_tracer_dump *dump);
+
 /* What a note says; static. */
 const char *fp_speed_tracer_note_text(enum fp_speed_tracer_note note);
 

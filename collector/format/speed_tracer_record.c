@@ -246,8 +246,7 @@ static bool fail_limit(struct fp_speed_tracer_dump *dump)
     fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
                    "the dump has more than %u events (limits.entries)",
                    (unsigned)dump->decoder->limits->entries);
-    dump->decoder->error->offset = dump->offset;
-    return false;
+    return fp_speed_tracer_fail_here(dump);
 }
 
 static bool add_event(struct fp_speed_tracer_dump *dump, struct fp_profile_event *event)

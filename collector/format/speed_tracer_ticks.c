@@ -10,8 +10,7 @@ static bool fail_limit(struct fp_speed_tracer_dump *dump, const char *what, uint
 {
     fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
                    "the V8 profiles have more than %u %s (limits.%s)", (unsigned)limit, what, what);
-    dump->decoder->error->offset = dump->offset;
-    return false;
+    return fp_speed_tracer_fail_here(dump);
 }
 
 /* Names. */

@@ -351,7 +351,7 @@ static enum outcome fail_lines(struct fp_speed_tracer_dump *dump)
 {
     fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
                    "the V8 profiles have more than %d lines", LINES_MAX);
-    dump->decoder->error->offset = dump->offset;
+    (void)fp_speed_tracer_fail_here(dump);
     return REFUSED;
 }
 

@@ -135,6 +135,31 @@ static void a_bad_record_takes_no_good_one_with_it(void **state)
     assert_true(all_are_as_expected(""));
 }
 
+/* What a stream is does not hang on its first record, but for those that make it one of messages or
+ * a posted body. */
+static void a_bad_record_in_front_takes_no_good_one_with_it(void **state)
+{
+    (void)state;
+    bool all = true;
+    for (size_t i = 0; i < sizeof(bad_records) / sizeof(bad_records[0]); i++) {
+        const struct bad_record *bad = &bad_records[i];
+        if (strstr(bad->record, "'method'") != NULL || strstr(bad->record, "'header'") != NULL)
+            continue;
+        char dump[512];
+        snprintf(dump, sizeof(dump), "%s\n{'type':8,'time':0}\n{'type':9,'time':0}", bad->record);
+        struct decoded decoded;
+        decode_dump(&decoded, dump);
+        if (decoded.verdict != FP_FORMAT_OK || decoded.profile.event_count != bad->kept + 2 ||
+            note_count(&decoded, bad->note) != 1) {
+            all = false;
+            print_error("%s: verdict %d, %s\n", bad->title, (int)decoded.verdict,
+                        decoded.error.detail);
+        }
+        release(&decoded);
+    }
+    assert_true(all);
+}
+
 static void notes_say_where_the_first_one_is(void **state)
 {
     (void)state;
@@ -177,13 +202,16 @@ static const struct bad_dump bad_dumps[] = {
     {"raw messages", "{'method':'Timeline.eventRecorded','record':{}}{}", "", FP_FORMAT_UNSUPPORTED,
      NULL, 0, "these are messages of a browser's inspector"},
     {"raw messages in a posted body", "{'header':{},'data':[{'method':'Page.x'},{'type':1}]}", "",
-     FP_FORMAT_UNSUPPORTED, NULL, 0, "these are messages of a browser's inspector"},
+     FP_FORMAT_UNSUPPORTED, "/data/0", -1, "these are messages of a browser's inspector"},
     {"a posted body whose data are an object", "{'header':{'timeStamp':1},'data':{'0':{}}}", "",
      FP_FORMAT_INVALID, "/data", -1, "data must be an array"},
     {"a posted body without records", "{'header':{'timeStamp':1},'data':[]}", "", FP_FORMAT_INVALID,
      NULL, 36, "there is no record"},
     {"a posted body of bad records", "{'header':{},'data':[3,{'type':'x'}]}", "", FP_FORMAT_INVALID,
-     NULL, 0, "none of the records could be taken; the first fault is a value that is no object"},
+     "/data/0", -1,
+     "none of the records could be taken; the first fault is a value that is no object"},
+    {"a record without a type, and another that is bad", "{'time':'x'}{'type':'x'}", "",
+     FP_FORMAT_INVALID, NULL, 0, "none of the records could be taken; the first fault is a time"},
     {"bad records alone", "{'type':1,'time':'x'}\n{'type':2,'time':'x'}", "", FP_FORMAT_INVALID,
      NULL, 0, "none of the records could be taken; the first fault is a time"},
     {"no JSON at all in its braces", "x {a}{b}", "speed-tracer", FP_FORMAT_MALFORMED, NULL, 2,
@@ -259,6 +287,23 @@ static void each_limit_says_its_name(void **state)
                 "(limits.json_depth)");
     assert_over("{'type':1}{'type':2,'children':[{'children':[{}]}]}", &limits,
                 "(limits.json_depth)");
+}
+
+static void a_limit_that_a_posted_body_passes_is_told_by_the_records_pointer(void **state)
+{
+    (void)state;
+    struct fp_format_limits limits = dump_limits;
+    limits.entries = 2;
+    struct decoded decoded;
+    fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+    decode_limited(&decoded,
+                   json_of(&decoded.arena,
+                           "{'header':{},'data':[{'type':1},{'type':2,'children':[{'type':3}]}]}"),
+                   "", &limits);
+    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.error.offset, -1);
+    assert_string_equal(decoded.error.pointer, "/data/1");
+    release(&decoded);
 }
 
 /* opening, 10,000 times, inside a record that follows a good one. */
@@ -487,9 +532,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bad_record_takes_no_good_one_with_it),
+        cmocka_unit_test(a_bad_record_in_front_takes_no_good_one_with_it),
         cmocka_unit_test(notes_say_where_the_first_one_is),
         cmocka_unit_test(what_is_no_dump_is_refused_with_its_place),
         cmocka_unit_test(each_limit_says_its_name),
+        cmocka_unit_test(a_limit_that_a_posted_body_passes_is_told_by_the_records_pointer),
         cmocka_unit_test(nesting_10000_deep_is_refused_cleanly),
         cmocka_unit_test(an_arena_that_is_too_small_is_no_other_error),
         cmocka_unit_test(lines_without_an_end_cost_no_more_than_their_length),
