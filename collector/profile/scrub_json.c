@@ -4,12 +4,16 @@
  */
 #include "collector/profile/scrub_json.h"
 
+#include "collector/base/bytes.h"
 #include "collector/base/quoted.h"
 #include "collector/profile/scrub_text.h"
 
 #include <strings.h>
 
-enum { NAME_LEN_MAX = 32 }; /* no secret's name is longer */
+enum {
+    NAME_LEN_MAX = 32, /* no secret's name is longer */
+    BLOCK_LEN = 64,
+};
 
 /* A walk; rules NULL: strings stay as they are. What lies between `copied` and `at` goes out
  * unchanged, at once when something else follows it. */
@@ -20,11 +24,20 @@ struct walk {
     struct fp_buf *out;
     size_t at;
     size_t copied;
+    size_t block;         /* where the bytes begin that are known by their ... */
+    uint64_t marks;       /* ... quotes, backslashes and colons */
     size_t telling;       /* where fp_scrub_text may find something next, colons aside */
     bool has_nulls;       /* escaped ones, in the string at hand */
     struct fp_str member; /* the last name of a member, without escapes */
     char unescaped[NAME_LEN_MAX];
     size_t secret_end; /* of the last object whose `name` is a secret's: one of a list of headers */
+};
+
+/* What stands between two quotes. */
+struct string {
+    size_t begin;
+    size_t end;
+    bool is_plain; /* without colons and escapes: as most are */
 };
 
 static struct fp_str slice(struct fp_str text, size_t from, size_t to)
@@ -35,6 +48,46 @@ static struct fp_str slice(struct fp_str text, size_t from, size_t to)
 static void add(struct fp_buf *out, struct fp_str text)
 {
     fp_buf_add(out, text.ptr, text.len);
+}
+
+/* Quotes, backslashes and colons, which tell where strings end and what they are. */
+static uint64_t find_marks(const char bytes[BLOCK_LEN])
+{
+    uint64_t marks = 0;
+    for (size_t at = 0; at < BLOCK_LEN; at += sizeof(fp_bytes16)) {
+        const fp_bytes16 part = fp_bytes16_load(bytes + at);
+        const fp_bytes16 found = (fp_bytes16)((part == '"') | (part == '\\') | (part == ':'));
+        marks |= (uint64_t)fp_bytes16_bits(found) << at;
+    }
+    return marks;
+}
+
+/* Apart, so that next_mark, which is called at each mark, is short. */
+static __attribute__((noinline)) void read_block(struct walk *walk, size_t begin)
+{
+    const struct fp_str left = slice(walk->json, begin, walk->json.len);
+    walk->block = begin;
+    if (left.len >= BLOCK_LEN) {
+        walk->marks = find_marks(left.ptr);
+        return;
+    }
+    char last[BLOCK_LEN] = {0};
+    memcpy(last, left.ptr, left.len);
+    walk->marks = find_marks(last);
+}
+
+/* The first mark from `at` on, which is never less than it was before; or the end. */
+static inline size_t next_mark(struct walk *walk, size_t at)
+{
+    while (at < walk->json.len) {
+        if (at - walk->block >= BLOCK_LEN)
+            read_block(walk, at);
+        const uint64_t left = walk->marks >> (at - walk->block);
+        if (left != 0)
+            return at + (size_t)__builtin_ctzll(left);
+        at = walk->block + BLOCK_LEN;
+    }
+    return walk->json.len;
 }
 
 /* Behind the value that begins at `at`. */
@@ -329,17 +382,15 @@ static bool goes(const struct walk *walk, size_t value)
 }
 
 /* A member's name, and its value if that may not be kept. */
-static bool take_member(struct walk *walk, size_t begin, size_t end, size_t value)
+static bool take_member(struct walk *walk, const struct string *name, size_t value)
 {
     const struct fp_str json = walk->json;
-    /* Without a colon or an escape before the colon behind it: as most are. */
-    bool is_plain = fp_quoted_skip_plain(json.ptr, begin, json.len, ':') >= end;
-    walk->member = slice(json, begin, end);
-    if (!is_plain)
+    walk->member = slice(json, name->begin, name->end);
+    if (!name->is_plain)
         walk->member = unescape(walk->member, walk->unescaped);
     walk->at = value;
-    bool may_tell = !is_plain || tells(walk, begin, end);
-    if (walk->rules != NULL && may_tell && !take_text(walk, begin, end))
+    bool may_tell = !name->is_plain || tells(walk, name->begin, name->end);
+    if (walk->rules != NULL && may_tell && !take_text(walk, name->begin, name->end))
         return false;
     if (goes(walk, value)) {
         value = skip_space(json, value);
@@ -365,45 +416,45 @@ static void take_name(struct walk *walk, struct fp_str name)
     }
 }
 
-/* A backslash may be escaped itself. */
-static bool has_nulls(struct fp_str json)
+/* Goes behind the string whose opening quote stands at `at`. */
+static struct string read_string(struct walk *walk)
 {
+    const struct fp_str json = walk->json;
     const struct fp_str null = FP_STR("\\u0000");
-    for (size_t at = 0; at + null.len <= json.len; at += 2) {
-        const char *escape = memchr(json.ptr + at, '\\', json.len - at - null.len + 1);
-        if (escape == NULL)
-            return false;
-        at = (size_t)(escape - json.ptr);
-        if (memcmp(escape, null.ptr, null.len) == 0)
-            return true;
+    struct string string = {.begin = walk->at + 1, .is_plain = true};
+    size_t at = next_mark(walk, string.begin);
+    walk->has_nulls = false;
+    while (at < json.len && json.ptr[at] != '"') {
+        bool is_escape = json.ptr[at] == '\\';
+        string.is_plain = false;
+        walk->has_nulls = walk->has_nulls || (is_escape && json.len - at > null.len &&
+                                              memcmp(json.ptr + at, null.ptr, null.len) == 0);
+        at = next_mark(walk, at + 1 + is_escape);
     }
-    return false;
+    string.end = at;
+    walk->at = at + (at < json.len);
+    return string;
 }
 
 /* The string at `at`. */
 static bool take_string(struct walk *walk)
 {
     const struct fp_str json = walk->json;
-    const size_t begin = walk->at;
-    const size_t plain_end = fp_quoted_skip_plain(json.ptr, begin + 1, json.len, '"');
-    const size_t end = fp_quoted_end_from(json.ptr, plain_end, json.len, '"');
-    const size_t value = member_value(json, end);
-    walk->has_nulls = plain_end + 1 < end && has_nulls(slice(json, plain_end, end - 1));
+    const struct string string = read_string(walk);
+    const size_t value = member_value(json, walk->at);
     if (value > 0)
-        return take_member(walk, begin + 1, end - 1, value);
-    walk->at = end;
-    if (end - begin < 2)
-        return true;
+        return take_member(walk, &string, value);
     char name[NAME_LEN_MAX];
     if (fp_str_equal(walk->member, FP_STR("name")))
-        take_name(walk, unescape(slice(json, begin + 1, end - 1), name));
-    return walk->rules == NULL || take_text(walk, begin + 1, end - 1);
+        take_name(walk, unescape(slice(json, string.begin, string.end), name));
+    return walk->rules == NULL || take_text(walk, string.begin, string.end);
 }
 
 static bool scrub(struct walk *walk)
 {
     const struct fp_str json = walk->json;
-    for (size_t at = 0; (at = fp_quoted_skip_plain(json.ptr, at, json.len, '"')) < json.len;) {
+    walk->block = json.len; /* none is read */
+    for (size_t at = 0; (at = next_mark(walk, at)) < json.len;) {
         if (json.ptr[at] != '"') {
             at++;
             continue;

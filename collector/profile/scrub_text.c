@@ -30,55 +30,62 @@ static bool is_name(struct fp_str name, const char *known)
 
 #define LETTER(c) (UINT32_C(1) << ((unsigned char)(c) & 31))
 
-bool fp_scrub_is_secret(struct fp_str name, bool are_scrubbed)
+/* Names of one length. */
+struct secrets {
+    const char *always;
+    uint32_t letters;         /* that one of these begins with; most names do not */
+    const char *scrubbed[10]; /* NULL ends */
+};
+
+static const struct secrets secrets_by_len[] = {
+    [3] = {NULL, LETTER('j') | LETTER('p') | LETTER('s'), {"jwt", "pwd", "sid"}},
+    [4] = {NULL, LETTER('a') | LETTER('c') | LETTER('u'), {"auth", "csrf", "user"}},
+    [5] = {NULL, LETTER('t') | LETTER('e') | LETTER('l'), {"token", "email", "login"}},
+    [6] = {"cookie",
+           LETTER('c') | LETTER('s') | LETTER('p') | LETTER('a') | LETTER('e') | LETTER('u'),
+           {"secret", "passwd", "apikey", "e-mail", "userid"}},
+    [7] = {"cookie2",
+           LETTER('c') | LETTER('a') | LETTER('u') | LETTER('i'),
+           {"cookies", "api-key", "api_key", "user-id", "user_id", "idtoken"}},
+    [8] = {NULL,
+           LETTER('p') | LETTER('u') | LETTER('i'),
+           {"postdata", "password", "username", "id-token", "id_token"}},
+    [9] = {NULL,
+           LETTER('x') | LETTER('a') | LETTER('c') | LETTER('p') | LETTER('u'),
+           {"x-api-key", "authtoken", "csrftoken", "xsrftoken", "phpsessid", "user-name",
+            "user_name"}},
+    [10] = {"set-cookie",
+            LETTER('s') | LETTER('j') | LETTER('a') | LETTER('c') | LETTER('x'),
+            {"jsessionid", "auth-token", "auth_token", "session-id", "session_id", "csrf-token",
+             "csrf_token", "xsrf-token", "xsrf_token"}},
+    [11] = {"set-cookie2", LETTER('s') | LETTER('a') | LETTER('h'), {"accesstoken", "headerstext"}},
+    [12] = {NULL,
+            LETTER('x') | LETTER('a') | LETTER('r'),
+            {"x-auth-token", "x-csrf-token", "x-xsrf-token", "access-token", "access_token",
+             "refreshtoken"}},
+    [13] = {"authorization", LETTER('a') | LETTER('r'), {"refresh-token", "refresh_token"}},
+    [15] = {NULL, LETTER('r'), {"requestformdata"}},
+    [18] = {NULL, LETTER('r'), {"requestheaderstext"}},
+    [19] = {"proxy-authorization", LETTER('p'), {NULL}},
+};
+
+/* Apart, so that what is asked of each name is short. */
+static __attribute__((noinline)) bool is_one_of(const struct secrets *secrets, struct fp_str name,
+                                                bool are_scrubbed)
 {
-    static const struct {
-        const char *always;
-        uint32_t letters;         /* that one of these begins with; most names do not */
-        const char *scrubbed[10]; /* NULL ends */
-    } by_len[] = {
-        [3] = {NULL, LETTER('j') | LETTER('p') | LETTER('s'), {"jwt", "pwd", "sid"}},
-        [4] = {NULL, LETTER('a') | LETTER('c') | LETTER('u'), {"auth", "csrf", "user"}},
-        [5] = {NULL, LETTER('t') | LETTER('e') | LETTER('l'), {"token", "email", "login"}},
-        [6] = {"cookie",
-               LETTER('c') | LETTER('s') | LETTER('p') | LETTER('a') | LETTER('e') | LETTER('u'),
-               {"secret", "passwd", "apikey", "e-mail", "userid"}},
-        [7] = {"cookie2",
-               LETTER('c') | LETTER('a') | LETTER('u') | LETTER('i'),
-               {"cookies", "api-key", "api_key", "user-id", "user_id", "idtoken"}},
-        [8] = {NULL,
-               LETTER('p') | LETTER('u') | LETTER('i'),
-               {"postdata", "password", "username", "id-token", "id_token"}},
-        [9] = {NULL,
-               LETTER('x') | LETTER('a') | LETTER('c') | LETTER('p') | LETTER('u'),
-               {"x-api-key", "authtoken", "csrftoken", "xsrftoken", "phpsessid", "user-name",
-                "user_name"}},
-        [10] = {"set-cookie",
-                LETTER('s') | LETTER('j') | LETTER('a') | LETTER('c') | LETTER('x'),
-                {"jsessionid", "auth-token", "auth_token", "session-id", "session_id", "csrf-token",
-                 "csrf_token", "xsrf-token", "xsrf_token"}},
-        [11] = {"set-cookie2",
-                LETTER('s') | LETTER('a') | LETTER('h'),
-                {"accesstoken", "headerstext"}},
-        [12] = {NULL,
-                LETTER('x') | LETTER('a') | LETTER('r'),
-                {"x-auth-token", "x-csrf-token", "x-xsrf-token", "access-token", "access_token",
-                 "refreshtoken"}},
-        [13] = {"authorization", LETTER('a') | LETTER('r'), {"refresh-token", "refresh_token"}},
-        [15] = {NULL, LETTER('r'), {"requestformdata"}},
-        [18] = {NULL, LETTER('r'), {"requestheaderstext"}},
-        [19] = {"proxy-authorization", LETTER('p'), {NULL}},
-    };
-    if (name.len == 0 || name.len >= COUNT(by_len) ||
-        (by_len[name.len].letters & LETTER(name.ptr[0])) == 0)
-        return false;
-    const char *always = by_len[name.len].always;
-    if (always != NULL && is_name(name, always))
+    if (secrets->always != NULL && is_name(name, secrets->always))
         return true;
-    const char *const *known = by_len[name.len].scrubbed;
+    const char *const *known = secrets->scrubbed;
     while (are_scrubbed && *known != NULL && !is_name(name, *known))
         known++;
     return are_scrubbed && *known != NULL;
+}
+
+bool fp_scrub_is_secret(struct fp_str name, bool are_scrubbed)
+{
+    return name.len > 0 && name.len < COUNT(secrets_by_len) &&
+           (secrets_by_len[name.len].letters & LETTER(name.ptr[0])) != 0 &&
+           is_one_of(&secrets_by_len[name.len], name, are_scrubbed);
 }
 
 /* Characters. */

@@ -373,6 +373,25 @@ static void any_part_of_a_text_is_survived(void **state)
     }
 }
 
+/* The text is looked at in blocks. */
+static void it_matters_not_where_in_a_text_something_stands(void **state)
+{
+    (void)state;
+    static const char json[] = "{'a\\'b':'c\\\\','https://a.example/?q':1,'Cookie':['x','\\\\']}";
+    static const char scrubbed[] = "{'a\\'b':'c\\\\','https://a.example/':1,'Cookie':'(removed)'}";
+    const struct fp_scrub_rules rules = {0};
+    for (int len = 0; len < 130; len++) {
+        char before[512];
+        char after[512];
+        char out[512];
+        snprintf(before, sizeof(before), "['%0*d']\n%s", len, 0, json);
+        snprintf(after, sizeof(after), "['%0*d']\n%s", len, 0, scrubbed);
+        quote(after);
+        scrub(&rules, before, out, sizeof(out));
+        assert_string_equal(out, after);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +401,7 @@ int main(void)
         cmocka_unit_test(raw_content_loses_the_same_cookies_however_they_are_laid_out),
         cmocka_unit_test(each_secret_is_known_by_its_name),
         cmocka_unit_test(an_escape_in_its_name_hides_no_secret),
+        cmocka_unit_test(it_matters_not_where_in_a_text_something_stands),
         cmocka_unit_test(takes_linear_time),
         cmocka_unit_test(any_part_of_a_text_is_survived),
     };

@@ -1,0 +1,43 @@
+/*
+ * Bytes: which of sixteen, or of 64, are what is looked for, as bits; the first byte's is the
+ * lowest. The compiler makes vectors of it where there are some. Pure; any thread.
+ */
+#ifndef FP_BASE_BYTES_H
+#define FP_BASE_BYTES_H
+
+#include "collector/base/base.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#else
+#include <endian.h>
+#endif
+
+typedef uint8_t fp_bytes16 __attribute__((vector_size(16)));
+
+/* Sixteen bytes from anywhere. */
+static inline fp_bytes16 fp_bytes16_load(const char *bytes)
+{
+    fp_bytes16 loaded;
+    memcpy(&loaded, bytes, sizeof(loaded));
+    return loaded;
+}
+
+/* One bit of each byte, of which each is 0 or 0xFF, as comparisons make them. */
+static inline uint32_t fp_bytes16_bits(fp_bytes16 found)
+{
+#ifdef __SSE2__
+    return (uint32_t)_mm_movemask_epi8((__m128i)found);
+#else
+    uint64_t halves[2];
+    uint32_t bits = 0;
+    memcpy(halves, &found, sizeof(halves));
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t each = le64toh(halves[i]) & UINT64_C(0x0101010101010101);
+        bits |= (uint32_t)((each * UINT64_C(0x0102040810204080)) >> 56) << (8 * i);
+    }
+    return bits;
+#endif
+}
+
+#endif
