@@ -109,27 +109,25 @@ static enum progress look(const struct fp_connection *connection)
     return is_complete ? COMPLETE : BEGUN;
 }
 
-/* Of those that have waited for longest, the first that got least far: in a flood a request may
- * have been there for a while before its thread comes to it. */
+/* Of those that have waited for longest, the first that has sent nothing, else the first that has
+ * sent a part: in a flood a whole request may be there for a while before its thread comes to it.
+ */
 static struct fp_connection *find_silent(const struct fp_connections *connections)
 {
-    struct fp_connection *found = NULL;
-    enum progress least = COMPLETE;
+    struct fp_connection *begun = NULL;
     struct fp_connection *waiting = connections->lists[FP_CONNECTION_WAITING].first;
     for (int i = 0; waiting != NULL && i < LOOKS_MAX; i++, waiting = waiting->next) {
         enum progress progress = look(waiting);
-        if (found == NULL || progress < least) {
-            found = waiting;
-            least = progress;
-        }
-        if (least == SILENT)
-            break;
+        if (progress == SILENT)
+            return waiting;
+        if (progress == BEGUN && begun == NULL)
+            begun = waiting;
     }
-    return found;
+    return begun;
 }
 
 /* The one that is missed least: idle; else, idle or slow, the one that is so for longer: in a flood
- * of idle ones a body that has just begun is not slow. NULL when all are being answered. */
+ * of idle ones a body that has just begun is not slow. NULL when all have sent what they had to. */
 static struct fp_connection *find_expendable(const struct fp_connections *connections)
 {
     struct fp_connection *waiting = find_silent(connections);
@@ -145,6 +143,18 @@ static size_t live_count(const struct fp_connections *connections)
     const struct list *lists = connections->lists;
     return lists[FP_CONNECTION_WAITING].count + lists[FP_CONNECTION_RECEIVING].count +
            lists[FP_CONNECTION_ANSWERED].count;
+}
+
+/* Ends as many as there are too many, with those that come. What all have sent is answered first,
+ * so there may be too many for a while. */
+static void make_room(struct fp_connections *connections, size_t coming)
+{
+    while (live_count(connections) + coming > connections->max) {
+        struct fp_connection *expendable = find_expendable(connections);
+        if (expendable == NULL)
+            return;
+        end(connections, expendable, FP_METRIC_CONNECTIONS_ENDED_CROWDED);
+    }
 }
 
 /* Ends those of a state whose time is up. Returns when the next one's is, INT64_MAX for none. */
@@ -240,10 +250,7 @@ struct fp_connection *fp_connections_add(struct fp_connections *connections, int
     connection->state = FP_CONNECTION_WAITING;
     connection->since_us = fp_clock_monotonic_us();
     pthread_mutex_lock(&connections->lock);
-    struct fp_connection *expendable =
-        live_count(connections) >= connections->max ? find_expendable(connections) : NULL;
-    if (expendable != NULL)
-        end(connections, expendable, FP_METRIC_CONNECTIONS_ENDED_CROWDED);
+    make_room(connections, 1);
     append(&connections->lists[FP_CONNECTION_WAITING], connection);
     connections->unheard++;
     pthread_mutex_unlock(&connections->lock);
@@ -265,6 +272,8 @@ void fp_connections_move(struct fp_connections *connections, struct fp_connectio
     pthread_mutex_lock(&connections->lock);
     if (connection->state != FP_CONNECTION_ENDING)
         change_state(connections, connection, state);
+    if (state == FP_CONNECTION_WAITING)
+        make_room(connections, 0);
     connections->unheard -= !connection->heard;
     connection->heard = true;
     pthread_mutex_unlock(&connections->lock);

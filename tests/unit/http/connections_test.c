@@ -133,19 +133,38 @@ static void who_has_sent_his_request_is_not_taken_for_idle(void **state)
     stop();
 }
 
+static void send_whole(int i)
+{
+    static const char request[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    assert_int_equal(send(peers[i].theirs, request, strlen(request), 0), strlen(request));
+}
+
 static void who_has_sent_it_whole_stays_before_who_has_begun(void **state)
 {
-    static const char whole[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
     (void)state;
     start(LONG_S * FP_US_PER_S);
     join(0);
     join(1);
     age(0, 2 * FP_US_PER_S);
-    assert_int_equal(send(peers[0].theirs, whole, strlen(whole), 0), strlen(whole));
+    send_whole(0);
     assert_int_equal(send(peers[1].theirs, "GET", 3, 0), 3);
     join(2);
     assert_false(is_ended(0, 0));
     assert_true(is_ended(1, 0));
+    stop();
+}
+
+static void who_has_sent_it_whole_makes_no_room(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    for (int i = 0; i < PEERS; i++) {
+        join(i);
+        send_whole(i);
+        age(i, 2 * FP_US_PER_S);
+    }
+    for (int i = 0; i < PEERS; i++)
+        assert_false(is_ended(i, 0));
     stop();
 }
 
@@ -191,6 +210,21 @@ static void who_is_answered_makes_no_room(void **state)
     stop();
 }
 
+static void those_too_many_that_were_answered_are_ended_when_they_are_idle(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    for (int i = 0; i < PEERS; i++) {
+        join(i);
+        fp_connections_move(connections, peers[i].connection, FP_CONNECTION_ANSWERED);
+    }
+    for (int i = 0; i < PEERS; i++) {
+        fp_connections_move(connections, peers[i].connection, FP_CONNECTION_WAITING);
+        assert_int_equal(is_ended(i, 0), i < PEERS - 2);
+    }
+    stop();
+}
+
 static void what_is_ending_goes_nowhere_else(void **state)
 {
     (void)state;
@@ -228,9 +262,11 @@ int main(void)
         cmocka_unit_test(the_longest_idle_makes_room),
         cmocka_unit_test(who_has_sent_his_request_is_not_taken_for_idle),
         cmocka_unit_test(who_has_sent_it_whole_stays_before_who_has_begun),
+        cmocka_unit_test(who_has_sent_it_whole_makes_no_room),
         cmocka_unit_test(a_slow_body_makes_room_for_one_who_has_just_come),
         cmocka_unit_test(a_body_that_has_just_begun_makes_no_room_for_a_flood_of_idle_ones),
         cmocka_unit_test(who_is_answered_makes_no_room),
+        cmocka_unit_test(those_too_many_that_were_answered_are_ended_when_they_are_idle),
         cmocka_unit_test(what_is_ending_goes_nowhere_else),
         cmocka_unit_test(the_unheard_are_those_without_a_request),
     };
