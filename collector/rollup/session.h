@@ -29,7 +29,7 @@ struct fp_event_type {
 
 struct fp_session_event {
     uint32_t id;     /* as the source says, unique in its timeline; 0: it has none */
-    uint32_t parent; /* index of an event before it in its timeline, FP_INDEX_NONE */
+    uint32_t parent; /* index of an event before it, FP_INDEX_NONE */
     uint32_t type;   /* index */
     int64_t start_us;
     int64_t duration_us; /* FP_DURATION_NONE */

@@ -95,12 +95,13 @@ static void take_urls(struct reader *in, struct fp_session *session)
         session->resources[i] = take_text(in);
 }
 
+/* A parent may stand in an earlier list of the timeline, which is another one here. */
 static void take_event(struct reader *in, const struct fp_session *session, uint32_t index,
-                       uint32_t first, int64_t *start_us)
+                       int64_t *start_us)
 {
     struct fp_session_event *event = &session->events[index];
     event->id = take_count(in);
-    uint32_t back = (uint32_t)take_varint(in, index - first);
+    uint32_t back = (uint32_t)take_varint(in, index);
     event->parent = back > 0 ? index - back : FP_INDEX_NONE;
     event->type = take_index(in, session->type_count);
     int64_t step_us = take_signed(in);
@@ -159,7 +160,7 @@ static void take_timelines(struct reader *in, struct fp_session *session)
         timeline->event_count = (uint32_t)take_varint(in, session->event_count - first);
         int64_t start_us = 0;
         for (uint32_t k = 0; fine(in) && k < timeline->event_count; k++)
-            take_event(in, session, first + k, first, &start_us);
+            take_event(in, session, first + k, &start_us);
         first += timeline->event_count;
     }
     if (first != session->event_count)

@@ -71,6 +71,17 @@ test('an Opera Scope session gives its own events back, and the service\'s own r
   assert.deepEqual((await events(id, 1, 'reduce_all')).map(given), [listed(generic)], 'and REDUCE_ALL, but for the process');
 });
 
+/** Dragonfly asks so: for all events but selectors, then for the selectors of one that was clicked on. */
+test('what was asked for inside an event of an earlier list stands inside it', async () => {
+  const id = await upload(JSON.stringify({ 'opera-scope': { version: '1.1', session: [1, 2, [[1, 3]]], timelines: [
+    { request: [1, 1, 1, null, null, [7, 8]], reply: [null, [[7, 1, 0, 1, [0, 9], 4], [8, 2, 0, 1, [1, 8], 5, 4, 2]]] },
+    { request: [1, 1, 1, 5, null, [9]], reply: [null, [[9, 0.5, 0, 3, [2, 3], 6, 5], [9, 0.25, 0, 3, [3, 4], 7, 5]]] },
+  ] } }));
+  assert.deepEqual((await events(id, 1)).map((row) => [row.id, row.parent_id, row.time_ms, row.total_ms]),
+    [[4, null, 1, 3.75], [5, 4, 2, 2.75], [6, 5, 0.5, 0.5], [7, 5, 0.25, 0.25]]);
+  assert.deepEqual((await events(id, 1, 'all', ', event_id => 5')).map((row) => row.id), [6, 7]);
+});
+
 test('only unreduced events are in sums, each once', async () => {
   const lists = JSON.parse(read('opera-scope/page-load.json'))['opera-scope'].timelines;
   /** @type {Map<string, { count: number, self: number }>} */

@@ -318,13 +318,11 @@ static void draw_measured(uint64_t *state, struct fp_arena *arena, struct fp_del
     }
 }
 
-static void draw_event(uint64_t *state, const struct fp_session *session, uint32_t first,
-                       uint32_t index)
+static void draw_event(uint64_t *state, const struct fp_session *session, uint32_t index)
 {
     session->events[index] = (struct fp_session_event){
         .id = index + 1,
-        .parent = index == first || below(state, 3) == 0 ? FP_INDEX_NONE
-                                                         : first + below(state, index - first),
+        .parent = index == 0 || below(state, 3) == 0 ? FP_INDEX_NONE : below(state, index),
         .type = below(state, session->type_count),
         .start_us = (int64_t)below(state, 1000000) - 1000,
         .duration_us = below(state, 4) == 0 ? FP_DURATION_NONE : below(state, 90000),
@@ -374,7 +372,7 @@ static void draw_session(uint64_t *state, struct fp_arena *arena, struct fp_delt
         };
         session->event_count += session->timelines[i].event_count;
         for (uint32_t k = first; k < session->event_count; k++)
-            draw_event(state, session, first, k);
+            draw_event(state, session, k);
     }
 }
 
