@@ -22,6 +22,7 @@ import zlib from 'node:zlib';
  */
 
 const giveUpMs = 60_000;
+const quietMs = 500;
 
 /** @param {Outcome} outcome @param {string | number} what */
 const count = (outcome, what) => { outcome[what] = (outcome[what] ?? 0) + 1; };
@@ -71,6 +72,7 @@ const slowChunks = (options) => drip(options, `${start(options.url)}Transfer-Enc
 
 /**
  * Opens so many connections, says nothing on them, and after a while opens a new one for each that is ended.
+ * Those that are left when none is ended any more are `held`.
  * @param {Options} options
  * @returns {Promise<Outcome>}
  */
@@ -80,6 +82,7 @@ async function idle({ url, clients, from, forMs = 0 }) {
   const sockets = new Set();
   let opened = 0;
   let ended = 0;
+  let lastEnd = 0;
   let going = true;
   const open = () => {
     const socket = net.connect({ port: Number(port), host: hostname, localAddress: from }, () => { opened++; });
@@ -88,6 +91,7 @@ async function idle({ url, clients, from, forMs = 0 }) {
     socket.on('close', () => {
       sockets.delete(socket);
       ended++;
+      lastEnd = performance.now();
       if (going) setTimeout(() => going && open(), 8000 * Math.random());
     });
   };
@@ -97,6 +101,9 @@ async function idle({ url, clients, from, forMs = 0 }) {
   }
   await delay(forMs);
   going = false;
+  // Those that came last are told too before the rest is counted.
+  await delay(quietMs);
+  while (performance.now() - lastEnd < quietMs) await delay(100);
   const held = [...sockets].filter((socket) => socket.readyState === 'open').length;
   for (const socket of sockets) socket.destroy();
   return { opened, ended, held };
