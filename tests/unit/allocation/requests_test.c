@@ -208,6 +208,33 @@ static void old_letters_go_only_for_one_that_comes(void **state)
                                     .allocations_min = 10});
 }
 
+static enum outcome read_letter(void *context)
+{
+    const struct fp_buf *file = context;
+    struct fp_arena arena;
+    struct fp_letter letter;
+    struct fp_str body;
+    fp_arena_init(&arena, REQUEST_MAX);
+    enum fp_letter_error error = fp_letter_read(
+        (struct fp_str){(const char *)file->data, file->len}, &arena, &letter, &body);
+    fp_arena_release(&arena);
+    failing_pause();
+    assert_true(error == FP_LETTER_OK || error == FP_LETTER_MEMORY);
+    return error == FP_LETTER_OK ? DONE : REFUSED;
+}
+
+static void a_letter_without_memory_for_it_is_not_called_broken(void **state)
+{
+    (void)state;
+    struct fp_buf file;
+    fp_buf_init(&file, FP_LETTER_HEAD_MAX);
+    fp_letter_add_head(&sample, 0, &file);
+    assert_false(file.failed);
+    failing_each(&(struct scenario){
+        .name = "letter", .run = read_letter, .context = &file, .allocations_min = 2});
+    fp_buf_release(&file);
+}
+
 /* ---- long sessions ---- */
 
 static size_t running(void)
@@ -289,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refusal_is_the_same_and_its_letter_whole_or_counted),
         cmocka_unit_test(old_letters_go_only_for_one_that_comes),
+        cmocka_unit_test(a_letter_without_memory_for_it_is_not_called_broken),
         cmocka_unit_test(a_session_runs_when_its_client_was_told),
     };
     return cmocka_run_group_tests_name("allocation_requests", tests, build, demolish);

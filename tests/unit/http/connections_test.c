@@ -154,6 +154,35 @@ static void who_has_sent_it_whole_stays_before_who_has_begun(void **state)
     stop();
 }
 
+static void of_two_who_have_begun_the_first_makes_room(void **state)
+{
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    join(1);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(send(peers[i].theirs, "GET", 3, 0), 3);
+    join(2);
+    assert_true(is_ended(0, 0));
+    assert_false(is_ended(1, 0));
+    stop();
+}
+
+static void who_has_sent_much_is_not_taken_for_slow(void **state)
+{
+    static const char headers[8192];
+    (void)state;
+    start(LONG_S * FP_US_PER_S);
+    join(0);
+    join(1);
+    assert_int_equal(send(peers[0].theirs, headers, sizeof(headers), 0), sizeof(headers));
+    assert_int_equal(send(peers[1].theirs, "GET", 3, 0), 3);
+    join(2);
+    assert_false(is_ended(0, 0));
+    assert_true(is_ended(1, 0));
+    stop();
+}
+
 static void who_has_sent_it_whole_makes_no_room(void **state)
 {
     (void)state;
@@ -262,6 +291,8 @@ int main(void)
         cmocka_unit_test(the_longest_idle_makes_room),
         cmocka_unit_test(who_has_sent_his_request_is_not_taken_for_idle),
         cmocka_unit_test(who_has_sent_it_whole_stays_before_who_has_begun),
+        cmocka_unit_test(of_two_who_have_begun_the_first_makes_room),
+        cmocka_unit_test(who_has_sent_much_is_not_taken_for_slow),
         cmocka_unit_test(who_has_sent_it_whole_makes_no_room),
         cmocka_unit_test(a_slow_body_makes_room_for_one_who_has_just_come),
         cmocka_unit_test(a_body_that_has_just_begun_makes_no_room_for_a_flood_of_idle_ones),

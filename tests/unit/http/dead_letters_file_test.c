@@ -108,28 +108,66 @@ static void headers_that_are_long_or_no_utf8_do_no_harm(void **state)
     fp_buf_release(&bytes);
 }
 
+/* Writes a letter with this format, reads it, and returns how much of the format is left. */
+static size_t format_left(struct fp_str format)
+{
+    struct fp_letter given = sample;
+    given.format = format;
+    struct fp_buf bytes = write_letter(&given, FP_STR(""));
+    struct fp_arena arena;
+    struct fp_letter letter;
+    struct fp_str body;
+    fp_arena_init(&arena, 64 * 1024);
+    assert_true(read_letter(&bytes, bytes.len, &arena, &letter, &body));
+    size_t left = letter.format.len;
+    fp_arena_release(&arena);
+    fp_buf_release(&bytes);
+    return left;
+}
+
 /* Cut there, each byte that is left of it would be written as three. */
 static void a_code_point_is_not_cut(void **state)
 {
     (void)state;
-    static char texts[1023 + 4 + 1];
-    memset(texts, 'a', 1023);
     static const char *const points[] = {"\u00e9", "\u20ac", "\U0001f600"};
     for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
-        struct fp_letter given = sample;
-        struct fp_letter letter;
-        struct fp_str body;
-        struct fp_arena arena;
-        snprintf(texts + 1023, 5, "%s", points[i]);
-        given.format = fp_str_of(texts);
-        struct fp_buf bytes = write_letter(&given, FP_STR(""));
-        fp_arena_init(&arena, 64 * 1024);
-        assert_true(read_letter(&bytes, bytes.len, &arena, &letter, &body));
-        assert_int_equal(letter.format.len, 1023);
-        assert_memory_equal(letter.format.ptr, texts, 1023);
-        fp_arena_release(&arena);
-        fp_buf_release(&bytes);
+        const size_t len = strlen(points[i]);
+        for (size_t before = TEXT_MAX - len; before < TEXT_MAX; before++) {
+            char text[TEXT_MAX + 8];
+            memset(text, 'a', before);
+            memcpy(text + before, points[i], len);
+            size_t left = format_left((struct fp_str){text, before + len});
+            assert_int_equal(left, before + len <= TEXT_MAX ? before + len : before);
+        }
     }
+    /* What is no UTF-8 has no begin to go back to. */
+    char text[TEXT_MAX + 8];
+    memset(text, '\x80', sizeof(text));
+    assert_in_range(format_left((struct fp_str){text, sizeof(text)}), 3 * (TEXT_MAX - 3),
+                    3 * TEXT_MAX);
+}
+
+/* Nobody else writes letters, but a reader is not to trust that. */
+static void a_place_that_is_none_and_a_detail_too_long_are_read_as_what_can_be(void **state)
+{
+    (void)state;
+    enum { DETAIL_MAX = sizeof(((struct fp_problem *)NULL)->detail) - 1 };
+    char file[DETAIL_MAX + 128];
+    char filler[DETAIL_MAX];
+    memset(filler, 'a', sizeof(filler));
+    int len =
+        snprintf(file, sizeof(file),
+                 "{\"version\":1,\"body_bytes\":0,\"offset\":-5,\"detail\":\"%.*s\u20acb\"}\n",
+                 DETAIL_MAX - 1, filler);
+    struct fp_arena arena;
+    struct fp_letter letter;
+    struct fp_str body;
+    fp_arena_init(&arena, 64 * 1024);
+    assert_int_equal(fp_letter_read((struct fp_str){file, (size_t)len}, &arena, &letter, &body),
+                     FP_LETTER_OK);
+    assert_int_equal(letter.problem.offset, -1);
+    assert_int_equal(strlen(letter.problem.detail), DETAIL_MAX - 1);
+    fp_arena_release(&arena);
 }
 
 static void a_cut_letter_is_none(void **state)
@@ -196,6 +234,7 @@ int main(void)
         cmocka_unit_test(an_offset_of_0_and_a_pointer_of_nothing_are_places),
         cmocka_unit_test(headers_that_are_long_or_no_utf8_do_no_harm),
         cmocka_unit_test(a_code_point_is_not_cut),
+        cmocka_unit_test(a_place_that_is_none_and_a_detail_too_long_are_read_as_what_can_be),
         cmocka_unit_test(a_cut_letter_is_none),
         cmocka_unit_test(other_json_is_no_letter),
         cmocka_unit_test(only_names_of_letters_are_letters),
