@@ -28,10 +28,9 @@ static enum fp_upload_format format_named(struct fp_str hint)
 /* A dump of Speed Tracer is a page or a stream of JSON objects more often than one JSON value. */
 static bool may_be_dump(const struct fp_decoder *decoder, struct fp_str body, struct fp_str hint)
 {
-    if (decoder->error->verdict != FP_FORMAT_MALFORMED)
-        return false;
-    return hint.len > 0 ? format_named(hint) == FP_UPLOAD_SPEED_TRACER
-                        : fp_speed_tracer_sniff(decoder, body);
+    return decoder->error->verdict == FP_FORMAT_MALFORMED &&
+           ((hint.len > 0 && format_named(hint) == FP_UPLOAD_SPEED_TRACER) ||
+            fp_speed_tracer_sniff(decoder, body));
 }
 
 /* Whether a trace is one of the share that is kept: by its id, so that it is or is not however
@@ -88,7 +87,10 @@ static bool decode_document(struct fp_decoder *decoder, struct fp_str body, stru
     struct fp_json json;
     if (fp_json_parse(body, decoder->limits->json_depth, decoder->arena, &json, decoder->error) !=
         FP_FORMAT_OK)
-        return may_be_dump(decoder, body, hint) && fp_speed_tracer_decode(decoder, body);
+        return may_be_dump(decoder, body, hint) &&
+               (hint.len == 0 || format_named(hint) == FP_UPLOAD_SPEED_TRACER
+                    ? fp_speed_tracer_decode(decoder, body)
+                    : fail_shape(decoder, hint));
     bool is_asked_for = hint.len == 0 || has_shape(json.root, format_named(hint));
     bool is_dump = has_shape(json.root, FP_UPLOAD_SPEED_TRACER);
     bool decoded = is_asked_for && !is_dump && decode_json(decoder, json.root);

@@ -101,15 +101,24 @@ static enum libdeflate_result run_libdeflate(struct libdeflate_decompressor *dec
     return result;
 }
 
+static bool has_gzip_magic(struct fp_str body)
+{
+    return body.len >= 2 && memcmp(body.ptr, "\x1f\x8b", 2) == 0;
+}
+
 /* One member of a gzip file, or the only stream of the other two. */
 static enum fp_format_verdict inflate_member(struct libdeflate_decompressor *decompressor,
                                              enum codec codec, struct fp_str body,
                                              struct fp_inflated *out, size_t *taken)
 {
+    const bool is_no_gzip = codec == CODEC_GZIP && body.len >= 2 && !has_gzip_magic(body);
     for (;;) {
         enum libdeflate_result result = run_libdeflate(decompressor, codec, body, out, taken);
         if (result == LIBDEFLATE_SUCCESS)
             return FP_FORMAT_OK;
+        if (result != LIBDEFLATE_INSUFFICIENT_SPACE && is_no_gzip)
+            return fp_format_fail(out->error, FP_FORMAT_MALFORMED,
+                                  "this is said to be gzip, but does not begin as gzip does");
         if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
             return fp_format_fail(out->error, FP_FORMAT_MALFORMED,
                                   "the %s data is damaged or cut off", codec_name(codec));
@@ -117,11 +126,6 @@ static enum fp_format_verdict inflate_member(struct libdeflate_decompressor *dec
         if (verdict != FP_FORMAT_OK)
             return verdict;
     }
-}
-
-static bool has_gzip_magic(struct fp_str body)
-{
-    return body.len >= 2 && memcmp(body.ptr, "\x1f\x8b", 2) == 0;
 }
 
 /* RFC 1950: method 8, window up to 32 KiB, and a header that 31 divides. */

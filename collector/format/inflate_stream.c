@@ -79,6 +79,9 @@ static enum fp_format_verdict run_zstd(ZSTD_DCtx *context, struct fp_str body,
         left = ZSTD_decompressStream(context, &to, &in);
         if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
             return fp_format_fail_memory(out->error);
+        if (ZSTD_getErrorCode(left) == ZSTD_error_prefix_unknown)
+            return fp_format_fail(out->error, FP_FORMAT_MALFORMED,
+                                  "this is said to be zstd, but does not begin as zstd does");
         if (ZSTD_isError(left))
             return fail_damaged(out, "zstd");
         out->len = to.pos;

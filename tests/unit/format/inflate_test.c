@@ -267,7 +267,9 @@ static void refuses_a_body_that_is_not_what_was_announced(void **state)
 {
     (void)state;
     assert_fails(FP_STR("{\"a\":1}"), "gzip", FP_FORMAT_MALFORMED,
-                 "the gzip data is damaged or cut off");
+                 "this is said to be gzip, but does not begin as gzip does");
+    assert_fails(FP_STR("{\"a\":1}"), "zstd", FP_FORMAT_MALFORMED,
+                 "this is said to be zstd, but does not begin as zstd does");
     for (enum packing packing = GZIP; packing < PACKING_COUNT; packing++) {
         struct result result;
         inflate(&result, FP_STR("{\"trace\":{}}"), encodings[packing]);
