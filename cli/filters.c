@@ -88,13 +88,12 @@ static PGresult *list_sites(PGconn *connection)
     return sites;
 }
 
-static void complain_of_choice(const PGresult *sites)
+static void hint_at_sites(const PGresult *sites)
 {
     struct fp_buf names;
     fp_buf_init(&names, 8192);
     for (int i = 0; i < PQntuples(sites); i++)
         fp_buf_addf(&names, "%s%s", i > 0 ? ", " : "", PQgetvalue(sites, i, 0));
-    fp_message_error("no site was named, and the database has several");
     fp_message_hint("Give --site NAME: %.*s.", (int)names.len, (const char *)names.data);
     fp_buf_release(&names);
 }
@@ -108,7 +107,8 @@ bool fp_filters_choose_site(struct fp_filters *filters, PGconn *connection)
         return false;
     bool several = PQntuples(sites) > 1;
     if (several) {
-        complain_of_choice(sites);
+        fp_message_error("no site was named, and the database has several");
+        hint_at_sites(sites);
     } else {
         (void)snprintf(filters->chosen_site, sizeof(filters->chosen_site), "%s",
                        PQntuples(sites) == 1 ? PQgetvalue(sites, 0, 0) : "");
@@ -133,6 +133,17 @@ static PGresult *ask_why_empty(const struct fp_filters *filters, PGconn *connect
     return answer;
 }
 
+/* False when the database does not say which sites there are. */
+static bool explain_unknown_site(const char *site, PGconn *connection)
+{
+    fp_message_notice("nothing was counted for a site named \"%s\"", site);
+    PGresult *sites = list_sites(connection);
+    if (sites != NULL)
+        hint_at_sites(sites);
+    PQclear(sites);
+    return sites != NULL;
+}
+
 bool fp_filters_explain_empty(const struct fp_filters *filters, PGconn *connection)
 {
     PGresult *answer = ask_why_empty(filters, connection);
@@ -142,10 +153,11 @@ bool fp_filters_explain_empty(const struct fp_filters *filters, PGconn *connecti
     bool any_site = PQgetvalue(answer, 0, 1)[0] == 't';
     bool known = PQgetvalue(answer, 0, 2)[0] == 't';
     const char *site = filters->values[FP_FILTER_SITE];
+    bool answered = true;
     if (!any_site) {
         fp_message_notice("nothing was counted in this database yet");
     } else if (!known) {
-        fp_message_notice("nothing was counted for a site named \"%s\"", site);
+        answered = explain_unknown_site(site, connection);
     } else {
         fp_message_notice("nothing matches");
         if (latest[0] != '\0') {
@@ -155,5 +167,5 @@ bool fp_filters_explain_empty(const struct fp_filters *filters, PGconn *connecti
         }
     }
     PQclear(answer);
-    return true;
+    return answered;
 }

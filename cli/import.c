@@ -120,6 +120,7 @@ struct import {
     struct fp_uploader *uploader;
     struct fp_table table; /* the answers, for JSON */
     int accepted;
+    bool is_over; /* what went wrong with one file would with the next */
 };
 
 /* A file, and what it will be counted as. */
@@ -236,7 +237,7 @@ static void print_report(const struct reading *reading)
 }
 
 /* What an answer means for the exit code; anything but FINE has been said. */
-static enum fp_exit judge(const struct import *import, const struct reading *reading,
+static enum fp_exit judge(struct import *import, const struct reading *reading,
                           const struct fp_upload_reply *reply)
 {
     const char *file = reading->body.name;
@@ -255,6 +256,7 @@ static enum fp_exit judge(const struct import *import, const struct reading *rea
         return FP_EXIT_NO;
     default:
         fp_upload_complain(file, reply);
+        import->is_over = true;
         return FP_EXIT_TROUBLE;
     }
 }
@@ -263,7 +265,8 @@ static enum fp_exit send_file(struct import *import, const struct reading *readi
                               struct fp_arena *arena)
 {
     char token[FP_TOKEN_SIZE];
-    if (!choose_token(import->site, reading, token))
+    import->is_over = !choose_token(import->site, reading, token);
+    if (import->is_over)
         return FP_EXIT_TROUBLE;
     struct fp_upload_content content = choose_content(reading, arena);
     content.token = fp_str_of(token);
@@ -291,8 +294,16 @@ static enum fp_exit import_file(struct import *import, const char *file)
     return code;
 }
 
-/* Imports one file after the other; one that the collector did not judge ends it: so would the
- * rest. */
+/* left: files that were not tried. */
+static void print_count(const struct import *import, int left)
+{
+    (void)printf("imported %d of %d files", import->accepted, import->given->file_count);
+    if (left > 0)
+        (void)printf("; %d %s not tried", left, left == 1 ? "was" : "were");
+    (void)printf("\n");
+}
+
+/* Imports one file after the other; when the collector did not judge one, it is over. */
 static enum fp_exit import_files(const struct import_options *given, const struct fp_rules *rules,
                                  const struct fp_site *site, const struct fp_upload_target *target)
 {
@@ -304,14 +315,15 @@ static enum fp_exit import_files(const struct import_options *given, const struc
     }
     fp_table_init(&import.table, columns, sizeof(columns) / sizeof(columns[0]));
     enum fp_exit worst = FP_EXIT_FINE;
-    for (int i = 0; i < given->file_count && worst != FP_EXIT_TROUBLE; i++) {
-        enum fp_exit code = import_file(&import, given->files[i]);
+    int tried = 0;
+    while (tried < given->file_count && !import.is_over) {
+        enum fp_exit code = import_file(&import, given->files[tried++]);
         worst = code > worst ? code : worst;
     }
     if (given->json && !fp_table_print(&import.table, true))
         worst = FP_EXIT_TROUBLE;
     if (!given->json)
-        (void)printf("imported %d of %d files\n", import.accepted, given->file_count);
+        print_count(&import, given->file_count - tried);
     fp_table_release(&import.table);
     fp_uploader_free(import.uploader);
     return worst;

@@ -8,6 +8,9 @@
 
 #define MAX_QUERY_LEN ((size_t)16 * 1024)
 
+#define NO_SCHEMA                                                                                  \
+    "Is it the right database? `fleetprof migrate' brings it to this version's schema."
+
 static const struct argp_option database_options[] = {
     {"database", 'd', "CONNINFO", 0, "connect with this libpq connection string or URI", 0},
     {"config", 'c', "FILE", 0,
@@ -119,6 +122,27 @@ static const char *message_of(const PGconn *connection)
     return strstr(message, "no error message available") != NULL ? "out of memory" : message;
 }
 
+/* What to do when the database is not one of ours, or not one for this role; NULL: that is not why.
+ */
+static const char *hint_at_schema(const PGresult *result)
+{
+    static const struct {
+        const char *state;
+        const char *hint;
+    } hints[] = {
+        {"3F000", NO_SCHEMA}, /* no such schema */
+        {"42P01", NO_SCHEMA}, /* no such table or view */
+        {"42703", NO_SCHEMA}, /* no such column */
+        {"42883", NO_SCHEMA}, /* no such function */
+        {"42501", "Reading takes the role fleetprof_reader."},
+    };
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    for (size_t i = 0; state != NULL && i < sizeof(hints) / sizeof(hints[0]); i++)
+        if (strcmp(state, hints[i].state) == 0)
+            return hints[i].hint;
+    return NULL;
+}
+
 /* Says what the server said, message, detail and hint, or what libpq says. */
 static void complain(const PGconn *connection, const PGresult *result)
 {
@@ -128,7 +152,9 @@ static void complain(const PGconn *connection, const PGresult *result)
     fp_message_error("%s", fact != NULL ? fact : message_of(connection));
     if (detail != NULL)
         fp_message_detail("%s", detail);
-    if (hint != NULL)
+    if (hint_at_schema(result) != NULL)
+        fp_message_hint("%s", hint_at_schema(result));
+    else if (hint != NULL)
         fp_message_hint("%s", hint);
 }
 

@@ -52,12 +52,12 @@ static const struct argp list_argp = {
 };
 
 static const struct fp_column columns[] = {
-    {"session_id", "SESSION", FP_CELL_TEXT}, /* beyond what a double holds, as jq takes numbers */
-    {"received", "RECEIVED", FP_CELL_TEXT},
+    {"session_id", "SESSION", FP_CELL_WORD}, /* beyond what a double holds, as jq takes numbers */
+    {"received", "RECEIVED", FP_CELL_WORD},
     {"site", "SITE", FP_CELL_TEXT},
     {"route", "ROUTE", FP_CELL_PATH},
     {"release", "RELEASE", FP_CELL_TEXT},
-    {"format", "FORMAT", FP_CELL_TEXT},
+    {"format", "FORMAT", FP_CELL_WORD},
     {"version", NULL, FP_CELL_TEXT},
     {"timelines", "TIMELINES", FP_CELL_INTEGER},
     {"events", "EVENTS", FP_CELL_INTEGER},

@@ -17,8 +17,8 @@
 /* ---- inspect ---- */
 
 static const struct fp_column file_columns[] = {
-    {"file", "FILE", FP_CELL_TEXT},
-    {"kind", "KIND", FP_CELL_TEXT},
+    {"file", "FILE", FP_CELL_WORD},
+    {"kind", "KIND", FP_CELL_WORD},
     {"version", "VERSION", FP_CELL_INTEGER},
     {"id", "ID", FP_CELL_TEXT},
     {"first_sequence", "FIRST", FP_CELL_INTEGER},
@@ -195,7 +195,7 @@ enum fp_exit fp_spool_inspect_command(int argc, char **argv)
 /* ---- verify ---- */
 
 static const struct fp_column damage_columns[] = {
-    {"file", "FILE", FP_CELL_TEXT},
+    {"file", "FILE", FP_CELL_WORD},
     {"offset", "OFFSET", FP_CELL_INTEGER},
     {"bytes", "BYTES", FP_CELL_INTEGER},
     {"what", "WHAT", FP_CELL_TEXT},

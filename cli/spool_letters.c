@@ -12,9 +12,9 @@
 enum { OPTION_JSON = FP_OPTION_FIRST, OPTION_BODY };
 
 static const struct fp_column columns[] = {
-    {"id", "ID", FP_CELL_TEXT},
+    {"id", "ID", FP_CELL_WORD},
     {"kind", NULL, FP_CELL_TEXT},
-    {"received", "RECEIVED", FP_CELL_TEXT},
+    {"received", "RECEIVED", FP_CELL_WORD},
     {"site", "SITE", FP_CELL_TEXT},
     {"status", "STATUS", FP_CELL_INTEGER},
     {"body_bytes", "BYTES", FP_CELL_INTEGER},

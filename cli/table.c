@@ -4,6 +4,7 @@
 #include "cli/table.h"
 
 #include "cli/message.h"
+#include "collector/base/buf.h"
 
 #include <libsmartcols.h>
 #include <unistd.h>
@@ -73,8 +74,39 @@ static const char *cell_at(const struct fp_table *table, size_t row, size_t colu
     return table->cells[row * table->column_count + column];
 }
 
+/* Goes past one letter, or a byte that begins none. */
+static bool read_letter(const char **text, wchar_t *letter)
+{
+    mbstate_t state = {0};
+    size_t len = mbrtowc(letter, *text, MB_CUR_MAX, &state);
+    bool valid = len != (size_t)-1 && len != (size_t)-2;
+    *text += valid ? len : 1;
+    return valid;
+}
+
 /* JSON ------------------------------------------------------------------------------------------
  */
+
+/* A file's name may be no UTF-8, which JSON is: bytes that make no letter become U+FFFD. */
+static yyjson_mut_val *json_text(yyjson_mut_doc *doc, const char *text)
+{
+    if (mbstowcs(NULL, text, 0) != (size_t)-1)
+        return yyjson_mut_str(doc, text);
+    struct fp_buf valid;
+    fp_buf_init(&valid, 3 * strlen(text));
+    while (*text != '\0') {
+        wchar_t letter;
+        const char *begin = text;
+        if (read_letter(&text, &letter))
+            fp_buf_add(&valid, begin, (size_t)(text - begin));
+        else
+            fp_buf_add(&valid, "\uFFFD", strlen("\uFFFD"));
+    }
+    yyjson_mut_val *value =
+        valid.failed ? NULL : yyjson_mut_strncpy(doc, (const char *)valid.data, valid.len);
+    fp_buf_release(&valid);
+    return value;
+}
 
 /* SQL writes numbers as JSON does, but for NaN and the infinities. */
 static bool is_json_number(const char *text)
@@ -88,8 +120,9 @@ static yyjson_mut_val *json_value(yyjson_mut_doc *doc, enum fp_cell cell, const 
         return yyjson_mut_null(doc);
     switch (cell) {
     case FP_CELL_TEXT:
+    case FP_CELL_WORD:
     case FP_CELL_PATH:
-        return yyjson_mut_str(doc, text);
+        return json_text(doc, text);
     case FP_CELL_BOOLEAN:
         return yyjson_mut_bool(doc, text[0] == 't');
     case FP_CELL_JSON:
@@ -144,12 +177,8 @@ static bool print_json(const struct fp_table *table)
 /* Steps over one character of a UTF-8 text and returns the terminal's columns that it takes. */
 static size_t step(const char **text)
 {
-    wchar_t c;
-    mbstate_t state = {0};
-    size_t len = mbrtowc(&c, *text, MB_CUR_MAX, &state);
-    bool valid = len != (size_t)-1 && len != (size_t)-2;
-    int columns = valid ? wcwidth(c) : 1;
-    *text += valid ? len : 1;
+    wchar_t letter;
+    int columns = read_letter(text, &letter) ? wcwidth(letter) : 1;
     return columns >= 0 ? (size_t)columns : 1;
 }
 
@@ -200,6 +229,7 @@ static char *shown(enum fp_cell cell, const char *text)
         len = asprintf(&number, "%.1f", 100 * strtod(text, NULL));
         break;
     case FP_CELL_TEXT:
+    case FP_CELL_WORD:
     case FP_CELL_PATH:
     case FP_CELL_INTEGER:
     case FP_CELL_BOOLEAN:
@@ -214,6 +244,13 @@ struct layout {
     size_t text;
     size_t path;
 };
+
+static size_t max_width(const struct layout *layout, enum fp_cell cell)
+{
+    if (cell == FP_CELL_TEXT)
+        return layout->text;
+    return cell == FP_CELL_PATH ? layout->path : SIZE_MAX;
+}
 
 /* The width of a column as it would be without a limit; 0 when it is not shown. */
 static size_t natural_width(const struct fp_table *table, size_t column)
@@ -238,8 +275,8 @@ static size_t clamp(size_t value, size_t min, size_t max)
     return value < max ? value : max;
 }
 
-/* On a terminal texts and paths share what the numbers leave; paths get what texts do not need. A
- * table has at most one column of paths. */
+/* On a terminal texts and paths share what numbers and words leave; paths get what texts do not
+ * need. A table has at most one column of paths. */
 static struct layout choose_layout(const struct fp_table *table, size_t terminal_width)
 {
     size_t left = terminal_width;
@@ -260,7 +297,7 @@ static bool add_headings(const struct fp_table *table, struct libscols_table *pr
 {
     for (size_t i = 0; i < table->column_count; i++) {
         const struct fp_column *column = &table->columns[i];
-        bool left = column->cell == FP_CELL_TEXT || column->cell == FP_CELL_PATH;
+        bool left = column->cell <= FP_CELL_PATH;
         if (column->heading != NULL &&
             scols_table_new_column(printed, column->heading, 0, left ? 0 : SCOLS_FL_RIGHT) == NULL)
             return false;
@@ -279,10 +316,8 @@ static bool add_row(const struct fp_table *table, size_t row, struct layout layo
         if (column->heading == NULL)
             continue;
         char *text = shown(column->cell, cell_at(table, row, i));
-        char *cut = text == NULL
-                        ? NULL
-                        : cut_text(text, column->cell,
-                                   column->cell == FP_CELL_PATH ? layout.path : layout.text);
+        char *cut =
+            text != NULL ? cut_text(text, column->cell, max_width(&layout, column->cell)) : NULL;
         free(text);
         fine = cut != NULL && scols_line_refer_data(line, at++, cut) == 0;
     }

@@ -11,6 +11,7 @@
 
 enum fp_cell {
     FP_CELL_TEXT,
+    FP_CELL_WORD,    /* a text that is no use when it is cut: an id, a time */
     FP_CELL_PATH,    /* a text whose end says most: cut at its start when the terminal is narrow */
     FP_CELL_INTEGER, /* in SQL's and JSON's notation, as are the next three */
     FP_CELL_MS,      /* shown with one decimal */

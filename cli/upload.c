@@ -164,6 +164,7 @@ static void post(struct fp_uploader *uploader, struct fp_upload_reply *reply)
         if (!read_problem(&uploader->reply, reply))
             *reply = (struct fp_upload_reply){.offset = -1, .detail = "out of memory"};
     } else {
+        reply->is_tls = result == CURLE_SSL_CONNECT_ERROR;
         const char *why = uploader->error[0] != '\0' ? uploader->error : curl_easy_strerror(result);
         /* libcurl names the URL's host and port, which a socket has not. */
         bool is_socket = uploader->unix_socket != NULL && result == CURLE_COULDNT_CONNECT;
@@ -221,4 +222,6 @@ void fp_upload_complain(const char *what, const struct fp_upload_reply *reply)
         fp_message_detail("%s", reply->detail);
     if (reply->status == 404)
         fp_message_hint("The URL must end in /v1/ingest/KEY, with the key of a site.");
+    else if (reply->is_tls)
+        fp_message_hint("The collector itself speaks plain HTTP: http://…");
 }

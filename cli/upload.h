@@ -21,6 +21,7 @@ struct fp_upload_reply {
     char detail[512];  /* what the collector, or libcurl, said; "" for nothing */
     char pointer[256]; /* "" when the reply has none */
     int64_t offset;    /* -1 when the reply has none */
+    bool is_tls;       /* TLS was asked for and is not spoken there */
 };
 
 /* Whether a text can be sent as a page or user agent: a line break would begin another header. */

@@ -56,7 +56,7 @@ static const struct argp validate_argp = {
 static const struct fp_column columns[] = {
     {"file", "FILE", FP_CELL_PATH},
     {"valid", NULL, FP_CELL_BOOLEAN},
-    {"format", "FORMAT", FP_CELL_TEXT},
+    {"format", "FORMAT", FP_CELL_WORD},
     {"samples", "SAMPLES", FP_CELL_INTEGER},
     {"frames", "FRAMES", FP_CELL_INTEGER},
     {"stacks", "STACKS", FP_CELL_INTEGER},

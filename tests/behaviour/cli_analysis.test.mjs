@@ -136,7 +136,19 @@ test('an empty answer says why', async () => {
   assert.match(old.stderr, new RegExp(`nothing matches\\n.*hint: The latest upload of site "shop" came around ${today}-`));
   const unknown = await fleetprof('timings', '--site', 'shpo');
   assert.equal(unknown.code, 0);
-  assert.match(unknown.stderr, /nothing was counted for a site named "shpo"/);
+  assert.match(unknown.stderr, /nothing was counted for a site named "shpo"\n.*hint: Give --site NAME: shop\.\n/);
+});
+
+test('a database without the schema, or that the role may not read, is told what to do', async () => {
+  for (const command of [['top'], ['timings'], ['export', '--format', 'folded'], ['session', 'list'], ['session', 'export', '1']]) {
+    const none = await run([program, ...command, '-d', stack.postgres.conninfo('postgres', 'postgres')]);
+    assert.equal(none.code, 2);
+    assert.match(none.stderr, /error: .* does not exist\n.*hint: Is it the right database\? `fleetprof migrate' brings it/);
+  }
+  await stack.postgres.execute('create role nobody_of_ours login');
+  const other = await run([program, 'top', '-d', stack.postgres.conninfo('nobody_of_ours')]);
+  assert.equal(other.code, 2);
+  assert.match(other.stderr, /permission denied for schema fleetprof\n.*hint: Reading takes the role fleetprof_reader\.\n/);
 });
 
 test("what the server refuses is said in PostgreSQL's words, exit 2", async () => {

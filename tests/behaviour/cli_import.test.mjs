@@ -225,10 +225,30 @@ test('a file that only the collector can decode is accepted without a report, wh
 
 test('a wrong key ends the import: the other files would fare no better', async () => {
   const { requests, url } = await startServer([refusal(403, { detail: 'unknown key' })]);
-  const { code, stderr } = await importFiles(['--url', url, file('a.json', trace), file('b.json', trace)]);
+  const { code, stdout, stderr } = await importFiles(['--url', url, file('a.json', trace), file('b.json', trace)]);
   assert.equal(code, 2);
   assert.equal(requests.length, 1);
+  assert.equal(stdout, 'imported 0 of 2 files; 1 was not tried\n');
   assert.match(stderr, /a\.json was not accepted \(HTTP status 403\)\n.*detail: unknown key\n/);
+});
+
+test('a file that cannot be read keeps none of the others back: exit 2', async () => {
+  const { requests, url } = await startServer();
+  const { code, stdout, stderr } = await importFiles(['--url', url, path.join(dir, 'gone.json'), dir, file('a.json', trace)]);
+  assert.deepEqual([code, stdout], [2, 'imported 1 of 3 files\n']);
+  assert.equal(requests.length, 1);
+  assert.match(stderr, /could not read .*gone\.json: No such file.*\n.*could not read .*: Is a directory\n$/);
+});
+
+test('JSON is JSON whatever the name of a file', async () => {
+  const { url } = await startServer();
+  const name = Buffer.concat([Buffer.from(`${dir}/é\u{1f600}\x01"`), Buffer.from([0xe9, 0xf0, 0x9f]), Buffer.from('.json')]);
+  fs.writeFileSync(name, JSON.stringify(trace));
+  const script = `for command in "import --url ${url}" validate; do '${path.join(binDir, 'fleetprof')}' $command --json '${dir}'/*'"'*; done`;
+  const { code, stdout, stderr } = await run(['sh', '-c', script]);
+  assert.deepEqual([code, stderr], [0, '']);
+  const rows = stdout.split(/^(?=\[)/m).flatMap((text) => JSON.parse(text));
+  assert.deepEqual(rows.map(({ file: said }) => path.basename(said)), Array(2).fill('é\u{1f600}\x01"\ufffd\ufffd\ufffd.json'));
 });
 
 test('an answer that is no problem document is told by its status', async () => {
@@ -245,6 +265,13 @@ test('nobody listening is said', async () => {
   assert.match(stderr, /could not upload .*a\.json\n.*detail: .*connect/i);
   const socket = await importFiles(['--url', 'http://localhost/v1/ingest/k', '--unix-socket', '/nowhere.sock', file('a.json', trace)]);
   assert.match(socket.stderr, /detail: nobody listens on the socket \/nowhere\.sock\n/);
+});
+
+test('TLS where none is spoken is told what is', async () => {
+  const { url } = await startServer();
+  const { code, stderr } = await importFiles(['--url', url.replace('http:', 'https:'), file('a.json', trace)]);
+  assert.equal(code, 2);
+  assert.match(stderr, /detail: .*SSL.*\n.*hint: The collector itself speaks plain HTTP/);
 });
 
 test('an address that is no ingest URL is told what one looks like', async () => {

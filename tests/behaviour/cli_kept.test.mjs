@@ -110,6 +110,13 @@ for (const name of older) {
   });
 }
 
+test('on a narrow terminal the list has ids that can be given back', async () => {
+  const command = `stty cols 80; '${path.join(binDir, 'fleetprof')}' session list -d '${postgres.conninfo('fleetprof_reader')}'`;
+  const { stdout } = await run(['script', '-qec', command, '/dev/null']);
+  const [id] = await kept('first');
+  assert.match(stdout, new RegExp(`^${id} `, 'm'));
+});
+
 /** Sums of a site, as exact as they are stored. @param {string} site */
 const sums = (site) => postgres.sql(`select function, resource, line, column_number, kind, self_ms, total_ms, samples
   from fleetprof.hotspots('${site}', top => 100000) order by 1, 2, 3, 4, 5`);
