@@ -24,17 +24,17 @@ static inline fp_bytes16 fp_bytes16_load(const char *bytes)
 }
 
 /* One bit of each byte, of which each is 0 or 0xFF, as comparisons make them. */
-static inline uint32_t fp_bytes16_bits(fp_bytes16 found)
+static inline uint64_t fp_bytes16_bits(fp_bytes16 found)
 {
 #ifdef __SSE2__
     return (uint32_t)_mm_movemask_epi8((__m128i)found);
 #else
     uint64_t halves[2];
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     memcpy(halves, &found, sizeof(halves));
     for (size_t i = 0; i < 2; i++) {
         const uint64_t each = le64toh(halves[i]) & UINT64_C(0x0101010101010101);
-        bits |= (uint32_t)((each * UINT64_C(0x0102040810204080)) >> 56) << (8 * i);
+        bits |= (each * UINT64_C(0x0102040810204080)) >> 56 << (8 * i);
     }
     return bits;
 #endif

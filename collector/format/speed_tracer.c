@@ -3,7 +3,6 @@
  */
 #include "collector/format/speed_tracer.h"
 
-#include "collector/base/quoted.h"
 #include "collector/format/content.h"
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer_dump.h"
@@ -242,43 +241,6 @@ static void refuse_text(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_
     dump->decoder->profile->session.records_read++;
 }
 
-static bool is_short_escape(char c)
-{
-    switch (c) {
-    case '"':
-    case '\\':
-    case 'b':
-    case 'f':
-    case 'n':
-    case 'r':
-    case 't':
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Whether yyjson would write a record just so: without space between tokens, and with no escape
- * that it would write in another way. Numbers may be written otherwise. */
-static bool is_plain(const struct fp_record_text *record)
-{
-    const char *bytes = record->text.ptr;
-    const size_t len = record->text.len;
-    const char *escape = record->has_space ? NULL : memchr(bytes, '\\', len);
-    if (escape == NULL)
-        return !record->has_space;
-    /* Where there is one there are many. */
-    for (size_t at = (size_t)(escape - bytes); at < len;) {
-        if (bytes[at] != '\\')
-            at++;
-        else if (is_short_escape(bytes[at + 1])) /* JSON ends with none */
-            at = fp_quoted_skip_plain(bytes, at + 2, len, '\\');
-        else
-            return false;
-    }
-    return true;
-}
-
 /* Of a posted body that is no JSON, or was cut off, the records may be good. */
 static bool enter_broken_post(struct parser *parser, struct fp_record_scan *scan,
                               const struct fp_record_text *record, bool *entered)
@@ -319,7 +281,7 @@ static bool take_text(struct parser *parser, struct fp_record_scan *scan,
         return false;
     if (parsed.root == NULL)
         return take_broken_text(parser, scan, record);
-    parser->dump->text = is_plain(record) ? record->text : FP_STR("");
+    parser->dump->text = record->is_plain ? record->text : FP_STR("");
     bool is_too_deep = record->depth > (depth_limit < DEPTH_MAX ? depth_limit : DEPTH_MAX);
     bool taken = is_too_deep ? fail_depth(parser->dump) : take_parsed(parser, parsed.root);
     release(&parsed);

@@ -3,6 +3,7 @@
  */
 #include "collector/format/speed_tracer_scan.h"
 
+#include "collector/base/bytes.h"
 #include "collector/base/quoted.h"
 
 #include <strings.h>
@@ -14,44 +15,133 @@ static bool is_space(char c)
 
 /* Records. */
 
-/* What a byte means outside of strings. */
-enum { PLAIN, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACKET, CLOSE_BRACE, QUOTE, SPACE };
+enum { BLOCK_LEN = 64 };
 
-static const uint8_t meanings[256] = {
-    [' '] = SPACE,      ['\t'] = SPACE,      ['\n'] = SPACE,       ['\r'] = SPACE,
-    ['{'] = OPEN_BRACE, ['}'] = CLOSE_BRACE, ['['] = OPEN_BRACKET, [']'] = CLOSE_BRACKET,
-    ['"'] = QUOTE,      ['\''] = QUOTE,
+/* 64 bytes of a record: a bit for each, the lowest for the first. */
+struct block {
+    uint64_t quotes;
+    uint64_t apostrophes;
+    uint64_t backslashes;
+    uint64_t brackets; /* and braces */
+    uint64_t spaces;   /* and control characters */
+    uint64_t longs;    /* what is behind the backslash of an escape that may have a shorter form */
 };
 
-/*
- * Goes past the object whose brace stands at `at`, or to the end. True when it is closed. Brackets
- * are counted for the depth alone.
- */
-static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_record_text *record)
+/* What is known of a record up to a block. */
+struct progress {
+    bool is_escaped;    /* its first byte */
+    uint64_t in_string; /* all bits or none */
+    uint32_t braces;    /* open ones */
+    uint32_t brackets;
+};
+
+static void read_block(const char bytes[BLOCK_LEN], struct block *block)
+{
+    *block = (struct block){0};
+    for (size_t at = 0; at < BLOCK_LEN; at += sizeof(fp_bytes16)) {
+        const fp_bytes16 part = fp_bytes16_load(bytes + at);
+        const fp_bytes16 brace = part | 0x20; /* or bracket */
+        block->quotes |= fp_bytes16_bits((fp_bytes16)(part == '"')) << at;
+        block->apostrophes |= fp_bytes16_bits((fp_bytes16)(part == '\'')) << at;
+        block->backslashes |= fp_bytes16_bits((fp_bytes16)(part == '\\')) << at;
+        block->brackets |= fp_bytes16_bits((fp_bytes16)((brace == '{') | (brace == '}'))) << at;
+        block->spaces |= fp_bytes16_bits((fp_bytes16)(part <= ' ')) << at;
+        block->longs |= fp_bytes16_bits((fp_bytes16)((part == 'u') | (part == '/'))) << at;
+    }
+}
+
+static void read_last_block(const char *bytes, size_t len, struct block *block)
+{
+    char last[BLOCK_LEN] = {0};
+    memcpy(last, bytes, len);
+    read_block(last, block);
+}
+
+/* The bytes behind a backslash that is not escaped itself. */
+static uint64_t find_escaped(uint64_t backslashes, bool *is_escaped)
+{
+    uint64_t escaped = *is_escaped;
+    *is_escaped = false;
+    for (uint64_t left = backslashes & ~escaped; left != 0;) {
+        const uint64_t escape = left & -left;
+        *is_escaped = escape >> (BLOCK_LEN - 1) != 0;
+        escaped |= escape << 1;
+        left &= ~(escape | escape << 1);
+    }
+    return escaped;
+}
+
+/* The bytes from each opening quote up to its closing one. */
+static uint64_t find_strings(uint64_t quotes, uint64_t *in_string)
+{
+    uint64_t strings = quotes;
+    for (unsigned distance = 1; distance < BLOCK_LEN; distance *= 2)
+        strings ^= strings << distance; /* now: is the number of quotes up to here odd? */
+    strings ^= *in_string;
+    *in_string = strings >> (BLOCK_LEN - 1) != 0 ? UINT64_MAX : 0;
+    return strings;
+}
+
+/* Counts braces, and for the depth brackets, until the record is closed. How much of the block is
+ * the record's. */
+static size_t count_brackets(const char *bytes, uint64_t brackets, struct progress *progress,
+                             uint32_t *depth)
+{
+    for (; brackets != 0; brackets &= brackets - 1) {
+        const size_t at = (size_t)__builtin_ctzll(brackets);
+        const char c = bytes[at];
+        if (c == '}' && --progress->braces == 0)
+            return at + 1;
+        progress->braces += c == '{';
+        progress->brackets += c == '[';
+        progress->brackets -= c == ']' && progress->brackets > 0;
+        if (progress->braces + progress->brackets > *depth)
+            *depth = progress->braces + progress->brackets;
+    }
+    return BLOCK_LEN;
+}
+
+/* As skip_object, of a text that is no JSON: outside of its strings there is a backslash, or an
+ * apostrophe, which begins one, too. */
+static bool skip_odd_object(const char *bytes, size_t *at, size_t end)
 {
     uint32_t braces = 0;
-    uint32_t brackets = 0;
     for (size_t i = *at; i < end;) {
-        const uint8_t meaning = meanings[(unsigned char)bytes[i]];
-        if (meaning == PLAIN) {
-            i++;
-            continue;
-        }
-        if (meaning == QUOTE) {
-            i = fp_quoted_end(bytes, i, end);
-            continue;
-        }
-        i++;
-        if (meaning == CLOSE_BRACE && --braces == 0) {
+        const char c = bytes[i];
+        i = c == '"' || c == '\'' ? fp_quoted_end(bytes, i, end) : i + 1;
+        braces += c == '{';
+        if (c == '}' && --braces == 0) {
             *at = i;
             return true;
         }
-        braces += meaning == OPEN_BRACE;
-        brackets += meaning == OPEN_BRACKET;
-        brackets -= meaning == CLOSE_BRACKET && brackets > 0;
-        if (braces + brackets > record->depth)
-            record->depth = braces + brackets;
-        record->has_space = record->has_space || meaning == SPACE;
+    }
+    *at = end;
+    return false;
+}
+
+/* Goes past the object whose brace stands at `at`, or to the end. True when it is closed. */
+static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_record_text *record)
+{
+    struct progress progress = {0};
+    for (size_t begin = *at; begin < end; begin += BLOCK_LEN) {
+        struct block block;
+        if (end - begin >= BLOCK_LEN)
+            read_block(bytes + begin, &block);
+        else
+            read_last_block(bytes + begin, end - begin, &block);
+        const uint64_t escaped = find_escaped(block.backslashes, &progress.is_escaped);
+        const uint64_t strings = find_strings(block.quotes & ~escaped, &progress.in_string);
+        const size_t len =
+            count_brackets(bytes + begin, block.brackets & ~strings, &progress, &record->depth);
+        const uint64_t own = UINT64_MAX >> (BLOCK_LEN - len);
+        if (((block.apostrophes | block.backslashes) & ~strings & own) != 0)
+            return skip_odd_object(bytes, at, end);
+        if ((((block.spaces & ~strings) | (block.longs & escaped)) & own) != 0)
+            record->is_plain = false;
+        if (progress.braces == 0) {
+            *at = begin + len;
+            return true;
+        }
     }
     *at = end;
     return false;
@@ -111,7 +201,7 @@ static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record
 enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
                                                struct fp_record_text *record)
 {
-    *record = (struct fp_record_text){.offset = scan->body.len};
+    *record = (struct fp_record_text){.offset = scan->body.len, .is_plain = true};
     if (!skip_junk(scan, record))
         return FP_RECORD_NO_MORE;
     record->offset = scan->at;
@@ -146,11 +236,11 @@ static size_t skip_value(struct fp_str text, size_t at)
     size_t depth = 0;
     while (at < text.len) {
         const char c = text.ptr[at];
-        const uint8_t meaning = meanings[(unsigned char)c];
-        if (depth == 0 && (c == ',' || meaning == CLOSE_BRACE || meaning == CLOSE_BRACKET))
+        const bool closes = c == '}' || c == ']';
+        if (depth == 0 && (c == ',' || closes))
             break;
-        depth += meaning == OPEN_BRACE || meaning == OPEN_BRACKET;
-        depth -= meaning == CLOSE_BRACE || meaning == CLOSE_BRACKET;
+        depth += c == '{' || c == '[';
+        depth -= closes;
         at = c == '"' ? fp_quoted_end(text.ptr, at, text.len) : at + 1;
     }
     return at;

@@ -27,7 +27,8 @@ struct fp_record_text {
     struct fp_str text;
     size_t offset;  /* into the body */
     uint32_t depth; /* objects and arrays open at once; exact when the text is JSON */
-    bool has_space; /* outside of strings; exact, too */
+    bool is_plain;  /* as yyjson would write it, but for numbers: without space outside of strings,
+                       and without escapes that have a shorter form; exact, too */
     bool has_junk;  /* there is something else than white space before it, ... */
     size_t junk_offset;
 };

@@ -57,7 +57,7 @@ static uint64_t find_marks(const char bytes[BLOCK_LEN])
     for (size_t at = 0; at < BLOCK_LEN; at += sizeof(fp_bytes16)) {
         const fp_bytes16 part = fp_bytes16_load(bytes + at);
         const fp_bytes16 found = (fp_bytes16)((part == '"') | (part == '\\') | (part == ':'));
-        marks |= (uint64_t)fp_bytes16_bits(found) << at;
+        marks |= fp_bytes16_bits(found) << at;
     }
     return marks;
 }
