@@ -160,6 +160,22 @@ test('a database that was restored hears again what runs', async () => {
   await send(`${url}/${session}/stop`, { body: '' });
 });
 
+test('with each word on what runs it runs for longer, and what was stopped was stopped where it was', async () => {
+  const [session, stopped] = [await start('?window=84'), await start('?window=85')];
+  await waitFor(() => runs(stopped), { what: 'both in SQL' });
+  const stop = async () => (await stack.sql(`select stopped_position::text as position from fleetprof_data.long_session where load_id = '${stopped}'`))[0].position;
+  await send(`${url}/${stopped}/stop`, { body: '' });
+  await waitFor(async () => await stop() !== null, { what: 'the stop in SQL' });
+  const position = await stop();
+  await send(`${url}/${session}?part=0`, { body: dump(0) });
+  await stack.postgres.execute(`update fleetprof_data.long_session set expires = now() where load_id = '${session}'`);
+  assert.ok(!await runs(session));
+  const third = await start('?window=86');
+  await waitFor(() => runs(session), { what: 'the next word' });
+  assert.equal(await stop(), position);
+  for (const id of [session, third]) await send(`${url}/${id}/stop`, { body: '' });
+});
+
 test('as many as can run are known in SQL, and hold up no upload', async () => {
   const names = Array.from({ length: 9 }, (_, i) => `site${i}`);
   const collector = await startCollector({ config: { database: stack.postgres.conninfo('fleetprof_writer'),
