@@ -64,7 +64,8 @@ bool fp_long_session_admit_part(const struct fp_long_session *session, uint32_t 
 {
     int64_t number;
     if (!read_number(session, "part", -1, &number)) {
-        fp_problem_set(problem, 400, "say which part this is: ?part= and a whole number from 0 on");
+        fp_problem_set(problem, 400,
+                       "say which part this is: ?part= and a whole number from 0 to %d", INT32_MAX);
         return false;
     }
     *part = (uint32_t)number;
@@ -83,7 +84,7 @@ bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid 
                                             &session->target->session, now_us),
                            problem);
     if (!read_number(session, "window", 0, &window)) {
-        fp_problem_set(problem, 400, "window must be a whole number from 0 on");
+        fp_problem_set(problem, 400, "window must be a whole number from 0 to %d", INT32_MAX);
         return false;
     }
     return set_problem(

@@ -137,9 +137,11 @@ static uint64_t announced_len(const struct request *request)
     return length != NULL ? strtoull(length, NULL, 10) : 0;
 }
 
+/* Starts and stops need no body, and many a client says nothing of one that it does not send. */
 static void check_length(struct request *request)
 {
-    if (header(request, "Content-Length") == NULL && header(request, "Transfer-Encoding") == NULL)
+    if (!request->is_turn && header(request, "Content-Length") == NULL &&
+        header(request, "Transfer-Encoding") == NULL)
         refuse(request, 411, "send a Content-Length, or the body in chunks");
     else if (request->announced_len > request->rules->max_body)
         refuse_large(request);

@@ -2,9 +2,10 @@
  * Long sessions: a capture that is started, uploaded in parts and stopped, one at a time in a window.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 
-import { envelope, send } from './collector_client.mjs';
+import { connect, envelope, send } from './collector_client.mjs';
 import { startCollector, startStack, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Stack} */
@@ -44,6 +45,26 @@ test('a dump in parts is one session: each part durable, in order, counted once'
   [0, 100, 200].flatMap((at) => [{ start_ms: at, type: 'LAYOUT' }, { start_ms: at + 5, type: 'PAINT' }]));
   const [sums] = await stack.sql("select sum(count)::int as count, sum(self_ms) as self_ms from fleetprof.event_breakdown('demo')");
   assert.deepEqual(sums, { count: 6, self_ms: 9 });
+});
+
+test('a start and a stop need neither a body nor its length', async () => {
+  /** @param {string} address */
+  const post = async (address) => {
+    const { socket, text } = await connect(stack.collector.url);
+    socket.write(`POST ${new URL(address).pathname}?window=7 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    await once(socket, 'close');
+    return text();
+  };
+  const started = await post(url);
+  assert.match(started, /^HTTP\/1\.1 201 /);
+  const { session } = JSON.parse(started.split('\r\n\r\n')[1]);
+  assert.match(await post(`${url}/${session}?part=0`), /^HTTP\/1\.1 411 /);
+  assert.match(await post(`${url}/${session}/stop`), /^HTTP\/1\.1 204 /);
+});
+
+test('a window is told up to where it goes', async () => {
+  const reply = await send(`${url}?window=2147483648`, { body: '' });
+  assert.deepEqual([reply.status, reply.problem.detail], [400, 'window must be a whole number from 0 to 2147483647']);
 });
 
 test('one runs in a window at a time', async () => {
