@@ -57,12 +57,16 @@ static struct records records_of(const struct fp_profile *profile)
 /* JSON ------------------------------------------------------------------------------------------
  */
 
-/* Texts are static and need no escape. */
+/* Texts are static, pointers made of names of ours and numbers: none needs an escape. */
 static void add_json(const struct fp_profile_note *note, struct fp_buf *json)
 {
     fp_buf_addf(json, "%s{\"text\":\"%s\",\"refused\":%s,\"count\":%u,", json->len > 1 ? "," : "",
                 note->text, note->is_refusal ? "true" : "false", (unsigned)note->count);
-    if (note->first_offset >= 0)
+    const struct fp_str pointer = note->first_pointer;
+    if (pointer.len > 0)
+        fp_buf_addf(json, "\"first\":\"%.*s\",\"unit\":\"pointer\"}", (int)pointer.len,
+                    pointer.ptr);
+    else if (note->first_offset >= 0)
         fp_buf_addf(json, "\"first\":%lld,\"unit\":\"%s\"}", (long long)note->first_offset,
                     note->is_index ? "element" : "byte");
     else
@@ -132,7 +136,10 @@ static void add_line(const struct fp_profile_note *note, struct fp_buf *lines)
 {
     fp_buf_addf(lines, "  %s: %s (%u", note->is_refusal ? "refused" : "noted", note->text,
                 (unsigned)note->count);
-    if (note->first_offset >= 0)
+    const struct fp_str pointer = note->first_pointer;
+    if (pointer.len > 0)
+        fp_buf_addf(lines, ", the first at %.*s", (int)pointer.len, pointer.ptr);
+    else if (note->first_offset >= 0)
         fp_buf_addf(lines, ", the first at %s %lld", note->is_index ? "element" : "byte",
                     (long long)note->first_offset);
     fp_buf_addf(lines, ")\n");

@@ -89,6 +89,14 @@ static void point_at(struct fp_format_error *error, const struct fp_place *place
     }
 }
 
+struct fp_str fp_place_pointer(struct fp_arena *arena, const struct fp_place *place)
+{
+    struct fp_format_error error = {.verdict = FP_FORMAT_OK};
+    struct fp_str pointer;
+    point_at(&error, place);
+    return fp_arena_copy(arena, fp_str_of(error.pointer), &pointer) ? pointer : FP_STR("");
+}
+
 bool fp_fail_at(struct fp_decoder *decoder, enum fp_format_verdict verdict,
                 const struct fp_place *place, const char *detail, ...)
 {

@@ -45,6 +45,9 @@ enum fp_format_verdict fp_format_fail_memory(struct fp_format_error *error);
 bool fp_fail_at(struct fp_decoder *decoder, enum fp_format_verdict verdict,
                 const struct fp_place *place, const char *detail, ...) FP_PRINTF(4, 5);
 
+/* The pointer to a place, in the arena; "" when that is full. */
+struct fp_str fp_place_pointer(struct fp_arena *arena, const struct fp_place *place);
+
 /* As fp_fail_at, for a field whose value is no good (422); the sentence begins with its name. */
 bool fp_fail_field(struct fp_decoder *decoder, const struct fp_field *field, const char *detail,
                    ...) FP_PRINTF(3, 4);

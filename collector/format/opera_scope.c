@@ -83,6 +83,7 @@ static bool take_pair(struct fp_scope *scope, const struct fp_place *place, yyjs
            fp_read_required(decoder, &fields[PAIR_REQUEST]) &&
            fp_read_required(decoder, &fields[PAIR_REPLY]) &&
            fp_scope_read_query(scope, &request, fields[PAIR_REQUEST].value, &query) &&
+           fp_scope_take_query_session(scope, &request, &query) &&
            fp_scope_take_events(scope, &reply, fields[PAIR_REPLY].value, &query);
 }
 

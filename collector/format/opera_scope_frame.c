@@ -24,17 +24,32 @@ static bool is_service_char(char c)
            c == '_' || c == '.';
 }
 
+static struct fp_str behind(struct fp_str text, size_t len)
+{
+    return (struct fp_str){text.ptr + len, text.len - len};
+}
+
+struct fp_str fp_scope_skip_space(struct fp_str text)
+{
+    const struct fp_str mark = FP_STR("\xEF\xBB\xBF");
+    if (has_prefix(text, mark))
+        text = behind(text, mark.len);
+    while (text.len > 0 && memchr(" \t\r\n", text.ptr[0], 4) != NULL)
+        text = behind(text, 1);
+    return text;
+}
+
 bool fp_opera_scope_is_recording(struct fp_str body)
 {
-    if (has_prefix(body, STP_PREFIX))
+    struct fp_str text = fp_scope_skip_space(body);
+    if (has_prefix(text, STP_PREFIX))
         return true;
-    if (!has_prefix(body, FP_STR("[\"")))
+    if (!has_prefix(text, FP_STR("[\"")))
         return false;
     size_t at = 2;
-    while (at < body.len && is_service_char(body.ptr[at]))
+    while (at < text.len && is_service_char(text.ptr[at]))
         at++;
-    const struct fp_str rest = {body.ptr + at, body.len - at};
-    return has_prefix(rest, FP_STR("\","));
+    return has_prefix(behind(text, at), FP_STR("\","));
 }
 
 static bool fail_frame(struct fp_decoder *decoder, const char *why)
@@ -90,12 +105,12 @@ static bool read_stp_header(struct fp_decoder *decoder, yyjson_val *list,
         return false;
     if (kind == FP_SCOPE_KIND_UNKNOWN || kind >= FP_SCOPE_KIND_COUNT)
         return fail_frame(decoder, "its kind must be 1 to 4");
-    if (format != STP_FORMAT_JSON)
-        return fail_frame(decoder, "messages are taken in JSON, format 1, alone");
     frame->kind = (enum fp_scope_kind)kind;
     if (frame->kind == FP_SCOPE_KIND_ERROR && frame->status == 0)
         frame->status = STATUS_INTERNAL_ERROR;
-    return true;
+    frame->is_json = format == STP_FORMAT_JSON;
+    return frame->is_json || frame->status != 0 ||
+           fail_frame(decoder, "messages are taken in JSON, format 1, alone");
 }
 
 /* Parses a part of a line; the offset of an error becomes one into the line. */
@@ -137,13 +152,14 @@ static bool read_plain(struct fp_decoder *decoder, struct fp_str line, struct fp
     return read;
 }
 
-static bool read_stp(struct fp_decoder *decoder, struct fp_str line, struct fp_scope_frame *frame)
+/* text: the line, behind "STP/1 ". What an error says matters to nobody: it may be no JSON. */
+static bool read_stp(struct fp_decoder *decoder, struct fp_str line, struct fp_str text,
+                     struct fp_scope_frame *frame)
 {
     struct fp_str header;
     struct fp_str message;
     struct fp_json json;
-    const size_t skipped = STP_PREFIX.len;
-    if (!split_stp((struct fp_str){line.ptr + skipped, line.len - skipped}, &header, &message))
+    if (!split_stp(text, &header, &message))
         return fp_fail_at(decoder, FP_FORMAT_MALFORMED, NULL,
                           "this is no frame: STP/1 is followed by the length of the header, a "
                           "space, the header and the message");
@@ -151,7 +167,7 @@ static bool read_stp(struct fp_decoder *decoder, struct fp_str line, struct fp_s
         return false;
     bool read = read_stp_header(decoder, json.root, frame);
     fp_json_release(&json);
-    if (!read || !frame->is_of_service)
+    if (!read || !frame->is_of_service || !frame->is_json)
         return read;
     if (!parse(decoder, line, message, &frame->json))
         return false;
@@ -162,9 +178,11 @@ static bool read_stp(struct fp_decoder *decoder, struct fp_str line, struct fp_s
 bool fp_scope_frame_read(struct fp_decoder *decoder, struct fp_str line,
                          struct fp_scope_frame *frame)
 {
+    const struct fp_str text = fp_scope_skip_space(line);
     *frame = (struct fp_scope_frame){.is_of_service = false};
-    return has_prefix(line, STP_PREFIX) ? read_stp(decoder, line, frame)
-                                        : read_plain(decoder, line, frame);
+    return has_prefix(text, STP_PREFIX)
+               ? read_stp(decoder, line, behind(text, STP_PREFIX.len), frame)
+               : read_plain(decoder, line, frame);
 }
 
 void fp_scope_frame_release(struct fp_scope_frame *frame)

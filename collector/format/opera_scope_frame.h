@@ -24,6 +24,7 @@ enum fp_scope_kind {
 
 struct fp_scope_frame {
     bool is_of_service; /* else nothing more is known */
+    bool is_json;       /* of the second form: its message */
     enum fp_scope_kind kind;
     uint32_t command;
     uint32_t status; /* 0: OK, which an error never has */
@@ -32,6 +33,9 @@ struct fp_scope_frame {
     struct fp_place place; /* of the message in the line's JSON */
     struct fp_json json;   /* owned; doc NULL: none */
 };
+
+/* What stands behind a byte order mark and spaces. */
+struct fp_str fp_scope_skip_space(struct fp_str text);
 
 /*
  * Reads a line that is not empty. *frame is to be released, whatever comes of it. An error's offset

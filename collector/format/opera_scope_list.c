@@ -130,12 +130,14 @@ static bool find_span(const struct list *list, int64_t *start_us, int64_t *end_u
         *start_us = event->start_us < *start_us ? event->start_us : *start_us;
         *end_us = event_end_us > *end_us ? event_end_us : *end_us;
     }
-    return list->items.count > 0;
+    return true;
 }
 
-static bool is_bound(yyjson_val *value, int64_t expected_us)
+static bool is_bound(const struct list *list, yyjson_val *value, int64_t expected_us)
 {
     int64_t time_us;
+    if (list->items.count == 0)
+        return value == NULL;
     return fp_scope_get_time(value, &time_us) && time_us == expected_us;
 }
 
@@ -147,9 +149,9 @@ static void check_span(const struct list *list, yyjson_val *value)
     if (value == NULL || !find_span(list, &start_us, &end_us))
         return;
     if (!fp_scope_read(value, &fp_scope_interval, &interval) ||
-        !is_bound(interval.fields[FP_SCOPE_INTERVAL_START], start_us) ||
-        !is_bound(interval.fields[FP_SCOPE_INTERVAL_END], end_us))
-        fp_scope_add_note(list->scope, FP_SCOPE_SPAN, 1, 0);
+        !is_bound(list, interval.fields[FP_SCOPE_INTERVAL_START], start_us) ||
+        !is_bound(list, interval.fields[FP_SCOPE_INTERVAL_END], end_us))
+        fp_scope_add_note(list->scope, FP_SCOPE_SPAN, 1, FP_SCOPE_WHOLE_LIST);
 }
 
 /* The list. */
@@ -181,7 +183,7 @@ static uint32_t frame_of(struct fp_scope *scope, uint32_t timeline_id)
     uint32_t at = fp_map_get(&scope->timelines, timeline_id);
     if (at != FP_MAP_NONE)
         return scope->frame_ids[at];
-    fp_scope_add_note(scope, FP_SCOPE_UNKNOWN_TIMELINE, 1, 0);
+    fp_scope_add_note(scope, FP_SCOPE_UNKNOWN_TIMELINE, 1, FP_SCOPE_WHOLE_LIST);
     return 0;
 }
 
@@ -227,7 +229,7 @@ static bool count_list(struct list *list, yyjson_val *events, bool *is_known)
     session->records_read += (uint32_t)count;
     *is_known = first != list->number;
     if (*is_known && count > 0)
-        fp_scope_add_note(scope, FP_SCOPE_KNOWN_LIST, (uint32_t)count, 0);
+        fp_scope_add_note(scope, FP_SCOPE_KNOWN_LIST, (uint32_t)count, FP_SCOPE_WHOLE_LIST);
     return true;
 }
 
@@ -244,8 +246,8 @@ bool fp_scope_take_events(struct fp_scope *scope, const struct fp_place *place, 
                         .items.place = fp_scope_field_place(&message, place, FP_SCOPE_EVENTS_LIST),
                         .number = scope->decoder->profile->timeline_count};
     bool is_known = false;
-    if (!fp_scope_take_query_session(scope, place, query) ||
-        !count_list(&list, message.fields[FP_SCOPE_EVENTS_LIST], &is_known))
+    scope->list = &list.items.place;
+    if (!count_list(&list, message.fields[FP_SCOPE_EVENTS_LIST], &is_known))
         return false;
     if (is_known)
         return true;

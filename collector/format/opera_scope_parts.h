@@ -140,9 +140,10 @@ enum fp_scope_note {
 /* What is known while a session is put together. */
 struct fp_scope {
     struct fp_decoder *decoder;
-    yyjson_alc *details; /* owned: memory of the detail being read, used again and again */
-    int64_t line_offset; /* of the frame being read, -1: an envelope */
-    uint32_t *frame_ids; /* of the session's timelines */
+    yyjson_alc *details;         /* owned: memory of the detail being read, used again and again */
+    int64_t line_offset;         /* of the frame being read, -1: an envelope */
+    const struct fp_place *list; /* of the events being read, in their reply */
+    uint32_t *frame_ids;         /* of the session's timelines */
     uint32_t frame_count;
     struct fp_map timelines;          /* timelineID: index into frame_ids */
     struct fp_map lists;              /* hash of timeline, mode and filter */
@@ -165,7 +166,9 @@ bool fp_scope_finish(struct fp_scope *scope) FP_MUST_CHECK;
 /* Forgets what was needed on the way; for every scope that was begun. */
 void fp_scope_release(struct fp_scope *scope);
 
-/* Notes something; index: of the element of the list that it was met in. */
+#define FP_SCOPE_WHOLE_LIST SIZE_MAX
+
+/* Notes something; index: of the element of the list that it was met in, FP_SCOPE_WHOLE_LIST. */
 void fp_scope_add_note(struct fp_scope *scope, enum fp_scope_note note, uint32_t count,
                        size_t index);
 
@@ -205,7 +208,7 @@ bool fp_scope_read_query(struct fp_scope *scope, const struct fp_place *place, y
 bool fp_scope_take_query_session(struct fp_scope *scope, const struct fp_place *place,
                                  const struct fp_scope_query *query) FP_MUST_CHECK;
 
-/* Takes the Events message that answers a query. */
+/* Takes the Events message that answers a query, whose session is taken. */
 bool fp_scope_take_events(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
                           const struct fp_scope_query *query) FP_MUST_CHECK;
 

@@ -204,8 +204,9 @@ static bool take_events(struct recording *recording, const struct fp_scope_frame
     if (!fp_scope_sessions_name(sessions, request->session_id))
         return false;
     request->query.session_id = sessions->parts[sessions->named]->id;
-    return fp_scope_take_events(scope_of(recording, sessions->named), &frame->place, frame->message,
-                                &request->query);
+    struct fp_scope *scope = scope_of(recording, sessions->named);
+    return fp_scope_take_query_session(scope, &frame->place, &request->query) &&
+           fp_scope_take_events(scope, &frame->place, frame->message, &request->query);
 }
 
 /* Takes a reply to StartProfiler or StopProfiler, which names a session. */
@@ -341,7 +342,7 @@ static bool take_line(struct recording *recording, struct fp_str line, bool is_e
 {
     while (line.len > 0 && is_space(line.ptr[line.len - 1]))
         line.len--;
-    if (line.len == 0)
+    if (fp_scope_skip_space(line).len == 0)
         return true;
     struct fp_scope_frame frame;
     bool is_read = fp_scope_frame_read(recording->decoder, line, &frame);

@@ -7,7 +7,7 @@ enum { ROOM_MIN = 64 };
 
 static const char *const note_texts[FP_SCOPE_NOTE_COUNT] = {
     [FP_SCOPE_NO_MESSAGE] = "an event that is neither a list nor an object",
-    [FP_SCOPE_NO_TYPE] = "an event without a type that is an unsigned integer",
+    [FP_SCOPE_NO_TYPE] = "an event without a type that is a whole number from 0 to 2147483647",
     [FP_SCOPE_NO_TIME] = "an event without a time in milliseconds from 0",
     [FP_SCOPE_NO_OVERHEAD] = "an event without an overhead in milliseconds from 0",
     [FP_SCOPE_NO_HITS] = "an event without hits that are an unsigned 32-bit integer",
@@ -37,6 +37,14 @@ static const char *const note_texts[FP_SCOPE_NOTE_COUNT] = {
 
 _Static_assert((int)FP_SCOPE_NOTE_COUNT <= (int)FP_PROFILE_NOTES_MAX, "each kind of note has room");
 
+/* Where an envelope's note is: an element of the list being read, or the list's reply. */
+static struct fp_str pointer_of(const struct fp_scope *scope, size_t index)
+{
+    const struct fp_place element = {.parent = scope->list, .index = index};
+    return fp_place_pointer(scope->decoder->arena,
+                            index != FP_SCOPE_WHOLE_LIST ? &element : scope->list->parent);
+}
+
 /* The note of this kind that a session has, or gets, with a count of 0. */
 static struct fp_profile_note *note_like(struct fp_profile_session *session,
                                          const struct fp_profile_note *note)
@@ -55,13 +63,18 @@ void fp_scope_add_note(struct fp_scope *scope, enum fp_scope_note note, uint32_t
 {
     if (scope->first_refusal == FP_SCOPE_FINE && note <= FP_SCOPE_KNOWN_LIST)
         scope->first_refusal = note;
+    const bool is_envelope = scope->line_offset < 0;
     const struct fp_profile_note like = {
         .text = note_texts[note],
         .is_refusal = note < FP_SCOPE_FLAGS,
-        .first_offset = scope->line_offset >= 0 ? scope->line_offset : (int64_t)index,
-        .is_index = scope->line_offset < 0,
+        .first_offset = is_envelope ? (int64_t)index : scope->line_offset,
+        .is_index = is_envelope,
+        .first_pointer = FP_STR(""),
     };
-    note_like(&scope->decoder->profile->session, &like)->count += count;
+    struct fp_profile_note *noted = note_like(&scope->decoder->profile->session, &like);
+    if (is_envelope && noted->count == 0)
+        noted->first_pointer = pointer_of(scope, index);
+    noted->count += count;
 }
 
 void fp_scope_take_notes(struct fp_profile_session *session, const struct fp_profile_session *from)
@@ -109,6 +122,25 @@ bool fp_scope_begin(struct fp_scope *scope, struct fp_decoder *decoder)
     return (scope->details != NULL && profile->session.notes != NULL) || fp_fail_memory(decoder);
 }
 
+/* Nothing is left of the events; the place is that of the first refusal. */
+static bool fail_events(struct fp_scope *scope)
+{
+    const struct fp_profile_session *session = &scope->decoder->profile->session;
+    struct fp_format_error *error = scope->decoder->error;
+    const char *why = note_texts[scope->first_refusal];
+    (void)fp_format_fail(error, FP_FORMAT_INVALID, "none of the %u events is valid; the first: %s",
+                         (unsigned)session->records_read, why);
+    const struct fp_profile_note *first = session->notes;
+    while (first->text != why)
+        first++;
+    error->has_pointer = first->is_index;
+    snprintf(error->pointer, sizeof(error->pointer), "%.*s", (int)first->first_pointer.len,
+             first->first_pointer.ptr);
+    if (!first->is_index)
+        error->offset = first->first_offset;
+    return false;
+}
+
 bool fp_scope_finish(struct fp_scope *scope)
 {
     const struct fp_profile_session *session = &scope->decoder->profile->session;
@@ -116,11 +148,7 @@ bool fp_scope_finish(struct fp_scope *scope)
         return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, NULL,
                           "there is no session in this upload: neither a Session message nor a "
                           "reply to GetEvents");
-    if (session->records_read > 0 && session->records_kept == 0)
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, NULL,
-                          "none of the %u events is valid; the first: %s",
-                          (unsigned)session->records_read, note_texts[scope->first_refusal]);
-    return true;
+    return session->records_read == 0 || session->records_kept > 0 || fail_events(scope);
 }
 
 void fp_scope_release(struct fp_scope *scope)

@@ -178,6 +178,7 @@ static bool finish_session(struct fp_scope_part *part, bool is_only)
     if (!is_only)
         (void)fp_format_fail(error, why.verdict, "session %u: %.200s", (unsigned)part->id,
                              why.detail);
+    error->offset = why.offset;
     return false;
 }
 

@@ -76,7 +76,6 @@ static uint32_t leave_out_circle(struct tree *tree, uint32_t first, uint32_t cou
     do {
         at = tree->climbed[--count];
         tree->items[at].state = FP_SCOPE_OUT;
-        fp_scope_add_note(tree->scope, FP_SCOPE_CYCLE, 1, tree->items[at].index);
     } while (at != first);
     return count;
 }
@@ -121,5 +120,8 @@ bool fp_scope_place_events(struct fp_scope *scope, const struct fp_scope_query *
     for (uint32_t i = 0; i < items->count; i++)
         if (!place_with_ancestors(&tree, i))
             return false;
+    for (uint32_t i = 0; i < items->count; i++)
+        if (items->items[i].state == FP_SCOPE_OUT)
+            fp_scope_add_note(scope, FP_SCOPE_CYCLE, 1, items->items[i].index);
     return true;
 }

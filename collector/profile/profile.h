@@ -71,8 +71,9 @@ struct fp_profile_note {
     const char *text; /* static: "no JSON", "a duration below zero", ... */
     bool is_refusal;  /* the record, event or detail was left out; else taken as it is */
     uint32_t count;
-    int64_t first_offset; /* bytes into the inflated body; of an array's element its index */
-    bool is_index;        /* first_offset is one */
+    int64_t first_offset;        /* bytes into the inflated body; of an array's element its index */
+    bool is_index;               /* first_offset is one */
+    struct fp_str first_pointer; /* of its place in one JSON value (RFC 6901), "" for none */
 };
 
 enum { FP_PROFILE_NOTES_MAX = 48 };    /* kinds of notes a decoder may have */

@@ -83,6 +83,17 @@ test('records in an array are counted, not measured in bytes', async () => {
   ] });
 });
 
+test('of an envelope of Opera Scope it points to the place', async () => {
+  const scope = { version: '1.1', session: [1, 2, [[1], [2]]], timelines: [
+    { request: [1, 1], reply: [null, [[10, 1, 0, 1]]] }, { request: [1, 2], reply: [null, [[10, 1, 0, 1], [10, -1, 0, 1]]] } ] };
+  const full = file('scope.json', JSON.stringify({ 'opera-scope': scope }));
+  const [row] = await validated(full);
+  const text = 'an event without a time in milliseconds from 0';
+  const first = '/opera-scope/timelines/1/reply/1/1';
+  assert.deepEqual(row.notes, [{ text, refused: true, count: 1, first, unit: 'pointer' }]);
+  assert.ok((await fleetprof(['validate', full])).stdout.endsWith(`  refused: ${text} (1, the first at ${first})\n`));
+});
+
 test('of a recording of Opera Scope it names the lines that are no part of a session', async () => {
   const [row] = await validated(data('opera-scope/recording.jsonl'));
   const text = fs.readFileSync(data('opera-scope/recording.jsonl'), 'latin1');

@@ -92,6 +92,7 @@ static void a_refused_event_is_noted_and_takes_no_good_one_with_it(void **state)
         assert_note(profile, refused->note, 1);
         assert_true(profile->session.notes[0].is_refusal);
         assert_int_equal(profile->session.notes[0].first_offset, 1);
+        assert_text(profile->session.notes[0].first_pointer, "/opera-scope/timelines/0/reply/1/1");
         release(&decoded);
     }
 }
@@ -232,6 +233,8 @@ static void a_list_says_its_span_rightly_or_is_noted(void **state)
         {"[1,8]", "[7,1,0,1,[1,5]],[7,1,0,1]", 0},
         {"[1,9]", "[7,1,0,1,[1,5]],[7,1,0,-1,[2,9]]", 0}, /* what is left out had its part in it */
         {"null", "[7,1,0,1,[1,5]]", 0},
+        {"[0,9]", "", 1},
+        {"[]", "", 0},
     };
     for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
         char text[600];
@@ -254,6 +257,7 @@ static void a_circle_of_parents_is_left_out_and_what_hangs_on_it_stays(void **st
                                        "[7,1,0,1,null,3,2],[7,1,0,1,null,5,4],[7,1,0,1,null,6,2]"));
     const struct fp_profile *profile = &decoded.profile;
     assert_note(profile, "its own ancestor", 3);
+    assert_int_equal(note_of(profile, "its own ancestor").first_offset, 1);
     assert_int_equal(profile->event_count, 3);
     assert_int_equal(profile->events[0].id, 4);
     assert_int_equal(profile->events[0].parent, FP_INDEX_NONE);
@@ -344,6 +348,23 @@ static void lists_together_are_not_nested_deeper_than_one(void **state)
     release(&decoded);
 }
 
+static void a_note_says_which_list_it_is_of(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_scope(&decoded,
+                      "{'opera-scope':{'version':'1.0','session':[1,2,[[1]]],'timelines':["
+                      "{'request':[1,1],'reply':[null,[[7,1,0,1]]]},"
+                      "{'request':[1,2],'reply':{'eventList':[[7,1,0,1],[7,1,0,-1]]}},"
+                      "{'request':{'sessionID':1,'timelineID':1},'reply':[null,[[7,1,0,1]]]}]}}");
+    const struct fp_profile *profile = &decoded.profile;
+    assert_text(note_of(profile, "does not list").first_pointer, "/opera-scope/timelines/1/reply");
+    assert_text(note_of(profile, "without hits").first_pointer,
+                "/opera-scope/timelines/1/reply/eventList/1");
+    assert_text(note_of(profile, "there before").first_pointer, "/opera-scope/timelines/2/reply");
+    release(&decoded);
+}
+
 static void the_same_list_twice_counts_once(void **state)
 {
     (void)state;
@@ -406,6 +427,7 @@ int main(void)
         cmocka_unit_test(an_event_of_two_lists_of_a_timeline_counts_once),
         cmocka_unit_test(a_parent_may_be_in_an_earlier_list_of_the_same_timeline_alone),
         cmocka_unit_test(lists_together_are_not_nested_deeper_than_one),
+        cmocka_unit_test(a_note_says_which_list_it_is_of),
         cmocka_unit_test(the_same_list_twice_counts_once),
         cmocka_unit_test(a_query_is_the_same_however_it_is_written),
         cmocka_unit_test(an_empty_filter_is_the_same_as_none),

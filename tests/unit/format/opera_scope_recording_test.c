@@ -74,6 +74,24 @@ static void takes_lines_of_either_form_and_any_end(void **state)
     release(&decoded);
 }
 
+static void a_byte_order_mark_and_blank_lines_may_stand_before_it(void **state)
+{
+    (void)state;
+    static const char *const begins[] = {"\xEF\xBB\xBF", "\r\n \n", "\xEF\xBB\xBF\n\t", " "};
+    static const char *const frames[] = {ASK ANSWER,
+                                         "STP/1 20 [\"profiler\",1,3,1,2][1,1]\n" ANSWER};
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+        for (size_t k = 0; k < sizeof(frames) / sizeof(frames[0]); k++) {
+            char text[200];
+            snprintf(text, sizeof(text), "%s%s", begins[i], frames[k]);
+            struct decoded decoded;
+            decode_good_lines(&decoded, text);
+            assert_int_equal(decoded.profile.event_count, 1);
+            release(&decoded);
+        }
+    }
+}
+
 static void an_error_ends_its_request(void **state)
 {
     (void)state;
@@ -98,6 +116,10 @@ static void an_error_frame_is_one_whatever_its_status(void **state)
                       "STP/1 20 [\"profiler\",4,3,1,2][\"Unknown timeline\"]\n" ASK ANSWER);
     assert_int_equal(decoded.profile.timeline_count, 1);
     assert_int_equal(decoded.profile.timelines[0].id, 1);
+    assert_note(&decoded.profile, "not OK", 1);
+    release(&decoded);
+    /* Nor does it matter what it is written in. */
+    decode_good_lines(&decoded, "STP/1 22 [\"profiler\",4,3,2,2,3]<error/>\n" ASK ANSWER);
     assert_note(&decoded.profile, "not OK", 1);
     release(&decoded);
 }
@@ -249,7 +271,7 @@ static const struct {
     {"an event of a draft", ASK "[\"profiler\",3,0,2,[null,[[7,1,0,1,null,1,null,0.5,0]]]]",
      FP_FORMAT_INVALID, 25, "line 2, at /4/1/0/7: childCount has a fraction"},
     {"no event that is any good, behind another service",
-     "[\"exec\",3,0,2,[]]\n" ASK "[\"profiler\",3,0,2,[null,[[7,-1,0,1]]]]", FP_FORMAT_INVALID, -1,
+     "[\"exec\",3,0,2,[]]\n" ASK "[\"profiler\",3,0,2,[null,[[7,-1,0,1]]]]", FP_FORMAT_INVALID, 43,
      "none of the 1 events is valid; the first: an event without a time"},
     {"nothing but other services", "[\"exec\",3,0,2,[]]\n", FP_FORMAT_INVALID, -1, "no session"},
     {"no length", "STP/1 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_MALFORMED, 0,
@@ -346,6 +368,7 @@ int main(void)
         cmocka_unit_test(joins_replies_to_their_requests_and_uses_tags_again),
         cmocka_unit_test(reads_frames_that_name_their_kind),
         cmocka_unit_test(takes_lines_of_either_form_and_any_end),
+        cmocka_unit_test(a_byte_order_mark_and_blank_lines_may_stand_before_it),
         cmocka_unit_test(an_error_ends_its_request),
         cmocka_unit_test(an_error_frame_is_one_whatever_its_status),
         cmocka_unit_test(the_last_session_message_says_which_timelines_there_are),
