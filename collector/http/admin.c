@@ -20,6 +20,8 @@ enum {
     PAGE_MAX = 1024 * 1024,
 };
 
+_Static_assert(CONNECTIONS + ENDING_MAX < FP_ADMIN_DESCRIPTORS, "each may have a descriptor");
+
 struct fp_admin {
     struct fp_admin_settings settings;
     struct fp_listener listener;
