@@ -66,11 +66,13 @@ static bool find_resource(struct keeping *keeping, uint32_t raw, uint32_t *resou
 static bool scrub_json(struct keeping *keeping, struct fp_str json, struct fp_str *scrubbed)
 {
     struct fp_fold *fold = keeping->fold;
+    const struct fp_buf *text = &keeping->text;
+    *scrubbed = json;
     fp_buf_clear(&keeping->text);
-    return fp_scrub_json(&fold->context->rules, json, fold->arena, &keeping->text) &&
-           !keeping->text.failed &&
-           fp_arena_copy(fold->arena,
-                         (struct fp_str){(const char *)keeping->text.data, keeping->text.len},
+    if (!fp_scrub_json(&fold->context->rules, json, fold->arena, &keeping->text) || text->failed)
+        return false;
+    return text->len == 0 ||
+           fp_arena_copy(fold->arena, (struct fp_str){(const char *)text->data, text->len},
                          scrubbed);
 }
 

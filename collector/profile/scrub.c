@@ -72,6 +72,8 @@ static bool is_script_file(struct fp_str path)
 static const struct fp_str *page_route(const struct fp_scrub_rules *rules, const struct fp_url *url,
                                        struct fp_str page_url)
 {
+    if (page_url.len == 0)
+        return NULL;
     const struct fp_url page = fp_url_parse(page_url);
     if (!fp_url_same_origin(url, &page) || is_script_file(url->path))
         return NULL;
@@ -163,11 +165,13 @@ static bool scrub_text(const struct fp_scrub_rules *rules, struct fp_str text,
     size_t len = len_before(text, '#');
     if (!rules->keep_query)
         len = len_before((struct fp_str){text.ptr, len}, '?');
+    *scrubbed = (struct fp_str){text.ptr, len};
+    if (len_before(*scrubbed, '@') == len)
+        return true;
     char *bytes = fp_arena_alloc(arena, len);
     if (bytes == NULL)
         return false;
-    if (len > 0)
-        memcpy(bytes, text.ptr, len);
+    memcpy(bytes, text.ptr, len);
     *scrubbed = (struct fp_str){bytes, fp_url_drop_credentials(bytes, len)};
     return true;
 }

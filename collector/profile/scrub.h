@@ -32,7 +32,8 @@ bool fp_scrub_route(const struct fp_scrub_rules *rules, struct fp_str page_url,
 /*
  * What is stored of a script's URL (design 5.11): query and fragment dropped, credentials removed,
  * `data:` cut to its media type and a hash, `blob:ORIGIN`, extension ids dropped; on the page's own
- * origin a path that fits a route takes its template.
+ * origin a path that fits a route takes its template. The result lives in the URL's text, the arena
+ * or statics.
  */
 bool fp_scrub_resource(const struct fp_scrub_rules *rules, struct fp_str url_text,
                        struct fp_str page_url, struct fp_arena *arena,

@@ -132,19 +132,19 @@ static void take_plain(struct walk *walk, size_t from, size_t to)
         walk->copied = to;
 }
 
-/* What is left of a URL is a text like others. */
+/* What is left of a URL is a text like others; of most all is. */
 static bool take_url(struct walk *walk, size_t from, size_t to)
 {
     const struct fp_str before = slice(walk->json, walk->copied, from);
+    const struct fp_str url = slice(walk->json, from, to);
     struct fp_str scrubbed;
-    if (!fp_scrub_resource(walk->rules, slice(walk->json, from, to), FP_STR(""), walk->arena,
-                           &scrubbed))
+    if (!fp_scrub_resource(walk->rules, url, FP_STR(""), walk->arena, &scrubbed))
         return false;
     bool may_tell = walk->has_nulls ||
                     (tells(walk, from, to) && fp_scrub_find_telling(scrubbed, 0) < scrubbed.len);
     if (may_tell && fp_scrub_text(walk->rules, scrubbed, before, walk->out))
         walk->copied = to;
-    else
+    else if (scrubbed.ptr != url.ptr || scrubbed.len != url.len)
         put(walk, from, to, scrubbed);
     return true;
 }
@@ -447,7 +447,10 @@ static bool take_string(struct walk *walk)
     char name[NAME_LEN_MAX];
     if (fp_str_equal(walk->member, FP_STR("name")))
         take_name(walk, unescape(slice(json, string.begin, string.end), name));
-    return walk->rules == NULL || take_text(walk, string.begin, string.end);
+    if (walk->rules == NULL || (string.is_plain && !is_url(slice(json, string.begin, string.end)) &&
+                                !tells(walk, string.begin, string.end)))
+        return true;
+    return take_text(walk, string.begin, string.end);
 }
 
 static bool scrub(struct walk *walk)
@@ -464,8 +467,12 @@ static bool scrub(struct walk *walk)
             return false;
         at = walk->at;
     }
-    add(walk->out, slice(json, walk->copied, json.len));
     return true;
+}
+
+static void add_rest(struct walk *walk)
+{
+    add(walk->out, slice(walk->json, walk->copied, walk->json.len));
 }
 
 bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struct fp_arena *arena,
@@ -477,7 +484,11 @@ bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struc
         .arena = arena,
         .out = out,
     };
-    return scrub(&walk);
+    if (!scrub(&walk))
+        return false;
+    if (walk.copied > 0)
+        add_rest(&walk);
+    return true;
 }
 
 void fp_scrub_json_secrets(struct fp_str json, struct fp_buf *out)
@@ -485,4 +496,5 @@ void fp_scrub_json_secrets(struct fp_str json, struct fp_buf *out)
     struct walk walk = {.json = json, .out = out};
     bool scrubbed = scrub(&walk);
     (void)scrubbed; /* without rules nothing can be short of memory but out */
+    add_rest(&walk);
 }

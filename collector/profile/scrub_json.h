@@ -8,8 +8,9 @@
 #include "collector/profile/scrub.h"
 
 /*
- * Appends the JSON texts to out (look at out->failed; false: the arena is full): URLs in strings
- * and names are scrubbed as fp_scrub_resource does, wherever they stand, and what is around them as
+ * When there is something in the JSON texts that may not be kept, appends what may be kept of them
+ * to out (look at out->failed; false: the arena is full); else appends nothing. URLs in strings and
+ * names are scrubbed as fp_scrub_resource does, wherever they stand, and what is around them as
  * fp_scrub_text does; the values of members that carry secrets, such as Cookie, password and
  * requestFormData, become "(removed)". json is one text or several, as yyjson writes them: of
  * strings, only quotes, backslashes and control characters are escaped. Linear time. Any thread.
@@ -17,8 +18,8 @@
 bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struct fp_arena *arena,
                    struct fp_buf *out) FP_MUST_CHECK;
 
-/* As fp_scrub_json, of any JSON, but all that goes is the values of the headers Cookie, Set-Cookie
- * and Authorization. */
+/* Appends any JSON to out without the values of the headers Cookie, Set-Cookie and Authorization.
+ */
 void fp_scrub_json_secrets(struct fp_str json, struct fp_buf *out);
 
 #endif

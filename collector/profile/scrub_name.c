@@ -84,7 +84,8 @@ bool fp_scrub_name(const struct fp_scrub_rules *rules, struct fp_str name, struc
     add_string(&string, name);
     const struct fp_str json = {(const char *)string.data, string.len};
     bool fits = !string.failed && fp_scrub_json(rules, json, arena, &out) && !out.failed &&
-                take_string((struct fp_str){(const char *)out.data, out.len}, arena, scrubbed);
+                (out.len == 0 ||
+                 take_string((struct fp_str){(const char *)out.data, out.len}, arena, scrubbed));
     fp_buf_release(&string);
     fp_buf_release(&out);
     return fits;

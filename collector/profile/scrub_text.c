@@ -4,7 +4,8 @@
  */
 #include "collector/profile/scrub_text.h"
 
-#include <endian.h>
+#include "collector/base/bytes.h"
+
 #include <strings.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -439,40 +440,50 @@ static bool look(struct pass *pass)
     }
 }
 
-/* Sixteen bytes at once; what the compiler makes of them is up to it. */
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-
-/* How many of the sixteen bytes stand before the first that may be telling; 16: none is. One more
- * can be read. */
-static size_t count_plain(const char *text)
+/* Those of sixteen bytes that may be telling; of the last one's the next byte has to be read. */
+static fp_bytes16 find_telling(const char *text)
 {
-    bytes16 bytes;
-    bytes16 next;
-    uint64_t halves[2];
-    memcpy(&bytes, text, sizeof(bytes));
-    memcpy(&next, text + 1, sizeof(next));
-    const bytes16 be = (bytes16)(((bytes | 0x20) == 'b') & ((next | 0x20) == 'e'));
-    const bytes16 found = (bytes16)((bytes == '@') | (bytes == '%') | (bytes == '?') |
-                                    (bytes == '=') | (bytes == 'J')) |
-                          be;
-    memcpy(halves, &found, sizeof(halves));
-    if (halves[0] != 0)
-        return (size_t)__builtin_ctzll(le64toh(halves[0])) / 8;
-    return halves[1] != 0 ? 8 + (size_t)__builtin_ctzll(le64toh(halves[1])) / 8 : sizeof(bytes);
+    const fp_bytes16 bytes = fp_bytes16_load(text);
+    const fp_bytes16 next = fp_bytes16_load(text + 1);
+    const fp_bytes16 be = (fp_bytes16)(((bytes | 0x20) == 'b') & ((next | 0x20) == 'e'));
+    return (fp_bytes16)((bytes == '@') | (bytes == '%') | (bytes == '?') | (bytes == '=') |
+                        (bytes == 'J')) |
+           be;
 }
+
+/* What fp_scrub_text looks at, by itself. */
+static const bool is_looked_at[256] = {
+    ['\\'] = true, ['@'] = true, ['%'] = true, ['='] = true, [':'] = true,
+    ['?'] = true,  ['B'] = true, ['b'] = true, ['J'] = true,
+};
 
 size_t fp_scrub_find_telling(struct fp_str text, size_t at)
 {
-    while (at + sizeof(bytes16) < text.len) {
-        size_t plain = count_plain(text.ptr + at);
-        at += plain;
-        if (plain == sizeof(bytes16))
+    while (at + sizeof(fp_bytes16) < text.len) {
+        const uint64_t found = fp_bytes16_bits(find_telling(text.ptr + at));
+        at += found != 0 ? (size_t)__builtin_ctzll(found) : sizeof(fp_bytes16);
+        if (found == 0)
             continue;
         if (is_telling(text, at))
             return at;
         at++;
     }
-    while (at < text.len && !is_telling(text, at))
+    while (at < text.len && !(is_looked_at[(unsigned char)text.ptr[at]] && is_telling(text, at)))
+        at++;
+    return at;
+}
+
+/* The next byte to look at from `at` on, or the end. */
+static size_t find_looked_at(struct fp_str text, size_t at)
+{
+    for (; at + sizeof(fp_bytes16) < text.len; at += sizeof(fp_bytes16)) {
+        const fp_bytes16 bytes = fp_bytes16_load(text.ptr + at);
+        const fp_bytes16 other = (fp_bytes16)((bytes == '\\') | (bytes == ':'));
+        const uint64_t found = fp_bytes16_bits(find_telling(text.ptr + at) | other);
+        if (found != 0)
+            return at + (size_t)__builtin_ctzll(found);
+    }
+    while (at < text.len && !is_looked_at[(unsigned char)text.ptr[at]])
         at++;
     return at;
 }
@@ -481,12 +492,8 @@ bool fp_scrub_text(const struct fp_scrub_rules *rules, struct fp_str text, struc
                    struct fp_buf *out)
 {
     struct pass pass = {.rules = rules, .text = text, .before = before, .out = out};
-    static const bool is_looked_at[256] = {
-        ['\\'] = true, ['@'] = true, ['%'] = true, ['='] = true, [':'] = true,
-        ['?'] = true,  ['B'] = true, ['b'] = true, ['J'] = true,
-    };
-    while (pass.at < text.len)
-        if (!is_looked_at[(unsigned char)text.ptr[pass.at]] || !look(&pass))
+    while ((pass.at = find_looked_at(text, pass.at)) < text.len)
+        if (!look(&pass))
             pass.at++;
     if (pass.done == 0)
         return false;

@@ -81,11 +81,6 @@ static bool equal_ignoring_case(struct fp_str a, struct fp_str b)
     return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-bool fp_url_has_scheme(const struct fp_url *url, const char *scheme)
-{
-    return equal_ignoring_case(url->scheme, fp_str_of(scheme));
-}
-
 bool fp_url_is_http(const struct fp_url *url)
 {
     return url->host.len > 0 && (fp_url_has_scheme(url, "http") || fp_url_has_scheme(url, "https"));

@@ -6,6 +6,8 @@
 
 #include "collector/base/base.h"
 
+#include <strings.h>
+
 struct fp_url {
     struct fp_str scheme; /* without the colon, as written; "" when there is none */
     struct fp_str host;   /* with its port, without credentials; "" without `//` */
@@ -18,8 +20,14 @@ struct fp_url fp_url_parse(struct fp_str text);
 
 bool fp_url_is_http(const struct fp_url *url);
 
-/* Whether the scheme is this one, in lower case; schemes have no case. */
-bool fp_url_has_scheme(const struct fp_url *url, const char *scheme);
+/* Whether the scheme is this one, in lower case; schemes have no case. Most differ in their first
+ * letter. */
+static inline bool fp_url_has_scheme(const struct fp_url *url, const char *scheme)
+{
+    const size_t len = strlen(scheme);
+    return url->scheme.len == len && (url->scheme.ptr[0] | 0x20) == scheme[0] &&
+           strncasecmp(url->scheme.ptr, scheme, len) == 0;
+}
 
 /* Whether both are http(s) and have one scheme, host and port, as browsers write them. */
 bool fp_url_same_origin(const struct fp_url *a, const struct fp_url *b);

@@ -16,10 +16,11 @@ static const struct fp_scrub_rules rules = {0};
 static struct fp_str scrub(struct fp_str json, struct fp_arena *arena)
 {
     struct fp_buf out;
-    struct fp_str scrubbed;
+    struct fp_str scrubbed = json;
     fp_buf_init(&out, ARENA_MAX);
     check(fp_scrub_json(&rules, json, arena, &out) && !out.failed);
-    check(fp_arena_copy(arena, (struct fp_str){(const char *)out.data, out.len}, &scrubbed));
+    check(out.len == 0 ||
+          fp_arena_copy(arena, (struct fp_str){(const char *)out.data, out.len}, &scrubbed));
     fp_buf_release(&out);
     return scrubbed;
 }

@@ -147,7 +147,8 @@ static void scrub(const struct fp_scrub_rules *rules, const char *json, char *sc
     else
         fp_scrub_json_secrets(fp_str_of(input), &out);
     assert_false(out.failed);
-    snprintf(scrubbed, size, "%.*s", (int)out.len, (const char *)out.data);
+    const char *kept = out.len > 0 ? (const char *)out.data : input;
+    snprintf(scrubbed, size, "%.*s", (int)(out.len > 0 ? out.len : strlen(input)), kept);
     fp_arena_release(&arena);
     fp_buf_release(&out);
 }
