@@ -8,21 +8,31 @@
 
 enum { RETRY_S = 60 };
 
-/* A whole number of the query, below 2^31; absent: `missing`, which may be no number at all. */
-static bool read_number(const struct fp_long_session *session, const char *name, int64_t missing,
+/* A number of the query, and what it is. */
+struct query_number {
+    const char *name;
+    int64_t max;
+    int64_t missing; /* when it is absent; below 0: then it must not be */
+};
+
+static const struct query_number part_number = {"part", INT32_MAX, -1};
+static const struct query_number window_number = {"window", UINT32_MAX, 0}; /* as Opera's */
+
+/* A whole number from 0 to the maximum. */
+static bool read_number(const struct fp_long_session *session, const struct query_number *wanted,
                         int64_t *number)
 {
     const char *text =
-        MHD_lookup_connection_value(session->connection, MHD_GET_ARGUMENT_KIND, name);
-    *number = missing;
+        MHD_lookup_connection_value(session->connection, MHD_GET_ARGUMENT_KIND, wanted->name);
+    *number = wanted->missing;
     if (text == NULL)
-        return missing >= 0;
+        return wanted->missing >= 0;
     *number = 0;
     for (const char *digit = text; *digit != '\0'; digit++) {
         if (*digit < '0' || *digit > '9')
             return false;
         *number = *number * 10 + (*digit - '0');
-        if (*number > INT32_MAX)
+        if (*number > wanted->max)
             return false;
     }
     return text[0] != '\0';
@@ -63,7 +73,7 @@ bool fp_long_session_admit_part(const struct fp_long_session *session, uint32_t 
                                 struct fp_problem *problem)
 {
     int64_t number;
-    if (!read_number(session, "part", -1, &number)) {
+    if (!read_number(session, &part_number, &number)) {
         fp_problem_set(problem, 400,
                        "say which part this is: ?part= and a whole number from 0 to %d", INT32_MAX);
         return false;
@@ -83,8 +93,8 @@ bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid 
         return set_problem(fp_captures_stop(session->captures, site_id(session),
                                             &session->target->session, now_us),
                            problem);
-    if (!read_number(session, "window", 0, &window)) {
-        fp_problem_set(problem, 400, "window must be a whole number from 0 to %d", INT32_MAX);
+    if (!read_number(session, &window_number, &window)) {
+        fp_problem_set(problem, 400, "window must be a whole number from 0 to %u", UINT32_MAX);
         return false;
     }
     return set_problem(

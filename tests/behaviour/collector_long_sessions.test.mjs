@@ -63,8 +63,12 @@ test('a start and a stop need neither a body nor its length', async () => {
 });
 
 test('a window is told up to where it goes', async () => {
-  const reply = await send(`${url}?window=2147483648`, { body: '' });
-  assert.deepEqual([reply.status, reply.problem.detail], [400, 'window must be a whole number from 0 to 2147483647']);
+  const reply = await send(`${url}?window=4294967296`, { body: '' });
+  assert.deepEqual([reply.status, reply.problem.detail], [400, 'window must be a whole number from 0 to 4294967295']);
+  const session = await start('?window=4294967295');
+  const second = await send(`${url}?window=4294967295`, { body: '' });
+  assert.match(second.problem.detail, /a session runs for this window/);
+  assert.equal((await send(`${url}/${session}/stop`, { body: '' })).status, 204);
 });
 
 test('one runs in a window at a time', async () => {
