@@ -104,8 +104,10 @@ bool fp_speed_tracer_sniff(const struct fp_decoder *decoder, struct fp_str body)
         if (verdict != FP_FORMAT_OK)
             continue;
         bool is_dump = begins_dump(json.root);
+        bool is_known = is_dump || is_other(json.root);
         fp_json_release(&json);
-        return is_dump;
+        if (is_known)
+            return is_dump;
     }
     return false;
 }
@@ -258,6 +260,7 @@ static bool enter_broken_post(struct parser *parser, struct fp_record_scan *scan
     parser->is_first = false;
     scan->at = post.records;
     scan->in_list = true;
+    scan->list_end = fp_broken_post_end(scan->body, post.records);
     return true;
 }
 

@@ -177,6 +177,10 @@ static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record
     const struct fp_str body = scan->body;
     for (; scan->at < body.len; scan->at++) {
         const char c = body.ptr[scan->at];
+        if (scan->in_list && scan->at >= scan->list_end) {
+            scan->at = body.len;
+            return false;
+        }
         if (c == '{')
             return true;
         if (is_space(c))
@@ -187,10 +191,6 @@ static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record
         }
         if (scan->in_list && c == ',')
             continue;
-        if (scan->in_list && c == ']') {
-            scan->at = body.len;
-            return false;
-        }
         if (!record->has_junk)
             record->junk_offset = scan->at;
         record->has_junk = true;
@@ -270,6 +270,38 @@ bool fp_broken_post_find(const struct fp_record_text *text, struct fp_broken_pos
         at = at < body.len ? skip_space(body, at + 1) : at;
     }
     return false;
+}
+
+/* Whether nothing but members of an object stand from `at` on, and its end, if that was not cut
+ * off.
+ */
+static bool are_last_members(struct fp_str text, size_t at)
+{
+    for (at = skip_space(text, at); at < text.len && text.ptr[at] == ',';) {
+        at = skip_space(text, at + 1);
+        if (at >= text.len || text.ptr[at] != '"')
+            return false;
+        at = skip_space(text, fp_quoted_end(text.ptr, at, text.len));
+        if (at >= text.len || text.ptr[at] != ':')
+            return false;
+        at = skip_value(text, at + 1);
+    }
+    return at >= text.len || (text.ptr[at] == '}' && skip_space(text, at + 1) == text.len);
+}
+
+size_t fp_broken_post_end(struct fp_str body, size_t records)
+{
+    enum { TRIES = 8 }; /* each may cost as much as the body is long */
+    size_t end = body.len;
+    for (int tries = 0; tries < TRIES && end > records; tries++) {
+        const char *bracket = memrchr(body.ptr + records, ']', end - records);
+        if (bracket == NULL)
+            break;
+        end = (size_t)(bracket - body.ptr);
+        if (are_last_members(body, end + 1))
+            return end;
+    }
+    return body.len;
 }
 
 /* Pages. */

@@ -14,7 +14,8 @@ struct fp_record_scan {
     size_t brace_line; /* such a line, and there is none ... */
     size_t line_above; /* ... below the one of this byte and above it */
     bool in_page;      /* `</div` between records ends them */
-    bool in_list;      /* so does `]`, and commas stand between them */
+    bool in_list;      /* commas stand between them, and ... */
+    size_t list_end;   /* ... with the bracket here it ends; the body's end: none is known */
 };
 
 enum fp_record_scan_result {
@@ -59,6 +60,10 @@ struct fp_broken_post {
  * first, and whose member `data` is an array. */
 bool fp_broken_post_find(const struct fp_record_text *text,
                          struct fp_broken_post *post) FP_MUST_CHECK;
+
+/* Where the list of records of such a body ends, as the body's own end tells (body.len when it does
+ * not): a bracket before may be one of a record that is no JSON. */
+size_t fp_broken_post_end(struct fp_str body, size_t records);
 
 /* What the tag of a saved page says about the records in it. */
 struct fp_dump_page {

@@ -508,6 +508,64 @@ static void a_posted_body_with_a_bad_record_keeps_the_good_ones_and_its_start(vo
     release(&decoded);
 }
 
+/* begin and end: what is around the list of a posted body, with a bad record on one line with good
+ * ones, and on one of its own. */
+static void assert_all_but_one(const char *begin, const char *bad, const char *end)
+{
+    static const char *const separators[] = {",", ",\n", " ,\n  "};
+    for (size_t i = 0; i < sizeof(separators) / sizeof(separators[0]); i++) {
+        char body[512];
+        snprintf(body, sizeof(body), "%s{'type':7,'children':[{'type':5}]}%s%s%s{'type':9}%s",
+                 begin, separators[i], bad, separators[i], end);
+        struct decoded decoded;
+        take_dump(&decoded, body);
+        const uint32_t count = decoded.profile.event_count;
+        assert_true(count >= 3);
+        assert_int_equal(event_at(&decoded, 0)->type_number, 7);
+        assert_int_equal(event_at(&decoded, count - 1)->type_number, 9);
+        release(&decoded);
+    }
+}
+
+static void a_bracket_in_a_bad_record_of_a_posted_body_is_not_its_lists_end(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "{'type':1,'children':[.'type':2}],'sequence':1}",
+        "'type':1,'data':{'a':1},'children':[{'type':2}],'sequence':1}",
+        "{'type':1:}],'sequence':1}",
+        "{'type':1]}}",
+        "]}",
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_all_but_one("{'header':{'timeStamp':1},'data':[", bad[i], "]}");
+        assert_all_but_one("{'header':{'timeStamp':1},'data':[", bad[i], "\n]\n}\n");
+        assert_all_but_one("{'header':{'timeStamp':1},'data':[", bad[i], "");
+        assert_all_but_one("{'data':[", bad[i], "],'header':{'a':[{'type':4}],'b':']'}}");
+    }
+}
+
+static void a_stream_whose_first_record_lost_its_brace_is_a_dump(void **state)
+{
+    (void)state;
+    static const char *const firsts[] = {
+        "'type':1,'data':{'url':'a'},'children':[{'type':2}]}",
+        "{'type':},'data':{'u'l':'a'},'children':[{'type':2}]}",
+        "{'unknown':true}",
+    };
+    for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
+        char body[512];
+        snprintf(body, sizeof(body), "%s\n{'type':7,'time':0}\n{'type':9,'time':0}", firsts[i]);
+        struct decoded decoded;
+        take_dump(&decoded, body);
+        const uint32_t count = decoded.profile.event_count;
+        assert_true(count >= 2);
+        assert_int_equal(event_at(&decoded, count - 2)->type_number, 7);
+        assert_int_equal(event_at(&decoded, count - 1)->type_number, 9);
+        release(&decoded);
+    }
+}
+
 static void what_is_no_posted_body_is_not_searched_for_records(void **state)
 {
     (void)state;
@@ -548,6 +606,8 @@ int main(void)
         cmocka_unit_test(
             pages_and_posted_bodies_cut_anywhere_give_all_whole_records_before_the_cut),
         cmocka_unit_test(a_posted_body_with_a_bad_record_keeps_the_good_ones_and_its_start),
+        cmocka_unit_test(a_bracket_in_a_bad_record_of_a_posted_body_is_not_its_lists_end),
+        cmocka_unit_test(a_stream_whose_first_record_lost_its_brace_is_a_dump),
         cmocka_unit_test(what_is_no_posted_body_is_not_searched_for_records),
         cmocka_unit_test(
             mixed_containers_give_every_record_and_what_is_kept_of_them_reads_the_same),
