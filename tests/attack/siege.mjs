@@ -29,7 +29,7 @@ const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floo
 
 /** @param {number[]} latencies ms */
 function describe(latencies) {
-  const sorted = latencies.toSorted((a, b) => a - b);
+  const sorted = [...latencies].sort((a, b) => a - b);
   return `p50 ${quantile(sorted, 0.5).toFixed(1)} ms, p99 ${quantile(sorted, 0.99).toFixed(1)} ms`;
 }
 

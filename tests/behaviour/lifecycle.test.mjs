@@ -39,7 +39,7 @@ async function startManaged({ watchdogMs = 60_000, env } = {}) {
     server, file, config, lines, count,
     url: `http://${config.listen}/v1/ingest/pk_demo`,
     adminUrl: `http://${config.admin}`,
-    pid: () => Number(lines().findLast((line) => line.startsWith('started '))?.split(' ')[1]),
+    pid: () => Number(lines().filter((line) => line.startsWith('started ')).at(-1)?.split(' ')[1]),
   };
 }
 
