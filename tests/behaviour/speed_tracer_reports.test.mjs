@@ -233,7 +233,7 @@ const refused = [
   ['raw messages', '{"method":"Timeline.eventRecorded","record":{}}\n{}', 415, { offset: 0 }],
   ['a posted body whose data are an object', '{"header":{},"data":{"0":{"type":1}}}', 422, { pointer: '/data' }],
   ['a posted body without records', '{"header":{},"data":[]}', 422, { offset: 23 }],
-  ['a posted body of bad records', '{"header":{},"data":[3,{"type":"x"}]}', 422, { offset: 0 }],
+  ['a posted body of bad records', '{"header":{},"data":[3,{"type":"x"}]}', 422, { pointer: '/data/0' }],
   ['a cut posted body without a whole record', '{"header":{},"data":[{"type":1,', 400, { offset: 21 }],
   ['no JSON in the braces', 'y {a}{b}', 400, { offset: 2 }],
   ['a record that was cut off', ' {"type":1,"time"', 400, { offset: 1 }],
