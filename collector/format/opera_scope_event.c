@@ -9,6 +9,8 @@
  */
 #define TOLERANCE_MS 0.001
 
+#define DURATION_MAX_US (INT64_C(1) << 53) /* that a delta holds, as of every time */
+
 static enum fp_scope_note read_cost(const struct fp_scope *scope, yyjson_val *value,
                                     enum fp_scope_note missing, int64_t *cost_us)
 {
@@ -60,6 +62,8 @@ static enum fp_scope_note read_interval(yyjson_val *value, struct fp_scope_item 
         if (yyjson_get_num(end) < yyjson_get_num(start))
             return FP_SCOPE_BACKWARD_INTERVAL;
         event->duration_us = end_us - event->start_us;
+        if (event->duration_us > DURATION_MAX_US)
+            return FP_SCOPE_BAD_INTERVAL;
     } else if (end != NULL) {
         event->start_us = end_us;
     }

@@ -54,6 +54,7 @@ static const struct event_case refused_events[] = {
     {"an interval of texts", "[7,1,0,1,['a','b']]", "interval"},
     {"an interval beyond 2^53 microseconds", "[7,1,0,1,[0,1e18]]", "interval"},
     {"an interval from beyond 2^53 microseconds", "[7,1,0,1,[-1e18]]", "interval"},
+    {"an interval longer than 2^53 microseconds", "[7,1,0,1,[-9e12,9e12]]", "interval"},
     {"an eventID below 0", "[7,1,0,1,null,-5]", "an id"},
     {"an eventID that is a text", "[7,1,0,1,null,'5']", "an id"},
     {"an eventID beyond 32 bits", "[7,1,0,1,null,4294967296]", "an id"},
