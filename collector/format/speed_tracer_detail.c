@@ -72,15 +72,19 @@ static uint64_t escaped_bytes(uint64_t word)
            (EACH_BYTE << 7);
 }
 
+static uint64_t read_word(const char *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof(word));
+    return word;
+}
+
 /* How many bytes at the beginning of a text need no escape. */
 static size_t plain_len(struct fp_str text)
 {
     size_t at = 0;
-    for (uint64_t word; text.len - at >= sizeof(word); at += sizeof(word)) {
-        memcpy(&word, text.ptr + at, sizeof(word));
-        if (escaped_bytes(word) != 0)
-            break;
-    }
+    while (text.len - at >= sizeof(uint64_t) && escaped_bytes(read_word(text.ptr + at)) == 0)
+        at += sizeof(uint64_t);
     for (; at < text.len; at++) {
         const unsigned char c = (unsigned char)text.ptr[at];
         if (c < 0x20 || c == '"' || c == '\\')
@@ -103,20 +107,39 @@ static void add_escaped(struct fp_buf *out, struct fp_str text)
     fp_buf_add(out, "\"", 1);
 }
 
-/* Most texts have nothing to escape. */
-static void add_text(struct fp_buf *out, struct fp_str text)
+/* Whether no byte of a text needs an escape; false perhaps with U+0100 and above, too. */
+static bool is_plain(struct fp_str text)
 {
-    if (plain_len(text) < text.len) {
+    if (text.len < sizeof(uint64_t))
+        return plain_len(text) == text.len;
+    uint64_t escaped = escaped_bytes(read_word(text.ptr + text.len - sizeof(uint64_t)));
+    for (size_t at = 0; at + sizeof(uint64_t) < text.len; at += sizeof(uint64_t))
+        escaped |= escaped_bytes(read_word(text.ptr + at));
+    return escaped == 0;
+}
+
+/* A text in quotes, perhaps with a comma before it and a colon behind it; most have nothing to
+ * escape. */
+static inline void add_quoted(struct fp_buf *out, struct fp_str text, bool has_comma,
+                              bool has_colon)
+{
+    if (!is_plain(text)) {
+        fp_buf_add(out, ",", has_comma);
         add_escaped(out, text);
+        fp_buf_add(out, ":", has_colon);
         return;
     }
-    uint8_t *to = fp_buf_reserve(out, text.len + 2);
+    uint8_t *to = fp_buf_reserve(out, text.len + 4);
     if (to == NULL)
         return;
-    to[0] = '"';
-    memcpy(to + 1, text.ptr, text.len);
-    to[text.len + 1] = '"';
-    out->len += text.len + 2;
+    *to = ',';
+    to += has_comma;
+    *to++ = '"';
+    if (text.len > 0)
+        memcpy(to, text.ptr, text.len);
+    to[text.len] = '"';
+    to[text.len + 1] = ':';
+    out->len += text.len + 2 + has_comma + has_colon;
 }
 
 static inline void add_whole(struct fp_buf *out, uint64_t number, bool negative)
@@ -131,7 +154,7 @@ static inline void add_whole(struct fp_buf *out, uint64_t number, bool negative)
     fp_buf_add(out, digits + at, sizeof(digits) - at);
 }
 
-/* Literals, and numbers with a fraction or exponent. */
+/* null, and numbers with a fraction or exponent. */
 static void add_by_yyjson(struct fp_buf *out, yyjson_val *value)
 {
     char memory[NUMBER_MAX];
@@ -148,7 +171,7 @@ static void add_object(struct fp_buf *out, yyjson_val *object, const struct spel
 static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelling *spellings)
 {
     if (yyjson_is_str(value)) {
-        add_text(out, fp_json_text(value));
+        add_quoted(out, fp_json_text(value), false, false);
     } else if (yyjson_is_uint(value)) {
         add_whole(out, yyjson_get_uint(value), false);
     } else if (yyjson_is_sint(value)) {
@@ -169,6 +192,10 @@ static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelli
             add_value(out, element, spellings);
         }
         fp_buf_add(out, "]", 1);
+    } else if (yyjson_is_true(value)) {
+        fp_buf_add(out, "true", 4);
+    } else if (yyjson_is_false(value)) {
+        fp_buf_add(out, "false", 5);
     } else {
         add_by_yyjson(out, value);
     }
@@ -176,10 +203,7 @@ static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelli
 
 static void add_name(struct fp_buf *out, struct fp_str name)
 {
-    if (out->len > 0 && out->data[out->len - 1] != '{')
-        fp_buf_add(out, ",", 1);
-    add_text(out, name);
-    fp_buf_add(out, ":", 1);
+    add_quoted(out, name, out->len > 0 && out->data[out->len - 1] != '{', true);
 }
 
 /* Spelling. */
