@@ -240,6 +240,13 @@ test('a file that cannot be read keeps none of the others back: exit 2', async (
   assert.match(stderr, /could not read .*gone\.json: No such file.*\n.*could not read .*: Is a directory\n$/);
 });
 
+test('in a log what is said of files stands in their order', async () => {
+  const { url } = await startServer([{ status: 204 }, refusal(422, { detail: 'not that' })]);
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => file(`${name}.ndjson`, data('speed-tracer/stream.ndjson')));
+  const { stdout } = await run(['sh', '-c', `'${path.join(binDir, 'fleetprof')}' import --url ${url} ${first} ${second} ${third} 2>&1`]);
+  assert.equal(stdout, `${first}: 24 of 24 records kept\n${second}: not that\n${third}: 24 of 24 records kept\nimported 2 of 3 files\n`);
+});
+
 test('JSON is JSON whatever the name of a file', async () => {
   const { url } = await startServer();
   const name = Buffer.concat([Buffer.from(`${dir}/é\u{1f600}\x01"`), Buffer.from([0xe9, 0xf0, 0x9f]), Buffer.from('.json')]);
