@@ -215,9 +215,10 @@ static bool take_named(struct recording *recording, const struct fp_scope_frame 
 {
     struct fp_scope_sessions *sessions = &recording->sessions;
     uint32_t id = named_by(frame, true);
-    if (!fp_scope_sessions_name(sessions, id))
+    bool is_stop = frame->command == COMMAND_STOP;
+    if (is_stop ? !fp_scope_sessions_name(sessions, id) : !fp_scope_sessions_start(sessions, id))
         return false;
-    if (frame->command == COMMAND_STOP)
+    if (is_stop)
         return fp_scope_take_session(scope_of(recording, sessions->named), &frame->place,
                                      frame->message);
     if (id != 0)

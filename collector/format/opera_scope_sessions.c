@@ -32,12 +32,20 @@ void fp_scope_sessions_release(struct fp_scope_sessions *sessions)
 uint32_t fp_scope_sessions_find(const struct fp_scope_sessions *sessions, uint32_t id,
                                 uint32_t otherwise)
 {
-    if (id != 0 && id == sessions->parts[sessions->named]->id)
-        return sessions->named;
-    for (uint32_t i = 0; id != 0 && i < sessions->count; i++)
+    for (uint32_t i = sessions->count; id != 0 && i-- > 0;)
         if (sessions->parts[i]->id == id)
             return i;
     return otherwise;
+}
+
+static bool add_another(struct fp_scope_sessions *sessions, uint32_t id)
+{
+    if (sessions->count == FP_PROFILE_SESSIONS_MAX)
+        return fp_fail_at(sessions->decoder, FP_FORMAT_TOO_LARGE, NULL,
+                          "session %u is one too many: a recording can have %d sessions at most",
+                          (unsigned)id, FP_PROFILE_SESSIONS_MAX);
+    sessions->named = sessions->count;
+    return add_session(sessions, id);
 }
 
 bool fp_scope_sessions_name(struct fp_scope_sessions *sessions, uint32_t id)
@@ -51,12 +59,20 @@ bool fp_scope_sessions_name(struct fp_scope_sessions *sessions, uint32_t id)
         sessions->named = found;
         return true;
     }
-    if (sessions->count == FP_PROFILE_SESSIONS_MAX)
-        return fp_fail_at(sessions->decoder, FP_FORMAT_TOO_LARGE, NULL,
-                          "session %u is one too many: a recording can have %d sessions at most",
-                          (unsigned)id, FP_PROFILE_SESSIONS_MAX);
-    sessions->named = sessions->count;
-    return add_session(sessions, id);
+    return add_another(sessions, id);
+}
+
+/* Whether there is a Session message or a reply to GetEvents. */
+static bool is_real(const struct fp_scope_part *part)
+{
+    return part->profile.session.id != 0;
+}
+
+bool fp_scope_sessions_start(struct fp_scope_sessions *sessions, uint32_t id)
+{
+    uint32_t found = fp_scope_sessions_find(sessions, id, FP_SCOPE_NOBODY);
+    bool is_another = found != FP_SCOPE_NOBODY && is_real(sessions->parts[found]);
+    return is_another ? add_another(sessions, id) : fp_scope_sessions_name(sessions, id);
 }
 
 /* Runs. */
@@ -145,12 +161,6 @@ static bool share_out(struct fp_scope_sessions *sessions, struct fp_str body)
 }
 
 /* The end. */
-
-/* Whether there is a Session message or a reply to GetEvents. */
-static bool is_real(const struct fp_scope_part *part)
-{
-    return part->profile.session.id != 0;
-}
 
 /* Hangs the sessions one behind the other; the first, NULL: there is none. */
 static struct fp_profile *chain(struct fp_scope_sessions *sessions)

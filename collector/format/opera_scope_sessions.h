@@ -43,12 +43,16 @@ bool fp_scope_sessions_begin(struct fp_scope_sessions *sessions,
                              struct fp_decoder *decoder) FP_MUST_CHECK;
 void fp_scope_sessions_release(struct fp_scope_sessions *sessions);
 
-/* The index of the session with this id; `otherwise` when there is none, or the id is 0. */
+/* The index of the last session with this id; `otherwise` when there is none, or the id is 0. */
 uint32_t fp_scope_sessions_find(const struct fp_scope_sessions *sessions, uint32_t id,
                                 uint32_t otherwise);
 
 /* A reply names a session: finds it or makes it, and sets `named`. An id of 0 names none. */
 bool fp_scope_sessions_name(struct fp_scope_sessions *sessions, uint32_t id) FP_MUST_CHECK;
+
+/* The same for a reply to StartProfiler: where one with this id was stopped or asked for events
+ * before, this is another. The service began anew, or the id was free again. */
+bool fp_scope_sessions_start(struct fp_scope_sessions *sessions, uint32_t id) FP_MUST_CHECK;
 
 /* Begins a run at a line of the body, which is nobody's until it is given. */
 bool fp_scope_sessions_add_run(struct fp_scope_sessions *sessions, size_t at,

@@ -303,12 +303,32 @@ static void a_session_that_comes_again_is_the_same(void **state)
 {
     (void)state;
     struct decoded decoded;
-    decode_good(&decoded, STOP_OF("2", "5"), STOP_OF("2", "6"), RELEASE_OF("2", "5"),
-                START_OF("2", "7", "5"), "[\"profiler\",3,0,2,[5,2]]\n", ANSWER_OF("2", "1"));
+    decode_good(&decoded, START_OF("2", "7", "5"), STOP_OF("2", "5"), STOP_OF("2", "6"),
+                "[\"profiler\",3,0,2,[5,2]]\n", ANSWER_OF("2", "1"));
     assert_int_equal(count_sessions(&decoded.profile), 2);
     assert_int_equal(decoded.profile.session.id, 5);
     assert_int_equal(decoded.profile.session.window_id, 7);
     assert_int_equal(decoded.profile.event_count, 1);
+    release(&decoded);
+}
+
+/* A browser that was started again counts from 1 again. */
+static void a_session_that_is_started_again_is_another(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good(&decoded, START_OF("2", "7", "1"), STOP_OF("2", "1"), ASK_OF("2", "1"),
+                ANSWER_OF("2", "1"), START_OF("2", "8", "1"), STOP_OF("2", "1"), ASK_OF("2", "1"),
+                ANSWER_OF("2", "2"));
+    assert_int_equal(count_sessions(&decoded.profile), 2);
+    const struct fp_profile *second = decoded.profile.next;
+    assert_int_equal(decoded.profile.session.window_id, 7);
+    assert_int_equal(decoded.profile.events[0].self_us, 1000);
+    assert_int_equal(second->session.id, 1);
+    assert_int_equal(second->session.window_id, 8);
+    assert_int_equal(second->events[0].self_us, 2000);
+    assert_text(second->session.content,
+                START_OF("2", "8", "1") STOP_OF("2", "1") ASK_OF("2", "1") ANSWER_OF("2", "2"));
     release(&decoded);
 }
 
@@ -536,6 +556,7 @@ int main(void)
         cmocka_unit_test(an_error_ends_the_request_of_its_own_session),
         cmocka_unit_test(a_request_to_stop_is_no_reply_to_one_of_another_session),
         cmocka_unit_test(a_session_that_comes_again_is_the_same),
+        cmocka_unit_test(a_session_that_is_started_again_is_another),
         cmocka_unit_test(sixty_four_sessions_are_taken_and_one_more_is_not),
         cmocka_unit_test(one_bad_session_refuses_all),
         cmocka_unit_test(the_sums_of_each_session_are_checked),
