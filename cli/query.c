@@ -8,9 +8,6 @@
 
 #define MAX_QUERY_LEN ((size_t)16 * 1024)
 
-#define NO_SCHEMA                                                                                  \
-    "Is it the right database? `fleetprof migrate' brings it to this version's schema."
-
 static const struct argp_option database_options[] = {
     {"database", 'd', "CONNINFO", 0, "connect with this libpq connection string or URI", 0},
     {"config", 'c', "FILE", 0,
@@ -122,25 +119,29 @@ static const char *message_of(const PGconn *connection)
     return strstr(message, "no error message available") != NULL ? "out of memory" : message;
 }
 
-/* What to do when the database is not one of ours, or not one for this role; NULL: that is not why.
- */
-static const char *hint_at_schema(const PGresult *result)
+/* Says what to do when the database is not one of ours, or not one for this role; false when that
+ * is not why. */
+static bool hint_at_schema(const PGconn *connection, const PGresult *result)
 {
-    static const struct {
-        const char *state;
-        const char *hint;
-    } hints[] = {
-        {"3F000", NO_SCHEMA}, /* no such schema */
-        {"42P01", NO_SCHEMA}, /* no such table or view */
-        {"42703", NO_SCHEMA}, /* no such column */
-        {"42883", NO_SCHEMA}, /* no such function */
-        {"42501", "Reading takes the role fleetprof_reader."},
-    };
+    /* No such schema, table or view, column, function. */
+    static const char *const unknown[] = {"3F000", "42P01", "42703", "42883"};
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    for (size_t i = 0; state != NULL && i < sizeof(hints) / sizeof(hints[0]); i++)
-        if (strcmp(state, hints[i].state) == 0)
-            return hints[i].hint;
-    return NULL;
+    if (state == NULL)
+        return false;
+    if (strcmp(state, "42501") == 0) {
+        fp_message_hint("Reading takes the role fleetprof_reader. Name another user with "
+                        "--database, or `grant fleetprof_reader to \"%s\"'.",
+                        PQuser(connection));
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        if (strcmp(state, unknown[i]) == 0) {
+            fp_message_hint("Is it the right database? `fleetprof migrate' brings it to this "
+                            "version's schema.");
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Says what the server said, message, detail and hint, or what libpq says. */
@@ -152,9 +153,7 @@ static void complain(const PGconn *connection, const PGresult *result)
     fp_message_error("%s", fact != NULL ? fact : message_of(connection));
     if (detail != NULL)
         fp_message_detail("%s", detail);
-    if (hint_at_schema(result) != NULL)
-        fp_message_hint("%s", hint_at_schema(result));
-    else if (hint != NULL)
+    if (!hint_at_schema(connection, result) && hint != NULL)
         fp_message_hint("%s", hint);
 }
 

@@ -148,7 +148,13 @@ test('a database without the schema, or that the role may not read, is told what
   await stack.postgres.execute('create role nobody_of_ours login');
   const other = await run([program, 'top', '-d', stack.postgres.conninfo('nobody_of_ours')]);
   assert.equal(other.code, 2);
-  assert.match(other.stderr, /permission denied for schema fleetprof\n.*hint: Reading takes the role fleetprof_reader\.\n/);
+  assert.match(other.stderr, /permission denied for schema fleetprof\n.*hint: Reading takes the role fleetprof_reader\. .*`grant fleetprof_reader to "nobody_of_ours"'\.\n/);
+  const writer = await run([program, 'top', '-c', stack.collector.file]);
+  assert.match(writer.stderr, /permission denied .*\n.*hint: .*`grant fleetprof_reader to "fleetprof_writer"'\.\n/);
+  await stack.postgres.execute('grant fleetprof_reader to fleetprof_writer');
+  const granted = await run([program, 'top', '-c', stack.collector.file, '--site', 'shop']);
+  assert.deepEqual([granted.code, granted.stderr], [0, '']);
+  await stack.postgres.execute('revoke fleetprof_reader from fleetprof_writer');
 });
 
 test("what the server refuses is said in PostgreSQL's words, exit 2", async () => {
