@@ -12,10 +12,7 @@
 
 #include <stdalign.h>
 
-enum {
-    DEPTH_MAX = 1024,
-    FIRST_LINE_MAX = 64 * 1024,
-};
+enum { DEPTH_MAX = 1024 };
 
 #define BYTE_ORDER_MARK FP_STR("\xEF\xBB\xBF")
 
@@ -82,24 +79,6 @@ static yyjson_doc *read_document(struct fp_str body, struct fp_arena *arena, yyj
     /* Without the in-place flag yyjson copies the bytes and leaves them as they are. */
     char *bytes = (char *)(uintptr_t)body.ptr;
     return yyjson_read_opts(bytes, body.len, YYJSON_READ_NOFLAG, &allocator, why);
-}
-
-/* Whether the first line is a value by itself, though others follow: most dumps are such streams,
- * and yyjson would copy all of one to say no more than of its beginning. */
-static bool is_stream(struct fp_str body, struct fp_arena *arena, yyjson_read_err *why)
-{
-    const size_t line_max = body.len < FIRST_LINE_MAX ? body.len : FIRST_LINE_MAX;
-    const char *newline = line_max > 0 ? memchr(body.ptr, '\n', line_max) : NULL;
-    if (newline == NULL)
-        return false;
-    size_t at = (size_t)(newline - body.ptr);
-    while (at < body.len && strchr(" \t\r\n", body.ptr[at]) != NULL && body.ptr[at] != '\0')
-        at++;
-    if (at == body.len)
-        return false;
-    yyjson_doc *doc = read_document((struct fp_str){body.ptr, at + 1}, arena, why);
-    yyjson_doc_free(doc);
-    return doc == NULL && why->code == YYJSON_READ_ERROR_UNEXPECTED_CONTENT;
 }
 
 /* Lone surrogates stop yyjson whatever its flags. Pages do have them, cut from longer texts. */
@@ -233,7 +212,7 @@ enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, str
         is_marked ? (struct fp_str){body.ptr + skipped, body.len - skipped} : body;
 
     yyjson_read_err why = {0};
-    yyjson_doc *doc = is_stream(text, arena, &why) ? NULL : read_document(text, arena, &why);
+    yyjson_doc *doc = read_document(text, arena, &why);
     if (doc == NULL && why.code == YYJSON_READ_ERROR_INVALID_STRING)
         doc = read_with_paired_escapes(text, arena, &why);
     if (doc == NULL) {
