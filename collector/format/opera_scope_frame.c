@@ -66,6 +66,14 @@ static bool get_number(struct fp_decoder *decoder, yyjson_val *list, size_t inde
            fail_frame(decoder, "command, status and tag must be numbers");
 }
 
+/* Commands are numbered from 1. */
+static bool get_command(struct fp_decoder *decoder, yyjson_val *list, size_t index,
+                        struct fp_scope_frame *frame)
+{
+    return get_number(decoder, list, index, &frame->command) &&
+           (frame->command > 0 || fail_frame(decoder, "it has no command"));
+}
+
 static bool is_profiler(yyjson_val *list)
 {
     return yyjson_equals_str(yyjson_arr_get(list, 0), "profiler");
@@ -84,7 +92,7 @@ static bool read_list(struct fp_decoder *decoder, yyjson_val *list, struct fp_sc
     if (!frame->is_of_service)
         return check_service(decoder, list);
     frame->message = yyjson_arr_get(list, FRAME_MESSAGE);
-    return get_number(decoder, list, FRAME_COMMAND, &frame->command) &&
+    return get_command(decoder, list, FRAME_COMMAND, frame) &&
            get_number(decoder, list, FRAME_STATUS, &frame->status) &&
            get_number(decoder, list, FRAME_TAG, &frame->tag);
 }
@@ -98,7 +106,7 @@ static bool read_stp_header(struct fp_decoder *decoder, yyjson_val *list,
     if (!frame->is_of_service)
         return check_service(decoder, list);
     if (!get_number(decoder, list, STP_KIND, &kind) ||
-        !get_number(decoder, list, STP_COMMAND, &frame->command) ||
+        !get_command(decoder, list, STP_COMMAND, frame) ||
         !get_number(decoder, list, STP_FORMAT, &format) ||
         !get_number(decoder, list, STP_TAG, &frame->tag) ||
         !get_number(decoder, list, STP_STATUS, &frame->status))
