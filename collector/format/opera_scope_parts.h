@@ -190,6 +190,7 @@ bool fp_scope_take_session(struct fp_scope *scope, const struct fp_place *place,
 struct fp_scope_query {
     uint32_t session_id; /* 0: not said */
     uint32_t timeline_id;
+    uint32_t event_id; /* that all of them are inside, 0: not said */
     enum fp_reduce_mode mode;
     uint64_t key; /* hash of timeline, mode and filter, whichever way they are written */
 };
@@ -265,7 +266,8 @@ struct fp_scope_items {
 /*
  * Appends the items that answer a query to the profile's events, for which there is room: as they
  * come, but parents first. Those that are their own ancestors are left out. An event whose parent
- * is neither here nor in an earlier list of the timeline's unreduced events stands at the top.
+ * is neither here nor in an earlier list of the timeline's unreduced events stands in the one that
+ * the query asks for, if that is there, else at the top.
  */
 bool fp_scope_place_events(struct fp_scope *scope, const struct fp_scope_query *query,
                            const struct fp_scope_items *items) FP_MUST_CHECK;

@@ -250,6 +250,7 @@ bool fp_scope_read_query(struct fp_scope *scope, const struct fp_place *place, y
         !read_mode(scope, place, &request, &query->mode) ||
         !read_filter(scope, place, &request, &filter))
         return false;
+    query->event_id = filter.event;
     query->key = hash_query(query, &filter);
     return true;
 }

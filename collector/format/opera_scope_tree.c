@@ -96,16 +96,24 @@ static bool place_with_ancestors(struct tree *tree, uint32_t at)
     return true;
 }
 
-/* Finds an item's parent among the others, or among the events of earlier lists. */
+/* The event of an earlier list with this id, FP_INDEX_NONE. */
+static uint32_t find_known(const struct tree *tree, uint32_t id)
+{
+    return fp_map_get(&tree->scope->seen, fp_scope_event_key(tree->query, id));
+}
+
+/* Finds an item's parent among the others, or among the events of earlier lists. All are inside of
+ * the event that was asked for, even those whose own parents were filtered away. */
 static void find_parent(struct tree *tree, const struct fp_map *ids, struct fp_scope_item *item)
 {
     item->parent = item->known_parent = FP_INDEX_NONE;
-    if (item->parent_id == 0)
+    if (item->parent_id != 0)
+        item->parent = fp_map_get(ids, item->parent_id);
+    if (tree->query->mode != FP_REDUCE_ALL_EVENTS)
         return;
-    item->parent = fp_map_get(ids, item->parent_id);
-    if (item->parent == FP_INDEX_NONE && tree->query->mode == FP_REDUCE_ALL_EVENTS)
-        item->known_parent =
-            fp_map_get(&tree->scope->seen, fp_scope_event_key(tree->query, item->parent_id));
+    item->known_parent = find_known(tree, item->parent_id);
+    if (item->known_parent == FP_INDEX_NONE)
+        item->known_parent = find_known(tree, tree->query->event_id);
 }
 
 bool fp_scope_place_events(struct fp_scope *scope, const struct fp_scope_query *query,

@@ -325,8 +325,26 @@ static void a_parent_may_be_in_an_earlier_list_of_the_same_timeline_alone(void *
                             PAIR("[1,1,1,1,null,[8]]", "[8,1,0,1,null,2,1],[8,1,0,1,null,3,2]") //
                             "," PAIR("[1,2]", "[8,1,0,1,null,2,1]") ","                         //
                             PAIR("[1,1,3]", "[8,1,0,1,null,4,1]") ","                           //
-                            PAIR("[1,1,1,3]", "[9,1,0,1,null,5,3],[9,1,0,1,null,6,9]")));
+                            PAIR("[1,1]", "[9,1,0,1,null,5,3],[9,1,0,1,null,6,9]")));
     static const uint32_t parents[] = {FP_INDEX_NONE, 0, 1, FP_INDEX_NONE, FP_INDEX_NONE, 2,
+                                       FP_INDEX_NONE};
+    for (uint32_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++)
+        assert_int_equal(decoded.profile.events[i].parent, parents[i]);
+    release(&decoded);
+}
+
+/* The request says so, whatever was filtered away in between. */
+static void what_was_asked_for_inside_an_event_is_inside_it(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_good_scope(&decoded, PAIRS(PAIR("[1,1]", "[7,1,0,1,null,1]") ","                     //
+                                      PAIR("[1,1,1,1]", "[9,1,0,1,null,2],[9,1,0,1,null,3,99]," //
+                                                        "[9,1,0,1,null,4,3]") ","               //
+                                      PAIR("[1,1,1,98]", "[9,1,0,1,null,5]") ","                //
+                                      PAIR("[1,2,1,1]", "[9,1,0,1,null,2]") ","                 //
+                                      PAIR("[1,1,3,1]", "[9,1,0,1,null,6]")));
+    static const uint32_t parents[] = {FP_INDEX_NONE, 0, 0, 2, FP_INDEX_NONE, FP_INDEX_NONE,
                                        FP_INDEX_NONE};
     for (uint32_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++)
         assert_int_equal(decoded.profile.events[i].parent, parents[i]);
@@ -427,6 +445,7 @@ int main(void)
         cmocka_unit_test(reduced_events_may_repeat_an_id_but_lose_it),
         cmocka_unit_test(an_event_of_two_lists_of_a_timeline_counts_once),
         cmocka_unit_test(a_parent_may_be_in_an_earlier_list_of_the_same_timeline_alone),
+        cmocka_unit_test(what_was_asked_for_inside_an_event_is_inside_it),
         cmocka_unit_test(lists_together_are_not_nested_deeper_than_one),
         cmocka_unit_test(a_note_says_which_list_it_is_of),
         cmocka_unit_test(the_same_list_twice_counts_once),
