@@ -5,6 +5,7 @@
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/format/record.h"
 
 enum { ARENA_MAX = 32 * 1024 * 1024 };
 
@@ -52,19 +53,6 @@ static void check_measured(const struct fp_delta *delta)
     }
 }
 
-/* What is acknowledged must be readable when it comes out of the spool. */
-static void check_record(const struct fp_delta *delta, struct fp_arena *arena)
-{
-    struct fp_buf bytes;
-    struct fp_delta decoded;
-    fp_buf_init(&bytes, ARENA_MAX);
-    fp_delta_encode(delta, &bytes);
-    enum fp_delta_error error =
-        bytes.failed ? FP_DELTA_MEMORY : fp_delta_decode(bytes.data, bytes.len, arena, &decoded);
-    check(error == FP_DELTA_OK || error == FP_DELTA_MEMORY);
-    fp_buf_release(&bytes);
-}
-
 static void fold(const struct fp_profile *profile, struct fp_arena *arena)
 {
     const struct fp_fold_context context = {
@@ -82,7 +70,7 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
         return;
     check_sums(&delta);
     check_measured(&delta);
-    check_record(&delta, arena);
+    check_record(&delta, ARENA_MAX, arena);
 }
 
 static void check_kept(const struct fp_profile *first, struct fp_arena *arena)

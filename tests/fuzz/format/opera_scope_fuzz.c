@@ -1,12 +1,13 @@
 /*
  * Fuzzer: any bytes as an Opera Scope session. The first byte says whether the others are the whole
  * body or the list of events inside a good envelope. What decodes must be a forest in order, and
- * fold.
+ * fold, and come back from the spool.
  */
 #include "collector/format/format.h"
 #include "collector/format/opera_scope.h"
 #include "collector/profile/fold.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/format/record.h"
 
 enum { ARENA_MAX = 32 * 1024 * 1024 };
 
@@ -101,6 +102,7 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
     for (uint32_t i = 0; i < delta.stack_sample_count; i++)
         self_us += delta.stack_samples[i].self_us;
     check(self_us == delta.profiled_us);
+    check_record(&delta, ARENA_MAX, arena);
 }
 
 /* What is kept of a session is the same session. */
@@ -131,7 +133,7 @@ static void check_sessions(const struct fp_profile *first, struct fp_str body,
         fold(profile, arena);
         check_kept(profile, profile->session.content, arena);
         check((profile->session.raw.ptr != NULL) == (first->next != NULL));
-        /* Only a body's first line says what it is: others may begin with blanks. */
+        /* Only a body's first line says what it is: others may have more spaces in them. */
         if (first->next != NULL && fp_opera_scope_is_recording(profile->session.raw))
             check_kept(profile, profile->session.raw, arena);
         raw_len += profile->session.raw.len;
