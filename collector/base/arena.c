@@ -18,6 +18,12 @@ struct fp_arena_block {
     alignas(max_align_t) uint8_t data[];
 };
 
+/* What was allocated by somebody else; lies in the arena itself. */
+struct fp_arena_adopted {
+    struct fp_arena_adopted *older;
+    void *bytes;
+};
+
 /* With AddressSanitizer, what is not handed out may not be touched, and neighbours are a gap apart.
  */
 #if defined(__has_feature)
@@ -121,8 +127,30 @@ bool fp_arena_copy(struct fp_arena *arena, struct fp_str str, struct fp_str *cop
     return true;
 }
 
+bool fp_arena_adopt(struct fp_arena *arena, void *bytes, size_t len)
+{
+    struct fp_arena_adopted *adopted = fp_arena_alloc(arena, sizeof(*adopted));
+    if (adopted == NULL)
+        return false;
+    if (len > arena->max_bytes - arena->used_bytes) {
+        arena->full = true;
+        return false;
+    }
+    *adopted = (struct fp_arena_adopted){arena->adopted, bytes};
+    arena->adopted = adopted;
+    arena->used_bytes += len;
+    return true;
+}
+
+static void free_adopted(struct fp_arena *arena)
+{
+    for (; arena->adopted != NULL; arena->adopted = arena->adopted->older)
+        free(arena->adopted->bytes);
+}
+
 void fp_arena_clear(struct fp_arena *arena)
 {
+    free_adopted(arena);
     struct fp_arena_block *kept = NULL;
     struct fp_arena_block *block = arena->block;
     while (block != NULL) {
@@ -147,6 +175,7 @@ void fp_arena_clear(struct fp_arena *arena)
 
 void fp_arena_release(struct fp_arena *arena)
 {
+    free_adopted(arena);
     while (arena->block != NULL) {
         struct fp_arena_block *older = arena->block->older;
         free(arena->block);

@@ -10,10 +10,12 @@
 #include "collector/base/base.h"
 
 struct fp_arena_block;
+struct fp_arena_adopted;
 
 struct fp_arena {
     struct fp_arena_block *block; /* the newest; older ones hang behind it */
-    size_t used_bytes;            /* handed out by malloc so far, headers included */
+    struct fp_arena_adopted *adopted;
+    size_t used_bytes; /* handed out by malloc so far, headers included */
     size_t max_bytes;
     bool full; /* max_bytes has refused something; else it was the machine that had no memory */
 };
@@ -33,6 +35,10 @@ void *fp_arena_array(struct fp_arena *arena, size_t count, size_t size) FP_MUST_
 
 /* Copies str into the arena (a NUL follows it, outside its length). False when out of memory. */
 bool fp_arena_copy(struct fp_arena *arena, struct fp_str str, struct fp_str *copy) FP_MUST_CHECK;
+
+/* Takes over len bytes that were allocated with malloc, and gives them back as its own. False when
+ * the maximum or the machine's memory is reached: they stay the caller's then. */
+bool fp_arena_adopt(struct fp_arena *arena, void *bytes, size_t len) FP_MUST_CHECK;
 
 /* Forgets everything handed out, and that it was full, keeping one block for reuse. */
 void fp_arena_clear(struct fp_arena *arena);

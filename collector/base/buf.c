@@ -77,6 +77,27 @@ void fp_buf_clear(struct fp_buf *buf)
     buf->starved = false;
 }
 
+bool fp_buf_give(struct fp_buf *buf, struct fp_arena *arena, struct fp_str *text)
+{
+    /* Room that was not used goes back to the machine. */
+    uint8_t *data = buf->len > 0 ? realloc(buf->data, buf->len) : NULL;
+    if (data != NULL) {
+        buf->data = data;
+        buf->cap = buf->len;
+    }
+    const struct fp_str held = {(const char *)buf->data, buf->len};
+    *text = held;
+    if (fp_arena_adopt(arena, buf->data, buf->cap)) {
+        fp_buf_init(buf, buf->max);
+        return true;
+    }
+    /* A block that the arena has already may have room. */
+    if (!fp_arena_copy(arena, held, text))
+        return false;
+    fp_buf_release(buf);
+    return true;
+}
+
 void fp_buf_release(struct fp_buf *buf)
 {
     free(buf->data);

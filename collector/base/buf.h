@@ -7,7 +7,7 @@
 #ifndef FP_BASE_BUF_H
 #define FP_BASE_BUF_H
 
-#include "collector/base/base.h"
+#include "collector/base/arena.h"
 
 struct fp_buf {
     uint8_t *data; /* owned; NULL while nothing was appended */
@@ -48,6 +48,10 @@ void fp_buf_addf(struct fp_buf *buf, const char *format, ...) FP_PRINTF(2, 3);
 
 /* Empties the buffer and clears `failed` and `starved`, keeping its memory. */
 void fp_buf_clear(struct fp_buf *buf);
+
+/* Hands what is in the buffer over to an arena, if it can without a copy of it, and empties the
+ * buffer. False when the arena is full: what is in the buffer is unchanged then. */
+bool fp_buf_give(struct fp_buf *buf, struct fp_arena *arena, struct fp_str *text) FP_MUST_CHECK;
 
 /* Gives the memory back. The buffer may be used again. */
 void fp_buf_release(struct fp_buf *buf);

@@ -32,7 +32,6 @@ bool fp_content_finish(struct fp_decoder *decoder)
         return true;
     decoder->profile->has_session = true;
     return (!content->failed &&
-            fp_arena_copy(decoder->arena, (struct fp_str){(char *)content->data, content->len},
-                          &decoder->profile->session.content)) ||
+            fp_buf_give(content, decoder->arena, &decoder->profile->session.content)) ||
            fp_fail_memory(decoder);
 }

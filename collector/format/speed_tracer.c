@@ -446,8 +446,10 @@ static bool decode(struct fp_speed_tracer_dump *dump, struct fp_str body)
 }
 
 /* What is kept is as long as the body, about: growing to that would copy it again and again. */
-static void reserve_content(struct fp_decoder *decoder, size_t len)
+static void reserve_content(struct fp_decoder *decoder, size_t body_len)
 {
+    enum { CONTAINER_MAX = 256 };
+    const size_t len = body_len + CONTAINER_MAX;
     if (decoder->content != NULL && len < decoder->content->max)
         (void)fp_buf_reserve(decoder->content, len);
 }

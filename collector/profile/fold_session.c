@@ -63,17 +63,31 @@ static bool find_resource(struct keeping *keeping, uint32_t raw, uint32_t *resou
     return true;
 }
 
-static bool scrub_json(struct keeping *keeping, struct fp_str json, struct fp_str *scrubbed)
+static bool scrub_detail(struct keeping *keeping, struct fp_str detail, struct fp_str *scrubbed)
 {
     struct fp_fold *fold = keeping->fold;
-    const struct fp_buf *text = &keeping->text;
-    *scrubbed = json;
-    fp_buf_clear(&keeping->text);
-    if (!fp_scrub_json(&fold->context->rules, json, fold->arena, &keeping->text) || text->failed)
+    struct fp_buf *text = &keeping->text;
+    *scrubbed = detail;
+    fp_buf_clear(text);
+    if (!fp_scrub_json(&fold->context->rules, detail, fold->arena, text) || text->failed)
         return false;
     return text->len == 0 ||
            fp_arena_copy(fold->arena, (struct fp_str){(const char *)text->data, text->len},
                          scrubbed);
+}
+
+/* It is long: no copy is made of it. */
+static bool scrub_content(struct keeping *keeping, struct fp_str content, struct fp_str *scrubbed)
+{
+    struct fp_fold *fold = keeping->fold;
+    struct fp_buf *text = &keeping->text;
+    *scrubbed = content;
+    fp_buf_clear(text);
+    if (content.len < text->max)
+        (void)fp_buf_reserve(text, content.len);
+    if (!fp_scrub_json(&fold->context->rules, content, fold->arena, text) || text->failed)
+        return false;
+    return text->len == 0 || fp_buf_give(text, fold->arena, scrubbed);
 }
 
 static bool keep_event(struct keeping *keeping, uint32_t index)
@@ -93,7 +107,7 @@ static bool keep_event(struct keeping *keeping, uint32_t index)
     };
     return find_type(keeping, event, &kept->type) &&
            find_resource(keeping, event->resource, &kept->resource) &&
-           (event->detail.len == 0 || scrub_json(keeping, event->detail, &kept->detail));
+           (event->detail.len == 0 || scrub_detail(keeping, event->detail, &kept->detail));
 }
 
 static bool keep_events(struct keeping *keeping)
@@ -149,11 +163,8 @@ bool fp_fold_session(struct fp_fold *fold)
     struct keeping keeping = {.fold = fold};
     fp_map_init(&keeping.types, profile->event_count);
     fp_buf_init(&keeping.text, fold->arena->max_bytes);
-    /* The longest text that will be in it. */
-    if (profile->session.content.len < keeping.text.max)
-        (void)fp_buf_reserve(&keeping.text, profile->session.content.len);
     bool kept = prepare(&keeping) && keep_events(&keeping) &&
-                scrub_json(&keeping, profile->session.content, &keeping.session->content);
+                scrub_content(&keeping, profile->session.content, &keeping.session->content);
     fp_map_release(&keeping.types);
     fp_buf_release(&keeping.text);
     return kept;

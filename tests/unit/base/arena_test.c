@@ -132,6 +132,30 @@ static void keeps_one_block_of_moderate_size_when_cleared(void **state)
     fp_arena_release(&arena);
 }
 
+static void adopts_what_was_allocated_elsewhere(void **state)
+{
+    (void)state;
+    struct fp_arena arena;
+    fp_arena_init(&arena, 100 * 1000);
+    for (int i = 0; i < 2; i++) { /* a leak is for the sanitizer to see */
+        assert_true(fp_arena_adopt(&arena, malloc(40 * 1000), 40 * 1000));
+        assert_true(fp_arena_adopt(&arena, malloc(40 * 1000), 40 * 1000));
+        assert_in_range(arena.used_bytes, 80 * 1000, 100 * 1000);
+        void *more = malloc(40 * 1000);
+        assert_false(fp_arena_adopt(&arena, more, 40 * 1000));
+        assert_true(arena.full);
+        free(more);
+        fp_arena_clear(&arena);
+        assert_in_range(arena.used_bytes, 0, 10 * 1000);
+    }
+    assert_true(fp_arena_adopt(&arena, malloc(1), 1));
+    fp_arena_release(&arena);
+    allocations_left = 0;
+    assert_false(fp_arena_adopt(&arena, NULL, 0));
+    allocations_left = -1;
+    assert_int_equal(arena.used_bytes, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +168,7 @@ int main(void)
         cmocka_unit_test(is_unchanged_when_memory_runs_out),
         cmocka_unit_test(clears_arrays),
         cmocka_unit_test(copies_text_with_a_nul_behind_it),
+        cmocka_unit_test(adopts_what_was_allocated_elsewhere),
         cmocka_unit_test(keeps_one_block_of_moderate_size_when_cleared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

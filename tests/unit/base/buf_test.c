@@ -114,6 +114,37 @@ static void reserves_room_to_write_into(void **state)
     fp_buf_release(&buf);
 }
 
+static void gives_what_it_holds_to_an_arena(void **state)
+{
+    (void)state;
+    struct fp_arena arena;
+    struct fp_buf buf;
+    struct fp_str text;
+    fp_arena_init(&arena, 10 * 1000);
+    fp_buf_init(&buf, 1 << 20);
+    fp_buf_add(&buf, "abc", 3);
+    assert_true(fp_buf_give(&buf, &arena, &text));
+    assert_int_equal(text.len, 3);
+    assert_memory_equal(text.ptr, "abc", 3);
+    assert_null(buf.data);
+    assert_int_equal(buf.cap, 0);
+    assert_non_null(fp_buf_reserve(&buf, 20 * 1000));
+    buf.len = 20 * 1000;
+    assert_false(fp_buf_give(&buf, &arena, &text));
+    assert_int_equal(buf.len, 20 * 1000);
+    fp_buf_clear(&buf);
+    fp_buf_add(&buf, "abc", 3); /* room that is left over is not charged */
+    assert_true(fp_buf_give(&buf, &arena, &text));
+    fp_buf_add(&buf, "def", 3);
+    const size_t max_bytes = arena.max_bytes;
+    arena.max_bytes = arena.used_bytes; /* but its block has room */
+    assert_true(fp_buf_give(&buf, &arena, &text));
+    assert_memory_equal(text.ptr, "def", 3);
+    assert_null(buf.data);
+    arena.max_bytes = max_bytes;
+    fp_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +154,7 @@ int main(void)
         cmocka_unit_test(ignores_what_follows_a_failure),
         cmocka_unit_test(reports_memory_that_ran_out),
         cmocka_unit_test(refuses_lengths_that_overflow),
+        cmocka_unit_test(gives_what_it_holds_to_an_arena),
         cmocka_unit_test(reserves_room_to_write_into),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
