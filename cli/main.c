@@ -96,11 +96,14 @@ static enum fp_exit run_command(const char *name, int argc, char **argv)
     return FP_EXIT_TROUBLE;
 }
 
+/* As `COMMAND --help`, of which COMMAND may have up to three words: `help spool dead-letters list`.
+ */
 static enum fp_exit help_command(int argc, char **argv)
 {
+    enum { WORDS_MAX = 3 };
     char main_name[] = "fleetprof", help[] = "--help";
-    char *help_argv[] = {main_name, help, NULL};
-    if (argc > 2) {
+    char *help_argv[WORDS_MAX + 2] = {main_name, help};
+    if (argc - 1 > WORDS_MAX) {
         fp_message_error("help takes one command");
         return FP_EXIT_TROUBLE;
     }
@@ -109,7 +112,10 @@ static enum fp_exit help_command(int argc, char **argv)
                    ? FP_EXIT_FINE
                    : FP_EXIT_TROUBLE;
     }
-    return run_command(argv[1], 2, help_argv);
+    for (int i = 2; i < argc; i++)
+        help_argv[i - 1] = argv[i];
+    help_argv[argc - 1] = help;
+    return run_command(argv[1], argc, help_argv);
 }
 
 /* What could not be written is an error of the whole run. */

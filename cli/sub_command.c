@@ -3,10 +3,17 @@
  */
 #include "cli/sub_command.h"
 
+#include <argp.h>
+
+static void print_usage(const struct fp_command_family *family, FILE *stream)
+{
+    (void)fprintf(stream, "Usage: fleetprof %s COMMAND [ARGUMENT...]\n", family->name);
+}
+
 static void list(const struct fp_command_family *family, FILE *stream)
 {
-    (void)fprintf(stream, "Usage: fleetprof %s COMMAND [ARGUMENT...]\n%s\n\nCommands:\n",
-                  family->name, family->summary);
+    print_usage(family, stream);
+    (void)fprintf(stream, "%s\n\nCommands:\n", family->summary);
     for (size_t i = 0; i < family->count; i++) {
         const struct fp_sub_command *sub = &family->members[i];
         bool two = sub->words[1] != NULL;
@@ -27,9 +34,46 @@ static int match(const struct fp_sub_command *sub, int argc, char **argv)
     return argc > 2 && strcmp(argv[2], sub->words[1]) == 0 ? 2 : 0;
 }
 
-static bool asks_for_help(const char *word)
+static bool is_either(const char *word, const char *one, const char *other)
 {
-    return strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0;
+    return strcmp(word, one) == 0 || strcmp(word, other) == 0;
+}
+
+/* The options that every command knows. False: it is none of them. */
+static bool answer(const struct fp_command_family *family, const char *word)
+{
+    if (is_either(word, "-?", "--help"))
+        list(family, stdout);
+    else if (strcmp(word, "--usage") == 0)
+        print_usage(family, stdout);
+    else if (is_either(word, "-V", "--version"))
+        (void)puts(argp_program_version);
+    else
+        return false;
+    return true;
+}
+
+/* Whether sub-commands of two words begin with this one. */
+static bool begins_some(const struct fp_command_family *family, const char *word)
+{
+    for (size_t i = 0; i < family->count; i++)
+        if (family->members[i].words[1] != NULL && strcmp(family->members[i].words[0], word) == 0)
+            return true;
+    return false;
+}
+
+/* The words name no sub-command. */
+static enum fp_exit explain(const struct fp_command_family *family, int argc, char **argv)
+{
+    const bool begins = argc > 1 && begins_some(family, argv[1]);
+    const char *word = argv[begins ? 2 : 1];
+    if (word != NULL && answer(family, word))
+        return FP_EXIT_FINE;
+    if (word != NULL)
+        fp_message_error("%s%s%s has no command \"%s\"", family->name, begins ? " " : "",
+                         begins ? argv[1] : "", word);
+    list(family, stderr);
+    return FP_EXIT_TROUBLE;
 }
 
 enum fp_exit fp_command_family_run(const struct fp_command_family *family, int argc, char **argv)
@@ -45,12 +89,5 @@ enum fp_exit fp_command_family_run(const struct fp_command_family *family, int a
         argv[words] = full_name;
         return sub->run(argc - words, argv + words);
     }
-    if (argc > 1 && asks_for_help(argv[1])) {
-        list(family, stdout);
-        return FP_EXIT_FINE;
-    }
-    if (argc > 1)
-        fp_message_error("%s has no command \"%s\"", family->name, argv[1]);
-    list(family, stderr);
-    return FP_EXIT_TROUBLE;
+    return explain(family, argc, argv);
 }

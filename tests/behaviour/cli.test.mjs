@@ -9,6 +9,9 @@ import { binDir, repository, run, temporaryDir } from './stack.mjs';
 const program = path.join(binDir, 'fleetprof');
 const dir = temporaryDir('cli');
 const commands = ['migrate', 'top', 'timings', 'export', 'validate', 'import'];
+const families = ['session', 'spool', 'spool dead-letters'];
+const members = ['session list', 'session export', 'spool inspect', 'spool verify', 'spool dead-letters list', 'spool dead-letters show',
+  'spool dead-letters replay'];
 
 /** @param {string[]} args @param {Parameters<typeof run>[1]} [options] */
 function fleetprof(args, options) {
@@ -47,6 +50,31 @@ test('--help lists every command, and help explains each of them', async () => {
   }
 });
 
+test('every command, and every command of a command, knows the options that all know, and help explains it', async () => {
+  for (const command of [...commands, ...families, ...members]) {
+    const words = command.split(' ');
+    const said = await Promise.all(['-?', '--help', '--usage', '-V', '--version'].map((option) => fleetprof([...words, option])));
+    for (const { code, stderr } of said) assert.deepEqual([code, stderr], [0, ''], command);
+    const [help, same, usage, version, sameVersion] = said.map(({ stdout }) => stdout);
+    assert.equal(same, help);
+    assert.match(help, /^Usage: fleetprof /);
+    assert.match(usage, /^Usage: fleetprof /);
+    assert.match(version, /^fleetprof \d/);
+    assert.equal(sameVersion, version);
+    assert.equal((await fleetprof(['help', ...words])).stdout, help);
+  }
+});
+
+test('every option of a command of a command has an entry in the manual', async () => {
+  const manual = fs.readFileSync(path.join(repository, 'docs/cli.md'), 'utf8');
+  for (const command of members) {
+    const { stdout } = await fleetprof([...command.split(' '), '--help']);
+    for (const [option] of stdout.matchAll(/--[a-z][a-z-]*/g)) {
+      assert.match(manual, new RegExp(`${option}[^a-z-]`), `docs/cli.md has no word of ${option} of ${command}`);
+    }
+  }
+});
+
 test('every option in --help has an entry in the manual', async () => {
   const manual = fs.readFileSync(path.join(repository, 'docs/cli.md'), 'utf8');
   for (const command of commands) {
@@ -64,6 +92,10 @@ for (const [what, args, stderr] of /** @type {[string, string[], RegExp][]} */ (
   ['no command', [], /^Usage: fleetprof .*Commands:/s],
   ['an unknown command', ['flame'], /unknown command "flame".*\n.*migrate/s],
   ['help of an unknown command', ['help', 'flame'], /unknown command "flame"/],
+  ['help of an unknown command of a command', ['help', 'session', 'flame'], /session has no command "flame"/],
+  ['help of too much', ['help', 'a', 'b', 'c', 'd'], /help takes one command/],
+  ['a command of a command that is cut short', ['spool', 'dead-letters'], /^Usage: fleetprof spool COMMAND.*dead-letters list/s],
+  ['an unknown one', ['spool', 'dead-letters', 'flame'], /spool dead-letters has no command "flame"\n.*dead-letters list/s],
   ['an unknown option', ['top', '--colour'], /fleetprof top: unrecognized option '--colour'/],
   ['an argument too many', ['top', 'shop'], /Too many arguments/],
   ['an unknown format', ['export', '--format', 'gecko'], /unknown format "gecko"; this version has folded/],
