@@ -1,5 +1,193 @@
 -- Speed Tracer's reports: requests have the times that the browser's network stack tells, the two files of a GWT
--- application are of one page, and custom types, whose numbers lie below zero, may bear the names of others.
+-- application are of one page, custom types, whose numbers lie below zero, may bear the names of others, and the edges of
+-- a window are checked. Each report takes as long as a session has events, however they lie.
+
+create or replace function fleetprof_data.speed_tracer_events(session_id bigint)
+returns setof fleetprof_data.event
+language plpgsql stable parallel safe rows 5000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    kept session;
+begin
+    select * into kept from session where session_id = speed_tracer_events.session_id;
+    if not found then
+        raise no_data_found using
+            message = format('session %s is not kept', coalesce(speed_tracer_events.session_id::text, 'null')),
+            hint = 'The view fleetprof.sessions lists those that are.';
+    end if;
+    if kept.format <> 'speed-tracer' then
+        raise invalid_parameter_value using
+            message = format('session %s is of %s, and this is a report of Speed Tracer',
+                speed_tracer_events.session_id, kept.format);
+    end if;
+    return query
+    select *
+    from event
+    where segment_id = kept.segment_id and bucket = kept.bucket and session_id = kept.session_id;
+end
+$$;
+
+create function fleetprof_data.check_window(from_ms double precision, to_ms double precision)
+returns void
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    furthest_ms constant double precision := 9007199254740.992; -- 2^53 us, as far as times go
+    edge double precision;
+begin
+    foreach edge in array array[check_window.from_ms, check_window.to_ms] loop
+        if abs(edge) > furthest_ms then
+            raise invalid_parameter_value using
+                message = format('%s ms is no time of a session', edge),
+                hint = 'from_ms and to_ms are milliseconds since the session began; null is its own edge.';
+        end if;
+    end loop;
+    if check_window.from_ms > check_window.to_ms then
+        raise invalid_parameter_value using
+            message = 'from_ms is later than to_ms',
+            hint = 'Both are milliseconds since the session began; null is its own edge.';
+    end if;
+end
+$$;
+
+comment on function fleetprof_data.check_window is 'An error with a hint for edges of a window that cannot be meant.';
+
+create or replace function fleetprof.ui_thread_use(
+    session_id bigint,
+    from_ms    double precision default null,
+    to_ms      double precision default null
+)
+returns table (
+    at_ms    double precision,
+    busy     double precision,
+    smoothed double precision
+)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    width_us constant bigint := 75000;
+    step_us constant bigint := 35000;
+    first_us bigint;
+    last_us bigint;
+    last_step bigint;
+begin
+    perform check_window(ui_thread_use.from_ms, ui_thread_use.to_ms);
+    select
+        coalesce(ui_thread_use.from_ms * 1000, min(start_us)),
+        coalesce(ui_thread_use.to_ms * 1000, max(start_us + duration_us))
+    into first_us, last_us
+    from speed_tracer_events(ui_thread_use.session_id)
+    where parent is null and duration_us is not null;
+    if last_us - first_us > 100000 * step_us then
+        raise invalid_parameter_value using
+            message = format('from %s to %s ms are more than 100000 windows', first_us / 1000, last_us / 1000),
+            hint = 'Give from_ms and to_ms.';
+    end if;
+    last_step := (last_us - first_us) / step_us;
+
+    -- A window begins every step. What events take of it is what they took until its end, less what until its begin:
+    -- until any moment each has taken the time since its begin, but for the time since its end.
+    return query
+    with moment (at_us, running, step, is_end) as (
+        select step * step_us + case when is_end then width_us else 0 end, 0, step, is_end
+        from generate_series(0, last_step) as step
+        cross join (values (false), (true)) as edge (is_end)
+        union all
+        select unnest(array[greatest(start_us, first_us), least(start_us + duration_us, last_us + width_us)]) - first_us,
+            unnest(array[1, -1]), null, null
+        from speed_tracer_events(ui_thread_use.session_id)
+        where parent is null and start_us + duration_us > first_us and start_us < last_us + width_us
+    ),
+    taken as (
+        select step, is_end, at_us * sum(running) over moments - sum(running * at_us) over moments as until_us
+        from moment
+        window moments as (order by at_us)
+    ),
+    every as (
+        select step, least(sum(case when is_end then until_us else -until_us end) / width_us::double precision, 1) as busy
+        from taken
+        where step is not null
+        group by step
+    )
+    select
+        (first_us + step * step_us) / 1000::double precision,
+        busy,
+        0.7 * busy + 0.2 * coalesce(lag(busy, 1) over steps, 0) + 0.1 * coalesce(lag(busy, 2) over steps, 0)
+    from every
+    window steps as (order by step)
+    order by step;
+end
+$$;
+
+comment on function fleetprof.ui_thread_use is
+    'How busy the UI thread was: the share (0 to 1) of windows of 75 ms, one every 35 ms, that events at the top level took, and the same smoothed (0.7 of it, 0.2 of the one before, 0.1 of that before; nothing is before the first).';
+
+create or replace function fleetprof.event_summary(
+    session_id bigint,
+    from_ms    double precision default null,
+    to_ms      double precision default null
+)
+returns table (
+    event_type text,
+    self_ms    double precision,
+    share      double precision
+)
+language plpgsql stable parallel safe rows 20
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    first_us bigint;
+    last_us bigint;
+begin
+    perform check_window(event_summary.from_ms, event_summary.to_ms);
+    select
+        coalesce(event_summary.from_ms * 1000, min(start_us)),
+        coalesce(event_summary.to_ms * 1000, max(start_us + duration_us))
+    into first_us, last_us
+    from speed_tracer_events(event_summary.session_id)
+    where duration_us is not null;
+
+    -- What is left of each event between the edges, less what is left of those inside it.
+    return query
+    with cut as materialized (
+        select
+            event, parent, type,
+            greatest(least(start_us + duration_us, last_us) - greatest(start_us, first_us), 0) as left_us
+        from speed_tracer_events(event_summary.session_id)
+        where duration_us is not null
+    ),
+    inside as (
+        select parent as event, sum(left_us) as left_us
+        from cut
+        group by parent
+    ),
+    own as (
+        select type, sum(cut.left_us - coalesce(inside.left_us, 0)) as self_us
+        from cut
+        left join inside using (event)
+        where cut.left_us > 0
+        group by type
+        union all
+        select '(available)', last_us - first_us - coalesce(sum(left_us), 0)
+        from cut
+        where parent is null
+    )
+    select
+        type,
+        (self_us / 1000)::double precision,
+        self_us::double precision / nullif(last_us - first_us, 0)
+    from own
+    where last_us > first_us
+    order by type = '(available)' desc, self_us desc, type collate "C";
+end
+$$;
 
 create or replace function fleetprof.log_messages(session_id bigint)
 returns table (
@@ -50,32 +238,36 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    with page as (
-        select
-            event,
-            start_us,
-            resource,
-            -- What is kept of a URL does not tell: its query is dropped.
-            coalesce(detail -> 'isRefresh' = 'true', false) as is_refresh,
-            lead(start_us) over (order by start_us, event) as end_us
+    with every as materialized (
+        select event, type, start_us, resource, detail
         from speed_tracer_events(page_transitions.session_id)
-        where type = 'TAB_CHANGED' and type_number >= 0
+        where type in ('TAB_CHANGED', 'MARK_DOM_CONTENT', 'MARK_LOAD_EVENT') and type_number >= 0
     ),
-    mark as materialized (
-        select type, start_us
-        from speed_tracer_events(page_transitions.session_id)
-        where type in ('MARK_DOM_CONTENT', 'MARK_LOAD_EVENT') and type_number >= 0
+    page as (
+        select row_number() over (order by start_us, event) as page, start_us, resource, detail
+        from every
+        where type = 'TAB_CHANGED'
+    ),
+    -- A mark is of the last page that was shown until then.
+    mark as (
+        select
+            width_bucket(start_us, array(select start_us from page order by page)) as page,
+            min(start_us) filter (where type = 'MARK_DOM_CONTENT') as dom_content_us,
+            min(start_us) filter (where type = 'MARK_LOAD_EVENT') as load_us
+        from every
+        where type <> 'TAB_CHANGED'
+        group by 1
     )
     select
-        page.start_us / 1000::double precision,
+        start_us / 1000::double precision,
         resource,
-        is_refresh,
-        (min(mark.start_us) filter (where type = 'MARK_DOM_CONTENT') - page.start_us) / 1000::double precision,
-        (min(mark.start_us) filter (where type = 'MARK_LOAD_EVENT') - page.start_us) / 1000::double precision
+        -- What is kept of a URL does not tell: its query is dropped.
+        coalesce(detail -> 'isRefresh' = 'true', false),
+        (dom_content_us - start_us) / 1000::double precision,
+        (load_us - start_us) / 1000::double precision
     from page
-    left join mark on mark.start_us >= page.start_us and (page.end_us is null or mark.start_us < page.end_us)
-    group by page.event, page.start_us, resource, is_refresh
-    order by page.start_us, page.event;
+    left join mark using (page)
+    order by page;
 end
 $$;
 
@@ -283,7 +475,7 @@ returns table (
     vary          text,
     fresh_s       double precision,
     has_query     boolean,
-    page          bigint
+    page          integer
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
@@ -291,11 +483,6 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    with shown as materialized (
-        select start_us
-        from speed_tracer_events(cached_responses.session_id)
-        where type = 'TAB_CHANGED' and type_number >= 0
-    )
     select
         start_ms,
         url,
@@ -319,7 +506,12 @@ begin
             substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
             extract(epoch from expires - coalesce(dated, seen))::double precision),
         has_query,
-        (select count(*) from shown where start_us <= start_ms * 1000)
+        width_bucket(start_ms * 1000, array(
+            select start_us::double precision
+            from speed_tracer_events(cached_responses.session_id)
+            where type = 'TAB_CHANGED' and type_number >= 0
+            order by start_us
+        ))
     from fleetprof.network_resources(cached_responses.session_id)
     cross join (
         select coalesce(started, received) as seen
@@ -388,6 +580,15 @@ begin
     response as materialized (
         select * from cached_responses(hints.session_id)
     ),
+    -- The loader of a GWT application and its code, which are of one page.
+    application as materialized (
+        select
+            page,
+            min(start_ms) filter (where url ~ '\.nocache\.js$') as first_loader_ms,
+            max(start_ms) filter (where url ~ '/[0-9A-Fa-f]{32}\.cache\.html$') as last_code_ms
+        from response
+        group by page
+    ),
     -- Those that caches should keep.
     cacheable as (
         select *
@@ -423,21 +624,15 @@ begin
         select 'GWT Application Detection', 1, start_ms,
             format('%s selects the application''s code and must not be cacheable', url), null
         from response
-        where url ~ '\.nocache\.js$' and not is_uncached
-            and exists (
-                select from response as code
-                where code.url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and code.start_ms >= response.start_ms
-                    and code.page = response.page)
+        join application using (page)
+        where url ~ '\.nocache\.js$' and not is_uncached and start_ms <= last_code_ms
         union all
         select 'GWT Application Detection',
             case when bytes > 1000000 then 1 when bytes > 500000 then 2 else 3 end, start_ms,
             format('the application''s code %s is %s bytes', url, bytes), null
         from response
-        where url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and bytes > 250000
-            and exists (
-                select from response as loader
-                where loader.url ~ '\.nocache\.js$' and loader.start_ms <= response.start_ms
-                    and loader.page = response.page)
+        join application using (page)
+        where url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and bytes > 250000 and start_ms >= first_loader_ms
         union all
         select 'Resource Caching', 1, start_ms, format('%s has no expiration', url), null
         from cacheable
@@ -481,5 +676,5 @@ begin
 end
 $$;
 
-revoke execute on function fleetprof_data.cached_responses from public;
-grant execute on function fleetprof_data.cached_responses to fleetprof_reader;
+revoke execute on function fleetprof_data.check_window, fleetprof_data.cached_responses from public;
+grant execute on function fleetprof_data.check_window, fleetprof_data.cached_responses to fleetprof_reader;

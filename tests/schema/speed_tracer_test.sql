@@ -86,7 +86,7 @@ from (values
     (51, 90, null, 'LOG_MESSAGE'), (51, 91, null, 'TAB_CHANGED'), (51, 92, null, 'MARK_DOM_CONTENT'),
     (52, 90, 1, 'LAYOUT'), (52, 91, null, 'NETWORK_RESOURCE_START')) as custom (session_id, event, parent, type);
 
-select plan(18);
+select plan(29);
 
 -- Windows of 75 ms at 0, 35, 70, …: 75 of 75; 40 of 75; 5 + 0; from 105 35 (145 to 180); from 140 35; from 175 5.
 select results_eq(
@@ -96,6 +96,18 @@ select results_eq(
 select results_eq(
     'select at_ms, round(busy::numeric * 75, 6) from ui_thread_use(51, from_ms => 140, to_ms => 170)',
     $$ values (140::float8, 35::numeric) $$, 'of a part of the session');
+select results_eq(
+    'select at_ms, round(busy::numeric * 75, 6) from ui_thread_use(51, from_ms => 100, to_ms => 110)',
+    $$ values (100::float8, 30::numeric) $$, 'a window that reaches over its end is whole');
+select is_empty('select ui_thread_use(51, 500)', 'after everything there is nothing');
+select throws_ok(format('select %s(51, %s, %s)', report, from_ms, to_ms), '22023', message, format('%s from %s to %s', report, from_ms, to_ms))
+from unnest(array['ui_thread_use', 'event_summary']) as report
+cross join (values
+    ('5', '4', 'from_ms is later than to_ms'),
+    ($$'-infinity'$$, $$'infinity'$$, '-Infinity ms is no time of a session'),
+    ('null', $$'nan'$$, 'NaN ms is no time of a session'),
+    ('1e13', 'null', '10000000000000 ms is no time of a session')
+) as edges (from_ms, to_ms, message);
 select throws_ok('select ui_thread_use(51, 0, 1e9)', '22023', 'from 0 to 1000000000 ms are more than 100000 windows',
     'but not of more windows than anybody draws');
 
@@ -174,6 +186,7 @@ select is_empty('select from hints(51)', 'nothing to say about a session in orde
 select throws_ok('select network_resources(53)', '22023', 'session 53 is of opera-scope, and this is a report of Speed Tracer',
     'a session of another format');
 select throws_ok('select hints(99)', 'P0002', 'session 99 is not kept', 'no session');
+select throws_ok('select hints(null)', 'P0002', 'session null is not kept', 'nor this');
 
 select * from finish();
 rollback;
