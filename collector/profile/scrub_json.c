@@ -6,6 +6,7 @@
 
 #include "collector/base/bytes.h"
 #include "collector/base/quoted.h"
+#include "collector/profile/scrub_secret.h"
 #include "collector/profile/scrub_text.h"
 
 #include <strings.h>
@@ -248,6 +249,13 @@ static size_t find_url(struct fp_str json, size_t at, size_t end, bool *has_labe
 static size_t url_end(struct fp_str json, size_t colon, size_t end)
 {
     size_t at = has_authority(json, colon, end) ? colon : end;
+    for (; end - at >= sizeof(fp_bytes16); at += sizeof(fp_bytes16)) {
+        const fp_bytes16 part = fp_bytes16_load(json.ptr + at);
+        const uint64_t found = fp_bytes16_bits(
+            (fp_bytes16)((part == ' ') | (part == '<') | (part == '>') | (part == '\\')));
+        if (found != 0)
+            return at + (size_t)__builtin_ctzll(found);
+    }
     while (at < end && !is_end(json.ptr[at]))
         at++;
     return at;
@@ -288,7 +296,8 @@ static size_t skip_space(struct fp_str json, size_t at)
 /* Where the value of the member begins whose name ends at `end`; 0: it is no member's name. */
 static size_t member_value(struct fp_str json, size_t end)
 {
-    end = skip_space(json, end);
+    if (end < json.len && json.ptr[end] != ':')
+        end = skip_space(json, end);
     return end < json.len && json.ptr[end] == ':' ? end + 1 : 0;
 }
 

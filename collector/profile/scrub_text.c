@@ -5,6 +5,7 @@
 #include "collector/profile/scrub_text.h"
 
 #include "collector/base/bytes.h"
+#include "collector/profile/scrub_secret.h"
 
 #include <strings.h>
 
@@ -19,75 +20,6 @@ struct pass {
     size_t at;
     size_t no_query_before; /* nothing up to there is a query */
 };
-
-/* Names. */
-
-/* known: in lower case and as long. Most names differ in their first two letters. */
-static bool is_name(struct fp_str name, const char *known)
-{
-    return (name.ptr[0] | 0x20) == known[0] && (name.ptr[1] | 0x20) == known[1] &&
-           strncasecmp(name.ptr, known, name.len) == 0;
-}
-
-#define LETTER(c) (UINT32_C(1) << ((unsigned char)(c) & 31))
-
-/* Names of one length. */
-struct secrets {
-    const char *always;
-    uint32_t letters;         /* that one of these begins with; most names do not */
-    const char *scrubbed[10]; /* NULL ends */
-};
-
-static const struct secrets secrets_by_len[] = {
-    [3] = {NULL, LETTER('j') | LETTER('p') | LETTER('s'), {"jwt", "pwd", "sid"}},
-    [4] = {NULL, LETTER('a') | LETTER('c') | LETTER('u'), {"auth", "csrf", "user"}},
-    [5] = {NULL, LETTER('t') | LETTER('e') | LETTER('l'), {"token", "email", "login"}},
-    [6] = {"cookie",
-           LETTER('c') | LETTER('s') | LETTER('p') | LETTER('a') | LETTER('e') | LETTER('u'),
-           {"secret", "passwd", "apikey", "e-mail", "userid"}},
-    [7] = {"cookie2",
-           LETTER('c') | LETTER('a') | LETTER('u') | LETTER('i'),
-           {"cookies", "api-key", "api_key", "user-id", "user_id", "idtoken"}},
-    [8] = {NULL,
-           LETTER('p') | LETTER('u') | LETTER('i'),
-           {"postdata", "password", "username", "id-token", "id_token"}},
-    [9] = {NULL,
-           LETTER('x') | LETTER('a') | LETTER('c') | LETTER('p') | LETTER('u'),
-           {"x-api-key", "authtoken", "csrftoken", "xsrftoken", "phpsessid", "user-name",
-            "user_name"}},
-    [10] = {"set-cookie",
-            LETTER('s') | LETTER('j') | LETTER('a') | LETTER('c') | LETTER('x'),
-            {"jsessionid", "auth-token", "auth_token", "session-id", "session_id", "csrf-token",
-             "csrf_token", "xsrf-token", "xsrf_token"}},
-    [11] = {"set-cookie2", LETTER('s') | LETTER('a') | LETTER('h'), {"accesstoken", "headerstext"}},
-    [12] = {NULL,
-            LETTER('x') | LETTER('a') | LETTER('r'),
-            {"x-auth-token", "x-csrf-token", "x-xsrf-token", "access-token", "access_token",
-             "refreshtoken"}},
-    [13] = {"authorization", LETTER('a') | LETTER('r'), {"refresh-token", "refresh_token"}},
-    [15] = {NULL, LETTER('r'), {"requestformdata"}},
-    [18] = {NULL, LETTER('r'), {"requestheaderstext"}},
-    [19] = {"proxy-authorization", LETTER('p'), {NULL}},
-};
-
-/* Apart, so that what is asked of each name is short. */
-static __attribute__((noinline)) bool is_one_of(const struct secrets *secrets, struct fp_str name,
-                                                bool are_scrubbed)
-{
-    if (secrets->always != NULL && is_name(name, secrets->always))
-        return true;
-    const char *const *known = secrets->scrubbed;
-    while (are_scrubbed && *known != NULL && !is_name(name, *known))
-        known++;
-    return are_scrubbed && *known != NULL;
-}
-
-bool fp_scrub_is_secret(struct fp_str name, bool are_scrubbed)
-{
-    return name.len > 0 && name.len < COUNT(secrets_by_len) &&
-           (secrets_by_len[name.len].letters & LETTER(name.ptr[0])) != 0 &&
-           is_one_of(&secrets_by_len[name.len], name, are_scrubbed);
-}
 
 /* Characters. */
 

@@ -10,10 +10,6 @@
 
 #define FP_SCRUB_REMOVED "(removed)"
 
-/* Whether a name, of a header or a member, is one whose value is nobody's business; some never are,
- * the others when texts are scrubbed. */
-bool fp_scrub_is_secret(struct fp_str name, bool are_scrubbed);
-
 /* What may stand between a name, its colon and its value: spaces, quotes, escaped ones, and the
  * begin of `&quot;`, which is one in a saved page. */
 static inline bool fp_scrub_is_edge(char c)

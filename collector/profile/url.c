@@ -37,9 +37,10 @@ static struct fp_str skip(struct fp_str text, size_t len)
 /* How much of text comes before its first slash, question mark, number sign or white space. */
 static size_t authority_len(struct fp_str text)
 {
+    static const bool ends[256] = {['/'] = true, ['\\'] = true, ['?'] = true, ['#'] = true};
     size_t len = 0;
-    while (len < text.len && !is_slash(text.ptr[len]) && text.ptr[len] != '?' &&
-           text.ptr[len] != '#' && (unsigned char)text.ptr[len] > ' ')
+    while (len < text.len && !ends[(unsigned char)text.ptr[len]] &&
+           (unsigned char)text.ptr[len] > ' ')
         len++;
     return len;
 }

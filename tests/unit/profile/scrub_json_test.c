@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "collector/profile/scrub_json.h"
-#include "collector/profile/scrub_text.h"
+#include "collector/profile/scrub_secret.h"
 
 #include <time.h>
 
