@@ -56,8 +56,8 @@ struct fp_v8_log {
     struct fp_v8_ticks ticks;
     struct alias aliases[ALIASES_MAX];
     uint32_t alias_count;
-    bool alias_slots[256]; /* by slot_of: whether some alias is there */
-    uint64_t code_address; /* the last one met in each role */
+    uint8_t alias_slots[256]; /* by slot_of: the last alias that came there, from 1 on; 0: none */
+    uint64_t code_address;    /* the last one met in each role */
     uint64_t moved_address;
     int64_t interval_us;
     uint32_t line_count;
@@ -187,17 +187,24 @@ static enum command find_command(struct fp_str name)
     return command;
 }
 
+static bool is_alias(const struct alias *alias, uint64_t key, struct fp_str name, bool is_command)
+{
+    return alias->key == key && (alias->command < COMMAND_COUNT) == is_command &&
+           fp_str_equal(name, alias->name);
+}
+
 /* alias_count when there is none. */
 static uint32_t find_alias(const struct fp_v8_log *log, struct fp_str name, bool is_command)
 {
     const uint64_t key = key_of(name);
-    uint32_t at = log->alias_slots[slot_of(key)] ? 0 : log->alias_count;
-    for (; at < log->alias_count; at++) {
-        const struct alias *alias = &log->aliases[at];
-        if (alias->key == key && (alias->command < COMMAND_COUNT) == is_command &&
-            fp_str_equal(name, alias->name))
-            break;
-    }
+    const uint32_t slot = log->alias_slots[slot_of(key)];
+    if (slot == 0)
+        return log->alias_count;
+    if (is_alias(&log->aliases[slot - 1], key, name, is_command))
+        return slot - 1;
+    uint32_t at = 0;
+    while (at < log->alias_count && !is_alias(&log->aliases[at], key, name, is_command))
+        at++;
     return at;
 }
 
@@ -230,7 +237,7 @@ static enum outcome read_alias(struct fp_speed_tracer_dump *dump, const struct l
     if (!copy(dump, line->fields[1], &alias.name) || !copy(dump, line->fields[2], &alias.meaning))
         return REFUSED;
     log->aliases[at] = alias;
-    log->alias_slots[slot_of(alias.key)] = true;
+    log->alias_slots[slot_of(alias.key)] = (uint8_t)(at + 1);
     log->alias_count += at == log->alias_count;
     return DONE;
 }
