@@ -425,8 +425,10 @@ static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t
     struct fp_profile *profile = dump->decoder->profile;
     enum fp_speed_tracer_note refusal = read_record(&reading, dump->decoder->limits->max_span_us);
     if (refusal != FP_ST_REFUSALS) {
+        const uint32_t count = count_records(record);
         fp_speed_tracer_note(dump, refusal);
-        profile->session.records_read += count_records(record);
+        fp_speed_tracer_notes(dump, FP_ST_INSIDE_REFUSED, count - 1);
+        profile->session.records_read += count;
         return true;
     }
     const uint32_t index = profile->event_count;
