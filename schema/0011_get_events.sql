@@ -1,5 +1,5 @@
--- get_events: intervals are met to the microsecond, errors name what is null, and many events cost no more each
--- than few. session_content: its error says where to look.
+-- get_events: intervals are met to the microsecond, errors name what is null, many events cost no more each
+-- than few, and types that came summed up alone are given so. session_content: its error says where to look.
 
 create or replace function fleetprof_data.kept_timeline(session_id bigint, timeline_id bigint, mode text)
 returns fleetprof_data.timeline
@@ -142,6 +142,149 @@ begin
 end
 $$;
 
+-- Dragonfly asks for events without the selectors, of which there are many, and for these summed up.
+create function fleetprof_data.reduced_timeline(list fleetprof_data.timeline, mode text, types text[])
+returns fleetprof_data.timeline
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    reduced timeline;
+begin
+    with lists as (
+        select t.timeline, t.mode, exists (
+            select
+            from event as e
+            where e.segment_id = t.segment_id
+                and e.bucket = t.bucket
+                and e.session_id = t.session_id
+                and e.timeline = t.timeline
+                and e.type = any(reduced_timeline.types)) as has_types
+        from timeline as t
+        where t.segment_id = (reduced_timeline.list).segment_id
+            and t.bucket = (reduced_timeline.list).bucket
+            and t.session_id = (reduced_timeline.list).session_id
+            and t.timeline_id = (reduced_timeline.list).timeline_id
+            and t.mode in ('all', reduced_timeline.mode)
+    )
+    select t.*
+    into reduced
+    from timeline as t
+    where t.segment_id = (reduced_timeline.list).segment_id
+        and t.bucket = (reduced_timeline.list).bucket
+        and t.session_id = (reduced_timeline.list).session_id
+        and t.timeline in (select timeline from lists where mode <> 'all' and has_types)
+        and not exists (select from lists where mode = 'all' and has_types)
+    order by events desc, timeline
+    limit 1;
+    return reduced;
+end
+$$;
+
+comment on function fleetprof_data.reduced_timeline is
+    'Of the timeline that a list is of, the longest list that came reduced in this mode and has events of these types, if its unreduced lists have none; else null.';
+
+create or replace function fleetprof.get_events(
+    session_id  bigint,
+    timeline_id bigint,
+    mode        text default 'all',
+    event_id    bigint default null,
+    from_ms     double precision default null,
+    to_ms       double precision default null,
+    max_depth   integer default null,
+    types       text[] default null
+)
+returns table (
+    id                bigint,
+    parent_id         bigint,
+    type              text,
+    time_ms           double precision,
+    overhead_ms       double precision,
+    hits              bigint,
+    start_ms          double precision,
+    end_ms            double precision,
+    child_count       bigint,
+    total_ms          double precision,
+    total_overhead_ms double precision,
+    resource          text,
+    line              integer,
+    detail            jsonb
+)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    list timeline := kept_timeline(get_events.session_id, get_events.timeline_id, get_events.mode);
+    reduced timeline;
+begin
+    if get_events.mode <> list.mode
+        and num_nonnulls(get_events.event_id, get_events.from_ms, get_events.to_ms, get_events.max_depth) = 0
+    then
+        reduced := reduced_timeline(list, get_events.mode, get_events.types);
+        if reduced.mode is not null then
+            list := reduced;
+        end if;
+    end if;
+    if get_events.mode = list.mode then
+        return query
+        select
+            event_id,
+            (select p.event_id from event as p
+             where p.segment_id = e.segment_id and p.bucket = e.bucket
+                 and p.session_id = e.session_id and p.event = e.parent),
+            type,
+            self_us / 1000::double precision,
+            overhead_us / 1000::double precision,
+            hits,
+            case when list.mode = 'all' or duration_us is not null then start_us / 1000::double precision end,
+            (start_us + duration_us) / 1000::double precision,
+            child_count,
+            total_us / 1000::double precision,
+            total_overhead_us / 1000::double precision,
+            resource,
+            line,
+            detail
+        from select_events(list, get_events.event_id, get_events.from_ms, get_events.to_ms,
+            get_events.max_depth, get_events.types) as e
+        order by start_us, event;
+        return;
+    end if;
+
+    -- A virtual event stands for all that are the same: nothing tells one from another but what they have in
+    -- common, and only their own times add up. The process's time is nobody's event.
+    return query
+    select
+        null::bigint,
+        null::bigint,
+        same.type,
+        sum(self_us) / 1000::double precision,
+        sum(overhead_us) / 1000::double precision,
+        sum(hits)::bigint,
+        null::double precision,
+        null::double precision,
+        null::bigint,
+        null::double precision,
+        null::double precision,
+        same.resource,
+        same.line,
+        same.detail
+    from select_events(list, get_events.event_id, get_events.from_ms, get_events.to_ms,
+        get_events.max_depth, get_events.types) as e
+    cross join lateral (
+        select
+            case when get_events.mode = 'reduce_all' then 'GENERIC' else e.type end,
+            case when get_events.mode = 'reduce_unique_events' then e.resource end,
+            case when get_events.mode = 'reduce_unique_events' then e.line end,
+            case when get_events.mode = 'reduce_unique_events' then own_detail(e.detail) end
+    ) as same (type, resource, line, detail)
+    where (e.type, e.type_number) <> ('PROCESS', 2)
+    group by same.type, same.resource, same.line, same.detail
+    order by 4 desc, same.type collate "C", same.resource collate "C", same.line, same.detail;
+end
+$$;
+
 create or replace function fleetprof.session_content(session_id bigint)
 returns table (
     format        text,
@@ -165,3 +308,6 @@ begin
     end if;
 end
 $$;
+
+revoke execute on function fleetprof_data.reduced_timeline from public;
+grant execute on function fleetprof_data.reduced_timeline to fleetprof_reader;

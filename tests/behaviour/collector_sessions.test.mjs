@@ -82,6 +82,22 @@ test('what was asked for inside an event of an earlier list stands inside it', a
   assert.deepEqual((await events(id, 1, 'all', ', event_id => 5')).map((row) => row.id), [6, 7]);
 });
 
+test('types that came summed up alone are given as they came', async () => {
+  const selectors = [[9, 0.25, 0.5, 90, null, null, null, null, null, null, ['#a p']], [9, 0.125, 0, 12, null, null, null, null, null, null, ['#a']]];
+  const id = await upload(JSON.stringify({ 'opera-scope': { version: '1.0', session: [1, 2, [[1, 3]]], timelines: [
+    { request: [1, 1, 1, null, null, [7, 8]], reply: [null, [[8, 2, 0, 1, [1, 8], 5, null, 40]]] },
+    { request: [1, 1, 3, 5, null, [9]], reply: [null, selectors] },
+  ] } }));
+  /** @param {string} [more] */
+  const reduced = async (more) => (await events(id, 1, 'reduce_unique_events', more)).map((row) => [row.type, row.detail?.selector, row.time_ms, row.hits]);
+  const types = ", types => '{CSS_SELECTOR_MATCHING}'";
+  assert.deepEqual(await reduced(types), [['CSS_SELECTOR_MATCHING', '#a p', 0.25, 90], ['CSS_SELECTOR_MATCHING', '#a', 0.125, 12]]);
+  assert.deepEqual(await reduced(), [['STYLE_RECALCULATION', undefined, 2, 1]], 'nothing that was unreduced is mixed with them');
+  assert.deepEqual(await reduced(", types => '{CSS_SELECTOR_MATCHING,STYLE_RECALCULATION}'"), [['STYLE_RECALCULATION', undefined, 2, 1]]);
+  assert.deepEqual(await events(id, 1, 'reduce_unique_types', types), [], 'they are of another mode');
+  assert.deepEqual(await reduced(`${types}, max_depth => 1`), []);
+});
+
 test('only unreduced events are in sums, each once', async () => {
   const lists = JSON.parse(read('opera-scope/page-load.json'))['opera-scope'].timelines;
   /** @type {Map<string, { count: number, self: number }>} */
