@@ -153,6 +153,18 @@ static bool set_headers(CURL *curl, const struct fp_upload_content *content,
            curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *headers) == CURLE_OK;
 }
 
+/* The collector says why it refuses a body; who does not is in front of it. */
+static void explain_silence(struct fp_upload_reply *reply)
+{
+    const long status = reply->status;
+    if (reply->detail[0] == '\0' &&
+        (status == 400 || status == 413 || status == 415 || status == 422))
+        (void)snprintf(reply->detail, sizeof(reply->detail),
+                       "HTTP status %ld without a reason, so not from the collector but from a web "
+                       "server in front of it%s",
+                       status, status == 413 ? " (nginx: client_max_body_size)" : "");
+}
+
 static void post(struct fp_uploader *uploader, struct fp_upload_reply *reply)
 {
     *reply = (struct fp_upload_reply){.offset = -1};
@@ -163,6 +175,7 @@ static void post(struct fp_uploader *uploader, struct fp_upload_reply *reply)
         (void)curl_easy_getinfo(uploader->curl, CURLINFO_RESPONSE_CODE, &reply->status);
         if (!read_problem(&uploader->reply, reply))
             *reply = (struct fp_upload_reply){.offset = -1, .detail = "out of memory"};
+        explain_silence(reply);
     } else {
         reply->is_tls = result == CURLE_SSL_CONNECT_ERROR;
         const char *why = uploader->error[0] != '\0' ? uploader->error : curl_easy_strerror(result);

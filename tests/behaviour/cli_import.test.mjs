@@ -266,6 +266,14 @@ test('an answer that is no problem document is told by its status', async () => 
   assert.ok(!stderr.includes('\u001b'));
 });
 
+test('a refusal by a web server in front of the collector is told as that, and the next file follows', async () => {
+  const html = { 'content-type': 'text/html' };
+  const { requests, url } = await startServer([{ status: 413, headers: html, body: '<h1>413</h1>' }, { status: 400 }]);
+  const { code, stdout, stderr } = await importFiles(['--url', url, file('a.json', trace), file('b.json', trace), file('c.json', trace)]);
+  assert.deepEqual([code, stdout, requests.length], [1, 'imported 1 of 3 files\n', 3]);
+  assert.match(stderr, /a\.json: HTTP status 413 without a reason, .* a web server .*client_max_body_size\)\n.*b\.json: HTTP status 400 .*of it\n$/);
+});
+
 test('nobody listening is said', async () => {
   const { code, stderr } = await importFiles(['--url', `http://127.0.0.1:${await freePort()}/v1/ingest/k`, file('a.json', trace)]);
   assert.equal(code, 2);
