@@ -253,7 +253,7 @@ test('wrong use is said', async () => {
     [['replay'], /give IDs, or --all/],
     [['replay', '--all', 'x'], /give IDs, or --all/],
     [['list', '--directory', '/nowhere/at/all'], /could not read the directory/],
-    [['burn'], /no command "dead-letters"/],
+    [['burn'], /spool dead-letters has no command "burn"/],
   ])) {
     const { code, stderr } = await deadLetters(...args);
     assert.equal(code, 2, args.join(' '));
