@@ -152,21 +152,14 @@ static bool scrub_file(const struct fp_url *url, struct fp_arena *arena, struct 
     return join(arena, parts, COUNT(parts), scrubbed);
 }
 
-static size_t len_before(struct fp_str text, char end)
-{
-    const char *found = text.len > 0 ? memchr(text.ptr, end, text.len) : NULL;
-    return found != NULL ? (size_t)(found - text.ptr) : text.len;
-}
-
 /* Everything else, URL or not: cut before the query, credentials removed. */
 static bool scrub_text(const struct fp_scrub_rules *rules, struct fp_str text,
-                       struct fp_arena *arena, struct fp_str *scrubbed)
+                       const struct fp_url *url, struct fp_arena *arena, struct fp_str *scrubbed)
 {
-    size_t len = len_before(text, '#');
-    if (!rules->keep_query)
-        len = len_before((struct fp_str){text.ptr, len}, '?');
+    const size_t query_len = rules->keep_query ? url->query.len : 0;
+    const size_t len = text.len > 0 ? (size_t)(url->query.ptr - text.ptr) + query_len : 0;
     *scrubbed = (struct fp_str){text.ptr, len};
-    if (len_before(*scrubbed, '@') == len)
+    if (len == 0 || memchr(text.ptr, '@', len) == NULL)
         return true;
     char *bytes = fp_arena_alloc(arena, len);
     if (bytes == NULL)
@@ -194,5 +187,5 @@ bool fp_scrub_resource(const struct fp_scrub_rules *rules, struct fp_str url_tex
         const struct fp_str parts[] = {url.scheme, FP_STR("://"), url.host, *route};
         return join(arena, parts, COUNT(parts), scrubbed);
     }
-    return scrub_text(rules, url_text, arena, scrubbed);
+    return scrub_text(rules, url_text, &url, arena, scrubbed);
 }
