@@ -198,8 +198,9 @@ struct fp_scope_query {
 /* Whether a message of GetEvents can be its request, a GetEventsArg; else it is a reply. */
 bool fp_scope_is_query(yyjson_val *value);
 
-/* Whether a Session or GetEventsArg is one of a draft of the service. */
-bool fp_scope_is_draft(yyjson_val *value);
+/* A message is none of a draft of the service, or the upload is refused. */
+bool fp_scope_check_draft(struct fp_decoder *decoder, const struct fp_place *place,
+                          yyjson_val *value) FP_MUST_CHECK;
 
 /* Reads a GetEventsArg message. */
 bool fp_scope_read_query(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,

@@ -6,9 +6,12 @@
 #include "collector/format/opera_scope_parts.h"
 
 /* Drafts of the service called a session a profile. */
-bool fp_scope_is_draft(yyjson_val *value)
+bool fp_scope_check_draft(struct fp_decoder *decoder, const struct fp_place *place,
+                          yyjson_val *value)
 {
-    return yyjson_obj_get(value, "profileID") != NULL;
+    return yyjson_obj_get(value, "profileID") == NULL ||
+           fp_fail_at(decoder, FP_FORMAT_INVALID, place,
+                      "profileID is of a draft of the service before 1.0; drafts are not taken");
 }
 
 static bool read_message(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
@@ -17,11 +20,7 @@ static bool read_message(struct fp_scope *scope, const struct fp_place *place, y
     if (!fp_scope_read(value, type, message))
         return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, place,
                           "this must be a message: a list, or an object by field names");
-    if (fp_scope_is_draft(value))
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, place,
-                          "profileID is of a draft of the service before 1.0; drafts are not "
-                          "taken");
-    return true;
+    return fp_scope_check_draft(scope->decoder, place, value);
 }
 
 /* Reads an id that must be there. */

@@ -152,7 +152,7 @@ static struct request *find_request(struct recording *recording, const struct fp
     return &requests[count];
 }
 
-/* A request that is no good matters only when it is of a draft: a reply to it is as one without. */
+/* A request that is no good matters to no other: a reply to it is as one without. */
 static bool open_request(struct recording *recording, const struct fp_scope_frame *frame,
                          struct request *request, uint32_t run)
 {
@@ -172,8 +172,7 @@ static bool open_request(struct recording *recording, const struct fp_scope_fram
     if (frame->command == COMMAND_START && fp_scope_read(frame->message, &fp_scope_start, &start) &&
         !fp_scope_get_uint(start.fields[START_WINDOW], &request->window_id))
         request->window_id = 0;
-    return request->is_valid || (recording->decoder->error->verdict != FP_FORMAT_MEMORY &&
-                                 !fp_scope_is_draft(frame->message));
+    return request->is_valid || recording->decoder->error->verdict != FP_FORMAT_MEMORY;
 }
 
 static void note_unanswered(struct recording *recording, const struct request *request)
@@ -306,6 +305,9 @@ static bool take_frame(struct recording *recording, const struct fp_scope_frame 
 {
     struct fp_scope_sessions *sessions = &recording->sessions;
     uint32_t run;
+    if (frame->status == 0 &&
+        !fp_scope_check_draft(recording->decoder, &frame->place, frame->message))
+        return false;
     if (!fp_scope_sessions_add_run(sessions, recording->at, &run))
         return false;
     if (!frame->is_of_service || frame->kind == FP_SCOPE_KIND_EVENT) {
