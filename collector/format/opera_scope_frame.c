@@ -29,12 +29,17 @@ static struct fp_str behind(struct fp_str text, size_t len)
     return (struct fp_str){text.ptr + len, text.len - len};
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 struct fp_str fp_scope_skip_space(struct fp_str text)
 {
     const struct fp_str mark = FP_STR("\xEF\xBB\xBF");
     if (has_prefix(text, mark))
         text = behind(text, mark.len);
-    while (text.len > 0 && memchr(" \t\r\n", text.ptr[0], 4) != NULL)
+    while (text.len > 0 && is_space(text.ptr[0]))
         text = behind(text, 1);
     return text;
 }
