@@ -186,7 +186,7 @@ static enum fp_store_result work(struct fp_writer *writer, bool *idle)
     show_backlog_age(writer);
     if (*idle) {
         fp_writer_trim(writer); /* its note of the position may be a second old */
-        result = fp_writer_tell_sessions(writer);
+        result = fp_writer_tell_sessions(writer, NULL);
     } else {
         result = fp_writer_flush(writer);
     }

@@ -156,7 +156,7 @@ static enum fp_store_result write_window(struct fp_writer *writer, struct window
     const struct fp_store_window moves = {fp_spool_id(writer->spool), start,
                                           end > start ? end : start};
     size_t known;
-    enum fp_store_result result = fp_writer_tell_sessions(writer);
+    enum fp_store_result result = fp_writer_tell_sessions(writer, &writer->rollup);
     if (result == FP_STORE_OK)
         result = fp_store_claim(writer->store, &moves, &writer->rollup, &known);
     if (result != FP_STORE_OK)

@@ -69,8 +69,10 @@ struct fp_writer {
  */
 enum fp_store_result fp_writer_flush(struct fp_writer *writer) FP_MUST_CHECK;
 
-/* Tells the database which long sessions run, unless it knows. */
-enum fp_store_result fp_writer_tell_sessions(struct fp_writer *writer) FP_MUST_CHECK;
+/* Tells the database which long sessions run, unless it knows. window: what is about to be written;
+ * NULL: nothing. */
+enum fp_store_result fp_writer_tell_sessions(struct fp_writer *writer,
+                                             const struct fp_rollup *window) FP_MUST_CHECK;
 
 /* Lets the spool go of all that is done with. */
 void fp_writer_trim(struct fp_writer *writer);

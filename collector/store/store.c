@@ -136,47 +136,63 @@ enum fp_store_result fp_store_read_position(struct fp_store *store, const struct
 }
 
 /* The ids as the text of an array, {…}, with its NUL. */
-static void add_array(struct fp_buf *array, const struct fp_uuid *ids, size_t count)
+static void write_array(struct fp_buf *array, const struct fp_store_session_ids *ids)
 {
+    fp_buf_init(array, (ids->count + 1) * (FP_UUID_TEXT_LEN + 1) + sizeof("{}"));
     fp_buf_addf(array, "{");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < ids->count; i++) {
         char id[FP_UUID_TEXT_LEN + 1];
-        fp_uuid_format(&ids[i], id);
+        fp_uuid_format(&ids->ids[i], id);
         fp_buf_addf(array, "%s%s", i > 0 ? "," : "", id);
     }
     fp_buf_add(array, "}", sizeof("}"));
 }
 
+static const char tell_sessions[] =
+    "with told as ("
+    "update fleetprof_data.long_session "
+    "set stopped_position = coalesce(stopped_position, $2), "
+    "expires = now() + interval '1 second' * $5::integer "
+    "where spool_id = $1 and load_id <> all ($3) "
+    "and (stopped_position is null or stopped_position > $6)), "
+    "stopped as ("
+    "insert into fleetprof_data.long_session (spool_id, load_id, expires, stopped_position) "
+    "select $1, load_id, now() + interval '1 second' * $5::integer, $2 "
+    "from unnest($4::uuid[]) as load_id on conflict do nothing) "
+    "insert into fleetprof_data.long_session (spool_id, load_id, expires) "
+    "select $1, load_id, now() + interval '1 second' * $5::integer "
+    "from unnest($3::uuid[]) as load_id "
+    "on conflict (spool_id, load_id) do update set expires = excluded.expires";
+
 enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
                                             const struct fp_store_sessions *sessions)
 {
     char spool_id[FP_UUID_TEXT_LEN + 1];
+    char position[24];
     char tail[24];
     char seconds[24];
     fp_uuid_format(&sessions->spool_id, spool_id);
+    snprintf(position, sizeof(position), "%" PRIu64, sessions->position);
     snprintf(tail, sizeof(tail), "%" PRIu64, sessions->tail);
     snprintf(seconds, sizeof(seconds), "%" PRId64, sessions->told_for_us / FP_US_PER_S);
     struct fp_buf running;
-    fp_buf_init(&running, (sessions->count + 1) * sizeof(spool_id));
-    add_array(&running, sessions->running, sessions->count);
-    const char *const values[] = {spool_id, tail, (const char *)running.data, seconds};
+    struct fp_buf stopped;
+    write_array(&running, &sessions->running);
+    write_array(&stopped, &sessions->stopped);
+    const char *const values[] = {
+        spool_id, tail, (const char *)running.data, (const char *)stopped.data, seconds, position};
     const struct fp_query query = {
-        .statement = "with stopped as ("
-                     "update fleetprof_data.long_session set stopped_position = $2 "
-                     "where spool_id = $1 and stopped_position is null and load_id <> all ($3)) "
-                     "insert into fleetprof_data.long_session (spool_id, load_id, expires) "
-                     "select $1, load_id, now() + interval '1 second' * $4::integer "
-                     "from unnest($3::uuid[]) as load_id "
-                     "on conflict (spool_id, load_id) do update set expires = excluded.expires",
+        .statement = tell_sessions,
         .values = values,
-        .value_count = 4,
+        .value_count = sizeof(values) / sizeof(values[0]),
     };
     PGresult *answer = NULL;
     enum fp_store_result result = FP_STORE_MEMORY;
-    if (!running.failed)
+    if (!running.failed && !stopped.failed)
         result = fp_connection_query(&store->connection, &query, &answer);
     PQclear(answer);
     fp_buf_release(&running);
+    fp_buf_release(&stopped);
     return result;
 }
 

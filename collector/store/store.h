@@ -92,16 +92,23 @@ enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *r
 /* Gives up after a good claim: rolls back. */
 void fp_store_abandon(struct fp_store *store);
 
+struct fp_store_session_ids {
+    const struct fp_uuid *ids;
+    size_t count;
+};
+
 /*
  * Says which long sessions run whose parts come through a spool, and that no others do: one that
- * did until now counts as running until the spool's position has come to `tail`. What is said holds
- * for `told_for_us`.
+ * did until now, and each that is `stopped`, counts as running until the spool's position in the
+ * database has come to `tail`. `position`: all up to there is done with. What is said holds for
+ * `told_for_us`, and so does what was said before of those whose end has not come yet.
  */
 struct fp_store_sessions {
     struct fp_uuid spool_id;
+    uint64_t position;
     uint64_t tail;
-    const struct fp_uuid *running;
-    size_t count;
+    struct fp_store_session_ids running;
+    struct fp_store_session_ids stopped; /* none of `running`; may be known, or named twice */
     int64_t told_for_us;
 };
 enum fp_store_result fp_store_tell_sessions(struct fp_store *store,

@@ -150,16 +150,29 @@ test('what runs is not forgotten, neither by its id nor with all; what was stopp
   assert.equal(await release(id), 1);
 });
 
-test('a session runs in SQL from its first part there to its last', async () => {
+/** @param {string} and */
+const writers = (and) => stack.sql(`select pid from pg_stat_activity where ${and}`);
+
+/** Keeps the database from taking uploads, until what is returned is called. @param {import('node:test').TestContext} t */
+async function holdUploads(t) {
+  const held = stack.postgres.execute('begin; lock table fleetprof_data.upload_id; select pg_sleep(60)').catch(() => {});
+  await waitFor(async () => (await writers("wait_event = 'PgSleep'")).length === 1, { what: 'the lock' });
+  const letGo = async () => {
+    await stack.sql("select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'");
+    await held;
+  };
+  t.after(letGo);
+  return letGo;
+}
+
+test('a session runs in SQL from its first part there to its last', async (t) => {
   const session = await start('?window=82');
   await send(`${url}/${session}?part=0`, { body: dump(0) });
   await waitFor(async () => (await kept(session)).length === 1, { what: 'the first part in SQL' });
   assert.ok(await runs(session), 'known no later than its first part');
   // The database takes no uploads for a while, and so learns of the stop before it has the last parts.
-  const held = stack.postgres.execute('begin; lock table fleetprof_data.upload_id; select pg_sleep(60)').catch(() => {});
-  const writers = (/** @type {string} */ and) => stack.sql(`select pid from pg_stat_activity where ${and}`);
+  const letGo = await holdUploads(t);
   const waits = "usename = 'fleetprof_writer' and wait_event_type = 'Lock'";
-  await waitFor(async () => (await writers("wait_event = 'PgSleep'")).length === 1, { what: 'the lock' });
   for (const part of [1, 2, 3]) assert.equal((await send(`${url}/${session}?part=${part}`, { body: dump(0) })).status, 204);
   assert.equal((await send(`${url}/${session}/stop`, { body: '' })).status, 204);
   await waitFor(async () => (await writers(waits)).length === 1, { what: 'a flush that waits' });
@@ -168,11 +181,58 @@ test('a session runs in SQL from its first part there to its last', async () => 
     where load_id = '${session}' and stopped_position is not null`)).length === 1, { what: 'the word of the stop' });
   assert.equal((await kept(session)).length, 1);
   assert.ok(await runs(session), 'its last parts are not there');
-  await stack.sql("select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'");
-  await held;
+  await stack.postgres.execute(`update fleetprof_data.long_session set expires = now() where load_id = '${session}'`);
+  await waitFor(async () => (await writers(waits)).length === 1, { what: 'the next flush' });
+  await stack.sql(`select pg_terminate_backend(pid) from pg_stat_activity where ${waits}`);
+  await waitFor(() => runs(session), { what: 'the next word, for as long as they are not there' });
+  await letGo();
   await waitFor(async () => !await runs(session), { what: 'the stop in SQL' });
   assert.deepEqual((await kept(session)).map(({ part }) => part), [0, 1, 2, 3], 'all parts came before');
 });
+
+/** Has the database take ten parts at once at most, and write down whether what they are of runs then. */
+const takeFew = () => stack.postgres.execute(`create table public.taken (taking bigint, runs boolean);
+  create function public.take() returns trigger language plpgsql security definer as $$
+  begin
+    insert into public.taken values (txid_current(), exists (select from fleetprof.running_sessions where load_id = new.load_id));
+    if (select count(*) from public.taken where taking = txid_current()) > 10 then
+      raise data_exception using message = 'too many at once';
+    end if;
+    return null;
+  end $$;
+  create trigger take after insert on fleetprof_data.session for each row execute function public.take()`);
+
+/** A recording of two sessions, which each have a row. */
+const recording = [7, 8].map((id) => `["profiler",3,0,2,[${id},1]]\n["profiler",3,0,2,[null,[[${id},1,0,1,null,1]]]]\n`).join('');
+
+for (const [how, body, rows] of /** @type {const} */ ([['stopped', dump(0), 1], ['stopped in recordings', recording, 2], ['cut short by a kill', dump(0), 1]])) {
+  test(`a session that was ${how} before the database heard of it runs there until all parts are there`, async (t) => {
+    const config = { database: stack.postgres.conninfo('fleetprof_writer') };
+    let collector = await startCollector({ config });
+    const ingest = `${collector.url}/v1/ingest/pk_demo`;
+    const letGo = await holdUploads(t);
+    await send(ingest, { body: envelope() });
+    await waitFor(async () => (await writers("usename = 'fleetprof_writer' and wait_event_type = 'Lock'")).length === 1, { what: 'a flush that waits' });
+    const { session } = JSON.parse((await send(`${ingest}/sessions`, { body: '' })).body);
+    for (let part = 0; part < 30; part++) assert.equal((await send(`${ingest}/sessions/${session}?part=${part}`, { body })).status, 204);
+    await takeFew();
+    if (how !== 'cut short by a kill') {
+      assert.equal((await send(`${ingest}/sessions/${session}/stop`, { body: '' })).status, 204);
+      await letGo();
+    } else {
+      await collector.server.stop('SIGKILL');
+      await letGo();
+      collector = await startCollector({ config: collector.config });
+    }
+    await waitFor(async () => (await kept(session)).length === 30 * rows, { what: 'all parts in SQL' });
+    await waitFor(async () => !await runs(session), { what: 'its end' });
+    const taken = await stack.sql('select min(runs::int) as runs from public.taken group by taking order by taking');
+    await stack.postgres.execute('drop table public.taken; drop function public.take cascade');
+    assert.ok(taken.length >= 3, `${taken.length} times`);
+    assert.deepEqual(taken.slice(0, -1).map(({ runs }) => runs), taken.slice(1).map(() => 1));
+    await collector.stop();
+  });
+}
 
 test('a database that was restored hears again what runs', async () => {
   const session = await start('?window=83');
