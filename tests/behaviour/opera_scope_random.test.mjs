@@ -59,8 +59,11 @@ const asList = (event) => fields.map((field) => event[field] ?? null);
 
 /** @param {ScopeEvent[]} events @param {string} url @param {import('../chaos/random.mjs').Random} random */
 async function upload(events, url, random) {
+  // In one list or two: parents come before their children, in the same list or an earlier one.
+  const cut = random.chance(0.5) ? 0 : random.below(events.length);
   const session = { version: '1.0', url, session: [7, 1, [[3, 4]]],
-    timelines: [{ request: [7, 3, 1], reply: [null, random.shuffled(events).map(asList)] }] };
+    timelines: [events.slice(0, cut), events.slice(cut)].map((list, i) =>
+      ({ request: [7, 3, 1, null, 100 + i], reply: [null, random.shuffled(list).map(asList)] })) };
   const reply = await send(`${stack.collector.url}/v1/ingest/pk_demo`, { body: JSON.stringify({ 'opera-scope': session }) });
   assert.equal(reply.status, 204, reply.body);
   const rows = () => stack.sql(`select session_id::text as id from fleetprof.sessions where page_url = '${url}'`);
