@@ -1,6 +1,7 @@
 -- Deep stacks and many timelines: what one upload can hold costs no more each than where there are few.
 
--- The view timelines sums up the events of each.
+-- The view timelines is asked for one session's, and sums up the events of each.
+create index timeline_session_id on fleetprof_data.timeline (session_id);
 create index event_timeline on fleetprof_data.event (session_id, timeline);
 
 create or replace function fleetprof_data.folded_stacks(selected fleetprof_data.selection, markers fleetprof_data.marker[])

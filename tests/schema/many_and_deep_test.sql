@@ -52,7 +52,7 @@ insert into fleetprof_data.stack_fact
 select 2, '2026-01-05 10:00Z', stack_id, '(none)', 1, 1, 1000 from fleetprof_data.stack where stack_id between 1000000 and 2000000;
 analyze fleetprof_data.event, fleetprof_data.timeline, fleetprof_data.stack, fleetprof_data.frame;
 
-select plan(8);
+select plan(9);
 
 set local statement_timeout = '30s';
 select is(count(*), 100001::bigint, 'use of the UI thread, of which all events have a part') from ui_thread_use(61, 0, 3500000);
@@ -71,13 +71,13 @@ select results_eq(
     'events in events of their type');
 set local statement_timeout = 0;
 
--- Tuples of events that are read.
-create function pg_temp.read(query text)
+-- Tuples of a partition that are read.
+create function pg_temp.read(partition text, query text)
 returns bigint
 language plpgsql
 as $$
 declare
-    counted constant text := 'select sum(idx_tup_fetch + seq_tup_read) from pg_stat_xact_user_tables where relname = ''event_20260105''';
+    counted text := format('select sum(idx_tup_fetch + seq_tup_read) from pg_stat_xact_user_tables where relname = %L', partition);
     before bigint;
     read bigint;
 begin
@@ -87,8 +87,10 @@ begin
     return read - before;
 end
 $$;
-select cmp_ok(pg_temp.read('select count(self_ms) from timelines where session_id = 63'), '<=', 4000::bigint,
+select cmp_ok(pg_temp.read('event_20260105', 'select count(self_ms) from timelines where session_id = 63'), '<=', 4000::bigint,
     'each timeline reads its own events');
+select cmp_ok(pg_temp.read('timeline_20260105', 'select from timelines where session_id = 61'), '<=', 1::bigint,
+    'a session reads its own timelines');
 
 -- The most memory that this process has had, kB.
 create function pg_temp.memory()
