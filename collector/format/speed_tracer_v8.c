@@ -6,6 +6,7 @@
  */
 #include "collector/format/speed_tracer_v8.h"
 
+#include "collector/base/bytes.h"
 #include "collector/base/quoted.h"
 #include "collector/format/speed_tracer_code.h"
 #include "collector/format/utf8.h"
@@ -98,11 +99,25 @@ void fp_v8_log_release(struct fp_v8_log *log)
 
 /* Fields. */
 
+/* The first comma or quote from `at` on, or the end. */
+static size_t find_mark(struct fp_str text, size_t at)
+{
+    for (; text.len - at >= sizeof(fp_bytes16); at += sizeof(fp_bytes16)) {
+        const fp_bytes16 part = fp_bytes16_load(text.ptr + at);
+        const uint64_t found = fp_bytes16_bits((fp_bytes16)((part == ',') | (part == '"')));
+        if (found != 0)
+            return at + (size_t)__builtin_ctzll(found);
+    }
+    while (at < text.len && text.ptr[at] != ',' && text.ptr[at] != '"')
+        at++;
+    return at;
+}
+
 /* Goes to the comma that ends the field at `at`, or to the end. */
 static size_t field_end(struct fp_str text, size_t at)
 {
-    while (at < text.len && text.ptr[at] != ',')
-        at = text.ptr[at] == '"' ? fp_quoted_end(text.ptr, at, text.len) : at + 1;
+    while ((at = find_mark(text, at)) < text.len && text.ptr[at] != ',')
+        at = fp_quoted_end(text.ptr, at, text.len);
     return at;
 }
 
@@ -123,18 +138,18 @@ static struct fp_str unquote(struct fp_str field)
     return is_quoted ? (struct fp_str){field.ptr + 1, field.len - 2} : field;
 }
 
+/* What a digit stands for, and one more; 0: it is none. */
+static const uint8_t digits_by_char[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
 static bool read_digits(struct fp_str digits, unsigned base, uint64_t *number)
 {
     *number = 0;
     for (size_t i = 0; i < digits.len; i++) {
-        const char c = digits.ptr[i];
-        unsigned digit = base;
-        if (c >= '0' && c <= '9')
-            digit = (unsigned)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            digit = (unsigned)(c - 'a') + 10;
-        else if (c >= 'A' && c <= 'F')
-            digit = (unsigned)(c - 'A') + 10;
+        const unsigned digit = digits_by_char[(unsigned char)digits.ptr[i]] - 1U;
         if (digit >= base)
             return false;
         *number = *number * base + digit;
