@@ -47,9 +47,21 @@ static bool is_drawn(const struct fp_decoder *decoder)
     return (fp_hash64(id.bytes, sizeof(id.bytes)) >> 32) * PPM >> 32 < ppm;
 }
 
+/* What a tool makes of a dump that has it all in one array, as no version of Speed Tracer had. */
+static bool is_array_of_records(yyjson_val *root)
+{
+    yyjson_val *first = yyjson_arr_get_first(root);
+    return fp_speed_tracer_is_dump(first) && yyjson_obj_get(first, "entryType") == NULL;
+}
+
 /* JSON that is no dump of Speed Tracer. */
 static bool decode_json(struct fp_decoder *decoder, yyjson_val *root)
 {
+    const struct fp_place first = {.index = 0};
+    if (is_array_of_records(root))
+        return fp_fail_at(decoder, FP_FORMAT_INVALID, &first,
+                          "this is a record of Speed Tracer; a dump has them one after another, or "
+                          "in an object with header and data, not in an array");
     bool decoded = fp_opera_scope_is_envelope(root) ? fp_opera_scope_decode(decoder, root)
                                                     : fp_envelope_decode(decoder, root);
     const struct fp_profile *profile = decoder->profile;
