@@ -2,6 +2,7 @@
  * fleetprof, the operator's and analyst's command line: finds the command and runs it.
  */
 #include "cli/command.h"
+#include "collector/base/streams.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -146,6 +147,8 @@ static bool use_utf8(void)
 
 int main(int argc, char **argv)
 {
+    if (!fp_streams_hold())
+        return FP_EXIT_TROUBLE; /* and nowhere to say so */
     if (!use_utf8()) {
         fp_message_error("out of memory");
         return FP_EXIT_TROUBLE;

@@ -6,6 +6,7 @@
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
 #include "collector/base/metrics.h"
+#include "collector/base/streams.h"
 #include "collector/config.h"
 #include "collector/dead_letters.h"
 #include "collector/http/admin.h"
@@ -449,6 +450,8 @@ int main(int argc, char **argv)
     };
     const char *file = NULL;
     bool check_only = false;
+    if (!fp_streams_hold())
+        return EXIT_CANNOT_RUN; /* and nowhere to say so */
     for (int option; (option = getopt_long(argc, argv, "c:h", options, NULL)) != -1;) {
         switch (option) {
         case 'c':

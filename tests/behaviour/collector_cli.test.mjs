@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { binDir, collectorConfig, repository, run, temporaryDir } from './stack.mjs';
+import { binDir, collectorConfig, repository, run, startProcess, temporaryDir, waitFor } from './stack.mjs';
 
 /** @param {string[]} args */
 const fleetprofd = (...args) => run([path.join(binDir, 'fleetprofd'), ...args]);
@@ -55,6 +55,14 @@ test('a spool that cannot be made, or is in use: 2 and why', async () => {
   const { code, stderr } = await fleetprofd('-c', file);
   assert.equal(code, 2);
   assert.match(stderr, /level=error msg="spool cannot be opened" detail=".*no\/such\/parent/);
+});
+
+test('started without standard streams it writes its log into no file of its own', async () => {
+  const { file, config } = await collectorConfig(nowhere);
+  const server = startProcess('fleetprofd', ['sh', '-c', `exec '${path.join(binDir, 'fleetprofd')}' -c '${file}' <&- >&- 2>&-`]);
+  await waitFor(async () => (await fetch(`http://${config.admin}/readyz`)).ok, { what: 'readiness' });
+  for (const stream of [0, 1, 2]) assert.equal(fs.readlinkSync(`/proc/${server.pid}/fd/${stream}`), '/dev/null');
+  assert.equal((await server.stop()).code, 0);
 });
 
 test('--print-default-config loads, and is config/fleetprof.yaml', async () => {
