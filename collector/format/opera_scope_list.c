@@ -251,7 +251,8 @@ bool fp_scope_take_events(struct fp_scope *scope, const struct fp_place *place, 
         return false;
     if (is_known)
         return true;
-    fp_map_init(&list.items.ids, scope->decoder->limits->entries);
+    /* No larger than need be: there may be as many lists as events. */
+    fp_map_init(&list.items.ids, yyjson_arr_size(message.fields[FP_SCOPE_EVENTS_LIST]));
     bool taken = take_list(&list, &message);
     fp_map_release(&list.items.ids);
     return taken;
