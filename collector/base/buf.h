@@ -8,6 +8,7 @@
 #define FP_BASE_BUF_H
 
 #include "collector/base/arena.h"
+#include "collector/base/base.h"
 
 struct fp_buf {
     uint8_t *data; /* owned; NULL while nothing was appended */
