@@ -24,7 +24,7 @@ struct block {
     uint64_t backslashes;
     uint64_t brackets; /* and braces */
     uint64_t spaces;   /* and control characters */
-    uint64_t longs;    /* what is behind the backslash of an escape that may have a shorter form */
+    uint64_t longs;    /* behind a backslash: an escape that may have a shorter form */
 };
 
 /* What is known of a record up to a block. */
