@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -153,6 +154,20 @@ static bool note_socket_file(struct fp_listener *listener)
     return true;
 }
 
+/* As the configuration writes it. */
+static void add_address(const struct fp_listener *listener, struct fp_buf *text)
+{
+    const struct fp_address *address = &listener->address;
+    const bool is_v6 = address->sa.ss_family == AF_INET6;
+    char host[INET6_ADDRSTRLEN];
+    char port[8];
+    if (socket_path(listener) != NULL)
+        fp_buf_addf(text, "%s%s", unix_prefix, socket_path(listener));
+    else if (getnameinfo((const void *)&address->sa, address->len, host, sizeof(host), port,
+                         sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        fp_buf_addf(text, "%s%s%s:%s", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+}
+
 bool fp_listener_open(const struct fp_address *address, struct fp_listener *listener,
                       struct fp_buf *detail)
 {
@@ -168,7 +183,10 @@ bool fp_listener_open(const struct fp_address *address, struct fp_listener *list
     set_options(listener);
     if (bind(listener->fd, sa, address->len) != 0 || !note_socket_file(listener) ||
         listen(listener->fd, SOMAXCONN) != 0) {
-        fp_buf_addf(detail, "cannot listen: %s", strerror(errno));
+        const int error = errno;
+        fp_buf_addf(detail, "cannot listen on ");
+        add_address(listener, detail);
+        fp_buf_addf(detail, ": %s", strerror(error));
         fp_listener_close(listener);
         return false;
     }

@@ -310,8 +310,11 @@ describe('reload', () => {
 });
 
 test('an address in use is said, and the exit code is 2', async () => {
-  const { file } = await collectorConfig({ ...spoolOnly, listen: collector.config.listen });
-  const { code, stderr } = await run([path.join(binDir, 'fleetprofd'), '-c', file]);
-  assert.equal(code, 2);
-  assert.match(stderr, /cannot listen: Address already in use/);
+  const { listen, admin } = collector.config;
+  for (const [setting, address] of [['listen', listen], ['admin', admin], ['listen', 'unix:/no/such/folder/socket']]) {
+    const { file } = await collectorConfig({ ...spoolOnly, [setting]: address });
+    const { code, stderr } = await run([path.join(binDir, 'fleetprofd'), '-c', file]);
+    assert.equal(code, 2);
+    assert.ok(stderr.includes(`msg="${setting === 'admin' ? 'admin ' : ''}listener cannot be opened" detail="cannot listen on ${address}: `), stderr);
+  }
 });
