@@ -7,8 +7,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { seededRandom } from '../chaos/random.mjs';
 import { send } from './collector_client.mjs';
 import { readDump } from './speed_tracer_oracle.mjs';
+import { randomDump } from './speed_tracer_random.mjs';
 import * as oracle from './speed_tracer_reports_oracle.mjs';
 import { repository, startStack, waitFor } from './stack.mjs';
 
@@ -121,6 +123,9 @@ async function check(text) {
 for (const file of [...own, ...real])
   test(`reports over ${path.basename(file)} are what its records say`, async () => { await check(fs.readFileSync(file, 'latin1')); });
 if (real.length === 0) test('reports over real dumps', { skip: 'they are not at hand' }, () => {});
+
+for (let seed = 1; seed <= 10; seed++)
+  test(`reports over random dump ${seed} are what its records say`, async () => { await check(randomDump(seededRandom(seed))); });
 
 /** A made-up request as an update told of it. @param {number} id @param {string} url @param {object} responseHeaders @param {object} [more] */
 const update = (id, url, responseHeaders, more = {}) => ({ type: 2147483645, time: id, data: {
