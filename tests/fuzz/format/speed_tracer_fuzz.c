@@ -1,10 +1,10 @@
 /*
  * Fuzzer: any bytes as a dump of Speed Tracer. What decodes keeps the model's promises, has details
- * that are JSON, and folds; records are neither lost nor made up.
+ * that are JSON, folds, and comes back from the spool; records are neither lost nor made up.
  */
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"
-#include "tests/fuzz/check.h"
+#include "tests/fuzz/format/record.h"
 
 #include <yyjson.h>
 
@@ -99,6 +99,7 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
     for (uint32_t i = 0; i < delta.stack_sample_count; i++)
         self_us += delta.stack_samples[i].self_us;
     check(self_us == delta.profiled_us);
+    check_record(&delta, ARENA_MAX, arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
