@@ -75,7 +75,6 @@ declare
     step_us constant bigint := 35000;
     first_us bigint;
     last_us bigint;
-    last_step bigint;
 begin
     perform check_window(ui_thread_use.from_ms, ui_thread_use.to_ms);
     select
@@ -89,14 +88,13 @@ begin
             message = format('from %s to %s ms are more than 100000 windows', first_us / 1000, last_us / 1000),
             hint = 'Give from_ms and to_ms.';
     end if;
-    last_step := (last_us - first_us) / step_us;
 
     -- A window begins every step. What events take of it is what they took until its end, less what until its begin:
     -- until any moment each has taken the time since its begin, but for the time since its end.
     return query
-    with moment (at_us, running, step, is_end) as (
-        select step * step_us + case when is_end then width_us else 0 end, 0, step, is_end
-        from generate_series(0, last_step) as step
+    with moment (at_us, running, begin_us, is_end) as (
+        select begin_us - first_us + case when is_end then width_us else 0 end, 0, begin_us, is_end
+        from generate_series(first_us, last_us, step_us) as begin_us
         cross join (values (false), (true)) as edge (is_end)
         union all
         select unnest(array[greatest(start_us, first_us), least(start_us + duration_us, last_us + width_us)]) - first_us,
@@ -105,23 +103,25 @@ begin
         where parent is null and start_us + duration_us > first_us and start_us < last_us + width_us
     ),
     taken as (
-        select step, is_end, at_us * sum(running) over moments - sum(running * at_us) over moments as until_us
+        select begin_us, is_end, at_us * sum(running) over moments - sum(running * at_us) over moments as until_us
         from moment
         window moments as (order by at_us)
     ),
     every as (
-        select step, least(sum(case when is_end then until_us else -until_us end) / width_us::double precision, 1) as busy
+        select
+            begin_us,
+            least(sum(case when is_end then until_us else -until_us end) / width_us::double precision, 1) as busy
         from taken
-        where step is not null
-        group by step
+        where begin_us is not null
+        group by begin_us
     )
     select
-        (first_us + step * step_us) / 1000::double precision,
+        begin_us / 1000::double precision,
         busy,
-        0.7 * busy + 0.2 * coalesce(lag(busy, 1) over steps, 0) + 0.1 * coalesce(lag(busy, 2) over steps, 0)
+        0.7 * busy + 0.2 * coalesce(lag(busy, 1) over windows, 0) + 0.1 * coalesce(lag(busy, 2) over windows, 0)
     from every
-    window steps as (order by step)
-    order by step;
+    window windows as (order by begin_us)
+    order by begin_us;
 end
 $$;
 

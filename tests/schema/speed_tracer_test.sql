@@ -99,7 +99,7 @@ select results_eq(
 select results_eq(
     'select at_ms, round(busy::numeric * 75, 6) from ui_thread_use(51, from_ms => 100, to_ms => 110)',
     $$ values (100::float8, 30::numeric) $$, 'a window that reaches over its end is whole');
-select is_empty('select ui_thread_use(51, 500)', 'after everything there is nothing');
+select is_empty('select ui_thread_use(51, 181)', 'after everything there is nothing');
 select throws_ok(format('select %s(51, %s, %s)', report, from_ms, to_ms), '22023', message, format('%s from %s to %s', report, from_ms, to_ms))
 from unnest(array['ui_thread_use', 'event_summary']) as report
 cross join (values
