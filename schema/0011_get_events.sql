@@ -31,11 +31,15 @@ begin
     if found then
         return list;
     end if;
-    select string_agg(format('%s (%s)', t.timeline_id, t.mode), ', ' order by t.timeline)
+    select string_agg(case when place <= 20 then format('%s (%s)', timeline_id, mode) else 'others' end, ', ' order by place)
     into listed
-    from session as s
-    join timeline as t using (segment_id, bucket, session_id)
-    where s.session_id = kept_timeline.session_id;
+    from (
+        select t.timeline_id, t.mode, row_number() over (order by t.timeline) as place
+        from session as s
+        join timeline as t using (segment_id, bucket, session_id)
+        where s.session_id = kept_timeline.session_id
+        limit 21
+    ) as first;
     raise no_data_found using
         message = format('session %s has no timeline %s that can give mode %s',
             coalesce(kept_timeline.session_id::text, 'null'), coalesce(kept_timeline.timeline_id::text, 'null'),

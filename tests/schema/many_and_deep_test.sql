@@ -52,7 +52,7 @@ insert into fleetprof_data.stack_fact
 select 2, '2026-01-05 10:00Z', stack_id, '(none)', 1, 1, 1000 from fleetprof_data.stack where stack_id between 1000000 and 2000000;
 analyze fleetprof_data.event, fleetprof_data.timeline, fleetprof_data.stack, fleetprof_data.frame;
 
-select plan(9);
+select plan(10);
 
 set local statement_timeout = '30s';
 select is(count(*), 100001::bigint, 'use of the UI thread, of which all events have a part') from ui_thread_use(61, 0, 3500000);
@@ -89,6 +89,20 @@ end
 $$;
 select cmp_ok(pg_temp.read('event_20260105', 'select count(self_ms) from timelines where session_id = 63'), '<=', 4000::bigint,
     'each timeline reads its own events');
+create function pg_temp.hint_of(query text) returns text language plpgsql as $$
+declare
+    hint text;
+begin
+    execute query;
+    return null;
+exception when others then
+    get stacked diagnostics hint = pg_exception_hint;
+    return hint;
+end
+$$;
+select is(pg_temp.hint_of('select get_events(63, 9999)'),
+    'It has ' || (select string_agg(format('%s (all)', n), ', ') from generate_series(1, 20) as n) || ', others.',
+    'who names a timeline that is none is told a few');
 select cmp_ok(pg_temp.read('timeline_20260105', 'select from timelines where session_id = 61'), '<=', 1::bigint,
     'a session reads its own timelines');
 
