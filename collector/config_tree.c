@@ -405,6 +405,16 @@ static void load_sites(struct fp_config_loader *loader, const yaml_node_t *node)
     }
 }
 
+/* Whether a text can be a key at all: full names of settings, with dots and brackets, are none. */
+static bool is_key(struct fp_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] != '_' && (text.ptr[i] < 'a' || text.ptr[i] > 'z'))
+            return false;
+    }
+    return text.len > 0 && text.len < KEY_MAX;
+}
+
 /* The value of a key that is no setting itself: a section (of a site too), the sites, or a mistake.
  */
 static void load_section(struct fp_config_loader *loader, const struct scope *scope,
@@ -416,7 +426,7 @@ static void load_section(struct fp_config_loader *loader, const struct scope *sc
         return;
     }
     char prefix[2 * KEY_MAX] = "";
-    if (name.len > 0 && name.len < KEY_MAX) {
+    if (is_key(name)) {
         snprintf(prefix, sizeof(prefix), "%s%.*s.", scope->prefix, FP_STR_ARG(name));
         for (size_t i = 0; i < fp_setting_count; i++) {
             if (begins_with(fp_settings[i].name, prefix)) {
@@ -431,7 +441,7 @@ static void load_section(struct fp_config_loader *loader, const struct scope *sc
 static const struct fp_setting *find_in_scope(const struct scope *scope, struct fp_str key)
 {
     char name[2 * KEY_MAX];
-    if (key.len == 0 || key.len >= KEY_MAX || memchr(key.ptr, '.', key.len) != NULL)
+    if (!is_key(key))
         return NULL;
     snprintf(name, sizeof(name), "%s%.*s", scope->prefix, FP_STR_ARG(key));
     return fp_setting_find(name);

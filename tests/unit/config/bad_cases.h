@@ -18,6 +18,12 @@ static const struct {
     {ADDED, "limits.samples: 5\n",
      "5:1: limits.samples: is not a setting; known here: listen, admin, database, spool, "
      "dead_letters, limits, ceilings, http, flush, retention, privacy, sites\n"},
+    {ADDED, "sites[]: {key: pk_shop}\n",
+     "5:1: sites[]: is not a setting; known here: listen, admin, database, spool, "
+     "dead_letters, limits, ceilings, http, flush, retention, privacy, sites\n"},
+    {ADDED, "sites[].budgets: {burst: 5s}\n",
+     "5:1: sites[].budgets: is not a setting; known here: listen, admin, database, spool, "
+     "dead_letters, limits, ceilings, http, flush, retention, privacy, sites\n"},
     {ADDED, "limits: {sample: 5}\n",
      "5:10: limits.sample: is not a setting; known here: max_body, max_inflated, samples, stacks, "
      "frames, resources, entries, measures, stack_depth, json_depth, max_span, upload_memory, "
