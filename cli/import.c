@@ -233,9 +233,7 @@ static void print_report(const struct reading *reading)
                           reading->body.name);
     else if (lines.len > 0)
         (void)fwrite(lines.data, 1, lines.len, stdout);
-    /* In a log, too, it stands among what is said of the other files, and is there if we are
-     * killed.
-     */
+    /* Before what is said of the next file, on whichever stream that is. */
     (void)fflush(stdout);
     fp_buf_release(&lines);
 }

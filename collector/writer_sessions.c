@@ -88,9 +88,10 @@ enum fp_store_result fp_writer_tell_sessions(struct fp_writer *writer,
     if (writer->settings.list_sessions != NULL)
         count = writer->settings.list_sessions(writer->settings.sessions, running);
     struct fp_buf stopped;
-    fp_buf_init(&stopped, SIZE_MAX);
-    if (window != NULL)
-        list_stopped(&window->tables[FP_TABLE_SESSION], running, count, &stopped);
+    const struct fp_rows *sessions = window != NULL ? &window->tables[FP_TABLE_SESSION] : NULL;
+    fp_buf_init(&stopped, sessions != NULL ? sessions->count * sizeof(struct fp_uuid) : 0);
+    if (sessions != NULL)
+        list_stopped(sessions, running, count, &stopped);
     enum fp_store_result result = FP_STORE_MEMORY;
     if (!stopped.failed)
         result = stopped.len == 0 && is_told(writer, running, count)
