@@ -22,7 +22,6 @@ static const char *const note_texts[FP_ST_NOTES] = {
     [FP_ST_NEGATIVE_DURATION] = "a duration below zero",
     [FP_ST_BAD_CHILDREN] = "children that are no array",
     [FP_ST_BAD_DATA] = "data that is no object",
-    [FP_ST_INSIDE_REFUSED] = "a record inside one that was refused",
     [FP_ST_BAD_PROFILE_LINE] = "a line of a V8 profile that cannot be read",
     [FP_ST_JUNK] = "something between the records",
     [FP_ST_BROKEN_POST] =
@@ -48,19 +47,12 @@ const char *fp_speed_tracer_note_text(enum fp_speed_tracer_note note)
     return note_texts[note];
 }
 
-void fp_speed_tracer_notes(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note,
-                           uint32_t count)
-{
-    if (dump->notes[note].count == 0) {
-        dump->notes[note].first_offset = dump->offset;
-        dump->notes[note].is_index = dump->is_index;
-    }
-    dump->notes[note].count += count;
-}
-
 void fp_speed_tracer_note(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note)
 {
-    fp_speed_tracer_notes(dump, note, 1);
+    if (dump->notes[note].count++ > 0)
+        return;
+    dump->notes[note].first_offset = dump->offset;
+    dump->notes[note].is_index = dump->is_index;
 }
 
 bool fp_speed_tracer_fail_here(const struct fp_speed_tracer_dump *dump)

@@ -44,7 +44,6 @@ enum fp_speed_tracer_note {
     FP_ST_NEGATIVE_DURATION,
     FP_ST_BAD_CHILDREN,
     FP_ST_BAD_DATA,
-    FP_ST_INSIDE_REFUSED,
     FP_ST_BAD_PROFILE_LINE,
     FP_ST_REFUSALS, /* how many there are */
     FP_ST_JUNK = FP_ST_REFUSALS,
@@ -123,11 +122,7 @@ static inline bool fp_speed_tracer_is(struct fp_str name, struct fp_str known)
 
 /* speed_tracer_dump.c */
 
-/* Counts a note at the present record, so many times. */
-void fp_speed_tracer_notes(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note,
-                           uint32_t count);
-
-/* Counts it once. */
+/* Counts a note at the present record. */
 void fp_speed_tracer_note(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note);
 
 /* Adds the place of the present record to an error that was filled: a pointer to it where it is an

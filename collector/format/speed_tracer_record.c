@@ -157,23 +157,6 @@ static enum fp_speed_tracer_note read_record(struct reading *reading, int64_t ma
     return read_times(reading, max_span_us);
 }
 
-/* How many records there are, children included, in one that is refused. */
-static uint32_t count_records(yyjson_val *record)
-{
-    uint32_t total = 1;
-    size_t i;
-    size_t count;
-    yyjson_val *child;
-    yyjson_val *children = fp_json_member(record, FP_STR("children"));
-    if (children == NULL)
-        return total;
-    yyjson_arr_foreach(children, i, count, child)
-    {
-        total += count_records(child);
-    }
-    return total;
-}
-
 /* What is taken as it is, but told of. */
 static void note_oddities(struct fp_speed_tracer_dump *dump, const struct reading *reading)
 {
@@ -389,7 +372,8 @@ static bool fill_event(struct fp_speed_tracer_dump *dump, struct reading *readin
 static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t parent,
                  int64_t *duration_us);
 
-/* Takes the children of an event that has been added, and their time off its own. */
+/* Takes the children of a record, and their time off the own time of the event that they stand in:
+ * the record's, or where that was refused the one around it, FP_INDEX_NONE for none. */
 static bool take_children(struct fp_speed_tracer_dump *dump, yyjson_val *children, uint32_t parent)
 {
     size_t i;
@@ -402,14 +386,15 @@ static bool take_children(struct fp_speed_tracer_dump *dump, yyjson_val *childre
         int64_t duration_us = 0;
         if (!take(dump, child, parent, &duration_us))
             return false;
-        struct fp_profile_event *event = &dump->decoder->profile->events[parent];
-        if (event->duration_us != FP_DURATION_NONE)
-            event->self_us -= duration_us;
+        struct fp_profile_event *events = dump->decoder->profile->events;
+        if (parent != FP_INDEX_NONE && events[parent].duration_us != FP_DURATION_NONE)
+            events[parent].self_us -= duration_us;
     }
     return true;
 }
 
-/* Takes one record and its children. *duration_us stays when it has none or is refused. */
+/* Takes one record and its children. *duration_us stays when it has none or is refused: then its
+ * children are taken as those of the event around it. */
 static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t parent,
                  int64_t *duration_us)
 {
@@ -424,17 +409,14 @@ static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t
     };
     struct fp_profile *profile = dump->decoder->profile;
     enum fp_speed_tracer_note refusal = read_record(&reading, dump->decoder->limits->max_span_us);
+    profile->session.records_read++;
     if (refusal != FP_ST_REFUSALS) {
-        const uint32_t count = count_records(record);
         fp_speed_tracer_note(dump, refusal);
-        fp_speed_tracer_notes(dump, FP_ST_INSIDE_REFUSED, count - 1);
-        profile->session.records_read += count;
-        return true;
+        return take_children(dump, fp_json_member(record, FP_STR("children")), parent);
     }
     const uint32_t index = profile->event_count;
     if (!fill_event(dump, &reading))
         return false;
-    profile->session.records_read++;
     profile->session.records_kept++;
     if (reading.event.duration_us != FP_DURATION_NONE)
         *duration_us = reading.event.duration_us;

@@ -272,5 +272,5 @@ test('a bad record among good ones costs itself alone', async () => {
   const bad = ['{"type":"x"}', '{"type":1,"time":1.}', '{"type":1,"children":{}}', '{a}', '{"type":1,"duration":-1,"children":[{"type":2}]}'];
   const id = await upload(['{"type":3,"time":1,"duration":2}', ...bad, '{"type":4,"time":5,"duration":2}'].join('\n'));
   assert.deepEqual(await stack.sql(`select type, start_us::int as start from fleetprof_data.event where session_id = ${id} order by event`),
-    [{ type: 'PAINT', start: 1000 }, { type: 'PARSE_HTML', start: 5000 }]);
+    [{ type: 'PAINT', start: 1000 }, { type: 'RECALC_STYLE', start: 0 }, { type: 'PARSE_HTML', start: 5000 }]);
 });

@@ -69,7 +69,7 @@ static const struct bad_record bad_records[] = {
      "{'type':1,'children':[{'type':2},{'type':'x'},{'type':3,'children':[{'type':4}]}]}",
      "a type that is no whole", 5, 4},
     {"a bad record with children",
-     "{'type':1,'duration':-1,'children':[{'type':2,'children':[1]}]}", "a duration below", 3, 0},
+     "{'type':1,'duration':-1,'children':[{'type':2,'children':[1]}]}", "a duration below", 3, 1},
     {"a raw message of an inspector among records", "{'method':'Page.x','type':'x'}",
      "a type that is no whole", 1, 0},
     {"a posted body among records", "{'header':{},'data':[{'type':1}]}", "data that is no object",
@@ -606,6 +606,25 @@ static void what_is_no_posted_body_is_not_searched_for_records(void **state)
     }
 }
 
+static void what_stands_in_a_bad_record_stands_in_the_one_around_it(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':0,'time':1,'duration':10,'children':["
+                        "{'type':1,'time':'x','children':["
+                        "{'type':3,'time':2,'duration':3},{'type':4,'time':6,'duration':2}]}]}\n"
+                        "{'type':'x','children':[{'type':5,'time':20,'duration':1}]}");
+    const struct fp_profile *profile = &decoded.profile;
+    assert_int_equal(profile->event_count, 4);
+    assert_int_equal(profile->session.records_read, 6);
+    assert_true(refusals_add_up(&decoded));
+    assert_int_equal(profile->events[0].self_us, 5000);
+    assert_int_equal(profile->events[1].parent, 0);
+    assert_int_equal(profile->events[2].parent, 0);
+    assert_int_equal(profile->events[3].parent, FP_INDEX_NONE);
+    release(&decoded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -625,6 +644,7 @@ int main(void)
         cmocka_unit_test(a_bracket_in_a_bad_record_of_a_posted_body_is_not_its_lists_end),
         cmocka_unit_test(a_stream_whose_first_record_lost_its_brace_is_a_dump),
         cmocka_unit_test(what_is_no_posted_body_is_not_searched_for_records),
+        cmocka_unit_test(what_stands_in_a_bad_record_stands_in_the_one_around_it),
         cmocka_unit_test(
             mixed_containers_give_every_record_and_what_is_kept_of_them_reads_the_same),
     };
