@@ -243,7 +243,7 @@ static const struct bad_dump bad_dumps[] = {
     {"a dump where the address says a trace", "{'type':1}{'type':2}", "self-profile",
      FP_FORMAT_INVALID, "", -1, "the address says ?format=self-profile, but the body is neither"},
     {"a page where the address says a session", "<div id=traceData>{'type':1}", "opera-scope",
-     FP_FORMAT_INVALID, "", -1, "the address says ?format=opera-scope, but the body is no session"},
+     FP_FORMAT_INVALID, "", -1, "the address says ?format=opera-scope, but the body is not a session"},
     {"what was cut off where the address says a trace", "{'frames':[", "self-profile",
      FP_FORMAT_MALFORMED, NULL, 11, "not JSON: it ends too early"},
     {"a record where the address says timings", "{'type':1}", "user-timing", FP_FORMAT_INVALID, "",
