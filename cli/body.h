@@ -27,10 +27,9 @@ void fp_body_release(struct fp_body *body);
  * Inflates as the collector does. *text lives in the arena, or is the body's own bytes when these
  * are not compressed; unchanged on failure.
  */
-enum fp_format_verdict fp_body_inflate(const struct fp_body *body,
-                                       const struct fp_format_limits *limits,
-                                       struct fp_arena *arena, struct fp_str *text,
-                                       struct fp_format_error *error) FP_MUST_CHECK;
+enum fp_verdict fp_body_inflate(const struct fp_body *body, const struct fp_format_limits *limits,
+                                struct fp_arena *arena, struct fp_str *text,
+                                struct fp_upload_error *error) FP_MUST_CHECK;
 
 /* Compresses a text for its way (gzip), into the arena. False, and nothing set, when there is no
  * memory. */

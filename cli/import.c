@@ -130,7 +130,7 @@ struct reading {
     struct fp_uuid id;  /* its own, or one that is made from the text */
     bool is_valid;      /* as far as one can see here: the collector is the judge */
     struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_upload_error error;
 };
 
 /* False when there is no memory: the file would be sent under another id than its own. */
@@ -139,16 +139,16 @@ static bool decode(const struct fp_rules *rules, struct fp_arena *arena, struct 
     const struct fp_format_limits *limits = &rules->format;
     reading->text =
         (struct fp_str){(const char *)reading->body.bytes.data, reading->body.bytes.len};
-    enum fp_format_verdict verdict =
+    enum fp_verdict verdict =
         fp_body_inflate(&reading->body, limits, arena, &reading->text, &reading->error);
-    if (verdict == FP_FORMAT_OK)
+    if (verdict == FP_VERDICT_OK)
         verdict = fp_format_decode(reading->text, FP_STR(""), limits, arena, &reading->profile,
                                    &reading->error);
-    reading->is_valid = verdict == FP_FORMAT_OK;
+    reading->is_valid = verdict == FP_VERDICT_OK;
     bool has_id = reading->is_valid && reading->profile.has_id;
     reading->id =
         has_id ? reading->profile.id : fp_uuid_of_bytes(reading->text.ptr, reading->text.len);
-    return verdict != FP_FORMAT_MEMORY || arena->full;
+    return verdict != FP_VERDICT_MEMORY || arena->full;
 }
 
 /* The file as it is, but that one which is not compressed is compressed for its way. */

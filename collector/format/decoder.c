@@ -18,7 +18,7 @@ enum { PLACE_DEPTH_MAX = 8 }; /* no decoder goes deeper */
 
 bool fp_fail_memory(struct fp_decoder *decoder)
 {
-    (void)fp_format_fail_memory(decoder->error);
+    (void)fp_upload_fail_memory(decoder->error);
     return false;
 }
 
@@ -29,7 +29,7 @@ static const char *escape_of(char c)
 }
 
 /* Appends one reference token. False, with the pointer as it was, when it does not fit. */
-static bool add_token(struct fp_format_error *error, struct fp_str token)
+static bool add_token(struct fp_upload_error *error, struct fp_str token)
 {
     char *pointer = error->pointer;
     const size_t begin = strlen(pointer);
@@ -47,7 +47,7 @@ static bool add_token(struct fp_format_error *error, struct fp_str token)
 }
 
 /* Writes the pointer to the place, or to the innermost place around it that fits. */
-static void point_at(struct fp_format_error *error, const struct fp_place *place)
+static void point_at(struct fp_upload_error *error, const struct fp_place *place)
 {
     const struct fp_place *path[PLACE_DEPTH_MAX];
     size_t depth = 0;
@@ -69,16 +69,16 @@ static void point_at(struct fp_format_error *error, const struct fp_place *place
 
 struct fp_str fp_place_pointer(struct fp_arena *arena, const struct fp_place *place)
 {
-    struct fp_format_error error = {.verdict = FP_FORMAT_OK};
+    struct fp_upload_error error = {.verdict = FP_VERDICT_OK};
     struct fp_str pointer;
     point_at(&error, place);
     return fp_arena_copy(arena, fp_str_of(error.pointer), &pointer) ? pointer : FP_STR("");
 }
 
-bool fp_fail_at(struct fp_decoder *decoder, enum fp_format_verdict verdict,
-                const struct fp_place *place, const char *detail, ...)
+bool fp_fail_at(struct fp_decoder *decoder, enum fp_verdict verdict, const struct fp_place *place,
+                const char *detail, ...)
 {
-    *decoder->error = (struct fp_format_error){.verdict = verdict, .offset = -1};
+    *decoder->error = (struct fp_upload_error){.verdict = verdict, .offset = -1};
     va_list args;
     va_start(args, detail);
     vsnprintf(decoder->error->detail, sizeof(decoder->error->detail), detail, args);
@@ -96,7 +96,7 @@ bool fp_fail_field(struct fp_decoder *decoder, const struct fp_field *field, con
     va_start(args, detail);
     vsnprintf(sentence, sizeof(sentence), detail, args);
     va_end(args);
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, &place, "%.*s %s", FP_STR_ARG(field->name),
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, &place, "%.*s %s", FP_STR_ARG(field->name),
                       sentence);
 }
 
@@ -178,7 +178,7 @@ bool fp_read_object(struct fp_decoder *decoder, const struct fp_place *place, yy
                     struct fp_field *fields, size_t field_count)
 {
     if (!yyjson_is_obj(value))
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, place, "this is %s; it must be an object",
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, place, "this is %s; it must be an object",
                           type_name(value));
     for (size_t i = 0; i < field_count; i++)
         fields[i].value = NULL;
@@ -198,7 +198,7 @@ bool fp_read_required(struct fp_decoder *decoder, const struct fp_field *field)
 {
     if (field->value != NULL)
         return true;
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, field->object, "%.*s is missing",
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, field->object, "%.*s is missing",
                       FP_STR_ARG(field->name));
 }
 
@@ -212,7 +212,7 @@ bool fp_read_array(struct fp_decoder *decoder, const struct fp_field *field, uin
     size_t size = yyjson_arr_size(field->value);
     if (size > limit) {
         const struct fp_place place = fp_field_place(field);
-        return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, &place,
+        return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, &place,
                           "%.*s has %zu elements; at most %u are taken (limits.%s)",
                           FP_STR_ARG(field->name), size, (unsigned)limit, limit_name);
     }
@@ -346,10 +346,10 @@ bool fp_read_time_at(struct fp_decoder *decoder, const struct fp_place *place, y
     if (get_time(value, time_us))
         return true;
     if (!yyjson_is_num(value))
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, place,
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, place,
                           "this is %s; it must be a number of milliseconds", type_name(value));
     return fp_fail_at(
-        decoder, FP_FORMAT_INVALID, place,
+        decoder, FP_VERDICT_INVALID, place,
         "%.15g ms is out of range; a time may be at most 2^53 microseconds, either way",
         yyjson_get_num(value));
 }

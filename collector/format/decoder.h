@@ -34,13 +34,13 @@ struct fp_decoder {
     const struct fp_format_limits *limits;
     struct fp_arena *arena;
     struct fp_profile *profile; /* what is being filled */
-    struct fp_format_error *error;
+    struct fp_upload_error *error;
     struct fp_buf *content; /* of a profile that is kept whole; NULL: it is not */
 };
 
 /* Fills decoder->error with a sentence and a pointer to the place. Returns false. */
-bool fp_fail_at(struct fp_decoder *decoder, enum fp_format_verdict verdict,
-                const struct fp_place *place, const char *detail, ...) FP_PRINTF(4, 5);
+bool fp_fail_at(struct fp_decoder *decoder, enum fp_verdict verdict, const struct fp_place *place,
+                const char *detail, ...) FP_PRINTF(4, 5);
 
 /* The pointer to a place, in the arena; "" when that is full. */
 struct fp_str fp_place_pointer(struct fp_arena *arena, const struct fp_place *place);

@@ -138,12 +138,12 @@ static const char *explain(struct fp_str body, const yyjson_read_err *why)
     return is_utf16(body) ? "this is UTF-16; JSON is UTF-8" : "this character is not allowed here";
 }
 
-static enum fp_format_verdict malformed(struct fp_str body, const yyjson_read_err *why,
-                                        struct fp_format_error *error)
+static enum fp_verdict malformed(struct fp_str body, const yyjson_read_err *why,
+                                 struct fp_upload_error *error)
 {
     if (why->code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
-        return fp_format_fail_memory(error);
-    fp_format_fail(error, FP_FORMAT_MALFORMED, "not JSON: %s", explain(body, why));
+        return fp_upload_fail_memory(error);
+    fp_upload_fail(error, FP_VERDICT_MALFORMED, "not JSON: %s", explain(body, why));
     error->offset = (int64_t)why->pos;
     return error->verdict;
 }
@@ -201,8 +201,8 @@ static size_t find_depth(struct fp_str json, uint32_t max_depth)
     return json.len;
 }
 
-enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
-                                     struct fp_json *json, struct fp_format_error *error)
+enum fp_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
+                              struct fp_json *json, struct fp_upload_error *error)
 {
     const struct fp_str mark = BYTE_ORDER_MARK;
     const bool is_marked = body.len >= mark.len && memcmp(body.ptr, mark.ptr, mark.len) == 0;
@@ -221,9 +221,9 @@ enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, str
     }
     *json = (struct fp_json){doc, yyjson_doc_get_root(doc), arena};
     if (within_depth(json->root, max_depth))
-        return FP_FORMAT_OK;
+        return FP_VERDICT_OK;
     fp_json_release(json);
-    fp_format_fail(error, FP_FORMAT_TOO_LARGE,
+    fp_upload_fail(error, FP_VERDICT_TOO_LARGE,
                    "the JSON is nested deeper than %u levels (limits.json_depth)",
                    (unsigned)max_depth);
     error->offset =

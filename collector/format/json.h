@@ -22,9 +22,8 @@ struct fp_json {
  * Parses. On failure *error says where and why and there is nothing to release; body is not
  * changed. Texts of the document live until fp_json_release. Any thread.
  */
-enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
-                                     struct fp_json *json,
-                                     struct fp_format_error *error) FP_MUST_CHECK;
+enum fp_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
+                              struct fp_json *json, struct fp_upload_error *error) FP_MUST_CHECK;
 
 /* Gives the document's memory back and takes it off the arena's account. */
 void fp_json_release(struct fp_json *json);

@@ -178,7 +178,7 @@ static bool write_object(struct detail *detail, struct fp_str *text)
 
 static bool fail_resources(struct fp_decoder *decoder)
 {
-    return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, NULL,
+    return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, NULL,
                       "the events name more than %u URLs (limits.resources)",
                       (unsigned)decoder->limits->resources);
 }

@@ -59,7 +59,7 @@ bool fp_opera_scope_is_recording(struct fp_str body)
 
 static bool fail_frame(struct fp_decoder *decoder, const char *why)
 {
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL, "this is no frame: %s", why);
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL, "this is no frame: %s", why);
 }
 
 /* An unsigned integer of a list, 0 when it is cut off. */
@@ -131,7 +131,7 @@ static bool parse(struct fp_decoder *decoder, struct fp_str line, struct fp_str 
                   struct fp_json *json)
 {
     if (fp_json_parse(part, decoder->limits->json_depth, decoder->arena, json, decoder->error) ==
-        FP_FORMAT_OK)
+        FP_VERDICT_OK)
         return true;
     if (decoder->error->offset >= 0)
         decoder->error->offset += part.ptr - line.ptr;
@@ -173,7 +173,7 @@ static bool read_stp(struct fp_decoder *decoder, struct fp_str line, struct fp_s
     struct fp_str message;
     struct fp_json json;
     if (!split_stp(text, &header, &message))
-        return fp_fail_at(decoder, FP_FORMAT_MALFORMED, NULL,
+        return fp_fail_at(decoder, FP_VERDICT_MALFORMED, NULL,
                           "this is no frame: STP/1 is followed by the length of the header, a "
                           "space, the header and the message");
     if (!parse(decoder, line, header, &json))

@@ -64,7 +64,7 @@ static bool fail_draft(struct list *list, size_t index)
 {
     const struct fp_place event = {.parent = &list->items.place, .index = index};
     const struct fp_place field = {.parent = &event, .index = FP_SCOPE_EVENT_CHILD_COUNT};
-    return fp_fail_at(list->scope->decoder, FP_FORMAT_INVALID, &field,
+    return fp_fail_at(list->scope->decoder, FP_VERDICT_INVALID, &field,
                       "childCount has a fraction: this is the layout of a draft of the service "
                       "before 1.0; drafts are not taken");
 }
@@ -218,10 +218,10 @@ static bool count_list(struct list *list, yyjson_val *events, bool *is_known)
     size_t count = yyjson_arr_size(events);
     uint32_t limit = scope->decoder->limits->entries;
     if (events != NULL && !yyjson_is_arr(events))
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &list->items.place,
+        return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, &list->items.place,
                           "eventList must be a list");
     if (count > limit - session->records_read || list->number == limit)
-        return fp_fail_at(scope->decoder, FP_FORMAT_TOO_LARGE, &list->items.place,
+        return fp_fail_at(scope->decoder, FP_VERDICT_TOO_LARGE, &list->items.place,
                           "more than %u events or lists of them (limits.entries)", (unsigned)limit);
     uint32_t first = fp_map_put(&scope->lists, list->query->key, list->number);
     if (first == FP_MAP_NONE)
@@ -238,7 +238,7 @@ bool fp_scope_take_events(struct fp_scope *scope, const struct fp_place *place, 
 {
     struct fp_scope_message message;
     if (!fp_scope_read(value, &fp_scope_events, &message))
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, place,
+        return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, place,
                           "the reply must be an Events message: a list, or an object by field "
                           "names");
     struct list list = {.scope = scope,

@@ -145,7 +145,7 @@ bool fp_scope_read_uint(struct fp_decoder *decoder, const struct fp_place *place
     if (message->fields[field] == NULL || fp_scope_get_uint(message->fields[field], number))
         return true;
     const struct fp_place at = fp_scope_field_place(message, place, field);
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, &at,
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, &at,
                       "%s must be a whole number from 0 to 4294967295",
                       message->type->fields[field]);
 }

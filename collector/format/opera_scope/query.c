@@ -10,7 +10,7 @@ bool fp_scope_check_draft(struct fp_decoder *decoder, const struct fp_place *pla
                           yyjson_val *value)
 {
     return yyjson_obj_get(value, "profileID") == NULL ||
-           fp_fail_at(decoder, FP_FORMAT_INVALID, place,
+           fp_fail_at(decoder, FP_VERDICT_INVALID, place,
                       "profileID is of a draft of the service before 1.0; drafts are not taken");
 }
 
@@ -18,7 +18,7 @@ static bool read_message(struct fp_scope *scope, const struct fp_place *place, y
                          const struct fp_scope_type *type, struct fp_scope_message *message)
 {
     if (!fp_scope_read(value, type, message))
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, place,
+        return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, place,
                           "this must be a message: a list, or an object by field names");
     return fp_scope_check_draft(scope->decoder, place, value);
 }
@@ -31,7 +31,7 @@ static bool read_id(struct fp_scope *scope, const struct fp_place *place,
     if (!fp_scope_read_uint(scope->decoder, place, message, field, id))
         return false;
     return *id != 0 ||
-           fp_fail_at(scope->decoder, FP_FORMAT_INVALID, place,
+           fp_fail_at(scope->decoder, FP_VERDICT_INVALID, place,
                       "%s is missing; it is a number from 1", message->type->fields[field]);
 }
 
@@ -45,10 +45,10 @@ static bool read_repeated(struct fp_scope *scope, const struct fp_place *place,
     if (*list == NULL)
         return true;
     if (!yyjson_is_arr(*list))
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &at, "%s must be a list",
+        return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, &at, "%s must be a list",
                           message->type->fields[field]);
     if (yyjson_arr_size(*list) > limits->entries)
-        return fp_fail_at(scope->decoder, FP_FORMAT_TOO_LARGE, &at,
+        return fp_fail_at(scope->decoder, FP_VERDICT_TOO_LARGE, &at,
                           "%s has %zu elements; at most %u are taken (limits.entries)",
                           message->type->fields[field], yyjson_arr_size(*list),
                           (unsigned)limits->entries);
@@ -59,7 +59,7 @@ static bool set_session_id(struct fp_scope *scope, const struct fp_place *place,
 {
     struct fp_profile_session *session = &scope->decoder->profile->session;
     if (session->id != 0 && session->id != id)
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, place,
+        return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, place,
                           "this is of session %u, and session %u was before it; an upload holds "
                           "one session",
                           (unsigned)id, (unsigned)session->id);
@@ -127,7 +127,7 @@ static bool read_mode(struct fp_scope *scope, const struct fp_place *place,
         return false;
     if (number < FP_REDUCE_ALL_EVENTS || number > FP_REDUCE_ALL) {
         const struct fp_place at = fp_scope_field_place(request, place, FP_SCOPE_REQUEST_MODE);
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &at,
+        return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, &at,
                           "mode is %u; it must be 1 to %d, or absent for 1", (unsigned)number,
                           FP_REDUCE_ALL);
     }
@@ -182,7 +182,7 @@ static bool read_types(struct fp_scope *scope, const struct fp_place *place,
     yyjson_val *type;
     for (; (type = yyjson_arr_iter_next(&iter)) != NULL; at.index++)
         if (!fp_scope_get_uint(type, &filter->types[filter->type_count++]))
-            return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &at,
+            return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, &at,
                               "a type of event must be a whole number from 0");
     sort_types(filter);
     return true;
@@ -203,7 +203,7 @@ static bool read_bounds(struct fp_scope *scope, const struct fp_place *place,
             return true;
     }
     const struct fp_place at = fp_scope_field_place(request, place, FP_SCOPE_REQUEST_INTERVAL);
-    return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &at,
+    return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, &at,
                       "interval must be a message of start and end, in milliseconds");
 }
 
@@ -268,7 +268,7 @@ bool fp_scope_take_query_session(struct fp_scope *scope, const struct fp_place *
     if (query->session_id != 0)
         return set_session_id(scope, place, query->session_id);
     return scope->decoder->profile->session.id != 0 ||
-           fp_fail_at(scope->decoder, FP_FORMAT_INVALID, place,
+           fp_fail_at(scope->decoder, FP_VERDICT_INVALID, place,
                       "nothing says whose events these are: there is no sessionID in the request, "
                       "and no Session");
 }

@@ -41,7 +41,7 @@ uint32_t fp_scope_sessions_find(const struct fp_scope_sessions *sessions, uint32
 static bool add_another(struct fp_scope_sessions *sessions, uint32_t id)
 {
     if (sessions->count == FP_PROFILE_SESSIONS_MAX)
-        return fp_fail_at(sessions->decoder, FP_FORMAT_TOO_LARGE, NULL,
+        return fp_fail_at(sessions->decoder, FP_VERDICT_TOO_LARGE, NULL,
                           "session %u is one too many: a recording can have %d sessions at most",
                           (unsigned)id, FP_PROFILE_SESSIONS_MAX);
     sessions->named = sessions->count;
@@ -179,14 +179,14 @@ static struct fp_profile *chain(struct fp_scope_sessions *sessions)
 static bool finish_session(struct fp_scope_part *part, bool is_only)
 {
     struct fp_profile_session *session = &part->profile.session;
-    struct fp_format_error *error = part->decoder.error;
+    struct fp_upload_error *error = part->decoder.error;
     if (session->window_id == 0)
         session->window_id = part->window_id;
     if (fp_scope_finish(&part->scope))
         return true;
-    const struct fp_format_error why = *error;
+    const struct fp_upload_error why = *error;
     if (!is_only)
-        (void)fp_format_fail(error, why.verdict, "session %u: %.200s", (unsigned)part->id,
+        (void)fp_upload_fail(error, why.verdict, "session %u: %.200s", (unsigned)part->id,
                              why.detail);
     error->offset = why.offset;
     return false;

@@ -134,7 +134,7 @@ static struct request *find_request(struct recording *recording, const struct fp
     if (at != FP_MAP_NONE)
         return &recording->requests[at];
     if (count == decoder->limits->entries) {
-        (void)fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, NULL,
+        (void)fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, NULL,
                          "more than %u different requests (limits.entries)", (unsigned)count);
         return NULL;
     }
@@ -172,7 +172,7 @@ static bool open_request(struct recording *recording, const struct fp_scope_fram
     if (frame->command == COMMAND_START && fp_scope_read(frame->message, &fp_scope_start, &start) &&
         !fp_scope_get_uint(start.fields[START_WINDOW], &request->window_id))
         request->window_id = 0;
-    return request->is_valid || recording->decoder->error->verdict != FP_FORMAT_MEMORY;
+    return request->is_valid || recording->decoder->error->verdict != FP_VERDICT_MEMORY;
 }
 
 static void note_unanswered(struct recording *recording, const struct request *request)
@@ -330,7 +330,7 @@ static bool leave_out_tail(struct recording *recording)
 {
     struct fp_scope_sessions *sessions = &recording->sessions;
     uint32_t run;
-    if (recording->decoder->error->verdict != FP_FORMAT_MALFORMED || recording->line == 1)
+    if (recording->decoder->error->verdict != FP_VERDICT_MALFORMED || recording->line == 1)
         return false;
     if (!fp_scope_sessions_add_run(sessions, recording->at, &run))
         return false;
@@ -357,11 +357,11 @@ static bool take_line(struct recording *recording, struct fp_str line, bool is_e
 /* Says where the line is that is no good. */
 static bool fail_line(struct recording *recording)
 {
-    struct fp_format_error *error = recording->decoder->error;
-    const struct fp_format_error why = *error;
-    if (why.verdict == FP_FORMAT_MEMORY)
+    struct fp_upload_error *error = recording->decoder->error;
+    const struct fp_upload_error why = *error;
+    if (why.verdict == FP_VERDICT_MEMORY)
         return false;
-    (void)fp_format_fail(error, why.verdict, "line %u%s%s: %s", (unsigned)recording->line,
+    (void)fp_upload_fail(error, why.verdict, "line %u%s%s: %s", (unsigned)recording->line,
                          why.pointer[0] != '\0' ? ", at " : "", why.pointer, why.detail);
     error->offset = (int64_t)recording->at + (why.offset > 0 ? why.offset : 0);
     return false;
@@ -412,7 +412,7 @@ static bool check_unasked(struct recording *recording)
         return true;
     recording->line = recording->unasked_line;
     recording->at = recording->unasked_at;
-    (void)fp_fail_at(recording->decoder, FP_FORMAT_INVALID, NULL,
+    (void)fp_fail_at(recording->decoder, FP_VERDICT_INVALID, NULL,
                      "this is neither a GetEvents request nor the reply to one before it, so "
                      "nothing says whose events these are");
     return fail_line(recording);

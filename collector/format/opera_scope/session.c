@@ -126,9 +126,9 @@ bool fp_scope_begin(struct fp_scope *scope, struct fp_decoder *decoder)
 static bool fail_events(struct fp_scope *scope)
 {
     const struct fp_profile_session *session = &scope->decoder->profile->session;
-    struct fp_format_error *error = scope->decoder->error;
+    struct fp_upload_error *error = scope->decoder->error;
     const char *why = note_texts[scope->first_refusal];
-    (void)fp_format_fail(error, FP_FORMAT_INVALID, "none of the %u events is valid; the first: %s",
+    (void)fp_upload_fail(error, FP_VERDICT_INVALID, "none of the %u events is valid; the first: %s",
                          (unsigned)session->records_read, why);
     const struct fp_profile_note *first = session->notes;
     while (first->text != why)
@@ -145,7 +145,7 @@ bool fp_scope_finish(struct fp_scope *scope)
 {
     const struct fp_profile_session *session = &scope->decoder->profile->session;
     if (session->id == 0)
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, NULL,
+        return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, NULL,
                           "there is no session in this upload: neither a Session message nor a "
                           "reply to GetEvents");
     return session->records_read == 0 || session->records_kept > 0 || fail_events(scope);

@@ -18,7 +18,7 @@ struct tree {
 static bool fail_depth(struct tree *tree, uint32_t depth)
 {
     struct fp_decoder *decoder = tree->scope->decoder;
-    return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, tree->place,
+    return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, tree->place,
                       "an event is nested %u deep; at most %u are taken (limits.stack_depth)",
                       (unsigned)depth, (unsigned)decoder->limits->stack_depth);
 }

@@ -57,7 +57,7 @@ void fp_speed_tracer_note(struct fp_speed_tracer_dump *dump, enum fp_speed_trace
 
 bool fp_speed_tracer_fail_here(const struct fp_speed_tracer_dump *dump)
 {
-    struct fp_format_error *error = dump->decoder->error;
+    struct fp_upload_error *error = dump->decoder->error;
     error->has_pointer = dump->is_index;
     error->offset = dump->is_index ? -1 : dump->offset;
     if (dump->is_index)
@@ -160,7 +160,7 @@ bool fp_speed_tracer_resource(struct fp_speed_tracer_dump *dump, struct fp_str u
     if (*index < profile->resource_count)
         return true;
     if (profile->resource_count >= decoder->limits->resources) {
-        fp_format_fail(decoder->error, FP_FORMAT_TOO_LARGE,
+        fp_upload_fail(decoder->error, FP_VERDICT_TOO_LARGE,
                        "the dump has more than %u resources (limits.resources)",
                        (unsigned)decoder->limits->resources);
         return fp_speed_tracer_fail_here(dump);

@@ -226,7 +226,7 @@ static struct fp_str url_of(const struct fp_speed_tracer_dump *dump,
 
 static bool fail_limit(struct fp_speed_tracer_dump *dump)
 {
-    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the dump has more than %u events (limits.entries)",
                    (unsigned)dump->decoder->limits->entries);
     return fp_speed_tracer_fail_here(dump);

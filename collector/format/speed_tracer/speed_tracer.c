@@ -98,18 +98,18 @@ static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
         if (result == FP_RECORD_NO_MORE)
             return false;
         struct fp_json json;
-        struct fp_format_error ignored;
-        enum fp_format_verdict verdict = FP_FORMAT_MALFORMED;
+        struct fp_upload_error ignored;
+        enum fp_verdict verdict = FP_VERDICT_MALFORMED;
         if (result == FP_RECORD_FOUND)
             verdict = fp_json_parse(record.text, decoder->limits->json_depth, decoder->arena, &json,
                                     &ignored);
-        if (verdict == FP_FORMAT_MEMORY)
-            (void)fp_format_fail_memory(decoder->error); /* what it is cannot be told */
-        if (verdict == FP_FORMAT_MALFORMED && i == 0 && fp_broken_post_find(&record, &post))
+        if (verdict == FP_VERDICT_MEMORY)
+            (void)fp_upload_fail_memory(decoder->error); /* what it is cannot be told */
+        if (verdict == FP_VERDICT_MALFORMED && i == 0 && fp_broken_post_find(&record, &post))
             return true;
-        if (verdict == FP_FORMAT_MALFORMED)
+        if (verdict == FP_VERDICT_MALFORMED)
             (void)fp_record_scan_lines(&scan, &record);
-        if (verdict != FP_FORMAT_OK)
+        if (verdict != FP_VERDICT_OK)
             continue;
         bool is_dump = begins_dump(json.root);
         bool is_known = is_dump || is_other(json.root);
@@ -125,7 +125,7 @@ static bool check_message(struct fp_speed_tracer_dump *dump, yyjson_val *first)
 {
     if (!is_raw_message(first) || is_record(first))
         return true;
-    fp_format_fail(dump->decoder->error, FP_FORMAT_UNSUPPORTED,
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_UNSUPPORTED,
                    "these are messages of a browser's inspector, not records; load them into "
                    "Speed Tracer and save them");
     return fp_speed_tracer_fail_here(dump);
@@ -157,7 +157,7 @@ static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
     yyjson_val *data = yyjson_obj_get(post, "data");
     const struct fp_place place = {.member = FP_STR("data")};
     if (!yyjson_is_arr(data))
-        return fp_fail_at(dump->decoder, FP_FORMAT_INVALID, &place,
+        return fp_fail_at(dump->decoder, FP_VERDICT_INVALID, &place,
                           "data must be an array of records");
     open_post(dump, yyjson_obj_get(post, "header"));
     dump->is_index = true;
@@ -193,7 +193,7 @@ struct parser {
 
 static bool fail_depth(struct fp_speed_tracer_dump *dump)
 {
-    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the JSON is nested deeper than %u levels (limits.json_depth)",
                    (unsigned)dump->decoder->limits->json_depth);
     return fp_speed_tracer_fail_here(dump);
@@ -215,14 +215,14 @@ static bool parse(struct parser *parser, struct fp_str text, struct parsed *pars
     /* Only there unpaired surrogates are mended. */
     if (parsed->doc != NULL || why.code != YYJSON_READ_ERROR_INVALID_STRING)
         return true;
-    struct fp_format_error error;
-    enum fp_format_verdict verdict =
+    struct fp_upload_error error;
+    enum fp_verdict verdict =
         fp_json_parse(text, DEPTH_MAX, decoder->arena, &parsed->large, &error);
-    if (verdict == FP_FORMAT_MEMORY)
+    if (verdict == FP_VERDICT_MEMORY)
         return fp_fail_memory(decoder);
-    if (verdict == FP_FORMAT_TOO_LARGE)
+    if (verdict == FP_VERDICT_TOO_LARGE)
         return fail_depth(parser->dump);
-    if (verdict == FP_FORMAT_OK)
+    if (verdict == FP_VERDICT_OK)
         parsed->root = parsed->large.root;
     return true;
 }
@@ -379,7 +379,7 @@ static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_s
         return true;
     struct fp_dump_page page;
     if (!fp_dump_page_find(scan->body, &page)) {
-        fp_format_fail(decoder->error, FP_FORMAT_MALFORMED,
+        fp_upload_fail(decoder->error, FP_VERDICT_MALFORMED,
                        "this is an HTML page without an element that has the id traceData, so no "
                        "dump of Speed Tracer, and not JSON either");
         decoder->error->offset = (int64_t)scan->at;
@@ -388,7 +388,7 @@ static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_s
     scan->at = page.begin;
     scan->in_page = true;
     if (page.is_raw) {
-        fp_format_fail(decoder->error, FP_FORMAT_UNSUPPORTED,
+        fp_upload_fail(decoder->error, FP_VERDICT_UNSUPPORTED,
                        "this page holds raw messages of a browser's inspector (isRaw); load it "
                        "into Speed Tracer and save it");
         decoder->error->offset = (int64_t)page.begin;
@@ -413,12 +413,13 @@ static bool fail_empty(struct fp_speed_tracer_dump *dump)
             (first == FP_ST_REFUSALS ||
              dump->notes[i].first_offset < dump->notes[first].first_offset))
             first = i;
-    struct fp_format_error *error = dump->decoder->error;
+    struct fp_upload_error *error = dump->decoder->error;
     if (first == FP_ST_REFUSALS) {
-        fp_format_fail(error, FP_FORMAT_INVALID, "there is no record in this dump of Speed Tracer");
+        fp_upload_fail(error, FP_VERDICT_INVALID,
+                       "there is no record in this dump of Speed Tracer");
         return fp_speed_tracer_fail_here(dump);
     }
-    fp_format_fail(error, first <= FP_ST_CUT_OFF ? FP_FORMAT_MALFORMED : FP_FORMAT_INVALID,
+    fp_upload_fail(error, first <= FP_ST_CUT_OFF ? FP_VERDICT_MALFORMED : FP_VERDICT_INVALID,
                    "none of the records could be taken; the first fault is %s",
                    fp_speed_tracer_note_text(first));
     dump->offset = dump->notes[first].first_offset;
@@ -497,7 +498,7 @@ static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_jso
 {
     const struct fp_place first = {.index = 0};
     if (json != NULL && is_array_of_records(json->root))
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, &first,
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, &first,
                           "this is a record of Speed Tracer; a dump has them one after another, or "
                           "in an object with header and data, not in an array");
     if (json != NULL)

@@ -8,7 +8,7 @@
 
 static bool fail_limit(struct fp_speed_tracer_dump *dump, const char *what, uint32_t limit)
 {
-    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the V8 profiles have more than %u %s (limits.%s)", (unsigned)limit, what, what);
     return fp_speed_tracer_fail_here(dump);
 }

@@ -371,7 +371,7 @@ static const read_command readers[COMMAND_COUNT + 1] = {
 
 static enum outcome fail_lines(struct fp_speed_tracer_dump *dump)
 {
-    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the V8 profiles have more than %d lines", LINES_MAX);
     (void)fp_speed_tracer_fail_here(dump);
     return REFUSED;

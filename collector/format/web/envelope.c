@@ -273,9 +273,9 @@ static bool check_not_empty(struct fp_decoder *decoder)
     if (profile->has_trace || profile->timing_count > 0 || profile->coverage != FP_COVERAGE_NONE)
         return true;
     if (profile->skipped_entries > 0)
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                           "nothing is left of the entries: none of them is a mark or a measure");
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                       "there is no trace, mark, measure or coverage in this upload");
 }
 
@@ -329,7 +329,7 @@ static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
         return fp_self_profile_decode(decoder, NULL, root);
     if (is_map || fp_user_timing_is_map(root))
         return decode_bare_timings(decoder, root, FP_USER_TIMING_MARKS);
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                       "this is not an upload: it has none of trace, marks, measures, entries and "
                       "coverage, and is no ProfilerTrace, no map of marks, no dump of Speed Tracer "
                       "and no session of Opera Scope");
@@ -356,7 +356,7 @@ static bool decode_any(struct fp_decoder *decoder, yyjson_val *root)
     else if (yyjson_is_obj(root))
         decoded = decode_object(decoder, root);
     else
-        decoded = fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+        decoded = fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                              "an upload is a JSON object or an array of performance entries");
     bool timings_alone = !profile->has_trace && profile->timing_count > 0;
     profile->format = timings_alone ? FP_UPLOAD_USER_TIMING : FP_UPLOAD_SELF_PROFILE;

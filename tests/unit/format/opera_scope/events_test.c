@@ -82,7 +82,7 @@ static void a_refused_event_is_noted_and_takes_no_good_one_with_it(void **state)
         struct decoded decoded;
         decode_scope(&decoded, text);
         const struct fp_profile *profile = &decoded.profile;
-        if (decoded.verdict != FP_FORMAT_OK || profile->event_count != 2 ||
+        if (decoded.verdict != FP_VERDICT_OK || profile->event_count != 2 ||
             profile->session.note_count != 1)
             fail_msg("%s: %s", refused->title, decoded.error.detail);
         assert_int_equal(profile->events[0].id, 1000);
@@ -136,7 +136,7 @@ static void a_detail_that_is_no_good_is_left_out_and_the_event_stays(void **stat
         struct decoded decoded;
         decode_scope(&decoded, text);
         const struct fp_profile *profile = &decoded.profile;
-        if (decoded.verdict != FP_FORMAT_OK || profile->event_count != 3 ||
+        if (decoded.verdict != FP_VERDICT_OK || profile->event_count != 3 ||
             profile->session.note_count != 1)
             fail_msg("%s: %s", lost_details[i].title, decoded.error.detail);
         assert_text(profile->events[1].detail, "");
@@ -362,7 +362,7 @@ static void lists_together_are_not_nested_deeper_than_one(void **state)
                  depth, depth - 1);
     snprintf(text + strlen(text), sizeof(text) - strlen(text), "]}}");
     decode_scope(&decoded, text);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     assert_string_equal(decoded.error.pointer, "/opera-scope/timelines/6/reply/1");
     release(&decoded);
 }

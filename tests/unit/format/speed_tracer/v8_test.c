@@ -44,7 +44,7 @@ static void write_stack(const struct decoded *decoded, uint32_t sample, struct f
 
 static void assert_stacks(const struct decoded *decoded, const char *const *stacks, uint32_t count)
 {
-    assert_int_equal(decoded->verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded->verdict, FP_VERDICT_OK);
     assert_int_equal(decoded->profile.sample_count, count);
     struct fp_buf text;
     fp_buf_init(&text, 1024);
@@ -107,7 +107,7 @@ static void names_give_function_script_and_line(void **state)
         snprintf(log, sizeof(log), "code-creation,%s|tick,0x100f,0,0|", names[i].creation);
         struct decoded decoded;
         decode_log(&decoded, log);
-        assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+        assert_int_equal(decoded.verdict, FP_VERDICT_OK);
         assert_int_equal(decoded.profile.frame_count, 1);
         const struct fp_profile_frame *frame = &decoded.profile.frames[0];
         assert_text(frame->function, names[i].function);
@@ -207,7 +207,7 @@ static void a_line_that_cannot_be_read_is_told_of_and_the_next_one_read(void **s
                  lines[i]);
         struct decoded decoded;
         decode_log(&decoded, log);
-        assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+        assert_int_equal(decoded.verdict, FP_VERDICT_OK);
         if (note_count(&decoded, "a line of a V8") != 1)
             print_error("%s\n", lines[i]);
         assert_int_equal(note_count(&decoded, "a line of a V8"), 1);
@@ -252,7 +252,7 @@ static void repetitions_are_bounded_by_the_limits(void **state)
     for (size_t i = 0; i < sizeof(bombs) / sizeof(bombs[0]); i++) {
         struct decoded decoded;
         decode_log(&decoded, bombs[i].log);
-        assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+        assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
         assert_non_null(strstr(decoded.error.detail, bombs[i].detail));
         release(&decoded);
     }
@@ -265,19 +265,19 @@ static void frames_and_stacks_have_limits(void **state)
                               "tick,1000,0,0|tick,2000,0,0|";
     struct decoded decoded;
     decode_log(&decoded, log);
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     struct fp_format_limits limits = dump_limits;
     limits.frames = 1;
     const char body[] = "{\"type\":15,\"data\":{\"format\":\"v8\",\"profileData\":"
                         "\"code-creation,Eval,1000,16,f\\ncode-creation,Eval,2000,16,g\\n"
                         "tick,1000,0,0\\ntick,2000,0,0\"}}";
     decode_limited(&decoded, fp_str_of(body), "", &limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     assert_non_null(strstr(decoded.error.detail, "(limits.frames)"));
     limits = dump_limits;
     limits.stacks = 1;
     decode_limited(&decoded, fp_str_of(body), "", &limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     assert_non_null(strstr(decoded.error.detail, "(limits.stacks)"));
     release(&decoded);
 }

@@ -175,7 +175,7 @@ static void each_measure_has_the_times_that_the_drafts_give_it(void **state)
         struct decoded decoded;
         char timings[512];
         decode(&decoded, goods[i].body, "");
-        if (decoded.verdict != FP_FORMAT_OK)
+        if (decoded.verdict != FP_VERDICT_OK)
             fail_msg("%s: %s: %s", goods[i].title, decoded.error.pointer, decoded.error.detail);
         render(&decoded.profile, timings, sizeof(timings));
         if (strcmp(timings, goods[i].timings) != 0)
@@ -201,7 +201,7 @@ static void marks_that_go_back_in_time_are_counted_and_taken(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct decoded decoded;
         decode(&decoded, cases[i].body, "");
-        assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+        assert_int_equal(decoded.verdict, FP_VERDICT_OK);
         assert_int_equal(decoded.profile.unordered_entries, cases[i].unordered);
         release(&decoded);
     }
@@ -238,7 +238,7 @@ static void what_is_allowed_of_the_detail_is_kept(void **state)
                  cases[i].detail, cases[i].detail);
         assert_int_equal(fp_format_decode(json_of(&decoded.arena, body), FP_STR(""), &limits,
                                           &decoded.arena, &decoded.profile, &decoded.error),
-                         FP_FORMAT_OK);
+                         FP_VERDICT_OK);
         assert_text(decoded.profile.timings[0].detail, cases[i].kept);
         assert_text(decoded.profile.timings[1].detail, cases[i].kept);
         release(&decoded);
@@ -385,8 +385,8 @@ static void each_bad_timing_is_refused_with_its_place(void **state)
         const struct bad *bad = &bads[i];
         struct decoded decoded;
         decode(&decoded, bad->body, "");
-        const struct fp_format_error *error = &decoded.error;
-        if (decoded.verdict != FP_FORMAT_INVALID || !error->has_pointer ||
+        const struct fp_upload_error *error = &decoded.error;
+        if (decoded.verdict != FP_VERDICT_INVALID || !error->has_pointer ||
             strcmp(error->pointer, bad->pointer) != 0 ||
             strncmp(error->detail, bad->detail, strlen(bad->detail)) != 0)
             fail_msg("%s: verdict %d at %s: %s", bad->body, (int)decoded.verdict, error->pointer,
