@@ -7,19 +7,19 @@
 
 enum { NOBODY = 0 };
 
-void fp_code_map_init(struct fp_code_map *map, struct fp_arena *arena)
+void fp_st_code_map_init(struct fp_st_code_map *map, struct fp_arena *arena)
 {
-    *map = (struct fp_code_map){.arena = arena};
+    *map = (struct fp_st_code_map){.arena = arena};
 }
 
-void fp_code_map_clear(struct fp_code_map *map)
+void fp_st_code_map_clear(struct fp_st_code_map *map)
 {
     map->count = map->count > 0 ? 1 : 0;
     map->root = NOBODY;
     map->free = NOBODY;
 }
 
-static uint32_t rotate_right(struct fp_code *codes, uint32_t top)
+static uint32_t rotate_right(struct fp_st_code *codes, uint32_t top)
 {
     uint32_t left = codes[top].left;
     codes[top].left = codes[left].right;
@@ -27,7 +27,7 @@ static uint32_t rotate_right(struct fp_code *codes, uint32_t top)
     return left;
 }
 
-static uint32_t rotate_left(struct fp_code *codes, uint32_t top)
+static uint32_t rotate_left(struct fp_st_code *codes, uint32_t top)
 {
     uint32_t right = codes[top].right;
     codes[top].right = codes[right].left;
@@ -40,7 +40,7 @@ static uint32_t rotate_left(struct fp_code *codes, uint32_t top)
  * `top`, and returns it. Sleator and Tarjan's top-down form: on the way down, what lies above the
  * address is hung up in one tree, what lies below in another, both rooted in nobody's element.
  */
-static uint32_t splay(struct fp_code *codes, uint32_t top, uint64_t address)
+static uint32_t splay(struct fp_st_code *codes, uint32_t top, uint64_t address)
 {
     if (top == NOBODY)
         return NOBODY;
@@ -77,9 +77,9 @@ static uint32_t splay(struct fp_code *codes, uint32_t top, uint64_t address)
 }
 
 /* The code with the highest beginning that is not above the address. */
-static struct fp_code *find_floor(struct fp_code_map *map, uint64_t address)
+static struct fp_st_code *find_floor(struct fp_st_code_map *map, uint64_t address)
 {
-    struct fp_code *codes = map->codes;
+    struct fp_st_code *codes = map->codes;
     map->root = splay(codes, map->root, address);
     if (map->root == NOBODY || codes[map->root].begin <= address)
         return map->root != NOBODY ? &codes[map->root] : NULL;
@@ -89,14 +89,14 @@ static struct fp_code *find_floor(struct fp_code_map *map, uint64_t address)
     return left != NOBODY ? &codes[left] : NULL;
 }
 
-struct fp_code *fp_code_map_find(struct fp_code_map *map, uint64_t address)
+struct fp_st_code *fp_st_code_map_find(struct fp_st_code_map *map, uint64_t address)
 {
-    struct fp_code *code = find_floor(map, address);
+    struct fp_st_code *code = find_floor(map, address);
     return code != NULL && address - code->begin < code->len ? code : NULL;
 }
 
 /* An element to use: one given back before, or a new one. NOBODY when memory is out. */
-static uint32_t new_element(struct fp_code_map *map)
+static uint32_t new_element(struct fp_st_code_map *map)
 {
     const uint32_t element = map->free;
     if (element != NOBODY) {
@@ -106,22 +106,21 @@ static uint32_t new_element(struct fp_code_map *map)
     if (map->count == 0) /* nobody's */
         map->count = 1;
     const uint32_t kept = map->codes != NULL ? map->count : 0;
-    struct fp_code *codes =
-        fp_speed_tracer_grow(map->arena, map->codes, kept, &map->cap, sizeof(*codes));
+    struct fp_st_code *codes = fp_st_grow(map->arena, map->codes, kept, &map->cap, sizeof(*codes));
     if (codes == NULL)
         return NOBODY;
     map->codes = codes;
     return map->count++;
 }
 
-bool fp_code_map_put(struct fp_code_map *map, const struct fp_code *code)
+bool fp_st_code_map_add(struct fp_st_code_map *map, const struct fp_st_code *code)
 {
-    struct fp_code replaced;
-    (void)fp_code_map_take(map, code->begin, &replaced);
+    struct fp_st_code replaced;
+    (void)fp_st_code_map_remove(map, code->begin, &replaced);
     const uint32_t element = new_element(map);
     if (element == NOBODY)
         return false;
-    struct fp_code *codes = map->codes;
+    struct fp_st_code *codes = map->codes;
     const uint32_t root = splay(codes, map->root, code->begin);
     codes[element] = *code;
     codes[element].left = root;
@@ -138,9 +137,9 @@ bool fp_code_map_put(struct fp_code_map *map, const struct fp_code *code)
     return true;
 }
 
-bool fp_code_map_take(struct fp_code_map *map, uint64_t begin, struct fp_code *code)
+bool fp_st_code_map_remove(struct fp_st_code_map *map, uint64_t begin, struct fp_st_code *code)
 {
-    struct fp_code *codes = map->codes;
+    struct fp_st_code *codes = map->codes;
     const uint32_t root = splay(codes, map->root, begin);
     map->root = root;
     if (root == NOBODY || codes[root].begin != begin)

@@ -10,7 +10,7 @@
 #include "collector/base/arena.h"
 #include "collector/base/base.h"
 
-struct fp_code {
+struct fp_st_code {
     uint64_t begin; /* address */
     uint64_t len;
     struct fp_str kind; /* "LazyCompile", "Stub", ... */
@@ -20,9 +20,9 @@ struct fp_code {
     uint32_t right;
 };
 
-struct fp_code_map {
+struct fp_st_code_map {
     struct fp_arena *arena;
-    struct fp_code *codes; /* the first is nobody's */
+    struct fp_st_code *codes; /* the first is nobody's */
     uint32_t count;
     uint32_t cap;
     uint32_t root;
@@ -30,18 +30,18 @@ struct fp_code_map {
 };
 
 /* Makes an empty map whose memory is the arena's. */
-void fp_code_map_init(struct fp_code_map *map, struct fp_arena *arena);
+void fp_st_code_map_init(struct fp_st_code_map *map, struct fp_arena *arena);
 
 /* Forgets all code. */
-void fp_code_map_clear(struct fp_code_map *map);
+void fp_st_code_map_clear(struct fp_st_code_map *map);
 
 /* The code in which the address lies, NULL when there is none. Valid until the next call. */
-struct fp_code *fp_code_map_find(struct fp_code_map *map, uint64_t address) FP_MUST_CHECK;
+struct fp_st_code *fp_st_code_map_find(struct fp_st_code_map *map, uint64_t address) FP_MUST_CHECK;
 
 /* Adds code; what began at the same address is gone. False when memory is out. */
-bool fp_code_map_put(struct fp_code_map *map, const struct fp_code *code) FP_MUST_CHECK;
+bool fp_st_code_map_add(struct fp_st_code_map *map, const struct fp_st_code *code) FP_MUST_CHECK;
 
 /* Takes out the code that begins at the address, to *code. False when none does. */
-bool fp_code_map_take(struct fp_code_map *map, uint64_t begin, struct fp_code *code);
+bool fp_st_code_map_remove(struct fp_st_code_map *map, uint64_t begin, struct fp_st_code *code);
 
 #endif

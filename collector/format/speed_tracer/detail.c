@@ -42,7 +42,7 @@ static const struct spelling no_spellings[] = {{{NULL, 0}, {NULL, 0}}};
 static bool is_one_of(struct fp_str name, const struct fp_str *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (fp_speed_tracer_is(name, names[i]))
+        if (fp_st_name_is(name, names[i]))
             return true;
     return false;
 }
@@ -262,13 +262,13 @@ static struct fp_str find_spelling(struct lookup *object, struct fp_str name,
 {
     bool may_be_id = spellings == data_spellings && (name.ptr[0] == 'i' || name.ptr[0] == 'r');
     for (size_t i = 0; may_be_id && i < ID_NAMES; i++) {
-        if (fp_speed_tracer_is(name, id_names[i]))
+        if (fp_st_name_is(name, id_names[i]))
             return FP_STR("requestId");
         if (is_one_of(name, id_names + i + 1, ID_NAMES - i - 1) && has(object, id_names[i]))
             return (struct fp_str){0};
     }
     for (; spellings->met.ptr != NULL; spellings++)
-        if (fp_speed_tracer_is(name, spellings->met))
+        if (fp_st_name_is(name, spellings->met))
             return has(object, spellings->kept) ? (struct fp_str){0} : spellings->kept;
     return name;
 }
@@ -374,7 +374,7 @@ static bool is_left_out(struct fp_str name)
     return is_one_of(name, left_out, sizeof(left_out) / sizeof(left_out[0]));
 }
 
-static void add_other_members(struct fp_buf *out, const struct fp_speed_tracer_source *source)
+static void add_other_members(struct fp_buf *out, const struct fp_st_detail_source *source)
 {
     size_t i;
     size_t count;
@@ -411,19 +411,20 @@ static void add_timer_member(struct fp_buf *out, yyjson_val *data, struct fp_str
     add_value(out, &value, no_spellings);
 }
 
-bool fp_speed_tracer_detail(struct fp_speed_tracer_dump *dump,
-                            const struct fp_speed_tracer_source *source)
+bool fp_st_write_detail(struct fp_st_dump *dump, const struct fp_st_detail_source *source)
 {
     struct fp_buf *out = &dump->detail;
     fp_buf_clear(out);
     fp_buf_add(out, "{", 1);
-    if (source->type == FP_ST_PROFILE_DATA)
+    if (source->type == FP_ST_TYPE_PROFILE_DATA)
         add_profile(out, source->data);
     else
-        add_object(out, source->data, source->type <= FP_ST_CUSTOM ? no_spellings : data_spellings);
+        add_object(out, source->data,
+                   source->type <= FP_ST_TYPE_CUSTOM ? no_spellings : data_spellings);
     /* The finish and the error of the early versions had a type each. */
-    if (source->type == FP_ST_RESOURCE_FINISH && source->source_type != FP_ST_RESOURCE_FINISH) {
-        bool failed = source->source_type == 21 || source->source_type == FP_ST_PROFILE_DATA;
+    if (source->type == FP_ST_TYPE_RESOURCE_FINISH &&
+        source->source_type != FP_ST_TYPE_RESOURCE_FINISH) {
+        bool failed = source->source_type == 21 || source->source_type == FP_ST_TYPE_PROFILE_DATA;
         add_name(out, FP_STR("didFail"));
         fp_buf_addf(out, "%s", failed ? "true" : "false");
     }

@@ -12,42 +12,42 @@ enum { GROWN_MIN = 64 };
 
 /* Notes. */
 
-static const char *const note_texts[FP_ST_NOTES] = {
-    [FP_ST_NOT_JSON] = "a record that is not JSON",
-    [FP_ST_CUT_OFF] = "a record that was cut off",
-    [FP_ST_NO_RECORD] = "a value that is no object among the records",
-    [FP_ST_BAD_TYPE] = "a type that is no whole number of 32 bits",
-    [FP_ST_BAD_TIME] = "a time that is no number, or beyond 2^53 microseconds",
-    [FP_ST_BAD_DURATION] = "a duration that is no number, or above limits.max_span",
-    [FP_ST_NEGATIVE_DURATION] = "a duration below zero",
-    [FP_ST_BAD_CHILDREN] = "children that are no array",
-    [FP_ST_BAD_DATA] = "data that is no object",
-    [FP_ST_BAD_PROFILE_LINE] = "a line of a V8 profile that cannot be read",
-    [FP_ST_JUNK] = "something between the records",
-    [FP_ST_BROKEN_POST] =
+static const char *const note_texts[FP_ST_NOTE_COUNT] = {
+    [FP_ST_NOTE_NOT_JSON] = "a record that is not JSON",
+    [FP_ST_NOTE_TRUNCATED] = "a record that was cut off",
+    [FP_ST_NOTE_NO_OBJECT] = "a value that is no object among the records",
+    [FP_ST_NOTE_BAD_TYPE] = "a type that is no whole number of 32 bits",
+    [FP_ST_NOTE_BAD_TIME] = "a time that is no number, or beyond 2^53 microseconds",
+    [FP_ST_NOTE_BAD_DURATION] = "a duration that is no number, or above limits.max_span",
+    [FP_ST_NOTE_NEGATIVE_DURATION] = "a duration below zero",
+    [FP_ST_NOTE_BAD_CHILDREN] = "children that are no array",
+    [FP_ST_NOTE_BAD_DATA] = "data that is no object",
+    [FP_ST_NOTE_BAD_PROFILE_LINE] = "a line of a V8 profile that cannot be read",
+    [FP_ST_NOTE_JUNK] = "something between the records",
+    [FP_ST_NOTE_BROKEN_POST] =
         "a posted body that is not JSON, of which each record was read for itself",
-    [FP_ST_NO_TYPE] = "a record without a type",
-    [FP_ST_UNKNOWN_TYPE] = "a type that is not known",
-    [FP_ST_NO_TYPE_NAME] = "a custom type without a name",
-    [FP_ST_NO_TIME] = "a record without a time, taken as 0",
-    [FP_ST_NEGATIVE_TIME] = "a time below zero",
-    [FP_ST_TIME_BACKWARDS] = "a record that begins before the one above it",
-    [FP_ST_NEGATIVE_SELF] = "children that take longer than their parent",
-    [FP_ST_UNPAIRED_CALLER] = "a caller's script or line without the other",
-    [FP_ST_UNPAIRED_HEAP] = "a used or total heap size without the other",
-    [FP_ST_ENTITIES] = "HTML entities decoded in a URL",
-    [FP_ST_UNKNOWN_PROFILE] = "a JavaScript profile in another format than v8",
+    [FP_ST_NOTE_NO_TYPE] = "a record without a type",
+    [FP_ST_NOTE_UNKNOWN_TYPE] = "a type that is not known",
+    [FP_ST_NOTE_NO_TYPE_NAME] = "a custom type without a name",
+    [FP_ST_NOTE_NO_TIME] = "a record without a time, taken as 0",
+    [FP_ST_NOTE_NEGATIVE_TIME] = "a time below zero",
+    [FP_ST_NOTE_TIME_BACKWARDS] = "a record that begins before the one above it",
+    [FP_ST_NOTE_NEGATIVE_SELF] = "children that take longer than their parent",
+    [FP_ST_NOTE_UNPAIRED_CALLER] = "a caller's script or line without the other",
+    [FP_ST_NOTE_UNPAIRED_HEAP] = "a used or total heap size without the other",
+    [FP_ST_NOTE_ENTITIES] = "HTML entities decoded in a URL",
+    [FP_ST_NOTE_UNKNOWN_PROFILE] = "a JavaScript profile in another format than v8",
 };
 
-static_assert((int)FP_ST_NOTES <= (int)FP_PROFILE_NOTES_MAX,
+static_assert((int)FP_ST_NOTE_COUNT <= (int)FP_PROFILE_NOTES_MAX,
               "a session has room for all kinds of notes");
 
-const char *fp_speed_tracer_note_text(enum fp_speed_tracer_note note)
+const char *fp_st_note_text(enum fp_st_note note)
 {
     return note_texts[note];
 }
 
-void fp_speed_tracer_note(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note)
+void fp_st_add_note(struct fp_st_dump *dump, enum fp_st_note note)
 {
     if (dump->notes[note].count++ > 0)
         return;
@@ -55,7 +55,7 @@ void fp_speed_tracer_note(struct fp_speed_tracer_dump *dump, enum fp_speed_trace
     dump->notes[note].is_index = dump->is_index;
 }
 
-bool fp_speed_tracer_fail_here(const struct fp_speed_tracer_dump *dump)
+bool fp_st_fail_at_record(const struct fp_st_dump *dump)
 {
     struct fp_upload_error *error = dump->decoder->error;
     error->has_pointer = dump->is_index;
@@ -66,18 +66,18 @@ bool fp_speed_tracer_fail_here(const struct fp_speed_tracer_dump *dump)
     return false;
 }
 
-bool fp_speed_tracer_list_notes(struct fp_speed_tracer_dump *dump)
+bool fp_st_list_notes(struct fp_st_dump *dump)
 {
     struct fp_profile_session *session = &dump->decoder->profile->session;
     session->notes =
         fp_arena_array(dump->decoder->arena, FP_PROFILE_NOTES_MAX, sizeof(*session->notes));
     if (session->notes == NULL)
         return fp_fail_memory(dump->decoder);
-    for (size_t i = 0; i < FP_ST_NOTES; i++)
+    for (size_t i = 0; i < FP_ST_NOTE_COUNT; i++)
         if (dump->notes[i].count > 0)
             session->notes[session->note_count++] = (struct fp_profile_note){
                 .text = note_texts[i],
-                .is_refusal = i < FP_ST_REFUSALS,
+                .is_refusal = i < FP_ST_NOTE_REFUSALS,
                 .count = dump->notes[i].count,
                 .first_offset = dump->notes[i].first_offset,
                 .is_index = dump->notes[i].is_index,
@@ -87,8 +87,7 @@ bool fp_speed_tracer_list_notes(struct fp_speed_tracer_dump *dump)
 
 /* Arrays that grow. */
 
-void *fp_speed_tracer_grow(struct fp_arena *arena, void *array, uint32_t count, uint32_t *cap,
-                           size_t size)
+void *fp_st_grow(struct fp_arena *arena, void *array, uint32_t count, uint32_t *cap, size_t size)
 {
     if (count < *cap)
         return array;
@@ -129,7 +128,7 @@ static char decode_entity(struct fp_str text, size_t *len)
 }
 
 /* Copies a URL with its entities decoded. */
-static bool copy_url(struct fp_speed_tracer_dump *dump, struct fp_str url, struct fp_str *copy)
+static bool copy_url(struct fp_st_dump *dump, struct fp_str url, struct fp_str *copy)
 {
     if (!fp_utf8_copy(dump->decoder->arena, url, copy))
         return fp_fail_memory(dump->decoder);
@@ -142,12 +141,12 @@ static bool copy_url(struct fp_speed_tracer_dump *dump, struct fp_str url, struc
         i += entity_len;
     }
     if (len < copy->len)
-        fp_speed_tracer_note(dump, FP_ST_ENTITIES);
+        fp_st_add_note(dump, FP_ST_NOTE_ENTITIES);
     copy->len = len;
     return true;
 }
 
-bool fp_speed_tracer_resource(struct fp_speed_tracer_dump *dump, struct fp_str url, uint32_t *index)
+bool fp_st_add_resource(struct fp_st_dump *dump, struct fp_str url, uint32_t *index)
 {
     struct fp_decoder *decoder = dump->decoder;
     struct fp_profile *profile = decoder->profile;
@@ -163,11 +162,10 @@ bool fp_speed_tracer_resource(struct fp_speed_tracer_dump *dump, struct fp_str u
         fp_upload_fail(decoder->error, FP_VERDICT_TOO_LARGE,
                        "the dump has more than %u resources (limits.resources)",
                        (unsigned)decoder->limits->resources);
-        return fp_speed_tracer_fail_here(dump);
+        return fp_st_fail_at_record(dump);
     }
-    profile->resources =
-        fp_speed_tracer_grow(decoder->arena, profile->resources, profile->resource_count,
-                             &dump->resource_cap, sizeof(*profile->resources));
+    profile->resources = fp_st_grow(decoder->arena, profile->resources, profile->resource_count,
+                                    &dump->resource_cap, sizeof(*profile->resources));
     if (profile->resources == NULL)
         return fp_fail_memory(decoder);
     return copy_url(dump, url, &profile->resources[profile->resource_count++]);

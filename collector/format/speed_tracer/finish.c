@@ -9,23 +9,23 @@
 
 /* A dump of an early version is known by records that may come last: events that were named by
  * today's numbers get their old names. */
-static void rename_early(struct fp_speed_tracer_dump *dump)
+static void rename_early(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     for (uint32_t i = 0; dump->is_early && i < profile->event_count; i++) {
         struct fp_profile_event *event = &profile->events[i];
         bool was_unknown = event->type_number >= 22 && event->type_number <= 27;
-        const char *name = fp_speed_tracer_early_name(&event->type_number);
+        const char *name = fp_st_early_type_name(&event->type_number);
         if (name != NULL)
             event->type = fp_str_of(name);
-        dump->notes[FP_ST_UNKNOWN_TYPE].count -= was_unknown;
+        dump->notes[FP_ST_NOTE_UNKNOWN_TYPE].count -= was_unknown;
     }
     if (dump->is_early && profile->session.version.len == 0)
         profile->session.version = FP_STR("0.8");
 }
 
 /* Versions up to 0.8 noted a page's change when it was over: it began with the request. */
-static bool move_early_tabs(struct fp_speed_tracer_dump *dump)
+static bool move_early_tabs(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     uint32_t *requests =
@@ -37,20 +37,20 @@ static bool move_early_tabs(struct fp_speed_tracer_dump *dump)
         if (event->resource == FP_INDEX_NONE)
             continue;
         uint32_t *request = &requests[event->resource]; /* index + 1, 0: none */
-        if (event->type_number == FP_ST_RESOURCE_START)
+        if (event->type_number == FP_ST_TYPE_RESOURCE_START)
             *request = i + 1;
-        else if (event->type_number == FP_ST_TAB_CHANGED && *request > 0)
+        else if (event->type_number == FP_ST_TYPE_TAB_CHANGED && *request > 0)
             event->start_us = profile->events[*request - 1].start_us;
     }
     return true;
 }
 
-static void find_page(struct fp_speed_tracer_dump *dump)
+static void find_page(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     uint32_t page = FP_INDEX_NONE;
     for (uint32_t i = 0; page == FP_INDEX_NONE && i < profile->event_count; i++)
-        if (profile->events[i].type_number == FP_ST_TAB_CHANGED)
+        if (profile->events[i].type_number == FP_ST_TYPE_TAB_CHANGED)
             page = profile->events[i].resource;
     if (page == FP_INDEX_NONE)
         page = dump->main_resource;
@@ -72,19 +72,19 @@ static int compare_times(const void *left, const void *right)
     return (left_us > right_us) - (left_us < right_us);
 }
 
-static bool find_page_begins(struct fp_speed_tracer_dump *dump, struct page_begins *begins)
+static bool find_page_begins(struct fp_st_dump *dump, struct page_begins *begins)
 {
     const struct fp_profile *profile = dump->decoder->profile;
     *begins = (struct page_begins){0};
     for (uint32_t i = 0; i < profile->event_count; i++)
-        begins->count += profile->events[i].type_number == FP_ST_TAB_CHANGED;
+        begins->count += profile->events[i].type_number == FP_ST_TYPE_TAB_CHANGED;
     begins->times_us =
         fp_arena_array(dump->decoder->arena, begins->count, sizeof(*begins->times_us));
     if (begins->times_us == NULL)
         return fp_fail_memory(dump->decoder);
     uint32_t next = 0;
     for (uint32_t i = 0; i < profile->event_count; i++)
-        if (profile->events[i].type_number == FP_ST_TAB_CHANGED)
+        if (profile->events[i].type_number == FP_ST_TYPE_TAB_CHANGED)
             begins->times_us[next++] = profile->events[i].start_us;
     qsort(begins->times_us, begins->count, sizeof(*begins->times_us), compare_times);
     return true;
@@ -104,7 +104,7 @@ static int64_t since_page(const struct page_begins *begins, int64_t time_us)
     return before > 0 ? time_us - begins->times_us[before - 1] : time_us;
 }
 
-static bool add_marks(struct fp_speed_tracer_dump *dump)
+static bool add_marks(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     profile->timings =
@@ -118,7 +118,7 @@ static bool add_marks(struct fp_speed_tracer_dump *dump)
         const struct fp_profile_event *event = &profile->events[dump->marks[i].event];
         const int64_t value_us = since_page(&begins, event->start_us);
         /* What else has these numbers in an early dump is no mark. */
-        bool is_mark = !dump->is_early || event->type_number == FP_ST_LOG_MESSAGE;
+        bool is_mark = !dump->is_early || event->type_number == FP_ST_TYPE_LOG_MESSAGE;
         if (!is_mark || value_us > TIME_MAX_US)
             continue;
         profile->timings[profile->timing_count++] = (struct fp_profile_timing){
@@ -130,7 +130,7 @@ static bool add_marks(struct fp_speed_tracer_dump *dump)
     return true;
 }
 
-bool fp_speed_tracer_finish(struct fp_speed_tracer_dump *dump)
+bool fp_st_finish(struct fp_st_dump *dump)
 {
     rename_early(dump);
     if (dump->is_early && !move_early_tabs(dump))

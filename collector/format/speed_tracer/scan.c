@@ -120,7 +120,7 @@ static bool skip_odd_object(const char *bytes, size_t *at, size_t end)
 }
 
 /* Goes past the object whose brace stands at `at`, or to the end. True when it is closed. */
-static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_record_text *record)
+static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_st_record *record)
 {
     struct progress progress = {0};
     for (size_t begin = *at; begin < end; begin += BLOCK_LEN) {
@@ -149,7 +149,7 @@ static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_rec
 
 /* The next line below that of `at` which begins with a brace; the end when there is none. Found
  * once for all of what lies above it: there may be many records on a line. */
-static size_t next_brace_line(struct fp_record_scan *scan, size_t at)
+static size_t next_brace_line(struct fp_st_scan *scan, size_t at)
 {
     const struct fp_str body = scan->body;
     if (at >= scan->line_above && at < scan->brace_line)
@@ -172,7 +172,7 @@ static bool is_element_end(struct fp_str body, size_t at)
 }
 
 /* Goes to the next brace that may begin a record. False at the end. */
-static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record)
+static bool skip_junk(struct fp_st_scan *scan, struct fp_st_record *record)
 {
     const struct fp_str body = scan->body;
     for (; scan->at < body.len; scan->at++) {
@@ -198,20 +198,19 @@ static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record
     return false;
 }
 
-enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
-                                               struct fp_record_text *record)
+enum fp_st_scan_result fp_st_scan_next(struct fp_st_scan *scan, struct fp_st_record *record)
 {
-    *record = (struct fp_record_text){.offset = scan->body.len, .is_plain = true};
+    *record = (struct fp_st_record){.offset = scan->body.len, .is_plain = true};
     if (!skip_junk(scan, record))
-        return FP_RECORD_NO_MORE;
+        return FP_ST_SCAN_END;
     record->offset = scan->at;
     size_t end = scan->at < scan->lines_end ? next_brace_line(scan, scan->at) : scan->body.len;
     bool closed = skip_object(scan->body.ptr, &scan->at, end, record);
     record->text = (struct fp_str){scan->body.ptr + record->offset, scan->at - record->offset};
-    return closed ? FP_RECORD_FOUND : FP_RECORD_CUT_OFF;
+    return closed ? FP_ST_SCAN_FOUND : FP_ST_SCAN_TRUNCATED;
 }
 
-bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_text *record)
+bool fp_st_scan_resync(struct fp_st_scan *scan, const struct fp_st_record *record)
 {
     const size_t line = next_brace_line(scan, record->offset);
     if (line >= scan->at)
@@ -246,12 +245,12 @@ static size_t skip_value(struct fp_str text, size_t at)
     return at;
 }
 
-bool fp_broken_post_find(const struct fp_record_text *text, struct fp_broken_post *post)
+bool fp_st_broken_post_find(const struct fp_st_record *text, struct fp_st_broken_post *post)
 {
     const struct fp_str header = FP_STR("\"header\"");
     const struct fp_str data = FP_STR("\"data\"");
     const struct fp_str body = text->text;
-    *post = (struct fp_broken_post){0};
+    *post = (struct fp_st_broken_post){0};
     for (size_t at = skip_space(body, 1); at < body.len && body.ptr[at] == '"';) {
         const size_t name_end = fp_quoted_end(body.ptr, at, body.len);
         const struct fp_str name = {body.ptr + at, name_end - at};
@@ -289,7 +288,7 @@ static bool are_last_members(struct fp_str text, size_t at)
     return at >= text.len || (text.ptr[at] == '}' && skip_space(text, at + 1) == text.len);
 }
 
-size_t fp_broken_post_end(struct fp_str body, size_t records)
+size_t fp_st_broken_post_end(struct fp_str body, size_t records)
 {
     enum { TRIES = 8 }; /* each may cost as much as the body is long */
     size_t end = body.len;
@@ -357,9 +356,9 @@ static bool read_attribute(struct fp_str html, size_t *at, struct attribute *att
 
 /* Reads the tag whose name begins at *at, and goes behind it. True when it is the one we look for.
  */
-static bool read_tag(struct fp_str html, size_t *at, struct fp_dump_page *page)
+static bool read_tag(struct fp_str html, size_t *at, struct fp_st_page *page)
 {
-    *page = (struct fp_dump_page){0};
+    *page = (struct fp_st_page){0};
     bool found = false;
     struct attribute attribute;
     (void)read_token(html, at, ">/");
@@ -380,7 +379,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-bool fp_dump_page_find(struct fp_str html, struct fp_dump_page *page)
+bool fp_st_page_find(struct fp_str html, struct fp_st_page *page)
 {
     for (size_t at = 0; at < html.len;) {
         const char *open = memchr(html.ptr + at, '<', html.len - at);

@@ -90,25 +90,25 @@ static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
 {
     if (is_page(body))
         return true;
-    struct fp_record_scan scan = {.body = body};
-    struct fp_record_text record;
+    struct fp_st_scan scan = {.body = body};
+    struct fp_st_record record;
     for (int i = 0; i < SNIFFED_OBJECTS; i++) {
-        struct fp_broken_post post;
-        enum fp_record_scan_result result = fp_record_scan_next(&scan, &record);
-        if (result == FP_RECORD_NO_MORE)
+        struct fp_st_broken_post post;
+        enum fp_st_scan_result result = fp_st_scan_next(&scan, &record);
+        if (result == FP_ST_SCAN_END)
             return false;
         struct fp_json json;
         struct fp_upload_error ignored;
         enum fp_verdict verdict = FP_VERDICT_MALFORMED;
-        if (result == FP_RECORD_FOUND)
+        if (result == FP_ST_SCAN_FOUND)
             verdict = fp_json_parse(record.text, decoder->limits->json_depth, decoder->arena, &json,
                                     &ignored);
         if (verdict == FP_VERDICT_MEMORY)
             (void)fp_upload_fail_memory(decoder->error); /* what it is cannot be told */
-        if (verdict == FP_VERDICT_MALFORMED && i == 0 && fp_broken_post_find(&record, &post))
+        if (verdict == FP_VERDICT_MALFORMED && i == 0 && fp_st_broken_post_find(&record, &post))
             return true;
         if (verdict == FP_VERDICT_MALFORMED)
-            (void)fp_record_scan_lines(&scan, &record);
+            (void)fp_st_scan_resync(&scan, &record);
         if (verdict != FP_VERDICT_OK)
             continue;
         bool is_dump = begins_dump(json.root);
@@ -121,14 +121,14 @@ static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
 }
 
 /* Container E: messages that the tool itself converted. The first one tells. */
-static bool check_message(struct fp_speed_tracer_dump *dump, yyjson_val *first)
+static bool check_message(struct fp_st_dump *dump, yyjson_val *first)
 {
     if (!is_raw_message(first) || is_record(first))
         return true;
     fp_upload_fail(dump->decoder->error, FP_VERDICT_UNSUPPORTED,
                    "these are messages of a browser's inspector, not records; load them into "
                    "Speed Tracer and save them");
-    return fp_speed_tracer_fail_here(dump);
+    return fp_st_fail_at_record(dump);
 }
 
 /* Container D: {header, data}. */
@@ -141,7 +141,7 @@ static void keep_post(struct fp_decoder *decoder)
     fp_content_add(decoder, (struct fp_str){head, (size_t)len});
 }
 
-static void open_post(struct fp_speed_tracer_dump *dump, yyjson_val *header)
+static void open_post(struct fp_st_dump *dump, yyjson_val *header)
 {
     struct fp_decoder *decoder = dump->decoder;
     /* The one member of the header that the tool itself filled. */
@@ -152,7 +152,7 @@ static void open_post(struct fp_speed_tracer_dump *dump, yyjson_val *header)
     keep_post(decoder);
 }
 
-static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
+static bool take_post(struct fp_st_dump *dump, yyjson_val *post)
 {
     yyjson_val *data = yyjson_obj_get(post, "data");
     const struct fp_place place = {.member = FP_STR("data")};
@@ -168,7 +168,7 @@ static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
     yyjson_arr_foreach(data, i, count, record)
     {
         dump->offset = (int64_t)i;
-        if ((i == 0 && !check_message(dump, record)) || !fp_speed_tracer_take(dump, record))
+        if ((i == 0 && !check_message(dump, record)) || !fp_st_read_record(dump, record))
             return false;
     }
     dump->is_index = false; /* behind it the body is text again */
@@ -185,18 +185,18 @@ struct parsed {
 };
 
 struct parser {
-    struct fp_speed_tracer_dump *dump;
+    struct fp_st_dump *dump;
     void *memory;
     size_t memory_len;
     bool is_first; /* no record was parsed yet */
 };
 
-static bool fail_depth(struct fp_speed_tracer_dump *dump)
+static bool fail_depth(struct fp_st_dump *dump)
 {
     fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the JSON is nested deeper than %u levels (limits.json_depth)",
                    (unsigned)dump->decoder->limits->json_depth);
-    return fp_speed_tracer_fail_here(dump);
+    return fp_st_fail_at_record(dump);
 }
 
 static bool parse(struct parser *parser, struct fp_str text, struct parsed *parsed)
@@ -235,28 +235,28 @@ static void release(struct parsed *parsed)
 
 static bool take_parsed(struct parser *parser, yyjson_val *root)
 {
-    struct fp_speed_tracer_dump *dump = parser->dump;
+    struct fp_st_dump *dump = parser->dump;
     bool is_first = parser->is_first;
     parser->is_first = false;
     if (is_first && !check_message(dump, root))
         return false;
     if (is_first && is_post(root) && !is_record(root))
         return take_post(dump, root);
-    return fp_speed_tracer_take(dump, root);
+    return fp_st_read_record(dump, root);
 }
 
-static void refuse_text(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note)
+static void refuse_text(struct fp_st_dump *dump, enum fp_st_note note)
 {
-    fp_speed_tracer_note(dump, note);
+    fp_st_add_note(dump, note);
     dump->decoder->profile->session.records_read++;
 }
 
 /* Of a posted body that is no JSON, or was cut off, the records may be good. */
-static bool enter_broken_post(struct parser *parser, struct fp_record_scan *scan,
-                              const struct fp_record_text *record, bool *entered)
+static bool enter_broken_post(struct parser *parser, struct fp_st_scan *scan,
+                              const struct fp_st_record *record, bool *entered)
 {
-    struct fp_broken_post post;
-    *entered = parser->is_first && fp_broken_post_find(record, &post);
+    struct fp_st_broken_post post;
+    *entered = parser->is_first && fp_st_broken_post_find(record, &post);
     if (!*entered)
         return true;
     struct parsed header;
@@ -264,27 +264,27 @@ static bool enter_broken_post(struct parser *parser, struct fp_record_scan *scan
         return false;
     open_post(parser->dump, header.root);
     release(&header);
-    fp_speed_tracer_note(parser->dump, FP_ST_BROKEN_POST);
+    fp_st_add_note(parser->dump, FP_ST_NOTE_BROKEN_POST);
     parser->is_first = false;
     scan->at = post.records;
     scan->in_list = true;
-    scan->list_end = fp_broken_post_end(scan->body, post.records);
+    scan->list_end = fp_st_broken_post_end(scan->body, post.records);
     return true;
 }
 
-static bool take_broken_text(struct parser *parser, struct fp_record_scan *scan,
-                             const struct fp_record_text *record)
+static bool take_broken_text(struct parser *parser, struct fp_st_scan *scan,
+                             const struct fp_st_record *record)
 {
     bool entered;
     if (!enter_broken_post(parser, scan, record, &entered) || entered)
         return entered;
-    refuse_text(parser->dump, FP_ST_NOT_JSON);
-    (void)fp_record_scan_lines(scan, record);
+    refuse_text(parser->dump, FP_ST_NOTE_NOT_JSON);
+    (void)fp_st_scan_resync(scan, record);
     return true;
 }
 
-static bool take_text(struct parser *parser, struct fp_record_scan *scan,
-                      const struct fp_record_text *record)
+static bool take_text(struct parser *parser, struct fp_st_scan *scan,
+                      const struct fp_st_record *record)
 {
     const uint32_t depth_limit = parser->dump->decoder->limits->json_depth;
     struct parsed parsed;
@@ -299,8 +299,8 @@ static bool take_text(struct parser *parser, struct fp_record_scan *scan,
     return taken;
 }
 
-static bool take_cut_off(struct parser *parser, struct fp_record_scan *scan,
-                         const struct fp_record_text *record)
+static bool take_cut_off(struct parser *parser, struct fp_st_scan *scan,
+                         const struct fp_st_record *record)
 {
     bool entered;
     if (!enter_broken_post(parser, scan, record, &entered))
@@ -308,35 +308,35 @@ static bool take_cut_off(struct parser *parser, struct fp_record_scan *scan,
     parser->dump->decoder->profile->truncated = entered;
     if (entered)
         return true;
-    if (fp_record_scan_lines(scan, record) || scan->at < scan->body.len) {
-        refuse_text(parser->dump, FP_ST_NOT_JSON);
+    if (fp_st_scan_resync(scan, record) || scan->at < scan->body.len) {
+        refuse_text(parser->dump, FP_ST_NOTE_NOT_JSON);
         return true;
     }
     /* The tool itself dropped it without a word: it is no record yet. */
-    fp_speed_tracer_note(parser->dump, FP_ST_CUT_OFF);
+    fp_st_add_note(parser->dump, FP_ST_NOTE_TRUNCATED);
     parser->dump->decoder->profile->truncated = true;
     return true;
 }
 
-static bool take_texts(struct parser *parser, struct fp_record_scan *scan)
+static bool take_texts(struct parser *parser, struct fp_st_scan *scan)
 {
-    struct fp_speed_tracer_dump *dump = parser->dump;
+    struct fp_st_dump *dump = parser->dump;
     for (;;) {
-        struct fp_record_text record;
-        enum fp_record_scan_result result = fp_record_scan_next(scan, &record);
+        struct fp_st_record record;
+        enum fp_st_scan_result result = fp_st_scan_next(scan, &record);
         if (record.has_junk) {
             dump->offset = (int64_t)record.junk_offset;
-            fp_speed_tracer_note(dump, FP_ST_JUNK);
+            fp_st_add_note(dump, FP_ST_NOTE_JUNK);
         }
         dump->offset = (int64_t)record.offset;
-        if (result == FP_RECORD_NO_MORE)
+        if (result == FP_ST_SCAN_END)
             return true;
-        if (!(result == FP_RECORD_CUT_OFF ? take_cut_off : take_text)(parser, scan, &record))
+        if (!(result == FP_ST_SCAN_TRUNCATED ? take_cut_off : take_text)(parser, scan, &record))
             return false;
     }
 }
 
-static bool take_body(struct parser *parser, struct fp_record_scan *scan)
+static bool take_body(struct parser *parser, struct fp_st_scan *scan)
 {
     struct fp_decoder *decoder = parser->dump->decoder;
     parser->memory_len = yyjson_read_max_memory_usage(SMALL_MAX, YYJSON_READ_NOFLAG);
@@ -370,15 +370,15 @@ static bool is_version(struct fp_str text)
 }
 
 /* Finds where the records begin, and which version wrote them. */
-static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_scan *scan)
+static bool open_container(struct fp_st_dump *dump, struct fp_st_scan *scan)
 {
     struct fp_decoder *decoder = dump->decoder;
     dump->may_be_early = true;
     scan->at = skip_space(scan->body);
     if (!is_page(scan->body))
         return true;
-    struct fp_dump_page page;
-    if (!fp_dump_page_find(scan->body, &page)) {
+    struct fp_st_page page;
+    if (!fp_st_page_find(scan->body, &page)) {
         fp_upload_fail(decoder->error, FP_VERDICT_MALFORMED,
                        "this is an HTML page without an element that has the id traceData, so no "
                        "dump of Speed Tracer, and not JSON either");
@@ -405,29 +405,29 @@ static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_s
 }
 
 /* A dump of which nothing is left is refused for its first fault. */
-static bool fail_empty(struct fp_speed_tracer_dump *dump)
+static bool fail_empty(struct fp_st_dump *dump)
 {
-    enum fp_speed_tracer_note first = FP_ST_REFUSALS;
-    for (enum fp_speed_tracer_note i = 0; i < FP_ST_REFUSALS; i++)
+    enum fp_st_note first = FP_ST_NOTE_REFUSALS;
+    for (enum fp_st_note i = 0; i < FP_ST_NOTE_REFUSALS; i++)
         if (dump->notes[i].count > 0 &&
-            (first == FP_ST_REFUSALS ||
+            (first == FP_ST_NOTE_REFUSALS ||
              dump->notes[i].first_offset < dump->notes[first].first_offset))
             first = i;
     struct fp_upload_error *error = dump->decoder->error;
-    if (first == FP_ST_REFUSALS) {
+    if (first == FP_ST_NOTE_REFUSALS) {
         fp_upload_fail(error, FP_VERDICT_INVALID,
                        "there is no record in this dump of Speed Tracer");
-        return fp_speed_tracer_fail_here(dump);
+        return fp_st_fail_at_record(dump);
     }
-    fp_upload_fail(error, first <= FP_ST_CUT_OFF ? FP_VERDICT_MALFORMED : FP_VERDICT_INVALID,
+    fp_upload_fail(error, first <= FP_ST_NOTE_TRUNCATED ? FP_VERDICT_MALFORMED : FP_VERDICT_INVALID,
                    "none of the records could be taken; the first fault is %s",
-                   fp_speed_tracer_note_text(first));
+                   fp_st_note_text(first));
     dump->offset = dump->notes[first].first_offset;
     dump->is_index = dump->notes[first].is_index;
-    return fp_speed_tracer_fail_here(dump);
+    return fp_st_fail_at_record(dump);
 }
 
-static bool add_timeline(struct fp_speed_tracer_dump *dump)
+static bool add_timeline(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     profile->timelines = fp_arena_array(dump->decoder->arena, 1, sizeof(*profile->timelines));
@@ -440,9 +440,9 @@ static bool add_timeline(struct fp_speed_tracer_dump *dump)
     return true;
 }
 
-static bool decode_records(struct fp_speed_tracer_dump *dump, struct fp_str body)
+static bool decode_records(struct fp_st_dump *dump, struct fp_str body)
 {
-    struct fp_record_scan scan = {.body = body};
+    struct fp_st_scan scan = {.body = body};
     struct parser parser = {.dump = dump, .is_first = true};
     if (!open_container(dump, &scan) || !take_body(&parser, &scan))
         return false;
@@ -451,7 +451,7 @@ static bool decode_records(struct fp_speed_tracer_dump *dump, struct fp_str body
     fp_content_add(dump->decoder, dump->is_post  ? FP_STR("]}\n")
                                   : scan.in_page ? FP_STR("\n</div></body></html>\n")
                                                  : FP_STR("\n"));
-    return fp_speed_tracer_finish(dump) && add_timeline(dump) && fp_speed_tracer_list_notes(dump);
+    return fp_st_finish(dump) && add_timeline(dump) && fp_st_list_notes(dump);
 }
 
 /* What is kept is as long as the body, about: growing to that would copy it again and again. */
@@ -465,7 +465,7 @@ static void reserve_content(struct fp_decoder *decoder, size_t body_len)
 
 static bool decode_dump(struct fp_decoder *decoder, struct fp_str body)
 {
-    struct fp_speed_tracer_dump dump = {.decoder = decoder, .main_resource = FP_INDEX_NONE};
+    struct fp_st_dump dump = {.decoder = decoder, .main_resource = FP_INDEX_NONE};
     *decoder->profile = (struct fp_profile){.format = FP_UPLOAD_SPEED_TRACER};
     fp_map_init(&dump.resources, (size_t)decoder->limits->resources + 1);
     fp_map_init(&dump.type_names, decoder->limits->entries);
@@ -474,7 +474,7 @@ static bool decode_dump(struct fp_decoder *decoder, struct fp_str body)
     reserve_content(decoder, body.len);
     bool decoded = decode_records(&dump, body);
     fp_buf_release(&dump.detail);
-    fp_v8_log_release(dump.v8);
+    fp_st_v8_release(dump.v8);
     fp_map_release(&dump.timer_ids);
     fp_map_release(&dump.type_names);
     fp_map_release(&dump.resources);

@@ -6,16 +6,16 @@
 #include "collector/format/speed_tracer/v8.h"
 #include "collector/format/utf8.h"
 
-static bool fail_limit(struct fp_speed_tracer_dump *dump, const char *what, uint32_t limit)
+static bool fail_limit(struct fp_st_dump *dump, const char *what, uint32_t limit)
 {
     fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the V8 profiles have more than %u %s (limits.%s)", (unsigned)limit, what, what);
-    return fp_speed_tracer_fail_here(dump);
+    return fp_st_fail_at_record(dump);
 }
 
 /* Names. */
 
-static bool is_kind(const struct fp_code *code, const char *kind)
+static bool is_kind(const struct fp_st_code *code, const char *kind)
 {
     return fp_str_equal(code->kind, fp_str_of(kind));
 }
@@ -49,7 +49,7 @@ static size_t find_script(struct fp_str name)
 }
 
 /* Code that was compiled from a script. */
-static bool name_script_code(struct fp_speed_tracer_dump *dump, const struct fp_code *code,
+static bool name_script_code(struct fp_st_dump *dump, const struct fp_st_code *code,
                              struct fp_profile_frame *frame)
 {
     struct fp_str name = code->name;
@@ -60,12 +60,12 @@ static bool name_script_code(struct fp_speed_tracer_dump *dump, const struct fp_
         bool has_space = script > 0 && name.ptr[script - 1] == ' ';
         frame->function = (struct fp_str){name.ptr, script - has_space};
     }
-    return fp_speed_tracer_resource(dump, (struct fp_str){name.ptr + script, name.len - script},
-                                    &frame->resource);
+    return fp_st_add_resource(dump, (struct fp_str){name.ptr + script, name.len - script},
+                              &frame->resource);
 }
 
 /* The engine's stubs and inline caches, called `LoadIC: length`. */
-static bool name_other_code(struct fp_speed_tracer_dump *dump, const struct fp_code *code,
+static bool name_other_code(struct fp_st_dump *dump, const struct fp_st_code *code,
                             struct fp_profile_frame *frame)
 {
     if (code->name.len == 0) {
@@ -97,8 +97,8 @@ static uint64_t hash_frame(const struct fp_profile_frame *frame)
 }
 
 /* Finds or adds the frame of a code; code that was thrown away and made again has the same. */
-static bool find_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ticks,
-                       struct fp_code *code)
+static bool find_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
+                       struct fp_st_code *code)
 {
     struct fp_decoder *decoder = dump->decoder;
     struct fp_profile *profile = decoder->profile;
@@ -113,8 +113,8 @@ static bool find_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
         return true;
     if (profile->frame_count >= decoder->limits->frames)
         return fail_limit(dump, "frames", decoder->limits->frames);
-    profile->frames = fp_speed_tracer_grow(decoder->arena, profile->frames, profile->frame_count,
-                                           &ticks->frame_cap, sizeof(frame));
+    profile->frames = fp_st_grow(decoder->arena, profile->frames, profile->frame_count,
+                                 &ticks->frame_cap, sizeof(frame));
     if (code->frame == FP_MAP_NONE || profile->frames == NULL)
         return fp_fail_memory(decoder);
     profile->frames[profile->frame_count++] = frame;
@@ -124,7 +124,7 @@ static bool find_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
 /* Stacks and samples. */
 
 /* Finds or adds the stack of a frame on top of *stack, which becomes it. */
-static bool push_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ticks, uint32_t frame,
+static bool push_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks, uint32_t frame,
                        uint32_t *stack)
 {
     struct fp_decoder *decoder = dump->decoder;
@@ -136,8 +136,8 @@ static bool push_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
         return true;
     if (profile->stack_count >= decoder->limits->stacks)
         return fail_limit(dump, "stacks", decoder->limits->stacks);
-    profile->stacks = fp_speed_tracer_grow(decoder->arena, profile->stacks, profile->stack_count,
-                                           &ticks->stack_cap, sizeof(*profile->stacks));
+    profile->stacks = fp_st_grow(decoder->arena, profile->stacks, profile->stack_count,
+                                 &ticks->stack_cap, sizeof(*profile->stacks));
     if (*stack == FP_MAP_NONE || profile->stacks == NULL)
         return fp_fail_memory(decoder);
     profile->stacks[profile->stack_count++] =
@@ -145,7 +145,7 @@ static bool push_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
     return true;
 }
 
-static bool add_sample(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ticks,
+static bool add_sample(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
                        const struct fp_profile_sample *sample, int64_t weight_us)
 {
     struct fp_decoder *decoder = dump->decoder;
@@ -153,10 +153,10 @@ static bool add_sample(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
     const uint32_t count = profile->sample_count;
     if (count >= decoder->limits->samples)
         return fail_limit(dump, "samples", decoder->limits->samples);
-    profile->samples = fp_speed_tracer_grow(decoder->arena, profile->samples, count,
-                                            &ticks->sample_cap, sizeof(*sample));
-    profile->weights_us = fp_speed_tracer_grow(decoder->arena, profile->weights_us, count,
-                                               &ticks->weight_cap, sizeof(weight_us));
+    profile->samples =
+        fp_st_grow(decoder->arena, profile->samples, count, &ticks->sample_cap, sizeof(*sample));
+    profile->weights_us = fp_st_grow(decoder->arena, profile->weights_us, count, &ticks->weight_cap,
+                                     sizeof(weight_us));
     if (profile->samples == NULL || profile->weights_us == NULL)
         return fp_fail_memory(decoder);
     profile->samples[count] = *sample;
@@ -166,8 +166,8 @@ static bool add_sample(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
     return true;
 }
 
-bool fp_v8_ticks_add(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ticks,
-                     const struct fp_v8_tick *tick)
+bool fp_st_v8_ticks_add(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
+                        const struct fp_st_v8_tick *tick)
 {
     struct fp_profile_sample sample = {
         .time_us = tick->time_us,
@@ -175,7 +175,7 @@ bool fp_v8_ticks_add(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *tick
         .marker = tick->is_gc ? FP_MARKER_GC : FP_MARKER_NONE,
     };
     for (size_t i = tick->code_count; i > 0; i--) {
-        struct fp_code *code = tick->codes[i - 1];
+        struct fp_st_code *code = tick->codes[i - 1];
         if (code->frame == FP_INDEX_NONE && !find_frame(dump, ticks, code))
             return false;
         if (!push_frame(dump, ticks, code->frame, &sample.stack))

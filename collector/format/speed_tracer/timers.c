@@ -26,21 +26,21 @@ static bool key_of(yyjson_val *data, uint64_t *key)
     return text.len > 0;
 }
 
-bool fp_speed_tracer_note_timer(struct fp_speed_tracer_dump *dump, int32_t type, yyjson_val *data)
+bool fp_st_add_timer(struct fp_st_dump *dump, int32_t type, yyjson_val *data)
 {
     uint64_t key;
-    if (type != FP_ST_TIMER_INSTALLED || !key_of(data, &key))
+    if (type != FP_ST_TYPE_TIMER_INSTALLED || !key_of(data, &key))
         return true;
     const uint32_t next = (uint32_t)dump->timer_ids.count; /* at most limits.entries */
     const uint32_t index = fp_map_put(&dump->timer_ids, key, next);
-    dump->timers = fp_speed_tracer_grow(dump->decoder->arena, dump->timers, next, &dump->timer_cap,
-                                        sizeof(*dump->timers));
+    dump->timers = fp_st_grow(dump->decoder->arena, dump->timers, next, &dump->timer_cap,
+                              sizeof(*dump->timers));
     if (index == FP_MAP_NONE || dump->timers == NULL)
         return fp_fail_memory(dump->decoder);
     yyjson_val *timeout = fp_json_member(data, FP_STR("timeout"));
     yyjson_val *single_shot = fp_json_member(data, FP_STR("singleShot"));
-    struct fp_speed_tracer_timer *timer = &dump->timers[index];
-    *timer = (struct fp_speed_tracer_timer){0};
+    struct fp_st_timer *timer = &dump->timers[index];
+    *timer = (struct fp_st_timer){0};
     if (yyjson_is_num(timeout))
         timer->timeout = *timeout;
     if (yyjson_is_bool(single_shot))
@@ -48,11 +48,11 @@ bool fp_speed_tracer_note_timer(struct fp_speed_tracer_dump *dump, int32_t type,
     return true;
 }
 
-const struct fp_speed_tracer_timer *
-fp_speed_tracer_find_timer(const struct fp_speed_tracer_dump *dump, int32_t type, yyjson_val *data)
+const struct fp_st_timer *fp_st_find_timer(const struct fp_st_dump *dump, int32_t type,
+                                           yyjson_val *data)
 {
     uint64_t key;
-    if (type != FP_ST_TIMER_FIRED || !key_of(data, &key))
+    if (type != FP_ST_TYPE_TIMER_FIRED || !key_of(data, &key))
         return NULL;
     const uint32_t index = fp_map_get(&dump->timer_ids, key);
     return index != FP_MAP_NONE ? &dump->timers[index] : NULL;

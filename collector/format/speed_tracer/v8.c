@@ -51,10 +51,10 @@ struct alias {
     enum command command; /* COMMAND_COUNT: a kind of code */
 };
 
-struct fp_v8_log {
-    struct fp_v8_window window;
-    struct fp_code_map code;
-    struct fp_v8_ticks ticks;
+struct fp_st_v8 {
+    struct fp_st_v8_window window;
+    struct fp_st_code_map code;
+    struct fp_st_v8_ticks ticks;
     struct alias aliases[ALIASES_MAX];
     uint32_t alias_count;
     uint8_t alias_slots[256]; /* by slot_of: the last alias that came there, from 1 on; 0: none */
@@ -66,7 +66,7 @@ struct fp_v8_log {
 
 /* A line, taken apart. */
 struct line {
-    struct fp_v8_line text; /* what the fields point into */
+    struct fp_st_v8_line text; /* what the fields point into */
     struct fp_str fields[FIELDS_MAX];
     size_t count;
     int64_t time_us; /* of its record */
@@ -75,21 +75,21 @@ struct line {
 /* What became of a line. */
 enum outcome { DONE, UNREADABLE, REFUSED /* the whole upload; the error is filled */ };
 
-bool fp_v8_log_create(struct fp_speed_tracer_dump *dump)
+bool fp_st_v8_create(struct fp_st_dump *dump)
 {
     struct fp_decoder *decoder = dump->decoder;
-    struct fp_v8_log *log = fp_arena_array(decoder->arena, 1, sizeof(*log));
+    struct fp_st_v8 *log = fp_arena_array(decoder->arena, 1, sizeof(*log));
     if (log == NULL)
         return fp_fail_memory(decoder);
     log->interval_us = US_PER_MS;
-    fp_code_map_init(&log->code, decoder->arena);
+    fp_st_code_map_init(&log->code, decoder->arena);
     fp_map_init(&log->ticks.frame_ids, (size_t)decoder->limits->frames + 1);
     fp_map_init(&log->ticks.stack_ids, (size_t)decoder->limits->stacks + 1);
     dump->v8 = log;
     return true;
 }
 
-void fp_v8_log_release(struct fp_v8_log *log)
+void fp_st_v8_release(struct fp_st_v8 *log)
 {
     if (log == NULL)
         return;
@@ -209,7 +209,7 @@ static bool is_alias(const struct alias *alias, uint64_t key, struct fp_str name
 }
 
 /* alias_count when there is none. */
-static uint32_t find_alias(const struct fp_v8_log *log, struct fp_str name, bool is_command)
+static uint32_t find_alias(const struct fp_st_v8 *log, struct fp_str name, bool is_command)
 {
     const uint64_t key = key_of(name);
     const uint32_t slot = log->alias_slots[slot_of(key)];
@@ -223,26 +223,26 @@ static uint32_t find_alias(const struct fp_v8_log *log, struct fp_str name, bool
     return at;
 }
 
-static enum command command_of(const struct fp_v8_log *log, struct fp_str name)
+static enum command command_of(const struct fp_st_v8 *log, struct fp_str name)
 {
     const uint32_t at = find_alias(log, name, true);
     return at < log->alias_count ? log->aliases[at].command : find_command(name);
 }
 
-static struct fp_str kind_of(const struct fp_v8_log *log, struct fp_str name)
+static struct fp_str kind_of(const struct fp_st_v8 *log, struct fp_str name)
 {
     const uint32_t at = find_alias(log, name, false);
     return at < log->alias_count ? log->aliases[at].meaning : name;
 }
 
-static bool copy(struct fp_speed_tracer_dump *dump, struct fp_str text, struct fp_str *copied)
+static bool copy(struct fp_st_dump *dump, struct fp_str text, struct fp_str *copied)
 {
     return fp_utf8_copy(dump->decoder->arena, text, copied) || fp_fail_memory(dump->decoder);
 }
 
-static enum outcome read_alias(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_alias(struct fp_st_dump *dump, const struct line *line)
 {
-    struct fp_v8_log *log = dump->v8;
+    struct fp_st_v8 *log = dump->v8;
     if (line->count < 3)
         return UNREADABLE;
     struct alias alias = {.key = key_of(line->fields[1]), .command = find_command(line->fields[2])};
@@ -258,9 +258,9 @@ static enum outcome read_alias(struct fp_speed_tracer_dump *dump, const struct l
 }
 
 /* A profiler that begins, in whatever process, says everything anew. */
-static void begin(struct fp_v8_log *log, uint64_t interval_ms)
+static void begin(struct fp_st_v8 *log, uint64_t interval_ms)
 {
-    fp_code_map_clear(&log->code);
+    fp_st_code_map_clear(&log->code);
     log->window.size = 0;
     log->alias_count = 0;
     memset(log->alias_slots, 0, sizeof(log->alias_slots));
@@ -270,9 +270,9 @@ static void begin(struct fp_v8_log *log, uint64_t interval_ms)
     log->interval_us = is_said ? (int64_t)interval_ms * US_PER_MS : US_PER_MS;
 }
 
-static enum outcome read_profiler(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_profiler(struct fp_st_dump *dump, const struct line *line)
 {
-    struct fp_v8_log *log = dump->v8;
+    struct fp_st_v8 *log = dump->v8;
     const struct fp_str what = line->count > 1 ? unquote(line->fields[1]) : (struct fp_str){0};
     uint64_t number = 0;
     if (line->count > 2 && !read_digits(line->fields[2], 10, &number))
@@ -281,15 +281,15 @@ static enum outcome read_profiler(struct fp_speed_tracer_dump *dump, const struc
         begin(log, number);
     } else if (fp_str_equal(what, FP_STR("compression"))) {
         log->window.count = 0;
-        log->window.size = number < FP_V8_WINDOW_MAX ? (uint32_t)number : FP_V8_WINDOW_MAX;
+        log->window.size = number < FP_ST_V8_WINDOW_MAX ? (uint32_t)number : FP_ST_V8_WINDOW_MAX;
     }
     return DONE; /* that it pauses or resumes does not matter: it says nothing meanwhile */
 }
 
-static enum outcome read_creation(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_creation(struct fp_st_dump *dump, const struct line *line)
 {
-    struct fp_v8_log *log = dump->v8;
-    struct fp_code code = {.frame = FP_INDEX_NONE};
+    struct fp_st_v8 *log = dump->v8;
+    struct fp_st_code code = {.frame = FP_INDEX_NONE};
     if (line->count < 5 || !read_address(line->fields[2], &log->code_address) ||
         !read_digits(line->fields[3], 10, &code.len))
         return UNREADABLE;
@@ -299,48 +299,48 @@ static enum outcome read_creation(struct fp_speed_tracer_dump *dump, const struc
     if ((!is_kept && !copy(dump, code.kind, &code.kind)) ||
         !copy(dump, unquote(line->fields[4]), &code.name))
         return REFUSED;
-    if (fp_code_map_put(&log->code, &code))
+    if (fp_st_code_map_add(&log->code, &code))
         return DONE;
     (void)fp_fail_memory(dump->decoder);
     return REFUSED;
 }
 
-static enum outcome read_move(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_move(struct fp_st_dump *dump, const struct line *line)
 {
-    struct fp_v8_log *log = dump->v8;
+    struct fp_st_v8 *log = dump->v8;
     if (line->count < 3 || !read_address(line->fields[1], &log->code_address) ||
         !read_address(line->fields[2], &log->moved_address))
         return UNREADABLE;
-    struct fp_code code;
-    if (!fp_code_map_take(&log->code, log->code_address, &code))
+    struct fp_st_code code;
+    if (!fp_st_code_map_remove(&log->code, log->code_address, &code))
         return DONE;
     code.begin = log->moved_address;
-    if (fp_code_map_put(&log->code, &code))
+    if (fp_st_code_map_add(&log->code, &code))
         return DONE;
     (void)fp_fail_memory(dump->decoder);
     return REFUSED;
 }
 
-static enum outcome read_delete(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_delete(struct fp_st_dump *dump, const struct line *line)
 {
-    struct fp_v8_log *log = dump->v8;
-    struct fp_code code;
+    struct fp_st_v8 *log = dump->v8;
+    struct fp_st_code code;
     if (line->count < 2 || !read_address(line->fields[1], &log->code_address))
         return UNREADABLE;
-    (void)fp_code_map_take(&log->code, log->code_address, &code);
+    (void)fp_st_code_map_remove(&log->code, log->code_address, &code);
     return DONE;
 }
 
 /* `tick,pc,sp,state[,return address…]`: the stack's first address is a difference to pc. */
-static enum outcome read_tick(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_tick(struct fp_st_dump *dump, const struct line *line)
 {
-    struct fp_v8_log *log = dump->v8;
+    struct fp_st_v8 *log = dump->v8;
     uint64_t state;
     if (line->count < FIRST_FRAME || !read_address(line->fields[1], &log->code_address) ||
         !read_digits(line->fields[3], 10, &state))
         return UNREADABLE;
-    struct fp_code *codes[1 + STACK_MAX];
-    struct fp_v8_tick tick = {
+    struct fp_st_code *codes[1 + STACK_MAX];
+    struct fp_st_v8_tick tick = {
         .codes = codes,
         .is_gc = state == 1,
         .time_us = line->time_us,
@@ -351,14 +351,14 @@ static enum outcome read_tick(struct fp_speed_tracer_dump *dump, const struct li
         /* The stack may hold the word overflow. */
         if (i >= FIRST_FRAME && !read_address(line->fields[i], &address))
             continue;
-        struct fp_code *code = fp_code_map_find(&log->code, address);
+        struct fp_st_code *code = fp_st_code_map_find(&log->code, address);
         if (code != NULL && tick.code_count < dump->decoder->limits->stack_depth)
             codes[tick.code_count++] = code;
     }
-    return fp_v8_ticks_add(dump, &log->ticks, &tick) ? DONE : REFUSED;
+    return fp_st_v8_ticks_add(dump, &log->ticks, &tick) ? DONE : REFUSED;
 }
 
-typedef enum outcome (*read_command)(struct fp_speed_tracer_dump *, const struct line *);
+typedef enum outcome (*read_command)(struct fp_st_dump *, const struct line *);
 
 /* Lines that say how often they stand are taken apart before. */
 static const read_command readers[COMMAND_COUNT + 1] = {
@@ -369,11 +369,11 @@ static const read_command readers[COMMAND_COUNT + 1] = {
 
 /* Lines. */
 
-static enum outcome fail_lines(struct fp_speed_tracer_dump *dump)
+static enum outcome fail_lines(struct fp_st_dump *dump)
 {
     fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the V8 profiles have more than %d lines", LINES_MAX);
-    (void)fp_speed_tracer_fail_here(dump);
+    (void)fp_st_fail_at_record(dump);
     return REFUSED;
 }
 
@@ -388,13 +388,12 @@ static bool cut_repeat(struct line *line, struct fp_str *text, uint64_t *times)
     return true;
 }
 
-static enum outcome read_line(struct fp_speed_tracer_dump *dump, struct fp_str text,
-                              struct line *line)
+static enum outcome read_line(struct fp_st_dump *dump, struct fp_str text, struct line *line)
 {
-    struct fp_v8_log *log = dump->v8;
+    struct fp_st_v8 *log = dump->v8;
     if (++log->line_count > LINES_MAX)
         return fail_lines(dump);
-    if (!fp_v8_window_expand(&log->window, text, &line->text))
+    if (!fp_st_v8_window_expand(&log->window, text, &line->text))
         return UNREADABLE;
     struct fp_str once = {line->text.text, line->text.len};
     split(once, line);
@@ -408,14 +407,14 @@ static enum outcome read_line(struct fp_speed_tracer_dump *dump, struct fp_str t
     const read_command read = readers[command];
     /* The engine writes these two around its compressor. */
     if (read != read_alias && read != read_profiler)
-        fp_v8_window_add(&log->window, once);
+        fp_st_v8_window_add(&log->window, once);
     enum outcome outcome = DONE;
     for (; read != NULL && times > 0 && outcome == DONE; times--)
         outcome = log->line_count++ < LINES_MAX ? read(dump, line) : fail_lines(dump);
     return outcome;
 }
 
-bool fp_v8_log_read(struct fp_speed_tracer_dump *dump, struct fp_str text, int64_t time_us)
+bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us)
 {
     struct line line;
     line.time_us = time_us;
@@ -428,7 +427,7 @@ bool fp_v8_log_read(struct fp_speed_tracer_dump *dump, struct fp_str text, int64
         if (outcome == REFUSED)
             return false;
         if (outcome == UNREADABLE)
-            fp_speed_tracer_note(dump, FP_ST_BAD_PROFILE_LINE);
+            fp_st_add_note(dump, FP_ST_NOTE_BAD_PROFILE_LINE);
         at = end + 1;
     }
     return true;

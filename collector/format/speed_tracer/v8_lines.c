@@ -41,7 +41,7 @@ static bool find_reference(struct fp_str text, struct reference *reference)
     return at == text.len;
 }
 
-static bool append(struct fp_v8_line *line, struct fp_str text)
+static bool append(struct fp_st_v8_line *line, struct fp_str text)
 {
     if (text.len > sizeof(line->text) - line->len)
         return false;
@@ -56,8 +56,8 @@ static bool is_inside_character(char byte)
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-bool fp_v8_window_expand(const struct fp_v8_window *window, struct fp_str text,
-                         struct fp_v8_line *line)
+bool fp_st_v8_window_expand(const struct fp_st_v8_window *window, struct fp_str text,
+                            struct fp_st_v8_line *line)
 {
     line->len = 0;
     struct reference reference;
@@ -65,8 +65,8 @@ bool fp_v8_window_expand(const struct fp_v8_window *window, struct fp_str text,
         return append(line, text);
     if (reference.lines == 0 || reference.lines > window->size || reference.lines > window->count)
         return false;
-    const struct fp_v8_line *source =
-        &window->lines[(window->count - reference.lines) % FP_V8_WINDOW_MAX];
+    const struct fp_st_v8_line *source =
+        &window->lines[(window->count - reference.lines) % FP_ST_V8_WINDOW_MAX];
     if (reference.from > source->len ||
         (reference.from < source->len && is_inside_character(source->text[reference.from])))
         return false;
@@ -74,9 +74,9 @@ bool fp_v8_window_expand(const struct fp_v8_window *window, struct fp_str text,
     return append(line, (struct fp_str){text.ptr, reference.begin}) && append(line, tail);
 }
 
-void fp_v8_window_add(struct fp_v8_window *window, struct fp_str text)
+void fp_st_v8_window_add(struct fp_st_v8_window *window, struct fp_str text)
 {
-    struct fp_v8_line *line = &window->lines[window->count++ % FP_V8_WINDOW_MAX];
+    struct fp_st_v8_line *line = &window->lines[window->count++ % FP_ST_V8_WINDOW_MAX];
     line->len = 0;
     (void)append(line, text);
 }
