@@ -11,9 +11,6 @@
 
 enum { PLACE_DEPTH_MAX = 8 }; /* no decoder goes deeper */
 
-#define TIME_MAX_US 9007199254740992.0 /* 2^53: every whole number up to here is a double */
-#define US_PER_MS 1000.0
-
 /* Errors. */
 
 bool fp_fail_memory(struct fp_decoder *decoder)
@@ -264,28 +261,16 @@ bool fp_read_number(struct fp_decoder *decoder, const struct fp_field *field, do
     return true;
 }
 
-/* A whole number from 0 to max as JSON sees it: 1, 1.0 and 1e0 are the same. */
-static bool get_whole(yyjson_val *value, uint32_t max, uint32_t *number)
-{
-    if (yyjson_is_uint(value)) {
-        uint64_t whole = yyjson_get_uint(value);
-        *number = (uint32_t)whole;
-        return whole <= max;
-    }
-    if (!yyjson_is_num(value))
-        return false;
-    double real = yyjson_get_num(value);
-    if (!(real >= 0 && real <= (double)max) || floor(real) < real)
-        return false;
-    *number = (uint32_t)real;
-    return true;
-}
-
 bool fp_read_whole(struct fp_decoder *decoder, const struct fp_field *field, uint32_t max,
                    uint32_t *number)
 {
-    if (field->value == NULL || get_whole(field->value, max, number))
+    int64_t whole;
+    if (field->value == NULL)
         return true;
+    if (fp_whole_of(field->value, 0, max, &whole)) {
+        *number = (uint32_t)whole;
+        return true;
+    }
     if (!yyjson_is_num(field->value))
         return fail_type(decoder, field, "a whole number");
     return fp_fail_field(decoder, field, "is %.15g; it must be a whole number from 0 to %u",
@@ -318,32 +303,17 @@ static bool fail_index(struct fp_decoder *decoder, const struct fp_field *field,
 bool fp_read_any_index(struct fp_decoder *decoder, const struct fp_field *field, uint32_t count,
                        const char *plural, uint32_t *index)
 {
-    if (count > 0 && get_whole(field->value, count - 1, index))
-        return true;
-    return fail_index(decoder, field, count, plural);
-}
-
-/* floor() for what fits; a call into the library is a third of reading a time. */
-static int64_t floor_of(double number)
-{
-    int64_t whole = (int64_t)number;
-    return (double)whole > number ? whole - 1 : whole;
-}
-
-/* Design 5.12: at most 2^53 µs either way; rounded by floor(x + 0.5). */
-static bool get_time(yyjson_val *value, int64_t *time_us)
-{
-    double time = yyjson_get_num(value) * US_PER_MS;
-    if (!yyjson_is_num(value) || !(fabs(time) <= TIME_MAX_US))
-        return false;
-    *time_us = floor_of(time + 0.5);
+    int64_t whole;
+    if (!fp_whole_of(field->value, 0, (int64_t)count - 1, &whole))
+        return fail_index(decoder, field, count, plural);
+    *index = (uint32_t)whole;
     return true;
 }
 
 bool fp_read_time_at(struct fp_decoder *decoder, const struct fp_place *place, yyjson_val *value,
                      int64_t *time_us)
 {
-    if (get_time(value, time_us))
+    if (fp_time_of(value, time_us))
         return true;
     if (!yyjson_is_num(value))
         return fp_fail_at(decoder, FP_VERDICT_INVALID, place,
@@ -356,7 +326,7 @@ bool fp_read_time_at(struct fp_decoder *decoder, const struct fp_place *place, y
 
 bool fp_read_time(struct fp_decoder *decoder, const struct fp_field *field, int64_t *time_us)
 {
-    if (field->value != NULL && get_time(field->value, time_us))
+    if (field->value != NULL && fp_time_of(field->value, time_us))
         return true;
     if (!fp_read_required(decoder, field))
         return false;

@@ -18,7 +18,7 @@ static const struct fp_format_decoder *const decoders[] = {
     &fp_format_self_profile,
 };
 
-enum { DECODERS = sizeof(decoders) / sizeof(decoders[0]) };
+enum { DECODERS = FP_COUNT(decoders) };
 
 /* Returns the decoder that `?format=` names, NULL if none. */
 static const struct fp_format_decoder *decoder_named(struct fp_str hint)

@@ -132,7 +132,7 @@ static const char *explain(struct fp_str body, const yyjson_read_err *why)
         {YYJSON_READ_ERROR_INVALID_STRING, explain_string(body, why->pos)},
         {YYJSON_READ_ERROR_LITERAL, "this is none of the words true, false and null"},
     };
-    for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(sentences); i++)
         if (sentences[i].code == why->code)
             return sentences[i].sentence;
     return is_utf16(body) ? "this is UTF-16; JSON is UTF-8" : "this character is not allowed here";

@@ -8,6 +8,7 @@
 #define FP_FORMAT_JSON_H
 
 #include "collector/base/arena.h"
+#include "collector/base/ascii.h"
 #include "collector/base/upload_error.h"
 
 #include <yyjson.h>
@@ -27,6 +28,12 @@ enum fp_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_
 
 /* Gives the document's memory back and takes it off the arena's account. */
 void fp_json_release(struct fp_json *json);
+
+/* True for the white space of JSON (RFC 8259 section 2). */
+static inline bool fp_json_is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 /* The text of a string, "" for anything else (of an object or array yyjson gives a length, too). */
 static inline struct fp_str fp_json_text(yyjson_val *value)

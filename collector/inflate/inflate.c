@@ -7,10 +7,10 @@
  */
 #include "collector/inflate/inflate.h"
 
+#include "collector/base/ascii.h"
 #include "collector/inflate/stream.h"
 
 #include <libdeflate.h>
-#include <strings.h>
 
 enum {
     ROOM_MIN = 4096,
@@ -141,20 +141,6 @@ static enum fp_verdict inflate_deflate(enum codec codec, struct fp_str body,
 
 /* Naming the codec. */
 
-static bool is_word(struct fp_str text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
-}
-
-static struct fp_str trim(struct fp_str text)
-{
-    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = (struct fp_str){text.ptr + 1, text.len - 1};
-    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 /* `deflate` means zlib's wrapping (RFC 9110 section 8.4.1.2), but some send it bare. */
 static enum codec deflate_codec(struct fp_str body)
 {
@@ -163,18 +149,19 @@ static enum codec deflate_codec(struct fp_str body)
 
 static bool name_codec(const struct fp_inflate_input *input, enum codec *codec)
 {
-    struct fp_str encoding = trim(input->encoding);
-    if (encoding.len == 0 || is_word(encoding, "identity"))
+    struct fp_str encoding = fp_str_trim(input->encoding);
+    if (encoding.len == 0 || fp_str_equal_nocase(encoding, FP_STR("identity")))
         *codec = has_gzip_magic(input->body)   ? CODEC_GZIP
                  : has_zlib_magic(input->body) ? CODEC_ZLIB
                                                : CODEC_NONE;
-    else if (is_word(encoding, "gzip") || is_word(encoding, "x-gzip"))
+    else if (fp_str_equal_nocase(encoding, FP_STR("gzip")) ||
+             fp_str_equal_nocase(encoding, FP_STR("x-gzip")))
         *codec = CODEC_GZIP;
-    else if (is_word(encoding, "deflate"))
+    else if (fp_str_equal_nocase(encoding, FP_STR("deflate")))
         *codec = deflate_codec(input->body);
-    else if (is_word(encoding, "br"))
+    else if (fp_str_equal_nocase(encoding, FP_STR("br")))
         *codec = CODEC_BROTLI;
-    else if (is_word(encoding, "zstd"))
+    else if (fp_str_equal_nocase(encoding, FP_STR("zstd")))
         *codec = CODEC_ZSTD;
     else
         return false;

@@ -6,7 +6,7 @@
  */
 #include "collector/base/hash.h"
 #include "collector/format/json.h"
-#include "collector/format/opera_scope/parts.h"
+#include "collector/format/opera_scope/event.h"
 #include "collector/format/utf8.h"
 
 enum {
@@ -17,25 +17,25 @@ enum {
 enum field_kind { FIELD_INTEGER, FIELD_TEXT, FIELD_URL, FIELD_AREA };
 
 /* What the fields of a detail, or of an area, hold. */
-struct field {
+struct detail_field {
     enum field_kind kind;
     bool is_optional;
 };
 
-static const struct field selector_detail[] = {{FIELD_TEXT, false}};
-static const struct field thread_detail[] = {{FIELD_INTEGER, false}, {FIELD_TEXT, true}};
-static const struct field url_detail[] = {{FIELD_URL, false}};
-static const struct field script_detail[] = {{FIELD_INTEGER, false}, {FIELD_URL, true}};
-static const struct field paint_detail[] = {{FIELD_AREA, true}};
-static const struct field area_fields[] = {{FIELD_INTEGER, false}, {FIELD_INTEGER, false},
-                                           {FIELD_INTEGER, false}, {FIELD_INTEGER, false},
-                                           {FIELD_INTEGER, true},  {FIELD_INTEGER, true}};
+static const struct detail_field selector_detail[] = {{FIELD_TEXT, false}};
+static const struct detail_field thread_detail[] = {{FIELD_INTEGER, false}, {FIELD_TEXT, true}};
+static const struct detail_field url_detail[] = {{FIELD_URL, false}};
+static const struct detail_field script_detail[] = {{FIELD_INTEGER, false}, {FIELD_URL, true}};
+static const struct detail_field paint_detail[] = {{FIELD_AREA, true}};
+static const struct detail_field area_fields[] = {{FIELD_INTEGER, false}, {FIELD_INTEGER, false},
+                                                  {FIELD_INTEGER, false}, {FIELD_INTEGER, false},
+                                                  {FIELD_INTEGER, true},  {FIELD_INTEGER, true}};
 
 /* By EventType; 0 is none. */
 static const struct {
     const char *name;
-    enum fp_scope_event_field field; /* where its detail stands */
-    const struct field *detail;      /* by the number of fields that the message has */
+    enum fp_scope_event_field field;   /* where its detail stands */
+    const struct detail_field *detail; /* by the number of fields that the message has */
 } event_types[EVENT_TYPE_MAX + 1] = {
     [1] = {"GENERIC", 0, NULL},
     [EVENT_TYPE_PROCESS] = {"PROCESS", 0, NULL},
@@ -72,8 +72,9 @@ static bool add_text(struct detail *detail, yyjson_mut_val *object, const char *
 static bool add_scalar(struct detail *detail, yyjson_mut_val *object, const char *name,
                        enum field_kind kind, yyjson_val *value)
 {
-    int32_t integer;
-    if (kind == FIELD_INTEGER ? !fp_scope_get_int(value, &integer) : !yyjson_is_str(value)) {
+    int64_t integer;
+    if (kind == FIELD_INTEGER ? !fp_whole_of(value, INT32_MIN, INT32_MAX, &integer)
+                              : !yyjson_is_str(value)) {
         detail->is_whole = false;
         return true;
     }
@@ -87,10 +88,10 @@ static bool add_scalar(struct detail *detail, yyjson_mut_val *object, const char
 
 /* Whether the message is there with all that it must have; else the detail is not whole. */
 static bool read_fields(struct detail *detail, const struct fp_scope_type *type,
-                        const struct field *fields, yyjson_val *value,
+                        const struct detail_field *fields, yyjson_val *value,
                         struct fp_scope_message *message)
 {
-    detail->is_whole = detail->is_whole && fp_scope_read(value, type, message);
+    detail->is_whole = detail->is_whole && fp_scope_read_message(value, type, message);
     for (size_t i = 0; detail->is_whole && type->fields[i] != NULL; i++)
         detail->is_whole = fields[i].is_optional || message->fields[i] != NULL;
     return detail->is_whole;
@@ -100,19 +101,19 @@ static bool read_fields(struct detail *detail, const struct fp_scope_type *type,
 static bool add_area(struct detail *detail, yyjson_val *value)
 {
     struct fp_scope_message message;
-    if (!read_fields(detail, &fp_scope_area, area_fields, value, &message))
+    if (!read_fields(detail, &fp_scope_area_type, area_fields, value, &message))
         return true;
     yyjson_mut_val *area = yyjson_mut_obj_add_obj(detail->doc, detail->object, "area");
-    for (size_t i = 0; area != NULL && fp_scope_area.fields[i] != NULL; i++)
-        if (message.fields[i] != NULL &&
-            !add_scalar(detail, area, fp_scope_area.fields[i], FIELD_INTEGER, message.fields[i]))
+    for (size_t i = 0; area != NULL && fp_scope_area_type.fields[i] != NULL; i++)
+        if (message.fields[i] != NULL && !add_scalar(detail, area, fp_scope_area_type.fields[i],
+                                                     FIELD_INTEGER, message.fields[i]))
             return false;
     return area != NULL;
 }
 
 /* False when memory runs out. */
 static bool add_fields(struct detail *detail, const struct fp_scope_type *type,
-                       const struct field *fields, yyjson_val *value)
+                       const struct detail_field *fields, yyjson_val *value)
 {
     struct fp_scope_message message;
     if (!read_fields(detail, type, fields, value, &message))
@@ -134,18 +135,19 @@ static bool read_own_detail(struct detail *detail, const struct fp_scope_message
                             const struct fp_scope_item *item)
 {
     int32_t number = item->event.type_number;
-    const struct field *fields = number <= EVENT_TYPE_MAX ? event_types[number].detail : NULL;
+    const struct detail_field *fields =
+        number <= EVENT_TYPE_MAX ? event_types[number].detail : NULL;
     for (size_t i = FP_SCOPE_EVENT_SELECTOR; i <= FP_SCOPE_EVENT_PAINT; i++) {
         if (message->fields[i] == NULL)
             continue;
         if (fields == NULL || i != (size_t)event_types[number].field)
-            fp_scope_add_note(detail->scope, FP_SCOPE_OTHER_DETAIL, 1, item->index);
-        else if (!add_fields(detail, fp_scope_event.of[i], fields, message->fields[i]))
+            fp_scope_add_note(detail->scope, FP_SCOPE_NOTE_OTHER_DETAIL, 1, item->index);
+        else if (!add_fields(detail, fp_scope_event_type.of[i], fields, message->fields[i]))
             return false;
     }
     if (detail->is_whole)
         return true;
-    fp_scope_add_note(detail->scope, FP_SCOPE_BAD_DETAIL, 1, item->index);
+    fp_scope_add_note(detail->scope, FP_SCOPE_NOTE_BAD_DETAIL, 1, item->index);
     detail->url = (struct fp_str){NULL, 0};
     return yyjson_mut_obj_clear(detail->object);
 }
@@ -193,7 +195,7 @@ static bool find_resource(struct fp_scope *scope, struct fp_str url, uint32_t *r
     if (profile->resource_count == scope->decoder->limits->resources)
         return fail_resources(scope->decoder);
     struct fp_str *resources = fp_scope_grow(scope, profile->resources, sizeof(*profile->resources),
-                                             profile->resource_count + 1, &scope->resource_room);
+                                             profile->resource_count + 1, &scope->resource_cap);
     if (resources == NULL)
         return fp_fail_memory(scope->decoder);
     profile->resources = resources;

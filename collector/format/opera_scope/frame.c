@@ -3,8 +3,8 @@
  */
 #include "collector/format/opera_scope/frame.h"
 
+#include "collector/format/opera_scope/message.h"
 #include "collector/format/opera_scope/opera_scope.h"
-#include "collector/format/opera_scope/parts.h"
 
 enum { FRAME_SERVICE, FRAME_COMMAND, FRAME_STATUS, FRAME_TAG, FRAME_MESSAGE };
 enum { STP_SERVICE, STP_KIND, STP_COMMAND, STP_FORMAT, STP_TAG, STP_STATUS };
@@ -13,48 +13,32 @@ enum { STP_SERVICE, STP_KIND, STP_COMMAND, STP_FORMAT, STP_TAG, STP_STATUS };
 #define STP_FORMAT_JSON 1
 #define STATUS_INTERNAL_ERROR 4
 
-static bool has_prefix(struct fp_str text, struct fp_str prefix)
-{
-    return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
-}
-
 static bool is_service_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-}
-
-static struct fp_str behind(struct fp_str text, size_t len)
-{
-    return (struct fp_str){text.ptr + len, text.len - len};
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    return fp_is_alnum(c) || c == '-' || c == '_' || c == '.';
 }
 
 struct fp_str fp_scope_skip_space(struct fp_str text)
 {
     const struct fp_str mark = FP_STR("\xEF\xBB\xBF");
-    if (has_prefix(text, mark))
-        text = behind(text, mark.len);
-    while (text.len > 0 && is_space(text.ptr[0]))
-        text = behind(text, 1);
+    if (fp_str_has_prefix(text, mark))
+        text = fp_str_skip(text, mark.len);
+    while (text.len > 0 && fp_json_is_space(text.ptr[0]))
+        text = fp_str_skip(text, 1);
     return text;
 }
 
 bool fp_opera_scope_is_recording(struct fp_str body)
 {
     struct fp_str text = fp_scope_skip_space(body);
-    if (has_prefix(text, STP_PREFIX))
+    if (fp_str_has_prefix(text, STP_PREFIX))
         return true;
-    if (!has_prefix(text, FP_STR("[\"")))
+    if (!fp_str_has_prefix(text, FP_STR("[\"")))
         return false;
     size_t at = 2;
     while (at < text.len && is_service_char(text.ptr[at]))
         at++;
-    return has_prefix(behind(text, at), FP_STR("\","));
+    return fp_str_has_prefix(fp_str_skip(text, at), FP_STR("\","));
 }
 
 static bool fail_frame(struct fp_decoder *decoder, const char *why)
@@ -143,7 +127,7 @@ static bool split_stp(struct fp_str text, struct fp_str *header, struct fp_str *
 {
     size_t header_len = 0;
     size_t at = 0;
-    for (; at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9'; at++) {
+    for (; at < text.len && fp_is_digit(text.ptr[at]); at++) {
         header_len = header_len * 10 + (size_t)(text.ptr[at] - '0');
         if (header_len > text.len)
             return false;
@@ -193,8 +177,8 @@ bool fp_scope_frame_read(struct fp_decoder *decoder, struct fp_str line,
 {
     const struct fp_str text = fp_scope_skip_space(line);
     *frame = (struct fp_scope_frame){.is_of_service = false};
-    return has_prefix(text, STP_PREFIX)
-               ? read_stp(decoder, line, behind(text, STP_PREFIX.len), frame)
+    return fp_str_has_prefix(text, STP_PREFIX)
+               ? read_stp(decoder, line, fp_str_skip(text, STP_PREFIX.len), frame)
                : read_plain(decoder, line, frame);
 }
 

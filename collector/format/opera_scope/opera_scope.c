@@ -5,7 +5,7 @@
 #include "collector/format/opera_scope/opera_scope.h"
 
 #include "collector/format/format_decoder.h"
-#include "collector/format/opera_scope/parts.h"
+#include "collector/format/opera_scope/event.h"
 #include "collector/format/web/envelope.h"
 #include "collector/format/web/envelope_kept.h"
 
@@ -31,7 +31,7 @@ static bool is_version_1(struct fp_str version)
     if (version.len < 3 || version.len > 5 || memcmp(version.ptr, "1.", 2) != 0)
         return false;
     for (size_t i = 2; i < version.len; i++)
-        if (version.ptr[i] < '0' || version.ptr[i] > '9')
+        if (!fp_is_digit(version.ptr[i]))
             return false;
     return true;
 }
@@ -85,8 +85,8 @@ static bool take_pair(struct fp_scope *scope, const struct fp_place *place, yyjs
            fp_read_required(decoder, &fields[PAIR_REQUEST]) &&
            fp_read_required(decoder, &fields[PAIR_REPLY]) &&
            fp_scope_read_query(scope, &request, fields[PAIR_REQUEST].value, &query) &&
-           fp_scope_take_query_session(scope, &request, &query) &&
-           fp_scope_take_events(scope, &reply, fields[PAIR_REPLY].value, &query);
+           fp_scope_set_query_session(scope, &request, &query) &&
+           fp_scope_read_events(scope, &reply, fields[PAIR_REPLY].value, &query);
 }
 
 static bool take_pairs(struct fp_scope *scope, const struct fp_field *field)
@@ -107,7 +107,7 @@ static bool take_pairs(struct fp_scope *scope, const struct fp_field *field)
 static bool take_session(struct fp_scope *scope, const struct fp_field *field)
 {
     const struct fp_place place = fp_field_place(field);
-    return field->value == NULL || fp_scope_take_session(scope, &place, field->value);
+    return field->value == NULL || fp_scope_read_session(scope, &place, field->value);
 }
 
 static bool take_envelope(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value)
@@ -149,7 +149,7 @@ static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_jso
         return false;
     const struct fp_field scope = {.name = FP_STR(MEMBER),
                                    .value = yyjson_obj_get(json->root, MEMBER)};
-    fp_envelope_keep_around(decoder, json->root, &scope, fp_opera_scope_keep);
+    fp_envelope_keep_around(decoder, json->root, &scope, fp_opera_scope_add_content);
     return true;
 }
 

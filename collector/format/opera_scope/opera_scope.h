@@ -17,7 +17,7 @@ bool fp_opera_scope_is_recording(struct fp_str body);
 
 /* Adds the member "opera-scope" of an envelope that has been decoded to the content: what
  * docs/formats.md names of it. Does nothing for a decoder that keeps none. */
-void fp_opera_scope_keep(struct fp_decoder *decoder, yyjson_val *value);
+void fp_opera_scope_add_content(struct fp_decoder *decoder, yyjson_val *value);
 
 /*
  * Decodes a recording, one frame on each line, into decoder->profile, which is cleared first. An

@@ -2,8 +2,8 @@
  * Opera Scope, query: whose timelines these are (Session), and which of their events were asked for
  * (GetEventsArg).
  */
+#include "collector/format/opera_scope/query.h"
 #include "collector/base/hash.h"
-#include "collector/format/opera_scope/parts.h"
 
 /* Drafts of the service called a session a profile. */
 bool fp_scope_check_draft(struct fp_decoder *decoder, const struct fp_place *place,
@@ -17,7 +17,7 @@ bool fp_scope_check_draft(struct fp_decoder *decoder, const struct fp_place *pla
 static bool read_message(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
                          const struct fp_scope_type *type, struct fp_scope_message *message)
 {
-    if (!fp_scope_read(value, type, message))
+    if (!fp_scope_read_message(value, type, message))
         return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, place,
                           "this must be a message: a list, or an object by field names");
     return fp_scope_check_draft(scope->decoder, place, value);
@@ -72,7 +72,7 @@ static bool take_timeline(struct fp_scope *scope, const struct fp_place *place, 
     struct fp_scope_message timeline;
     uint32_t id;
     uint32_t frame_id = 0;
-    if (!read_message(scope, place, value, &fp_scope_timeline, &timeline) ||
+    if (!read_message(scope, place, value, &fp_scope_timeline_type, &timeline) ||
         !read_id(scope, place, &timeline, FP_SCOPE_TIMELINE_ID, &id) ||
         !fp_scope_read_uint(scope->decoder, place, &timeline, FP_SCOPE_FRAME_ID, &frame_id))
         return false;
@@ -101,12 +101,12 @@ static bool take_timelines(struct fp_scope *scope, const struct fp_place *place,
     return true;
 }
 
-bool fp_scope_take_session(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value)
+bool fp_scope_read_session(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value)
 {
     struct fp_scope_message session;
     uint32_t id;
     yyjson_val *timelines;
-    if (!read_message(scope, place, value, &fp_scope_session, &session) ||
+    if (!read_message(scope, place, value, &fp_scope_session_type, &session) ||
         !read_id(scope, place, &session, FP_SCOPE_SESSION_ID, &id) ||
         !set_session_id(scope, place, id) ||
         !fp_scope_read_uint(scope->decoder, place, &session, FP_SCOPE_WINDOW_ID,
@@ -195,11 +195,11 @@ static bool read_bounds(struct fp_scope *scope, const struct fp_place *place,
     yyjson_val *value = request->fields[FP_SCOPE_REQUEST_INTERVAL];
     if (value == NULL)
         return true;
-    if (fp_scope_read(value, &fp_scope_interval, &interval)) {
+    if (fp_scope_read_message(value, &fp_scope_interval_type, &interval)) {
         yyjson_val *start = interval.fields[FP_SCOPE_INTERVAL_START];
         yyjson_val *end = interval.fields[FP_SCOPE_INTERVAL_END];
-        if ((start == NULL || fp_scope_get_time(start, &filter->start_us)) &&
-            (end == NULL || fp_scope_get_time(end, &filter->end_us)))
+        if ((start == NULL || fp_time_of(start, &filter->start_us)) &&
+            (end == NULL || fp_time_of(end, &filter->end_us)))
             return true;
     }
     const struct fp_place at = fp_scope_field_place(request, place, FP_SCOPE_REQUEST_INTERVAL);
@@ -232,8 +232,7 @@ static uint64_t hash_query(const struct fp_scope_query *query, const struct filt
                                 (uint64_t)filter->end_us};
     const struct fp_str types = {(const char *)filter->types,
                                  filter->type_count * sizeof(*filter->types)};
-    return fp_hash_fields(
-        &(struct fp_hash_input){'q', numbers, sizeof(numbers) / sizeof(numbers[0]), &types, 1});
+    return fp_hash_fields(&(struct fp_hash_input){'q', numbers, FP_COUNT(numbers), &types, 1});
 }
 
 bool fp_scope_read_query(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
@@ -242,7 +241,7 @@ bool fp_scope_read_query(struct fp_scope *scope, const struct fp_place *place, y
     struct fp_scope_message request;
     struct filter filter;
     *query = (struct fp_scope_query){.session_id = 0};
-    if (!read_message(scope, place, value, &fp_scope_request, &request) ||
+    if (!read_message(scope, place, value, &fp_scope_request_type, &request) ||
         !fp_scope_read_uint(scope->decoder, place, &request, FP_SCOPE_REQUEST_SESSION,
                             &query->session_id) ||
         !read_id(scope, place, &request, FP_SCOPE_REQUEST_TIMELINE, &query->timeline_id) ||
@@ -255,15 +254,15 @@ bool fp_scope_read_query(struct fp_scope *scope, const struct fp_place *place, y
 }
 
 /* An Events has a list where a GetEventsArg has its timeline. */
-bool fp_scope_is_query(yyjson_val *value)
+bool fp_scope_is_request(yyjson_val *value)
 {
     struct fp_scope_message request;
-    return fp_scope_read(value, &fp_scope_request, &request) &&
+    return fp_scope_read_message(value, &fp_scope_request_type, &request) &&
            yyjson_is_num(request.fields[FP_SCOPE_REQUEST_TIMELINE]);
 }
 
-bool fp_scope_take_query_session(struct fp_scope *scope, const struct fp_place *place,
-                                 const struct fp_scope_query *query)
+bool fp_scope_set_query_session(struct fp_scope *scope, const struct fp_place *place,
+                                const struct fp_scope_query *query)
 {
     if (query->session_id != 0)
         return set_session_id(scope, place, query->session_id);

@@ -5,7 +5,7 @@
  * Each event is passed twice at most: once on the way up to the first ancestor that has its place,
  * once on the way back.
  */
-#include "collector/format/opera_scope/parts.h"
+#include "collector/format/opera_scope/event.h"
 
 struct tree {
     struct fp_scope *scope;
@@ -36,7 +36,7 @@ static void set_parent(struct tree *tree, struct fp_scope_item *item)
     struct fp_scope_item *parent =
         item->parent != FP_INDEX_NONE ? &tree->items[item->parent] : NULL;
     item->event.parent = item->known_parent;
-    if (parent == NULL || parent->state != FP_SCOPE_PLACED)
+    if (parent == NULL || parent->state != FP_SCOPE_ITEM_PLACED)
         return;
     item->event.parent = parent->position;
     count_child(parent, item);
@@ -61,7 +61,7 @@ static bool place_item(struct tree *tree, struct fp_scope_item *item)
     uint32_t depth = parent != FP_INDEX_NONE ? depths[parent] + 1 : 1;
     if (depth > tree->scope->decoder->limits->stack_depth)
         return fail_depth(tree, depth);
-    item->state = FP_SCOPE_PLACED;
+    item->state = FP_SCOPE_ITEM_PLACED;
     item->position = profile->event_count++;
     depths[item->position] = depth;
     profile->events[item->position] = item->event;
@@ -75,7 +75,7 @@ static uint32_t leave_out_circle(struct tree *tree, uint32_t first, uint32_t cou
     uint32_t at;
     do {
         at = tree->climbed[--count];
-        tree->items[at].state = FP_SCOPE_OUT;
+        tree->items[at].state = FP_SCOPE_ITEM_SKIPPED;
     } while (at != first);
     return count;
 }
@@ -84,11 +84,11 @@ static bool place_with_ancestors(struct tree *tree, uint32_t at)
 {
     struct fp_scope_item *items = tree->items;
     uint32_t count = 0;
-    for (; at != FP_INDEX_NONE && items[at].state == FP_SCOPE_WAITING; at = items[at].parent) {
-        items[at].state = FP_SCOPE_CLIMBED;
+    for (; at != FP_INDEX_NONE && items[at].state == FP_SCOPE_ITEM_WAITING; at = items[at].parent) {
+        items[at].state = FP_SCOPE_ITEM_CLIMBED;
         tree->climbed[count++] = at;
     }
-    if (at != FP_INDEX_NONE && items[at].state == FP_SCOPE_CLIMBED)
+    if (at != FP_INDEX_NONE && items[at].state == FP_SCOPE_ITEM_CLIMBED)
         count = leave_out_circle(tree, at, count);
     while (count > 0)
         if (!place_item(tree, &items[tree->climbed[--count]]))
@@ -129,7 +129,7 @@ bool fp_scope_place_events(struct fp_scope *scope, const struct fp_scope_query *
         if (!place_with_ancestors(&tree, i))
             return false;
     for (uint32_t i = 0; i < items->count; i++)
-        if (items->items[i].state == FP_SCOPE_OUT)
-            fp_scope_add_note(scope, FP_SCOPE_CYCLE, 1, items->items[i].index);
+        if (items->items[i].state == FP_SCOPE_ITEM_SKIPPED)
+            fp_scope_add_note(scope, FP_SCOPE_NOTE_CYCLE, 1, items->items[i].index);
     return true;
 }

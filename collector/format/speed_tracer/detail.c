@@ -253,7 +253,7 @@ static void release(struct lookup *lookup)
 static const struct fp_str id_names[] = {{"identifier", 10}, {"requestId", 9}, {"resourceId", 10}};
 
 enum {
-    ID_NAMES = sizeof(id_names) / sizeof(id_names[0]),
+    ID_NAMES = FP_COUNT(id_names),
     SPELLED_MIN = 6, /* no other name for a shorter one */
 };
 
@@ -309,7 +309,7 @@ static bool add_id(struct fp_buf *out, struct fp_str name, yyjson_val *value)
         text.ptr[0] == '0')
         return false;
     for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+        if (!fp_is_digit(text.ptr[i]))
             return false;
     fp_buf_add(out, text.ptr, text.len);
     return true;
@@ -371,7 +371,7 @@ static bool is_left_out(struct fp_str name)
         {"type", 4}, {"time", 4},  {"duration", 8}, {"children", 8},
         {"data", 4}, {"hints", 5}, {"overhead", 8}, {"typeName", 8},
     };
-    return is_one_of(name, left_out, sizeof(left_out) / sizeof(left_out[0]));
+    return is_one_of(name, left_out, FP_COUNT(left_out));
 }
 
 static void add_other_members(struct fp_buf *out, const struct fp_st_detail_source *source)

@@ -116,7 +116,7 @@ static char decode_entity(struct fp_str text, size_t *len)
         char character;
     } entities[] = {
         {{"&amp;", 5}, '&'}, {{"&lt;", 4}, '<'}, {{"&gt;", 4}, '>'}, {{"&quot;", 6}, '"'}};
-    for (size_t i = 0; text.ptr[0] == '&' && i < sizeof(entities) / sizeof(entities[0]); i++) {
+    for (size_t i = 0; text.ptr[0] == '&' && i < FP_COUNT(entities); i++) {
         const struct fp_str entity = entities[i].entity;
         if (text.len >= entity.len && memcmp(text.ptr, entity.ptr, entity.len) == 0) {
             *len = entity.len;

@@ -3,9 +3,9 @@
  */
 #include "collector/format/speed_tracer/dump.h"
 
-#include <stdlib.h>
+#include "collector/base/clock.h"
 
-#define TIME_MAX_US (INT64_C(1) << 53) /* as in all formats */
+#include <stdlib.h>
 
 /* A dump of an early version is known by records that may come last: events that were named by
  * today's numbers get their old names. */
@@ -119,7 +119,7 @@ static bool add_marks(struct fp_st_dump *dump)
         const int64_t value_us = since_page(&begins, event->start_us);
         /* What else has these numbers in an early dump is no mark. */
         bool is_mark = !dump->is_early || event->type_number == FP_ST_TYPE_LOG_MESSAGE;
-        if (!is_mark || value_us > TIME_MAX_US)
+        if (!is_mark || value_us > FP_TIME_MAX_US)
             continue;
         profile->timings[profile->timing_count++] = (struct fp_profile_timing){
             .name = dump->marks[i].name,

@@ -10,11 +10,6 @@
 
 #include "collector/format/utf8.h"
 
-#include <math.h>
-
-#define TIME_MAX_US 9007199254740992.0 /* 2^53, as in all formats */
-#define US_PER_MS 1000.0
-
 enum member {
     TYPE,
     TIME,
@@ -77,7 +72,7 @@ static const struct fp_str data_member_names[] = {
 };
 
 /* A record while it is read. Members are NULL when absent or null. */
-struct reading {
+struct record_reading {
     yyjson_val *record;
     yyjson_val *members[MEMBER_COUNT];
     yyjson_val *of_data[DATA_MEMBER_COUNT];
@@ -103,51 +98,39 @@ static void read_members(yyjson_val *object, const struct fp_str *names, size_t 
     }
 }
 
-/* Numbers. */
-
-/* Milliseconds as whole microseconds. False when the value is no number, or too large. */
-static bool get_us(yyjson_val *value, int64_t *us)
+/* Reads a whole number from min to INT32_MAX. False, with *whole unchanged, if it is not one. */
+static bool get_int(yyjson_val *value, int32_t min, int32_t *whole)
 {
-    double real = yyjson_get_num(value) * US_PER_MS;
-    if (!yyjson_is_num(value) || !(fabs(real) <= TIME_MAX_US))
+    int64_t number;
+    if (!fp_whole_of(value, min, INT32_MAX, &number))
         return false;
-    *us = (int64_t)floor(real + 0.5);
-    return true;
-}
-
-/* A whole number from min to INT32_MAX. */
-static bool get_whole(yyjson_val *value, double min, int32_t *whole)
-{
-    double real = yyjson_get_num(value);
-    if (!yyjson_is_num(value) || !(real >= min && real <= INT32_MAX) || floor(real) < real)
-        return false;
-    *whole = (int32_t)real;
+    *whole = (int32_t)number;
     return true;
 }
 
 /* Refusals: the first thing that is wrong with a record, FP_ST_NOTE_REFUSALS when it is good. */
 
-static enum fp_st_note read_times(struct reading *reading, int64_t max_span_us)
+static enum fp_st_note read_times(struct record_reading *reading, int64_t max_span_us)
 {
     struct fp_profile_event *event = &reading->event;
     yyjson_val *const *members = reading->members;
-    if (members[TIME] != NULL && !get_us(members[TIME], &event->start_us))
+    if (members[TIME] != NULL && !fp_time_of(members[TIME], &event->start_us))
         return FP_ST_NOTE_BAD_TIME;
     if (members[DURATION] == NULL)
         return FP_ST_NOTE_REFUSALS;
-    if (!get_us(members[DURATION], &event->duration_us) || event->duration_us > max_span_us)
+    if (!fp_time_of(members[DURATION], &event->duration_us) || event->duration_us > max_span_us)
         return FP_ST_NOTE_BAD_DURATION;
     return yyjson_get_num(members[DURATION]) < 0 ? FP_ST_NOTE_NEGATIVE_DURATION
                                                  : FP_ST_NOTE_REFUSALS;
 }
 
-static enum fp_st_note read_record(struct reading *reading, int64_t max_span_us)
+static enum fp_st_note read_record(struct record_reading *reading, int64_t max_span_us)
 {
     yyjson_val *const *members = reading->members;
     if (!yyjson_is_obj(reading->record))
         return FP_ST_NOTE_NO_OBJECT;
     read_members(reading->record, member_names, MEMBER_COUNT, reading->members);
-    if (members[TYPE] != NULL && !get_whole(members[TYPE], INT32_MIN, &reading->source_type))
+    if (members[TYPE] != NULL && !get_int(members[TYPE], INT32_MIN, &reading->source_type))
         return FP_ST_NOTE_BAD_TYPE;
     if (members[CHILDREN] != NULL && !yyjson_is_arr(members[CHILDREN]))
         return FP_ST_NOTE_BAD_CHILDREN;
@@ -159,7 +142,7 @@ static enum fp_st_note read_record(struct reading *reading, int64_t max_span_us)
 }
 
 /* What is taken as it is, but told of. */
-static void note_oddities(struct fp_st_dump *dump, const struct reading *reading)
+static void note_oddities(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     yyjson_val *const *members = reading->members;
     const struct {
@@ -173,7 +156,7 @@ static void note_oddities(struct fp_st_dump *dump, const struct reading *reading
          FP_ST_NOTE_UNPAIRED_CALLER},
         {(members[USED_HEAP] == NULL) != (members[TOTAL_HEAP] == NULL), FP_ST_NOTE_UNPAIRED_HEAP},
     };
-    for (size_t i = 0; i < sizeof(oddities) / sizeof(oddities[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(oddities); i++)
         if (oddities[i].is_odd)
             fp_st_add_note(dump, oddities[i].note);
 }
@@ -192,7 +175,7 @@ static yyjson_val *either(yyjson_val *first, yyjson_val *other)
     return first != NULL ? first : other;
 }
 
-static bool find_place(struct fp_st_dump *dump, struct reading *reading)
+static bool find_place(struct fp_st_dump *dump, struct record_reading *reading)
 {
     struct fp_profile_event *event = &reading->event;
     yyjson_val *const *of_data = reading->of_data;
@@ -212,7 +195,7 @@ static bool find_place(struct fp_st_dump *dump, struct reading *reading)
                      fp_json_member(frame, FP_STR("scriptName")));
         line = fp_json_member(frame, FP_STR("lineNumber"));
     }
-    (void)get_whole(line, 0, &event->line);
+    (void)get_int(line, 0, &event->line);
     const struct fp_str text = fp_json_text(url);
     return fp_st_add_resource(dump, text, &event->resource);
 }
@@ -248,7 +231,7 @@ static bool add_event(struct fp_st_dump *dump, struct fp_profile_event *event)
 }
 
 /* Whether a change of page shows the same one again: its URL without the fragment is the same. */
-static bool is_refresh(struct fp_st_dump *dump, const struct reading *reading)
+static bool is_refresh(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     if (reading->event.type_number != FP_ST_TYPE_TAB_CHANGED)
         return false;
@@ -261,7 +244,7 @@ static bool is_refresh(struct fp_st_dump *dump, const struct reading *reading)
     return is_same;
 }
 
-static bool has_query(const struct fp_st_dump *dump, const struct reading *reading)
+static bool has_query(const struct fp_st_dump *dump, const struct record_reading *reading)
 {
     const struct fp_str url = url_of(dump, &reading->event);
     switch (reading->event.type_number) {
@@ -274,7 +257,7 @@ static bool has_query(const struct fp_st_dump *dump, const struct reading *readi
     }
 }
 
-static bool copy_detail(struct fp_st_dump *dump, struct reading *reading)
+static bool copy_detail(struct fp_st_dump *dump, struct record_reading *reading)
 {
     const struct fp_st_detail_source source = {
         .record = reading->record,
@@ -295,7 +278,7 @@ static bool copy_detail(struct fp_st_dump *dump, struct reading *reading)
 }
 
 /* Remembers what makes a mark; which page it belongs to is known at the end. */
-static bool note_mark(struct fp_st_dump *dump, const struct reading *reading)
+static bool note_mark(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     struct fp_st_mark mark = {.event = dump->decoder->profile->event_count};
     switch (reading->event.type_number) {
@@ -323,7 +306,7 @@ static bool note_mark(struct fp_st_dump *dump, const struct reading *reading)
 }
 
 /* The engine's profile, of which there may be one between two records. */
-static bool read_profile(struct fp_st_dump *dump, const struct reading *reading)
+static bool read_profile(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     if (reading->event.type_number != FP_ST_TYPE_PROFILE_DATA)
         return true;
@@ -338,20 +321,20 @@ static bool read_profile(struct fp_st_dump *dump, const struct reading *reading)
     return fp_st_v8_read(dump, log, reading->event.start_us);
 }
 
-static void note_main_resource(struct fp_st_dump *dump, const struct reading *reading)
+static void note_main_resource(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     if (dump->main_resource == FP_INDEX_NONE && reading->event.resource != FP_INDEX_NONE &&
         yyjson_is_true(either(reading->of_data[IS_MAIN_RESOURCE], reading->of_data[MAIN_RESOURCE])))
         dump->main_resource = reading->event.resource;
 }
 
-static bool fill_event(struct fp_st_dump *dump, struct reading *reading)
+static bool fill_event(struct fp_st_dump *dump, struct record_reading *reading)
 {
     struct fp_profile_event *event = &reading->event;
     event->self_us = event->duration_us > 0 ? event->duration_us : 0;
     event->child_count = (uint32_t)yyjson_arr_size(reading->members[CHILDREN]);
     int64_t overhead_us = 0;
-    if (get_us(reading->members[OVERHEAD], &overhead_us) && overhead_us > 0 &&
+    if (fp_time_of(reading->members[OVERHEAD], &overhead_us) && overhead_us > 0 &&
         overhead_us <= dump->decoder->limits->max_span_us)
         event->overhead_us = overhead_us;
     note_oddities(dump, reading);
@@ -397,7 +380,7 @@ static bool take_children(struct fp_st_dump *dump, yyjson_val *children, uint32_
  * children are taken as those of the event around it. */
 static bool take(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent, int64_t *duration_us)
 {
-    struct reading reading = {
+    struct record_reading reading = {
         .record = record,
         .source_type = FP_ST_TYPE_INVALID,
         .event = {.parent = parent,

@@ -3,15 +3,9 @@
  */
 #include "collector/format/speed_tracer/scan.h"
 
+#include "collector/base/ascii.h"
 #include "collector/base/bytes.h"
 #include "collector/base/quoted.h"
-
-#include <strings.h>
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == '\v';
-}
 
 /* Records. */
 
@@ -28,7 +22,7 @@ struct block {
 };
 
 /* What is known of a record up to a block. */
-struct progress {
+struct line_scan {
     bool is_escaped;    /* its first byte */
     uint64_t in_string; /* all bits or none */
     uint32_t braces;    /* open ones */
@@ -84,7 +78,7 @@ static uint64_t find_strings(uint64_t quotes, uint64_t *in_string)
 
 /* Counts braces, and for the depth brackets, until the record is closed. How much of the block is
  * the record's. */
-static size_t count_brackets(const char *bytes, uint64_t brackets, struct progress *progress,
+static size_t count_brackets(const char *bytes, uint64_t brackets, struct line_scan *progress,
                              uint32_t *depth)
 {
     for (; brackets != 0; brackets &= brackets - 1) {
@@ -122,7 +116,7 @@ static bool skip_odd_object(const char *bytes, size_t *at, size_t end)
 /* Goes past the object whose brace stands at `at`, or to the end. True when it is closed. */
 static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_st_record *record)
 {
-    struct progress progress = {0};
+    struct line_scan progress = {0};
     for (size_t begin = *at; begin < end; begin += BLOCK_LEN) {
         struct block block;
         if (end - begin >= BLOCK_LEN)
@@ -167,8 +161,7 @@ static size_t next_brace_line(struct fp_st_scan *scan, size_t at)
 
 static bool is_element_end(struct fp_str body, size_t at)
 {
-    const struct fp_str tag = FP_STR("</div");
-    return body.len - at >= tag.len && strncasecmp(body.ptr + at, tag.ptr, tag.len) == 0;
+    return fp_str_has_prefix_nocase(fp_str_skip(body, at), FP_STR("</div"));
 }
 
 /* Goes to the next brace that may begin a record. False at the end. */
@@ -183,7 +176,7 @@ static bool skip_junk(struct fp_st_scan *scan, struct fp_st_record *record)
         }
         if (c == '{')
             return true;
-        if (is_space(c))
+        if (fp_is_space(c))
             continue;
         if (scan->in_page && c == '<' && is_element_end(body, scan->at)) {
             scan->at = body.len;
@@ -224,7 +217,7 @@ bool fp_st_scan_resync(struct fp_st_scan *scan, const struct fp_st_record *recor
 
 static size_t skip_space(struct fp_str text, size_t at)
 {
-    while (at < text.len && is_space(text.ptr[at]))
+    while (at < text.len && fp_is_space(text.ptr[at]))
         at++;
     return at;
 }
@@ -310,17 +303,12 @@ struct attribute {
     struct fp_str value;
 };
 
-static bool is_named(const struct attribute *attribute, struct fp_str name)
-{
-    return attribute->name.len == name.len &&
-           strncasecmp(attribute->name.ptr, name.ptr, name.len) == 0;
-}
-
 /* Reads up to one of the delimiters, a white space, or the end. */
 static struct fp_str read_token(struct fp_str html, size_t *at, const char *delimiters)
 {
     const size_t begin = *at;
-    while (*at < html.len && !is_space(html.ptr[*at]) && strchr(delimiters, html.ptr[*at]) == NULL)
+    while (*at < html.len && !fp_is_space(html.ptr[*at]) &&
+           strchr(delimiters, html.ptr[*at]) == NULL)
         (*at)++;
     return (struct fp_str){html.ptr + begin, *at - begin};
 }
@@ -340,7 +328,7 @@ static struct fp_str read_value(struct fp_str html, size_t *at)
 /* Reads the next attribute of a tag; false, with *at behind the tag, when there is none. */
 static bool read_attribute(struct fp_str html, size_t *at, struct attribute *attribute)
 {
-    while (*at < html.len && (is_space(html.ptr[*at]) || strchr("/", html.ptr[*at]) != NULL))
+    while (*at < html.len && (fp_is_space(html.ptr[*at]) || strchr("/", html.ptr[*at]) != NULL))
         (*at)++; /* U+0000, too, which strchr finds in any text */
     if (*at >= html.len || html.ptr[*at] == '>') {
         *at += *at < html.len;
@@ -363,20 +351,15 @@ static bool read_tag(struct fp_str html, size_t *at, struct fp_st_page *page)
     struct attribute attribute;
     (void)read_token(html, at, ">/");
     while (read_attribute(html, at, &attribute)) {
-        if (is_named(&attribute, FP_STR("id")))
+        if (fp_str_equal_nocase(attribute.name, FP_STR("id")))
             found = fp_str_equal(attribute.value, FP_STR("traceData"));
-        else if (is_named(&attribute, FP_STR("version")))
+        else if (fp_str_equal_nocase(attribute.name, FP_STR("version")))
             page->version = attribute.value;
-        else if (is_named(&attribute, FP_STR("isRaw")))
+        else if (fp_str_equal_nocase(attribute.name, FP_STR("isRaw")))
             page->is_raw = fp_str_equal(attribute.value, FP_STR("true"));
     }
     page->begin = *at;
     return found;
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 bool fp_st_page_find(struct fp_str html, struct fp_st_page *page)
@@ -386,7 +369,7 @@ bool fp_st_page_find(struct fp_str html, struct fp_st_page *page)
         if (open == NULL)
             return false;
         at = (size_t)(open - html.ptr) + 1;
-        if (at < html.len && is_letter(html.ptr[at]) && read_tag(html, &at, page))
+        if (at < html.len && fp_is_alpha(html.ptr[at]) && read_tag(html, &at, page))
             return true;
     }
     return false;

@@ -19,7 +19,6 @@
 enum { SMALL_MAX = 32 * 1024, SNIFFED_OBJECTS = 8, VERSION_MAX = 16 };
 
 #define DEPTH_MAX 1024 /* as in the other formats, whatever limits.json_depth says */
-#define TIME_MAX_US 9007199254740992.0
 
 /* Shapes. */
 
@@ -47,7 +46,7 @@ static bool is_other(yyjson_val *value)
 {
     static const char *const others[] = {"trace",  "marks",  "measures", "entries",  "coverage",
                                          "frames", "stacks", "samples",  "resources"};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(others); i++)
         if (yyjson_obj_get(value, others[i]) != NULL)
             return true;
     return false;
@@ -145,9 +144,9 @@ static void open_post(struct fp_st_dump *dump, yyjson_val *header)
 {
     struct fp_decoder *decoder = dump->decoder;
     /* The one member of the header that the tool itself filled. */
-    double started_us = yyjson_get_num(yyjson_obj_get(header, "timeStamp")) * 1000;
-    if (started_us > 0 && started_us <= TIME_MAX_US)
-        decoder->profile->session.started_us = (int64_t)floor(started_us + 0.5);
+    int64_t started_us;
+    if (fp_time_of(yyjson_obj_get(header, "timeStamp"), &started_us) && started_us > 0)
+        decoder->profile->session.started_us = started_us;
     dump->is_post = true;
     keep_post(decoder);
 }
@@ -364,7 +363,7 @@ static void keep_page(struct fp_decoder *decoder, struct fp_str version)
 static bool is_version(struct fp_str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if ((text.ptr[i] < '0' || text.ptr[i] > '9') && text.ptr[i] != '.')
+        if (!fp_is_digit(text.ptr[i]) && text.ptr[i] != '.')
             return false;
     return text.len <= VERSION_MAX;
 }

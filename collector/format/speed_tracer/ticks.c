@@ -1,6 +1,7 @@
 /*
  * Speed Tracer, V8 profiles: ticks become samples on stacks of function frames.
  */
+#include "collector/base/ascii.h"
 #include "collector/base/hash.h"
 #include "collector/format/speed_tracer/code.h"
 #include "collector/format/speed_tracer/v8.h"
@@ -26,8 +27,7 @@ static int32_t cut_line(struct fp_str *name)
     size_t at = name->len;
     int64_t line = 0;
     int64_t unit = 1;
-    for (; at > 0 && name->ptr[at - 1] >= '0' && name->ptr[at - 1] <= '9' && unit < 1000000000;
-         unit *= 10)
+    for (; at > 0 && fp_is_digit(name->ptr[at - 1]) && unit < 1000000000; unit *= 10)
         line += (name->ptr[--at] - '0') * unit;
     if (unit == 1 || at == 0 || name->ptr[at - 1] != ':')
         return FP_POSITION_NONE;

@@ -33,7 +33,7 @@ static const char *const type_names[] = {
     "PROGRAM",
 };
 
-enum { TYPE_COUNT = sizeof(type_names) / sizeof(type_names[0]), TOP_FIRST = 0x7FFFFFF7 };
+enum { TYPE_COUNT = FP_COUNT(type_names), TOP_FIRST = 0x7FFFFFF7 };
 
 /* From TOP_FIRST up: the tool's own records. */
 static const char *const top_names[] = {

@@ -20,9 +20,7 @@ enum {
     LINES_MAX = 1 << 20, /* of all profiles, each repetition counted */
 };
 
-#define US_PER_MS 1000
-
-enum command {
+enum v8_command {
     TICK,
     CODE_CREATION,
     CODE_DELETE,
@@ -44,18 +42,18 @@ static const struct fp_str command_names[COMMAND_COUNT] = {
 };
 
 /* Stands for a command, or for a kind of code: the engine calls one of each `cm`. */
-struct alias {
+struct v8_alias {
     uint64_t key; /* of the name: most differ in it */
     struct fp_str name;
     struct fp_str meaning;
-    enum command command; /* COMMAND_COUNT: a kind of code */
+    enum v8_command command; /* COMMAND_COUNT: a kind of code */
 };
 
 struct fp_st_v8 {
     struct fp_st_v8_window window;
     struct fp_st_code_map code;
     struct fp_st_v8_ticks ticks;
-    struct alias aliases[ALIASES_MAX];
+    struct v8_alias aliases[ALIASES_MAX];
     uint32_t alias_count;
     uint8_t alias_slots[256]; /* by slot_of: the last alias that came there, from 1 on; 0: none */
     uint64_t code_address;    /* the last one met in each role */
@@ -65,7 +63,7 @@ struct fp_st_v8 {
 };
 
 /* A line, taken apart. */
-struct line {
+struct v8_line {
     struct fp_st_v8_line text; /* what the fields point into */
     struct fp_str fields[FIELDS_MAX];
     size_t count;
@@ -81,7 +79,7 @@ bool fp_st_v8_create(struct fp_st_dump *dump)
     struct fp_st_v8 *log = fp_arena_array(decoder->arena, 1, sizeof(*log));
     if (log == NULL)
         return fp_fail_memory(decoder);
-    log->interval_us = US_PER_MS;
+    log->interval_us = FP_US_PER_MS;
     fp_st_code_map_init(&log->code, decoder->arena);
     fp_map_init(&log->ticks.frame_ids, (size_t)decoder->limits->frames + 1);
     fp_map_init(&log->ticks.stack_ids, (size_t)decoder->limits->stacks + 1);
@@ -122,7 +120,7 @@ static size_t field_end(struct fp_str text, size_t at)
 }
 
 /* A field beyond FIELDS_MAX, the outer end of a long stack, is left out. */
-static void split(struct fp_str text, struct line *line)
+static void split(struct fp_str text, struct v8_line *line)
 {
     line->count = 0;
     for (size_t at = 0; at <= text.len && line->count < FIELDS_MAX; at++) {
@@ -194,15 +192,16 @@ static uint8_t slot_of(uint64_t key)
 }
 
 /* COMMAND_COUNT: it is none that something is taken from. */
-static enum command find_command(struct fp_str name)
+static enum v8_command find_command(struct fp_str name)
 {
-    enum command command = TICK;
+    enum v8_command command = TICK;
     while (command < COMMAND_COUNT && !fp_str_equal(name, command_names[command]))
         command++;
     return command;
 }
 
-static bool is_alias(const struct alias *alias, uint64_t key, struct fp_str name, bool is_command)
+static bool is_alias(const struct v8_alias *alias, uint64_t key, struct fp_str name,
+                     bool is_command)
 {
     return alias->key == key && (alias->command < COMMAND_COUNT) == is_command &&
            fp_str_equal(name, alias->name);
@@ -223,7 +222,7 @@ static uint32_t find_alias(const struct fp_st_v8 *log, struct fp_str name, bool 
     return at;
 }
 
-static enum command command_of(const struct fp_st_v8 *log, struct fp_str name)
+static enum v8_command command_of(const struct fp_st_v8 *log, struct fp_str name)
 {
     const uint32_t at = find_alias(log, name, true);
     return at < log->alias_count ? log->aliases[at].command : find_command(name);
@@ -240,12 +239,13 @@ static bool copy(struct fp_st_dump *dump, struct fp_str text, struct fp_str *cop
     return fp_utf8_copy(dump->decoder->arena, text, copied) || fp_fail_memory(dump->decoder);
 }
 
-static enum outcome read_alias(struct fp_st_dump *dump, const struct line *line)
+static enum outcome read_alias(struct fp_st_dump *dump, const struct v8_line *line)
 {
     struct fp_st_v8 *log = dump->v8;
     if (line->count < 3)
         return UNREADABLE;
-    struct alias alias = {.key = key_of(line->fields[1]), .command = find_command(line->fields[2])};
+    struct v8_alias alias = {.key = key_of(line->fields[1]),
+                             .command = find_command(line->fields[2])};
     const uint32_t at = find_alias(log, line->fields[1], alias.command < COMMAND_COUNT);
     if (at == ALIASES_MAX)
         return UNREADABLE;
@@ -267,10 +267,10 @@ static void begin(struct fp_st_v8 *log, uint64_t interval_ms)
     log->code_address = 0;
     log->moved_address = 0;
     bool is_said = interval_ms > 0 && interval_ms <= INTERVAL_MAX_MS;
-    log->interval_us = is_said ? (int64_t)interval_ms * US_PER_MS : US_PER_MS;
+    log->interval_us = is_said ? (int64_t)interval_ms * FP_US_PER_MS : FP_US_PER_MS;
 }
 
-static enum outcome read_profiler(struct fp_st_dump *dump, const struct line *line)
+static enum outcome read_profiler(struct fp_st_dump *dump, const struct v8_line *line)
 {
     struct fp_st_v8 *log = dump->v8;
     const struct fp_str what = line->count > 1 ? unquote(line->fields[1]) : (struct fp_str){0};
@@ -286,7 +286,7 @@ static enum outcome read_profiler(struct fp_st_dump *dump, const struct line *li
     return DONE; /* that it pauses or resumes does not matter: it says nothing meanwhile */
 }
 
-static enum outcome read_creation(struct fp_st_dump *dump, const struct line *line)
+static enum outcome read_creation(struct fp_st_dump *dump, const struct v8_line *line)
 {
     struct fp_st_v8 *log = dump->v8;
     struct fp_st_code code = {.frame = FP_INDEX_NONE};
@@ -305,7 +305,7 @@ static enum outcome read_creation(struct fp_st_dump *dump, const struct line *li
     return REFUSED;
 }
 
-static enum outcome read_move(struct fp_st_dump *dump, const struct line *line)
+static enum outcome read_move(struct fp_st_dump *dump, const struct v8_line *line)
 {
     struct fp_st_v8 *log = dump->v8;
     if (line->count < 3 || !read_address(line->fields[1], &log->code_address) ||
@@ -321,7 +321,7 @@ static enum outcome read_move(struct fp_st_dump *dump, const struct line *line)
     return REFUSED;
 }
 
-static enum outcome read_delete(struct fp_st_dump *dump, const struct line *line)
+static enum outcome read_delete(struct fp_st_dump *dump, const struct v8_line *line)
 {
     struct fp_st_v8 *log = dump->v8;
     struct fp_st_code code;
@@ -332,7 +332,7 @@ static enum outcome read_delete(struct fp_st_dump *dump, const struct line *line
 }
 
 /* `tick,pc,sp,state[,return address…]`: the stack's first address is a difference to pc. */
-static enum outcome read_tick(struct fp_st_dump *dump, const struct line *line)
+static enum outcome read_tick(struct fp_st_dump *dump, const struct v8_line *line)
 {
     struct fp_st_v8 *log = dump->v8;
     uint64_t state;
@@ -358,7 +358,7 @@ static enum outcome read_tick(struct fp_st_dump *dump, const struct line *line)
     return fp_st_v8_ticks_add(dump, &log->ticks, &tick) ? DONE : REFUSED;
 }
 
-typedef enum outcome (*read_command)(struct fp_st_dump *, const struct line *);
+typedef enum outcome (*read_command)(struct fp_st_dump *, const struct v8_line *);
 
 /* Lines that say how often they stand are taken apart before. */
 static const read_command readers[COMMAND_COUNT + 1] = {
@@ -378,7 +378,7 @@ static enum outcome fail_lines(struct fp_st_dump *dump)
 }
 
 /* Takes `repeat,n,` off a line that begins so. */
-static bool cut_repeat(struct line *line, struct fp_str *text, uint64_t *times)
+static bool cut_repeat(struct v8_line *line, struct fp_str *text, uint64_t *times)
 {
     if (line->count < 3 || !read_digits(line->fields[1], 10, times))
         return false;
@@ -388,7 +388,7 @@ static bool cut_repeat(struct line *line, struct fp_str *text, uint64_t *times)
     return true;
 }
 
-static enum outcome read_line(struct fp_st_dump *dump, struct fp_str text, struct line *line)
+static enum outcome read_line(struct fp_st_dump *dump, struct fp_str text, struct v8_line *line)
 {
     struct fp_st_v8 *log = dump->v8;
     if (++log->line_count > LINES_MAX)
@@ -397,7 +397,7 @@ static enum outcome read_line(struct fp_st_dump *dump, struct fp_str text, struc
         return UNREADABLE;
     struct fp_str once = {line->text.text, line->text.len};
     split(once, line);
-    enum command command = command_of(log, line->fields[0]);
+    enum v8_command command = command_of(log, line->fields[0]);
     uint64_t times = 1;
     if (command == REPEAT) {
         if (!cut_repeat(line, &once, &times))
@@ -416,7 +416,7 @@ static enum outcome read_line(struct fp_st_dump *dump, struct fp_str text, struc
 
 bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us)
 {
-    struct line line;
+    struct v8_line line;
     line.time_us = time_us;
     for (size_t at = 0; at < text.len;) {
         const char *newline = memchr(text.ptr + at, '\n', text.len - at);

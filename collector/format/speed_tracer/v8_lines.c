@@ -3,12 +3,14 @@
  */
 #include "collector/format/speed_tracer/v8.h"
 
+#include "collector/base/ascii.h"
+
 /* Reads digits at *at, which moves behind them. False when there are none, or too many. */
 static bool read_number(struct fp_str text, size_t *at, uint32_t *number)
 {
     const size_t begin = *at;
     *number = 0;
-    for (; *at < text.len && text.ptr[*at] >= '0' && text.ptr[*at] <= '9'; ++*at) {
+    for (; *at < text.len && fp_is_digit(text.ptr[*at]); ++*at) {
         if (*at - begin >= 6)
             return false;
         *number = *number * 10 + (uint32_t)(text.ptr[*at] - '0');

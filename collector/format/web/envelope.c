@@ -16,11 +16,8 @@
 #include "collector/format/web/self_profile.h"
 #include "collector/format/web/user_timing.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 #define ENVELOPE_VERSION 1
 #define INTERVAL_MAX_MS 10000
-#define US_PER_MS 1000.0
 
 /* Scalars and texts. */
 
@@ -121,7 +118,7 @@ static bool read_interval(struct fp_decoder *decoder, const struct fp_field *fie
     if (!(interval_ms > 0 && interval_ms <= INTERVAL_MAX_MS))
         return fp_fail_field(decoder, field, "is %.15g; it must be above 0 and at most %d ms",
                              interval_ms, INTERVAL_MAX_MS);
-    int64_t interval_us = (int64_t)(interval_ms * US_PER_MS + 0.5);
+    int64_t interval_us = (int64_t)(interval_ms * (double)FP_US_PER_MS + 0.5);
     decoder->profile->interval_us = interval_us > 0 ? interval_us : 1;
     return true;
 }
@@ -158,7 +155,7 @@ static bool read_page(struct fp_decoder *decoder, const struct fp_field *field)
         {.object = &place, .name = FP_STR("url")},
         {.object = &place, .name = FP_STR("route")},
     };
-    if (!fp_read_object(decoder, &place, field->value, fields, COUNT(fields)) ||
+    if (!fp_read_object(decoder, &place, field->value, fields, FP_COUNT(fields)) ||
         !fp_read_text(decoder, &fields[0], &profile->page_url) ||
         !fp_read_dimension(decoder, &fields[1], &profile->page_route))
         return false;
@@ -175,7 +172,7 @@ static bool read_agent(struct fp_decoder *decoder, const struct fp_field *field)
         {.object = &place, .name = FP_STR("name")},
         {.object = &place, .name = FP_STR("version")},
     };
-    return fp_read_object(decoder, &place, field->value, fields, COUNT(fields)) &&
+    return fp_read_object(decoder, &place, field->value, fields, FP_COUNT(fields)) &&
            fp_read_dimension(decoder, &fields[0], &decoder->profile->agent_name) &&
            fp_read_dimension(decoder, &fields[1], &decoder->profile->agent_version);
 }
@@ -256,14 +253,14 @@ static bool decode_timings(struct fp_decoder *decoder, const struct fp_field *fi
 {
     static const enum fp_user_timing_allow allowed[] = {
         FP_USER_TIMING_MARKS, FP_USER_TIMING_MEASURES, FP_USER_TIMING_MIXED};
-    struct fp_place places[COUNT(allowed)];
-    struct fp_user_timing_source sources[COUNT(allowed)];
-    for (size_t i = 0; i < COUNT(allowed); i++) {
+    struct fp_place places[FP_COUNT(allowed)];
+    struct fp_user_timing_source sources[FP_COUNT(allowed)];
+    for (size_t i = 0; i < FP_COUNT(allowed); i++) {
         const struct fp_field *field = &fields[ENVELOPE_MARKS + i];
         places[i] = fp_field_place(field);
         sources[i] = (struct fp_user_timing_source){&places[i], field->value, allowed[i]};
     }
-    return fp_user_timing_decode(decoder, sources, COUNT(sources), &fields[ENVELOPE_TIMING]);
+    return fp_user_timing_decode(decoder, sources, FP_COUNT(sources), &fields[ENVELOPE_TIMING]);
 }
 
 /* An upload must add something to the numbers. */

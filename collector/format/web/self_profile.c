@@ -9,8 +9,6 @@
 
 #include "collector/format/utf8.h"
 
-#define US_PER_S 1000000
-
 enum trace_field { TRACE_FRAMES, TRACE_RESOURCES, TRACE_SAMPLES, TRACE_STACKS, TRACE_FIELD_COUNT };
 
 static const char *const trace_names[] = {"frames", "resources", "samples", "stacks"};
@@ -257,7 +255,7 @@ static bool check_span(struct fp_decoder *decoder, const struct fp_field *field)
     if (last_us - first_us <= decoder->limits->max_span_us)
         return true;
     return fp_fail_field(decoder, field, "span more than %lld s (limits.max_span)",
-                         (long long)(decoder->limits->max_span_us / US_PER_S));
+                         (long long)(decoder->limits->max_span_us / FP_US_PER_S));
 }
 
 /* The trace. */

@@ -9,8 +9,6 @@
 #include "collector/format/web/user_timing_detail.h"
 #include "collector/format/web/user_timing_points.h"
 
-#define TIME_MAX_US (INT64_C(1) << 53) /* as in all formats */
-
 /* What is being decoded, source by source. */
 struct decoding {
     struct fp_decoder *decoder;
@@ -152,7 +150,7 @@ static bool end_measure(struct fp_decoder *decoder, const struct fp_place *place
         return fp_fail_at(decoder, FP_VERDICT_INVALID, place,
                           "this measure ends before it starts, a SyntaxError; as a "
                           "PerformanceEntry with startTime and duration it may");
-    return timing->value_us <= TIME_MAX_US ||
+    return timing->value_us <= FP_TIME_MAX_US ||
            fp_fail_at(decoder, FP_VERDICT_INVALID, place,
                       "this measure is longer than 2^53 microseconds");
 }

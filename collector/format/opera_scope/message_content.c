@@ -3,8 +3,8 @@
  * of the kind and are written as a whole.
  */
 #include "collector/format/content.h"
+#include "collector/format/opera_scope/message.h"
 #include "collector/format/opera_scope/opera_scope.h"
-#include "collector/format/opera_scope/parts.h"
 
 static bool is_known(yyjson_val *value, const struct fp_scope_type *type);
 
@@ -62,14 +62,14 @@ static void keep_field(struct fp_decoder *decoder, yyjson_val *value,
     const struct fp_scope_type *of = type->of[field];
     struct fp_str before = FP_STR("[");
     if ((type->repeated & 1U << field) == 0 || !yyjson_is_arr(value)) {
-        fp_scope_keep(decoder, value, of);
+        fp_scope_add_content(decoder, value, of);
         return;
     }
     yyjson_arr_iter elements = yyjson_arr_iter_with(value);
     yyjson_val *element;
     for (; (element = yyjson_arr_iter_next(&elements)) != NULL; before = FP_STR(",")) {
         fp_content_add(decoder, before);
-        fp_scope_keep(decoder, element, of);
+        fp_scope_add_content(decoder, element, of);
     }
     fp_content_add(decoder, before.ptr[0] == '[' ? FP_STR("[]") : FP_STR("]"));
 }
@@ -96,25 +96,26 @@ static void keep_message(struct fp_decoder *decoder, const struct fp_scope_messa
     fp_content_add(decoder, message->is_list ? FP_STR("]") : FP_STR("}"));
 }
 
-void fp_scope_keep(struct fp_decoder *decoder, yyjson_val *value, const struct fp_scope_type *type)
+void fp_scope_add_content(struct fp_decoder *decoder, yyjson_val *value,
+                          const struct fp_scope_type *type)
 {
     struct fp_scope_message message;
     if (is_known(value, type))
         fp_content_add_value(decoder, value);
-    else if (type != NULL && fp_scope_read(value, type, &message))
+    else if (type != NULL && fp_scope_read_message(value, type, &message))
         keep_message(decoder, &message);
     else
         fp_content_add(decoder, FP_STR("false")); /* what it was is of a wrong type, as this is */
 }
 
-void fp_opera_scope_keep(struct fp_decoder *decoder, yyjson_val *value)
+void fp_opera_scope_add_content(struct fp_decoder *decoder, yyjson_val *value)
 {
     /* Not messages of the service, but of the same make. */
     static const struct fp_scope_type pair = {
-        {"request", "reply"}, {&fp_scope_request, &fp_scope_events}, 0};
+        {"request", "reply"}, {&fp_scope_request_type, &fp_scope_events_type}, 0};
     static const struct fp_scope_type envelope = {
         {"version", "url", "startedAt", "session", "timelines"},
-        {[3] = &fp_scope_session, [4] = &pair},
+        {[3] = &fp_scope_session_type, [4] = &pair},
         1 << 4};
-    fp_scope_keep(decoder, value, &envelope);
+    fp_scope_add_content(decoder, value, &envelope);
 }

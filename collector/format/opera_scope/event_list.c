@@ -2,14 +2,14 @@
  * Opera Scope, list: the answer to one query becomes a timeline of the profile. What was there
  * before, as a list or as an event, is not counted again.
  */
-#include "collector/format/opera_scope/parts.h"
+#include "collector/format/opera_scope/event.h"
 
 #include <math.h>
 
 /* Before childCount was put in between, an event had one field less. */
 enum { DRAFT_EVENT_LEN_MAX = 15 };
 
-struct list {
+struct event_list {
     struct fp_scope *scope;
     const struct fp_scope_query *query;
     uint32_t number;             /* of this list among the profile's timelines */
@@ -19,31 +19,32 @@ struct list {
 /* Identity. */
 
 /* Whether an unreduced event is there for the first time. */
-static enum fp_scope_note check_first_time(const struct list *list, uint32_t id)
+static enum fp_scope_note check_first_time(const struct event_list *list, uint32_t id)
 {
     if (list->query->mode != FP_REDUCE_ALL_EVENTS)
-        return FP_SCOPE_FINE;
+        return FP_SCOPE_NOTE_NONE;
     if (fp_map_get(&list->items.ids, id) != FP_MAP_NONE)
-        return FP_SCOPE_DUPLICATE_ID;
+        return FP_SCOPE_NOTE_DUPLICATE_ID;
     return fp_map_get(&list->scope->seen, fp_scope_event_key(list->query, id)) != FP_MAP_NONE
-               ? FP_SCOPE_KNOWN_EVENT
-               : FP_SCOPE_FINE;
+               ? FP_SCOPE_NOTE_KNOWN_EVENT
+               : FP_SCOPE_NOTE_NONE;
 }
 
 /* Registers an item's id, if it has one; *note says why the item is refused. */
-static bool register_id(struct list *list, struct fp_scope_item *item, enum fp_scope_note *note)
+static bool register_id(struct event_list *list, struct fp_scope_item *item,
+                        enum fp_scope_note *note)
 {
     uint32_t id = item->event.id;
     if (id == 0)
         return true;
     *note = check_first_time(list, id);
-    if (*note != FP_SCOPE_FINE)
+    if (*note != FP_SCOPE_NOTE_NONE)
         return true;
     uint32_t at = fp_map_put(&list->items.ids, id, list->items.count);
     if (at == FP_MAP_NONE)
         return fp_fail_memory(list->scope->decoder);
     if (at != list->items.count) {
-        fp_scope_add_note(list->scope, FP_SCOPE_REPEATED_ID, 1, item->index);
+        fp_scope_add_note(list->scope, FP_SCOPE_NOTE_REPEATED_ID, 1, item->index);
         item->event.id = 0;
     }
     return true;
@@ -60,7 +61,7 @@ static bool is_draft(const struct fp_scope_message *message)
            floor(number) < number;
 }
 
-static bool fail_draft(struct list *list, size_t index)
+static bool fail_draft(struct event_list *list, size_t index)
 {
     const struct fp_place event = {.parent = &list->items.place, .index = index};
     const struct fp_place field = {.parent = &event, .index = FP_SCOPE_EVENT_CHILD_COUNT};
@@ -69,20 +70,20 @@ static bool fail_draft(struct list *list, size_t index)
                       "before 1.0; drafts are not taken");
 }
 
-static bool take_event(struct list *list, yyjson_val *value, size_t index)
+static bool take_event(struct event_list *list, yyjson_val *value, size_t index)
 {
     struct fp_scope_message message;
     struct fp_scope_item *item = &list->items.items[list->items.count];
-    enum fp_scope_note note = FP_SCOPE_NO_MESSAGE;
-    if (fp_scope_read(value, &fp_scope_event, &message)) {
+    enum fp_scope_note note = FP_SCOPE_NOTE_NO_MESSAGE;
+    if (fp_scope_read_message(value, &fp_scope_event_type, &message)) {
         if (is_draft(&message))
             return fail_draft(list, index);
         note = fp_scope_read_event(list->scope, &message, item);
     }
     item->index = index;
-    if (note == FP_SCOPE_FINE && !register_id(list, item, &note))
+    if (note == FP_SCOPE_NOTE_NONE && !register_id(list, item, &note))
         return false;
-    if (note != FP_SCOPE_FINE) {
+    if (note != FP_SCOPE_NOTE_NONE) {
         fp_scope_add_note(list->scope, note, 1, index);
         return true;
     }
@@ -90,7 +91,7 @@ static bool take_event(struct list *list, yyjson_val *value, size_t index)
     return fp_scope_read_detail(list->scope, &message, item);
 }
 
-static bool take_each(struct list *list, yyjson_val *events)
+static bool take_each(struct event_list *list, yyjson_val *events)
 {
     yyjson_arr_iter iter = yyjson_arr_iter_with(events);
     yyjson_val *event;
@@ -102,7 +103,7 @@ static bool take_each(struct list *list, yyjson_val *events)
 
 /* Order and span. */
 
-static void check_order(const struct list *list)
+static void check_order(const struct event_list *list)
 {
     const struct fp_scope_item *last = NULL;
     for (uint32_t i = 0; i < list->items.count; i++) {
@@ -110,7 +111,7 @@ static void check_order(const struct list *list)
         if (!item->has_start)
             continue;
         if (last != NULL && item->event.start_us < last->event.start_us) {
-            fp_scope_add_note(list->scope, FP_SCOPE_UNORDERED, 1, item->index);
+            fp_scope_add_note(list->scope, FP_SCOPE_NOTE_UNORDERED, 1, item->index);
             return;
         }
         last = item;
@@ -118,7 +119,7 @@ static void check_order(const struct list *list)
 }
 
 /* False when an event has no interval, so that nobody knows. */
-static bool find_span(const struct list *list, int64_t *start_us, int64_t *end_us)
+static bool find_span(const struct event_list *list, int64_t *start_us, int64_t *end_us)
 {
     *start_us = INT64_MAX;
     *end_us = INT64_MIN;
@@ -133,43 +134,43 @@ static bool find_span(const struct list *list, int64_t *start_us, int64_t *end_u
     return true;
 }
 
-static bool is_bound(const struct list *list, yyjson_val *value, int64_t expected_us)
+static bool is_bound(const struct event_list *list, yyjson_val *value, int64_t expected_us)
 {
     int64_t time_us;
     if (list->items.count == 0)
         return value == NULL;
-    return fp_scope_get_time(value, &time_us) && time_us == expected_us;
+    return fp_time_of(value, &time_us) && time_us == expected_us;
 }
 
-static void check_span(const struct list *list, yyjson_val *value)
+static void check_span(const struct event_list *list, yyjson_val *value)
 {
     struct fp_scope_message interval;
     int64_t start_us;
     int64_t end_us;
     if (value == NULL || !find_span(list, &start_us, &end_us))
         return;
-    if (!fp_scope_read(value, &fp_scope_interval, &interval) ||
+    if (!fp_scope_read_message(value, &fp_scope_interval_type, &interval) ||
         !is_bound(list, interval.fields[FP_SCOPE_INTERVAL_START], start_us) ||
         !is_bound(list, interval.fields[FP_SCOPE_INTERVAL_END], end_us))
-        fp_scope_add_note(list->scope, FP_SCOPE_SPAN, 1, FP_SCOPE_WHOLE_LIST);
+        fp_scope_add_note(list->scope, FP_SCOPE_NOTE_SPAN, 1, FP_SCOPE_WHOLE_LIST);
 }
 
 /* The list. */
 
 /* Reserves room for a list's events, as long as they are within the limit. */
-static bool reserve(struct list *list, uint32_t count)
+static bool reserve(struct event_list *list, uint32_t count)
 {
     struct fp_scope *scope = list->scope;
     struct fp_profile *profile = scope->decoder->profile;
     uint32_t events_len = profile->event_count + count;
     list->items.items = fp_arena_array(scope->decoder->arena, count, sizeof(*list->items.items));
     struct fp_profile_event *events =
-        fp_scope_grow(scope, profile->events, sizeof(*events), events_len, &scope->event_room);
+        fp_scope_grow(scope, profile->events, sizeof(*events), events_len, &scope->event_cap);
     uint32_t *depths =
-        fp_scope_grow(scope, scope->depths, sizeof(*depths), events_len, &scope->depth_room);
+        fp_scope_grow(scope, scope->depths, sizeof(*depths), events_len, &scope->depth_cap);
     struct fp_profile_timeline *timelines =
         fp_scope_grow(scope, profile->timelines, sizeof(*timelines), profile->timeline_count + 1,
-                      &scope->timeline_room);
+                      &scope->timeline_cap);
     if (list->items.items == NULL || events == NULL || depths == NULL || timelines == NULL)
         return fp_fail_memory(scope->decoder);
     profile->events = events;
@@ -183,11 +184,11 @@ static uint32_t frame_of(struct fp_scope *scope, uint32_t timeline_id)
     uint32_t at = fp_map_get(&scope->timelines, timeline_id);
     if (at != FP_MAP_NONE)
         return scope->frame_ids[at];
-    fp_scope_add_note(scope, FP_SCOPE_UNKNOWN_TIMELINE, 1, FP_SCOPE_WHOLE_LIST);
+    fp_scope_add_note(scope, FP_SCOPE_NOTE_UNKNOWN_TIMELINE, 1, FP_SCOPE_WHOLE_LIST);
     return 0;
 }
 
-static bool take_list(struct list *list, const struct fp_scope_message *message)
+static bool take_list(struct event_list *list, const struct fp_scope_message *message)
 {
     struct fp_scope *scope = list->scope;
     struct fp_profile *profile = scope->decoder->profile;
@@ -211,7 +212,7 @@ static bool take_list(struct list *list, const struct fp_scope_message *message)
 }
 
 /* Counts what a reply lists, and finds out whether it was there before. */
-static bool count_list(struct list *list, yyjson_val *events, bool *is_known)
+static bool count_list(struct event_list *list, yyjson_val *events, bool *is_known)
 {
     struct fp_scope *scope = list->scope;
     struct fp_profile_session *session = &scope->decoder->profile->session;
@@ -229,22 +230,23 @@ static bool count_list(struct list *list, yyjson_val *events, bool *is_known)
     session->records_read += (uint32_t)count;
     *is_known = first != list->number;
     if (*is_known && count > 0)
-        fp_scope_add_note(scope, FP_SCOPE_KNOWN_LIST, (uint32_t)count, FP_SCOPE_WHOLE_LIST);
+        fp_scope_add_note(scope, FP_SCOPE_NOTE_KNOWN_LIST, (uint32_t)count, FP_SCOPE_WHOLE_LIST);
     return true;
 }
 
-bool fp_scope_take_events(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
+bool fp_scope_read_events(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
                           const struct fp_scope_query *query)
 {
     struct fp_scope_message message;
-    if (!fp_scope_read(value, &fp_scope_events, &message))
+    if (!fp_scope_read_message(value, &fp_scope_events_type, &message))
         return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, place,
                           "the reply must be an Events message: a list, or an object by field "
                           "names");
-    struct list list = {.scope = scope,
-                        .query = query,
-                        .items.place = fp_scope_field_place(&message, place, FP_SCOPE_EVENTS_LIST),
-                        .number = scope->decoder->profile->timeline_count};
+    struct event_list list = {.scope = scope,
+                              .query = query,
+                              .items.place =
+                                  fp_scope_field_place(&message, place, FP_SCOPE_EVENTS_LIST),
+                              .number = scope->decoder->profile->timeline_count};
     bool is_known = false;
     scope->list = &list.items.place;
     if (!count_list(&list, message.fields[FP_SCOPE_EVENTS_LIST], &is_known))
