@@ -210,7 +210,7 @@ bool fp_read_array(struct fp_decoder *decoder, const struct fp_field *field, uin
     if (size > limit) {
         const struct fp_place place = fp_field_place(field);
         return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, &place,
-                          "%.*s has %zu elements; at most %u are taken (limits.%s)",
+                          "%.*s has %zu elements; at most %u are allowed (limits.%s)",
                           FP_STR_ARG(field->name), size, (unsigned)limit, limit_name);
     }
     *count = (uint32_t)size;

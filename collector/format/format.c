@@ -123,7 +123,7 @@ static bool check_sums(struct fp_decoder *decoder, const struct fp_profile *prof
         sum_us += profile->weights_us[i];
     return sum_us <= FP_DELTA_TIME_MAX_US ||
            fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
-                      "its times add up to more than 3257 days, which no session lasts");
+                      "its times add up to more than 3257 days, longer than a session can last");
 }
 
 static bool check_all_sums(struct fp_decoder *decoder)

@@ -126,7 +126,7 @@ static const char *explain(struct fp_str body, const yyjson_read_err *why)
         {YYJSON_READ_ERROR_EMPTY_CONTENT, "the body is empty"},
         {YYJSON_READ_ERROR_UNEXPECTED_CONTENT,
          "there is more after the end of the JSON value; one body holds one value"},
-        {YYJSON_READ_ERROR_UNEXPECTED_END, "it ends too early, as if the upload was cut off"},
+        {YYJSON_READ_ERROR_UNEXPECTED_END, "it ends too early, as if the upload was truncated"},
         {YYJSON_READ_ERROR_INVALID_NUMBER,
          "this is not a number that JSON allows, or beyond what a double holds"},
         {YYJSON_READ_ERROR_INVALID_STRING, explain_string(body, why->pos)},

@@ -94,7 +94,7 @@ static enum fp_verdict inflate_member(struct libdeflate_decompressor *decompress
                                   "this is said to be gzip, but does not begin as gzip does");
         if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
             return fp_upload_fail(out->error, FP_VERDICT_MALFORMED,
-                                  "the %s data is damaged or cut off", codec_name(codec));
+                                  "the %s data is damaged or truncated", codec_name(codec));
         enum fp_verdict verdict = fp_inflated_grow(out);
         if (verdict != FP_VERDICT_OK)
             return verdict;

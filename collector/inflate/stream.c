@@ -19,7 +19,7 @@ static enum fp_verdict fail_damaged(const struct fp_inflated *out, const char *c
 
 static enum fp_verdict fail_cut_off(const struct fp_inflated *out, const char *codec)
 {
-    return fp_upload_fail(out->error, FP_VERDICT_MALFORMED, "the %s data is cut off", codec);
+    return fp_upload_fail(out->error, FP_VERDICT_MALFORMED, "the %s data is truncated", codec);
 }
 
 /* The decoder allocates as it goes; that this failed is not the body's fault. */

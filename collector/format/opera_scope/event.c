@@ -1,11 +1,11 @@
 /*
- * Opera Scope, events: one event's numbers, checked, and what does not add up in a list of them.
+ * Opera Scope, event: reads and checks the numbers of one event, and the sums of a list.
  */
 #include "collector/format/opera_scope/event.h"
 
 #include <math.h>
 
-/* Where an event may stray from a sum: clocks of the service count µs, and each value is rounded.
+/* How far each event may be off in a sum: the service's clocks count µs, and it rounds each value.
  */
 #define TOLERANCE_MS 0.001
 
@@ -14,7 +14,7 @@ static enum fp_scope_note read_cost(const struct fp_scope *scope, yyjson_val *va
 {
     if (!fp_time_of(value, cost_us) || yyjson_get_num(value) < 0)
         return missing;
-    /* Sums of what is left fit 64 bits. */
+    /* With this limit all sums fit 64 bits. */
     return *cost_us > scope->decoder->limits->max_span_us ? FP_SCOPE_NOTE_LONG_TIME
                                                           : FP_SCOPE_NOTE_NONE;
 }
@@ -41,7 +41,7 @@ static enum fp_scope_note read_required(const struct fp_scope *scope,
                : FP_SCOPE_NOTE_NO_HITS;
 }
 
-/* Either bound may be missing; with one alone the event is a point. */
+/* Reads the interval. Either bound may be missing; an event with one bound is a point in time. */
 static enum fp_scope_note read_interval(yyjson_val *value, struct fp_scope_item *item)
 {
     struct fp_profile_event *event = &item->event;
@@ -70,7 +70,7 @@ static enum fp_scope_note read_interval(yyjson_val *value, struct fp_scope_item 
     return FP_SCOPE_NOTE_NONE;
 }
 
-/* Absent and of the right type are both fine. */
+/* True if the value is absent or an unsigned integer. */
 static bool check_uint(yyjson_val *value, uint32_t *number)
 {
     return value == NULL || fp_scope_get_uint(value, number);
@@ -110,7 +110,8 @@ enum fp_scope_note fp_scope_read_event(const struct fp_scope *scope,
     return note;
 }
 
-/* Own time and the children's is the aggregated time, where all of them are there. */
+/* True if the aggregated time is the event's own time plus that of its children. Also true if not
+ * all children are in the list. */
 static bool adds_up(const struct fp_scope_item *item)
 {
     if (!item->has_child_count || !item->has_all_aggregated ||

@@ -1,25 +1,26 @@
 /*
- * Opera Scope, list: the answer to one query becomes a timeline of the profile. What was there
- * before, as a list or as an event, is not counted again.
+ * Opera Scope, event list: the reply to one query becomes a timeline of the profile. A list or
+ * event that was already read is not counted again.
  */
 #include "collector/format/opera_scope/event.h"
 
 #include <math.h>
 
-/* Before childCount was put in between, an event had one field less. */
+/* A draft's event had one field less: no childCount. */
 enum { DRAFT_EVENT_LEN_MAX = 15 };
 
 struct event_list {
     struct fp_scope *scope;
     const struct fp_scope_query *query;
     uint32_t number;             /* of this list among the profile's timelines */
-    struct fp_scope_items items; /* those kept so far; placed where eventList is */
+    struct fp_scope_items items; /* those kept so far */
 };
 
 /* Identity. */
 
-/* Whether an unreduced event is there for the first time. */
-static enum fp_scope_note check_first_time(const struct event_list *list, uint32_t id)
+/* Checks that an unreduced event was not read before. Returns FP_SCOPE_NOTE_NONE, or the refusal.
+ */
+static enum fp_scope_note check_new(const struct event_list *list, uint32_t id)
 {
     if (list->query->mode != FP_REDUCE_ALL_EVENTS)
         return FP_SCOPE_NOTE_NONE;
@@ -30,14 +31,14 @@ static enum fp_scope_note check_first_time(const struct event_list *list, uint32
                : FP_SCOPE_NOTE_NONE;
 }
 
-/* Registers an item's id, if it has one; *note says why the item is refused. */
+/* Registers an item's id, if it has one. Sets *note if the item is refused. */
 static bool register_id(struct event_list *list, struct fp_scope_item *item,
                         enum fp_scope_note *note)
 {
     uint32_t id = item->event.id;
     if (id == 0)
         return true;
-    *note = check_first_time(list, id);
+    *note = check_new(list, id);
     if (*note != FP_SCOPE_NOTE_NONE)
         return true;
     uint32_t at = fp_map_put(&list->items.ids, id, list->items.count);
@@ -52,7 +53,8 @@ static bool register_id(struct event_list *list, struct fp_scope_item *item,
 
 /* Events. */
 
-/* A draft had aggregatedTime, with its fraction, where childCount is now. */
+/* True for an event of a draft: it has aggregatedTime, with a fraction, in the place of childCount.
+ */
 static bool is_draft(const struct fp_scope_message *message)
 {
     yyjson_val *value = message->fields[FP_SCOPE_EVENT_CHILD_COUNT];
@@ -67,10 +69,10 @@ static bool fail_draft(struct event_list *list, size_t index)
     const struct fp_place field = {.parent = &event, .index = FP_SCOPE_EVENT_CHILD_COUNT};
     return fp_fail_at(list->scope->decoder, FP_VERDICT_INVALID, &field,
                       "childCount has a fraction: this is the layout of a draft of the service "
-                      "before 1.0; drafts are not taken");
+                      "before 1.0; drafts are not supported");
 }
 
-static bool take_event(struct event_list *list, yyjson_val *value, size_t index)
+static bool read_event(struct event_list *list, yyjson_val *value, size_t index)
 {
     struct fp_scope_message message;
     struct fp_scope_item *item = &list->items.items[list->items.count];
@@ -91,12 +93,12 @@ static bool take_event(struct event_list *list, yyjson_val *value, size_t index)
     return fp_scope_read_detail(list->scope, &message, item);
 }
 
-static bool take_each(struct event_list *list, yyjson_val *events)
+static bool read_each_event(struct event_list *list, yyjson_val *events)
 {
     yyjson_arr_iter iter = yyjson_arr_iter_with(events);
     yyjson_val *event;
     for (size_t index = 0; (event = yyjson_arr_iter_next(&iter)) != NULL; index++)
-        if (!take_event(list, event, index))
+        if (!read_event(list, event, index))
             return false;
     return true;
 }
@@ -118,7 +120,7 @@ static void check_order(const struct event_list *list)
     }
 }
 
-/* False when an event has no interval, so that nobody knows. */
+/* Finds the span of all events. False if it is unknown: an event has no interval. */
 static bool find_span(const struct event_list *list, int64_t *start_us, int64_t *end_us)
 {
     *start_us = INT64_MAX;
@@ -157,7 +159,7 @@ static void check_span(const struct event_list *list, yyjson_val *value)
 
 /* The list. */
 
-/* Reserves room for a list's events, as long as they are within the limit. */
+/* Allocates room for a list's events, whose number is within the limit. */
 static bool reserve(struct event_list *list, uint32_t count)
 {
     struct fp_scope *scope = list->scope;
@@ -188,13 +190,13 @@ static uint32_t frame_of(struct fp_scope *scope, uint32_t timeline_id)
     return 0;
 }
 
-static bool take_list(struct event_list *list, const struct fp_scope_message *message)
+static bool read_list(struct event_list *list, const struct fp_scope_message *message)
 {
     struct fp_scope *scope = list->scope;
     struct fp_profile *profile = scope->decoder->profile;
     yyjson_val *events = message->fields[FP_SCOPE_EVENTS_LIST];
     uint32_t first = profile->event_count;
-    if (!reserve(list, (uint32_t)yyjson_arr_size(events)) || !take_each(list, events))
+    if (!reserve(list, (uint32_t)yyjson_arr_size(events)) || !read_each_event(list, events))
         return false;
     check_order(list);
     if (list->items.count == yyjson_arr_size(events))
@@ -211,7 +213,7 @@ static bool take_list(struct event_list *list, const struct fp_scope_message *me
     return true;
 }
 
-/* Counts what a reply lists, and finds out whether it was there before. */
+/* Counts a reply's events. Sets *is_known if the same list was already read. */
 static bool count_list(struct event_list *list, yyjson_val *events, bool *is_known)
 {
     struct fp_scope *scope = list->scope;
@@ -253,9 +255,9 @@ bool fp_scope_read_events(struct fp_scope *scope, const struct fp_place *place, 
         return false;
     if (is_known)
         return true;
-    /* No larger than need be: there may be as many lists as events. */
+    /* No larger than needed: there may be as many lists as events. */
     fp_map_init(&list.items.ids, yyjson_arr_size(message.fields[FP_SCOPE_EVENTS_LIST]));
-    bool taken = take_list(&list, &message);
+    bool is_done = read_list(&list, &message);
     fp_map_release(&list.items.ids);
-    return taken;
+    return is_done;
 }

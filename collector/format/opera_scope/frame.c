@@ -43,10 +43,10 @@ bool fp_opera_scope_is_recording(struct fp_str body)
 
 static bool fail_frame(struct fp_decoder *decoder, const char *why)
 {
-    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL, "this is no frame: %s", why);
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL, "this is not a frame: %s", why);
 }
 
-/* An unsigned integer of a list, 0 when it is cut off. */
+/* Reads an unsigned integer of a list; 0 if the list ends before it. */
 static bool get_number(struct fp_decoder *decoder, yyjson_val *list, size_t index, uint32_t *number)
 {
     yyjson_val *value = yyjson_arr_get(list, index);
@@ -55,7 +55,7 @@ static bool get_number(struct fp_decoder *decoder, yyjson_val *list, size_t inde
            fail_frame(decoder, "command, status and tag must be numbers");
 }
 
-/* Commands are numbered from 1. */
+/* Reads the command, a number from 1. */
 static bool get_command(struct fp_decoder *decoder, yyjson_val *list, size_t index,
                         struct fp_scope_frame *frame)
 {
@@ -107,10 +107,10 @@ static bool read_stp_header(struct fp_decoder *decoder, yyjson_val *list,
         frame->status = STATUS_INTERNAL_ERROR;
     frame->is_json = format == STP_FORMAT_JSON;
     return frame->is_json || frame->status != 0 ||
-           fail_frame(decoder, "messages are taken in JSON, format 1, alone");
+           fail_frame(decoder, "only messages in JSON (format 1) are supported");
 }
 
-/* Parses a part of a line; the offset of an error becomes one into the line. */
+/* Parses a part of a line. Makes the offset of an error one into the line. */
 static bool parse(struct fp_decoder *decoder, struct fp_str line, struct fp_str part,
                   struct fp_json *json)
 {
@@ -122,7 +122,7 @@ static bool parse(struct fp_decoder *decoder, struct fp_str line, struct fp_str 
     return false;
 }
 
-/* Splits "LENGTH LIST MESSAGE" (without a space behind the list). */
+/* Splits "LENGTH LISTMESSAGE". False if it does not have this form. */
 static bool split_stp(struct fp_str text, struct fp_str *header, struct fp_str *message)
 {
     size_t header_len = 0;
@@ -149,7 +149,8 @@ static bool read_plain(struct fp_decoder *decoder, struct fp_str line, struct fp
     return read;
 }
 
-/* text: the line, behind "STP/1 ". What an error says matters to nobody: it may be no JSON. */
+/* Reads a frame in the second form. text: the line after "STP/1 ". Does not read the message of an
+ * error, which need not be JSON. */
 static bool read_stp(struct fp_decoder *decoder, struct fp_str line, struct fp_str text,
                      struct fp_scope_frame *frame)
 {
@@ -158,7 +159,7 @@ static bool read_stp(struct fp_decoder *decoder, struct fp_str line, struct fp_s
     struct fp_json json;
     if (!split_stp(text, &header, &message))
         return fp_fail_at(decoder, FP_VERDICT_MALFORMED, NULL,
-                          "this is no frame: STP/1 is followed by the length of the header, a "
+                          "this is not a frame: STP/1 is followed by the length of the header, a "
                           "space, the header and the message");
     if (!parse(decoder, line, header, &json))
         return false;

@@ -1,8 +1,7 @@
 /*
- * Opera Scope, messages: lists and objects of the service as fields by number, and the values in
- * them.
+ * Opera Scope, message: the types of messages, and reading them.
  *
- * Field order and names are those of the published Profiler 1.0 and 1.1.
+ * Order and names of fields are those of the published Profiler 1.0 and 1.1.
  */
 #include "collector/format/opera_scope/message.h"
 
@@ -43,7 +42,7 @@ const struct fp_scope_type fp_scope_event_type = {
      [FP_SCOPE_EVENT_PAINT] = &paint_type},
     0};
 
-/* Names of fields in builds before mid-2012. */
+/* Names of fields in Opera builds before mid-2012. */
 static const struct {
     const char *old;
     const char *name;

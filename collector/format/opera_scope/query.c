@@ -1,6 +1,5 @@
 /*
- * Opera Scope, query: whose timelines these are (Session), and which of their events were asked for
- * (GetEventsArg).
+ * Opera Scope, query: reads the messages Session and GetEventsArg.
  */
 #include "collector/format/opera_scope/query.h"
 #include "collector/base/hash.h"
@@ -10,8 +9,9 @@ bool fp_scope_check_draft(struct fp_decoder *decoder, const struct fp_place *pla
                           yyjson_val *value)
 {
     return yyjson_obj_get(value, "profileID") == NULL ||
-           fp_fail_at(decoder, FP_VERDICT_INVALID, place,
-                      "profileID is of a draft of the service before 1.0; drafts are not taken");
+           fp_fail_at(
+               decoder, FP_VERDICT_INVALID, place,
+               "profileID is of a draft of the service before 1.0; drafts are not supported");
 }
 
 static bool read_message(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
@@ -23,7 +23,7 @@ static bool read_message(struct fp_scope *scope, const struct fp_place *place, y
     return fp_scope_check_draft(scope->decoder, place, value);
 }
 
-/* Reads an id that must be there. */
+/* Reads a required id. */
 static bool read_id(struct fp_scope *scope, const struct fp_place *place,
                     const struct fp_scope_message *message, size_t field, uint32_t *id)
 {
@@ -35,7 +35,7 @@ static bool read_id(struct fp_scope *scope, const struct fp_place *place,
                       "%s is missing; it is a number from 1", message->type->fields[field]);
 }
 
-/* A repeated field; absent: *list is NULL. */
+/* Reads a repeated field; absent: *list is NULL. */
 static bool read_repeated(struct fp_scope *scope, const struct fp_place *place,
                           const struct fp_scope_message *message, size_t field, yyjson_val **list)
 {
@@ -49,7 +49,7 @@ static bool read_repeated(struct fp_scope *scope, const struct fp_place *place,
                           message->type->fields[field]);
     if (yyjson_arr_size(*list) > limits->entries)
         return fp_fail_at(scope->decoder, FP_VERDICT_TOO_LARGE, &at,
-                          "%s has %zu elements; at most %u are taken (limits.entries)",
+                          "%s has %zu elements; at most %u are allowed (limits.entries)",
                           message->type->fields[field], yyjson_arr_size(*list),
                           (unsigned)limits->entries);
     return true;
@@ -67,7 +67,7 @@ static bool set_session_id(struct fp_scope *scope, const struct fp_place *place,
     return true;
 }
 
-static bool take_timeline(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value)
+static bool read_timeline(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value)
 {
     struct fp_scope_message timeline;
     uint32_t id;
@@ -84,7 +84,7 @@ static bool take_timeline(struct fp_scope *scope, const struct fp_place *place, 
     return true;
 }
 
-static bool take_timelines(struct fp_scope *scope, const struct fp_place *place, yyjson_val *list)
+static bool read_timelines(struct fp_scope *scope, const struct fp_place *place, yyjson_val *list)
 {
     scope->frame_ids =
         fp_arena_array(scope->decoder->arena, yyjson_arr_size(list), sizeof(*scope->frame_ids));
@@ -96,7 +96,7 @@ static bool take_timelines(struct fp_scope *scope, const struct fp_place *place,
     yyjson_arr_iter timelines = yyjson_arr_iter_with(list);
     yyjson_val *timeline;
     for (; (timeline = yyjson_arr_iter_next(&timelines)) != NULL; at.index++)
-        if (!take_timeline(scope, &at, timeline))
+        if (!read_timeline(scope, &at, timeline))
             return false;
     return true;
 }
@@ -114,7 +114,7 @@ bool fp_scope_read_session(struct fp_scope *scope, const struct fp_place *place,
         !read_repeated(scope, place, &session, FP_SCOPE_TIMELINES, &timelines))
         return false;
     const struct fp_place at = fp_scope_field_place(&session, place, FP_SCOPE_TIMELINES);
-    return take_timelines(scope, &at, timelines);
+    return read_timelines(scope, &at, timelines);
 }
 
 /* Queries. */
@@ -135,13 +135,14 @@ static bool read_mode(struct fp_scope *scope, const struct fp_place *place,
     return true;
 }
 
-/* Which of a timeline's events, however the request writes it. */
+/* Which of a timeline's events are requested, in a form that does not depend on how the request is
+ * written. */
 struct filter {
     uint32_t event;
     uint64_t max_depth; /* UINT64_MAX: all */
     int64_t start_us;   /* INT64_MIN: open */
     int64_t end_us;     /* INT64_MAX: open */
-    uint32_t *types;    /* in order, each once; none: all */
+    uint32_t *types;    /* sorted, each once; none: all */
     size_t type_count;
 };
 
@@ -221,7 +222,7 @@ static bool read_filter(struct fp_scope *scope, const struct fp_place *place,
     return read_types(scope, place, request, filter) && read_bounds(scope, place, request, filter);
 }
 
-/* Two queries with the same key ask for the same. */
+/* Returns the query's key: queries with the same key request the same events. */
 static uint64_t hash_query(const struct fp_scope_query *query, const struct filter *filter)
 {
     const uint64_t numbers[] = {query->timeline_id,
@@ -253,7 +254,7 @@ bool fp_scope_read_query(struct fp_scope *scope, const struct fp_place *place, y
     return true;
 }
 
-/* An Events has a list where a GetEventsArg has its timeline. */
+/* An Events message has a list in the place of the timeline. */
 bool fp_scope_is_request(yyjson_val *value)
 {
     struct fp_scope_message request;

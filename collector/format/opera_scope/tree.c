@@ -1,9 +1,9 @@
 /*
- * Opera Scope, tree: a flat list of events with the ids of their parents gets an order in which
- * parents stand before their children.
+ * Opera Scope, tree: sorts a flat list of events with the ids of their parents so that parents come
+ * before their children.
  *
- * Each event is passed twice at most: once on the way up to the first ancestor that has its place,
- * once on the way back.
+ * Visits each event at most twice: once on the way up to the first ancestor that is placed, once on
+ * the way back.
  */
 #include "collector/format/opera_scope/event.h"
 
@@ -12,14 +12,14 @@ struct tree {
     const struct fp_scope_query *query;
     const struct fp_place *place; /* of the list */
     struct fp_scope_item *items;
-    uint32_t *climbed; /* indexes of items on the way up */
+    uint32_t *climbed; /* stack: indexes of the items on the way up */
 };
 
 static bool fail_depth(struct tree *tree, uint32_t depth)
 {
     struct fp_decoder *decoder = tree->scope->decoder;
     return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, tree->place,
-                      "an event is nested %u deep; at most %u are taken (limits.stack_depth)",
+                      "an event is nested %u deep; at most %u are allowed (limits.stack_depth)",
                       (unsigned)depth, (unsigned)decoder->limits->stack_depth);
 }
 
@@ -30,7 +30,7 @@ static void count_child(struct fp_scope_item *parent, const struct fp_scope_item
     parent->has_all_aggregated = parent->has_all_aggregated && child->has_aggregated;
 }
 
-/* Gives an item its parent, which has its place or is left out. */
+/* Sets an item's parent, which is placed or skipped. */
 static void set_parent(struct tree *tree, struct fp_scope_item *item)
 {
     struct fp_scope_item *parent =
@@ -42,7 +42,7 @@ static void set_parent(struct tree *tree, struct fp_scope_item *item)
     count_child(parent, item);
 }
 
-/* Makes an unreduced event known to later lists. */
+/* Lets later lists find an unreduced event. */
 static bool remember(struct tree *tree, const struct fp_scope_item *item)
 {
     if (tree->query->mode != FP_REDUCE_ALL_EVENTS || item->event.id == 0)
@@ -69,8 +69,8 @@ static bool place_item(struct tree *tree, struct fp_scope_item *item)
     return remember(tree, item);
 }
 
-/* Leaves out what was climbed since `first`, a circle of parents. Returns how many are left. */
-static uint32_t leave_out_circle(struct tree *tree, uint32_t first, uint32_t count)
+/* Skips the items climbed since `first`: each is its own ancestor. Returns how many are left. */
+static uint32_t skip_cycle(struct tree *tree, uint32_t first, uint32_t count)
 {
     uint32_t at;
     do {
@@ -89,21 +89,21 @@ static bool place_with_ancestors(struct tree *tree, uint32_t at)
         tree->climbed[count++] = at;
     }
     if (at != FP_INDEX_NONE && items[at].state == FP_SCOPE_ITEM_CLIMBED)
-        count = leave_out_circle(tree, at, count);
+        count = skip_cycle(tree, at, count);
     while (count > 0)
         if (!place_item(tree, &items[tree->climbed[--count]]))
             return false;
     return true;
 }
 
-/* The event of an earlier list with this id, FP_INDEX_NONE. */
+/* Returns the event of an earlier list with this id, FP_INDEX_NONE if there is none. */
 static uint32_t find_known(const struct tree *tree, uint32_t id)
 {
     return fp_map_get(&tree->scope->seen, fp_scope_event_key(tree->query, id));
 }
 
-/* Finds an item's parent among the others, or among the events of earlier lists. All are inside of
- * the event that was asked for, even those whose own parents were filtered away. */
+/* Finds an item's parent in this list or in an earlier one. The default is the event that the query
+ * names: it is an ancestor of all, even of events whose parents were filtered out. */
 static void find_parent(struct tree *tree, const struct fp_map *ids, struct fp_scope_item *item)
 {
     item->parent = item->known_parent = FP_INDEX_NONE;

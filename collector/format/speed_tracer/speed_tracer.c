@@ -379,8 +379,8 @@ static bool open_container(struct fp_st_dump *dump, struct fp_st_scan *scan)
     struct fp_st_page page;
     if (!fp_st_page_find(scan->body, &page)) {
         fp_upload_fail(decoder->error, FP_VERDICT_MALFORMED,
-                       "this is an HTML page without an element that has the id traceData, so no "
-                       "dump of Speed Tracer, and not JSON either");
+                       "this is an HTML page without an element that has the id traceData, so it "
+                       "is neither a Speed Tracer dump nor JSON");
         decoder->error->offset = (int64_t)scan->at;
         return false;
     }
@@ -419,8 +419,7 @@ static bool fail_empty(struct fp_st_dump *dump)
         return fp_st_fail_at_record(dump);
     }
     fp_upload_fail(error, first <= FP_ST_NOTE_TRUNCATED ? FP_VERDICT_MALFORMED : FP_VERDICT_INVALID,
-                   "none of the records could be taken; the first fault is %s",
-                   fp_st_note_text(first));
+                   "none of the records is valid; the first problem is %s", fp_st_note_text(first));
     dump->offset = dump->notes[first].first_offset;
     dump->is_index = dump->notes[first].is_index;
     return fp_st_fail_at_record(dump);

@@ -303,8 +303,7 @@ bool fp_envelope_read_around(struct fp_decoder *decoder, yyjson_val *root, const
         return false;
     for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_COVERAGE; i++)
         if (fields[i].value != NULL)
-            return fp_fail_field(decoder, &fields[i], "cannot stand in one upload with %s",
-                                 content);
+            return fp_fail_field(decoder, &fields[i], "cannot be in one upload with %s", content);
     return true;
 }
 
@@ -328,8 +327,8 @@ static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
         return decode_bare_timings(decoder, root, FP_USER_TIMING_MARKS);
     return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                       "this is not an upload: it has none of trace, marks, measures, entries and "
-                      "coverage, and is no ProfilerTrace, no map of marks, no dump of Speed Tracer "
-                      "and no session of Opera Scope");
+                      "coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
+                      "or an Opera Scope session");
 }
 
 static bool has_shape_of(yyjson_val *root, enum fp_upload_format format)

@@ -170,7 +170,7 @@ static bool find_depth(struct fp_decoder *decoder, const struct fp_place *place,
     uint32_t depth = steps + (at != FP_INDEX_NONE ? depths[at] : 0);
     if (depth > decoder->limits->stack_depth)
         return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, place,
-                          "stack %u is %u frames deep; at most %u are taken (limits.stack_depth)",
+                          "stack %u is %u frames deep; at most %u are allowed (limits.stack_depth)",
                           (unsigned)index, (unsigned)depth, (unsigned)decoder->limits->stack_depth);
     for (at = index; steps > 0; at = stacks[at].parent, steps--)
         depths[at] = depth--;

@@ -28,12 +28,12 @@ static const struct bad_upload bad_uploads[] = {
      .body = "{'frames':[{'name':'a'",
      .verdict = FP_VERDICT_MALFORMED,
      .offset = 22,
-     .detail = "not JSON: it ends too early, as if the upload was cut off"},
+     .detail = "not JSON: it ends too early, as if the upload was truncated"},
     {.title = "truncated inside a string",
      .body = "{'frames':['a",
      .verdict = FP_VERDICT_MALFORMED,
      .offset = 13,
-     .detail = "not JSON: it ends too early, as if the upload was cut off"},
+     .detail = "not JSON: it ends too early, as if the upload was truncated"},
     {.title = "two values",
      .body = "{} {}",
      .verdict = FP_VERDICT_MALFORMED,
@@ -48,7 +48,7 @@ static const struct bad_upload bad_uploads[] = {
      .body = "{'frames':\n[1,\n",
      .verdict = FP_VERDICT_MALFORMED,
      .offset = 15,
-     .detail = "not JSON: it ends too early, as if the upload was cut off"},
+     .detail = "not JSON: it ends too early, as if the upload was truncated"},
     {.title = "a trailing comma",
      .body = "[1,]",
      .verdict = FP_VERDICT_MALFORMED,
@@ -139,8 +139,8 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
      .detail = "this is not an upload: it has none of trace, marks, measures, entries and "
-               "coverage, and is no ProfilerTrace, no map of marks, no dump of Speed Tracer "
-               "and no session of Opera Scope"},
+               "coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
+               "or an Opera Scope session"},
     {.title = "an empty array",
      .body = "[]",
      .verdict = FP_VERDICT_INVALID,
@@ -151,8 +151,8 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
      .detail = "this is not an upload: it has none of trace, marks, measures, entries and "
-               "coverage, and is no ProfilerTrace, no map of marks, no dump of Speed Tracer "
-               "and no session of Opera Scope"},
+               "coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
+               "or an Opera Scope session"},
     {.title = "an unknown format in the address",
      .body = "{'coverage':'quota'}",
      .hint = "chrome",

@@ -174,10 +174,9 @@ static void notes_what_was_never_answered_and_events_of_the_service(void **state
     struct decoded decoded;
     decode_good_lines(&decoded, ASK ANSWER "[\"profiler\",4,0,9,[1]]\n"
                                            "STP/1 20 [\"profiler\",3,7,1,0]null\n");
-    assert_note(&decoded.profile, "without its reply", 1);
-    assert_int_equal(note_of(&decoded.profile, "without its reply").first_offset,
-                     strlen(ASK ANSWER));
-    assert_false(note_of(&decoded.profile, "without its reply").is_refusal);
+    assert_note(&decoded.profile, "without a reply", 1);
+    assert_int_equal(note_of(&decoded.profile, "without a reply").first_offset, strlen(ASK ANSWER));
+    assert_false(note_of(&decoded.profile, "without a reply").is_refusal);
     assert_note(&decoded.profile, "which has none", 1);
     release(&decoded);
 }
@@ -228,7 +227,7 @@ static void says_where_in_the_recording_an_event_was_refused(void **state)
     struct decoded decoded;
     decode_good_lines(&decoded, ASK "[\"profiler\",3,0,2,[null,[[7,1,0,1],[7,-1,0,1]]]]");
     assert_int_equal(decoded.profile.event_count, 1);
-    assert_int_equal(note_of(&decoded.profile, "a time").first_offset, strlen(ASK));
+    assert_int_equal(note_of(&decoded.profile, "whose time").first_offset, strlen(ASK));
     release(&decoded);
 }
 
@@ -246,14 +245,14 @@ static const struct {
     {"invalid UTF-8", ASK "[\"profiler\xff\"]\n", FP_VERDICT_MALFORMED, 35, "UTF-8"},
     {"a frame over two lines", ASK "[\"profiler\",\n3,0,2,[]]", FP_VERDICT_MALFORMED, 37, "line 2"},
     {"another container", ASK "{\"opera-scope\":{}}", FP_VERDICT_INVALID, 25,
-     "line 2: this is no frame"},
+     "line 2: this is not a frame"},
     {"another container's marks", "[\"profiler\",2,0,2,[1]]\n[{\"name\":\"a\"}]",
-     FP_VERDICT_INVALID, 23, "line 2: this is no frame"},
+     FP_VERDICT_INVALID, 23, "line 2: this is not a frame"},
     {"a frame without a command", ASK "[\"profiler\"]\n" ANSWER, FP_VERDICT_INVALID, 25,
-     "line 2: this is no frame: it has no command"},
+     "line 2: this is not a frame: it has no command"},
     {"a frame of kind and nothing else", "STP/1 14 [\"profiler\",1]\n", FP_VERDICT_INVALID, 0,
-     "line 1: this is no frame: it has no command"},
-    {"an empty list", ASK "[]", FP_VERDICT_INVALID, 25, "no frame"},
+     "line 1: this is not a frame: it has no command"},
+    {"an empty list", ASK "[]", FP_VERDICT_INVALID, 25, "not a frame"},
     {"a command that is a text", "[\"profiler\",\"GetEvents\",0,2,[]]", FP_VERDICT_INVALID, 0,
      "command"},
     {"a status below 0", "[\"profiler\",3,-1,2,[]]", FP_VERDICT_INVALID, 0, "status"},
@@ -281,7 +280,7 @@ static const struct {
      FP_VERDICT_INVALID, 25, "line 2, at /4/1/0/7: childCount has a fraction"},
     {"no event that is any good, behind another service",
      "[\"exec\",3,0,2,[]]\n" ASK "[\"profiler\",3,0,2,[null,[[7,-1,0,1]]]]", FP_VERDICT_INVALID, 43,
-     "none of the 1 events is valid; the first: an event without a time"},
+     "none of the 1 events is valid; the first: an event whose time"},
     {"nothing but other services", "[\"exec\",3,0,2,[]]\n", FP_VERDICT_INVALID, -1, "no session"},
     {"no length", "STP/1 [\"profiler\",1,3,1,2][1,1]", FP_VERDICT_MALFORMED, 0,
      "length of the header"},
@@ -336,7 +335,7 @@ static void assert_is_as_without_tail(struct fp_str body, size_t len)
         assert_true(cut.error.detail[0] != '\0');
     }
     if (has_tail && cut.verdict == FP_VERDICT_OK)
-        assert_int_equal(note_of(&cut.profile, "a last line").first_offset, lines_len);
+        assert_int_equal(note_of(&cut.profile, "last line").first_offset, lines_len);
     release(&cut);
     release(&whole);
 }

@@ -188,8 +188,8 @@ static void each_session_keeps_its_own_lines_in_their_order(void **state)
         assert_pieces(profile->session.content, kept);
     }
     assert_note(&decoded.profile, "a reply without", 1); /* 5 was answered last */
-    assert_note(&decoded.profile, "without its reply", 1);
-    assert_note(decoded.profile.next, "without its reply", 2);
+    assert_note(&decoded.profile, "without a reply", 1);
+    assert_note(decoded.profile.next, "without a reply", 2);
     release(&decoded);
 }
 
@@ -223,7 +223,7 @@ static void a_session_that_is_only_started_is_none(void **state)
     assert_note(&decoded.profile, "another service", 2);
     assert_int_equal(note_of(&decoded.profile, "another service").first_offset,
                      strlen(START_OF("2", "2", "4")));
-    assert_note(&decoded.profile, "without its reply", 1);
+    assert_note(&decoded.profile, "without a reply", 1);
     assert_null(decoded.profile.session.raw.ptr);
     release(&decoded);
 }
@@ -293,7 +293,7 @@ static void a_request_to_stop_is_no_reply_to_one_of_another_session(void **state
     decode_good(&decoded, ASK_OF("2", "5"), ANSWER_OF("2", "1"), "[\"profiler\",2,0,2,[5]]\n",
                 STOP_OF("2", "6"));
     assert_int_equal(count_sessions(&decoded.profile), 2);
-    assert_note(&decoded.profile, "without its reply", 1);
+    assert_note(&decoded.profile, "without a reply", 1);
     assert_int_equal(decoded.profile.next->session.id, 6);
     assert_text(decoded.profile.next->session.content, STOP_OF("2", "6"));
     release(&decoded);
@@ -378,7 +378,7 @@ static void one_bad_session_refuses_all(void **state)
     } cases[] = {
         {"no JSON", "[\"profiler\",3,0,2,[6,\n", FP_VERDICT_MALFORMED, "line 3: not JSON"},
         {"no event left", ASK_OF("2", "6") ANSWER_OF("2", "-1"), FP_VERDICT_INVALID,
-         "session 6: none of the 1 events is valid; the first: an event without a time"},
+         "session 6: none of the 1 events is valid; the first: an event whose time"},
         {"a draft", ASK_OF("2", "6") "[\"profiler\",3,0,2,[null,[[7,1,0,1,null,1,null,0.5,0]]]]\n",
          FP_VERDICT_INVALID, "line 4, at /4/1/0/7: childCount has a fraction"},
         {"a Session without an id",

@@ -159,7 +159,7 @@ static void a_tail_that_was_cut_off_is_told_of_and_nothing_before_it_lost(void *
     assert_int_equal(decoded.profile.event_count, 2);
     assert_int_equal(decoded.profile.session.records_read, 2);
     assert_true(decoded.profile.truncated);
-    assert_int_equal(note_count(&decoded, "a record that was cut off"), 1);
+    assert_int_equal(note_count(&decoded, "a truncated record"), 1);
     release(&decoded);
 }
 
