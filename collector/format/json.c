@@ -12,8 +12,6 @@
 
 #include <stdalign.h>
 
-enum { DEPTH_MAX = 1024 };
-
 #define BYTE_ORDER_MARK FP_STR("\xEF\xBB\xBF")
 
 /* Stands before each block that yyjson gets, for its free() does not say how long the block was. */
@@ -164,7 +162,7 @@ static bool holds_only_leaves(yyjson_val *container, const yyjson_val *next)
  */
 static bool within_depth(yyjson_val *root, uint32_t max_depth)
 {
-    const yyjson_val *ends[DEPTH_MAX];
+    const yyjson_val *ends[FP_JSON_DEPTH_MAX];
     uint32_t depth = 0;
     const yyjson_val *end = unsafe_yyjson_get_next(root);
     for (yyjson_val *value = root; value < end;) {
@@ -174,7 +172,7 @@ static bool within_depth(yyjson_val *root, uint32_t max_depth)
         }
         while (depth > 0 && ends[depth - 1] <= value)
             depth--;
-        if (depth == max_depth || depth == DEPTH_MAX)
+        if (depth == max_depth || depth == FP_JSON_DEPTH_MAX)
             return false;
         yyjson_val *next = unsafe_yyjson_get_next(value);
         if (depth + 1 < max_depth && holds_only_leaves(value, next)) {
@@ -227,7 +225,8 @@ enum fp_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_
                    "the JSON is nested deeper than %u levels (limits.json_depth)",
                    (unsigned)max_depth);
     error->offset =
-        (int64_t)(skipped + find_depth(text, max_depth < DEPTH_MAX ? max_depth : DEPTH_MAX));
+        (int64_t)(skipped +
+                  find_depth(text, max_depth < FP_JSON_DEPTH_MAX ? max_depth : FP_JSON_DEPTH_MAX));
     return error->verdict;
 }
 

@@ -13,6 +13,9 @@
 
 #include <yyjson.h>
 
+/* The deepest nesting of any document, whatever limits.json_depth says. */
+enum { FP_JSON_DEPTH_MAX = 1024 };
+
 struct fp_json {
     yyjson_doc *doc; /* owned */
     yyjson_val *root;

@@ -15,10 +15,8 @@
 
 #include <math.h>
 
-/* A record up to this size is parsed in memory set aside once; that of a larger one is its own. */
+/* Records up to SMALL_MAX bytes are parsed in one shared block of memory. */
 enum { SMALL_MAX = 32 * 1024, SNIFFED_OBJECTS = 8, VERSION_MAX = 16 };
-
-#define DEPTH_MAX 1024 /* as in the other formats, whatever limits.json_depth says */
 
 /* Shapes. */
 
@@ -35,13 +33,14 @@ static bool is_post(yyjson_val *value)
     return header != NULL && !fp_is_times(header) && yyjson_obj_get(value, "data") != NULL;
 }
 
-/* A message of a browser's inspector, which the tool converted when it loaded a page of them. */
+/* True for a message of a browser's inspector. The tool converted these when it loaded a page of
+ * them. */
 static bool is_raw_message(yyjson_val *value)
 {
     return yyjson_is_str(yyjson_obj_get(value, "method"));
 }
 
-/* Whether it has a member of an upload of another format. */
+/* True if an object has a member of another format. */
 static bool is_other(yyjson_val *value)
 {
     static const char *const others[] = {"trace",  "marks",  "measures", "entries",  "coverage",
@@ -59,8 +58,8 @@ static bool is_record_or_post(yyjson_val *value)
     return (is_record(value) || is_post(value)) && !is_other(value);
 }
 
-/* Whether a stream that begins with it is a dump. No other format is a stream of objects, so its
- * first record need not be a good one. */
+/* True if a stream that begins with this value is a dump. Its first record need not be valid: no
+ * other format is a stream of objects. */
 static bool begins_dump(yyjson_val *value)
 {
     bool is_like_record =
@@ -83,8 +82,8 @@ static bool is_page(struct fp_str body)
     return begin < body.len && body.ptr[begin] == '<';
 }
 
-/* True if a body begins as a dump does: with a page, or with an object that is a record or like
- * one. Parses the first objects only. */
+/* True if a body begins like a dump: with a page, or with an object that resembles a record. Parses
+ * the first objects only. */
 static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
 {
     if (is_page(body))
@@ -103,7 +102,7 @@ static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
             verdict = fp_json_parse(record.text, decoder->limits->json_depth, decoder->arena, &json,
                                     &ignored);
         if (verdict == FP_VERDICT_MEMORY)
-            (void)fp_upload_fail_memory(decoder->error); /* what it is cannot be told */
+            (void)fp_upload_fail_memory(decoder->error); /* the format stays unknown */
         if (verdict == FP_VERDICT_MALFORMED && i == 0 && fp_st_broken_post_find(&record, &post))
             return true;
         if (verdict == FP_VERDICT_MALFORMED)
@@ -119,7 +118,7 @@ static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
     return false;
 }
 
-/* Container E: messages that the tool itself converted. The first one tells. */
+/* Container E: refuses a dump whose first value is an inspector's message. */
 static bool check_message(struct fp_st_dump *dump, yyjson_val *first)
 {
     if (!is_raw_message(first) || is_record(first))
@@ -132,7 +131,7 @@ static bool check_message(struct fp_st_dump *dump, yyjson_val *first)
 
 /* Container D: {header, data}. */
 
-static void keep_post(struct fp_decoder *decoder)
+static void add_post_header(struct fp_decoder *decoder)
 {
     char head[64];
     int len = snprintf(head, sizeof(head), "{\"header\":{\"timeStamp\":%lld},\"data\":[\n",
@@ -143,15 +142,15 @@ static void keep_post(struct fp_decoder *decoder)
 static void open_post(struct fp_st_dump *dump, yyjson_val *header)
 {
     struct fp_decoder *decoder = dump->decoder;
-    /* The one member of the header that the tool itself filled. */
+    /* The only member of the header that the tool filled. */
     int64_t started_us;
     if (fp_time_of(yyjson_obj_get(header, "timeStamp"), &started_us) && started_us > 0)
         decoder->profile->session.started_us = started_us;
     dump->is_post = true;
-    keep_post(decoder);
+    add_post_header(decoder);
 }
 
-static bool take_post(struct fp_st_dump *dump, yyjson_val *post)
+static bool read_post(struct fp_st_dump *dump, yyjson_val *post)
 {
     yyjson_val *data = yyjson_obj_get(post, "data");
     const struct fp_place place = {.member = FP_STR("data")};
@@ -160,7 +159,7 @@ static bool take_post(struct fp_st_dump *dump, yyjson_val *post)
                           "data must be an array of records");
     open_post(dump, yyjson_obj_get(post, "header"));
     dump->is_index = true;
-    dump->text = (struct fp_str){0}; /* it is that of all records */
+    dump->text = (struct fp_str){0}; /* the whole body's, not one record's */
     size_t i;
     size_t count;
     yyjson_val *record;
@@ -170,20 +169,20 @@ static bool take_post(struct fp_st_dump *dump, yyjson_val *post)
         if ((i == 0 && !check_message(dump, record)) || !fp_st_read_record(dump, record))
             return false;
     }
-    dump->is_index = false; /* behind it the body is text again */
+    dump->is_index = false; /* records after the post are text again */
     return true;
 }
 
 /* Containers A to C: records as text. */
 
-/* Parses one record. doc is NULL when the record went to `large`. */
-struct parsed {
+/* A parsed record: in `doc`, or in `large` if it is large or has unpaired surrogates. */
+struct parsed_record {
     yyjson_doc *doc;
     struct fp_json large;
     yyjson_val *root; /* NULL: not JSON */
 };
 
-struct parser {
+struct record_parser {
     struct fp_st_dump *dump;
     void *memory;
     size_t memory_len;
@@ -198,10 +197,10 @@ static bool fail_depth(struct fp_st_dump *dump)
     return fp_st_fail_at_record(dump);
 }
 
-static bool parse(struct parser *parser, struct fp_str text, struct parsed *parsed)
+static bool parse(struct record_parser *parser, struct fp_str text, struct parsed_record *parsed)
 {
     struct fp_decoder *decoder = parser->dump->decoder;
-    *parsed = (struct parsed){0};
+    *parsed = (struct parsed_record){0};
     yyjson_read_err why = {.code = YYJSON_READ_ERROR_INVALID_STRING};
     if (text.len <= SMALL_MAX) {
         yyjson_alc pool;
@@ -211,12 +210,12 @@ static bool parse(struct parser *parser, struct fp_str text, struct parsed *pars
                                        &pool, &why);
         parsed->root = yyjson_doc_get_root(parsed->doc);
     }
-    /* Only there unpaired surrogates are mended. */
+    /* fp_json_parse also replaces unpaired surrogates. */
     if (parsed->doc != NULL || why.code != YYJSON_READ_ERROR_INVALID_STRING)
         return true;
     struct fp_upload_error error;
     enum fp_verdict verdict =
-        fp_json_parse(text, DEPTH_MAX, decoder->arena, &parsed->large, &error);
+        fp_json_parse(text, FP_JSON_DEPTH_MAX, decoder->arena, &parsed->large, &error);
     if (verdict == FP_VERDICT_MEMORY)
         return fp_fail_memory(decoder);
     if (verdict == FP_VERDICT_TOO_LARGE)
@@ -226,13 +225,13 @@ static bool parse(struct parser *parser, struct fp_str text, struct parsed *pars
     return true;
 }
 
-static void release(struct parsed *parsed)
+static void release_parsed(struct parsed_record *parsed)
 {
     if (parsed->doc == NULL && parsed->root != NULL)
         fp_json_release(&parsed->large);
 }
 
-static bool take_parsed(struct parser *parser, yyjson_val *root)
+static bool read_parsed(struct record_parser *parser, yyjson_val *root)
 {
     struct fp_st_dump *dump = parser->dump;
     bool is_first = parser->is_first;
@@ -240,29 +239,29 @@ static bool take_parsed(struct parser *parser, yyjson_val *root)
     if (is_first && !check_message(dump, root))
         return false;
     if (is_first && is_post(root) && !is_record(root))
-        return take_post(dump, root);
+        return read_post(dump, root);
     return fp_st_read_record(dump, root);
 }
 
-static void refuse_text(struct fp_st_dump *dump, enum fp_st_note note)
+static void skip_text(struct fp_st_dump *dump, enum fp_st_note note)
 {
     fp_st_add_note(dump, note);
     dump->decoder->profile->session.records_read++;
 }
 
-/* Of a posted body that is no JSON, or was cut off, the records may be good. */
-static bool enter_broken_post(struct parser *parser, struct fp_st_scan *scan,
+/* Enters a posted body that is truncated or not JSON: its records may be valid. */
+static bool enter_broken_post(struct record_parser *parser, struct fp_st_scan *scan,
                               const struct fp_st_record *record, bool *entered)
 {
     struct fp_st_broken_post post;
     *entered = parser->is_first && fp_st_broken_post_find(record, &post);
     if (!*entered)
         return true;
-    struct parsed header;
+    struct parsed_record header;
     if (!parse(parser, post.header, &header))
         return false;
     open_post(parser->dump, header.root);
-    release(&header);
+    release_parsed(&header);
     fp_st_add_note(parser->dump, FP_ST_NOTE_BROKEN_POST);
     parser->is_first = false;
     scan->at = post.records;
@@ -271,35 +270,38 @@ static bool enter_broken_post(struct parser *parser, struct fp_st_scan *scan,
     return true;
 }
 
-static bool take_broken_text(struct parser *parser, struct fp_st_scan *scan,
+/* Skips a record that is not JSON, or enters a broken posted body. */
+static bool read_broken_text(struct record_parser *parser, struct fp_st_scan *scan,
                              const struct fp_st_record *record)
 {
     bool entered;
     if (!enter_broken_post(parser, scan, record, &entered) || entered)
         return entered;
-    refuse_text(parser->dump, FP_ST_NOTE_NOT_JSON);
+    skip_text(parser->dump, FP_ST_NOTE_NOT_JSON);
     (void)fp_st_scan_resync(scan, record);
     return true;
 }
 
-static bool take_text(struct parser *parser, struct fp_st_scan *scan,
+static bool read_text(struct record_parser *parser, struct fp_st_scan *scan,
                       const struct fp_st_record *record)
 {
     const uint32_t depth_limit = parser->dump->decoder->limits->json_depth;
-    struct parsed parsed;
+    struct parsed_record parsed;
     if (!parse(parser, record->text, &parsed))
         return false;
     if (parsed.root == NULL)
-        return take_broken_text(parser, scan, record);
+        return read_broken_text(parser, scan, record);
     parser->dump->text = record->is_plain ? record->text : FP_STR("");
-    bool is_too_deep = record->depth > (depth_limit < DEPTH_MAX ? depth_limit : DEPTH_MAX);
-    bool taken = is_too_deep ? fail_depth(parser->dump) : take_parsed(parser, parsed.root);
-    release(&parsed);
-    return taken;
+    bool is_too_deep =
+        record->depth > (depth_limit < FP_JSON_DEPTH_MAX ? depth_limit : FP_JSON_DEPTH_MAX);
+    bool is_done = is_too_deep ? fail_depth(parser->dump) : read_parsed(parser, parsed.root);
+    release_parsed(&parsed);
+    return is_done;
 }
 
-static bool take_cut_off(struct parser *parser, struct fp_st_scan *scan,
-                         const struct fp_st_record *record)
+/* Skips a record without its closing brace, or enters a truncated posted body. */
+static bool read_truncated(struct record_parser *parser, struct fp_st_scan *scan,
+                           const struct fp_st_record *record)
 {
     bool entered;
     if (!enter_broken_post(parser, scan, record, &entered))
@@ -308,16 +310,16 @@ static bool take_cut_off(struct parser *parser, struct fp_st_scan *scan,
     if (entered)
         return true;
     if (fp_st_scan_resync(scan, record) || scan->at < scan->body.len) {
-        refuse_text(parser->dump, FP_ST_NOTE_NOT_JSON);
+        skip_text(parser->dump, FP_ST_NOTE_NOT_JSON);
         return true;
     }
-    /* The tool itself dropped it without a word: it is no record yet. */
+    /* Not counted as a record: the tool dropped it silently, too. */
     fp_st_add_note(parser->dump, FP_ST_NOTE_TRUNCATED);
     parser->dump->decoder->profile->truncated = true;
     return true;
 }
 
-static bool take_texts(struct parser *parser, struct fp_st_scan *scan)
+static bool read_texts(struct record_parser *parser, struct fp_st_scan *scan)
 {
     struct fp_st_dump *dump = parser->dump;
     for (;;) {
@@ -330,25 +332,25 @@ static bool take_texts(struct parser *parser, struct fp_st_scan *scan)
         dump->offset = (int64_t)record.offset;
         if (result == FP_ST_SCAN_END)
             return true;
-        if (!(result == FP_ST_SCAN_TRUNCATED ? take_cut_off : take_text)(parser, scan, &record))
+        if (!(result == FP_ST_SCAN_TRUNCATED ? read_truncated : read_text)(parser, scan, &record))
             return false;
     }
 }
 
-static bool take_body(struct parser *parser, struct fp_st_scan *scan)
+static bool read_body(struct record_parser *parser, struct fp_st_scan *scan)
 {
     struct fp_decoder *decoder = parser->dump->decoder;
     parser->memory_len = yyjson_read_max_memory_usage(SMALL_MAX, YYJSON_READ_NOFLAG);
     parser->memory = fp_arena_alloc(decoder->arena, parser->memory_len);
     if (parser->memory == NULL)
         return fp_fail_memory(decoder);
-    return take_texts(parser, scan);
+    return read_texts(parser, scan);
 }
 
-/* The whole. */
+/* The dump. */
 
-/* The version is known by the page alone, so a page is kept as one. */
-static void keep_page(struct fp_decoder *decoder, struct fp_str version)
+/* Begins the content as a page: only a page has a version. */
+static void add_page_header(struct fp_decoder *decoder, struct fp_str version)
 {
     fp_content_add(decoder, FP_STR("<html isDump=\"true\"><body><div id=\"traceData\""));
     if (version.len > 0) {
@@ -359,7 +361,7 @@ static void keep_page(struct fp_decoder *decoder, struct fp_str version)
     fp_content_add(decoder, FP_STR(">\n"));
 }
 
-/* Whether a text looks like the versions that there were, 0.9 to 0.27. */
+/* True if a text looks like a version of the tool, 0.9 to 0.27. */
 static bool is_version(struct fp_str text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -368,7 +370,7 @@ static bool is_version(struct fp_str text)
     return text.len <= VERSION_MAX;
 }
 
-/* Finds where the records begin, and which version wrote them. */
+/* Finds where the records begin and which version wrote them. */
 static bool open_container(struct fp_st_dump *dump, struct fp_st_scan *scan)
 {
     struct fp_decoder *decoder = dump->decoder;
@@ -399,11 +401,11 @@ static bool open_container(struct fp_st_dump *dump, struct fp_st_scan *scan)
     dump->is_early = dump->may_be_early;
     if (!fp_arena_copy(decoder->arena, page.version, &decoder->profile->session.version))
         return fp_fail_memory(decoder);
-    keep_page(decoder, page.version);
+    add_page_header(decoder, page.version);
     return true;
 }
 
-/* A dump of which nothing is left is refused for its first fault. */
+/* Refuses a dump without a valid record. Names the first problem. */
 static bool fail_empty(struct fp_st_dump *dump)
 {
     enum fp_st_note first = FP_ST_NOTE_REFUSALS;
@@ -441,8 +443,8 @@ static bool add_timeline(struct fp_st_dump *dump)
 static bool decode_records(struct fp_st_dump *dump, struct fp_str body)
 {
     struct fp_st_scan scan = {.body = body};
-    struct parser parser = {.dump = dump, .is_first = true};
-    if (!open_container(dump, &scan) || !take_body(&parser, &scan))
+    struct record_parser parser = {.dump = dump, .is_first = true};
+    if (!open_container(dump, &scan) || !read_body(&parser, &scan))
         return false;
     if (dump->decoder->profile->event_count == 0)
         return fail_empty(dump);
@@ -452,7 +454,7 @@ static bool decode_records(struct fp_st_dump *dump, struct fp_str body)
     return fp_st_finish(dump) && add_timeline(dump) && fp_st_list_notes(dump);
 }
 
-/* What is kept is as long as the body, about: growing to that would copy it again and again. */
+/* Reserves memory for the content, which is about as long as the body, so that it need not grow. */
 static void reserve_content(struct fp_decoder *decoder, size_t body_len)
 {
     enum { CONTAINER_MAX = 256 };
@@ -491,7 +493,7 @@ static bool has_shape(yyjson_val *root)
     return is_record_or_post(root) || is_array_of_records(root);
 }
 
-/* Records are parsed one by one, so the document of a small dump is not needed. */
+/* Decodes the body. Releases the JSON document of a small dump: records are parsed one by one. */
 static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json)
 {
     const struct fp_place first = {.index = 0};
