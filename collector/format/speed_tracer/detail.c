@@ -4,10 +4,11 @@
  *
  * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
  */
-#include "collector/format/json.h"
-#include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/detail.h"
 
 #include "collector/base/hash.h"
+#include "collector/format/json.h"
+#include "collector/format/speed_tracer/types.h"
 
 enum {
     NUMBER_MAX = 512, /* more than yyjson takes to write one number */

@@ -1,9 +1,10 @@
 /*
  * Speed Tracer, the end of a dump: what can be said when all records are known.
  */
-#include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/finish.h"
 
 #include "collector/base/clock.h"
+#include "collector/format/speed_tracer/types.h"
 
 #include <stdlib.h>
 

@@ -3,11 +3,14 @@
  *
  * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
  */
+#include "collector/format/speed_tracer/record.h"
+
 #include "collector/format/content.h"
 #include "collector/format/json.h"
-#include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/detail.h"
+#include "collector/format/speed_tracer/timers.h"
+#include "collector/format/speed_tracer/types.h"
 #include "collector/format/speed_tracer/v8.h"
-
 #include "collector/format/utf8.h"
 
 enum member {

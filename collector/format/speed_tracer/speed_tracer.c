@@ -10,6 +10,8 @@
 #include "collector/format/format_decoder.h"
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/finish.h"
+#include "collector/format/speed_tracer/record.h"
 #include "collector/format/speed_tracer/scan.h"
 #include "collector/format/speed_tracer/v8.h"
 

@@ -3,10 +3,11 @@
  *
  * Of several starts under one id the last one counts, as in the tool.
  */
-#include "collector/format/json.h"
-#include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/timers.h"
 
 #include "collector/base/hash.h"
+#include "collector/format/json.h"
+#include "collector/format/speed_tracer/types.h"
 
 /* Ids are numbers or texts, which may be digits. False when there is none. */
 static bool key_of(yyjson_val *data, uint64_t *key)

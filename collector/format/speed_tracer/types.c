@@ -1,10 +1,10 @@
 /*
  * Speed Tracer, types: names and the numberings of the eras.
  */
-#include "collector/format/json.h"
-#include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/types.h"
 
 #include "collector/base/hash.h"
+#include "collector/format/json.h"
 #include "collector/format/utf8.h"
 
 /* By number; the names of the tool's schemas. */

@@ -8,7 +8,9 @@
 
 #include "collector/base/bytes.h"
 #include "collector/base/quoted.h"
-#include "collector/format/speed_tracer/code.h"
+#include "collector/format/speed_tracer/v8_code.h"
+#include "collector/format/speed_tracer/v8_lines.h"
+#include "collector/format/speed_tracer/v8_ticks.h"
 #include "collector/format/utf8.h"
 
 enum {

@@ -1,7 +1,7 @@
 /*
  * Speed Tracer, V8 profiles: undoing the compression of the engine's log.
  */
-#include "collector/format/speed_tracer/v8.h"
+#include "collector/format/speed_tracer/v8_lines.h"
 
 #include "collector/base/ascii.h"
 

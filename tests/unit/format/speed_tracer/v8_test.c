@@ -3,8 +3,8 @@
  */
 #include "dump_test.h"
 
-#include "collector/format/speed_tracer/code.h"
-#include "collector/format/speed_tracer/v8.h"
+#include "collector/format/speed_tracer/v8_code.h"
+#include "collector/format/speed_tracer/v8_lines.h"
 
 /* A dump of one profile. The log is written with ' for each "; its lines end with |. */
 static void decode_log(struct decoded *decoded, const char *log)

@@ -1,7 +1,7 @@
 /*
  * Speed Tracer, code: the splay tree.
  */
-#include "collector/format/speed_tracer/code.h"
+#include "collector/format/speed_tracer/v8_code.h"
 
 #include "collector/format/speed_tracer/dump.h"
 

@@ -4,8 +4,8 @@
  * A splay tree, as in the engine's own tools: what ticks hit stays near the root, and any sequence
  * of calls costs O(log n) each on average. Not thread-safe.
  */
-#ifndef FP_FORMAT_SPEED_TRACER_CODE_H
-#define FP_FORMAT_SPEED_TRACER_CODE_H
+#ifndef FP_FORMAT_SPEED_TRACER_V8_CODE_H
+#define FP_FORMAT_SPEED_TRACER_V8_CODE_H
 
 #include "collector/base/arena.h"
 #include "collector/base/base.h"

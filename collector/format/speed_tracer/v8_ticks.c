@@ -1,10 +1,11 @@
 /*
  * Speed Tracer, V8 profiles: ticks become samples on stacks of function frames.
  */
+#include "collector/format/speed_tracer/v8_ticks.h"
+
 #include "collector/base/ascii.h"
 #include "collector/base/hash.h"
-#include "collector/format/speed_tracer/code.h"
-#include "collector/format/speed_tracer/v8.h"
+#include "collector/format/speed_tracer/v8_code.h"
 #include "collector/format/utf8.h"
 
 static bool fail_limit(struct fp_st_dump *dump, const char *what, uint32_t limit)
