@@ -1,15 +1,16 @@
 /*
- * Speed Tracer, the end of a dump: what can be said when all records are known.
+ * Speed Tracer, finish: early types, the page and the marks, once all records are read.
  */
 #include "collector/format/speed_tracer/finish.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/format/speed_tracer/types.h"
 
 #include <stdlib.h>
 
-/* A dump of an early version is known by records that may come last: events that were named by
- * today's numbers get their old names. */
+/* Renames the events of an early version by its own numbers. The record that gives the version away
+ * may be the last one. */
 static void rename_early(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
@@ -19,13 +20,14 @@ static void rename_early(struct fp_st_dump *dump)
         const char *name = fp_st_early_type_name(&event->type_number);
         if (name != NULL)
             event->type = fp_str_of(name);
+        FP_ASSERT(!was_unknown || dump->notes[FP_ST_NOTE_UNKNOWN_TYPE].count > 0);
         dump->notes[FP_ST_NOTE_UNKNOWN_TYPE].count -= was_unknown;
     }
     if (dump->is_early && profile->session.version.len == 0)
         profile->session.version = FP_STR("0.8");
 }
 
-/* Versions up to 0.8 noted a page's change when it was over: it began with the request. */
+/* Moves changes of page to the request of the page: versions up to 0.8 recorded them at the end. */
 static bool move_early_tabs(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
@@ -59,8 +61,8 @@ static void find_page(struct fp_st_dump *dump)
         profile->page_url = profile->resources[page];
 }
 
-/* When pages began, in the order of time. Records lie in that in which they ended: what a page did
- * may stand behind the change to the next one. */
+/* When pages began, sorted. Records are in the order of their ends: a record of one page may come
+ * after the change to the next. */
 struct page_begins {
     int64_t *times_us;
     uint32_t count;
@@ -91,10 +93,11 @@ static bool find_page_begins(struct fp_st_dump *dump, struct page_begins *begins
     return true;
 }
 
-/* Since the page began that was shown then, else since the session did. */
+/* Returns the time since the begin of the page that was shown then, or else since that of the
+ * session. */
 static int64_t since_page(const struct page_begins *begins, int64_t time_us)
 {
-    uint32_t before = 0; /* how many began before, or with it */
+    uint32_t before = 0; /* pages that began before it or with it */
     for (uint32_t after = begins->count; before < after;) {
         const uint32_t middle = before + (after - before) / 2;
         if (begins->times_us[middle] <= time_us)
@@ -118,7 +121,7 @@ static bool add_marks(struct fp_st_dump *dump)
     for (uint32_t i = 0; i < dump->mark_count; i++) {
         const struct fp_profile_event *event = &profile->events[dump->marks[i].event];
         const int64_t value_us = since_page(&begins, event->start_us);
-        /* What else has these numbers in an early dump is no mark. */
+        /* In an early dump other types have the numbers of marks. */
         bool is_mark = !dump->is_early || event->type_number == FP_ST_TYPE_LOG_MESSAGE;
         if (!is_mark || value_us > FP_TIME_MAX_US)
             continue;

@@ -1,7 +1,7 @@
 /*
- * Speed Tracer, records: one record with its children becomes events, parents first.
+ * Speed Tracer, record: one record with its children becomes events, parents first.
  *
- * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
+ * Recursion is as deep as the JSON, whose depth is within limits.json_depth.
  */
 #include "collector/format/speed_tracer/record.h"
 
@@ -13,7 +13,7 @@
 #include "collector/format/speed_tracer/v8.h"
 #include "collector/format/utf8.h"
 
-enum member {
+enum record_member {
     TYPE,
     TIME,
     DURATION,
@@ -44,7 +44,7 @@ static const struct fp_str member_names[] = {
     [TOTAL_HEAP] = {"totalHeapSize", 13},
 };
 
-/* Of a record's data, whatever its type is. */
+/* Members of a record's data, whatever its type. */
 enum data_member {
     URL,
     SCRIPT_NAME,
@@ -74,11 +74,11 @@ static const struct fp_str data_member_names[] = {
     [MAIN_RESOURCE] = {"mainResource", 12},
 };
 
-/* A record while it is read. Members are NULL when absent or null. */
+/* A record while it is read. A member is NULL if absent or null. */
 struct record_reading {
     yyjson_val *record;
     yyjson_val *members[MEMBER_COUNT];
-    yyjson_val *of_data[DATA_MEMBER_COUNT];
+    yyjson_val *data_members[DATA_MEMBER_COUNT];
     struct fp_profile_event event;
     int32_t source_type;
 };
@@ -111,7 +111,9 @@ static bool get_int(yyjson_val *value, int32_t min, int32_t *whole)
     return true;
 }
 
-/* Refusals: the first thing that is wrong with a record, FP_ST_NOTE_REFUSALS when it is good. */
+/* Refusals. These functions return the first problem of a record, FP_ST_NOTE_REFUSALS if it is
+ * valid.
+ */
 
 static enum fp_st_note read_times(struct record_reading *reading, int64_t max_span_us)
 {
@@ -127,7 +129,7 @@ static enum fp_st_note read_times(struct record_reading *reading, int64_t max_sp
                                                  : FP_ST_NOTE_REFUSALS;
 }
 
-static enum fp_st_note read_record(struct record_reading *reading, int64_t max_span_us)
+static enum fp_st_note read_valid(struct record_reading *reading, int64_t max_span_us)
 {
     yyjson_val *const *members = reading->members;
     if (!yyjson_is_obj(reading->record))
@@ -140,11 +142,11 @@ static enum fp_st_note read_record(struct record_reading *reading, int64_t max_s
     if (members[DATA] != NULL && !yyjson_is_obj(members[DATA]))
         return FP_ST_NOTE_BAD_DATA;
     if (members[DATA] != NULL)
-        read_members(members[DATA], data_member_names, DATA_MEMBER_COUNT, reading->of_data);
+        read_members(members[DATA], data_member_names, DATA_MEMBER_COUNT, reading->data_members);
     return read_times(reading, max_span_us);
 }
 
-/* What is taken as it is, but told of. */
+/* Notes what is odd in a record that is kept. */
 static void note_oddities(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     yyjson_val *const *members = reading->members;
@@ -171,23 +173,24 @@ static bool copy_text(struct fp_st_dump *dump, yyjson_val *value, struct fp_str 
     return fp_utf8_copy(dump->decoder->arena, text, copy) || fp_fail_memory(dump->decoder);
 }
 
-/* Places: what an event worked on, else who called it. */
+/* Places. */
 
 static yyjson_val *either(yyjson_val *first, yyjson_val *other)
 {
     return first != NULL ? first : other;
 }
 
+/* Finds the URL and line that an event worked on, or else those of its caller. */
 static bool find_place(struct fp_st_dump *dump, struct record_reading *reading)
 {
     struct fp_profile_event *event = &reading->event;
-    yyjson_val *const *of_data = reading->of_data;
-    yyjson_val *url = either(of_data[URL], of_data[SCRIPT_NAME]);
-    yyjson_val *line = either(of_data[LINE_NUMBER], of_data[SCRIPT_LINE]);
-    if (url == NULL && of_data[REQUEST] != NULL)
-        url = fp_json_member(of_data[REQUEST], FP_STR("url"));
-    if (url == NULL && of_data[RESPONSE] != NULL)
-        url = fp_json_member(of_data[RESPONSE], FP_STR("url"));
+    yyjson_val *const *data_members = reading->data_members;
+    yyjson_val *url = either(data_members[URL], data_members[SCRIPT_NAME]);
+    yyjson_val *line = either(data_members[LINE_NUMBER], data_members[SCRIPT_LINE]);
+    if (url == NULL && data_members[REQUEST] != NULL)
+        url = fp_json_member(data_members[REQUEST], FP_STR("url"));
+    if (url == NULL && data_members[RESPONSE] != NULL)
+        url = fp_json_member(data_members[RESPONSE], FP_STR("url"));
     if (url == NULL) {
         url = reading->members[CALLER_NAME];
         line = reading->members[CALLER_LINE];
@@ -233,7 +236,7 @@ static bool add_event(struct fp_st_dump *dump, struct fp_profile_event *event)
     return true;
 }
 
-/* Whether a change of page shows the same one again: its URL without the fragment is the same. */
+/* True if a change of page shows the same page again: its URL without the fragment is the same. */
 static bool is_refresh(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     if (reading->event.type_number != FP_ST_TYPE_TAB_CHANGED)
@@ -280,8 +283,8 @@ static bool copy_detail(struct fp_st_dump *dump, struct record_reading *reading)
            fp_fail_memory(dump->decoder);
 }
 
-/* Remembers what makes a mark; which page it belongs to is known at the end. */
-static bool note_mark(struct fp_st_dump *dump, const struct record_reading *reading)
+/* Adds a mark for a record that is one. Its page is known at the end of the dump. */
+static bool add_mark(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     struct fp_st_mark mark = {.event = dump->decoder->profile->event_count};
     switch (reading->event.type_number) {
@@ -292,7 +295,7 @@ static bool note_mark(struct fp_st_dump *dump, const struct record_reading *read
         mark.name = FP_STR("load");
         break;
     case FP_ST_TYPE_LOG_MESSAGE:
-        if (!copy_text(dump, reading->of_data[MESSAGE], &mark.name))
+        if (!copy_text(dump, reading->data_members[MESSAGE], &mark.name))
             return false;
         break;
     default:
@@ -308,13 +311,13 @@ static bool note_mark(struct fp_st_dump *dump, const struct record_reading *read
     return true;
 }
 
-/* The engine's profile, of which there may be one between two records. */
+/* Reads the V8 profile that the record may be. */
 static bool read_profile(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     if (reading->event.type_number != FP_ST_TYPE_PROFILE_DATA)
         return true;
-    yyjson_val *text = reading->of_data[PROFILE_DATA];
-    if (!yyjson_is_str(text) || !yyjson_equals_str(reading->of_data[FORMAT], "v8")) {
+    yyjson_val *text = reading->data_members[PROFILE_DATA];
+    if (!yyjson_is_str(text) || !yyjson_equals_str(reading->data_members[FORMAT], "v8")) {
         fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_PROFILE);
         return true;
     }
@@ -324,10 +327,11 @@ static bool read_profile(struct fp_st_dump *dump, const struct record_reading *r
     return fp_st_v8_read(dump, log, reading->event.start_us);
 }
 
-static void note_main_resource(struct fp_st_dump *dump, const struct record_reading *reading)
+static void set_main_resource(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     if (dump->main_resource == FP_INDEX_NONE && reading->event.resource != FP_INDEX_NONE &&
-        yyjson_is_true(either(reading->of_data[IS_MAIN_RESOURCE], reading->of_data[MAIN_RESOURCE])))
+        yyjson_is_true(
+            either(reading->data_members[IS_MAIN_RESOURCE], reading->data_members[MAIN_RESOURCE])))
         dump->main_resource = reading->event.resource;
 }
 
@@ -341,26 +345,26 @@ static bool fill_event(struct fp_st_dump *dump, struct record_reading *reading)
         overhead_us <= dump->decoder->limits->max_span_us)
         event->overhead_us = overhead_us;
     note_oddities(dump, reading);
-    const struct fp_st_raw_type typing = {
+    const struct fp_st_raw_type raw = {
         .type = reading->source_type,
         .data = reading->members[DATA],
         .type_name = reading->members[TYPE_NAME],
         .has_duration = reading->members[DURATION] != NULL,
     };
-    if (!fp_st_set_type(dump, &typing, event) || !find_place(dump, reading) ||
+    if (!fp_st_set_type(dump, &raw, event) || !find_place(dump, reading) ||
         !copy_detail(dump, reading))
         return false;
-    note_main_resource(dump, reading);
+    set_main_resource(dump, reading);
     return fp_st_add_timer(dump, event->type_number, reading->members[DATA]) &&
-           note_mark(dump, reading) && read_profile(dump, reading) && add_event(dump, event);
+           add_mark(dump, reading) && read_profile(dump, reading) && add_event(dump, event);
 }
 
-static bool take(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent,
-                 int64_t *duration_us);
+static bool read_nested(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent,
+                        int64_t *duration_us);
 
-/* Takes the children of a record, and their time off the own time of the event that they stand in:
- * the record's, or where that was refused the one around it, FP_INDEX_NONE for none. */
-static bool take_children(struct fp_st_dump *dump, yyjson_val *children, uint32_t parent)
+/* Reads the children of a record, and subtracts their time from the own time of their parent: the
+ * record's event or, if that is skipped, the event around it; FP_INDEX_NONE: none. */
+static bool read_children(struct fp_st_dump *dump, yyjson_val *children, uint32_t parent)
 {
     size_t i;
     size_t count;
@@ -370,7 +374,7 @@ static bool take_children(struct fp_st_dump *dump, yyjson_val *children, uint32_
     yyjson_arr_foreach(children, i, count, child)
     {
         int64_t duration_us = 0;
-        if (!take(dump, child, parent, &duration_us))
+        if (!read_nested(dump, child, parent, &duration_us))
             return false;
         struct fp_profile_event *events = dump->decoder->profile->events;
         if (parent != FP_INDEX_NONE && events[parent].duration_us != FP_DURATION_NONE)
@@ -379,9 +383,10 @@ static bool take_children(struct fp_st_dump *dump, yyjson_val *children, uint32_
     return true;
 }
 
-/* Takes one record and its children. *duration_us stays when it has none or is refused: then its
- * children are taken as those of the event around it. */
-static bool take(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent, int64_t *duration_us)
+/* Reads one record and its children. *duration_us is unchanged if it has none or is skipped; the
+ * children of a skipped record become those of the event around it. */
+static bool read_nested(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent,
+                        int64_t *duration_us)
 {
     struct record_reading reading = {
         .record = record,
@@ -393,11 +398,11 @@ static bool take(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent, i
                   .line = FP_POSITION_NONE},
     };
     struct fp_profile *profile = dump->decoder->profile;
-    enum fp_st_note refusal = read_record(&reading, dump->decoder->limits->max_span_us);
+    enum fp_st_note refusal = read_valid(&reading, dump->decoder->limits->max_span_us);
     profile->session.records_read++;
     if (refusal != FP_ST_NOTE_REFUSALS) {
         fp_st_add_note(dump, refusal);
-        return take_children(dump, fp_json_member(record, FP_STR("children")), parent);
+        return read_children(dump, fp_json_member(record, FP_STR("children")), parent);
     }
     const uint32_t index = profile->event_count;
     if (!fill_event(dump, &reading))
@@ -405,7 +410,7 @@ static bool take(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent, i
     profile->session.records_kept++;
     if (reading.event.duration_us != FP_DURATION_NONE)
         *duration_us = reading.event.duration_us;
-    if (!take_children(dump, reading.members[CHILDREN], index))
+    if (!read_children(dump, reading.members[CHILDREN], index))
         return false;
     if (profile->events[index].self_us < 0)
         fp_st_add_note(dump, FP_ST_NOTE_NEGATIVE_SELF);
@@ -417,7 +422,7 @@ bool fp_st_read_record(struct fp_st_dump *dump, yyjson_val *record)
     const struct fp_profile *profile = dump->decoder->profile;
     const uint32_t index = profile->event_count;
     int64_t duration_us;
-    if (!take(dump, record, FP_INDEX_NONE, &duration_us))
+    if (!read_nested(dump, record, FP_INDEX_NONE, &duration_us))
         return false;
     if (profile->event_count == index)
         return true;

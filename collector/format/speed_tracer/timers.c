@@ -1,7 +1,7 @@
 /*
- * Speed Tracer, timers: what the record of a timer's start says is told once more where it fires.
+ * Speed Tracer, timers: by id, so that a timer's firing gets the values of its start.
  *
- * Of several starts under one id the last one counts, as in the tool.
+ * Of several starts with one id the last one counts, as in the tool.
  */
 #include "collector/format/speed_tracer/timers.h"
 
@@ -9,7 +9,7 @@
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer/types.h"
 
-/* Ids are numbers or texts, which may be digits. False when there is none. */
+/* Hashes a timer's id, a number or the same digits as a text. False if there is no id. */
 static bool key_of(yyjson_val *data, uint64_t *key)
 {
     yyjson_val *id = fp_json_member(data, FP_STR("timerId"));

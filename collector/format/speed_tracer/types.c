@@ -7,7 +7,7 @@
 #include "collector/format/json.h"
 #include "collector/format/utf8.h"
 
-/* By number; the names of the tool's schemas. */
+/* Names in the tool's schemas, by number. */
 static const char *const type_names[] = {
     "DOM_EVENT",
     "LAYOUT",
@@ -35,14 +35,14 @@ static const char *const type_names[] = {
 
 enum { TYPE_COUNT = FP_COUNT(type_names), TOP_FIRST = 0x7FFFFFF7 };
 
-/* From TOP_FIRST up: the tool's own records. */
+/* Names of the tool's own records, from TOP_FIRST up. */
 static const char *const top_names[] = {
     "NETWORK_LOADING_FINISHED",     "NETWORK_DATA_RECEIVED", "NETWORK_RESPONSE_RECEIVED",
     "NETWORK_REQUEST_WILL_BE_SENT", "SERVER_EVENT",          "PROFILE_DATA",
     "NETWORK_RESOURCE_UPDATE",      "TAB_CHANGED",           "AGGREGATED_EVENTS",
 };
 
-/* The schema's name of a type; NULL for one that is not known. */
+/* Returns the schema's name of a type, NULL if it is unknown. */
 static const char *name_of(int32_t type)
 {
     if (type == FP_ST_TYPE_INVALID)
@@ -53,8 +53,9 @@ static const char *name_of(int32_t type)
 }
 
 /*
- * Resource records of versions up to 0.8 (21 to 24), and of the unreleased trunk after it
- * (0x7FFFFFF9 to 0x7FFFFFFC, which today are others): they name their resource by resourceId.
+ * Returns the current number of a resource record, which names its resource by resourceId. Versions
+ * up to 0.8 had 21 to 24; the unreleased trunk after them had 0x7FFFFFF9 to 0x7FFFFFFC, which now
+ * are other types.
  */
 static int32_t renumber_resource(int32_t type)
 {
@@ -75,7 +76,7 @@ static int32_t renumber_resource(int32_t type)
     }
 }
 
-/* Of the versions up to 0.8; those that renumber knew by their data have today's numbers. */
+/* Types that renumber recognized by their data have their current numbers already. */
 const char *fp_st_early_type_name(int32_t *type)
 {
     switch (*type) {
@@ -106,28 +107,28 @@ const char *fp_st_early_type_name(int32_t *type)
     }
 }
 
-/* Today's number of a record's type, by what its data show. */
-static int32_t renumber(struct fp_st_dump *dump, const struct fp_st_raw_type *typing)
+/* Returns the current number of a record's type. Its data tell early numbers from later ones. */
+static int32_t renumber(struct fp_st_dump *dump, const struct fp_st_raw_type *raw)
 {
-    const int32_t type = typing->type;
-    yyjson_val *data = typing->data;
-    /* Profiles were 15 for a few weeks; a callback, which is 15 since, has no such member. */
+    const int32_t type = raw->type;
+    yyjson_val *data = raw->data;
+    /* For a few weeks 15 was a profile; since then it is a callback, which has no such member. */
     if (type == FP_ST_TYPE_JAVASCRIPT_CALLBACK &&
         yyjson_is_str(fp_json_member(data, FP_STR("profileData"))))
         return FP_ST_TYPE_PROFILE_DATA;
     if (!dump->may_be_early || type <= FP_ST_TYPE_JAVASCRIPT_CALLBACK)
         return type;
-    int32_t today = type;
-    if (type == 16 && !typing->has_duration && yyjson_is_str(fp_json_member(data, FP_STR("url"))))
-        today = FP_ST_TYPE_TAB_CHANGED;
+    int32_t current = type;
+    if (type == 16 && !raw->has_duration && yyjson_is_str(fp_json_member(data, FP_STR("url"))))
+        current = FP_ST_TYPE_TAB_CHANGED;
     else if (fp_json_member(data, FP_STR("resourceId")) != NULL)
-        today = renumber_resource(type);
-    dump->is_early = dump->is_early || (today != type && type < TOP_FIRST);
-    return today;
+        current = renumber_resource(type);
+    dump->is_early = dump->is_early || (current != type && type < TOP_FIRST);
+    return current;
 }
 
-/* A number has no meaning outside the process that made it: types are numbered anew by name, from
- * -2 down, as the tool did when it loaded a dump. */
+/* Numbers a custom type by its name, from -2 down, as the tool did when it loaded a dump: the
+ * record's number has no meaning outside the process that wrote it. */
 static bool name_custom_type(struct fp_st_dump *dump, yyjson_val *name,
                              struct fp_profile_event *event)
 {
@@ -159,12 +160,12 @@ static bool name_unknown_type(struct fp_st_dump *dump, struct fp_profile_event *
     return fp_arena_copy(dump->decoder->arena, text, &event->type) || fp_fail_memory(dump->decoder);
 }
 
-bool fp_st_set_type(struct fp_st_dump *dump, const struct fp_st_raw_type *typing,
+bool fp_st_set_type(struct fp_st_dump *dump, const struct fp_st_raw_type *raw,
                     struct fp_profile_event *event)
 {
-    event->type_number = renumber(dump, typing);
+    event->type_number = renumber(dump, raw);
     if (event->type_number <= FP_ST_TYPE_CUSTOM)
-        return name_custom_type(dump, typing->type_name, event);
+        return name_custom_type(dump, raw->type_name, event);
     const char *name = name_of(event->type_number);
     if (name == NULL)
         return name_unknown_type(dump, event);

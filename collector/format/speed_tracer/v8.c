@@ -1,8 +1,8 @@
 /*
  * Speed Tracer, V8 profiles: the commands of the engine's log.
  *
- * A line is a command and its fields; addresses are hexadecimal, absolute or as a difference to the
- * last one of their sort. What a line cannot be read for is noted, and the next one is read.
+ * A line is a command and its fields. Addresses are hexadecimal, absolute or as a difference to the
+ * last one of their kind. An unreadable line is noted and skipped.
  */
 #include "collector/format/speed_tracer/v8.h"
 
@@ -16,10 +16,10 @@
 enum {
     ALIASES_MAX = 64,
     STACK_MAX = 128, /* the engine walks 64 frames at most */
-    FIRST_FRAME = 4, /* of a tick: the first field of its stack */
+    FIRST_FRAME = 4, /* the first field of a tick's stack */
     FIELDS_MAX = FIRST_FRAME + STACK_MAX,
     INTERVAL_MAX_MS = 10000,
-    LINES_MAX = 1 << 20, /* of all profiles, each repetition counted */
+    LINES_MAX = 1 << 20, /* of all profiles, repetitions included */
 };
 
 enum v8_command {
@@ -43,12 +43,12 @@ static const struct fp_str command_names[COMMAND_COUNT] = {
     [REPEAT] = {"repeat", 6},
 };
 
-/* Stands for a command, or for a kind of code: the engine calls one of each `cm`. */
+/* Stands for a command or a kind of code: the engine uses `cm` for one of each. */
 struct v8_alias {
-    uint64_t key; /* of the name: most differ in it */
+    uint64_t key; /* of the name: most names differ in it */
     struct fp_str name;
     struct fp_str meaning;
-    enum v8_command command; /* COMMAND_COUNT: a kind of code */
+    enum v8_command command; /* COMMAND_COUNT: the alias is a kind of code */
 };
 
 struct fp_st_v8 {
@@ -57,22 +57,22 @@ struct fp_st_v8 {
     struct fp_st_v8_ticks ticks;
     struct v8_alias aliases[ALIASES_MAX];
     uint32_t alias_count;
-    uint8_t alias_slots[256]; /* by slot_of: the last alias that came there, from 1 on; 0: none */
-    uint64_t code_address;    /* the last one met in each role */
+    uint8_t alias_slots[256]; /* by slot_of: its last alias's index + 1, 0: none */
+    uint64_t code_address;    /* the last one of each kind */
     uint64_t moved_address;
     int64_t interval_us;
     uint32_t line_count;
 };
 
-/* A line, taken apart. */
+/* A line, split into fields. */
 struct v8_line {
-    struct fp_st_v8_line text; /* what the fields point into */
+    struct fp_st_v8_line text; /* the fields point into it */
     struct fp_str fields[FIELDS_MAX];
     size_t count;
     int64_t time_us; /* of its record */
 };
 
-/* What became of a line. */
+/* The result of reading a line. */
 enum outcome { DONE, UNREADABLE, REFUSED /* the whole upload; the error is filled */ };
 
 bool fp_st_v8_create(struct fp_st_dump *dump)
@@ -99,7 +99,7 @@ void fp_st_v8_release(struct fp_st_v8 *log)
 
 /* Fields. */
 
-/* The first comma or quote from `at` on, or the end. */
+/* Returns the first comma or quote from `at` on, or the end. */
 static size_t find_mark(struct fp_str text, size_t at)
 {
     for (; text.len - at >= sizeof(fp_bytes16); at += sizeof(fp_bytes16)) {
@@ -113,7 +113,7 @@ static size_t find_mark(struct fp_str text, size_t at)
     return at;
 }
 
-/* Goes to the comma that ends the field at `at`, or to the end. */
+/* Returns the comma that ends the field at `at`, or the end. */
 static size_t field_end(struct fp_str text, size_t at)
 {
     while ((at = find_mark(text, at)) < text.len && text.ptr[at] != ',')
@@ -121,7 +121,7 @@ static size_t field_end(struct fp_str text, size_t at)
     return at;
 }
 
-/* A field beyond FIELDS_MAX, the outer end of a long stack, is left out. */
+/* Splits a line into its first FIELDS_MAX fields; the rest is the outer end of a long stack. */
 static void split(struct fp_str text, struct v8_line *line)
 {
     line->count = 0;
@@ -138,7 +138,7 @@ static struct fp_str unquote(struct fp_str field)
     return is_quoted ? (struct fp_str){field.ptr + 1, field.len - 2} : field;
 }
 
-/* What a digit stands for, and one more; 0: it is none. */
+/* The value of a digit plus 1; 0: not a digit. */
 static const uint8_t digits_by_char[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
@@ -157,8 +157,8 @@ static bool read_digits(struct fp_str digits, unsigned base, uint64_t *number)
     return digits.len > 0 && digits.len <= 16;
 }
 
-/* Reads an address; a sign makes it a difference to *last, which becomes it. Addresses wrap around,
- * as the engine's do. */
+/* Reads an address into *last. With a sign it is a difference to *last, and wraps around as in the
+ * engine. */
 static bool read_address(struct fp_str field, uint64_t *last)
 {
     if (field.len == 0)
@@ -179,7 +179,7 @@ static bool read_address(struct fp_str field, uint64_t *last)
 
 /* Commands. */
 
-/* The first bytes of a name, and how many it has. */
+/* Returns the first bytes of a name, mixed with its length. */
 static uint64_t key_of(struct fp_str name)
 {
     uint64_t key = 0;
@@ -187,13 +187,13 @@ static uint64_t key_of(struct fp_str name)
     return key ^ name.len << 56;
 }
 
-/* Most names that are no alias have a slot of which there is none. */
+/* Hashes a name to its alias slot. Most names are not aliases and hit an empty slot. */
 static uint8_t slot_of(uint64_t key)
 {
     return (uint8_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 56);
 }
 
-/* COMMAND_COUNT: it is none that something is taken from. */
+/* Returns COMMAND_COUNT for a command that is not read. */
 static enum v8_command find_command(struct fp_str name)
 {
     enum v8_command command = TICK;
@@ -209,7 +209,7 @@ static bool is_alias(const struct v8_alias *alias, uint64_t key, struct fp_str n
            fp_str_equal(name, alias->name);
 }
 
-/* alias_count when there is none. */
+/* Returns an alias's index, alias_count if there is none. */
 static uint32_t find_alias(const struct fp_st_v8 *log, struct fp_str name, bool is_command)
 {
     const uint64_t key = key_of(name);
@@ -259,7 +259,7 @@ static enum outcome read_alias(struct fp_st_dump *dump, const struct v8_line *li
     return DONE;
 }
 
-/* A profiler that begins, in whatever process, says everything anew. */
+/* Resets the log: a profiler that begins, in any process, logs everything again. */
 static void begin(struct fp_st_v8 *log, uint64_t interval_ms)
 {
     fp_st_code_map_clear(&log->code);
@@ -268,8 +268,8 @@ static void begin(struct fp_st_v8 *log, uint64_t interval_ms)
     memset(log->alias_slots, 0, sizeof(log->alias_slots));
     log->code_address = 0;
     log->moved_address = 0;
-    bool is_said = interval_ms > 0 && interval_ms <= INTERVAL_MAX_MS;
-    log->interval_us = is_said ? (int64_t)interval_ms * FP_US_PER_MS : FP_US_PER_MS;
+    bool is_given = interval_ms > 0 && interval_ms <= INTERVAL_MAX_MS;
+    log->interval_us = is_given ? (int64_t)interval_ms * FP_US_PER_MS : FP_US_PER_MS;
 }
 
 static enum outcome read_profiler(struct fp_st_dump *dump, const struct v8_line *line)
@@ -285,7 +285,7 @@ static enum outcome read_profiler(struct fp_st_dump *dump, const struct v8_line 
         log->window.count = 0;
         log->window.size = number < FP_ST_V8_WINDOW_MAX ? (uint32_t)number : FP_ST_V8_WINDOW_MAX;
     }
-    return DONE; /* that it pauses or resumes does not matter: it says nothing meanwhile */
+    return DONE; /* pause and resume need nothing: a paused profiler logs nothing */
 }
 
 static enum outcome read_creation(struct fp_st_dump *dump, const struct v8_line *line)
@@ -297,8 +297,8 @@ static enum outcome read_creation(struct fp_st_dump *dump, const struct v8_line 
         return UNREADABLE;
     code.begin = log->code_address;
     code.kind = kind_of(log, line->fields[1]);
-    bool is_kept = code.kind.ptr != line->fields[1].ptr; /* with the aliases */
-    if ((!is_kept && !copy(dump, code.kind, &code.kind)) ||
+    bool is_alias_kind = code.kind.ptr != line->fields[1].ptr; /* copied with the alias */
+    if ((!is_alias_kind && !copy(dump, code.kind, &code.kind)) ||
         !copy(dump, unquote(line->fields[4]), &code.name))
         return REFUSED;
     if (fp_st_code_map_add(&log->code, &code))
@@ -333,7 +333,7 @@ static enum outcome read_delete(struct fp_st_dump *dump, const struct v8_line *l
     return DONE;
 }
 
-/* `tick,pc,sp,state[,return address…]`: the stack's first address is a difference to pc. */
+/* Reads `tick,pc,sp,state[,return address…]`. The first return address is a difference to pc. */
 static enum outcome read_tick(struct fp_st_dump *dump, const struct v8_line *line)
 {
     struct fp_st_v8 *log = dump->v8;
@@ -362,7 +362,7 @@ static enum outcome read_tick(struct fp_st_dump *dump, const struct v8_line *lin
 
 typedef enum outcome (*read_command)(struct fp_st_dump *, const struct v8_line *);
 
-/* Lines that say how often they stand are taken apart before. */
+/* REPEAT is resolved before. */
 static const read_command readers[COMMAND_COUNT + 1] = {
     [TICK] = read_tick,          [CODE_CREATION] = read_creation,
     [CODE_DELETE] = read_delete, [CODE_MOVE] = read_move,
@@ -379,7 +379,7 @@ static enum outcome fail_lines(struct fp_st_dump *dump)
     return REFUSED;
 }
 
-/* Takes `repeat,n,` off a line that begins so. */
+/* Removes `repeat,n,` from a line that begins with it. */
 static bool cut_repeat(struct v8_line *line, struct fp_str *text, uint64_t *times)
 {
     if (line->count < 3 || !read_digits(line->fields[1], 10, times))
@@ -407,7 +407,7 @@ static enum outcome read_line(struct fp_st_dump *dump, struct fp_str text, struc
         command = command_of(log, line->fields[0]);
     }
     const read_command read = readers[command];
-    /* The engine writes these two around its compressor. */
+    /* The engine does not compress these two. */
     if (read != read_alias && read != read_profiler)
         fp_st_v8_window_add(&log->window, once);
     enum outcome outcome = DONE;

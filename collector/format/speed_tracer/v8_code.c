@@ -1,11 +1,12 @@
 /*
- * Speed Tracer, code: the splay tree.
+ * Speed Tracer, V8 code: the splay tree.
  */
 #include "collector/format/speed_tracer/v8_code.h"
 
+#include "collector/base/assert.h"
 #include "collector/format/speed_tracer/dump.h"
 
-enum { NOBODY = 0 };
+enum { NO_CODE = 0 /* the index of an element that is never in the tree */ };
 
 void fp_st_code_map_init(struct fp_st_code_map *map, struct fp_arena *arena)
 {
@@ -15,8 +16,8 @@ void fp_st_code_map_init(struct fp_st_code_map *map, struct fp_arena *arena)
 void fp_st_code_map_clear(struct fp_st_code_map *map)
 {
     map->count = map->count > 0 ? 1 : 0;
-    map->root = NOBODY;
-    map->free = NOBODY;
+    map->root = NO_CODE;
+    map->free = NO_CODE;
 }
 
 static uint32_t rotate_right(struct fp_st_code *codes, uint32_t top)
@@ -36,33 +37,33 @@ static uint32_t rotate_left(struct fp_st_code *codes, uint32_t top)
 }
 
 /*
- * Brings the code that begins at the address, or one next to it, to the top of the tree below
- * `top`, and returns it. Sleator and Tarjan's top-down form: on the way down, what lies above the
- * address is hung up in one tree, what lies below in another, both rooted in nobody's element.
+ * Moves the code that begins at the address, or one next to it, to the top of the tree below `top`.
+ * Returns the new top. Sleator and Tarjan's top-down form: collects code above the address in one
+ * tree and code below it in another, both rooted in the element NO_CODE.
  */
 static uint32_t splay(struct fp_st_code *codes, uint32_t top, uint64_t address)
 {
-    if (top == NOBODY)
-        return NOBODY;
-    uint32_t lower = NOBODY;
-    uint32_t higher = NOBODY;
-    codes[NOBODY].left = NOBODY;
-    codes[NOBODY].right = NOBODY;
+    if (top == NO_CODE)
+        return NO_CODE;
+    uint32_t lower = NO_CODE;
+    uint32_t higher = NO_CODE;
+    codes[NO_CODE].left = NO_CODE;
+    codes[NO_CODE].right = NO_CODE;
     while (codes[top].begin != address) {
         if (address < codes[top].begin) {
             const uint32_t left = codes[top].left;
-            if (left != NOBODY && address < codes[left].begin)
+            if (left != NO_CODE && address < codes[left].begin)
                 top = rotate_right(codes, top);
-            if (codes[top].left == NOBODY)
+            if (codes[top].left == NO_CODE)
                 break;
             codes[higher].left = top;
             higher = top;
             top = codes[top].left;
         } else {
             const uint32_t right = codes[top].right;
-            if (right != NOBODY && address > codes[right].begin)
+            if (right != NO_CODE && address > codes[right].begin)
                 top = rotate_left(codes, top);
-            if (codes[top].right == NOBODY)
+            if (codes[top].right == NO_CODE)
                 break;
             codes[lower].right = top;
             lower = top;
@@ -71,22 +72,22 @@ static uint32_t splay(struct fp_st_code *codes, uint32_t top, uint64_t address)
     }
     codes[lower].right = codes[top].left;
     codes[higher].left = codes[top].right;
-    codes[top].left = codes[NOBODY].right;
-    codes[top].right = codes[NOBODY].left;
+    codes[top].left = codes[NO_CODE].right;
+    codes[top].right = codes[NO_CODE].left;
     return top;
 }
 
-/* The code with the highest beginning that is not above the address. */
+/* Returns the code with the highest begin that is not above the address, NULL if there is none. */
 static struct fp_st_code *find_floor(struct fp_st_code_map *map, uint64_t address)
 {
     struct fp_st_code *codes = map->codes;
     map->root = splay(codes, map->root, address);
-    if (map->root == NOBODY || codes[map->root].begin <= address)
-        return map->root != NOBODY ? &codes[map->root] : NULL;
-    /* The one before it is the highest on its left, which comes to the top there. */
+    if (map->root == NO_CODE || codes[map->root].begin <= address)
+        return map->root != NO_CODE ? &codes[map->root] : NULL;
+    /* The one before it is the highest in its left subtree; this moves it to the top there. */
     const uint32_t left = splay(codes, codes[map->root].left, address);
     codes[map->root].left = left;
-    return left != NOBODY ? &codes[left] : NULL;
+    return left != NO_CODE ? &codes[left] : NULL;
 }
 
 struct fp_st_code *fp_st_code_map_find(struct fp_st_code_map *map, uint64_t address)
@@ -95,20 +96,20 @@ struct fp_st_code *fp_st_code_map_find(struct fp_st_code_map *map, uint64_t addr
     return code != NULL && address - code->begin < code->len ? code : NULL;
 }
 
-/* An element to use: one given back before, or a new one. NOBODY when memory is out. */
+/* Returns a free element or a new one, NO_CODE when memory is out. */
 static uint32_t new_element(struct fp_st_code_map *map)
 {
     const uint32_t element = map->free;
-    if (element != NOBODY) {
+    if (element != NO_CODE) {
         map->free = map->codes[element].left;
         return element;
     }
-    if (map->count == 0) /* nobody's */
-        map->count = 1;
+    if (map->count == 0)
+        map->count = 1; /* after NO_CODE's element */
     const uint32_t kept = map->codes != NULL ? map->count : 0;
     struct fp_st_code *codes = fp_st_grow(map->arena, map->codes, kept, &map->cap, sizeof(*codes));
     if (codes == NULL)
-        return NOBODY;
+        return NO_CODE;
     map->codes = codes;
     return map->count++;
 }
@@ -118,20 +119,21 @@ bool fp_st_code_map_add(struct fp_st_code_map *map, const struct fp_st_code *cod
     struct fp_st_code replaced;
     (void)fp_st_code_map_remove(map, code->begin, &replaced);
     const uint32_t element = new_element(map);
-    if (element == NOBODY)
+    if (element == NO_CODE)
         return false;
     struct fp_st_code *codes = map->codes;
     const uint32_t root = splay(codes, map->root, code->begin);
+    FP_ASSERT(root == NO_CODE || codes[root].begin != code->begin);
     codes[element] = *code;
     codes[element].left = root;
-    codes[element].right = NOBODY;
-    if (root != NOBODY && codes[root].begin > code->begin) {
+    codes[element].right = NO_CODE;
+    if (root != NO_CODE && codes[root].begin > code->begin) {
         codes[element].left = codes[root].left;
         codes[element].right = root;
-        codes[root].left = NOBODY;
-    } else if (root != NOBODY) {
+        codes[root].left = NO_CODE;
+    } else if (root != NO_CODE) {
         codes[element].right = codes[root].right;
-        codes[root].right = NOBODY;
+        codes[root].right = NO_CODE;
     }
     map->root = element;
     return true;
@@ -142,15 +144,16 @@ bool fp_st_code_map_remove(struct fp_st_code_map *map, uint64_t begin, struct fp
     struct fp_st_code *codes = map->codes;
     const uint32_t root = splay(codes, map->root, begin);
     map->root = root;
-    if (root == NOBODY || codes[root].begin != begin)
+    if (root == NO_CODE || codes[root].begin != begin)
         return false;
     *code = codes[root];
-    /* All on its left begin below it: the highest of them comes to the top and has nothing right.
+    /* In its left subtree all begin below it: the highest moves to the top and has no right child.
      */
     const uint32_t left = splay(codes, codes[root].left, begin);
-    if (left != NOBODY)
+    FP_ASSERT(left == NO_CODE || codes[left].right == NO_CODE);
+    if (left != NO_CODE)
         codes[left].right = codes[root].right;
-    map->root = left != NOBODY ? left : codes[root].right;
+    map->root = left != NO_CODE ? left : codes[root].right;
     codes[root].left = map->free;
     map->free = root;
     return true;

@@ -1,8 +1,9 @@
 /*
- * Speed Tracer, code: what lies at which address of a V8 engine, while code comes, moves and goes.
+ * Speed Tracer, V8 code: which code is at which address of the engine, as code is created, moved
+ * and deleted.
  *
- * A splay tree, as in the engine's own tools: what ticks hit stays near the root, and any sequence
- * of calls costs O(log n) each on average. Not thread-safe.
+ * A splay tree, as in the engine's own tools: code with many ticks stays near the root, and a call
+ * costs O(log n) amortized. Not thread-safe.
  */
 #ifndef FP_FORMAT_SPEED_TRACER_V8_CODE_H
 #define FP_FORMAT_SPEED_TRACER_V8_CODE_H
@@ -15,33 +16,33 @@ struct fp_st_code {
     uint64_t len;
     struct fp_str kind; /* "LazyCompile", "Stub", ... */
     struct fp_str name;
-    uint32_t frame; /* index of a profile's frame, FP_INDEX_NONE before the first tick there */
-    uint32_t left;  /* the map's own; 0: none */
+    uint32_t frame; /* index of a profile's frame, FP_INDEX_NONE before its first tick */
+    uint32_t left;  /* private to the map; 0: none */
     uint32_t right;
 };
 
 struct fp_st_code_map {
     struct fp_arena *arena;
-    struct fp_st_code *codes; /* the first is nobody's */
+    struct fp_st_code *codes; /* the first element is never in the tree */
     uint32_t count;
     uint32_t cap;
     uint32_t root;
     uint32_t free; /* removed ones, linked by `left` */
 };
 
-/* Makes an empty map whose memory is the arena's. */
+/* Makes an empty map with its memory in the arena. */
 void fp_st_code_map_init(struct fp_st_code_map *map, struct fp_arena *arena);
 
-/* Forgets all code. */
+/* Removes all code. */
 void fp_st_code_map_clear(struct fp_st_code_map *map);
 
-/* The code in which the address lies, NULL when there is none. Valid until the next call. */
+/* Returns the code that covers the address, NULL if there is none. Valid until the next call. */
 struct fp_st_code *fp_st_code_map_find(struct fp_st_code_map *map, uint64_t address) FP_MUST_CHECK;
 
-/* Adds code; what began at the same address is gone. False when memory is out. */
+/* Adds code, and removes code that began at the same address. False when memory is out. */
 bool fp_st_code_map_add(struct fp_st_code_map *map, const struct fp_st_code *code) FP_MUST_CHECK;
 
-/* Takes out the code that begins at the address, to *code. False when none does. */
+/* Removes the code that begins at the address, and copies it to *code. False if there is none. */
 bool fp_st_code_map_remove(struct fp_st_code_map *map, uint64_t begin, struct fp_st_code *code);
 
 #endif

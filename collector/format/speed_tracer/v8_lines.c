@@ -1,11 +1,12 @@
 /*
- * Speed Tracer, V8 profiles: undoing the compression of the engine's log.
+ * Speed Tracer, V8 lines: undoes the compression of the engine's log.
  */
 #include "collector/format/speed_tracer/v8_lines.h"
 
 #include "collector/base/ascii.h"
+#include "collector/base/assert.h"
 
-/* Reads digits at *at, which moves behind them. False when there are none, or too many. */
+/* Reads digits at *at and moves after them. False if there are none or too many. */
 static bool read_number(struct fp_str text, size_t *at, uint32_t *number)
 {
     const size_t begin = *at;
@@ -24,7 +25,7 @@ struct reference {
     uint32_t from;
 };
 
-/* Whether a line ends with a reference. One that ends with a quote has none: a # in it belongs to a
+/* True if a line ends with a reference. A line that ends with a quote has none: its # is part of a
  * name. */
 static bool find_reference(struct fp_str text, struct reference *reference)
 {
@@ -52,7 +53,7 @@ static bool append(struct fp_st_v8_line *line, struct fp_str text)
     return true;
 }
 
-/* Whether a byte continues a character of UTF-8: no line may be cut there. */
+/* True for a continuation byte of UTF-8: a line must not be cut there. */
 static bool is_inside_character(char byte)
 {
     return ((unsigned char)byte & 0xC0) == 0x80;
@@ -80,5 +81,7 @@ void fp_st_v8_window_add(struct fp_st_v8_window *window, struct fp_str text)
 {
     struct fp_st_v8_line *line = &window->lines[window->count++ % FP_ST_V8_WINDOW_MAX];
     line->len = 0;
-    (void)append(line, text);
+    bool fits = append(line, text);
+    FP_ASSERT(fits);
+    (void)fits;
 }

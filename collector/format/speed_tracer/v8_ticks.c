@@ -1,5 +1,5 @@
 /*
- * Speed Tracer, V8 profiles: ticks become samples on stacks of function frames.
+ * Speed Tracer, V8 ticks: samples with stacks of function frames.
  */
 #include "collector/format/speed_tracer/v8_ticks.h"
 
@@ -22,7 +22,7 @@ static bool is_kind(const struct fp_st_code *code, const char *kind)
     return fp_str_equal(code->kind, fp_str_of(kind));
 }
 
-/* Cuts `:line` off the end of a name. */
+/* Removes `:line` from the end of a name. Returns the line, FP_POSITION_NONE if there is none. */
 static int32_t cut_line(struct fp_str *name)
 {
     size_t at = name->len;
@@ -36,8 +36,8 @@ static int32_t cut_line(struct fp_str *name)
     return (int32_t)line;
 }
 
-/* Where the script's name begins in `function script`: the engine's own are called `native x.js`.
- * The whole is the function's name when there is none. */
+/* Returns where the script begins in `function script`, the name's length if there is none. The
+ * engine's own scripts are called `native x.js`. */
 static size_t find_script(struct fp_str name)
 {
     const struct fp_str native = FP_STR(" native ");
@@ -49,7 +49,7 @@ static size_t find_script(struct fp_str name)
     return space != NULL ? (size_t)(space - name.ptr) + 1 : name.len;
 }
 
-/* Code that was compiled from a script. */
+/* Names the frame of code that was compiled from a script. */
 static bool name_script_code(struct fp_st_dump *dump, const struct fp_st_code *code,
                              struct fp_profile_frame *frame)
 {
@@ -65,7 +65,7 @@ static bool name_script_code(struct fp_st_dump *dump, const struct fp_st_code *c
                               &frame->resource);
 }
 
-/* The engine's stubs and inline caches, called `LoadIC: length`. */
+/* Names the frame of a stub or inline cache, such as `LoadIC: length`. */
 static bool name_other_code(struct fp_st_dump *dump, const struct fp_st_code *code,
                             struct fp_profile_frame *frame)
 {
@@ -97,7 +97,8 @@ static uint64_t hash_frame(const struct fp_profile_frame *frame)
                                                   .text_count = 1});
 }
 
-/* Finds or adds the frame of a code; code that was thrown away and made again has the same. */
+/* Finds or adds the frame of a code. Code that was deleted and compiled again has the same frame.
+ */
 static bool find_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
                        struct fp_st_code *code)
 {
@@ -124,7 +125,7 @@ static bool find_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
 
 /* Stacks and samples. */
 
-/* Finds or adds the stack of a frame on top of *stack, which becomes it. */
+/* Finds or adds the stack that has a frame on top of *stack. Sets *stack to it. */
 static bool push_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks, uint32_t frame,
                        uint32_t *stack)
 {
