@@ -2,6 +2,7 @@
  * Opera Scope, event list: the reply to one query becomes a timeline of the profile. A list or
  * event that was already read is not counted again.
  */
+#include "collector/base/assert.h"
 #include "collector/format/opera_scope/event.h"
 
 #include <math.h>
@@ -220,6 +221,7 @@ static bool count_list(struct event_list *list, yyjson_val *events, bool *is_kno
     struct fp_profile_session *session = &scope->decoder->profile->session;
     size_t count = yyjson_arr_size(events);
     uint32_t limit = scope->decoder->limits->entries;
+    FP_ASSERT(session->records_read <= limit);
     if (events != NULL && !yyjson_is_arr(events))
         return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, &list->items.place,
                           "eventList must be a list");

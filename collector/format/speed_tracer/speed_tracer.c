@@ -6,6 +6,7 @@
  * counts it in profile->session.notes and keeps the valid ones around it. docs/formats.md has the
  * rules.
  */
+#include "collector/base/assert.h"
 #include "collector/format/content.h"
 #include "collector/format/format_decoder.h"
 #include "collector/format/json.h"
@@ -448,7 +449,10 @@ static bool decode_records(struct fp_st_dump *dump, struct fp_str body)
     struct record_parser parser = {.dump = dump, .is_first = true};
     if (!open_container(dump, &scan) || !read_body(&parser, &scan))
         return false;
-    if (dump->decoder->profile->event_count == 0)
+    const struct fp_profile *profile = dump->decoder->profile;
+    FP_ASSERT(profile->session.records_kept == profile->event_count &&
+              profile->event_count <= profile->session.records_read);
+    if (profile->event_count == 0)
         return fail_empty(dump);
     fp_content_add(dump->decoder, dump->is_post  ? FP_STR("]}\n")
                                   : scan.in_page ? FP_STR("\n</div></body></html>\n")

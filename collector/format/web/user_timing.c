@@ -446,9 +446,8 @@ static bool close_measures(struct decoding *decoding)
         const struct open_measure *open = &decoding->open[i];
         const struct fp_place place = {.parent = open->source->place, .index = open->index};
         if (!found)
-            return fp_fail_at(
-                decoder, FP_VERDICT_INVALID, &place,
-                "endMark is missing, and nothing in the upload tells the time");
+            return fp_fail_at(decoder, FP_VERDICT_INVALID, &place,
+                              "endMark is missing, and nothing in the upload tells the time");
         if (!end_measure(decoder, &place, &decoder->profile->timings[open->timing], now_us))
             return false;
     }
