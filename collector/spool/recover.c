@@ -81,7 +81,7 @@ static bool is_unfinished(const char *name)
     return len > suffix_len && strcmp(name + len - suffix_len, FP_FILE_UNFINISHED) == 0;
 }
 
-static bool look_at_name(void *context, const char *name)
+static bool classify_name(void *context, const char *name)
 {
     struct survey *survey = context;
     struct fp_spool *spool = survey->spool;
@@ -173,8 +173,8 @@ static bool scan_records(struct survey *survey, uint64_t number, uint64_t *last_
 
 /* Cuts what follows the last record of the newest file and makes its records durable: a kill may
  * have left them in memory only, and they will now be given to the reader. */
-static void settle_newest(struct survey *survey, struct fp_spool_table_segment *segment,
-                          const struct fp_spool_scan_item *rest)
+static void finalize_newest(struct survey *survey, struct fp_spool_table_segment *segment,
+                            const struct fp_spool_scan_item *rest)
 {
     const struct fp_file_ops *ops = survey->spool->ops;
     int file = survey->scan.file;
@@ -193,8 +193,8 @@ static void settle_newest(struct survey *survey, struct fp_spool_table_segment *
 }
 
 /* Takes what a successor's header says of a segment. */
-static void take_from_successor(struct fp_spool_table_segment *segment,
-                                const struct fp_spool_segment_header *successor)
+static void end_at_successor(struct fp_spool_table_segment *segment,
+                             const struct fp_spool_segment_header *successor)
 {
     if (successor->previous_end < segment->end)
         segment->end = successor->previous_end;
@@ -216,9 +216,9 @@ static void cut_refused(struct survey *survey, struct fp_spool_table_segment *se
 }
 
 /* Up to its successor's mark all that a segment held was committed: the rest is damaged. */
-static void settle_older(struct survey *survey, struct fp_spool_table_segment *segment,
-                         const struct fp_spool_scan_item *rest,
-                         const struct fp_spool_segment_header *successor)
+static void finalize_older(struct survey *survey, struct fp_spool_table_segment *segment,
+                           const struct fp_spool_scan_item *rest,
+                           const struct fp_spool_segment_header *successor)
 {
     cut_refused(survey, segment, survey->scan.file);
     const struct fp_spool_aside_range range = {survey->scan.file, segment->number, rest->offset,
@@ -233,38 +233,77 @@ static void settle_older(struct survey *survey, struct fp_spool_table_segment *s
            "segment=%" PRIu64 " missing_bytes=%" PRIu64, segment->number, missing);
 }
 
-/* Scans an open segment. False: out of memory. */
+/* What says where the committed records of a segment end. */
+enum segment_ending {
+    ENDING_SUCCESSOR,  /* the header of the next file */
+    ENDING_UNREADABLE, /* nothing now: the disk does not return all of it */
+    ENDING_NEWEST,     /* its last valid record: nothing was written after this file */
+    ENDING_EMPTY,      /* its last valid record: the next file is lost, and only zeros follow */
+    ENDING_DAMAGED,    /* nothing: the next file is lost, and what follows is not a record */
+};
+
+static enum segment_ending ending_of(const struct survey *survey, size_t at,
+                                     const struct fp_spool_segment_header *successor,
+                                     const struct fp_spool_scan_item *rest)
+{
+    if (successor != NULL)
+        return ENDING_SUCCESSOR;
+    if (survey->scan.unreadable_bytes > 0)
+        return ENDING_UNREADABLE;
+    if (is_newest(survey, at))
+        return ENDING_NEWEST;
+    return rest->garbage_len == 0 ? ENDING_EMPTY : ENDING_DAMAGED;
+}
+
+/* Keeps a whole segment: the reader, or the next start, may be able to read it. */
+static void keep_unreadable(struct survey *survey, struct fp_spool_table_segment *segment)
+{
+    segment->end = segment->file_bytes;
+    segment->kept = true;
+    survey->lost_bytes += segment->file_bytes;
+    fp_log(FP_LOG_ERROR, "spool segment cannot be read in full, kept",
+           "segment=%" PRIu64 " unreadable_bytes=%" PRIu64, segment->number,
+           survey->scan.unreadable_bytes);
+}
+
+static void quarantine_garbage(struct survey *survey, const struct fp_spool_table_segment *segment,
+                               const struct fp_spool_scan_item *rest)
+{
+    const struct fp_spool_aside_range range = {survey->scan.file, segment->number, rest->offset,
+                                               rest->garbage_len};
+    fp_spool_aside_damaged(&survey->spool->aside, &range);
+}
+
+/* Scans an open segment and finds where it ends. False: out of memory. */
 static bool scan_segment(struct survey *survey, size_t at, struct fp_spool_table_segment *segment,
                          const struct fp_spool_segment_header *successor)
 {
     struct fp_spool_scan_item rest;
-    if (successor != NULL)
-        take_from_successor(segment, successor);
-    survey->scan.end = segment->end;
     uint64_t last_sequence = 0;
+    if (successor != NULL)
+        end_at_successor(segment, successor);
+    survey->scan.end = segment->end;
     if (!scan_records(survey, segment->number, &last_sequence, &rest))
         return false;
-    if (successor != NULL) {
-        settle_older(survey, segment, &rest, successor);
-        return true;
+    if (successor == NULL) {
+        segment->last_sequence = last_sequence;
+        segment->end = rest.offset;
     }
-    segment->last_sequence = last_sequence;
-    segment->end = rest.offset;
-    if (survey->scan.unreadable_bytes > 0) {
-        /* What the disk does not show now it may show to the reader, or at the next start. */
-        segment->end = segment->file_bytes;
-        segment->kept = true;
-        survey->lost_bytes += segment->file_bytes;
-        fp_log(FP_LOG_ERROR, "spool segment cannot be read in full, kept",
-               "segment=%" PRIu64 " unreadable_bytes=%" PRIu64, segment->number,
-               survey->scan.unreadable_bytes);
-    } else if (is_newest(survey, at)) {
-        settle_newest(survey, segment, &rest);
-    } else if (rest.garbage_len > 0) {
-        /* Nothing says where it ended: zeros are free room, anything else is damage. */
-        const struct fp_spool_aside_range range = {survey->scan.file, segment->number, rest.offset,
-                                                   rest.garbage_len};
-        fp_spool_aside_damaged(&survey->spool->aside, &range);
+    switch (ending_of(survey, at, successor, &rest)) {
+    case ENDING_SUCCESSOR:
+        finalize_older(survey, segment, &rest, successor);
+        break;
+    case ENDING_UNREADABLE:
+        keep_unreadable(survey, segment);
+        break;
+    case ENDING_NEWEST:
+        finalize_newest(survey, segment, &rest);
+        break;
+    case ENDING_EMPTY:
+        break;
+    case ENDING_DAMAGED:
+        quarantine_garbage(survey, segment, &rest);
+        break;
     }
     return true;
 }
@@ -300,7 +339,7 @@ static bool recover_segment(struct survey *survey, size_t at)
                         segment.first_sequence - 1);
     bool scanned = true;
     if (successor != NULL && successor->tail <= spool->position) {
-        take_from_successor(&segment, successor); /* all done with: no need to read it */
+        end_at_successor(&segment, successor); /* all done with: no need to read it */
         cut_refused(survey, &segment, file);
     } else {
         scanned = scan_segment(survey, at, &segment, successor);
@@ -369,7 +408,7 @@ static int by_number(const void *a, const void *b)
 static enum fp_spool_error survey_directory(struct survey *survey)
 {
     struct fp_spool *spool = survey->spool;
-    if (spool->ops->list(spool->ops->context, spool->dir, look_at_name, survey) != 0)
+    if (spool->ops->list(spool->ops->context, spool->dir, classify_name, survey) != 0)
         return FP_SPOOL_NO_PATH;
     if (survey->out_of_memory)
         return FP_SPOOL_MEMORY;
