@@ -16,6 +16,9 @@ create temp table definition (
     body     text not null
 ) on commit drop;
 
+-- All that the database recorded before, and all of pg_temp.definition.
+create temp table own_object (object text) on commit drop;
+
 create temp table given_right (object text, statement text) on commit drop;
 
 -- Returns the functions and views that bear these names, overloads included.
@@ -49,7 +52,6 @@ returns void
 language plpgsql
 as $$
 declare
-    ours text[] := array(select unnest(version.objects) from fleetprof.schema_version as version union select unnest(objects));
     foreign_objects text;
     views text;
     functions text;
@@ -66,7 +68,7 @@ begin
     )
     select dependent.catalog, dependent.id, object, acl
     from dependent
-    left join pg_temp.find_objects(ours) as own on own.catalog = dependent.catalog and own.id = dependent.id;
+    left join pg_temp.find_objects(array(select object from own_object)) as own on own.catalog = dependent.catalog and own.id = dependent.id;
 
     select string_agg(case when place <= 5 then name else 'others' end, ', ' order by place)
     into foreign_objects
@@ -147,8 +149,16 @@ declare
     file pg_temp.definition;
     vanished text[];
     statement text;
-    passes integer := 0;
 begin
+    insert into own_object
+    select unnest(recorded.objects) from fleetprof.schema_version as recorded
+    union
+    select unnest(definition.objects) from pg_temp.definition;
+    vanished := array(
+        select object from own_object
+        except
+        select unnest(definition.objects) from pg_temp.definition);
+
     -- A dropped object takes those of ours with it that depend on it. Their files stand later in the order, but in an
     -- upgrade that changes the order; so a second pass looks again.
     for pass in 1..2 loop
@@ -168,10 +178,6 @@ begin
         end loop;
     end loop;
 
-    vanished := array(
-        select unnest(recorded.objects) from fleetprof.schema_version as recorded where recorded.name not like 'tables/%'
-        except
-        select unnest(definition.objects) from pg_temp.definition);
     return query select 'dropped', object from pg_temp.find_objects(vanished);
     perform pg_temp.drop_objects(vanished);
     delete from fleetprof.schema_version as recorded

@@ -148,10 +148,17 @@ test('what no file defines any more is dropped, but never from under an object o
   await database.execute(`set role fleetprof_owner;
     create view fleetprof.gone_view as select 1 as a;
     create view fleetprof.gone_too as select * from fleetprof.gone_view;
+    -- One that depends on a view whose columns change, in a file that is applied before.
+    create view fleetprof.gone_first as select last_seen from fleetprof.segment;
+    alter view fleetprof.segment rename column site to place;
+    update fleetprof.schema_version set checksum = 'another' where name = 'views/segment.sql';
+    update fleetprof.schema_version set checksum = 'another', objects = objects || 'view fleetprof.gone_first'::text
+    where name = 'functions/filters.sql';
     create function fleetprof_data.gone_function(a integer) returns integer language sql return a;
     insert into fleetprof.schema_version (name, checksum, objects, version) values
       ('views/gone.sql', 'x', '{view fleetprof.gone_view,view fleetprof.gone_too}', '0.0.1');
-    update fleetprof.schema_version set objects = objects || 'function fleetprof_data.gone_function'::text where name = 'functions/folded.sql';
+    update fleetprof.schema_version set checksum = 'another', objects = objects || 'function fleetprof_data.gone_function'::text
+    where name = 'functions/folded.sql';
     reset role;
     create view public.mine as select * from fleetprof.gone_too`);
   const refused = await migrate(database);
