@@ -29,8 +29,9 @@ import { headerServers } from './header_servers.mjs';
  * @property {boolean} [loadsAtTop] whether the application's own force-load-at-top is in force
  */
 
-const on = ['fleetprof on'];
-const unsampled = [...on, 'fleetprof_sample 0%'];
+const on = ['fleetprof on', 'fleetprof_sample 100%'];
+const unsampled = ['fleetprof on', 'fleetprof_sample 0%'];
+const byCookie = ['fleetprof on'];
 const overruling = 'fleetprof_conflict local';
 
 const body = '<!doctype html><link rel="icon" href="data:,"><p style="height: 5000px"><p id="below">below</p>';
@@ -144,18 +145,18 @@ function allPlaces(port) {
     { status: 302, fields: [/** @type {[string, string]} */ (['Location', `/${to}/image`])] });
   return [
     ...policies.map((policy) => ({ ...policy, name: placeOf(policy) })),
-    { name: 'half', settings: [...on, 'fleetprof_sample 50%'], answer: page() },
+    { name: 'half', settings: ['fleetprof on', 'fleetprof_sample 50%'], answer: page() },
     { name: 'yes', settings: on, answer: page() },
     { name: 'no', settings: unsampled, answer: page() },
     { name: 'worker-yes', settings: on, answer: script },
     { name: 'worker-no', settings: unsampled, answer: script },
     { name: 'worker-silent', settings: [], answer: script },
 
-    { name: 'file', settings: on, files: true, cookie: true },
-    { name: 'proxied', settings: on, cookie: true, answer: stored, revalidated: notModified },
-    { name: 'proxied-told', settings: on, cookie: true, answer: stored,
+    { name: 'file', settings: byCookie, files: true, cookie: true },
+    { name: 'proxied', settings: byCookie, cookie: true, answer: stored, revalidated: notModified },
+    { name: 'proxied-told', settings: byCookie, cookie: true, answer: stored,
       revalidated: { status: 304, fields: stored.fields } },
-    { name: 'proxied-send', settings: [...on, 'fleetprof_not_modified send'], cookie: true,
+    { name: 'proxied-send', settings: [...byCookie, 'fleetprof_not_modified send'], cookie: true,
       answer: pageWith(['ETag', '"1"']), revalidated: notModified },
 
     { name: 'timing-off', settings: ['timing_allow_origin off'], answer: image },

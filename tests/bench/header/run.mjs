@@ -51,9 +51,9 @@ const setups = [
       more_clear_headers ETag Last-Modified;` },
   { name: 'fleetprof, off', module: moduleFile, directives: '' },
   { name: 'fleetprof, unsampled', module: moduleFile, directives: `${ours} fleetprof_sample 0%;` },
-  { name: 'fleetprof, sampled', module: moduleFile, directives: ours },
+  { name: 'fleetprof, sampled', module: moduleFile, directives: `${ours} fleetprof_sample 100%;` },
   { name: 'fleetprof, sampled, with a token', module: moduleFile,
-    directives: `${ours} ${withKeyFile('fleetprof_site shop; fleetprof_token_key KEY_FILE;')}` },
+    directives: `${ours} fleetprof_sample 100%; ${withKeyFile('fleetprof_site shop; fleetprof_token_key KEY_FILE;')}` },
 ];
 
 const dir = temporaryDir('bench');
