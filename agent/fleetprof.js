@@ -173,7 +173,7 @@
       const marks = (localStorage.getItem(usedKey) ?? '').split(' ');
       isNew = !marks.includes(mark);
       // To the front, so that a response still in use is the last to be forgotten.
-      const latest = [mark, ...marks.filter((other) => other !== mark)].slice(0, maxUsed);
+      const latest = [mark, ...marks.filter((other) => other && other !== mark)].slice(0, maxUsed);
       localStorage.setItem(usedKey, latest.join(' '));
     } catch { // storage is blocked or full: the age is what remains
     }
