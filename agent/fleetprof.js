@@ -40,7 +40,7 @@
 /**
  * @typedef {object} Fleetprof
  * @property {string} version
- * @property {(options: Options) => Handle} start starts once per page; later calls give the first handle
+ * @property {(options?: Options) => Handle} start starts once per page; later calls give the first handle
  */
 
 /**
@@ -83,10 +83,10 @@
   let debug = false;
 
   /**
-   * @param {Options} options
+   * @param {Options} [options] needed by the first call
    * @returns {Handle}
    */
-  function start(options) {
+  function start(options = /** @type {any} */ ({})) {
     if (handle) return handle;
     handle = { status: 'failed', detail: '', stop: async () => false };
     try {
@@ -95,7 +95,7 @@
       const reason = reasonNotToProfile(options, decision);
       if (reason) tell(...reason);
       else handle.stop = profilePage(options, decision);
-    } catch (error) { // NotAllowedError without the document's policy, or what was given is no options
+    } catch (error) { // NotAllowedError without the document's policy
       tell('forbidden', `the browser refused to profile: ${error}`);
     }
     return handle;
@@ -365,8 +365,8 @@
       });
       const retryAfterMs = retryAfter(reply.headers.get('Retry-After'));
       return { status: reply.status, detail: await describe(reply), retryAfterMs };
-    } catch (error) { // the network, CORS, a Content-Security-Policy, or too much in flight for keepalive
-      return { detail: `no answer from ${endpoint}: ${error}` };
+    } catch (error) { // or too much is in flight for keepalive
+      return { detail: `no answer from ${endpoint} (network, CORS or Content-Security-Policy): ${error}` };
     }
   }
 
