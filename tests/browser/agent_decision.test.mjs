@@ -219,7 +219,7 @@ test("a 304 replaces a stored page's decision", async () => {
 // ---- Nobody is sampled for ever ----
 
 test("a page out of a service worker's cache is profiled once, in all tabs, and not after reloads", async () => {
-  site.pages['/worker.js'] = `
+  const body = `
     addEventListener('install', (event) => {
       skipWaiting();
       event.waitUntil(caches.open('pages').then((cache) => cache.add('/page')));
@@ -227,6 +227,7 @@ test("a page out of a service worker's cache is profiled once, in all tabs, and 
     addEventListener('activate', (event) => event.waitUntil(clients.claim()));
     addEventListener('fetch', (event) => event.respondWith(
       caches.match(event.request).then((stored) => stored ?? fetch(event.request))));`;
+  site.files['/worker.js'] = () => ({ type: 'text/javascript', body });
   site.pages['/first'] = '<script>navigator.serviceWorker.register("/worker.js")</script>';
   const page = await newTab();
   await page.goto(`${site.origin}/first`);

@@ -29,6 +29,7 @@ import { repository, runOrThrow, temporaryDir } from '../behaviour/stack.mjs';
  * @property {string[]} reports bodies of what browsers sent to /reports
  * @property {Reply[]} replies what the next uploads are answered with, before 204
  * @property {Record<string, string>} pages path → HTML
+ * @property {Record<string, () => { type: string, body: string | Buffer }>} files path → what is no page
  * @property {Record<string, () => Headers>} headers path → a page's own headers, over the decision's; '' drops one
  * @property {boolean} sampled what the server decides for all page loads
  * @property {boolean} slow sends a page's first half, and the rest a while later
@@ -59,8 +60,8 @@ export const decision = (description) => ({ 'Server-Timing': `fleetprof;desc="${
  */
 export async function startSite({ secure = false } = {}) {
   const clean = () => ({
-    uploads: [], methods: [], paths: [], reports: [], replies: [], pages: {}, headers: {}, sampled: true, slow: false,
-    revalidations: 0,
+    uploads: [], methods: [], paths: [], reports: [], replies: [], pages: {}, files: {}, headers: {}, sampled: true,
+    slow: false, revalidations: 0,
   });
   // HTTP/2's requests and responses have all that is used of HTTP/1's.
   const listener = (/** @type {any} */ request, /** @type {any} */ response) => serve(site, request, response);
@@ -105,9 +106,10 @@ async function serve(site, request, response) {
   } else if (pathname.startsWith('/agent/')) {
     response.setHeader('Content-Type', 'text/javascript');
     response.end(fs.readFileSync(path.join(repository, pathname)));
-  } else if (pathname.endsWith('.js')) {
-    response.setHeader('Content-Type', 'text/javascript');
-    response.end(site.pages[pathname]);
+  } else if (site.files[pathname]) {
+    const { type, body } = site.files[pathname]();
+    response.setHeader('Content-Type', type);
+    response.end(body);
   } else {
     servePage(site, pathname, request, response);
   }
