@@ -6,6 +6,9 @@
 #include "cli/command.h"
 #include "cli/config_file.h"
 #include "cli/memory.h"
+#include "collector/base/clock.h"
+
+#include <poll.h>
 
 #define MAX_QUERY_LEN ((size_t)16 * 1024)
 #define MAX_LIST_LEN ((size_t)64 * 1024)
@@ -36,16 +39,24 @@ static error_t parse_database(int key, char *arg, struct argp_state *state)
 
 const struct argp fp_database_argp = {.options = database_options, .parser = parse_database};
 
-PGconn *fp_database_connect(const char *conninfo)
+PGconn *fp_database_begin(const char *conninfo, int timeout_s)
 {
     static const char *const keywords[] = {"dbname", "fallback_application_name", "client_encoding",
-                                           NULL};
-    const char *const values[] = {conninfo, "fleetprof", "UTF8", NULL};
-    PGconn *connection = PQconnectdbParams(keywords, values, 1);
-    if (connection != NULL && PQstatus(connection) == CONNECTION_OK)
+                                           "connect_timeout", NULL};
+    char timeout[16];
+    (void)snprintf(timeout, sizeof(timeout), "%d", timeout_s);
+    const char *const values[] = {conninfo, "fleetprof", "UTF8", timeout_s > 0 ? timeout : NULL,
+                                  NULL};
+    return fp_memory_need(PQconnectdbParams(keywords, values, 1));
+}
+
+PGconn *fp_database_connect(const char *conninfo)
+{
+    PGconn *connection = fp_database_begin(conninfo, 0);
+    if (PQstatus(connection) == CONNECTION_OK)
         return connection;
     fp_message_error("could not connect to the database");
-    fp_message_detail("%s", connection != NULL ? PQerrorMessage(connection) : "out of memory");
+    fp_message_detail("%s", PQerrorMessage(connection));
     PQfinish(connection);
     return NULL;
 }
@@ -162,6 +173,24 @@ PGresult *fp_query_ask(PGconn *connection, struct fp_query *query)
 {
     return PQexecParams(connection, fp_memory_text(&query->text), query->value_count, NULL,
                         query->values, NULL, NULL, 0);
+}
+
+PGresult *fp_query_ask_until(PGconn *connection, struct fp_query *query, int64_t end_us)
+{
+    if (PQsendQueryParams(connection, fp_memory_text(&query->text), query->value_count, NULL,
+                          query->values, NULL, NULL, 0) == 0)
+        return NULL;
+    struct pollfd socket = {.fd = PQsocket(connection), .events = POLLIN};
+    while (PQisBusy(connection) == 1) {
+        int64_t left_ms = (end_us - fp_clock_monotonic_us()) / 1000;
+        int ready = poll(&socket, 1, left_ms > 0 ? (int)left_ms : 0);
+        if (ready == 0 || (ready > 0 && PQconsumeInput(connection) == 0))
+            return NULL;
+    }
+    PGresult *result = PQgetResult(connection);
+    for (PGresult *more = PQgetResult(connection); more != NULL; more = PQgetResult(connection))
+        PQclear(more);
+    return result;
 }
 
 PGresult *fp_query_run(PGconn *connection, struct fp_query *query)

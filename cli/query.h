@@ -33,6 +33,10 @@ const char *fp_database_given(const struct fp_database_options *options,
  * Prints an error and returns NULL when there is none. The caller frees it. */
 char *fp_database_choose(const struct fp_database_options *options) FP_MUST_CHECK;
 
+/* Tries to connect and returns the connection, open or failed. timeout_s: how long to try each
+ * address, 0 for no limit. The caller calls PQfinish. */
+PGconn *fp_database_begin(const char *conninfo, int timeout_s) FP_MUST_CHECK;
+
 /* Connects. Prints an error and returns NULL on failure. The caller calls PQfinish. */
 PGconn *fp_database_connect(const char *conninfo) FP_MUST_CHECK;
 
@@ -60,6 +64,11 @@ void fp_query_value(struct fp_query *query, const char *type, const char *value)
 
 /* Sends the statement and returns the answer, whatever it is. The caller calls PQclear. */
 PGresult *fp_query_ask(PGconn *connection, struct fp_query *query) FP_MUST_CHECK;
+
+/* As fp_query_ask, but gives up at a time of the monotonic clock: NULL then, and when the server
+ * does not take the statement; the connection is of no further use. */
+PGresult *fp_query_ask_until(PGconn *connection, struct fp_query *query,
+                             int64_t end_us) FP_MUST_CHECK;
 
 /* Prints why an answer has failed: the server's message, detail and hint, or libpq's message. */
 void fp_query_complain(const PGconn *connection, const PGresult *result);
