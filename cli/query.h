@@ -7,7 +7,7 @@
 #define FP_CLI_QUERY_H
 
 #include "collector/base/buf.h"
-#include "collector/config.h"
+#include "collector/config/config.h"
 
 #include <argp.h>
 #include <libpq-fe.h>
