@@ -249,6 +249,22 @@ test("a page out of a service worker's cache is profiled once, in all tabs, and 
   assert.deepEqual(lines, []);
 });
 
+test('a service worker that asks the network first brings each new decision', async () => {
+  const body = "addEventListener('fetch', (event) => event.respondWith(fetch(event.request)));";
+  site.files['/worker.js'] = () => ({ type: 'text/javascript', body });
+  site.pages['/first'] = '<script>navigator.serviceWorker.register("/worker.js")</script>';
+  const page = await newTab();
+  await page.goto(`${site.origin}/first`);
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  for (const sampled of [true, true, false, true]) {
+    site.sampled = sampled;
+    await visit(page);
+    assert.ok(await page.evaluate(() => navigator.serviceWorker.controller), 'goes through the service worker');
+    assert.equal(await statusOf(page), sampled ? 'sent' : 'not-sampled');
+  }
+  assert.deepEqual(lines, []);
+});
+
 test("a page out of the browser's cache is profiled once", async () => {
   site.headers['/page'] = () => ({ 'Cache-Control': 'private, max-age=600' });
   assert.equal(await statusAt(), 'sent');
@@ -271,6 +287,25 @@ test('a page that one goes back to is profiled once', async () => {
   assert.equal(await statusOf(page), 'stale');
   assert.equal(site.paths.filter((path) => path === '/page').length, 1, 'the cache answered');
   assert.equal(site.uploads.length, 1);
+});
+
+test('a page that comes back alive is not profiled again', async () => {
+  // Playwright turns the back/forward cache off.
+  const alive = await launchChromium([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  try {
+    site.pages['/page'] += '<script>addEventListener("pageshow", ({ persisted }) => { globalThis.persisted = persisted; })</script>';
+    site.pages['/other'] = 'other';
+    const page = await (await alive.newContext()).newPage();
+    await visit(page);
+    await page.goto(`${site.origin}/other`);
+    await page.goBack({ waitUntil: 'commit' }); // there is no second load event
+    await page.waitForFunction('persisted');
+    await outcome(page);
+    assert.equal(await statusOf(page), 'sent');
+    assert.equal(site.uploads.length, 1);
+  } finally {
+    await alive.close();
+  }
 });
 
 test('each new decision of the server counts', async () => {
