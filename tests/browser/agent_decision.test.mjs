@@ -293,7 +293,9 @@ test('a page that comes back alive is not profiled again', async () => {
   // Playwright turns the back/forward cache off.
   const alive = await launchChromium([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
   try {
-    site.pages['/page'] += '<script>addEventListener("pageshow", ({ persisted }) => { globalThis.persisted = persisted; })</script>';
+    site.pages['/page'] += `<script>
+      addEventListener('pageshow', ({ persisted }) => { globalThis.persisted = persisted; });
+    </script>`;
     site.pages['/other'] = 'other';
     const page = await (await alive.newContext()).newPage();
     await visit(page);
@@ -315,7 +317,8 @@ test('each new decision of the server counts', async () => {
 
 test('a clock that is wrong by a day changes nothing; a decision of the day before that is old', async () => {
   const now = Math.floor(Date.now() / 1000);
-  for (const [days, status] of /** @type {[number, string][]} */ ([[-1, 'sent'], [1, 'sent'], [400, 'sent'], [-3, 'stale']])) {
+  const expected = /** @type {const} */ ([[-1, 'sent'], [1, 'sent'], [400, 'sent'], [-3, 'stale']]);
+  for (const [days, status] of expected) {
     site.headers['/page'] = () => decision(unsignedYes(now + days * day));
     assert.equal(await statusAt(), status, `${days} days`);
   }
@@ -358,7 +361,9 @@ test('keeps little: a few characters of each of the last 200 decisions', async (
   site.headers['/page'] = () => decision(yes);
   await visit(page);
   assert.deepEqual(await page.evaluate(() => ({ ...localStorage })), { 'fleetprof.used': nonce.slice(0, 4) });
-  await page.evaluate(() => localStorage.setItem('fleetprof.used', Array.from({ length: 5000 }, (_, i) => i + 10_000).join(' ')));
+  await page.evaluate(() => {
+    localStorage.setItem('fleetprof.used', Array.from({ length: 5000 }, (_, i) => i + 10_000).join(' '));
+  });
   await visit(page);
   const kept = await page.evaluate(() => localStorage.getItem('fleetprof.used') ?? '');
   assert.equal(kept.split(' ').length, 200);
