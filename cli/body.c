@@ -3,6 +3,8 @@
  */
 #include "cli/body.h"
 
+#include "collector/inflate/inflate.h"
+
 #include "cli/message.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "cli/config_file.h"
 
 #include "cli/message.h"
-#include "collector/config_settings.h"
+#include "collector/config/settings.h"
 
 #include <errno.h>
 #include <unistd.h>

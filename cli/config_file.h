@@ -4,7 +4,7 @@
 #ifndef FP_CLI_CONFIG_FILE_H
 #define FP_CLI_CONFIG_FILE_H
 
-#include "collector/config.h"
+#include "collector/config/config.h"
 
 #define FP_CONFIG_FILE "/etc/fleetprof/fleetprof.yaml"
 

@@ -9,8 +9,8 @@
 #define FP_CLI_KEPT_H
 
 #include "cli/body.h"
-#include "collector/config.h"
-#include "collector/dead_letters_file.h"
+#include "collector/config/config.h"
+#include "collector/letters/letter_file.h"
 #include "collector/rollup/record.h"
 
 #include <argp.h>

@@ -7,7 +7,7 @@
 #ifndef FP_CLI_RECOUNT_H
 #define FP_CLI_RECOUNT_H
 
-#include "collector/config.h"
+#include "collector/config/config.h"
 #include "collector/rollup/record.h"
 #include "collector/store/store.h"
 

@@ -6,7 +6,7 @@
 #ifndef FP_CLI_TARGET_H
 #define FP_CLI_TARGET_H
 
-#include "collector/config.h"
+#include "collector/config/config.h"
 
 struct fp_target {
     char url[512];

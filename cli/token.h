@@ -6,7 +6,7 @@
 #ifndef FP_CLI_TOKEN_H
 #define FP_CLI_TOKEN_H
 
-#include "collector/ingest_rules.h"
+#include "collector/ingest/rules.h"
 
 #include "page_token/page_token.h"
 

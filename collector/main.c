@@ -7,14 +7,14 @@
 #include "collector/base/log.h"
 #include "collector/base/metrics.h"
 #include "collector/base/streams.h"
-#include "collector/config.h"
-#include "collector/dead_letters.h"
+#include "collector/config/config.h"
 #include "collector/http/admin.h"
 #include "collector/http/http.h"
-#include "collector/ingest.h"
+#include "collector/ingest/ingest.h"
+#include "collector/letters/letters.h"
 #include "collector/service.h"
 #include "collector/spool/spool.h"
-#include "collector/writer.h"
+#include "collector/writer/writer.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -16,28 +16,6 @@ enum { PLACE_DEPTH_MAX = 8 }; /* no decoder goes deeper */
 
 /* Errors. */
 
-static void fill_error(struct fp_format_error *error, enum fp_format_verdict verdict)
-{
-    *error = (struct fp_format_error){.verdict = verdict, .offset = -1};
-}
-
-enum fp_format_verdict fp_format_fail(struct fp_format_error *error, enum fp_format_verdict verdict,
-                                      const char *detail, ...)
-{
-    fill_error(error, verdict);
-    va_list args;
-    va_start(args, detail);
-    vsnprintf(error->detail, sizeof(error->detail), detail, args);
-    va_end(args);
-    return verdict;
-}
-
-enum fp_format_verdict fp_format_fail_memory(struct fp_format_error *error)
-{
-    return fp_format_fail(error, FP_FORMAT_MEMORY,
-                          "the upload needs more memory than is set aside for one");
-}
-
 bool fp_fail_memory(struct fp_decoder *decoder)
 {
     (void)fp_format_fail_memory(decoder->error);
@@ -100,7 +78,7 @@ struct fp_str fp_place_pointer(struct fp_arena *arena, const struct fp_place *pl
 bool fp_fail_at(struct fp_decoder *decoder, enum fp_format_verdict verdict,
                 const struct fp_place *place, const char *detail, ...)
 {
-    fill_error(decoder->error, verdict);
+    *decoder->error = (struct fp_format_error){.verdict = verdict, .offset = -1};
     va_list args;
     va_start(args, detail);
     vsnprintf(decoder->error->detail, sizeof(decoder->error->detail), detail, args);

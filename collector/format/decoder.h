@@ -9,7 +9,9 @@
 #define FP_FORMAT_DECODER_H
 
 #include "collector/base/buf.h"
-#include "collector/format/format.h"
+#include "collector/base/upload_error.h"
+#include "collector/format/limits.h"
+#include "collector/profile/profile.h"
 
 #include <yyjson.h>
 
@@ -35,11 +37,6 @@ struct fp_decoder {
     struct fp_format_error *error;
     struct fp_buf *content; /* of a profile that is kept whole; NULL: it is not */
 };
-
-/* Fills *error, without a pointer, and returns the verdict. */
-enum fp_format_verdict fp_format_fail(struct fp_format_error *error, enum fp_format_verdict verdict,
-                                      const char *detail, ...) FP_PRINTF(3, 4);
-enum fp_format_verdict fp_format_fail_memory(struct fp_format_error *error);
 
 /* Fills decoder->error with a sentence and a pointer to the place. Returns false. */
 bool fp_fail_at(struct fp_decoder *decoder, enum fp_format_verdict verdict,

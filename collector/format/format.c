@@ -7,11 +7,11 @@
 #include "collector/base/uuid.h"
 #include "collector/format/content.h"
 #include "collector/format/decoder.h"
-#include "collector/format/envelope.h"
-#include "collector/format/envelope_kept.h"
 #include "collector/format/json.h"
-#include "collector/format/opera_scope.h"
-#include "collector/format/speed_tracer.h"
+#include "collector/format/opera_scope/opera_scope.h"
+#include "collector/format/speed_tracer/speed_tracer.h"
+#include "collector/format/web/envelope.h"
+#include "collector/format/web/envelope_kept.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,8 @@
 #ifndef FP_FORMAT_JSON_H
 #define FP_FORMAT_JSON_H
 
-#include "collector/format/format.h"
+#include "collector/base/arena.h"
+#include "collector/base/upload_error.h"
 
 #include <yyjson.h>
 

@@ -8,7 +8,7 @@
 #define FP_HTTP_BODY_H
 
 #include "collector/base/buf.h"
-#include "collector/ingest.h"
+#include "collector/ingest/ingest.h"
 
 struct fp_body_buf {
     struct fp_ingest *ingest;

@@ -3,7 +3,7 @@
  */
 #include "collector/http/content_type.h"
 
-#include "collector/ingest_multipart.h"
+#include "collector/ingest/multipart.h"
 
 #include <strings.h>
 

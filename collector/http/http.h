@@ -8,9 +8,9 @@
 #define FP_HTTP_HTTP_H
 
 #include "collector/base/metrics.h"
-#include "collector/http/captures.h"
 #include "collector/http/listen.h"
-#include "collector/ingest.h"
+#include "collector/ingest/captures.h"
+#include "collector/ingest/ingest.h"
 
 struct fp_http_settings {
     struct fp_address listen;

@@ -1,27 +1,13 @@
 /*
- * Listen: addresses as the configuration writes them, and the sockets that listen on them.
+ * Listen: the sockets that the collector listens on.
  */
 #ifndef FP_HTTP_LISTEN_H
 #define FP_HTTP_LISTEN_H
 
-#include "collector/base/base.h"
+#include "collector/base/address.h"
 #include "collector/base/buf.h"
 
-#include <sys/socket.h>
 #include <sys/types.h>
-
-/* Where to listen. All zero: nowhere. */
-struct fp_address {
-    struct sockaddr_storage sa;
-    socklen_t len;
-};
-
-/*
- * Reads `IPv4:port`, `[IPv6]:port`, `localhost:port` (127.0.0.1) or `unix:/absolute/path`. No name
- * but localhost is resolved. Returns NULL, or what is wrong, as a phrase for an error message; the
- * address is then unchanged. Any thread.
- */
-const char *fp_address_parse(struct fp_str text, struct fp_address *address) FP_MUST_CHECK;
 
 /* A listening socket; its file too when it is a unix socket. */
 struct fp_listener {

@@ -8,9 +8,9 @@
 #ifndef FP_HTTP_LONG_SESSION_H
 #define FP_HTTP_LONG_SESSION_H
 
-#include "collector/http/captures.h"
 #include "collector/http/target.h"
-#include "collector/ingest.h"
+#include "collector/ingest/captures.h"
+#include "collector/ingest/ingest.h"
 
 #include <microhttpd.h>
 

@@ -4,7 +4,7 @@
 #include "collector/http/reply.h"
 
 #include "collector/base/uuid.h"
-#include "collector/http/problem.h"
+#include "collector/http/problem_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define FP_HTTP_REPLY_H
 
 #include "collector/base/metrics.h"
-#include "collector/ingest.h"
+#include "collector/ingest/ingest.h"
 
 #include <microhttpd.h>
 

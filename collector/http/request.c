@@ -17,7 +17,7 @@
 #include "collector/http/content_type.h"
 #include "collector/http/long_session.h"
 #include "collector/http/reply.h"
-#include "collector/ingest_budget.h"
+#include "collector/ingest/charge.h"
 
 #include <stdlib.h>
 #include <strings.h>

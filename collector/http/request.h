@@ -5,10 +5,10 @@
 #define FP_HTTP_REQUEST_H
 
 #include "collector/base/metrics.h"
-#include "collector/http/captures.h"
 #include "collector/http/connections.h"
 #include "collector/http/listen.h"
-#include "collector/ingest.h"
+#include "collector/ingest/captures.h"
+#include "collector/ingest/ingest.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>

@@ -19,7 +19,7 @@
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
 #include "collector/rollup/record.h"
-#include "collector/writer.h"
+#include "collector/writer/writer.h"
 
 #include "tests/tools/random_delta.h"
 

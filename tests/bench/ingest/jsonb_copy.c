@@ -5,13 +5,14 @@
  *
  *   jsonb_copy PORT CONNINFO
  *
- * It defines the functions of collector/ingest.h that the HTTP room calls. A thread of the HTTP
- * room inflates; two committers, each with a connection of its own so that two backends parse and
- * compress at once, take what is queued, as a group commit does, and copy it in binary form.
+ * It defines the functions of collector/ingest/ingest.h that the HTTP room calls. A thread of the
+ * HTTP room inflates; two committers, each with a connection of its own so that two backends parse
+ * and compress at once, take what is queued, as a group commit does, and copy it in binary form.
  */
 #include "collector/base/clock.h"
 #include "collector/http/http.h"
-#include "collector/ingest.h"
+#include "collector/inflate/inflate.h"
+#include "collector/ingest/ingest.h"
 
 #include <endian.h>
 #include <libpq-fe.h>

@@ -10,6 +10,7 @@
 #include "collector/base/clock.h"
 #include "collector/format/format.h"
 #include "collector/format/json.h"
+#include "collector/inflate/inflate.h"
 #include "collector/profile/ceilings.h"
 #include "collector/profile/fold.h"
 #include "collector/rollup/record.h"

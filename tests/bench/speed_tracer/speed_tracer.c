@@ -6,7 +6,7 @@
  * usage: speed_tracer_bench SECONDS DUMP…
  */
 #include "collector/format/format.h"
-#include "collector/ingest_keep.h"
+#include "collector/ingest/pack.h"
 #include "collector/profile/fold.h"
 #include "collector/rollup/record.h"
 #include "tests/tools/default_limits.h"

@@ -1,7 +1,7 @@
 /*
  * Fuzzer: any bytes as a configuration. It loads, or each line that says why not has a place.
  */
-#include "collector/config.h"
+#include "collector/config/config.h"
 #include "tests/fuzz/check.h"
 
 #include <stdio.h>

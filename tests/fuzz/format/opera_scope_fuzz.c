@@ -4,7 +4,7 @@
  * fold, and come back from the spool.
  */
 #include "collector/format/format.h"
-#include "collector/format/opera_scope.h"
+#include "collector/format/opera_scope/opera_scope.h"
 #include "collector/profile/fold.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/format/record.h"

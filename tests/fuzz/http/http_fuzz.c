@@ -9,9 +9,9 @@
  * spool behind it is not there. Whatever was sent, each reply is one that the manual knows, no 204
  * is sent without a record, and nothing is held when the connection is gone.
  */
-#include "collector/config.h"
+#include "collector/config/config.h"
 #include "collector/http/content_type.h"
-#include "collector/ingest_multipart.h"
+#include "collector/ingest/multipart.h"
 #include "collector/rollup/record.h"
 #include "tests/fuzz/check.h"
 #include "tests/unit/http/still.h"

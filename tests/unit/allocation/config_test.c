@@ -3,7 +3,7 @@
  */
 #include "failing.h"
 
-#include "collector/config.h"
+#include "collector/config/config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "failing.h"
 
 #include "collector/base/clock.h"
-#include "collector/config.h"
+#include "collector/config/config.h"
 #include "tests/unit/directory.h"
 #include "tests/unit/http/still.h"
 

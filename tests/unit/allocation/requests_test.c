@@ -5,7 +5,7 @@
  */
 #include "house.h"
 
-#include "collector/dead_letters.h"
+#include "collector/letters/letters.h"
 
 #include <sched.h>
 

@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "collector/base/clock.h"
-#include "collector/config.c"
+#include "collector/config/config.c"
 
 #include "bad_cases.h"
 

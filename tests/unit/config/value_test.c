@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "collector/base/clock.h"
-#include "collector/config_value.c"
+#include "collector/config/value.c"
 
 static int64_t bytes(const char *text)
 {

@@ -5,7 +5,6 @@
 #include "bytes_test.h"
 #include "same_delta.h"
 
-#include "collector/rollup/delta.c"
 #include "collector/rollup/delta_decode.c"
 #include "collector/rollup/delta_encode.c"
 #include "collector/rollup/session_bytes.c"
@@ -367,18 +366,6 @@ static void says_when_memory_is_out(void **state)
     fp_arena_release(&small);
 }
 
-static void enums_have_the_names_of_the_database(void **state)
-{
-    (void)state;
-    assert_string_equal(fp_marker_name(FP_MARKER_NONE), "(none)");
-    assert_string_equal(fp_marker_name(FP_MARKER_OTHER), "other");
-    assert_string_equal(fp_frame_kind_name(FP_FRAME_OVERFLOW), "overflow");
-    assert_string_equal(fp_timing_kind_name(FP_TIMING_MEASURE), "measure");
-    assert_string_equal(fp_upload_format_name(FP_UPLOAD_USER_TIMING), "user-timing");
-    assert_string_equal(fp_coverage_name(FP_COVERAGE_NONE), "");
-    assert_string_equal(fp_coverage_name(FP_COVERAGE_NOT_SAMPLED), "not-sampled");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,7 +378,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_count_without_its_bytes_costs_no_memory, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(says_when_memory_is_out, set_up, tear_down),
-        cmocka_unit_test(enums_have_the_names_of_the_database),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,33 @@
+/*
+ * Upload error: what is wrong with an upload, and where.
+ */
+#ifndef FP_BASE_UPLOAD_ERROR_H
+#define FP_BASE_UPLOAD_ERROR_H
+
+#include "collector/base/base.h"
+
+/* What is wrong with an upload, as the contract's statuses sort it. */
+enum fp_format_verdict {
+    FP_FORMAT_OK = 0,
+    FP_FORMAT_MALFORMED,   /* 400: not JSON, truncated or broken compression */
+    FP_FORMAT_TOO_LARGE,   /* 413: over a limit */
+    FP_FORMAT_UNSUPPORTED, /* 415: encoding or format not supported */
+    FP_FORMAT_INVALID,     /* 422: JSON, but not a valid upload */
+    FP_FORMAT_MEMORY, /* the arena or the machine has no more: 413 or 503, as the caller sees fit */
+};
+
+struct fp_format_error {
+    enum fp_format_verdict verdict;
+    char detail[256];  /* a sentence a web developer understands; escaped for JSON by whoever prints
+                          it */
+    char pointer[256]; /* RFC 6901, "" when it does not apply (or the whole document) */
+    bool has_pointer;
+    int64_t offset; /* bytes into the inflated body, -1 when it does not apply */
+};
+
+/* Fills *error, without a pointer, and returns the verdict. */
+enum fp_format_verdict fp_format_fail(struct fp_format_error *error, enum fp_format_verdict verdict,
+                                      const char *detail, ...) FP_PRINTF(3, 4);
+enum fp_format_verdict fp_format_fail_memory(struct fp_format_error *error);
+
+#endif

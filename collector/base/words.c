@@ -1,0 +1,57 @@
+/*
+ * Words: the names of the enums in the database and in envelopes.
+ */
+#include "collector/base/words.h"
+
+const char *fp_marker_name(enum fp_marker marker)
+{
+    static const char *const names[FP_MARKER_COUNT] = {
+        [FP_MARKER_NONE] = "(none)", [FP_MARKER_SCRIPT] = "script", [FP_MARKER_GC] = "gc",
+        [FP_MARKER_STYLE] = "style", [FP_MARKER_LAYOUT] = "layout", [FP_MARKER_PAINT] = "paint",
+        [FP_MARKER_OTHER] = "other",
+    };
+    return names[marker];
+}
+
+const char *fp_frame_kind_name(enum fp_frame_kind kind)
+{
+    static const char *const names[FP_FRAME_KIND_COUNT] = {
+        [FP_FRAME_FUNCTION] = "function", [FP_FRAME_BUILTIN] = "builtin",
+        [FP_FRAME_MARKER] = "marker",     [FP_FRAME_EVENT] = "event",
+        [FP_FRAME_OVERFLOW] = "overflow",
+    };
+    return names[kind];
+}
+
+const char *fp_timing_kind_name(enum fp_timing_kind kind)
+{
+    static const char *const names[FP_TIMING_KIND_COUNT] = {
+        [FP_TIMING_MARK] = "mark",
+        [FP_TIMING_MEASURE] = "measure",
+    };
+    return names[kind];
+}
+
+const char *fp_upload_format_name(enum fp_upload_format format)
+{
+    static const char *const names[FP_UPLOAD_FORMAT_COUNT] = {
+        [FP_UPLOAD_SELF_PROFILE] = "self-profile",
+        [FP_UPLOAD_USER_TIMING] = "user-timing",
+        [FP_UPLOAD_SPEED_TRACER] = "speed-tracer",
+        [FP_UPLOAD_OPERA_SCOPE] = "opera-scope",
+    };
+    return names[format];
+}
+
+const char *fp_coverage_name(enum fp_coverage coverage)
+{
+    static const char *const names[FP_COVERAGE_COUNT] = {
+        [FP_COVERAGE_NONE] = "",
+        [FP_COVERAGE_NO_POLICY] = "no-policy",
+        [FP_COVERAGE_UNSUPPORTED] = "unsupported",
+        [FP_COVERAGE_QUOTA] = "quota",
+        [FP_COVERAGE_DISABLED] = "disabled",
+        [FP_COVERAGE_NOT_SAMPLED] = "not-sampled",
+    };
+    return names[coverage];
+}

@@ -1,0 +1,226 @@
+/*
+ * Configuration: reads the file, checks what settings say together, and compares for a reload.
+ */
+#include "collector/config/config.h"
+
+#include "collector/config/settings.h"
+#include "collector/config/tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    FILE_MAX = 1024 * 1024,
+    TEXTS_MAX = 4 * FILE_MAX, /* of one arena; more than a file of FILE_MAX can need */
+};
+
+static yaml_mark_t mark_of(struct fp_config_loader *loader, const char *name)
+{
+    return fp_config_place(loader, fp_setting_find(name))->mark;
+}
+
+/* What no setting can know alone. */
+static void check_together(struct fp_config_loader *loader)
+{
+    const struct fp_config *config = loader->config;
+    if (config->flush_min_window_us > config->flush_max_window_us)
+        fp_config_complain(loader, mark_of(loader, "flush.min_window"),
+                           "flush.min_window: is longer than flush.max_window");
+    if (config->spool_max_bytes / 4 < config->spool_segment_bytes)
+        fp_config_complain(loader, mark_of(loader, "spool.max_bytes"),
+                           "spool.max_bytes: must be at least four times spool.segment_bytes");
+    if (fp_str_equal(config->dead_letters_path, config->spool_path))
+        fp_config_complain(loader, mark_of(loader, "dead_letters.path"),
+                           "dead_letters.path: is the same directory as spool.path");
+    if (config->rules->max_body > config->rules->body_memory)
+        fp_config_complain(
+            loader, mark_of(loader, "limits.max_body"),
+            "limits.max_body: is larger than limits.body_memory, such a body never fits");
+    if (config->rules->max_body > config->rules->format.max_inflated)
+        fp_config_complain(loader, mark_of(loader, "limits.max_body"),
+                           "limits.max_body: is larger than limits.max_inflated");
+    if (config->rules->format.max_inflated > config->rules->upload_memory)
+        fp_config_complain(loader, mark_of(loader, "limits.max_inflated"),
+                           "limits.max_inflated: is larger than limits.upload_memory");
+    if (config->admin.len != 0 && config->admin.len == config->listen.len &&
+        memcmp(&config->admin.sa, &config->listen.sa, config->admin.len) == 0)
+        fp_config_complain(loader, mark_of(loader, "admin"),
+                           "admin: is the same address as listen");
+}
+
+/* Defaults are texts of the table and are read like those of the file. */
+static bool store_defaults(struct fp_config *config)
+{
+    for (size_t i = 0; i < fp_setting_count; i++) {
+        const struct fp_setting *setting = &fp_settings[i];
+        if (setting->required || setting->home == FP_HOME_SITE ||
+            setting->type == FP_SETTING_ADDRESS || fp_setting_is_list(setting))
+            continue;
+        void *field = fp_setting_field(setting, config, NULL);
+        if (fp_setting_store(setting, fp_str_of(setting->value), field, &config->arena) != NULL)
+            return false;
+    }
+    return true;
+}
+
+static struct fp_config *create_config(void)
+{
+    struct fp_config *config = calloc(1, sizeof(*config));
+    if (config == NULL)
+        return NULL;
+    fp_arena_init(&config->arena, TEXTS_MAX);
+    config->rules = fp_rules_create(TEXTS_MAX);
+    if (config->rules == NULL || !store_defaults(config)) {
+        fp_config_free(config);
+        return NULL;
+    }
+    return config;
+}
+
+void fp_config_free(struct fp_config *config)
+{
+    if (config == NULL)
+        return;
+    fp_rules_unref(config->rules);
+    fp_arena_release(&config->arena);
+    free(config);
+}
+
+/* The reader stops at a byte, not at a mark. */
+static yaml_mark_t mark_of_byte(const struct fp_buf *text, size_t offset)
+{
+    yaml_mark_t mark = {0};
+    for (size_t i = 0; i < offset && i < text->len; i++) {
+        mark.column = text->data[i] == '\n' ? 0 : mark.column + 1;
+        mark.line += text->data[i] == '\n';
+    }
+    return mark;
+}
+
+static void complain_of_yaml(struct fp_config_loader *loader, const yaml_parser_t *parser)
+{
+    yaml_mark_t mark = parser->error == YAML_READER_ERROR
+                           ? mark_of_byte(&loader->text, parser->problem_offset)
+                           : parser->problem_mark;
+    fp_config_complain(loader, mark, "not YAML: %s%s%s",
+                       parser->problem != NULL ? parser->problem : "out of memory",
+                       parser->context != NULL ? " " : "",
+                       parser->context != NULL ? parser->context : "");
+}
+
+static void load_document(struct fp_config_loader *loader, yaml_parser_t *parser)
+{
+    if (!yaml_parser_load(parser, &loader->document)) {
+        complain_of_yaml(loader, parser);
+        return;
+    }
+    yaml_node_t *root = yaml_document_get_root_node(&loader->document);
+    if (root == NULL || root->type != YAML_MAPPING_NODE) {
+        fp_config_complain(loader, (yaml_mark_t){0},
+                           "the file must hold a mapping of settings, such as "
+                           "`listen: 127.0.0.1:8600`");
+    } else {
+        fp_config_load_root(loader, root);
+        if (loader->error_count == 0)
+            check_together(loader);
+    }
+    yaml_document_delete(&loader->document);
+
+    if (!yaml_parser_load(parser, &loader->document)) {
+        complain_of_yaml(loader, parser);
+        return;
+    }
+    root = yaml_document_get_root_node(&loader->document);
+    if (root != NULL)
+        fp_config_complain(loader, root->start_mark,
+                           "a second document begins here; one is enough");
+    yaml_document_delete(&loader->document);
+}
+
+/* Reads the whole file. On failure, errors gets a line. */
+static bool read_file(const char *file, struct fp_buf *text, struct fp_buf *errors)
+{
+    FILE *stream = fopen(file, "re");
+    if (stream == NULL) {
+        fp_buf_addf(errors, "%s: cannot be opened: %s\n", file, strerror(errno));
+        return false;
+    }
+    while (feof(stream) == 0 && ferror(stream) == 0 && !text->failed) {
+        char chunk[4096];
+        size_t got = fread(chunk, 1, sizeof(chunk), stream);
+        fp_buf_add(text, chunk, got);
+    }
+    bool broken = ferror(stream) != 0;
+    if (broken)
+        fp_buf_addf(errors, "%s: cannot be read: %s\n", file, strerror(errno));
+    else if (text->failed)
+        fp_buf_addf(errors, "%s: %s\n", file,
+                    text->starved ? "out of memory" : "is longer than 1 MiB");
+    (void)fclose(stream);
+    return !broken && !text->failed;
+}
+
+struct fp_config *fp_config_load(const char *file, struct fp_buf *errors)
+{
+    struct fp_config_loader loader = {.file = file, .errors = errors, .config = create_config()};
+    fp_buf_init(&loader.text, FILE_MAX);
+    yaml_parser_t parser;
+    bool has_parser = yaml_parser_initialize(&parser) != 0;
+    if (loader.config == NULL || !has_parser) {
+        fp_buf_addf(errors, "%s: out of memory\n", file);
+        loader.error_count = 1;
+    } else if (!read_file(file, &loader.text, errors)) {
+        loader.error_count = 1;
+    } else {
+        const uint8_t *text = loader.text.data != NULL ? loader.text.data : (const uint8_t *)"";
+        yaml_parser_set_input_string(&parser, text, loader.text.len);
+        load_document(&loader, &parser);
+    }
+    if (has_parser)
+        yaml_parser_delete(&parser);
+    fp_buf_release(&loader.text);
+    if (loader.error_count > FP_CONFIG_ERRORS_MAX)
+        fp_buf_addf(errors, "%s: and %u errors more\n", file,
+                    loader.error_count - FP_CONFIG_ERRORS_MAX);
+    if (loader.error_count > 0) {
+        fp_config_free(loader.config);
+        return NULL;
+    }
+    return loader.config;
+}
+
+/* ---- reload ---- */
+
+static bool holds_text(const struct fp_setting *setting)
+{
+    return setting->type == FP_SETTING_TEXT || setting->type == FP_SETTING_PATH ||
+           setting->type == FP_SETTING_PATH_OR_NONE;
+}
+
+static bool is_same(const struct fp_setting *setting, const void *a, const void *b)
+{
+    if (!holds_text(setting))
+        return memcmp(a, b, setting->size) == 0;
+    return fp_str_equal(*(const struct fp_str *)a, *(const struct fp_str *)b);
+}
+
+bool fp_config_keep_fixed(struct fp_config *fresh, const struct fp_config *running,
+                          void (*tell)(const char *name))
+{
+    for (size_t i = 0; i < fp_setting_count; i++) {
+        const struct fp_setting *setting = &fp_settings[i];
+        if (setting->reloadable)
+            continue;
+        void *new_field = (char *)fresh + setting->offset;
+        const void *old_field = (const char *)running + setting->offset;
+        if (is_same(setting, new_field, old_field))
+            continue;
+        tell(setting->name);
+        if (!holds_text(setting))
+            memcpy(new_field, old_field, setting->size);
+        else if (!fp_arena_copy(&fresh->arena, *(const struct fp_str *)old_field, new_field))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,416 @@
+/*
+ * Settings: the table, how a text is stored through it, and the default configuration it prints.
+ */
+#include "collector/config/settings.h"
+
+#include "collector/base/clock.h"
+#include "collector/config/value.h"
+
+#include <inttypes.h>
+
+#define MIB (INT64_C(1) << 20)
+#define GIB (INT64_C(1) << 30)
+#define TIB (INT64_C(1) << 40)
+
+#define FIELD(home_, type_, field_)                                                                \
+    .home = (home_), .offset = offsetof(type_, field_), .size = sizeof(((type_ *)NULL)->field_)
+#define IN_CONFIG(field_) FIELD(FP_HOME_CONFIG, struct fp_config, field_)
+#define IN_PACE(field_) IN_CONFIG(field_), .reloadable = true
+#define IN_RULES(field_) FIELD(FP_HOME_RULES, struct fp_rules, field_), .reloadable = true
+#define IN_CEILINGS(kind_) IN_RULES(ceilings.names[kind_]), .min = 1, .max = 10000000
+#define IN_SITE(field_) FIELD(FP_HOME_SITE, struct fp_site, field_), .reloadable = true
+
+/* Settings of one section stand together, in the order in which they are printed. */
+const struct fp_setting fp_settings[] = {
+    {"listen", FP_SETTING_ADDRESS, IN_CONFIG(listen), .value = "127.0.0.1:8600", .required = true,
+     .help = "Where uploads are taken: host:port, [IPv6]:port or unix:/path (mode 0660)"},
+    {"admin", FP_SETTING_ADDRESS, IN_CONFIG(admin), .value = "127.0.0.1:8601",
+     .help = "Where /healthz, /readyz and /metrics are answered; nowhere when absent. Keep it away "
+             "from "
+             "the public"},
+    {"database", FP_SETTING_TEXT, IN_CONFIG(database), .required = true,
+     .value = "host=/run/postgresql dbname=fleetprof user=fleetprof_writer",
+     .help = "libpq connection string or URI of the database"},
+    {"spool.path", FP_SETTING_PATH, IN_CONFIG(spool_path), .required = true,
+     .value = "/var/lib/fleetprof/spool",
+     .help = "Directory of the spool, for one collector alone; made when absent, its parent must "
+             "exist"},
+    {"spool.max_bytes", FP_SETTING_BYTES, IN_CONFIG(spool_max_bytes), .value = "4GiB",
+     .min = 4 * MIB, .max = 1024 * TIB,
+     .help = "Ceiling of the spool on disk; past it uploads are answered with 503"},
+    {"spool.segment_bytes", FP_SETTING_BYTES, IN_CONFIG(spool_segment_bytes), .value = "16MiB",
+     .min = MIB, .max = GIB,
+     .help = "Size of one file of the spool, preallocated; the largest record fits in one"},
+    {"spool.keep", FP_SETTING_DURATION, IN_CONFIG(spool_keep_us), .value = "1h", .min = 0,
+     .max = 30 * FP_US_PER_DAY, .help = "How long a file stays after all of it is in the database"},
+    {"dead_letters.path", FP_SETTING_PATH_OR_NONE, IN_CONFIG(dead_letters_path), .value = "",
+     .help = "Directory where bodies of refused uploads are kept, for one collector alone; made "
+             "when absent. They are raw user data. None are kept when empty"},
+    {"dead_letters.max_bytes", FP_SETTING_BYTES, IN_CONFIG(dead_letters_max_bytes),
+     .value = "64MiB", .min = MIB, .max = GIB,
+     .help = "Ceiling of that directory; past it the oldest are dropped"},
+    {"limits.max_body", FP_SETTING_BYTES, IN_RULES(max_body), .value = "8MiB", .min = 1024,
+     .max = GIB, .help = "Largest body of a request, as received"},
+    {"limits.max_inflated", FP_SETTING_BYTES, IN_RULES(format.max_inflated), .value = "64MiB",
+     .min = 1024, .max = GIB, .help = "Largest body after inflating; all parts of one together"},
+    {"limits.samples", FP_SETTING_COUNT, IN_RULES(format.samples), .value = "200000", .min = 1,
+     .max = 100000000, .help = "Samples of one trace"},
+    {"limits.stacks", FP_SETTING_COUNT, IN_RULES(format.stacks), .value = "500000", .min = 1,
+     .max = 100000000, .help = "Stacks of one trace"},
+    {"limits.frames", FP_SETTING_COUNT, IN_RULES(format.frames), .value = "100000", .min = 1,
+     .max = 100000000, .help = "Frames of one trace"},
+    {"limits.resources", FP_SETTING_COUNT, IN_RULES(format.resources), .value = "10000", .min = 1,
+     .max = 100000000, .help = "Resources of one trace"},
+    {"limits.entries", FP_SETTING_COUNT, IN_RULES(format.entries), .value = "50000", .min = 1,
+     .max = 100000000, .help = "Marks, measures and entries of one upload together"},
+    {"limits.measures", FP_SETTING_COUNT, IN_RULES(measures), .value = "64", .min = 0, .max = 10000,
+     .help = "Names of measures of one upload for which the samples inside are added up by "
+             "function; those with the most samples first"},
+    {"limits.stack_depth", FP_SETTING_COUNT, IN_RULES(format.stack_depth), .value = "2000",
+     .min = 1, .max = 1000000, .help = "Frames on one stack"},
+    {"limits.json_depth", FP_SETTING_COUNT, IN_RULES(format.json_depth), .value = "64", .min = 8,
+     .max = 1024, .help = "Nesting of arrays and objects in a body"},
+    {"limits.max_span", FP_SETTING_DURATION, IN_RULES(format.max_span_us), .value = "1h",
+     .min = FP_US_PER_S, .max = FP_US_PER_DAY,
+     .help = "Time between a trace's first and last sample"},
+    {"limits.upload_memory", FP_SETTING_BYTES, IN_RULES(upload_memory), .value = "256MiB",
+     .min = MIB, .max = 64 * GIB,
+     .help = "Working memory of one upload while it is decoded; at most http.threads of them are "
+             "at work at once"},
+    {"limits.body_memory", FP_SETTING_BYTES, IN_RULES(body_memory), .value = "64MiB", .min = 65536,
+     .max = 64 * GIB,
+     .help = "Memory of all bodies being received; past it uploads are answered with 503"},
+    {"limits.connections", FP_SETTING_COUNT, IN_CONFIG(connections), .value = "1024", .min = 1,
+     .max = 1000000,
+     .help = "Open connections; when one more comes, the one that has been idle for longest is "
+             "closed"},
+    {"limits.connections_per_address", FP_SETTING_COUNT, IN_CONFIG(connections_per_address),
+     .value = "0", .min = 0, .max = 1000000,
+     .help = "Open connections of one address, further ones are closed at once; 0: no limit. Not "
+             "behind a proxy, whose address all have"},
+    {"limits.timeout", FP_SETTING_DURATION, IN_CONFIG(timeout_us), .value = "30s",
+     .min = FP_US_PER_S, .max = FP_US_PER_HOUR,
+     .help = "A connection without traffic for so long is closed; whole seconds"},
+    {"limits.request_timeout", FP_SETTING_DURATION, IN_CONFIG(request_timeout_us), .value = "60s",
+     .min = FP_US_PER_S, .max = FP_US_PER_HOUR,
+     .help = "Time for the headers of a request, and again for its body; then the connection is "
+             "closed, traffic or not"},
+    {"ceilings.frames", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_FRAME), .value = "50000",
+     .help = "New functions of a site in an hour; above that, here and below, a name becomes "
+             "(overflow). One that the site used in this hour or the last is not new"},
+    {"ceilings.stacks", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_STACK), .value = "500000",
+     .help = "New stacks of a site in an hour"},
+    {"ceilings.timing_names", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_TIMING), .value = "5000",
+     .help = "New names of marks and measures of a site in an hour"},
+    {"ceilings.routes", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_ROUTE), .value = "1000",
+     .help = "New routes of a site in an hour"},
+    {"ceilings.releases", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_RELEASE), .value = "200",
+     .help = "New releases of a site in an hour"},
+    {"ceilings.segments", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_SEGMENT), .value = "2000",
+     .help = "New combinations of dimensions of a site in an hour; above that the environment "
+             "becomes (overflow), then the release, then the route"},
+    {"ceilings.memory", FP_SETTING_BYTES, IN_RULES(ceilings.memory), .value = "64MiB", .min = MIB,
+     .max = 64 * GIB,
+     .help = "Memory for the names of all sites together; when it is used up new names become "
+             "(overflow)"},
+    {"http.threads", FP_SETTING_COUNT, IN_CONFIG(http_threads), .value = "2", .min = 1, .max = 256,
+     .help = "Threads that take and decode uploads"},
+    {"flush.min_window", FP_SETTING_DURATION, IN_PACE(flush_min_window_us), .value = "250ms",
+     .min = FP_US_PER_MS, .max = FP_US_PER_HOUR,
+     .help = "Least time from the start of one transaction to the start of the next"},
+    {"flush.max_window", FP_SETTING_DURATION, IN_PACE(flush_max_window_us), .value = "10s",
+     .min = FP_US_PER_MS, .max = FP_US_PER_HOUR,
+     .help = "A transaction that takes longer makes the next one smaller"},
+    {"retention.facts", FP_SETTING_DURATION, IN_PACE(retention_facts_us), .value = "90d",
+     .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
+     .help = "How long numbers are kept; whole days are dropped"},
+    {"retention.upload_log", FP_SETTING_DURATION, IN_PACE(retention_upload_log_us), .value = "14d",
+     .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
+     .help = "How long there is a row for each counted upload"},
+    {"retention.sessions", FP_SETTING_DURATION, IN_PACE(retention_sessions_us), .value = "30d",
+     .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
+     .help = "How long whole sessions and traces are kept"},
+    {"retention.upload_ids", FP_SETTING_DURATION, IN_PACE(retention_upload_ids_us), .value = "7d",
+     .min = FP_US_PER_HOUR, .max = 36500 * FP_US_PER_DAY,
+     .help = "How long an upload sent again is recognised by its id"},
+    {"privacy.keep_query", FP_SETTING_FLAG, IN_RULES(keep_query), .value = "false",
+     .help = "Keep query strings in URLs of pages and scripts; they often hold personal data"},
+    {"privacy.detail_keys", FP_SETTING_NAMES, IN_RULES(format.detail_keys), .value = "[]",
+     .help = "Members of the detail of marks and measures that are kept as a part of their names: "
+             "fetch{status=200}"},
+    {"privacy.keep_raw", FP_SETTING_FLAG, IN_RULES(keep_raw), .value = "false",
+     .help = "Keep sessions and traces byte for byte as they were sent, but for cookies and "
+             "authorization, instead of scrubbed"},
+    {"privacy.honour_gpc", FP_SETTING_FLAG, IN_RULES(honour_gpc), .value = "false",
+     .help = "Refuse uploads of browsers that send Sec-GPC: 1 (Global Privacy Control)"},
+    {FP_SITE_PREFIX "name", FP_SETTING_NAME, IN_SITE(name), .value = "shop", .required = true,
+     .help = "What the site is called in SQL"},
+    {FP_SITE_PREFIX "key", FP_SETTING_NAME, IN_SITE(key), .value = "pk_shop", .required = true,
+     .help = "Its key in the path /v1/ingest/KEY; public, pages carry it"},
+    {FP_SITE_PREFIX "origins", FP_SETTING_ORIGINS, IN_SITE(origins),
+     .value = "[https://shop.example, \"http://127.0.0.1:8080\"]",
+     .help = "Pages of these origins may upload, as browsers send them; null must be listed too. "
+             "Requests without Origin are admitted"},
+    {FP_SITE_PREFIX "routes", FP_SETTING_ROUTES, IN_SITE(routes), .value = "[/product/:id, /cart]",
+     .help = "Templates of paths that count as one page; the first that fits wins"},
+    {FP_SITE_PREFIX "timing_names", FP_SETTING_TIMING_NAMES, IN_SITE(timing_names), .value = "[]",
+     .help = "Templates such as fetch-:id of names of marks and measures that count as one; the "
+             "first that fits wins"},
+    {FP_SITE_PREFIX "require_token", FP_SETTING_FLAG, IN_SITE(require_token), .value = "false",
+     .help =
+         "Refuse uploads without a good page token (403). Where none is required, a good one still "
+         "verifies the sample rate"},
+    {FP_SITE_PREFIX "token_keys", FP_SETTING_KEY_FILES, IN_SITE(token_key_files), .value = "[]",
+     .help = "Files of the keys that page tokens are signed with: each as the web server's "
+             "fleetprof_token_key. Without one no token is looked at"},
+    {FP_SITE_PREFIX "token_max_age", FP_SETTING_DURATION, IN_SITE(token_max_age_us), .value = "1h",
+     .min = FP_US_PER_S, .max = 30 * FP_US_PER_DAY,
+     .help = "How old a page may be when its upload arrives; a minute more is granted, for clocks "
+             "that differ"},
+    {FP_SITE_PREFIX "token_uploads", FP_SETTING_COUNT, IN_SITE(token_uploads), .value = "32",
+     .min = 1, .max = 1000000,
+     .help = "Uploads that one page token is good for: parts, retries, and loads of the page from "
+             "the browser's cache"},
+    {FP_SITE_PREFIX "sample_keep", FP_SETTING_SHARE, IN_SITE(sample_keep_ppm), .value = "0%",
+     .min = 0, .max = 1000000,
+     .help = "Share of traces that are kept whole, for retention.sessions. Sessions of the older "
+             "formats always are"},
+    {FP_SITE_PREFIX "budgets.requests_per_second", FP_SETTING_COUNT,
+     IN_SITE(budgets.per_s[FP_BUDGET_REQUESTS]), .value = "0", .min = 0, .max = FP_BUDGET_RATE_MAX,
+     .help =
+         "Uploads a second that the site may send in the long run, above that 429; 0: no limit"},
+    {FP_SITE_PREFIX "budgets.bytes_per_second", FP_SETTING_BYTES,
+     IN_SITE(budgets.per_s[FP_BUDGET_BYTES]), .value = "0B", .min = 0, .max = FP_BUDGET_RATE_MAX,
+     .help = "The same of bytes of bodies, as received; 0: no limit"},
+    {FP_SITE_PREFIX "budgets.burst", FP_SETTING_DURATION, IN_SITE(budgets.burst_us), .value = "10s",
+     .min = FP_US_PER_S, .max = FP_BUDGET_BURST_MAX_US,
+     .help = "What both rates bring in so long may come at once, when it was quiet before"},
+};
+const size_t fp_setting_count = sizeof(fp_settings) / sizeof(fp_settings[0]);
+
+const char fp_setting_out_of_bounds[] = "is out of bounds";
+
+const struct fp_setting *fp_setting_find(const char *name)
+{
+    for (size_t i = 0; i < fp_setting_count; i++) {
+        if (strcmp(fp_settings[i].name, name) == 0)
+            return &fp_settings[i];
+    }
+    return NULL;
+}
+
+void *fp_setting_field(const struct fp_setting *setting, struct fp_config *config,
+                       struct fp_site *site)
+{
+    void *homes[] = {
+        [FP_HOME_CONFIG] = config,
+        [FP_HOME_RULES] = config->rules,
+        [FP_HOME_SITE] = site,
+    };
+    return (char *)homes[setting->home] + setting->offset;
+}
+
+bool fp_setting_is_list(const struct fp_setting *setting)
+{
+    return setting->type >= FP_SETTING_ORIGINS;
+}
+
+const char *fp_setting_type_name(enum fp_setting_type type)
+{
+    static const char *const names[] = {
+        [FP_SETTING_TEXT] = "a text",
+        [FP_SETTING_PATH] = "an absolute path",
+        [FP_SETTING_PATH_OR_NONE] = "an absolute path, or \"\" for none",
+        [FP_SETTING_ADDRESS] = "an address",
+        [FP_SETTING_DURATION] = "a duration such as 250ms or 7d",
+        [FP_SETTING_BYTES] = "a size such as 8MiB",
+        [FP_SETTING_COUNT] = "a whole number",
+        [FP_SETTING_SHARE] = "a share such as 1%",
+        [FP_SETTING_FLAG] = "true or false",
+        [FP_SETTING_NAME] = "a name",
+        [FP_SETTING_ORIGINS] = "a list of origins",
+        [FP_SETTING_ROUTES] = "a list of paths",
+        [FP_SETTING_KEY_FILES] = "a list of files",
+        [FP_SETTING_TIMING_NAMES] = "a list of templates",
+        [FP_SETTING_NAMES] = "a list of names",
+    };
+    return names[type];
+}
+
+static bool is_number(enum fp_setting_type type)
+{
+    return type == FP_SETTING_COUNT || type == FP_SETTING_SHARE || type == FP_SETTING_BYTES ||
+           type == FP_SETTING_DURATION;
+}
+
+static void print_number(const struct fp_setting *setting, int64_t value, struct fp_buf *out)
+{
+    if (setting->type == FP_SETTING_BYTES)
+        fp_value_print_bytes(value, out);
+    else if (setting->type == FP_SETTING_DURATION)
+        fp_value_print_duration(value, out);
+    else if (setting->type == FP_SETTING_SHARE)
+        fp_value_print_share(value, out);
+    else
+        fp_buf_addf(out, "%" PRId64, value);
+}
+
+void fp_setting_print_bounds(const struct fp_setting *setting, struct fp_buf *out)
+{
+    if (!is_number(setting->type))
+        return;
+    fp_buf_addf(out, "from ");
+    print_number(setting, setting->min, out);
+    fp_buf_addf(out, " to ");
+    print_number(setting, setting->max, out);
+}
+
+static const char *read_number(enum fp_setting_type type, struct fp_str text, int64_t *value)
+{
+    if (type == FP_SETTING_COUNT)
+        return fp_value_count(text, value);
+    if (type == FP_SETTING_SHARE)
+        return fp_value_share(text, value);
+    if (type == FP_SETTING_BYTES)
+        return fp_value_bytes(text, value);
+    return fp_value_duration(text, value);
+}
+
+/* Fields of numbers have 4 or 8 bytes; bounds see to it that the value fits. */
+static const char *store_number(const struct fp_setting *setting, struct fp_str text, void *field)
+{
+    int64_t value = 0;
+    const char *wrong = read_number(setting->type, text, &value);
+    if (wrong != NULL)
+        return wrong;
+    if (value < setting->min || value > setting->max)
+        return fp_setting_out_of_bounds;
+    uint32_t narrow = (uint32_t)value;
+    if (setting->size == sizeof(narrow))
+        memcpy(field, &narrow, sizeof(narrow));
+    else
+        memcpy(field, &value, sizeof(value));
+    return NULL;
+}
+
+const char *fp_setting_store(const struct fp_setting *setting, struct fp_str text, void *field,
+                             struct fp_arena *arena)
+{
+    const char *wrong = "is not a single value";
+    switch (setting->type) {
+    case FP_SETTING_COUNT:
+    case FP_SETTING_SHARE:
+    case FP_SETTING_BYTES:
+    case FP_SETTING_DURATION:
+        return store_number(setting, text, field);
+    case FP_SETTING_FLAG:
+        return fp_value_flag(text, field);
+    case FP_SETTING_ADDRESS:
+        return fp_address_parse(text, field);
+    case FP_SETTING_TEXT:
+        wrong = fp_value_check_text(text);
+        break;
+    case FP_SETTING_PATH:
+        wrong = fp_value_check_path(text);
+        break;
+    case FP_SETTING_PATH_OR_NONE:
+        wrong = text.len > 0 ? fp_value_check_path(text) : NULL;
+        break;
+    case FP_SETTING_NAME:
+        wrong = fp_value_check_name(text);
+        break;
+    case FP_SETTING_ORIGINS:
+    case FP_SETTING_ROUTES:
+    case FP_SETTING_KEY_FILES:
+    case FP_SETTING_TIMING_NAMES:
+    case FP_SETTING_NAMES:
+        break;
+    }
+    if (wrong == NULL && !fp_arena_copy(arena, text, field))
+        wrong = "does not fit in memory";
+    return wrong;
+}
+
+/* ---- the default configuration ---- */
+
+/* Writes text as comment lines of at most 96 columns. */
+static void print_comment(const char *indent, const char *text, struct fp_buf *out)
+{
+    enum { COLUMNS = 96 };
+    size_t column = 0;
+    while (*text != '\0') {
+        size_t word_len = strcspn(text, " ");
+        if (column == 0 || column + 1 + word_len > COLUMNS) {
+            fp_buf_addf(out, "%s%s#", column == 0 ? "" : "\n", indent);
+            column = strlen(indent) + 1;
+        }
+        fp_buf_addf(out, " %.*s", (int)word_len, text);
+        column += 1 + word_len;
+        text += word_len;
+        text += strspn(text, " ");
+    }
+    fp_buf_addf(out, "\n");
+}
+
+/* `# name: type, default or required, bounds, when a change counts` */
+static void print_facts(const struct fp_setting *setting, const char *indent, struct fp_buf *out)
+{
+    fp_buf_addf(out, "%s# [%s] %s", indent, setting->name, fp_setting_type_name(setting->type));
+    if (is_number(setting->type)) {
+        fp_buf_addf(out, ", ");
+        fp_setting_print_bounds(setting, out);
+    }
+    fp_buf_addf(out, "%s; %s\n", setting->required ? "; required" : "",
+                setting->reloadable ? "reload" : "restart");
+}
+
+static void print_setting(const struct fp_setting *setting, const char *indent, const char *key,
+                          struct fp_buf *out)
+{
+    bool first_of_site = setting->home == FP_HOME_SITE && strcmp(key, "name") == 0;
+    print_comment(indent, setting->help, out);
+    print_facts(setting, indent, out);
+    bool quoted = setting->type == FP_SETTING_ADDRESS || setting->value[0] == '\0';
+    fp_buf_addf(out, "%s%s: %s%s%s\n", first_of_site ? "  - " : indent, key, quoted ? "\"" : "",
+                setting->value, quoted ? "\"" : "");
+}
+
+static const char preamble[] = "# Configuration of fleetprofd: every setting, explained. Made by\n"
+                               "# `fleetprofd --print-default-config`.\n"
+                               "#\n"
+                               "# Only what is marked as required must be there. Addresses, paths, "
+                               "the database and the sites\n"
+                               "# are a sample, all else is at its default. A change counts at the "
+                               "next reload (SIGHUP) where\n"
+                               "# that is said, else at the next restart.\n";
+
+/* `section:`, `sites:`, or a mapping within a site. Returns the indent of what is in it. */
+static const char *print_heading(struct fp_str section, struct fp_buf *out)
+{
+    static const struct fp_str site = {FP_SITE_PREFIX, sizeof(FP_SITE_PREFIX) - 1};
+    if (section.len > site.len && memcmp(section.ptr, site.ptr, site.len) == 0) {
+        fp_buf_addf(out, "    %.*s:\n", (int)(section.len - site.len), section.ptr + site.len);
+        return "      ";
+    }
+    bool is_site = section.len > 0 && section.ptr[section.len - 1] == ']';
+    if (section.len > 0)
+        fp_buf_addf(out, "%.*s:\n", (int)strcspn(section.ptr, "[."), section.ptr);
+    return is_site ? "    " : section.len > 0 ? "  " : "";
+}
+
+void fp_config_print_default(struct fp_buf *out)
+{
+    fp_buf_addf(out, "%s", preamble);
+    struct fp_str section = FP_STR("");
+    const char *indent = "";
+    for (size_t i = 0; i < fp_setting_count; i++) {
+        const struct fp_setting *setting = &fp_settings[i];
+        const char *dot = strrchr(setting->name, '.');
+        struct fp_str own = {setting->name, dot == NULL ? 0 : (size_t)(dot - setting->name)};
+        fp_buf_addf(out, "\n");
+        if (!fp_str_equal(own, section))
+            indent = print_heading(own, out);
+        section = own;
+        print_setting(setting, indent, dot == NULL ? setting->name : dot + 1, out);
+    }
+}

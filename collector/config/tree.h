@@ -1,0 +1,46 @@
+/*
+ * Tree: the YAML document of a configuration on its way into the struct. Private to config.c and
+ * config_tree.c.
+ */
+#ifndef FP_CONFIG_TREE_H
+#define FP_CONFIG_TREE_H
+
+#include "collector/config/config.h"
+#include "collector/config/settings.h"
+
+#include <yaml.h>
+
+#define FP_CONFIG_SETTINGS_MAX 64
+
+/* Where a setting was given. */
+struct fp_config_place {
+    bool given;
+    yaml_mark_t mark;
+};
+
+struct fp_config_loader {
+    const char *file;
+    struct fp_buf text; /* of the file */
+    yaml_document_t document;
+    struct fp_config *config;
+    struct fp_buf *errors;
+    unsigned error_count;
+    /* By index in fp_settings; of a site: the latest site's. */
+    struct fp_config_place places[FP_CONFIG_SETTINGS_MAX];
+};
+
+/* Errors past this many are counted, not written. */
+#define FP_CONFIG_ERRORS_MAX 50
+
+/* Notes an error: `file:line:column: text`. */
+void fp_config_complain(struct fp_config_loader *loader, yaml_mark_t mark, const char *format, ...)
+    FP_PRINTF(3, 4);
+
+/* The place of a setting. */
+struct fp_config_place *fp_config_place(struct fp_config_loader *loader,
+                                        const struct fp_setting *setting);
+
+/* Stores all settings of the document's root mapping and notes what is wrong or missing. */
+void fp_config_load_root(struct fp_config_loader *loader, const yaml_node_t *root);
+
+#endif

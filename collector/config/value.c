@@ -1,0 +1,247 @@
+/*
+ * Values: numbers with units, and the shapes of texts.
+ */
+#include "collector/config/value.h"
+
+#include "collector/base/clock.h"
+
+#include <inttypes.h>
+
+struct unit {
+    struct fp_str name;
+    int64_t factor;
+};
+
+/* Ascending, so that printing can take the last one that divides. */
+static const struct unit byte_units[] = {
+    {{"B", 1}, 1},
+    {{"KiB", 3}, INT64_C(1) << 10},
+    {{"MiB", 3}, INT64_C(1) << 20},
+    {{"GiB", 3}, INT64_C(1) << 30},
+    {{"TiB", 3}, INT64_C(1) << 40},
+};
+static const struct unit duration_units[] = {
+    {{"ms", 2}, FP_US_PER_MS},      {{"s", 1}, FP_US_PER_S},   {{"m", 1}, 60 * FP_US_PER_S},
+    {{"h", 1}, 3600 * FP_US_PER_S}, {{"d", 1}, FP_US_PER_DAY},
+};
+enum {
+    BYTE_UNIT_COUNT = sizeof(byte_units) / sizeof(byte_units[0]),
+    DURATION_UNIT_COUNT = sizeof(duration_units) / sizeof(duration_units[0]),
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Reads the digits at the front of text and leaves the rest in it. False when there are none or
+ * they are too many. */
+static bool take_number(struct fp_str *text, int64_t *number)
+{
+    int64_t value = 0;
+    size_t i = 0;
+    for (; i < text->len && is_digit(text->ptr[i]); i++) {
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, text->ptr[i] - '0', &value))
+            return false;
+    }
+    *text = (struct fp_str){text->ptr + i, text->len - i};
+    *number = value;
+    return i > 0;
+}
+
+/* A number and the name of one of the units. */
+static bool read_measured(struct fp_str text, const struct unit *units, size_t unit_count,
+                          int64_t *value)
+{
+    int64_t number;
+    if (!take_number(&text, &number))
+        return false;
+    for (size_t i = 0; i < unit_count; i++) {
+        if (fp_str_equal(text, units[i].name))
+            return !__builtin_mul_overflow(number, units[i].factor, value);
+    }
+    return false;
+}
+
+const char *fp_value_count(struct fp_str text, int64_t *value)
+{
+    int64_t number;
+    if (!take_number(&text, &number) || text.len > 0)
+        return "is not a whole number; write digits only";
+    *value = number;
+    return NULL;
+}
+
+const char *fp_value_bytes(struct fp_str text, int64_t *bytes)
+{
+    if (fp_value_count(text, bytes) == NULL ||
+        read_measured(text, byte_units, BYTE_UNIT_COUNT, bytes))
+        return NULL;
+    return "is not a size; write a number and B, KiB, MiB, GiB or TiB, such as 8MiB";
+}
+
+const char *fp_value_duration(struct fp_str text, int64_t *duration_us)
+{
+    if (read_measured(text, duration_units, DURATION_UNIT_COUNT, duration_us))
+        return NULL;
+    return "is not a duration; write a number and ms, s, m, h or d, such as 250ms or 7d";
+}
+
+const char *fp_value_share(struct fp_str text, int64_t *ppm)
+{
+    enum { PPM_PER_PERCENT = 10000, PERCENT_MAX = 100 };
+    static const char wrong[] =
+        "is not a share; write a number from 0 to 100 with at most four decimals and %, such as 1%";
+    int64_t whole;
+    if (!take_number(&text, &whole) || whole > PERCENT_MAX || text.len == 0)
+        return wrong;
+    int64_t part = 0;
+    int64_t digit = PPM_PER_PERCENT;
+    if (text.ptr[0] == '.') {
+        for (text = (struct fp_str){text.ptr + 1, text.len - 1};
+             text.len > 0 && digit > 1 && is_digit(text.ptr[0]);
+             text = (struct fp_str){text.ptr + 1, text.len - 1})
+            part += (digit /= 10) * (text.ptr[0] - '0');
+        if (digit == PPM_PER_PERCENT)
+            return wrong;
+    }
+    if (!fp_str_equal(text, FP_STR("%")) || whole * PPM_PER_PERCENT + part > 1000000)
+        return wrong;
+    *ppm = whole * PPM_PER_PERCENT + part;
+    return NULL;
+}
+
+const char *fp_value_flag(struct fp_str text, bool *value)
+{
+    bool is_true = fp_str_equal(text, FP_STR("true"));
+    if (!is_true && !fp_str_equal(text, FP_STR("false")))
+        return "is neither true nor false";
+    *value = is_true;
+    return NULL;
+}
+
+const char *fp_value_check_text(struct fp_str text)
+{
+    enum { TEXT_MAX = 1024 };
+    if (text.len == 0)
+        return "is empty";
+    if (text.len > TEXT_MAX)
+        return "is longer than 1024 bytes";
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.ptr[i] < ' ' || text.ptr[i] == 0x7f)
+            return "holds a control character";
+    }
+    return NULL;
+}
+
+const char *fp_value_check_path(struct fp_str text)
+{
+    const char *wrong = fp_value_check_text(text);
+    if (wrong == NULL && text.ptr[0] != '/')
+        wrong = "is not an absolute path; begin it with /";
+    return wrong;
+}
+
+static bool is_lower_alnum(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z');
+}
+
+const char *fp_value_check_name(struct fp_str text)
+{
+    enum { NAME_MAX_LEN = 64 };
+    bool good = text.len > 0 && text.len <= NAME_MAX_LEN;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        good = good &&
+               (is_lower_alnum(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-');
+    }
+    return good ? NULL : "is not 1 to 64 letters, digits, dots, underscores and hyphens";
+}
+
+/* host[:port], the scheme known. */
+static const char *check_authority(struct fp_str scheme, struct fp_str authority)
+{
+    const char *colon = memrchr(authority.ptr, ':', authority.len);
+    const char *bracket = memrchr(authority.ptr, ']', authority.len);
+    size_t host_len = authority.len;
+    if (colon != NULL && (bracket == NULL || bracket < colon)) {
+        host_len = (size_t)(colon - authority.ptr);
+        struct fp_str port = {colon + 1, authority.len - host_len - 1};
+        int64_t number;
+        if (port.len == 0 || port.ptr[0] == '0' || fp_value_count(port, &number) != NULL ||
+            number > UINT16_MAX)
+            return "has a port that is not a number from 1 to 65535";
+        if ((number == 443 && fp_str_equal(scheme, FP_STR("https"))) ||
+            (number == 80 && fp_str_equal(scheme, FP_STR("http"))))
+            return "names the scheme's own port, which browsers leave out; leave it out too";
+    }
+    if (host_len == 0)
+        return "has no host";
+    for (size_t i = 0; i < host_len; i++) {
+        char c = authority.ptr[i];
+        if (!is_lower_alnum(c) && strchr(".-_:[]", c) == NULL)
+            return "has a host that is not in lower-case ASCII without path; write it as browsers "
+                   "send it, such as https://shop.example";
+    }
+    return NULL;
+}
+
+const char *fp_value_check_origin(struct fp_str text)
+{
+    if (fp_str_equal(text, FP_STR("null")))
+        return NULL;
+    if (fp_str_equal(text, FP_STR("*")))
+        return "admits everybody; list the origins, such as https://shop.example";
+    const char *wrong = fp_value_check_text(text);
+    if (wrong != NULL)
+        return wrong;
+    const char *slashes = memmem(text.ptr, text.len, "://", 3);
+    struct fp_str scheme = {text.ptr, slashes == NULL ? 0 : (size_t)(slashes - text.ptr)};
+    bool good = scheme.len > 0 && !is_digit(scheme.ptr[0]);
+    for (size_t i = 0; i < scheme.len; i++)
+        good = good && (is_lower_alnum(scheme.ptr[i]) || strchr("+.-", scheme.ptr[i]) != NULL);
+    if (!good)
+        return "is not an origin; write scheme://host or scheme://host:port, such as "
+               "https://shop.example";
+    struct fp_str authority = {slashes + 3, text.len - scheme.len - 3};
+    if (authority.len > 0 && authority.ptr[authority.len - 1] == '/')
+        return "ends in a slash; an origin has no path, leave the slash out";
+    return check_authority(scheme, authority);
+}
+
+static void print_measured(int64_t value, const struct unit *units, size_t unit_count,
+                           struct fp_buf *out)
+{
+    const struct unit *unit = &units[0];
+    for (size_t i = 1; i < unit_count; i++) {
+        if (value != 0 && value % units[i].factor == 0)
+            unit = &units[i];
+    }
+    fp_buf_addf(out, "%" PRId64 "%s", value / unit->factor, unit->name.ptr);
+}
+
+void fp_value_print_bytes(int64_t bytes, struct fp_buf *out)
+{
+    print_measured(bytes, byte_units, BYTE_UNIT_COUNT, out);
+}
+
+void fp_value_print_duration(int64_t duration_us, struct fp_buf *out)
+{
+    print_measured(duration_us, duration_units, DURATION_UNIT_COUNT, out);
+}
+
+void fp_value_print_share(int64_t ppm, struct fp_buf *out)
+{
+    int decimals = 4;
+    int64_t part = ppm % 10000;
+    while (decimals > 0 && part % 10 == 0) {
+        part /= 10;
+        decimals--;
+    }
+    fp_buf_addf(out, "%" PRId64, ppm / 10000);
+    if (decimals > 0)
+        fp_buf_addf(out, ".%0*" PRId64, decimals, part);
+    fp_buf_addf(out, "%%");
+}

@@ -1,0 +1,24 @@
+/*
+ * Limits: the ceilings that decoders enforce.
+ */
+#ifndef FP_FORMAT_LIMITS_H
+#define FP_FORMAT_LIMITS_H
+
+#include "collector/base/base.h"
+
+/* Ceilings of one upload; the configuration's `limits`. */
+struct fp_format_limits {
+    size_t max_inflated; /* bytes */
+    uint32_t samples;
+    uint32_t stacks;
+    uint32_t frames;
+    uint32_t resources;
+    uint32_t entries;     /* marks, measures and entries together */
+    uint32_t stack_depth; /* frames on one stack */
+    uint32_t json_depth;
+    int64_t max_span_us;            /* last sample - first sample */
+    struct fp_str_list detail_keys; /* members of a mark's or measure's detail that are kept */
+    uint32_t keep_ppm; /* share of traces that are kept whole; formats with events always are */
+};
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * Opera Scope, tree: a flat list of events with the ids of their parents gets an order in which
+ * parents stand before their children.
+ *
+ * Each event is passed twice at most: once on the way up to the first ancestor that has its place,
+ * once on the way back.
+ */
+#include "collector/format/opera_scope/parts.h"
+
+struct tree {
+    struct fp_scope *scope;
+    const struct fp_scope_query *query;
+    const struct fp_place *place; /* of the list */
+    struct fp_scope_item *items;
+    uint32_t *climbed; /* indexes of items on the way up */
+};
+
+static bool fail_depth(struct tree *tree, uint32_t depth)
+{
+    struct fp_decoder *decoder = tree->scope->decoder;
+    return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, tree->place,
+                      "an event is nested %u deep; at most %u are taken (limits.stack_depth)",
+                      (unsigned)depth, (unsigned)decoder->limits->stack_depth);
+}
+
+static void count_child(struct fp_scope_item *parent, const struct fp_scope_item *child)
+{
+    parent->child_count++;
+    parent->children_ms += child->aggregated_ms;
+    parent->has_all_aggregated = parent->has_all_aggregated && child->has_aggregated;
+}
+
+/* Gives an item its parent, which has its place or is left out. */
+static void set_parent(struct tree *tree, struct fp_scope_item *item)
+{
+    struct fp_scope_item *parent =
+        item->parent != FP_INDEX_NONE ? &tree->items[item->parent] : NULL;
+    item->event.parent = item->known_parent;
+    if (parent == NULL || parent->state != FP_SCOPE_PLACED)
+        return;
+    item->event.parent = parent->position;
+    count_child(parent, item);
+}
+
+/* Makes an unreduced event known to later lists. */
+static bool remember(struct tree *tree, const struct fp_scope_item *item)
+{
+    if (tree->query->mode != FP_REDUCE_ALL_EVENTS || item->event.id == 0)
+        return true;
+    uint64_t key = fp_scope_event_key(tree->query, item->event.id);
+    return fp_map_put(&tree->scope->seen, key, item->position) != FP_MAP_NONE ||
+           fp_fail_memory(tree->scope->decoder);
+}
+
+static bool place_item(struct tree *tree, struct fp_scope_item *item)
+{
+    struct fp_profile *profile = tree->scope->decoder->profile;
+    uint32_t *depths = tree->scope->depths;
+    set_parent(tree, item);
+    uint32_t parent = item->event.parent;
+    uint32_t depth = parent != FP_INDEX_NONE ? depths[parent] + 1 : 1;
+    if (depth > tree->scope->decoder->limits->stack_depth)
+        return fail_depth(tree, depth);
+    item->state = FP_SCOPE_PLACED;
+    item->position = profile->event_count++;
+    depths[item->position] = depth;
+    profile->events[item->position] = item->event;
+    profile->session.records_kept++;
+    return remember(tree, item);
+}
+
+/* Leaves out what was climbed since `first`, a circle of parents. Returns how many are left. */
+static uint32_t leave_out_circle(struct tree *tree, uint32_t first, uint32_t count)
+{
+    uint32_t at;
+    do {
+        at = tree->climbed[--count];
+        tree->items[at].state = FP_SCOPE_OUT;
+    } while (at != first);
+    return count;
+}
+
+static bool place_with_ancestors(struct tree *tree, uint32_t at)
+{
+    struct fp_scope_item *items = tree->items;
+    uint32_t count = 0;
+    for (; at != FP_INDEX_NONE && items[at].state == FP_SCOPE_WAITING; at = items[at].parent) {
+        items[at].state = FP_SCOPE_CLIMBED;
+        tree->climbed[count++] = at;
+    }
+    if (at != FP_INDEX_NONE && items[at].state == FP_SCOPE_CLIMBED)
+        count = leave_out_circle(tree, at, count);
+    while (count > 0)
+        if (!place_item(tree, &items[tree->climbed[--count]]))
+            return false;
+    return true;
+}
+
+/* The event of an earlier list with this id, FP_INDEX_NONE. */
+static uint32_t find_known(const struct tree *tree, uint32_t id)
+{
+    return fp_map_get(&tree->scope->seen, fp_scope_event_key(tree->query, id));
+}
+
+/* Finds an item's parent among the others, or among the events of earlier lists. All are inside of
+ * the event that was asked for, even those whose own parents were filtered away. */
+static void find_parent(struct tree *tree, const struct fp_map *ids, struct fp_scope_item *item)
+{
+    item->parent = item->known_parent = FP_INDEX_NONE;
+    if (item->parent_id != 0)
+        item->parent = fp_map_get(ids, item->parent_id);
+    if (tree->query->mode != FP_REDUCE_ALL_EVENTS)
+        return;
+    item->known_parent = find_known(tree, item->parent_id);
+    if (item->known_parent == FP_INDEX_NONE)
+        item->known_parent = find_known(tree, tree->query->event_id);
+}
+
+bool fp_scope_place_events(struct fp_scope *scope, const struct fp_scope_query *query,
+                           const struct fp_scope_items *items)
+{
+    struct tree tree = {scope, query, &items->place, items->items, NULL};
+    tree.climbed = fp_arena_array(scope->decoder->arena, items->count, sizeof(*tree.climbed));
+    if (tree.climbed == NULL)
+        return fp_fail_memory(scope->decoder);
+    for (uint32_t i = 0; i < items->count; i++)
+        find_parent(&tree, &items->ids, &items->items[i]);
+    for (uint32_t i = 0; i < items->count; i++)
+        if (!place_with_ancestors(&tree, i))
+            return false;
+    for (uint32_t i = 0; i < items->count; i++)
+        if (items->items[i].state == FP_SCOPE_OUT)
+            fp_scope_add_note(scope, FP_SCOPE_CYCLE, 1, items->items[i].index);
+    return true;
+}

@@ -1,0 +1,439 @@
+/*
+ * Speed Tracer, details: `data` and the other members of a record as one compact JSON object, in
+ * which the spellings of all versions are one.
+ *
+ * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
+ */
+#include "collector/format/json.h"
+#include "collector/format/speed_tracer/dump.h"
+
+#include "collector/base/hash.h"
+
+enum {
+    NUMBER_MAX = 512, /* more than yyjson takes to write one number */
+    SCANNED_MAX = 64, /* an object with more members is not searched again and again */
+};
+
+/* Another name for a member, or NULL, {0} at the end. */
+struct spelling {
+    struct fp_str met;
+    struct fp_str kept;
+};
+
+#define SPELLING(met, kept) {{(met), sizeof(met) - 1}, {(kept), sizeof(kept) - 1}}
+
+static const struct spelling data_spellings[] = {
+    SPELLING("contentLength", "resourceSize"), SPELLING("lengthReceived", "dataLength"),
+    SPELLING("connectionID", "connectionId"),  SPELLING("cached", "fromDiskCache"),
+    SPELLING("isCached", "fromDiskCache"),     SPELLING("wasCached", "fromDiskCache"),
+    SPELLING("httpHeaderFields", "headers"),   SPELLING("httpStatusCode", "status"),
+    SPELLING("responseCode", "statusCode"),    SPELLING("httpMethod", "requestMethod"),
+    SPELLING("orphan", "isOrphaned"),          {{NULL, 0}, {NULL, 0}},
+};
+
+static const struct spelling frame_spellings[] = {
+    SPELLING("scriptName", "url"),
+    SPELLING("column", "columnNumber"),
+    {{NULL, 0}, {NULL, 0}},
+};
+
+static const struct spelling no_spellings[] = {{{NULL, 0}, {NULL, 0}}};
+
+static bool is_one_of(struct fp_str name, const struct fp_str *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fp_speed_tracer_is(name, names[i]))
+            return true;
+    return false;
+}
+
+/* Writing. */
+
+static void add_escape(struct fp_buf *out, unsigned char c)
+{
+    if (c == '"' || c == '\\')
+        fp_buf_addf(out, "\\%c", c);
+    else if (c == '\0') /* PostgreSQL has no U+0000 */
+        fp_buf_add(out, "\xEF\xBF\xBD", 3);
+    else if (c == '\n')
+        fp_buf_add(out, "\\n", 2);
+    else
+        fp_buf_addf(out, "\\u%04x", (unsigned)c);
+}
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* Not 0 when one of eight bytes must be escaped; perhaps for U+0100 and above, too. */
+static uint64_t escaped_bytes(uint64_t word)
+{
+    const uint64_t quote = word ^ (EACH_BYTE * '"');
+    const uint64_t backslash = word ^ (EACH_BYTE * '\\');
+    return ((word - EACH_BYTE * 0x20) | (quote - EACH_BYTE) | (backslash - EACH_BYTE)) &
+           (EACH_BYTE << 7);
+}
+
+static uint64_t read_word(const char *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof(word));
+    return word;
+}
+
+/* How many bytes at the beginning of a text need no escape. */
+static size_t plain_len(struct fp_str text)
+{
+    size_t at = 0;
+    while (text.len - at >= sizeof(uint64_t) && escaped_bytes(read_word(text.ptr + at)) == 0)
+        at += sizeof(uint64_t);
+    for (; at < text.len; at++) {
+        const unsigned char c = (unsigned char)text.ptr[at];
+        if (c < 0x20 || c == '"' || c == '\\')
+            break;
+    }
+    return at;
+}
+
+static void add_escaped(struct fp_buf *out, struct fp_str text)
+{
+    fp_buf_add(out, "\"", 1);
+    for (;;) {
+        const size_t len = plain_len(text);
+        fp_buf_add(out, text.ptr, len);
+        if (len == text.len)
+            break;
+        add_escape(out, (unsigned char)text.ptr[len]);
+        text = (struct fp_str){text.ptr + len + 1, text.len - len - 1};
+    }
+    fp_buf_add(out, "\"", 1);
+}
+
+/* Whether no byte of a text needs an escape; false perhaps with U+0100 and above, too. */
+static bool is_plain(struct fp_str text)
+{
+    if (text.len < sizeof(uint64_t))
+        return plain_len(text) == text.len;
+    uint64_t escaped = escaped_bytes(read_word(text.ptr + text.len - sizeof(uint64_t)));
+    for (size_t at = 0; at + sizeof(uint64_t) < text.len; at += sizeof(uint64_t))
+        escaped |= escaped_bytes(read_word(text.ptr + at));
+    return escaped == 0;
+}
+
+/* A text in quotes, perhaps with a comma before it and a colon behind it; most have nothing to
+ * escape. */
+static inline void add_quoted(struct fp_buf *out, struct fp_str text, bool has_comma,
+                              bool has_colon)
+{
+    if (!is_plain(text)) {
+        fp_buf_add(out, ",", has_comma);
+        add_escaped(out, text);
+        fp_buf_add(out, ":", has_colon);
+        return;
+    }
+    uint8_t *to = fp_buf_reserve(out, text.len + 4);
+    if (to == NULL)
+        return;
+    *to = ',';
+    to += has_comma;
+    *to++ = '"';
+    if (text.len > 0)
+        memcpy(to, text.ptr, text.len);
+    to[text.len] = '"';
+    to[text.len + 1] = ':';
+    out->len += text.len + 2 + has_comma + has_colon;
+}
+
+static inline void add_whole(struct fp_buf *out, uint64_t number, bool negative)
+{
+    char digits[24];
+    size_t at = sizeof(digits);
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    if (negative)
+        digits[--at] = '-';
+    fp_buf_add(out, digits + at, sizeof(digits) - at);
+}
+
+/* null, and numbers with a fraction or exponent. */
+static void add_by_yyjson(struct fp_buf *out, yyjson_val *value)
+{
+    char memory[NUMBER_MAX];
+    yyjson_alc allocator;
+    yyjson_alc_pool_init(&allocator, memory, sizeof(memory));
+    size_t len = 0;
+    const char *text = yyjson_val_write_opts(value, YYJSON_WRITE_NOFLAG, &allocator, &len, NULL);
+    fp_buf_add(out, text != NULL ? text : "null", text != NULL ? len : 4);
+}
+
+static void add_object(struct fp_buf *out, yyjson_val *object, const struct spelling *spellings);
+
+/* spellings: of the objects in an array, or of the object that it is. */
+static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelling *spellings)
+{
+    if (yyjson_is_str(value)) {
+        add_quoted(out, fp_json_text(value), false, false);
+    } else if (yyjson_is_uint(value)) {
+        add_whole(out, yyjson_get_uint(value), false);
+    } else if (yyjson_is_sint(value)) {
+        add_whole(out, -(uint64_t)yyjson_get_sint(value), true);
+    } else if (yyjson_is_obj(value)) {
+        fp_buf_add(out, "{", 1);
+        add_object(out, value, spellings);
+        fp_buf_add(out, "}", 1);
+    } else if (yyjson_is_arr(value)) {
+        fp_buf_add(out, "[", 1);
+        size_t i;
+        size_t count;
+        yyjson_val *element;
+        yyjson_arr_foreach(value, i, count, element)
+        {
+            if (i > 0)
+                fp_buf_add(out, ",", 1);
+            add_value(out, element, spellings);
+        }
+        fp_buf_add(out, "]", 1);
+    } else if (yyjson_is_true(value)) {
+        fp_buf_add(out, "true", 4);
+    } else if (yyjson_is_false(value)) {
+        fp_buf_add(out, "false", 5);
+    } else {
+        add_by_yyjson(out, value);
+    }
+}
+
+static void add_name(struct fp_buf *out, struct fp_str name)
+{
+    add_quoted(out, name, out->len > 0 && out->data[out->len - 1] != '{', true);
+}
+
+/* Spelling. */
+
+/* An object that is asked for names; large ones get an index, so that asking for each of very many
+ * takes no longer than reading them. */
+struct lookup {
+    yyjson_val *object;
+    struct fp_buf *out; /* fails when there is no memory for the index */
+    struct fp_map names;
+    bool is_indexed;
+};
+
+static void index_names(struct lookup *lookup)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    fp_map_init(&lookup->names, yyjson_obj_size(lookup->object));
+    lookup->is_indexed = true;
+    yyjson_obj_foreach(lookup->object, i, count, key, value)
+    {
+        const struct fp_str name = fp_json_text(key);
+        if (!yyjson_is_null(value) &&
+            fp_map_put(&lookup->names, fp_hash64(name.ptr, name.len), 0) == FP_MAP_NONE)
+            lookup->out->failed = true;
+    }
+}
+
+static bool has(struct lookup *lookup, struct fp_str name)
+{
+    if (yyjson_obj_size(lookup->object) <= SCANNED_MAX)
+        return fp_json_member(lookup->object, name) != NULL;
+    if (!lookup->is_indexed)
+        index_names(lookup);
+    return fp_map_get(&lookup->names, fp_hash64(name.ptr, name.len)) != FP_MAP_NONE;
+}
+
+static void release(struct lookup *lookup)
+{
+    if (lookup->is_indexed)
+        fp_map_release(&lookup->names);
+}
+
+/* A request's id has three names, which the tool looked for in this order. */
+static const struct fp_str id_names[] = {{"identifier", 10}, {"requestId", 9}, {"resourceId", 10}};
+
+enum {
+    ID_NAMES = sizeof(id_names) / sizeof(id_names[0]),
+    SPELLED_MIN = 6, /* no other name for a shorter one */
+};
+
+static struct fp_str find_spelling(struct lookup *object, struct fp_str name,
+                                   const struct spelling *spellings)
+{
+    bool may_be_id = spellings == data_spellings && (name.ptr[0] == 'i' || name.ptr[0] == 'r');
+    for (size_t i = 0; may_be_id && i < ID_NAMES; i++) {
+        if (fp_speed_tracer_is(name, id_names[i]))
+            return FP_STR("requestId");
+        if (is_one_of(name, id_names + i + 1, ID_NAMES - i - 1) && has(object, id_names[i]))
+            return (struct fp_str){0};
+    }
+    for (; spellings->met.ptr != NULL; spellings++)
+        if (fp_speed_tracer_is(name, spellings->met))
+            return has(object, spellings->kept) ? (struct fp_str){0} : spellings->kept;
+    return name;
+}
+
+#define LETTER(letter) (UINT32_C(1) << ((letter) & 31))
+
+/* The name under which a member is kept; a NULL pointer when another one goes before it. Most have
+ * no other: they are too short, or begin with another letter. */
+static inline struct fp_str spell(struct lookup *object, struct fp_str name,
+                                  const struct spelling *spellings)
+{
+    const uint32_t letters = LETTER('c') | LETTER('h') | LETTER('i') | LETTER('l') | LETTER('o') |
+                             LETTER('r') | LETTER('s') | LETTER('w');
+    bool may_have_another = spellings != no_spellings && name.len >= SPELLED_MIN &&
+                            (letters >> (name.ptr[0] & 31) & 1) > 0;
+    return may_have_another ? find_spelling(object, name, spellings) : name;
+}
+
+/* Which spellings hold inside a member of a record's data. */
+static const struct spelling *spellings_inside(const struct spelling *outside, struct fp_str name)
+{
+    static const struct fp_str bags[] = {{"request", 7}, {"response", 8}, {"redirectResponse", 16}};
+    bool is_bag = outside == data_spellings && is_one_of(name, bags, 3);
+    return is_bag ? data_spellings : no_spellings;
+}
+
+/* Ids come as numbers and as texts: requests are kept as texts, timers as numbers. */
+static bool add_id(struct fp_buf *out, struct fp_str name, yyjson_val *value)
+{
+    if (fp_str_equal(name, FP_STR("requestId")) && yyjson_is_num(value)) {
+        fp_buf_add(out, "\"", 1);
+        add_value(out, value, no_spellings);
+        fp_buf_add(out, "\"", 1);
+        return true;
+    }
+    const struct fp_str text = fp_json_text(value);
+    if (!fp_str_equal(name, FP_STR("timerId")) || text.len == 0 || text.len > 15 ||
+        text.ptr[0] == '0')
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+    fp_buf_add(out, text.ptr, text.len);
+    return true;
+}
+
+/* All members of an object, to follow those already there; NULL has none. */
+static void add_object(struct fp_buf *out, yyjson_val *object, const struct spelling *spellings)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    if (object == NULL)
+        return;
+    struct lookup lookup = {.object = object, .out = out};
+    yyjson_obj_foreach(object, i, count, key, value)
+    {
+        const struct fp_str name = spell(&lookup, fp_json_text(key), spellings);
+        if (name.ptr == NULL || (yyjson_is_null(value) && spellings != no_spellings))
+            continue;
+        add_name(out, name);
+        if (spellings != data_spellings || !add_id(out, name, value))
+            add_value(out, value, spellings_inside(spellings, name));
+    }
+    release(&lookup);
+}
+
+/* Records. */
+
+/* Of a profile everything but its text, which becomes stacks and samples. */
+static void add_profile(struct fp_buf *out, yyjson_val *data)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    if (data == NULL)
+        return;
+    struct lookup lookup = {.object = data, .out = out};
+    yyjson_obj_foreach(data, i, count, key, value)
+    {
+        const struct fp_str name = spell(&lookup, fp_json_text(key), data_spellings);
+        if (name.ptr == NULL || yyjson_is_null(value))
+            continue;
+        bool is_text = fp_str_equal(name, FP_STR("profileData"));
+        add_name(out, is_text ? FP_STR("profileDataLength") : name);
+        if (is_text)
+            add_whole(out, fp_json_text(value).len, false);
+        else
+            add_value(out, value, no_spellings);
+    }
+    release(&lookup);
+}
+
+/* Members of a record that are an event's fields, its data, or of no use outside the tool. */
+static bool is_left_out(struct fp_str name)
+{
+    static const struct fp_str left_out[] = {
+        {"type", 4}, {"time", 4},  {"duration", 8}, {"children", 8},
+        {"data", 4}, {"hints", 5}, {"overhead", 8}, {"typeName", 8},
+    };
+    return is_one_of(name, left_out, sizeof(left_out) / sizeof(left_out[0]));
+}
+
+static void add_other_members(struct fp_buf *out, const struct fp_speed_tracer_source *source)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    struct lookup data = {.object = source->data, .out = out};
+    yyjson_obj_foreach(source->record, i, count, key, value)
+    {
+        const struct fp_str name = fp_json_text(key);
+        if (is_left_out(name) || yyjson_is_null(value) || has(&data, name))
+            continue;
+        bool is_stack = fp_str_equal(name, FP_STR("stackTrace"));
+        add_name(out, name);
+        add_value(out, value, is_stack ? frame_spellings : no_spellings);
+    }
+    release(&data);
+}
+
+static void add_flag(struct fp_buf *out, struct fp_str name, bool is_set)
+{
+    if (!is_set)
+        return;
+    add_name(out, name);
+    fp_buf_add(out, "true", 4);
+}
+
+/* A member of a timer's start, unless the record that it fired has one, too. */
+static void add_timer_member(struct fp_buf *out, yyjson_val *data, struct fp_str name,
+                             yyjson_val value)
+{
+    if (yyjson_get_type(&value) == YYJSON_TYPE_NONE || fp_json_member(data, name) != NULL)
+        return;
+    add_name(out, name);
+    add_value(out, &value, no_spellings);
+}
+
+bool fp_speed_tracer_detail(struct fp_speed_tracer_dump *dump,
+                            const struct fp_speed_tracer_source *source)
+{
+    struct fp_buf *out = &dump->detail;
+    fp_buf_clear(out);
+    fp_buf_add(out, "{", 1);
+    if (source->type == FP_ST_PROFILE_DATA)
+        add_profile(out, source->data);
+    else
+        add_object(out, source->data, source->type <= FP_ST_CUSTOM ? no_spellings : data_spellings);
+    /* The finish and the error of the early versions had a type each. */
+    if (source->type == FP_ST_RESOURCE_FINISH && source->source_type != FP_ST_RESOURCE_FINISH) {
+        bool failed = source->source_type == 21 || source->source_type == FP_ST_PROFILE_DATA;
+        add_name(out, FP_STR("didFail"));
+        fp_buf_addf(out, "%s", failed ? "true" : "false");
+    }
+    add_other_members(out, source);
+    if (source->timer != NULL) {
+        add_timer_member(out, source->data, FP_STR("timeout"), source->timer->timeout);
+        add_timer_member(out, source->data, FP_STR("singleShot"), source->timer->single_shot);
+    }
+    add_flag(out, FP_STR("isRefresh"), source->is_refresh);
+    add_flag(out, FP_STR("hasQuery"), source->has_query);
+    fp_buf_add(out, "}", 1);
+    return !out->failed;
+}

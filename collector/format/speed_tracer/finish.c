@@ -1,0 +1,140 @@
+/*
+ * Speed Tracer, the end of a dump: what can be said when all records are known.
+ */
+#include "collector/format/speed_tracer/dump.h"
+
+#include <stdlib.h>
+
+#define TIME_MAX_US (INT64_C(1) << 53) /* as in all formats */
+
+/* A dump of an early version is known by records that may come last: events that were named by
+ * today's numbers get their old names. */
+static void rename_early(struct fp_speed_tracer_dump *dump)
+{
+    struct fp_profile *profile = dump->decoder->profile;
+    for (uint32_t i = 0; dump->is_early && i < profile->event_count; i++) {
+        struct fp_profile_event *event = &profile->events[i];
+        bool was_unknown = event->type_number >= 22 && event->type_number <= 27;
+        const char *name = fp_speed_tracer_early_name(&event->type_number);
+        if (name != NULL)
+            event->type = fp_str_of(name);
+        dump->notes[FP_ST_UNKNOWN_TYPE].count -= was_unknown;
+    }
+    if (dump->is_early && profile->session.version.len == 0)
+        profile->session.version = FP_STR("0.8");
+}
+
+/* Versions up to 0.8 noted a page's change when it was over: it began with the request. */
+static bool move_early_tabs(struct fp_speed_tracer_dump *dump)
+{
+    struct fp_profile *profile = dump->decoder->profile;
+    uint32_t *requests =
+        fp_arena_array(dump->decoder->arena, profile->resource_count, sizeof(*requests));
+    if (requests == NULL)
+        return fp_fail_memory(dump->decoder);
+    for (uint32_t i = 0; i < profile->event_count; i++) {
+        struct fp_profile_event *event = &profile->events[i];
+        if (event->resource == FP_INDEX_NONE)
+            continue;
+        uint32_t *request = &requests[event->resource]; /* index + 1, 0: none */
+        if (event->type_number == FP_ST_RESOURCE_START)
+            *request = i + 1;
+        else if (event->type_number == FP_ST_TAB_CHANGED && *request > 0)
+            event->start_us = profile->events[*request - 1].start_us;
+    }
+    return true;
+}
+
+static void find_page(struct fp_speed_tracer_dump *dump)
+{
+    struct fp_profile *profile = dump->decoder->profile;
+    uint32_t page = FP_INDEX_NONE;
+    for (uint32_t i = 0; page == FP_INDEX_NONE && i < profile->event_count; i++)
+        if (profile->events[i].type_number == FP_ST_TAB_CHANGED)
+            page = profile->events[i].resource;
+    if (page == FP_INDEX_NONE)
+        page = dump->main_resource;
+    if (page != FP_INDEX_NONE)
+        profile->page_url = profile->resources[page];
+}
+
+/* When pages began, in the order of time. Records lie in that in which they ended: what a page did
+ * may stand behind the change to the next one. */
+struct page_begins {
+    int64_t *times_us;
+    uint32_t count;
+};
+
+static int compare_times(const void *left, const void *right)
+{
+    const int64_t left_us = *(const int64_t *)left;
+    const int64_t right_us = *(const int64_t *)right;
+    return (left_us > right_us) - (left_us < right_us);
+}
+
+static bool find_page_begins(struct fp_speed_tracer_dump *dump, struct page_begins *begins)
+{
+    const struct fp_profile *profile = dump->decoder->profile;
+    *begins = (struct page_begins){0};
+    for (uint32_t i = 0; i < profile->event_count; i++)
+        begins->count += profile->events[i].type_number == FP_ST_TAB_CHANGED;
+    begins->times_us =
+        fp_arena_array(dump->decoder->arena, begins->count, sizeof(*begins->times_us));
+    if (begins->times_us == NULL)
+        return fp_fail_memory(dump->decoder);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < profile->event_count; i++)
+        if (profile->events[i].type_number == FP_ST_TAB_CHANGED)
+            begins->times_us[next++] = profile->events[i].start_us;
+    qsort(begins->times_us, begins->count, sizeof(*begins->times_us), compare_times);
+    return true;
+}
+
+/* Since the page began that was shown then, else since the session did. */
+static int64_t since_page(const struct page_begins *begins, int64_t time_us)
+{
+    uint32_t before = 0; /* how many began before, or with it */
+    for (uint32_t after = begins->count; before < after;) {
+        const uint32_t middle = before + (after - before) / 2;
+        if (begins->times_us[middle] <= time_us)
+            before = middle + 1;
+        else
+            after = middle;
+    }
+    return before > 0 ? time_us - begins->times_us[before - 1] : time_us;
+}
+
+static bool add_marks(struct fp_speed_tracer_dump *dump)
+{
+    struct fp_profile *profile = dump->decoder->profile;
+    profile->timings =
+        fp_arena_array(dump->decoder->arena, dump->mark_count, sizeof(*profile->timings));
+    if (profile->timings == NULL)
+        return fp_fail_memory(dump->decoder);
+    struct page_begins begins;
+    if (!find_page_begins(dump, &begins))
+        return false;
+    for (uint32_t i = 0; i < dump->mark_count; i++) {
+        const struct fp_profile_event *event = &profile->events[dump->marks[i].event];
+        const int64_t value_us = since_page(&begins, event->start_us);
+        /* What else has these numbers in an early dump is no mark. */
+        bool is_mark = !dump->is_early || event->type_number == FP_ST_LOG_MESSAGE;
+        if (!is_mark || value_us > TIME_MAX_US)
+            continue;
+        profile->timings[profile->timing_count++] = (struct fp_profile_timing){
+            .name = dump->marks[i].name,
+            .kind = FP_TIMING_MARK,
+            .value_us = value_us,
+        };
+    }
+    return true;
+}
+
+bool fp_speed_tracer_finish(struct fp_speed_tracer_dump *dump)
+{
+    rename_early(dump);
+    if (dump->is_early && !move_early_tabs(dump))
+        return false;
+    find_page(dump);
+    return add_marks(dump);
+}

@@ -1,0 +1,394 @@
+/*
+ * Speed Tracer, containers: scanning for braces, and for one element of a page.
+ */
+#include "collector/format/speed_tracer/scan.h"
+
+#include "collector/base/bytes.h"
+#include "collector/base/quoted.h"
+
+#include <strings.h>
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == '\v';
+}
+
+/* Records. */
+
+enum { BLOCK_LEN = 64 };
+
+/* 64 bytes of a record: a bit for each, the lowest for the first. */
+struct block {
+    uint64_t quotes;
+    uint64_t apostrophes;
+    uint64_t backslashes;
+    uint64_t brackets; /* and braces */
+    uint64_t spaces;   /* and control characters */
+    uint64_t longs;    /* behind a backslash: an escape that may have a shorter form */
+};
+
+/* What is known of a record up to a block. */
+struct progress {
+    bool is_escaped;    /* its first byte */
+    uint64_t in_string; /* all bits or none */
+    uint32_t braces;    /* open ones */
+    uint32_t brackets;
+};
+
+static void read_block(const char bytes[BLOCK_LEN], struct block *block)
+{
+    *block = (struct block){0};
+    for (size_t at = 0; at < BLOCK_LEN; at += sizeof(fp_bytes16)) {
+        const fp_bytes16 part = fp_bytes16_load(bytes + at);
+        const fp_bytes16 brace = part | 0x20; /* or bracket */
+        block->quotes |= fp_bytes16_bits((fp_bytes16)(part == '"')) << at;
+        block->apostrophes |= fp_bytes16_bits((fp_bytes16)(part == '\'')) << at;
+        block->backslashes |= fp_bytes16_bits((fp_bytes16)(part == '\\')) << at;
+        block->brackets |= fp_bytes16_bits((fp_bytes16)((brace == '{') | (brace == '}'))) << at;
+        block->spaces |= fp_bytes16_bits((fp_bytes16)(part <= ' ')) << at;
+        block->longs |= fp_bytes16_bits((fp_bytes16)((part == 'u') | (part == '/'))) << at;
+    }
+}
+
+static void read_last_block(const char *bytes, size_t len, struct block *block)
+{
+    char last[BLOCK_LEN] = {0};
+    memcpy(last, bytes, len);
+    read_block(last, block);
+}
+
+/* The bytes behind a backslash that is not escaped itself. */
+static uint64_t find_escaped(uint64_t backslashes, bool *is_escaped)
+{
+    uint64_t escaped = *is_escaped;
+    *is_escaped = false;
+    for (uint64_t left = backslashes & ~escaped; left != 0;) {
+        const uint64_t escape = left & -left;
+        *is_escaped = escape >> (BLOCK_LEN - 1) != 0;
+        escaped |= escape << 1;
+        left &= ~(escape | escape << 1);
+    }
+    return escaped;
+}
+
+/* The bytes from each opening quote up to its closing one. */
+static uint64_t find_strings(uint64_t quotes, uint64_t *in_string)
+{
+    uint64_t strings = quotes;
+    for (unsigned distance = 1; distance < BLOCK_LEN; distance *= 2)
+        strings ^= strings << distance; /* now: is the number of quotes up to here odd? */
+    strings ^= *in_string;
+    *in_string = strings >> (BLOCK_LEN - 1) != 0 ? UINT64_MAX : 0;
+    return strings;
+}
+
+/* Counts braces, and for the depth brackets, until the record is closed. How much of the block is
+ * the record's. */
+static size_t count_brackets(const char *bytes, uint64_t brackets, struct progress *progress,
+                             uint32_t *depth)
+{
+    for (; brackets != 0; brackets &= brackets - 1) {
+        const size_t at = (size_t)__builtin_ctzll(brackets);
+        const char c = bytes[at];
+        if (c == '}' && --progress->braces == 0)
+            return at + 1;
+        progress->braces += c == '{';
+        progress->brackets += c == '[';
+        progress->brackets -= c == ']' && progress->brackets > 0;
+        if (progress->braces + progress->brackets > *depth)
+            *depth = progress->braces + progress->brackets;
+    }
+    return BLOCK_LEN;
+}
+
+/* As skip_object, of a text that is no JSON: outside of its strings there is a backslash, or an
+ * apostrophe, which begins one, too. */
+static bool skip_odd_object(const char *bytes, size_t *at, size_t end)
+{
+    uint32_t braces = 0;
+    for (size_t i = *at; i < end;) {
+        const char c = bytes[i];
+        i = c == '"' || c == '\'' ? fp_quoted_end(bytes, i, end) : i + 1;
+        braces += c == '{';
+        if (c == '}' && --braces == 0) {
+            *at = i;
+            return true;
+        }
+    }
+    *at = end;
+    return false;
+}
+
+/* Goes past the object whose brace stands at `at`, or to the end. True when it is closed. */
+static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_record_text *record)
+{
+    struct progress progress = {0};
+    for (size_t begin = *at; begin < end; begin += BLOCK_LEN) {
+        struct block block;
+        if (end - begin >= BLOCK_LEN)
+            read_block(bytes + begin, &block);
+        else
+            read_last_block(bytes + begin, end - begin, &block);
+        const uint64_t escaped = find_escaped(block.backslashes, &progress.is_escaped);
+        const uint64_t strings = find_strings(block.quotes & ~escaped, &progress.in_string);
+        const size_t len =
+            count_brackets(bytes + begin, block.brackets & ~strings, &progress, &record->depth);
+        const uint64_t own = UINT64_MAX >> (BLOCK_LEN - len);
+        if (((block.apostrophes | block.backslashes) & ~strings & own) != 0)
+            return skip_odd_object(bytes, at, end);
+        if ((((block.spaces & ~strings) | (block.longs & escaped)) & own) != 0)
+            record->is_plain = false;
+        if (progress.braces == 0) {
+            *at = begin + len;
+            return true;
+        }
+    }
+    *at = end;
+    return false;
+}
+
+/* The next line below that of `at` which begins with a brace; the end when there is none. Found
+ * once for all of what lies above it: there may be many records on a line. */
+static size_t next_brace_line(struct fp_record_scan *scan, size_t at)
+{
+    const struct fp_str body = scan->body;
+    if (at >= scan->line_above && at < scan->brace_line)
+        return scan->brace_line;
+    scan->line_above = at;
+    while (at < body.len) {
+        const char *newline = memchr(body.ptr + at, '\n', body.len - at);
+        at = newline != NULL ? (size_t)(newline - body.ptr) + 1 : body.len;
+        if (at < body.len && body.ptr[at] == '{')
+            break;
+    }
+    scan->brace_line = at;
+    return at;
+}
+
+static bool is_element_end(struct fp_str body, size_t at)
+{
+    const struct fp_str tag = FP_STR("</div");
+    return body.len - at >= tag.len && strncasecmp(body.ptr + at, tag.ptr, tag.len) == 0;
+}
+
+/* Goes to the next brace that may begin a record. False at the end. */
+static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record)
+{
+    const struct fp_str body = scan->body;
+    for (; scan->at < body.len; scan->at++) {
+        const char c = body.ptr[scan->at];
+        if (scan->in_list && scan->at >= scan->list_end) {
+            scan->at = body.len;
+            return false;
+        }
+        if (c == '{')
+            return true;
+        if (is_space(c))
+            continue;
+        if (scan->in_page && c == '<' && is_element_end(body, scan->at)) {
+            scan->at = body.len;
+            return false;
+        }
+        if (scan->in_list && c == ',')
+            continue;
+        if (!record->has_junk)
+            record->junk_offset = scan->at;
+        record->has_junk = true;
+    }
+    return false;
+}
+
+enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
+                                               struct fp_record_text *record)
+{
+    *record = (struct fp_record_text){.offset = scan->body.len, .is_plain = true};
+    if (!skip_junk(scan, record))
+        return FP_RECORD_NO_MORE;
+    record->offset = scan->at;
+    size_t end = scan->at < scan->lines_end ? next_brace_line(scan, scan->at) : scan->body.len;
+    bool closed = skip_object(scan->body.ptr, &scan->at, end, record);
+    record->text = (struct fp_str){scan->body.ptr + record->offset, scan->at - record->offset};
+    return closed ? FP_RECORD_FOUND : FP_RECORD_CUT_OFF;
+}
+
+bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_text *record)
+{
+    const size_t line = next_brace_line(scan, record->offset);
+    if (line >= scan->at)
+        return false;
+    scan->lines_end = scan->at;
+    scan->at = line;
+    return true;
+}
+
+/* Posted bodies. */
+
+static size_t skip_space(struct fp_str text, size_t at)
+{
+    while (at < text.len && is_space(text.ptr[at]))
+        at++;
+    return at;
+}
+
+/* Behind the value that begins at `at` and ends its text or is followed by a comma or brace. */
+static size_t skip_value(struct fp_str text, size_t at)
+{
+    size_t depth = 0;
+    while (at < text.len) {
+        const char c = text.ptr[at];
+        const bool closes = c == '}' || c == ']';
+        if (depth == 0 && (c == ',' || closes))
+            break;
+        depth += c == '{' || c == '[';
+        depth -= closes;
+        at = c == '"' ? fp_quoted_end(text.ptr, at, text.len) : at + 1;
+    }
+    return at;
+}
+
+bool fp_broken_post_find(const struct fp_record_text *text, struct fp_broken_post *post)
+{
+    const struct fp_str header = FP_STR("\"header\"");
+    const struct fp_str data = FP_STR("\"data\"");
+    const struct fp_str body = text->text;
+    *post = (struct fp_broken_post){0};
+    for (size_t at = skip_space(body, 1); at < body.len && body.ptr[at] == '"';) {
+        const size_t name_end = fp_quoted_end(body.ptr, at, body.len);
+        const struct fp_str name = {body.ptr + at, name_end - at};
+        const size_t colon = skip_space(body, name_end);
+        const size_t value = skip_space(body, colon + 1);
+        if (colon >= body.len || value >= body.len || body.ptr[colon] != ':')
+            return false;
+        post->records = text->offset + value + 1;
+        if (fp_str_equal(name, data))
+            return body.ptr[value] == '[';
+        if (post->header.len == 0 && !fp_str_equal(name, header))
+            return false;
+        at = skip_value(body, value);
+        if (fp_str_equal(name, header))
+            post->header = (struct fp_str){body.ptr + value, at - value};
+        at = at < body.len ? skip_space(body, at + 1) : at;
+    }
+    return false;
+}
+
+/* Whether nothing but members of an object stand from `at` on, and its end, if that was not cut
+ * off.
+ */
+static bool are_last_members(struct fp_str text, size_t at)
+{
+    for (at = skip_space(text, at); at < text.len && text.ptr[at] == ',';) {
+        at = skip_space(text, at + 1);
+        if (at >= text.len || text.ptr[at] != '"')
+            return false;
+        at = skip_space(text, fp_quoted_end(text.ptr, at, text.len));
+        if (at >= text.len || text.ptr[at] != ':')
+            return false;
+        at = skip_value(text, at + 1);
+    }
+    return at >= text.len || (text.ptr[at] == '}' && skip_space(text, at + 1) == text.len);
+}
+
+size_t fp_broken_post_end(struct fp_str body, size_t records)
+{
+    enum { TRIES = 8 }; /* each may cost as much as the body is long */
+    size_t end = body.len;
+    for (int tries = 0; tries < TRIES && end > records; tries++) {
+        const char *bracket = memrchr(body.ptr + records, ']', end - records);
+        if (bracket == NULL)
+            break;
+        end = (size_t)(bracket - body.ptr);
+        if (are_last_members(body, end + 1))
+            return end;
+    }
+    return body.len;
+}
+
+/* Pages. */
+
+struct attribute {
+    struct fp_str name;
+    struct fp_str value;
+};
+
+static bool is_named(const struct attribute *attribute, struct fp_str name)
+{
+    return attribute->name.len == name.len &&
+           strncasecmp(attribute->name.ptr, name.ptr, name.len) == 0;
+}
+
+/* Reads up to one of the delimiters, a white space, or the end. */
+static struct fp_str read_token(struct fp_str html, size_t *at, const char *delimiters)
+{
+    const size_t begin = *at;
+    while (*at < html.len && !is_space(html.ptr[*at]) && strchr(delimiters, html.ptr[*at]) == NULL)
+        (*at)++;
+    return (struct fp_str){html.ptr + begin, *at - begin};
+}
+
+static struct fp_str read_value(struct fp_str html, size_t *at)
+{
+    if (*at >= html.len || (html.ptr[*at] != '"' && html.ptr[*at] != '\''))
+        return read_token(html, at, ">");
+    const char quote = html.ptr[*at];
+    const size_t begin = ++*at;
+    const char *end = memchr(html.ptr + begin, quote, html.len - begin);
+    const size_t len = end != NULL ? (size_t)(end - html.ptr) - begin : html.len - begin;
+    *at = begin + len + (end != NULL);
+    return (struct fp_str){html.ptr + begin, len};
+}
+
+/* Reads the next attribute of a tag; false, with *at behind the tag, when there is none. */
+static bool read_attribute(struct fp_str html, size_t *at, struct attribute *attribute)
+{
+    while (*at < html.len && (is_space(html.ptr[*at]) || strchr("/", html.ptr[*at]) != NULL))
+        (*at)++; /* U+0000, too, which strchr finds in any text */
+    if (*at >= html.len || html.ptr[*at] == '>') {
+        *at += *at < html.len;
+        return false;
+    }
+    *attribute = (struct attribute){.name = read_token(html, at, "=>/")};
+    if (*at < html.len && html.ptr[*at] == '=') {
+        ++*at;
+        attribute->value = read_value(html, at);
+    }
+    return true;
+}
+
+/* Reads the tag whose name begins at *at, and goes behind it. True when it is the one we look for.
+ */
+static bool read_tag(struct fp_str html, size_t *at, struct fp_dump_page *page)
+{
+    *page = (struct fp_dump_page){0};
+    bool found = false;
+    struct attribute attribute;
+    (void)read_token(html, at, ">/");
+    while (read_attribute(html, at, &attribute)) {
+        if (is_named(&attribute, FP_STR("id")))
+            found = fp_str_equal(attribute.value, FP_STR("traceData"));
+        else if (is_named(&attribute, FP_STR("version")))
+            page->version = attribute.value;
+        else if (is_named(&attribute, FP_STR("isRaw")))
+            page->is_raw = fp_str_equal(attribute.value, FP_STR("true"));
+    }
+    page->begin = *at;
+    return found;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool fp_dump_page_find(struct fp_str html, struct fp_dump_page *page)
+{
+    for (size_t at = 0; at < html.len;) {
+        const char *open = memchr(html.ptr + at, '<', html.len - at);
+        if (open == NULL)
+            return false;
+        at = (size_t)(open - html.ptr) + 1;
+        if (at < html.len && is_letter(html.ptr[at]) && read_tag(html, &at, page))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,175 @@
+/*
+ * Speed Tracer, types: names and the numberings of the eras.
+ */
+#include "collector/format/json.h"
+#include "collector/format/speed_tracer/dump.h"
+
+#include "collector/base/hash.h"
+#include "collector/format/utf8.h"
+
+/* By number; the names of the tool's schemas. */
+static const char *const type_names[] = {
+    "DOM_EVENT",
+    "LAYOUT",
+    "RECALC_STYLE",
+    "PAINT",
+    "PARSE_HTML",
+    "TIMER_INSTALLED",
+    "TIMER_CLEARED",
+    "TIMER_FIRED",
+    "XHR_READY_STATE_CHANGE",
+    "XHR_LOAD",
+    "EVAL_SCRIPT",
+    "LOG_MESSAGE",
+    "NETWORK_RESOURCE_START",
+    "NETWORK_RESOURCE_RESPONSE",
+    "NETWORK_RESOURCE_FINISH",
+    "JAVASCRIPT_CALLBACK",
+    "RESOURCE_DATA_RECEIVED",
+    "GC_EVENT",
+    "MARK_DOM_CONTENT",
+    "MARK_LOAD_EVENT",
+    "SCHEDULE_RESOURCE_REQUEST",
+    "PROGRAM",
+};
+
+enum { TYPE_COUNT = sizeof(type_names) / sizeof(type_names[0]), TOP_FIRST = 0x7FFFFFF7 };
+
+/* From TOP_FIRST up: the tool's own records. */
+static const char *const top_names[] = {
+    "NETWORK_LOADING_FINISHED",     "NETWORK_DATA_RECEIVED", "NETWORK_RESPONSE_RECEIVED",
+    "NETWORK_REQUEST_WILL_BE_SENT", "SERVER_EVENT",          "PROFILE_DATA",
+    "NETWORK_RESOURCE_UPDATE",      "TAB_CHANGED",           "AGGREGATED_EVENTS",
+};
+
+/* The schema's name of a type; NULL for one that is not known. */
+static const char *name_of(int32_t type)
+{
+    if (type == FP_ST_INVALID)
+        return "INVALID";
+    if (type >= TOP_FIRST)
+        return top_names[type - TOP_FIRST];
+    return type >= 0 && type < TYPE_COUNT ? type_names[type] : NULL;
+}
+
+/*
+ * Resource records of versions up to 0.8 (21 to 24), and of the unreleased trunk after it
+ * (0x7FFFFFF9 to 0x7FFFFFFC, which today are others): they name their resource by resourceId.
+ */
+static int32_t renumber_resource(int32_t type)
+{
+    switch (type) {
+    case 24:
+    case 0x7FFFFFF9:
+        return FP_ST_RESOURCE_START;
+    case 23:
+    case 0x7FFFFFFA:
+        return FP_ST_RESOURCE_RESPONSE;
+    case 22:
+    case 21: /* an error */
+    case 0x7FFFFFFB:
+    case 0x7FFFFFFC: /* an error */
+        return FP_ST_RESOURCE_FINISH;
+    default:
+        return type;
+    }
+}
+
+/* Of the versions up to 0.8; those that renumber knew by their data have today's numbers. */
+const char *fp_speed_tracer_early_name(int32_t *type)
+{
+    switch (*type) {
+    case 21:
+    case 22:
+    case 23:
+    case 24:
+        *type = renumber_resource(*type);
+        return name_of(*type);
+    case 17:
+        *type = FP_ST_AGGREGATED;
+        return name_of(*type);
+    case 18:
+        return "DOM_BINDING";
+    case 19:
+        return "JAVASCRIPT_COMPILE";
+    case 20:
+        return "WINDOW_EVENT";
+    case 25:
+        *type = FP_ST_GC_EVENT;
+        return name_of(*type);
+    case 26:
+        return "MOUSE_HOVER_STYLE";
+    case 27:
+        return "EVENT_DISPATCH";
+    default:
+        return NULL;
+    }
+}
+
+/* Today's number of a record's type, by what its data show. */
+static int32_t renumber(struct fp_speed_tracer_dump *dump,
+                        const struct fp_speed_tracer_typing *typing)
+{
+    const int32_t type = typing->type;
+    yyjson_val *data = typing->data;
+    /* Profiles were 15 for a few weeks; a callback, which is 15 since, has no such member. */
+    if (type == FP_ST_JAVASCRIPT_CALLBACK &&
+        yyjson_is_str(fp_json_member(data, FP_STR("profileData"))))
+        return FP_ST_PROFILE_DATA;
+    if (!dump->may_be_early || type <= FP_ST_JAVASCRIPT_CALLBACK)
+        return type;
+    int32_t today = type;
+    if (type == 16 && !typing->has_duration && yyjson_is_str(fp_json_member(data, FP_STR("url"))))
+        today = FP_ST_TAB_CHANGED;
+    else if (fp_json_member(data, FP_STR("resourceId")) != NULL)
+        today = renumber_resource(type);
+    dump->is_early = dump->is_early || (today != type && type < TOP_FIRST);
+    return today;
+}
+
+/* A number has no meaning outside the process that made it: types are numbered anew by name, from
+ * -2 down, as the tool did when it loaded a dump. */
+static bool name_custom_type(struct fp_speed_tracer_dump *dump, yyjson_val *name,
+                             struct fp_profile_event *event)
+{
+    struct fp_decoder *decoder = dump->decoder;
+    if (!yyjson_is_str(name)) {
+        fp_speed_tracer_note(dump, FP_ST_NO_TYPE_NAME);
+        event->type = FP_STR("CUSTOM_EVENT");
+        return true;
+    }
+    const struct fp_str text = fp_json_text(name);
+    const uint32_t next = (uint32_t)dump->type_names.count; /* at most limits.entries */
+    uint32_t index = fp_map_put(&dump->type_names, fp_hash64(text.ptr, text.len), next);
+    dump->custom_types = fp_speed_tracer_grow(decoder->arena, dump->custom_types, next,
+                                              &dump->custom_type_cap, sizeof(text));
+    if (index == FP_MAP_NONE || dump->custom_types == NULL ||
+        (index == next && !fp_utf8_copy(decoder->arena, text, &dump->custom_types[index])))
+        return fp_fail_memory(decoder);
+    event->type = dump->custom_types[index];
+    event->type_number = FP_ST_CUSTOM - (int32_t)index;
+    return true;
+}
+
+static bool name_unknown_type(struct fp_speed_tracer_dump *dump, struct fp_profile_event *event)
+{
+    char name[24];
+    int len = snprintf(name, sizeof(name), "TYPE_%d", (int)event->type_number);
+    fp_speed_tracer_note(dump, FP_ST_UNKNOWN_TYPE);
+    const struct fp_str text = {name, (size_t)len};
+    return fp_arena_copy(dump->decoder->arena, text, &event->type) || fp_fail_memory(dump->decoder);
+}
+
+bool fp_speed_tracer_name_type(struct fp_speed_tracer_dump *dump,
+                               const struct fp_speed_tracer_typing *typing,
+                               struct fp_profile_event *event)
+{
+    event->type_number = renumber(dump, typing);
+    if (event->type_number <= FP_ST_CUSTOM)
+        return name_custom_type(dump, typing->type_name, event);
+    const char *name = name_of(event->type_number);
+    if (name == NULL)
+        return name_unknown_type(dump, event);
+    event->type = fp_str_of(name);
+    return true;
+}

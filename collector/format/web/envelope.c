@@ -1,0 +1,361 @@
+/*
+ * Envelope: naming a document's shape and reading an envelope's members, from a table.
+ *
+ * Shapes, in the order they are looked for: an array is performance entries; an object with lists
+ * of times alone is a map of marks as getMarks() of the 2012 draft gave it, whatever they are
+ * called; one with one of trace, marks, measures, entries and coverage is an envelope (ours, or the
+ * specification's {duration, trace} and {timing, trace}); one with a member of a trace is a bare
+ * ProfilerTrace; one whose members are all arrays is a map of marks of which some have no times.
+ */
+#include "collector/format/web/envelope.h"
+
+#include "collector/base/uuid.h"
+#include "collector/format/web/self_profile.h"
+#include "collector/format/web/user_timing.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define ENVELOPE_VERSION 1
+#define INTERVAL_MAX_MS 10000
+#define US_PER_MS 1000.0
+
+/* Scalars and texts. */
+
+static bool read_version(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    if (field->value == NULL)
+        return true;
+    if (yyjson_is_num(field->value) && yyjson_get_num(field->value) >= ENVELOPE_VERSION &&
+        yyjson_get_num(field->value) <= ENVELOPE_VERSION)
+        return true;
+    return fp_fail_field(decoder, field, "of the envelope must be the number %d", ENVELOPE_VERSION);
+}
+
+static bool read_uuid(struct fp_decoder *decoder, const struct fp_field *field, bool *has_uuid,
+                      struct fp_uuid *uuid)
+{
+    *has_uuid = field->value != NULL;
+    if (field->value == NULL)
+        return true;
+    const struct fp_str text = {yyjson_get_str(field->value), yyjson_get_len(field->value)};
+    if (yyjson_is_str(field->value) && fp_uuid_parse(text, uuid))
+        return true;
+    return fp_fail_field(decoder, field,
+                         "must be a UUID such as \"123e4567-e89b-42d3-a456-426614174000\"; "
+                         "crypto.randomUUID() makes one");
+}
+
+static bool read_id(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    return read_uuid(decoder, field, &decoder->profile->has_id, &decoder->profile->id);
+}
+
+static bool read_load(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    return read_uuid(decoder, field, &decoder->profile->has_load, &decoder->profile->load);
+}
+
+static bool read_part(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    return fp_read_whole(decoder, field, INT32_MAX, &decoder->profile->part);
+}
+
+static bool read_truncated(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    return fp_read_bool(decoder, field, &decoder->profile->truncated);
+}
+
+static bool read_release(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    return fp_read_dimension(decoder, field, &decoder->profile->release);
+}
+
+static bool read_environment(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    return fp_read_dimension(decoder, field, &decoder->profile->environment);
+}
+
+static bool read_variant(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    return fp_read_dimension(decoder, field, &decoder->profile->variant);
+}
+
+static bool read_thread(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    struct fp_str *thread = &decoder->profile->thread;
+    if (!fp_read_text(decoder, field, thread))
+        return false;
+    if (field->value == NULL || fp_str_equal(*thread, FP_STR("window")) ||
+        fp_str_equal(*thread, FP_STR("worker")))
+        return true;
+    return fp_fail_field(decoder, field, "must be \"window\" or \"worker\"");
+}
+
+static bool read_coverage(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    struct fp_str word = {NULL, 0};
+    if (!fp_read_text(decoder, field, &word))
+        return false;
+    if (field->value == NULL)
+        return true;
+    for (enum fp_coverage coverage = FP_COVERAGE_NO_POLICY; coverage < FP_COVERAGE_COUNT;
+         coverage++) {
+        decoder->profile->coverage = coverage;
+        if (fp_str_equal(word, fp_str_of(fp_coverage_name(coverage))))
+            return true;
+    }
+    return fp_fail_field(decoder, field,
+                         "must be one of no-policy, unsupported, quota, disabled, not-sampled");
+}
+
+static bool read_interval(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    double interval_ms = 0;
+    if (!fp_read_number(decoder, field, &interval_ms))
+        return false;
+    if (field->value == NULL)
+        return true;
+    if (!(interval_ms > 0 && interval_ms <= INTERVAL_MAX_MS))
+        return fp_fail_field(decoder, field, "is %.15g; it must be above 0 and at most %d ms",
+                             interval_ms, INTERVAL_MAX_MS);
+    int64_t interval_us = (int64_t)(interval_ms * US_PER_MS + 0.5);
+    decoder->profile->interval_us = interval_us > 0 ? interval_us : 1;
+    return true;
+}
+
+/* What it is worth is for others to say. */
+static bool read_token(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    return fp_read_text(decoder, field, &decoder->profile->token);
+}
+
+/* Nothing is made of these members yet, but a wrong type there is a mistake worth telling. */
+static bool check_number(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    double number;
+    return fp_read_number(decoder, field, &number);
+}
+
+static bool check_object(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    if (field->value == NULL || yyjson_is_obj(field->value))
+        return true;
+    return fp_fail_field(decoder, field, "must be an object");
+}
+
+/* Nested objects. */
+
+static bool read_page(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    if (field->value == NULL)
+        return true;
+    struct fp_profile *profile = decoder->profile;
+    const struct fp_place place = fp_field_place(field);
+    struct fp_field fields[] = {
+        {.object = &place, .name = FP_STR("url")},
+        {.object = &place, .name = FP_STR("route")},
+    };
+    if (!fp_read_object(decoder, &place, field->value, fields, COUNT(fields)) ||
+        !fp_read_text(decoder, &fields[0], &profile->page_url) ||
+        !fp_read_dimension(decoder, &fields[1], &profile->page_route))
+        return false;
+    profile->has_page_route = fields[1].value != NULL;
+    return true;
+}
+
+static bool read_agent(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    if (field->value == NULL)
+        return true;
+    const struct fp_place place = fp_field_place(field);
+    struct fp_field fields[] = {
+        {.object = &place, .name = FP_STR("name")},
+        {.object = &place, .name = FP_STR("version")},
+    };
+    return fp_read_object(decoder, &place, field->value, fields, COUNT(fields)) &&
+           fp_read_dimension(decoder, &fields[0], &decoder->profile->agent_name) &&
+           fp_read_dimension(decoder, &fields[1], &decoder->profile->agent_version);
+}
+
+/* The envelope. */
+
+enum envelope_field {
+    ENVELOPE_TRACE, /* from here to coverage: what an envelope is known by */
+    ENVELOPE_MARKS,
+    ENVELOPE_MEASURES,
+    ENVELOPE_ENTRIES,
+    ENVELOPE_COVERAGE,
+    ENVELOPE_TIMING,
+    ENVELOPE_FIELD_COUNT = 23
+};
+
+/* `read` is NULL for the arrays, which come after all that is cheap to check and after `thread`. */
+static const struct {
+    const char *name;
+    bool (*read)(struct fp_decoder *decoder, const struct fp_field *field);
+} envelope_members[ENVELOPE_FIELD_COUNT] = {
+    [ENVELOPE_TRACE] = {"trace", NULL},
+    [ENVELOPE_MARKS] = {"marks", NULL},
+    [ENVELOPE_MEASURES] = {"measures", NULL},
+    [ENVELOPE_ENTRIES] = {"entries", NULL},
+    [ENVELOPE_COVERAGE] = {"coverage", read_coverage},
+    [ENVELOPE_TIMING] = {"timing", check_object},
+    {"version", read_version},
+    {"id", read_id},
+    {"load", read_load},
+    {"part", read_part},
+    {"agent", read_agent},
+    {"truncated", read_truncated},
+    {"variant", read_variant},
+    {"page", read_page},
+    {"release", read_release},
+    {"environment", read_environment},
+    {"thread", read_thread},
+    {"sampleInterval", read_interval},
+    {"requestedInterval", check_number},
+    {"maxBufferSize", check_number},
+    {"timeOrigin", check_number},
+    {"token", read_token},
+    {"duration", check_number},
+};
+
+static bool is_map_of_times(yyjson_val *object)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *name;
+    yyjson_val *times;
+    yyjson_obj_foreach(object, i, count, name, times)
+    {
+        if (!fp_is_times(times))
+            return false;
+    }
+    return yyjson_obj_size(object) > 0;
+}
+
+static bool is_envelope(yyjson_val *object)
+{
+    for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_COVERAGE; i++)
+        if (yyjson_obj_get(object, envelope_members[i].name) != NULL)
+            return true;
+    return false;
+}
+
+static bool decode_trace(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    if (field->value == NULL)
+        return true;
+    const struct fp_place place = fp_field_place(field);
+    return fp_self_profile_decode(decoder, &place, field->value);
+}
+
+static bool decode_timings(struct fp_decoder *decoder, const struct fp_field *fields)
+{
+    static const enum fp_user_timing_allow allowed[] = {
+        FP_USER_TIMING_MARKS, FP_USER_TIMING_MEASURES, FP_USER_TIMING_MIXED};
+    struct fp_place places[COUNT(allowed)];
+    struct fp_user_timing_source sources[COUNT(allowed)];
+    for (size_t i = 0; i < COUNT(allowed); i++) {
+        const struct fp_field *field = &fields[ENVELOPE_MARKS + i];
+        places[i] = fp_field_place(field);
+        sources[i] = (struct fp_user_timing_source){&places[i], field->value, allowed[i]};
+    }
+    return fp_user_timing_decode(decoder, sources, COUNT(sources), &fields[ENVELOPE_TIMING]);
+}
+
+/* An upload must add something to the numbers. */
+static bool check_not_empty(struct fp_decoder *decoder)
+{
+    struct fp_profile *profile = decoder->profile;
+    if (profile->has_trace || profile->timing_count > 0 || profile->coverage != FP_COVERAGE_NONE)
+        return true;
+    if (profile->skipped_entries > 0)
+        return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+                          "nothing is left of the entries: none of them is a mark or a measure");
+    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+                      "there is no trace, mark, measure or coverage in this upload");
+}
+
+/* Reads all members but the arrays. */
+static bool read_members(struct fp_decoder *decoder, yyjson_val *root, struct fp_field *fields)
+{
+    for (size_t i = 0; i < ENVELOPE_FIELD_COUNT; i++)
+        fields[i] = (struct fp_field){.name = fp_str_of(envelope_members[i].name)};
+    if (!fp_read_object(decoder, NULL, root, fields, ENVELOPE_FIELD_COUNT))
+        return false;
+    for (size_t i = 0; i < ENVELOPE_FIELD_COUNT; i++)
+        if (envelope_members[i].read != NULL && !envelope_members[i].read(decoder, &fields[i]))
+            return false;
+    return true;
+}
+
+static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
+{
+    struct fp_field fields[ENVELOPE_FIELD_COUNT];
+    return read_members(decoder, root, fields) && decode_trace(decoder, &fields[ENVELOPE_TRACE]) &&
+           decode_timings(decoder, fields) && check_not_empty(decoder);
+}
+
+bool fp_envelope_read_around(struct fp_decoder *decoder, yyjson_val *root, const char *content)
+{
+    struct fp_field fields[ENVELOPE_FIELD_COUNT];
+    if (!read_members(decoder, root, fields))
+        return false;
+    for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_COVERAGE; i++)
+        if (fields[i].value != NULL)
+            return fp_fail_field(decoder, &fields[i], "cannot stand in one upload with %s",
+                                 content);
+    return true;
+}
+
+/* Bare shapes. */
+
+static bool decode_bare_timings(struct fp_decoder *decoder, yyjson_val *root,
+                                enum fp_user_timing_allow allow)
+{
+    const struct fp_user_timing_source source = {NULL, root, allow};
+    return fp_user_timing_decode(decoder, &source, 1, NULL) && check_not_empty(decoder);
+}
+
+static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
+{
+    bool is_map = is_map_of_times(root);
+    if (!is_map && is_envelope(root))
+        return decode_envelope(decoder, root);
+    if (!is_map && fp_self_profile_is_trace(root))
+        return fp_self_profile_decode(decoder, NULL, root);
+    if (is_map || fp_user_timing_is_map(root))
+        return decode_bare_timings(decoder, root, FP_USER_TIMING_MARKS);
+    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+                      "this is not an upload: it has none of trace, marks, measures, entries and "
+                      "coverage, and is no ProfilerTrace, no map of marks, no dump of Speed Tracer "
+                      "and no session of Opera Scope");
+}
+
+bool fp_envelope_has_shape(yyjson_val *root, enum fp_upload_format format)
+{
+    if (yyjson_is_arr(root) || is_map_of_times(root))
+        return format == FP_UPLOAD_USER_TIMING;
+    if (is_envelope(root))
+        return format == FP_UPLOAD_SELF_PROFILE || format == FP_UPLOAD_USER_TIMING;
+    if (fp_self_profile_is_trace(root))
+        return format == FP_UPLOAD_SELF_PROFILE;
+    return format == FP_UPLOAD_USER_TIMING && fp_user_timing_is_map(root);
+}
+
+bool fp_envelope_decode(struct fp_decoder *decoder, yyjson_val *root)
+{
+    struct fp_profile *profile = decoder->profile;
+    *profile = (struct fp_profile){0};
+    bool decoded;
+    if (yyjson_is_arr(root))
+        decoded = decode_bare_timings(decoder, root, FP_USER_TIMING_MIXED);
+    else if (yyjson_is_obj(root))
+        decoded = decode_object(decoder, root);
+    else
+        decoded = fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+                             "an upload is a JSON object or an array of performance entries");
+    bool timings_alone = !profile->has_trace && profile->timing_count > 0;
+    profile->format = timings_alone ? FP_UPLOAD_USER_TIMING : FP_UPLOAD_SELF_PROFILE;
+    return decoded;
+}

@@ -1,0 +1,276 @@
+/*
+ * Envelope, kept: a document is written anew along a tree of shapes, which name what to keep.
+ */
+#include "collector/format/web/envelope_kept.h"
+
+#include "collector/format/content.h"
+#include "collector/format/opera_scope/opera_scope.h"
+#include "collector/format/web/user_timing_points.h"
+
+enum { MEMBERS_MAX = 32 };
+
+/* What a value looks like where it was taken; other values are left out. */
+struct shape {
+    const char *name; /* as a member */
+    enum shape_kind {
+        SHAPE_SCALAR, /* a text, a number, true or false */
+        SHAPE_NUMBER,
+        SHAPE_SCOPE,      /* the member "opera-scope" */
+        SHAPE_OBJECT,     /* with the members `of` */
+        SHAPE_LIST,       /* of elements like `of` */
+        SHAPE_ATTRIBUTES, /* of performance.timing, or of a navigation entry */
+        SHAPE_TIMINGS,    /* performance entries, or a map of times */
+        SHAPE_ENTRY,      /* a mark, a measure or the navigation */
+        SHAPE_DETAIL,     /* what limits->detail_keys allow */
+    } kind;
+    const struct shape *of;
+    size_t count; /* of members */
+};
+
+#define SCALAR(name_) {.name = (name_), .kind = SHAPE_SCALAR}
+#define NUMBER(name_) {.name = (name_), .kind = SHAPE_NUMBER}
+#define LIST(name_, of_) {.name = (name_), .kind = SHAPE_LIST, .of = (of_)}
+#define OBJECT(name_, of_)                                                                         \
+    {.name = (name_), .kind = SHAPE_OBJECT, .of = (of_), .count = sizeof(of_) / sizeof((of_)[0])}
+
+static const struct shape scalar = SCALAR(NULL);
+static const struct shape number = NUMBER(NULL);
+static const struct shape times = LIST(NULL, &number);
+static const struct shape entry = {.kind = SHAPE_ENTRY};
+static const struct shape entries = LIST(NULL, &entry);
+
+static const struct shape frame_members[] = {SCALAR("name"), NUMBER("resourceId"), NUMBER("line"),
+                                             NUMBER("column")};
+static const struct shape stack_members[] = {NUMBER("frameId"), NUMBER("parentId")};
+static const struct shape sample_members[] = {NUMBER("timestamp"), NUMBER("stackId"),
+                                              SCALAR("marker")};
+static const struct shape frame = OBJECT(NULL, frame_members);
+static const struct shape stack = OBJECT(NULL, stack_members);
+static const struct shape sample = OBJECT(NULL, sample_members);
+static const struct shape trace_members[] = {LIST("resources", &scalar), LIST("frames", &frame),
+                                             LIST("stacks", &stack), LIST("samples", &sample)};
+static const struct shape trace = OBJECT(NULL, trace_members);
+
+static const struct shape timing_members[] = {SCALAR("name"),
+                                              SCALAR("entryType"),
+                                              NUMBER("startTime"),
+                                              NUMBER("duration"),
+                                              SCALAR("startMark"),
+                                              SCALAR("endMark"),
+                                              {.name = "detail", .kind = SHAPE_DETAIL}};
+static const struct shape timing = OBJECT(NULL, timing_members);
+static const struct shape navigation = {.kind = SHAPE_ATTRIBUTES};
+
+static const struct shape agent_members[] = {SCALAR("name"), SCALAR("version")};
+static const struct shape page_members[] = {SCALAR("url"), SCALAR("route")};
+static const struct shape envelope_members[] = {
+    {.name = "opera-scope", .kind = SHAPE_SCOPE},
+    NUMBER("version"),
+    SCALAR("load"),
+    NUMBER("part"),
+    OBJECT("agent", agent_members),
+    SCALAR("truncated"),
+    SCALAR("variant"),
+    SCALAR("coverage"),
+    OBJECT("page", page_members),
+    SCALAR("release"),
+    SCALAR("environment"),
+    SCALAR("thread"),
+    NUMBER("sampleInterval"),
+    NUMBER("requestedInterval"),
+    NUMBER("maxBufferSize"),
+    NUMBER("timeOrigin"),
+    NUMBER("duration"),
+    {.name = "timing", .kind = SHAPE_ATTRIBUTES},
+    OBJECT("trace", trace_members),
+    {.name = "marks", .kind = SHAPE_TIMINGS},
+    {.name = "measures", .kind = SHAPE_TIMINGS},
+    {.name = "entries", .kind = SHAPE_TIMINGS},
+};
+static const struct shape envelope = OBJECT(NULL, envelope_members);
+
+_Static_assert(sizeof(envelope_members) / sizeof(envelope_members[0]) <= MEMBERS_MAX &&
+                   FP_POINTS_ATTRIBUTES + 1 <= MEMBERS_MAX,
+               "fields for the members of any object");
+
+static bool is_scalar(yyjson_val *value)
+{
+    return yyjson_is_str(value) || yyjson_is_num(value) || yyjson_is_bool(value);
+}
+
+static bool fits(yyjson_val *value, enum shape_kind kind)
+{
+    switch (kind) {
+    case SHAPE_SCALAR:
+        return is_scalar(value);
+    case SHAPE_NUMBER:
+        return yyjson_is_num(value);
+    case SHAPE_LIST:
+        return yyjson_is_arr(value);
+    case SHAPE_TIMINGS:
+        return yyjson_is_ctn(value);
+    case SHAPE_SCOPE:
+        return value != NULL;
+    case SHAPE_OBJECT:
+    case SHAPE_ATTRIBUTES:
+    case SHAPE_ENTRY:
+    case SHAPE_DETAIL:
+        break;
+    }
+    return yyjson_is_obj(value);
+}
+
+static void add_value(struct fp_decoder *decoder, yyjson_val *value, const struct shape *shape);
+
+static void add_separator(struct fp_decoder *decoder, bool *is_first)
+{
+    if (!*is_first)
+        fp_content_add(decoder, FP_STR(","));
+    *is_first = false;
+}
+
+/* Whether an object has these members, all scalars, and no others: most frames, stacks and samples.
+ */
+static bool is_plain(yyjson_val *object, const struct fp_field *fields, const struct shape *members,
+                     size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += is_scalar(fields[i].value) && fits(fields[i].value, members[i].kind) ? 1 : 0;
+    return found == yyjson_obj_size(object);
+}
+
+/* Of members of one name the last was taken, and null as absent. */
+static void add_members(struct fp_decoder *decoder, yyjson_val *object, const struct shape *members,
+                        size_t count)
+{
+    struct fp_field fields[MEMBERS_MAX];
+    bool is_first = true;
+    for (size_t i = 0; i < count; i++)
+        fields[i] = (struct fp_field){.name = fp_str_of(members[i].name)};
+    if (fp_read_object(decoder, NULL, object, fields, count) &&
+        is_plain(object, fields, members, count)) {
+        fp_content_add_value(decoder, object);
+        return;
+    }
+    fp_content_add(decoder, FP_STR("{"));
+    for (size_t i = 0; i < count; i++) {
+        if (!fits(fields[i].value, members[i].kind))
+            continue;
+        add_separator(decoder, &is_first);
+        fp_content_add(decoder, FP_STR("\""));
+        fp_content_add(decoder, fields[i].name);
+        fp_content_add(decoder, FP_STR("\":"));
+        add_value(decoder, fields[i].value, &members[i]);
+    }
+    fp_content_add(decoder, FP_STR("}"));
+}
+
+static void add_attributes(struct fp_decoder *decoder, yyjson_val *object)
+{
+    struct shape members[FP_POINTS_ATTRIBUTES + 1] = {SCALAR("entryType")};
+    for (size_t i = 0; i < FP_POINTS_ATTRIBUTES; i++)
+        members[i + 1] = (struct shape)NUMBER(fp_points_attribute(i));
+    add_members(decoder, object, members, FP_POINTS_ATTRIBUTES + 1);
+}
+
+static bool is_kept_of_detail(const struct fp_decoder *decoder, yyjson_val *key, yyjson_val *value)
+{
+    const struct fp_str_list *keys = &decoder->limits->detail_keys;
+    for (size_t i = 0; i < keys->count && is_scalar(value); i++)
+        if (yyjson_equals_strn(key, keys->items[i].ptr, keys->items[i].len))
+            return true;
+    return false;
+}
+
+/* Names of their own, beside values of a shape; NULL: what is kept of a detail. */
+static void add_map(struct fp_decoder *decoder, yyjson_val *map, const struct shape *of)
+{
+    bool is_first = true;
+    yyjson_obj_iter members = yyjson_obj_iter_with(map);
+    yyjson_val *key;
+    fp_content_add(decoder, FP_STR("{"));
+    while ((key = yyjson_obj_iter_next(&members)) != NULL) {
+        yyjson_val *value = yyjson_obj_iter_get_val(key);
+        if (of != NULL ? !fits(value, of->kind) : !is_kept_of_detail(decoder, key, value))
+            continue;
+        add_separator(decoder, &is_first);
+        fp_content_add_value(decoder, key);
+        fp_content_add(decoder, FP_STR(":"));
+        add_value(decoder, value, of != NULL ? of : &scalar);
+    }
+    fp_content_add(decoder, FP_STR("}"));
+}
+
+static void add_list(struct fp_decoder *decoder, yyjson_val *list, const struct shape *of)
+{
+    bool is_first = true;
+    yyjson_arr_iter elements = yyjson_arr_iter_with(list);
+    yyjson_val *element;
+    fp_content_add(decoder, FP_STR("["));
+    while ((element = yyjson_arr_iter_next(&elements)) != NULL) {
+        if (!fits(element, of->kind))
+            continue;
+        add_separator(decoder, &is_first);
+        add_value(decoder, element, of);
+    }
+    fp_content_add(decoder, FP_STR("]"));
+}
+
+/* Of an entry of another type, what measures may refer to; it keeps its place and is counted. */
+static void add_entry(struct fp_decoder *decoder, yyjson_val *object)
+{
+    const struct shape *shape = &timing;
+    struct fp_field type = {.name = FP_STR("entryType")};
+    if (fp_read_object(decoder, NULL, object, &type, 1) && type.value != NULL &&
+        !yyjson_equals_str(type.value, "mark") && !yyjson_equals_str(type.value, "measure"))
+        shape = &navigation;
+    add_value(decoder, object, shape);
+}
+
+static void add_timings(struct fp_decoder *decoder, yyjson_val *timings)
+{
+    if (yyjson_is_arr(timings))
+        add_value(decoder, timings, &entries);
+    else
+        add_map(decoder, timings, &times);
+}
+
+/* value fits the shape. Recurses as deep as the shapes are. */
+static void add_value(struct fp_decoder *decoder, yyjson_val *value, const struct shape *shape)
+{
+    switch (shape->kind) {
+    case SHAPE_SCALAR:
+    case SHAPE_NUMBER:
+        fp_content_add_value(decoder, value);
+        return;
+    case SHAPE_SCOPE:
+        fp_opera_scope_keep(decoder, value);
+        return;
+    case SHAPE_OBJECT:
+        add_members(decoder, value, shape->of, shape->count);
+        return;
+    case SHAPE_LIST:
+        add_list(decoder, value, shape->of);
+        return;
+    case SHAPE_ATTRIBUTES:
+        add_attributes(decoder, value);
+        return;
+    case SHAPE_TIMINGS:
+        add_timings(decoder, value);
+        return;
+    case SHAPE_ENTRY:
+        add_entry(decoder, value);
+        return;
+    case SHAPE_DETAIL:
+        add_map(decoder, value, NULL);
+        return;
+    }
+}
+
+void fp_envelope_keep(struct fp_decoder *decoder, yyjson_val *root)
+{
+    bool is_bare = yyjson_obj_get(root, "trace") == NULL && !decoder->profile->has_session;
+    if (decoder->content != NULL && yyjson_is_obj(root))
+        add_value(decoder, root, is_bare ? &trace : &envelope);
+}

@@ -1,0 +1,17 @@
+/*
+ * Self-profile: a ProfilerTrace of the JS Self-Profiling API becomes resources, frames, stacks and
+ * samples.
+ */
+#ifndef FP_FORMAT_WEB_SELF_PROFILE_H
+#define FP_FORMAT_WEB_SELF_PROFILE_H
+
+#include "collector/format/decoder.h"
+
+/* Whether an object has a member that only a bare ProfilerTrace has at its top. */
+bool fp_self_profile_is_trace(yyjson_val *object);
+
+/* Decodes and validates the trace that stands at place (NULL: it is the whole document). */
+bool fp_self_profile_decode(struct fp_decoder *decoder, const struct fp_place *place,
+                            yyjson_val *trace) FP_MUST_CHECK;
+
+#endif

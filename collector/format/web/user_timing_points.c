@@ -1,0 +1,200 @@
+/*
+ * Points: marks by name, and attributes of performance.timing or of a navigation entry.
+ */
+#include "collector/format/web/user_timing_points.h"
+
+#include "collector/base/hash.h"
+
+/* mark() throws on them in a window. */
+static const char *const attributes[FP_POINTS_ATTRIBUTES] = {
+    "navigationStart",
+    "unloadEventStart",
+    "unloadEventEnd",
+    "redirectStart",
+    "redirectEnd",
+    "fetchStart",
+    "domainLookupStart",
+    "domainLookupEnd",
+    "connectStart",
+    "connectEnd",
+    "secureConnectionStart",
+    "requestStart",
+    "responseStart",
+    "responseEnd",
+    "domLoading",
+    "domInteractive",
+    "domContentLoadedEventStart",
+    "domContentLoadedEventEnd",
+    "domComplete",
+    "loadEventStart",
+    "loadEventEnd",
+};
+
+const char *fp_points_attribute(size_t attribute)
+{
+    return attributes[attribute];
+}
+
+/* FP_POINTS_ATTRIBUTES: it is none. */
+static size_t attribute_of(struct fp_str name)
+{
+    size_t attribute = 0;
+    while (attribute < FP_POINTS_ATTRIBUTES &&
+           !fp_str_equal(name, fp_str_of(attributes[attribute])))
+        attribute++;
+    return attribute;
+}
+
+bool fp_points_is_attribute(struct fp_str name)
+{
+    return attribute_of(name) < FP_POINTS_ATTRIBUTES;
+}
+
+bool fp_points_init(struct fp_points *points, struct fp_decoder *decoder, size_t mark_max)
+{
+    fp_map_init(&points->marks, mark_max);
+    points->times_us = fp_arena_array(decoder->arena, mark_max, sizeof(*points->times_us));
+    return points->times_us != NULL || fp_fail_memory(decoder);
+}
+
+void fp_points_release(struct fp_points *points)
+{
+    fp_map_release(&points->marks);
+}
+
+bool fp_points_add(struct fp_points *points, struct fp_decoder *decoder, struct fp_str name,
+                   int64_t time_us)
+{
+    uint32_t at = fp_map_put(&points->marks, fp_hash64(name.ptr, name.len), points->count);
+    if (at == FP_MAP_NONE)
+        return fp_fail_memory(decoder);
+    points->count += at == points->count;
+    points->times_us[at] = time_us;
+    return true;
+}
+
+/* Reads an object's attributes; the object may be missing. */
+static bool read_fields(struct fp_decoder *decoder, const struct fp_place *place,
+                        yyjson_val *object, struct fp_field fields[FP_POINTS_ATTRIBUTES])
+{
+    for (size_t i = 0; i < FP_POINTS_ATTRIBUTES; i++)
+        fields[i] = (struct fp_field){.object = place, .name = fp_str_of(attributes[i])};
+    return object == NULL || fp_read_object(decoder, place, object, fields, FP_POINTS_ATTRIBUTES);
+}
+
+/* As fp_read_object has it: of several members of that name the last. */
+static bool is_navigation(struct fp_decoder *decoder, const struct fp_place *place,
+                          yyjson_val *entry)
+{
+    struct fp_field type = {.object = place, .name = FP_STR("entryType")};
+    return yyjson_is_obj(entry) && fp_read_object(decoder, place, entry, &type, 1) &&
+           yyjson_equals_str(type.value, "navigation");
+}
+
+/* The first entry of type navigation, and where it stands; NULL: there is none. */
+static yyjson_val *find_navigation(const struct fp_points *points, struct fp_decoder *decoder,
+                                   struct fp_place *place)
+{
+    *place = (struct fp_place){.parent = points->entries_place};
+    yyjson_arr_iter entries = yyjson_arr_iter_with(points->entries);
+    yyjson_val *entry;
+    for (; (entry = yyjson_arr_iter_next(&entries)) != NULL; place->index++)
+        if (is_navigation(decoder, place, entry))
+            return entry;
+    return NULL;
+}
+
+static bool read_attributes(struct fp_points *points, struct fp_decoder *decoder)
+{
+    if (points->has_attributes)
+        return true;
+    points->has_attributes = true;
+    yyjson_val *navigation = find_navigation(points, decoder, &points->navigation_place);
+    return read_fields(decoder, &points->timing_place, points->timing, points->timing_fields) &&
+           read_fields(decoder, &points->navigation_place, navigation, points->navigation_fields);
+}
+
+/* What an upload says of an attribute. */
+struct moment {
+    bool is_known;
+    bool has_been;   /* its value is not 0, which stands for "did not happen" */
+    int64_t time_us; /* since the page's start, once it has been */
+};
+
+/* performance.timing counts from 1970, its navigationStart being the page's start; a navigation
+ * entry counts from there, as marks do. */
+static bool read_moment(struct fp_points *points, struct fp_decoder *decoder, size_t attribute,
+                        struct moment *moment)
+{
+    int64_t start_us = 0;
+    if (!read_attributes(points, decoder))
+        return false;
+    const struct fp_field *source = &points->timing_fields[attribute];
+    if (source->value == NULL)
+        source = &points->navigation_fields[attribute];
+    else if (!fp_read_time(decoder, &points->timing_fields[0], &start_us))
+        return false;
+    *moment = (struct moment){.is_known = source->value != NULL};
+    if (!moment->is_known)
+        return true;
+    if (!fp_read_time(decoder, source, &moment->time_us))
+        return false;
+    moment->has_been = moment->time_us != 0;
+    moment->time_us -= start_us;
+    return true;
+}
+
+static bool read_attribute(struct fp_points *points, struct fp_decoder *decoder,
+                           const struct fp_field *field, size_t attribute, int64_t *time_us)
+{
+    struct moment moment;
+    *time_us = 0;
+    if (attribute == 0)
+        return true;
+    if (!read_moment(points, decoder, attribute, &moment))
+        return false;
+    if (!moment.is_known)
+        return fp_fail_field(decoder, field,
+                             "is an attribute of performance.timing, which neither timing nor a "
+                             "navigation entry of this upload has");
+    if (!moment.has_been)
+        return fp_fail_field(decoder, field,
+                             "is an attribute of performance.timing whose value is 0: an "
+                             "InvalidAccessError");
+    *time_us = moment.time_us;
+    return true;
+}
+
+bool fp_points_find_last(struct fp_points *points, struct fp_decoder *decoder, bool *found,
+                         int64_t *last_us)
+{
+    *found = false;
+    for (size_t i = 1; points->is_window && i < FP_POINTS_ATTRIBUTES; i++) {
+        struct moment moment;
+        if (!read_moment(points, decoder, i, &moment))
+            return false;
+        if (!moment.has_been || (*found && moment.time_us <= *last_us))
+            continue;
+        *found = true;
+        *last_us = moment.time_us;
+    }
+    return true;
+}
+
+bool fp_points_read(struct fp_points *points, struct fp_decoder *decoder,
+                    const struct fp_field *field, int64_t *time_us)
+{
+    struct fp_str name = FP_STR("");
+    if (field->value == NULL)
+        return true;
+    if (!fp_read_text(decoder, field, &name))
+        return false;
+    size_t attribute = attribute_of(name);
+    if (points->is_window && attribute < FP_POINTS_ATTRIBUTES)
+        return read_attribute(points, decoder, field, attribute, time_us);
+    uint32_t at = fp_map_get(&points->marks, fp_hash64(name.ptr, name.len));
+    if (at == FP_MAP_NONE)
+        return fp_fail_field(decoder, field, "names no mark that stands before it: a SyntaxError");
+    *time_us = points->times_us[at];
+    return true;
+}

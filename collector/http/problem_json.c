@@ -1,0 +1,60 @@
+/*
+ * Problem: writes refusals with a JSON library, so that no text of a request gets out unescaped.
+ */
+#include "collector/http/problem_json.h"
+
+#include <yyjson.h>
+
+const char *fp_http_title(unsigned status)
+{
+    static const struct {
+        unsigned status;
+        const char *title;
+    } titles[] = {
+        {400, "Bad Request"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {411, "Length Required"},
+        {413, "Content Too Large"},
+        {415, "Unsupported Media Type"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {503, "Service Unavailable"},
+    };
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+        if (titles[i].status == status)
+            return titles[i].title;
+    }
+    return "Error";
+}
+
+/* with_texts: false leaves out what a request may have had a hand in. */
+static char *write_json(const struct fp_problem *problem, bool with_texts, size_t *len)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    if (doc == NULL)
+        return NULL;
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    const char *title = fp_http_title(problem->status);
+    bool good = yyjson_mut_obj_add_str(doc, root, "type", "about:blank") &&
+                yyjson_mut_obj_add_str(doc, root, "title", title) &&
+                yyjson_mut_obj_add_uint(doc, root, "status", problem->status);
+    good =
+        good && yyjson_mut_obj_add_str(doc, root, "detail", with_texts ? problem->detail : title);
+    if (with_texts && problem->has_pointer)
+        good = good && yyjson_mut_obj_add_str(doc, root, "pointer", problem->pointer);
+    if (problem->offset >= 0)
+        good = good && yyjson_mut_obj_add_sint(doc, root, "offset", problem->offset);
+    char *text = good ? yyjson_mut_write(doc, YYJSON_WRITE_ESCAPE_UNICODE, len) : NULL;
+    yyjson_mut_doc_free(doc);
+    return text;
+}
+
+char *fp_problem_json(const struct fp_problem *problem, size_t *len)
+{
+    char *text = write_json(problem, true, len);
+    /* A text that was cut within a character is no UTF-8 and is refused by the writer. */
+    return text != NULL ? text : write_json(problem, false, len);
+}

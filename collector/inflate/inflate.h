@@ -1,0 +1,26 @@
+/*
+ * Inflate: decompresses a body.
+ */
+#ifndef FP_INFLATE_INFLATE_H
+#define FP_INFLATE_INFLATE_H
+
+#include "collector/base/arena.h"
+#include "collector/base/upload_error.h"
+
+/* `Content-Encoding`, "" for none; gzip and zlib magic is recognised without it. */
+struct fp_inflate_input {
+    struct fp_str body;
+    struct fp_str encoding;
+    size_t max_inflated;
+};
+
+/*
+ * Inflates gzip, deflate (zlib or raw), br and zstd, up to max_inflated bytes; trailing garbage,
+ * truncation and bad checksums are errors. *inflated is the body itself when nothing was to
+ * inflate, else memory of the arena.
+ */
+enum fp_format_verdict fp_inflate(const struct fp_inflate_input *input, struct fp_arena *arena,
+                                  struct fp_str *inflated,
+                                  struct fp_format_error *error) FP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * Inflated: the output of a codec, in the arena.
+ */
+#ifndef FP_INFLATE_INFLATED_H
+#define FP_INFLATE_INFLATED_H
+
+#include "collector/base/arena.h"
+#include "collector/base/upload_error.h"
+
+/* Output of a codec; grows by doubling up to max bytes. */
+struct fp_inflated {
+    struct fp_arena *arena;
+    struct fp_format_error *error;
+    uint8_t *data;
+    size_t len;
+    size_t cap;
+    size_t max;
+};
+
+/* Makes room for at least one more byte. Fails with 413 at the maximum, 503 when memory is out. */
+enum fp_format_verdict fp_inflated_grow(struct fp_inflated *out) FP_MUST_CHECK;
+
+/* Makes room for `cap` bytes and keeps what is there. Fails with 503 when memory is out. */
+enum fp_format_verdict fp_inflated_grow_to(struct fp_inflated *out, size_t cap) FP_MUST_CHECK;
+
+/* Fills the error of an output that is over its maximum: 413. */
+enum fp_format_verdict fp_inflated_fail_too_large(const struct fp_inflated *out);
+
+#endif

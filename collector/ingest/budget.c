@@ -1,0 +1,169 @@
+/*
+ * Budget: what is spent of each bucket, in millionths, under a lock.
+ */
+#include "collector/ingest/budget.h"
+
+#include "collector/base/clock.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define MILLION UINT64_C(1000000)
+
+enum { NEWS_S = 60 };
+
+struct fp_budget {
+    atomic_uint references;
+    atomic_size_t held;              /* bytes of bodies in flight */
+    pthread_mutex_t lock;            /* of what follows */
+    int64_t drained_us;              /* when spent was last brought up to date */
+    uint64_t spent[FP_BUDGET_KINDS]; /* millionths of a request, of a byte */
+    uint64_t whole[FP_BUDGET_KINDS]; /* the bucket by the limits of the last call */
+    int64_t quiet_until_us;
+};
+
+struct fp_budget *fp_budget_create(void)
+{
+    struct fp_budget *budget = calloc(1, sizeof(*budget));
+    if (budget == NULL || pthread_mutex_init(&budget->lock, NULL) != 0) {
+        free(budget);
+        return NULL;
+    }
+    atomic_init(&budget->references, 1);
+    return budget;
+}
+
+struct fp_budget *fp_budget_ref(struct fp_budget *budget)
+{
+    if (budget != NULL)
+        atomic_fetch_add_explicit(&budget->references, 1, memory_order_relaxed);
+    return budget;
+}
+
+void fp_budget_unref(struct fp_budget *budget)
+{
+    if (budget == NULL ||
+        atomic_fetch_sub_explicit(&budget->references, 1, memory_order_acq_rel) > 1)
+        return;
+    pthread_mutex_destroy(&budget->lock);
+    free(budget);
+}
+
+/* Millionths that a full bucket holds. */
+static uint64_t whole(const struct fp_budget_limits *limits, enum fp_budget_kind kind)
+{
+    return limits->per_s[kind] * (uint64_t)limits->burst_us;
+}
+
+/* A bucket keeps its level when limits change; one that shrank is empty at worst. */
+static void fit(struct fp_budget *budget, const struct fp_budget_limits *limits)
+{
+    for (enum fp_budget_kind kind = 0; kind < FP_BUDGET_KINDS; kind++) {
+        uint64_t now = whole(limits, kind);
+        if (now != budget->whole[kind] && budget->spent[kind] > now)
+            budget->spent[kind] = now;
+        budget->whole[kind] = now;
+    }
+}
+
+/* What time has paid back. A caller that was overtaken by another brings nothing. */
+static void drain(struct fp_budget *budget, const struct fp_budget_limits *limits, int64_t now_us)
+{
+    if (now_us <= budget->drained_us)
+        return;
+    uint64_t elapsed_us = (uint64_t)(now_us - budget->drained_us);
+    budget->drained_us = now_us;
+    for (int kind = 0; kind < FP_BUDGET_KINDS; kind++) {
+        uint64_t *spent = &budget->spent[kind];
+        uint64_t per_us = limits->per_s[kind]; /* so many millionths */
+        bool is_paid = per_us == 0 || elapsed_us > *spent / per_us;
+        *spent = is_paid ? 0 : *spent - per_us * elapsed_us;
+    }
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Microseconds until the bucket holds the amount, or as much more than what was paid already as it
+ * can; 0: it does. */
+static uint64_t wait_us(const struct fp_budget *budget, const struct fp_budget_limits *limits,
+                        const struct fp_budget_cost *cost, enum fp_budget_kind kind)
+{
+    uint64_t per_us = limits->per_s[kind];
+    if (per_us == 0 || cost->of[kind] == 0)
+        return 0;
+    uint64_t full = whole(limits, kind);
+    uint64_t paid = cost->paid[kind];
+    uint64_t wanted =
+        smaller((paid + cost->of[kind]) * MILLION, full) - smaller(paid * MILLION, full);
+    uint64_t needed = budget->spent[kind] + wanted;
+    return wanted == 0 || needed <= full ? 0 : (needed - full + per_us - 1) / per_us;
+}
+
+static bool spend(struct fp_budget *budget, const struct fp_budget_limits *limits,
+                  const struct fp_budget_cost *cost, struct fp_budget_shortage *shortage)
+{
+    uint64_t longest = 0;
+    for (enum fp_budget_kind kind = 0; kind < FP_BUDGET_KINDS; kind++) {
+        uint64_t wait = wait_us(budget, limits, cost, kind);
+        if (wait <= longest)
+            continue;
+        longest = wait;
+        *shortage = (struct fp_budget_shortage){kind, (unsigned)((wait + MILLION - 1) / MILLION)};
+    }
+    if (longest > 0)
+        return false;
+    for (int kind = 0; kind < FP_BUDGET_KINDS; kind++)
+        budget->spent[kind] += limits->per_s[kind] > 0 ? cost->of[kind] * MILLION : 0;
+    return true;
+}
+
+bool fp_budget_spend(struct fp_budget *budget, const struct fp_budget_limits *limits,
+                     const struct fp_budget_cost *cost, int64_t now_us,
+                     struct fp_budget_shortage *shortage)
+{
+    pthread_mutex_lock(&budget->lock);
+    fit(budget, limits);
+    drain(budget, limits, now_us);
+    bool granted = spend(budget, limits, cost, shortage);
+    pthread_mutex_unlock(&budget->lock);
+    return granted;
+}
+
+void fp_budget_return(struct fp_budget *budget, const struct fp_budget_cost *cost)
+{
+    pthread_mutex_lock(&budget->lock);
+    for (int kind = 0; kind < FP_BUDGET_KINDS; kind++)
+        budget->spent[kind] -= smaller(cost->of[kind] * MILLION, budget->spent[kind]);
+    pthread_mutex_unlock(&budget->lock);
+}
+
+bool fp_budget_hold(struct fp_budget *budget, size_t bytes, size_t most)
+{
+    if (budget == NULL)
+        return true;
+    size_t before = atomic_fetch_add_explicit(&budget->held, bytes, memory_order_relaxed);
+    if (before + bytes <= most)
+        return true;
+    fp_budget_let_go(budget, bytes);
+    return false;
+}
+
+void fp_budget_let_go(struct fp_budget *budget, size_t bytes)
+{
+    if (budget != NULL)
+        atomic_fetch_sub_explicit(&budget->held, bytes, memory_order_relaxed);
+}
+
+bool fp_budget_is_news(struct fp_budget *budget, int64_t now_us)
+{
+    pthread_mutex_lock(&budget->lock);
+    bool is_news = now_us >= budget->quiet_until_us;
+    if (is_news)
+        budget->quiet_until_us = now_us + NEWS_S * FP_US_PER_S;
+    pthread_mutex_unlock(&budget->lock);
+    return is_news;
+}

@@ -1,0 +1,323 @@
+/*
+ * Ingest: admits, prepares and commits uploads.
+ *
+ * Preparing needs memory: an arena for everything a decoder makes, and a buffer for the request's
+ * record. Both lie on a workbench; there are as many benches as threads prepare at once, so that
+ * memory is bounded by threads × limits.upload_memory whatever is sent. A bench that grew is
+ * emptied before it is put back, so that one large upload does not keep its memory for ever.
+ */
+#include "collector/ingest/ingest.h"
+
+#include "collector/base/buf.h"
+#include "collector/base/clock.h"
+#include "collector/ingest/prepare.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    BENCH_KEPT_MAX = 1024 * 1024, /* bytes of a buffer that is kept for the next upload */
+    NONCES = 256 * 1024, /* page loads whose tokens are remembered: 8 MiB once they are all there */
+};
+
+struct fp_workbench {
+    struct fp_workbench *next;
+    struct fp_arena arena;
+    struct fp_buf record;
+};
+
+struct fp_ingest {
+    struct fp_spool *spool;
+    struct fp_dead_letters *letters; /* NULL: refused bodies are not kept */
+    struct fp_metrics *metrics;
+    struct fp_nonce_table *nonces;
+    struct fp_ceilings *ceilings;
+    atomic_size_t body_bytes; /* held by bodies in flight */
+    atomic_size_t committing; /* tickets between commit and the end of done */
+
+    pthread_mutex_t lock; /* of what follows */
+    struct fp_rules *rules;
+    struct fp_workbench *idle; /* benches nobody works at */
+    unsigned bench_count;
+    unsigned bench_max;
+};
+
+/* ---- life ---- */
+
+struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *metrics,
+                                   struct fp_rules *rules, unsigned workers)
+{
+    struct fp_ingest *ingest = calloc(1, sizeof(*ingest));
+    if (ingest == NULL)
+        return NULL;
+    ingest->nonces = fp_nonce_table_create(NONCES);
+    ingest->ceilings = fp_ceilings_create(metrics);
+    if (ingest->nonces == NULL || ingest->ceilings == NULL ||
+        pthread_mutex_init(&ingest->lock, NULL) != 0) {
+        fp_nonce_table_free(ingest->nonces);
+        fp_ceilings_free(ingest->ceilings);
+        free(ingest);
+        return NULL;
+    }
+    ingest->spool = spool;
+    ingest->metrics = metrics;
+    ingest->rules = fp_rules_ref(rules);
+    ingest->bench_max = workers;
+    return ingest;
+}
+
+void fp_ingest_set_dead_letters(struct fp_ingest *ingest, struct fp_dead_letters *letters)
+{
+    ingest->letters = letters;
+}
+
+static void free_bench(struct fp_workbench *bench)
+{
+    fp_arena_release(&bench->arena);
+    fp_buf_release(&bench->record);
+    free(bench);
+}
+
+void fp_ingest_free(struct fp_ingest *ingest)
+{
+    if (ingest == NULL)
+        return;
+    while (ingest->idle != NULL) {
+        struct fp_workbench *next = ingest->idle->next;
+        free_bench(ingest->idle);
+        ingest->idle = next;
+    }
+    fp_rules_unref(ingest->rules);
+    fp_nonce_table_free(ingest->nonces);
+    fp_ceilings_free(ingest->ceilings);
+    pthread_mutex_destroy(&ingest->lock);
+    free(ingest);
+}
+
+struct fp_rules *fp_ingest_rules(struct fp_ingest *ingest)
+{
+    pthread_mutex_lock(&ingest->lock);
+    struct fp_rules *rules = fp_rules_ref(ingest->rules);
+    pthread_mutex_unlock(&ingest->lock);
+    return rules;
+}
+
+void fp_ingest_reload(struct fp_ingest *ingest, struct fp_rules *rules)
+{
+    /* Only this function, on the main thread, changes ingest->rules. */
+    fp_rules_keep_budgets(rules, ingest->rules);
+    fp_rules_ref(rules);
+    pthread_mutex_lock(&ingest->lock);
+    struct fp_rules *old = ingest->rules;
+    ingest->rules = rules;
+    pthread_mutex_unlock(&ingest->lock);
+    fp_rules_unref(old);
+}
+
+const char *fp_ingest_trouble(struct fp_ingest *ingest)
+{
+    return fp_spool_trouble(ingest->spool);
+}
+
+/* ---- admission ---- */
+
+bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *admission,
+                     const struct fp_site **site, const struct fp_str **admitted_origin,
+                     struct fp_problem *problem)
+{
+    *admitted_origin = NULL;
+    *site = fp_rules_site(rules, admission->key);
+    if (*site == NULL) {
+        fp_problem_set(problem, 403, "the site key in the path is not known here");
+        return false;
+    }
+    if (admission->has_origin) {
+        *admitted_origin = fp_site_origin(*site, admission->origin);
+        if (*admitted_origin == NULL) {
+            fp_problem_set(problem, 403,
+                           "pages of this origin may not upload for this site; its configuration "
+                           "lists the origins that may");
+            return false;
+        }
+    }
+    if (admission->gpc && rules->honour_gpc) {
+        fp_problem_set(
+            problem, 403,
+            "the browser asks not to share data (Sec-GPC: 1), and that is honoured here");
+        return false;
+    }
+    return true;
+}
+
+bool fp_ingest_charge(struct fp_ingest *ingest, const struct fp_rules *rules, size_t bytes)
+{
+    size_t before = atomic_fetch_add_explicit(&ingest->body_bytes, bytes, memory_order_relaxed);
+    if (before + bytes <= rules->body_memory)
+        return true;
+    fp_ingest_uncharge(ingest, bytes);
+    return false;
+}
+
+void fp_ingest_uncharge(struct fp_ingest *ingest, size_t bytes)
+{
+    atomic_fetch_sub_explicit(&ingest->body_bytes, bytes, memory_order_relaxed);
+}
+
+/* ---- workbenches ---- */
+
+/* NULL when there are none to spare. */
+static struct fp_workbench *take_bench(struct fp_ingest *ingest, const struct fp_rules *rules)
+{
+    pthread_mutex_lock(&ingest->lock);
+    struct fp_workbench *bench = ingest->idle;
+    bool may_make = bench == NULL && ingest->bench_count < ingest->bench_max;
+    if (bench != NULL)
+        ingest->idle = bench->next;
+    else if (may_make)
+        ingest->bench_count++;
+    pthread_mutex_unlock(&ingest->lock);
+
+    if (may_make) {
+        bench = calloc(1, sizeof(*bench));
+        if (bench == NULL) {
+            pthread_mutex_lock(&ingest->lock);
+            ingest->bench_count--;
+            pthread_mutex_unlock(&ingest->lock);
+        }
+    }
+    if (bench != NULL) {
+        bench->arena.max_bytes = rules->upload_memory;
+        bench->record.max = rules->upload_memory;
+    }
+    return bench;
+}
+
+static void return_bench(struct fp_ingest *ingest, struct fp_workbench *bench)
+{
+    fp_arena_clear(&bench->arena);
+    if (bench->record.cap > BENCH_KEPT_MAX)
+        fp_buf_release(&bench->record);
+    else
+        fp_buf_clear(&bench->record);
+    pthread_mutex_lock(&ingest->lock);
+    bench->next = ingest->idle;
+    ingest->idle = bench;
+    pthread_mutex_unlock(&ingest->lock);
+}
+
+/* ---- preparing and committing ---- */
+
+bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
+                       struct fp_ticket *ticket, struct fp_problem *problem)
+{
+    const char *trouble = fp_spool_trouble(ingest->spool);
+    if (trouble != NULL) {
+        fp_problem_set(problem, 503, "uploads are not taken just now: %s", trouble);
+        problem->retry_s = FP_RETRY_FULL_S;
+        return false;
+    }
+    struct fp_workbench *bench = take_bench(ingest, upload->rules);
+    if (bench == NULL) {
+        fp_prepare_no_memory(problem);
+        return false;
+    }
+    struct fp_preparation preparation = {
+        .upload = upload,
+        .nonces = ingest->nonces,
+        .ceilings = ingest->ceilings,
+        .metrics = ingest->metrics,
+        .arena = &bench->arena,
+        .record = &bench->record,
+        .problem = problem,
+    };
+    if (!fp_prepare(&preparation)) {
+        return_bench(ingest, bench);
+        return false;
+    }
+    ticket->ingest = ingest;
+    ticket->workbench = bench;
+    ticket->upload_count = preparation.upload_count;
+    return true;
+}
+
+static void committed(void *context, enum fp_spool_error result)
+{
+    struct fp_ticket *ticket = context;
+    struct fp_ingest *ingest = ticket->ingest;
+    ticket->result = result;
+    ticket->done(ticket->context);
+    atomic_fetch_sub(&ingest->committing, 1);
+}
+
+void fp_ingest_commit(struct fp_ticket *ticket)
+{
+    struct fp_ingest *ingest = ticket->ingest;
+    struct fp_workbench *bench = ticket->workbench;
+    atomic_fetch_add(&ingest->committing, 1);
+    enum fp_spool_error error =
+        fp_spool_append(ingest->spool, bench->record.data, bench->record.len, committed, ticket);
+    return_bench(ingest, bench);
+    if (error != FP_SPOOL_OK)
+        committed(ticket, error);
+}
+
+size_t fp_ingest_committing(const struct fp_ingest *ingest)
+{
+    return atomic_load(&ingest->committing);
+}
+
+bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *problem)
+{
+    switch (ticket->result) {
+    case FP_SPOOL_OK:
+        return true;
+    case FP_SPOOL_TOO_LONG:
+        fp_problem_set(problem, 413,
+                       "what the upload comes to does not fit a record (spool.segment_bytes)");
+        return false;
+    case FP_SPOOL_STOPPING:
+        fp_problem_defer(problem, FP_RETRY_BUSY_S, "the collector is stopping; send it again");
+        return false;
+    case FP_SPOOL_FULL:
+    case FP_SPOOL_IO:
+    case FP_SPOOL_LOCKED:
+    case FP_SPOOL_NO_PATH:
+    case FP_SPOOL_MEMORY:
+        break;
+    }
+    fp_problem_set(problem, 503, "the upload could not be stored: %s",
+                   fp_spool_error_text(ticket->result));
+    problem->retry_s = FP_RETRY_FULL_S;
+    return false;
+}
+
+/* ---- refused bodies ---- */
+
+bool fp_ingest_keeps_refused(const struct fp_ingest *ingest)
+{
+    return ingest->letters != NULL;
+}
+
+void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *upload,
+                            const struct fp_problem *problem, struct fp_buf *body)
+{
+    unsigned status = problem->status;
+    bool is_kept = status == 400 || status == 413 || status == 415 || status == 422;
+    if (ingest->letters == NULL || !is_kept) {
+        fp_buf_release(body);
+        return;
+    }
+    const struct fp_letter letter = {
+        .received_us = fp_clock_real_us(),
+        .site = upload->site->name,
+        .problem = *problem,
+        .origin = upload->origin,
+        .content_type = upload->content_type,
+        .encoding = upload->encoding,
+        .format = upload->format,
+        .has_key = upload->key != NULL,
+        .key = upload->key != NULL ? *upload->key : (struct fp_uuid){{0}},
+    };
+    fp_dead_letters_add(ingest->letters, &letter, body);
+}

@@ -1,0 +1,239 @@
+/*
+ * Prepare: from bytes to deltas, for a single upload and for the parts of a form.
+ */
+#include "collector/ingest/prepare.h"
+
+#include "collector/base/clock.h"
+#include "collector/base/uuid.h"
+#include "collector/format/format.h"
+#include "collector/inflate/inflate.h"
+#include "collector/ingest/multipart.h"
+#include "collector/ingest/pack.h"
+#include "collector/ingest/token.h"
+#include "collector/profile/fold.h"
+#include "collector/rollup/record.h"
+
+#include <stdio.h>
+
+_Static_assert(FP_PROFILE_SESSIONS_MAX <= FP_RECORD_DELTAS_MAX, "a recording fits into a record");
+
+void fp_prepare_no_memory(struct fp_problem *problem)
+{
+    fp_problem_defer(problem, FP_RETRY_BUSY_S, "there is no memory to decode the upload just now");
+}
+
+/* Either the maximum of one upload is reached, or the machine has no memory: that passes. */
+static void set_memory_problem(struct fp_preparation *work)
+{
+    if (!work->arena->full && (!work->record->failed || work->record->starved)) {
+        fp_prepare_no_memory(work->problem);
+        return;
+    }
+    fp_problem_set(
+        work->problem, 413,
+        "the upload needs more working memory than is set aside for one (limits.upload_memory)");
+}
+
+/* What a decoder found wrong, as a status. */
+static bool refuse_format(struct fp_preparation *work, const struct fp_format_error *error)
+{
+    static const unsigned statuses[] = {
+        [FP_FORMAT_MALFORMED] = 400,
+        [FP_FORMAT_TOO_LARGE] = 413,
+        [FP_FORMAT_UNSUPPORTED] = 415,
+        [FP_FORMAT_INVALID] = 422,
+    };
+    if (error->verdict == FP_FORMAT_MEMORY) {
+        set_memory_problem(work);
+        return false;
+    }
+    fp_problem_set(work->problem, statuses[error->verdict], "%s", error->detail);
+    work->problem->has_pointer = error->has_pointer;
+    memcpy(work->problem->pointer, error->pointer, sizeof(work->problem->pointer));
+    work->problem->offset = error->offset;
+    return false;
+}
+
+static bool inflate(struct fp_preparation *work, struct fp_str body, struct fp_str encoding,
+                    struct fp_str *inflated)
+{
+    struct fp_inflate_input input = {body, encoding, work->inflated_left};
+    struct fp_format_error error;
+    if (fp_inflate(&input, work->arena, inflated, &error) != FP_FORMAT_OK)
+        return refuse_format(work, &error);
+    work->inflated_left -= inflated->len;
+    return true;
+}
+
+/* Whether the upload's token lets it in; the sample rate that it verifies. */
+static bool admit_token(struct fp_preparation *work, struct fp_str token, uint32_t *rate_ppm)
+{
+    const struct fp_token_claim claim = {
+        .site = work->upload->site,
+        .token = token,
+        .now_us = work->received_us,
+        .nonces = work->nonces,
+        .metrics = work->metrics,
+    };
+    return fp_token_admit(&claim, rate_ppm, work->problem);
+}
+
+/* What the request says of an upload: an id, unless it has its own, and its place in a session. */
+static void name_upload(const struct fp_preparation *work, bool is_single,
+                        struct fp_profile *profile)
+{
+    const struct fp_upload *upload = work->upload;
+    if (upload->key != NULL && !profile->has_id) {
+        profile->has_id = true;
+        profile->id =
+            is_single ? *upload->key : fp_uuid_of_part(upload->key, (uint32_t)work->upload_count);
+    }
+    if (upload->part != NULL) {
+        profile->has_load = true;
+        profile->load = upload->part->session;
+        profile->part = upload->part->number;
+    }
+}
+
+/* An upload on its way: a body, or one session of it. */
+struct piece {
+    struct fp_profile *profile;
+    struct fp_str raw; /* as it came, inflated */
+    size_t body_bytes; /* of the body as received */
+    bool is_single;    /* there is no other in the request */
+};
+
+/* Adds one upload to the bench's record. */
+static bool fold(struct fp_preparation *work, const struct piece *piece)
+{
+    const struct fp_upload *upload = work->upload;
+    struct fp_profile *profile = piece->profile;
+    uint32_t rate_ppm;
+    if (work->upload_count == FP_RECORD_DELTAS_MAX) {
+        fp_problem_set(work->problem, 413,
+                       "a multipart body can have %d parts at most, and each session of a "
+                       "recording is one",
+                       FP_RECORD_DELTAS_MAX);
+        return false;
+    }
+    name_upload(work, piece->is_single, profile);
+    if (!admit_token(work, upload->token.len > 0 ? upload->token : profile->token, &rate_ppm))
+        return false;
+
+    const struct fp_fold_context context = {
+        .site = upload->site->name,
+        .rules = {upload->rules->keep_query, upload->site->routes.items, upload->site->routes.count,
+                  upload->site->timing_names.items, upload->site->timing_names.count},
+        .referer = upload->referer,
+        .user_agent = upload->user_agent,
+        .rate_ppm = rate_ppm,
+        .measures = upload->rules->measures,
+        .received_us = work->received_us,
+        .body_bytes = (uint32_t)piece->body_bytes, /* at most limits.max_body, 1 GiB */
+        .ceilings = work->ceilings,
+        .ceiling_limits = &upload->rules->ceilings,
+    };
+    struct fp_delta delta;
+    const struct fp_str raw = upload->rules->keep_raw ? piece->raw : (struct fp_str){NULL, 0};
+    if (!fp_fold(profile, &context, work->arena, &delta) ||
+        !fp_keep_pack(&delta, raw, work->arena)) {
+        set_memory_problem(work);
+        return false;
+    }
+    fp_record_add(work->record, &delta);
+    if (work->record->failed) {
+        set_memory_problem(work);
+        return false;
+    }
+    work->upload_count++;
+    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
+    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_UNORDERED, profile->unordered_entries);
+    fp_metrics_add(work->metrics, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
+    return true;
+}
+
+/* What a session stands for of the body it was in with others: its share of the lines. */
+static size_t share_of(struct fp_str raw, struct fp_str inflated, size_t received_len)
+{
+    return (size_t)((uint64_t)received_len * raw.len / inflated.len);
+}
+
+/* Adds what is in a body to the bench's record: an upload, or as many as it has sessions; the last
+ * stands for what was none of theirs, too. received_len: of the body as it came. */
+static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_t received_len)
+{
+    const struct fp_upload *upload = work->upload;
+    struct fp_profile profile;
+    struct fp_format_error error;
+    struct fp_format_limits limits = upload->rules->format;
+    limits.keep_ppm = upload->site->sample_keep_ppm;
+    if (fp_format_decode(inflated, upload->format, &limits, work->arena, &profile, &error) !=
+        FP_FORMAT_OK)
+        return refuse_format(work, &error);
+
+    struct piece piece = {.raw = inflated,
+                          .is_single = upload->boundary.len == 0 && profile.next == NULL};
+    size_t left_len = received_len;
+    for (piece.profile = &profile; piece.profile != NULL; piece.profile = piece.profile->next) {
+        if (piece.profile->session.raw.ptr != NULL)
+            piece.raw = piece.profile->session.raw;
+        piece.body_bytes =
+            piece.profile->next != NULL ? share_of(piece.raw, inflated, received_len) : left_len;
+        left_len -= piece.body_bytes;
+        if (!fold(work, &piece))
+            return false;
+    }
+    fp_metrics_add(work->metrics, FP_METRIC_INFLATED_BYTES, inflated.len);
+    return true;
+}
+
+/* Tells in which part of several the problem is. */
+static void name_part(struct fp_preparation *work, size_t number)
+{
+    char detail[sizeof(work->problem->detail)];
+    memcpy(detail, work->problem->detail, sizeof(detail));
+    snprintf(work->problem->detail, sizeof(work->problem->detail), "part %zu: %.*s", number,
+             (int)sizeof(detail) - 32, detail);
+}
+
+static bool fold_parts(struct fp_preparation *work, struct fp_str body)
+{
+    struct fp_multipart multipart = {.body = body, .boundary = work->upload->boundary};
+    /* The whole was charged when it was inflated; parts that are compressed in themselves add. */
+    for (size_t number = 1;; number++) {
+        struct fp_str part;
+        enum fp_multipart_step step = fp_multipart_next(&multipart, &part);
+        if (step == FP_MULTIPART_BROKEN) {
+            fp_problem_set(work->problem, 400,
+                           "the multipart body ends before its closing boundary, or a part has no "
+                           "empty line behind its headers");
+            work->problem->offset = (int64_t)multipart.at;
+            return false;
+        }
+        if (step == FP_MULTIPART_END)
+            break;
+        struct fp_str inflated;
+        if (!inflate(work, part, FP_STR(""), &inflated) || !fold_body(work, inflated, part.len)) {
+            name_part(work, number);
+            return false;
+        }
+    }
+    if (work->upload_count > 0)
+        return true;
+    fp_problem_set(work->problem, 422, "the multipart body has no part");
+    return false;
+}
+
+bool fp_prepare(struct fp_preparation *work)
+{
+    work->received_us = fp_clock_real_us();
+    work->inflated_left = work->upload->rules->format.max_inflated;
+    const struct fp_upload *upload = work->upload;
+    struct fp_str inflated;
+    if (!inflate(work, upload->body, upload->encoding, &inflated))
+        return false;
+    if (upload->boundary.len == 0)
+        return fold_body(work, inflated, upload->body.len);
+    work->inflated_left = upload->rules->format.max_inflated;
+    return fold_parts(work, inflated);
+}

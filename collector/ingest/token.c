@@ -1,0 +1,117 @@
+/*
+ * Tokens: page_token tells whether a token is genuine, the nonce table how often it was used; here
+ * both become one verdict.
+ */
+#include "collector/ingest/token.h"
+
+#include "collector/base/clock.h"
+
+#include "page_token/page_token.h"
+
+#define RETRY_UNCHECKED_S 5
+
+_Static_assert(FP_NONCE_LEN == FLEETPROF_TOKEN_NONCE_LEN, "a token's nonce fits the table");
+
+struct verdict {
+    enum fp_metric metric;
+    const char *detail; /* for a web developer */
+};
+
+static const struct verdict good = {FP_METRIC_PAGE_TOKENS_GOOD, ""};
+static const struct verdict missing = {
+    FP_METRIC_PAGE_TOKENS_MISSING,
+    "the upload has no page token, and this site demands one; send the description of the page's "
+    "Server-Timing entry \"fleetprof\" as token"};
+static const struct verdict used_up = {FP_METRIC_PAGE_TOKENS_USED_UP,
+                                       "the token is used up: its page load has sent as many "
+                                       "uploads as the site's token_uploads says"};
+static const struct verdict forgotten = {
+    FP_METRIC_PAGE_TOKENS_FORGOTTEN,
+    "the token is too old: so many page loads have come since that its uses are forgotten"};
+
+static struct verdict judge_error(enum fleetprof_token_error error)
+{
+    const char *detail = fleetprof_token_error_text(error);
+    switch (error) {
+    case FLEETPROF_TOKEN_OK:
+        return good;
+    case FLEETPROF_TOKEN_EXPIRED:
+        return (struct verdict){FP_METRIC_PAGE_TOKENS_EXPIRED, detail};
+    case FLEETPROF_TOKEN_EARLY:
+        return (struct verdict){FP_METRIC_PAGE_TOKENS_EARLY, detail};
+    case FLEETPROF_TOKEN_CRYPTO:
+        return (struct verdict){FP_METRIC_PAGE_TOKENS_UNCHECKED, detail};
+    case FLEETPROF_TOKEN_MALFORMED:
+    case FLEETPROF_TOKEN_VERSION:
+    case FLEETPROF_TOKEN_UNKNOWN_KEY:
+    case FLEETPROF_TOKEN_FORGED:
+    case FLEETPROF_TOKEN_OTHER_SITE:
+    default:
+        return (struct verdict){FP_METRIC_PAGE_TOKENS_FORGED, detail};
+    }
+}
+
+static struct verdict judge_nonce(enum fp_nonce_verdict verdict)
+{
+    switch (verdict) {
+    case FP_NONCE_FINE:
+        return good;
+    case FP_NONCE_USED_UP:
+        return used_up;
+    case FP_NONCE_FORGOTTEN:
+    default:
+        return forgotten;
+    }
+}
+
+/* The answer of the first file that knows the key. */
+static enum fleetprof_token_error check(const struct fp_token_claim *claim, int64_t max_age_s,
+                                        struct fleetprof_token *token)
+{
+    const struct fp_site *site = claim->site;
+    const struct fleetprof_token_rules rules = {
+        .site = site->name.ptr,
+        .site_len = site->name.len,
+        .now_s = claim->now_us / FP_US_PER_S,
+        .max_age_s = max_age_s,
+        .skew_s = FP_TOKEN_SKEW_S,
+    };
+    enum fleetprof_token_error error = FLEETPROF_TOKEN_UNKNOWN_KEY;
+    for (size_t i = 0; i < site->token_key_files.count && error == FLEETPROF_TOKEN_UNKNOWN_KEY; i++)
+        error = fleetprof_token_check(site->token_keys[i], claim->token.ptr, claim->token.len,
+                                      &rules, token);
+    return error;
+}
+
+static struct verdict judge(const struct fp_token_claim *claim, uint32_t *rate_ppm)
+{
+    int64_t max_age_s = claim->site->token_max_age_us / FP_US_PER_S;
+    struct fleetprof_token token;
+    if (claim->token.len == 0)
+        return missing;
+    enum fleetprof_token_error error = check(claim, max_age_s, &token);
+    if (error != FLEETPROF_TOKEN_OK)
+        return judge_error(error);
+    enum fp_nonce_verdict nonce =
+        fp_nonce_table_use(claim->nonces, token.nonce, token.time_s + max_age_s + FP_TOKEN_SKEW_S,
+                           claim->site->token_uploads);
+    if (nonce == FP_NONCE_FINE)
+        *rate_ppm = token.ppm;
+    return judge_nonce(nonce);
+}
+
+bool fp_token_admit(const struct fp_token_claim *claim, uint32_t *rate_ppm,
+                    struct fp_problem *problem)
+{
+    *rate_ppm = 0;
+    if (claim->site->token_key_files.count == 0)
+        return true;
+    struct verdict verdict = judge(claim, rate_ppm);
+    fp_metrics_add(claim->metrics, verdict.metric, 1);
+    if (verdict.metric == FP_METRIC_PAGE_TOKENS_GOOD || !claim->site->require_token)
+        return true;
+    bool unchecked = verdict.metric == FP_METRIC_PAGE_TOKENS_UNCHECKED;
+    fp_problem_set(problem, unchecked ? 503 : 403, "%s", verdict.detail);
+    problem->retry_s = unchecked ? RETRY_UNCHECKED_S : 0;
+    return false;
+}

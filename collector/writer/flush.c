@@ -1,0 +1,235 @@
+/*
+ * Writer: one window, from the spool's records to the database's rows.
+ */
+#include "collector/writer/internal.h"
+
+#include "collector/base/clock.h"
+#include "collector/base/log.h"
+#include "collector/rollup/record.h"
+
+#include <inttypes.h>
+
+enum { READ_RECORDS = 1024 };
+
+/* What was found in a window. */
+struct window {
+    uint64_t end; /* sequence number of its last record */
+    size_t records;
+    size_t counted;
+    size_t duplicates;
+    size_t misdated; /* of those counted */
+};
+
+/* ---- building a window ---- */
+
+/* Moves a record that will never be counted to a file of its own. */
+static bool set_aside(struct fp_writer *writer, const struct fp_spool_record *record,
+                      const char *reason, const char *detail)
+{
+    if (fp_spool_quarantine(writer->spool, record, detail) != FP_SPOOL_OK)
+        return false;
+    size_t uploads = fp_record_count(record->bytes, record->len);
+    fp_metrics_add(writer->metrics, FP_METRIC_UPLOADS_QUARANTINED, uploads > 0 ? uploads : 1);
+    fp_log(FP_LOG_ERROR, "upload set aside", "reason=%s sequence=%" PRIu64 " uploads=%zu detail=%s",
+           reason, record->sequence, uploads, detail);
+    return true;
+}
+
+/* Sets a record aside that no version of ours could have written, or that a later one did. */
+static bool set_unreadable_aside(struct fp_writer *writer, const struct fp_spool_record *record,
+                                 enum fp_delta_error error)
+{
+    if (record->sequence <= writer->aside_sequence)
+        return true;
+    bool is_later = error == FP_DELTA_VERSION;
+    if (!set_aside(writer, record, is_later ? "unknown-version" : "damaged",
+                   is_later ? "a later version wrote it" : "no version writes such bytes"))
+        return false;
+    writer->aside_sequence = record->sequence;
+    return true;
+}
+
+/* Adds an upload to the rollup; false when there is no room. */
+static bool add_upload(struct fp_writer *writer, const struct fp_delta *delta,
+                       struct window *window)
+{
+    switch (fp_rollup_add(&writer->rollup, delta)) {
+    case FP_ROLLUP_COUNTED:
+        window->counted++;
+        return true;
+    case FP_ROLLUP_DUPLICATE:
+        window->duplicates++;
+        return true;
+    case FP_ROLLUP_MISDATED:
+        window->counted++;
+        window->misdated++;
+        return true;
+    case FP_ROLLUP_NO_ROOM:
+    default:
+        return false;
+    }
+}
+
+/* Adds a record's uploads to the rollup: all are readable, or none is added. */
+static enum fp_store_result add_record(struct fp_writer *writer,
+                                       const struct fp_spool_record *record, struct window *window)
+{
+    struct fp_record uploads;
+    if (record->sequence == writer->skip_sequence)
+        return FP_STORE_OK;
+    fp_arena_clear(&writer->arena);
+    enum fp_delta_error error =
+        fp_record_decode(record->bytes, record->len, &writer->arena, &uploads);
+    if (error == FP_DELTA_MEMORY)
+        return FP_STORE_REFUSED;
+    if (error != FP_DELTA_OK)
+        return set_unreadable_aside(writer, record, error) ? FP_STORE_OK : FP_STORE_MEMORY;
+    for (size_t i = 0; i < uploads.count; i++) {
+        if (!add_upload(writer, &uploads.deltas[i], window))
+            return FP_STORE_REFUSED;
+    }
+    return FP_STORE_OK;
+}
+
+/*
+ * Adds the records after the position up to `until`, at most max_records of them, to the rollup.
+ * FP_STORE_REFUSED: one of them does not fit into memory; it is the window's last one.
+ */
+static enum fp_store_result add_records(struct fp_writer *writer, uint64_t until,
+                                        size_t max_records, struct window *window)
+{
+    enum fp_store_result result = FP_STORE_OK;
+    *window = (struct window){.end = writer->position};
+    while (window->end < until && window->records < max_records) {
+        size_t left = max_records - window->records;
+        struct fp_spool_batch batch;
+        if (fp_spool_read(writer->spool, window->end, FP_READ_BYTES,
+                          left < READ_RECORDS ? left : READ_RECORDS, &batch) != FP_SPOOL_OK)
+            return FP_STORE_MEMORY;
+        if (batch.count == 0)
+            break;
+        for (size_t i = 0; i < batch.count && batch.records[i].sequence <= until; i++) {
+            result = add_record(writer, &batch.records[i], window);
+            window->records++;
+            window->end = batch.records[i].sequence;
+            if (result != FP_STORE_OK)
+                return result;
+            if (until == UINT64_MAX && fp_rollup_is_full(&writer->rollup))
+                return FP_STORE_OK;
+        }
+        if (batch.records[batch.count - 1].sequence > until)
+            break;
+    }
+    return result;
+}
+
+/* ---- flushing it ---- */
+
+/* Sets the one record of a refused window aside; the next window goes over it. */
+static enum fp_store_result set_refused_aside(struct fp_writer *writer)
+{
+    struct fp_spool_batch batch;
+    if (fp_spool_read(writer->spool, writer->position, FP_READ_BYTES, 1, &batch) != FP_SPOOL_OK ||
+        batch.count == 0 ||
+        !set_aside(writer, &batch.records[0], "refused", fp_store_message(writer->store)))
+        return FP_STORE_MEMORY;
+    writer->skip_sequence = batch.records[0].sequence;
+    return FP_STORE_OK;
+}
+
+/* Of a refused window, tries half; of a single record, none. */
+static enum fp_store_result halve(struct fp_writer *writer, const struct window *window)
+{
+    if (window->records > 1) {
+        writer->window_records = window->records / 2;
+        return FP_STORE_OK;
+    }
+    writer->window_records = 1;
+    return set_refused_aside(writer);
+}
+
+static enum fp_store_result write_window(struct fp_writer *writer, struct window *window,
+                                         size_t *rows)
+{
+    uint64_t end = window->end;
+    uint64_t start = writer->database_position;
+    const struct fp_store_window moves = {fp_spool_id(writer->spool), start,
+                                          end > start ? end : start};
+    size_t known;
+    enum fp_store_result result = fp_writer_tell_sessions(writer, &writer->rollup);
+    if (result == FP_STORE_OK)
+        result = fp_store_claim(writer->store, &moves, &writer->rollup, &known);
+    if (result != FP_STORE_OK)
+        return result;
+    if (known > 0) {
+        fp_rollup_recount(&writer->rollup);
+        result = add_records(writer, end, SIZE_MAX, window);
+        if (result != FP_STORE_OK) {
+            fp_store_abandon(writer->store);
+            return result;
+        }
+    }
+    writer->doubted_end = moves.end;
+    result = fp_store_commit(writer->store, &writer->rollup, rows);
+    if (result == FP_STORE_OK)
+        writer->database_position = moves.end;
+    if (result == FP_STORE_OK || result == FP_STORE_REFUSED)
+        writer->doubted_end = 0;
+    return result;
+}
+
+static void count_flush(struct fp_writer *writer, const struct window *window, size_t rows,
+                        int64_t took_us)
+{
+    struct fp_metrics *metrics = writer->metrics;
+    fp_metrics_add(metrics, FP_METRIC_FLUSHES, 1);
+    fp_metrics_add(metrics, FP_METRIC_FLUSH_ROWS, rows);
+    fp_metrics_add(metrics, FP_METRIC_UPLOADS_FLUSHED, window->counted);
+    fp_metrics_add(metrics, FP_METRIC_UPLOADS_DUPLICATE, window->duplicates);
+    fp_metrics_add(metrics, FP_METRIC_UPLOADS_MISDATED, window->misdated);
+    fp_metrics_observe_us(metrics, FP_METRIC_FLUSH_SECONDS, took_us);
+}
+
+/* A flush that took too long makes the next window smaller; else windows may grow again. */
+static void adapt_window(struct fp_writer *writer, const struct window *window, int64_t took_us)
+{
+    if (took_us > writer->settings.pace.max_window_us && window->records > 1)
+        writer->window_records = window->records / 2;
+    else if (writer->window_records < FP_ROLLUP_MAX_UPLOADS)
+        writer->window_records *= 2;
+}
+
+void fp_writer_trim(struct fp_writer *writer)
+{
+    enum fp_spool_error error = fp_spool_trim(writer->spool, writer->position);
+    if (error != FP_SPOOL_OK) /* the database has the position; the next trim tries again */
+        fp_log(FP_LOG_WARN, "spool was not trimmed", "reason=%s", fp_spool_error_text(error));
+}
+
+enum fp_store_result fp_writer_flush(struct fp_writer *writer)
+{
+    struct fp_rollup_clock clock;
+    struct window window;
+    size_t rows = 0;
+    writer->flush_began_us = fp_clock_monotonic_us();
+    enum fp_store_result result = fp_store_read_clock(writer->store, &clock);
+    if (result != FP_STORE_OK)
+        return result;
+    fp_rollup_clear(&writer->rollup, &clock);
+    uint64_t tail = fp_spool_tail(writer->spool);
+    result = add_records(writer, UINT64_MAX, writer->window_records, &window);
+    if (result == FP_STORE_OK && window.records == 0)
+        writer->position = tail; /* what was there is gone: trimmed before the start, or damaged */
+    else if (result == FP_STORE_OK)
+        result = write_window(writer, &window, &rows);
+    if (result == FP_STORE_REFUSED)
+        return halve(writer, &window);
+    if (result != FP_STORE_OK || window.records == 0)
+        return result;
+    int64_t took_us = fp_clock_monotonic_us() - writer->flush_began_us;
+    writer->position = window.end;
+    count_flush(writer, &window, rows, took_us);
+    adapt_window(writer, &window, took_us);
+    fp_writer_trim(writer);
+    return FP_STORE_OK;
+}

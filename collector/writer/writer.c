@@ -1,0 +1,346 @@
+/*
+ * Writer: a loop of connect, wait for a window, flush it, trim the spool.
+ *
+ * The database's position is the authority: it is read again after whatever left a commit in doubt,
+ * so a window is either wholly counted or wholly tried again. Where nothing of ours is in doubt, as
+ * at the start, it does not say which records were counted: they may be those of a copy of this
+ * spool. Then this spool's own note of the position, at most a second old, says where to go on, and
+ * upload ids say what was counted.
+ */
+#include "collector/writer/internal.h"
+
+#include "collector/base/clock.h"
+#include "collector/base/log.h"
+#include "collector/base/uuid.h"
+#include "collector/rollup/record.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define IDLE_US FP_US_PER_S
+#define BACKOFF_FIRST_US (100 * FP_US_PER_MS)
+#define BACKOFF_MAX_US (5 * FP_US_PER_S)
+#define HOUSEKEEPING_US FP_US_PER_HOUR
+#define HOUSEKEEPING_RETRY_US (60 * FP_US_PER_S)
+
+static bool is_stopping(const struct fp_writer *writer)
+{
+    return atomic_load(&writer->stopping);
+}
+
+static void signal_fd(int fd)
+{
+    const uint64_t one = 1;
+    ssize_t written = write(fd, &one, sizeof(one));
+    (void)written; /* a counter of one cannot overflow */
+}
+
+/* Sleeps, until the writer is stopping or another pace is wanted. */
+static void pause_us(const struct fp_writer *writer, int64_t duration_us)
+{
+    struct pollfd ends[] = {{.fd = writer->stop_fd, .events = POLLIN},
+                            {.fd = writer->reload_fd, .events = POLLIN}};
+    if (duration_us > 0)
+        (void)poll(ends, 2, (int)(duration_us / FP_US_PER_MS) + 1);
+}
+
+/* Takes over the pace that is wanted, if it is another. */
+static void adopt_pace(struct fp_writer *writer)
+{
+    uint64_t signals;
+    if (read(writer->reload_fd, &signals, sizeof(signals)) != sizeof(signals))
+        return;
+    pthread_mutex_lock(&writer->lock);
+    writer->settings.pace = writer->wanted;
+    pthread_mutex_unlock(&writer->lock);
+    fp_store_set_retention(writer->store, &writer->settings.pace.retention);
+    writer->housekeeping_us = fp_clock_monotonic_us();
+}
+
+/* ---- what is waiting ---- */
+
+/* When the first waiting upload was received; 0 when it can't be read. */
+static int64_t read_oldest_us(struct fp_writer *writer)
+{
+    struct fp_spool_batch batch;
+    struct fp_record uploads;
+    if (fp_spool_read(writer->spool, writer->position, FP_READ_BYTES, 1, &batch) != FP_SPOOL_OK ||
+        batch.count == 0)
+        return 0;
+    fp_arena_clear(&writer->arena);
+    if (fp_record_decode(batch.records[0].bytes, batch.records[0].len, &writer->arena, &uploads) !=
+        FP_DELTA_OK)
+        return 0;
+    return uploads.deltas[0].received_us;
+}
+
+/* Before a flush and after it: while the database hangs, the age grows all the same. */
+static void show_backlog_age(struct fp_writer *writer)
+{
+    bool is_waiting = fp_spool_tail(writer->spool) > writer->position;
+    if (is_waiting && (writer->oldest_us == 0 || writer->oldest_after != writer->position)) {
+        writer->oldest_us = read_oldest_us(writer);
+        writer->oldest_after = writer->position;
+    }
+    fp_metrics_set_since(writer->metrics, FP_METRIC_SPOOL_BACKLOG_AGE_SECONDS,
+                         is_waiting ? writer->oldest_us : 0);
+}
+
+/* Waits until the next flush may begin. */
+static void await_turn(struct fp_writer *writer)
+{
+    int64_t left_us = 1;
+    while (left_us > 0 && !is_stopping(writer)) {
+        adopt_pace(writer);
+        left_us =
+            writer->flush_began_us + writer->settings.pace.min_window_us - fp_clock_monotonic_us();
+        pause_us(writer, left_us);
+    }
+}
+
+/* Waits for a window. False: nothing came for a while. */
+static bool await_window(struct fp_writer *writer)
+{
+    if (!fp_spool_wait(writer->spool, writer->position, is_stopping(writer) ? 0 : IDLE_US))
+        return false;
+    uint64_t waiting = fp_spool_tail(writer->spool) - writer->position;
+    if (waiting < writer->window_records)
+        await_turn(writer);
+    return true;
+}
+
+/* ---- the loop ---- */
+
+/* A position that moved to where a commit in doubt moves it says that this was committed; one
+ * behind ours is that of a database restored from a backup. */
+static void go_on_from(struct fp_writer *writer, uint64_t position)
+{
+    bool committed = position == writer->doubted_end && position > writer->database_position;
+    if (committed || position < writer->position)
+        writer->position = position;
+    writer->database_position = position;
+    writer->doubted_end = 0;
+    writer->position_known = true;
+}
+
+/*
+ * Reads the position. One beyond the end that the spool had at the start is another copy's of this
+ * spool: this one takes a new id, and what was counted is known by its upload ids.
+ */
+static enum fp_store_result read_position(struct fp_writer *writer)
+{
+    uint64_t position;
+    struct fp_uuid id = fp_spool_id(writer->spool);
+    enum fp_store_result result = fp_store_read_position(writer->store, &id, &position);
+    if (result != FP_STORE_OK)
+        return result;
+    if (!writer->is_own_spool && position > writer->first_tail) {
+        if (fp_spool_renew_id(writer->spool) != FP_SPOOL_OK)
+            return FP_STORE_MEMORY;
+        fp_log(FP_LOG_WARN, "spool is an old copy, it goes on under a new id",
+               "position=%" PRIu64 " end=%" PRIu64, position, writer->first_tail);
+        writer->is_own_spool = true;
+        return read_position(writer);
+    }
+    writer->is_own_spool = true;
+    go_on_from(writer, position);
+    fp_writer_trim(writer);
+    return FP_STORE_OK;
+}
+
+static enum fp_store_result get_ready(struct fp_writer *writer)
+{
+    bool was_connected = fp_store_connected(writer->store);
+    enum fp_store_result result = fp_store_connect(writer->store);
+    if (result == FP_STORE_OK && (!was_connected || !writer->position_known))
+        result = read_position(writer);
+    if (result == FP_STORE_OK && !was_connected) {
+        writer->sessions_told = false; /* it may be another database than before */
+        fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_UP, 1);
+        fp_log(FP_LOG_INFO, "connected to the database", "position=%" PRIu64, writer->position);
+    }
+    return result;
+}
+
+static enum fp_store_result keep_house(struct fp_writer *writer)
+{
+    int64_t now_us = fp_clock_monotonic_us();
+    if (now_us < writer->housekeeping_us || is_stopping(writer))
+        return FP_STORE_OK;
+    writer->housekeeping_us = now_us + HOUSEKEEPING_RETRY_US;
+    enum fp_store_result result = fp_store_housekeep(writer->store);
+    if (result == FP_STORE_OK)
+        writer->housekeeping_us = now_us + HOUSEKEEPING_US;
+    return result;
+}
+
+static enum fp_store_result work(struct fp_writer *writer, bool *idle)
+{
+    enum fp_store_result result = get_ready(writer);
+    if (result != FP_STORE_OK)
+        return result;
+    *idle = !await_window(writer);
+    show_backlog_age(writer);
+    if (*idle) {
+        fp_writer_trim(writer); /* its note of the position may be a second old */
+        result = fp_writer_tell_sessions(writer, NULL);
+    } else {
+        result = fp_writer_flush(writer);
+    }
+    return result == FP_STORE_OK ? keep_house(writer) : result;
+}
+
+/* Logs a trouble once, not at every try. */
+static void log_trouble(struct fp_writer *writer, enum fp_store_result result)
+{
+    const char *message = result == FP_STORE_MEMORY
+                              ? "out of memory, or the spool cannot be read or written"
+                              : fp_store_message(writer->store);
+    if (strcmp(message, writer->last_trouble) == 0)
+        return;
+    snprintf(writer->last_trouble, sizeof(writer->last_trouble), "%s", message);
+    if (result == FP_STORE_TROUBLE)
+        fp_log(FP_LOG_ERROR, "flush failed, tried again until it works", "detail=%s hint=%s",
+               message, "if the schema is missing or old, run fleetprof migrate");
+    else
+        fp_log(FP_LOG_WARN, "flush put off, the spool keeps uploads", "detail=%s", message);
+}
+
+/* Waits longer after every failure, by a random part so that collectors do not come back at once.
+ */
+static void back_off(struct fp_writer *writer)
+{
+    struct fp_uuid drawn = {{128}};
+    (void)!fp_uuid_random(&drawn);
+    writer->backoff_us = writer->backoff_us == 0 ? BACKOFF_FIRST_US : writer->backoff_us * 2;
+    if (writer->backoff_us > BACKOFF_MAX_US)
+        writer->backoff_us = BACKOFF_MAX_US;
+    pause_us(writer, writer->backoff_us / 2 + writer->backoff_us / 2 * drawn.bytes[0] / 255);
+}
+
+static void note_failure(struct fp_writer *writer, enum fp_store_result result)
+{
+    /* A commit whose reply was lost may have moved it. */
+    writer->position_known = false;
+    if (result == FP_STORE_MOVED || result == FP_STORE_STOPPED)
+        return;
+    fp_metrics_add(writer->metrics, FP_METRIC_FLUSH_ERRORS, 1);
+    if (!fp_store_connected(writer->store))
+        fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_UP, 0);
+    log_trouble(writer, result);
+}
+
+static void *run(void *argument)
+{
+    struct fp_writer *writer = argument;
+    (void)pthread_setname_np(pthread_self(), "writer");
+    for (;;) {
+        adopt_pace(writer);
+        bool stopping = is_stopping(writer);
+        bool idle = false;
+        enum fp_store_result result = work(writer, &idle);
+        show_backlog_age(writer);
+        if (result == FP_STORE_OK) {
+            writer->backoff_us = 0;
+            writer->last_trouble[0] = '\0';
+            if (stopping && idle)
+                break;
+            continue;
+        }
+        note_failure(writer, result);
+        if (result == FP_STORE_STOPPED || (stopping && result != FP_STORE_MOVED))
+            break;
+        if (result != FP_STORE_MOVED)
+            back_off(writer);
+    }
+    fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_UP, 0);
+    signal_fd(writer->done_fd);
+    return NULL;
+}
+
+/* ---- starting and stopping ---- */
+
+static void free_writer(struct fp_writer *writer)
+{
+    const int fds[] = {writer->stop_fd, writer->interrupt_fd, writer->done_fd, writer->reload_fd};
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    fp_store_close(writer->store);
+    fp_rollup_release(&writer->rollup);
+    fp_arena_release(&writer->arena);
+    pthread_mutex_destroy(&writer->lock);
+    free(writer->database);
+    free(writer);
+}
+
+/* What the thread needs beside memory of its own. */
+static bool equip(struct fp_writer *writer)
+{
+    writer->stop_fd = eventfd(0, EFD_CLOEXEC);
+    writer->interrupt_fd = eventfd(0, EFD_CLOEXEC);
+    writer->done_fd = eventfd(0, EFD_CLOEXEC);
+    writer->reload_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    writer->database = strdup(writer->settings.database);
+    if (writer->stop_fd < 0 || writer->interrupt_fd < 0 || writer->done_fd < 0 ||
+        writer->reload_fd < 0 || writer->database == NULL)
+        return false;
+    const struct fp_store_settings settings = {writer->database, writer->settings.pace.retention,
+                                               writer->interrupt_fd};
+    writer->store = fp_store_create(&settings);
+    if (writer->store == NULL)
+        return false;
+    writer->rollup.known = fp_store_touched(writer->store);
+    return true;
+}
+
+struct fp_writer *fp_writer_start(const struct fp_writer_settings *settings, struct fp_spool *spool,
+                                  struct fp_metrics *metrics)
+{
+    struct fp_writer *writer = calloc(1, sizeof(*writer));
+    if (writer == NULL)
+        return NULL;
+    if (pthread_mutex_init(&writer->lock, NULL) != 0) {
+        free(writer);
+        return NULL;
+    }
+    writer->settings = *settings;
+    writer->spool = spool;
+    writer->metrics = metrics;
+    writer->first_tail = fp_spool_tail(spool);
+    writer->position = fp_spool_position(spool);
+    writer->window_records = FP_ROLLUP_MAX_UPLOADS;
+    writer->flush_began_us = fp_clock_monotonic_us() - settings->pace.min_window_us;
+    fp_rollup_init(&writer->rollup, FP_WINDOW_BYTES, FP_UPLOAD_MAX_BYTES);
+    fp_arena_init(&writer->arena, FP_UPLOAD_MAX_BYTES);
+    if (!equip(writer) || pthread_create(&writer->thread, NULL, run, writer) != 0) {
+        free_writer(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+void fp_writer_reload(struct fp_writer *writer, const struct fp_writer_pace *pace)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->wanted = *pace;
+    pthread_mutex_unlock(&writer->lock);
+    signal_fd(writer->reload_fd);
+}
+
+void fp_writer_stop(struct fp_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    atomic_store(&writer->stopping, true);
+    signal_fd(writer->stop_fd);
+    fp_spool_wake(writer->spool);
+    struct pollfd done = {.fd = writer->done_fd, .events = POLLIN};
+    if (poll(&done, 1, (int)(writer->settings.stop_timeout_us / FP_US_PER_MS)) <= 0)
+        signal_fd(writer->interrupt_fd);
+    pthread_join(writer->thread, NULL);
+    free_writer(writer);
+}

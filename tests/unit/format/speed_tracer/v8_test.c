@@ -1,0 +1,434 @@
+/*
+ * Speed Tracer, V8 profiles: the engine's log becomes stacks and samples.
+ */
+#include "dump_test.h"
+
+#include "collector/format/speed_tracer/code.h"
+#include "collector/format/speed_tracer/v8.h"
+
+/* A dump of one profile. The log is written with ' for each "; its lines end with |. */
+static void decode_log(struct decoded *decoded, const char *log)
+{
+    char dump[2048];
+    size_t len = (size_t)snprintf(dump, sizeof(dump),
+                                  "{'type':15,'time':5,'data':{'format':'v8','profileData':'");
+    for (; *log != '\0'; log++) {
+        const char plain[] = {*log, '\0'};
+        const char *written = *log == '|' ? "\\n" : *log == '\'' ? "\\'" : plain;
+        len += (size_t)snprintf(dump + len, sizeof(dump) - len, "%s", written);
+    }
+    snprintf(dump + len, sizeof(dump) - len, "'}}");
+    decode_dump(decoded, dump);
+}
+
+/* A sample's stack from the outside in, as `outer;inner`; the marker in parentheses when there is
+ * none. */
+static void write_stack(const struct decoded *decoded, uint32_t sample, struct fp_buf *text)
+{
+    const struct fp_profile *profile = &decoded->profile;
+    const struct fp_profile_sample *from = &profile->samples[sample];
+    uint32_t frames[16];
+    size_t depth = 0;
+    for (uint32_t at = from->stack; at != FP_INDEX_NONE; at = profile->stacks[at].parent) {
+        assert_true(depth < 16);
+        frames[depth++] = profile->stacks[at].frame;
+    }
+    fp_buf_clear(text);
+    if (depth == 0)
+        fp_buf_addf(text, "%s", fp_marker_name(from->marker));
+    while (depth > 0) {
+        const struct fp_str function = profile->frames[frames[--depth]].function;
+        fp_buf_addf(text, "%.*s%s", FP_STR_ARG(function), depth > 0 ? ";" : "");
+    }
+}
+
+static void assert_stacks(const struct decoded *decoded, const char *const *stacks, uint32_t count)
+{
+    assert_int_equal(decoded->verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded->profile.sample_count, count);
+    struct fp_buf text;
+    fp_buf_init(&text, 1024);
+    for (uint32_t i = 0; i < count; i++) {
+        write_stack(decoded, i, &text);
+        assert_text((struct fp_str){(const char *)text.data, text.len}, stacks[i]);
+    }
+    fp_buf_release(&text);
+}
+
+static void a_compressed_log_over_several_records_gives_the_stacks_worked_out_by_hand(void **state)
+{
+    (void)state;
+    static const char *const stacks[] = {
+        ";outer;inner", ";outer;inner", "outer;inner",     "outer;inner", "outer;inner",
+        "outer;inner",  "gc",           ";LoadIC: length", "(none)",      "gc",
+    };
+    struct decoded decoded;
+    decode_file(&decoded, "v8.ndjson");
+    assert_stacks(&decoded, stacks, 10);
+    const struct fp_profile *profile = &decoded.profile;
+    assert_true(profile->has_trace);
+    for (uint32_t i = 0; i < 10; i++) {
+        assert_int_equal(profile->weights_us[i], 2000);
+        assert_int_equal(profile->samples[i].time_us, i == 0 ? 10000 : 30000);
+    }
+    assert_int_equal(profile->frame_count, 4);
+    assert_int_equal(note_count(&decoded, "a line of a V8"), 0);
+    assert_int_equal(profile->event_count, 3);
+    release(&decoded);
+}
+
+static void names_give_function_script_and_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *creation;
+        const char *function;
+        const char *resource; /* NULL: none */
+        int32_t line;
+    } names[] = {
+        {"LazyCompile,1000,16,'draw http://a/x.js:7'", "draw", "http://a/x.js", 7},
+        {"Function,1000,16,'draw http://a:8080/x.js:7'", "draw", "http://a:8080/x.js", 7},
+        {"LazyCompile,1000,16,' native date.js:408'", "", "native date.js", 408},
+        {"LazyCompile,1000,16,'getTime native date.js:733'", "getTime", "native date.js", 733},
+        {"LazyCompile,1000,16,'get size http://a/x.js:2'", "get size", "http://a/x.js", 2},
+        {"LazyCompile,1000,16,'createStub'", "createStub", NULL, -1},
+        {"LazyCompile,1000,16,'evaluated :3'", "evaluated", NULL, 3},
+        {"LazyCompile,1000,16,' '", "", NULL, -1},
+        {"LazyCompile,1000,16,'f http://a/x.js:99999999999'", "f", "http://a/x.js:99999999999", -1},
+        {"Script,1000,16,'http://a:8080'", "", "http://a:8080", -1},
+        {"Script,1000,16,''", "", NULL, -1},
+        {"Eval,1000,16,''", "", NULL, -1},
+        {"LoadIC,1000,16,'length'", "LoadIC: length", NULL, -1},
+        {"RegExp,1000,16,'[#,]'", "RegExp: [#,]", NULL, -1},
+        {"Stub,1000,16,''", "Stub", NULL, -1},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char log[256];
+        snprintf(log, sizeof(log), "code-creation,%s|tick,0x100f,0,0|", names[i].creation);
+        struct decoded decoded;
+        decode_log(&decoded, log);
+        assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+        assert_int_equal(decoded.profile.frame_count, 1);
+        const struct fp_profile_frame *frame = &decoded.profile.frames[0];
+        assert_text(frame->function, names[i].function);
+        assert_int_equal(frame->line, names[i].line);
+        if (names[i].resource != NULL)
+            assert_resource(&decoded, frame->resource, names[i].resource);
+        else
+            assert_int_equal(frame->resource, FP_INDEX_NONE);
+        release(&decoded);
+    }
+}
+
+static void without_a_word_of_the_interval_a_tick_is_a_millisecond(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *log;
+        int64_t weight_us;
+    } intervals[] = {
+        {"tick,1000,0,0|", 1000},
+        {"profiler,'begin'|tick,1000,0,0|", 1000},
+        {"profiler,'begin',0|tick,1000,0,0|", 1000},
+        {"profiler,'begin',5|profiler,'pause'|tick,1000,0,0|", 5000},
+        {"profiler,'begin',10001|tick,1000,0,0|", 1000},
+    };
+    for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
+        struct decoded decoded;
+        decode_log(&decoded, intervals[i].log);
+        assert_int_equal(decoded.profile.sample_count, 1);
+        assert_int_equal(decoded.profile.weights_us[0], intervals[i].weight_us);
+        assert_int_equal(decoded.profile.samples[0].stack, FP_INDEX_NONE);
+        release(&decoded);
+    }
+}
+
+static void code_that_went_is_not_found_and_code_that_came_again_is_the_same_frame(void **state)
+{
+    (void)state;
+    static const char *const stacks[] = {"f", "(none)", "f", "(none)", "g"};
+    struct decoded decoded;
+    decode_log(&decoded, "code-creation,LazyCompile,1000,16,'f a.js:1'|tick,1000,0,0|"
+                         "code-delete,1000|tick,1000,0,0|"
+                         "code-creation,LazyCompile,2000,16,'f a.js:1'|tick,200f,0,0|"
+                         "tick,2010,0,0|"
+                         "code-creation,LazyCompile,2000,32,'g a.js:2'|tick,2010,0,0|");
+    assert_stacks(&decoded, stacks, 5);
+    assert_int_equal(decoded.profile.frame_count, 2);
+    release(&decoded);
+}
+
+static void a_profiler_that_begins_forgets_what_was_before(void **state)
+{
+    (void)state;
+    static const char *const stacks[] = {"f", "(none)"};
+    struct decoded decoded;
+    decode_log(&decoded,
+               "profiler,'begin',1|alias,t,tick|code-creation,Eval,1000,16,'f'|t,1000,0,0|"
+               "profiler,'begin',1|t,1000,0,0|tick,1000,0,0|");
+    assert_stacks(&decoded, stacks, 2);
+    release(&decoded);
+}
+
+static void lines_around_the_compressor_are_not_counted_by_back_references(void **state)
+{
+    (void)state;
+    static const char *const stacks[] = {"f", "f"};
+    struct decoded decoded;
+    decode_log(&decoded, "profiler,'compression',4|code-creation,Eval,1000,16,'f'|tick,1000,0,0|"
+                         "profiler,'pause'|alias,t,tick|profiler,'resume'|tick,+0#1:9|");
+    assert_stacks(&decoded, stacks, 2);
+    release(&decoded);
+}
+
+static void a_line_that_cannot_be_read_is_told_of_and_the_next_one_read(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "tick,xyz,0,0",
+        "tick,1000,0",
+        "tick,1000,0,js",
+        "tick,10000000000000000,0,0",
+        "code-creation,LazyCompile,1000,16",
+        "code-creation,LazyCompile,1000,sixteen,'f'",
+        "code-delete",
+        "code-delete,-",
+        "code-move,1000",
+        "alias,t",
+        "repeat,many,tick,1000,0,0",
+        "repeat,3",
+        "profiler,'begin',x",
+        "tick,1000,0,0#9",
+        "tick,1000,0,0#1:5000",
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        char log[256];
+        snprintf(log, sizeof(log), "profiler,'compression',4|unknown,1|%s|tick,1000,0,0|",
+                 lines[i]);
+        struct decoded decoded;
+        decode_log(&decoded, log);
+        assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+        if (note_count(&decoded, "a line of a V8") != 1)
+            print_error("%s\n", lines[i]);
+        assert_int_equal(note_count(&decoded, "a line of a V8"), 1);
+        assert_int_equal(decoded.profile.sample_count, 1);
+        release(&decoded);
+    }
+}
+
+static void one_alias_may_stand_for_a_command_and_for_a_kind_of_code(void **state)
+{
+    (void)state;
+    static const char *const stacks[] = {"CallMiss: f", "Builtin: g"};
+    struct decoded decoded;
+    decode_log(&decoded, "alias,cc,code-creation|alias,cm,code-move|alias,cm,CallMiss|"
+                         "alias,s,Stub|alias,s,Builtin|cc,cm,1000,16,'f'|cm,1000,2000|"
+                         "cc,s,3000,16,'g'|tick,2000,0,0|tick,3000,0,0|");
+    assert_stacks(&decoded, stacks, 2);
+    release(&decoded);
+}
+
+static void an_overflow_in_a_stack_is_passed_over(void **state)
+{
+    (void)state;
+    static const char *const stacks[] = {"outer;inner"};
+    struct decoded decoded;
+    decode_log(&decoded, "code-creation,Eval,1000,16,'outer'|code-creation,Eval,2000,16,'inner'|"
+                         "tick,2000,0,0,overflow,1001|");
+    assert_stacks(&decoded, stacks, 1);
+    release(&decoded);
+}
+
+static void repetitions_are_bounded_by_the_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *log;
+        const char *detail;
+    } bombs[] = {
+        {"repeat,4000000000,tick,1000,0,0|", "(limits.samples)"},
+        {"repeat,4000000000,code-delete,+1|", "lines"},
+    };
+    for (size_t i = 0; i < sizeof(bombs) / sizeof(bombs[0]); i++) {
+        struct decoded decoded;
+        decode_log(&decoded, bombs[i].log);
+        assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+        assert_non_null(strstr(decoded.error.detail, bombs[i].detail));
+        release(&decoded);
+    }
+}
+
+static void frames_and_stacks_have_limits(void **state)
+{
+    (void)state;
+    static const char log[] = "code-creation,Eval,1000,16,'f'|code-creation,Eval,2000,16,'g'|"
+                              "tick,1000,0,0|tick,2000,0,0|";
+    struct decoded decoded;
+    decode_log(&decoded, log);
+    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    struct fp_format_limits limits = dump_limits;
+    limits.frames = 1;
+    const char body[] = "{\"type\":15,\"data\":{\"format\":\"v8\",\"profileData\":"
+                        "\"code-creation,Eval,1000,16,f\\ncode-creation,Eval,2000,16,g\\n"
+                        "tick,1000,0,0\\ntick,2000,0,0\"}}";
+    decode_limited(&decoded, fp_str_of(body), "", &limits);
+    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_non_null(strstr(decoded.error.detail, "(limits.frames)"));
+    limits = dump_limits;
+    limits.stacks = 1;
+    decode_limited(&decoded, fp_str_of(body), "", &limits);
+    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_non_null(strstr(decoded.error.detail, "(limits.stacks)"));
+    release(&decoded);
+}
+
+/* Back references. */
+
+static struct fp_v8_window window_of(uint32_t size, const char *const *lines, size_t count)
+{
+    struct fp_v8_window window = {.size = size};
+    for (size_t i = 0; i < count; i++)
+        fp_v8_window_add(&window, fp_str_of(lines[i]));
+    return window;
+}
+
+static void a_back_reference_stands_for_the_end_of_a_line_above(void **state)
+{
+    (void)state;
+    static const char *const above[] = {"first,1", "caf\xC3\xA9", "cd,+60,\"x#1\""};
+    static const struct {
+        const char *line;
+        const char *expanded; /* NULL: cannot be */
+    } lines[] = {
+        {"#1", "cd,+60,\"x#1\""},
+        {"#3", "first,1"},
+        {"new#3:5", "new,1"},
+        {"new#3:7", "new"},
+        {"new#3:8", NULL},
+        {"#4", NULL},
+        {"#0", NULL},
+        {"#2:4", NULL}, /* inside of a character */
+        {"#2:3", "\xC3\xA9"},
+        {"a#b", "a#b"},
+        {"a#1:", "a#1:"},
+        {"a#1:2x", "a#1:2x"},
+        {"re,\"#1\"", "re,\"#1\""},
+        {"\"http://a/#top#1:6", "\"http://a/#top,\"x#1\""},
+        {"#1234567", "#1234567"},
+        {"", ""},
+    };
+    struct fp_v8_window window = window_of(4, above, 3);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct fp_v8_line line;
+        bool is_expanded = fp_v8_window_expand(&window, fp_str_of(lines[i].line), &line);
+        assert_int_equal(is_expanded, lines[i].expanded != NULL);
+        if (is_expanded)
+            assert_text((struct fp_str){line.text, line.len}, lines[i].expanded);
+    }
+    window.size = 0;
+    struct fp_v8_line line;
+    assert_true(fp_v8_window_expand(&window, FP_STR("a#1"), &line));
+    assert_text((struct fp_str){line.text, line.len}, "a#1");
+}
+
+static void lines_that_grow_by_reference_are_bounded(void **state)
+{
+    (void)state;
+    static char long_text[FP_V8_LINE_MAX + 1];
+    memset(long_text, 'a', FP_V8_LINE_MAX);
+    const char *const above[] = {long_text};
+    struct fp_v8_window window = window_of(4, above, 1);
+    struct fp_v8_line line;
+    assert_true(fp_v8_window_expand(&window, FP_STR("#1"), &line));
+    assert_true(fp_v8_window_expand(&window, FP_STR("b#1:1"), &line));
+    assert_false(fp_v8_window_expand(&window, FP_STR("b#1"), &line));
+}
+
+/* The map of code, beside a list that is searched from end to end. */
+
+enum { CODES = 64, STEPS = 20000 };
+
+static struct fp_code *model_find(struct fp_code *model, uint64_t address)
+{
+    struct fp_code *floor = NULL;
+    for (size_t i = 0; i < CODES; i++)
+        if (model[i].len > 0 && model[i].begin <= address &&
+            (floor == NULL || model[i].begin > floor->begin))
+            floor = &model[i];
+    return floor != NULL && address - floor->begin < floor->len ? floor : NULL;
+}
+
+static struct fp_code *model_at(struct fp_code *model, uint64_t begin)
+{
+    for (size_t i = 0; i < CODES; i++)
+        if (model[i].len > 0 && model[i].begin == begin)
+            return &model[i];
+    return NULL;
+}
+
+static void model_put(struct fp_code *model, const struct fp_code *code)
+{
+    struct fp_code *slot = model_at(model, code->begin);
+    for (size_t i = 0; slot == NULL; i++)
+        if (model[i].len == 0)
+            slot = &model[i];
+    *slot = *code;
+}
+
+static void the_map_of_code_finds_what_a_list_finds(void **state)
+{
+    (void)state;
+    struct fp_arena arena;
+    fp_arena_init(&arena, TEST_ARENA_MAX);
+    struct fp_code_map map;
+    fp_code_map_init(&map, &arena);
+    static struct fp_code model[CODES];
+    uint32_t random = 1;
+    for (uint32_t step = 0; step < STEPS; step++) {
+        random = random * 1664525 + 1013904223;
+        const uint64_t address = (random >> 8) % CODES;
+        struct fp_code *expected = model_at(model, address);
+        struct fp_code code = {.begin = address, .len = 1 + (random >> 20) % 4, .frame = step};
+        if (random >> 30 == 0) {
+            assert_int_equal(fp_code_map_take(&map, address, &code), expected != NULL);
+            if (expected != NULL) {
+                assert_int_equal(code.frame, expected->frame);
+                expected->len = 0;
+            }
+        } else if (random >> 30 == 1) {
+            assert_true(fp_code_map_put(&map, &code));
+            model_put(model, &code);
+        } else {
+            expected = model_find(model, address);
+            const struct fp_code *found = fp_code_map_find(&map, address);
+            assert_int_equal(found != NULL, expected != NULL);
+            if (found != NULL)
+                assert_int_equal(found->frame, expected->frame);
+        }
+    }
+    assert_true(map.count <= CODES + 2);
+    fp_code_map_clear(&map);
+    assert_null(fp_code_map_find(&map, 0));
+    fp_arena_release(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_compressed_log_over_several_records_gives_the_stacks_worked_out_by_hand),
+        cmocka_unit_test(names_give_function_script_and_line),
+        cmocka_unit_test(without_a_word_of_the_interval_a_tick_is_a_millisecond),
+        cmocka_unit_test(code_that_went_is_not_found_and_code_that_came_again_is_the_same_frame),
+        cmocka_unit_test(a_profiler_that_begins_forgets_what_was_before),
+        cmocka_unit_test(lines_around_the_compressor_are_not_counted_by_back_references),
+        cmocka_unit_test(a_line_that_cannot_be_read_is_told_of_and_the_next_one_read),
+        cmocka_unit_test(one_alias_may_stand_for_a_command_and_for_a_kind_of_code),
+        cmocka_unit_test(an_overflow_in_a_stack_is_passed_over),
+        cmocka_unit_test(repetitions_are_bounded_by_the_limits),
+        cmocka_unit_test(frames_and_stacks_have_limits),
+        cmocka_unit_test(a_back_reference_stands_for_the_end_of_a_line_above),
+        cmocka_unit_test(lines_that_grow_by_reference_are_bounded),
+        cmocka_unit_test(the_map_of_code_finds_what_a_list_finds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+/*
+ * Uploads that are kept whole: what was taken of them and nothing else, and that it is the same
+ * upload when it comes again.
+ */
+#include "tests/unit/format/test.h"
+
+#include <stdio.h>
+
+static struct fp_str detail_keys[] = {{"status", 6}, {"k\"ey", 4}};
+
+static void try_kept(struct decoded *decoded, struct fp_str body)
+{
+    struct fp_format_limits limits = small_limits;
+    limits.keep_ppm = 1000000;
+    limits.detail_keys = (struct fp_str_list){detail_keys, 2};
+    decoded->error = (struct fp_format_error){.offset = -1};
+    decoded->verdict = fp_format_decode(body, FP_STR(""), &limits, &decoded->arena,
+                                        &decoded->profile, &decoded->error);
+}
+
+/* The caller releases. */
+static void decode_kept(struct decoded *decoded, struct fp_str body)
+{
+    try_kept(decoded, body);
+    if (decoded->verdict != FP_FORMAT_OK)
+        fail_msg("%.*s: %s: %s", FP_STR_ARG(body), decoded->error.pointer, decoded->error.detail);
+}
+
+#define EMPTY_TRACE "{'resources':[],'frames':[],'stacks':[],'samples':[]}"
+#define KEPT_TRACE ",'trace':" EMPTY_TRACE
+
+static const struct {
+    const char *title;
+    const char *body; /* ' stands for " */
+    const char *kept;
+} cases[] = {
+    {"a bare trace; neither what it does not name nor null",
+     "{'secret':1,'resources':['a',''],'frames':[{'name':'f','resourceId':0,'source':'secret',"
+     "'line':null,'column':2}],'stacks':[{'frameId':0,'parentId':null},{'parentId':0,'frameId':0,"
+     "'x':{}}],'samples':[{'timestamp':1.5,'stackId':1,'marker':'gc'},{'timestamp':2,'note':[3]}]}",
+     "{'resources':['a',''],'frames':[{'name':'f','resourceId':0,'column':2}],"
+     "'stacks':[{'frameId':0},{'frameId':0,'parentId':0}],"
+     "'samples':[{'timestamp':1.5,'stackId':1,'marker':'gc'},{'timestamp':2}]}"},
+    {"neither id nor token, nor unknown members of what is known",
+     "{'id':'123e4567-e89b-42d3-a456-426614174000','token':'secret','version':1,'part':2,"
+     "'agent':{'name':'a','version':'1','x':'secret'},'page':{'url':'u','route':'r','title':"
+     "'secret'},'timing':{'navigationStart':5,'name':'secret','fetchStart':'secret',"
+     "'loadEventEnd':7}" KEPT_TRACE ",'secret':['x']}",
+     "{'version':1,'part':2,'agent':{'name':'a','version':'1'},'page':{'url':'u','route':'r'},"
+     "'timing':{'navigationStart':5,'loadEventEnd':7}" KEPT_TRACE "}"},
+    {"of equal keys the last",
+     "{'release':'secret','release':'r','trace':'secret','trace':" EMPTY_TRACE
+     ",'marks':[{'name':'secret','entryType':'mark','startTime':1,'name':'a'}]}",
+     "{'release':'r','trace':" EMPTY_TRACE
+     ",'marks':[{'name':'a','entryType':'mark','startTime':1}]}"},
+    {"of a detail what is allowed",
+     "{'trace':" EMPTY_TRACE ",'marks':[{'name':'a','entryType':'mark','startTime':1,'detail':"
+     "{'user':'secret','status':200,'k\\\"ey':'v','deep':{'status':1}}},{'name':'b','entryType':"
+     "'mark','startTime':1,'detail':{'status':['secret']}},{'name':'c','entryType':'mark',"
+     "'startTime':1,'detail':'secret'}],'measures':[{'name':'m','endMark':'a','detail':"
+     "{'status':null}}]}",
+     "{'trace':" EMPTY_TRACE ",'marks':[{'name':'a','entryType':'mark','startTime':1,'detail':"
+     "{'status':200,'k\\\"ey':'v'}},{'name':'b','entryType':'mark','startTime':1,'detail':{}},"
+     "{'name':'c','entryType':'mark','startTime':1}],'measures':[{'name':'m','endMark':'a',"
+     "'detail':{}}]}"},
+    {"of other entries that they were there, and what measures refer to",
+     "{'trace':" EMPTY_TRACE ",'entries':[{'name':'https://secret','entryType':'resource',"
+     "'fetchStart':1},{'name':'https://secret','entryType':'navigation','fetchStart':1,'type':"
+     "'secret'},{'name':'m','entryType':'measure','endMark':'fetchStart'}]}",
+     "{'trace':" EMPTY_TRACE ",'entries':[{'entryType':'resource','fetchStart':1},{'entryType':"
+     "'navigation','fetchStart':1},{'name':'m','entryType':'measure','endMark':'fetchStart'}]}"},
+    {"maps, of equal names all times",
+     "{'trace':" EMPTY_TRACE ",'marks':{'a\\u00fc/':[1,2.5],'b':['secret'],'b':[3]},"
+     "'measures':{'m':[]}}",
+     "{'trace':" EMPTY_TRACE ",'marks':{'a\xc3\xbc/':[1,2.5],'b':[],'b':[3]},'measures':{'m':[]}}"},
+    {"no upload without a trace: marks", "{'marks':{'a':[1]}}", ""},
+    {"no upload without a trace: coverage", "{'coverage':'quota','page':{'url':'u'}}", ""},
+    {"no upload without a trace: entries",
+     "[{'name':'a','entryType':'mark','startTime':1,'detail':{'status':1}}]", ""},
+};
+
+static void what_was_taken_is_kept_and_nothing_else(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct decoded decoded;
+        fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+        decode_kept(&decoded, json_of(&decoded.arena, cases[i].body));
+        struct fp_str expected = json_of(&decoded.arena, cases[i].kept);
+        struct fp_str kept = decoded.profile.session.content;
+        assert_int_equal(decoded.profile.has_session, expected.len > 0);
+        if (!fp_str_equal(kept, expected))
+            fail_msg("%s: %.*s", cases[i].title, FP_STR_ARG(kept));
+        release(&decoded);
+    }
+}
+
+static void assert_same_profile(const struct fp_profile *before, const struct fp_profile *after)
+{
+    assert_int_equal(after->sample_count, before->sample_count);
+    assert_int_equal(after->stack_count, before->stack_count);
+    assert_int_equal(after->frame_count, before->frame_count);
+    assert_int_equal(after->timing_count, before->timing_count);
+    assert_int_equal(after->skipped_entries, before->skipped_entries);
+    assert_int_equal(after->unordered_entries, before->unordered_entries);
+    for (uint32_t i = 0; i < before->timing_count; i++) {
+        const struct fp_profile_timing *timing = &after->timings[i];
+        assert_true(fp_str_equal(timing->name, before->timings[i].name));
+        assert_true(fp_str_equal(timing->detail, before->timings[i].detail));
+        assert_int_equal(timing->value_us, before->timings[i].value_us);
+        assert_int_equal(timing->has_start, before->timings[i].has_start);
+        assert_int_equal(timing->start_us, before->timings[i].start_us);
+    }
+}
+
+static void what_is_kept_is_the_same_upload_when_it_comes_again(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct decoded first;
+        struct decoded again;
+        fp_arena_init(&first.arena, TEST_ARENA_MAX);
+        fp_arena_init(&again.arena, TEST_ARENA_MAX);
+        decode_kept(&first, json_of(&first.arena, cases[i].body));
+        struct fp_str kept = first.profile.session.content;
+        if (kept.len > 0) {
+            decode_kept(&again, kept);
+            assert_same_profile(&first.profile, &again.profile);
+            assert_true(fp_str_equal(again.profile.session.content, kept));
+        }
+        release(&again);
+        release(&first);
+    }
+}
+
+/* Whether the trace with that id is kept; number 0: it has none. */
+static bool is_drawn(uint32_t ppm, unsigned number)
+{
+    char text[256];
+    struct decoded decoded;
+    struct fp_format_limits limits = small_limits;
+    limits.keep_ppm = ppm;
+    snprintf(text, sizeof(text), "{'id':'123e4567-e89b-42d3-a456-%012x','trace':" EMPTY_TRACE "}",
+             number);
+    fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
+    const char *body = number > 0 ? text : "{'trace':" EMPTY_TRACE "}";
+    assert_int_equal(fp_format_decode(json_of(&decoded.arena, body), FP_STR(""), &limits,
+                                      &decoded.arena, &decoded.profile, &decoded.error),
+                     FP_FORMAT_OK);
+    bool drawn = decoded.profile.has_session;
+    release(&decoded);
+    return drawn;
+}
+
+static void a_share_is_kept_and_always_the_same_one(void **state)
+{
+    (void)state;
+    enum { COUNT = 4000 };
+    unsigned kept = 0;
+    unsigned kept_by_chance = 0;
+    for (unsigned number = 1; number <= COUNT; number++) {
+        bool drawn = is_drawn(100000, number);
+        kept += drawn;
+        kept_by_chance += is_drawn(100000, 0);
+        assert_int_equal(is_drawn(100000, number), drawn);
+        if (drawn)
+            assert_true(is_drawn(100001, number)); /* and more when the share grows */
+        assert_false(is_drawn(0, number));
+        assert_true(is_drawn(1000000, number));
+    }
+    /* Six standard deviations of 19. */
+    assert_in_range(kept, COUNT / 10 - 114, COUNT / 10 + 114);
+    assert_in_range(kept_by_chance, COUNT / 10 - 114, COUNT / 10 + 114);
+}
+
+static void memory_that_ends_anywhere_is_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct decoded decoded;
+        struct fp_arena texts;
+        uint32_t failures = 0;
+        fp_arena_init(&texts, TEST_ARENA_MAX);
+        struct fp_str body = json_of(&texts, cases[i].body);
+        decoded.verdict = FP_FORMAT_MEMORY;
+        for (size_t max_bytes = 0; decoded.verdict != FP_FORMAT_OK; max_bytes += 16) {
+            fp_arena_init(&decoded.arena, max_bytes);
+            try_kept(&decoded, body);
+            failures += decoded.verdict == FP_FORMAT_MEMORY;
+            assert_true(decoded.verdict == FP_FORMAT_OK || decoded.verdict == FP_FORMAT_MEMORY);
+            release(&decoded);
+        }
+        assert_true(failures > 0);
+        fp_arena_release(&texts);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_taken_is_kept_and_nothing_else),
+        cmocka_unit_test(what_is_kept_is_the_same_upload_when_it_comes_again),
+        cmocka_unit_test(a_share_is_kept_and_always_the_same_one),
+        cmocka_unit_test(memory_that_ends_anywhere_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

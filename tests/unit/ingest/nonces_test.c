@@ -1,0 +1,172 @@
+/*
+ * Nonces: no token is good for more uses than it may have, whatever room there is.
+ */
+#include "tests/unit/http/test.h"
+
+#include "collector/ingest/nonces.c"
+
+enum { USES_MAX = 3 };
+
+/* The nth nonce. */
+static const char *nonce_of(unsigned n, char nonce[FP_NONCE_LEN + 1])
+{
+    snprintf(nonce, FP_NONCE_LEN + 1, "nonce-%010u", n);
+    return nonce;
+}
+
+static enum fp_nonce_verdict use_nth(struct fp_nonce_table *table, unsigned n, int64_t expires_s)
+{
+    char nonce[FP_NONCE_LEN + 1];
+    return fp_nonce_table_use(table, nonce_of(n, nonce), expires_s, USES_MAX);
+}
+
+/* A table of one set. */
+static int make_small(void **state)
+{
+    *state = fp_nonce_table_create(1);
+    return *state == NULL;
+}
+
+static int drop(void **state)
+{
+    fp_nonce_table_free(*state);
+    return 0;
+}
+
+static void each_nonce_is_counted_by_itself(void **state)
+{
+    (void)state;
+    struct fp_nonce_table *table = fp_nonce_table_create(64 * 1024);
+    assert_non_null(table);
+    for (unsigned round = 0; round < USES_MAX; round++) {
+        for (unsigned n = 0; n < 10000; n++)
+            assert_int_equal(use_nth(table, n, 1000), FP_NONCE_FINE);
+    }
+    for (unsigned n = 0; n < 10000; n++)
+        assert_int_equal(use_nth(table, n, 1000), FP_NONCE_USED_UP);
+    fp_nonce_table_free(table);
+}
+
+static void the_greatest_number_of_uses_may_change(void **state)
+{
+    struct fp_nonce_table *table = *state;
+    char nonce[FP_NONCE_LEN + 1];
+    nonce_of(1, nonce);
+    assert_int_equal(fp_nonce_table_use(table, nonce, 10, 2), FP_NONCE_FINE);
+    assert_int_equal(fp_nonce_table_use(table, nonce, 10, 1), FP_NONCE_USED_UP);
+    assert_int_equal(fp_nonce_table_use(table, nonce, 10, 2), FP_NONCE_FINE);
+    assert_int_equal(fp_nonce_table_use(table, nonce, 10, 2), FP_NONCE_USED_UP);
+    assert_int_equal(fp_nonce_table_use(table, nonce, 10, UINT32_MAX), FP_NONCE_FINE);
+}
+
+static void a_full_set_forgets_what_expires_first(void **state)
+{
+    struct fp_nonce_table *table = *state;
+    for (unsigned n = 0; n < SET_PLACES; n++)
+        assert_int_equal(use_nth(table, n, 100 + n), FP_NONCE_FINE);
+    /* Number 0 makes room, and its token is worth nothing from then on. */
+    assert_int_equal(use_nth(table, 50, 200), FP_NONCE_FINE);
+    assert_int_equal(use_nth(table, 0, 100), FP_NONCE_FORGOTTEN);
+    /* Nor is one that was never seen and expires no later: nobody knows. */
+    assert_int_equal(use_nth(table, 51, 99), FP_NONCE_FORGOTTEN);
+    assert_int_equal(use_nth(table, 52, 100), FP_NONCE_FORGOTTEN);
+    /* The others are known as before. */
+    for (unsigned n = 1; n < SET_PLACES; n++)
+        assert_int_equal(use_nth(table, n, 100 + n), FP_NONCE_FINE);
+}
+
+static void a_newcomer_that_expires_first_does_not_push_others_out(void **state)
+{
+    struct fp_nonce_table *table = *state;
+    for (unsigned n = 0; n < SET_PLACES; n++)
+        assert_int_equal(use_nth(table, n, 100), FP_NONCE_FINE);
+    assert_int_equal(use_nth(table, 50, 100), FP_NONCE_FORGOTTEN);
+    for (unsigned n = 0; n < SET_PLACES; n++)
+        assert_int_equal(use_nth(table, n, 100), FP_NONCE_FINE);
+}
+
+static void expired_tokens_leave_their_places_without_a_trace(void **state)
+{
+    struct fp_nonce_table *table = *state;
+    /* One every 10 s that expires a minute later: what makes room has expired by then. */
+    for (unsigned now = 1000; now < 3000; now += 10)
+        assert_int_equal(use_nth(table, now, now + 60), FP_NONCE_FINE);
+    assert_int_equal(use_nth(table, 1, 2990 - 60), FP_NONCE_FINE);
+}
+
+/* However a flood and the uses of its nonces interleave. */
+static void a_flood_lets_nobody_start_again(void **state)
+{
+    struct fp_nonce_table *table = *state;
+    enum { NONCES = 200, TRIES = 100000 };
+    unsigned fine[NONCES] = {0};
+    uint32_t random = 1;
+    unsigned all = 0;
+    for (unsigned i = 0; i < TRIES; i++) {
+        random = random * 1664525 + 1013904223;
+        unsigned n = (random >> 16) % NONCES;
+        if (use_nth(table, n, 1000 + n % 50) == FP_NONCE_FINE)
+            fine[n]++;
+    }
+    for (unsigned n = 0; n < NONCES; n++) {
+        assert_in_range(fine[n], 0, USES_MAX);
+        all += fine[n];
+    }
+    assert_in_range(all, SET_PLACES * USES_MAX, NONCES * USES_MAX);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 4, SHARED = 500 };
+
+struct worker {
+    pthread_t thread;
+    struct fp_nonce_table *table;
+    unsigned fine[SHARED];
+};
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    for (unsigned round = 0; round < USES_MAX; round++) {
+        for (unsigned n = 0; n < SHARED; n++)
+            worker->fine[n] += use_nth(worker->table, n, 1000) == FP_NONCE_FINE;
+    }
+    return NULL;
+}
+
+static void threads_share_the_uses(void **state)
+{
+    (void)state;
+    struct worker workers[THREADS] = {{0}};
+    struct fp_nonce_table *table = fp_nonce_table_create(64 * 1024);
+    assert_non_null(table);
+    for (size_t i = 0; i < THREADS; i++) {
+        workers[i].table = table;
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+    for (unsigned n = 0; n < SHARED; n++) {
+        unsigned fine = 0;
+        for (size_t i = 0; i < THREADS; i++)
+            fine += workers[i].fine[n];
+        assert_int_equal(fine, USES_MAX);
+    }
+    fp_nonce_table_free(table);
+}
+
+int main(void)
+{
+#define WITH_SMALL(test) cmocka_unit_test_setup_teardown(test, make_small, drop)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_nonce_is_counted_by_itself),
+        WITH_SMALL(the_greatest_number_of_uses_may_change),
+        WITH_SMALL(a_full_set_forgets_what_expires_first),
+        WITH_SMALL(a_newcomer_that_expires_first_does_not_push_others_out),
+        WITH_SMALL(expired_tokens_leave_their_places_without_a_trace),
+        WITH_SMALL(a_flood_lets_nobody_start_again),
+        cmocka_unit_test(threads_share_the_uses),
+    };
+    return cmocka_run_group_tests_name("nonce_table", tests, NULL, NULL);
+}
