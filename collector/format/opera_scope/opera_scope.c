@@ -4,8 +4,10 @@
  */
 #include "collector/format/opera_scope/opera_scope.h"
 
+#include "collector/format/format_decoder.h"
 #include "collector/format/opera_scope/parts.h"
 #include "collector/format/web/envelope.h"
+#include "collector/format/web/envelope_kept.h"
 
 #define MEMBER "opera-scope"
 
@@ -18,7 +20,7 @@ enum scope_field {
     SCOPE_FIELD_COUNT
 };
 
-bool fp_opera_scope_is_envelope(yyjson_val *root)
+static bool is_envelope(yyjson_val *root)
 {
     return yyjson_obj_get(root, MEMBER) != NULL;
 }
@@ -125,7 +127,7 @@ static bool take_envelope(struct fp_scope *scope, const struct fp_place *place, 
            take_pairs(scope, &fields[SCOPE_TIMELINES]) && fp_scope_finish(scope);
 }
 
-bool fp_opera_scope_decode(struct fp_decoder *decoder, yyjson_val *root)
+static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
 {
     *decoder->profile = (struct fp_profile){0};
     struct fp_field field = {.name = FP_STR(MEMBER)};
@@ -138,3 +140,23 @@ bool fp_opera_scope_decode(struct fp_decoder *decoder, yyjson_val *root)
     fp_scope_release(&scope);
     return taken;
 }
+
+static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json)
+{
+    if (json == NULL)
+        return fp_opera_scope_decode_recording(decoder, body);
+    if (!decode_envelope(decoder, json->root))
+        return false;
+    const struct fp_field scope = {.name = FP_STR(MEMBER),
+                                   .value = yyjson_obj_get(json->root, MEMBER)};
+    fp_envelope_keep_around(decoder, json->root, &scope, fp_opera_scope_keep);
+    return true;
+}
+
+const struct fp_format_decoder fp_format_opera_scope = {
+    .format = FP_UPLOAD_OPERA_SCOPE,
+    .is_text = fp_opera_scope_is_recording,
+    .has_shape = is_envelope,
+    .decode = decode,
+    .what_else = "not a session of Opera Scope",
+};

@@ -9,29 +9,21 @@
 
 #include "collector/format/decoder.h"
 
-/* Whether a document is the envelope: an object with the member "opera-scope". */
-bool fp_opera_scope_is_envelope(yyjson_val *root);
-
 /*
  * Whether a body is a recording: its first line is a list that begins with a service's name, or
  * begins with "STP/1 ".
  */
 bool fp_opera_scope_is_recording(struct fp_str body);
 
-/*
- * Decodes an envelope into decoder->profile, which is cleared first. An event that is no good is
- * left out and noted in profile->session.notes; what leaves no session to speak of is an error.
- */
-bool fp_opera_scope_decode(struct fp_decoder *decoder, yyjson_val *root) FP_MUST_CHECK;
-
 /* Adds the member "opera-scope" of an envelope that has been decoded to the content: what
  * docs/formats.md names of it. Does nothing for a decoder that keeps none. */
 void fp_opera_scope_keep(struct fp_decoder *decoder, yyjson_val *value);
 
 /*
- * As fp_opera_scope_decode, for a recording: one frame on each line. Of several sessions each has a
- * profile, its content and its raw lines; one leaves its content to the decoder. Errors say the
- * line, and where it begins in the body.
+ * Decodes a recording, one frame on each line, into decoder->profile, which is cleared first. An
+ * event that is invalid is skipped and noted in profile->session.notes; if nothing is left it is an
+ * error. Of several sessions each has a profile, its content and its raw lines; one leaves its
+ * content to the decoder. Errors say the line, and where it begins in the body.
  */
 bool fp_opera_scope_decode_recording(struct fp_decoder *decoder, struct fp_str body) FP_MUST_CHECK;
 

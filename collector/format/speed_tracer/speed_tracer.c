@@ -1,9 +1,13 @@
 /*
- * Speed Tracer: containers, their records, and what the session says of the whole.
+ * Speed Tracer: a dump of the retired tracing tool becomes one timeline of nested events, and the
+ * V8 profiles in it become stacks and samples. This file reads containers and their records.
+ *
+ * What the tool wrote was never checked, so this decoder is lenient: it skips an invalid record,
+ * counts it in profile->session.notes and keeps the valid ones around it. docs/formats.md has the
+ * rules.
  */
-#include "collector/format/speed_tracer/speed_tracer.h"
-
 #include "collector/format/content.h"
+#include "collector/format/format_decoder.h"
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer/dump.h"
 #include "collector/format/speed_tracer/scan.h"
@@ -49,7 +53,9 @@ static bool is_other(yyjson_val *value)
     return false;
 }
 
-bool fp_speed_tracer_is_dump(yyjson_val *value)
+/* True if a value is a record (its `type` is a whole number) or the body that the headless
+ * extension posts (`header` and `data`). Uploads of other formats are neither. */
+static bool is_record_or_post(yyjson_val *value)
 {
     return (is_record(value) || is_post(value)) && !is_other(value);
 }
@@ -78,7 +84,9 @@ static bool is_page(struct fp_str body)
     return begin < body.len && body.ptr[begin] == '<';
 }
 
-bool fp_speed_tracer_sniff(const struct fp_decoder *decoder, struct fp_str body)
+/* True if a body begins as a dump does: with a page, or with an object that is a record or like
+ * one. Parses the first objects only. */
+static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
 {
     if (is_page(body))
         return true;
@@ -431,7 +439,7 @@ static bool add_timeline(struct fp_speed_tracer_dump *dump)
     return true;
 }
 
-static bool decode(struct fp_speed_tracer_dump *dump, struct fp_str body)
+static bool decode_records(struct fp_speed_tracer_dump *dump, struct fp_str body)
 {
     struct fp_record_scan scan = {.body = body};
     struct parser parser = {.dump = dump, .is_first = true};
@@ -454,7 +462,7 @@ static void reserve_content(struct fp_decoder *decoder, size_t body_len)
         (void)fp_buf_reserve(decoder->content, len);
 }
 
-bool fp_speed_tracer_decode(struct fp_decoder *decoder, struct fp_str body)
+static bool decode_dump(struct fp_decoder *decoder, struct fp_str body)
 {
     struct fp_speed_tracer_dump dump = {.decoder = decoder, .main_resource = FP_INDEX_NONE};
     *decoder->profile = (struct fp_profile){.format = FP_UPLOAD_SPEED_TRACER};
@@ -463,7 +471,7 @@ bool fp_speed_tracer_decode(struct fp_decoder *decoder, struct fp_str body)
     fp_map_init(&dump.timer_ids, decoder->limits->entries);
     fp_buf_init(&dump.detail, decoder->arena->max_bytes);
     reserve_content(decoder, body.len);
-    bool decoded = decode(&dump, body);
+    bool decoded = decode_records(&dump, body);
     fp_buf_release(&dump.detail);
     fp_v8_log_release(dump.v8);
     fp_map_release(&dump.timer_ids);
@@ -471,3 +479,36 @@ bool fp_speed_tracer_decode(struct fp_decoder *decoder, struct fp_str body)
     fp_map_release(&dump.resources);
     return decoded;
 }
+
+/* Some tools wrap a dump in one JSON array; Speed Tracer itself never did. */
+static bool is_array_of_records(yyjson_val *root)
+{
+    yyjson_val *first = yyjson_arr_get_first(root);
+    return is_record_or_post(first) && yyjson_obj_get(first, "entryType") == NULL;
+}
+
+static bool has_shape(yyjson_val *root)
+{
+    return is_record_or_post(root) || is_array_of_records(root);
+}
+
+/* Records are parsed one by one, so the document of a small dump is not needed. */
+static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json)
+{
+    const struct fp_place first = {.index = 0};
+    if (json != NULL && is_array_of_records(json->root))
+        return fp_fail_at(decoder, FP_FORMAT_INVALID, &first,
+                          "this is a record of Speed Tracer; a dump has them one after another, or "
+                          "in an object with header and data, not in an array");
+    if (json != NULL)
+        fp_json_release(json);
+    return decode_dump(decoder, body);
+}
+
+const struct fp_format_decoder fp_format_speed_tracer = {
+    .format = FP_UPLOAD_SPEED_TRACER,
+    .sniffs = sniffs,
+    .has_shape = has_shape,
+    .decode = decode,
+    .what_else = "not a dump of Speed Tracer",
+};

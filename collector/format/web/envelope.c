@@ -9,7 +9,10 @@
  */
 #include "collector/format/web/envelope.h"
 
+#include "collector/base/hash.h"
 #include "collector/base/uuid.h"
+#include "collector/format/format_decoder.h"
+#include "collector/format/web/envelope_kept.h"
 #include "collector/format/web/self_profile.h"
 #include "collector/format/web/user_timing.h"
 
@@ -332,7 +335,7 @@ static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
                       "and no session of Opera Scope");
 }
 
-bool fp_envelope_has_shape(yyjson_val *root, enum fp_upload_format format)
+static bool has_shape_of(yyjson_val *root, enum fp_upload_format format)
 {
     if (yyjson_is_arr(root) || is_map_of_times(root))
         return format == FP_UPLOAD_USER_TIMING;
@@ -343,7 +346,7 @@ bool fp_envelope_has_shape(yyjson_val *root, enum fp_upload_format format)
     return format == FP_UPLOAD_USER_TIMING && fp_user_timing_is_map(root);
 }
 
-bool fp_envelope_decode(struct fp_decoder *decoder, yyjson_val *root)
+static bool decode_any(struct fp_decoder *decoder, yyjson_val *root)
 {
     struct fp_profile *profile = decoder->profile;
     *profile = (struct fp_profile){0};
@@ -359,3 +362,51 @@ bool fp_envelope_decode(struct fp_decoder *decoder, yyjson_val *root)
     profile->format = timings_alone ? FP_UPLOAD_USER_TIMING : FP_UPLOAD_SELF_PROFILE;
     return decoded;
 }
+
+/* Decides whether this trace is kept whole. Hashes the id, so retries and other collectors agree;
+ * random without an id. */
+static bool is_drawn(const struct fp_decoder *decoder)
+{
+    enum { PPM = 1000000 };
+    uint32_t ppm = decoder->limits->keep_ppm;
+    struct fp_uuid id = decoder->profile->id;
+    if (ppm == 0 || ppm >= PPM)
+        return ppm > 0;
+    if (!decoder->profile->has_id && !fp_uuid_random(&id))
+        return false;
+    return (fp_hash64(id.bytes, sizeof(id.bytes)) >> 32) * PPM >> 32 < ppm;
+}
+
+static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json)
+{
+    (void)body;
+    if (!decode_any(decoder, json->root))
+        return false;
+    if (decoder->profile->has_trace && is_drawn(decoder))
+        fp_envelope_keep(decoder, json->root);
+    return true;
+}
+
+static bool has_trace_shape(yyjson_val *root)
+{
+    return has_shape_of(root, FP_UPLOAD_SELF_PROFILE);
+}
+
+static bool has_timings_shape(yyjson_val *root)
+{
+    return has_shape_of(root, FP_UPLOAD_USER_TIMING);
+}
+
+const struct fp_format_decoder fp_format_self_profile = {
+    .format = FP_UPLOAD_SELF_PROFILE,
+    .has_shape = has_trace_shape,
+    .decode = decode,
+    .what_else = "neither a ProfilerTrace nor an envelope",
+};
+
+const struct fp_format_decoder fp_format_user_timing = {
+    .format = FP_UPLOAD_USER_TIMING,
+    .has_shape = has_timings_shape,
+    .decode = decode,
+    .what_else = "neither marks and measures nor an envelope",
+};

@@ -6,13 +6,6 @@
 
 #include "collector/format/decoder.h"
 
-/* Whether a document has the shape of that format, or of an envelope that may hold it; false for
- * formats of other decoders. */
-bool fp_envelope_has_shape(yyjson_val *root, enum fp_upload_format format);
-
-/* Decodes a whole document of any shape into decoder->profile, which is cleared first. */
-bool fp_envelope_decode(struct fp_decoder *decoder, yyjson_val *root) FP_MUST_CHECK;
-
 /*
  * Reads the members of an envelope that holds something else (`content`, for the error's sentence)
  * than a trace, marks, measures, entries or coverage, which it must not have.

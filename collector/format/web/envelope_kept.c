@@ -4,7 +4,6 @@
 #include "collector/format/web/envelope_kept.h"
 
 #include "collector/format/content.h"
-#include "collector/format/opera_scope/opera_scope.h"
 #include "collector/format/web/user_timing_points.h"
 
 enum { MEMBERS_MAX = 32 };
@@ -15,7 +14,6 @@ struct shape {
     enum shape_kind {
         SHAPE_SCALAR, /* a text, a number, true or false */
         SHAPE_NUMBER,
-        SHAPE_SCOPE,      /* the member "opera-scope" */
         SHAPE_OBJECT,     /* with the members `of` */
         SHAPE_LIST,       /* of elements like `of` */
         SHAPE_ATTRIBUTES, /* of performance.timing, or of a navigation entry */
@@ -64,7 +62,6 @@ static const struct shape navigation = {.kind = SHAPE_ATTRIBUTES};
 static const struct shape agent_members[] = {SCALAR("name"), SCALAR("version")};
 static const struct shape page_members[] = {SCALAR("url"), SCALAR("route")};
 static const struct shape envelope_members[] = {
-    {.name = "opera-scope", .kind = SHAPE_SCOPE},
     NUMBER("version"),
     SCALAR("load"),
     NUMBER("part"),
@@ -109,8 +106,6 @@ static bool fits(yyjson_val *value, enum shape_kind kind)
         return yyjson_is_arr(value);
     case SHAPE_TIMINGS:
         return yyjson_is_ctn(value);
-    case SHAPE_SCOPE:
-        return value != NULL;
     case SHAPE_OBJECT:
     case SHAPE_ATTRIBUTES:
     case SHAPE_ENTRY:
@@ -140,20 +135,19 @@ static bool is_plain(yyjson_val *object, const struct fp_field *fields, const st
     return found == yyjson_obj_size(object);
 }
 
-/* Of members of one name the last was taken, and null as absent. */
-static void add_members(struct fp_decoder *decoder, yyjson_val *object, const struct shape *members,
-                        size_t count)
+/* Reads an object's members as they were taken: the last of equal names, and null as absent. */
+static bool read_members(struct fp_decoder *decoder, yyjson_val *object,
+                         const struct shape *members, size_t count,
+                         struct fp_field fields[MEMBERS_MAX])
 {
-    struct fp_field fields[MEMBERS_MAX];
-    bool is_first = true;
     for (size_t i = 0; i < count; i++)
         fields[i] = (struct fp_field){.name = fp_str_of(members[i].name)};
-    if (fp_read_object(decoder, NULL, object, fields, count) &&
-        is_plain(object, fields, members, count)) {
-        fp_content_add_value(decoder, object);
-        return;
-    }
-    fp_content_add(decoder, FP_STR("{"));
+    return fp_read_object(decoder, NULL, object, fields, count);
+}
+
+static void add_fields(struct fp_decoder *decoder, const struct fp_field *fields,
+                       const struct shape *members, size_t count, bool is_first)
+{
     for (size_t i = 0; i < count; i++) {
         if (!fits(fields[i].value, members[i].kind))
             continue;
@@ -164,6 +158,19 @@ static void add_members(struct fp_decoder *decoder, yyjson_val *object, const st
         add_value(decoder, fields[i].value, &members[i]);
     }
     fp_content_add(decoder, FP_STR("}"));
+}
+
+static void add_members(struct fp_decoder *decoder, yyjson_val *object, const struct shape *members,
+                        size_t count)
+{
+    struct fp_field fields[MEMBERS_MAX];
+    if (read_members(decoder, object, members, count, fields) &&
+        is_plain(object, fields, members, count)) {
+        fp_content_add_value(decoder, object);
+        return;
+    }
+    fp_content_add(decoder, FP_STR("{"));
+    add_fields(decoder, fields, members, count, true);
 }
 
 static void add_attributes(struct fp_decoder *decoder, yyjson_val *object)
@@ -244,9 +251,6 @@ static void add_value(struct fp_decoder *decoder, yyjson_val *value, const struc
     case SHAPE_NUMBER:
         fp_content_add_value(decoder, value);
         return;
-    case SHAPE_SCOPE:
-        fp_opera_scope_keep(decoder, value);
-        return;
     case SHAPE_OBJECT:
         add_members(decoder, value, shape->of, shape->count);
         return;
@@ -270,7 +274,22 @@ static void add_value(struct fp_decoder *decoder, yyjson_val *value, const struc
 
 void fp_envelope_keep(struct fp_decoder *decoder, yyjson_val *root)
 {
-    bool is_bare = yyjson_obj_get(root, "trace") == NULL && !decoder->profile->has_session;
+    bool is_bare = yyjson_obj_get(root, "trace") == NULL;
     if (decoder->content != NULL && yyjson_is_obj(root))
         add_value(decoder, root, is_bare ? &trace : &envelope);
+}
+
+void fp_envelope_keep_around(struct fp_decoder *decoder, yyjson_val *root,
+                             const struct fp_field *guest,
+                             void (*keep)(struct fp_decoder *decoder, yyjson_val *value))
+{
+    struct fp_field fields[MEMBERS_MAX];
+    if (decoder->content == NULL ||
+        !read_members(decoder, root, envelope.of, envelope.count, fields))
+        return;
+    fp_content_add(decoder, FP_STR("{\""));
+    fp_content_add(decoder, guest->name);
+    fp_content_add(decoder, FP_STR("\":"));
+    keep(decoder, guest->value);
+    add_fields(decoder, fields, envelope.of, envelope.count, false);
 }

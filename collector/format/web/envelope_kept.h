@@ -14,4 +14,12 @@
  */
 void fp_envelope_keep(struct fp_decoder *decoder, yyjson_val *root);
 
+/*
+ * As fp_envelope_keep, for an envelope that holds another format in the member `guest`: writes that
+ * member first, by keep(), then those of the ordinary envelope.
+ */
+void fp_envelope_keep_around(struct fp_decoder *decoder, yyjson_val *root,
+                             const struct fp_field *guest,
+                             void (*keep)(struct fp_decoder *decoder, yyjson_val *value));
+
 #endif

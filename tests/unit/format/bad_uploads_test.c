@@ -164,7 +164,7 @@ static const struct bad_upload bad_uploads[] = {
      .hint = "speed-tracer",
      .verdict = FP_FORMAT_INVALID,
      .pointer = "",
-     .detail = "the address says ?format=speed-tracer, but the body is no dump of Speed Tracer"},
+     .detail = "the address says ?format=speed-tracer, but the body is not a dump of Speed Tracer"},
     {.title = "another format than the address says",
      .body = "{'trace':" TRACE("[]", "[]", "[]", "[]") "}",
      .hint = "user-timing",
@@ -365,9 +365,11 @@ static void the_format_that_was_asked_for_is_the_one_that_is_missed(void **state
          "envelope",
          true},
         {"speed-tracer",
-         "the address says ?format=speed-tracer, but the body is no dump of Speed Tracer", false},
+         "the address says ?format=speed-tracer, but the body is not a dump of Speed Tracer",
+         false},
         {"opera-scope",
-         "the address says ?format=opera-scope, but the body is no session of Opera Scope", false},
+         "the address says ?format=opera-scope, but the body is not a session of Opera Scope",
+         false},
     };
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
         for (size_t j = 0; j < sizeof(hints) / sizeof(hints[0]); j++) {

@@ -1,0 +1,38 @@
+/*
+ * Format decoder: what the dispatch needs to know of a format. Each format defines one, and
+ * format.c lists them: a further format is a folder and a row there.
+ */
+#ifndef FP_FORMAT_FORMAT_DECODER_H
+#define FP_FORMAT_FORMAT_DECODER_H
+
+#include "collector/format/decoder.h"
+#include "collector/format/json.h"
+
+struct fp_format_decoder {
+    enum fp_upload_format format;
+
+    /* True if the body is of this format and not JSON. Looks at its first bytes only: it is called
+     * for every upload, before JSON is parsed. NULL: never. */
+    bool (*is_text)(struct fp_str body);
+
+    /* True if a body that is not one JSON document begins like this format. NULL: never. */
+    bool (*sniffs)(const struct fp_decoder *decoder, struct fp_str body);
+
+    /* True if a JSON document is of this format. */
+    bool (*has_shape)(yyjson_val *root);
+
+    /* Decodes into decoder->profile, which it clears first. json is NULL if the body is not one
+     * JSON document; a decoder that reads the body itself may release it. Texts of the profile are
+     * static or in the arena. */
+    bool (*decode)(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json);
+
+    /* Completes "the body is …", for a body of another format: "not a dump of Speed Tracer". */
+    const char *what_else;
+};
+
+extern const struct fp_format_decoder fp_format_self_profile;
+extern const struct fp_format_decoder fp_format_user_timing;
+extern const struct fp_format_decoder fp_format_speed_tracer;
+extern const struct fp_format_decoder fp_format_opera_scope;
+
+#endif
