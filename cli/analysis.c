@@ -3,6 +3,9 @@
  */
 #include "cli/analysis.h"
 
+#include "cli/empty_answer.h"
+#include "cli/period.h"
+
 #define FILTERS_HEADING "Which page loads (in a PATTERN, % is any text; '' asks for none):"
 
 static const struct argp_child children[] = {
@@ -36,7 +39,8 @@ bool fp_analysis_open(struct fp_analysis *analysis)
     analysis->connection = fp_database_open(&analysis->database);
     if (analysis->connection == NULL)
         return false;
-    if (!fp_filters_choose_site(&analysis->filters, analysis->connection)) {
+    if (!fp_period_check(&analysis->filters, analysis->connection) ||
+        !fp_filters_choose_site(&analysis->filters, analysis->connection)) {
         fp_analysis_close(analysis);
         return false;
     }
@@ -97,6 +101,6 @@ bool fp_analysis_print(const struct fp_analysis *analysis,
     bool fine = fp_table_print(&table, analysis->json);
     fp_table_release(&table);
     if (fine && *rows == 0)
-        fine = fp_filters_explain_empty(&analysis->filters, analysis->connection);
+        fine = fp_empty_answer_explain(&analysis->filters, analysis->measure, analysis->connection);
     return fine;
 }

@@ -3,6 +3,7 @@
  */
 #include "cli/analysis.h"
 #include "cli/command.h"
+#include "cli/empty_answer.h"
 
 enum { OPTION_FORMAT = FP_OPTION_FIRST };
 
@@ -73,7 +74,7 @@ enum fp_exit fp_export_command(int argc, char **argv)
     bool fine = fp_query_stream(analysis->connection, &query, print_line, &lines);
     fp_query_release(&query);
     if (fine && lines == 0)
-        fine = fp_filters_explain_empty(&analysis->filters, analysis->connection);
+        fine = fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
     fp_analysis_close(analysis);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }

@@ -32,20 +32,24 @@ struct fp_filters {
 extern const struct argp fp_filters_argp;
 extern const struct argp fp_filters_without_marker_argp;
 
+/* Returns the name of a filter's option, parameter and column. */
+const char *fp_filter_name(enum fp_filter filter);
+
 /*
- * When no site was given and the database has exactly one, takes that. False after having said that
- * one must be named, or what the server said. A database without any site is fine: site is then "".
+ * Takes the only site of the database when no site was given. Prints an error and returns false
+ * when there are several, or the server cannot tell. In a database without sites the site is "".
  */
 bool fp_filters_choose_site(struct fp_filters *filters, PGconn *connection) FP_MUST_CHECK;
 
+/* Prints a hint with the sites that have the most uploads, at most 10. Prints the server's error
+ * and returns false on failure. */
+bool fp_filters_hint_at_sites(PGconn *connection) FP_MUST_CHECK;
+
 /* Appends the given filters as named arguments: "site => $1::text, since => now() - $2::interval".
- * The values stay the filters'. */
+ * The filters keep their values. */
 void fp_filters_add(const struct fp_filters *filters, struct fp_query *query);
 
-/*
- * Says on standard error why an answer may be empty: nothing was ever counted, the site is unknown,
- * or its last upload came before the time asked for. False after having said what the server said.
- */
-bool fp_filters_explain_empty(const struct fp_filters *filters, PGconn *connection) FP_MUST_CHECK;
+/* Appends one value: a text, or a time. */
+void fp_filters_add_value(enum fp_filter filter, const char *value, struct fp_query *query);
 
 #endif

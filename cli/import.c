@@ -4,12 +4,16 @@
 #include "cli/body.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
+#include "cli/query.h"
 #include "cli/report.h"
 #include "cli/table.h"
 #include "cli/target.h"
 #include "cli/token.h"
 #include "cli/upload.h"
+#include "cli/wait.h"
 #include "collector/base/uuid.h"
+
+#include <unistd.h>
 
 enum {
     OPTION_JSON = FP_OPTION_FIRST,
@@ -18,16 +22,26 @@ enum {
     OPTION_SITE,
     OPTION_PAGE,
     OPTION_USER_AGENT,
+    OPTION_WAIT,
+    OPTION_NO_WAIT,
 };
 
-enum { REPORT_MAX = 64 * 1024 };
+enum { REPORT_MAX = 64 * 1024, WAIT_DEFAULT_S = 30, WAIT_MAX_S = 3600 };
+
+enum wait_mode {
+    WAIT_ON_A_TERMINAL, /* the default */
+    WAIT_ALWAYS,
+    WAIT_NEVER,
+};
 
 struct import_options {
     char **files; /* of argv */
     int file_count;
-    const char *config_file;
+    struct fp_database_options database; /* its configuration is the collector's, too */
     const char *site;
     bool json;
+    enum wait_mode wait;
+    int wait_s;
     struct fp_upload_target target;
 };
 
@@ -45,9 +59,31 @@ static const struct argp_option options[] = {
     {"page", OPTION_PAGE, "URL", 0, "the page of uploads that name none (sent as Referer)", 0},
     {"user-agent", OPTION_USER_AGENT, "TEXT", 0,
      "the browser that made the files (sent as User-Agent; default: unknown)", 0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, one object an upload", 0},
+    {"wait", OPTION_WAIT, "SECONDS", OPTION_ARG_OPTIONAL,
+     "return when the uploads are counted, after SECONDS (default: 30) at the latest; the default "
+     "on a terminal",
+     0},
+    {"no-wait", OPTION_NO_WAIT, NULL, 0, "return when the collector has accepted the uploads", 0},
+    {"database", 'd', "CONNINFO", 0,
+     "the database that --wait watches (default: that of --config, else of $FLEETPROF_DATABASE, "
+     "else of " FP_CONFIG_FILE ")",
+     0},
+    {"json", OPTION_JSON, NULL, 0, "print JSON, one object per upload", 0},
     {0},
 };
+
+static void parse_wait(const char *arg, struct argp_state *state, struct import_options *import)
+{
+    import->wait = WAIT_ALWAYS;
+    if (arg == NULL)
+        return;
+    size_t len = strlen(arg);
+    bool is_number = len > 0 && len <= 4 && strspn(arg, "0123456789") == len;
+    import->wait_s = is_number ? (int)strtol(arg, NULL, 10) : WAIT_MAX_S + 1;
+    if (import->wait_s > WAIT_MAX_S)
+        argp_error(state, "--wait takes a number of seconds from 0 to %d, not \"%s\"", WAIT_MAX_S,
+                   arg);
+}
 
 static error_t parse_import(int key, char *arg, struct argp_state *state)
 {
@@ -60,7 +96,16 @@ static error_t parse_import(int key, char *arg, struct argp_state *state)
         import->target.unix_socket = arg;
         return 0;
     case 'c':
-        import->config_file = arg;
+        import->database.config_file = arg;
+        return 0;
+    case 'd':
+        import->database.conninfo = arg;
+        return 0;
+    case OPTION_WAIT:
+        parse_wait(arg, state, import);
+        return 0;
+    case OPTION_NO_WAIT:
+        import->wait = WAIT_NEVER;
         return 0;
     case OPTION_SITE:
         import->site = arg;
@@ -99,7 +144,8 @@ static const struct argp import_argp = {
            "that it counts once however often it is imported. Says what of a dump or session is "
            "not taken.\v"
            "While the collector is busy or its budget is spent, import waits and tries again, five "
-           "times in all.",
+           "times in all. --wait never changes the exit code: an upload that is not counted in "
+           "time is safe in the collector's spool.",
 };
 
 static const struct fp_column columns[] = {
@@ -118,7 +164,8 @@ struct import {
     const struct fp_rules *rules;
     const struct fp_site *site; /* NULL: the URL's, of which nothing is known */
     struct fp_uploader *uploader;
-    struct fp_table table; /* the answers, for JSON */
+    struct fp_table table;  /* the answers, for JSON */
+    struct fp_wait counted; /* the uploads to wait for */
     int accepted;
     bool is_over; /* what went wrong with one file would with the next */
 };
@@ -201,19 +248,21 @@ static void add_upload(struct fp_table *table, const struct reading *reading,
     fp_table_add(table, reply->detail[0] != '\0' ? reply->detail : NULL);
 }
 
-/* A file is an upload, or as many as a recording has sessions: each has an id then, as a part. */
-static void add_answer(struct fp_table *table, const struct reading *reading,
+/* Adds a row for each upload of the file: several sessions in a recording are several uploads. */
+static void add_answer(struct import *import, const struct reading *reading,
                        const struct fp_upload_reply *reply)
 {
     const struct fp_profile *profile = &reading->profile;
     bool is_known = reply->status == 204 && reading->is_valid;
-    if (!is_known || profile->next == NULL) {
-        add_upload(table, reading, &reading->id, is_known ? profile : NULL, reply);
+    if (!is_known) {
+        add_upload(&import->table, reading, &reading->id, NULL, reply);
         return;
     }
+    bool is_only = profile->next == NULL;
     for (uint32_t number = 0; profile != NULL; profile = profile->next, number++) {
-        const struct fp_uuid id = fp_uuid_of_part(&reading->id, number);
-        add_upload(table, reading, &id, profile, reply);
+        const struct fp_uuid id = is_only ? reading->id : fp_uuid_of_part(&reading->id, number);
+        add_upload(&import->table, reading, &id, profile, reply);
+        fp_wait_add(&import->counted, &id);
     }
 }
 
@@ -274,7 +323,7 @@ static enum fp_exit send_file(struct import *import, const struct reading *readi
     content.token = fp_str_of(token);
     struct fp_upload_reply reply;
     fp_uploader_send(import->uploader, &content, &reply);
-    add_answer(&import->table, reading, &reply);
+    add_answer(import, reading, &reply);
     return judge(import, reading, &reply);
 }
 
@@ -305,9 +354,30 @@ static void print_count(const struct import *import, int left)
     (void)printf("\n");
 }
 
+/* Waits for the accepted uploads, if that is asked for and possible. */
+static void wait_if_asked(struct import *import, const char *conninfo)
+{
+    const struct import_options *given = import->given;
+    bool is_terminal = isatty(STDOUT_FILENO) == 1 || isatty(STDERR_FILENO) == 1;
+    if (given->wait == WAIT_NEVER || (given->wait == WAIT_ON_A_TERMINAL && !is_terminal))
+        return;
+    (void)fflush(stdout);
+    const struct fp_wait_place place = {
+        .conninfo = conninfo,
+        .site = import->site != NULL ? import->site->name.ptr : NULL,
+        .seconds = given->wait_s,
+    };
+    if (conninfo != NULL)
+        fp_wait_until_counted(&import->counted, &place);
+    else if (import->counted.count > 0)
+        fp_message_notice("the uploads are counted at the collector's next flush; name the "
+                          "database (--database) to wait for it");
+}
+
 /* Imports one file after the other; when the collector did not judge one, it is over. */
 static enum fp_exit import_files(const struct import_options *given, const struct fp_rules *rules,
-                                 const struct fp_site *site, const struct fp_upload_target *target)
+                                 const struct fp_site *site, const struct fp_upload_target *target,
+                                 const char *conninfo)
 {
     struct import import = {
         .given = given, .rules = rules, .site = site, .uploader = fp_uploader_create(target)};
@@ -315,6 +385,7 @@ static enum fp_exit import_files(const struct import_options *given, const struc
         fp_message_error("out of memory");
         return FP_EXIT_TROUBLE;
     }
+    fp_wait_init(&import.counted);
     fp_table_init(&import.table, columns, sizeof(columns) / sizeof(columns[0]));
     enum fp_exit worst = FP_EXIT_FINE;
     int tried = 0;
@@ -326,6 +397,8 @@ static enum fp_exit import_files(const struct import_options *given, const struc
         worst = FP_EXIT_TROUBLE;
     if (!given->json)
         print_count(&import, given->file_count - tried);
+    wait_if_asked(&import, conninfo);
+    fp_wait_release(&import.counted);
     fp_table_release(&import.table);
     fp_uploader_free(import.uploader);
     return worst;
@@ -351,22 +424,35 @@ static bool choose_target(const struct import_options *given, const struct fp_co
     return true;
 }
 
-enum fp_exit fp_import_command(int argc, char **argv)
+/* Imports as the options and the configuration say, config being NULL when there is none. */
+static enum fp_exit import_into(const struct import_options *given, const struct fp_config *config)
 {
-    struct import_options given = {0};
-    struct fp_config *config = NULL;
-    if (!fp_command_parse(&import_argp, argc, argv, &given) ||
-        !fp_config_file_load(given.config_file, &config))
+    const char *conninfo = fp_database_given(&given->database, config);
+    if (given->wait == WAIT_ALWAYS && conninfo == NULL) {
+        fp_message_error("--wait needs a database, and none was named");
+        fp_message_hint("Give --database CONNINFO, set FLEETPROF_DATABASE, or give --config FILE.");
         return FP_EXIT_TROUBLE;
+    }
     struct fp_target found = {0};
     struct fp_upload_target target;
+    if (!choose_target(given, config, &found, &target))
+        return FP_EXIT_TROUBLE;
+    struct fp_rules *rules = fp_config_file_rules(config);
     enum fp_exit code = FP_EXIT_TROUBLE;
-    if (choose_target(&given, config, &found, &target)) {
-        struct fp_rules *rules = fp_config_file_rules(config);
-        if (rules != NULL)
-            code = import_files(&given, rules, found.site, &target);
-        fp_rules_unref(rules);
-    }
+    if (rules != NULL)
+        code = import_files(given, rules, found.site, &target, conninfo);
+    fp_rules_unref(rules);
+    return code;
+}
+
+enum fp_exit fp_import_command(int argc, char **argv)
+{
+    struct import_options given = {.wait_s = WAIT_DEFAULT_S};
+    struct fp_config *config = NULL;
+    if (!fp_command_parse(&import_argp, argc, argv, &given) ||
+        !fp_config_file_load(given.database.config_file, &config))
+        return FP_EXIT_TROUBLE;
+    enum fp_exit code = import_into(&given, config);
     fp_config_free(config);
     return code;
 }

@@ -6,8 +6,8 @@
 #ifndef FP_CLI_QUERY_H
 #define FP_CLI_QUERY_H
 
-#include "collector/base/base.h"
 #include "collector/base/buf.h"
+#include "collector/config/config.h"
 
 #include <argp.h>
 #include <libpq-fe.h>
@@ -22,12 +22,25 @@ struct fp_database_options {
 extern const struct argp fp_database_argp;
 
 /*
- * The connection string of -d, else of -c, else of $FLEETPROF_DATABASE, else of the usual
- * configuration file. NULL after having said why there is none. The caller frees it.
+ * Returns the connection string of -d, else of -c, else of $FLEETPROF_DATABASE, else of the usual
+ * configuration file; NULL when none names a database. config: the loaded file of -c or the usual
+ * one, may be NULL. The string belongs to the options, the environment or the configuration.
  */
+const char *fp_database_given(const struct fp_database_options *options,
+                              const struct fp_config *config) FP_MUST_CHECK;
+
+/* Loads the configuration where it is needed and returns a copy of what fp_database_given finds.
+ * Prints an error and returns NULL when there is none. The caller frees it. */
 char *fp_database_choose(const struct fp_database_options *options) FP_MUST_CHECK;
 
-/* Connects to the chosen database. NULL after having said why not. The caller calls PQfinish. */
+/* Tries to connect and returns the connection, open or failed. timeout_s: how long to try each
+ * address, 0 for no limit. The caller calls PQfinish. */
+PGconn *fp_database_begin(const char *conninfo, int timeout_s) FP_MUST_CHECK;
+
+/* Connects. Prints an error and returns NULL on failure. The caller calls PQfinish. */
+PGconn *fp_database_connect(const char *conninfo) FP_MUST_CHECK;
+
+/* Connects to the chosen database, as fp_database_connect. */
 PGconn *fp_database_open(const struct fp_database_options *options) FP_MUST_CHECK;
 
 #define FP_QUERY_MAX_VALUES 16
@@ -49,11 +62,26 @@ void fp_query_add(struct fp_query *query, const char *text);
  * query. */
 void fp_query_value(struct fp_query *query, const char *type, const char *value);
 
+/* Sends the statement and returns the answer, whatever it is. The caller calls PQclear. */
+PGresult *fp_query_ask(PGconn *connection, struct fp_query *query) FP_MUST_CHECK;
+
+/* As fp_query_ask, but gives up at a time of the monotonic clock: NULL then, and when the server
+ * does not take the statement; the connection is of no further use. */
+PGresult *fp_query_ask_until(PGconn *connection, struct fp_query *query,
+                             int64_t end_us) FP_MUST_CHECK;
+
+/* Prints why an answer has failed: the server's message, detail and hint, or libpq's message. */
+void fp_query_complain(const PGconn *connection, const PGresult *result);
+
 /*
- * Sends the statement and waits for all of its rows. NULL after having said what the server said.
- * The caller calls PQclear.
+ * Sends the statement and waits for all of its rows. Prints the server's error and returns NULL on
+ * failure. The caller calls PQclear.
  */
 PGresult *fp_query_run(PGconn *connection, struct fp_query *query) FP_MUST_CHECK;
+
+/* Makes a list of the answer's first column, "a, b, c"; an empty text is shown as '' (none). The
+ * caller calls fp_buf_release. */
+void fp_query_list(const PGresult *answer, struct fp_buf *list);
 
 /*
  * Sends the statement and hands each row to take_row as it arrives, so that a large answer needs

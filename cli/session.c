@@ -88,7 +88,8 @@ static bool print_list(PGconn *connection, bool json)
                          PQgetisnull(answer, row, column) ? NULL : PQgetvalue(answer, row, column));
     bool printed = fp_table_print(&table, json);
     if (printed && PQntuples(answer) == 0)
-        fp_message_notice("no upload is kept whole");
+        fp_message_notice("no upload is kept whole yet; uploads are counted in batches, within "
+                          "seconds");
     fp_table_release(&table);
     PQclear(answer);
     return printed;
