@@ -122,7 +122,7 @@ static bool add_record(void *context, const char *name)
 {
     struct records *records = context;
     uint64_t sequence;
-    if (!fp_aside_parse_refused(name, &sequence))
+    if (!fp_spool_aside_parse_refused(name, &sequence))
         return true;
     struct fp_kept_entry entry = {.is_record = true, .number = sequence, .place = records->place};
     (void)snprintf(entry.id, sizeof(entry.id), "%s%016" PRIx64, record_prefix, sequence);

@@ -72,18 +72,18 @@ static void add_state(struct fp_table *table, const struct fp_survey *survey)
 
 static void add_segment(struct fp_table *table, const struct fp_survey_segment *segment)
 {
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(segment->number, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(segment->number, name);
     fp_table_add(table, name);
-    if (segment->verdict != FP_SEGMENT_VALID) {
-        bool is_other = segment->verdict == FP_SEGMENT_UNKNOWN_VERSION;
+    if (segment->verdict != FP_SPOOL_SEGMENT_VALID) {
+        bool is_other = segment->verdict == FP_SPOOL_SEGMENT_UNKNOWN_VERSION;
         fp_table_add(table, segment->is_closed ? "cannot be opened"
                             : is_other         ? "other version"
                                                : "no header");
         add_nothing(table, 9);
     } else {
         fp_table_add(table, "segment");
-        add_count(table, FP_SEGMENT_VERSION);
+        add_count(table, FP_SPOOL_SEGMENT_VERSION);
         add_id(table, &segment->header.segment_id);
         if (segment->records > 0) {
             add_count(table, segment->first_sequence);
@@ -105,7 +105,7 @@ static void add_segment(struct fp_table *table, const struct fp_survey_segment *
 static void add_aside(struct fp_table *table, const struct fp_survey_aside *aside)
 {
     uint64_t sequence;
-    bool is_refused = fp_aside_parse_refused(aside->name, &sequence);
+    bool is_refused = fp_spool_aside_parse_refused(aside->name, &sequence);
     fp_table_add(table, aside->name);
     fp_table_add(table, is_refused ? "refused" : "set aside");
     add_nothing(table, 2);
@@ -205,8 +205,8 @@ static void add_damage(void *context, const struct fp_survey_segment *segment,
                        const struct fp_survey_damage *damage)
 {
     struct fp_table *table = context;
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(segment->number, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(segment->number, name);
     fp_table_add(table, name);
     add_count(table, damage->offset);
     add_count(table, damage->len);

@@ -9,22 +9,6 @@
 #include "collector/profile/url.h"
 #include "collector/rollup/ids.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-void *fp_fold_array(struct fp_fold *fold, size_t count, size_t size)
-{
-    size_t len;
-    return __builtin_mul_overflow(count, size, &len) ? NULL : fp_arena_alloc(fold->arena, len);
-}
-
-uint32_t *fp_fold_indexes(struct fp_fold *fold, size_t count)
-{
-    uint32_t *indexes = fp_fold_array(fold, count, sizeof(*indexes));
-    if (indexes != NULL)
-        memset(indexes, 0xFF, count * sizeof(*indexes)); /* FP_INDEX_NONE */
-    return indexes;
-}
-
 /* The header, unless it holds bytes that no browser sends there (URLs are ASCII). */
 static struct fp_str clean_referer(struct fp_str referer)
 {

@@ -11,7 +11,7 @@
 #include "collector/profile/fold_parts.h"
 
 /* Samples of one name, as ranges of fold->samples. */
-struct window {
+struct measure_window {
     uint32_t timing; /* index into the delta's */
     uint32_t first;
     uint32_t end;
@@ -25,13 +25,13 @@ struct name {
 };
 
 /* Samples and time of one stack (first its own, then with all below). */
-struct stack_sum {
+struct measured_stack_sum {
     int64_t us;
     uint32_t samples;
     bool is_met;
 };
 
-struct frame_sum {
+struct measured_frame_sum {
     int64_t self_us;
     int64_t total_us;
     uint32_t samples;
@@ -39,7 +39,7 @@ struct frame_sum {
 
 struct measuring {
     struct fp_fold *fold;
-    struct window *windows;
+    struct measure_window *windows;
     struct name *names;
     uint32_t name_count;
     uint32_t taken;   /* of the names, as many as may be joined */
@@ -47,8 +47,8 @@ struct measuring {
     size_t steps;     /* stacks and samples looked at so far */
 
     /* Between two names and markers all zero. */
-    struct stack_sum *stacks;
-    struct frame_sum *frames;
+    struct measured_stack_sum *stacks;
+    struct measured_frame_sum *frames;
 
     /* Stacks of the name and marker at hand and their ancestors, each after its parent. */
     uint32_t *met;
@@ -75,8 +75,8 @@ static uint32_t first_sample(const struct fp_fold *fold, int64_t time_us)
 
 static int compare_windows(const void *a, const void *b)
 {
-    const struct window *left = a;
-    const struct window *right = b;
+    const struct measure_window *left = a;
+    const struct measure_window *right = b;
     if (left->timing != right->timing)
         return left->timing < right->timing ? -1 : 1;
     return left->first < right->first ? -1 : left->first > right->first;
@@ -91,7 +91,7 @@ static uint32_t list_windows(struct measuring *measuring)
         const struct fp_profile_timing *timing = &fold->profile->timings[i];
         if (!timing->has_start || timing->value_us <= 0)
             continue;
-        const struct window window = {
+        const struct measure_window window = {
             .timing = fold->timing_of[i],
             .first = first_sample(fold, timing->start_us),
             .end = first_sample(fold, timing->start_us + timing->value_us),
@@ -115,11 +115,11 @@ static int compare_names(const void *a, const void *b)
 /* Joins the windows of each name where they overlap; lists the names, most samples first. */
 static void list_names(struct measuring *measuring, uint32_t window_count)
 {
-    struct window *windows = measuring->windows;
+    struct measure_window *windows = measuring->windows;
     struct name *name = NULL;
     uint32_t joined = 0;
     for (uint32_t i = 0; i < window_count; i++) {
-        struct window next = windows[i];
+        struct measure_window next = windows[i];
         if (name == NULL || name->timing != next.timing) {
             name = &measuring->names[measuring->name_count++];
             *name = (struct name){.first_window = joined, .timing = next.timing};
@@ -161,7 +161,7 @@ static void add_samples(struct measuring *measuring, const struct name *name, en
     const struct fp_fold *fold = measuring->fold;
     measuring->met_count = 0;
     for (uint32_t w = 0; w < name->window_count; w++) {
-        const struct window *window = &measuring->windows[name->first_window + w];
+        const struct measure_window *window = &measuring->windows[name->first_window + w];
         for (uint32_t i = window->first; i < window->end; i++) {
             const struct fp_fold_sample *sample = &fold->samples[i];
             if (sample->stack == FP_INDEX_NONE || sample->marker != marker)
@@ -187,10 +187,10 @@ static uint32_t add_frames(struct measuring *measuring)
     }
     for (uint32_t i = measuring->met_count; i-- > 0;) {
         uint32_t stack = measuring->met[i];
-        struct stack_sum *sum = &measuring->stacks[stack];
+        struct measured_stack_sum *sum = &measuring->stacks[stack];
         uint32_t parent = delta->stacks[stack].parent;
         if (fold->outermost[stack]) {
-            struct frame_sum *frame = &measuring->frames[delta->stacks[stack].frame];
+            struct measured_frame_sum *frame = &measuring->frames[delta->stacks[stack].frame];
             if (frame->samples == 0)
                 measuring->met_frames[frame_count++] = delta->stacks[stack].frame;
             frame->total_us += sum->us;
@@ -200,7 +200,7 @@ static uint32_t add_frames(struct measuring *measuring)
             measuring->stacks[parent].us += sum->us;
             measuring->stacks[parent].samples += sum->samples;
         }
-        *sum = (struct stack_sum){0};
+        *sum = (struct measured_stack_sum){0};
     }
     return frame_count;
 }
@@ -211,7 +211,7 @@ static bool list_frames(struct measuring *measuring, enum fp_marker marker, uint
     struct fp_delta *delta = measuring->fold->delta;
     bool has_room = frame_count <= measuring->row_max - delta->measured_frame_count;
     for (uint32_t i = 0; i < frame_count; i++) {
-        struct frame_sum *sum = &measuring->frames[measuring->met_frames[i]];
+        struct measured_frame_sum *sum = &measuring->frames[measuring->met_frames[i]];
         if (has_room)
             delta->measured_frames[delta->measured_frame_count++] =
                 (struct fp_delta_measured_frame){.frame = measuring->met_frames[i],
@@ -219,7 +219,7 @@ static bool list_frames(struct measuring *measuring, enum fp_marker marker, uint
                                                  .samples = sum->samples,
                                                  .self_us = sum->self_us,
                                                  .total_us = sum->total_us};
-        *sum = (struct frame_sum){0};
+        *sum = (struct measured_frame_sum){0};
     }
     return has_room;
 }
@@ -240,7 +240,7 @@ static struct fp_delta_measured sum_up(const struct measuring *measuring, const 
     const struct fp_fold *fold = measuring->fold;
     struct fp_delta_measured measured = {.timing = name->timing, .samples = name->samples};
     for (uint32_t w = 0; w < name->window_count; w++) {
-        const struct window *window = &measuring->windows[name->first_window + w];
+        const struct measure_window *window = &measuring->windows[name->first_window + w];
         for (uint32_t i = window->first; i < window->end; i++) {
             const struct fp_fold_sample *sample = &fold->samples[i];
             measured.profiled_us += sample->weight_us;

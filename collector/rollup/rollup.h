@@ -19,26 +19,26 @@
 
 /* Dictionaries first, then facts, then books: the order in which they are written. */
 enum fp_rollup_table {
-    FP_TABLE_SEGMENT,
-    FP_TABLE_RESOURCE,
-    FP_TABLE_FRAME,
-    FP_TABLE_STACK,
-    FP_TABLE_TIMING,
-    FP_TABLE_SEGMENT_FACT,
-    FP_TABLE_MARKER_FACT,
-    FP_TABLE_FRAME_FACT,
-    FP_TABLE_FRAME_MARKER_FACT,
-    FP_TABLE_STACK_FACT,
-    FP_TABLE_TIMING_FACT,
-    FP_TABLE_TIMING_BIN_FACT,
-    FP_TABLE_MEASURE_FACT,
-    FP_TABLE_MEASURE_FRAME_FACT,
-    FP_TABLE_SESSION,
-    FP_TABLE_TIMELINE,
-    FP_TABLE_EVENT,
-    FP_TABLE_UPLOAD,
-    FP_TABLE_LOAD,
-    FP_TABLE_COUNT
+    FP_ROLLUP_TABLE_SEGMENT,
+    FP_ROLLUP_TABLE_RESOURCE,
+    FP_ROLLUP_TABLE_FRAME,
+    FP_ROLLUP_TABLE_STACK,
+    FP_ROLLUP_TABLE_TIMING,
+    FP_ROLLUP_TABLE_SEGMENT_FACT,
+    FP_ROLLUP_TABLE_MARKER_FACT,
+    FP_ROLLUP_TABLE_FRAME_FACT,
+    FP_ROLLUP_TABLE_FRAME_MARKER_FACT,
+    FP_ROLLUP_TABLE_STACK_FACT,
+    FP_ROLLUP_TABLE_TIMING_FACT,
+    FP_ROLLUP_TABLE_TIMING_BIN_FACT,
+    FP_ROLLUP_TABLE_MEASURE_FACT,
+    FP_ROLLUP_TABLE_MEASURE_FRAME_FACT,
+    FP_ROLLUP_TABLE_SESSION,
+    FP_ROLLUP_TABLE_TIMELINE,
+    FP_ROLLUP_TABLE_EVENT,
+    FP_ROLLUP_TABLE_UPLOAD,
+    FP_ROLLUP_TABLE_LOAD,
+    FP_ROLLUP_TABLE_COUNT
 };
 
 /* Rows begin with their key. Ids are the database's signed bigints. Times are microseconds; squares
@@ -271,7 +271,7 @@ struct fp_rollup_clock {
 };
 
 struct fp_rollup {
-    struct fp_rows tables[FP_TABLE_COUNT];
+    struct fp_rows tables[FP_ROLLUP_TABLE_COUNT];
     struct fp_arena texts;
     struct fp_rollup_clock clock;
     size_t full_bytes;
