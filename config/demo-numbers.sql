@@ -10,5 +10,7 @@ select json_build_object(
   'hotspots', coalesce((
     select json_agg(hotspot)
     from (
-      select function, resource, line, column_number, self_ms, total_ms, self_ms_per_load, total_ms_per_load, uploads
+      select
+        function, coalesce(resource, '') as resource, line, column_number, self_ms, total_ms, self_ms_per_load,
+        total_ms_per_load, uploads
       from fleetprof.hotspots('demo', release => 'demo-1', top => 1000)) as hotspot), '[]'));
