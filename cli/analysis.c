@@ -54,32 +54,32 @@ void fp_analysis_close(struct fp_analysis *analysis)
 }
 
 void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
-                       const char *function, struct fp_query *query)
+                       const char *function, struct fp_sql_query *query)
 {
-    fp_query_init(query, "select ");
-    fp_query_add(query, columns);
-    fp_query_add(query, " from fleetprof.");
-    fp_query_add(query, function);
-    fp_query_add(query, "(");
+    fp_sql_init(query, "select ");
+    fp_sql_add(query, columns);
+    fp_sql_add(query, " from fleetprof.");
+    fp_sql_add(query, function);
+    fp_sql_add(query, "(");
     if (analysis->measure != NULL) {
-        fp_query_add(query, "measure_name => ");
-        fp_query_value(query, "text", analysis->measure);
-        fp_query_add(query, ", ");
+        fp_sql_add(query, "measure_name => ");
+        fp_sql_value(query, "text", analysis->measure);
+        fp_sql_add(query, ", ");
     }
     fp_filters_add(&analysis->filters, query);
     if (analysis->top != NULL) {
-        fp_query_add(query, ", top => ");
-        fp_query_value(query, "integer", analysis->top);
+        fp_sql_add(query, ", top => ");
+        fp_sql_value(query, "integer", analysis->top);
     }
-    fp_query_add(query, ")");
+    fp_sql_add(query, ")");
 }
 
-static void fill_table(const PGresult *answer, struct fp_table *table)
+static void fill_table(const PGresult *answer, struct fp_grid *grid)
 {
     for (int row = 0; row < PQntuples(answer); row++) {
         for (int column = 0; column < PQnfields(answer); column++) {
             bool absent = PQgetisnull(answer, row, column) == 1;
-            fp_table_add(table, absent ? NULL : PQgetvalue(answer, row, column));
+            fp_grid_add(grid, absent ? NULL : PQgetvalue(answer, row, column));
         }
     }
 }
@@ -87,20 +87,19 @@ static void fill_table(const PGresult *answer, struct fp_table *table)
 bool fp_analysis_print(const struct fp_analysis *analysis,
                        const struct fp_analysis_question *question, size_t *rows)
 {
-    struct fp_query query;
+    struct fp_sql_query query;
     fp_analysis_query(analysis, question->select, question->function, &query);
-    PGresult *answer = fp_query_run(analysis->connection, &query);
-    fp_query_release(&query);
+    PGresult *answer = fp_sql_run(analysis->connection, &query);
+    fp_sql_release(&query);
     if (answer == NULL)
         return false;
-    struct fp_table table;
-    fp_table_init(&table, question->columns, question->column_count);
-    fill_table(answer, &table);
+    struct fp_grid grid;
+    fp_grid_init(&grid, question->columns, question->column_count);
+    fill_table(answer, &grid);
     PQclear(answer);
-    *rows = fp_table_rows(&table);
-    bool fine = fp_table_print(&table, analysis->json);
-    fp_table_release(&table);
-    if (fine && *rows == 0)
-        fine = fp_empty_answer_explain(&analysis->filters, analysis->measure, analysis->connection);
-    return fine;
+    *rows = fp_grid_rows(&grid);
+    fp_grid_print(&grid, analysis->json);
+    fp_grid_release(&grid);
+    return *rows > 0 ||
+           fp_empty_answer_explain(&analysis->filters, analysis->measure, analysis->connection);
 }

@@ -8,9 +8,9 @@
 #define FP_CLI_ANALYSIS_H
 
 #include "cli/filters.h"
+#include "cli/grid.h"
 #include "cli/message.h"
 #include "cli/query.h"
-#include "cli/table.h"
 
 struct fp_analysis {
     struct fp_database_options database;
@@ -31,7 +31,7 @@ void fp_analysis_close(struct fp_analysis *analysis);
 
 /* Starts "select COLUMNS from fleetprof.FUNCTION(FILTERS)". The caller releases the query. */
 void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
-                       const char *function, struct fp_query *query);
+                       const char *function, struct fp_sql_query *query);
 
 /*
  * Asks, and prints the answer's columns as the table's; *rows gets their number. An empty answer is
@@ -40,7 +40,7 @@ void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
 struct fp_analysis_question {
     const char *select;   /* SQL's columns, in the order of `columns` */
     const char *function; /* in schema fleetprof */
-    const struct fp_column *columns;
+    const struct fp_grid_column *columns;
     size_t column_count;
 };
 bool fp_analysis_print(const struct fp_analysis *analysis,

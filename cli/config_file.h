@@ -14,10 +14,8 @@
  */
 bool fp_config_file_load(const char *file, struct fp_config **config) FP_MUST_CHECK;
 
-/*
- * What a collector with this configuration allows an upload, or, with NULL, one with the defaults.
- * NULL after having said that memory ran out. The caller calls fp_rules_unref.
- */
+/* Returns what a collector with this configuration allows an upload; NULL stands for the defaults.
+ * The caller calls fp_rules_unref. */
 struct fp_rules *fp_config_file_rules(const struct fp_config *config) FP_MUST_CHECK;
 
 #endif

@@ -23,20 +23,20 @@ static const struct dimension {
 static const size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);
 
 /* Runs a query that returns one value. NULL after printing the server's error. */
-static PGresult *ask(PGconn *connection, struct fp_query *query)
+static PGresult *ask(PGconn *connection, struct fp_sql_query *query)
 {
-    PGresult *answer = fp_query_run(connection, query);
-    fp_query_release(query);
+    PGresult *answer = fp_sql_run(connection, query);
+    fp_sql_release(query);
     return answer;
 }
 
 static void add_condition(const struct fp_filters *filters, enum fp_filter filter,
-                          struct fp_query *query)
+                          struct fp_sql_query *query)
 {
-    fp_query_add(query, fp_filter_name(filter));
-    fp_query_add(query, " like fleetprof_data.like_pattern(");
-    fp_query_value(query, "text", filters->values[filter]);
-    fp_query_add(query, ")");
+    fp_sql_add(query, fp_filter_name(filter));
+    fp_sql_add(query, " like fleetprof_data.like_pattern(");
+    fp_sql_value(query, "text", filters->values[filter]);
+    fp_sql_add(query, ")");
 }
 
 static void hint_at_values(const char *many, const PGresult *values)
@@ -44,7 +44,7 @@ static void hint_at_values(const char *many, const PGresult *values)
     if (PQntuples(values) == 0)
         return;
     struct fp_buf names;
-    fp_query_list(values, &names);
+    fp_sql_list(values, &names);
     fp_message_hint("%s, most used first: %.*s.", many, (int)names.len, (const char *)names.data);
     fp_buf_release(&names);
 }
@@ -53,14 +53,14 @@ static void hint_at_values(const char *many, const PGresult *values)
 static PGresult *ask_latest(const struct fp_filters *filters, bool all_dimensions,
                             PGconn *connection)
 {
-    struct fp_query query;
-    fp_query_init(&query, "select to_char(max(bucket) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') "
-                          "from fleetprof_data.segment_fact join fleetprof.segment "
-                          "using (segment_id) where ");
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select to_char(max(bucket) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') "
+                        "from fleetprof_data.segment_fact join fleetprof.segment "
+                        "using (segment_id) where ");
     add_condition(filters, FP_FILTER_SITE, &query);
     for (size_t i = 0; all_dimensions && i < dimension_count; i++) {
         if (filters->values[dimensions[i].filter] != NULL) {
-            fp_query_add(&query, " and ");
+            fp_sql_add(&query, " and ");
             add_condition(filters, dimensions[i].filter, &query);
         }
     }
@@ -83,22 +83,22 @@ static bool hint_at_latest(const struct fp_filters *filters, PGconn *connection)
 /* Asks for one row: was anything counted, and is the site known. */
 static PGresult *ask_site(const struct fp_filters *filters, PGconn *connection)
 {
-    struct fp_query query;
-    fp_query_init(&query, "select count(*) > 0, coalesce(bool_or(");
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select count(*) > 0, coalesce(bool_or(");
     add_condition(filters, FP_FILTER_SITE, &query);
-    fp_query_add(&query, "), false) from fleetprof.segment");
+    fp_sql_add(&query, "), false) from fleetprof.segment");
     return ask(connection, &query);
 }
 
 static PGresult *ask_is_known(const struct fp_filters *filters, enum fp_filter filter,
                               PGconn *connection)
 {
-    struct fp_query query;
-    fp_query_init(&query, "select exists (select from fleetprof.segment where ");
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select exists (select from fleetprof.segment where ");
     add_condition(filters, FP_FILTER_SITE, &query);
-    fp_query_add(&query, " and ");
+    fp_sql_add(&query, " and ");
     add_condition(filters, filter, &query);
-    fp_query_add(&query, ")");
+    fp_sql_add(&query, ")");
     return ask(connection, &query);
 }
 
@@ -106,13 +106,13 @@ static PGresult *list_values(const struct fp_filters *filters, enum fp_filter fi
                              PGconn *connection)
 {
     const char *column = fp_filter_name(filter);
-    struct fp_query query;
-    fp_query_init(&query, "select ");
-    fp_query_add(&query, column);
-    fp_query_add(&query, " from fleetprof.segment left join fleetprof_data.segment_fact "
-                         "using (segment_id) where ");
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select ");
+    fp_sql_add(&query, column);
+    fp_sql_add(&query, " from fleetprof.segment left join fleetprof_data.segment_fact "
+                       "using (segment_id) where ");
     add_condition(filters, FP_FILTER_SITE, &query);
-    fp_query_add(&query, " group by 1 order by coalesce(sum(uploads), 0) desc, 1 limit 10");
+    fp_sql_add(&query, " group by 1 order by coalesce(sum(uploads), 0) desc, 1 limit 10");
     return ask(connection, &query);
 }
 
@@ -148,12 +148,12 @@ static enum finding explain_dimension(const struct fp_filters *filters,
 static PGresult *ask_measures(const struct fp_filters *filters, const char *measure,
                               PGconn *connection)
 {
-    struct fp_query query;
-    fp_query_init(&query, "select name, bool_or(name = ");
-    fp_query_value(&query, "text", measure);
-    fp_query_add(&query, ") over () from fleetprof.timing_hourly where kind = 'measure' and ");
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select name, bool_or(name = ");
+    fp_sql_value(&query, "text", measure);
+    fp_sql_add(&query, ") over () from fleetprof.timing_hourly where kind = 'measure' and ");
     add_condition(filters, FP_FILTER_SITE, &query);
-    fp_query_add(&query, " group by name order by sum(count) desc, name limit 10");
+    fp_sql_add(&query, " group by name order by sum(count) desc, name limit 10");
     return ask(connection, &query);
 }
 

@@ -58,26 +58,26 @@ const char *fp_filter_name(enum fp_filter filter)
     return filter_names[filter];
 }
 
-void fp_filters_add_value(enum fp_filter filter, const char *value, struct fp_query *query)
+void fp_filters_add_value(enum fp_filter filter, const char *value, struct fp_sql_query *query)
 {
     if (filter != FP_FILTER_SINCE && filter != FP_FILTER_UNTIL) {
-        fp_query_value(query, "text", value);
+        fp_sql_value(query, "text", value);
     } else if (is_duration(value)) {
-        fp_query_add(query, "now() - ");
-        fp_query_value(query, "interval", value);
+        fp_sql_add(query, "now() - ");
+        fp_sql_value(query, "interval", value);
     } else {
-        fp_query_value(query, "timestamptz", value);
+        fp_sql_value(query, "timestamptz", value);
     }
 }
 
-void fp_filters_add(const struct fp_filters *filters, struct fp_query *query)
+void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query)
 {
     const char *separator = "";
     for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
         if (filters->values[filter] != NULL) {
-            fp_query_add(query, separator);
-            fp_query_add(query, filter_names[filter]);
-            fp_query_add(query, " => ");
+            fp_sql_add(query, separator);
+            fp_sql_add(query, filter_names[filter]);
+            fp_sql_add(query, " => ");
             fp_filters_add_value(filter, filters->values[filter], query);
             separator = ", ";
         }
@@ -87,19 +87,19 @@ void fp_filters_add(const struct fp_filters *filters, struct fp_query *query)
 /* Lists the sites with the most uploads. */
 static PGresult *list_sites(PGconn *connection)
 {
-    struct fp_query query;
-    fp_query_init(&query, "select site from fleetprof.segment "
-                          "left join fleetprof_data.segment_fact using (segment_id) "
-                          "group by site order by coalesce(sum(uploads), 0) desc, site limit 10");
-    PGresult *sites = fp_query_run(connection, &query);
-    fp_query_release(&query);
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select site from fleetprof.segment "
+                        "left join fleetprof_data.segment_fact using (segment_id) "
+                        "group by site order by coalesce(sum(uploads), 0) desc, site limit 10");
+    PGresult *sites = fp_sql_run(connection, &query);
+    fp_sql_release(&query);
     return sites;
 }
 
 static void hint_at_sites(const PGresult *sites)
 {
     struct fp_buf names;
-    fp_query_list(sites, &names);
+    fp_sql_list(sites, &names);
     fp_message_hint("Give --site NAME: %.*s.", (int)names.len, (const char *)names.data);
     fp_buf_release(&names);
 }

@@ -47,9 +47,9 @@ bool fp_filters_hint_at_sites(PGconn *connection) FP_MUST_CHECK;
 
 /* Appends the given filters as named arguments: "site => $1::text, since => now() - $2::interval".
  * The filters keep their values. */
-void fp_filters_add(const struct fp_filters *filters, struct fp_query *query);
+void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query);
 
 /* Appends one value: a text, or a time. */
-void fp_filters_add_value(enum fp_filter filter, const char *value, struct fp_query *query);
+void fp_filters_add_value(enum fp_filter filter, const char *value, struct fp_sql_query *query);
 
 #endif

@@ -1,15 +1,16 @@
 /*
  * fleetprof import: uploads files to a collector, as browsers do.
  */
-#include "cli/body.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
+#include "cli/grid.h"
+#include "cli/input_file.h"
+#include "cli/memory.h"
 #include "cli/query.h"
-#include "cli/report.h"
-#include "cli/table.h"
-#include "cli/target.h"
 #include "cli/token.h"
 #include "cli/upload.h"
+#include "cli/upload_address.h"
+#include "cli/upload_report.h"
 #include "cli/wait.h"
 #include "collector/base/uuid.h"
 
@@ -26,7 +27,7 @@ enum {
     OPTION_NO_WAIT,
 };
 
-enum { REPORT_MAX = 64 * 1024, WAIT_DEFAULT_S = 30, WAIT_MAX_S = 3600 };
+enum { REPORT_MAX = 64 * 1024 * 1024, WAIT_DEFAULT_S = 30, WAIT_MAX_S = 3600 };
 
 enum wait_mode {
     WAIT_ON_A_TERMINAL, /* the default */
@@ -148,15 +149,11 @@ static const struct argp import_argp = {
            "time is safe in the collector's spool.",
 };
 
-static const struct fp_column columns[] = {
-    {"file", NULL, FP_CELL_PATH},
-    {"accepted", NULL, FP_CELL_BOOLEAN},
-    {"status", NULL, FP_CELL_INTEGER},
-    {"id", NULL, FP_CELL_TEXT},
-    FP_REPORT_COLUMNS,
-    {"pointer", NULL, FP_CELL_TEXT},
-    {"offset", NULL, FP_CELL_INTEGER},
-    {"detail", NULL, FP_CELL_TEXT},
+static const struct fp_grid_column columns[] = {
+    {"file", NULL, FP_CELL_PATH},      {"accepted", NULL, FP_CELL_BOOLEAN},
+    {"status", NULL, FP_CELL_INTEGER}, {"id", NULL, FP_CELL_TEXT},
+    FP_UPLOAD_REPORT_COLUMNS,          {"pointer", NULL, FP_CELL_TEXT},
+    {"offset", NULL, FP_CELL_INTEGER}, {"detail", NULL, FP_CELL_TEXT},
 };
 
 struct import {
@@ -164,15 +161,15 @@ struct import {
     const struct fp_rules *rules;
     const struct fp_site *site; /* NULL: the URL's, of which nothing is known */
     struct fp_uploader *uploader;
-    struct fp_table table;  /* the answers, for JSON */
+    struct fp_grid grid;    /* the answers, for JSON */
     struct fp_wait counted; /* the uploads to wait for */
     int accepted;
     bool is_over; /* what went wrong with one file would with the next */
 };
 
 /* A file, and what it will be counted as. */
-struct reading {
-    struct fp_body body;
+struct import_file {
+    struct fp_input_file body;
     struct fp_str text; /* inflated; as it came where that fails */
     struct fp_uuid id;  /* its own, or one that is made from the text */
     bool is_valid;      /* as far as one can see here: the collector is the judge */
@@ -180,14 +177,15 @@ struct reading {
     struct fp_format_error error;
 };
 
-/* False when there is no memory: the file would be sent under another id than its own. */
-static bool decode(const struct fp_rules *rules, struct fp_arena *arena, struct reading *reading)
+/* Decodes a file as far as that is possible, and chooses the id under which it is sent. */
+static void decode(const struct fp_rules *rules, struct fp_arena *arena,
+                   struct import_file *reading)
 {
     const struct fp_format_limits *limits = &rules->format;
     reading->text =
         (struct fp_str){(const char *)reading->body.bytes.data, reading->body.bytes.len};
     enum fp_format_verdict verdict =
-        fp_body_inflate(&reading->body, limits, arena, &reading->text, &reading->error);
+        fp_input_file_inflate(&reading->body, limits, arena, &reading->text, &reading->error);
     if (verdict == FP_FORMAT_OK)
         verdict = fp_format_decode(reading->text, FP_STR(""), limits, arena, &reading->profile,
                                    &reading->error);
@@ -195,11 +193,13 @@ static bool decode(const struct fp_rules *rules, struct fp_arena *arena, struct 
     bool has_id = reading->is_valid && reading->profile.has_id;
     reading->id =
         has_id ? reading->profile.id : fp_uuid_of_bytes(reading->text.ptr, reading->text.len);
-    return verdict != FP_FORMAT_MEMORY || arena->full;
+    /* Sent now, it might get another id than its own. */
+    if (verdict == FP_FORMAT_MEMORY && !arena->full)
+        fp_memory_end();
 }
 
 /* The file as it is, but that one which is not compressed is compressed for its way. */
-static struct fp_upload_content choose_content(const struct reading *reading,
+static struct fp_upload_content choose_content(const struct import_file *reading,
                                                struct fp_arena *arena)
 {
     const struct fp_buf *bytes = &reading->body.bytes;
@@ -210,14 +210,14 @@ static struct fp_upload_content choose_content(const struct reading *reading,
         .key = reading->id,
     };
     bool is_plain = reading->is_valid && reading->text.ptr == content.body.ptr;
-    if (is_plain && fp_body_compress(reading->text, arena, &content.body))
+    if (is_plain && fp_input_file_compress(reading->text, arena, &content.body))
         content.encoding = FP_STR("gzip");
     return content;
 }
 
 /* The token that lets a file in, "" when none is needed; false after having said why there is
  * none. */
-static bool choose_token(const struct fp_site *site, const struct reading *reading,
+static bool choose_token(const struct fp_site *site, const struct import_file *reading,
                          char token[FP_TOKEN_SIZE])
 {
     token[0] = '\0';
@@ -229,45 +229,42 @@ static bool choose_token(const struct fp_site *site, const struct reading *readi
 /* ---- the answer ---- */
 
 /* profile: NULL when nothing is known of what was taken. */
-static void add_upload(struct fp_table *table, const struct reading *reading,
+static void add_upload(struct fp_grid *grid, const struct import_file *reading,
                        const struct fp_uuid *id, const struct fp_profile *profile,
                        const struct fp_upload_reply *reply)
 {
     char text[FP_UUID_TEXT_LEN + 1];
     fp_uuid_format(id, text);
-    fp_table_add(table, reading->body.name);
-    fp_table_add(table, reply->status == 204 ? "true" : "false");
-    fp_table_add_integer(table, reply->status);
-    fp_table_add(table, text);
-    fp_report_add_cells(profile, table);
-    fp_table_add(table, reply->pointer[0] != '\0' ? reply->pointer : NULL);
-    if (reply->offset >= 0)
-        fp_table_add_integer(table, reply->offset);
-    else
-        fp_table_add(table, NULL);
-    fp_table_add(table, reply->detail[0] != '\0' ? reply->detail : NULL);
+    fp_grid_add(grid, reading->body.name);
+    fp_grid_add(grid, reply->status == 204 ? "true" : "false");
+    fp_grid_add_integer(grid, reply->status);
+    fp_grid_add(grid, text);
+    fp_upload_report_add_cells(profile, grid);
+    fp_grid_add_text(grid, reply->pointer);
+    fp_grid_add_optional(grid, reply->offset >= 0, reply->offset);
+    fp_grid_add_text(grid, reply->detail);
 }
 
 /* Adds a row for each upload of the file: several sessions in a recording are several uploads. */
-static void add_answer(struct import *import, const struct reading *reading,
+static void add_answer(struct import *import, const struct import_file *reading,
                        const struct fp_upload_reply *reply)
 {
     const struct fp_profile *profile = &reading->profile;
     bool is_known = reply->status == 204 && reading->is_valid;
     if (!is_known) {
-        add_upload(&import->table, reading, &reading->id, NULL, reply);
+        add_upload(&import->grid, reading, &reading->id, NULL, reply);
         return;
     }
     bool is_only = profile->next == NULL;
     for (uint32_t number = 0; profile != NULL; profile = profile->next, number++) {
         const struct fp_uuid id = is_only ? reading->id : fp_uuid_of_part(&reading->id, number);
-        add_upload(&import->table, reading, &id, profile, reply);
+        add_upload(&import->grid, reading, &id, profile, reply);
         fp_wait_add(&import->counted, &id);
     }
 }
 
 /* What of an accepted file was taken. */
-static void print_report(const struct reading *reading)
+static void print_report(const struct import_file *reading)
 {
     if (!reading->is_valid) {
         fp_message_notice("%s was accepted, but cannot be reported on: %s", reading->body.name,
@@ -276,19 +273,15 @@ static void print_report(const struct reading *reading)
     }
     struct fp_buf lines;
     fp_buf_init(&lines, REPORT_MAX);
-    fp_report_add_lines(&reading->profile, reading->body.name, &lines);
-    if (lines.failed)
-        fp_message_notice("%s was accepted, but cannot be reported on: out of memory",
-                          reading->body.name);
-    else if (lines.len > 0)
-        (void)fwrite(lines.data, 1, lines.len, stdout);
+    fp_upload_report_add_lines(&reading->profile, reading->body.name, &lines);
+    (void)fputs(fp_memory_text(&lines), stdout);
     /* Before what is said of the next file, on whichever stream that is. */
     (void)fflush(stdout);
     fp_buf_release(&lines);
 }
 
 /* What an answer means for the exit code; anything but FINE has been said. */
-static enum fp_exit judge(struct import *import, const struct reading *reading,
+static enum fp_exit judge(struct import *import, const struct import_file *reading,
                           const struct fp_upload_reply *reply)
 {
     const char *file = reading->body.name;
@@ -312,7 +305,7 @@ static enum fp_exit judge(struct import *import, const struct reading *reading,
     }
 }
 
-static enum fp_exit send_file(struct import *import, const struct reading *reading,
+static enum fp_exit send_file(struct import *import, const struct import_file *reading,
                               struct fp_arena *arena)
 {
     char token[FP_TOKEN_SIZE];
@@ -329,19 +322,16 @@ static enum fp_exit send_file(struct import *import, const struct reading *readi
 
 static enum fp_exit import_file(struct import *import, const char *file)
 {
-    struct reading reading;
-    if (!fp_body_read(file, &reading.body))
+    struct import_file reading;
+    if (!fp_input_file_read(file, &reading.body))
         return FP_EXIT_TROUBLE;
     struct fp_arena arena;
     fp_arena_init(&arena, 2 * import->rules->upload_memory);
-    enum fp_exit code = FP_EXIT_TROUBLE;
-    if (decode(import->rules, &arena, &reading))
-        code = send_file(import, &reading, &arena);
-    else
-        fp_message_error("could not read %s: out of memory", reading.body.name);
+    decode(import->rules, &arena, &reading);
+    enum fp_exit code = send_file(import, &reading, &arena);
     import->accepted += code == FP_EXIT_FINE;
     fp_arena_release(&arena);
-    fp_body_release(&reading.body);
+    fp_input_file_release(&reading.body);
     return code;
 }
 
@@ -381,32 +371,28 @@ static enum fp_exit import_files(const struct import_options *given, const struc
 {
     struct import import = {
         .given = given, .rules = rules, .site = site, .uploader = fp_uploader_create(target)};
-    if (import.uploader == NULL) {
-        fp_message_error("out of memory");
-        return FP_EXIT_TROUBLE;
-    }
     fp_wait_init(&import.counted);
-    fp_table_init(&import.table, columns, sizeof(columns) / sizeof(columns[0]));
+    fp_grid_init(&import.grid, columns, sizeof(columns) / sizeof(columns[0]));
     enum fp_exit worst = FP_EXIT_FINE;
     int tried = 0;
     while (tried < given->file_count && !import.is_over) {
         enum fp_exit code = import_file(&import, given->files[tried++]);
         worst = code > worst ? code : worst;
     }
-    if (given->json && !fp_table_print(&import.table, true))
-        worst = FP_EXIT_TROUBLE;
-    if (!given->json)
+    if (given->json)
+        fp_grid_print(&import.grid, true);
+    else
         print_count(&import, given->file_count - tried);
     wait_if_asked(&import, conninfo);
     fp_wait_release(&import.counted);
-    fp_table_release(&import.table);
+    fp_grid_release(&import.grid);
     fp_uploader_free(import.uploader);
     return worst;
 }
 
 /* Completes what the options leave open with the configuration, whose texts go into `found`. */
 static bool choose_target(const struct import_options *given, const struct fp_config *config,
-                          struct fp_target *found, struct fp_upload_target *target)
+                          struct fp_upload_address *found, struct fp_upload_target *target)
 {
     *target = given->target;
     if (target->url != NULL)
@@ -416,7 +402,7 @@ static bool choose_target(const struct import_options *given, const struct fp_co
         fp_message_hint("Give --url URL or --config FILE.");
         return false;
     }
-    if (!fp_target_find(config, given->site, found))
+    if (!fp_upload_address_find(config, given->site, found))
         return false;
     target->url = found->url;
     if (found->unix_socket[0] != '\0')
@@ -433,14 +419,12 @@ static enum fp_exit import_into(const struct import_options *given, const struct
         fp_message_hint("Give --database CONNINFO, set FLEETPROF_DATABASE, or give --config FILE.");
         return FP_EXIT_TROUBLE;
     }
-    struct fp_target found = {0};
+    struct fp_upload_address found = {0};
     struct fp_upload_target target;
     if (!choose_target(given, config, &found, &target))
         return FP_EXIT_TROUBLE;
     struct fp_rules *rules = fp_config_file_rules(config);
-    enum fp_exit code = FP_EXIT_TROUBLE;
-    if (rules != NULL)
-        code = import_files(given, rules, found.site, &target, conninfo);
+    enum fp_exit code = import_files(given, rules, found.site, &target, conninfo);
     fp_rules_unref(rules);
     return code;
 }

@@ -23,20 +23,20 @@ static bool is_bad_value(const PGresult *result)
 
 static bool can_read_time(enum fp_filter filter, const char *value, PGconn *connection)
 {
-    struct fp_query query;
-    fp_query_init(&query, "select ");
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select ");
     fp_filters_add_value(filter, value, &query);
-    PGresult *result = fp_query_ask(connection, &query);
+    PGresult *result = fp_sql_ask(connection, &query);
     bool can = PQresultStatus(result) == PGRES_TUPLES_OK;
     if (!can && is_bad_value(result)) {
         fp_message_error("--%s: \"%s\" is not a time", fp_filter_name(filter), value);
         fp_message_hint("Write how long ago, such as 30m, 2h, 1d or 1w, or a time, such as "
                         "2026-05-01 or \"2026-05-01 14:00\".");
     } else if (!can) {
-        fp_query_complain(connection, result);
+        fp_sql_complain(connection, result);
     }
     PQclear(result);
-    fp_query_release(&query);
+    fp_sql_release(&query);
     return can;
 }
 
@@ -54,25 +54,25 @@ static bool check_time(const struct fp_filters *filters, enum fp_filter filter, 
 
 /* Adds a limit of the period; without the option, the default of the SQL functions. */
 static void add_limit(const struct fp_filters *filters, enum fp_filter filter,
-                      const char *by_default, struct fp_query *query)
+                      const char *by_default, struct fp_sql_query *query)
 {
     if (filters->values[filter] != NULL)
         fp_filters_add_value(filter, filters->values[filter], query);
     else
-        fp_query_add(query, by_default);
+        fp_sql_add(query, by_default);
 }
 
 /* Asks for one row: is since in the future, is the period empty, and both limits as text. */
 static PGresult *ask_order(const struct fp_filters *filters, PGconn *connection)
 {
-    struct fp_query query;
-    fp_query_init(&query, "select since > now(), since >= until, since, until from (select ");
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select since > now(), since >= until, since, until from (select ");
     add_limit(filters, FP_FILTER_SINCE, "now() - interval '1 day'", &query);
-    fp_query_add(&query, " as since, ");
+    fp_sql_add(&query, " as since, ");
     add_limit(filters, FP_FILTER_UNTIL, "now()", &query);
-    fp_query_add(&query, " as until) as period");
-    PGresult *answer = fp_query_run(connection, &query);
-    fp_query_release(&query);
+    fp_sql_add(&query, " as until) as period");
+    PGresult *answer = fp_sql_run(connection, &query);
+    fp_sql_release(&query);
     return answer;
 }
 

@@ -98,26 +98,26 @@ PGconn *fp_database_open(const struct fp_database_options *options)
     return connection;
 }
 
-void fp_query_init(struct fp_query *query, const char *text)
+void fp_sql_init(struct fp_sql_query *query, const char *text)
 {
     fp_buf_init(&query->text, MAX_QUERY_LEN);
     query->value_count = 0;
-    fp_query_add(query, text);
+    fp_sql_add(query, text);
 }
 
-void fp_query_release(struct fp_query *query)
+void fp_sql_release(struct fp_sql_query *query)
 {
     fp_buf_release(&query->text);
 }
 
-void fp_query_add(struct fp_query *query, const char *text)
+void fp_sql_add(struct fp_sql_query *query, const char *text)
 {
     fp_buf_add(&query->text, text, strlen(text));
 }
 
-void fp_query_value(struct fp_query *query, const char *type, const char *value)
+void fp_sql_value(struct fp_sql_query *query, const char *type, const char *value)
 {
-    if (query->value_count == FP_QUERY_MAX_VALUES) {
+    if (query->value_count == FP_SQL_MAX_VALUES) {
         query->text.failed = true;
         return;
     }
@@ -157,7 +157,7 @@ static bool hint_at_schema(const PGconn *connection, const PGresult *result)
     return false;
 }
 
-void fp_query_complain(const PGconn *connection, const PGresult *result)
+void fp_sql_complain(const PGconn *connection, const PGresult *result)
 {
     const char *fact = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
@@ -169,13 +169,13 @@ void fp_query_complain(const PGconn *connection, const PGresult *result)
         fp_message_hint("%s", hint);
 }
 
-PGresult *fp_query_ask(PGconn *connection, struct fp_query *query)
+PGresult *fp_sql_ask(PGconn *connection, struct fp_sql_query *query)
 {
     return PQexecParams(connection, fp_memory_text(&query->text), query->value_count, NULL,
                         query->values, NULL, NULL, 0);
 }
 
-PGresult *fp_query_ask_until(PGconn *connection, struct fp_query *query, int64_t end_us)
+PGresult *fp_sql_ask_until(PGconn *connection, struct fp_sql_query *query, int64_t end_us)
 {
     if (PQsendQueryParams(connection, fp_memory_text(&query->text), query->value_count, NULL,
                           query->values, NULL, NULL, 0) == 0)
@@ -193,17 +193,17 @@ PGresult *fp_query_ask_until(PGconn *connection, struct fp_query *query, int64_t
     return result;
 }
 
-PGresult *fp_query_run(PGconn *connection, struct fp_query *query)
+PGresult *fp_sql_run(PGconn *connection, struct fp_sql_query *query)
 {
-    PGresult *result = fp_query_ask(connection, query);
+    PGresult *result = fp_sql_ask(connection, query);
     if (PQresultStatus(result) == PGRES_TUPLES_OK)
         return result;
-    fp_query_complain(connection, result);
+    fp_sql_complain(connection, result);
     PQclear(result);
     return NULL;
 }
 
-void fp_query_list(const PGresult *answer, struct fp_buf *list)
+void fp_sql_list(const PGresult *answer, struct fp_buf *list)
 {
     fp_buf_init(list, MAX_LIST_LEN);
     for (int i = 0; i < PQntuples(answer); i++) {
@@ -212,12 +212,12 @@ void fp_query_list(const PGresult *answer, struct fp_buf *list)
     }
 }
 
-bool fp_query_stream(PGconn *connection, struct fp_query *query,
-                     void (*take_row)(void *context, const PGresult *row), void *context)
+bool fp_sql_stream(PGconn *connection, struct fp_sql_query *query,
+                   void (*take_row)(void *context, const PGresult *row), void *context)
 {
     if (PQsendQueryParams(connection, fp_memory_text(&query->text), query->value_count, NULL,
                           query->values, NULL, NULL, 0) == 0) {
-        fp_query_complain(connection, NULL);
+        fp_sql_complain(connection, NULL);
         return false;
     }
     (void)PQsetSingleRowMode(connection);
@@ -229,7 +229,7 @@ bool fp_query_stream(PGconn *connection, struct fp_query *query,
         if (status == PGRES_SINGLE_TUPLE)
             take_row(context, result);
         else if (!fine)
-            fp_query_complain(connection, result);
+            fp_sql_complain(connection, result);
         PQclear(result);
     }
     return fine;

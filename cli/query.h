@@ -43,52 +43,52 @@ PGconn *fp_database_connect(const char *conninfo) FP_MUST_CHECK;
 /* Connects to the chosen database, as fp_database_connect. */
 PGconn *fp_database_open(const struct fp_database_options *options) FP_MUST_CHECK;
 
-#define FP_QUERY_MAX_VALUES 16
+#define FP_SQL_MAX_VALUES 16
 
-struct fp_query {
+struct fp_sql_query {
     struct fp_buf text;
-    const char *values[FP_QUERY_MAX_VALUES];
+    const char *values[FP_SQL_MAX_VALUES];
     int value_count;
 };
 
-/* Starts a statement; fp_query_release gives its memory back. */
-void fp_query_init(struct fp_query *query, const char *text);
-void fp_query_release(struct fp_query *query);
+/* Starts a statement; fp_sql_release gives its memory back. */
+void fp_sql_init(struct fp_sql_query *query, const char *text);
+void fp_sql_release(struct fp_sql_query *query);
 
 /* Appends SQL of our own. */
-void fp_query_add(struct fp_query *query, const char *text);
+void fp_sql_add(struct fp_sql_query *query, const char *text);
 
 /* Appends a parameter's number and cast ("$3::text") and keeps the value, which must outlive the
  * query. */
-void fp_query_value(struct fp_query *query, const char *type, const char *value);
+void fp_sql_value(struct fp_sql_query *query, const char *type, const char *value);
 
 /* Sends the statement and returns the answer, whatever it is. The caller calls PQclear. */
-PGresult *fp_query_ask(PGconn *connection, struct fp_query *query) FP_MUST_CHECK;
+PGresult *fp_sql_ask(PGconn *connection, struct fp_sql_query *query) FP_MUST_CHECK;
 
-/* As fp_query_ask, but gives up at a time of the monotonic clock: NULL then, and when the server
+/* As fp_sql_ask, but gives up at a time of the monotonic clock: NULL then, and when the server
  * does not take the statement; the connection is of no further use. */
-PGresult *fp_query_ask_until(PGconn *connection, struct fp_query *query,
-                             int64_t end_us) FP_MUST_CHECK;
+PGresult *fp_sql_ask_until(PGconn *connection, struct fp_sql_query *query,
+                           int64_t end_us) FP_MUST_CHECK;
 
 /* Prints why an answer has failed: the server's message, detail and hint, or libpq's message. */
-void fp_query_complain(const PGconn *connection, const PGresult *result);
+void fp_sql_complain(const PGconn *connection, const PGresult *result);
 
 /*
  * Sends the statement and waits for all of its rows. Prints the server's error and returns NULL on
  * failure. The caller calls PQclear.
  */
-PGresult *fp_query_run(PGconn *connection, struct fp_query *query) FP_MUST_CHECK;
+PGresult *fp_sql_run(PGconn *connection, struct fp_sql_query *query) FP_MUST_CHECK;
 
 /* Makes a list of the answer's first column, "a, b, c"; an empty text is shown as '' (none). The
  * caller calls fp_buf_release. */
-void fp_query_list(const PGresult *answer, struct fp_buf *list);
+void fp_sql_list(const PGresult *answer, struct fp_buf *list);
 
 /*
  * Sends the statement and hands each row to take_row as it arrives, so that a large answer needs
  * little memory. False after having said what the server said.
  */
-bool fp_query_stream(PGconn *connection, struct fp_query *query,
-                     void (*take_row)(void *context, const PGresult *row),
-                     void *context) FP_MUST_CHECK;
+bool fp_sql_stream(PGconn *connection, struct fp_sql_query *query,
+                   void (*take_row)(void *context, const PGresult *row),
+                   void *context) FP_MUST_CHECK;
 
 #endif

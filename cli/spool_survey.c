@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/config_file.h"
+#include "cli/memory.h"
 #include "collector/rollup/record.h"
 #include "collector/spool/aside.h"
 #include "collector/spool/scan.h"
@@ -16,20 +17,6 @@
 enum { OPTION_JSON = FP_OPTION_FIRST };
 
 /* ---- listing ---- */
-
-/* Makes room for one more element of a growing array. */
-static bool grow(void **array, size_t count, size_t *cap, size_t size)
-{
-    if (count < *cap)
-        return true;
-    size_t more = *cap > 0 ? 2 * *cap : 64;
-    void *longer = reallocarray(*array, more, size);
-    if (longer == NULL)
-        return false;
-    *array = longer;
-    *cap = more;
-    return true;
-}
 
 /* The length of a file, 0 when it has gone: a collector may delete it at any time. */
 static uint64_t file_len(const struct fp_survey *survey, const char *name)
@@ -43,39 +30,31 @@ static uint64_t file_len(const struct fp_survey *survey, const char *name)
     return len > 0 ? (uint64_t)len : 0;
 }
 
-static bool add_segment(struct fp_survey *survey, uint64_t number)
+static void add_segment(struct fp_survey *survey, uint64_t number)
 {
-    void *segments = survey->segments;
-    if (!grow(&segments, survey->segment_count, &survey->segment_cap, sizeof(*survey->segments)))
-        return false;
-    survey->segments = segments;
+    survey->segments = fp_memory_grow(survey->segments, survey->segment_count, &survey->segment_cap,
+                                      sizeof(*survey->segments));
     survey->segments[survey->segment_count++] = (struct fp_survey_segment){.number = number};
-    return true;
 }
 
-static bool add_aside(struct fp_survey *survey, const char *name)
+static void add_aside(struct fp_survey *survey, const char *name)
 {
-    void *asides = survey->asides;
-    if (!grow(&asides, survey->aside_count, &survey->aside_cap, sizeof(*survey->asides)))
-        return false;
-    survey->asides = asides;
+    survey->asides = fp_memory_grow(survey->asides, survey->aside_count, &survey->aside_cap,
+                                    sizeof(*survey->asides));
     struct fp_survey_aside *aside = &survey->asides[survey->aside_count++];
     (void)snprintf(aside->name, sizeof(aside->name), "%s", name);
     aside->bytes = file_len(survey, name);
-    return true;
 }
 
 static bool look_at_name(void *context, const char *name)
 {
     struct fp_survey *survey = context;
     uint64_t number;
-    bool fine = true;
     if (fp_spool_segment_parse_name(name, &number))
-        fine = add_segment(survey, number);
+        add_segment(survey, number);
     else if (fp_spool_aside_is_name(name))
-        fine = add_aside(survey, name);
-    survey->out_of_memory = !fine;
-    return fine;
+        add_aside(survey, name);
+    return true;
 }
 
 static void read_header(const struct fp_survey *survey, struct fp_survey_segment *segment)
@@ -115,10 +94,6 @@ bool fp_survey_open(const char *path, struct fp_survey *survey)
     *survey = (struct fp_survey){.dir = ops->open_dir(ops->context, path)};
     if (survey->dir < 0 || ops->list(ops->context, survey->dir, look_at_name, survey) != 0) {
         fp_message_error("could not read the directory %s: %s", path, strerror(errno));
-        return false;
-    }
-    if (survey->out_of_memory) {
-        fp_message_error("out of memory");
         return false;
     }
     /* Before the headers: a position that is a little late only makes more records wait. */

@@ -43,7 +43,6 @@ struct fp_survey {
     struct fp_survey_aside *asides; /* owned */
     size_t aside_count;
     size_t aside_cap;
-    bool out_of_memory;
 };
 
 /* Lists a directory and reads headers and state. False after having said why not: there is none, or

@@ -40,7 +40,7 @@ static const struct argp timings_argp = {
     .children = children,
 };
 
-static const struct fp_column columns[] = {
+static const struct fp_grid_column columns[] = {
     {"name", "NAME", FP_CELL_TEXT},      {"kind", "KIND", FP_CELL_TEXT},
     {"count", "COUNT", FP_CELL_INTEGER}, {"p50_ms", "P50 MS", FP_CELL_MS},
     {"p75_ms", "P75 MS", FP_CELL_MS},    {"p95_ms", "P95 MS", FP_CELL_MS},

@@ -51,7 +51,7 @@ static const struct argp top_argp = {
     .children = children,
 };
 
-static const struct fp_column columns[] = {
+static const struct fp_grid_column columns[] = {
     {"function", NULL, FP_CELL_TEXT},
     {"resource", NULL, FP_CELL_PATH},
     {"line", NULL, FP_CELL_INTEGER},
@@ -88,13 +88,13 @@ static bool print_footer(const struct fp_analysis *analysis)
     struct fp_analysis all = *analysis;
     all.filters.values[FP_FILTER_MARKER] = NULL;
     all.top = NULL;
-    struct fp_query query;
+    struct fp_sql_query query;
     fp_analysis_query(&all,
                       "sum(self_ms) / 1000, "
                       "100 * coalesce(sum(share) filter (where marker = '(unattributed)'), 0)",
                       "markers", &query);
-    PGresult *answer = fp_query_run(all.connection, &query);
-    fp_query_release(&query);
+    PGresult *answer = fp_sql_run(all.connection, &query);
+    fp_sql_release(&query);
     if (answer == NULL)
         return false;
     (void)printf("\nShares are of %.1f s of profiled time; %.1f %% of it belongs to no visible "

@@ -30,8 +30,9 @@ bool fp_upload_is_header_value(const char *text);
 /* A connection that is kept from one upload to the next. */
 struct fp_uploader;
 
-/* Makes an uploader without connecting; the target must outlive it. NULL when out of memory. */
-struct fp_uploader *fp_uploader_create(const struct fp_upload_target *target) FP_MUST_CHECK;
+/* Returns an uploader that is not connected yet; the target must outlive it. The caller calls
+ * fp_uploader_free. */
+struct fp_uploader *fp_uploader_create(const struct fp_upload_target *target);
 void fp_uploader_free(struct fp_uploader *uploader);
 
 struct fp_upload_content {

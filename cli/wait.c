@@ -48,19 +48,19 @@ struct watch {
 /* Counts the uploads that the database does not have yet. False if it cannot be asked. */
 static bool count_missing(const struct watch *watch, long long *missing)
 {
-    struct fp_query query;
-    fp_query_init(&query, "select count(*) from (select distinct unnest(");
-    fp_query_value(&query, "uuid[]", watch->ids);
-    fp_query_add(&query, ") as id) as sent where not exists (select from fleetprof_data.upload_id "
-                         "where upload_id = sent.id and (");
-    fp_query_value(&query, "text", watch->site_id);
-    fp_query_add(&query, " = '' or site_id::text = ");
-    fp_query_value(&query, "text", watch->site_id);
-    fp_query_add(&query, "))");
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select count(*) from (select distinct unnest(");
+    fp_sql_value(&query, "uuid[]", watch->ids);
+    fp_sql_add(&query, ") as id) as sent where not exists (select from fleetprof_data.upload_id "
+                       "where upload_id = sent.id and (");
+    fp_sql_value(&query, "text", watch->site_id);
+    fp_sql_add(&query, " = '' or site_id::text = ");
+    fp_sql_value(&query, "text", watch->site_id);
+    fp_sql_add(&query, "))");
     /* At the end of the wait there is one more look, which needs some time, too. */
     PGresult *answer =
-        fp_query_ask_until(watch->connection, &query, watch->end_us + LAST_LOOK_S * FP_US_PER_S);
-    fp_query_release(&query);
+        fp_sql_ask_until(watch->connection, &query, watch->end_us + LAST_LOOK_S * FP_US_PER_S);
+    fp_sql_release(&query);
     bool asked = PQresultStatus(answer) == PGRES_TUPLES_OK;
     if (asked)
         *missing = strtoll(PQgetvalue(answer, 0, 0), NULL, 10);

@@ -1,16 +1,15 @@
 /*
  * Fold, measures: what ran inside the windows of each measure.
  *
- * A measure's window is [start, start + duration). The windows of one name are joined, so that a
- * sample counts once for a name, however they overlap; a sample counts for every name that has it.
- * Measures may overlap as they like, so that what there is to add up can be far more than what was
- * uploaded: names with the most samples come first, and what is past a limit is left out by whole
- * names.
+ * A measure's window is [start, start + duration). The overlapping windows of one name are joined,
+ * so a sample counts once per name; it counts for every name whose window holds it. Measures may
+ * overlap in any way, so the result can be far larger than the upload: names with the most samples
+ * come first, and whole names past a limit are left out.
  */
 #include "collector/profile/fold.h"
 #include "collector/profile/fold_parts.h"
 
-/* Samples of one name, as ranges of fold->samples. */
+/* The samples of one name, as ranges of fold->samples. */
 struct measure_window {
     uint32_t timing; /* index into the delta's */
     uint32_t first;
@@ -24,7 +23,7 @@ struct name {
     uint32_t timing;
 };
 
-/* Samples and time of one stack (first its own, then with all below). */
+/* Samples and time of one stack: first its own, later with its descendants'. */
 struct measured_stack_sum {
     int64_t us;
     uint32_t samples;
@@ -46,11 +45,11 @@ struct measuring {
     uint32_t row_max; /* of measured_frames */
     size_t steps;     /* stacks and samples looked at so far */
 
-    /* Between two names and markers all zero. */
+    /* All zero between two names or markers. */
     struct measured_stack_sum *stacks;
     struct measured_frame_sum *frames;
 
-    /* Stacks of the name and marker at hand and their ancestors, each after its parent. */
+    /* Stacks of the current name and marker, and their ancestors; each follows its parent. */
     uint32_t *met;
     uint32_t met_count;
     uint32_t *met_frames;
@@ -58,7 +57,7 @@ struct measuring {
 
 /* Windows. */
 
-/* The first sample at or after a time. */
+/* Returns the first sample at or after a time. */
 static uint32_t first_sample(const struct fp_fold *fold, int64_t time_us)
 {
     uint32_t low = 0;
@@ -82,7 +81,7 @@ static int compare_windows(const void *a, const void *b)
     return left->first < right->first ? -1 : left->first > right->first;
 }
 
-/* Lists the windows with samples, by name and in the order of time. */
+/* Lists the windows that hold samples, by name and time. */
 static uint32_t list_windows(struct measuring *measuring)
 {
     const struct fp_fold *fold = measuring->fold;
@@ -112,7 +111,7 @@ static int compare_names(const void *a, const void *b)
     return left->timing < right->timing ? -1 : left->timing > right->timing;
 }
 
-/* Joins the windows of each name where they overlap; lists the names, most samples first. */
+/* Joins the overlapping windows of each name. Lists the names, most samples first. */
 static void list_names(struct measuring *measuring, uint32_t window_count)
 {
     struct measure_window *windows = measuring->windows;
@@ -135,9 +134,9 @@ static void list_names(struct measuring *measuring, uint32_t window_count)
     qsort(measuring->names, measuring->name_count, sizeof(*measuring->names), compare_names);
 }
 
-/* Sums of one name. */
+/* Sums of one name */
 
-/* Lists a stack and those of its ancestors that were not met, outermost first. */
+/* Lists a stack and its ancestors that are not listed yet, outermost first. */
 static void meet(struct measuring *measuring, uint32_t stack)
 {
     const struct fp_delta *delta = measuring->fold->delta;
@@ -155,7 +154,7 @@ static void meet(struct measuring *measuring, uint32_t stack)
     }
 }
 
-/* The time of the name's samples with one marker, by stack. */
+/* Adds the samples and times of a name with one marker to their stacks. */
 static void add_samples(struct measuring *measuring, const struct name *name, enum fp_marker marker)
 {
     const struct fp_fold *fold = measuring->fold;
@@ -174,8 +173,8 @@ static void add_samples(struct measuring *measuring, const struct name *name, en
     measuring->steps += name->samples + measuring->met_count;
 }
 
-/* From stacks to frames, leaves first; gives back how many frames there are, and clears the stacks.
- */
+/* Adds the sums of the stacks to their frames, leaves first, and clears the stacks. Returns the
+ * number of frames. */
 static uint32_t add_frames(struct measuring *measuring)
 {
     const struct fp_fold *fold = measuring->fold;
@@ -233,7 +232,7 @@ static int compare_frames(const void *a, const void *b)
     return left->marker < right->marker ? -1 : left->marker > right->marker;
 }
 
-/* What all the name's samples are together; which markers those on a stack have. */
+/* Sums all samples of a name, and finds which markers those with a stack have. */
 static struct fp_delta_measured sum_up(const struct measuring *measuring, const struct name *name,
                                        bool present[FP_MARKER_COUNT])
 {
@@ -255,7 +254,7 @@ static struct fp_delta_measured sum_up(const struct measuring *measuring, const 
     return measured;
 }
 
-/* Adds a name with its frames to the delta; false when it does not fit any more. */
+/* Adds a name with its frames to the delta. False if it does not fit. */
 static bool measure(struct measuring *measuring, const struct name *name)
 {
     struct fp_delta *delta = measuring->fold->delta;
@@ -280,7 +279,7 @@ static bool measure(struct measuring *measuring, const struct name *name)
     return true;
 }
 
-/* All names. */
+/* All names */
 
 static bool prepare_names(struct measuring *measuring)
 {

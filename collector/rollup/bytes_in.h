@@ -1,8 +1,8 @@
 /*
- * Bytes in: reads the kinds of values that delta bytes are made of (docs/delta.md).
+ * Bytes in: reads the kinds of values that delta bytes consist of (docs/delta.md).
  *
- * A reader that has met an error gives zeros from then on, so that a run of fields is read without
- * a check after each; loops and allocations look at `error` first.
+ * After an error the reader returns zeros, so a run of fields needs no check after each; loops and
+ * allocations check `error` first.
  */
 #ifndef FP_ROLLUP_BYTES_IN_H
 #define FP_ROLLUP_BYTES_IN_H
@@ -32,7 +32,7 @@ static inline void fp_in_refuse(struct fp_in *in, enum fp_delta_error error)
     in->at = in->end;
 }
 
-/* The next len bytes, NULL when there are not so many. */
+/* Returns the next len bytes, NULL if there are fewer. */
 static inline const uint8_t *fp_in_bytes(struct fp_in *in, uint64_t len)
 {
     if (!fp_in_ok(in) || len > (uint64_t)(in->end - in->at)) {
@@ -44,7 +44,7 @@ static inline const uint8_t *fp_in_bytes(struct fp_in *in, uint64_t len)
     return bytes;
 }
 
-/* A byte below `limit`. */
+/* Reads a byte below `limit`. */
 static inline unsigned fp_in_byte(struct fp_in *in, unsigned limit)
 {
     const uint8_t *byte = fp_in_bytes(in, 1);
@@ -63,7 +63,7 @@ static inline uint64_t fp_in_fixed64(struct fp_in *in)
     return le64toh(little);
 }
 
-/* A number of at most `max`, in its shortest form or not. */
+/* Reads a number of at most `max`; its encoding need not be the shortest. */
 static inline uint64_t fp_in_varint(struct fp_in *in, uint64_t max)
 {
     uint64_t value = 0;
@@ -96,7 +96,7 @@ static inline int64_t fp_in_signed(struct fp_in *in)
     return (int64_t)(folded >> 1) ^ -(int64_t)(folded & 1);
 }
 
-/* Time that was spent; version 1 knew none below zero. */
+/* Reads a duration. Version 1 had no negative ones. */
 static inline int64_t fp_in_time(struct fp_in *in)
 {
     if (in->version == 1)
@@ -108,7 +108,7 @@ static inline int64_t fp_in_time(struct fp_in *in)
     return 0;
 }
 
-/* A timing's value, within the range of the contract. */
+/* Reads a timing's value, within the range of the contract. */
 static inline int64_t fp_in_value(struct fp_in *in)
 {
     int64_t value = fp_in_signed(in);
@@ -118,7 +118,7 @@ static inline int64_t fp_in_value(struct fp_in *in)
     return 0;
 }
 
-/* An index below count. */
+/* Reads an index below count. */
 static inline uint32_t fp_in_index(struct fp_in *in, uint32_t count)
 {
     if (count == 0) {
@@ -128,7 +128,7 @@ static inline uint32_t fp_in_index(struct fp_in *in, uint32_t count)
     return (uint32_t)fp_in_varint(in, count - 1);
 }
 
-/* The same, or FP_INDEX_NONE. */
+/* Reads an index below count or FP_INDEX_NONE. */
 static inline uint32_t fp_in_optional_index(struct fp_in *in, uint32_t count)
 {
     uint64_t shifted = fp_in_varint(in, count);
@@ -157,8 +157,8 @@ static inline struct fp_uuid fp_in_uuid(struct fp_in *in)
 }
 
 /*
- * An array of *count elements, where *count comes from the bytes. An element takes at least min_len
- * bytes, so that a count without the bytes for it does not cost memory.
+ * Reads *count and allocates an array of that many elements. An element takes at least min_len
+ * bytes, so a count without the bytes for it costs no memory.
  */
 static inline void *fp_in_array(struct fp_in *in, uint32_t *count, size_t size, size_t min_len)
 {

@@ -1,6 +1,6 @@
 /*
- * Bytes out: the kinds of values that delta bytes are made of (docs/delta.md), appended to a
- * buffer. Each looks at no failure; the buffer remembers.
+ * Bytes out: appends the kinds of values that delta bytes consist of (docs/delta.md) to a buffer.
+ * The buffer remembers failures.
  */
 #ifndef FP_ROLLUP_BYTES_OUT_H
 #define FP_ROLLUP_BYTES_OUT_H
@@ -22,7 +22,7 @@ static inline void fp_out_fixed64(struct fp_buf *out, uint64_t value)
     fp_buf_add(out, &little, sizeof(little));
 }
 
-/* LEB128: seven bits a byte, low ones first. */
+/* LEB128: seven bits per byte, the low ones first. */
 static inline void fp_out_varint(struct fp_buf *out, uint64_t value)
 {
     enum { LONGEST = 10 };
@@ -43,7 +43,7 @@ static inline void fp_out_signed(struct fp_buf *out, int64_t value)
     fp_out_varint(out, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
 }
 
-/* Time that was spent. */
+/* Appends a duration. */
 static inline void fp_out_time(struct fp_buf *out, int64_t value_us)
 {
     fp_out_signed(out, value_us);

@@ -54,7 +54,7 @@ void fp_rollup_release(struct fp_rollup *rollup)
     fp_arena_release(&rollup->texts);
 }
 
-/* Empties the first `count` tables and the texts. What a huge window took is given back. */
+/* Empties the first `count` tables and the texts. Frees what a huge window allocated. */
 static void clear_tables(struct fp_rollup *rollup, size_t count)
 {
     bool is_swollen = rollup->max_bytes - rollup->budget > 2 * rollup->full_bytes;
@@ -92,7 +92,7 @@ bool fp_rollup_is_full(const struct fp_rollup *rollup)
            rollup->tables[FP_ROLLUP_TABLE_UPLOAD].count >= FP_ROLLUP_MAX_UPLOADS;
 }
 
-/* Eight bytes of a uuid as a signed number that sorts as the bytes do. */
+/* Returns eight bytes of a uuid as a signed number that sorts as the bytes do. */
 static int64_t uuid_word(const uint8_t *bytes)
 {
     uint64_t word;
@@ -105,15 +105,14 @@ struct fp_claim_key fp_claim_key(const struct fp_uuid *id, int64_t site_id)
     return (struct fp_claim_key){uuid_word(id->bytes), uuid_word(id->bytes + 8), site_id};
 }
 
-/* Whether the id's dictionary row can be left out. */
+/* True if the id's dictionary row can be left out. */
 static bool is_known(const struct fp_addition *add, uint64_t id)
 {
     const struct fp_map *known = add->rollup->known;
     return known != NULL && fp_map_get(known, id) != FP_MAP_NONE;
 }
 
-/* Makes the id's dictionary row. *row is NULL when it is there already or can be left out. False:
- * no memory. */
+/* Adds the id's dictionary row. *row is NULL if it exists or can be left out. False: no memory. */
 static bool add_name(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
                      void **row)
 {
@@ -205,7 +204,7 @@ static bool add_frames(const struct fp_addition *add)
         bool added;
         struct fp_frame_fact *fact =
             fp_addition_put(add, FP_ROLLUP_TABLE_FRAME_FACT, frame->id, 0, &added);
-        /* What has a fact in this window has its name there, too. */
+        /* A frame with a fact in this window also has its name there. */
         if (fact == NULL || (added && !add_frame_name(add, frame)))
             return false;
         double self_us = (double)frame->self_us;
@@ -241,7 +240,8 @@ static bool add_splits(const struct fp_addition *add)
     return true;
 }
 
-/* Names a stack and its ancestors, up to the first that has a name: those above it have theirs. */
+/* Adds the names of a stack and its ancestors, up to the first that has one: those above it have
+ * theirs. */
 static bool add_stack_names(const struct fp_addition *add, uint32_t index)
 {
     const struct fp_delta *delta = add->delta;
@@ -414,8 +414,8 @@ static int64_t hour_of(int64_t moment_us)
     return moment_us - into_us - (into_us < 0 ? FP_US_PER_HOUR : 0);
 }
 
-/* Whether the collector's clock must have been wrong. A wrong clock is no reason to lose what was
- * acknowledged: such an upload takes the database's hour. */
+/* True if the collector's clock must have been wrong. An acknowledged upload is not lost for that:
+ * it counts in the database's hour. */
 static bool is_beyond_belief(const struct fp_rollup_clock *clock, int64_t received_us)
 {
     return received_us - clock->now_us > FP_US_PER_HOUR || hour_of(received_us) < clock->oldest_us;

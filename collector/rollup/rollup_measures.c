@@ -1,5 +1,5 @@
 /*
- * Rollup, measures: what ran inside the windows of measures.
+ * Rollup, measures: adds what ran inside the windows of measures.
  */
 #include "collector/rollup/addition.h"
 

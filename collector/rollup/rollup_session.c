@@ -58,7 +58,7 @@ static bool add_event(const struct fp_addition *add, uint64_t session_id, uint32
            fp_addition_text(add, event->detail, &row->detail);
 }
 
-/* Each name once, however many events bear it. NULL: no room. */
+/* Copies each name once, however many events have it. NULL: no room. */
 static struct fp_str *copy_type_names(const struct fp_addition *add)
 {
     const struct fp_session *session = add->delta->session;

@@ -19,7 +19,7 @@ const char *fp_reduce_mode_name(enum fp_reduce_mode mode)
     return names[mode];
 }
 
-/* start_us: of the event before it, since most are near. */
+/* start_us: that of the event before it, since most are close. */
 static void put_event(struct fp_buf *out, const struct fp_session_event *event, uint32_t index,
                       int64_t start_us)
 {
@@ -95,7 +95,7 @@ static void take_urls(struct fp_in *in, struct fp_session *session)
         session->resources[i] = fp_in_text(in);
 }
 
-/* A parent may stand in an earlier list of the timeline, which is another one here. */
+/* A parent may be in an earlier list of the timeline, which is another timeline here. */
 static void take_event(struct fp_in *in, const struct fp_session *session, uint32_t index,
                        int64_t *start_us)
 {
@@ -119,8 +119,8 @@ static void take_event(struct fp_in *in, const struct fp_session *session, uint3
     event->detail = fp_in_text(in);
 }
 
-/* Adds each event's times to those of the events around it, from the innermost on. False: they are
- * too much for 64 bits. */
+/* Adds each event's times to those of the events around it, innermost first. False: a sum exceeds
+ * 64 bits. */
 static bool add_up(const struct fp_session *session)
 {
     for (uint32_t i = 0; i < session->event_count; i++) {

@@ -10,7 +10,7 @@ struct fp_in;
 
 void fp_session_encode(const struct fp_session *session, struct fp_buf *out);
 
-/* Reads it into memory of the reader's arena; trusts nothing. */
+/* Reads a session into the reader's arena. Trusts nothing. */
 void fp_session_decode(struct fp_in *in, struct fp_delta *delta);
 
 #endif

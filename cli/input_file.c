@@ -1,7 +1,7 @@
 /*
  * Body: reads a file whole; inflates and compresses.
  */
-#include "cli/body.h"
+#include "cli/input_file.h"
 
 #include "collector/inflate/inflate.h"
 
@@ -38,12 +38,12 @@ static struct fp_str encoding_of(const char *file)
     return strcmp(end, ".zst") == 0 ? FP_STR("zstd") : FP_STR("");
 }
 
-bool fp_body_read(const char *file, struct fp_body *body)
+bool fp_input_file_read(const char *file, struct fp_input_file *body)
 {
     bool standard = strcmp(file, "-") == 0;
     body->name = standard ? "standard input" : file;
     body->encoding = encoding_of(file);
-    fp_buf_init(&body->bytes, FP_BODY_MAX);
+    fp_buf_init(&body->bytes, FP_INPUT_FILE_MAX);
     FILE *stream = standard ? stdin : fopen(file, "rbe");
     bool fine = stream != NULL && read_stream(stream, &body->bytes);
     if (!fine) {
@@ -55,15 +55,15 @@ bool fp_body_read(const char *file, struct fp_body *body)
     return fine;
 }
 
-void fp_body_release(struct fp_body *body)
+void fp_input_file_release(struct fp_input_file *body)
 {
     fp_buf_release(&body->bytes);
 }
 
-enum fp_format_verdict fp_body_inflate(const struct fp_body *body,
-                                       const struct fp_format_limits *limits,
-                                       struct fp_arena *arena, struct fp_str *text,
-                                       struct fp_format_error *error)
+enum fp_format_verdict fp_input_file_inflate(const struct fp_input_file *body,
+                                             const struct fp_format_limits *limits,
+                                             struct fp_arena *arena, struct fp_str *text,
+                                             struct fp_format_error *error)
 {
     const struct fp_inflate_input input = {
         .body = {(const char *)body->bytes.data, body->bytes.len},
@@ -77,7 +77,7 @@ enum fp_format_verdict fp_body_inflate(const struct fp_body *body,
     return verdict;
 }
 
-bool fp_body_compress(struct fp_str text, struct fp_arena *arena, struct fp_str *compressed)
+bool fp_input_file_compress(struct fp_str text, struct fp_arena *arena, struct fp_str *compressed)
 {
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(GZIP_LEVEL);
     if (compressor == NULL)

@@ -3,38 +3,38 @@
  *
  * One thread.
  */
-#ifndef FP_CLI_BODY_H
-#define FP_CLI_BODY_H
+#ifndef FP_CLI_INPUT_FILE_H
+#define FP_CLI_INPUT_FILE_H
 
 #include "collector/base/arena.h"
 #include "collector/base/buf.h"
 #include "collector/format/format.h"
 
 /* What a file may have; more is an error of reading, not of the upload. */
-#define FP_BODY_MAX ((size_t)1 << 30)
+#define FP_INPUT_FILE_MAX ((size_t)1 << 30)
 
-struct fp_body {
+struct fp_input_file {
     const char *name; /* the file's, "standard input" for "-" */
     struct fp_buf bytes;
     struct fp_str encoding; /* by the name's end: gzip (.gz), br (.br), zstd (.zst) or "" */
 };
 
 /* Reads a file, or standard input for "-". False after having said why not; nothing to release. */
-bool fp_body_read(const char *file, struct fp_body *body) FP_MUST_CHECK;
-void fp_body_release(struct fp_body *body);
+bool fp_input_file_read(const char *file, struct fp_input_file *body) FP_MUST_CHECK;
+void fp_input_file_release(struct fp_input_file *body);
 
 /*
  * Inflates as the collector does. *text lives in the arena, or is the body's own bytes when these
  * are not compressed; unchanged on failure.
  */
-enum fp_format_verdict fp_body_inflate(const struct fp_body *body,
-                                       const struct fp_format_limits *limits,
-                                       struct fp_arena *arena, struct fp_str *text,
-                                       struct fp_format_error *error) FP_MUST_CHECK;
+enum fp_format_verdict fp_input_file_inflate(const struct fp_input_file *body,
+                                             const struct fp_format_limits *limits,
+                                             struct fp_arena *arena, struct fp_str *text,
+                                             struct fp_format_error *error) FP_MUST_CHECK;
 
 /* Compresses a text for its way (gzip), into the arena. False, and nothing set, when there is no
  * memory. */
-bool fp_body_compress(struct fp_str text, struct fp_arena *arena,
-                      struct fp_str *compressed) FP_MUST_CHECK;
+bool fp_input_file_compress(struct fp_str text, struct fp_arena *arena,
+                            struct fp_str *compressed) FP_MUST_CHECK;
 
 #endif

@@ -1,7 +1,9 @@
 /*
  * Report: a session's notes, and what User Timing counts.
  */
-#include "cli/report.h"
+#include "cli/upload_report.h"
+
+#include "cli/memory.h"
 
 enum { NOTES_MAX = FP_PROFILE_NOTES_MAX + 2, JSON_MAX = 64 * 1024 };
 
@@ -37,21 +39,21 @@ static void collect(const struct fp_profile *profile, struct notes *notes)
 }
 
 /* What may be refused one by one: records of dumps and sessions, entries of User Timing. */
-struct records {
+struct record_counts {
     const char *name; /* NULL: the upload has none */
     uint32_t read;
     uint32_t kept;
 };
 
-static struct records records_of(const struct fp_profile *profile)
+static struct record_counts records_of(const struct fp_profile *profile)
 {
     if (profile->has_session)
-        return (struct records){"records", profile->session.records_read,
-                                profile->session.records_kept};
+        return (struct record_counts){"records", profile->session.records_read,
+                                      profile->session.records_kept};
     if (profile->timing_count + profile->skipped_entries == 0)
-        return (struct records){NULL, 0, 0};
-    return (struct records){"entries", profile->timing_count + profile->skipped_entries,
-                            profile->timing_count};
+        return (struct record_counts){NULL, 0, 0};
+    return (struct record_counts){"entries", profile->timing_count + profile->skipped_entries,
+                                  profile->timing_count};
 }
 
 /* JSON ------------------------------------------------------------------------------------------
@@ -73,7 +75,7 @@ static void add_json(const struct fp_profile_note *note, struct fp_buf *json)
         fp_buf_addf(json, "\"first\":null,\"unit\":null}");
 }
 
-static void add_notes_cell(const struct fp_profile *profile, struct fp_table *table)
+static void add_notes_cell(const struct fp_profile *profile, struct fp_grid *grid)
 {
     struct notes notes;
     struct fp_buf json;
@@ -82,39 +84,31 @@ static void add_notes_cell(const struct fp_profile *profile, struct fp_table *ta
     fp_buf_addf(&json, "[");
     for (uint32_t i = 0; i < notes.count; i++)
         add_json(&notes.list[i], &json);
-    fp_buf_add(&json, "]", sizeof("]"));
-    fp_table_add(table, json.failed ? NULL : (const char *)json.data);
-    table->failed = table->failed || json.failed;
+    fp_buf_addf(&json, "]");
+    fp_grid_add(grid, fp_memory_text(&json));
     fp_buf_release(&json);
 }
 
-void fp_report_add_cells(const struct fp_profile *profile, struct fp_table *table)
+void fp_upload_report_add_cells(const struct fp_profile *profile, struct fp_grid *grid)
 {
-    if (profile != NULL && profile->session.id != 0)
-        fp_table_add_integer(table, profile->session.id);
-    else
-        fp_table_add(table, NULL);
-    fp_table_add(table, profile == NULL ? NULL : profile->truncated ? "true" : "false");
-    const struct records records =
-        profile != NULL ? records_of(profile) : (struct records){NULL, 0, 0};
-    if (records.name != NULL) {
-        fp_table_add_integer(table, records.read);
-        fp_table_add_integer(table, records.kept);
-    } else {
-        fp_table_add(table, NULL);
-        fp_table_add(table, NULL);
-    }
+    bool has_session = profile != NULL && profile->session.id != 0;
+    fp_grid_add_optional(grid, has_session, has_session ? profile->session.id : 0);
+    fp_grid_add(grid, profile == NULL ? NULL : profile->truncated ? "true" : "false");
+    const struct record_counts records =
+        profile != NULL ? records_of(profile) : (struct record_counts){NULL, 0, 0};
+    fp_grid_add_optional(grid, records.name != NULL, records.read);
+    fp_grid_add_optional(grid, records.name != NULL, records.kept);
     if (profile != NULL)
-        add_notes_cell(profile, table);
+        add_notes_cell(profile, grid);
     else
-        fp_table_add(table, NULL);
+        fp_grid_add(grid, NULL);
 }
 
 /* Text ------------------------------------------------------------------------------------------
  */
 
-void fp_report_add_name(const struct fp_profile *profile, bool is_session, const char *name,
-                        struct fp_buf *text)
+void fp_upload_report_add_name(const struct fp_profile *profile, bool is_session, const char *name,
+                               struct fp_buf *text)
 {
     fp_buf_add(text, name, strlen(name));
     if (is_session)
@@ -126,7 +120,7 @@ static void add_safe_name(const struct fp_profile *profile, bool is_session, con
                           struct fp_buf *lines)
 {
     size_t begin = lines->len;
-    fp_report_add_name(profile, is_session, name, lines);
+    fp_upload_report_add_name(profile, is_session, name, lines);
     for (size_t i = begin; i < lines->len; i++)
         if (lines->data[i] < ' ' || lines->data[i] == '\x7f')
             lines->data[i] = '?';
@@ -154,7 +148,7 @@ static void add_upload(const struct fp_profile *profile, bool is_session, const 
         return;
     add_safe_name(profile, is_session, name, lines);
     fp_buf_addf(lines, ":");
-    const struct records records = records_of(profile);
+    const struct record_counts records = records_of(profile);
     if (records.name != NULL)
         fp_buf_addf(lines, " %u of %u %s kept", (unsigned)records.kept, (unsigned)records.read,
                     records.name);
@@ -173,7 +167,8 @@ static unsigned count_sessions(const struct fp_profile *profile)
     return count;
 }
 
-void fp_report_add_lines(const struct fp_profile *profile, const char *name, struct fp_buf *lines)
+void fp_upload_report_add_lines(const struct fp_profile *profile, const char *name,
+                                struct fp_buf *lines)
 {
     unsigned count = count_sessions(profile);
     if (count > 1) {

@@ -3,33 +3,34 @@
  *
  * One thread.
  */
-#ifndef FP_CLI_REPORT_H
-#define FP_CLI_REPORT_H
+#ifndef FP_CLI_UPLOAD_REPORT_H
+#define FP_CLI_UPLOAD_REPORT_H
 
-#include "cli/table.h"
+#include "cli/grid.h"
 #include "collector/base/buf.h"
 #include "collector/profile/profile.h"
 
-/* The columns of a report, for JSON alone; fp_report_add_cells fills them. */
-#define FP_REPORT_COLUMNS                                                                          \
+/* The columns of a report, for JSON alone; fp_upload_report_add_cells fills them. */
+#define FP_UPLOAD_REPORT_COLUMNS                                                                   \
     {"session", NULL, FP_CELL_INTEGER}, {"truncated", NULL, FP_CELL_BOOLEAN},                      \
         {"records_read", NULL, FP_CELL_INTEGER}, {"records_kept", NULL, FP_CELL_INTEGER},          \
     {                                                                                              \
         "notes", NULL, FP_CELL_JSON                                                                \
     }
 
-/* Adds the cells of FP_REPORT_COLUMNS. profile: NULL for an upload that does not decode. */
-void fp_report_add_cells(const struct fp_profile *profile, struct fp_table *table);
+/* Adds the cells of FP_UPLOAD_REPORT_COLUMNS. profile: NULL for an upload that does not decode. */
+void fp_upload_report_add_cells(const struct fp_profile *profile, struct fp_grid *grid);
 
 /* Adds what an upload is called: its file's name, and its session's id when it is one of several
  * (is_session) in the file. */
-void fp_report_add_name(const struct fp_profile *profile, bool is_session, const char *name,
-                        struct fp_buf *text);
+void fp_upload_report_add_name(const struct fp_profile *profile, bool is_session, const char *name,
+                               struct fp_buf *text);
 
 /*
  * Adds lines for people, of an upload and those that follow it in its file: nothing for one without
  * records of which there is nothing to tell. name: the file's. Look at lines->failed.
  */
-void fp_report_add_lines(const struct fp_profile *profile, const char *name, struct fp_buf *lines);
+void fp_upload_report_add_lines(const struct fp_profile *profile, const char *name,
+                                struct fp_buf *lines);
 
 #endif

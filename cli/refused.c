@@ -1,10 +1,11 @@
 /*
  * Kept: finds and reads dead letters and refused records.
  */
-#include "cli/kept.h"
+#include "cli/refused.h"
 
 #include "cli/command.h"
 #include "cli/config_file.h"
+#include "cli/memory.h"
 #include "collector/spool/aside.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static const struct argp_option options[] = {
 
 static error_t parse_options(int key, char *arg, struct argp_state *state)
 {
-    struct fp_kept_options *given = state->input;
+    struct fp_refused_options *given = state->input;
     switch (key) {
     case 'c':
         given->config_file = arg;
@@ -45,12 +46,12 @@ static error_t parse_options(int key, char *arg, struct argp_state *state)
     }
 }
 
-const struct argp fp_kept_argp = {.options = options, .parser = parse_options};
+const struct argp fp_refused_argp = {.options = options, .parser = parse_options};
 
 /* ---- finding ---- */
 
-/* Opens a directory. One that does not exist yet is fine: nothing was kept. */
-static bool add_place(struct fp_kept_list *list, const char *path, bool must_exist)
+/* Opens a directory. One that does not exist yet is fine: nothing was refused. */
+static bool add_place(struct fp_refused_list *list, const char *path, bool must_exist)
 {
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0 && errno == ENOENT && !must_exist)
@@ -65,7 +66,7 @@ static bool add_place(struct fp_kept_list *list, const char *path, bool must_exi
     return true;
 }
 
-static bool find_places(const struct fp_kept_options *given, struct fp_kept_list *list)
+static bool find_places(const struct fp_refused_options *given, struct fp_refused_list *list)
 {
     if (given->directory != NULL && given->config_file == NULL)
         return add_place(list, given->directory, true);
@@ -83,73 +84,63 @@ static bool find_places(const struct fp_kept_options *given, struct fp_kept_list
            add_place(list, list->config->spool_path.ptr, false);
 }
 
-static bool add_entry(struct fp_kept_list *list, const struct fp_kept_entry *entry)
+static void add_entry(struct fp_refused_list *list, const struct fp_refused_entry *entry)
 {
-    if (list->count == list->cap) {
-        size_t cap = list->cap > 0 ? 2 * list->cap : 64;
-        struct fp_kept_entry *entries = reallocarray(list->entries, cap, sizeof(*list->entries));
-        if (entries == NULL)
-            return false;
-        list->entries = entries;
-        list->cap = cap;
-    }
+    list->entries = fp_memory_grow(list->entries, list->count, &list->cap, sizeof(*list->entries));
     list->entries[list->count++] = *entry;
-    return true;
 }
 
-static bool add_letters(struct fp_kept_list *list, size_t place)
+static bool add_letters(struct fp_refused_list *list, size_t place)
 {
     struct fp_letter_list letters;
     if (!fp_letter_list(list->places[place].dir, &letters))
         return false;
-    bool fine = true;
-    for (size_t i = 0; fine && i < letters.count; i++) {
-        struct fp_kept_entry entry = {.number = letters.entries[i].id, .place = place};
+    for (size_t i = 0; i < letters.count; i++) {
+        struct fp_refused_entry entry = {.number = letters.entries[i].id, .place = place};
         (void)snprintf(entry.id, sizeof(entry.id), "%016" PRIx64, entry.number);
-        fine = add_entry(list, &entry);
+        add_entry(list, &entry);
     }
     free(letters.entries);
-    return fine;
+    return true;
 }
 
-struct records {
-    struct fp_kept_list *list;
+struct record_search {
+    struct fp_refused_list *list;
     size_t place;
-    bool fine;
 };
 
 static bool add_record(void *context, const char *name)
 {
-    struct records *records = context;
+    struct record_search *records = context;
     uint64_t sequence;
     if (!fp_spool_aside_parse_refused(name, &sequence))
         return true;
-    struct fp_kept_entry entry = {.is_record = true, .number = sequence, .place = records->place};
+    struct fp_refused_entry entry = {
+        .is_record = true, .number = sequence, .place = records->place};
     (void)snprintf(entry.id, sizeof(entry.id), "%s%016" PRIx64, record_prefix, sequence);
-    records->fine = add_entry(records->list, &entry);
-    return records->fine;
+    add_entry(records->list, &entry);
+    return true;
 }
 
-static bool add_records(struct fp_kept_list *list, size_t place)
+static bool add_records(struct fp_refused_list *list, size_t place)
 {
     const struct fp_file_ops *ops = fp_file_ops_real();
-    struct records records = {list, place, true};
-    return ops->list(ops->context, list->places[place].dir, add_record, &records) == 0 &&
-           records.fine;
+    struct record_search records = {list, place};
+    return ops->list(ops->context, list->places[place].dir, add_record, &records) == 0;
 }
 
 static int by_age(const void *a, const void *b)
 {
-    const struct fp_kept_entry *left = a;
-    const struct fp_kept_entry *right = b;
+    const struct fp_refused_entry *left = a;
+    const struct fp_refused_entry *right = b;
     if (left->is_record != right->is_record)
         return left->is_record - right->is_record;
     return (left->number > right->number) - (left->number < right->number);
 }
 
-bool fp_kept_find(const struct fp_kept_options *given, struct fp_kept_list *list)
+bool fp_refused_find(const struct fp_refused_options *given, struct fp_refused_list *list)
 {
-    *list = (struct fp_kept_list){0};
+    *list = (struct fp_refused_list){0};
     if (!find_places(given, list))
         return false;
     for (size_t i = 0; i < list->place_count; i++) {
@@ -164,7 +155,7 @@ bool fp_kept_find(const struct fp_kept_options *given, struct fp_kept_list *list
     return true;
 }
 
-void fp_kept_release(struct fp_kept_list *list)
+void fp_refused_release(struct fp_refused_list *list)
 {
     for (size_t i = 0; i < list->place_count; i++)
         close(list->places[i].dir);
@@ -172,7 +163,7 @@ void fp_kept_release(struct fp_kept_list *list)
     fp_config_free(list->config);
 }
 
-const struct fp_kept_entry *fp_kept_by_id(const struct fp_kept_list *list, const char *id)
+const struct fp_refused_entry *fp_refused_by_id(const struct fp_refused_list *list, const char *id)
 {
     for (size_t i = 0; i < list->count; i++) {
         if (strcmp(list->entries[i].id, id) == 0)
@@ -181,14 +172,14 @@ const struct fp_kept_entry *fp_kept_by_id(const struct fp_kept_list *list, const
     return NULL;
 }
 
-int fp_kept_dir(const struct fp_kept_list *list, const struct fp_kept_entry *entry)
+int fp_refused_dir(const struct fp_refused_list *list, const struct fp_refused_entry *entry)
 {
     return list->places[entry->place].dir;
 }
 
 /* ---- reading ---- */
 
-static void name_file(const struct fp_kept_entry *entry, char name[FP_LETTER_NAME_SIZE])
+static void name_file(const struct fp_refused_entry *entry, char name[FP_LETTER_NAME_SIZE])
 {
     if (entry->is_record)
         (void)snprintf(name, FP_LETTER_NAME_SIZE, "%s", entry->id);
@@ -196,8 +187,8 @@ static void name_file(const struct fp_kept_entry *entry, char name[FP_LETTER_NAM
         fp_letter_name(entry->number, name);
 }
 
-static bool read_file(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
-                      const char *name, struct fp_body *file)
+static bool read_file(const struct fp_refused_list *list, const struct fp_refused_entry *entry,
+                      const char *name, struct fp_input_file *file)
 {
     char path[PATH_MAX];
     int len = snprintf(path, sizeof(path), "%s/%s", list->places[entry->place].path, name);
@@ -205,81 +196,86 @@ static bool read_file(const struct fp_kept_list *list, const struct fp_kept_entr
         fp_message_error("the path of %s is too long", name);
         return false;
     }
-    return fp_body_read(path, file);
+    return fp_input_file_read(path, file);
 }
 
 /* Why the database refused a record; an earlier version did not write that down. */
-static void read_reason(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
+static void read_reason(const struct fp_refused_list *list, const struct fp_refused_entry *entry,
                         char *reason, size_t size)
 {
-    char name[2 * FP_KEPT_ID_SIZE];
+    char name[2 * FP_REFUSED_ID_SIZE];
     (void)snprintf(name, sizeof(name), "%s" FP_ASIDE_REASON, entry->id);
-    int file = openat(fp_kept_dir(list, entry), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int file = openat(fp_refused_dir(list, entry), name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     ssize_t len = file >= 0 ? read(file, reason, size - 1) : 0;
     reason[len > 0 ? len : 0] = '\0';
     if (file >= 0)
         close(file);
 }
 
-/* False when there is no memory. */
-static bool read_record(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
-                        struct fp_kept *kept)
+static void read_record(const struct fp_refused_list *list, const struct fp_refused_entry *entry,
+                        struct fp_refused *refused)
 {
-    struct fp_str bytes = kept->body;
-    enum fp_delta_error error = fp_record_decode(bytes.ptr, bytes.len, &kept->arena, &kept->record);
-    kept->is_whole = error == FP_DELTA_OK;
-    read_reason(list, entry, kept->letter.problem.detail, sizeof(kept->letter.problem.detail));
-    if (!kept->is_whole)
-        return error != FP_DELTA_MEMORY;
-    const struct fp_delta *first = &kept->record.deltas[0];
-    kept->letter.received_us = first->received_us;
-    return fp_arena_copy(&kept->arena, first->segment.site, &kept->letter.site);
+    struct fp_str bytes = refused->body;
+    enum fp_delta_error error =
+        fp_record_decode(bytes.ptr, bytes.len, &refused->arena, &refused->record);
+    refused->is_whole = error == FP_DELTA_OK;
+    read_reason(list, entry, refused->letter.problem.detail,
+                sizeof(refused->letter.problem.detail));
+    if (error == FP_DELTA_MEMORY)
+        fp_memory_end();
+    if (!refused->is_whole)
+        return;
+    const struct fp_delta *first = &refused->record.deltas[0];
+    refused->letter.received_us = first->received_us;
+    if (!fp_arena_copy(&refused->arena, first->segment.site, &refused->letter.site))
+        fp_memory_end();
 }
 
-/* False when there is no memory. */
-static bool read_letter(struct fp_kept *kept)
+static void read_letter(struct fp_refused *refused)
 {
     enum fp_letter_error error =
-        fp_letter_read(kept->body, &kept->arena, &kept->letter, &kept->body);
-    kept->is_whole = error == FP_LETTER_OK;
+        fp_letter_read(refused->body, &refused->arena, &refused->letter, &refused->body);
+    refused->is_whole = error == FP_LETTER_OK;
     if (error == FP_LETTER_BROKEN) {
-        kept->letter = (struct fp_letter){.problem = {.offset = -1}};
-        (void)snprintf(kept->letter.problem.detail, sizeof(kept->letter.problem.detail),
+        refused->letter = (struct fp_letter){.problem = {.offset = -1}};
+        (void)snprintf(refused->letter.problem.detail, sizeof(refused->letter.problem.detail),
                        "the file is not a whole letter of this version");
     }
-    return error != FP_LETTER_MEMORY;
+    if (error == FP_LETTER_MEMORY)
+        fp_memory_end();
 }
 
-bool fp_kept_open(const struct fp_kept_list *list, const struct fp_kept_entry *entry,
-                  struct fp_kept *kept)
+bool fp_refused_open(const struct fp_refused_list *list, const struct fp_refused_entry *entry,
+                     struct fp_refused *refused)
 {
     char name[FP_LETTER_NAME_SIZE];
-    *kept = (struct fp_kept){.letter = {.problem = {.offset = -1}}};
+    *refused = (struct fp_refused){.letter = {.problem = {.offset = -1}}};
     name_file(entry, name);
-    if (!read_file(list, entry, name, &kept->file))
+    if (!read_file(list, entry, name, &refused->file))
         return false;
-    fp_arena_init(&kept->arena, ARENA_MAX);
-    kept->body = (struct fp_str){(const char *)kept->file.bytes.data, kept->file.bytes.len};
-    if (entry->is_record ? read_record(list, entry, kept) : read_letter(kept))
-        return true;
-    fp_message_error("could not read %s: out of memory", entry->id);
-    fp_kept_close(kept);
-    return false;
+    fp_arena_init(&refused->arena, ARENA_MAX);
+    refused->body =
+        (struct fp_str){(const char *)refused->file.bytes.data, refused->file.bytes.len};
+    if (entry->is_record)
+        read_record(list, entry, refused);
+    else
+        read_letter(refused);
+    return true;
 }
 
-void fp_kept_close(struct fp_kept *kept)
+void fp_refused_close(struct fp_refused *refused)
 {
-    fp_arena_release(&kept->arena);
-    fp_body_release(&kept->file);
+    fp_arena_release(&refused->arena);
+    fp_input_file_release(&refused->file);
 }
 
-bool fp_kept_remove(const struct fp_kept_list *list, const struct fp_kept_entry *entry)
+bool fp_refused_remove(const struct fp_refused_list *list, const struct fp_refused_entry *entry)
 {
     char name[FP_LETTER_NAME_SIZE];
-    char reason[2 * FP_KEPT_ID_SIZE];
+    char reason[2 * FP_REFUSED_ID_SIZE];
     name_file(entry, name);
     (void)snprintf(reason, sizeof(reason), "%s" FP_ASIDE_REASON, entry->id);
-    int dir = fp_kept_dir(list, entry);
+    int dir = fp_refused_dir(list, entry);
     /* The collector may have dropped it by itself. */
     bool removed = unlinkat(dir, name, 0) == 0 || errno == ENOENT;
     if (!removed)

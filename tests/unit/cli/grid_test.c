@@ -1,5 +1,5 @@
 /*
- * Tables: texts are cut between characters, by their width on a terminal, and shares of a terminal
+ * Grids: texts are cut between characters, by their width on a terminal, and shares of a terminal
  * are handed out without going below a minimum.
  */
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/table.c"
+#include "cli/grid.c"
 
 #include <locale.h>
 
@@ -58,7 +58,7 @@ static void bytes_that_are_no_text_take_a_column_each(void **state)
     assert_cut(FP_CELL_TEXT, "\xff\xfe\xfd\xfc", 3, "\xff\xfe…");
 }
 
-static const struct fp_column columns[] = {
+static const struct fp_grid_column columns[] = {
     {"self_ms", "SELF MS", FP_CELL_MS},
     {"function", "FUNCTION", FP_CELL_TEXT},
     {"where", "WHERE", FP_CELL_PATH},
@@ -67,14 +67,14 @@ static const struct fp_column columns[] = {
 
 static struct layout layout_for(size_t terminal_width, const char *function)
 {
-    struct fp_table table;
-    fp_table_init(&table, columns, 4);
-    fp_table_add(&table, "12.25");
-    fp_table_add(&table, function);
-    fp_table_add(&table, "https://shop.example/app.js");
-    fp_table_add_integer(&table, 123456789);
-    struct layout layout = choose_layout(&table, terminal_width);
-    fp_table_release(&table);
+    struct fp_grid grid;
+    fp_grid_init(&grid, columns, 4);
+    fp_grid_add(&grid, "12.25");
+    fp_grid_add(&grid, function);
+    fp_grid_add(&grid, "https://shop.example/app.js");
+    fp_grid_add_integer(&grid, 123456789);
+    struct layout layout = choose_layout(&grid, terminal_width);
+    fp_grid_release(&grid);
     return layout;
 }
 
@@ -104,6 +104,37 @@ static void a_tiny_terminal_still_shows_something(void **state)
     assert_int_equal(layout.path, PATH_WIDTH_MIN);
 }
 
+static const struct fp_grid_column with_extras[] = {
+    {"function", "FUNCTION", FP_CELL_TEXT},  {"self", "SELF MS/LOAD", FP_CELL_MS},
+    {"where", "WHERE", FP_CELL_PATH},        {"samples", "SAMPLES", FP_CELL_INTEGER},
+    {"uploads", "UPLOADS", FP_CELL_INTEGER},
+};
+
+static bool has_extras_at(size_t terminal_width)
+{
+    struct fp_grid grid;
+    fp_grid_init(&grid, with_extras, 5);
+    grid.extra_from = 3;
+    fp_grid_add(&grid, "12345678901234567890");
+    fp_grid_add(&grid, "1");
+    fp_grid_add(&grid, "https://shop.example/app.js");
+    fp_grid_add(&grid, "1");
+    fp_grid_add(&grid, "1");
+    bool has_extras = choose_layout(&grid, terminal_width).has_extras;
+    fp_grid_release(&grid);
+    return has_extras;
+}
+
+static void extra_columns_are_left_out_together_where_there_is_no_room(void **state)
+{
+    (void)state;
+    /* A text and a path of 16 columns each, and a blank between two columns. */
+    size_t needed = 16 + 1 + 12 + 1 + 16 + 1 + 7 + 1 + 7;
+    assert_true(has_extras_at(needed));
+    assert_false(has_extras_at(needed - 1));
+    assert_false(has_extras_at(1));
+}
+
 static void numbers_are_json_numbers_and_nothing_else_is(void **state)
 {
     (void)state;
@@ -127,6 +158,7 @@ int main(void)
         cmocka_unit_test(paths_get_what_texts_leave),
         cmocka_unit_test(a_long_name_takes_half_of_what_numbers_leave),
         cmocka_unit_test(a_tiny_terminal_still_shows_something),
+        cmocka_unit_test(extra_columns_are_left_out_together_where_there_is_no_room),
         cmocka_unit_test(numbers_are_json_numbers_and_nothing_else_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

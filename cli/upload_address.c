@@ -1,7 +1,7 @@
 /*
  * Target: from `listen` and `sites` of a configuration to a URL.
  */
-#include "cli/target.h"
+#include "cli/upload_address.h"
 
 #include "cli/message.h"
 
@@ -42,7 +42,8 @@ static bool write_host(const struct fp_address *address, char *host, size_t size
            (int)size;
 }
 
-bool fp_target_find(const struct fp_config *config, const char *site, struct fp_target *target)
+bool fp_upload_address_find(const struct fp_config *config, const char *site,
+                            struct fp_upload_address *target)
 {
     const struct fp_site *chosen = choose_site(config->rules, site);
     if (chosen == NULL)
