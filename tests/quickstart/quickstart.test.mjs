@@ -56,7 +56,7 @@ async function stopQuickstart() {
 }
 
 /** The busiest functions of the samples, as printed. @param {string} output */
-const sampleTable = (output) => /^FUNCTION .*(\n.+)+/m.exec(output)?.[0] ?? '';
+const sampleTable = (output) => /"samples"\):\n\n(.+\n)+/.exec(output)?.[0] ?? '';
 
 test('quickstart says what it does and when', () => {
   assert.match(printed, /^quickstart: +\d+ s {2}building /m);
@@ -115,6 +115,7 @@ test('the blocks of README run as they stand, in order', async () => {
 
 test('a second start counts nothing twice and leaves nothing running', async () => {
   const first = sampleTable(printed);
+  assert.match(first, /innerMath/);
   await stopQuickstart();
   assert.equal(fs.existsSync(path.join(repository, 'var/www/demo-numbers.json')), false);
 
