@@ -37,8 +37,11 @@ const around = [
 ];
 
 test('the lines of "Setting up" end in a counted upload', async (t) => {
-  const probe = await run(['unshare', '--mount', '--net', '--pid', '--fork', 'true']);
-  if (process.getuid?.() !== 0 || probe.code !== 0) return t.skip('needs root and namespaces');
+  const probe = await run(['unshare', '--mount', '--net', '--pid', '--fork', 'sh', '-ec', `
+    mount -t tmpfs tmpfs /run
+    mkdir /run/upper /run/work
+    mount -t overlay overlay -o lowerdir=/etc,upperdir=/run/upper,workdir=/run/work /etc`]);
+  if (probe.code !== 0) return t.skip(`needs root, namespaces and overlays: ${probe.stderr}`);
 
   const page = fs.readFileSync(path.join(repository, 'docs/operations.md'), 'utf8');
   const blocks = fencedBlocks(section(page, '## Setting up')).filter(({ language }) => language === 'sh');
@@ -51,10 +54,9 @@ test('the lines of "Setting up" end in a counted upload', async (t) => {
 
   const { code, stdout, stderr } = await run([
     'unshare', '--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc',
-    'timeout', '-k', '5', '120', 'bash', '-c', [sandbox, `cd '${repository}'`, ...script].join('\n'), 'setup', temporaryDir('setup'),
+    'timeout', '-k', '5', '120',
+    'bash', '-c', [sandbox, `cd '${repository}'`, ...script].join('\n'), 'setup', temporaryDir('setup'),
   ]);
   assert.equal(code, 0, stderr);
-  const [header, ...rows] = stdout.slice(stdout.lastIndexOf('SELF')).split('\n');
-  assert.match(header, /FUNCTION/, `no table of functions\n${stdout}${stderr}`);
-  assert.match(rows[0], /http/, `no function in the table\n${stdout}${stderr}`);
+  assert.match(stdout, /^.*FUNCTION.*\n.*http.*$/m, `no function was counted\n${stdout}${stderr}`);
 });
