@@ -100,35 +100,43 @@ $$;
 comment on function fleetprof_data.select_markers is
     'The markers that a filter selects, '''' being (none); an error with a hint when there are none.';
 
-create or replace function fleetprof_data.profiled_us(selected fleetprof_data.selection)
-returns double precision
+create or replace function fleetprof_data.selected_totals(
+    selected          fleetprof_data.selection,
+    out profiled_us   double precision,
+    out attributed_us double precision,
+    out loads         bigint,
+    out uploads       bigint
+)
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    return (
-        select nullif(sum(profiled_us), 0)
-        from segment_fact
-        where segment_id = any((profiled_us.selected).segment_ids)
-            and bucket > (profiled_us.selected).after
-            and bucket < (profiled_us.selected).before
-    );
+    select
+        nullif(sum(profiled_us), 0),
+        nullif(sum(profiled_us) - sum(unattributed_us), 0),
+        nullif(sum(loads), 0),
+        sum(uploads)
+    into selected_totals.profiled_us, selected_totals.attributed_us, selected_totals.loads, selected_totals.uploads
+    from segment_fact
+    where segment_id = any((selected_totals.selected).segment_ids)
+        and bucket > (selected_totals.selected).after
+        and bucket < (selected_totals.selected).before;
 end
 $$;
 
-comment on function fleetprof_data.profiled_us is
-    'Profiled time of a selection in microseconds, unattributed time included: what shares are of. Null when there is none.';
+comment on function fleetprof_data.selected_totals is
+    'What shares and means of a selection are of, null instead of 0: profiled time, unattributed time included; attributed time, both in microseconds; page loads; uploads. A page load of several uploads counts in the segment and hour of its first upload, an upload without a load id is a page load of its own.';
 
 revoke execute on function
     fleetprof_data.like_pattern,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
-    fleetprof_data.profiled_us
+    fleetprof_data.selected_totals
 from public;
 grant execute on function
     fleetprof_data.like_pattern,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
-    fleetprof_data.profiled_us
+    fleetprof_data.selected_totals
 to fleetprof_reader;

@@ -24,7 +24,7 @@ declare
         markers.site, markers.since, markers.until, markers.route, markers.release, markers.environment,
         markers.variant, markers.browser, markers.os, markers.device, markers.thread);
     wanted marker[] := select_markers(markers.marker);
-    profiled double precision := profiled_us(selected);
+    profiled double precision := (selected_totals(selected)).profiled_us;
 begin
     return query
     with sums as (

@@ -106,7 +106,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    profiled double precision := profiled_us(call_tree.selected);
+    profiled double precision := (selected_totals(call_tree.selected)).profiled_us;
     -- The whole tree, which is node 0; the arrays hold the others, each after its parent and its
     -- greater siblings.
     whole_us bigint;
