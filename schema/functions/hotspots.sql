@@ -25,8 +25,8 @@ begin
             and marker = any(frame_sums.markers)
         group by frame_id;
     else
-        -- Samples without a marker have no rows of their own: they are all, less those of the markers
-        -- that are not asked for.
+        -- Samples without a marker have no rows of their own: they are all samples minus those of the markers
+        -- that are not selected.
         return query
         with every as (
             select
@@ -68,7 +68,7 @@ end
 $$;
 
 comment on function fleetprof_data.frame_sums is
-    'Sums per frame over a selection and a set of markers; times in microseconds. Unless all markers are in the set, an upload counts once for each of its markers that is.';
+    'Returns sums per frame over a selection and a set of markers; times in microseconds. Unless the set has all markers, an upload counts once for each of its markers in the set.';
 
 create or replace function fleetprof.hotspots(
     site        text,
@@ -148,7 +148,7 @@ end
 $$;
 
 comment on function fleetprof.hotspots is
-    'The frames that cost the most self time. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load: per page load that the filters select, with the frame or without it. load_share: share of these page loads that have the frame, 0 to 1; exact where a page load is one upload, else the greatest that it can be. busy_share: self time as a share of attributed time. is_agent: fleetprof''s own agent. top: rows to return, null for all.';
+    'Returns the frames that cost the most self time. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load: per page load that the filters select, with the frame or without it. load_share: share of these page loads that have the frame, 0 to 1; exact where each page load is one upload, otherwise an upper bound. busy_share: self time as a share of attributed time. is_agent: fleetprof''s own agent. top: rows to return, null for all.';
 
 revoke execute on function fleetprof_data.frame_sums, fleetprof.hotspots from public;
 grant execute on function fleetprof_data.frame_sums, fleetprof.hotspots to fleetprof_reader;

@@ -116,7 +116,7 @@ end
 $$;
 
 comment on function fleetprof.measure_hotspots is
-    'The frames that cost the most self time inside a measure: of samples taken from its start on and before its end, in the same upload. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of the measure''s profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load, load_share: as in hotspots, of the uploads with samples inside the measure, each taken for a page load. busy_share: self time as a share of the measure''s attributed time. is_agent: fleetprof''s own agent. top: rows to return, null for all.';
+    'Returns the frames that cost the most self time inside a measure: in samples from its start on and before its end, in the same upload. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of the measure''s profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load, load_share: as in hotspots, but of page loads with samples inside the measure; uploads stand for page loads. busy_share: self time as a share of the measure''s attributed time. is_agent: fleetprof''s own agent. top: rows to return, null for all.';
 
 revoke execute on function fleetprof.measure_hotspots from public;
 grant execute on function fleetprof.measure_hotspots to fleetprof_reader;
