@@ -111,7 +111,7 @@ end
 $$;
 
 comment on function fleetprof.estimated_hotspots is
-    'hotspots, estimated for all page loads, sampled or not: times and page loads of each segment are divided by its verified sample rate. self_ms, total_ms: estimated milliseconds. Shares and means are of estimated profiled time, attributed time and page loads. samples, uploads: what was observed, which the estimate rests on. rated_uploads: uploads that the filters select and whose rate is verified; unrated_uploads: those without, which are left out. Both are the same in all rows.';
+    'Estimates hotspots for all page loads, sampled or not: divides times and page loads of each segment by its verified sample rate. self_ms, total_ms: estimated milliseconds. Shares and means are of estimated profiled time, attributed time and page loads. samples, uploads: what was observed, which the estimate rests on. rated_uploads: uploads that the filters select and whose rate is verified; unrated_uploads: those without, which are left out. Both are the same in all rows.';
 
 revoke execute on function fleetprof.estimated_hotspots from public;
 grant execute on function fleetprof.estimated_hotspots to fleetprof_reader;

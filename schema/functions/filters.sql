@@ -10,7 +10,7 @@ language sql immutable strict parallel safe
 return replace(replace(filter, '\', '\\'), '_', '\_');
 
 comment on function fleetprof_data.like_pattern is
-    'The LIKE pattern of a filter, in which only % is a wildcard.';
+    'Returns the LIKE pattern of a filter, in which only % is a wildcard.';
 
 create or replace function fleetprof_data.select_segments(
     site        text,
@@ -71,7 +71,7 @@ end
 $$;
 
 comment on function fleetprof_data.select_segments is
-    'The segments and buckets that filters select; errors with a hint when they cannot be meant.';
+    'Returns the segments and buckets that filters select; raises an error with a hint for invalid ones.';
 
 create or replace function fleetprof_data.select_markers(filter text)
 returns fleetprof_data.marker[]
@@ -98,7 +98,7 @@ end
 $$;
 
 comment on function fleetprof_data.select_markers is
-    'The markers that a filter selects, '''' being (none); an error with a hint when there are none.';
+    'Returns the markers that a filter selects; '''' means (none). Raises an error with a hint when there are none.';
 
 create or replace function fleetprof_data.selected_totals(
     selected          fleetprof_data.selection,
@@ -126,7 +126,7 @@ end
 $$;
 
 comment on function fleetprof_data.selected_totals is
-    'What shares and means of a selection are of, null instead of 0: profiled time, unattributed time included; attributed time, both in microseconds; page loads; uploads. A page load of several uploads counts in the segment and hour of its first upload, an upload without a load id is a page load of its own.';
+    'Returns the totals of a selection that shares and means divide by, null instead of 0: profiled time, unattributed time included; attributed time, both in microseconds; page loads; and the number of uploads. A page load of several uploads counts in the segment and hour of its first upload, an upload without a load id is a page load of its own.';
 
 revoke execute on function
     fleetprof_data.like_pattern,

@@ -70,7 +70,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph is
-    'Stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
+    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
 
 create or replace function fleetprof.flamegraph_grafana(
     site        text,
@@ -105,7 +105,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph_grafana is
-    'fleetprof.flamegraph as Grafana''s flame graph panel reads it: level, value (total, milliseconds), label (function, with its place when anonymous), self (milliseconds), depth first.';
+    'Returns fleetprof.flamegraph as Grafana''s flame graph panel reads it: level, value (total, milliseconds), label (function, with its place when anonymous), self (milliseconds), depth first.';
 
 revoke execute on function fleetprof.flamegraph, fleetprof.flamegraph_grafana from public;
 grant execute on function fleetprof.flamegraph, fleetprof.flamegraph_grafana to fleetprof_reader;

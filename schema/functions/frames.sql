@@ -10,7 +10,7 @@ return case
 end;
 
 comment on function fleetprof_data.frame_label is
-    'One text for a frame: its function''s name, followed by its place when it has no name.';
+    'Returns one text for a frame: its function''s name, followed by its place when it has no name.';
 
 create or replace function fleetprof_data.stack_path(stack_id bigint)
 returns text[]
@@ -38,7 +38,7 @@ end
 $$;
 
 comment on function fleetprof_data.stack_path is
-    'The frames of a stack as labels, outermost first.';
+    'Returns the frames of a stack as labels, outermost first.';
 
 -- PL/pgSQL, so that the planner takes it for expensive and asks for the rows after a limit only.
 create or replace function fleetprof.is_agent(resource text)
