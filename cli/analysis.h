@@ -15,8 +15,6 @@
 struct fp_analysis {
     struct fp_database_options database;
     struct fp_filters filters;
-    const char *top;     /* how many rows, NULL for the function's default */
-    const char *measure; /* the name that measure_hotspots takes, NULL for other functions */
     bool json;
     PGconn *connection; /* owned while the analysis is open */
 };

@@ -26,6 +26,7 @@ enum fp_filter {
 struct fp_filters {
     const char *values[FP_FILTER_COUNT]; /* NULL: not given, the function's default holds */
     char chosen_site[256];               /* storage for a site that was not given */
+    char period[80];                     /* "… to … (UTC)", once fp_period_check has read it */
 };
 
 /* Reads the options into a struct fp_filters, with and without --marker. */

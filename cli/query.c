@@ -203,6 +203,16 @@ PGresult *fp_sql_run(PGconn *connection, struct fp_sql_query *query)
     return NULL;
 }
 
+void fp_sql_fill(const PGresult *answer, int first_column, struct fp_grid *grid)
+{
+    for (int row = 0; row < PQntuples(answer); row++) {
+        for (int column = first_column; column < PQnfields(answer); column++) {
+            bool absent = PQgetisnull(answer, row, column) == 1;
+            fp_grid_add(grid, absent ? NULL : PQgetvalue(answer, row, column));
+        }
+    }
+}
+
 void fp_sql_list(const PGresult *answer, struct fp_buf *list)
 {
     fp_buf_init(list, MAX_LIST_LEN);

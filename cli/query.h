@@ -6,6 +6,7 @@
 #ifndef FP_CLI_QUERY_H
 #define FP_CLI_QUERY_H
 
+#include "cli/grid.h"
 #include "collector/base/buf.h"
 #include "collector/config/config.h"
 
@@ -78,6 +79,9 @@ void fp_sql_complain(const PGconn *connection, const PGresult *result);
  * failure. The caller calls PQclear.
  */
 PGresult *fp_sql_run(PGconn *connection, struct fp_sql_query *query) FP_MUST_CHECK;
+
+/* Adds all rows of the answer to a grid, without the first columns. */
+void fp_sql_fill(const PGresult *answer, int first_column, struct fp_grid *grid);
 
 /* Makes a list of the answer's first column, "a, b, c"; an empty text is shown as '' (none). The
  * caller calls fp_buf_release. */

@@ -83,10 +83,7 @@ static bool print_list(PGconn *connection, bool json)
         return false;
     struct fp_grid grid;
     fp_grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
-    for (int row = 0; row < PQntuples(answer); row++)
-        for (int column = 0; column < PQnfields(answer); column++)
-            fp_grid_add(&grid,
-                        PQgetisnull(answer, row, column) ? NULL : PQgetvalue(answer, row, column));
+    fp_sql_fill(answer, 0, &grid);
     fp_grid_print(&grid, json);
     if (PQntuples(answer) == 0)
         fp_message_notice("no upload is kept whole yet; uploads are counted in batches, within "
