@@ -113,7 +113,7 @@ static bool add_record(void *context, const char *name)
 {
     struct record_search *records = context;
     uint64_t sequence;
-    if (!fp_aside_parse_refused(name, &sequence))
+    if (!fp_spool_aside_parse_refused(name, &sequence))
         return true;
     struct fp_refused_entry entry = {
         .is_record = true, .number = sequence, .place = records->place};

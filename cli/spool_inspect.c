@@ -66,18 +66,18 @@ static void add_state(struct fp_grid *grid, const struct fp_survey *survey)
 
 static void add_segment(struct fp_grid *grid, const struct fp_survey_segment *segment)
 {
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(segment->number, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(segment->number, name);
     fp_grid_add(grid, name);
-    if (segment->verdict != FP_SEGMENT_VALID) {
-        bool is_other = segment->verdict == FP_SEGMENT_UNKNOWN_VERSION;
+    if (segment->verdict != FP_SPOOL_SEGMENT_VALID) {
+        bool is_other = segment->verdict == FP_SPOOL_SEGMENT_UNKNOWN_VERSION;
         fp_grid_add(grid, segment->is_closed ? "cannot be opened"
                           : is_other         ? "other version"
                                              : "no header");
         fp_grid_add_nothing(grid, 9);
     } else {
         fp_grid_add(grid, "segment");
-        add_count(grid, FP_SEGMENT_VERSION);
+        add_count(grid, FP_SPOOL_SEGMENT_VERSION);
         add_id(grid, &segment->header.segment_id);
         if (segment->records > 0) {
             add_count(grid, segment->first_sequence);
@@ -99,7 +99,7 @@ static void add_segment(struct fp_grid *grid, const struct fp_survey_segment *se
 static void add_aside(struct fp_grid *grid, const struct fp_survey_aside *aside)
 {
     uint64_t sequence;
-    bool is_refused = fp_aside_parse_refused(aside->name, &sequence);
+    bool is_refused = fp_spool_aside_parse_refused(aside->name, &sequence);
     fp_grid_add(grid, aside->name);
     fp_grid_add(grid, is_refused ? "refused" : "set aside");
     fp_grid_add_nothing(grid, 2);
@@ -199,8 +199,8 @@ static void add_damage(void *context, const struct fp_survey_segment *segment,
                        const struct fp_survey_damage *damage)
 {
     struct fp_grid *grid = context;
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(segment->number, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(segment->number, name);
     fp_grid_add(grid, name);
     add_count(grid, damage->offset);
     add_count(grid, damage->len);

@@ -50,9 +50,9 @@ static bool look_at_name(void *context, const char *name)
 {
     struct fp_survey *survey = context;
     uint64_t number;
-    if (fp_segment_parse_name(name, &number))
+    if (fp_spool_segment_parse_name(name, &number))
         add_segment(survey, number);
-    else if (fp_aside_is_name(name))
+    else if (fp_spool_aside_is_name(name))
         add_aside(survey, name);
     return true;
 }
@@ -60,19 +60,19 @@ static bool look_at_name(void *context, const char *name)
 static void read_header(const struct fp_survey *survey, struct fp_survey_segment *segment)
 {
     const struct fp_file_ops *ops = fp_file_ops_real();
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(segment->number, name);
-    segment->verdict = FP_SEGMENT_FOREIGN;
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(segment->number, name);
+    segment->verdict = FP_SPOOL_SEGMENT_FOREIGN;
     segment->file_bytes = file_len(survey, name);
     int file = ops->open(ops->context, survey->dir, name, O_RDONLY);
     segment->is_closed = file < 0 && errno != ENOENT;
     if (file < 0)
         return;
-    segment->verdict = fp_segment_read_header(ops, file, &segment->header);
+    segment->verdict = fp_spool_segment_read_header(ops, file, &segment->header);
     ops->close(ops->context, file);
     /* A copy under another name is not replayed. */
-    if (segment->verdict == FP_SEGMENT_VALID && segment->header.number != segment->number)
-        segment->verdict = FP_SEGMENT_FOREIGN;
+    if (segment->verdict == FP_SPOOL_SEGMENT_VALID && segment->header.number != segment->number)
+        segment->verdict = FP_SPOOL_SEGMENT_FOREIGN;
 }
 
 static int by_number(const void *a, const void *b)
@@ -97,7 +97,7 @@ bool fp_survey_open(const char *path, struct fp_survey *survey)
         return false;
     }
     /* Before the headers: a position that is a little late only makes more records wait. */
-    survey->state_found = fp_state_look(ops, survey->dir, &survey->state);
+    survey->state_found = fp_spool_state_look(ops, survey->dir, &survey->state);
     if (survey->segment_count == 0 && survey->aside_count == 0 &&
         survey->state_found == FP_STATE_ABSENT) {
         fp_message_error("%s is not the directory of a spool: none of its files belongs to one",
@@ -126,7 +126,7 @@ void fp_survey_release(struct fp_survey *survey)
 
 struct scanning {
     struct fp_survey *survey;
-    struct fp_scan scan;
+    struct fp_spool_scan scan;
     fp_survey_damage_fn *tell;
     void *context;
 };
@@ -140,13 +140,13 @@ static void tell(const struct scanning *scanning, struct fp_survey_segment *segm
 }
 
 /* The header that says where a segment ends, NULL when none does. */
-static const struct fp_segment_header *successor_of(const struct fp_survey *survey, size_t at,
-                                                    bool *is_newest)
+static const struct fp_spool_segment_header *successor_of(const struct fp_survey *survey, size_t at,
+                                                          bool *is_newest)
 {
     *is_newest = false;
     for (size_t i = at + 1; i < survey->segment_count; i++) {
         const struct fp_survey_segment *later = &survey->segments[i];
-        if (later->verdict == FP_SEGMENT_VALID)
+        if (later->verdict == FP_SPOOL_SEGMENT_VALID)
             return later->header.previous_number == survey->segments[at].number ? &later->header
                                                                                 : NULL;
     }
@@ -155,7 +155,7 @@ static const struct fp_segment_header *successor_of(const struct fp_survey *surv
 }
 
 static void count_record(const struct fp_survey *survey, struct fp_survey_segment *segment,
-                         const struct fp_scan_item *item)
+                         const struct fp_spool_scan_item *item)
 {
     if (segment->records++ == 0)
         segment->first_sequence = item->sequence;
@@ -171,27 +171,27 @@ static void count_record(const struct fp_survey *survey, struct fp_survey_segmen
  * first time is whole now.
  */
 static bool scan_records(struct scanning *scanning, struct fp_survey_segment *segment,
-                         bool is_newest, struct fp_scan_item *rest)
+                         bool is_newest, struct fp_spool_scan_item *rest)
 {
-    struct fp_scan *scan = &scanning->scan;
+    struct fp_spool_scan *scan = &scanning->scan;
     uint64_t doubted = 0;
     for (;;) {
         uint64_t sequence = scan->sequence;
-        switch (fp_scan_next(scan, rest)) {
-        case FP_SCAN_RECORD:
+        switch (fp_spool_scan_next(scan, rest)) {
+        case FP_SPOOL_SCAN_RECORD:
             count_record(scanning->survey, segment, rest);
             break;
-        case FP_SCAN_DAMAGED:
+        case FP_SPOOL_SCAN_DAMAGED:
             if (!is_newest || rest->offset == doubted) {
                 tell(scanning, segment, rest->offset, rest->len, "no valid record");
                 break;
             }
             doubted = rest->offset;
-            fp_scan_begin(scan, scan->file, &segment->header.segment_id, doubted, sequence);
+            fp_spool_scan_begin(scan, scan->file, &segment->header.segment_id, doubted, sequence);
             break;
-        case FP_SCAN_END:
+        case FP_SPOOL_SCAN_END:
             return true;
-        case FP_SCAN_MEMORY:
+        case FP_SPOOL_SCAN_MEMORY:
         default:
             return false;
         }
@@ -202,12 +202,13 @@ static bool scan_open_segment(struct scanning *scanning, size_t at)
 {
     struct fp_survey_segment *segment = &scanning->survey->segments[at];
     bool is_newest;
-    const struct fp_segment_header *successor = successor_of(scanning->survey, at, &is_newest);
+    const struct fp_spool_segment_header *successor =
+        successor_of(scanning->survey, at, &is_newest);
     uint64_t end = segment->file_bytes;
     if (successor != NULL && successor->previous_end < end)
         end = successor->previous_end;
     scanning->scan.end = end;
-    struct fp_scan_item rest;
+    struct fp_spool_scan_item rest;
     if (!scan_records(scanning, segment, is_newest, &rest))
         return false;
     if (is_newest)
@@ -227,8 +228,8 @@ static bool scan_segment(struct scanning *scanning, size_t at)
 {
     const struct fp_file_ops *ops = fp_file_ops_real();
     struct fp_survey_segment *segment = &scanning->survey->segments[at];
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(segment->number, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(segment->number, name);
     int file = ops->open(ops->context, scanning->survey->dir, name, O_RDONLY);
     if (file < 0 && errno == ENOENT)
         return true;
@@ -237,14 +238,14 @@ static bool scan_segment(struct scanning *scanning, size_t at)
         return true;
     }
     bool scanned = true;
-    if (segment->verdict == FP_SEGMENT_VALID) {
-        fp_scan_begin(&scanning->scan, file, &segment->header.segment_id, FP_SEGMENT_HEADER_LEN,
-                      segment->header.first_sequence - 1);
+    if (segment->verdict == FP_SPOOL_SEGMENT_VALID) {
+        fp_spool_scan_begin(&scanning->scan, file, &segment->header.segment_id,
+                            FP_SPOOL_SEGMENT_HEADER_LEN, segment->header.first_sequence - 1);
         scanned = scan_open_segment(scanning, at);
     } else {
         tell(scanning, segment, 0, segment->file_bytes,
-             segment->verdict == FP_SEGMENT_UNKNOWN_VERSION ? "of another version, not read"
-                                                            : "no valid header");
+             segment->verdict == FP_SPOOL_SEGMENT_UNKNOWN_VERSION ? "of another version, not read"
+                                                                  : "no valid header");
     }
     ops->close(ops->context, file);
     return scanned;
@@ -261,7 +262,7 @@ bool fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell_damage, 
     bool scanned = true;
     for (size_t i = 0; scanned && i < survey->segment_count; i++)
         scanned = scan_segment(&scanning, i);
-    fp_scan_release(&scanning.scan);
+    fp_spool_scan_release(&scanning.scan);
     if (!scanned)
         fp_message_error("out of memory");
     return scanned;

@@ -15,8 +15,8 @@ struct fp_survey_segment {
     uint64_t number;
     uint64_t file_bytes;
     bool is_closed; /* the file cannot be opened: mostly another user's */
-    enum fp_segment_verdict verdict;
-    struct fp_segment_header header; /* of a valid one */
+    enum fp_spool_segment_verdict verdict;
+    struct fp_spool_segment_header header; /* of a valid one */
     uint64_t records;
     uint64_t uploads;
     uint64_t waiting; /* records behind the position */
@@ -35,8 +35,8 @@ struct fp_survey_aside {
 
 struct fp_survey {
     int dir;
-    enum fp_state_found state_found;
-    struct fp_state state;
+    enum fp_spool_state_found state_found;
+    struct fp_spool_state state;
     struct fp_survey_segment *segments; /* owned; by number */
     size_t segment_count;
     size_t segment_cap;

@@ -18,7 +18,7 @@ enum { KEPT_BYTES = 1024 * 1024, KEPT_RECORDS = 4096 };
 
 static void close_segment(struct fp_spool *spool)
 {
-    struct fp_reader *reader = &spool->reader;
+    struct fp_spool_reader *reader = &spool->reader;
     if (reader->file >= 0)
         spool->ops->close(spool->ops->context, reader->file);
     reader->file = -1;
@@ -26,13 +26,13 @@ static void close_segment(struct fp_spool *spool)
 
 /* Opens a segment at an offset. FP_SPOOL_OK with no file: it is gone, deleted after a trim. */
 static enum fp_spool_error open_segment(struct fp_spool *spool,
-                                        const struct fp_table_segment *segment, uint64_t offset,
-                                        uint64_t sequence)
+                                        const struct fp_spool_table_segment *segment,
+                                        uint64_t offset, uint64_t sequence)
 {
-    struct fp_reader *reader = &spool->reader;
-    char name[FP_SEGMENT_NAME_SIZE];
+    struct fp_spool_reader *reader = &spool->reader;
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
     close_segment(spool);
-    fp_segment_name(segment->number, name);
+    fp_spool_segment_name(segment->number, name);
     reader->number = segment->number;
     reader->file = spool->ops->open(spool->ops->context, spool->dir, name, O_RDONLY);
     if (reader->file < 0 && errno != ENOENT) {
@@ -41,19 +41,20 @@ static enum fp_spool_error open_segment(struct fp_spool *spool,
         fp_metrics_add(spool->metrics, FP_METRIC_SPOOL_ERRORS, 1);
         return FP_SPOOL_IO;
     }
-    fp_scan_begin(&reader->scan, reader->file, &segment->id, offset, sequence);
+    fp_spool_scan_begin(&reader->scan, reader->file, &segment->id, offset, sequence);
     reader->scan.end = segment->end;
     return FP_SPOOL_OK;
 }
 
 static enum fp_spool_error open_start(struct fp_spool *spool,
-                                      const struct fp_table_segment *segment)
+                                      const struct fp_spool_table_segment *segment)
 {
-    return open_segment(spool, segment, FP_SEGMENT_HEADER_LEN, segment->first_sequence - 1);
+    return open_segment(spool, segment, FP_SPOOL_SEGMENT_HEADER_LEN, segment->first_sequence - 1);
 }
 
 /* Copies a segment's entry out of the table. False when there is none. Under the lock. */
-static bool copy_entry(const struct fp_table_segment *entry, struct fp_table_segment *copy)
+static bool copy_entry(const struct fp_spool_table_segment *entry,
+                       struct fp_spool_table_segment *copy)
 {
     if (entry == NULL)
         return false;
@@ -64,8 +65,8 @@ static bool copy_entry(const struct fp_table_segment *entry, struct fp_table_seg
 /* Sees what was committed to the open segment since it was opened. Under the lock. */
 static void refresh_end(struct fp_spool *spool)
 {
-    struct fp_reader *reader = &spool->reader;
-    const struct fp_table_segment *entry = fp_table_from(&spool->table, reader->number);
+    struct fp_spool_reader *reader = &spool->reader;
+    const struct fp_spool_table_segment *entry = fp_spool_table_from(&spool->table, reader->number);
     if (entry != NULL && entry->number == reader->number)
         reader->scan.end = entry->end;
 }
@@ -74,16 +75,16 @@ static void refresh_end(struct fp_spool *spool)
  * wherever the table says. *found false: there are none. */
 static enum fp_spool_error go_to(struct fp_spool *spool, uint64_t after, bool *found)
 {
-    struct fp_reader *reader = &spool->reader;
+    struct fp_spool_reader *reader = &spool->reader;
     *found = true;
     if (reader->file >= 0 && reader->scan.sequence == after)
         return FP_SPOOL_OK;
-    const struct fp_read_point *last = &reader->last;
+    const struct fp_spool_read_point *last = &reader->last;
     bool again = last->number != 0 && last->sequence == after;
-    struct fp_table_segment segment;
+    struct fp_spool_table_segment segment;
     pthread_mutex_lock(&spool->lock);
-    *found = copy_entry(again ? fp_table_from(&spool->table, last->number)
-                              : fp_table_after(&spool->table, after),
+    *found = copy_entry(again ? fp_spool_table_from(&spool->table, last->number)
+                              : fp_spool_table_after(&spool->table, after),
                         &segment);
     pthread_mutex_unlock(&spool->lock);
     if (!*found)
@@ -93,11 +94,11 @@ static enum fp_spool_error go_to(struct fp_spool *spool, uint64_t after, bool *f
     return open_start(spool, &segment);
 }
 
-static void set_aside(struct fp_spool *spool, const struct fp_scan_item *item)
+static void set_aside(struct fp_spool *spool, const struct fp_spool_scan_item *item)
 {
-    const struct fp_aside_range range = {spool->reader.file, spool->reader.number, item->offset,
-                                         item->len};
-    fp_aside_damaged(&spool->aside, &range);
+    const struct fp_spool_aside_range range = {spool->reader.file, spool->reader.number,
+                                               item->offset, item->len};
+    fp_spool_aside_damaged(&spool->aside, &range);
 }
 
 /*
@@ -106,14 +107,14 @@ static void set_aside(struct fp_spool *spool, const struct fp_scan_item *item)
  */
 static enum fp_spool_error go_on(struct fp_spool *spool, bool *more, uint64_t *last_sequence)
 {
-    struct fp_reader *reader = &spool->reader;
-    struct fp_table_segment next;
+    struct fp_spool_reader *reader = &spool->reader;
+    struct fp_spool_table_segment next;
     pthread_mutex_lock(&spool->lock);
     /* In one look: once there is a next segment, this one's end is final. */
     refresh_end(spool);
     *more = reader->file >= 0 && reader->scan.offset < reader->scan.end;
-    *last_sequence = fp_table_last_sequence(&spool->table);
-    bool has_next = copy_entry(fp_table_from(&spool->table, reader->number + 1), &next);
+    *last_sequence = fp_spool_table_last_sequence(&spool->table);
+    bool has_next = copy_entry(fp_spool_table_from(&spool->table, reader->number + 1), &next);
     pthread_mutex_unlock(&spool->lock);
     if (*more || !has_next)
         return FP_SPOOL_OK;
@@ -122,14 +123,15 @@ static enum fp_spool_error go_on(struct fp_spool *spool, bool *more, uint64_t *l
 }
 
 /* What one read is asked for. */
-struct request {
+struct read_request {
     uint64_t after;
     size_t max_bytes;
     size_t max_count;
     struct fp_spool_batch *batch;
 };
 
-static bool fits(const struct fp_reader *reader, const struct request *request, size_t len)
+static bool fits(const struct fp_spool_reader *reader, const struct read_request *request,
+                 size_t len)
 {
     if (request->batch->count == 0)
         return true;
@@ -137,7 +139,7 @@ static bool fits(const struct fp_reader *reader, const struct request *request, 
            len <= request->max_bytes - reader->bytes.len;
 }
 
-static bool grow_records(struct fp_reader *reader)
+static bool grow_records(struct fp_spool_reader *reader)
 {
     size_t cap = reader->record_cap > 0 ? reader->record_cap * 2 : 64;
     size_t len;
@@ -152,8 +154,8 @@ static bool grow_records(struct fp_reader *reader)
 }
 
 /* Copies a record to the batch. */
-static bool take(struct fp_reader *reader, const struct request *request,
-                 const struct fp_scan_item *item)
+static bool take(struct fp_spool_reader *reader, const struct read_request *request,
+                 const struct fp_spool_scan_item *item)
 {
     struct fp_spool_batch *batch = request->batch;
     if (batch->count == reader->record_cap && !grow_records(reader))
@@ -168,23 +170,24 @@ static bool take(struct fp_reader *reader, const struct request *request,
 }
 
 /* Adds a record to the batch. *full: it does not fit and comes first next time. */
-static enum fp_spool_error meet_record(struct fp_reader *reader, const struct request *request,
-                                       const struct fp_scan_item *item, bool *full)
+static enum fp_spool_error meet_record(struct fp_spool_reader *reader,
+                                       const struct read_request *request,
+                                       const struct fp_spool_scan_item *item, bool *full)
 {
     *full = !fits(reader, request, item->bytes_len);
     if (*full)
         return FP_SPOOL_OK;
     if (request->batch->count == 0)
-        reader->last = (struct fp_read_point){reader->number, item->offset, request->after};
+        reader->last = (struct fp_spool_read_point){reader->number, item->offset, request->after};
     return take(reader, request, item) ? FP_SPOOL_OK : FP_SPOOL_MEMORY;
 }
 
 /* At the end of a segment: sets aside what is no record and goes on. *more false: nothing is left
  * to read. */
-static enum fp_spool_error meet_end(struct fp_spool *spool, const struct request *request,
-                                    const struct fp_scan_item *rest, bool *more)
+static enum fp_spool_error meet_end(struct fp_spool *spool, const struct read_request *request,
+                                    const struct fp_spool_scan_item *rest, bool *more)
 {
-    struct fp_reader *reader = &spool->reader;
+    struct fp_spool_reader *reader = &spool->reader;
     if (reader->file >= 0 && rest->len > 0) {
         set_aside(spool, rest);
         reader->scan.offset = reader->scan.end;
@@ -199,20 +202,20 @@ static enum fp_spool_error meet_end(struct fp_spool *spool, const struct request
 }
 
 /* Fills the batch. */
-static enum fp_spool_error fill(struct fp_spool *spool, const struct request *request)
+static enum fp_spool_error fill(struct fp_spool *spool, const struct read_request *request)
 {
-    struct fp_reader *reader = &spool->reader;
+    struct fp_spool_reader *reader = &spool->reader;
     enum fp_spool_error error = FP_SPOOL_OK;
     bool more = true;
     bool full = false;
     while (error == FP_SPOOL_OK && more && !full) {
-        struct fp_scan_item item = {.len = 0};
+        struct fp_spool_scan_item item = {.len = 0};
         uint64_t sequence_before = reader->scan.sequence;
-        enum fp_scan_found met = FP_SCAN_END;
+        enum fp_spool_scan_found met = FP_SPOOL_SCAN_END;
         if (reader->file >= 0)
-            met = fp_scan_next(&reader->scan, &item);
+            met = fp_spool_scan_next(&reader->scan, &item);
         switch (met) {
-        case FP_SCAN_RECORD:
+        case FP_SPOOL_SCAN_RECORD:
             if (item.sequence > request->after)
                 error = meet_record(reader, request, &item, &full);
             if (full) {
@@ -220,13 +223,13 @@ static enum fp_spool_error fill(struct fp_spool *spool, const struct request *re
                 reader->scan.sequence = sequence_before;
             }
             break;
-        case FP_SCAN_DAMAGED:
+        case FP_SPOOL_SCAN_DAMAGED:
             set_aside(spool, &item);
             break;
-        case FP_SCAN_END:
+        case FP_SPOOL_SCAN_END:
             error = meet_end(spool, request, &item, &more);
             break;
-        case FP_SCAN_MEMORY:
+        case FP_SPOOL_SCAN_MEMORY:
             error = FP_SPOOL_MEMORY;
             break;
         }
@@ -235,7 +238,7 @@ static enum fp_spool_error fill(struct fp_spool *spool, const struct request *re
 }
 
 /* Empties the last batch, and gives back what was unusually large. */
-static void reset(struct fp_reader *reader)
+static void reset(struct fp_spool_reader *reader)
 {
     fp_buf_clear(&reader->bytes);
     if (reader->bytes.cap > KEPT_BYTES)
@@ -250,8 +253,8 @@ static void reset(struct fp_reader *reader)
 enum fp_spool_error fp_spool_read(struct fp_spool *spool, uint64_t after, size_t max_bytes,
                                   size_t max_count, struct fp_spool_batch *batch)
 {
-    struct fp_reader *reader = &spool->reader;
-    const struct request request = {after, max_bytes, max_count, batch};
+    struct fp_spool_reader *reader = &spool->reader;
+    const struct read_request request = {after, max_bytes, max_count, batch};
     *batch = (struct fp_spool_batch){NULL, 0};
     reset(reader);
     bool found;
@@ -272,18 +275,18 @@ enum fp_spool_error fp_spool_read(struct fp_spool *spool, uint64_t after, size_t
     return FP_SPOOL_OK;
 }
 
-bool fp_reader_has_more(struct fp_spool *spool, uint64_t after)
+bool fp_spool_reader_has_more(struct fp_spool *spool, uint64_t after)
 {
-    const struct fp_reader *reader = &spool->reader;
-    uint64_t last = fp_table_last_sequence(&spool->table);
+    const struct fp_spool_reader *reader = &spool->reader;
+    uint64_t last = fp_spool_table_last_sequence(&spool->table);
     bool known_empty = after >= reader->empty_after && last <= reader->empty_until;
     return last > after && !known_empty;
 }
 
-void fp_reader_release(struct fp_spool *spool)
+void fp_spool_reader_release(struct fp_spool *spool)
 {
     close_segment(spool);
-    fp_scan_release(&spool->reader.scan);
+    fp_spool_scan_release(&spool->reader.scan);
     fp_buf_release(&spool->reader.bytes);
     free(spool->reader.records);
     spool->reader.records = NULL;

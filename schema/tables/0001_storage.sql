@@ -18,6 +18,27 @@ comment on type fleetprof_data.frame_kind is 'What a frame is: a function, a bui
 comment on type fleetprof_data.marker is 'What the main thread did at a sample; (none): the browser did not say.';
 comment on type fleetprof_data.timing_kind is 'A point (mark) or a span (measure) of User Timing.';
 
+-- Types of functions -----------------------------------------------------------------------------------
+
+create type fleetprof_data.selection as (
+    segment_ids bigint[],
+    after       timestamptz,
+    before      timestamptz
+);
+
+comment on type fleetprof_data.selection is
+    'What a caller''s filters select: segments, and buckets with after < bucket < before.';
+
+-- A type of its own, because a function can't have both a parameter and a result column named marker.
+create type fleetprof_data.marker_share as (
+    marker  text,
+    samples bigint,
+    self_ms double precision,
+    share   double precision
+);
+
+comment on type fleetprof_data.marker_share is 'A row of fleetprof.markers.';
+
 -- Dictionaries -----------------------------------------------------------------------------------------
 
 create table fleetprof_data.segment (
@@ -130,6 +151,32 @@ create table fleetprof_data.stack_fact (
     primary key (segment_id, bucket, stack_id, marker)
 ) partition by range (bucket);
 
+create table fleetprof_data.measure_fact (
+    segment_id           bigint not null,
+    bucket               timestamptz not null,
+    timing_id            bigint not null,
+    uploads              bigint not null,
+    samples              bigint not null,
+    unattributed_samples bigint not null,
+    profiled_us          bigint not null,
+    unattributed_us      bigint not null,
+    primary key (segment_id, bucket, timing_id)
+) partition by range (bucket);
+
+create table fleetprof_data.measure_frame_fact (
+    segment_id    bigint not null,
+    bucket        timestamptz not null,
+    timing_id     bigint not null,
+    marker        fleetprof_data.marker not null,
+    frame_id      bigint not null,
+    uploads       bigint not null,
+    first_uploads bigint not null,
+    samples       bigint not null,
+    self_us       bigint not null,
+    total_us      bigint not null,
+    primary key (segment_id, bucket, timing_id, marker, frame_id)
+) partition by range (bucket);
+
 create table fleetprof_data.timing_fact (
     segment_id bigint not null,
     bucket     timestamptz not null,
@@ -200,8 +247,8 @@ create table fleetprof_data.spool_position (
 
 -- Partitions -------------------------------------------------------------------------------------------
 --
--- One a UTC day for every partitioned table, named TABLE_YYYYMMDD. The collectors make and drop them
--- through these functions, since their role may not create tables.
+-- Each partitioned table has one partition per UTC day, named TABLE_YYYYMMDD. Collectors make them through
+-- this function, since their role may not create tables. Table files call it too, so it stands here.
 
 create function fleetprof_data.make_partitions(days date[])
 returns integer
@@ -247,41 +294,6 @@ $$;
 comment on function fleetprof_data.make_partitions(date[]) is
     'Makes the partitions of these UTC days where they are missing; returns how many tables it made.';
 
-create function fleetprof_data.drop_partition(facts_from date, uploads_from date)
-returns name
-language plpgsql
-security definer
-set search_path = pg_catalog, pg_temp
--- Whoever comes after the lock that dropping needs waits as long as it does.
-set lock_timeout = '2s'
-as $$
-#variable_conflict use_column
-declare
-    child name;
-begin
-    select c.relname
-    into child
-    from pg_inherits i
-    join pg_class p on p.oid = i.inhparent
-    join pg_class c on c.oid = i.inhrelid
-    where p.relnamespace = 'fleetprof_data'::regnamespace
-        and p.relkind = 'p'
-        and c.relkind = 'r'
-        and c.relname ~ '_[0-9]{8}$'
-        and to_date(right(c.relname, 8), 'YYYYMMDD')
-            < case p.relname when 'upload' then drop_partition.uploads_from else drop_partition.facts_from end
-    order by c.relname
-    limit 1;
-    if child is not null then
-        execute format('drop table fleetprof_data.%I', child);
-    end if;
-    return child;
-end
-$$;
-
-comment on function fleetprof_data.drop_partition(date, date) is
-    'Drops one partition of a UTC day before facts_from (of upload: before uploads_from) and returns its name, null when there is none. One a call: each takes a lock that readers and writers of its table wait for.';
-
 -- Rights -----------------------------------------------------------------------------------------------
 
 grant usage on schema fleetprof to fleetprof_reader, fleetprof_writer;
@@ -292,6 +304,7 @@ grant select on
     fleetprof_data.segment, fleetprof_data.resource, fleetprof_data.frame, fleetprof_data.stack,
     fleetprof_data.timing, fleetprof_data.segment_fact, fleetprof_data.marker_fact,
     fleetprof_data.frame_fact, fleetprof_data.frame_marker_fact, fleetprof_data.stack_fact,
+    fleetprof_data.measure_fact, fleetprof_data.measure_frame_fact,
     fleetprof_data.timing_fact, fleetprof_data.timing_bin_fact, fleetprof_data.upload
 to fleetprof_reader;
 
@@ -302,14 +315,12 @@ to fleetprof_writer;
 
 grant select, insert, update on
     fleetprof_data.segment_fact, fleetprof_data.marker_fact, fleetprof_data.frame_fact,
-    fleetprof_data.frame_marker_fact, fleetprof_data.stack_fact, fleetprof_data.timing_fact,
-    fleetprof_data.timing_bin_fact, fleetprof_data.upload
+    fleetprof_data.frame_marker_fact, fleetprof_data.stack_fact, fleetprof_data.measure_fact,
+    fleetprof_data.measure_frame_fact, fleetprof_data.timing_fact, fleetprof_data.timing_bin_fact, fleetprof_data.upload
 to fleetprof_writer;
 
 revoke all on function fleetprof_data.make_partitions(date[]) from public;
-revoke all on function fleetprof_data.drop_partition(date, date) from public;
 grant execute on function fleetprof_data.make_partitions(date[]) to fleetprof_writer;
-grant execute on function fleetprof_data.drop_partition(date, date) to fleetprof_writer;
 
 -- Comments ---------------------------------------------------------------------------------------------
 
@@ -404,6 +415,28 @@ comment on column fleetprof_data.stack_fact.marker is 'Marker; (none): without o
 comment on column fleetprof_data.stack_fact.uploads is 'Uploads with such a sample.';
 comment on column fleetprof_data.stack_fact.samples is 'Samples with exactly this stack.';
 comment on column fleetprof_data.stack_fact.self_us is 'Time of these samples, microseconds.';
+
+comment on table fleetprof_data.measure_fact is 'Samples inside the windows of a measure, in a segment and hour.';
+comment on column fleetprof_data.measure_fact.segment_id is 'Segment.';
+comment on column fleetprof_data.measure_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.measure_fact.timing_id is 'Measure.';
+comment on column fleetprof_data.measure_fact.uploads is 'Uploads with such a sample.';
+comment on column fleetprof_data.measure_fact.samples is 'Samples, unattributed ones included; once an upload, however many windows have it.';
+comment on column fleetprof_data.measure_fact.unattributed_samples is 'Samples without stack and marker.';
+comment on column fleetprof_data.measure_fact.profiled_us is 'Profiled time of the measure, microseconds: the sum of all samples'' weights.';
+comment on column fleetprof_data.measure_fact.unattributed_us is 'Time of unattributed samples, microseconds.';
+
+comment on table fleetprof_data.measure_frame_fact is 'What a frame cost inside the windows of a measure, in a segment and hour, by marker.';
+comment on column fleetprof_data.measure_frame_fact.segment_id is 'Segment.';
+comment on column fleetprof_data.measure_frame_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.measure_frame_fact.timing_id is 'Measure.';
+comment on column fleetprof_data.measure_frame_fact.marker is 'Marker; (none): without one.';
+comment on column fleetprof_data.measure_frame_fact.frame_id is 'Frame.';
+comment on column fleetprof_data.measure_frame_fact.uploads is 'Uploads with such a sample.';
+comment on column fleetprof_data.measure_frame_fact.first_uploads is 'Of these, uploads without a sample of the frame under a marker before this one: summed over all markers they are the uploads with the frame.';
+comment on column fleetprof_data.measure_frame_fact.samples is 'Samples with the frame anywhere on the stack.';
+comment on column fleetprof_data.measure_frame_fact.self_us is 'Time with the frame on top, microseconds.';
+comment on column fleetprof_data.measure_frame_fact.total_us is 'Time with the frame anywhere on the stack, once a sample, microseconds.';
 
 comment on table fleetprof_data.timing_fact is 'Values of a mark or measure in a segment and hour.';
 comment on column fleetprof_data.timing_fact.segment_id is 'Segment.';

@@ -1,8 +1,8 @@
 /*
- * Rollup, inside: a delta on its way into the tables.
+ * Addition: a delta on its way into the tables of a rollup.
  */
-#ifndef FP_ROLLUP_ROLLUP_INTERNAL_H
-#define FP_ROLLUP_ROLLUP_INTERNAL_H
+#ifndef FP_ROLLUP_ADDITION_H
+#define FP_ROLLUP_ADDITION_H
 
 #include "collector/rollup/rollup.h"
 
@@ -15,7 +15,12 @@ struct fp_addition {
     int64_t bucket_us;
 };
 
-/* The fact row of this upload's segment and bucket, zero when new. NULL: no room. */
+/* Returns the fact row of this upload's segment and bucket, zero and *added when it is new. NULL:
+ * no room. */
+void *fp_addition_put(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
+                      int64_t part, bool *added) FP_MUST_CHECK;
+
+/* As fp_addition_put, for callers who need not know whether it is new. */
 void *fp_addition_fact(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
                        int64_t part) FP_MUST_CHECK;
 

@@ -1,10 +1,10 @@
--- Filters: what the functions of schema fleetprof share to find the numbers that a caller asks for.
+-- Filters: what functions share to find the numbers that a caller asks for.
 --
 -- A filter is null (everything), '' (the dimension is absent) or a text in which only % is a wildcard.
--- Functions are PL/pgSQL with `segment_id = any(array)`: that prunes partitions, goes parallel, and is
+-- Functions are PL/pgSQL with `segment_id = any(array)`: that prunes partitions, runs in parallel, and is
 -- what Citus distributes; a subquery or an SQL-language function is not.
 
-create function fleetprof_data.like_pattern(filter text)
+create or replace function fleetprof_data.like_pattern(filter text)
 returns text
 language sql immutable strict parallel safe
 return replace(replace(filter, '\', '\\'), '_', '\_');
@@ -12,16 +12,7 @@ return replace(replace(filter, '\', '\\'), '_', '\_');
 comment on function fleetprof_data.like_pattern is
     'The LIKE pattern of a filter, in which only % is a wildcard.';
 
-create type fleetprof_data.selection as (
-    segment_ids bigint[],
-    after       timestamptz,
-    before      timestamptz
-);
-
-comment on type fleetprof_data.selection is
-    'What a caller''s filters select: segments, and buckets with after < bucket < before.';
-
-create function fleetprof_data.select_segments(
+create or replace function fleetprof_data.select_segments(
     site        text,
     since       timestamptz,
     until       timestamptz,
@@ -82,7 +73,7 @@ $$;
 comment on function fleetprof_data.select_segments is
     'The segments and buckets that filters select; errors with a hint when they cannot be meant.';
 
-create function fleetprof_data.select_markers(filter text)
+create or replace function fleetprof_data.select_markers(filter text)
 returns fleetprof_data.marker[]
 language plpgsql immutable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -109,7 +100,7 @@ $$;
 comment on function fleetprof_data.select_markers is
     'The markers that a filter selects, '''' being (none); an error with a hint when there are none.';
 
-create function fleetprof_data.profiled_us(selected fleetprof_data.selection)
+create or replace function fleetprof_data.profiled_us(selected fleetprof_data.selection)
 returns double precision
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -129,44 +120,15 @@ $$;
 comment on function fleetprof_data.profiled_us is
     'Profiled time of a selection in microseconds, unattributed time included: what shares are of. Null when there is none.';
 
-create view fleetprof_data.named_frame with (security_invoker = true) as
-select
-    frame_id,
-    case when function = '' then '(anonymous)' else function end as function,
-    url as resource,
-    line,
-    column_number,
-    kind
-from fleetprof_data.frame
-left join fleetprof_data.resource using (resource_id);
-
-comment on view fleetprof_data.named_frame is
-    'Frames as they are shown: (anonymous) for a function without a name; resource, line and column_number null where absent.';
-
-create function fleetprof_data.frame_label(function text, resource text, line integer, column_number integer)
-returns text
-language sql immutable parallel safe
-return case
-    when function = '(anonymous)' and num_nonnulls(resource, line) > 0
-        then function || ' ' || coalesce(resource, '') || coalesce(':' || line, '') || coalesce(':' || column_number, '')
-    else function
-end;
-
-comment on function fleetprof_data.frame_label is
-    'One text for a frame: its function''s name, followed by its place when it has no name.';
-
 revoke execute on function
     fleetprof_data.like_pattern,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
-    fleetprof_data.profiled_us,
-    fleetprof_data.frame_label
+    fleetprof_data.profiled_us
 from public;
-grant select on fleetprof_data.named_frame to fleetprof_reader;
 grant execute on function
     fleetprof_data.like_pattern,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
-    fleetprof_data.profiled_us,
-    fleetprof_data.frame_label
+    fleetprof_data.profiled_us
 to fleetprof_reader;

@@ -1,5 +1,4 @@
--- get_events: intervals are met to the microsecond, errors name what is null, many events cost no more each
--- than few, and types that came summed up alone are given so. session_content: its error says where to look.
+-- Events of a kept session's timeline.
 
 create or replace function fleetprof_data.kept_timeline(session_id bigint, timeline_id bigint, mode text)
 returns fleetprof_data.timeline
@@ -52,6 +51,9 @@ begin
         end;
 end
 $$;
+
+comment on function fleetprof_data.kept_timeline is
+    'The list of a kept session that can answer for a timeline in a mode (of several unreduced ones the longest, for all of them); an error with a hint when there is none.';
 
 create or replace function fleetprof_data.select_events(
     list      fleetprof_data.timeline,
@@ -146,8 +148,22 @@ begin
 end
 $$;
 
+comment on function fleetprof_data.select_events is
+    'The events of a list below event_id (null: all), at most max_depth levels, whose interval overlaps [from_ms, to_ms], of these types (null or none: all). An unreduced list stands for all of its timeline.';
+
+create or replace function fleetprof_data.own_detail(detail jsonb)
+returns jsonb
+language sql immutable parallel safe
+return nullif(
+    own_detail.detail
+        - array['aggregatedTime', 'aggregatedOverhead', 'sequence', 'usedHeapSize', 'totalHeapSize', 'stackTrace'],
+    '{}');
+
+comment on function fleetprof_data.own_detail is
+    'What an event''s detail says of the event itself, without what tells one of its kind from the next: sums, numbers of records, heap sizes, stacks. Null: nothing.';
+
 -- Dragonfly asks for events without the selectors, of which there are many, and for these summed up.
-create function fleetprof_data.reduced_timeline(list fleetprof_data.timeline, mode text, types text[])
+create or replace function fleetprof_data.reduced_timeline(list fleetprof_data.timeline, mode text, types text[])
 returns fleetprof_data.timeline
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
@@ -289,29 +305,20 @@ begin
 end
 $$;
 
-create or replace function fleetprof.session_content(session_id bigint)
-returns table (
-    format        text,
-    is_raw        boolean,
-    content_bytes integer,
-    content       bytea
-)
-language plpgsql stable parallel safe rows 1
-set search_path = fleetprof_data, pg_temp
-as $$
-#variable_conflict use_column
-begin
-    return query
-    select format, is_raw, content_bytes, content
-    from session
-    where session_id = session_content.session_id;
-    if not found then
-        raise no_data_found using
-            message = format('session %s is not kept', session_content.session_id),
-            hint = 'The view fleetprof.sessions lists those that are.';
-    end if;
-end
-$$;
+comment on function fleetprof.get_events is
+    'Events of a kept session''s timeline. Which: those below event_id (null: all) down to max_depth levels, of these types, whose interval overlaps [from_ms, to_ms]; then the mode: all of them by start, or virtual ones, greatest time first: one a type (reduce_unique_types), one a type and detail (reduce_unique_events), one in all (reduce_all). time_ms is own time and adds up; total_ms is with the events inside. Milliseconds since the session began.';
 
-revoke execute on function fleetprof_data.reduced_timeline from public;
-grant execute on function fleetprof_data.reduced_timeline to fleetprof_reader;
+revoke execute on function
+    fleetprof_data.kept_timeline,
+    fleetprof_data.select_events,
+    fleetprof_data.own_detail,
+    fleetprof_data.reduced_timeline,
+    fleetprof.get_events
+from public;
+grant execute on function
+    fleetprof_data.kept_timeline,
+    fleetprof_data.select_events,
+    fleetprof_data.own_detail,
+    fleetprof_data.reduced_timeline,
+    fleetprof.get_events
+to fleetprof_reader;

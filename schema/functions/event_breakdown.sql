@@ -1,40 +1,4 @@
--- Deep stacks and many timelines: what one upload can hold costs no more each than where there are few.
-
--- The view timelines is asked for one session's, and sums up the events of each.
-create index timeline_session_id on fleetprof_data.timeline (session_id);
-create index event_timeline on fleetprof_data.event (session_id, timeline);
-
-create or replace function fleetprof_data.folded_stacks(selected fleetprof_data.selection, markers fleetprof_data.marker[])
-returns table (path text, self_us bigint)
-language plpgsql stable parallel safe rows 10000
-set search_path = fleetprof_data, pg_temp
-as $$
-#variable_conflict use_column
-declare
-    node record;
-    -- The frames of the stack in hand. Not the text until each: all of those together are as long as depth squared.
-    labels text[] := '{}';
-begin
-    for node in
-        select
-            level,
-            self_us,
-            regexp_replace(
-                translate(frame_label(function, resource, line, column_number), ';', ':'),
-                '[\u0001-\u001f\u007f-\u009f]', ' ', 'g') as label
-        from call_tree(folded_stacks.selected, folded_stacks.markers, 0)
-        join named_frame using (frame_id)
-        order by ordinal
-    loop
-        labels[node.level] := node.label;
-        if node.self_us > 0 then
-            path := array_to_string(labels[:node.level], ';');
-            self_us := node.self_us;
-            return next;
-        end if;
-    end loop;
-end
-$$;
+-- Events of Speed Tracer and Opera Scope by type.
 
 create or replace function fleetprof.event_breakdown(
     site        text,
@@ -148,3 +112,9 @@ begin
     order by 3 desc, 2 desc, name collate "C";
 end
 $$;
+
+comment on function fleetprof.event_breakdown is
+    'Events of Speed Tracer and Opera Scope by type, greatest own time first: how many there were, self_ms (own time, without the events inside), total_ms (with them, once where a type is inside itself). Milliseconds.';
+
+revoke execute on function fleetprof.event_breakdown from public;
+grant execute on function fleetprof.event_breakdown to fleetprof_reader;

@@ -1,6 +1,6 @@
--- Hotspots: time per frame and per marker.
+-- Hotspots: time per frame.
 
-create function fleetprof_data.frame_sums(selected fleetprof_data.selection, markers fleetprof_data.marker[])
+create or replace function fleetprof_data.frame_sums(selected fleetprof_data.selection, markers fleetprof_data.marker[])
 returns table (frame_id bigint, uploads bigint, samples bigint, self_us bigint, total_us bigint)
 language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
@@ -70,7 +70,7 @@ $$;
 comment on function fleetprof_data.frame_sums is
     'Sums per frame over a selection and a set of markers; times in microseconds. Unless all markers are in the set, an upload counts once for each of its markers that is.';
 
-create function fleetprof.hotspots(
+create or replace function fleetprof.hotspots(
     site        text,
     since       timestamptz default now() - interval '1 day',
     until       timestamptz default now(),
@@ -140,72 +140,5 @@ $$;
 comment on function fleetprof.hotspots is
     'The frames that cost the most self time. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. top: rows to return, null for all.';
 
--- A type of its own, because a function can't have both a parameter and a result column named marker.
-create type fleetprof_data.marker_share as (
-    marker  text,
-    samples bigint,
-    self_ms double precision,
-    share   double precision
-);
-
-comment on type fleetprof_data.marker_share is 'A row of fleetprof.markers.';
-
-create function fleetprof.markers(
-    site        text,
-    since       timestamptz default now() - interval '1 day',
-    until       timestamptz default now(),
-    route       text default null,
-    release     text default null,
-    environment text default null,
-    variant     text default null,
-    browser     text default null,
-    os          text default null,
-    device      text default null,
-    thread      text default null,
-    marker      text default null
-)
-returns setof fleetprof_data.marker_share
-language plpgsql stable parallel safe rows 8
-set search_path = fleetprof_data, pg_temp
-as $$
-#variable_conflict use_column
-declare
-    selected selection := select_segments(
-        markers.site, markers.since, markers.until, markers.route, markers.release, markers.environment,
-        markers.variant, markers.browser, markers.os, markers.device, markers.thread);
-    wanted marker[] := select_markers(markers.marker);
-    profiled double precision := profiled_us(selected);
-begin
-    return query
-    with sums as (
-        select marker::text as marker, sum(samples) as samples, sum(self_us) as self_us
-        from marker_fact
-        where segment_id = any(selected.segment_ids)
-            and bucket > selected.after
-            and bucket < selected.before
-            and marker = any(wanted)
-        group by marker
-        union all
-        select '(unattributed)', sum(unattributed_samples), sum(unattributed_us)
-        from segment_fact
-        where segment_id = any(selected.segment_ids)
-            and bucket > selected.after
-            and bucket < selected.before
-            and markers.marker is null
-    )
-    select
-        marker,
-        samples::bigint,
-        (self_us / 1000)::double precision,
-        self_us::double precision / profiled
-    from sums
-    where samples > 0
-    order by self_us desc, marker collate "C";
-end
-$$;
-
-comment on function fleetprof.markers is
-    'Where profiled time went by what the main thread did. self_ms: milliseconds; share: of profiled time, 0 to 1; samples: with this marker. (none): samples on a stack without a marker; (unattributed): samples that belong to no visible stack, shown when there is no marker filter. Without it the rows add up to the profiled time.';
-
-revoke execute on function fleetprof_data.frame_sums, fleetprof.hotspots, fleetprof.markers from public;
-grant execute on function fleetprof_data.frame_sums, fleetprof.hotspots, fleetprof.markers to fleetprof_reader;
+revoke execute on function fleetprof_data.frame_sums, fleetprof.hotspots from public;
+grant execute on function fleetprof_data.frame_sums, fleetprof.hotspots to fleetprof_reader;

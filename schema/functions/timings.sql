@@ -1,6 +1,6 @@
--- Timings: percentiles of User Timing marks and measures, from histograms.
+-- Percentiles of User Timing marks and measures, from histograms.
 
-create function fleetprof_data.bin_middle_us(bin smallint)
+create or replace function fleetprof_data.bin_middle_us(bin smallint)
 returns double precision
 language sql immutable strict parallel safe
 return case
@@ -13,7 +13,7 @@ end;
 comment on function fleetprof_data.bin_middle_us is
     'The middle of a log-linear bin in microseconds: what a value in it is taken for, at most 1.6 % off.';
 
-create function fleetprof.timings(
+create or replace function fleetprof.timings(
     site        text,
     since       timestamptz default now() - interval '1 day',
     until       timestamptz default now(),
