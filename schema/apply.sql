@@ -3,10 +3,10 @@
 -- `fleetprof migrate` runs this file in its transaction as fleetprof_owner, fills pg_temp.definition with all files in
 -- the order of schema/order, and calls pg_temp.apply_definitions(). Everything here is temporary.
 --
--- `create or replace` keeps an object's identity, so views of users that read it and rights that users gave stay. It
--- cannot change result columns or parameters. Then the objects of that file are dropped and created again, with those
--- of our own that depend on them; rights that users gave are given again. An object of a user that depends on a dropped
--- one is never dropped: the migration ends with an error that names it.
+-- `create or replace` keeps an object's identity: views of users that read it stay, and so do rights that they granted.
+-- It cannot change result columns or parameters. In that case the objects of the file are dropped and created again,
+-- together with our own objects that depend on them, and rights that users granted are granted again. A user's object
+-- is never dropped: the migration ends with an error that names it.
 
 create temp table definition (
     place    integer generated always as identity primary key,
@@ -16,12 +16,12 @@ create temp table definition (
     body     text not null
 ) on commit drop;
 
--- All that the database recorded before, and all of pg_temp.definition.
+-- All objects that the database recorded before, and all of pg_temp.definition.
 create temp table own_object (object text) on commit drop;
 
 create temp table given_right (object text, statement text) on commit drop;
 
--- Returns the functions and views that bear these names, overloads included.
+-- Returns the functions and views with these names, overloads included.
 create function pg_temp.find_objects(objects text[])
 returns table (object text, catalog regclass, id oid, acl aclitem[])
 language sql stable
@@ -78,7 +78,7 @@ begin
         left join pg_type on catalog = 'pg_type'::regclass and pg_type.oid = id
         left join pg_class on catalog = 'pg_class'::regclass and pg_class.oid = id
         where object is null
-            -- Row types and indexes belong to an object that is named itself.
+            -- Row types and indexes belong to another object of the list.
             and coalesce(typtype = 'd', true)
             and coalesce(relkind not in ('i', 'I', 't'), true)
         order by place
@@ -125,7 +125,7 @@ begin
     begin
         execute file.body;
         if not pg_temp.are_whole(file.objects) then
-            -- Another parameter makes another function of that name.
+            -- A changed parameter list creates a second function with that name.
             raise invalid_function_definition using message = file.name || ' leaves two functions of one name';
         end if;
     exception
@@ -159,8 +159,8 @@ begin
         except
         select unnest(definition.objects) from pg_temp.definition);
 
-    -- A dropped object takes those of ours with it that depend on it. Their files stand later in the order, but in an
-    -- upgrade that changes the order; so a second pass looks again.
+    -- Dropping an object drops those of ours that depend on it. Their files stand later in the order, unless this
+    -- upgrade changes the order. So a second pass looks again.
     for pass in 1..2 loop
         for file in
             select definition.* from pg_temp.definition order by place

@@ -5,7 +5,7 @@ returns name
 language plpgsql
 security definer
 set search_path = pg_catalog, pg_temp
--- Whoever comes after the lock that dropping needs waits as long as it does.
+-- Whoever queues behind the lock that dropping needs waits as long as it waits itself.
 set lock_timeout = '2s'
 as $$
 #variable_conflict use_column
@@ -36,7 +36,7 @@ end
 $$;
 
 comment on function fleetprof_data.drop_partition(date, date, date) is
-    'Drops one partition of a UTC day before facts_from (of upload: uploads_from; of session, timeline and event: sessions_from) and returns its name, null when there is none. One a call: each takes a lock that readers and writers of its table wait for.';
+    'Drops one partition of a UTC day before facts_from (of upload: uploads_from; of session, timeline and event: sessions_from) and returns its name, null when there is none. One per call: each takes a lock that readers and writers of its table wait for.';
 
 revoke execute on function fleetprof_data.drop_partition from public;
 grant execute on function fleetprof_data.drop_partition to fleetprof_writer;

@@ -30,7 +30,7 @@ declare
         event_breakdown.release, event_breakdown.environment, event_breakdown.variant, event_breakdown.browser,
         event_breakdown.os, event_breakdown.device, event_breakdown.thread);
     markers marker[] := select_markers(event_breakdown.marker);
-    -- Stacks of events, each after its parent; parent 0 is none. Types by number.
+    -- Stacks of events, each after its parent; parent 0 means none. Types are numbered.
     parents integer[];
     types integer[];
     names text[];
@@ -73,7 +73,7 @@ begin
         next_beside[child] := first_inside[parents[child]];
         first_inside[parents[child]] := child;
     end loop;
-    -- Into each stack, and out of it when all inside were seen: so what is around each is known.
+    -- Walks the tree depth first and counts the enclosing stacks of each type.
     node := first_inside[0];
     while node > 0 loop
         around[types[node]] := around[types[node]] + 1;
@@ -114,7 +114,7 @@ end
 $$;
 
 comment on function fleetprof.event_breakdown is
-    'Events of Speed Tracer and Opera Scope by type, greatest own time first: how many there were, self_ms (own time, without the events inside), total_ms (with them, once where a type is inside itself). Milliseconds.';
+    'Returns events of Speed Tracer and Opera Scope by type, greatest own time first: their count, self_ms (own time, without the events inside), total_ms (with them; a type inside itself counts once). Milliseconds.';
 
 revoke execute on function fleetprof.event_breakdown from public;
 grant execute on function fleetprof.event_breakdown to fleetprof_reader;

@@ -10,7 +10,7 @@ language sql immutable strict parallel safe
 return replace(replace(filter, '\', '\\'), '_', '\_');
 
 comment on function fleetprof_data.like_pattern is
-    'The LIKE pattern of a filter, in which only % is a wildcard.';
+    'Returns the LIKE pattern of a filter, in which only % is a wildcard.';
 
 create or replace function fleetprof_data.select_segments(
     site        text,
@@ -71,7 +71,7 @@ end
 $$;
 
 comment on function fleetprof_data.select_segments is
-    'The segments and buckets that filters select; errors with a hint when they cannot be meant.';
+    'Returns the segments and buckets that filters select; raises an error with a hint for invalid ones.';
 
 create or replace function fleetprof_data.select_markers(filter text)
 returns fleetprof_data.marker[]
@@ -98,37 +98,45 @@ end
 $$;
 
 comment on function fleetprof_data.select_markers is
-    'The markers that a filter selects, '''' being (none); an error with a hint when there are none.';
+    'Returns the markers that a filter selects; '''' means (none). Raises an error with a hint when there are none.';
 
-create or replace function fleetprof_data.profiled_us(selected fleetprof_data.selection)
-returns double precision
+create or replace function fleetprof_data.selected_totals(
+    selected          fleetprof_data.selection,
+    out profiled_us   double precision,
+    out attributed_us double precision,
+    out loads         bigint,
+    out uploads       bigint
+)
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    return (
-        select nullif(sum(profiled_us), 0)
-        from segment_fact
-        where segment_id = any((profiled_us.selected).segment_ids)
-            and bucket > (profiled_us.selected).after
-            and bucket < (profiled_us.selected).before
-    );
+    select
+        nullif(sum(profiled_us), 0),
+        nullif(sum(profiled_us) - sum(unattributed_us), 0),
+        nullif(sum(loads), 0),
+        sum(uploads)
+    into selected_totals.profiled_us, selected_totals.attributed_us, selected_totals.loads, selected_totals.uploads
+    from segment_fact
+    where segment_id = any((selected_totals.selected).segment_ids)
+        and bucket > (selected_totals.selected).after
+        and bucket < (selected_totals.selected).before;
 end
 $$;
 
-comment on function fleetprof_data.profiled_us is
-    'Profiled time of a selection in microseconds, unattributed time included: what shares are of. Null when there is none.';
+comment on function fleetprof_data.selected_totals is
+    'Returns the totals of a selection that shares and means divide by, null instead of 0: profiled time, unattributed time included; attributed time, both in microseconds; page loads; and the number of uploads. A page load of several uploads counts in the segment and hour of its first upload, an upload without a load id is a page load of its own.';
 
 revoke execute on function
     fleetprof_data.like_pattern,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
-    fleetprof_data.profiled_us
+    fleetprof_data.selected_totals
 from public;
 grant execute on function
     fleetprof_data.like_pattern,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
-    fleetprof_data.profiled_us
+    fleetprof_data.selected_totals
 to fleetprof_reader;

@@ -16,15 +16,19 @@ create or replace function fleetprof.flamegraph(
     min_share   double precision default 0.001
 )
 returns table (
-    ordinal       integer,
-    level         integer,
-    function      text,
-    resource      text,
-    line          integer,
-    column_number integer,
-    self_ms       double precision,
-    total_ms      double precision,
-    samples       bigint
+    ordinal           integer,
+    level             integer,
+    function          text,
+    resource          text,
+    line              integer,
+    column_number     integer,
+    self_ms           double precision,
+    total_ms          double precision,
+    samples           bigint,
+    self_ms_per_load  double precision,
+    total_ms_per_load double precision,
+    busy_share        double precision,
+    is_agent          boolean
 )
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
@@ -36,6 +40,7 @@ declare
         flamegraph.environment, flamegraph.variant, flamegraph.browser, flamegraph.os, flamegraph.device,
         flamegraph.thread);
     markers marker[] := select_markers(flamegraph.marker);
+    whole record := selected_totals(selected);
 begin
     if (flamegraph.min_share between 0 and 1) is not true then
         raise invalid_parameter_value using
@@ -53,7 +58,11 @@ begin
         column_number,
         self_us / 1000::double precision,
         total_us / 1000::double precision,
-        samples
+        samples,
+        self_us::double precision / 1000 / whole.loads,
+        total_us::double precision / 1000 / whole.loads,
+        self_us::double precision / whole.attributed_us,
+        fleetprof.is_agent(resource)
     from call_tree(selected, markers, flamegraph.min_share)
     left join named_frame using (frame_id)
     order by ordinal;
@@ -61,7 +70,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph is
-    'Stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
+    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
 
 create or replace function fleetprof.flamegraph_grafana(
     site        text,
@@ -96,7 +105,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph_grafana is
-    'fleetprof.flamegraph as Grafana''s flame graph panel reads it: level, value (total, milliseconds), label (function, with its place when anonymous), self (milliseconds), depth first.';
+    'Returns fleetprof.flamegraph as Grafana''s flame graph panel reads it: level, value (total, milliseconds), label (function, with its place when anonymous), self (milliseconds), depth first.';
 
 revoke execute on function fleetprof.flamegraph, fleetprof.flamegraph_grafana from public;
 grant execute on function fleetprof.flamegraph, fleetprof.flamegraph_grafana to fleetprof_reader;

@@ -8,7 +8,7 @@ as $$
 #variable_conflict use_column
 declare
     node record;
-    -- The frames of the stack in hand. Not the text until each: all of those together are as long as depth squared.
+    -- The frames of the current stack. Texts of all its prefixes would take memory that grows with depth squared.
     labels text[] := '{}';
 begin
     for node in
@@ -33,7 +33,7 @@ end
 $$;
 
 comment on function fleetprof_data.folded_stacks is
-    'A selection''s stacks as text, outermost frame first, with their self time in microseconds; different stacks may read the same.';
+    'Returns a selection''s stacks as text, outermost frame first, with their self time in microseconds; different stacks may read the same.';
 
 create or replace function fleetprof.folded(
     site        text,
@@ -69,7 +69,7 @@ end
 $$;
 
 comment on function fleetprof.folded is
-    'Stacks as lines "root;child;leaf weight", weight in microseconds of self time, for flamegraph.pl, speedscope and the like. In names ; becomes : and a line break a space; anonymous functions are followed by resource:line:column.';
+    'Returns stacks as lines "root;child;leaf weight", weight in microseconds of self time, for flamegraph.pl, speedscope and the like. In names ; becomes : and a line break a space; anonymous functions are followed by resource:line:column.';
 
 revoke execute on function fleetprof_data.folded_stacks, fleetprof.folded from public;
 grant execute on function fleetprof_data.folded_stacks, fleetprof.folded to fleetprof_reader;

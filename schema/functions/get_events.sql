@@ -16,8 +16,8 @@ begin
             message = format('no mode is named %s', coalesce(quote_literal(kept_timeline.mode), 'null')),
             hint = format('Modes are %s.', array_to_string(modes, ', '));
     end if;
-    -- Events that nobody reduced can be reduced here, and this row stands for all lists of them that the timeline
-    -- has; else a list that came reduced as asked will do.
+    -- Unreduced events can be reduced here; then this row stands for all unreduced lists of the timeline. Otherwise a
+    -- list that arrived reduced in the requested mode is used.
     select t.*
     into list
     from session as s
@@ -53,7 +53,7 @@ end
 $$;
 
 comment on function fleetprof_data.kept_timeline is
-    'The list of a kept session that can answer for a timeline in a mode (of several unreduced ones the longest, for all of them); an error with a hint when there is none.';
+    'Finds the list of a kept session that can answer for a timeline in a mode. The longest of several unreduced lists stands for all of them. Raises an error with a hint when there is none.';
 
 create or replace function fleetprof_data.select_events(
     list      fleetprof_data.timeline,
@@ -114,7 +114,7 @@ begin
                     (select_events.list).timeline_id, select_events.event_id);
         end if;
     end if;
-    -- Not by a recursive query: how many events a level has is nothing that the planner knows.
+    -- Not a recursive query: the planner cannot estimate how many events a level has.
     if select_events.event_id is not null or select_events.max_depth is not null then
         for one in
             select event, parent
@@ -141,7 +141,7 @@ begin
         and timeline = any(lists)
         and (depths is null or depths[event] between 1 and coalesce(select_events.max_depth, 2147483647))
         and (select_events.types is null or cardinality(select_events.types) = 0 or type = any(select_events.types))
-        -- In milliseconds as get_events gives them, which times 1000 are not always what they were.
+        -- Compares milliseconds as get_events returns them: multiplied by 1000 they may differ from the stored time.
         and (select_events.from_ms is null
             or (start_us + coalesce(duration_us, 0)) / 1000::double precision >= select_events.from_ms)
         and (select_events.to_ms is null or start_us / 1000::double precision <= select_events.to_ms);
@@ -149,7 +149,7 @@ end
 $$;
 
 comment on function fleetprof_data.select_events is
-    'The events of a list below event_id (null: all), at most max_depth levels, whose interval overlaps [from_ms, to_ms], of these types (null or none: all). An unreduced list stands for all of its timeline.';
+    'Selects the events of a list below event_id (null: all), at most max_depth levels, whose interval overlaps [from_ms, to_ms], of these types (null or none: all). An unreduced list stands for all unreduced lists of its timeline.';
 
 create or replace function fleetprof_data.own_detail(detail jsonb)
 returns jsonb
@@ -160,9 +160,9 @@ return nullif(
     '{}');
 
 comment on function fleetprof_data.own_detail is
-    'What an event''s detail says of the event itself, without what tells one of its kind from the next: sums, numbers of records, heap sizes, stacks. Null: nothing.';
+    'Removes from an event''s detail what differs between events of one kind: sums, sequence numbers, heap sizes, stacks. Null: nothing is left.';
 
--- Dragonfly asks for events without the selectors, of which there are many, and for these summed up.
+-- Dragonfly requests the events without the selectors, which are many, and the selectors as sums.
 create or replace function fleetprof_data.reduced_timeline(list fleetprof_data.timeline, mode text, types text[])
 returns fleetprof_data.timeline
 language plpgsql stable parallel safe
@@ -203,7 +203,7 @@ end
 $$;
 
 comment on function fleetprof_data.reduced_timeline is
-    'Of the timeline that a list is of, the longest list that came reduced in this mode and has events of these types, if its unreduced lists have none; else null.';
+    'Finds the longest list of the same timeline that arrived reduced in this mode and has events of these types, if the unreduced lists have none; otherwise null.';
 
 create or replace function fleetprof.get_events(
     session_id  bigint,
@@ -272,8 +272,8 @@ begin
         return;
     end if;
 
-    -- A virtual event stands for all that are the same: nothing tells one from another but what they have in
-    -- common, and only their own times add up. The process's time is nobody's event.
+    -- A virtual event stands for all equal events. It has what they have in common and the sum of their own times.
+    -- Events of type PROCESS are left out: they are the operating system's view of the whole process.
     return query
     select
         null::bigint,
@@ -306,7 +306,7 @@ end
 $$;
 
 comment on function fleetprof.get_events is
-    'Events of a kept session''s timeline. Which: those below event_id (null: all) down to max_depth levels, of these types, whose interval overlaps [from_ms, to_ms]; then the mode: all of them by start, or virtual ones, greatest time first: one a type (reduce_unique_types), one a type and detail (reduce_unique_events), one in all (reduce_all). time_ms is own time and adds up; total_ms is with the events inside. Milliseconds since the session began.';
+    'Returns events of a kept session''s timeline: those below event_id (null: all), at most max_depth levels, of these types, whose interval overlaps [from_ms, to_ms]. mode all returns each event, by start. The other modes return virtual events, greatest time first: one per type (reduce_unique_types), one per type and detail (reduce_unique_events), one for all (reduce_all). time_ms is own time and adds up; total_ms is with the events inside. Milliseconds since the session began.';
 
 revoke execute on function
     fleetprof_data.kept_timeline,

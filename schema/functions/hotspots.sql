@@ -25,8 +25,8 @@ begin
             and marker = any(frame_sums.markers)
         group by frame_id;
     else
-        -- Samples without a marker have no rows of their own: they are all, less those of the markers
-        -- that are not asked for.
+        -- Samples without a marker have no rows of their own: they are all samples minus those of the markers
+        -- that are not selected.
         return query
         with every as (
             select
@@ -68,7 +68,7 @@ end
 $$;
 
 comment on function fleetprof_data.frame_sums is
-    'Sums per frame over a selection and a set of markers; times in microseconds. Unless all markers are in the set, an upload counts once for each of its markers that is.';
+    'Returns sums per frame over a selection and a set of markers; times in microseconds. Unless the set has all markers, an upload counts once for each of its markers in the set.';
 
 create or replace function fleetprof.hotspots(
     site        text,
@@ -86,17 +86,22 @@ create or replace function fleetprof.hotspots(
     top         integer default 20
 )
 returns table (
-    function      text,
-    resource      text,
-    line          integer,
-    column_number integer,
-    kind          text,
-    self_ms       double precision,
-    total_ms      double precision,
-    self_share    double precision,
-    total_share   double precision,
-    samples       bigint,
-    uploads       bigint
+    function          text,
+    resource          text,
+    line              integer,
+    column_number     integer,
+    kind              text,
+    self_ms           double precision,
+    total_ms          double precision,
+    self_share        double precision,
+    total_share       double precision,
+    samples           bigint,
+    uploads           bigint,
+    self_ms_per_load  double precision,
+    total_ms_per_load double precision,
+    load_share        double precision,
+    busy_share        double precision,
+    is_agent          boolean
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
@@ -107,7 +112,7 @@ declare
         hotspots.site, hotspots.since, hotspots.until, hotspots.route, hotspots.release, hotspots.environment,
         hotspots.variant, hotspots.browser, hotspots.os, hotspots.device, hotspots.thread);
     markers marker[] := select_markers(hotspots.marker);
-    profiled double precision := profiled_us(selected);
+    whole record := selected_totals(selected);
 begin
     if hotspots.top < 1 then
         raise invalid_parameter_value using
@@ -125,10 +130,15 @@ begin
         kind::text,
         (sum(self_us) / 1000)::double precision,
         (sum(total_us) / 1000)::double precision,
-        sum(self_us)::double precision / profiled,
-        sum(total_us)::double precision / profiled,
+        sum(self_us)::double precision / whole.profiled_us,
+        sum(total_us)::double precision / whole.profiled_us,
         sum(samples)::bigint,
-        sum(uploads)::bigint
+        sum(uploads)::bigint,
+        sum(self_us)::double precision / 1000 / whole.loads,
+        sum(total_us)::double precision / 1000 / whole.loads,
+        least(sum(uploads), whole.loads)::double precision / whole.loads,
+        sum(self_us)::double precision / whole.attributed_us,
+        fleetprof.is_agent(resource)
     from frame_sums(selected, markers)
     join named_frame using (frame_id)
     group by function, resource, line, column_number, kind
@@ -138,7 +148,7 @@ end
 $$;
 
 comment on function fleetprof.hotspots is
-    'The frames that cost the most self time. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. top: rows to return, null for all.';
+    'Returns the frames that cost the most self time. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load: per page load that the filters select, with the frame or without it. load_share: share of these page loads that have the frame, 0 to 1; exact where each page load is one upload, otherwise an upper bound. busy_share: self time as a share of attributed time. is_agent: fleetprof''s own agent. top: rows to return, null for all.';
 
 revoke execute on function fleetprof_data.frame_sums, fleetprof.hotspots from public;
 grant execute on function fleetprof_data.frame_sums, fleetprof.hotspots to fleetprof_reader;

@@ -24,7 +24,7 @@ declare
         markers.site, markers.since, markers.until, markers.route, markers.release, markers.environment,
         markers.variant, markers.browser, markers.os, markers.device, markers.thread);
     wanted marker[] := select_markers(markers.marker);
-    profiled double precision := profiled_us(selected);
+    profiled double precision := (selected_totals(selected)).profiled_us;
 begin
     return query
     with sums as (
@@ -55,7 +55,7 @@ end
 $$;
 
 comment on function fleetprof.markers is
-    'Where profiled time went by what the main thread did. self_ms: milliseconds; share: of profiled time, 0 to 1; samples: with this marker. (none): samples on a stack without a marker; (unattributed): samples that belong to no visible stack, shown when there is no marker filter. Without it the rows add up to the profiled time.';
+    'Returns where profiled time went by what the main thread did. self_ms: milliseconds; share: of profiled time, 0 to 1; samples: with this marker. (none): samples on a stack without a marker; (unattributed): samples that belong to no visible stack, shown when there is no marker filter. Without it the rows add up to the profiled time.';
 
 revoke execute on function fleetprof.markers from public;
 grant execute on function fleetprof.markers to fleetprof_reader;

@@ -17,17 +17,22 @@ create or replace function fleetprof.measure_hotspots(
     top          integer default 20
 )
 returns table (
-    function      text,
-    resource      text,
-    line          integer,
-    column_number integer,
-    kind          text,
-    self_ms       double precision,
-    total_ms      double precision,
-    self_share    double precision,
-    total_share   double precision,
-    samples       bigint,
-    uploads       bigint
+    function          text,
+    resource          text,
+    line              integer,
+    column_number     integer,
+    kind              text,
+    self_ms           double precision,
+    total_ms          double precision,
+    self_share        double precision,
+    total_share       double precision,
+    samples           bigint,
+    uploads           bigint,
+    self_ms_per_load  double precision,
+    total_ms_per_load double precision,
+    load_share        double precision,
+    busy_share        double precision,
+    is_agent          boolean
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
@@ -46,7 +51,7 @@ declare
         from timing
         where name = measure_hotspots.measure_name and kind = 'measure'
     );
-    profiled double precision;
+    whole record;
 begin
     if measure_hotspots.top < 1 then
         raise invalid_parameter_value using
@@ -59,14 +64,16 @@ begin
             hint = 'Name a measure; timings() lists them.';
     end if;
 
-    profiled := (
-        select nullif(sum(profiled_us), 0)
-        from measure_fact
-        where segment_id = any(selected.segment_ids)
-            and bucket > selected.after
-            and bucket < selected.before
-            and timing_id = any(timing_ids)
-    );
+    select
+        nullif(sum(profiled_us), 0)::double precision as profiled_us,
+        nullif(sum(profiled_us) - sum(unattributed_us), 0)::double precision as attributed_us,
+        nullif(sum(uploads), 0)::double precision as loads
+    into whole
+    from measure_fact
+    where segment_id = any(selected.segment_ids)
+        and bucket > selected.after
+        and bucket < selected.before
+        and timing_id = any(timing_ids);
     return query
     with sums as (
         select
@@ -91,10 +98,15 @@ begin
         kind::text,
         (sum(self_us) / 1000)::double precision,
         (sum(total_us) / 1000)::double precision,
-        sum(self_us)::double precision / profiled,
-        sum(total_us)::double precision / profiled,
+        sum(self_us)::double precision / whole.profiled_us,
+        sum(total_us)::double precision / whole.profiled_us,
         sum(samples)::bigint,
-        sum(uploads)::bigint
+        sum(uploads)::bigint,
+        sum(self_us)::double precision / 1000 / whole.loads,
+        sum(total_us)::double precision / 1000 / whole.loads,
+        least(sum(uploads), whole.loads)::double precision / whole.loads,
+        sum(self_us)::double precision / whole.attributed_us,
+        fleetprof.is_agent(resource)
     from sums
     join named_frame using (frame_id)
     group by function, resource, line, column_number, kind
@@ -104,7 +116,7 @@ end
 $$;
 
 comment on function fleetprof.measure_hotspots is
-    'The frames that cost the most self time inside a measure: of samples taken from its start on and before its end, in the same upload. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of the measure''s profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. top: rows to return, null for all.';
+    'Returns the frames that cost the most self time inside a measure: in samples from its start on and before its end, in the same upload. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of the measure''s profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load, load_share: as in hotspots, but of page loads with samples inside the measure; uploads stand for page loads. busy_share: self time as a share of the measure''s attributed time. is_agent: fleetprof''s own agent. top: rows to return, null for all.';
 
 revoke execute on function fleetprof.measure_hotspots from public;
 grant execute on function fleetprof.measure_hotspots to fleetprof_reader;

@@ -31,7 +31,7 @@ begin
             message = format('session %s is not kept', release_session.session_id),
             hint = 'The view fleetprof.sessions lists those that are.';
     end if;
-    -- By the whole key, which the events' partitions have an index of.
+    -- By the whole key: that is the index of the partitions.
     delete from timeline
     where segment_id = of_segment and bucket = of_bucket and session_id = release_session.session_id;
     delete from event
@@ -41,7 +41,7 @@ end
 $$;
 
 comment on function fleetprof.release_session is
-    'Forgets a kept session, or without an id all that do not run; returns how many. Parts of a long session can be forgotten once it was stopped. What they added to the numbers stays. For fleetprof_owner and fleetprof_writer.';
+    'Deletes a kept session, or without an id all that do not run; returns how many. Parts of a long session can be deleted once it was stopped. What they added to the numbers stays. For fleetprof_owner and fleetprof_writer.';
 
 revoke execute on function fleetprof.release_session from public;
 grant execute on function fleetprof.release_session to fleetprof_writer;

@@ -25,7 +25,7 @@ end
 $$;
 
 comment on function fleetprof.session_content is
-    'A kept upload in the format it came in: content is zstd, content_bytes its size when unpacked. `fleetprof session export` unpacks it.';
+    'Returns a kept upload in its original format: content is zstd, content_bytes its size when unpacked. `fleetprof session export` unpacks it.';
 
 revoke execute on function fleetprof.session_content from public;
 grant execute on function fleetprof.session_content to fleetprof_reader;

@@ -19,7 +19,7 @@ as $$
 #variable_conflict use_column
 declare
     own record;
-    -- The level in hand; on entry to a turn, the level below it.
+    -- The current level; at the start of an iteration, the level below it.
     stack_ids bigint[];
     parent_ids bigint[];
     frame_ids bigint[];
@@ -86,7 +86,7 @@ end
 $$;
 
 comment on function fleetprof_data.stack_sums is
-    'Every stack of a selection and all stacks that it stands on: self (exactly this stack) and total (this stack or one on top of it) in microseconds, samples as total.';
+    'Returns every stack of a selection and all stacks below it: self (exactly this stack) and total (this stack or one on top of it) in microseconds, samples as total.';
 
 create or replace function fleetprof_data.call_tree(
     selected  fleetprof_data.selection,
@@ -106,8 +106,8 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    profiled double precision := profiled_us(call_tree.selected);
-    -- The whole tree, which is node 0; the arrays hold the others, each after its parent and its
+    profiled double precision := (selected_totals(call_tree.selected)).profiled_us;
+    -- The whole tree is node 0. The arrays hold the other nodes, each after its parent and its
     -- greater siblings.
     whole_us bigint;
     whole_samples bigint;
@@ -188,7 +188,7 @@ end
 $$;
 
 comment on function fleetprof_data.call_tree is
-    'A selection''s stacks as a tree, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of the profiled time are left out.';
+    'Returns a selection''s stacks as a tree, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of the profiled time are left out.';
 
 revoke execute on function fleetprof_data.stack_sums, fleetprof_data.call_tree from public;
 grant execute on function fleetprof_data.stack_sums, fleetprof_data.call_tree to fleetprof_reader;

@@ -11,7 +11,7 @@ return case
 end;
 
 comment on function fleetprof_data.bin_middle_us is
-    'The middle of a log-linear bin in microseconds: what a value in it is taken for, at most 1.6 % off.';
+    'Returns the middle of a log-linear bin in microseconds. It stands for all values of the bin, at most 1.6 % off.';
 
 create or replace function fleetprof.timings(
     site        text,
@@ -114,7 +114,7 @@ end
 $$;
 
 comment on function fleetprof.timings is
-    'User Timing by name: a mark''s start time, a measure''s duration, in milliseconds. Percentiles are nearest-rank over log-linear bins, at most 1.6 % off; negative values are in count, min_ms, max_ms and mean_ms, but not in percentiles, which are null when there is nothing else.';
+    'Returns User Timing by name: a mark''s start time, a measure''s duration, in milliseconds. Percentiles are nearest-rank over log-linear bins, at most 1.6 % off; negative values are in count, min_ms, max_ms and mean_ms, but not in percentiles, which are null when there is nothing else.';
 
 revoke execute on function fleetprof_data.bin_middle_us, fleetprof.timings from public;
 grant execute on function fleetprof_data.bin_middle_us, fleetprof.timings to fleetprof_reader;

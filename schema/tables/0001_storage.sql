@@ -367,7 +367,7 @@ comment on column fleetprof_data.timing.last_seen is 'UTC day of the last upload
 
 comment on table fleetprof_data.segment_fact is 'Totals of a segment in an hour.';
 comment on column fleetprof_data.segment_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.segment_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.segment_fact.bucket is 'Start of the UTC hour of receipt.';
 comment on column fleetprof_data.segment_fact.uploads is 'Uploads.';
 comment on column fleetprof_data.segment_fact.loads is 'Page loads; one of several uploads counts where its first upload counts.';
 comment on column fleetprof_data.segment_fact.samples is 'Samples, unattributed ones included.';
@@ -378,38 +378,38 @@ comment on column fleetprof_data.segment_fact.unattributed_us is 'Time of unattr
 
 comment on table fleetprof_data.marker_fact is 'Attributed samples of a segment in an hour, by marker.';
 comment on column fleetprof_data.marker_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.marker_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.marker_fact.bucket is 'Start of the UTC hour of receipt.';
 comment on column fleetprof_data.marker_fact.marker is 'Marker; (none): a stack without one.';
 comment on column fleetprof_data.marker_fact.samples is 'Samples.';
 comment on column fleetprof_data.marker_fact.self_us is 'Time of these samples, microseconds.';
 
 comment on table fleetprof_data.frame_fact is 'What a frame cost in a segment and hour, all markers together.';
 comment on column fleetprof_data.frame_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.frame_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.frame_fact.bucket is 'Start of the UTC hour of receipt.';
 comment on column fleetprof_data.frame_fact.frame_id is 'Frame.';
 comment on column fleetprof_data.frame_fact.uploads is 'Uploads with the frame on some stack.';
 comment on column fleetprof_data.frame_fact.unmarked_uploads is 'Of these, uploads with the frame on the stack of a sample without marker.';
 comment on column fleetprof_data.frame_fact.samples is 'Samples with the frame anywhere on the stack.';
 comment on column fleetprof_data.frame_fact.self_us is 'Time with the frame on top, microseconds.';
-comment on column fleetprof_data.frame_fact.total_us is 'Time with the frame anywhere on the stack, once a sample, microseconds.';
+comment on column fleetprof_data.frame_fact.total_us is 'Time with the frame anywhere on the stack, once per sample, microseconds.';
 comment on column fleetprof_data.frame_fact.self_us2 is 'Sum over uploads of self time squared, microseconds squared.';
 comment on column fleetprof_data.frame_fact.total_us2 is 'Sum over uploads of total time squared, microseconds squared.';
 comment on column fleetprof_data.frame_fact.self_profiled is 'Sum over uploads of self time times the upload''s profiled time, microseconds squared.';
 comment on column fleetprof_data.frame_fact.total_profiled is 'Sum over uploads of total time times the upload''s profiled time, microseconds squared.';
 
-comment on table fleetprof_data.frame_marker_fact is 'The part of frame_fact that fell to samples with a marker; never (none), which is the rest.';
+comment on table fleetprof_data.frame_marker_fact is 'The part of frame_fact from samples with a marker. The rest is (none), which has no rows.';
 comment on column fleetprof_data.frame_marker_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.frame_marker_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.frame_marker_fact.bucket is 'Start of the UTC hour of receipt.';
 comment on column fleetprof_data.frame_marker_fact.frame_id is 'Frame.';
 comment on column fleetprof_data.frame_marker_fact.marker is 'Marker.';
 comment on column fleetprof_data.frame_marker_fact.uploads is 'Uploads with such a sample.';
 comment on column fleetprof_data.frame_marker_fact.samples is 'Samples with the frame anywhere on the stack.';
 comment on column fleetprof_data.frame_marker_fact.self_us is 'Time with the frame on top, microseconds.';
-comment on column fleetprof_data.frame_marker_fact.total_us is 'Time with the frame anywhere on the stack, once a sample, microseconds.';
+comment on column fleetprof_data.frame_marker_fact.total_us is 'Time with the frame anywhere on the stack, once per sample, microseconds.';
 
 comment on table fleetprof_data.stack_fact is 'What a whole stack cost in a segment and hour, by marker.';
 comment on column fleetprof_data.stack_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.stack_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.stack_fact.bucket is 'Start of the UTC hour of receipt.';
 comment on column fleetprof_data.stack_fact.stack_id is 'Stack.';
 comment on column fleetprof_data.stack_fact.marker is 'Marker; (none): without one.';
 comment on column fleetprof_data.stack_fact.uploads is 'Uploads with such a sample.';
@@ -418,29 +418,29 @@ comment on column fleetprof_data.stack_fact.self_us is 'Time of these samples, m
 
 comment on table fleetprof_data.measure_fact is 'Samples inside the windows of a measure, in a segment and hour.';
 comment on column fleetprof_data.measure_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.measure_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.measure_fact.bucket is 'Start of the UTC hour of receipt.';
 comment on column fleetprof_data.measure_fact.timing_id is 'Measure.';
 comment on column fleetprof_data.measure_fact.uploads is 'Uploads with such a sample.';
-comment on column fleetprof_data.measure_fact.samples is 'Samples, unattributed ones included; once an upload, however many windows have it.';
+comment on column fleetprof_data.measure_fact.samples is 'Samples, unattributed ones included; once per upload, however many windows contain it.';
 comment on column fleetprof_data.measure_fact.unattributed_samples is 'Samples without stack and marker.';
 comment on column fleetprof_data.measure_fact.profiled_us is 'Profiled time of the measure, microseconds: the sum of all samples'' weights.';
 comment on column fleetprof_data.measure_fact.unattributed_us is 'Time of unattributed samples, microseconds.';
 
 comment on table fleetprof_data.measure_frame_fact is 'What a frame cost inside the windows of a measure, in a segment and hour, by marker.';
 comment on column fleetprof_data.measure_frame_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.measure_frame_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.measure_frame_fact.bucket is 'Start of the UTC hour of receipt.';
 comment on column fleetprof_data.measure_frame_fact.timing_id is 'Measure.';
 comment on column fleetprof_data.measure_frame_fact.marker is 'Marker; (none): without one.';
 comment on column fleetprof_data.measure_frame_fact.frame_id is 'Frame.';
 comment on column fleetprof_data.measure_frame_fact.uploads is 'Uploads with such a sample.';
-comment on column fleetprof_data.measure_frame_fact.first_uploads is 'Of these, uploads without a sample of the frame under a marker before this one: summed over all markers they are the uploads with the frame.';
+comment on column fleetprof_data.measure_frame_fact.first_uploads is 'Of these, uploads without a sample of the frame under an earlier marker: their sum over all markers is the number of uploads with the frame.';
 comment on column fleetprof_data.measure_frame_fact.samples is 'Samples with the frame anywhere on the stack.';
 comment on column fleetprof_data.measure_frame_fact.self_us is 'Time with the frame on top, microseconds.';
-comment on column fleetprof_data.measure_frame_fact.total_us is 'Time with the frame anywhere on the stack, once a sample, microseconds.';
+comment on column fleetprof_data.measure_frame_fact.total_us is 'Time with the frame anywhere on the stack, once per sample, microseconds.';
 
 comment on table fleetprof_data.timing_fact is 'Values of a mark or measure in a segment and hour.';
 comment on column fleetprof_data.timing_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.timing_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.timing_fact.bucket is 'Start of the UTC hour of receipt.';
 comment on column fleetprof_data.timing_fact.timing_id is 'Mark or measure.';
 comment on column fleetprof_data.timing_fact.uploads is 'Uploads with it.';
 comment on column fleetprof_data.timing_fact.count is 'Values, negative ones included.';
@@ -451,19 +451,19 @@ comment on column fleetprof_data.timing_fact.max_us is 'Greatest value, microsec
 
 comment on table fleetprof_data.timing_bin_fact is 'Histogram of the non-negative values of timing_fact.';
 comment on column fleetprof_data.timing_bin_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.timing_bin_fact.bucket is 'UTC hour of receipt, its begin.';
+comment on column fleetprof_data.timing_bin_fact.bucket is 'Start of the UTC hour of receipt.';
 comment on column fleetprof_data.timing_bin_fact.timing_id is 'Mark or measure.';
-comment on column fleetprof_data.timing_bin_fact.bin is 'Log-linear bin of whole microseconds, 32 an octave (collector/rollup/bins.h).';
+comment on column fleetprof_data.timing_bin_fact.bin is 'Log-linear bin of whole microseconds, 32 per octave (collector/rollup/bins.h).';
 comment on column fleetprof_data.timing_bin_fact.count is 'Values in the bin.';
 
 comment on table fleetprof_data.upload is 'One row per counted upload, kept for retention.upload_log.';
-comment on column fleetprof_data.upload.bucket is 'UTC hour in which it counts, its begin.';
+comment on column fleetprof_data.upload.bucket is 'Start of the UTC hour in which it counts.';
 comment on column fleetprof_data.upload.upload_id is 'The envelope''s id, or a random one.';
 comment on column fleetprof_data.upload.received is 'When the collector had received it, by the collector''s clock.';
 comment on column fleetprof_data.upload.segment_id is 'Segment.';
 comment on column fleetprof_data.upload.load_id is 'The page load it belongs to; null when the page did not say.';
 comment on column fleetprof_data.upload.part is 'Which part of its page load it is, from 0.';
-comment on column fleetprof_data.upload.format is 'self-profile or user-timing.';
+comment on column fleetprof_data.upload.format is 'self-profile, user-timing, speed-tracer or opera-scope.';
 comment on column fleetprof_data.upload.coverage is 'Why there is no trace, as the page says; empty: it did not say.';
 comment on column fleetprof_data.upload.truncated is 'The page says that it left something out.';
 comment on column fleetprof_data.upload.browser_version is 'Major version of the browser; 0: unknown.';
@@ -476,7 +476,7 @@ comment on column fleetprof_data.upload.unattributed_us is 'Time of unattributed
 comment on column fleetprof_data.upload.timings is 'Marks and measures.';
 comment on column fleetprof_data.upload.skipped_entries is 'Performance entries of other types, skipped.';
 
-comment on table fleetprof_data.upload_id is 'Ids of counted uploads, kept for retention.upload_ids: what comes again is not counted again.';
+comment on table fleetprof_data.upload_id is 'Ids of counted uploads, kept for retention.upload_ids: a repeated upload is not counted again.';
 comment on column fleetprof_data.upload_id.upload_id is 'The envelope''s id, or a random one.';
 comment on column fleetprof_data.upload_id.site_id is 'Content hash of the site: one site''s ids can''t hide another''s uploads.';
 comment on column fleetprof_data.upload_id.counted is 'When the database counted it.';
@@ -488,5 +488,5 @@ comment on column fleetprof_data.load_id.counted is 'When the database counted i
 
 comment on table fleetprof_data.spool_position is 'How far each collector''s spool is counted; moved in the transaction that counts.';
 comment on column fleetprof_data.spool_position.spool_id is 'The spool''s random id.';
-comment on column fleetprof_data.spool_position.position is 'Sequence number of the last record that is done with.';
+comment on column fleetprof_data.spool_position.position is 'Sequence number of the last record that is counted or set aside.';
 comment on column fleetprof_data.spool_position.updated is 'When it was last moved.';

@@ -91,7 +91,7 @@ grant select, insert, update, delete on fleetprof_data.long_session to fleetprof
 
 comment on table fleetprof_data.session is 'Kept uploads, as the view fleetprof.sessions shows them.';
 comment on column fleetprof_data.session.segment_id is 'Segment.';
-comment on column fleetprof_data.session.bucket is 'UTC hour in which the upload counts, its begin.';
+comment on column fleetprof_data.session.bucket is 'Start of the UTC hour in which the upload counts.';
 comment on column fleetprof_data.session.session_id is 'Content hash of site and upload id (docs/ids.md), never negative.';
 comment on column fleetprof_data.session.upload_id is 'The upload.';
 comment on column fleetprof_data.session.load_id is 'The page load or long session that it belongs to; null: none.';
@@ -109,21 +109,21 @@ comment on column fleetprof_data.session.content is 'The upload in the format it
 
 comment on table fleetprof_data.timeline is 'Lists of events of kept sessions, as the view fleetprof.timelines shows them.';
 comment on column fleetprof_data.timeline.segment_id is 'Segment.';
-comment on column fleetprof_data.timeline.bucket is 'UTC hour in which the upload counts, its begin.';
+comment on column fleetprof_data.timeline.bucket is 'Start of the UTC hour in which the upload counts.';
 comment on column fleetprof_data.timeline.session_id is 'Session.';
 comment on column fleetprof_data.timeline.timeline is 'Number in its session, from 1.';
 comment on column fleetprof_data.timeline.timeline_id is 'As the upload says.';
 comment on column fleetprof_data.timeline.frame_id is 'Frame of the page; null: not said.';
-comment on column fleetprof_data.timeline.mode is 'What was done to the events before they came: all, reduce_unique_types, reduce_unique_events or reduce_all.';
+comment on column fleetprof_data.timeline.mode is 'How the events were reduced before they arrived: all (not at all), reduce_unique_types, reduce_unique_events or reduce_all.';
 comment on column fleetprof_data.timeline.events is 'Events.';
 
 comment on table fleetprof_data.event is 'Events of kept sessions.';
 comment on column fleetprof_data.event.segment_id is 'Segment.';
-comment on column fleetprof_data.event.bucket is 'UTC hour in which the upload counts, its begin.';
+comment on column fleetprof_data.event.bucket is 'Start of the UTC hour in which the upload counts.';
 comment on column fleetprof_data.event.session_id is 'Session.';
 comment on column fleetprof_data.event.event is 'Number in its session, from 1; parents stand before their children.';
 comment on column fleetprof_data.event.timeline is 'Timeline, by its number in the session.';
-comment on column fleetprof_data.event.parent is 'The event around it; null: none.';
+comment on column fleetprof_data.event.parent is 'The enclosing event; null: none.';
 comment on column fleetprof_data.event.event_id is 'As the upload says, unique in its timeline; null: it has none.';
 comment on column fleetprof_data.event.type is 'Name of its type, such as LAYOUT.';
 comment on column fleetprof_data.event.type_number is 'Number of its type, as the upload says.';
@@ -137,11 +137,11 @@ comment on column fleetprof_data.event.hits is 'How often it was hit.';
 comment on column fleetprof_data.event.child_count is 'Events immediately inside, as the upload says; it may not list all of them.';
 comment on column fleetprof_data.event.resource is 'URL of what it worked on, scrubbed; null: none.';
 comment on column fleetprof_data.event.line is 'Line in the resource; null: unknown.';
-comment on column fleetprof_data.event.detail is 'What else the upload says of it, scrubbed; null: nothing (docs/formats.md).';
+comment on column fleetprof_data.event.detail is 'Other members of the upload, scrubbed; null: nothing (docs/formats.md).';
 
-comment on table fleetprof_data.long_session is 'Long sessions that run, or whose stop came before their last parts were stored.';
+comment on table fleetprof_data.long_session is 'Long sessions that run, or that stopped before their last parts were stored.';
 comment on column fleetprof_data.long_session.spool_id is 'Spool of the collector that takes its parts.';
 comment on column fleetprof_data.long_session.load_id is 'Its id, which its parts have as load_id.';
-comment on column fleetprof_data.long_session.since is 'When the database was told of it.';
-comment on column fleetprof_data.long_session.expires is 'When it is taken for stopped if its collector is not heard of.';
+comment on column fleetprof_data.long_session.since is 'When the collector reported it to the database.';
+comment on column fleetprof_data.long_session.expires is 'When it counts as stopped if its collector does not report it again.';
 comment on column fleetprof_data.long_session.stopped_position is 'Last record of the spool when it was stopped; null: it runs.';

@@ -39,7 +39,7 @@ from fleetprof_data.session as s
 left join fleetprof_data.segment using (segment_id);
 
 comment on view fleetprof.sessions is
-    'Uploads that are kept as they were: all Speed Tracer dumps and Opera Scope sessions, and the share of self-profiling traces that sample_keep says.';
+    'Uploads that are kept whole: all Speed Tracer dumps and Opera Scope sessions, and the share of self-profiling traces that sample_keep says.';
 comment on column fleetprof.sessions.session_id is 'What get_events and release_session take.';
 comment on column fleetprof.sessions.version is 'Version of the format, as the upload says; empty: it did not.';
 comment on column fleetprof.sessions.page_url is 'The page, scrubbed; empty: unknown.';

@@ -25,7 +25,7 @@ cross join lateral (
 ) as span;
 
 comment on view fleetprof.timelines is
-    'Timelines of kept sessions: one a frame of the page (Opera Scope), or the whole dump (Speed Tracer). Several rows of one timeline_id are lists made with different modes or filters.';
+    'Timelines of kept sessions: one per frame of the page (Opera Scope), or the whole dump (Speed Tracer). Several rows with one timeline_id are lists made with different modes or filters.';
 comment on column fleetprof.timelines.timeline is 'Number in its session, from 1.';
 comment on column fleetprof.timelines.timeline_id is 'As the upload says; what get_events takes.';
 comment on column fleetprof.timelines.frame_id is 'Frame of the page; null: not said.';

@@ -9,9 +9,9 @@ return (
     where lower(key) = lower(header.name)
 );
 
-comment on function fleetprof_data.header is 'The value of an HTTP header, whatever its case; null: it is not there.';
+comment on function fleetprof_data.header is 'Returns the value of an HTTP header, whatever its case; null: it is missing.';
 
--- Not a cast: it takes words such as infinity, and its errors cannot be caught in a parallel query.
+-- Not a cast: a cast accepts words such as infinity, and its errors cannot be caught in a parallel query.
 create or replace function fleetprof_data.http_time(value text)
 returns timestamptz
 language sql stable parallel safe
@@ -32,7 +32,7 @@ return (
     where month_at % 3 = 1 and day::integer between 1 and 31
 );
 
-comment on function fleetprof_data.http_time is 'A date of an HTTP header; null when it is none.';
+comment on function fleetprof_data.http_time is 'Parses a date of an HTTP header; null when it is not a date.';
 
 create or replace function fleetprof_data.cached_responses(session_id bigint)
 returns table (
@@ -108,7 +108,7 @@ end
 $$;
 
 comment on function fleetprof_data.cached_responses is
-    'What the rules about caching look at of each response whose headers are known. kind follows from Content-Type; fresh_s: for how many seconds caches may use it, null when it does not say; page: how many were shown before.';
+    'Returns what the rules about caching need of each response whose headers are known. kind follows from Content-Type; fresh_s: for how many seconds caches may use it, null when it does not say; page: how many pages were shown before.';
 
 revoke execute on function fleetprof_data.header, fleetprof_data.http_time, fleetprof_data.cached_responses from public;
 grant execute on function fleetprof_data.header, fleetprof_data.http_time, fleetprof_data.cached_responses to fleetprof_reader;

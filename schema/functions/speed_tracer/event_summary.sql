@@ -26,7 +26,7 @@ begin
     from speed_tracer_events(event_summary.session_id)
     where duration_us is not null;
 
-    -- What is left of each event between the edges, less what is left of those inside it.
+    -- Own time = the part of an event between the edges minus the parts of the events inside it.
     return query
     with cut as materialized (
         select
@@ -62,7 +62,7 @@ end
 $$;
 
 comment on function fleetprof.event_summary is
-    'Own time by type between from_ms and to_ms (null: of the whole session), events that cross an edge cut there; first the time in which the UI thread was available. share: of the window. Milliseconds.';
+    'Returns own time by type between from_ms and to_ms (null: the whole session); events that cross an edge are cut there. The first row is the time in which the UI thread was available. share: of the window. Milliseconds.';
 
 revoke execute on function fleetprof.event_summary from public;
 grant execute on function fleetprof.event_summary to fleetprof_reader;

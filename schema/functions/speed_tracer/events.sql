@@ -30,7 +30,7 @@ end
 $$;
 
 comment on function fleetprof_data.speed_tracer_events is
-    'All events of a kept dump of Speed Tracer; an error for anything else.';
+    'Returns all events of a kept dump of Speed Tracer; raises an error for anything else.';
 
 create or replace function fleetprof_data.check_window(from_ms double precision, to_ms double precision)
 returns void
@@ -57,7 +57,7 @@ begin
 end
 $$;
 
-comment on function fleetprof_data.check_window is 'An error with a hint for edges of a window that cannot be meant.';
+comment on function fleetprof_data.check_window is 'Raises an error with a hint for invalid edges of a window.';
 
 revoke execute on function fleetprof_data.speed_tracer_events, fleetprof_data.check_window from public;
 grant execute on function fleetprof_data.speed_tracer_events, fleetprof_data.check_window to fleetprof_reader;

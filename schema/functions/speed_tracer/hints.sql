@@ -43,7 +43,7 @@ begin
     response as materialized (
         select * from cached_responses(hints.session_id)
     ),
-    -- The loader of a GWT application and its code, which are of one page.
+    -- The loader of a GWT application and its code, on the same page.
     application as materialized (
         select
             page,
@@ -52,7 +52,7 @@ begin
         from response
         group by page
     ),
-    -- Those that caches should keep.
+    -- Responses that caches should keep.
     cacheable as (
         select *
         from response
@@ -140,7 +140,7 @@ end
 $$;
 
 comment on function fleetprof.hints is
-    'What Speed Tracer''s rules find in a session: severity 1 critical, 2 warning, 3 information; when, in milliseconds since the session began; the event or, in the text, the resource. Rules about responses need their headers, and the type of a response is what Content-Type says.';
+    'Returns what Speed Tracer''s rules find in a session: severity 1 critical, 2 warning, 3 information; when, in milliseconds since the session began; the event or, in the text, the resource. Rules about responses need their headers, and the type of a response is what Content-Type says.';
 
 revoke execute on function fleetprof.hints from public;
 grant execute on function fleetprof.hints to fleetprof_reader;

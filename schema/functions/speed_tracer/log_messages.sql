@@ -36,7 +36,7 @@ end
 $$;
 
 comment on function fleetprof.log_messages is
-    'What pages logged (console.timeStamp): when, the text, its event, and the event at the top level in which it was logged. Milliseconds since the session began.';
+    'Returns what pages logged (console.timeStamp): when, the text, its event, and the event at the top level in which it was logged. Milliseconds since the session began.';
 
 revoke execute on function fleetprof.log_messages from public;
 grant execute on function fleetprof.log_messages to fleetprof_reader;

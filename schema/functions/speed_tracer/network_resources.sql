@@ -9,21 +9,21 @@ return case
 end;
 
 comment on function fleetprof_data.span_ms is
-    'A phase of a request in milliseconds, from its timing; null: there was none.';
+    'Returns a phase of a request in milliseconds, from its timing; null: there was none.';
 
 create or replace function fleetprof_data.number(value jsonb)
 returns double precision
 language sql immutable parallel safe
 return case when jsonb_typeof(value) = 'number' and abs(value::numeric) <= 1e13 then value::double precision end;
 
-comment on function fleetprof_data.number is 'A JSON number; null for anything else, and for numbers too large to reckon with.';
+comment on function fleetprof_data.number is 'Returns a JSON number; null for anything else, and for numbers above 1e13.';
 
 create or replace function fleetprof_data.status_of(value jsonb)
 returns integer
 language sql immutable parallel safe
 return case when fleetprof_data.number(value) between 0 and 999 then fleetprof_data.number(value)::integer end;
 
-comment on function fleetprof_data.status_of is 'A status of HTTP; null for anything else.';
+comment on function fleetprof_data.status_of is 'Returns an HTTP status; null for anything else.';
 
 create or replace function fleetprof_data.timing_of(value jsonb)
 returns jsonb
@@ -34,7 +34,7 @@ return (
     where fleetprof_data.number(member) is not null
 );
 
-comment on function fleetprof_data.timing_of is 'The numbers of a timing object; null when there are none.';
+comment on function fleetprof_data.timing_of is 'Returns the members of a timing object that are numbers; null when there are none.';
 
 create or replace function fleetprof.network_resources(session_id bigint)
 returns table (
@@ -85,8 +85,8 @@ begin
             and detail ? 'requestId'
         window records as (partition by detail ->> 'requestId' order by event)
     ),
-    -- A second start under the same id is the request that a redirect led to. Either of the two records that tell of
-    -- it may come first.
+    -- A second start with the same id is the request that follows a redirect. Two kinds of record announce it, in
+    -- either order.
     attempted as (
         select
             request_id,
@@ -101,13 +101,13 @@ begin
     step as (
         select * from attempted
         union all
-        -- The redirect is what the attempt before was answered with; nobody says when.
+        -- The redirect is the response to the attempt before; its time is unknown.
         select request_id, attempt - 1, event, 'NETWORK_RESPONSE_RECEIVED', 0, null,
             jsonb_build_object('response', detail -> 'redirectResponse')
         from attempted
         where type = 'NETWORK_REQUEST_WILL_BE_SENT' and attempt > 1 and jsonb_typeof(detail -> 'redirectResponse') = 'object'
     ),
-    -- What each kind of record says, by the names of today; of several the last one.
+    -- Fields of each kind of record, by today's names. If several records have one, the last wins.
     said as (
         select
             request_id,
@@ -144,7 +144,7 @@ begin
                 when 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision
                 when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'endTime'), 0)
             end as end_ms,
-            -- When the browser's network stack told of it, which may not be said.
+            -- The time by the browser's network stack, which may be missing.
             case
                 when type in ('NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED', 'NETWORK_LOADING_FINISHED')
                     then nullif(start_us, 0) / 1000::double precision
@@ -211,7 +211,7 @@ begin
         ),
         span_ms(timing, 'proxy'),
         span_ms(timing, 'dns'),
-        -- Connecting has the time of the name look-up in it.
+        -- The connect phase includes the DNS lookup.
         span_ms(timing, 'connect') - coalesce(span_ms(timing, 'dns'), 0),
         span_ms(timing, 'ssl'),
         span_ms(timing, 'send'),
@@ -225,7 +225,7 @@ end
 $$;
 
 comment on function fleetprof.network_resources is
-    'Requests of a session, each with what all records say of it. attempt counts the requests under one id, which redirects make several. request_time_ms is from start to response, response_time_ms from response to end; the phases are null where there was none (a reused connection, no TLS). Times are milliseconds since the session began, bytes are those of the body. has_query: the URL had one, whether it is kept or not.';
+    'Returns the requests of a session, each merged from all its records. attempt numbers the requests with one id: redirects make several. request_time_ms is from start to response, response_time_ms from response to end; the phases are null where there was none (a reused connection, no TLS). Times are milliseconds since the session began, bytes are those of the body. has_query: the URL had one, whether it is kept or not.';
 
 revoke execute on function
     fleetprof_data.span_ms,

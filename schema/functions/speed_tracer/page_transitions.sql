@@ -24,7 +24,7 @@ begin
         from every
         where type = 'TAB_CHANGED'
     ),
-    -- A mark is of the last page that was shown until then.
+    -- A mark belongs to the last page shown before it.
     mark as (
         select
             width_bucket(start_us, array(select start_us from page order by page)) as page,
@@ -37,7 +37,7 @@ begin
     select
         start_us / 1000::double precision,
         resource,
-        -- What is kept of a URL does not tell: its query is dropped.
+        -- The stored URL cannot tell: its query is dropped.
         coalesce(detail -> 'isRefresh' = 'true', false),
         (dom_content_us - start_us) / 1000::double precision,
         (load_us - start_us) / 1000::double precision
@@ -48,7 +48,7 @@ end
 $$;
 
 comment on function fleetprof.page_transitions is
-    'Pages that were shown: when (milliseconds since the session began), their URL, whether it was the one before once more, and how long until DOMContentLoaded and load (milliseconds since then; null: not seen).';
+    'Returns the pages that were shown: when (milliseconds since the session began), their URL, whether it reloads the page before, and how long until DOMContentLoaded and load (milliseconds since then; null: not seen).';
 
 revoke execute on function fleetprof.page_transitions from public;
 grant execute on function fleetprof.page_transitions to fleetprof_reader;

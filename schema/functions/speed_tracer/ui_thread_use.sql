@@ -33,8 +33,8 @@ begin
             hint = 'Give from_ms and to_ms.';
     end if;
 
-    -- A window begins every step. What events take of it is what they took until its end, less what until its begin:
-    -- until any moment each has taken the time since its begin, but for the time since its end.
+    -- A window begins every step. Busy time in a window = busy time up to its end minus busy time up to its start.
+    -- A running sum over event edges gives both.
     return query
     with moment (at_us, running, begin_us, is_end) as (
         select begin_us - first_us + case when is_end then width_us else 0 end, 0, begin_us, is_end
@@ -70,7 +70,7 @@ end
 $$;
 
 comment on function fleetprof.ui_thread_use is
-    'How busy the UI thread was: the share (0 to 1) of windows of 75 ms, one every 35 ms, that events at the top level took, and the same smoothed (0.7 of it, 0.2 of the one before, 0.1 of that before; nothing is before the first).';
+    'Returns how busy the UI thread was: the share (0 to 1) of windows of 75 ms, one every 35 ms, that events at the top level took, and the same smoothed (0.7 of it, 0.2 of the one before, 0.1 of that before; nothing is before the first).';
 
 revoke execute on function fleetprof.ui_thread_use from public;
 grant execute on function fleetprof.ui_thread_use to fleetprof_reader;
