@@ -1,5 +1,5 @@
 /*
- * Analysis: from options to a printed table.
+ * Analysis: turns options into a question and prints the answer.
  */
 #include "cli/analysis.h"
 

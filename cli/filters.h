@@ -1,5 +1,5 @@
 /*
- * Filters: which page loads an analyst's command is about; the options bear the names of the SQL
+ * Filters: which page loads a command is about; the options have the names of the SQL
  * functions' parameters. One thread.
  */
 #ifndef FP_CLI_FILTERS_H

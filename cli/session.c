@@ -4,40 +4,35 @@
 #include "cli/analysis.h"
 #include "cli/command.h"
 #include "cli/memory.h"
+#include "cli/options.h"
 #include "cli/sub_command.h"
 
 #include <stdlib.h>
 #include <zstd.h>
 
-enum { OPTION_JSON = FP_OPTION_FIRST };
-
-/* list */
+/* ---- list ---- */
 
 struct session_list_options {
     struct fp_database_options database;
     bool json;
 };
 
-static const struct argp_option list_options[] = {
-    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
-    {0},
-};
-
 static error_t parse_list(int key, char *arg, struct argp_state *state)
 {
     struct session_list_options *list = state->input;
     (void)arg;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &list->database;
-        return 0;
-    case OPTION_JSON:
-        list->json = true;
-        return 0;
-    default:
+    if (key != ARGP_KEY_INIT)
         return ARGP_ERR_UNKNOWN;
-    }
+    state->child_inputs[0] = &list->database;
+    state->child_inputs[1] = &list->json;
+    return 0;
 }
+
+static const struct argp_child list_children[] = {
+    {&fp_database_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
 
 static const struct argp_child children[] = {
     {&fp_database_argp, 0, NULL, 0},
@@ -45,11 +40,10 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp list_argp = {
-    .options = list_options,
     .parser = parse_list,
     .doc = "The uploads that are kept whole, the latest first: dumps of Speed Tracer, sessions of "
            "Opera Scope, and the share of traces that sample_keep says.",
-    .children = children,
+    .children = list_children,
 };
 
 static const struct fp_grid_column columns[] = {
@@ -104,7 +98,7 @@ static enum fp_exit list_command(int argc, char **argv)
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }
 
-/* export */
+/* ---- export ---- */
 
 struct session_export_options {
     struct fp_database_options database;

@@ -4,8 +4,9 @@
 #include "cli/analysis.h"
 #include "cli/command.h"
 #include "cli/empty_answer.h"
+#include "cli/options.h"
 
-enum { OPTION_TOP = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_AGENT, OPTION_JSON };
+enum { OPTION_TOP = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_AGENT };
 
 struct top_options {
     struct fp_analysis analysis;
@@ -19,7 +20,6 @@ static const struct argp_option options[] = {
     {"measure", OPTION_MEASURE, "NAME", 0,
      "only what ran inside the performance.measure() of this name", 0},
     {"agent", OPTION_AGENT, NULL, 0, "list the functions of fleetprof's own agent, too", 0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, with every column of the SQL function", 0},
     {0},
 };
 
@@ -29,6 +29,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->analysis;
+        state->child_inputs[1] = &given->analysis.json;
         return 0;
     case OPTION_TOP:
         if (arg[0] == '0' || arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0')
@@ -41,9 +42,6 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
     case OPTION_AGENT:
         given->with_agent = true;
         return 0;
-    case OPTION_JSON:
-        given->analysis.json = true;
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -51,6 +49,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_analysis_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
     {0},
 };
 
