@@ -1,5 +1,5 @@
 /*
- * Analysis: from options to a printed table.
+ * Analysis: turns options into a question and prints the answer.
  */
 #include "cli/analysis.h"
 
@@ -61,27 +61,8 @@ void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
     fp_sql_add(query, " from fleetprof.");
     fp_sql_add(query, function);
     fp_sql_add(query, "(");
-    if (analysis->measure != NULL) {
-        fp_sql_add(query, "measure_name => ");
-        fp_sql_value(query, "text", analysis->measure);
-        fp_sql_add(query, ", ");
-    }
     fp_filters_add(&analysis->filters, query);
-    if (analysis->top != NULL) {
-        fp_sql_add(query, ", top => ");
-        fp_sql_value(query, "integer", analysis->top);
-    }
     fp_sql_add(query, ")");
-}
-
-static void fill_table(const PGresult *answer, struct fp_grid *grid)
-{
-    for (int row = 0; row < PQntuples(answer); row++) {
-        for (int column = 0; column < PQnfields(answer); column++) {
-            bool absent = PQgetisnull(answer, row, column) == 1;
-            fp_grid_add(grid, absent ? NULL : PQgetvalue(answer, row, column));
-        }
-    }
 }
 
 bool fp_analysis_print(const struct fp_analysis *analysis,
@@ -95,11 +76,10 @@ bool fp_analysis_print(const struct fp_analysis *analysis,
         return false;
     struct fp_grid grid;
     fp_grid_init(&grid, question->columns, question->column_count);
-    fill_table(answer, &grid);
+    fp_sql_fill(answer, 0, &grid);
     PQclear(answer);
     *rows = fp_grid_rows(&grid);
     fp_grid_print(&grid, analysis->json);
     fp_grid_release(&grid);
-    return *rows > 0 ||
-           fp_empty_answer_explain(&analysis->filters, analysis->measure, analysis->connection);
+    return *rows > 0 || fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
 }

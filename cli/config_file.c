@@ -1,5 +1,5 @@
 /*
- * The collector's configuration: the file of -c, else the usual one if there is one.
+ * The collector's configuration: the file of -c, else the usual file if it exists.
  */
 #include "cli/config_file.h"
 
@@ -29,7 +29,7 @@ bool fp_config_file_load(const char *file, struct fp_config **config)
     return *config != NULL;
 }
 
-/* Limits and privacy as they are where a configuration says nothing. */
+/* Returns the default limits and privacy settings. */
 static struct fp_rules *default_rules(void)
 {
     struct fp_config config = {.rules = fp_rules_create((size_t)64 * 1024)};

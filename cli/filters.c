@@ -46,7 +46,7 @@ const struct argp fp_filters_argp = {.options = filter_options, .parser = parse_
 const struct argp fp_filters_without_marker_argp = {.options = filter_options + 1,
                                                     .parser = parse_filter};
 
-/* "2h": whole units back from now. */
+/* True for a duration back from now, such as "2h". */
 static bool is_duration(const char *text)
 {
     size_t digits = strspn(text, "0123456789");

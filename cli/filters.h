@@ -1,5 +1,5 @@
 /*
- * Filters: which page loads an analyst's command is about; the options bear the names of the SQL
+ * Filters: which page loads a command is about; the options have the names of the SQL
  * functions' parameters. One thread.
  */
 #ifndef FP_CLI_FILTERS_H
@@ -26,6 +26,7 @@ enum fp_filter {
 struct fp_filters {
     const char *values[FP_FILTER_COUNT]; /* NULL: not given, the function's default holds */
     char chosen_site[256];               /* storage for a site that was not given */
+    char period[80];                     /* "… to … (UTC)", once fp_period_check has read it */
 };
 
 /* Reads the options into a struct fp_filters, with and without --marker. */

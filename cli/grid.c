@@ -289,7 +289,7 @@ static struct layout choose_layout(const struct fp_grid *grid, size_t terminal_w
     if (!has_extras)
         need = measure(grid, false);
     size_t left = terminal_width - clamp(need.fixed, 0, terminal_width);
-    size_t text = clamp(clamp(need.widest_text, 0, left / 2), TEXT_WIDTH_MIN, TEXT_WIDTH_MAX);
+    size_t text = clamp(need.widest_text, 0, clamp(left / 2, TEXT_WIDTH_MIN, TEXT_WIDTH_MAX));
     size_t path = clamp(left - clamp(text + 1, 0, left), PATH_WIDTH_MIN, SIZE_MAX);
     return (struct layout){text, path, has_extras};
 }

@@ -6,6 +6,7 @@
 #include "cli/grid.h"
 #include "cli/input_file.h"
 #include "cli/memory.h"
+#include "cli/options.h"
 #include "cli/query.h"
 #include "cli/token.h"
 #include "cli/upload.h"
@@ -17,12 +18,7 @@
 #include <unistd.h>
 
 enum {
-    OPTION_JSON = FP_OPTION_FIRST,
-    OPTION_URL,
-    OPTION_UNIX_SOCKET,
-    OPTION_SITE,
-    OPTION_PAGE,
-    OPTION_USER_AGENT,
+    OPTION_SITE = FP_OPTION_FIRST,
     OPTION_WAIT,
     OPTION_NO_WAIT,
 };
@@ -36,8 +32,7 @@ enum wait_mode {
 };
 
 struct import_options {
-    char **files; /* of argv */
-    int file_count;
+    struct fp_files files;
     struct fp_database_options database; /* its configuration is the collector's, too */
     const char *site;
     bool json;
@@ -47,19 +42,10 @@ struct import_options {
 };
 
 static const struct argp_option options[] = {
-    {"url", OPTION_URL, "URL", 0,
-     "upload to this address, such as http://127.0.0.1:8600/v1/ingest/KEY (default: what the "
-     "configuration listens on)",
-     0},
-    {"unix-socket", OPTION_UNIX_SOCKET, "PATH", 0, "connect to this socket instead of URL's host",
-     0},
     {"config", 'c', "FILE", 0,
      "take address, key and limits from the collector's configuration (" FP_CONFIG_FILE ")", 0},
     {"site", OPTION_SITE, "NAME", 0,
      "the site in the configuration (not needed when it has only one)", 0},
-    {"page", OPTION_PAGE, "URL", 0, "the page of uploads that name none (sent as Referer)", 0},
-    {"user-agent", OPTION_USER_AGENT, "TEXT", 0,
-     "the browser that made the files (sent as User-Agent; default: unknown)", 0},
     {"wait", OPTION_WAIT, "SECONDS", OPTION_ARG_OPTIONAL,
      "return when the uploads are counted, after SECONDS (default: 30) at the latest; the default "
      "on a terminal",
@@ -69,7 +55,6 @@ static const struct argp_option options[] = {
      "the database that --wait watches (default: that of --config, else of $FLEETPROF_DATABASE, "
      "else of " FP_CONFIG_FILE ")",
      0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, one object per upload", 0},
     {0},
 };
 
@@ -90,11 +75,10 @@ static error_t parse_import(int key, char *arg, struct argp_state *state)
 {
     struct import_options *import = state->input;
     switch (key) {
-    case OPTION_URL:
-        import->target.url = arg;
-        return 0;
-    case OPTION_UNIX_SOCKET:
-        import->target.unix_socket = arg;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &import->target;
+        state->child_inputs[1] = &import->files;
+        state->child_inputs[2] = &import->json;
         return 0;
     case 'c':
         import->database.config_file = arg;
@@ -111,34 +95,22 @@ static error_t parse_import(int key, char *arg, struct argp_state *state)
     case OPTION_SITE:
         import->site = arg;
         return 0;
-    case OPTION_PAGE:
-        if (!fp_upload_is_header_value(arg))
-            argp_error(state, "--page has control characters");
-        import->target.page = arg;
-        return 0;
-    case OPTION_USER_AGENT:
-        if (!fp_upload_is_header_value(arg))
-            argp_error(state, "--user-agent has control characters");
-        import->target.user_agent = arg;
-        return 0;
-    case OPTION_JSON:
-        import->json = true;
-        return 0;
-    case ARGP_KEY_ARGS:
-        import->files = state->argv + state->next;
-        import->file_count = state->argc - state->next;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "no file was named");
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
+static const struct argp_child children[] = {
+    {&fp_upload_argp, 0, NULL, 0},
+    {&fp_files_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
+
 static const struct argp import_argp = {
     .options = options,
     .parser = parse_import,
+    .children = children,
     .args_doc = "FILE...",
     .doc = "Uploads each FILE (- is standard input) to a collector. Files may be compressed (.gz, "
            ".br, .zst). One without an id of its own gets one that is made from its content, so "
@@ -159,20 +131,20 @@ static const struct fp_grid_column columns[] = {
 struct import {
     const struct import_options *given;
     const struct fp_rules *rules;
-    const struct fp_site *site; /* NULL: the URL's, of which nothing is known */
+    const struct fp_site *site; /* NULL: unknown, with --url */
     struct fp_uploader *uploader;
     struct fp_grid grid;    /* the answers, for JSON */
     struct fp_wait counted; /* the uploads to wait for */
     int accepted;
-    bool is_over; /* what went wrong with one file would with the next */
+    bool is_over; /* the next file would fail in the same way */
 };
 
-/* A file, and what it will be counted as. */
+/* A file, and the upload that it becomes. */
 struct import_file {
     struct fp_input_file body;
-    struct fp_str text; /* inflated; as it came where that fails */
-    struct fp_uuid id;  /* its own, or one that is made from the text */
-    bool is_valid;      /* as far as one can see here: the collector is the judge */
+    struct fp_str text; /* inflated, or as it came if that fails */
+    struct fp_uuid id;  /* its own, or a hash of the text */
+    bool is_valid;      /* in our eyes; the collector decides */
     struct fp_profile profile;
     struct fp_format_error error;
 };
@@ -198,7 +170,7 @@ static void decode(const struct fp_rules *rules, struct fp_arena *arena,
         fp_memory_end();
 }
 
-/* The file as it is, but that one which is not compressed is compressed for its way. */
+/* Returns the file unchanged, except that an uncompressed one is gzipped for the transfer. */
 static struct fp_upload_content choose_content(const struct import_file *reading,
                                                struct fp_arena *arena)
 {
@@ -215,8 +187,8 @@ static struct fp_upload_content choose_content(const struct import_file *reading
     return content;
 }
 
-/* The token that lets a file in, "" when none is needed; false after having said why there is
- * none. */
+/* Makes the token that lets a file in, "" if the site needs none. Prints an error and returns false
+ * on failure. */
 static bool choose_token(const struct fp_site *site, const struct import_file *reading,
                          char token[FP_TOKEN_SIZE])
 {
@@ -228,7 +200,7 @@ static bool choose_token(const struct fp_site *site, const struct import_file *r
 
 /* ---- the answer ---- */
 
-/* profile: NULL when nothing is known of what was taken. */
+/* Adds a row. profile: NULL if the upload was refused or cannot be decoded here. */
 static void add_upload(struct fp_grid *grid, const struct import_file *reading,
                        const struct fp_uuid *id, const struct fp_profile *profile,
                        const struct fp_upload_reply *reply)
@@ -263,7 +235,7 @@ static void add_answer(struct import *import, const struct import_file *reading,
     }
 }
 
-/* What of an accepted file was taken. */
+/* Prints what was kept and refused of an accepted file. */
 static void print_report(const struct import_file *reading)
 {
     if (!reading->is_valid) {
@@ -275,12 +247,12 @@ static void print_report(const struct import_file *reading)
     fp_buf_init(&lines, REPORT_MAX);
     fp_upload_report_add_lines(&reading->profile, reading->body.name, &lines);
     (void)fputs(fp_memory_text(&lines), stdout);
-    /* Before what is said of the next file, on whichever stream that is. */
+    /* In a log, this comes before the errors of the next file. */
     (void)fflush(stdout);
     fp_buf_release(&lines);
 }
 
-/* What an answer means for the exit code; anything but FINE has been said. */
+/* Returns the exit code that an answer stands for, after printing any error. */
 static enum fp_exit judge(struct import *import, const struct import_file *reading,
                           const struct fp_upload_reply *reply)
 {
@@ -338,7 +310,7 @@ static enum fp_exit import_file(struct import *import, const char *file)
 /* left: files that were not tried. */
 static void print_count(const struct import *import, int left)
 {
-    (void)printf("imported %d of %d files", import->accepted, import->given->file_count);
+    (void)printf("imported %d of %d files", import->accepted, import->given->files.count);
     if (left > 0)
         (void)printf("; %d %s not tried", left, left == 1 ? "was" : "were");
     (void)printf("\n");
@@ -364,7 +336,7 @@ static void wait_if_asked(struct import *import, const char *conninfo)
                           "database (--database) to wait for it");
 }
 
-/* Imports one file after the other; when the collector did not judge one, it is over. */
+/* Imports one file after the other, until one fails for a reason that is not its own. */
 static enum fp_exit import_files(const struct import_options *given, const struct fp_rules *rules,
                                  const struct fp_site *site, const struct fp_upload_target *target,
                                  const char *conninfo)
@@ -375,39 +347,19 @@ static enum fp_exit import_files(const struct import_options *given, const struc
     fp_grid_init(&import.grid, columns, sizeof(columns) / sizeof(columns[0]));
     enum fp_exit worst = FP_EXIT_FINE;
     int tried = 0;
-    while (tried < given->file_count && !import.is_over) {
-        enum fp_exit code = import_file(&import, given->files[tried++]);
+    while (tried < given->files.count && !import.is_over) {
+        enum fp_exit code = import_file(&import, given->files.names[tried++]);
         worst = code > worst ? code : worst;
     }
     if (given->json)
         fp_grid_print(&import.grid, true);
     else
-        print_count(&import, given->file_count - tried);
+        print_count(&import, given->files.count - tried);
     wait_if_asked(&import, conninfo);
     fp_wait_release(&import.counted);
     fp_grid_release(&import.grid);
     fp_uploader_free(import.uploader);
     return worst;
-}
-
-/* Completes what the options leave open with the configuration, whose texts go into `found`. */
-static bool choose_target(const struct import_options *given, const struct fp_config *config,
-                          struct fp_upload_address *found, struct fp_upload_target *target)
-{
-    *target = given->target;
-    if (target->url != NULL)
-        return true;
-    if (config == NULL) {
-        fp_message_error("no collector was named");
-        fp_message_hint("Give --url URL or --config FILE.");
-        return false;
-    }
-    if (!fp_upload_address_find(config, given->site, found))
-        return false;
-    target->url = found->url;
-    if (found->unix_socket[0] != '\0')
-        target->unix_socket = found->unix_socket;
-    return true;
 }
 
 /* Imports as the options and the configuration say, config being NULL when there is none. */
@@ -420,8 +372,8 @@ static enum fp_exit import_into(const struct import_options *given, const struct
         return FP_EXIT_TROUBLE;
     }
     struct fp_upload_address found = {0};
-    struct fp_upload_target target;
-    if (!choose_target(given, config, &found, &target))
+    struct fp_upload_target target = given->target;
+    if (!fp_upload_address_complete(config, given->site, &found, &target))
         return FP_EXIT_TROUBLE;
     struct fp_rules *rules = fp_config_file_rules(config);
     enum fp_exit code = import_files(given, rules, found.site, &target, conninfo);

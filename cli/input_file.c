@@ -1,5 +1,5 @@
 /*
- * Body: reads a file whole; inflates and compresses.
+ * Input file: reads a whole file, inflates and compresses.
  */
 #include "cli/input_file.h"
 

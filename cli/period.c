@@ -62,11 +62,20 @@ static void add_limit(const struct fp_filters *filters, enum fp_filter filter,
         fp_sql_add(query, by_default);
 }
 
-/* Asks for one row: is since in the future, is the period empty, and both limits as text. */
+/* Infinity has no text of its own in to_char. */
+#define LIMIT_TEXT(limit)                                                                          \
+    "coalesce(nullif(to_char(" limit " at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), ''), " limit     \
+    "::text)"
+
+/* Asks for one row: is since in the future, is the period empty, both limits, and both as the text
+ * of a period. */
 static PGresult *ask_order(const struct fp_filters *filters, PGconn *connection)
 {
     struct fp_sql_query query;
-    fp_sql_init(&query, "select since > now(), since >= until, since, until from (select ");
+    fp_sql_init(&query, "select since > now(), since >= until, since, until, "
+                        "concat_ws(' to ', " LIMIT_TEXT("since") ", " LIMIT_TEXT(
+                            "until") ") || "
+                                     "' (UTC)' from (select ");
     add_limit(filters, FP_FILTER_SINCE, "now() - interval '1 day'", &query);
     fp_sql_add(&query, " as since, ");
     add_limit(filters, FP_FILTER_UNTIL, "now()", &query);
@@ -76,7 +85,7 @@ static PGresult *ask_order(const struct fp_filters *filters, PGconn *connection)
     return answer;
 }
 
-static bool check_order(const struct fp_filters *filters, PGconn *connection)
+static bool check_order(struct fp_filters *filters, PGconn *connection)
 {
     PGresult *answer = ask_order(filters, connection);
     if (answer == NULL)
@@ -92,11 +101,12 @@ static bool check_order(const struct fp_filters *filters, PGconn *connection)
         if (filters->values[FP_FILTER_SINCE] == NULL)
             fp_message_hint("Give --since, too: without it the period begins one day ago.");
     }
+    (void)snprintf(filters->period, sizeof(filters->period), "%s", PQgetvalue(answer, 0, 4));
     PQclear(answer);
     return !is_future && !is_empty;
 }
 
-bool fp_period_check(const struct fp_filters *filters, PGconn *connection)
+bool fp_period_check(struct fp_filters *filters, PGconn *connection)
 {
     return check_time(filters, FP_FILTER_SINCE, connection) &&
            check_time(filters, FP_FILTER_UNTIL, connection) && check_order(filters, connection);

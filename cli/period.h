@@ -10,8 +10,9 @@
 
 /*
  * True if --since and --until are times and the period between them is not empty and does not begin
- * in the future. Prints an error and returns false otherwise.
+ * in the future; the filters' `period` is its text then. Prints an error and returns false
+ * otherwise.
  */
-bool fp_period_check(const struct fp_filters *filters, PGconn *connection) FP_MUST_CHECK;
+bool fp_period_check(struct fp_filters *filters, PGconn *connection) FP_MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Query: finding the database, asking it, and repeating what it said when it refused.
+ * Query: finds the database, asks it, and prints its errors.
  */
 #include "cli/query.h"
 
@@ -125,15 +125,15 @@ void fp_sql_value(struct fp_sql_query *query, const char *type, const char *valu
     fp_buf_addf(&query->text, "$%d::%s", query->value_count, type);
 }
 
-/* libpq's message. Without memory for one it says that there is none. */
+/* Returns libpq's message. Without memory for one, libpq says that there is none. */
 static const char *message_of(const PGconn *connection)
 {
     const char *message = PQerrorMessage(connection);
     return strstr(message, "no error message available") != NULL ? "out of memory" : message;
 }
 
-/* Says what to do when the database is not one of ours, or not one for this role; false when that
- * is not why. */
+/* Prints what to do if the database is not one of ours or this role may not read it. False if the
+ * error has another reason. */
 static bool hint_at_schema(const PGconn *connection, const PGresult *result)
 {
     /* No such schema, table or view, column, function. */
@@ -201,6 +201,16 @@ PGresult *fp_sql_run(PGconn *connection, struct fp_sql_query *query)
     fp_sql_complain(connection, result);
     PQclear(result);
     return NULL;
+}
+
+void fp_sql_fill(const PGresult *answer, int first_column, struct fp_grid *grid)
+{
+    for (int row = 0; row < PQntuples(answer); row++) {
+        for (int column = first_column; column < PQnfields(answer); column++) {
+            bool absent = PQgetisnull(answer, row, column) == 1;
+            fp_grid_add(grid, absent ? NULL : PQgetvalue(answer, row, column));
+        }
+    }
 }
 
 void fp_sql_list(const PGresult *answer, struct fp_buf *list)

@@ -1,11 +1,12 @@
 /*
- * Query: one SQL statement with its parameters, and the connection it is asked on.
+ * Query: one SQL statement with its parameters, and the connection to ask it on.
  *
- * Text of the user's goes into parameters, never into the statement. One thread.
+ * The user's text goes into parameters, never into the statement. One thread.
  */
 #ifndef FP_CLI_QUERY_H
 #define FP_CLI_QUERY_H
 
+#include "cli/grid.h"
 #include "collector/base/buf.h"
 #include "collector/config/config.h"
 
@@ -51,11 +52,11 @@ struct fp_sql_query {
     int value_count;
 };
 
-/* Starts a statement; fp_sql_release gives its memory back. */
+/* Starts a statement; fp_sql_release frees it. */
 void fp_sql_init(struct fp_sql_query *query, const char *text);
 void fp_sql_release(struct fp_sql_query *query);
 
-/* Appends SQL of our own. */
+/* Appends SQL text, which never comes from the user. */
 void fp_sql_add(struct fp_sql_query *query, const char *text);
 
 /* Appends a parameter's number and cast ("$3::text") and keeps the value, which must outlive the
@@ -79,13 +80,16 @@ void fp_sql_complain(const PGconn *connection, const PGresult *result);
  */
 PGresult *fp_sql_run(PGconn *connection, struct fp_sql_query *query) FP_MUST_CHECK;
 
+/* Adds all rows of the answer to a grid, without the first columns. */
+void fp_sql_fill(const PGresult *answer, int first_column, struct fp_grid *grid);
+
 /* Makes a list of the answer's first column, "a, b, c"; an empty text is shown as '' (none). The
  * caller calls fp_buf_release. */
 void fp_sql_list(const PGresult *answer, struct fp_buf *list);
 
 /*
  * Sends the statement and hands each row to take_row as it arrives, so that a large answer needs
- * little memory. False after having said what the server said.
+ * little memory. Prints the server's error and returns false on failure.
  */
 bool fp_sql_stream(PGconn *connection, struct fp_sql_query *query,
                    void (*take_row)(void *context, const PGresult *row),

@@ -1,8 +1,8 @@
 /*
- * Recount: one record, one transaction.
+ * Record replay: one transaction per record.
  *
- * The store wants the position of a spool to move with each transaction. Records that are counted
- * by hand belong to no spool: they use the nil id's, which stays at 0.
+ * Each transaction of the store moves the position of a spool. A replayed record belongs to no
+ * spool: it uses the position of the nil id, which stays at 0.
  */
 #include "cli/record_replay.h"
 

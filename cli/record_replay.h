@@ -1,6 +1,6 @@
 /*
- * Recount: counts a record that the database refused once, now that whatever was wrong is put
- * right: as the collector's writer does, in one transaction, its uploads once by their ids.
+ * Record replay: counts a record that the database once refused, as the collector's writer does: in
+ * one transaction, and each upload once by its id.
  *
  * One thread.
  */
@@ -13,17 +13,17 @@
 
 struct fp_record_replay;
 
-/* Makes one, without a connection, for the configuration's database; the configuration must outlive
- * it. NULL when out of memory. */
+/* Returns a replay into the configuration's database, without connecting; the configuration must
+ * outlive it. The caller calls fp_record_replay_free. */
 struct fp_record_replay *fp_record_replay_create(const struct fp_config *config) FP_MUST_CHECK;
 void fp_record_replay_free(struct fp_record_replay *replay);
 
-/* Counts a record's uploads, those that are not counted yet. FP_STORE_REFUSED: the database still
- * refuses them; anything else but OK: it cannot be asked now. */
+/* Counts the uploads of a record that are not counted yet. FP_STORE_REFUSED: the database still
+ * refuses them; another error: it cannot be asked now. */
 enum fp_store_result fp_record_replay_run(struct fp_record_replay *replay,
                                           const struct fp_record *record) FP_MUST_CHECK;
 
-/* What the last failure was. */
+/* Returns the message of the last failure. */
 const char *fp_record_replay_message(const struct fp_record_replay *replay);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Kept: finds and reads dead letters and refused records.
+ * Refused: finds and reads dead letters and refused records.
  */
 #include "cli/refused.h"
 
@@ -50,7 +50,7 @@ const struct argp fp_refused_argp = {.options = options, .parser = parse_options
 
 /* ---- finding ---- */
 
-/* Opens a directory. One that does not exist yet is fine: nothing was refused. */
+/* Opens a directory. It need not exist: then nothing has been kept yet. */
 static bool add_place(struct fp_refused_list *list, const char *path, bool must_exist)
 {
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -199,7 +199,7 @@ static bool read_file(const struct fp_refused_list *list, const struct fp_refuse
     return fp_input_file_read(path, file);
 }
 
-/* Why the database refused a record; an earlier version did not write that down. */
+/* Reads why the database refused a record; earlier versions did not write that down. */
 static void read_reason(const struct fp_refused_list *list, const struct fp_refused_entry *entry,
                         char *reason, size_t size)
 {
@@ -276,7 +276,7 @@ bool fp_refused_remove(const struct fp_refused_list *list, const struct fp_refus
     name_file(entry, name);
     (void)snprintf(reason, sizeof(reason), "%s" FP_ASIDE_REASON, entry->id);
     int dir = fp_refused_dir(list, entry);
-    /* The collector may have dropped it by itself. */
+    /* The collector may have removed it. */
     bool removed = unlinkat(dir, name, 0) == 0 || errno == ENOENT;
     if (!removed)
         fp_message_error("could not remove %s: %s", name, strerror(errno));

@@ -1,9 +1,8 @@
 /*
- * Kept: what was refused and is kept for the operator: dead letters, and records that the database
- * refused.
+ * Refused: what is kept for the operator: dead letters, and records that the database refused.
  *
- * They lie in the directories of a collector's configuration, or in one that is named. A running
- * collector may add and drop some meanwhile. One thread.
+ * They are in the directories of a collector's configuration, or in the one of --directory. A
+ * running collector may add and drop some meanwhile. One thread.
  */
 #ifndef FP_CLI_REFUSED_H
 #define FP_CLI_REFUSED_H
@@ -44,34 +43,36 @@ struct fp_refused_list {
     size_t cap;
 };
 
-/* Finds them. False after having said why not; to be released in any case. */
+/* Finds all of them. Prints an error and returns false on failure. The caller calls
+ * fp_refused_release in any case. */
 bool fp_refused_find(const struct fp_refused_options *options,
                      struct fp_refused_list *list) FP_MUST_CHECK;
 void fp_refused_release(struct fp_refused_list *list);
 
-/* The one of this id, NULL when there is none. */
+/* Returns the entry with this id, or NULL. */
 const struct fp_refused_entry *fp_refused_by_id(const struct fp_refused_list *list, const char *id);
 
-/* One of them, read. */
+/* A letter or a record that was read. */
 struct fp_refused {
     struct fp_input_file file;
     struct fp_arena arena;
-    bool is_whole;           /* false: what follows is empty, but for the problem's detail */
+    bool is_whole;           /* false: only the problem's detail is set below */
     struct fp_letter letter; /* of a record: status 0, and what its first upload says */
     struct fp_str body;      /* as received; of a record its bytes */
     struct fp_record record; /* count 0: this is a letter */
 };
 
-/* Reads one. False after having said why not. The caller calls fp_refused_close on success. */
+/* Reads one. Prints an error and returns false on failure. The caller calls fp_refused_close on
+ * success. */
 bool fp_refused_open(const struct fp_refused_list *list, const struct fp_refused_entry *entry,
                      struct fp_refused *refused) FP_MUST_CHECK;
 void fp_refused_close(struct fp_refused *refused);
 
-/* Removes its files; false after having said why not. */
+/* Removes its files. Prints an error and returns false on failure. */
 bool fp_refused_remove(const struct fp_refused_list *list,
                        const struct fp_refused_entry *entry) FP_MUST_CHECK;
 
-/* The directory that an entry lies in, open. */
+/* Returns the open directory of an entry. */
 int fp_refused_dir(const struct fp_refused_list *list, const struct fp_refused_entry *entry);
 
 #endif

@@ -4,40 +4,35 @@
 #include "cli/analysis.h"
 #include "cli/command.h"
 #include "cli/memory.h"
+#include "cli/options.h"
 #include "cli/sub_command.h"
 
 #include <stdlib.h>
 #include <zstd.h>
 
-enum { OPTION_JSON = FP_OPTION_FIRST };
-
-/* list */
+/* ---- list ---- */
 
 struct session_list_options {
     struct fp_database_options database;
     bool json;
 };
 
-static const struct argp_option list_options[] = {
-    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
-    {0},
-};
-
 static error_t parse_list(int key, char *arg, struct argp_state *state)
 {
     struct session_list_options *list = state->input;
     (void)arg;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &list->database;
-        return 0;
-    case OPTION_JSON:
-        list->json = true;
-        return 0;
-    default:
+    if (key != ARGP_KEY_INIT)
         return ARGP_ERR_UNKNOWN;
-    }
+    state->child_inputs[0] = &list->database;
+    state->child_inputs[1] = &list->json;
+    return 0;
 }
+
+static const struct argp_child list_children[] = {
+    {&fp_database_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
 
 static const struct argp_child children[] = {
     {&fp_database_argp, 0, NULL, 0},
@@ -45,11 +40,10 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp list_argp = {
-    .options = list_options,
     .parser = parse_list,
     .doc = "The uploads that are kept whole, the latest first: dumps of Speed Tracer, sessions of "
            "Opera Scope, and the share of traces that sample_keep says.",
-    .children = children,
+    .children = list_children,
 };
 
 static const struct fp_grid_column columns[] = {
@@ -83,10 +77,7 @@ static bool print_list(PGconn *connection, bool json)
         return false;
     struct fp_grid grid;
     fp_grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
-    for (int row = 0; row < PQntuples(answer); row++)
-        for (int column = 0; column < PQnfields(answer); column++)
-            fp_grid_add(&grid,
-                        PQgetisnull(answer, row, column) ? NULL : PQgetvalue(answer, row, column));
+    fp_sql_fill(answer, 0, &grid);
     fp_grid_print(&grid, json);
     if (PQntuples(answer) == 0)
         fp_message_notice("no upload is kept whole yet; uploads are counted in batches, within "
@@ -107,7 +98,7 @@ static enum fp_exit list_command(int argc, char **argv)
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }
 
-/* export */
+/* ---- export ---- */
 
 struct session_export_options {
     struct fp_database_options database;

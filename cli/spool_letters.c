@@ -1,7 +1,8 @@
 /*
- * fleetprof spool dead-letters list, show: what was refused and is refused.
+ * fleetprof spool dead-letters list, show: what was refused and is kept.
  */
 #include "cli/grid.h"
+#include "cli/options.h"
 #include "cli/refused.h"
 #include "cli/spool.h"
 
@@ -9,7 +10,7 @@
 #include <wchar.h>
 #include <wctype.h>
 
-enum { OPTION_JSON = FP_OPTION_FIRST, OPTION_BODY };
+enum { OPTION_BODY = FP_OPTION_FIRST };
 
 static const struct fp_grid_column columns[] = {
     {"id", "ID", FP_CELL_WORD},
@@ -46,7 +47,7 @@ static void add_time(struct fp_grid *grid, int64_t time_us)
     fp_grid_add(grid, text);
 }
 
-/* Texts of letters end with a NUL: they lie in an arena. */
+/* Texts of letters end with a NUL: they are in an arena. */
 static void add_text(struct fp_grid *grid, struct fp_str text)
 {
     fp_grid_add(grid, text.len > 0 ? text.ptr : NULL);
@@ -81,11 +82,6 @@ struct refused_list_options {
     bool json;
 };
 
-static const struct argp_option list_option_table[] = {
-    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
-    {0},
-};
-
 static error_t parse_list(int key, char *arg, struct argp_state *state)
 {
     struct refused_list_options *list = state->input;
@@ -93,9 +89,7 @@ static error_t parse_list(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &list->refused;
-        return 0;
-    case OPTION_JSON:
-        list->json = true;
+        state->child_inputs[1] = &list->json;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -104,11 +98,11 @@ static error_t parse_list(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child refused_children[] = {
     {&fp_refused_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
     {0},
 };
 
 static const struct argp list_argp = {
-    .options = list_option_table,
     .parser = parse_list,
     .children = refused_children,
     .doc = "Lists the bodies of refused uploads that the collector keeps (dead_letters.path), the "
@@ -151,7 +145,6 @@ struct refused_show_options {
 static const struct argp_option show_option_table[] = {
     {"body", OPTION_BODY, NULL, 0,
      "print the body alone, byte for byte, compressed if it came so; of a record its bytes", 0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
     {0},
 };
 
@@ -161,12 +154,10 @@ static error_t parse_show(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &show->refused;
+        state->child_inputs[1] = &show->json;
         return 0;
     case OPTION_BODY:
         show->body = true;
-        return 0;
-    case OPTION_JSON:
-        show->json = true;
         return 0;
     case ARGP_KEY_ARG:
         if (show->id != NULL)
@@ -189,7 +180,7 @@ static const struct argp show_argp = {
     .doc = "Shows one of what `list' lists, nothing cut.",
 };
 
-/* Texts came from a stranger: nothing in them may steer a terminal. */
+/* Prints a text that came from a stranger, without control characters for the terminal. */
 static void print_member(const char *name, const char *value)
 {
     (void)printf("%-16s ", name);

@@ -3,6 +3,7 @@
  */
 #include "cli/grid.h"
 #include "cli/memory.h"
+#include "cli/options.h"
 #include "cli/record_replay.h"
 #include "cli/refused.h"
 #include "cli/spool.h"
@@ -12,14 +13,7 @@
 
 #include <errno.h>
 
-enum {
-    OPTION_JSON = FP_OPTION_FIRST,
-    OPTION_ALL,
-    OPTION_URL,
-    OPTION_UNIX_SOCKET,
-    OPTION_PAGE,
-    OPTION_USER_AGENT,
-};
+enum { OPTION_ALL = FP_OPTION_FIRST };
 
 struct replay_options {
     struct fp_refused_options refused;
@@ -32,47 +26,21 @@ struct replay_options {
 
 static const struct argp_option options[] = {
     {"all", OPTION_ALL, NULL, 0, "replay all that `list' lists", 0},
-    {"url", OPTION_URL, "URL", 0,
-     "upload to this address, such as http://127.0.0.1:8600/v1/ingest/KEY (default: what the "
-     "configuration listens on, with the key of the letter's site)",
-     0},
-    {"unix-socket", OPTION_UNIX_SOCKET, "PATH", 0, "connect to this socket instead of URL's host",
-     0},
-    {"page", OPTION_PAGE, "URL", 0, "the page of uploads that name none (sent as Referer)", 0},
-    {"user-agent", OPTION_USER_AGENT, "TEXT", 0, "the browser they came from (default: unknown)",
-     0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, one object a letter", 0},
     {0},
 };
 
 static error_t parse_replay(int key, char *arg, struct argp_state *state)
 {
+    (void)arg;
     struct replay_options *replay = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &replay->refused;
+        state->child_inputs[1] = &replay->target;
+        state->child_inputs[2] = &replay->json;
         return 0;
     case OPTION_ALL:
         replay->all = true;
-        return 0;
-    case OPTION_URL:
-        replay->target.url = arg;
-        return 0;
-    case OPTION_UNIX_SOCKET:
-        replay->target.unix_socket = arg;
-        return 0;
-    case OPTION_PAGE:
-        if (!fp_upload_is_header_value(arg))
-            argp_error(state, "--page has control characters");
-        replay->target.page = arg;
-        return 0;
-    case OPTION_USER_AGENT:
-        if (!fp_upload_is_header_value(arg))
-            argp_error(state, "--user-agent has control characters");
-        replay->target.user_agent = arg;
-        return 0;
-    case OPTION_JSON:
-        replay->json = true;
         return 0;
     case ARGP_KEY_ARGS:
         replay->ids = state->argv + state->next;
@@ -89,6 +57,8 @@ static error_t parse_replay(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_refused_argp, 0, NULL, 0},
+    {&fp_upload_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
     {0},
 };
 
@@ -121,7 +91,7 @@ struct replay {
 
 /* ---- one letter ---- */
 
-/* The URL for a letter's format, whose name a stranger chose. */
+/* Writes the URL for a letter's format, whose name a stranger chose. */
 static bool write_url(const char *url, struct fp_str format, char *to, size_t size)
 {
     bool is_name =
@@ -131,28 +101,8 @@ static bool write_url(const char *url, struct fp_str format, char *to, size_t si
     return len >= 0 && len < (int)size;
 }
 
-/* Where a letter goes: as the options say, else to its site's address in the configuration. */
-static bool choose_target(const struct replay *replay, const struct fp_letter *letter,
-                          struct fp_upload_address *found, struct fp_upload_target *target)
-{
-    *target = replay->given->target;
-    if (target->url != NULL)
-        return true;
-    if (replay->list.config == NULL) {
-        fp_message_error("no collector was named");
-        fp_message_hint("Give --url URL or --config FILE.");
-        return false;
-    }
-    if (!fp_upload_address_find(replay->list.config, letter->site.ptr, found))
-        return false;
-    target->url = found->url;
-    if (found->unix_socket[0] != '\0')
-        target->unix_socket = found->unix_socket;
-    return true;
-}
-
-/* Under which a letter without a key counts once, though its replay is broken off and started
- * again; a letter with the same body, received at another time, is another upload. */
+/* Returns the key of a letter without one: it counts once even if its replay is interrupted and run
+ * again. A letter with the same body, received at another time, is another upload. */
 static struct fp_uuid letter_key(const struct fp_refused_entry *entry, struct fp_str body)
 {
     const struct fp_uuid content = fp_uuid_of_bytes(body.ptr, body.len);
@@ -164,9 +114,10 @@ static bool send_letter(const struct replay *replay, const struct fp_refused_ent
 {
     const struct fp_letter *letter = &refused->letter;
     struct fp_upload_address found;
-    struct fp_upload_target target;
+    /* Without --url a letter goes to the address of its own site. */
+    struct fp_upload_target target = replay->given->target;
     char url[640];
-    if (!choose_target(replay, letter, &found, &target))
+    if (!fp_upload_address_complete(replay->list.config, letter->site.ptr, &found, &target))
         return false;
     if (!write_url(target.url, letter->format, url, sizeof(url))) {
         fp_message_error("the URL is too long");
@@ -208,7 +159,7 @@ static bool keep_reason(const struct replay *replay, const struct fp_refused_ent
     return put;
 }
 
-/* What the answer to a letter means for the exit code; anything but FINE has been said. */
+/* Returns the exit code that an answer stands for, after printing any error. */
 static enum fp_exit judge_letter(const struct replay *replay, const struct fp_refused_entry *entry,
                                  const struct fp_refused *refused,
                                  const struct fp_upload_reply *reply)
@@ -224,7 +175,7 @@ static enum fp_exit judge_letter(const struct replay *replay, const struct fp_re
         if (!replay->given->json)
             fp_message_fault(entry->id, &fault);
         return keep_reason(replay, entry, refused, reply) ? FP_EXIT_NO : FP_EXIT_TROUBLE;
-    case 403: /* of the key, the origin or the token: no reason of the letter's */
+    case 403: /* refused for key, origin or token, not for its content */
         if (!replay->given->json)
             fp_message_fault(entry->id, &fault);
         return FP_EXIT_NO;
@@ -320,7 +271,7 @@ static enum fp_exit replay_id(struct replay *replay, const char *id)
     return FP_EXIT_TROUBLE;
 }
 
-/* One that could not be judged ends it: so would the rest. */
+/* Replays all that were asked for, until one fails for a reason that is not its own. */
 static enum fp_exit replay_all(struct replay *replay)
 {
     const struct replay_options *given = replay->given;

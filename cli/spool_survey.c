@@ -1,11 +1,12 @@
 /*
- * Survey: reads a spool by the rules of its recovery (collector/spool/recover.c), and only reads.
+ * Survey: reads a spool by the rules of its recovery (collector/spool/recover.c); never writes.
  */
 #include "cli/spool_survey.h"
 
 #include "cli/command.h"
 #include "cli/config_file.h"
 #include "cli/memory.h"
+#include "cli/options.h"
 #include "collector/rollup/record.h"
 #include "collector/spool/aside.h"
 #include "collector/spool/scan.h"
@@ -14,11 +15,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-enum { OPTION_JSON = FP_OPTION_FIRST };
-
 /* ---- listing ---- */
 
-/* The length of a file, 0 when it has gone: a collector may delete it at any time. */
+/* Returns the length of a file, 0 if it is gone: a collector may delete it at any time. */
 static uint64_t file_len(const struct fp_survey *survey, const char *name)
 {
     const struct fp_file_ops *ops = fp_file_ops_real();
@@ -96,7 +95,7 @@ bool fp_survey_open(const char *path, struct fp_survey *survey)
         fp_message_error("could not read the directory %s: %s", path, strerror(errno));
         return false;
     }
-    /* Before the headers: a position that is a little late only makes more records wait. */
+    /* Read before the headers: an older position only makes more records count as waiting. */
     survey->state_found = fp_spool_state_look(ops, survey->dir, &survey->state);
     if (survey->segment_count == 0 && survey->aside_count == 0 &&
         survey->state_found == FP_STATE_ABSENT) {
@@ -139,7 +138,7 @@ static void tell(const struct scanning *scanning, struct fp_survey_segment *segm
     scanning->tell(scanning->context, segment, &damage);
 }
 
-/* The header that says where a segment ends, NULL when none does. */
+/* Returns the header that says where a segment ends, or NULL. */
 static const struct fp_spool_segment_header *successor_of(const struct fp_survey *survey, size_t at,
                                                           bool *is_newest)
 {
@@ -166,9 +165,9 @@ static void count_record(const struct fp_survey *survey, struct fp_survey_segmen
 }
 
 /*
- * Reads the records of an open segment up to the scan's end; rest: what lies behind the last one.
- * Where a collector may be writing, damage is looked at twice: a record that was half written the
- * first time is whole now.
+ * Reads the records of an open segment up to the scan's end; rest: the bytes after the last one.
+ * Looks twice at damage where a collector may be writing: a record that was half written the first
+ * time is whole now.
  */
 static bool scan_records(struct scanning *scanning, struct fp_survey_segment *segment,
                          bool is_newest, struct fp_spool_scan_item *rest)
@@ -223,7 +222,7 @@ static bool scan_open_segment(struct scanning *scanning, size_t at)
     return true;
 }
 
-/* Scans a segment; one that has gone meanwhile was trimmed. */
+/* Scans a segment. One that is gone was trimmed meanwhile. */
 static bool scan_segment(struct scanning *scanning, size_t at)
 {
     const struct fp_file_ops *ops = fp_file_ops_real();
@@ -273,7 +272,6 @@ bool fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell_damage, 
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "the spool of the collector's configuration (" FP_CONFIG_FILE ")",
      0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
     {0},
 };
 
@@ -284,8 +282,8 @@ static error_t parse_options(int key, char *arg, struct argp_state *state)
     case 'c':
         given->config_file = arg;
         return 0;
-    case OPTION_JSON:
-        given->json = true;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &given->json;
         return 0;
     case ARGP_KEY_ARG:
         if (given->directory != NULL)
@@ -297,7 +295,13 @@ static error_t parse_options(int key, char *arg, struct argp_state *state)
     }
 }
 
-const struct argp fp_survey_argp = {.options = options, .parser = parse_options};
+static const struct argp_child children[] = {
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
+
+const struct argp fp_survey_argp = {
+    .options = options, .parser = parse_options, .children = children};
 
 bool fp_survey_choose(const struct fp_survey_options *given, char *path, size_t size,
                       struct fp_survey *survey)

@@ -22,13 +22,6 @@ struct fp_uploader {
     char error[CURL_ERROR_SIZE];
 };
 
-bool fp_upload_is_header_value(const char *text)
-{
-    while (*text != '\0' && (unsigned char)*text >= ' ' && *text != 0x7f)
-        text++;
-    return *text == '\0';
-}
-
 static size_t take_reply(char *bytes, size_t size, size_t count, void *context)
 {
     struct fp_buf *reply = context;
@@ -140,7 +133,7 @@ static struct curl_slist *set_headers(CURL *curl, const struct fp_upload_content
     return headers;
 }
 
-/* The collector says why it refuses a body; who does not is in front of it. */
+/* Explains a refusal without a reason: it comes from a web server in front of the collector. */
 static void explain_silence(struct fp_upload_reply *reply)
 {
     const long status = reply->status;
@@ -165,7 +158,7 @@ static void post(struct fp_uploader *uploader, struct fp_upload_reply *reply)
     } else {
         reply->is_tls = result == CURLE_SSL_CONNECT_ERROR;
         const char *why = uploader->error[0] != '\0' ? uploader->error : curl_easy_strerror(result);
-        /* libcurl names the URL's host and port, which a socket has not. */
+        /* libcurl would name the URL's host and port, which a socket does not have. */
         bool is_socket = uploader->unix_socket != NULL && result == CURLE_COULDNT_CONNECT;
         (void)snprintf(reply->detail, sizeof(reply->detail), "%s%s",
                        is_socket ? "nobody listens on the socket " : why,
@@ -178,7 +171,7 @@ static bool is_busy(const struct fp_upload_reply *reply)
     return reply->status == 429 || reply->status == 503;
 }
 
-/* Waits as long as Retry-After says, else 1, 2, 4, 8 s. */
+/* Waits as long as Retry-After says, otherwise 1, 2, 4, 8 s. */
 static void wait_after(struct fp_uploader *uploader, const struct fp_upload_reply *reply, int tries)
 {
     curl_off_t wait_s = 0;

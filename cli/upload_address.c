@@ -1,5 +1,5 @@
 /*
- * Target: from `listen` and `sites` of a configuration to a URL.
+ * Upload address: makes a URL from `listen` and `sites` of a configuration.
  */
 #include "cli/upload_address.h"
 
@@ -30,7 +30,7 @@ static const struct fp_site *choose_site(const struct fp_rules *rules, const cha
     return NULL;
 }
 
-/* "127.0.0.1:8600", "[::1]:8600". Linux reaches "any" addresses as loopback. */
+/* Writes "127.0.0.1:8600" or "[::1]:8600". Linux reaches "any" addresses as loopback. */
 static bool write_host(const struct fp_address *address, char *host, size_t size)
 {
     char ip[INET6_ADDRSTRLEN], port[8];
@@ -66,4 +66,22 @@ bool fp_upload_address_find(const struct fp_config *config, const char *site,
         return true;
     fp_message_error("the configuration's address and key make no URL");
     return false;
+}
+
+bool fp_upload_address_complete(const struct fp_config *config, const char *site,
+                                struct fp_upload_address *found, struct fp_upload_target *target)
+{
+    if (target->url != NULL)
+        return true;
+    if (config == NULL) {
+        fp_message_error("no collector was named");
+        fp_message_hint("Give --url URL or --config FILE.");
+        return false;
+    }
+    if (!fp_upload_address_find(config, site, found))
+        return false;
+    target->url = found->url;
+    if (found->unix_socket[0] != '\0')
+        target->unix_socket = found->unix_socket;
+    return true;
 }

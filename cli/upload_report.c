@@ -1,5 +1,5 @@
 /*
- * Report: a session's notes, and what User Timing counts.
+ * Upload report: the notes of a session, and the counts of User Timing.
  */
 #include "cli/upload_report.h"
 
@@ -38,7 +38,7 @@ static void collect(const struct fp_profile *profile, struct notes *notes)
                      });
 }
 
-/* What may be refused one by one: records of dumps and sessions, entries of User Timing. */
+/* The records that may be refused one by one: of dumps and sessions; entries of User Timing. */
 struct record_counts {
     const char *name; /* NULL: the upload has none */
     uint32_t read;
@@ -56,10 +56,9 @@ static struct record_counts records_of(const struct fp_profile *profile)
                                   profile->timing_count};
 }
 
-/* JSON ------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---- */
 
-/* Texts are static, pointers made of names of ours and numbers: none needs an escape. */
+/* Texts are static and pointers consist of our names and numbers: nothing needs an escape. */
 static void add_json(const struct fp_profile_note *note, struct fp_buf *json)
 {
     fp_buf_addf(json, "%s{\"text\":\"%s\",\"refused\":%s,\"count\":%u,", json->len > 1 ? "," : "",
@@ -104,8 +103,7 @@ void fp_upload_report_add_cells(const struct fp_profile *profile, struct fp_grid
         fp_grid_add(grid, NULL);
 }
 
-/* Text ------------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 void fp_upload_report_add_name(const struct fp_profile *profile, bool is_session, const char *name,
                                struct fp_buf *text)
@@ -115,7 +113,7 @@ void fp_upload_report_add_name(const struct fp_profile *profile, bool is_session
         fp_buf_addf(text, ", session %u", (unsigned)profile->session.id);
 }
 
-/* Nothing in a file's name may steer a terminal. */
+/* Appends the name of an upload, without control characters for the terminal. */
 static void add_safe_name(const struct fp_profile *profile, bool is_session, const char *name,
                           struct fp_buf *lines)
 {

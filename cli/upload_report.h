@@ -1,5 +1,5 @@
 /*
- * Report: what a decoder read, kept, refused and noted of an upload, for people and as JSON.
+ * Upload report: what a decoder read, kept, refused and noted, for people and as JSON.
  *
  * One thread.
  */
@@ -18,17 +18,18 @@
         "notes", NULL, FP_CELL_JSON                                                                \
     }
 
-/* Adds the cells of FP_UPLOAD_REPORT_COLUMNS. profile: NULL for an upload that does not decode. */
+/* Appends the cells of FP_UPLOAD_REPORT_COLUMNS. profile: NULL for an upload that does not decode.
+ */
 void fp_upload_report_add_cells(const struct fp_profile *profile, struct fp_grid *grid);
 
-/* Adds what an upload is called: its file's name, and its session's id when it is one of several
+/* Appends the name of an upload: its file's name, and its session's id if it is one of several
  * (is_session) in the file. */
 void fp_upload_report_add_name(const struct fp_profile *profile, bool is_session, const char *name,
                                struct fp_buf *text);
 
 /*
- * Adds lines for people, of an upload and those that follow it in its file: nothing for one without
- * records of which there is nothing to tell. name: the file's. Look at lines->failed.
+ * Appends the readable report of an upload and of those after it in the same file; nothing if there
+ * are no records and no notes. name: the file's. The caller checks lines->failed.
  */
 void fp_upload_report_add_lines(const struct fp_profile *profile, const char *name,
                                 struct fp_buf *lines);

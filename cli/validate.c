@@ -5,21 +5,20 @@
 #include "cli/config_file.h"
 #include "cli/input_file.h"
 #include "cli/memory.h"
+#include "cli/options.h"
 #include "cli/upload_report.h"
 #include "collector/profile/fold.h"
 
-enum { OPTION_JSON = FP_OPTION_FIRST, REPORT_MAX = 64 * 1024 * 1024 };
+enum { REPORT_MAX = 64 * 1024 * 1024 };
 
 struct validate_options {
-    char **files; /* of argv */
-    int file_count;
+    struct fp_files files;
     const char *config_file;
     bool json;
 };
 
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "take the limits from the collector's configuration", 0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, one object an upload, invalid files too", 0},
     {0},
 };
 
@@ -27,27 +26,28 @@ static error_t parse_validate(int key, char *arg, struct argp_state *state)
 {
     struct validate_options *validate = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &validate->files;
+        state->child_inputs[1] = &validate->json;
+        return 0;
     case 'c':
         validate->config_file = arg;
-        return 0;
-    case OPTION_JSON:
-        validate->json = true;
-        return 0;
-    case ARGP_KEY_ARGS:
-        validate->files = state->argv + state->next;
-        validate->file_count = state->argc - state->next;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "no file was named");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
+static const struct argp_child children[] = {
+    {&fp_files_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
+
 static const struct argp validate_argp = {
     .options = options,
     .parser = parse_validate,
+    .children = children,
     .args_doc = "FILE...",
     .doc = "Decodes each FILE (- is standard input) with the collector's own decoder and says what "
            "it holds, or where and why it would be refused. Without a configuration the default "
@@ -105,7 +105,7 @@ static void add_upload(struct fp_grid *grid, const char *name, const struct fp_p
     fp_grid_add_nothing(grid, 3);
 }
 
-/* A row for each upload in a file; people are told which session of several it is by its name. */
+/* Adds a row for each upload in a file. For people, the name says which session it is. */
 static void add_valid(struct fp_grid *grid, const char *file, bool json,
                       const struct checked *checked)
 {
@@ -131,7 +131,7 @@ static void add_invalid(struct fp_grid *grid, const char *file, const struct fp_
     fp_grid_add(grid, error->detail);
 }
 
-/* Folds each upload in a file; false when there is no memory. */
+/* Folds each upload in a file. False if the arena is full. */
 static bool fold_all(const struct fp_fold_context *context, struct fp_arena *arena,
                      struct checked *checked)
 {
@@ -148,7 +148,7 @@ static bool fold_all(const struct fp_fold_context *context, struct fp_arena *are
     return true;
 }
 
-/* Decodes and folds one file. More memory than the limit allows is the upload's fault, as in the
+/* Decodes and folds one file. An upload that needs more memory than the limit is invalid, as in the
  * collector; the arena is full then. */
 static enum fp_format_verdict check_body(const struct fp_input_file *body,
                                          const struct fp_rules *rules, struct fp_arena *arena,
@@ -230,8 +230,8 @@ enum fp_exit fp_validate_command(int argc, char **argv)
     fp_grid_init(&findings.grid, columns, sizeof(columns) / sizeof(columns[0]));
     fp_buf_init(&findings.lines, REPORT_MAX);
     enum fp_exit worst = FP_EXIT_FINE;
-    for (int i = 0; i < validate.file_count; i++) {
-        enum fp_exit code = validate_file(&validate, validate.files[i], rules, &findings);
+    for (int i = 0; i < validate.files.count; i++) {
+        enum fp_exit code = validate_file(&validate, validate.files.names[i], rules, &findings);
         if (code > worst)
             worst = code;
     }

@@ -99,7 +99,7 @@ static void a_long_name_takes_half_of_what_numbers_leave(void **state)
 static void a_tiny_terminal_still_shows_something(void **state)
 {
     (void)state;
-    struct layout layout = layout_for(5, "render");
+    struct layout layout = layout_for(5, "renderProductListItem");
     assert_int_equal(layout.text, TEXT_WIDTH_MIN);
     assert_int_equal(layout.path, PATH_WIDTH_MIN);
 }
