@@ -1,7 +1,10 @@
 /*
- * Analysis: from options to a printed table.
+ * Analysis: turns options into a question and prints the answer.
  */
 #include "cli/analysis.h"
+
+#include "cli/empty_answer.h"
+#include "cli/period.h"
 
 #define FILTERS_HEADING "Which page loads (in a PATTERN, % is any text; '' asks for none):"
 
@@ -36,7 +39,8 @@ bool fp_analysis_open(struct fp_analysis *analysis)
     analysis->connection = fp_database_open(&analysis->database);
     if (analysis->connection == NULL)
         return false;
-    if (!fp_filters_choose_site(&analysis->filters, analysis->connection)) {
+    if (!fp_period_check(&analysis->filters, analysis->connection) ||
+        !fp_filters_choose_site(&analysis->filters, analysis->connection)) {
         fp_analysis_close(analysis);
         return false;
     }
@@ -50,53 +54,32 @@ void fp_analysis_close(struct fp_analysis *analysis)
 }
 
 void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
-                       const char *function, struct fp_query *query)
+                       const char *function, struct fp_sql_query *query)
 {
-    fp_query_init(query, "select ");
-    fp_query_add(query, columns);
-    fp_query_add(query, " from fleetprof.");
-    fp_query_add(query, function);
-    fp_query_add(query, "(");
-    if (analysis->measure != NULL) {
-        fp_query_add(query, "measure_name => ");
-        fp_query_value(query, "text", analysis->measure);
-        fp_query_add(query, ", ");
-    }
+    fp_sql_init(query, "select ");
+    fp_sql_add(query, columns);
+    fp_sql_add(query, " from fleetprof.");
+    fp_sql_add(query, function);
+    fp_sql_add(query, "(");
     fp_filters_add(&analysis->filters, query);
-    if (analysis->top != NULL) {
-        fp_query_add(query, ", top => ");
-        fp_query_value(query, "integer", analysis->top);
-    }
-    fp_query_add(query, ")");
-}
-
-static void fill_table(const PGresult *answer, struct fp_table *table)
-{
-    for (int row = 0; row < PQntuples(answer); row++) {
-        for (int column = 0; column < PQnfields(answer); column++) {
-            bool absent = PQgetisnull(answer, row, column) == 1;
-            fp_table_add(table, absent ? NULL : PQgetvalue(answer, row, column));
-        }
-    }
+    fp_sql_add(query, ")");
 }
 
 bool fp_analysis_print(const struct fp_analysis *analysis,
                        const struct fp_analysis_question *question, size_t *rows)
 {
-    struct fp_query query;
+    struct fp_sql_query query;
     fp_analysis_query(analysis, question->select, question->function, &query);
-    PGresult *answer = fp_query_run(analysis->connection, &query);
-    fp_query_release(&query);
+    PGresult *answer = fp_sql_run(analysis->connection, &query);
+    fp_sql_release(&query);
     if (answer == NULL)
         return false;
-    struct fp_table table;
-    fp_table_init(&table, question->columns, question->column_count);
-    fill_table(answer, &table);
+    struct fp_grid grid;
+    fp_grid_init(&grid, question->columns, question->column_count);
+    fp_sql_fill(answer, 0, &grid);
     PQclear(answer);
-    *rows = fp_table_rows(&table);
-    bool fine = fp_table_print(&table, analysis->json);
-    fp_table_release(&table);
-    if (fine && *rows == 0)
-        fine = fp_filters_explain_empty(&analysis->filters, analysis->connection);
-    return fine;
+    *rows = fp_grid_rows(&grid);
+    fp_grid_print(&grid, analysis->json);
+    fp_grid_release(&grid);
+    return *rows > 0 || fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
 }

@@ -8,15 +8,13 @@
 #define FP_CLI_ANALYSIS_H
 
 #include "cli/filters.h"
+#include "cli/grid.h"
 #include "cli/message.h"
 #include "cli/query.h"
-#include "cli/table.h"
 
 struct fp_analysis {
     struct fp_database_options database;
     struct fp_filters filters;
-    const char *top;     /* how many rows, NULL for the function's default */
-    const char *measure; /* the name that measure_hotspots takes, NULL for other functions */
     bool json;
     PGconn *connection; /* owned while the analysis is open */
 };
@@ -25,22 +23,23 @@ struct fp_analysis {
 extern const struct argp fp_analysis_argp;
 extern const struct argp fp_analysis_without_marker_argp;
 
-/* Connects and chooses the site. False after having said why not; nothing is open then. */
+/* Connects, checks the period and chooses the site. Prints an error and returns false on failure;
+ * nothing is open then. */
 bool fp_analysis_open(struct fp_analysis *analysis) FP_MUST_CHECK;
 void fp_analysis_close(struct fp_analysis *analysis);
 
 /* Starts "select COLUMNS from fleetprof.FUNCTION(FILTERS)". The caller releases the query. */
 void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
-                       const char *function, struct fp_query *query);
+                       const char *function, struct fp_sql_query *query);
 
 /*
- * Asks, and prints the answer's columns as the table's; *rows gets their number. An empty answer is
- * explained on standard error. False after having said what went wrong.
+ * Asks the question and prints the answer; *rows gets the number of rows. Explains an empty answer
+ * on standard error. Prints an error and returns false on failure.
  */
 struct fp_analysis_question {
     const char *select;   /* SQL's columns, in the order of `columns` */
     const char *function; /* in schema fleetprof */
-    const struct fp_column *columns;
+    const struct fp_grid_column *columns;
     size_t column_count;
 };
 bool fp_analysis_print(const struct fp_analysis *analysis,

@@ -13,10 +13,10 @@
 
 /* Keys of options that have no letter; commands number theirs from here. */
 #define FP_OPTION_FIRST 0x100
-/* Those that several commands share start here. */
+/* Keys of options that several commands share start here. */
 #define FP_OPTION_SHARED 0x200
 
-/* Reads the options into *given. False after having said why not. */
+/* Reads the options into *given. Prints an error and returns false on failure. */
 bool fp_command_parse(const struct argp *argp, int argc, char **argv, void *given) FP_MUST_CHECK;
 
 enum fp_exit fp_migrate_command(int argc, char **argv);

@@ -1,8 +1,9 @@
 /*
- * The collector's configuration: the file of -c, else the usual one if there is one.
+ * The collector's configuration: the file of -c, else the usual file if it exists.
  */
 #include "cli/config_file.h"
 
+#include "cli/memory.h"
 #include "cli/message.h"
 #include "collector/config/settings.h"
 
@@ -22,16 +23,13 @@ bool fp_config_file_load(const char *file, struct fp_config **config)
     *config = fp_config_load(file, &errors);
     if (*config == NULL) {
         fp_message_error("could not read the configuration");
-        if (errors.len > 0)
-            fp_message_detail("%.*s", (int)errors.len, (const char *)errors.data);
-        else
-            fp_message_detail("out of memory");
+        fp_message_detail("%s", errors.len > 0 ? fp_memory_text(&errors) : "out of memory");
     }
     fp_buf_release(&errors);
     return *config != NULL;
 }
 
-/* Limits and privacy as they are where a configuration says nothing. */
+/* Returns the default limits and privacy settings. */
 static struct fp_rules *default_rules(void)
 {
     struct fp_config config = {.rules = fp_rules_create((size_t)64 * 1024)};
@@ -43,11 +41,9 @@ static struct fp_rules *default_rules(void)
                                     fp_setting_field(setting, &config, NULL),
                                     &config.rules->arena) == NULL;
     }
-    if (fine)
-        return config.rules;
-    fp_message_error("out of memory");
-    fp_rules_unref(config.rules);
-    return NULL;
+    if (!fine)
+        fp_memory_end();
+    return config.rules;
 }
 
 struct fp_rules *fp_config_file_rules(const struct fp_config *config)

@@ -9,15 +9,14 @@
 #define FP_CONFIG_FILE "/etc/fleetprof/fleetprof.yaml"
 
 /*
- * Loads a configuration. file NULL: the usual one, and *config is NULL when that does not exist.
- * False after having said what is wrong. The caller calls fp_config_free, also for NULL.
+ * Loads a configuration. With file NULL, loads the usual one; *config is NULL if that does not
+ * exist. Prints an error and returns false on failure. The caller calls fp_config_free, also for
+ * NULL.
  */
 bool fp_config_file_load(const char *file, struct fp_config **config) FP_MUST_CHECK;
 
-/*
- * What a collector with this configuration allows an upload, or, with NULL, one with the defaults.
- * NULL after having said that memory ran out. The caller calls fp_rules_unref.
- */
+/* Returns what a collector with this configuration allows an upload; NULL stands for the defaults.
+ * The caller calls fp_rules_unref. */
 struct fp_rules *fp_config_file_rules(const struct fp_config *config) FP_MUST_CHECK;
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "cli/analysis.h"
 #include "cli/command.h"
+#include "cli/empty_answer.h"
 
 enum { OPTION_FORMAT = FP_OPTION_FIRST };
 
@@ -67,13 +68,13 @@ enum fp_exit fp_export_command(int argc, char **argv)
     struct fp_analysis *analysis = &export.analysis;
     if (!fp_command_parse(&export_argp, argc, argv, &export) || !fp_analysis_open(analysis))
         return FP_EXIT_TROUBLE;
-    struct fp_query query;
+    struct fp_sql_query query;
     size_t lines = 0;
     fp_analysis_query(analysis, "*", "folded", &query);
-    bool fine = fp_query_stream(analysis->connection, &query, print_line, &lines);
-    fp_query_release(&query);
+    bool fine = fp_sql_stream(analysis->connection, &query, print_line, &lines);
+    fp_sql_release(&query);
     if (fine && lines == 0)
-        fine = fp_filters_explain_empty(&analysis->filters, analysis->connection);
+        fine = fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
     fp_analysis_close(analysis);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }

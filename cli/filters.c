@@ -46,56 +46,71 @@ const struct argp fp_filters_argp = {.options = filter_options, .parser = parse_
 const struct argp fp_filters_without_marker_argp = {.options = filter_options + 1,
                                                     .parser = parse_filter};
 
-/* "2h": whole units back from now. */
+/* True for a duration back from now, such as "2h". */
 static bool is_duration(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
     return digits > 0 && strlen(text) == digits + 1 && strchr("smhdw", text[digits]) != NULL;
 }
 
-static void add_value(enum fp_filter filter, const char *value, struct fp_query *query)
+const char *fp_filter_name(enum fp_filter filter)
+{
+    return filter_names[filter];
+}
+
+void fp_filters_add_value(enum fp_filter filter, const char *value, struct fp_sql_query *query)
 {
     if (filter != FP_FILTER_SINCE && filter != FP_FILTER_UNTIL) {
-        fp_query_value(query, "text", value);
+        fp_sql_value(query, "text", value);
     } else if (is_duration(value)) {
-        fp_query_add(query, "now() - ");
-        fp_query_value(query, "interval", value);
+        fp_sql_add(query, "now() - ");
+        fp_sql_value(query, "interval", value);
     } else {
-        fp_query_value(query, "timestamptz", value);
+        fp_sql_value(query, "timestamptz", value);
     }
 }
 
-void fp_filters_add(const struct fp_filters *filters, struct fp_query *query)
+void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query)
 {
     const char *separator = "";
     for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
         if (filters->values[filter] != NULL) {
-            fp_query_add(query, separator);
-            fp_query_add(query, filter_names[filter]);
-            fp_query_add(query, " => ");
-            add_value(filter, filters->values[filter], query);
+            fp_sql_add(query, separator);
+            fp_sql_add(query, filter_names[filter]);
+            fp_sql_add(query, " => ");
+            fp_filters_add_value(filter, filters->values[filter], query);
             separator = ", ";
         }
     }
 }
 
+/* Lists the sites with the most uploads. */
 static PGresult *list_sites(PGconn *connection)
 {
-    struct fp_query query;
-    fp_query_init(&query, "select distinct site from fleetprof.segment order by site limit 20");
-    PGresult *sites = fp_query_run(connection, &query);
-    fp_query_release(&query);
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select site from fleetprof.segment "
+                        "left join fleetprof_data.segment_fact using (segment_id) "
+                        "group by site order by coalesce(sum(uploads), 0) desc, site limit 10");
+    PGresult *sites = fp_sql_run(connection, &query);
+    fp_sql_release(&query);
     return sites;
 }
 
 static void hint_at_sites(const PGresult *sites)
 {
     struct fp_buf names;
-    fp_buf_init(&names, 8192);
-    for (int i = 0; i < PQntuples(sites); i++)
-        fp_buf_addf(&names, "%s%s", i > 0 ? ", " : "", PQgetvalue(sites, i, 0));
+    fp_sql_list(sites, &names);
     fp_message_hint("Give --site NAME: %.*s.", (int)names.len, (const char *)names.data);
     fp_buf_release(&names);
+}
+
+bool fp_filters_hint_at_sites(PGconn *connection)
+{
+    PGresult *sites = list_sites(connection);
+    if (sites != NULL)
+        hint_at_sites(sites);
+    PQclear(sites);
+    return sites != NULL;
 }
 
 bool fp_filters_choose_site(struct fp_filters *filters, PGconn *connection)
@@ -116,56 +131,4 @@ bool fp_filters_choose_site(struct fp_filters *filters, PGconn *connection)
     }
     PQclear(sites);
     return !several;
-}
-
-/* One row: the latest day with uploads, whether there is any site, whether this one is known. */
-static PGresult *ask_why_empty(const struct fp_filters *filters, PGconn *connection)
-{
-    struct fp_query query;
-    fp_query_init(&query, "select max(last_seen) filter (where site = asked), count(site) > 0, "
-                          "coalesce(bool_or(site = asked), false) or strpos(asked, '%') > 0 "
-                          "from (select ");
-    fp_query_value(&query, "text", filters->values[FP_FILTER_SITE]);
-    fp_query_add(&query,
-                 " as asked) as question left join fleetprof.segment on true group by asked");
-    PGresult *answer = fp_query_run(connection, &query);
-    fp_query_release(&query);
-    return answer;
-}
-
-/* False when the database does not say which sites there are. */
-static bool explain_unknown_site(const char *site, PGconn *connection)
-{
-    fp_message_notice("nothing was counted for a site named \"%s\"", site);
-    PGresult *sites = list_sites(connection);
-    if (sites != NULL)
-        hint_at_sites(sites);
-    PQclear(sites);
-    return sites != NULL;
-}
-
-bool fp_filters_explain_empty(const struct fp_filters *filters, PGconn *connection)
-{
-    PGresult *answer = ask_why_empty(filters, connection);
-    if (answer == NULL)
-        return false;
-    const char *latest = PQgetvalue(answer, 0, 0);
-    bool any_site = PQgetvalue(answer, 0, 1)[0] == 't';
-    bool known = PQgetvalue(answer, 0, 2)[0] == 't';
-    const char *site = filters->values[FP_FILTER_SITE];
-    bool answered = true;
-    if (!any_site) {
-        fp_message_notice("nothing was counted in this database yet");
-    } else if (!known) {
-        answered = explain_unknown_site(site, connection);
-    } else {
-        fp_message_notice("nothing matches");
-        if (latest[0] != '\0') {
-            fp_message_hint("The latest upload of site \"%s\" came around %s (UTC); "
-                            "without --since, one day back is looked at.",
-                            site, latest);
-        }
-    }
-    PQclear(answer);
-    return answered;
 }

@@ -1,5 +1,5 @@
 /*
- * Filters: which page loads an analyst's command is about; the options bear the names of the SQL
+ * Filters: which page loads a command is about; the options have the names of the SQL
  * functions' parameters. One thread.
  */
 #ifndef FP_CLI_FILTERS_H
@@ -26,26 +26,31 @@ enum fp_filter {
 struct fp_filters {
     const char *values[FP_FILTER_COUNT]; /* NULL: not given, the function's default holds */
     char chosen_site[256];               /* storage for a site that was not given */
+    char period[80];                     /* "… to … (UTC)", once fp_period_check has read it */
 };
 
 /* Reads the options into a struct fp_filters, with and without --marker. */
 extern const struct argp fp_filters_argp;
 extern const struct argp fp_filters_without_marker_argp;
 
+/* Returns the name of a filter's option, parameter and column. */
+const char *fp_filter_name(enum fp_filter filter);
+
 /*
- * When no site was given and the database has exactly one, takes that. False after having said that
- * one must be named, or what the server said. A database without any site is fine: site is then "".
+ * Takes the only site of the database when no site was given. Prints an error and returns false
+ * when there are several, or the server cannot tell. In a database without sites the site is "".
  */
 bool fp_filters_choose_site(struct fp_filters *filters, PGconn *connection) FP_MUST_CHECK;
 
-/* Appends the given filters as named arguments: "site => $1::text, since => now() - $2::interval".
- * The values stay the filters'. */
-void fp_filters_add(const struct fp_filters *filters, struct fp_query *query);
+/* Prints a hint with the sites that have the most uploads, at most 10. Prints the server's error
+ * and returns false on failure. */
+bool fp_filters_hint_at_sites(PGconn *connection) FP_MUST_CHECK;
 
-/*
- * Says on standard error why an answer may be empty: nothing was ever counted, the site is unknown,
- * or its last upload came before the time asked for. False after having said what the server said.
- */
-bool fp_filters_explain_empty(const struct fp_filters *filters, PGconn *connection) FP_MUST_CHECK;
+/* Appends the given filters as named arguments: "site => $1::text, since => now() - $2::interval".
+ * The filters keep their values. */
+void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query);
+
+/* Appends one value: a text, or a time. */
+void fp_filters_add_value(enum fp_filter filter, const char *value, struct fp_sql_query *query);
 
 #endif

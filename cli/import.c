@@ -1,146 +1,163 @@
 /*
  * fleetprof import: uploads files to a collector, as browsers do.
  */
-#include "cli/body.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
-#include "cli/report.h"
-#include "cli/table.h"
-#include "cli/target.h"
+#include "cli/grid.h"
+#include "cli/input_file.h"
+#include "cli/memory.h"
+#include "cli/options.h"
+#include "cli/query.h"
 #include "cli/token.h"
 #include "cli/upload.h"
+#include "cli/upload_address.h"
+#include "cli/upload_report.h"
+#include "cli/wait.h"
 #include "collector/base/uuid.h"
 
+#include <unistd.h>
+
 enum {
-    OPTION_JSON = FP_OPTION_FIRST,
-    OPTION_URL,
-    OPTION_UNIX_SOCKET,
-    OPTION_SITE,
-    OPTION_PAGE,
-    OPTION_USER_AGENT,
+    OPTION_SITE = FP_OPTION_FIRST,
+    OPTION_WAIT,
+    OPTION_NO_WAIT,
 };
 
-enum { REPORT_MAX = 64 * 1024 };
+enum { REPORT_MAX = 64 * 1024 * 1024, WAIT_DEFAULT_S = 30, WAIT_MAX_S = 3600 };
+
+enum wait_mode {
+    WAIT_ON_A_TERMINAL, /* the default */
+    WAIT_ALWAYS,
+    WAIT_NEVER,
+};
 
 struct import_options {
-    char **files; /* of argv */
-    int file_count;
-    const char *config_file;
+    struct fp_files files;
+    struct fp_database_options database; /* its configuration is the collector's, too */
     const char *site;
     bool json;
+    enum wait_mode wait;
+    int wait_s;
     struct fp_upload_target target;
 };
 
 static const struct argp_option options[] = {
-    {"url", OPTION_URL, "URL", 0,
-     "upload to this address, such as http://127.0.0.1:8600/v1/ingest/KEY (default: what the "
-     "configuration listens on)",
-     0},
-    {"unix-socket", OPTION_UNIX_SOCKET, "PATH", 0, "connect to this socket instead of URL's host",
-     0},
     {"config", 'c', "FILE", 0,
      "take address, key and limits from the collector's configuration (" FP_CONFIG_FILE ")", 0},
     {"site", OPTION_SITE, "NAME", 0,
      "the site in the configuration (not needed when it has only one)", 0},
-    {"page", OPTION_PAGE, "URL", 0, "the page of uploads that name none (sent as Referer)", 0},
-    {"user-agent", OPTION_USER_AGENT, "TEXT", 0,
-     "the browser that made the files (sent as User-Agent; default: unknown)", 0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, one object an upload", 0},
+    {"wait", OPTION_WAIT, "SECONDS", OPTION_ARG_OPTIONAL,
+     "return when the uploads are counted, after SECONDS (default: 30) at the latest; the default "
+     "on a terminal",
+     0},
+    {"no-wait", OPTION_NO_WAIT, NULL, 0, "return when the collector has accepted the uploads", 0},
+    {"database", 'd', "CONNINFO", 0,
+     "the database that --wait watches (default: that of --config, else of $FLEETPROF_DATABASE, "
+     "else of " FP_CONFIG_FILE ")",
+     0},
     {0},
 };
+
+static void parse_wait(const char *arg, struct argp_state *state, struct import_options *import)
+{
+    import->wait = WAIT_ALWAYS;
+    if (arg == NULL)
+        return;
+    size_t len = strlen(arg);
+    bool is_number = len > 0 && len <= 4 && strspn(arg, "0123456789") == len;
+    import->wait_s = is_number ? (int)strtol(arg, NULL, 10) : WAIT_MAX_S + 1;
+    if (import->wait_s > WAIT_MAX_S)
+        argp_error(state, "--wait takes a number of seconds from 0 to %d, not \"%s\"", WAIT_MAX_S,
+                   arg);
+}
 
 static error_t parse_import(int key, char *arg, struct argp_state *state)
 {
     struct import_options *import = state->input;
     switch (key) {
-    case OPTION_URL:
-        import->target.url = arg;
-        return 0;
-    case OPTION_UNIX_SOCKET:
-        import->target.unix_socket = arg;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &import->target;
+        state->child_inputs[1] = &import->files;
+        state->child_inputs[2] = &import->json;
         return 0;
     case 'c':
-        import->config_file = arg;
+        import->database.config_file = arg;
+        return 0;
+    case 'd':
+        import->database.conninfo = arg;
+        return 0;
+    case OPTION_WAIT:
+        parse_wait(arg, state, import);
+        return 0;
+    case OPTION_NO_WAIT:
+        import->wait = WAIT_NEVER;
         return 0;
     case OPTION_SITE:
         import->site = arg;
-        return 0;
-    case OPTION_PAGE:
-        if (!fp_upload_is_header_value(arg))
-            argp_error(state, "--page has control characters");
-        import->target.page = arg;
-        return 0;
-    case OPTION_USER_AGENT:
-        if (!fp_upload_is_header_value(arg))
-            argp_error(state, "--user-agent has control characters");
-        import->target.user_agent = arg;
-        return 0;
-    case OPTION_JSON:
-        import->json = true;
-        return 0;
-    case ARGP_KEY_ARGS:
-        import->files = state->argv + state->next;
-        import->file_count = state->argc - state->next;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "no file was named");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
+static const struct argp_child children[] = {
+    {&fp_upload_argp, 0, NULL, 0},
+    {&fp_files_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
+
 static const struct argp import_argp = {
     .options = options,
     .parser = parse_import,
+    .children = children,
     .args_doc = "FILE...",
     .doc = "Uploads each FILE (- is standard input) to a collector. Files may be compressed (.gz, "
            ".br, .zst). One without an id of its own gets one that is made from its content, so "
            "that it counts once however often it is imported. Says what of a dump or session is "
            "not taken.\v"
            "While the collector is busy or its budget is spent, import waits and tries again, five "
-           "times in all.",
+           "times in all. --wait never changes the exit code: an upload that is not counted in "
+           "time is safe in the collector's spool.",
 };
 
-static const struct fp_column columns[] = {
-    {"file", NULL, FP_CELL_PATH},
-    {"accepted", NULL, FP_CELL_BOOLEAN},
-    {"status", NULL, FP_CELL_INTEGER},
-    {"id", NULL, FP_CELL_TEXT},
-    FP_REPORT_COLUMNS,
-    {"pointer", NULL, FP_CELL_TEXT},
-    {"offset", NULL, FP_CELL_INTEGER},
-    {"detail", NULL, FP_CELL_TEXT},
+static const struct fp_grid_column columns[] = {
+    {"file", NULL, FP_CELL_PATH},      {"accepted", NULL, FP_CELL_BOOLEAN},
+    {"status", NULL, FP_CELL_INTEGER}, {"id", NULL, FP_CELL_TEXT},
+    FP_UPLOAD_REPORT_COLUMNS,          {"pointer", NULL, FP_CELL_TEXT},
+    {"offset", NULL, FP_CELL_INTEGER}, {"detail", NULL, FP_CELL_TEXT},
 };
 
 struct import {
     const struct import_options *given;
     const struct fp_rules *rules;
-    const struct fp_site *site; /* NULL: the URL's, of which nothing is known */
+    const struct fp_site *site; /* NULL: unknown, with --url */
     struct fp_uploader *uploader;
-    struct fp_table table; /* the answers, for JSON */
+    struct fp_grid grid;    /* the answers, for JSON */
+    struct fp_wait counted; /* the uploads to wait for */
     int accepted;
-    bool is_over; /* what went wrong with one file would with the next */
+    bool is_over; /* the next file would fail in the same way */
 };
 
-/* A file, and what it will be counted as. */
-struct reading {
-    struct fp_body body;
-    struct fp_str text; /* inflated; as it came where that fails */
-    struct fp_uuid id;  /* its own, or one that is made from the text */
-    bool is_valid;      /* as far as one can see here: the collector is the judge */
+/* A file, and the upload that it becomes. */
+struct import_file {
+    struct fp_input_file body;
+    struct fp_str text; /* inflated, or as it came if that fails */
+    struct fp_uuid id;  /* its own, or a hash of the text */
+    bool is_valid;      /* in our eyes; the collector decides */
     struct fp_profile profile;
     struct fp_upload_error error;
 };
 
-/* False when there is no memory: the file would be sent under another id than its own. */
-static bool decode(const struct fp_rules *rules, struct fp_arena *arena, struct reading *reading)
+/* Decodes a file as far as that is possible, and chooses the id under which it is sent. */
+static void decode(const struct fp_rules *rules, struct fp_arena *arena,
+                   struct import_file *reading)
 {
     const struct fp_format_limits *limits = &rules->format;
     reading->text =
         (struct fp_str){(const char *)reading->body.bytes.data, reading->body.bytes.len};
     enum fp_verdict verdict =
-        fp_body_inflate(&reading->body, limits, arena, &reading->text, &reading->error);
+        fp_input_file_inflate(&reading->body, limits, arena, &reading->text, &reading->error);
     if (verdict == FP_VERDICT_OK)
         verdict = fp_format_decode(reading->text, FP_STR(""), limits, arena, &reading->profile,
                                    &reading->error);
@@ -148,11 +165,13 @@ static bool decode(const struct fp_rules *rules, struct fp_arena *arena, struct 
     bool has_id = reading->is_valid && reading->profile.has_id;
     reading->id =
         has_id ? reading->profile.id : fp_uuid_of_bytes(reading->text.ptr, reading->text.len);
-    return verdict != FP_VERDICT_MEMORY || arena->full;
+    /* Sent now, it might get another id than its own. */
+    if (verdict == FP_VERDICT_MEMORY && !arena->full)
+        fp_memory_end();
 }
 
-/* The file as it is, but that one which is not compressed is compressed for its way. */
-static struct fp_upload_content choose_content(const struct reading *reading,
+/* Returns the file unchanged, except that an uncompressed one is gzipped for the transfer. */
+static struct fp_upload_content choose_content(const struct import_file *reading,
                                                struct fp_arena *arena)
 {
     const struct fp_buf *bytes = &reading->body.bytes;
@@ -163,14 +182,14 @@ static struct fp_upload_content choose_content(const struct reading *reading,
         .key = reading->id,
     };
     bool is_plain = reading->is_valid && reading->text.ptr == content.body.ptr;
-    if (is_plain && fp_body_compress(reading->text, arena, &content.body))
+    if (is_plain && fp_input_file_compress(reading->text, arena, &content.body))
         content.encoding = FP_STR("gzip");
     return content;
 }
 
-/* The token that lets a file in, "" when none is needed; false after having said why there is
- * none. */
-static bool choose_token(const struct fp_site *site, const struct reading *reading,
+/* Makes the token that lets a file in, "" if the site needs none. Prints an error and returns false
+ * on failure. */
+static bool choose_token(const struct fp_site *site, const struct import_file *reading,
                          char token[FP_TOKEN_SIZE])
 {
     token[0] = '\0';
@@ -181,44 +200,43 @@ static bool choose_token(const struct fp_site *site, const struct reading *readi
 
 /* ---- the answer ---- */
 
-/* profile: NULL when nothing is known of what was taken. */
-static void add_upload(struct fp_table *table, const struct reading *reading,
+/* Adds a row. profile: NULL if the upload was refused or cannot be decoded here. */
+static void add_upload(struct fp_grid *grid, const struct import_file *reading,
                        const struct fp_uuid *id, const struct fp_profile *profile,
                        const struct fp_upload_reply *reply)
 {
     char text[FP_UUID_TEXT_LEN + 1];
     fp_uuid_format(id, text);
-    fp_table_add(table, reading->body.name);
-    fp_table_add(table, reply->status == 204 ? "true" : "false");
-    fp_table_add_integer(table, reply->status);
-    fp_table_add(table, text);
-    fp_report_add_cells(profile, table);
-    fp_table_add(table, reply->pointer[0] != '\0' ? reply->pointer : NULL);
-    if (reply->offset >= 0)
-        fp_table_add_integer(table, reply->offset);
-    else
-        fp_table_add(table, NULL);
-    fp_table_add(table, reply->detail[0] != '\0' ? reply->detail : NULL);
+    fp_grid_add(grid, reading->body.name);
+    fp_grid_add(grid, reply->status == 204 ? "true" : "false");
+    fp_grid_add_integer(grid, reply->status);
+    fp_grid_add(grid, text);
+    fp_upload_report_add_cells(profile, grid);
+    fp_grid_add_text(grid, reply->pointer);
+    fp_grid_add_optional(grid, reply->offset >= 0, reply->offset);
+    fp_grid_add_text(grid, reply->detail);
 }
 
-/* A file is an upload, or as many as a recording has sessions: each has an id then, as a part. */
-static void add_answer(struct fp_table *table, const struct reading *reading,
+/* Adds a row for each upload of the file: several sessions in a recording are several uploads. */
+static void add_answer(struct import *import, const struct import_file *reading,
                        const struct fp_upload_reply *reply)
 {
     const struct fp_profile *profile = &reading->profile;
     bool is_known = reply->status == 204 && reading->is_valid;
-    if (!is_known || profile->next == NULL) {
-        add_upload(table, reading, &reading->id, is_known ? profile : NULL, reply);
+    if (!is_known) {
+        add_upload(&import->grid, reading, &reading->id, NULL, reply);
         return;
     }
+    bool is_only = profile->next == NULL;
     for (uint32_t number = 0; profile != NULL; profile = profile->next, number++) {
-        const struct fp_uuid id = fp_uuid_of_part(&reading->id, number);
-        add_upload(table, reading, &id, profile, reply);
+        const struct fp_uuid id = is_only ? reading->id : fp_uuid_of_part(&reading->id, number);
+        add_upload(&import->grid, reading, &id, profile, reply);
+        fp_wait_add(&import->counted, &id);
     }
 }
 
-/* What of an accepted file was taken. */
-static void print_report(const struct reading *reading)
+/* Prints what was kept and refused of an accepted file. */
+static void print_report(const struct import_file *reading)
 {
     if (!reading->is_valid) {
         fp_message_notice("%s was accepted, but cannot be reported on: %s", reading->body.name,
@@ -227,19 +245,15 @@ static void print_report(const struct reading *reading)
     }
     struct fp_buf lines;
     fp_buf_init(&lines, REPORT_MAX);
-    fp_report_add_lines(&reading->profile, reading->body.name, &lines);
-    if (lines.failed)
-        fp_message_notice("%s was accepted, but cannot be reported on: out of memory",
-                          reading->body.name);
-    else if (lines.len > 0)
-        (void)fwrite(lines.data, 1, lines.len, stdout);
-    /* Before what is said of the next file, on whichever stream that is. */
+    fp_upload_report_add_lines(&reading->profile, reading->body.name, &lines);
+    (void)fputs(fp_memory_text(&lines), stdout);
+    /* In a log, this comes before the errors of the next file. */
     (void)fflush(stdout);
     fp_buf_release(&lines);
 }
 
-/* What an answer means for the exit code; anything but FINE has been said. */
-static enum fp_exit judge(struct import *import, const struct reading *reading,
+/* Returns the exit code that an answer stands for, after printing any error. */
+static enum fp_exit judge(struct import *import, const struct import_file *reading,
                           const struct fp_upload_reply *reply)
 {
     const char *file = reading->body.name;
@@ -263,7 +277,7 @@ static enum fp_exit judge(struct import *import, const struct reading *reading,
     }
 }
 
-static enum fp_exit send_file(struct import *import, const struct reading *reading,
+static enum fp_exit send_file(struct import *import, const struct import_file *reading,
                               struct fp_arena *arena)
 {
     char token[FP_TOKEN_SIZE];
@@ -274,99 +288,107 @@ static enum fp_exit send_file(struct import *import, const struct reading *readi
     content.token = fp_str_of(token);
     struct fp_upload_reply reply;
     fp_uploader_send(import->uploader, &content, &reply);
-    add_answer(&import->table, reading, &reply);
+    add_answer(import, reading, &reply);
     return judge(import, reading, &reply);
 }
 
 static enum fp_exit import_file(struct import *import, const char *file)
 {
-    struct reading reading;
-    if (!fp_body_read(file, &reading.body))
+    struct import_file reading;
+    if (!fp_input_file_read(file, &reading.body))
         return FP_EXIT_TROUBLE;
     struct fp_arena arena;
     fp_arena_init(&arena, 2 * import->rules->upload_memory);
-    enum fp_exit code = FP_EXIT_TROUBLE;
-    if (decode(import->rules, &arena, &reading))
-        code = send_file(import, &reading, &arena);
-    else
-        fp_message_error("could not read %s: out of memory", reading.body.name);
+    decode(import->rules, &arena, &reading);
+    enum fp_exit code = send_file(import, &reading, &arena);
     import->accepted += code == FP_EXIT_FINE;
     fp_arena_release(&arena);
-    fp_body_release(&reading.body);
+    fp_input_file_release(&reading.body);
     return code;
 }
 
 /* left: files that were not tried. */
 static void print_count(const struct import *import, int left)
 {
-    (void)printf("imported %d of %d files", import->accepted, import->given->file_count);
+    (void)printf("imported %d of %d files", import->accepted, import->given->files.count);
     if (left > 0)
         (void)printf("; %d %s not tried", left, left == 1 ? "was" : "were");
     (void)printf("\n");
 }
 
-/* Imports one file after the other; when the collector did not judge one, it is over. */
+/* Waits for the accepted uploads, if that is asked for and possible. */
+static void wait_if_asked(struct import *import, const char *conninfo)
+{
+    const struct import_options *given = import->given;
+    bool is_terminal = isatty(STDOUT_FILENO) == 1 || isatty(STDERR_FILENO) == 1;
+    if (given->wait == WAIT_NEVER || (given->wait == WAIT_ON_A_TERMINAL && !is_terminal))
+        return;
+    (void)fflush(stdout);
+    const struct fp_wait_place place = {
+        .conninfo = conninfo,
+        .site = import->site != NULL ? import->site->name.ptr : NULL,
+        .seconds = given->wait_s,
+    };
+    if (conninfo != NULL)
+        fp_wait_until_counted(&import->counted, &place);
+    else if (import->counted.count > 0)
+        fp_message_notice("the uploads are counted at the collector's next flush; name the "
+                          "database (--database) to wait for it");
+}
+
+/* Imports one file after the other, until one fails for a reason that is not its own. */
 static enum fp_exit import_files(const struct import_options *given, const struct fp_rules *rules,
-                                 const struct fp_site *site, const struct fp_upload_target *target)
+                                 const struct fp_site *site, const struct fp_upload_target *target,
+                                 const char *conninfo)
 {
     struct import import = {
         .given = given, .rules = rules, .site = site, .uploader = fp_uploader_create(target)};
-    if (import.uploader == NULL) {
-        fp_message_error("out of memory");
-        return FP_EXIT_TROUBLE;
-    }
-    fp_table_init(&import.table, columns, sizeof(columns) / sizeof(columns[0]));
+    fp_wait_init(&import.counted);
+    fp_grid_init(&import.grid, columns, sizeof(columns) / sizeof(columns[0]));
     enum fp_exit worst = FP_EXIT_FINE;
     int tried = 0;
-    while (tried < given->file_count && !import.is_over) {
-        enum fp_exit code = import_file(&import, given->files[tried++]);
+    while (tried < given->files.count && !import.is_over) {
+        enum fp_exit code = import_file(&import, given->files.names[tried++]);
         worst = code > worst ? code : worst;
     }
-    if (given->json && !fp_table_print(&import.table, true))
-        worst = FP_EXIT_TROUBLE;
-    if (!given->json)
-        print_count(&import, given->file_count - tried);
-    fp_table_release(&import.table);
+    if (given->json)
+        fp_grid_print(&import.grid, true);
+    else
+        print_count(&import, given->files.count - tried);
+    wait_if_asked(&import, conninfo);
+    fp_wait_release(&import.counted);
+    fp_grid_release(&import.grid);
     fp_uploader_free(import.uploader);
     return worst;
 }
 
-/* Completes what the options leave open with the configuration, whose texts go into `found`. */
-static bool choose_target(const struct import_options *given, const struct fp_config *config,
-                          struct fp_target *found, struct fp_upload_target *target)
+/* Imports as the options and the configuration say, config being NULL when there is none. */
+static enum fp_exit import_into(const struct import_options *given, const struct fp_config *config)
 {
-    *target = given->target;
-    if (target->url != NULL)
-        return true;
-    if (config == NULL) {
-        fp_message_error("no collector was named");
-        fp_message_hint("Give --url URL or --config FILE.");
-        return false;
+    const char *conninfo = fp_database_given(&given->database, config);
+    if (given->wait == WAIT_ALWAYS && conninfo == NULL) {
+        fp_message_error("--wait needs a database, and none was named");
+        fp_message_hint("Give --database CONNINFO, set FLEETPROF_DATABASE, or give --config FILE.");
+        return FP_EXIT_TROUBLE;
     }
-    if (!fp_target_find(config, given->site, found))
-        return false;
-    target->url = found->url;
-    if (found->unix_socket[0] != '\0')
-        target->unix_socket = found->unix_socket;
-    return true;
+    struct fp_upload_address found = {0};
+    struct fp_upload_target target = given->target;
+    if (!fp_upload_address_complete(config, given->site, &found, &target))
+        return FP_EXIT_TROUBLE;
+    struct fp_rules *rules = fp_config_file_rules(config);
+    enum fp_exit code = import_files(given, rules, found.site, &target, conninfo);
+    fp_rules_unref(rules);
+    return code;
 }
 
 enum fp_exit fp_import_command(int argc, char **argv)
 {
-    struct import_options given = {0};
+    struct import_options given = {.wait_s = WAIT_DEFAULT_S};
     struct fp_config *config = NULL;
     if (!fp_command_parse(&import_argp, argc, argv, &given) ||
-        !fp_config_file_load(given.config_file, &config))
+        !fp_config_file_load(given.database.config_file, &config))
         return FP_EXIT_TROUBLE;
-    struct fp_target found = {0};
-    struct fp_upload_target target;
-    enum fp_exit code = FP_EXIT_TROUBLE;
-    if (choose_target(&given, config, &found, &target)) {
-        struct fp_rules *rules = fp_config_file_rules(config);
-        if (rules != NULL)
-            code = import_files(&given, rules, found.site, &target);
-        fp_rules_unref(rules);
-    }
+    enum fp_exit code = import_into(&given, config);
     fp_config_free(config);
     return code;
 }

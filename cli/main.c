@@ -37,7 +37,7 @@ static void list_commands(FILE *stream)
         (void)fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
 }
 
-/* Puts the list of commands where the text after the options stands in --help. */
+/* Inserts the list of commands into --help, after the options. */
 static char *fill_help(int key, const char *text, void *input)
 {
     (void)input;
@@ -53,7 +53,7 @@ static char *fill_help(int key, const char *text, void *input)
     return fclose(stream) == 0 ? filled : NULL;
 }
 
-/* The first word that is no option is the command; all after it is the command's own. */
+/* Takes the first word that is not an option as the command, and leaves it the rest. */
 static error_t parse_main(int key, char *arg, struct argp_state *state)
 {
     (void)arg;
@@ -81,7 +81,7 @@ static const struct argp main_argp = {
     .help_filter = fill_help,
 };
 
-/* Runs a command under its full name, which its messages and its help then bear. */
+/* Runs a command under its full name, as its messages and its help show it. */
 static enum fp_exit run_command(const char *name, int argc, char **argv)
 {
     for (size_t i = 0; i < command_count; i++) {
@@ -97,8 +97,7 @@ static enum fp_exit run_command(const char *name, int argc, char **argv)
     return FP_EXIT_TROUBLE;
 }
 
-/* As `COMMAND --help`, of which COMMAND may have up to three words: `help spool dead-letters list`.
- */
+/* Runs `COMMAND --help`. COMMAND may have three words: `help spool dead-letters list`. */
 static enum fp_exit help_command(int argc, char **argv)
 {
     enum { WORDS_MAX = 3 };
@@ -119,7 +118,7 @@ static enum fp_exit help_command(int argc, char **argv)
     return run_command(argv[1], argc, help_argv);
 }
 
-/* What could not be written is an error of the whole run. */
+/* Flushes the output. Returns the exit code, or that of an error if it could not be written. */
 static enum fp_exit finish_output(enum fp_exit code)
 {
     bool failed = ferror(stdout) != 0;
@@ -131,30 +130,30 @@ static enum fp_exit finish_output(enum fp_exit code)
 }
 
 /*
- * Our texts are UTF-8, whatever the terminal says; numbers keep their point. False when there is no
- * memory; a system that lacks the locale shows letters beyond ASCII as numbers.
+ * Selects UTF-8, whatever the terminal says; numbers keep their decimal point. False if memory ran
+ * out. On a system without the locale, letters beyond ASCII count as single bytes.
  */
 static bool use_utf8(void)
 {
     wchar_t c;
     mbstate_t state = {0};
-    /* Once more: glibc remembers a name as that of no locale when it had no memory for it. */
+    /* Two names: glibc takes a name as unknown for good if it had no memory for it once. */
     if (setlocale(LC_CTYPE, "C.UTF-8") == NULL && setlocale(LC_CTYPE, "C.utf8") == NULL)
         return errno != ENOMEM;
-    /* The first conversion loads what all need; without memory all of them would fail. */
+    /* The first conversion loads the tables of all others; without memory all would fail. */
     return mbrtowc(&c, "\u00e9", 2, &state) == 2;
 }
 
 int main(int argc, char **argv)
 {
     if (!fp_streams_hold())
-        return FP_EXIT_TROUBLE; /* and nowhere to say so */
+        return FP_EXIT_TROUBLE; /* there is nowhere to print why */
     if (!use_utf8()) {
         fp_message_error("out of memory");
         return FP_EXIT_TROUBLE;
     }
-    /* A reader that had enough (`| head`) ends us without a word, also when our parent ignores the
-     * signal. */
+    /* A reader that stops early (`| head`) ends us silently, also if our parent ignores the signal.
+     */
     (void)signal(SIGPIPE, SIG_DFL);
     argp_program_version = "fleetprof " FP_VERSION;
     argp_err_exit_status = FP_EXIT_TROUBLE;

@@ -1,17 +1,17 @@
 /*
- * Messages on standard error: prefix, text, and nothing that a terminal would obey.
+ * Messages on standard error: prefix and text, without control characters.
  */
 #include "cli/message.h"
 
 #include <stdarg.h>
 
-/* Of a message; what is longer is cut. A configuration's errors are the longest. */
+/* A longer message is cut. The errors of a configuration are the longest. */
 enum { TEXT_SIZE = 72 * 1024 };
 
 static void write_message(const char *prefix, const char *format, va_list args) FP_PRINTF(2, 0);
 static void write_message(const char *prefix, const char *format, va_list args)
 {
-    char text[TEXT_SIZE]; /* not from malloc: this is how one hears that there is no memory */
+    char text[TEXT_SIZE]; /* not from malloc: it may have to say that memory ran out */
     text[0] = '\0';
     (void)vsnprintf(text, sizeof(text), format, args);
     size_t len = strlen(text);

@@ -1,6 +1,5 @@
 /*
- * Messages: what went wrong, on standard error, as PostgreSQL's programs say it: short fact,
- * detail, hint.
+ * Messages on standard error, in the style of PostgreSQL: short fact, detail, hint.
  *
  * Texts may quote files, servers and uploads: control characters are shown as `?`, so that none of
  * them can steer a terminal. One thread.
@@ -10,23 +9,22 @@
 
 #include "collector/base/base.h"
 
-/* What the process's exit code says. */
+/* The exit codes of the process. */
 enum fp_exit {
     FP_EXIT_FINE = 0,
     FP_EXIT_NO = 1,      /* the answer is no: an invalid file, a failed check */
     FP_EXIT_TROUBLE = 2, /* wrong use, or cannot run */
 };
 
-/* Writes "fleetprof: error: …" and a line end; detail and hint follow an error, a notice stands
- * alone. */
+/* Prints "fleetprof: error: …" and a line end. A detail and a hint follow an error or a notice. */
 void fp_message_error(const char *format, ...) FP_PRINTF(1, 2);
 void fp_message_detail(const char *format, ...) FP_PRINTF(1, 2);
 void fp_message_hint(const char *format, ...) FP_PRINTF(1, 2);
 void fp_message_notice(const char *format, ...) FP_PRINTF(1, 2);
 
 /*
- * What is wrong with an upload: "FILE: WHERE: sentence", WHERE being the JSON pointer or the byte
- * offset, if any.
+ * Prints what is wrong with an upload: "FILE: WHERE: sentence". WHERE is the JSON pointer or the
+ * byte offset, if any.
  */
 struct fp_fault {
     const char *pointer; /* NULL or "" when it does not apply */

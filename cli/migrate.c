@@ -22,15 +22,15 @@ static const struct argp_child children[] = {
 static const struct argp migrate_argp = {
     .parser = parse_migrate,
     .doc =
-        "Makes schema and roles in an empty database, or applies the migrations that an older one "
-        "lacks; does nothing when there are none. Safe to run while collectors run, and by two "
-        "at once.\v"
+        "Creates schema and roles in an empty database, or brings an older one to the tables, "
+        "functions and views of this version. Says what it did, or that there was nothing to do. "
+        "Safe to run while collectors run, and by two at once.\v"
         "The role of the connection must be a superuser, or own the database and have CREATEROLE, "
         "or be a member of fleetprof_owner. The collector's own role may not do it.",
     .children = children,
 };
 
-/* What was done and what went wrong come the same way, so both are told on standard error. */
+/* Prints what was done and what went wrong on standard error. */
 static void report(void *context, const char *line)
 {
     (void)context;

@@ -1,12 +1,17 @@
 /*
- * Query: finding the database, asking it, and repeating what it said when it refused.
+ * Query: finds the database, asks it, and prints its errors.
  */
 #include "cli/query.h"
 
 #include "cli/command.h"
 #include "cli/config_file.h"
+#include "cli/memory.h"
+#include "collector/base/clock.h"
+
+#include <poll.h>
 
 #define MAX_QUERY_LEN ((size_t)16 * 1024)
+#define MAX_LIST_LEN ((size_t)64 * 1024)
 
 static const struct argp_option database_options[] = {
     {"database", 'd', "CONNINFO", 0, "connect with this libpq connection string or URI", 0},
@@ -34,77 +39,85 @@ static error_t parse_database(int key, char *arg, struct argp_state *state)
 
 const struct argp fp_database_argp = {.options = database_options, .parser = parse_database};
 
-static char *copy_or_complain(const char *conninfo)
-{
-    char *copy = strdup(conninfo);
-    if (copy == NULL)
-        fp_message_error("out of memory");
-    return copy;
-}
-
-static PGconn *connect_to(const char *conninfo)
+PGconn *fp_database_begin(const char *conninfo, int timeout_s)
 {
     static const char *const keywords[] = {"dbname", "fallback_application_name", "client_encoding",
-                                           NULL};
-    const char *const values[] = {conninfo, "fleetprof", "UTF8", NULL};
-    PGconn *connection = PQconnectdbParams(keywords, values, 1);
-    if (connection != NULL && PQstatus(connection) == CONNECTION_OK)
+                                           "connect_timeout", NULL};
+    char timeout[16];
+    (void)snprintf(timeout, sizeof(timeout), "%d", timeout_s);
+    const char *const values[] = {conninfo, "fleetprof", "UTF8", timeout_s > 0 ? timeout : NULL,
+                                  NULL};
+    return fp_memory_need(PQconnectdbParams(keywords, values, 1));
+}
+
+PGconn *fp_database_connect(const char *conninfo)
+{
+    PGconn *connection = fp_database_begin(conninfo, 0);
+    if (PQstatus(connection) == CONNECTION_OK)
         return connection;
     fp_message_error("could not connect to the database");
-    fp_message_detail("%s", connection != NULL ? PQerrorMessage(connection) : "out of memory");
+    fp_message_detail("%s", PQerrorMessage(connection));
     PQfinish(connection);
     return NULL;
 }
 
-char *fp_database_choose(const struct fp_database_options *options)
+const char *fp_database_given(const struct fp_database_options *options,
+                              const struct fp_config *config)
 {
     const char *environment = getenv("FLEETPROF_DATABASE");
     if (options->conninfo != NULL)
-        return copy_or_complain(options->conninfo);
+        return options->conninfo;
     if (options->config_file == NULL && environment != NULL && environment[0] != '\0')
-        return copy_or_complain(environment);
-    struct fp_config *config;
-    char *conninfo = NULL;
-    if (!fp_config_file_load(options->config_file, &config))
-        return NULL;
-    if (config != NULL) {
-        conninfo = copy_or_complain(config->database.ptr);
-    } else {
+        return environment;
+    return config != NULL ? config->database.ptr : NULL;
+}
+
+char *fp_database_choose(const struct fp_database_options *options)
+{
+    struct fp_config *config = NULL;
+    const char *conninfo = fp_database_given(options, NULL);
+    if (conninfo == NULL) {
+        if (!fp_config_file_load(options->config_file, &config))
+            return NULL;
+        conninfo = fp_database_given(options, config);
+    }
+    if (conninfo == NULL) {
         fp_message_error("no database was named");
         fp_message_hint("Give --database CONNINFO, set FLEETPROF_DATABASE, or give --config FILE.");
     }
+    char *copy = conninfo != NULL ? fp_memory_copy(conninfo) : NULL;
     fp_config_free(config);
-    return conninfo;
+    return copy;
 }
 
 PGconn *fp_database_open(const struct fp_database_options *options)
 {
     char *conninfo = fp_database_choose(options);
-    PGconn *connection = conninfo != NULL ? connect_to(conninfo) : NULL;
+    PGconn *connection = conninfo != NULL ? fp_database_connect(conninfo) : NULL;
     free(conninfo);
     return connection;
 }
 
-void fp_query_init(struct fp_query *query, const char *text)
+void fp_sql_init(struct fp_sql_query *query, const char *text)
 {
     fp_buf_init(&query->text, MAX_QUERY_LEN);
     query->value_count = 0;
-    fp_query_add(query, text);
+    fp_sql_add(query, text);
 }
 
-void fp_query_release(struct fp_query *query)
+void fp_sql_release(struct fp_sql_query *query)
 {
     fp_buf_release(&query->text);
 }
 
-void fp_query_add(struct fp_query *query, const char *text)
+void fp_sql_add(struct fp_sql_query *query, const char *text)
 {
     fp_buf_add(&query->text, text, strlen(text));
 }
 
-void fp_query_value(struct fp_query *query, const char *type, const char *value)
+void fp_sql_value(struct fp_sql_query *query, const char *type, const char *value)
 {
-    if (query->value_count == FP_QUERY_MAX_VALUES) {
+    if (query->value_count == FP_SQL_MAX_VALUES) {
         query->text.failed = true;
         return;
     }
@@ -112,15 +125,15 @@ void fp_query_value(struct fp_query *query, const char *type, const char *value)
     fp_buf_addf(&query->text, "$%d::%s", query->value_count, type);
 }
 
-/* libpq's message. Without memory for one it says that there is none. */
+/* Returns libpq's message. Without memory for one, libpq says that there is none. */
 static const char *message_of(const PGconn *connection)
 {
     const char *message = PQerrorMessage(connection);
     return strstr(message, "no error message available") != NULL ? "out of memory" : message;
 }
 
-/* Says what to do when the database is not one of ours, or not one for this role; false when that
- * is not why. */
+/* Prints what to do if the database is not one of ours or this role may not read it. False if the
+ * error has another reason. */
 static bool hint_at_schema(const PGconn *connection, const PGresult *result)
 {
     /* No such schema, table or view, column, function. */
@@ -144,8 +157,7 @@ static bool hint_at_schema(const PGconn *connection, const PGresult *result)
     return false;
 }
 
-/* Says what the server said, message, detail and hint, or what libpq says. */
-static void complain(const PGconn *connection, const PGresult *result)
+void fp_sql_complain(const PGconn *connection, const PGresult *result)
 {
     const char *fact = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
@@ -157,40 +169,65 @@ static void complain(const PGconn *connection, const PGresult *result)
         fp_message_hint("%s", hint);
 }
 
-/* The finished statement; NULL after having said that it did not fit. */
-static const char *finish_text(struct fp_query *query)
+PGresult *fp_sql_ask(PGconn *connection, struct fp_sql_query *query)
 {
-    fp_buf_add(&query->text, "", 1);
-    if (query->text.failed) {
-        fp_message_error("out of memory");
-        return NULL;
-    }
-    return (const char *)query->text.data;
+    return PQexecParams(connection, fp_memory_text(&query->text), query->value_count, NULL,
+                        query->values, NULL, NULL, 0);
 }
 
-PGresult *fp_query_run(PGconn *connection, struct fp_query *query)
+PGresult *fp_sql_ask_until(PGconn *connection, struct fp_sql_query *query, int64_t end_us)
 {
-    const char *text = finish_text(query);
-    if (text == NULL)
+    if (PQsendQueryParams(connection, fp_memory_text(&query->text), query->value_count, NULL,
+                          query->values, NULL, NULL, 0) == 0)
         return NULL;
-    PGresult *result =
-        PQexecParams(connection, text, query->value_count, NULL, query->values, NULL, NULL, 0);
+    struct pollfd socket = {.fd = PQsocket(connection), .events = POLLIN};
+    while (PQisBusy(connection) == 1) {
+        int64_t left_ms = (end_us - fp_clock_monotonic_us()) / 1000;
+        int ready = poll(&socket, 1, left_ms > 0 ? (int)left_ms : 0);
+        if (ready == 0 || (ready > 0 && PQconsumeInput(connection) == 0))
+            return NULL;
+    }
+    PGresult *result = PQgetResult(connection);
+    for (PGresult *more = PQgetResult(connection); more != NULL; more = PQgetResult(connection))
+        PQclear(more);
+    return result;
+}
+
+PGresult *fp_sql_run(PGconn *connection, struct fp_sql_query *query)
+{
+    PGresult *result = fp_sql_ask(connection, query);
     if (PQresultStatus(result) == PGRES_TUPLES_OK)
         return result;
-    complain(connection, result);
+    fp_sql_complain(connection, result);
     PQclear(result);
     return NULL;
 }
 
-bool fp_query_stream(PGconn *connection, struct fp_query *query,
-                     void (*take_row)(void *context, const PGresult *row), void *context)
+void fp_sql_fill(const PGresult *answer, int first_column, struct fp_grid *grid)
 {
-    const char *text = finish_text(query);
-    if (text == NULL)
-        return false;
-    if (PQsendQueryParams(connection, text, query->value_count, NULL, query->values, NULL, NULL,
-                          0) == 0) {
-        complain(connection, NULL);
+    for (int row = 0; row < PQntuples(answer); row++) {
+        for (int column = first_column; column < PQnfields(answer); column++) {
+            bool absent = PQgetisnull(answer, row, column) == 1;
+            fp_grid_add(grid, absent ? NULL : PQgetvalue(answer, row, column));
+        }
+    }
+}
+
+void fp_sql_list(const PGresult *answer, struct fp_buf *list)
+{
+    fp_buf_init(list, MAX_LIST_LEN);
+    for (int i = 0; i < PQntuples(answer); i++) {
+        const char *value = PQgetvalue(answer, i, 0);
+        fp_buf_addf(list, "%s%s", i > 0 ? ", " : "", value[0] != '\0' ? value : "'' (none)");
+    }
+}
+
+bool fp_sql_stream(PGconn *connection, struct fp_sql_query *query,
+                   void (*take_row)(void *context, const PGresult *row), void *context)
+{
+    if (PQsendQueryParams(connection, fp_memory_text(&query->text), query->value_count, NULL,
+                          query->values, NULL, NULL, 0) == 0) {
+        fp_sql_complain(connection, NULL);
         return false;
     }
     (void)PQsetSingleRowMode(connection);
@@ -202,7 +239,7 @@ bool fp_query_stream(PGconn *connection, struct fp_query *query,
         if (status == PGRES_SINGLE_TUPLE)
             take_row(context, result);
         else if (!fine)
-            complain(connection, result);
+            fp_sql_complain(connection, result);
         PQclear(result);
     }
     return fine;

@@ -1,13 +1,14 @@
 /*
- * Query: one SQL statement with its parameters, and the connection it is asked on.
+ * Query: one SQL statement with its parameters, and the connection to ask it on.
  *
- * Text of the user's goes into parameters, never into the statement. One thread.
+ * The user's text goes into parameters, never into the statement. One thread.
  */
 #ifndef FP_CLI_QUERY_H
 #define FP_CLI_QUERY_H
 
-#include "collector/base/base.h"
+#include "cli/grid.h"
 #include "collector/base/buf.h"
+#include "collector/config/config.h"
 
 #include <argp.h>
 #include <libpq-fe.h>
@@ -22,45 +23,76 @@ struct fp_database_options {
 extern const struct argp fp_database_argp;
 
 /*
- * The connection string of -d, else of -c, else of $FLEETPROF_DATABASE, else of the usual
- * configuration file. NULL after having said why there is none. The caller frees it.
+ * Returns the connection string of -d, else of -c, else of $FLEETPROF_DATABASE, else of the usual
+ * configuration file; NULL when none names a database. config: the loaded file of -c or the usual
+ * one, may be NULL. The string belongs to the options, the environment or the configuration.
  */
+const char *fp_database_given(const struct fp_database_options *options,
+                              const struct fp_config *config) FP_MUST_CHECK;
+
+/* Loads the configuration where it is needed and returns a copy of what fp_database_given finds.
+ * Prints an error and returns NULL when there is none. The caller frees it. */
 char *fp_database_choose(const struct fp_database_options *options) FP_MUST_CHECK;
 
-/* Connects to the chosen database. NULL after having said why not. The caller calls PQfinish. */
+/* Tries to connect and returns the connection, open or failed. timeout_s: how long to try each
+ * address, 0 for no limit. The caller calls PQfinish. */
+PGconn *fp_database_begin(const char *conninfo, int timeout_s) FP_MUST_CHECK;
+
+/* Connects. Prints an error and returns NULL on failure. The caller calls PQfinish. */
+PGconn *fp_database_connect(const char *conninfo) FP_MUST_CHECK;
+
+/* Connects to the chosen database, as fp_database_connect. */
 PGconn *fp_database_open(const struct fp_database_options *options) FP_MUST_CHECK;
 
-#define FP_QUERY_MAX_VALUES 16
+#define FP_SQL_MAX_VALUES 16
 
-struct fp_query {
+struct fp_sql_query {
     struct fp_buf text;
-    const char *values[FP_QUERY_MAX_VALUES];
+    const char *values[FP_SQL_MAX_VALUES];
     int value_count;
 };
 
-/* Starts a statement; fp_query_release gives its memory back. */
-void fp_query_init(struct fp_query *query, const char *text);
-void fp_query_release(struct fp_query *query);
+/* Starts a statement; fp_sql_release frees it. */
+void fp_sql_init(struct fp_sql_query *query, const char *text);
+void fp_sql_release(struct fp_sql_query *query);
 
-/* Appends SQL of our own. */
-void fp_query_add(struct fp_query *query, const char *text);
+/* Appends SQL text, which never comes from the user. */
+void fp_sql_add(struct fp_sql_query *query, const char *text);
 
 /* Appends a parameter's number and cast ("$3::text") and keeps the value, which must outlive the
  * query. */
-void fp_query_value(struct fp_query *query, const char *type, const char *value);
+void fp_sql_value(struct fp_sql_query *query, const char *type, const char *value);
+
+/* Sends the statement and returns the answer, whatever it is. The caller calls PQclear. */
+PGresult *fp_sql_ask(PGconn *connection, struct fp_sql_query *query) FP_MUST_CHECK;
+
+/* As fp_sql_ask, but gives up at a time of the monotonic clock: NULL then, and when the server
+ * does not take the statement; the connection is of no further use. */
+PGresult *fp_sql_ask_until(PGconn *connection, struct fp_sql_query *query,
+                           int64_t end_us) FP_MUST_CHECK;
+
+/* Prints why an answer has failed: the server's message, detail and hint, or libpq's message. */
+void fp_sql_complain(const PGconn *connection, const PGresult *result);
 
 /*
- * Sends the statement and waits for all of its rows. NULL after having said what the server said.
- * The caller calls PQclear.
+ * Sends the statement and waits for all of its rows. Prints the server's error and returns NULL on
+ * failure. The caller calls PQclear.
  */
-PGresult *fp_query_run(PGconn *connection, struct fp_query *query) FP_MUST_CHECK;
+PGresult *fp_sql_run(PGconn *connection, struct fp_sql_query *query) FP_MUST_CHECK;
+
+/* Adds all rows of the answer to a grid, without the first columns. */
+void fp_sql_fill(const PGresult *answer, int first_column, struct fp_grid *grid);
+
+/* Makes a list of the answer's first column, "a, b, c"; an empty text is shown as '' (none). The
+ * caller calls fp_buf_release. */
+void fp_sql_list(const PGresult *answer, struct fp_buf *list);
 
 /*
  * Sends the statement and hands each row to take_row as it arrives, so that a large answer needs
- * little memory. False after having said what the server said.
+ * little memory. Prints the server's error and returns false on failure.
  */
-bool fp_query_stream(PGconn *connection, struct fp_query *query,
-                     void (*take_row)(void *context, const PGresult *row),
-                     void *context) FP_MUST_CHECK;
+bool fp_sql_stream(PGconn *connection, struct fp_sql_query *query,
+                   void (*take_row)(void *context, const PGresult *row),
+                   void *context) FP_MUST_CHECK;
 
 #endif

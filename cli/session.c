@@ -3,40 +3,36 @@
  */
 #include "cli/analysis.h"
 #include "cli/command.h"
+#include "cli/memory.h"
+#include "cli/options.h"
 #include "cli/sub_command.h"
 
 #include <stdlib.h>
 #include <zstd.h>
 
-enum { OPTION_JSON = FP_OPTION_FIRST };
+/* ---- list ---- */
 
-/* list */
-
-struct list_options {
+struct session_list_options {
     struct fp_database_options database;
     bool json;
 };
 
-static const struct argp_option list_options[] = {
-    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
-    {0},
-};
-
 static error_t parse_list(int key, char *arg, struct argp_state *state)
 {
-    struct list_options *list = state->input;
+    struct session_list_options *list = state->input;
     (void)arg;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &list->database;
-        return 0;
-    case OPTION_JSON:
-        list->json = true;
-        return 0;
-    default:
+    if (key != ARGP_KEY_INIT)
         return ARGP_ERR_UNKNOWN;
-    }
+    state->child_inputs[0] = &list->database;
+    state->child_inputs[1] = &list->json;
+    return 0;
 }
+
+static const struct argp_child list_children[] = {
+    {&fp_database_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
 
 static const struct argp_child children[] = {
     {&fp_database_argp, 0, NULL, 0},
@@ -44,14 +40,13 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp list_argp = {
-    .options = list_options,
     .parser = parse_list,
     .doc = "The uploads that are kept whole, the latest first: dumps of Speed Tracer, sessions of "
            "Opera Scope, and the share of traces that sample_keep says.",
-    .children = children,
+    .children = list_children,
 };
 
-static const struct fp_column columns[] = {
+static const struct fp_grid_column columns[] = {
     {"session_id", "SESSION", FP_CELL_WORD}, /* beyond what a double holds, as jq takes numbers */
     {"received", "RECEIVED", FP_CELL_WORD},
     {"site", "SITE", FP_CELL_TEXT},
@@ -74,29 +69,27 @@ static const char list_query[] =
 
 static bool print_list(PGconn *connection, bool json)
 {
-    struct fp_query query;
-    fp_query_init(&query, list_query);
-    PGresult *answer = fp_query_run(connection, &query);
-    fp_query_release(&query);
+    struct fp_sql_query query;
+    fp_sql_init(&query, list_query);
+    PGresult *answer = fp_sql_run(connection, &query);
+    fp_sql_release(&query);
     if (answer == NULL)
         return false;
-    struct fp_table table;
-    fp_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
-    for (int row = 0; row < PQntuples(answer); row++)
-        for (int column = 0; column < PQnfields(answer); column++)
-            fp_table_add(&table,
-                         PQgetisnull(answer, row, column) ? NULL : PQgetvalue(answer, row, column));
-    bool printed = fp_table_print(&table, json);
-    if (printed && PQntuples(answer) == 0)
-        fp_message_notice("no upload is kept whole");
-    fp_table_release(&table);
+    struct fp_grid grid;
+    fp_grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    fp_sql_fill(answer, 0, &grid);
+    fp_grid_print(&grid, json);
+    if (PQntuples(answer) == 0)
+        fp_message_notice("no upload is kept whole yet; uploads are counted in batches, within "
+                          "seconds");
+    fp_grid_release(&grid);
     PQclear(answer);
-    return printed;
+    return true;
 }
 
 static enum fp_exit list_command(int argc, char **argv)
 {
-    struct list_options list = {0};
+    struct session_list_options list = {0};
     if (!fp_command_parse(&list_argp, argc, argv, &list))
         return FP_EXIT_TROUBLE;
     PGconn *connection = fp_database_open(&list.database);
@@ -105,16 +98,16 @@ static enum fp_exit list_command(int argc, char **argv)
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }
 
-/* export */
+/* ---- export ---- */
 
-struct export_options {
+struct session_export_options {
     struct fp_database_options database;
     const char *session_id;
 };
 
 static error_t parse_export(int key, char *arg, struct argp_state *state)
 {
-    struct export_options *export = state->input;
+    struct session_export_options *export = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &export->database;
@@ -144,11 +137,7 @@ static const struct argp export_argp = {
 
 static bool unpack(const unsigned char *packed, size_t packed_len, size_t len)
 {
-    char *content = malloc(len > 0 ? len : 1);
-    if (content == NULL) {
-        fp_message_error("out of memory");
-        return false;
-    }
+    char *content = fp_memory_need(malloc(len > 0 ? len : 1));
     size_t unpacked = ZSTD_decompress(content, len, packed, packed_len);
     bool fine = unpacked == len;
     if (fine)
@@ -162,21 +151,19 @@ static bool unpack(const unsigned char *packed, size_t packed_len, size_t len)
 
 static bool print_content(PGconn *connection, const char *session_id)
 {
-    struct fp_query query;
-    fp_query_init(&query, "select content_bytes, content from fleetprof.session_content(");
-    fp_query_value(&query, "bigint", session_id);
-    fp_query_add(&query, ")");
-    PGresult *answer = fp_query_run(connection, &query);
-    fp_query_release(&query);
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select content_bytes, content from fleetprof.session_content(");
+    fp_sql_value(&query, "bigint", session_id);
+    fp_sql_add(&query, ")");
+    PGresult *answer = fp_sql_run(connection, &query);
+    fp_sql_release(&query);
     if (answer == NULL)
         return false;
     size_t packed_len;
     unsigned char *packed =
         PQunescapeBytea((const unsigned char *)PQgetvalue(answer, 0, 1), &packed_len);
-    if (packed == NULL)
-        fp_message_error("out of memory");
-    bool fine =
-        packed != NULL && unpack(packed, packed_len, strtoul(PQgetvalue(answer, 0, 0), NULL, 10));
+    (void)fp_memory_need(packed);
+    bool fine = unpack(packed, packed_len, strtoul(PQgetvalue(answer, 0, 0), NULL, 10));
     PQfreemem(packed);
     PQclear(answer);
     return fine;
@@ -184,7 +171,7 @@ static bool print_content(PGconn *connection, const char *session_id)
 
 static enum fp_exit export_command(int argc, char **argv)
 {
-    struct export_options export = {0};
+    struct session_export_options export = {0};
     if (!fp_command_parse(&export_argp, argc, argv, &export))
         return FP_EXIT_TROUBLE;
     PGconn *connection = fp_database_open(&export.database);

@@ -1,5 +1,5 @@
 /*
- * fleetprof spool: its sub-commands, each with a file of its own and a line in the table of
+ * fleetprof spool: its sub-commands, each with a row in the table of
  * spool.c. They are called as commands are, with their full name in argv[0]. One thread.
  */
 #ifndef FP_CLI_SPOOL_H

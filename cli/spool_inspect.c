@@ -1,9 +1,9 @@
 /*
  * fleetprof spool inspect, verify: what is in a spool, and whether all of it can be read.
  */
+#include "cli/grid.h"
 #include "cli/spool.h"
 #include "cli/spool_survey.h"
-#include "cli/table.h"
 #include "collector/base/uuid.h"
 #include "collector/spool/aside.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- inspect ---- */
 
-static const struct fp_column file_columns[] = {
+static const struct fp_grid_column file_columns[] = {
     {"file", "FILE", FP_CELL_WORD},
     {"kind", "KIND", FP_CELL_WORD},
     {"version", "VERSION", FP_CELL_INTEGER},
@@ -33,91 +33,85 @@ static const struct fp_column file_columns[] = {
     {"unfinished_bytes", "UNFINISHED", FP_CELL_INTEGER},
 };
 
-static void add_nothing(struct fp_table *table, int cells)
+static void add_count(struct fp_grid *grid, uint64_t count)
 {
-    for (int i = 0; i < cells; i++)
-        fp_table_add(table, NULL);
+    fp_grid_add_integer(grid, (int64_t)count);
 }
 
-static void add_count(struct fp_table *table, uint64_t count)
-{
-    fp_table_add_integer(table, (int64_t)count);
-}
-
-static void add_id(struct fp_table *table, const struct fp_uuid *id)
+static void add_id(struct fp_grid *grid, const struct fp_uuid *id)
 {
     char text[FP_UUID_TEXT_LEN + 1];
     fp_uuid_format(id, text);
-    fp_table_add(table, text);
+    fp_grid_add(grid, text);
 }
 
-static void add_state(struct fp_table *table, const struct fp_survey *survey)
+static void add_state(struct fp_grid *grid, const struct fp_survey *survey)
 {
     if (survey->state_found == FP_STATE_ABSENT)
         return;
     bool is_good = survey->state_found == FP_STATE_GOOD;
-    fp_table_add(table, "state");
-    fp_table_add(table, is_good ? "state" : "unusable");
-    add_nothing(table, 1);
+    fp_grid_add(grid, "state");
+    fp_grid_add(grid, is_good ? "state" : "unusable");
+    fp_grid_add_nothing(grid, 1);
     if (!is_good) {
-        add_nothing(table, 11);
+        fp_grid_add_nothing(grid, 11);
         return;
     }
-    add_id(table, &survey->state.spool_id);
-    add_nothing(table, 1);
-    add_count(table, survey->state.tail);
-    add_count(table, survey->state.position);
-    add_nothing(table, 7);
+    add_id(grid, &survey->state.spool_id);
+    fp_grid_add_nothing(grid, 1);
+    add_count(grid, survey->state.tail);
+    add_count(grid, survey->state.position);
+    fp_grid_add_nothing(grid, 7);
 }
 
-static void add_segment(struct fp_table *table, const struct fp_survey_segment *segment)
+static void add_segment(struct fp_grid *grid, const struct fp_survey_segment *segment)
 {
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(segment->number, name);
-    fp_table_add(table, name);
-    if (segment->verdict != FP_SEGMENT_VALID) {
-        bool is_other = segment->verdict == FP_SEGMENT_UNKNOWN_VERSION;
-        fp_table_add(table, segment->is_closed ? "cannot be opened"
-                            : is_other         ? "other version"
-                                               : "no header");
-        add_nothing(table, 9);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(segment->number, name);
+    fp_grid_add(grid, name);
+    if (segment->verdict != FP_SPOOL_SEGMENT_VALID) {
+        bool is_other = segment->verdict == FP_SPOOL_SEGMENT_UNKNOWN_VERSION;
+        fp_grid_add(grid, segment->is_closed ? "cannot be opened"
+                          : is_other         ? "other version"
+                                             : "no header");
+        fp_grid_add_nothing(grid, 9);
     } else {
-        fp_table_add(table, "segment");
-        add_count(table, FP_SEGMENT_VERSION);
-        add_id(table, &segment->header.segment_id);
+        fp_grid_add(grid, "segment");
+        add_count(grid, FP_SPOOL_SEGMENT_VERSION);
+        add_id(grid, &segment->header.segment_id);
         if (segment->records > 0) {
-            add_count(table, segment->first_sequence);
-            add_count(table, segment->last_sequence);
+            add_count(grid, segment->first_sequence);
+            add_count(grid, segment->last_sequence);
         } else {
-            add_nothing(table, 2);
+            fp_grid_add_nothing(grid, 2);
         }
-        add_nothing(table, 1);
-        add_count(table, segment->records);
-        add_count(table, segment->uploads);
-        add_count(table, segment->waiting);
-        add_count(table, segment->record_bytes);
+        fp_grid_add_nothing(grid, 1);
+        add_count(grid, segment->records);
+        add_count(grid, segment->uploads);
+        add_count(grid, segment->waiting);
+        add_count(grid, segment->record_bytes);
     }
-    add_count(table, segment->file_bytes);
-    add_count(table, segment->damaged_bytes);
-    add_count(table, segment->unfinished_bytes);
+    add_count(grid, segment->file_bytes);
+    add_count(grid, segment->damaged_bytes);
+    add_count(grid, segment->unfinished_bytes);
 }
 
-static void add_aside(struct fp_table *table, const struct fp_survey_aside *aside)
+static void add_aside(struct fp_grid *grid, const struct fp_survey_aside *aside)
 {
     uint64_t sequence;
-    bool is_refused = fp_aside_parse_refused(aside->name, &sequence);
-    fp_table_add(table, aside->name);
-    fp_table_add(table, is_refused ? "refused" : "set aside");
-    add_nothing(table, 2);
+    bool is_refused = fp_spool_aside_parse_refused(aside->name, &sequence);
+    fp_grid_add(grid, aside->name);
+    fp_grid_add(grid, is_refused ? "refused" : "set aside");
+    fp_grid_add_nothing(grid, 2);
     if (is_refused) {
-        add_count(table, sequence);
-        add_count(table, sequence);
+        add_count(grid, sequence);
+        add_count(grid, sequence);
     } else {
-        add_nothing(table, 2);
+        fp_grid_add_nothing(grid, 2);
     }
-    add_nothing(table, 5);
-    add_count(table, aside->bytes);
-    add_nothing(table, 2);
+    fp_grid_add_nothing(grid, 5);
+    add_count(grid, aside->bytes);
+    fp_grid_add_nothing(grid, 2);
 }
 
 static void print_summary(const char *path, const struct fp_survey *survey)
@@ -140,20 +134,19 @@ static void ignore_damage(void *context, const struct fp_survey_segment *segment
     (void)damage;
 }
 
-static bool print_files(const char *path, const struct fp_survey *survey, bool json)
+static void print_files(const char *path, const struct fp_survey *survey, bool json)
 {
-    struct fp_table table;
-    fp_table_init(&table, file_columns, sizeof(file_columns) / sizeof(file_columns[0]));
-    add_state(&table, survey);
+    struct fp_grid grid;
+    fp_grid_init(&grid, file_columns, sizeof(file_columns) / sizeof(file_columns[0]));
+    add_state(&grid, survey);
     for (size_t i = 0; i < survey->segment_count; i++)
-        add_segment(&table, &survey->segments[i]);
+        add_segment(&grid, &survey->segments[i]);
     for (size_t i = 0; i < survey->aside_count; i++)
-        add_aside(&table, &survey->asides[i]);
+        add_aside(&grid, &survey->asides[i]);
     if (!json)
         print_summary(path, survey);
-    bool printed = fp_table_print(&table, json);
-    fp_table_release(&table);
-    return printed;
+    fp_grid_print(&grid, json);
+    fp_grid_release(&grid);
 }
 
 static const struct argp_child children[] = {
@@ -186,15 +179,16 @@ enum fp_exit fp_spool_inspect_command(int argc, char **argv)
     if (!fp_command_parse(&inspect_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
     bool fine = fp_survey_choose(&given, path, sizeof(path), &survey) &&
-                fp_survey_scan(&survey, ignore_damage, NULL) &&
-                print_files(path, &survey, given.json);
+                fp_survey_scan(&survey, ignore_damage, NULL);
+    if (fine)
+        print_files(path, &survey, given.json);
     fp_survey_release(&survey);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }
 
 /* ---- verify ---- */
 
-static const struct fp_column damage_columns[] = {
+static const struct fp_grid_column damage_columns[] = {
     {"file", "FILE", FP_CELL_WORD},
     {"offset", "OFFSET", FP_CELL_INTEGER},
     {"bytes", "BYTES", FP_CELL_INTEGER},
@@ -204,13 +198,13 @@ static const struct fp_column damage_columns[] = {
 static void add_damage(void *context, const struct fp_survey_segment *segment,
                        const struct fp_survey_damage *damage)
 {
-    struct fp_table *table = context;
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(segment->number, name);
-    fp_table_add(table, name);
-    add_count(table, damage->offset);
-    add_count(table, damage->len);
-    fp_table_add(table, damage->what);
+    struct fp_grid *grid = context;
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(segment->number, name);
+    fp_grid_add(grid, name);
+    add_count(grid, damage->offset);
+    add_count(grid, damage->len);
+    fp_grid_add(grid, damage->what);
 }
 
 static const struct argp verify_argp = {
@@ -243,18 +237,19 @@ enum fp_exit fp_spool_verify_command(int argc, char **argv)
 {
     struct fp_survey_options given = {0};
     struct fp_survey survey;
-    struct fp_table damages;
+    struct fp_grid damages;
     char path[PATH_MAX];
     if (!fp_command_parse(&verify_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
-    fp_table_init(&damages, damage_columns, sizeof(damage_columns) / sizeof(damage_columns[0]));
+    fp_grid_init(&damages, damage_columns, sizeof(damage_columns) / sizeof(damage_columns[0]));
     bool fine = fp_survey_choose(&given, path, sizeof(path), &survey) &&
-                fp_survey_scan(&survey, add_damage, &damages) &&
-                fp_table_print(&damages, given.json);
+                fp_survey_scan(&survey, add_damage, &damages);
+    if (fine)
+        fp_grid_print(&damages, given.json);
     if (fine && !given.json)
         print_verdict(&survey);
-    enum fp_exit code = fp_table_rows(&damages) > 0 ? FP_EXIT_NO : FP_EXIT_FINE;
-    fp_table_release(&damages);
+    enum fp_exit code = fp_grid_rows(&damages) > 0 ? FP_EXIT_NO : FP_EXIT_FINE;
+    fp_grid_release(&damages);
     fp_survey_release(&survey);
     return fine ? code : FP_EXIT_TROUBLE;
 }

@@ -1,17 +1,18 @@
 /*
  * fleetprof spool dead-letters list, show: what was refused and is kept.
  */
-#include "cli/kept.h"
+#include "cli/grid.h"
+#include "cli/options.h"
+#include "cli/refused.h"
 #include "cli/spool.h"
-#include "cli/table.h"
 
 #include <time.h>
 #include <wchar.h>
 #include <wctype.h>
 
-enum { OPTION_JSON = FP_OPTION_FIRST, OPTION_BODY };
+enum { OPTION_BODY = FP_OPTION_FIRST };
 
-static const struct fp_column columns[] = {
+static const struct fp_grid_column columns[] = {
     {"id", "ID", FP_CELL_WORD},
     {"kind", NULL, FP_CELL_TEXT},
     {"received", "RECEIVED", FP_CELL_WORD},
@@ -31,124 +32,111 @@ static const size_t column_count = sizeof(columns) / sizeof(columns[0]);
 
 /* ---- rows ---- */
 
-static void add_time(struct fp_table *table, int64_t time_us)
+static void add_time(struct fp_grid *grid, int64_t time_us)
 {
     char text[64];
     char whole[40];
     struct tm utc;
     time_t seconds = (time_t)(time_us / 1000000);
     if (time_us <= 0 || gmtime_r(&seconds, &utc) == NULL) {
-        fp_table_add(table, NULL);
+        fp_grid_add(grid, NULL);
         return;
     }
     (void)strftime(whole, sizeof(whole), "%Y-%m-%dT%H:%M:%S", &utc);
     (void)snprintf(text, sizeof(text), "%s.%03dZ", whole, (int)(time_us / 1000 % 1000));
-    fp_table_add(table, text);
+    fp_grid_add(grid, text);
 }
 
-/* Texts of letters end with a NUL: they lie in an arena. */
-static void add_text(struct fp_table *table, struct fp_str text)
+/* Texts of letters end with a NUL: they are in an arena. */
+static void add_text(struct fp_grid *grid, struct fp_str text)
 {
-    fp_table_add(table, text.len > 0 ? text.ptr : NULL);
+    fp_grid_add(grid, text.len > 0 ? text.ptr : NULL);
 }
 
-static void add_number(struct fp_table *table, bool applies, int64_t number)
+static void add_refused(struct fp_grid *grid, const struct fp_refused_entry *entry,
+                        const struct fp_refused *refused)
 {
-    if (applies)
-        fp_table_add_integer(table, number);
-    else
-        fp_table_add(table, NULL);
-}
-
-static void add_kept(struct fp_table *table, const struct fp_kept_entry *entry,
-                     const struct fp_kept *kept)
-{
-    const struct fp_letter *letter = &kept->letter;
+    const struct fp_letter *letter = &refused->letter;
     const struct fp_problem *problem = &letter->problem;
-    fp_table_add(table, entry->id);
-    fp_table_add(table, entry->is_record ? "record" : "letter");
-    add_time(table, letter->received_us);
-    add_text(table, letter->site);
-    add_number(table, problem->status != 0, problem->status);
-    fp_table_add_integer(table, (int64_t)kept->body.len);
-    fp_table_add(table, problem->has_pointer ? problem->pointer : NULL);
-    add_number(table, problem->offset >= 0, problem->offset);
-    fp_table_add(table, problem->detail[0] != '\0' ? problem->detail : NULL);
-    add_text(table, letter->origin);
-    add_text(table, letter->content_type);
-    add_text(table, letter->encoding);
-    add_text(table, letter->format);
-    add_number(table, entry->is_record && kept->is_whole, (int64_t)kept->record.count);
+    fp_grid_add(grid, entry->id);
+    fp_grid_add(grid, entry->is_record ? "record" : "letter");
+    add_time(grid, letter->received_us);
+    add_text(grid, letter->site);
+    fp_grid_add_optional(grid, problem->status != 0, problem->status);
+    fp_grid_add_integer(grid, (int64_t)refused->body.len);
+    fp_grid_add(grid, problem->has_pointer ? problem->pointer : NULL);
+    fp_grid_add_optional(grid, problem->offset >= 0, problem->offset);
+    fp_grid_add_text(grid, problem->detail);
+    add_text(grid, letter->origin);
+    add_text(grid, letter->content_type);
+    add_text(grid, letter->encoding);
+    add_text(grid, letter->format);
+    fp_grid_add_optional(grid, entry->is_record && refused->is_whole,
+                         (int64_t)refused->record.count);
 }
 
 /* ---- list ---- */
 
-struct list_options {
-    struct fp_kept_options kept;
+struct refused_list_options {
+    struct fp_refused_options refused;
     bool json;
-};
-
-static const struct argp_option list_option_table[] = {
-    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
-    {0},
 };
 
 static error_t parse_list(int key, char *arg, struct argp_state *state)
 {
-    struct list_options *list = state->input;
+    struct refused_list_options *list = state->input;
     (void)arg;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &list->kept;
-        return 0;
-    case OPTION_JSON:
-        list->json = true;
+        state->child_inputs[0] = &list->refused;
+        state->child_inputs[1] = &list->json;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static const struct argp_child kept_children[] = {
-    {&fp_kept_argp, 0, NULL, 0},
+static const struct argp_child refused_children[] = {
+    {&fp_refused_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
     {0},
 };
 
 static const struct argp list_argp = {
-    .options = list_option_table,
     .parser = parse_list,
-    .children = kept_children,
+    .children = refused_children,
     .doc = "Lists the bodies of refused uploads that the collector keeps (dead_letters.path), the "
            "oldest first, and the records that the database refused.",
 };
 
 enum fp_exit fp_spool_list_command(int argc, char **argv)
 {
-    struct list_options given = {0};
-    struct fp_kept_list list = {0};
-    struct fp_table table;
+    struct refused_list_options given = {0};
+    struct fp_refused_list list = {0};
+    struct fp_grid grid;
     if (!fp_command_parse(&list_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
-    bool fine = fp_kept_find(&given.kept, &list);
-    fp_table_init(&table, columns, column_count);
+    bool fine = fp_refused_find(&given.refused, &list);
+    fp_grid_init(&grid, columns, column_count);
     for (size_t i = 0; fine && i < list.count; i++) {
-        struct fp_kept kept;
-        fine = fp_kept_open(&list, &list.entries[i], &kept);
+        struct fp_refused refused;
+        fine = fp_refused_open(&list, &list.entries[i], &refused);
         if (fine) {
-            add_kept(&table, &list.entries[i], &kept);
-            fp_kept_close(&kept);
+            add_refused(&grid, &list.entries[i], &refused);
+            fp_refused_close(&refused);
         }
     }
-    fine = fine && fp_table_print(&table, given.json);
-    fp_table_release(&table);
-    fp_kept_release(&list);
+    if (fine)
+        fp_grid_print(&grid, given.json);
+    fp_grid_release(&grid);
+    fp_refused_release(&list);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }
 
 /* ---- show ---- */
 
-struct show_options {
-    struct fp_kept_options kept;
+struct refused_show_options {
+    struct fp_refused_options refused;
     const char *id;
     bool json;
     bool body;
@@ -157,22 +145,19 @@ struct show_options {
 static const struct argp_option show_option_table[] = {
     {"body", OPTION_BODY, NULL, 0,
      "print the body alone, byte for byte, compressed if it came so; of a record its bytes", 0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
     {0},
 };
 
 static error_t parse_show(int key, char *arg, struct argp_state *state)
 {
-    struct show_options *show = state->input;
+    struct refused_show_options *show = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &show->kept;
+        state->child_inputs[0] = &show->refused;
+        state->child_inputs[1] = &show->json;
         return 0;
     case OPTION_BODY:
         show->body = true;
-        return 0;
-    case OPTION_JSON:
-        show->json = true;
         return 0;
     case ARGP_KEY_ARG:
         if (show->id != NULL)
@@ -190,12 +175,12 @@ static error_t parse_show(int key, char *arg, struct argp_state *state)
 static const struct argp show_argp = {
     .options = show_option_table,
     .parser = parse_show,
-    .children = kept_children,
+    .children = refused_children,
     .args_doc = "ID",
     .doc = "Shows one of what `list' lists, nothing cut.",
 };
 
-/* Texts came from a stranger: nothing in them may steer a terminal. */
+/* Prints a text that came from a stranger, without control characters for the terminal. */
 static void print_member(const char *name, const char *value)
 {
     (void)printf("%-16s ", name);
@@ -210,43 +195,41 @@ static void print_member(const char *name, const char *value)
     (void)putchar('\n');
 }
 
-static bool print_kept(const struct show_options *show, const struct fp_kept_entry *entry,
-                       const struct fp_kept *kept)
+static bool print_refused(const struct refused_show_options *show,
+                          const struct fp_refused_entry *entry, const struct fp_refused *refused)
 {
     if (show->body)
-        return fwrite(kept->body.ptr, 1, kept->body.len, stdout) == kept->body.len;
-    struct fp_table table;
-    fp_table_init(&table, columns, column_count);
-    add_kept(&table, entry, kept);
-    bool printed = true;
-    bool as_json = show->json || table.failed; /* that one says what failed */
-    if (as_json)
-        printed = fp_table_print(&table, true);
-    for (size_t i = 0; !as_json && i < table.cell_count; i++) {
-        if (table.cells[i] != NULL)
-            print_member(columns[i].name, table.cells[i]);
+        return fwrite(refused->body.ptr, 1, refused->body.len, stdout) == refused->body.len;
+    struct fp_grid grid;
+    fp_grid_init(&grid, columns, column_count);
+    add_refused(&grid, entry, refused);
+    if (show->json)
+        fp_grid_print(&grid, true);
+    for (size_t i = 0; !show->json && i < grid.cell_count; i++) {
+        if (grid.cells[i] != NULL)
+            print_member(columns[i].name, grid.cells[i]);
     }
-    fp_table_release(&table);
-    return printed;
+    fp_grid_release(&grid);
+    return true;
 }
 
 enum fp_exit fp_spool_show_command(int argc, char **argv)
 {
-    struct show_options given = {0};
-    struct fp_kept_list list = {0};
+    struct refused_show_options given = {0};
+    struct fp_refused_list list = {0};
     if (!fp_command_parse(&show_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
     enum fp_exit code = FP_EXIT_TROUBLE;
-    if (fp_kept_find(&given.kept, &list)) {
-        const struct fp_kept_entry *entry = fp_kept_by_id(&list, given.id);
-        struct fp_kept kept;
+    if (fp_refused_find(&given.refused, &list)) {
+        const struct fp_refused_entry *entry = fp_refused_by_id(&list, given.id);
+        struct fp_refused refused;
         if (entry == NULL) {
             fp_message_error("there is no dead letter \"%s\"", given.id);
-        } else if (fp_kept_open(&list, entry, &kept)) {
-            code = print_kept(&given, entry, &kept) ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
-            fp_kept_close(&kept);
+        } else if (fp_refused_open(&list, entry, &refused)) {
+            code = print_refused(&given, entry, &refused) ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+            fp_refused_close(&refused);
         }
     }
-    fp_kept_release(&list);
+    fp_refused_release(&list);
     return code;
 }

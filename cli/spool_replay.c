@@ -1,27 +1,22 @@
 /*
  * fleetprof spool dead-letters replay: uploads dead letters again, and counts refused records.
  */
-#include "cli/kept.h"
-#include "cli/recount.h"
+#include "cli/grid.h"
+#include "cli/memory.h"
+#include "cli/options.h"
+#include "cli/record_replay.h"
+#include "cli/refused.h"
 #include "cli/spool.h"
-#include "cli/table.h"
-#include "cli/target.h"
 #include "cli/upload.h"
+#include "cli/upload_address.h"
 #include "collector/base/uuid.h"
 
 #include <errno.h>
 
-enum {
-    OPTION_JSON = FP_OPTION_FIRST,
-    OPTION_ALL,
-    OPTION_URL,
-    OPTION_UNIX_SOCKET,
-    OPTION_PAGE,
-    OPTION_USER_AGENT,
-};
+enum { OPTION_ALL = FP_OPTION_FIRST };
 
 struct replay_options {
-    struct fp_kept_options kept;
+    struct fp_refused_options refused;
     struct fp_upload_target target;
     char **ids; /* of argv */
     int id_count;
@@ -31,47 +26,21 @@ struct replay_options {
 
 static const struct argp_option options[] = {
     {"all", OPTION_ALL, NULL, 0, "replay all that `list' lists", 0},
-    {"url", OPTION_URL, "URL", 0,
-     "upload to this address, such as http://127.0.0.1:8600/v1/ingest/KEY (default: what the "
-     "configuration listens on, with the key of the letter's site)",
-     0},
-    {"unix-socket", OPTION_UNIX_SOCKET, "PATH", 0, "connect to this socket instead of URL's host",
-     0},
-    {"page", OPTION_PAGE, "URL", 0, "the page of uploads that name none (sent as Referer)", 0},
-    {"user-agent", OPTION_USER_AGENT, "TEXT", 0, "the browser they came from (default: unknown)",
-     0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, one object a letter", 0},
     {0},
 };
 
 static error_t parse_replay(int key, char *arg, struct argp_state *state)
 {
+    (void)arg;
     struct replay_options *replay = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &replay->kept;
+        state->child_inputs[0] = &replay->refused;
+        state->child_inputs[1] = &replay->target;
+        state->child_inputs[2] = &replay->json;
         return 0;
     case OPTION_ALL:
         replay->all = true;
-        return 0;
-    case OPTION_URL:
-        replay->target.url = arg;
-        return 0;
-    case OPTION_UNIX_SOCKET:
-        replay->target.unix_socket = arg;
-        return 0;
-    case OPTION_PAGE:
-        if (!fp_upload_is_header_value(arg))
-            argp_error(state, "--page has control characters");
-        replay->target.page = arg;
-        return 0;
-    case OPTION_USER_AGENT:
-        if (!fp_upload_is_header_value(arg))
-            argp_error(state, "--user-agent has control characters");
-        replay->target.user_agent = arg;
-        return 0;
-    case OPTION_JSON:
-        replay->json = true;
         return 0;
     case ARGP_KEY_ARGS:
         replay->ids = state->argv + state->next;
@@ -87,7 +56,9 @@ static error_t parse_replay(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&fp_kept_argp, 0, NULL, 0},
+    {&fp_refused_argp, 0, NULL, 0},
+    {&fp_upload_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
     {0},
 };
 
@@ -103,7 +74,7 @@ static const struct argp replay_argp = {
            "received.",
 };
 
-static const struct fp_column columns[] = {
+static const struct fp_grid_column columns[] = {
     {"id", NULL, FP_CELL_TEXT},        {"accepted", NULL, FP_CELL_BOOLEAN},
     {"status", NULL, FP_CELL_INTEGER}, {"pointer", NULL, FP_CELL_TEXT},
     {"offset", NULL, FP_CELL_INTEGER}, {"detail", NULL, FP_CELL_TEXT},
@@ -111,16 +82,16 @@ static const struct fp_column columns[] = {
 
 struct replay {
     const struct replay_options *given;
-    struct fp_kept_list list;
-    struct fp_recounter *recounter; /* made for the first record */
-    struct fp_table table;          /* the answers, for JSON */
+    struct fp_refused_list list;
+    struct fp_record_replay *record_replay; /* made for the first record */
+    struct fp_grid grid;                    /* the answers, for JSON */
     int accepted;
     int tried;
 };
 
 /* ---- one letter ---- */
 
-/* The URL for a letter's format, whose name a stranger chose. */
+/* Writes the URL for a letter's format, whose name a stranger chose. */
 static bool write_url(const char *url, struct fp_str format, char *to, size_t size)
 {
     bool is_name =
@@ -130,42 +101,23 @@ static bool write_url(const char *url, struct fp_str format, char *to, size_t si
     return len >= 0 && len < (int)size;
 }
 
-/* Where a letter goes: as the options say, else to its site's address in the configuration. */
-static bool choose_target(const struct replay *replay, const struct fp_letter *letter,
-                          struct fp_target *found, struct fp_upload_target *target)
-{
-    *target = replay->given->target;
-    if (target->url != NULL)
-        return true;
-    if (replay->list.config == NULL) {
-        fp_message_error("no collector was named");
-        fp_message_hint("Give --url URL or --config FILE.");
-        return false;
-    }
-    if (!fp_target_find(replay->list.config, letter->site.ptr, found))
-        return false;
-    target->url = found->url;
-    if (found->unix_socket[0] != '\0')
-        target->unix_socket = found->unix_socket;
-    return true;
-}
-
-/* Under which a letter without a key counts once, though its replay is broken off and started
- * again; a letter with the same body, received at another time, is another upload. */
-static struct fp_uuid letter_key(const struct fp_kept_entry *entry, struct fp_str body)
+/* Returns the key of a letter without one: it counts once even if its replay is interrupted and run
+ * again. A letter with the same body, received at another time, is another upload. */
+static struct fp_uuid letter_key(const struct fp_refused_entry *entry, struct fp_str body)
 {
     const struct fp_uuid content = fp_uuid_of_bytes(body.ptr, body.len);
     return fp_uuid_of_part(&content, (uint32_t)entry->number);
 }
 
-static bool send_letter(const struct replay *replay, const struct fp_kept_entry *entry,
-                        const struct fp_kept *kept, struct fp_upload_reply *reply)
+static bool send_letter(const struct replay *replay, const struct fp_refused_entry *entry,
+                        const struct fp_refused *refused, struct fp_upload_reply *reply)
 {
-    const struct fp_letter *letter = &kept->letter;
-    struct fp_target found;
-    struct fp_upload_target target;
+    const struct fp_letter *letter = &refused->letter;
+    struct fp_upload_address found;
+    /* Without --url a letter goes to the address of its own site. */
+    struct fp_upload_target target = replay->given->target;
     char url[640];
-    if (!choose_target(replay, letter, &found, &target))
+    if (!fp_upload_address_complete(replay->list.config, letter->site.ptr, &found, &target))
         return false;
     if (!write_url(target.url, letter->format, url, sizeof(url))) {
         fp_message_error("the URL is too long");
@@ -173,15 +125,11 @@ static bool send_letter(const struct replay *replay, const struct fp_kept_entry 
     }
     target.url = url;
     struct fp_uploader *uploader = fp_uploader_create(&target);
-    if (uploader == NULL) {
-        fp_message_error("out of memory");
-        return false;
-    }
     const struct fp_upload_content content = {
-        .body = kept->body,
+        .body = refused->body,
         .type = letter->content_type,
         .encoding = letter->encoding,
-        .key = letter->has_key ? letter->key : letter_key(entry, kept->body),
+        .key = letter->has_key ? letter->key : letter_key(entry, refused->body),
         .is_replay = true,
     };
     fp_uploader_send(uploader, &content, reply);
@@ -190,10 +138,10 @@ static bool send_letter(const struct replay *replay, const struct fp_kept_entry 
 }
 
 /* Writes the new reason above the letter's body. */
-static bool keep_reason(const struct replay *replay, const struct fp_kept_entry *entry,
-                        const struct fp_kept *kept, const struct fp_upload_reply *reply)
+static bool keep_reason(const struct replay *replay, const struct fp_refused_entry *entry,
+                        const struct fp_refused *refused, const struct fp_upload_reply *reply)
 {
-    struct fp_letter letter = kept->letter;
+    struct fp_letter letter = refused->letter;
     struct fp_problem *problem = &letter.problem;
     fp_problem_set(problem, (unsigned)reply->status, "%s", reply->detail);
     problem->offset = reply->offset;
@@ -201,33 +149,33 @@ static bool keep_reason(const struct replay *replay, const struct fp_kept_entry 
     (void)snprintf(problem->pointer, sizeof(problem->pointer), "%s", reply->pointer);
     struct fp_buf head;
     fp_buf_init(&head, FP_LETTER_HEAD_MAX);
-    fp_letter_add_head(&letter, kept->body.len, &head);
-    errno = ENOMEM;
-    bool put = !head.failed &&
-               fp_letter_put(fp_kept_dir(&replay->list, entry), entry->number,
-                             (struct fp_str){(const char *)head.data, head.len}, kept->body);
+    fp_letter_add_head(&letter, refused->body.len, &head);
+    size_t head_len = head.len;
+    bool put = fp_letter_put(fp_refused_dir(&replay->list, entry), entry->number,
+                             (struct fp_str){fp_memory_text(&head), head_len}, refused->body);
     fp_buf_release(&head);
     if (!put)
         fp_message_error("could not write the new reason to %s: %s", entry->id, strerror(errno));
     return put;
 }
 
-/* What the answer to a letter means for the exit code; anything but FINE has been said. */
-static enum fp_exit judge_letter(const struct replay *replay, const struct fp_kept_entry *entry,
-                                 const struct fp_kept *kept, const struct fp_upload_reply *reply)
+/* Returns the exit code that an answer stands for, after printing any error. */
+static enum fp_exit judge_letter(const struct replay *replay, const struct fp_refused_entry *entry,
+                                 const struct fp_refused *refused,
+                                 const struct fp_upload_reply *reply)
 {
     const struct fp_fault fault = {reply->pointer, reply->offset, reply->detail};
     switch (reply->status) {
     case 204:
-        return fp_kept_remove(&replay->list, entry) ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+        return fp_refused_remove(&replay->list, entry) ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
     case 400:
     case 413:
     case 415:
     case 422:
         if (!replay->given->json)
             fp_message_fault(entry->id, &fault);
-        return keep_reason(replay, entry, kept, reply) ? FP_EXIT_NO : FP_EXIT_TROUBLE;
-    case 403: /* of the key, the origin or the token: no reason of the letter's */
+        return keep_reason(replay, entry, refused, reply) ? FP_EXIT_NO : FP_EXIT_TROUBLE;
+    case 403: /* refused for key, origin or token, not for its content */
         if (!replay->given->json)
             fp_message_fault(entry->id, &fault);
         return FP_EXIT_NO;
@@ -237,59 +185,52 @@ static enum fp_exit judge_letter(const struct replay *replay, const struct fp_ke
     }
 }
 
-static void add_answer(struct fp_table *table, const char *id, const struct fp_upload_reply *reply)
+static void add_answer(struct fp_grid *grid, const char *id, const struct fp_upload_reply *reply)
 {
-    fp_table_add(table, id);
-    fp_table_add(table, reply->status == 204 ? "true" : "false");
-    fp_table_add_integer(table, reply->status);
-    fp_table_add(table, reply->pointer[0] != '\0' ? reply->pointer : NULL);
-    if (reply->offset >= 0)
-        fp_table_add_integer(table, reply->offset);
-    else
-        fp_table_add(table, NULL);
-    fp_table_add(table, reply->detail[0] != '\0' ? reply->detail : NULL);
+    fp_grid_add(grid, id);
+    fp_grid_add(grid, reply->status == 204 ? "true" : "false");
+    fp_grid_add_integer(grid, reply->status);
+    fp_grid_add_text(grid, reply->pointer);
+    fp_grid_add_optional(grid, reply->offset >= 0, reply->offset);
+    fp_grid_add_text(grid, reply->detail);
 }
 
-static enum fp_exit replay_letter(struct replay *replay, const struct fp_kept_entry *entry,
-                                  const struct fp_kept *kept)
+static enum fp_exit replay_letter(struct replay *replay, const struct fp_refused_entry *entry,
+                                  const struct fp_refused *refused)
 {
     struct fp_upload_reply reply;
-    if (!send_letter(replay, entry, kept, &reply))
+    if (!send_letter(replay, entry, refused, &reply))
         return FP_EXIT_TROUBLE;
-    add_answer(&replay->table, entry->id, &reply);
-    return judge_letter(replay, entry, kept, &reply);
+    add_answer(&replay->grid, entry->id, &reply);
+    return judge_letter(replay, entry, refused, &reply);
 }
 
 /* ---- one record ---- */
 
-static void add_verdict(struct fp_table *table, const char *id, const char *trouble)
+static void add_verdict(struct fp_grid *grid, const char *id, const char *trouble)
 {
-    fp_table_add(table, id);
-    fp_table_add(table, trouble == NULL ? "true" : "false");
-    for (int i = 0; i < 3; i++)
-        fp_table_add(table, NULL);
-    fp_table_add(table, trouble);
+    fp_grid_add(grid, id);
+    fp_grid_add(grid, trouble == NULL ? "true" : "false");
+    fp_grid_add_nothing(grid, 3);
+    fp_grid_add(grid, trouble);
 }
 
-static enum fp_exit replay_record(struct replay *replay, const struct fp_kept_entry *entry,
-                                  const struct fp_kept *kept)
+static enum fp_exit replay_record(struct replay *replay, const struct fp_refused_entry *entry,
+                                  const struct fp_refused *refused)
 {
     if (replay->list.config == NULL) {
         fp_message_error("no database was named for %s", entry->id);
         fp_message_hint("Give --config FILE.");
         return FP_EXIT_TROUBLE;
     }
-    if (replay->recounter == NULL)
-        replay->recounter = fp_recounter_create(replay->list.config);
-    if (replay->recounter == NULL) {
-        fp_message_error("out of memory");
-        return FP_EXIT_TROUBLE;
-    }
-    enum fp_store_result result = fp_recount(replay->recounter, &kept->record);
-    const char *trouble = result == FP_STORE_OK ? NULL : fp_recounter_message(replay->recounter);
-    add_verdict(&replay->table, entry->id, trouble);
+    if (replay->record_replay == NULL)
+        replay->record_replay = fp_record_replay_create(replay->list.config);
+    enum fp_store_result result = fp_record_replay_run(replay->record_replay, &refused->record);
+    const char *trouble =
+        result == FP_STORE_OK ? NULL : fp_record_replay_message(replay->record_replay);
+    add_verdict(&replay->grid, entry->id, trouble);
     if (result == FP_STORE_OK)
-        return fp_kept_remove(&replay->list, entry) ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+        return fp_refused_remove(&replay->list, entry) ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
     if (result != FP_STORE_REFUSED) {
         fp_message_error("could not write %s to the database", entry->id);
         fp_message_detail("%s", trouble);
@@ -303,34 +244,34 @@ static enum fp_exit replay_record(struct replay *replay, const struct fp_kept_en
 
 /* ---- all of them ---- */
 
-static enum fp_exit replay_one(struct replay *replay, const struct fp_kept_entry *entry)
+static enum fp_exit replay_one(struct replay *replay, const struct fp_refused_entry *entry)
 {
-    struct fp_kept kept;
-    if (!fp_kept_open(&replay->list, entry, &kept))
+    struct fp_refused refused;
+    if (!fp_refused_open(&replay->list, entry, &refused))
         return FP_EXIT_TROUBLE;
     enum fp_exit code = FP_EXIT_NO;
     replay->tried++;
-    if (!kept.is_whole)
+    if (!refused.is_whole)
         fp_message_error("%s cannot be read by this version", entry->id);
     else if (entry->is_record)
-        code = replay_record(replay, entry, &kept);
+        code = replay_record(replay, entry, &refused);
     else
-        code = replay_letter(replay, entry, &kept);
+        code = replay_letter(replay, entry, &refused);
     replay->accepted += code == FP_EXIT_FINE;
-    fp_kept_close(&kept);
+    fp_refused_close(&refused);
     return code;
 }
 
 static enum fp_exit replay_id(struct replay *replay, const char *id)
 {
-    const struct fp_kept_entry *entry = fp_kept_by_id(&replay->list, id);
+    const struct fp_refused_entry *entry = fp_refused_by_id(&replay->list, id);
     if (entry != NULL)
         return replay_one(replay, entry);
     fp_message_error("there is no dead letter \"%s\"", id);
     return FP_EXIT_TROUBLE;
 }
 
-/* One that could not be judged ends it: so would the rest. */
+/* Replays all that were asked for, until one fails for a reason that is not its own. */
 static enum fp_exit replay_all(struct replay *replay)
 {
     const struct replay_options *given = replay->given;
@@ -342,9 +283,9 @@ static enum fp_exit replay_all(struct replay *replay)
         if (code > worst)
             worst = code;
     }
-    if (given->json && !fp_table_print(&replay->table, true))
-        worst = FP_EXIT_TROUBLE;
-    if (!given->json)
+    if (given->json)
+        fp_grid_print(&replay->grid, true);
+    else
         (void)printf("%d of %d accepted\n", replay->accepted, replay->tried);
     return worst;
 }
@@ -355,12 +296,13 @@ enum fp_exit fp_spool_replay_command(int argc, char **argv)
     struct replay replay = {.given = &given};
     if (!fp_command_parse(&replay_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
-    fp_table_init(&replay.table, columns, sizeof(columns) / sizeof(columns[0]));
+    fp_grid_init(&replay.grid, columns, sizeof(columns) / sizeof(columns[0]));
     enum fp_exit code = FP_EXIT_TROUBLE;
-    if (fp_kept_find(&given.kept, &replay.list))
+    if (fp_refused_find(&given.refused, &replay.list))
         code = replay_all(&replay);
-    fp_recounter_free(replay.recounter);
-    fp_table_release(&replay.table);
-    fp_kept_release(&replay.list);
+    if (replay.record_replay != NULL)
+        fp_record_replay_free(replay.record_replay);
+    fp_grid_release(&replay.grid);
+    fp_refused_release(&replay.list);
     return code;
 }

@@ -1,10 +1,12 @@
 /*
- * Survey: reads a spool by the rules of its recovery (collector/spool/recover.c), and only reads.
+ * Survey: reads a spool by the rules of its recovery (collector/spool/recover.c); never writes.
  */
 #include "cli/spool_survey.h"
 
 #include "cli/command.h"
 #include "cli/config_file.h"
+#include "cli/memory.h"
+#include "cli/options.h"
 #include "collector/rollup/record.h"
 #include "collector/spool/aside.h"
 #include "collector/spool/scan.h"
@@ -13,25 +15,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-enum { OPTION_JSON = FP_OPTION_FIRST };
-
 /* ---- listing ---- */
 
-/* Makes room for one more element of a growing array. */
-static bool grow(void **array, size_t count, size_t *cap, size_t size)
-{
-    if (count < *cap)
-        return true;
-    size_t more = *cap > 0 ? 2 * *cap : 64;
-    void *longer = reallocarray(*array, more, size);
-    if (longer == NULL)
-        return false;
-    *array = longer;
-    *cap = more;
-    return true;
-}
-
-/* The length of a file, 0 when it has gone: a collector may delete it at any time. */
+/* Returns the length of a file, 0 if it is gone: a collector may delete it at any time. */
 static uint64_t file_len(const struct fp_survey *survey, const char *name)
 {
     const struct fp_file_ops *ops = fp_file_ops_real();
@@ -43,57 +29,49 @@ static uint64_t file_len(const struct fp_survey *survey, const char *name)
     return len > 0 ? (uint64_t)len : 0;
 }
 
-static bool add_segment(struct fp_survey *survey, uint64_t number)
+static void add_segment(struct fp_survey *survey, uint64_t number)
 {
-    void *segments = survey->segments;
-    if (!grow(&segments, survey->segment_count, &survey->segment_cap, sizeof(*survey->segments)))
-        return false;
-    survey->segments = segments;
+    survey->segments = fp_memory_grow(survey->segments, survey->segment_count, &survey->segment_cap,
+                                      sizeof(*survey->segments));
     survey->segments[survey->segment_count++] = (struct fp_survey_segment){.number = number};
-    return true;
 }
 
-static bool add_aside(struct fp_survey *survey, const char *name)
+static void add_aside(struct fp_survey *survey, const char *name)
 {
-    void *asides = survey->asides;
-    if (!grow(&asides, survey->aside_count, &survey->aside_cap, sizeof(*survey->asides)))
-        return false;
-    survey->asides = asides;
+    survey->asides = fp_memory_grow(survey->asides, survey->aside_count, &survey->aside_cap,
+                                    sizeof(*survey->asides));
     struct fp_survey_aside *aside = &survey->asides[survey->aside_count++];
     (void)snprintf(aside->name, sizeof(aside->name), "%s", name);
     aside->bytes = file_len(survey, name);
-    return true;
 }
 
 static bool look_at_name(void *context, const char *name)
 {
     struct fp_survey *survey = context;
     uint64_t number;
-    bool fine = true;
-    if (fp_segment_parse_name(name, &number))
-        fine = add_segment(survey, number);
-    else if (fp_aside_is_name(name))
-        fine = add_aside(survey, name);
-    survey->out_of_memory = !fine;
-    return fine;
+    if (fp_spool_segment_parse_name(name, &number))
+        add_segment(survey, number);
+    else if (fp_spool_aside_is_name(name))
+        add_aside(survey, name);
+    return true;
 }
 
 static void read_header(const struct fp_survey *survey, struct fp_survey_segment *segment)
 {
     const struct fp_file_ops *ops = fp_file_ops_real();
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(segment->number, name);
-    segment->verdict = FP_SEGMENT_FOREIGN;
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(segment->number, name);
+    segment->verdict = FP_SPOOL_SEGMENT_FOREIGN;
     segment->file_bytes = file_len(survey, name);
     int file = ops->open(ops->context, survey->dir, name, O_RDONLY);
     segment->is_closed = file < 0 && errno != ENOENT;
     if (file < 0)
         return;
-    segment->verdict = fp_segment_read_header(ops, file, &segment->header);
+    segment->verdict = fp_spool_segment_read_header(ops, file, &segment->header);
     ops->close(ops->context, file);
     /* A copy under another name is not replayed. */
-    if (segment->verdict == FP_SEGMENT_VALID && segment->header.number != segment->number)
-        segment->verdict = FP_SEGMENT_FOREIGN;
+    if (segment->verdict == FP_SPOOL_SEGMENT_VALID && segment->header.number != segment->number)
+        segment->verdict = FP_SPOOL_SEGMENT_FOREIGN;
 }
 
 static int by_number(const void *a, const void *b)
@@ -117,12 +95,8 @@ bool fp_survey_open(const char *path, struct fp_survey *survey)
         fp_message_error("could not read the directory %s: %s", path, strerror(errno));
         return false;
     }
-    if (survey->out_of_memory) {
-        fp_message_error("out of memory");
-        return false;
-    }
-    /* Before the headers: a position that is a little late only makes more records wait. */
-    survey->state_found = fp_state_look(ops, survey->dir, &survey->state);
+    /* Read before the headers: an older position only makes more records count as waiting. */
+    survey->state_found = fp_spool_state_look(ops, survey->dir, &survey->state);
     if (survey->segment_count == 0 && survey->aside_count == 0 &&
         survey->state_found == FP_STATE_ABSENT) {
         fp_message_error("%s is not the directory of a spool: none of its files belongs to one",
@@ -151,7 +125,7 @@ void fp_survey_release(struct fp_survey *survey)
 
 struct scanning {
     struct fp_survey *survey;
-    struct fp_scan scan;
+    struct fp_spool_scan scan;
     fp_survey_damage_fn *tell;
     void *context;
 };
@@ -164,14 +138,14 @@ static void tell(const struct scanning *scanning, struct fp_survey_segment *segm
     scanning->tell(scanning->context, segment, &damage);
 }
 
-/* The header that says where a segment ends, NULL when none does. */
-static const struct fp_segment_header *successor_of(const struct fp_survey *survey, size_t at,
-                                                    bool *is_newest)
+/* Returns the header that says where a segment ends, or NULL. */
+static const struct fp_spool_segment_header *successor_of(const struct fp_survey *survey, size_t at,
+                                                          bool *is_newest)
 {
     *is_newest = false;
     for (size_t i = at + 1; i < survey->segment_count; i++) {
         const struct fp_survey_segment *later = &survey->segments[i];
-        if (later->verdict == FP_SEGMENT_VALID)
+        if (later->verdict == FP_SPOOL_SEGMENT_VALID)
             return later->header.previous_number == survey->segments[at].number ? &later->header
                                                                                 : NULL;
     }
@@ -180,7 +154,7 @@ static const struct fp_segment_header *successor_of(const struct fp_survey *surv
 }
 
 static void count_record(const struct fp_survey *survey, struct fp_survey_segment *segment,
-                         const struct fp_scan_item *item)
+                         const struct fp_spool_scan_item *item)
 {
     if (segment->records++ == 0)
         segment->first_sequence = item->sequence;
@@ -191,32 +165,32 @@ static void count_record(const struct fp_survey *survey, struct fp_survey_segmen
 }
 
 /*
- * Reads the records of an open segment up to the scan's end; rest: what lies behind the last one.
- * Where a collector may be writing, damage is looked at twice: a record that was half written the
- * first time is whole now.
+ * Reads the records of an open segment up to the scan's end; rest: the bytes after the last one.
+ * Looks twice at damage where a collector may be writing: a record that was half written the first
+ * time is whole now.
  */
 static bool scan_records(struct scanning *scanning, struct fp_survey_segment *segment,
-                         bool is_newest, struct fp_scan_item *rest)
+                         bool is_newest, struct fp_spool_scan_item *rest)
 {
-    struct fp_scan *scan = &scanning->scan;
+    struct fp_spool_scan *scan = &scanning->scan;
     uint64_t doubted = 0;
     for (;;) {
         uint64_t sequence = scan->sequence;
-        switch (fp_scan_next(scan, rest)) {
-        case FP_SCAN_RECORD:
+        switch (fp_spool_scan_next(scan, rest)) {
+        case FP_SPOOL_SCAN_RECORD:
             count_record(scanning->survey, segment, rest);
             break;
-        case FP_SCAN_DAMAGED:
+        case FP_SPOOL_SCAN_DAMAGED:
             if (!is_newest || rest->offset == doubted) {
                 tell(scanning, segment, rest->offset, rest->len, "no valid record");
                 break;
             }
             doubted = rest->offset;
-            fp_scan_begin(scan, scan->file, &segment->header.segment_id, doubted, sequence);
+            fp_spool_scan_begin(scan, scan->file, &segment->header.segment_id, doubted, sequence);
             break;
-        case FP_SCAN_END:
+        case FP_SPOOL_SCAN_END:
             return true;
-        case FP_SCAN_MEMORY:
+        case FP_SPOOL_SCAN_MEMORY:
         default:
             return false;
         }
@@ -227,12 +201,13 @@ static bool scan_open_segment(struct scanning *scanning, size_t at)
 {
     struct fp_survey_segment *segment = &scanning->survey->segments[at];
     bool is_newest;
-    const struct fp_segment_header *successor = successor_of(scanning->survey, at, &is_newest);
+    const struct fp_spool_segment_header *successor =
+        successor_of(scanning->survey, at, &is_newest);
     uint64_t end = segment->file_bytes;
     if (successor != NULL && successor->previous_end < end)
         end = successor->previous_end;
     scanning->scan.end = end;
-    struct fp_scan_item rest;
+    struct fp_spool_scan_item rest;
     if (!scan_records(scanning, segment, is_newest, &rest))
         return false;
     if (is_newest)
@@ -247,13 +222,13 @@ static bool scan_open_segment(struct scanning *scanning, size_t at)
     return true;
 }
 
-/* Scans a segment; one that has gone meanwhile was trimmed. */
+/* Scans a segment. One that is gone was trimmed meanwhile. */
 static bool scan_segment(struct scanning *scanning, size_t at)
 {
     const struct fp_file_ops *ops = fp_file_ops_real();
     struct fp_survey_segment *segment = &scanning->survey->segments[at];
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(segment->number, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(segment->number, name);
     int file = ops->open(ops->context, scanning->survey->dir, name, O_RDONLY);
     if (file < 0 && errno == ENOENT)
         return true;
@@ -262,14 +237,14 @@ static bool scan_segment(struct scanning *scanning, size_t at)
         return true;
     }
     bool scanned = true;
-    if (segment->verdict == FP_SEGMENT_VALID) {
-        fp_scan_begin(&scanning->scan, file, &segment->header.segment_id, FP_SEGMENT_HEADER_LEN,
-                      segment->header.first_sequence - 1);
+    if (segment->verdict == FP_SPOOL_SEGMENT_VALID) {
+        fp_spool_scan_begin(&scanning->scan, file, &segment->header.segment_id,
+                            FP_SPOOL_SEGMENT_HEADER_LEN, segment->header.first_sequence - 1);
         scanned = scan_open_segment(scanning, at);
     } else {
         tell(scanning, segment, 0, segment->file_bytes,
-             segment->verdict == FP_SEGMENT_UNKNOWN_VERSION ? "of another version, not read"
-                                                            : "no valid header");
+             segment->verdict == FP_SPOOL_SEGMENT_UNKNOWN_VERSION ? "of another version, not read"
+                                                                  : "no valid header");
     }
     ops->close(ops->context, file);
     return scanned;
@@ -286,7 +261,7 @@ bool fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell_damage, 
     bool scanned = true;
     for (size_t i = 0; scanned && i < survey->segment_count; i++)
         scanned = scan_segment(&scanning, i);
-    fp_scan_release(&scanning.scan);
+    fp_spool_scan_release(&scanning.scan);
     if (!scanned)
         fp_message_error("out of memory");
     return scanned;
@@ -297,7 +272,6 @@ bool fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell_damage, 
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "the spool of the collector's configuration (" FP_CONFIG_FILE ")",
      0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
     {0},
 };
 
@@ -308,8 +282,8 @@ static error_t parse_options(int key, char *arg, struct argp_state *state)
     case 'c':
         given->config_file = arg;
         return 0;
-    case OPTION_JSON:
-        given->json = true;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &given->json;
         return 0;
     case ARGP_KEY_ARG:
         if (given->directory != NULL)
@@ -321,7 +295,13 @@ static error_t parse_options(int key, char *arg, struct argp_state *state)
     }
 }
 
-const struct argp fp_survey_argp = {.options = options, .parser = parse_options};
+static const struct argp_child children[] = {
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
+
+const struct argp fp_survey_argp = {
+    .options = options, .parser = parse_options, .children = children};
 
 bool fp_survey_choose(const struct fp_survey_options *given, char *path, size_t size,
                       struct fp_survey *survey)

@@ -1,5 +1,5 @@
 /*
- * Survey: what lies in a spool's directory, as a collector's start would find it, without a lock
+ * Survey: what is in a spool's directory, as a starting collector would find it, without a lock
  * and without changing anything: a collector may be at work in it meanwhile. One thread.
  */
 #ifndef FP_CLI_SPOOL_SURVEY_H
@@ -10,24 +10,24 @@
 
 #include <argp.h>
 
-/* A segment's file. All but the first five are known once it was scanned. */
+/* A segment's file. The scan fills all but the first five members. */
 struct fp_survey_segment {
     uint64_t number;
     uint64_t file_bytes;
-    bool is_closed; /* the file cannot be opened: mostly another user's */
-    enum fp_segment_verdict verdict;
-    struct fp_segment_header header; /* of a valid one */
+    bool is_closed; /* the file cannot be opened; usually it is another user's */
+    enum fp_spool_segment_verdict verdict;
+    struct fp_spool_segment_header header; /* of a valid one */
     uint64_t records;
     uint64_t uploads;
-    uint64_t waiting; /* records behind the position */
+    uint64_t waiting; /* records after the position */
     uint64_t first_sequence;
     uint64_t last_sequence; /* 0: there is no record */
     uint64_t record_bytes;  /* payloads */
     uint64_t damaged_bytes;
-    uint64_t unfinished_bytes; /* behind the newest one's last record: being written, or torn */
+    uint64_t unfinished_bytes; /* after the newest segment's last record: being written, or torn */
 };
 
-/* A file with something that was set aside. */
+/* A file with bytes that were set aside. */
 struct fp_survey_aside {
     char name[64];
     uint64_t bytes;
@@ -35,23 +35,22 @@ struct fp_survey_aside {
 
 struct fp_survey {
     int dir;
-    enum fp_state_found state_found;
-    struct fp_state state;
+    enum fp_spool_state_found state_found;
+    struct fp_spool_state state;
     struct fp_survey_segment *segments; /* owned; by number */
     size_t segment_count;
     size_t segment_cap;
     struct fp_survey_aside *asides; /* owned */
     size_t aside_count;
     size_t aside_cap;
-    bool out_of_memory;
 };
 
-/* Lists a directory and reads headers and state. False after having said why not: there is none, or
- * it holds no file of a spool; to be released in any case. */
+/* Lists a directory and reads headers and state. Prints an error and returns false if it does not
+ * exist or is not a spool. The caller calls fp_survey_release in any case. */
 bool fp_survey_open(const char *path, struct fp_survey *survey) FP_MUST_CHECK;
 void fp_survey_release(struct fp_survey *survey);
 
-/* A range of a segment in which bytes should be records, and are none. */
+/* A range of a segment whose bytes should be records, but are not. */
 struct fp_survey_damage {
     uint64_t offset;
     uint64_t len;
@@ -60,8 +59,8 @@ struct fp_survey_damage {
 typedef void fp_survey_damage_fn(void *context, const struct fp_survey_segment *segment,
                                  const struct fp_survey_damage *damage);
 
-/* Reads every record of every segment and tells all damage. False after having said that memory ran
- * out. */
+/* Reads every record of every segment and reports all damage. False is left for the caller to pass
+ * on. */
 bool fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell,
                     void *context) FP_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /*
- * Sub-commands: finding one by its words.
+ * Sub-commands: finds one by its words.
  */
 #include "cli/sub_command.h"
 
@@ -24,7 +24,7 @@ static void list(const struct fp_command_family *family, FILE *stream)
     (void)fprintf(stream, "\n`fleetprof %s COMMAND --help' explains one.\n", family->name);
 }
 
-/* How many words of the arguments name the sub-command, 0 when they name another. */
+/* Returns how many arguments name the sub-command, 0 if they name another. */
 static int match(const struct fp_sub_command *sub, int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], sub->words[0]) != 0)
@@ -39,7 +39,7 @@ static bool is_either(const char *word, const char *one, const char *other)
     return strcmp(word, one) == 0 || strcmp(word, other) == 0;
 }
 
-/* The options that every command knows. False: it is none of them. */
+/* Answers an option that every command has. False if it is not one of them. */
 static bool answer(const struct fp_command_family *family, const char *word)
 {
     if (is_either(word, "-?", "--help"))
@@ -53,7 +53,7 @@ static bool answer(const struct fp_command_family *family, const char *word)
     return true;
 }
 
-/* Whether sub-commands of two words begin with this one. */
+/* True if sub-commands of two words begin with this one. */
 static bool begins_some(const struct fp_command_family *family, const char *word)
 {
     for (size_t i = 0; i < family->count; i++)
@@ -62,7 +62,7 @@ static bool begins_some(const struct fp_command_family *family, const char *word
     return false;
 }
 
-/* The words name no sub-command. */
+/* Handles words that do not name a sub-command: help, or an error. */
 static enum fp_exit explain(const struct fp_command_family *family, int argc, char **argv)
 {
     const bool begins = argc > 1 && begins_some(family, argv[1]);

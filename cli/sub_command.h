@@ -1,5 +1,5 @@
 /*
- * Sub-commands: a command that is a family of others, each named by one word or two.
+ * Sub-commands: the members of a command, each named by one word or two.
  */
 #ifndef FP_CLI_SUB_COMMAND_H
 #define FP_CLI_SUB_COMMAND_H

@@ -3,44 +3,33 @@
  */
 #include "cli/analysis.h"
 #include "cli/command.h"
-
-enum { OPTION_JSON = FP_OPTION_FIRST };
-
-static const struct argp_option options[] = {
-    {"json", OPTION_JSON, NULL, 0, "print JSON", 0},
-    {0},
-};
+#include "cli/options.h"
 
 static error_t parse_timings(int key, char *arg, struct argp_state *state)
 {
     (void)arg;
     struct fp_analysis *analysis = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = analysis;
-        return 0;
-    case OPTION_JSON:
-        analysis->json = true;
-        return 0;
-    default:
+    if (key != ARGP_KEY_INIT)
         return ARGP_ERR_UNKNOWN;
-    }
+    state->child_inputs[0] = analysis;
+    state->child_inputs[1] = &analysis->json;
+    return 0;
 }
 
 static const struct argp_child children[] = {
     {&fp_analysis_without_marker_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
     {0},
 };
 
 static const struct argp timings_argp = {
-    .options = options,
     .parser = parse_timings,
     .doc = "Percentiles of what pages marked and measured with performance.mark() (time since the "
            "page's start) and performance.measure() (duration), in milliseconds.",
     .children = children,
 };
 
-static const struct fp_column columns[] = {
+static const struct fp_grid_column columns[] = {
     {"name", "NAME", FP_CELL_TEXT},      {"kind", "KIND", FP_CELL_TEXT},
     {"count", "COUNT", FP_CELL_INTEGER}, {"p50_ms", "P50 MS", FP_CELL_MS},
     {"p75_ms", "P75 MS", FP_CELL_MS},    {"p95_ms", "P95 MS", FP_CELL_MS},

@@ -1,5 +1,5 @@
 /*
- * Token: an upload's own one is read for its rate, and replaced.
+ * Token: takes the rate from an upload's own token and signs a new one.
  */
 #include "cli/token.h"
 

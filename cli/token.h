@@ -1,5 +1,5 @@
 /*
- * Token: lets files be imported into a site that demands page tokens, by whoever may read its keys.
+ * Token: signs page tokens for imports, for users who may read the keys of the site.
  *
  * One thread.
  */
@@ -14,9 +14,9 @@
 #define FP_TOKEN_SIZE (FLEETPROF_TOKEN_MAX + 1)
 
 /*
- * Signs a token of now with the site's first key. own: the upload's, "" for none: when one of the
- * site's keys has signed it, however long ago, the new one has its sample rate, else 100 %. False
- * after having said that it failed.
+ * Signs a token with the current time and the site's first key. own: the upload's token, or "". If
+ * one of the site's keys has signed that, however long ago, the new one has its sample rate, else
+ * 100 %. Prints an error and returns false on failure.
  */
 bool fp_token_renew(const struct fp_site *site, struct fp_str own,
                     char text[FP_TOKEN_SIZE]) FP_MUST_CHECK;

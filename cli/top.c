@@ -3,34 +3,44 @@
  */
 #include "cli/analysis.h"
 #include "cli/command.h"
+#include "cli/empty_answer.h"
+#include "cli/options.h"
 
-enum { OPTION_TOP = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_JSON };
+enum { OPTION_TOP = FP_OPTION_FIRST, OPTION_MEASURE, OPTION_AGENT };
+
+struct top_options {
+    struct fp_analysis analysis;
+    const char *top;
+    const char *measure; /* NULL: everything */
+    bool with_agent;
+};
 
 static const struct argp_option options[] = {
     {"top", OPTION_TOP, "N", 0, "how many functions (default: 20)", 0},
     {"measure", OPTION_MEASURE, "NAME", 0,
      "only what ran inside the performance.measure() of this name", 0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, with every column of the SQL function", 0},
+    {"agent", OPTION_AGENT, NULL, 0, "list the functions of fleetprof's own agent, too", 0},
     {0},
 };
 
 static error_t parse_top(int key, char *arg, struct argp_state *state)
 {
-    struct fp_analysis *analysis = state->input;
+    struct top_options *given = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = analysis;
+        state->child_inputs[0] = &given->analysis;
+        state->child_inputs[1] = &given->analysis.json;
         return 0;
     case OPTION_TOP:
         if (arg[0] == '0' || arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0')
             argp_error(state, "--top takes a number from 1 on, not \"%s\"", arg);
-        analysis->top = arg;
+        given->top = arg;
         return 0;
     case OPTION_MEASURE:
-        analysis->measure = arg;
+        given->measure = arg;
         return 0;
-    case OPTION_JSON:
-        analysis->json = true;
+    case OPTION_AGENT:
+        given->with_agent = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -39,19 +49,28 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_analysis_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
     {0},
 };
 
 static const struct argp top_argp = {
     .options = options,
     .parser = parse_top,
-    .doc =
-        "The functions in which the browsers of real users spent the most time themselves (self), "
-        "and with all that they called (total).",
+    .doc = "The functions in which the browsers of real users spent the most time themselves "
+           "(self), and with everything that they called (total), per page load.",
     .children = children,
 };
 
-static const struct fp_column columns[] = {
+/* ---- question ---- */
+
+/* For people, function and place come first; JSON has the order of the SQL function. */
+static const struct fp_grid_column columns[] = {
+    {NULL, "FUNCTION", FP_CELL_TEXT},
+    {NULL, "WHERE", FP_CELL_PATH},
+    {NULL, "SELF MS/LOAD", FP_CELL_MS},
+    {NULL, "TOTAL MS/LOAD", FP_CELL_MS},
+    {NULL, "LOADS %", FP_CELL_SHARE},
+    {NULL, "BUSY %", FP_CELL_SHARE},
     {"function", NULL, FP_CELL_TEXT},
     {"resource", NULL, FP_CELL_PATH},
     {"line", NULL, FP_CELL_INTEGER},
@@ -63,59 +82,133 @@ static const struct fp_column columns[] = {
     {"total_share", "TOTAL %", FP_CELL_SHARE},
     {"samples", "SAMPLES", FP_CELL_INTEGER},
     {"uploads", "UPLOADS", FP_CELL_INTEGER},
-    {NULL, "FUNCTION", FP_CELL_TEXT},
-    {NULL, "WHERE", FP_CELL_PATH},
+    {"self_ms_per_load", NULL, FP_CELL_MS},
+    {"total_ms_per_load", NULL, FP_CELL_MS},
+    {"load_share", NULL, FP_CELL_SHARE},
+    {"busy_share", NULL, FP_CELL_SHARE},
+    {"is_agent", NULL, FP_CELL_BOOLEAN},
 };
+enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]), FIRST_EXTRA = 6 };
 
-static const struct fp_analysis_question everywhere = {
-    .select = "function, resource, line, column_number, kind, self_ms, total_ms, self_share, "
-              "total_share, samples, uploads, function, "
-              "coalesce(resource, '') || coalesce(':' || line, '') || "
-              "coalesce(':' || column_number, '')",
-    .function = "hotspots",
-    .columns = columns,
-    .column_count = sizeof(columns) / sizeof(columns[0]),
-};
+/* What each row begins with: numbers about the whole answer. */
+enum { LOADS, PROFILED_MS, ATTRIBUTED_MS, AGENT_FUNCTIONS, AGENT_MS_PER_LOAD, WHOLE_COUNT };
 
-static bool print_measure_footer(const struct fp_analysis *analysis)
+/*
+ * The wholes come from the rows: total_ms / total_ms_per_load is the number of page loads in any of
+ * them. They come with one row without a function when there is no function to list.
+ */
+static const char wholes[] =
+    " with ordinality), wholes as (select "
+    "round(max(total_ms) / nullif(max(total_ms_per_load), 0)) as loads, "
+    "max(total_ms) / nullif(max(total_share), 0) as profiled_ms, "
+    "max(self_ms) / nullif(max(busy_share), 0) as attributed_ms, "
+    "count(*) filter (where is_agent) as agent_functions, "
+    "sum(self_ms_per_load) filter (where is_agent) as agent_ms_per_load from frames) ";
+
+static const char select_rows[] =
+    "select wholes.*, function, "
+    "coalesce(resource, '') || coalesce(':' || line, '') || coalesce(':' || column_number, ''), "
+    "self_ms_per_load, total_ms_per_load, load_share, busy_share, "
+    "function, resource, line, column_number, kind, self_ms, total_ms, self_share, total_share, "
+    "samples, uploads, self_ms_per_load, total_ms_per_load, load_share, busy_share, is_agent "
+    "from wholes left join listed on true order by ordinality";
+
+static PGresult *ask(const struct top_options *given)
 {
-    return printf("\nShares are of what was profiled inside \"%s\".\n", analysis->measure) >= 0;
+    struct fp_sql_query query;
+    fp_sql_init(&query, "with frames as materialized (select * from fleetprof.");
+    fp_sql_add(&query, given->measure != NULL ? "measure_hotspots(" : "hotspots(");
+    if (given->measure != NULL) {
+        fp_sql_add(&query, "measure_name => ");
+        fp_sql_value(&query, "text", given->measure);
+        fp_sql_add(&query, ", ");
+    }
+    fp_filters_add(&given->analysis.filters, &query);
+    fp_sql_add(&query, ", top => null)");
+    fp_sql_add(&query, wholes);
+    fp_sql_add(&query, ", listed as (select * from frames where not is_agent or ");
+    fp_sql_value(&query, "boolean", given->with_agent ? "true" : "false");
+    fp_sql_add(&query, " order by ordinality limit ");
+    fp_sql_value(&query, "bigint", given->top != NULL ? given->top : "20");
+    fp_sql_add(&query, ") ");
+    fp_sql_add(&query, select_rows);
+    PGresult *answer = fp_sql_run(given->analysis.connection, &query);
+    fp_sql_release(&query);
+    return answer;
 }
 
-/* What the shares are of: markers, unless asked for one of them, add up to the profiled time. */
-static bool print_footer(const struct fp_analysis *analysis)
+/* ---- answer ---- */
+
+static bool has_rows(const PGresult *answer)
 {
-    struct fp_analysis all = *analysis;
-    all.filters.values[FP_FILTER_MARKER] = NULL;
-    all.top = NULL;
-    struct fp_query query;
-    fp_analysis_query(&all,
-                      "sum(self_ms) / 1000, "
-                      "100 * coalesce(sum(share) filter (where marker = '(unattributed)'), 0)",
-                      "markers", &query);
-    PGresult *answer = fp_query_run(all.connection, &query);
-    fp_query_release(&query);
+    return PQgetisnull(answer, 0, WHOLE_COUNT) == 0;
+}
+
+static void print_rows(const PGresult *answer, bool json)
+{
+    struct fp_grid grid;
+    fp_grid_init(&grid, columns, COLUMN_COUNT);
+    grid.extra_from = FIRST_EXTRA;
+    if (has_rows(answer))
+        fp_sql_fill(answer, WHOLE_COUNT, &grid);
+    fp_grid_print(&grid, json);
+    fp_grid_release(&grid);
+}
+
+static double whole(const PGresult *answer, int column)
+{
+    return strtod(PQgetvalue(answer, 0, column), NULL);
+}
+
+static void print_footer(const struct top_options *given, const PGresult *answer)
+{
+    double loads = whole(answer, LOADS);
+    double profiled_ms = whole(answer, PROFILED_MS);
+    double unattributed_ms = profiled_ms - whole(answer, ATTRIBUTED_MS);
+    (void)printf("\n");
+    if (given->measure != NULL)
+        (void)printf("Only what ran inside the measure \"%s\".\n", given->measure);
+    (void)printf("%.0f page load%s in the hours from %s.\n", loads, loads == 1 ? "" : "s",
+                 given->analysis.filters.period);
+    (void)printf("%.1f %% of %.1f s of profiled time belongs to no visible stack (idle, or code "
+                 "that the page may not see); BUSY %% is of the rest.\n",
+                 profiled_ms > 0 ? 100 * unattributed_ms / profiled_ms : 0, profiled_ms / 1000);
+    if (!given->with_agent && whole(answer, AGENT_FUNCTIONS) > 0)
+        (void)printf("fleetprof's own agent took %.1f ms per page load; --agent lists its "
+                     "functions.\n",
+                     whole(answer, AGENT_MS_PER_LOAD));
+}
+
+static bool explain_no_rows(const struct top_options *given, const PGresult *answer)
+{
+    if (whole(answer, AGENT_FUNCTIONS) == 0)
+        return fp_empty_answer_explain(&given->analysis.filters, given->measure,
+                                       given->analysis.connection);
+    fp_message_notice("only functions of fleetprof's own agent match; --agent lists them");
+    return true;
+}
+
+static bool print_top(const struct top_options *given)
+{
+    PGresult *answer = ask(given);
     if (answer == NULL)
         return false;
-    (void)printf("\nShares are of %.1f s of profiled time; %.1f %% of it belongs to no visible "
-                 "stack (idle, or code that the page may not see).\n",
-                 strtod(PQgetvalue(answer, 0, 0), NULL), strtod(PQgetvalue(answer, 0, 1), NULL));
+    print_rows(answer, given->analysis.json);
+    bool fine = true;
+    if (!has_rows(answer))
+        fine = explain_no_rows(given, answer);
+    else if (!given->analysis.json)
+        print_footer(given, answer);
     PQclear(answer);
-    return true;
+    return fine;
 }
 
 enum fp_exit fp_top_command(int argc, char **argv)
 {
-    struct fp_analysis analysis = {0};
-    if (!fp_command_parse(&top_argp, argc, argv, &analysis) || !fp_analysis_open(&analysis))
+    struct top_options given = {0};
+    if (!fp_command_parse(&top_argp, argc, argv, &given) || !fp_analysis_open(&given.analysis))
         return FP_EXIT_TROUBLE;
-    struct fp_analysis_question question = everywhere;
-    if (analysis.measure != NULL)
-        question.function = "measure_hotspots";
-    size_t rows = 0;
-    bool fine = fp_analysis_print(&analysis, &question, &rows);
-    if (fine && !analysis.json && rows > 0)
-        fine = analysis.measure != NULL ? print_measure_footer(&analysis) : print_footer(&analysis);
-    fp_analysis_close(&analysis);
+    bool fine = print_top(&given);
+    fp_analysis_close(&given.analysis);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }

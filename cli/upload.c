@@ -3,6 +3,7 @@
  */
 #include "cli/upload.h"
 
+#include "cli/memory.h"
 #include "cli/message.h"
 #include "collector/base/buf.h"
 #include "collector/base/uuid.h"
@@ -21,13 +22,6 @@ struct fp_uploader {
     char error[CURL_ERROR_SIZE];
 };
 
-bool fp_upload_is_header_value(const char *text)
-{
-    while (*text != '\0' && (unsigned char)*text >= ' ' && *text != 0x7f)
-        text++;
-    return *text == '\0';
-}
-
 static size_t take_reply(char *bytes, size_t size, size_t count, void *context)
 {
     struct fp_buf *reply = context;
@@ -35,51 +29,43 @@ static size_t take_reply(char *bytes, size_t size, size_t count, void *context)
     return size * count;
 }
 
-static bool set_text(CURL *curl, CURLoption option, const char *text)
+/* libcurl refuses our options only when it has no memory for them. */
+static void need(CURLcode code)
 {
-    return curl_easy_setopt(curl, option, text) == CURLE_OK;
+    if (code != CURLE_OK)
+        fp_memory_end();
 }
 
-static bool set_number(CURL *curl, CURLoption option, long number)
-{
-    return curl_easy_setopt(curl, option, number) == CURLE_OK;
-}
-
-static bool set_options(struct fp_uploader *uploader, const struct fp_upload_target *target)
+static void set_options(struct fp_uploader *uploader, const struct fp_upload_target *target)
 {
     CURL *curl = uploader->curl;
-    /* A collector is one's own: what the environment says of proxies is about the world outside. */
-    return set_text(curl, CURLOPT_URL, target->url) && set_text(curl, CURLOPT_PROXY, "") &&
-           set_text(curl, CURLOPT_PROTOCOLS_STR, "http,https") &&
-           set_text(curl, CURLOPT_UNIX_SOCKET_PATH, target->unix_socket) &&
-           set_text(curl, CURLOPT_REFERER, target->page) &&
-           set_text(curl, CURLOPT_USERAGENT, target->user_agent) &&
-           set_number(curl, CURLOPT_POST, 1) &&
-           set_number(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S) &&
-           set_number(curl, CURLOPT_TIMEOUT, TIMEOUT_S) &&
-           curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, uploader->error) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_reply) == CURLE_OK &&
-           curl_easy_setopt(curl, CURLOPT_WRITEDATA, &uploader->reply) == CURLE_OK;
+    need(curl_easy_setopt(curl, CURLOPT_URL, target->url));
+    /* The collector is the user's own: proxies of the environment are for the outside world. */
+    need(curl_easy_setopt(curl, CURLOPT_PROXY, ""));
+    need(curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https"));
+    need(curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, target->unix_socket));
+    need(curl_easy_setopt(curl, CURLOPT_REFERER, target->page));
+    need(curl_easy_setopt(curl, CURLOPT_USERAGENT, target->user_agent));
+    need(curl_easy_setopt(curl, CURLOPT_POST, 1L));
+    need(curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_TIMEOUT_S));
+    need(curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)TIMEOUT_S));
+    need(curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, uploader->error));
+    need(curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_reply));
+    need(curl_easy_setopt(curl, CURLOPT_WRITEDATA, &uploader->reply));
 }
 
 struct fp_uploader *fp_uploader_create(const struct fp_upload_target *target)
 {
-    struct fp_uploader *uploader = calloc(1, sizeof(*uploader));
-    if (uploader == NULL)
-        return NULL;
+    struct fp_uploader *uploader = fp_memory_need(calloc(1, sizeof(*uploader)));
     fp_buf_init(&uploader->reply, MAX_REPLY_LEN);
     uploader->unix_socket = target->unix_socket;
-    uploader->curl = curl_easy_init();
-    if (uploader->curl != NULL && set_options(uploader, target))
-        return uploader;
-    fp_uploader_free(uploader);
-    return NULL;
+    uploader->curl = fp_memory_need(curl_easy_init());
+    set_options(uploader, target);
+    return uploader;
 }
 
 void fp_uploader_free(struct fp_uploader *uploader)
 {
-    if (uploader == NULL)
-        return;
     curl_easy_cleanup(uploader->curl);
     fp_buf_release(&uploader->reply);
     free(uploader);
@@ -92,17 +78,21 @@ static void copy_member(yyjson_val *problem, const char *name, char *to, size_t 
         (void)snprintf(to, size, "%s", text);
 }
 
-/* RFC 9457; an answer of another kind (a proxy's page) leaves the reply as it is. False when there
- * is no memory to read it. */
-static bool read_problem(struct fp_buf *body, struct fp_upload_reply *reply)
+/* Reads a problem document (RFC 9457). Another answer, such as a proxy's page, leaves the reply as
+ * it is. */
+static void read_problem(struct fp_buf *body, struct fp_upload_reply *reply)
 {
+    if (body->starved)
+        fp_memory_end();
     if (body->len == 0)
-        return !body->starved;
+        return;
     yyjson_read_err error;
     yyjson_doc *doc =
         yyjson_read_opts((char *)body->data, body->len, YYJSON_READ_NOFLAG, NULL, &error);
+    if (doc == NULL && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        fp_memory_end();
     if (doc == NULL)
-        return !body->starved && error.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION;
+        return;
     yyjson_val *problem = yyjson_doc_get_root(doc);
     copy_member(problem, "title", reply->detail, sizeof(reply->detail));
     copy_member(problem, "detail", reply->detail, sizeof(reply->detail));
@@ -111,49 +101,39 @@ static bool read_problem(struct fp_buf *body, struct fp_upload_reply *reply)
     if (yyjson_is_int(offset))
         reply->offset = yyjson_get_sint(offset);
     yyjson_doc_free(doc);
-    return true;
 }
 
-static bool add_header(struct curl_slist **headers, const char *line)
+static void add_header(struct curl_slist **headers, const char *line)
 {
-    struct curl_slist *longer = curl_slist_append(*headers, line);
-    if (longer != NULL)
-        *headers = longer;
-    return longer != NULL;
+    *headers = fp_memory_need(curl_slist_append(*headers, line));
 }
 
-/* A header with a value; without one, libcurl does not send its own either. */
-static bool add_value(struct curl_slist **headers, const char *name, struct fp_str value)
+/* Adds a header. One without a value also keeps libcurl from sending its own. */
+static void add_value(struct curl_slist **headers, const char *name, struct fp_str value)
 {
-    char *line = NULL;
-    bool added =
-        asprintf(&line, "%s:%s%.*s", name, value.len > 0 ? " " : "", FP_STR_ARG(value)) >= 0 &&
-        add_header(headers, line);
+    char *line = fp_memory_print("%s:%s%.*s", name, value.len > 0 ? " " : "", FP_STR_ARG(value));
+    add_header(headers, line);
     free(line);
-    return added;
 }
 
-static bool add_key(struct curl_slist **headers, const struct fp_uuid *key)
+/* Sets the headers of one request. Returns them; the caller frees them. */
+static struct curl_slist *set_headers(CURL *curl, const struct fp_upload_content *content)
 {
-    char text[FP_UUID_TEXT_LEN + 1];
-    fp_uuid_format(key, text);
-    return add_value(headers, "Idempotency-Key", fp_str_of(text));
+    struct curl_slist *headers = NULL;
+    char key[FP_UUID_TEXT_LEN + 1];
+    fp_uuid_format(&content->key, key);
+    add_value(&headers, "Content-Type", content->type);
+    add_value(&headers, "Content-Encoding", content->encoding);
+    add_value(&headers, "Fleetprof-Token", content->token);
+    add_value(&headers, "Idempotency-Key", fp_str_of(key));
+    add_header(&headers, "Expect:"); /* no round trip before a large body */
+    if (content->is_replay)
+        add_header(&headers, "Fleetprof-Replay: 1");
+    need(curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers));
+    return headers;
 }
 
-/* Sets the headers of one request, which the caller frees. */
-static bool set_headers(CURL *curl, const struct fp_upload_content *content,
-                        struct curl_slist **headers)
-{
-    /* An empty Expect: no round trip before a large body. */
-    return add_value(headers, "Content-Type", content->type) &&
-           add_value(headers, "Content-Encoding", content->encoding) &&
-           add_value(headers, "Fleetprof-Token", content->token) &&
-           add_key(headers, &content->key) && add_header(headers, "Expect:") &&
-           (!content->is_replay || add_header(headers, "Fleetprof-Replay: 1")) &&
-           curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *headers) == CURLE_OK;
-}
-
-/* The collector says why it refuses a body; who does not is in front of it. */
+/* Explains a refusal without a reason: it comes from a web server in front of the collector. */
 static void explain_silence(struct fp_upload_reply *reply)
 {
     const long status = reply->status;
@@ -173,13 +153,12 @@ static void post(struct fp_uploader *uploader, struct fp_upload_reply *reply)
     CURLcode result = curl_easy_perform(uploader->curl);
     if (result == CURLE_OK) {
         (void)curl_easy_getinfo(uploader->curl, CURLINFO_RESPONSE_CODE, &reply->status);
-        if (!read_problem(&uploader->reply, reply))
-            *reply = (struct fp_upload_reply){.offset = -1, .detail = "out of memory"};
+        read_problem(&uploader->reply, reply);
         explain_silence(reply);
     } else {
         reply->is_tls = result == CURLE_SSL_CONNECT_ERROR;
         const char *why = uploader->error[0] != '\0' ? uploader->error : curl_easy_strerror(result);
-        /* libcurl names the URL's host and port, which a socket has not. */
+        /* libcurl would name the URL's host and port, which a socket does not have. */
         bool is_socket = uploader->unix_socket != NULL && result == CURLE_COULDNT_CONNECT;
         (void)snprintf(reply->detail, sizeof(reply->detail), "%s%s",
                        is_socket ? "nobody listens on the socket " : why,
@@ -192,7 +171,7 @@ static bool is_busy(const struct fp_upload_reply *reply)
     return reply->status == 429 || reply->status == 503;
 }
 
-/* Waits as long as Retry-After says, else 1, 2, 4, 8 s. */
+/* Waits as long as Retry-After says, otherwise 1, 2, 4, 8 s. */
 static void wait_after(struct fp_uploader *uploader, const struct fp_upload_reply *reply, int tries)
 {
     curl_off_t wait_s = 0;
@@ -210,17 +189,14 @@ void fp_uploader_send(struct fp_uploader *uploader, const struct fp_upload_conte
                       struct fp_upload_reply *reply)
 {
     CURL *curl = uploader->curl;
-    struct curl_slist *headers = NULL;
     struct fp_str body = content->body;
-    *reply = (struct fp_upload_reply){.offset = -1, .detail = "out of memory"};
-    if (set_headers(curl, content, &headers) &&
-        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len) == CURLE_OK &&
-        set_text(curl, CURLOPT_POSTFIELDS, body.len > 0 ? body.ptr : "")) {
+    struct curl_slist *headers = set_headers(curl, content);
+    need(curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len));
+    need(curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.len > 0 ? body.ptr : ""));
+    post(uploader, reply);
+    for (int tries = 1; is_busy(reply) && tries < MAX_TRIES; tries++) {
+        wait_after(uploader, reply, tries);
         post(uploader, reply);
-        for (int tries = 1; is_busy(reply) && tries < MAX_TRIES; tries++) {
-            wait_after(uploader, reply, tries);
-            post(uploader, reply);
-        }
     }
     curl_slist_free_all(headers);
 }

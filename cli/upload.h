@@ -1,5 +1,5 @@
 /*
- * Upload: one body posted to a collector over HTTP, like everyone else's.
+ * Upload: posts a body to a collector over HTTP, as a browser would.
  *
  * One thread.
  */
@@ -21,17 +21,15 @@ struct fp_upload_reply {
     char detail[512];  /* what the collector, or libcurl, said; "" for nothing */
     char pointer[256]; /* "" when the reply has none */
     int64_t offset;    /* -1 when the reply has none */
-    bool is_tls;       /* TLS was asked for and is not spoken there */
+    bool is_tls;       /* the URL asks for TLS, but the server does not speak it */
 };
-
-/* Whether a text can be sent as a page or user agent: a line break would begin another header. */
-bool fp_upload_is_header_value(const char *text);
 
 /* A connection that is kept from one upload to the next. */
 struct fp_uploader;
 
-/* Makes an uploader without connecting; the target must outlive it. NULL when out of memory. */
-struct fp_uploader *fp_uploader_create(const struct fp_upload_target *target) FP_MUST_CHECK;
+/* Returns an uploader that is not connected yet; the target must outlive it. The caller calls
+ * fp_uploader_free. */
+struct fp_uploader *fp_uploader_create(const struct fp_upload_target *target);
 void fp_uploader_free(struct fp_uploader *uploader);
 
 struct fp_upload_content {
@@ -40,17 +38,17 @@ struct fp_upload_content {
     struct fp_str encoding; /* Content-Encoding, "" for none */
     struct fp_uuid key;     /* Idempotency-Key */
     struct fp_str token;    /* Fleetprof-Token, "" for none */
-    bool is_replay;         /* of a dead letter: the collector is not to keep it once more */
+    bool is_replay;         /* of a dead letter: the collector must not keep it a second time */
 };
 
 /*
- * Posts one body and waits for the answer. While the collector is busy (429, 503) it says so, waits
- * as long as that asks for, at most a minute, and tries again, five times in all.
+ * Posts one body and waits for the answer. While the collector is busy (429, 503), prints a notice,
+ * waits as long as the collector asks for, at most a minute, and tries again, five times in all.
  */
 void fp_uploader_send(struct fp_uploader *uploader, const struct fp_upload_content *content,
                       struct fp_upload_reply *reply);
 
-/* Says that an upload, which `what` names, got no answer or one that is not about its content. */
+/* Prints that the upload called `what` got no answer, or one that is not about its content. */
 void fp_upload_complain(const char *what, const struct fp_upload_reply *reply);
 
 #endif

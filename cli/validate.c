@@ -1,24 +1,24 @@
 /*
  * fleetprof validate: checks files as the collector would, without one.
  */
-#include "cli/body.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
-#include "cli/report.h"
+#include "cli/input_file.h"
+#include "cli/memory.h"
+#include "cli/options.h"
+#include "cli/upload_report.h"
 #include "collector/profile/fold.h"
 
-enum { OPTION_JSON = FP_OPTION_FIRST, REPORT_MAX = 64 * 1024 * 1024 };
+enum { REPORT_MAX = 64 * 1024 * 1024 };
 
 struct validate_options {
-    char **files; /* of argv */
-    int file_count;
+    struct fp_files files;
     const char *config_file;
     bool json;
 };
 
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "take the limits from the collector's configuration", 0},
-    {"json", OPTION_JSON, NULL, 0, "print JSON, one object an upload, invalid files too", 0},
     {0},
 };
 
@@ -26,34 +26,35 @@ static error_t parse_validate(int key, char *arg, struct argp_state *state)
 {
     struct validate_options *validate = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &validate->files;
+        state->child_inputs[1] = &validate->json;
+        return 0;
     case 'c':
         validate->config_file = arg;
-        return 0;
-    case OPTION_JSON:
-        validate->json = true;
-        return 0;
-    case ARGP_KEY_ARGS:
-        validate->files = state->argv + state->next;
-        validate->file_count = state->argc - state->next;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "no file was named");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
+static const struct argp_child children[] = {
+    {&fp_files_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
+
 static const struct argp validate_argp = {
     .options = options,
     .parser = parse_validate,
+    .children = children,
     .args_doc = "FILE...",
     .doc = "Decodes each FILE (- is standard input) with the collector's own decoder and says what "
            "it holds, or where and why it would be refused. Without a configuration the default "
            "limits hold.",
 };
 
-static const struct fp_column columns[] = {
+static const struct fp_grid_column columns[] = {
     {"file", "FILE", FP_CELL_PATH},
     {"valid", NULL, FP_CELL_BOOLEAN},
     {"format", "FORMAT", FP_CELL_WORD},
@@ -65,7 +66,7 @@ static const struct fp_column columns[] = {
     {"timings", "TIMINGS", FP_CELL_INTEGER},
     {"events", "EVENTS", FP_CELL_INTEGER},
     {"timelines", NULL, FP_CELL_INTEGER},
-    FP_REPORT_COLUMNS,
+    FP_UPLOAD_REPORT_COLUMNS,
     {"pointer", NULL, FP_CELL_TEXT},
     {"offset", NULL, FP_CELL_INTEGER},
     {"detail", NULL, FP_CELL_TEXT},
@@ -78,35 +79,34 @@ struct checked {
     struct fp_upload_error error;
 };
 
-static void add_ms(struct fp_table *table, int64_t time_us)
+static void add_ms(struct fp_grid *grid, int64_t time_us)
 {
     char text[32];
     (void)snprintf(text, sizeof(text), "%lld.%03lld", (long long)(time_us / 1000),
                    (long long)(time_us % 1000));
-    fp_table_add(table, text);
+    fp_grid_add(grid, text);
 }
 
-static void add_upload(struct fp_table *table, const char *name, const struct fp_profile *profile,
+static void add_upload(struct fp_grid *grid, const char *name, const struct fp_profile *profile,
                        const struct fp_delta *delta)
 {
-    fp_table_add(table, name);
-    fp_table_add(table, "true");
-    fp_table_add(table, fp_upload_format_name(profile->format));
-    fp_table_add_integer(table, profile->sample_count);
-    fp_table_add_integer(table, profile->frame_count);
-    fp_table_add_integer(table, profile->stack_count);
-    add_ms(table, delta->profiled_us);
-    add_ms(table, delta->unattributed_us);
-    fp_table_add_integer(table, profile->timing_count);
-    fp_table_add_integer(table, profile->event_count);
-    fp_table_add_integer(table, profile->timeline_count);
-    fp_report_add_cells(profile, table);
-    for (int i = 0; i < 3; i++)
-        fp_table_add(table, NULL);
+    fp_grid_add(grid, name);
+    fp_grid_add(grid, "true");
+    fp_grid_add(grid, fp_upload_format_name(profile->format));
+    fp_grid_add_integer(grid, profile->sample_count);
+    fp_grid_add_integer(grid, profile->frame_count);
+    fp_grid_add_integer(grid, profile->stack_count);
+    add_ms(grid, delta->profiled_us);
+    add_ms(grid, delta->unattributed_us);
+    fp_grid_add_integer(grid, profile->timing_count);
+    fp_grid_add_integer(grid, profile->event_count);
+    fp_grid_add_integer(grid, profile->timeline_count);
+    fp_upload_report_add_cells(profile, grid);
+    fp_grid_add_nothing(grid, 3);
 }
 
-/* A row for each upload in a file; people are told which session of several it is by its name. */
-static void add_valid(struct fp_table *table, const char *file, bool json,
+/* Adds a row for each upload in a file. For people, the name says which session it is. */
+static void add_valid(struct fp_grid *grid, const char *file, bool json,
                       const struct checked *checked)
 {
     const struct fp_profile *profile = &checked->profile;
@@ -114,31 +114,24 @@ static void add_valid(struct fp_table *table, const char *file, bool json,
     for (uint32_t i = 0; profile != NULL; profile = profile->next, i++) {
         struct fp_buf name;
         fp_buf_init(&name, strlen(file) + 32);
-        fp_report_add_name(profile, is_session, file, &name);
-        fp_buf_add(&name, "", 1);
-        table->failed = table->failed || name.failed;
-        add_upload(table, (const char *)name.data, profile, &checked->deltas[i]);
+        fp_upload_report_add_name(profile, is_session, file, &name);
+        add_upload(grid, fp_memory_text(&name), profile, &checked->deltas[i]);
         fp_buf_release(&name);
     }
 }
 
-static void add_invalid(struct fp_table *table, const char *file,
-                        const struct fp_upload_error *error)
+static void add_invalid(struct fp_grid *grid, const char *file, const struct fp_upload_error *error)
 {
-    fp_table_add(table, file);
-    fp_table_add(table, "false");
-    for (int i = 0; i < 9; i++)
-        fp_table_add(table, NULL);
-    fp_report_add_cells(NULL, table);
-    fp_table_add(table, error->has_pointer ? error->pointer : NULL);
-    if (error->offset >= 0)
-        fp_table_add_integer(table, error->offset);
-    else
-        fp_table_add(table, NULL);
-    fp_table_add(table, error->detail);
+    fp_grid_add(grid, file);
+    fp_grid_add(grid, "false");
+    fp_grid_add_nothing(grid, 9);
+    fp_upload_report_add_cells(NULL, grid);
+    fp_grid_add(grid, error->has_pointer ? error->pointer : NULL);
+    fp_grid_add_optional(grid, error->offset >= 0, error->offset);
+    fp_grid_add(grid, error->detail);
 }
 
-/* Folds each upload in a file; false when there is no memory. */
+/* Folds each upload in a file. False if the arena is full. */
 static bool fold_all(const struct fp_fold_context *context, struct fp_arena *arena,
                      struct checked *checked)
 {
@@ -155,14 +148,14 @@ static bool fold_all(const struct fp_fold_context *context, struct fp_arena *are
     return true;
 }
 
-/* Decodes and folds one file. More memory than the limit allows is the upload's fault, as in the
+/* Decodes and folds one file. An upload that needs more memory than the limit is invalid, as in the
  * collector; the arena is full then. */
-static enum fp_verdict check_body(const struct fp_body *body, const struct fp_rules *rules,
+static enum fp_verdict check_body(const struct fp_input_file *body, const struct fp_rules *rules,
                                   struct fp_arena *arena, struct checked *checked)
 {
     struct fp_str text;
     struct fp_upload_error *error = &checked->error;
-    enum fp_verdict verdict = fp_body_inflate(body, &rules->format, arena, &text, error);
+    enum fp_verdict verdict = fp_input_file_inflate(body, &rules->format, arena, &text, error);
     if (verdict == FP_VERDICT_OK)
         verdict =
             fp_format_decode(text, FP_STR(""), &rules->format, arena, &checked->profile, error);
@@ -181,30 +174,29 @@ static enum fp_verdict check_body(const struct fp_body *body, const struct fp_ru
 
 /* What was found in the files so far. */
 struct findings {
-    struct fp_table table;
+    struct fp_grid grid;
     struct fp_buf lines; /* the reports, for people */
 };
 
 static enum fp_exit validate_file(const struct validate_options *validate, const char *file,
                                   const struct fp_rules *rules, struct findings *findings)
 {
-    struct fp_body body;
-    if (!fp_body_read(file, &body))
+    struct fp_input_file body;
+    if (!fp_input_file_read(file, &body))
         return FP_EXIT_TROUBLE;
     struct fp_arena arena;
     struct checked checked;
     const struct fp_upload_error *error = &checked.error;
     fp_arena_init(&arena, rules->upload_memory);
     enum fp_verdict verdict = check_body(&body, rules, &arena, &checked);
-    bool starved = verdict == FP_VERDICT_MEMORY && !arena.full;
     bool valid = verdict == FP_VERDICT_OK;
-    if (starved) {
-        fp_message_error("could not check %s: out of memory", body.name);
-    } else if (valid) {
-        add_valid(&findings->table, body.name, validate->json, &checked);
-        fp_report_add_lines(&checked.profile, body.name, &findings->lines);
+    if (verdict == FP_VERDICT_MEMORY && !arena.full)
+        fp_memory_end();
+    if (valid) {
+        add_valid(&findings->grid, body.name, validate->json, &checked);
+        fp_upload_report_add_lines(&checked.profile, body.name, &findings->lines);
     } else if (validate->json) {
-        add_invalid(&findings->table, body.name, error);
+        add_invalid(&findings->grid, body.name, error);
     } else {
         struct fp_fault fault = {.pointer = error->has_pointer ? error->pointer : NULL,
                                  .offset = error->offset,
@@ -212,23 +204,15 @@ static enum fp_exit validate_file(const struct validate_options *validate, const
         fp_message_fault(body.name, &fault);
     }
     fp_arena_release(&arena);
-    fp_body_release(&body);
-    if (starved)
-        return FP_EXIT_TROUBLE;
+    fp_input_file_release(&body);
     return valid ? FP_EXIT_FINE : FP_EXIT_NO;
 }
 
-static bool print_findings(const struct findings *findings, bool json)
+static void print_findings(struct findings *findings, bool json)
 {
-    if (findings->lines.failed) {
-        fp_message_error("out of memory");
-        return false;
-    }
-    if (!fp_table_print(&findings->table, json))
-        return false;
-    if (!json && findings->lines.len > 0)
-        (void)fwrite(findings->lines.data, 1, findings->lines.len, stdout);
-    return true;
+    fp_grid_print(&findings->grid, json);
+    if (!json)
+        (void)fputs(fp_memory_text(&findings->lines), stdout);
 }
 
 enum fp_exit fp_validate_command(int argc, char **argv)
@@ -240,20 +224,17 @@ enum fp_exit fp_validate_command(int argc, char **argv)
         return FP_EXIT_TROUBLE;
     struct fp_rules *rules = fp_config_file_rules(config);
     fp_config_free(config);
-    if (rules == NULL)
-        return FP_EXIT_TROUBLE;
     struct findings findings;
-    fp_table_init(&findings.table, columns, sizeof(columns) / sizeof(columns[0]));
+    fp_grid_init(&findings.grid, columns, sizeof(columns) / sizeof(columns[0]));
     fp_buf_init(&findings.lines, REPORT_MAX);
     enum fp_exit worst = FP_EXIT_FINE;
-    for (int i = 0; i < validate.file_count; i++) {
-        enum fp_exit code = validate_file(&validate, validate.files[i], rules, &findings);
+    for (int i = 0; i < validate.files.count; i++) {
+        enum fp_exit code = validate_file(&validate, validate.files.names[i], rules, &findings);
         if (code > worst)
             worst = code;
     }
-    if (!print_findings(&findings, validate.json))
-        worst = FP_EXIT_TROUBLE;
-    fp_table_release(&findings.table);
+    print_findings(&findings, validate.json);
+    fp_grid_release(&findings.grid);
     fp_buf_release(&findings.lines);
     fp_rules_unref(rules);
     return worst;

@@ -22,7 +22,7 @@ _Static_assert(2 + FLEETPROF_KEY_ID_LEN + FLEETPROF_TOKEN_SITE_MAX + 7 + 11 +
                "a token and snprintf's NUL fit in FLEETPROF_TOKEN_MAX");
 
 /* Text between two dots. */
-struct field {
+struct token_field {
     const char *data;
     size_t len;
 };
@@ -90,11 +90,14 @@ size_t fleetprof_token_make(const struct fleetprof_token_keys *keys,
 
 static const char field_start[] = "fleetprof;desc=\"";
 
-bool fleetprof_token_is_field(const char *line, size_t len)
+/* Writes what the unsigned value says: its length, or 0 when the time is out of its range. */
+static size_t make_unsigned(const struct fleetprof_token *token, char text[FLEETPROF_TOKEN_MAX])
 {
-    const size_t start_len = sizeof(field_start) - 1;
-
-    return len > start_len && memcmp(line, field_start, start_len) == 0;
+    if (token->time_s <= 0 || token->time_s > TIME_MAX) {
+        return 0;
+    }
+    return (size_t)snprintf(text, FLEETPROF_TOKEN_MAX, "1.%lld.%.*s", (long long)token->time_s,
+                            FLEETPROF_TOKEN_NONCE_LEN, token->nonce);
 }
 
 size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fleetprof_token token,
@@ -106,7 +109,8 @@ size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fle
     if (!fleetprof_token_draw_nonce(token.nonce)) {
         return 0;
     }
-    len = fleetprof_token_make(keys, &token, value + start_len);
+    len = keys == NULL ? make_unsigned(&token, value + start_len)
+                       : fleetprof_token_make(keys, &token, value + start_len);
     if (len == 0) {
         return 0;
     }
@@ -116,7 +120,7 @@ size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fle
 }
 
 /* Takes what stands before the first dot, and the dot, off the front of `rest`. */
-static bool take_first(struct field *rest, struct field *field)
+static bool take_first(struct token_field *rest, struct token_field *field)
 {
     const char *dot = rest->len > 0 ? memchr(rest->data, '.', rest->len) : NULL;
 
@@ -131,7 +135,7 @@ static bool take_first(struct field *rest, struct field *field)
 }
 
 /* Takes what stands after the last dot, and the dot, off the end of `rest`. */
-static bool take_last(struct field *rest, struct field *field)
+static bool take_last(struct token_field *rest, struct token_field *field)
 {
     size_t start = rest->len;
 
@@ -148,7 +152,7 @@ static bool take_last(struct field *rest, struct field *field)
 }
 
 /* A number from 1 to `max`, written in one way only: digits, the first of them no zero. */
-static bool read_number(struct field field, int64_t max, int64_t *number)
+static bool read_number(struct token_field field, int64_t max, int64_t *number)
 {
     int64_t value = 0;
     size_t i;
@@ -170,11 +174,11 @@ static bool read_number(struct field field, int64_t max, int64_t *number)
 }
 
 /* What stands between the key's name and the MAC. */
-static bool read_claims(struct field rest, struct fleetprof_token *token)
+static bool read_claims(struct token_field rest, struct fleetprof_token *token)
 {
-    struct field ppm;
-    struct field time;
-    struct field nonce;
+    struct token_field ppm;
+    struct token_field time;
+    struct token_field nonce;
     int64_t ppm_value;
 
     if (!take_last(&rest, &nonce) || !take_last(&rest, &time) || !take_last(&rest, &ppm) ||
@@ -191,8 +195,8 @@ static bool read_claims(struct field rest, struct fleetprof_token *token)
 }
 
 static enum fleetprof_token_error check_mac(const struct fleetprof_token_keys *keys,
-                                            struct field key_id, struct field signed_text,
-                                            struct field mac)
+                                            struct token_field key_id,
+                                            struct token_field signed_text, struct token_field mac)
 {
     const struct fleetprof_key *key = fleetprof_key_find(keys, key_id.data);
     char expected[FLEETPROF_MAC_LEN];
@@ -228,10 +232,10 @@ enum fleetprof_token_error fleetprof_token_check(const struct fleetprof_token_ke
                                                  const struct fleetprof_token_rules *rules,
                                                  struct fleetprof_token *token)
 {
-    struct field rest = {text, len};
-    struct field version;
-    struct field key_id;
-    struct field mac;
+    struct token_field rest = {text, len};
+    struct token_field version;
+    struct token_field key_id;
+    struct token_field mac;
     struct fleetprof_token claims;
     enum fleetprof_token_error error;
 
@@ -245,7 +249,7 @@ enum fleetprof_token_error fleetprof_token_check(const struct fleetprof_token_ke
         !take_last(&rest, &mac) || mac.len != FLEETPROF_MAC_LEN || !read_claims(rest, &claims)) {
         return FLEETPROF_TOKEN_MALFORMED;
     }
-    error = check_mac(keys, key_id, (struct field){text, len - FLEETPROF_MAC_LEN - 1}, mac);
+    error = check_mac(keys, key_id, (struct token_field){text, len - FLEETPROF_MAC_LEN - 1}, mac);
     if (error == FLEETPROF_TOKEN_OK) {
         error = check_rules(&claims, rules);
     }

@@ -1,8 +1,8 @@
--- Bootstrap: the roles, the schema and the version table that the numbered migrations stand on.
+-- Bootstrap: the roles, the schema and the version table that all other files need.
 --
--- `fleetprof migrate` runs this first, every time, in one transaction; what is there is left as it is. It
--- needs a superuser, or a role that may create roles and owns the database; later runs need no more than
--- membership in fleetprof_owner. Roles get no password: pg_hba.conf decides who may connect as whom.
+-- `fleetprof migrate` runs this first, every time, in one transaction. It leaves what exists as it is. The first
+-- run needs a superuser, or a role that may create roles and owns the database; later runs need only membership
+-- in fleetprof_owner. Roles get no password: pg_hba.conf decides who may connect as whom.
 
 do $$
 declare
@@ -21,7 +21,7 @@ begin
             execute format('create role %I %s', wanted.name, wanted.may_login);
             execute format('comment on role %I is %L', wanted.name, wanted.about);
         exception
-            -- Roles belong to the cluster: a migration of another database may have been faster.
+            -- Roles belong to the cluster: a migration of another database may create them at the same time.
             when duplicate_object or unique_violation then null;
         end;
     end loop;
@@ -30,11 +30,12 @@ begin
         set local role fleetprof_owner;
         reset role;
     exception
-        -- Whoever creates a role may administer it, but not act as it without this.
+        -- The creator of a role may administer it, but needs this to act as it.
         when insufficient_privilege then execute format('grant fleetprof_owner to %I', current_user);
     end;
-    if not has_database_privilege('fleetprof_owner', current_database(), 'create') then
-        execute format('grant create on database %I to fleetprof_owner', current_database());
+    if not has_database_privilege('fleetprof_owner', current_database(), 'create')
+        or not has_database_privilege('fleetprof_owner', current_database(), 'temporary') then
+        execute format('grant create, temporary on database %I to fleetprof_owner', current_database());
     end if;
     if not has_database_privilege('fleetprof_writer', current_database(), 'connect')
         or not has_database_privilege('fleetprof_writer', current_database(), 'temporary') then
@@ -52,14 +53,16 @@ set local client_min_messages = warning;
 create schema if not exists fleetprof;
 
 create table if not exists fleetprof.schema_version (
-    number   integer primary key,
-    name     text not null,
+    name     text primary key,
     checksum text not null,
+    objects  text[] not null,
+    version  text not null,
     applied  timestamptz not null default now()
 );
 
-comment on table fleetprof.schema_version is 'The migrations this database has; fleetprof migrate keeps it.';
-comment on column fleetprof.schema_version.number is 'The number the migration''s file name begins with.';
-comment on column fleetprof.schema_version.name is 'The migration''s file name.';
-comment on column fleetprof.schema_version.checksum is 'XXH3-64 of the file as it was applied; a landed migration never changes.';
+comment on table fleetprof.schema_version is 'The files of fleetprof''s schema that this database has; fleetprof migrate keeps it.';
+comment on column fleetprof.schema_version.name is 'The file, below schema/ in the source: tables/…, functions/… or views/….';
+comment on column fleetprof.schema_version.checksum is 'XXH3-64 of the file as it was applied.';
+comment on column fleetprof.schema_version.objects is 'Functions and views that the file defines; empty for files of tables/.';
+comment on column fleetprof.schema_version.version is 'Version of fleetprof that applied the file.';
 comment on column fleetprof.schema_version.applied is 'When it was applied.';

@@ -18,7 +18,7 @@
 /* Microseconds since 1970-01-01 UTC. May jump. */
 int64_t fp_clock_real_us(void);
 
-/* Microseconds since some fixed moment. Never goes back. */
+/* Microseconds since a fixed moment. Never goes back. */
 int64_t fp_clock_monotonic_us(void);
 
 #endif

@@ -13,20 +13,20 @@
 
 enum { LINE_MAX_LEN = 2048 };
 
-/* A line under construction; what does not fit is cut. */
-struct line {
+/* A line under construction. Text past its end is dropped. */
+struct log_line {
     char text[LINE_MAX_LEN];
     size_t len;
 };
 
-static void add_char(struct line *line, char c)
+static void add_char(struct log_line *line, char c)
 {
     /* One byte is kept for the newline. */
     if (line->len < sizeof(line->text) - 1)
         line->text[line->len++] = c;
 }
 
-static void add_text(struct line *line, const char *text)
+static void add_text(struct log_line *line, const char *text)
 {
     for (; *text != '\0'; text++)
         add_char(line, *text);
@@ -42,8 +42,8 @@ static bool is_plain(struct fp_str value)
     return value.len > 0;
 }
 
-/* Adds a value, in quotes when it is not plain ASCII without blanks. */
-static void add_value(struct line *line, struct fp_str value)
+/* Adds a value; quotes it unless it is plain ASCII without spaces. */
+static void add_value(struct log_line *line, struct fp_str value)
 {
     static const char digits[] = "0123456789abcdef";
     if (is_plain(value)) {
@@ -89,7 +89,7 @@ static enum length read_length(const char **format)
     return LENGTH_INT;
 }
 
-/* Arguments by reference: a va_list handed to a function by value is spent afterwards. */
+/* Arguments by reference: a va_list passed by value may not be used afterwards. */
 struct arguments {
     va_list list;
 };
@@ -124,7 +124,7 @@ static uintmax_t next_unsigned(struct arguments *args, enum length length)
     }
 }
 
-/* The text of %s or, with its length before it, of %.*s. */
+/* Returns the text of %s or, with its length before it, of %.*s. */
 static struct fp_str next_text(struct arguments *args, bool has_len)
 {
     size_t max = SIZE_MAX;
@@ -139,7 +139,7 @@ static struct fp_str next_text(struct arguments *args, bool has_len)
 }
 
 /* Adds the conversion that begins after a '%' and returns what follows it. */
-static const char *add_conversion(struct line *line, const char *format, struct arguments *args)
+static const char *add_conversion(struct log_line *line, const char *format, struct arguments *args)
 {
     bool has_len = format[0] == '.' && format[1] == '*';
     if (has_len)
@@ -171,7 +171,7 @@ static const char *add_conversion(struct line *line, const char *format, struct 
     return format + 1;
 }
 
-static void add_fields(struct line *line, const char *format, struct arguments *args)
+static void add_fields(struct log_line *line, const char *format, struct arguments *args)
 {
     if (*format != '\0')
         add_char(line, ' ');
@@ -183,7 +183,7 @@ static void add_fields(struct line *line, const char *format, struct arguments *
     }
 }
 
-/* Whether standard error is the journal, which notes the time itself: systemd.exec(5) names the
+/* True if standard error is the journal, which notes the time itself: systemd.exec(5) puts the
  * device and inode of its socket in the environment. */
 static bool journal_listens(void)
 {
@@ -196,7 +196,7 @@ static bool journal_listens(void)
     return strcmp(stream, own) == 0;
 }
 
-static void add_time(struct line *line)
+static void add_time(struct log_line *line)
 {
     struct timespec now;
     struct tm utc;
@@ -212,7 +212,7 @@ static void add_time(struct line *line)
 void fp_log(enum fp_log_level level, const char *message, const char *fields, ...)
 {
     static const char *const level_names[] = {"info", "warn", "error"};
-    struct line line = {.len = 0};
+    struct log_line line = {.len = 0};
     if (!journal_listens())
         add_time(&line);
     add_text(&line, "level=");
@@ -224,7 +224,7 @@ void fp_log(enum fp_log_level level, const char *message, const char *fields, ..
     add_fields(&line, fields, &args);
     va_end(args.list);
     line.text[line.len++] = '\n';
-    /* Nobody is left to tell when even this write fails. */
+    /* There is nowhere to report that this write failed. */
     ssize_t written = write(STDERR_FILENO, line.text, line.len);
     (void)written;
 }

@@ -1,14 +1,14 @@
 /*
- * Ceilings: for each site, tables of the names it used in this hour and the one before.
+ * Ceilings: per site, a table of the names used in this hour and the one before.
  *
  * A table is an array of keys, linearly probed, at most three quarters full. A key is the id times
- * a secret odd number, so that nobody outside can choose ids that crowd together; its lowest bits
- * give way to a stamp that tells when the name was last used. (Ids that differ in nothing else are
- * one name, with a chance of 2^-62.) When a site's first upload of a new hour comes, what was used
- * in the last one is copied to a table of the size that it needs, and the rest is forgotten.
+ * a secret odd number, so that nobody outside can choose ids that collide; its lowest bits hold a
+ * stamp that says when the name was last used. (Ids that differ only there count as one name:
+ * chance 2^-62.) At a site's first upload in a new hour the names used in the last hour are copied
+ * to a table of the size they need; the others are dropped.
  *
- * One lock guards everything. It is held for NAMES_AT_ONCE names, and for the growth of a table or
- * the turn of a site's hour, which take some 10 ms each when a site's tables are as full as can be.
+ * One lock guards everything. It is held for NAMES_AT_ONCE names, for the growth of a table, or for
+ * the turn of a site's hour.
  */
 #include "collector/profile/ceilings.h"
 
@@ -24,7 +24,7 @@ enum {
     AHEAD = 8, /* names whose slots are fetched while others are looked up */
     FIRST_SLOTS = 64,
     SITE_LISTS = 256,
-    /* Names in use, in ceilings: three fit the memory that two would take. */
+    /* Names in use, in ceilings: the memory of two ceilings holds three. */
     CEILINGS_IN_USE_MAX = 3,
     COLLAPSED_SHARE = 10, /* of the ceiling for whole segments */
 };
@@ -36,7 +36,7 @@ struct table {
     uint64_t *slots;     /* owned */
     size_t slot_count;   /* a power of two; 0: no table yet */
     size_t names;        /* slots in use */
-    uint32_t new_names;  /* of these, what this hour's ceiling was charged with */
+    uint32_t new_names;  /* of these, charged to this hour's ceiling */
     bool refusal_logged; /* in this hour */
 };
 
@@ -95,7 +95,7 @@ static void free_site(struct fp_ceilings *ceilings, struct site *site)
     free(site);
 }
 
-/* Frees the sites that were not there in the hour before this one. */
+/* Frees the sites that were not seen in the last hour. */
 static void forget_sites(struct fp_ceilings *ceilings, int64_t hour)
 {
     for (size_t i = 0; i < SITE_LISTS; i++) {
@@ -123,7 +123,8 @@ void fp_ceilings_free(struct fp_ceilings *ceilings)
 
 /* ---- tables ---- */
 
-/* The slot that holds the key, or the free one where it would go. The table is never full. */
+/* Returns the slot that holds the key, or the free slot where it belongs. The table is never
+ * full. */
 static uint64_t *find_slot(const struct table *table, uint64_t key)
 {
     size_t mask = table->slot_count - 1;
@@ -138,8 +139,8 @@ static bool has_room(const struct table *table)
     return table->names < table->slot_count / 4 * 3;
 }
 
-/* Moves the table's names to one of so many slots: all as they are, or, when a new hour begins,
- * those of the hour that ended. False, and nothing changed, when there is no memory. */
+/* Moves the table's names to a table of slot_count slots: all of them, or, at the turn of an hour,
+ * those used in the hour that ended. False, with nothing changed, when memory is out. */
 static bool move_names(struct fp_ceilings *ceilings, struct table *table, size_t slot_count,
                        bool new_hour)
 {
@@ -180,7 +181,7 @@ static size_t count_used(const struct table *table)
     return used;
 }
 
-/* Keeps what was used in the hour that ended; nothing when there is no memory for that. */
+/* Keeps the names used in the hour that ended; none when memory is out. */
 static void begin_hour(struct fp_ceilings *ceilings, struct table *table)
 {
     size_t used = count_used(table);
@@ -193,8 +194,9 @@ static void begin_hour(struct fp_ceilings *ceilings, struct table *table)
         release_table(ceilings, table);
 }
 
-/* An upload that came before the hour's turn and gets here after it belongs to the new hour. A
- * clock that was set back further begins anew, lest the ceilings stay spent till then. */
+/* An upload that arrived before the turn of the hour and gets here after it counts in the new hour.
+ * If the clock was set back further, the hour starts over; otherwise the ceilings would stay spent
+ * until then. */
 static void turn_hour(struct fp_ceilings *ceilings, int64_t hour)
 {
     if (hour == ceilings->hour || hour == ceilings->hour - 1)
@@ -203,7 +205,7 @@ static void turn_hour(struct fp_ceilings *ceilings, int64_t hour)
     forget_sites(ceilings, hour);
 }
 
-/* The site with its tables of this hour; NULL when out of memory. */
+/* Finds the site, with its tables of this hour. NULL when memory is out. */
 static struct site *find_site(const struct fp_ceilings_visit *visit)
 {
     struct fp_ceilings *ceilings = visit->ceilings;
@@ -277,7 +279,7 @@ static void fetch(const struct table *table, uint64_t key)
         __builtin_prefetch(&table->slots[key >> __builtin_clzll(table->slot_count - 1)]);
 }
 
-/* As fp_ceilings_admit, under the lock. *spent: the setting that refused a name, when that is to be
+/* As fp_ceilings_admit, under the lock. *spent: the setting that refused a name, if that must be
  * logged. */
 static size_t admit_some(const struct fp_ceilings_visit *visit, enum fp_name_kind kind,
                          const uint64_t *ids, size_t count, bool *refused, const char **spent)

@@ -1,16 +1,16 @@
 /*
- * Ceilings: how many new names a site may bring in an hour, so that no page, broken or hostile,
- * fills the database with names that are met once.
+ * Ceilings: how many new names a site may add per hour, so that no page, broken or hostile, fills
+ * the database with names that occur once.
  *
- * A name is known by a 64-bit hash of its content. One that the site used in this hour or in the
- * one before is known and costs nothing, so established names outlive a flood; a new one costs one
- * unit of its kind's ceiling. Hours are UTC hours of the time of receipt. Each collector counts
- * for itself, from nothing when it starts.
+ * A name is known by a 64-bit hash of its content. A name that the site used in this hour or the
+ * one before is known and costs nothing, so established names survive a flood; a new one costs one
+ * unit of its kind's ceiling. Hours are UTC hours of the time of receipt. Each collector counts for
+ * itself and starts empty.
  *
- * Memory grows with use, up to three ceilings' worth of names a table and up to limits->memory
- * for all sites together, past which new names are refused (a table is there twice for the moment
- * in which an hour's turn makes it smaller); what a site has not used for an hour is given back.
- * All functions may be called from any thread.
+ * Memory grows with use, up to three ceilings' worth of names per table and up to limits->memory
+ * for all sites together; past that, new names are refused. (A table exists twice while a new hour
+ * shrinks it.) Names that a site has not used for an hour are freed. All functions may be called
+ * from any thread.
  */
 #ifndef FP_PROFILE_CEILINGS_H
 #define FP_PROFILE_CEILINGS_H
@@ -27,8 +27,8 @@ enum fp_name_kind {
     FP_NAME_SEGMENT,
     FP_NAME_KINDS,
 
-    /* Segments that lost a dimension to the ceiling, then another, then another. The ones of each
-     * step may be as many as a tenth of the ceiling. */
+    /* Segments that gave up one dimension to the ceiling, then two, then three. Each step may have
+     * up to a tenth of the ceiling. */
     FP_NAME_SEGMENT_LESS_ENVIRONMENT = FP_NAME_KINDS,
     FP_NAME_SEGMENT_LESS_RELEASE,
     FP_NAME_SEGMENT_LESS_ROUTE,
@@ -48,7 +48,7 @@ struct fp_ceilings *fp_ceilings_create(struct fp_metrics *metrics) FP_MUST_CHECK
 /* NULL is fine. */
 void fp_ceilings_free(struct fp_ceilings *ceilings);
 
-/* One upload's names: of which site, when. What it points to need live for the call only. */
+/* Whose names one upload brings, and when. Pointers are needed during the call only. */
 struct fp_ceilings_visit {
     struct fp_ceilings *ceilings;
     const struct fp_ceiling_limits *limits;
@@ -58,9 +58,9 @@ struct fp_ceilings_visit {
 };
 
 /*
- * Decides on names of one kind, in their order: refused[i] is set for each. Returns how many are
- * refused; they are counted in the metrics, and the first of its kind, site and hour is logged.
- * When memory is out, new names are refused.
+ * Decides on names of one kind, in their order: sets refused[i] for each. Returns how many are
+ * refused, counts them in the metrics and logs the first of its kind, site and hour. Refuses new
+ * names when memory is out.
  */
 size_t fp_ceilings_admit(const struct fp_ceilings_visit *visit, enum fp_name_kind kind,
                          const uint64_t *ids, size_t count, bool *refused) FP_MUST_CHECK;

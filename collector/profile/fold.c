@@ -9,23 +9,7 @@
 #include "collector/profile/url.h"
 #include "collector/rollup/ids.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-void *fp_fold_array(struct fp_fold *fold, size_t count, size_t size)
-{
-    size_t len;
-    return __builtin_mul_overflow(count, size, &len) ? NULL : fp_arena_alloc(fold->arena, len);
-}
-
-uint32_t *fp_fold_indexes(struct fp_fold *fold, size_t count)
-{
-    uint32_t *indexes = fp_fold_array(fold, count, sizeof(*indexes));
-    if (indexes != NULL)
-        memset(indexes, 0xFF, count * sizeof(*indexes)); /* FP_INDEX_NONE */
-    return indexes;
-}
-
-/* The header, unless it holds bytes that no browser sends there (URLs are ASCII). */
+/* Returns the header, or "" if it has bytes that no browser sends (URLs are ASCII). */
 static struct fp_str clean_referer(struct fp_str referer)
 {
     for (size_t i = 0; i < referer.len; i++)
@@ -34,7 +18,7 @@ static struct fp_str clean_referer(struct fp_str referer)
     return referer;
 }
 
-/* A route that the page gave itself; should it give its address instead, that has secrets, too. */
+/* Cleans a route that the page sent. If the page sent its URL instead, that may hold secrets. */
 static struct fp_str clean_route(const struct fp_scrub_rules *rules, struct fp_str route)
 {
     const struct fp_url url = fp_url_parse(route);
@@ -45,7 +29,7 @@ static struct fp_str clean_route(const struct fp_scrub_rules *rules, struct fp_s
     return fp_text_cut((struct fp_str){path.ptr, len}, FP_TEXT_DIMENSION_MAX);
 }
 
-/* A cross-origin Referer is the origin and a slash: no statement about the page. */
+/* True for a cross-origin Referer: the origin and a slash. It says nothing about the page. */
 static bool is_bare_origin(struct fp_str referer)
 {
     const struct fp_url url = fp_url_parse(referer);

@@ -11,7 +11,7 @@
 #include "collector/profile/scrub.h"
 #include "collector/rollup/delta.h"
 
-/* What is known of an upload beside its body. */
+/* What is known about an upload besides its body. */
 struct fp_fold_context {
     struct fp_str site;          /* name */
     struct fp_scrub_rules rules; /* the site's */
@@ -26,9 +26,8 @@ struct fp_fold_context {
 };
 
 /*
- * How much an upload's measures may add to what it has without them, beside the number of their
- * names: rows of (measure, frame, marker), and steps of work. Names that do not fit are counted in
- * delta->unmeasured.
+ * Limits what an upload's measures add to it besides their names: rows of (measure, frame, marker),
+ * and steps of work. Names over the limit are counted in delta->unmeasured.
  */
 enum {
     FP_FOLD_MEASURED_FRAMES_MAX = 200000,
@@ -36,9 +35,9 @@ enum {
 };
 
 /*
- * Folds. The delta's arrays and texts lie in the arena (or in the profile's memory, the rules and
- * statics) and live as long as they do. False when the arena is full. Runs in time linear in the
- * profile's size (and n log n in samples), without recursion. Any thread.
+ * Folds. The delta's arrays and texts are in the arena, the profile's memory, the rules or static
+ * memory, and live as long as those. False if the arena is full. Takes time linear in the profile's
+ * size (n log n in samples) and does not recurse. Any thread.
  */
 bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *context,
              struct fp_arena *arena, struct fp_delta *delta) FP_MUST_CHECK;

@@ -1,6 +1,6 @@
 /*
  * Fold, events: an event is a frame of its own kind, the events around it are its stack, and its
- * own time is what that stack adds.
+ * own time is the stack's self time.
  */
 #include "collector/profile/fold_parts.h"
 #include "collector/profile/scrub_name.h"
@@ -14,7 +14,7 @@ bool fp_fold_event_type(struct fp_fold *fold, const struct fp_profile_event *eve
            fp_scrub_name(&fold->context->rules, event->type, fold->arena, type);
 }
 
-/* The frame of an event: its type, and what it worked on. */
+/* Finds the frame of an event: its type, and the resource it worked on. */
 static bool find_frame(struct fp_fold *fold, const struct fp_profile_event *event, uint32_t *frame)
 {
     uint32_t resource;
@@ -32,7 +32,7 @@ static bool find_frame(struct fp_fold *fold, const struct fp_profile_event *even
     return fp_fold_frame(fold, &key, resource, frame);
 }
 
-/* stack_of: of the events before this one. */
+/* stack_of: the stacks of the events before this one. */
 static bool add_event(struct fp_fold *fold, uint32_t index, uint32_t *stack_of)
 {
     const struct fp_profile_event *event = &fold->profile->events[index];

@@ -1,17 +1,16 @@
 /*
  * Fold, measures: what ran inside the windows of each measure.
  *
- * A measure's window is [start, start + duration). The windows of one name are joined, so that a
- * sample counts once for a name, however they overlap; a sample counts for every name that has it.
- * Measures may overlap as they like, so that what there is to add up can be far more than what was
- * uploaded: names with the most samples come first, and what is past a limit is left out by whole
- * names.
+ * A measure's window is [start, start + duration). The overlapping windows of one name are joined,
+ * so a sample counts once per name; it counts for every name whose window holds it. Measures may
+ * overlap in any way, so the result can be far larger than the upload: names with the most samples
+ * come first, and whole names past a limit are left out.
  */
 #include "collector/profile/fold.h"
 #include "collector/profile/fold_parts.h"
 
-/* Samples of one name, as ranges of fold->samples. */
-struct window {
+/* The samples of one name, as ranges of fold->samples. */
+struct measure_window {
     uint32_t timing; /* index into the delta's */
     uint32_t first;
     uint32_t end;
@@ -24,14 +23,14 @@ struct name {
     uint32_t timing;
 };
 
-/* Samples and time of one stack (first its own, then with all below). */
-struct stack_sum {
+/* Samples and time of one stack: first its own, later with its descendants'. */
+struct measured_stack_sum {
     int64_t us;
     uint32_t samples;
     bool is_met;
 };
 
-struct frame_sum {
+struct measured_frame_sum {
     int64_t self_us;
     int64_t total_us;
     uint32_t samples;
@@ -39,18 +38,18 @@ struct frame_sum {
 
 struct measuring {
     struct fp_fold *fold;
-    struct window *windows;
+    struct measure_window *windows;
     struct name *names;
     uint32_t name_count;
     uint32_t taken;   /* of the names, as many as may be joined */
     uint32_t row_max; /* of measured_frames */
     size_t steps;     /* stacks and samples looked at so far */
 
-    /* Between two names and markers all zero. */
-    struct stack_sum *stacks;
-    struct frame_sum *frames;
+    /* All zero between two names or markers. */
+    struct measured_stack_sum *stacks;
+    struct measured_frame_sum *frames;
 
-    /* Stacks of the name and marker at hand and their ancestors, each after its parent. */
+    /* Stacks of the current name and marker, and their ancestors; each follows its parent. */
     uint32_t *met;
     uint32_t met_count;
     uint32_t *met_frames;
@@ -58,7 +57,7 @@ struct measuring {
 
 /* Windows. */
 
-/* The first sample at or after a time. */
+/* Returns the first sample at or after a time. */
 static uint32_t first_sample(const struct fp_fold *fold, int64_t time_us)
 {
     uint32_t low = 0;
@@ -75,14 +74,14 @@ static uint32_t first_sample(const struct fp_fold *fold, int64_t time_us)
 
 static int compare_windows(const void *a, const void *b)
 {
-    const struct window *left = a;
-    const struct window *right = b;
+    const struct measure_window *left = a;
+    const struct measure_window *right = b;
     if (left->timing != right->timing)
         return left->timing < right->timing ? -1 : 1;
     return left->first < right->first ? -1 : left->first > right->first;
 }
 
-/* Lists the windows with samples, by name and in the order of time. */
+/* Lists the windows that hold samples, by name and time. */
 static uint32_t list_windows(struct measuring *measuring)
 {
     const struct fp_fold *fold = measuring->fold;
@@ -91,7 +90,7 @@ static uint32_t list_windows(struct measuring *measuring)
         const struct fp_profile_timing *timing = &fold->profile->timings[i];
         if (!timing->has_start || timing->value_us <= 0)
             continue;
-        const struct window window = {
+        const struct measure_window window = {
             .timing = fold->timing_of[i],
             .first = first_sample(fold, timing->start_us),
             .end = first_sample(fold, timing->start_us + timing->value_us),
@@ -112,14 +111,14 @@ static int compare_names(const void *a, const void *b)
     return left->timing < right->timing ? -1 : left->timing > right->timing;
 }
 
-/* Joins the windows of each name where they overlap; lists the names, most samples first. */
+/* Joins the overlapping windows of each name. Lists the names, most samples first. */
 static void list_names(struct measuring *measuring, uint32_t window_count)
 {
-    struct window *windows = measuring->windows;
+    struct measure_window *windows = measuring->windows;
     struct name *name = NULL;
     uint32_t joined = 0;
     for (uint32_t i = 0; i < window_count; i++) {
-        struct window next = windows[i];
+        struct measure_window next = windows[i];
         if (name == NULL || name->timing != next.timing) {
             name = &measuring->names[measuring->name_count++];
             *name = (struct name){.first_window = joined, .timing = next.timing};
@@ -135,9 +134,9 @@ static void list_names(struct measuring *measuring, uint32_t window_count)
     qsort(measuring->names, measuring->name_count, sizeof(*measuring->names), compare_names);
 }
 
-/* Sums of one name. */
+/* Sums of one name */
 
-/* Lists a stack and those of its ancestors that were not met, outermost first. */
+/* Lists a stack and its ancestors that are not listed yet, outermost first. */
 static void meet(struct measuring *measuring, uint32_t stack)
 {
     const struct fp_delta *delta = measuring->fold->delta;
@@ -155,13 +154,13 @@ static void meet(struct measuring *measuring, uint32_t stack)
     }
 }
 
-/* The time of the name's samples with one marker, by stack. */
+/* Adds the samples and times of a name with one marker to their stacks. */
 static void add_samples(struct measuring *measuring, const struct name *name, enum fp_marker marker)
 {
     const struct fp_fold *fold = measuring->fold;
     measuring->met_count = 0;
     for (uint32_t w = 0; w < name->window_count; w++) {
-        const struct window *window = &measuring->windows[name->first_window + w];
+        const struct measure_window *window = &measuring->windows[name->first_window + w];
         for (uint32_t i = window->first; i < window->end; i++) {
             const struct fp_fold_sample *sample = &fold->samples[i];
             if (sample->stack == FP_INDEX_NONE || sample->marker != marker)
@@ -174,8 +173,8 @@ static void add_samples(struct measuring *measuring, const struct name *name, en
     measuring->steps += name->samples + measuring->met_count;
 }
 
-/* From stacks to frames, leaves first; gives back how many frames there are, and clears the stacks.
- */
+/* Adds the sums of the stacks to their frames, leaves first, and clears the stacks. Returns the
+ * number of frames. */
 static uint32_t add_frames(struct measuring *measuring)
 {
     const struct fp_fold *fold = measuring->fold;
@@ -187,10 +186,10 @@ static uint32_t add_frames(struct measuring *measuring)
     }
     for (uint32_t i = measuring->met_count; i-- > 0;) {
         uint32_t stack = measuring->met[i];
-        struct stack_sum *sum = &measuring->stacks[stack];
+        struct measured_stack_sum *sum = &measuring->stacks[stack];
         uint32_t parent = delta->stacks[stack].parent;
         if (fold->outermost[stack]) {
-            struct frame_sum *frame = &measuring->frames[delta->stacks[stack].frame];
+            struct measured_frame_sum *frame = &measuring->frames[delta->stacks[stack].frame];
             if (frame->samples == 0)
                 measuring->met_frames[frame_count++] = delta->stacks[stack].frame;
             frame->total_us += sum->us;
@@ -200,7 +199,7 @@ static uint32_t add_frames(struct measuring *measuring)
             measuring->stacks[parent].us += sum->us;
             measuring->stacks[parent].samples += sum->samples;
         }
-        *sum = (struct stack_sum){0};
+        *sum = (struct measured_stack_sum){0};
     }
     return frame_count;
 }
@@ -211,7 +210,7 @@ static bool list_frames(struct measuring *measuring, enum fp_marker marker, uint
     struct fp_delta *delta = measuring->fold->delta;
     bool has_room = frame_count <= measuring->row_max - delta->measured_frame_count;
     for (uint32_t i = 0; i < frame_count; i++) {
-        struct frame_sum *sum = &measuring->frames[measuring->met_frames[i]];
+        struct measured_frame_sum *sum = &measuring->frames[measuring->met_frames[i]];
         if (has_room)
             delta->measured_frames[delta->measured_frame_count++] =
                 (struct fp_delta_measured_frame){.frame = measuring->met_frames[i],
@@ -219,7 +218,7 @@ static bool list_frames(struct measuring *measuring, enum fp_marker marker, uint
                                                  .samples = sum->samples,
                                                  .self_us = sum->self_us,
                                                  .total_us = sum->total_us};
-        *sum = (struct frame_sum){0};
+        *sum = (struct measured_frame_sum){0};
     }
     return has_room;
 }
@@ -233,14 +232,14 @@ static int compare_frames(const void *a, const void *b)
     return left->marker < right->marker ? -1 : left->marker > right->marker;
 }
 
-/* What all the name's samples are together; which markers those on a stack have. */
+/* Sums all samples of a name, and finds which markers those with a stack have. */
 static struct fp_delta_measured sum_up(const struct measuring *measuring, const struct name *name,
                                        bool present[FP_MARKER_COUNT])
 {
     const struct fp_fold *fold = measuring->fold;
     struct fp_delta_measured measured = {.timing = name->timing, .samples = name->samples};
     for (uint32_t w = 0; w < name->window_count; w++) {
-        const struct window *window = &measuring->windows[name->first_window + w];
+        const struct measure_window *window = &measuring->windows[name->first_window + w];
         for (uint32_t i = window->first; i < window->end; i++) {
             const struct fp_fold_sample *sample = &fold->samples[i];
             measured.profiled_us += sample->weight_us;
@@ -255,7 +254,7 @@ static struct fp_delta_measured sum_up(const struct measuring *measuring, const 
     return measured;
 }
 
-/* Adds a name with its frames to the delta; false when it does not fit any more. */
+/* Adds a name with its frames to the delta. False if it does not fit. */
 static bool measure(struct measuring *measuring, const struct name *name)
 {
     struct fp_delta *delta = measuring->fold->delta;
@@ -280,7 +279,7 @@ static bool measure(struct measuring *measuring, const struct name *name)
     return true;
 }
 
-/* All names. */
+/* All names */
 
 static bool prepare_names(struct measuring *measuring)
 {

@@ -1,9 +1,9 @@
 /*
- * Fold, names: what is over a site's ceilings becomes `(overflow)` before anything is summed, so
- * that sums stay whole and ids are those of what is stored.
+ * Fold, names: names over a site's ceilings become `(overflow)` before anything is summed, so that
+ * sums stay exact and ids are those of the stored names.
  *
- * First frames are decided on, each in its place; then the stacks that have come of it. A stack
- * that is refused takes those that stand on it along: a known stack's ancestors are known, too.
+ * Frames are decided first, then the stacks that result. Refusing a stack refuses its descendants:
+ * the ancestors of a known stack are known.
  */
 #include "collector/base/hash.h"
 #include "collector/profile/ceilings.h"
@@ -51,7 +51,7 @@ void fp_fold_bound_segment(struct fp_fold *fold)
     bound_text(fold, FP_NAME_ROUTE, &segment->route);
     bound_text(fold, FP_NAME_RELEASE, &segment->release);
 
-    /* A page can put any text into these four; all others have few values. */
+    /* A page can put any text into these four; the others have few values. */
     const struct {
         enum fp_name_kind kind;
         struct fp_str *given_up;
@@ -80,7 +80,7 @@ void fp_fold_bound_timing(const struct fp_fold *fold, enum fp_timing_kind kind, 
 
 /* ---- leaving out what no sample needs any more ---- */
 
-/* By index: what is needed has its index to be, all else FP_INDEX_NONE. */
+/* By old index: the new index of what is needed, FP_INDEX_NONE for the rest. */
 struct kept {
     uint32_t *resources;
     uint32_t *frames;
@@ -106,7 +106,7 @@ static void mark_needed(const struct fp_fold *fold, struct kept *kept)
             kept->resources[delta->frames[i].resource] = 0;
 }
 
-/* Numbers what is marked; returns how many that are. */
+/* Numbers the marked entries. Returns how many there are. */
 static uint32_t number(uint32_t *kept, uint32_t count)
 {
     uint32_t next = 0;
@@ -146,7 +146,7 @@ static void move_together(const struct fp_fold *fold, const struct kept *kept)
         fold->samples[i].stack = renumbered(kept->stacks, fold->samples[i].stack);
 }
 
-/* Moves samples to other stacks (by index), and drops what none of them needs then. */
+/* Moves samples to other stacks (by index) and drops what no sample needs then. */
 static bool move_samples(struct fp_fold *fold, const uint32_t *stack_to)
 {
     struct fp_delta *delta = fold->delta;
@@ -186,7 +186,7 @@ static struct fp_delta_frame overflow_frame(const struct fp_fold *fold)
                                    .kind = key.kind};
 }
 
-/* Gives the stacks their frames of now; those that have become alike are one. */
+/* Gives the stacks their new frames and merges stacks that have become equal. */
 static bool restack(struct fp_fold *fold, const uint32_t *frame_to, uint32_t *stack_to)
 {
     const struct fp_delta *delta = fold->delta;
@@ -235,7 +235,7 @@ static bool bound_frames(struct fp_fold *fold)
 
 /* ---- stacks ---- */
 
-/* Decides on all stacks but the one named `overflow_id`, which every site may have. */
+/* Decides on all stacks except `overflow_id`, which every site may have. */
 static size_t admit_stacks(const struct fp_fold *fold, const uint64_t *ids, uint64_t overflow_id,
                            bool *refused)
 {
@@ -250,7 +250,7 @@ static size_t admit_stacks(const struct fp_fold *fold, const uint64_t *ids, uint
     return refusals + admit(fold, FP_NAME_STACK, ids + at, count - at, refused + at);
 }
 
-/* The index of the frame, which is added when it is new: there is room for it, see fp_fold. */
+/* Finds the overflow frame, or adds it: fp_fold reserved room for it. */
 static uint32_t find_overflow_frame(const struct fp_fold *fold)
 {
     struct fp_delta *delta = fold->delta;
@@ -262,8 +262,7 @@ static uint32_t find_overflow_frame(const struct fp_fold *fold)
     return delta->frame_count++;
 }
 
-/* The index of the stack of that frame alone; a new one takes the place of the first refused one.
- */
+/* Finds the stack of the overflow frame alone. A new one replaces the first refused stack. */
 static uint32_t find_overflow_stack(const struct fp_fold *fold, uint64_t id, const bool *refused)
 {
     const struct fp_delta *delta = fold->delta;

@@ -1,7 +1,7 @@
 /*
  * Fold, inside: the state of one fold and its steps, in the order in which fp_fold takes them.
  *
- * Every step gives false when memory is out.
+ * Every step returns false when memory is out.
  */
 #ifndef FP_PROFILE_FOLD_PARTS_H
 #define FP_PROFILE_FOLD_PARTS_H
@@ -30,7 +30,7 @@ struct fp_fold {
     struct fp_fold_sample *samples; /* of the trace in the order of time, then events' own times */
     uint32_t sample_count;
 
-    /* From an index in the profile to one in the delta; FP_INDEX_NONE: not met yet. */
+    /* Maps an index in the profile to one in the delta; FP_INDEX_NONE: not seen yet. */
     uint32_t *resource_of;
     uint32_t *frame_of;
     uint32_t *stack_of;
@@ -40,64 +40,64 @@ struct fp_fold {
 
     bool *outermost; /* by the delta's stack: its frame is not among its ancestors' */
 
-    /* From a content id to an index in the delta. */
+    /* Map a content id to an index in the delta. */
     struct fp_map resources;
     struct fp_map frames;
     struct fp_map stacks;
 };
 
-/* Room for count elements of size bytes, not cleared; NULL when there is none. */
+/* Allocates count elements of size bytes, not cleared. NULL when memory is out. */
 void *fp_fold_array(struct fp_fold *fold, size_t count, size_t size) FP_MUST_CHECK;
 
-/* Room for count indexes, all FP_INDEX_NONE; NULL when there is none. */
+/* Allocates count indexes, all FP_INDEX_NONE. NULL when memory is out. */
 uint32_t *fp_fold_indexes(struct fp_fold *fold, size_t count) FP_MUST_CHECK;
 
-/* Makes what is over the site's ceilings `(overflow)`: texts of the delta's segment. */
+/* Replaces texts of the delta's segment that are over the site's ceilings by `(overflow)`. */
 void fp_fold_bound_segment(struct fp_fold *fold);
 
-/* Sorts the samples by time, stably, into fold->samples and gives each its weight (rules 1, 2),
- * with room behind them for one a event. */
+/* Sorts the samples by time, stably, into fold->samples and weighs each (rules 1, 2). Leaves room
+ * after them for one sample per event. */
 bool fp_fold_weigh(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Finds what each sample belongs to (rules 3 to 6, 11): resources, frames and stacks of the delta,
+/* Finds what each sample belongs to (rules 3 to 6, 11): the delta's resources, frames and stacks,
  * and its unattributed time. */
 bool fp_fold_attribute(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* The index in the delta of a resource of the profile (FP_INDEX_NONE stays that), a frame, a stack,
- * which are added when they are new. */
+/* Find the index in the delta of a resource of the profile (FP_INDEX_NONE stays FP_INDEX_NONE), a
+ * frame and a stack. New ones are added. */
 bool fp_fold_resource(struct fp_fold *fold, uint32_t raw, uint32_t *resource) FP_MUST_CHECK;
 bool fp_fold_frame(struct fp_fold *fold, const struct fp_frame_key *key, uint32_t resource,
                    uint32_t *frame) FP_MUST_CHECK;
 bool fp_fold_stack(struct fp_fold *fold, uint32_t parent, uint32_t frame,
                    uint32_t *stack) FP_MUST_CHECK;
 
-/* The name of an event's type: one that its page made up is scrubbed. */
+/* Finds the name of an event's type. A name that the page made up is scrubbed. */
 bool fp_fold_event_type(struct fp_fold *fold, const struct fp_profile_event *event,
                         struct fp_str *type) FP_MUST_CHECK;
 
-/* Makes each unreduced event a sample behind those of the trace, which weighs its own time and lies
- * on the stack of the events around it. */
+/* Appends one sample per unreduced event to those of the trace. It weighs the event's own time; its
+ * stack is the events around it. */
 bool fp_fold_events(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Makes frames and stacks over the site's ceilings `(overflow)`. Samples are moved to the stacks
- * that come of that, and what none needs any more is dropped: indexes into the delta's resources,
- * frames and stacks from before are void, but for samples' own. */
+/* Replaces frames and stacks over the site's ceilings by `(overflow)`. Moves samples to the
+ * resulting stacks and drops what no sample needs any more. Earlier indexes into the delta's
+ * resources, frames and stacks become invalid, except those in samples. */
 bool fp_fold_bound_stacks(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Makes what is kept of an upload that has a session. */
+/* Builds the kept session of an upload that has one. */
 bool fp_fold_session(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Adds up self and total times: stack_samples, splits, and the numbers of the frames. */
 bool fp_fold_sum(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Makes a timing over the site's ceiling `(overflow)`: its name and its id. */
+/* Replaces the name and id of a timing over the site's ceiling by those of `(overflow)`. */
 void fp_fold_bound_timing(const struct fp_fold *fold, enum fp_timing_kind kind, struct fp_str *name,
                           uint64_t *id);
 
 /* Groups marks and measures by name, with their histograms (rule 8). */
 bool fp_fold_timings(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Adds up, by measure, what ran inside its windows (rule 7). */
+/* Sums, per measure, what ran inside its windows (rule 7). */
 bool fp_fold_measures(struct fp_fold *fold) FP_MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Fold, session: what is kept of an upload with events, scrubbed.
+ * Fold, session: builds the scrubbed session that is kept of an upload with events.
  */
 #include "collector/profile/fold_parts.h"
 #include "collector/profile/scrub_json.h"
@@ -8,7 +8,7 @@
 
 #include "collector/base/hash.h"
 
-/* A session on its way. */
+/* A session that is being built. */
 struct keeping {
     struct fp_fold *fold;
     struct fp_session *session;
@@ -31,7 +31,7 @@ static bool find_type(struct keeping *keeping, const struct fp_profile_event *ev
     return *type != FP_MAP_NONE;
 }
 
-/* A script's path may hold what a text may: the session is of somebody. */
+/* Scrubs a script's path as a text, because a kept session belongs to one person. */
 static bool scrub_url(struct keeping *keeping, struct fp_str raw, struct fp_str *url)
 {
     struct fp_fold *fold = keeping->fold;
@@ -76,7 +76,7 @@ static bool scrub_detail(struct keeping *keeping, struct fp_str detail, struct f
                          scrubbed);
 }
 
-/* It is long: no copy is made of it. */
+/* Scrubs in place where nothing changes: the content is long, so it is not copied. */
 static bool scrub_content(struct keeping *keeping, struct fp_str content, struct fp_str *scrubbed)
 {
     struct fp_fold *fold = keeping->fold;

@@ -1,6 +1,6 @@
 /*
- * Fold, stacks: what each sample belongs to, with resources, frames and stacks that are the same by
- * content made one. Only what some sample needs is looked at.
+ * Fold, stacks: finds what each sample belongs to, and merges resources, frames and stacks with
+ * equal content. Only what some sample needs is visited.
  */
 #include "collector/profile/fold_parts.h"
 #include "collector/profile/text.h"
@@ -104,7 +104,7 @@ bool fp_fold_stack(struct fp_fold *fold, uint32_t parent, uint32_t frame, uint32
     return *stack != FP_MAP_NONE;
 }
 
-/* Resolves a stack and those of its ancestors that no sample needed before, outermost first. */
+/* Resolves a stack and its ancestors that no sample needed before, outermost first. */
 static bool find_stack(struct fp_fold *fold, uint32_t raw, uint32_t *stack)
 {
     const struct fp_profile_stack *stacks = fold->profile->stacks;
@@ -123,7 +123,7 @@ static bool find_stack(struct fp_fold *fold, uint32_t raw, uint32_t *stack)
     return true;
 }
 
-/* The stack of a sample that has a marker and no stack: the frame `(layout)` alone. */
+/* Finds the stack of a sample that has a marker and no stack: the frame `(layout)` alone. */
 static bool find_marker_stack(struct fp_fold *fold, enum fp_marker marker, uint32_t *stack)
 {
     static const struct fp_str names[FP_MARKER_COUNT] = {
@@ -148,7 +148,7 @@ static bool find_marker_stack(struct fp_fold *fold, enum fp_marker marker, uint3
 
 /* Samples. */
 
-/* The profiler's own doings, which begin and end a trace. */
+/* True for the profiler's own frames, which begin and end a trace. */
 static bool is_noise(const struct fp_fold *fold, uint32_t index)
 {
     const struct fp_fold_sample *sample = &fold->samples[index];
@@ -180,7 +180,7 @@ static bool prepare(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
     struct fp_delta *delta = fold->delta;
-    /* Frames and stacks that may be made: FP_MARKER_NONE's place is that of `(overflow)`. */
+    /* Frames and stacks that may be added: the place of FP_MARKER_NONE is that of `(overflow)`. */
     const size_t made = (size_t)FP_MARKER_COUNT + profile->event_count;
     for (size_t i = 0; i < FP_MARKER_COUNT; i++)
         fold->marker_stack_of[i] = FP_INDEX_NONE;

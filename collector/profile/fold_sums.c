@@ -1,14 +1,13 @@
 /*
- * Fold, sums: self and total time of stacks and frames, marker by marker.
+ * Fold, sums: self and total time of stacks and frames, per marker.
  *
- * A frame's total is the sum, over the stacks where it stands outermost, of all that ran at or
- * below: so it counts once a sample however often it recurs. Which stacks these are is found by one
- * walk over the trie; what ran below is added up from the leaves, since a stack stands after its
- * parent.
+ * A frame's total is the sum over the stacks where it is outermost, of everything at or below them:
+ * so it counts once per sample, however often it recurs. One walk over the trie finds these stacks;
+ * times below are summed from the leaves, because a stack follows its parent.
  */
 #include "collector/profile/fold_parts.h"
 
-/* Samples and time of one stack (first its own, then with all below), under one marker. */
+/* Samples and time of one stack under one marker: first its own, later with its descendants'. */
 struct stack_sum {
     int64_t us;
     uint32_t samples;
@@ -54,7 +53,8 @@ static bool build_trie(struct fp_fold *fold, struct trie *trie, uint32_t *first_
     return true;
 }
 
-/* Leaves a stack, and its ancestors while they have no further sibling; returns where to go on. */
+/* Leaves a stack, and its ancestors that have no further sibling. Returns where the walk
+ * continues. */
 static uint32_t leave(const struct fp_delta *delta, struct trie *trie, uint32_t stack)
 {
     for (; stack != FP_INDEX_NONE; stack = delta->stacks[stack].parent) {
@@ -139,7 +139,7 @@ static bool sum_marker(struct summing *summing, enum fp_marker marker)
     return true;
 }
 
-/* Gives the frames their sums over all markers, and the splits. */
+/* Sets a frame's sums over all markers, and its splits. */
 static void finish_frame(struct summing *summing, uint32_t index)
 {
     struct fp_delta *delta = summing->fold->delta;

@@ -8,13 +8,13 @@
 #include "collector/rollup/bins.h"
 #include "collector/rollup/ids.h"
 
-/* A value that has a bin, with the timing (index into the delta's) that it belongs to. */
+/* A value with a bin, and the timing (index into the delta's) that it belongs to. */
 struct binned {
     uint32_t timing;
     uint16_t bin;
 };
 
-/* Sums of absurd times stop at the end of the range; they mean nothing, but must not wrap. */
+/* Saturates: sums of absurd times mean nothing, but must not wrap. */
 static int64_t add_saturating(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -23,7 +23,7 @@ static int64_t add_saturating(int64_t a, int64_t b)
     return b < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* The name, or the template that it fits, and what is kept of the detail. */
+/* Finds the name, or the template that it matches, and what is kept of the detail. */
 static bool name_of(const struct fp_fold *fold, const struct fp_profile_timing *from,
                     struct fp_str *name)
 {
@@ -45,7 +45,8 @@ static bool name_of(const struct fp_fold *fold, const struct fp_profile_timing *
     return true;
 }
 
-/* own_id: by its name, which may be over its ceiling; the few that are recommended never are. */
+/* Finds the timing by own_id, or adds it. A name may be over its ceiling; recommended names never
+ * are. */
 static uint32_t add_timing(struct fp_fold *fold, struct fp_map *known,
                            const struct fp_profile_timing *from, struct fp_str name,
                            uint64_t own_id)
@@ -115,7 +116,7 @@ static int compare_binned(const void *a, const void *b)
     return left->bin - right->bin;
 }
 
-/* Lists the bins of sorted values; each timing's stand together, ascending. */
+/* Lists the bins of sorted values; those of one timing are adjacent and ascending. */
 static void count_bins(struct fp_delta *delta, const struct binned *binned, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /*
- * Fold, weights: samples in the order of time, each weighing the time until the next.
+ * Fold, weights: sorts samples by time and weighs each by the time until the next.
  */
 #include "collector/profile/fold_parts.h"
 
@@ -30,7 +30,7 @@ static void sort_samples(struct fp_fold *fold)
         qsort(fold->samples, profile->sample_count, sizeof(*fold->samples), compare_samples);
 }
 
-/* How many digits of DIGIT_BITS the largest of the numbers has, less one. */
+/* Returns the number of the highest digit (of DIGIT_BITS) that the largest number has. */
 static unsigned highest_digit(const uint64_t *numbers, size_t count)
 {
     uint64_t all = 0;
@@ -43,8 +43,8 @@ static unsigned highest_digit(const uint64_t *numbers, size_t count)
 }
 
 /*
- * The lower median of one number or more: digit by digit from the top, keeping only the numbers
- * that have the digit the median has. Linear, whatever the numbers are. Changes their order.
+ * Returns the lower median of at least one number: digit by digit from the top, it keeps the
+ * numbers whose digit equals the median's. Linear for any input. Reorders the numbers.
  */
 static uint64_t lower_median(uint64_t *numbers, size_t count)
 {
@@ -67,7 +67,7 @@ static uint64_t lower_median(uint64_t *numbers, size_t count)
     return numbers[0];
 }
 
-/* The effective interval when the envelope does not say it: the median of the positive gaps. */
+/* Finds the effective interval if the envelope does not say it: the median of the positive gaps. */
 static bool guess_interval(struct fp_fold *fold, int64_t *interval_us)
 {
     *interval_us = INTERVAL_WITHOUT_GAPS_US;
@@ -85,7 +85,8 @@ static bool guess_interval(struct fp_fold *fold, int64_t *interval_us)
     return true;
 }
 
-/* From the times: until the next sample, at most two intervals; the last one an interval. */
+/* Weighs each sample by the time until the next, at most two intervals; the last one by one
+ * interval. */
 static bool weigh_by_time(struct fp_fold *fold)
 {
     uint32_t count = fold->sample_count;
@@ -100,7 +101,7 @@ static bool weigh_by_time(struct fp_fold *fold)
     return true;
 }
 
-/* As the format says. */
+/* Uses the weights that the format sent. */
 static void weigh_as_given(struct fp_fold *fold)
 {
     for (uint32_t i = 0; i < fold->sample_count; i++) {

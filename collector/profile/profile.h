@@ -1,9 +1,10 @@
 /*
  * Profile: the common model that every decoder fills, before scrubbing and folding.
  *
- * Texts are valid UTF-8 (decoders replace what is not), unscrubbed, and live in the upload's arena
- * or body. A decoder has checked every index, every number's range and that parent chains end;
- * nothing here is checked again. Times are whole microseconds since the page's time origin.
+ * Texts are valid UTF-8 (decoders replace invalid bytes), not scrubbed, and live in the upload's
+ * arena or body. A decoder has checked every index, the range of every number, and that parent
+ * chains end; nothing here is checked again. Times are whole microseconds since the page's time
+ * origin.
  */
 #ifndef FP_PROFILE_PROFILE_H
 #define FP_PROFILE_PROFILE_H
@@ -66,7 +67,7 @@ struct fp_profile_timeline {
     uint32_t event_count;
 };
 
-/* Something that a decoder met in a lenient format, and where first. */
+/* A problem that a lenient decoder found, and its first place. */
 struct fp_profile_note {
     const char *text; /* static: "no JSON", "a duration below zero", ... */
     bool is_refusal;  /* the record, event or detail was left out; else taken as it is */
@@ -79,7 +80,7 @@ struct fp_profile_note {
 enum { FP_PROFILE_NOTES_MAX = 48 };    /* kinds of notes a decoder may have */
 enum { FP_PROFILE_SESSIONS_MAX = 64 }; /* that a recording may have */
 
-/* What a format with events says about the whole. */
+/* Facts about a whole session, in formats with events. */
 struct fp_profile_session {
     uint32_t id;           /* as the source says, 0: it has none */
     uint32_t window_id;    /* 0: not said */

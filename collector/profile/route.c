@@ -5,8 +5,8 @@
 
 #include "collector/profile/text.h"
 
-/* Takes the first segment off *path, with the slash before it. False when nothing but slashes at
- * the end is left. */
+/* Removes the first segment, with the slash before it, from *path. False if only trailing slashes
+ * are left. */
 static bool next_segment(struct fp_str *path, struct fp_str *segment)
 {
     if (path->len == 0 || fp_str_equal(*path, FP_STR("/")))

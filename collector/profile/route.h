@@ -9,7 +9,7 @@
 
 #include "collector/profile/scrub.h"
 
-/* The first template that the path fits; NULL when none does. */
+/* Returns the first template that the path matches, NULL if none. */
 const struct fp_str *fp_route_find(const struct fp_scrub_rules *rules, struct fp_str path);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Scrub: what of a URL, a name or a User-Agent may be kept. Pure functions; any thread.
+ * Scrub: reduces URLs, names and User-Agents to what may be kept. Pure functions; any thread.
  */
 #ifndef FP_PROFILE_SCRUB_H
 #define FP_PROFILE_SCRUB_H
@@ -7,7 +7,7 @@
 #include "collector/base/arena.h"
 #include "collector/base/base.h"
 
-/* What the configuration says about one site and privacy; the scrubber only reads it. */
+/* One site's settings for privacy and routes. The scrubber only reads them. */
 struct fp_scrub_rules {
     bool
         keep_query; /* privacy.keep_query: query strings stay; fragments and credentials never do */
@@ -17,23 +17,23 @@ struct fp_scrub_rules {
     size_t timing_name_count;
 };
 
-/* Checks a route template from the configuration: NULL when it is good, else what is wrong with it.
- */
+/* Checks a route template from the configuration. Returns NULL if it is valid, else what is wrong
+ * with it. */
 const char *fp_route_check(struct fp_str route_template);
 
 /*
- * The route of a page URL: the first template that its path fits, else the path itself; "" when the
- * URL is empty, has no path (a bare origin as a cross-origin Referer gives), or is not http(s). The
- * result lives in the rules or the arena.
+ * Finds the route of a page URL: the first template that its path matches, else the path itself; ""
+ * for a URL that is empty, has no path (a cross-origin Referer is a bare origin), or is not
+ * http(s). The result lives in the rules or the arena.
  */
 bool fp_scrub_route(const struct fp_scrub_rules *rules, struct fp_str page_url,
                     struct fp_arena *arena, struct fp_str *route) FP_MUST_CHECK;
 
 /*
- * What is stored of a script's URL (design 5.11): query and fragment dropped, credentials removed,
- * `data:` cut to its media type and a hash, `blob:ORIGIN`, extension ids dropped; on the page's own
- * origin a path that fits a route takes its template. The result lives in the URL's text, the arena
- * or statics.
+ * Reduces a script's URL to what is stored (docs/numbers.md, rule 11): drops query, fragment,
+ * credentials and extension ids; cuts `data:` to its media type and a hash; keeps `blob:ORIGIN`. A
+ * path on the page's own origin that matches a route becomes its template. The result lives in the
+ * URL's text, the arena or static memory.
  */
 bool fp_scrub_resource(const struct fp_scrub_rules *rules, struct fp_str url_text,
                        struct fp_str page_url, struct fp_arena *arena,
@@ -46,7 +46,7 @@ struct fp_user_agent {
     struct fp_str device; /* "desktop", "mobile", "tablet", "bot", ""; static */
 };
 
-/* Reduces a User-Agent header to what is kept of it. Never fails: what is not known stays empty. */
+/* Reduces a User-Agent header to families. Never fails: unknown parts stay empty. */
 struct fp_user_agent fp_user_agent_parse(struct fp_str header);
 
 #endif

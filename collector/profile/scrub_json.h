@@ -1,5 +1,5 @@
 /*
- * Scrub, JSON: what of a whole document may be kept: details of events, and sessions as they came.
+ * Scrub, JSON: scrubs whole documents: details of events, and sessions as they came.
  */
 #ifndef FP_PROFILE_SCRUB_JSON_H
 #define FP_PROFILE_SCRUB_JSON_H
@@ -8,18 +8,18 @@
 #include "collector/profile/scrub.h"
 
 /*
- * When there is something in the JSON texts that may not be kept, appends what may be kept of them
- * to out (look at out->failed; false: the arena is full); else appends nothing. URLs in strings and
- * names are scrubbed as fp_scrub_resource does, wherever they stand, and what is around them as
- * fp_scrub_text does; the values of members that carry secrets, such as Cookie, password and
- * requestFormData, become "(removed)". json is one text or several, as yyjson writes them: of
- * strings, only quotes, backslashes and control characters are escaped. Linear time. Any thread.
+ * Appends the scrubbed JSON to out if scrubbing changes it; else appends nothing. Look at
+ * out->failed; false: the arena is full. Scrubs URLs in strings and names as fp_scrub_resource
+ * does, and the text around them as fp_scrub_text does. Replaces the values of members that carry
+ * secrets, such as Cookie, password and requestFormData, by "(removed)". json is one text or
+ * several, as yyjson writes them: only quotes, backslashes and control characters are escaped.
+ * Linear time. Any thread.
  */
 bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struct fp_arena *arena,
                    struct fp_buf *out) FP_MUST_CHECK;
 
-/* Appends any JSON to out without the values of the headers Cookie, Set-Cookie and Authorization.
- */
+/* Appends any JSON to out, without the values of the headers Cookie, Set-Cookie and
+ * Authorization. */
 void fp_scrub_json_secrets(struct fp_str json, struct fp_buf *out);
 
 #endif

@@ -12,7 +12,7 @@
  */
 #define FP_TEXT_DIMENSION_MAX 200
 
-/* The longest beginning of text, which is valid UTF-8, that has at most max_points code points. */
+/* Returns the longest prefix of text, which is valid UTF-8, with at most max_points code points. */
 struct fp_str fp_text_cut(struct fp_str text, size_t max_points);
 
 #endif

@@ -30,7 +30,7 @@ bool fp_timing_name_is_recommended(struct fp_str name)
 }
 
 /* What stands between two wildcards, and how many characters the wildcard after it needs. */
-struct piece {
+struct name_piece {
     struct fp_str text;
     bool has_wildcard; /* else it is the end */
     size_t least;
@@ -42,13 +42,13 @@ static bool is_word(char c)
 }
 
 /* Takes a piece off the template. */
-static struct piece next_piece(struct fp_str *rest)
+static struct name_piece next_piece(struct fp_str *rest)
 {
     size_t len = 0;
     while (len < rest->len && rest->ptr[len] != '*' &&
            !(rest->ptr[len] == ':' && len + 1 < rest->len && is_word(rest->ptr[len + 1])))
         len++;
-    struct piece piece = {.text = {rest->ptr, len}, .has_wildcard = len < rest->len};
+    struct name_piece piece = {.text = {rest->ptr, len}, .has_wildcard = len < rest->len};
     if (piece.has_wildcard) {
         piece.least = rest->ptr[len] == ':' ? 1 : 0;
         len++;
@@ -78,7 +78,7 @@ static size_t find(struct fp_str name, size_t begin, struct fp_str text)
 /* Each piece where it stands first: if the name fits at all, it fits so. */
 static bool name_fits(struct fp_str rest, struct fp_str name)
 {
-    struct piece piece = next_piece(&rest);
+    struct name_piece piece = next_piece(&rest);
     if (name.len < piece.text.len ||
         !fp_str_equal((struct fp_str){name.ptr, piece.text.len}, piece.text))
         return false;
@@ -110,7 +110,7 @@ struct fp_str fp_timing_name_find(const struct fp_scrub_rules *rules, struct fp_
 const char *fp_timing_name_check(struct fp_str name_template)
 {
     struct fp_str rest = name_template;
-    struct piece piece = next_piece(&rest);
+    struct name_piece piece = next_piece(&rest);
     if (!piece.has_wildcard)
         return "a template of names has a :name or ends in *";
     if (fp_text_cut(name_template, FP_TEXT_DIMENSION_MAX).len < name_template.len)

@@ -11,15 +11,16 @@
 
 #include <stdbool.h>
 
-/* Checks a template from the configuration: NULL when it is good, else what is wrong with it. */
+/* Checks a template from the configuration. Returns NULL if it is valid, else what is wrong with
+ * it. */
 const char *fp_timing_name_check(struct fp_str name_template);
 
-/* Whether User Timing recommends the name for a mark: the drafts of 2011 and 2012 and Level 3. The
+/* True if User Timing recommends the name for a mark: the drafts of 2011 and 2012, and Level 3. The
  * column well_known of SQL's timing_hourly has the same list. */
 bool fp_timing_name_is_recommended(struct fp_str name);
 
-/* The first template that the name fits, else the name itself. In time linear in the name's length,
- * for each template. */
+/* Returns the first template that the name matches, else the name itself. Takes time linear in the
+ * name's length, per template. */
 struct fp_str fp_timing_name_find(const struct fp_scrub_rules *rules, struct fp_str name);
 
 #endif

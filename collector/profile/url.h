@@ -15,13 +15,13 @@ struct fp_url {
     struct fp_str query;  /* with its question mark, without the fragment */
 };
 
-/* Takes text apart. Never fails: what is not there is empty. */
+/* Splits a text into the parts of a URL. Never fails: absent parts are empty. */
 struct fp_url fp_url_parse(struct fp_str text);
 
 bool fp_url_is_http(const struct fp_url *url);
 
-/* Whether the scheme is this one, in lower case; schemes have no case. Most differ in their first
- * letter. */
+/* True if the scheme is this one, given in lower case; the URL's may have any case. Most differ in
+ * their first letter. */
 static inline bool fp_url_has_scheme(const struct fp_url *url, const char *scheme)
 {
     const size_t len = strlen(scheme);
@@ -29,11 +29,11 @@ static inline bool fp_url_has_scheme(const struct fp_url *url, const char *schem
            strncasecmp(url->scheme.ptr, scheme, len) == 0;
 }
 
-/* Whether both are http(s) and have one scheme, host and port, as browsers write them. */
+/* True if both are http(s) and have the same scheme, host and port, as browsers write them. */
 bool fp_url_same_origin(const struct fp_url *a, const struct fp_url *b);
 
-/* Removes `user:password@` after every `://` (and a leading `//`) of a text, wherever it stands.
- * Changes the bytes in place; returns their new length. */
+/* Removes `user:password@` after every `://`, and after a leading `//`, anywhere in a text. Changes
+ * the bytes in place and returns their new length. */
 size_t fp_url_drop_credentials(char *text, size_t len);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Bytes out: the kinds of values that delta bytes are made of (docs/delta.md), appended to a
- * buffer. Each looks at no failure; the buffer remembers.
+ * Bytes out: appends the kinds of values that delta bytes consist of (docs/delta.md) to a buffer.
+ * The buffer remembers failures.
  */
 #ifndef FP_ROLLUP_BYTES_OUT_H
 #define FP_ROLLUP_BYTES_OUT_H
@@ -10,20 +10,20 @@
 
 #include <endian.h>
 
-static inline void put_byte(struct fp_buf *out, unsigned value)
+static inline void fp_out_byte(struct fp_buf *out, unsigned value)
 {
     uint8_t byte = (uint8_t)value;
     fp_buf_add(out, &byte, 1);
 }
 
-static inline void put_fixed64(struct fp_buf *out, uint64_t value)
+static inline void fp_out_fixed64(struct fp_buf *out, uint64_t value)
 {
     uint64_t little = htole64(value);
     fp_buf_add(out, &little, sizeof(little));
 }
 
-/* LEB128: seven bits a byte, low ones first. */
-static inline void put_varint(struct fp_buf *out, uint64_t value)
+/* LEB128: seven bits per byte, the low ones first. */
+static inline void fp_out_varint(struct fp_buf *out, uint64_t value)
 {
     enum { LONGEST = 10 };
     uint8_t *to = fp_buf_reserve(out, LONGEST);
@@ -38,31 +38,31 @@ static inline void put_varint(struct fp_buf *out, uint64_t value)
 }
 
 /* Small negative numbers stay small. */
-static inline void put_signed(struct fp_buf *out, int64_t value)
+static inline void fp_out_signed(struct fp_buf *out, int64_t value)
 {
-    put_varint(out, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
+    fp_out_varint(out, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
 }
 
-/* Time that was spent. */
-static inline void put_time(struct fp_buf *out, int64_t value_us)
+/* Appends a duration. */
+static inline void fp_out_time(struct fp_buf *out, int64_t value_us)
 {
-    put_signed(out, value_us);
+    fp_out_signed(out, value_us);
 }
 
 /* An index or position that may be absent: absent is 0. */
-static inline void put_index(struct fp_buf *out, uint32_t index)
+static inline void fp_out_index(struct fp_buf *out, uint32_t index)
 {
-    put_varint(out, index == FP_INDEX_NONE ? 0 : (uint64_t)index + 1);
+    fp_out_varint(out, index == FP_INDEX_NONE ? 0 : (uint64_t)index + 1);
 }
 
-static inline void put_position(struct fp_buf *out, int32_t position)
+static inline void fp_out_position(struct fp_buf *out, int32_t position)
 {
-    put_varint(out, (uint64_t)((int64_t)position + 1));
+    fp_out_varint(out, (uint64_t)((int64_t)position + 1));
 }
 
-static inline void put_text(struct fp_buf *out, struct fp_str text)
+static inline void fp_out_text(struct fp_buf *out, struct fp_str text)
 {
-    put_varint(out, text.len);
+    fp_out_varint(out, text.len);
     fp_buf_add(out, text.ptr, text.len);
 }
 

@@ -18,9 +18,9 @@
 #include "collector/base/words.h"
 #include "collector/rollup/session.h"
 
-/* The bound of every time that is summed, above and below: 20,000 uploads and a record's more,
- * times 2^48, are below 2^63. Whoever fills a delta sees to it; the reader of its bytes refuses
- * more. */
+/* The bound of the absolute value of every summed time: 2^48 times the 20,000 uploads of a rollup,
+ * and a record's more, is below 2^63. Whoever fills a delta keeps it; the reader of its bytes
+ * refuses more. */
 #define FP_DELTA_TIME_MAX_US (INT64_C(1) << 48)
 
 /* The dimensions an upload belongs to; an absent one is empty. */
@@ -174,8 +174,8 @@ enum fp_delta_error {
 };
 
 /*
- * Reads what fp_delta_encode wrote. Texts point into bytes, arrays lie in the arena. Nothing in the
- * bytes is trusted: every index, enum and length is checked. Any thread.
+ * Reads what fp_delta_encode wrote. Texts point into bytes, arrays are in the arena. Trusts
+ * nothing: checks every index, enum and length. Any thread.
  */
 enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_arena *arena,
                                     struct fp_delta *delta) FP_MUST_CHECK;

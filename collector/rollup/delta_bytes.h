@@ -1,5 +1,5 @@
 /*
- * What the writer and the reader of delta bytes agree upon. docs/delta.md describes the layout.
+ * What the writer and the reader of delta bytes agree on. docs/delta.md describes the layout.
  */
 #ifndef FP_ROLLUP_DELTA_BYTES_H
 #define FP_ROLLUP_DELTA_BYTES_H

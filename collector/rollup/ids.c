@@ -7,7 +7,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* One letter a kind, so that no two kinds ever hash the same bytes. */
+/* One letter per kind, so that two kinds never hash the same bytes. */
 enum id_tag {
     TAG_SITE = 'S',
     TAG_SEGMENT = 'G',

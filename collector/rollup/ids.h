@@ -26,7 +26,7 @@ uint64_t fp_frame_id(uint64_t site_id, const struct fp_frame_key *key);
 uint64_t fp_stack_id(uint64_t parent_id, uint64_t frame_id);
 uint64_t fp_timing_id(uint64_t site_id, enum fp_timing_kind kind, struct fp_str name);
 
-/* Of the session kept of an upload; the top bit is 0, so that people need no minus sign. */
+/* Returns the id of the session kept of an upload. Its top bit is 0, so it needs no minus sign. */
 uint64_t fp_session_id(uint64_t site_id, const struct fp_uuid *upload_id);
 
 #endif

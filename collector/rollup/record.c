@@ -1,5 +1,5 @@
 /*
- * Record: deltas one behind the other, each preceded by its length.
+ * Record: deltas one after another, each preceded by its length.
  */
 #include "collector/rollup/record.h"
 
@@ -22,7 +22,7 @@ void fp_record_add(struct fp_buf *bytes, const struct fp_delta *delta)
     memcpy(bytes->data + start, &little, sizeof(little));
 }
 
-/* Takes the first delta's bytes off what is left of a record. */
+/* Removes the first delta's bytes from the rest of a record. */
 static bool take_delta(struct fp_str *left, struct fp_str *delta)
 {
     uint32_t little;

@@ -1,6 +1,6 @@
 /*
- * Record: what the spool keeps of one request: its uploads' deltas, which stand or fall together.
- * docs/delta.md has the bytes.
+ * Record: the spool's payload for one request: the deltas of its uploads, which are counted
+ * together or not at all. docs/delta.md has the bytes.
  */
 #ifndef FP_ROLLUP_RECORD_H
 #define FP_ROLLUP_RECORD_H
@@ -13,8 +13,8 @@
 /* Appends a delta to the bytes of a record; look at bytes->failed. Any thread. */
 void fp_record_add(struct fp_buf *bytes, const struct fp_delta *delta);
 
-/* How many deltas the bytes hold, by their lengths alone; 0 when those make no sense. Any thread.
- */
+/* Returns how many deltas the bytes hold, by their lengths alone; 0 if the lengths are invalid. Any
+ * thread. */
 size_t fp_record_count(const void *bytes, size_t len);
 
 struct fp_record {
@@ -23,8 +23,7 @@ struct fp_record {
 };
 
 /*
- * Reads all deltas or none, by the rules of fp_delta_decode; the record is set on success only. Any
- * thread.
+ * Reads all deltas or none, as fp_delta_decode does. Sets the record on success only. Any thread.
  */
 enum fp_delta_error fp_record_decode(const void *bytes, size_t len, struct fp_arena *arena,
                                      struct fp_record *record) FP_MUST_CHECK;

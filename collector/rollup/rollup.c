@@ -2,8 +2,8 @@
  * Rollup: adds deltas, table by table.
  */
 #include "collector/base/clock.h"
+#include "collector/rollup/addition.h"
 #include "collector/rollup/ids.h"
-#include "collector/rollup/rollup_internal.h"
 
 #include <endian.h>
 
@@ -15,45 +15,46 @@
 static const struct {
     size_t row_len;
     size_t key_words;
-} shapes[FP_TABLE_COUNT] = {
-    [FP_TABLE_SEGMENT] = {sizeof(struct fp_segment_row), ID_WORDS},
-    [FP_TABLE_RESOURCE] = {sizeof(struct fp_resource_row), ID_WORDS},
-    [FP_TABLE_FRAME] = {sizeof(struct fp_frame_row), ID_WORDS},
-    [FP_TABLE_STACK] = {sizeof(struct fp_stack_row), ID_WORDS},
-    [FP_TABLE_TIMING] = {sizeof(struct fp_timing_row), ID_WORDS},
-    [FP_TABLE_SEGMENT_FACT] = {sizeof(struct fp_segment_fact), FACT_WORDS},
-    [FP_TABLE_MARKER_FACT] = {sizeof(struct fp_marker_fact), FACT_WORDS},
-    [FP_TABLE_FRAME_FACT] = {sizeof(struct fp_frame_fact), FACT_WORDS},
-    [FP_TABLE_FRAME_MARKER_FACT] = {sizeof(struct fp_frame_marker_fact), FACT_WORDS},
-    [FP_TABLE_STACK_FACT] = {sizeof(struct fp_stack_fact), FACT_WORDS},
-    [FP_TABLE_TIMING_FACT] = {sizeof(struct fp_timing_fact), FACT_WORDS},
-    [FP_TABLE_TIMING_BIN_FACT] = {sizeof(struct fp_timing_bin_fact), FACT_WORDS},
-    [FP_TABLE_MEASURE_FACT] = {sizeof(struct fp_measure_fact), FACT_WORDS},
-    [FP_TABLE_MEASURE_FRAME_FACT] = {sizeof(struct fp_measure_frame_fact), MEASURE_FRAME_WORDS},
-    [FP_TABLE_SESSION] = {sizeof(struct fp_session_row), FACT_WORDS},
-    [FP_TABLE_TIMELINE] = {sizeof(struct fp_timeline_row), FACT_WORDS},
-    [FP_TABLE_EVENT] = {sizeof(struct fp_event_row), FACT_WORDS},
-    [FP_TABLE_UPLOAD] = {sizeof(struct fp_upload_row), CLAIM_WORDS},
-    [FP_TABLE_LOAD] = {sizeof(struct fp_load_row), CLAIM_WORDS},
+} shapes[FP_ROLLUP_TABLE_COUNT] = {
+    [FP_ROLLUP_TABLE_SEGMENT] = {sizeof(struct fp_segment_row), ID_WORDS},
+    [FP_ROLLUP_TABLE_RESOURCE] = {sizeof(struct fp_resource_row), ID_WORDS},
+    [FP_ROLLUP_TABLE_FRAME] = {sizeof(struct fp_frame_row), ID_WORDS},
+    [FP_ROLLUP_TABLE_STACK] = {sizeof(struct fp_stack_row), ID_WORDS},
+    [FP_ROLLUP_TABLE_TIMING] = {sizeof(struct fp_timing_row), ID_WORDS},
+    [FP_ROLLUP_TABLE_SEGMENT_FACT] = {sizeof(struct fp_segment_fact), FACT_WORDS},
+    [FP_ROLLUP_TABLE_MARKER_FACT] = {sizeof(struct fp_marker_fact), FACT_WORDS},
+    [FP_ROLLUP_TABLE_FRAME_FACT] = {sizeof(struct fp_frame_fact), FACT_WORDS},
+    [FP_ROLLUP_TABLE_FRAME_MARKER_FACT] = {sizeof(struct fp_frame_marker_fact), FACT_WORDS},
+    [FP_ROLLUP_TABLE_STACK_FACT] = {sizeof(struct fp_stack_fact), FACT_WORDS},
+    [FP_ROLLUP_TABLE_TIMING_FACT] = {sizeof(struct fp_timing_fact), FACT_WORDS},
+    [FP_ROLLUP_TABLE_TIMING_BIN_FACT] = {sizeof(struct fp_timing_bin_fact), FACT_WORDS},
+    [FP_ROLLUP_TABLE_MEASURE_FACT] = {sizeof(struct fp_measure_fact), FACT_WORDS},
+    [FP_ROLLUP_TABLE_MEASURE_FRAME_FACT] = {sizeof(struct fp_measure_frame_fact),
+                                            MEASURE_FRAME_WORDS},
+    [FP_ROLLUP_TABLE_SESSION] = {sizeof(struct fp_session_row), FACT_WORDS},
+    [FP_ROLLUP_TABLE_TIMELINE] = {sizeof(struct fp_timeline_row), FACT_WORDS},
+    [FP_ROLLUP_TABLE_EVENT] = {sizeof(struct fp_event_row), FACT_WORDS},
+    [FP_ROLLUP_TABLE_UPLOAD] = {sizeof(struct fp_upload_row), CLAIM_WORDS},
+    [FP_ROLLUP_TABLE_LOAD] = {sizeof(struct fp_load_row), CLAIM_WORDS},
 };
 
 void fp_rollup_init(struct fp_rollup *rollup, size_t full_bytes, size_t max_bytes)
 {
     *rollup =
         (struct fp_rollup){.full_bytes = full_bytes, .max_bytes = max_bytes, .budget = max_bytes};
-    for (size_t i = 0; i < FP_TABLE_COUNT; i++)
+    for (size_t i = 0; i < FP_ROLLUP_TABLE_COUNT; i++)
         fp_rows_init(&rollup->tables[i], shapes[i].row_len, shapes[i].key_words, &rollup->budget);
     fp_arena_init(&rollup->texts, max_bytes);
 }
 
 void fp_rollup_release(struct fp_rollup *rollup)
 {
-    for (size_t i = 0; i < FP_TABLE_COUNT; i++)
+    for (size_t i = 0; i < FP_ROLLUP_TABLE_COUNT; i++)
         fp_rows_release(&rollup->tables[i]);
     fp_arena_release(&rollup->texts);
 }
 
-/* Empties the first `count` tables and the texts. What a huge window took is given back. */
+/* Empties the first `count` tables and the texts. Frees what a huge window allocated. */
 static void clear_tables(struct fp_rollup *rollup, size_t count)
 {
     bool is_swollen = rollup->max_bytes - rollup->budget > 2 * rollup->full_bytes;
@@ -67,7 +68,7 @@ static void clear_tables(struct fp_rollup *rollup, size_t count)
 
 void fp_rollup_clear(struct fp_rollup *rollup, const struct fp_rollup_clock *clock)
 {
-    clear_tables(rollup, FP_TABLE_COUNT);
+    clear_tables(rollup, FP_ROLLUP_TABLE_COUNT);
     fp_arena_clear(&rollup->texts);
     rollup->clock = *clock;
 }
@@ -75,9 +76,9 @@ void fp_rollup_clear(struct fp_rollup *rollup, const struct fp_rollup_clock *clo
 void fp_rollup_recount(struct fp_rollup *rollup)
 {
     /* The texts stay: the upload rows refer to some. */
-    clear_tables(rollup, FP_TABLE_UPLOAD);
-    fp_rows_clear(&rollup->tables[FP_TABLE_LOAD]);
-    struct fp_rows *uploads = &rollup->tables[FP_TABLE_UPLOAD];
+    clear_tables(rollup, FP_ROLLUP_TABLE_UPLOAD);
+    fp_rows_clear(&rollup->tables[FP_ROLLUP_TABLE_LOAD]);
+    struct fp_rows *uploads = &rollup->tables[FP_ROLLUP_TABLE_UPLOAD];
     for (size_t i = 0; i < uploads->count; i++)
         ((struct fp_upload_row *)fp_rows_at(uploads, i))->counted = false;
 }
@@ -85,13 +86,13 @@ void fp_rollup_recount(struct fp_rollup *rollup)
 bool fp_rollup_is_full(const struct fp_rollup *rollup)
 {
     size_t used = rollup->texts.used_bytes;
-    for (size_t i = 0; i < FP_TABLE_COUNT; i++)
+    for (size_t i = 0; i < FP_ROLLUP_TABLE_COUNT; i++)
         used += fp_rows_used_bytes(&rollup->tables[i]);
     return used >= rollup->full_bytes ||
-           rollup->tables[FP_TABLE_UPLOAD].count >= FP_ROLLUP_MAX_UPLOADS;
+           rollup->tables[FP_ROLLUP_TABLE_UPLOAD].count >= FP_ROLLUP_MAX_UPLOADS;
 }
 
-/* Eight bytes of a uuid as a signed number that sorts as the bytes do. */
+/* Returns eight bytes of a uuid as a signed number that sorts as the bytes do. */
 static int64_t uuid_word(const uint8_t *bytes)
 {
     uint64_t word;
@@ -104,20 +105,14 @@ struct fp_claim_key fp_claim_key(const struct fp_uuid *id, int64_t site_id)
     return (struct fp_claim_key){uuid_word(id->bytes), uuid_word(id->bytes + 8), site_id};
 }
 
-bool fp_addition_text(const struct fp_addition *add, struct fp_str text, struct fp_str *copy)
-{
-    return fp_arena_copy(&add->rollup->texts, text, copy);
-}
-
-/* Whether the id's dictionary row can be left out. */
+/* True if the id's dictionary row can be left out. */
 static bool is_known(const struct fp_addition *add, uint64_t id)
 {
     const struct fp_map *known = add->rollup->known;
     return known != NULL && fp_map_get(known, id) != FP_MAP_NONE;
 }
 
-/* Makes the id's dictionary row. *row is NULL when it is there already or can be left out. False:
- * no memory. */
+/* Adds the id's dictionary row. *row is NULL if it exists or can be left out. False: no memory. */
 static bool add_name(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
                      void **row)
 {
@@ -132,25 +127,10 @@ static bool add_name(const struct fp_addition *add, enum fp_rollup_table table, 
     return put != NULL;
 }
 
-/* The fact row of this upload's segment and bucket, zero when new. */
-static void *put_fact(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
-                      int64_t part, bool *added)
-{
-    struct fp_fact_key key = {add->segment_id, add->bucket_us, (int64_t)id, part};
-    return fp_rows_put(&add->rollup->tables[table], &key.segment_id, added);
-}
-
-void *fp_addition_fact(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
-                       int64_t part)
-{
-    bool added;
-    return put_fact(add, table, id, part, &added);
-}
-
 static bool add_segment(const struct fp_addition *add)
 {
     void *added;
-    if (!add_name(add, FP_TABLE_SEGMENT, (uint64_t)add->segment_id, &added))
+    if (!add_name(add, FP_ROLLUP_TABLE_SEGMENT, (uint64_t)add->segment_id, &added))
         return false;
     struct fp_segment_row *row = added;
     if (row == NULL)
@@ -171,7 +151,7 @@ static bool add_segment(const struct fp_addition *add)
 static bool add_segment_fact(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
-    struct fp_segment_fact *fact = fp_addition_fact(add, FP_TABLE_SEGMENT_FACT, 0, 0);
+    struct fp_segment_fact *fact = fp_addition_fact(add, FP_ROLLUP_TABLE_SEGMENT_FACT, 0, 0);
     if (fact == NULL)
         return false;
     double profiled_us = (double)delta->profiled_us;
@@ -190,7 +170,7 @@ static bool add_resources(const struct fp_addition *add)
     const struct fp_delta *delta = add->delta;
     for (uint32_t i = 0; i < delta->resource_count; i++) {
         void *added;
-        if (!add_name(add, FP_TABLE_RESOURCE, delta->resources[i].id, &added))
+        if (!add_name(add, FP_ROLLUP_TABLE_RESOURCE, delta->resources[i].id, &added))
             return false;
         struct fp_resource_row *row = added;
         if (row != NULL && !fp_addition_text(add, delta->resources[i].url, &row->url))
@@ -202,7 +182,7 @@ static bool add_resources(const struct fp_addition *add)
 static bool add_frame_name(const struct fp_addition *add, const struct fp_delta_frame *frame)
 {
     void *added;
-    if (!add_name(add, FP_TABLE_FRAME, frame->id, &added))
+    if (!add_name(add, FP_ROLLUP_TABLE_FRAME, frame->id, &added))
         return false;
     struct fp_frame_row *row = added;
     if (row == NULL)
@@ -222,8 +202,9 @@ static bool add_frames(const struct fp_addition *add)
     for (uint32_t i = 0; i < delta->frame_count; i++) {
         const struct fp_delta_frame *frame = &delta->frames[i];
         bool added;
-        struct fp_frame_fact *fact = put_fact(add, FP_TABLE_FRAME_FACT, frame->id, 0, &added);
-        /* What has a fact in this window has its name there, too. */
+        struct fp_frame_fact *fact =
+            fp_addition_put(add, FP_ROLLUP_TABLE_FRAME_FACT, frame->id, 0, &added);
+        /* A frame with a fact in this window also has its name there. */
         if (fact == NULL || (added && !add_frame_name(add, frame)))
             return false;
         double self_us = (double)frame->self_us;
@@ -247,7 +228,7 @@ static bool add_splits(const struct fp_addition *add)
     for (uint32_t i = 0; i < delta->split_count; i++) {
         const struct fp_delta_split *split = &delta->splits[i];
         struct fp_frame_marker_fact *fact =
-            fp_addition_fact(add, FP_TABLE_FRAME_MARKER_FACT, delta->frames[split->frame].id,
+            fp_addition_fact(add, FP_ROLLUP_TABLE_FRAME_MARKER_FACT, delta->frames[split->frame].id,
                              (int64_t)split->marker);
         if (fact == NULL)
             return false;
@@ -259,14 +240,15 @@ static bool add_splits(const struct fp_addition *add)
     return true;
 }
 
-/* Names a stack and its ancestors, up to the first that has a name: those above it have theirs. */
+/* Adds the names of a stack and its ancestors, up to the first that has one: those above it have
+ * theirs. */
 static bool add_stack_names(const struct fp_addition *add, uint32_t index)
 {
     const struct fp_delta *delta = add->delta;
     while (index != FP_INDEX_NONE) {
         const struct fp_delta_stack *stack = &delta->stacks[index];
         void *added;
-        if (!add_name(add, FP_TABLE_STACK, stack->id, &added))
+        if (!add_name(add, FP_ROLLUP_TABLE_STACK, stack->id, &added))
             return false;
         struct fp_stack_row *row = added;
         if (row == NULL)
@@ -288,8 +270,9 @@ static bool add_stack_samples(const struct fp_addition *add)
         int64_t marker = (int64_t)sample->marker;
         uint64_t id = delta->stacks[sample->stack].id;
         bool added;
-        struct fp_stack_fact *stack = put_fact(add, FP_TABLE_STACK_FACT, id, marker, &added);
-        struct fp_marker_fact *all = fp_addition_fact(add, FP_TABLE_MARKER_FACT, 0, marker);
+        struct fp_stack_fact *stack =
+            fp_addition_put(add, FP_ROLLUP_TABLE_STACK_FACT, id, marker, &added);
+        struct fp_marker_fact *all = fp_addition_fact(add, FP_ROLLUP_TABLE_MARKER_FACT, 0, marker);
         if (stack == NULL || all == NULL || (added && !add_stack_names(add, sample->stack)))
             return false;
         stack->uploads++;
@@ -304,7 +287,7 @@ static bool add_stack_samples(const struct fp_addition *add)
 static bool add_timing_name(const struct fp_addition *add, const struct fp_delta_timing *timing)
 {
     void *added;
-    if (!add_name(add, FP_TABLE_TIMING, timing->id, &added))
+    if (!add_name(add, FP_ROLLUP_TABLE_TIMING, timing->id, &added))
         return false;
     struct fp_timing_row *row = added;
     if (row == NULL)
@@ -318,7 +301,7 @@ static bool add_bins(const struct fp_addition *add, const struct fp_delta_timing
     const struct fp_delta_bin *bins = add->delta->bins + timing->first_bin;
     for (uint32_t i = 0; i < timing->bin_count; i++) {
         struct fp_timing_bin_fact *fact =
-            fp_addition_fact(add, FP_TABLE_TIMING_BIN_FACT, timing->id, bins[i].bin);
+            fp_addition_fact(add, FP_ROLLUP_TABLE_TIMING_BIN_FACT, timing->id, bins[i].bin);
         if (fact == NULL)
             return false;
         fact->count += bins[i].count;
@@ -332,7 +315,8 @@ static bool add_timings(const struct fp_addition *add)
     for (uint32_t i = 0; i < delta->timing_count; i++) {
         const struct fp_delta_timing *timing = &delta->timings[i];
         bool added;
-        struct fp_timing_fact *fact = put_fact(add, FP_TABLE_TIMING_FACT, timing->id, 0, &added);
+        struct fp_timing_fact *fact =
+            fp_addition_put(add, FP_ROLLUP_TABLE_TIMING_FACT, timing->id, 0, &added);
         if (fact == NULL || !add_timing_name(add, timing) || !add_bins(add, timing))
             return false;
         if (added || timing->min_us < fact->min_us)
@@ -354,7 +338,8 @@ static bool add_load(const struct fp_addition *add)
         return true;
     struct fp_claim_key key = fp_claim_key(&delta->load, add->site_id);
     bool added;
-    struct fp_load_row *row = fp_rows_put(&add->rollup->tables[FP_TABLE_LOAD], &key.high, &added);
+    struct fp_load_row *row =
+        fp_rows_put(&add->rollup->tables[FP_ROLLUP_TABLE_LOAD], &key.high, &added);
     if (row == NULL || !added)
         return row != NULL;
     row->id = delta->load;
@@ -366,12 +351,13 @@ static bool add_load(const struct fp_addition *add)
 
 bool fp_rollup_count_load(struct fp_rollup *rollup, const struct fp_claim_key *key)
 {
-    const struct fp_load_row *load = fp_rows_find(&rollup->tables[FP_TABLE_LOAD], &key->high);
+    const struct fp_load_row *load =
+        fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_LOAD], &key->high);
     if (load == NULL)
         return false;
     struct fp_fact_key fact_key = {load->segment_id, load->bucket_us, 0, 0};
     struct fp_segment_fact *fact =
-        fp_rows_find(&rollup->tables[FP_TABLE_SEGMENT_FACT], &fact_key.segment_id);
+        fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_SEGMENT_FACT], &fact_key.segment_id);
     if (fact == NULL)
         return false;
     fact->loads++;
@@ -428,8 +414,8 @@ static int64_t hour_of(int64_t moment_us)
     return moment_us - into_us - (into_us < 0 ? FP_US_PER_HOUR : 0);
 }
 
-/* Whether the collector's clock must have been wrong. A wrong clock is no reason to lose what was
- * acknowledged: such an upload takes the database's hour. */
+/* True if the collector's clock must have been wrong. An acknowledged upload is not lost for that:
+ * it counts in the database's hour. */
 static bool is_beyond_belief(const struct fp_rollup_clock *clock, int64_t received_us)
 {
     return received_us - clock->now_us > FP_US_PER_HOUR || hour_of(received_us) < clock->oldest_us;
@@ -451,7 +437,8 @@ enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup, const struct fp_de
     };
     struct fp_claim_key key = fp_claim_key(&delta->id, add.site_id);
     bool added;
-    struct fp_upload_row *upload = fp_rows_put(&rollup->tables[FP_TABLE_UPLOAD], &key.high, &added);
+    struct fp_upload_row *upload =
+        fp_rows_put(&rollup->tables[FP_ROLLUP_TABLE_UPLOAD], &key.high, &added);
     if (upload == NULL || (added && !fill_upload(&add, upload)))
         return FP_ROLLUP_NO_ROOM;
     if (upload->counted || upload->known)

@@ -1,10 +1,10 @@
 /*
- * Rollup: many deltas merged into the rows that the database gets: dictionaries, facts by
- * (segment, bucket, ...), one row an upload and one a page load.
+ * Rollup: many deltas merged into the rows that the database gets: dictionaries, facts by (segment,
+ * bucket, …), one row per upload and one per page load.
  *
  * Bounded twice: it says when it is full, and no delta makes it grow past its maximum. Sums cannot
- * overflow: fp_delta_decode bounds what a delta may hold, FP_ROLLUP_MAX_UPLOADS how many there are.
- * Not thread-safe.
+ * overflow: fp_delta_decode bounds the contents of a delta, FP_ROLLUP_MAX_UPLOADS the number of
+ * deltas. Not thread-safe.
  */
 #ifndef FP_ROLLUP_ROLLUP_H
 #define FP_ROLLUP_ROLLUP_H
@@ -17,28 +17,28 @@
 
 #define FP_ROLLUP_MAX_UPLOADS 20000
 
-/* Dictionaries first, then facts, then books: the order in which they are written. */
+/* Dictionaries first, then facts, then the logs: the order in which they are written. */
 enum fp_rollup_table {
-    FP_TABLE_SEGMENT,
-    FP_TABLE_RESOURCE,
-    FP_TABLE_FRAME,
-    FP_TABLE_STACK,
-    FP_TABLE_TIMING,
-    FP_TABLE_SEGMENT_FACT,
-    FP_TABLE_MARKER_FACT,
-    FP_TABLE_FRAME_FACT,
-    FP_TABLE_FRAME_MARKER_FACT,
-    FP_TABLE_STACK_FACT,
-    FP_TABLE_TIMING_FACT,
-    FP_TABLE_TIMING_BIN_FACT,
-    FP_TABLE_MEASURE_FACT,
-    FP_TABLE_MEASURE_FRAME_FACT,
-    FP_TABLE_SESSION,
-    FP_TABLE_TIMELINE,
-    FP_TABLE_EVENT,
-    FP_TABLE_UPLOAD,
-    FP_TABLE_LOAD,
-    FP_TABLE_COUNT
+    FP_ROLLUP_TABLE_SEGMENT,
+    FP_ROLLUP_TABLE_RESOURCE,
+    FP_ROLLUP_TABLE_FRAME,
+    FP_ROLLUP_TABLE_STACK,
+    FP_ROLLUP_TABLE_TIMING,
+    FP_ROLLUP_TABLE_SEGMENT_FACT,
+    FP_ROLLUP_TABLE_MARKER_FACT,
+    FP_ROLLUP_TABLE_FRAME_FACT,
+    FP_ROLLUP_TABLE_FRAME_MARKER_FACT,
+    FP_ROLLUP_TABLE_STACK_FACT,
+    FP_ROLLUP_TABLE_TIMING_FACT,
+    FP_ROLLUP_TABLE_TIMING_BIN_FACT,
+    FP_ROLLUP_TABLE_MEASURE_FACT,
+    FP_ROLLUP_TABLE_MEASURE_FRAME_FACT,
+    FP_ROLLUP_TABLE_SESSION,
+    FP_ROLLUP_TABLE_TIMELINE,
+    FP_ROLLUP_TABLE_EVENT,
+    FP_ROLLUP_TABLE_UPLOAD,
+    FP_ROLLUP_TABLE_LOAD,
+    FP_ROLLUP_TABLE_COUNT
 };
 
 /* Rows begin with their key. Ids are the database's signed bigints. Times are microseconds; squares
@@ -76,7 +76,7 @@ struct fp_timing_row {
     enum fp_timing_kind kind;
 };
 
-/* The key of a fact: what does not apply is 0. */
+/* The key of a fact; members that do not apply are 0. */
 struct fp_fact_key {
     int64_t segment_id;
     int64_t bucket_us; /* the hour's begin, epoch */
@@ -219,7 +219,7 @@ struct fp_event_row {
     bool has_detail;
 };
 
-/* What an upload or load id is claimed by. The words sort as PostgreSQL sorts uuids. */
+/* The key of an upload or load id. The words sort as PostgreSQL sorts uuids. */
 struct fp_claim_key {
     int64_t high;
     int64_t low;
@@ -262,7 +262,7 @@ struct fp_load_row {
     int64_t received_us;
 };
 
-/* The moments that decide an upload's bucket, epoch, by the database's clock. */
+/* The times that decide an upload's bucket: epoch, by the database's clock. */
 struct fp_rollup_clock {
     int64_t now_us;
     int64_t oldest_us;         /* buckets before this are past the retention */
@@ -271,24 +271,25 @@ struct fp_rollup_clock {
 };
 
 struct fp_rollup {
-    struct fp_rows tables[FP_TABLE_COUNT];
+    struct fp_rows tables[FP_ROLLUP_TABLE_COUNT];
     struct fp_arena texts;
     struct fp_rollup_clock clock;
     size_t full_bytes;
     size_t max_bytes;
     size_t budget; /* of max_bytes, what the tables may still take */
-    /* Ids whose dictionary rows need no writing: none are made for them. Not owned; NULL: none. */
+    /* Ids whose dictionary rows are written already: no rows are made for them. Not owned; NULL:
+     * none. */
     const struct fp_map *known;
 };
 
 /*
- * Makes an empty rollup that is full from full_bytes on and never holds more than max_bytes (the
- * largest upload must fit). Release it.
+ * Initialises an empty rollup. It is full from full_bytes on, and never holds more than max_bytes
+ * (the largest upload must fit). Release it with fp_rollup_release.
  */
 void fp_rollup_init(struct fp_rollup *rollup, size_t full_bytes, size_t max_bytes);
 void fp_rollup_release(struct fp_rollup *rollup);
 
-/* Empties it for a new window. Memory up to full_bytes or so is kept. */
+/* Empties it for a new window. Keeps memory up to about full_bytes. */
 void fp_rollup_clear(struct fp_rollup *rollup, const struct fp_rollup_clock *clock);
 
 enum fp_rollup_result {
@@ -306,12 +307,12 @@ enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup,
 bool fp_rollup_is_full(const struct fp_rollup *rollup);
 
 /*
- * Forgets all but the upload rows. The deltas of the window are then to be added once more; those
- * of known uploads are refused as duplicates this time.
+ * Drops everything but the upload rows. Add the deltas of the window again: this time, known
+ * uploads are refused as duplicates.
  */
 void fp_rollup_recount(struct fp_rollup *rollup);
 
-/* Counts the load with this key where it was first seen. False when it is not in the rollup. */
+/* Counts the load with this key where it was first seen. False if it is not in the rollup. */
 bool fp_rollup_count_load(struct fp_rollup *rollup, const struct fp_claim_key *key) FP_MUST_CHECK;
 
 #endif

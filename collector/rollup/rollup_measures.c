@@ -1,7 +1,7 @@
 /*
- * Rollup, measures: what ran inside the windows of measures.
+ * Rollup, measures: adds what ran inside the windows of measures.
  */
-#include "collector/rollup/rollup_internal.h"
+#include "collector/rollup/addition.h"
 
 static bool add_frame(const struct fp_addition *add, uint64_t timing_id,
                       const struct fp_delta_measured_frame *frame, bool is_first)
@@ -12,7 +12,7 @@ static bool add_frame(const struct fp_addition *add, uint64_t timing_id,
     };
     bool added;
     struct fp_measure_frame_fact *fact = fp_rows_put(
-        &add->rollup->tables[FP_TABLE_MEASURE_FRAME_FACT], &key.fact.segment_id, &added);
+        &add->rollup->tables[FP_ROLLUP_TABLE_MEASURE_FRAME_FACT], &key.fact.segment_id, &added);
     if (fact == NULL)
         return false;
     fact->uploads++;
@@ -28,7 +28,8 @@ static bool add_measure(const struct fp_addition *add, const struct fp_delta_mea
     const struct fp_delta *delta = add->delta;
     const struct fp_delta_measured_frame *frames = delta->measured_frames + measured->first_frame;
     uint64_t timing_id = delta->timings[measured->timing].id;
-    struct fp_measure_fact *fact = fp_addition_fact(add, FP_TABLE_MEASURE_FACT, timing_id, 0);
+    struct fp_measure_fact *fact =
+        fp_addition_fact(add, FP_ROLLUP_TABLE_MEASURE_FACT, timing_id, 0);
     if (fact == NULL)
         return false;
     fact->uploads++;

@@ -1,13 +1,13 @@
 /*
  * Rollup, sessions: a kept session becomes its row, its timelines' rows and its events' rows.
  */
+#include "collector/rollup/addition.h"
 #include "collector/rollup/ids.h"
-#include "collector/rollup/rollup_internal.h"
 
 static bool add_session_row(const struct fp_addition *add, uint64_t session_id)
 {
     const struct fp_session *session = add->delta->session;
-    struct fp_session_row *row = fp_addition_fact(add, FP_TABLE_SESSION, session_id, 0);
+    struct fp_session_row *row = fp_addition_fact(add, FP_ROLLUP_TABLE_SESSION, session_id, 0);
     if (row == NULL)
         return false;
     row->upload = add->delta->id;
@@ -33,7 +33,7 @@ static bool add_event(const struct fp_addition *add, uint64_t session_id, uint32
     const struct fp_session *session = add->delta->session;
     const struct fp_session_event *event = &session->events[index];
     struct fp_event_row *row =
-        fp_addition_fact(add, FP_TABLE_EVENT, session_id, (int64_t)index + 1);
+        fp_addition_fact(add, FP_ROLLUP_TABLE_EVENT, session_id, (int64_t)index + 1);
     if (row == NULL)
         return false;
     row->timeline = timeline;
@@ -58,7 +58,7 @@ static bool add_event(const struct fp_addition *add, uint64_t session_id, uint32
            fp_addition_text(add, event->detail, &row->detail);
 }
 
-/* Each name once, however many events bear it. NULL: no room. */
+/* Copies each name once, however many events have it. NULL: no room. */
 static struct fp_str *copy_type_names(const struct fp_addition *add)
 {
     const struct fp_session *session = add->delta->session;
@@ -74,7 +74,7 @@ static bool add_timeline(const struct fp_addition *add, uint64_t session_id, uin
 {
     const struct fp_session_timeline *timeline = &add->delta->session->timelines[index];
     int64_t part = (int64_t)index + 1;
-    struct fp_timeline_row *row = fp_addition_fact(add, FP_TABLE_TIMELINE, session_id, part);
+    struct fp_timeline_row *row = fp_addition_fact(add, FP_ROLLUP_TABLE_TIMELINE, session_id, part);
     if (row == NULL)
         return false;
     row->timeline_id = timeline->id;

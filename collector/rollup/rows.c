@@ -27,7 +27,7 @@ static bool take_budget(struct fp_rows *rows, size_t len)
     return true;
 }
 
-/* Reallocates an array of the table at the budget's expense. NULL: nothing changed. */
+/* Reallocates an array of the table and charges the budget. NULL: nothing changed. */
 static void *resize(struct fp_rows *rows, void *array, size_t old_len, size_t new_len)
 {
     if (!take_budget(rows, new_len - old_len))
@@ -62,7 +62,7 @@ static uint32_t tag_of(uint64_t hash)
     return (uint32_t)(hash >> 32);
 }
 
-/* The slot that holds key, or the free one where it would go. hash: the key's. */
+/* Returns the slot that holds key, or the free slot where it belongs. hash: the key's. */
 static struct fp_rows_slot *find_slot(const struct fp_rows *rows, const int64_t *key, uint64_t hash)
 {
     size_t at = (size_t)hash & (rows->slot_count - 1);
@@ -72,7 +72,7 @@ static struct fp_rows_slot *find_slot(const struct fp_rows *rows, const int64_t 
     return &rows->slots[at];
 }
 
-/* Enters row number `index`, which is not in the index yet. */
+/* Adds row number `index`, which is not in the index yet. */
 static void enter_slot(struct fp_rows *rows, size_t index)
 {
     const int64_t *key = fp_rows_at(rows, index);
@@ -109,7 +109,7 @@ static bool ensure_slot(struct fp_rows *rows)
     return true;
 }
 
-/* Makes sure that there is a place for row number `count`. */
+/* Ensures a place for row number `count`. */
 static bool ensure_block(struct fp_rows *rows)
 {
     size_t needed = rows->count / BLOCK_ROWS + 1;
@@ -121,7 +121,7 @@ static bool ensure_block(struct fp_rows *rows)
     if (blocks == NULL)
         return false;
     rows->blocks = blocks;
-    /* The larger array of pointers stays when the block itself can't be had. */
+    /* The larger array of pointers stays if the block cannot be allocated. */
     blocks[needed - 1] = resize(rows, NULL, 0, BLOCK_ROWS * rows->row_len);
     if (blocks[needed - 1] == NULL) {
         *rows->budget += pointer_len;

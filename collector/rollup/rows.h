@@ -1,5 +1,5 @@
 /*
- * Rows: rows of one fixed length, found by the key they begin with, and given out sorted by it.
+ * Rows: rows of one fixed length, found by the key they begin with and returned sorted by it.
  *
  * A key is one to five signed 64-bit words, compared word by word as numbers: the database's order
  * of bigint columns. Rows keep their address until the table is cleared. Not thread-safe.
@@ -11,7 +11,7 @@
 
 struct fp_rows_slot {
     uint32_t row; /* number + 1; 0: the slot is free */
-    uint32_t tag; /* of the key's hash: few rows are looked at in vain */
+    uint32_t tag; /* of the key's hash: avoids most comparisons */
 };
 
 struct fp_rows {
@@ -31,31 +31,31 @@ struct fp_rows {
 /* Makes an empty table. Allocates nothing yet. */
 void fp_rows_init(struct fp_rows *rows, size_t row_len, size_t key_words, size_t *budget);
 
-/* The row with this key, NULL when there is none. */
+/* Returns the row with this key, NULL if none. */
 void *fp_rows_find(const struct fp_rows *rows, const int64_t *key);
 
 /*
- * The row with this key; a new one is all zero behind its key, and *added is true. NULL when memory
- * or the budget is out; the table is then unchanged.
+ * Returns the row with this key. A new one is zero after its key, and *added is true. NULL if
+ * memory or the budget is out; the table is then unchanged.
  */
 void *fp_rows_put(struct fp_rows *rows, const int64_t *key, bool *added) FP_MUST_CHECK;
 
-/* Row number `index` in the order of arrival. */
+/* Returns row number `index` in the order of insertion. */
 void *fp_rows_at(const struct fp_rows *rows, size_t index);
 
-/* Sorts, so that fp_rows_sorted may be asked until the next put. False when memory is out. */
+/* Sorts the rows for fp_rows_sorted, until the next put. False if memory is out. */
 bool fp_rows_sort(struct fp_rows *rows) FP_MUST_CHECK;
 
-/* Row number `index` in the order of the keys. */
+/* Returns row number `index` in the order of the keys. */
 void *fp_rows_sorted(const struct fp_rows *rows, size_t index);
 
-/* Bytes that the rows in use stand for, the index included. */
+/* Returns the bytes that the rows use, including the index. */
 size_t fp_rows_used_bytes(const struct fp_rows *rows);
 
-/* Forgets all rows, keeping the memory. */
+/* Drops all rows and keeps the memory. */
 void fp_rows_clear(struct fp_rows *rows);
 
-/* Gives the memory back to the system and the budget. */
+/* Frees the memory and returns it to the budget. */
 void fp_rows_release(struct fp_rows *rows);
 
 #endif

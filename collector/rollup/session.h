@@ -1,13 +1,13 @@
 /*
  * Session: what is kept of one upload so that it can be read back as it was: its events, and its
- * content in the format it came in. All texts are scrubbed; memory as for the delta they belong to.
+ * content in its own format. All texts are scrubbed; memory as for the delta it belongs to.
  */
 #ifndef FP_ROLLUP_SESSION_H
 #define FP_ROLLUP_SESSION_H
 
 #include "collector/base/base.h"
 
-/* What was done to a timeline's events before they came (the older formats' reduce modes). The
+/* How a timeline's events were reduced before they were sent (the older formats' reduce modes). The
  * database knows them by name. */
 enum fp_reduce_mode {
     FP_REDUCE_ALL_EVENTS = 1, /* nothing: every event is there */

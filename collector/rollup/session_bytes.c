@@ -19,31 +19,31 @@ const char *fp_reduce_mode_name(enum fp_reduce_mode mode)
     return names[mode];
 }
 
-/* start_us: of the event before it, since most are near. */
+/* start_us: that of the event before it, since most are close. */
 static void put_event(struct fp_buf *out, const struct fp_session_event *event, uint32_t index,
                       int64_t start_us)
 {
-    put_varint(out, event->id);
-    put_varint(out, event->parent == FP_INDEX_NONE ? 0 : index - event->parent);
-    put_varint(out, event->type);
-    put_signed(out, event->start_us - start_us);
-    put_signed(out, event->duration_us);
-    put_time(out, event->self_us);
-    put_varint(out, (uint64_t)event->overhead_us);
-    put_varint(out, event->hits);
-    put_varint(out, event->child_count);
-    put_index(out, event->resource);
-    put_position(out, event->line);
-    put_text(out, event->detail);
+    fp_out_varint(out, event->id);
+    fp_out_varint(out, event->parent == FP_INDEX_NONE ? 0 : index - event->parent);
+    fp_out_varint(out, event->type);
+    fp_out_signed(out, event->start_us - start_us);
+    fp_out_signed(out, event->duration_us);
+    fp_out_time(out, event->self_us);
+    fp_out_varint(out, (uint64_t)event->overhead_us);
+    fp_out_varint(out, event->hits);
+    fp_out_varint(out, event->child_count);
+    fp_out_index(out, event->resource);
+    fp_out_position(out, event->line);
+    fp_out_text(out, event->detail);
 }
 
 static void put_timeline(struct fp_buf *out, const struct fp_session *session,
                          const struct fp_session_timeline *timeline)
 {
-    put_varint(out, timeline->id);
-    put_varint(out, timeline->frame_id);
-    put_byte(out, timeline->mode);
-    put_varint(out, timeline->event_count);
+    fp_out_varint(out, timeline->id);
+    fp_out_varint(out, timeline->frame_id);
+    fp_out_byte(out, timeline->mode);
+    fp_out_varint(out, timeline->event_count);
     int64_t start_us = 0;
     for (uint32_t i = 0; i < timeline->event_count; i++) {
         const struct fp_session_event *event = &session->events[timeline->first_event + i];
@@ -54,73 +54,73 @@ static void put_timeline(struct fp_buf *out, const struct fp_session *session,
 
 void fp_session_encode(const struct fp_session *session, struct fp_buf *out)
 {
-    put_varint(out, session->source_id);
-    put_varint(out, session->window_id);
-    put_text(out, session->version);
-    put_text(out, session->page_url);
-    put_varint(out, (uint64_t)session->started_us);
-    put_byte(out, session->is_raw);
-    put_varint(out, session->content_len);
-    put_text(out, session->content);
-    put_varint(out, session->type_count);
+    fp_out_varint(out, session->source_id);
+    fp_out_varint(out, session->window_id);
+    fp_out_text(out, session->version);
+    fp_out_text(out, session->page_url);
+    fp_out_varint(out, (uint64_t)session->started_us);
+    fp_out_byte(out, session->is_raw);
+    fp_out_varint(out, session->content_len);
+    fp_out_text(out, session->content);
+    fp_out_varint(out, session->type_count);
     for (uint32_t i = 0; i < session->type_count; i++) {
-        put_signed(out, session->types[i].number);
-        put_text(out, session->types[i].name);
+        fp_out_signed(out, session->types[i].number);
+        fp_out_text(out, session->types[i].name);
     }
-    put_varint(out, session->resource_count);
+    fp_out_varint(out, session->resource_count);
     for (uint32_t i = 0; i < session->resource_count; i++)
-        put_text(out, session->resources[i]);
-    put_varint(out, session->event_count);
-    put_varint(out, session->timeline_count);
+        fp_out_text(out, session->resources[i]);
+    fp_out_varint(out, session->event_count);
+    fp_out_varint(out, session->timeline_count);
     for (uint32_t i = 0; i < session->timeline_count; i++)
         put_timeline(out, session, &session->timelines[i]);
 }
 
-static void take_types(struct reader *in, struct fp_session *session)
+static void take_types(struct fp_in *in, struct fp_session *session)
 {
-    session->types = take_array(in, &session->type_count, sizeof(*session->types), 2);
-    for (uint32_t i = 0; fine(in) && i < session->type_count; i++) {
-        int64_t number = take_signed(in);
+    session->types = fp_in_array(in, &session->type_count, sizeof(*session->types), 2);
+    for (uint32_t i = 0; fp_in_ok(in) && i < session->type_count; i++) {
+        int64_t number = fp_in_signed(in);
         session->types[i].number = (int32_t)number;
-        session->types[i].name = take_text(in);
+        session->types[i].name = fp_in_text(in);
         if (number < INT32_MIN || number > INT32_MAX)
-            refuse(in, FP_DELTA_DAMAGED);
+            fp_in_refuse(in, FP_DELTA_DAMAGED);
     }
 }
 
-static void take_urls(struct reader *in, struct fp_session *session)
+static void take_urls(struct fp_in *in, struct fp_session *session)
 {
-    session->resources = take_array(in, &session->resource_count, sizeof(*session->resources), 1);
-    for (uint32_t i = 0; fine(in) && i < session->resource_count; i++)
-        session->resources[i] = take_text(in);
+    session->resources = fp_in_array(in, &session->resource_count, sizeof(*session->resources), 1);
+    for (uint32_t i = 0; fp_in_ok(in) && i < session->resource_count; i++)
+        session->resources[i] = fp_in_text(in);
 }
 
-/* A parent may stand in an earlier list of the timeline, which is another one here. */
-static void take_event(struct reader *in, const struct fp_session *session, uint32_t index,
+/* A parent may be in an earlier list of the timeline, which is another timeline here. */
+static void take_event(struct fp_in *in, const struct fp_session *session, uint32_t index,
                        int64_t *start_us)
 {
     struct fp_session_event *event = &session->events[index];
-    event->id = take_count(in);
-    uint32_t back = (uint32_t)take_varint(in, index);
+    event->id = fp_in_count(in);
+    uint32_t back = (uint32_t)fp_in_varint(in, index);
     event->parent = back > 0 ? index - back : FP_INDEX_NONE;
-    event->type = take_index(in, session->type_count);
-    int64_t step_us = take_signed(in);
+    event->type = fp_in_index(in, session->type_count);
+    int64_t step_us = fp_in_signed(in);
     if (__builtin_add_overflow(*start_us, step_us, start_us) || *start_us > FP_DELTA_VALUE_MAX_US ||
         *start_us < -FP_DELTA_VALUE_MAX_US)
-        refuse(in, FP_DELTA_DAMAGED);
+        fp_in_refuse(in, FP_DELTA_DAMAGED);
     event->start_us = *start_us;
-    event->duration_us = take_value(in);
-    event->self_us = take_time(in);
-    event->overhead_us = (int64_t)take_varint(in, FP_DELTA_TIME_MAX_US);
-    event->hits = take_count(in);
-    event->child_count = take_count(in);
-    event->resource = take_optional_index(in, session->resource_count);
-    event->line = take_position(in);
-    event->detail = take_text(in);
+    event->duration_us = fp_in_value(in);
+    event->self_us = fp_in_time(in);
+    event->overhead_us = (int64_t)fp_in_varint(in, FP_DELTA_TIME_MAX_US);
+    event->hits = fp_in_count(in);
+    event->child_count = fp_in_count(in);
+    event->resource = fp_in_optional_index(in, session->resource_count);
+    event->line = fp_in_position(in);
+    event->detail = fp_in_text(in);
 }
 
-/* Adds each event's times to those of the events around it, from the innermost on. False: they are
- * too much for 64 bits. */
+/* Adds each event's times to those of the events around it, innermost first. False: a sum exceeds
+ * 64 bits. */
 static bool add_up(const struct fp_session *session)
 {
     for (uint32_t i = 0; i < session->event_count; i++) {
@@ -140,51 +140,51 @@ static bool add_up(const struct fp_session *session)
     return true;
 }
 
-static void take_timelines(struct reader *in, struct fp_session *session)
+static void take_timelines(struct fp_in *in, struct fp_session *session)
 {
     session->events =
-        take_array(in, &session->event_count, sizeof(*session->events), EVENT_BYTES_MIN);
-    session->timelines = take_array(in, &session->timeline_count, sizeof(*session->timelines), 4);
+        fp_in_array(in, &session->event_count, sizeof(*session->events), EVENT_BYTES_MIN);
+    session->timelines = fp_in_array(in, &session->timeline_count, sizeof(*session->timelines), 4);
     uint32_t first = 0;
-    for (uint32_t i = 0; fine(in) && i < session->timeline_count; i++) {
+    for (uint32_t i = 0; fp_in_ok(in) && i < session->timeline_count; i++) {
         struct fp_session_timeline *timeline = &session->timelines[i];
-        timeline->id = take_count(in);
-        timeline->frame_id = take_count(in);
-        const unsigned mode = take_byte(in, FP_REDUCE_MODE_COUNT);
+        timeline->id = fp_in_count(in);
+        timeline->frame_id = fp_in_count(in);
+        const unsigned mode = fp_in_byte(in, FP_REDUCE_MODE_COUNT);
         if (mode < FP_REDUCE_ALL_EVENTS) {
-            refuse(in, FP_DELTA_DAMAGED);
+            fp_in_refuse(in, FP_DELTA_DAMAGED);
             return;
         }
         timeline->mode = (enum fp_reduce_mode)mode;
         timeline->first_event = first;
-        timeline->event_count = (uint32_t)take_varint(in, session->event_count - first);
+        timeline->event_count = (uint32_t)fp_in_varint(in, session->event_count - first);
         int64_t start_us = 0;
-        for (uint32_t k = 0; fine(in) && k < timeline->event_count; k++)
+        for (uint32_t k = 0; fp_in_ok(in) && k < timeline->event_count; k++)
             take_event(in, session, first + k, &start_us);
         first += timeline->event_count;
     }
     if (first != session->event_count)
-        refuse(in, FP_DELTA_DAMAGED);
-    if (fine(in) && !add_up(session))
-        refuse(in, FP_DELTA_DAMAGED);
+        fp_in_refuse(in, FP_DELTA_DAMAGED);
+    if (fp_in_ok(in) && !add_up(session))
+        fp_in_refuse(in, FP_DELTA_DAMAGED);
 }
 
-void fp_session_decode(struct reader *in, struct fp_delta *delta)
+void fp_session_decode(struct fp_in *in, struct fp_delta *delta)
 {
     struct fp_session *session = fp_arena_array(in->arena, 1, sizeof(*session));
     if (session == NULL) {
-        refuse(in, FP_DELTA_MEMORY);
+        fp_in_refuse(in, FP_DELTA_MEMORY);
         return;
     }
     delta->session = session;
-    session->source_id = take_count(in);
-    session->window_id = take_count(in);
-    session->version = take_text(in);
-    session->page_url = take_text(in);
-    session->started_us = (int64_t)take_varint(in, FP_DELTA_VALUE_MAX_US);
-    session->is_raw = take_byte(in, 2) != 0;
-    session->content_len = take_count(in);
-    session->content = take_text(in);
+    session->source_id = fp_in_count(in);
+    session->window_id = fp_in_count(in);
+    session->version = fp_in_text(in);
+    session->page_url = fp_in_text(in);
+    session->started_us = (int64_t)fp_in_varint(in, FP_DELTA_VALUE_MAX_US);
+    session->is_raw = fp_in_byte(in, 2) != 0;
+    session->content_len = fp_in_count(in);
+    session->content = fp_in_text(in);
     take_types(in, session);
     take_urls(in, session);
     take_timelines(in, session);

@@ -6,11 +6,11 @@
 
 #include "collector/rollup/delta.h"
 
-struct reader;
+struct fp_in;
 
 void fp_session_encode(const struct fp_session *session, struct fp_buf *out);
 
-/* Reads it into memory of the reader's arena; trusts nothing. */
-void fp_session_decode(struct reader *in, struct fp_delta *delta);
+/* Reads a session into the reader's arena. Trusts nothing. */
+void fp_session_decode(struct fp_in *in, struct fp_delta *delta);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Aside: a name says where the bytes came from, so that damage met twice (by recovery and by the
- * reader, or at every start) is kept and counted once.
+ * Aside: quarantine files. A file's name says where its bytes came from, so that damage found twice
+ * (by recovery and by the reader, or at every start) is kept and counted once.
  */
 #include "collector/spool/aside.h"
 
@@ -22,17 +22,17 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-bool fp_aside_is_name(const char *name)
+bool fp_spool_aside_is_name(const char *name)
 {
     return starts_with(name, damaged_prefix) || starts_with(name, refused_prefix);
 }
 
-static bool fits(const struct fp_aside *aside, uint64_t len)
+static bool fits(const struct fp_spool_aside *aside, uint64_t len)
 {
     return aside->bytes <= aside->max_bytes && len <= aside->max_bytes - aside->bytes;
 }
 
-static bool exists(const struct fp_aside *aside, const char *name)
+static bool exists(const struct fp_spool_aside *aside, const char *name)
 {
     int file = aside->ops->open(aside->ops->context, aside->dir, name, O_RDONLY);
     if (file < 0)
@@ -41,8 +41,9 @@ static bool exists(const struct fp_aside *aside, const char *name)
     return true;
 }
 
-/* Copies what can be read; an unreadable chunk stays zero. */
-static bool copy_range(const struct fp_aside *aside, const struct fp_aside_range *range, int to)
+/* Copies the readable bytes; an unreadable chunk stays zero. */
+static bool copy_range(const struct fp_spool_aside *aside, const struct fp_spool_aside_range *range,
+                       int to)
 {
     uint8_t *chunk = malloc(CHUNK_LEN);
     if (chunk == NULL)
@@ -60,7 +61,8 @@ static bool copy_range(const struct fp_aside *aside, const struct fp_aside_range
     return copied;
 }
 
-static bool keep_range(struct fp_aside *aside, const struct fp_aside_range *range, const char *name)
+static bool keep_range(struct fp_spool_aside *aside, const struct fp_spool_aside_range *range,
+                       const char *name)
 {
     if (!fits(aside, range->len)) {
         errno = ENOSPC;
@@ -81,7 +83,7 @@ static bool keep_range(struct fp_aside *aside, const struct fp_aside_range *rang
     return kept;
 }
 
-void fp_aside_damaged(struct fp_aside *aside, const struct fp_aside_range *range)
+void fp_spool_aside_damaged(struct fp_spool_aside *aside, const struct fp_spool_aside_range *range)
 {
     char name[NAME_LEN];
     snprintf(name, sizeof(name), "%s%016" PRIx64 "-%016" PRIx64, damaged_prefix, range->number,
@@ -97,7 +99,7 @@ void fp_aside_damaged(struct fp_aside *aside, const struct fp_aside_range *range
                "file=%s bytes=%" PRIu64 " error=%s", name, range->len, strerror(errno));
 }
 
-bool fp_aside_parse_refused(const char *name, uint64_t *sequence)
+bool fp_spool_aside_parse_refused(const char *name, uint64_t *sequence)
 {
     const size_t prefix_len = sizeof(refused_prefix) - 1;
     if (!starts_with(name, refused_prefix) || strlen(name + prefix_len) != SEQUENCE_DIGITS ||
@@ -107,7 +109,7 @@ bool fp_aside_parse_refused(const char *name, uint64_t *sequence)
     return true;
 }
 
-static bool keep_bytes(struct fp_aside *aside, const char *name, struct fp_str bytes)
+static bool keep_bytes(struct fp_spool_aside *aside, const char *name, struct fp_str bytes)
 {
     if (!fits(aside, bytes.len)) {
         errno = ENOSPC;
@@ -119,8 +121,8 @@ static bool keep_bytes(struct fp_aside *aside, const char *name, struct fp_str b
     return true;
 }
 
-bool fp_aside_refused(struct fp_aside *aside, uint64_t sequence, struct fp_str record,
-                      struct fp_str reason)
+bool fp_spool_aside_refused(struct fp_spool_aside *aside, uint64_t sequence, struct fp_str record,
+                            struct fp_str reason)
 {
     char name[NAME_LEN];
     char reason_name[NAME_LEN];

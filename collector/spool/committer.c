@@ -1,11 +1,11 @@
 /*
  * Committer: the one thread that writes records.
  *
- * It takes all that is queued, writes it with one call, syncs once, and only then tells the
+ * It takes all queued records, writes them with one call, syncs once, and only then notifies the
  * waiters. After a failed write or sync nobody can say what reached the disk, so the segment is
- * retired: never synced again, cut at its last committed record; and the next segment's header
- * says where that was, so that recovery does not replay what was refused. That header is on disk,
- * if the disk works at all, before the waiters are told.
+ * retired: it is never synced again and ends at its last committed record. The next segment's
+ * header says where that was, so that recovery does not replay what was refused. That header is on
+ * disk, if the disk works at all, before the waiters are notified.
  */
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
@@ -26,7 +26,7 @@ static bool is_out_of_room(int error)
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-/* Refuses appends from now on. Logged when it begins, not at each try. */
+/* Refuses appends from now on. Logs the first time, not each try. */
 static void block(struct fp_spool *spool, enum fp_spool_error error, const char *reason)
 {
     pthread_mutex_lock(&spool->lock);
@@ -40,7 +40,7 @@ static void block(struct fp_spool *spool, enum fp_spool_error error, const char 
         fp_log(FP_LOG_ERROR, "spool refuses uploads", "reason=%s", reason);
 }
 
-/* The same, after a system call failed. */
+/* As block(), after a failed system call. */
 static void block_by_errno(struct fp_spool *spool, int error)
 {
     if (is_out_of_room(error)) {
@@ -58,26 +58,27 @@ static void note_file_bytes(struct fp_spool *spool)
     fp_metrics_set(spool->metrics, FP_METRIC_SPOOL_BYTES, (int64_t)spool->table.file_bytes);
 }
 
-/* Deletes the segment that was trimmed first, if it was so long ago. False when there is none. */
+/* Deletes the segment that was trimmed first, if that was before trimmed_until_us. False if there
+ * is none. */
 static bool dispose_of_one(struct fp_spool *spool, int64_t trimmed_until_us)
 {
     pthread_mutex_lock(&spool->lock);
-    const struct fp_table_segment *segment = fp_table_first_trimmed(&spool->table);
+    const struct fp_spool_table_segment *segment = fp_spool_table_first_trimmed(&spool->table);
     bool due = segment != NULL && segment->trimmed_at_us <= trimmed_until_us;
     uint64_t number = due ? segment->number : 0;
     pthread_mutex_unlock(&spool->lock);
     if (!due)
         return false;
 
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(number, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(number, name);
     if (spool->ops->remove(spool->ops->context, spool->dir, name) != 0 && errno != ENOENT) {
         fp_metrics_add(spool->metrics, FP_METRIC_SPOOL_ERRORS, 1);
         fp_log(FP_LOG_ERROR, "spool segment was not deleted; the next start will",
                "file=%s error=%s", name, strerror(errno));
     }
     pthread_mutex_lock(&spool->lock);
-    fp_table_remove(&spool->table, number);
+    fp_spool_table_remove(&spool->table, number);
     note_file_bytes(spool);
     pthread_mutex_unlock(&spool->lock);
     return true;
@@ -86,16 +87,16 @@ static bool dispose_of_one(struct fp_spool *spool, int64_t trimmed_until_us)
 static bool is_over_ceiling(struct fp_spool *spool)
 {
     pthread_mutex_lock(&spool->lock);
-    bool over = spool->table.count == FP_TABLE_MAX ||
+    bool over = spool->table.count == FP_SPOOL_TABLE_MAX ||
                 spool->table.file_bytes + spool->segment_bytes > spool->max_bytes;
     pthread_mutex_unlock(&spool->lock);
     return over;
 }
 
-static bool make_header(struct fp_spool *spool, struct fp_segment_header *header)
+static bool make_header(struct fp_spool *spool, struct fp_spool_segment_header *header)
 {
     pthread_mutex_lock(&spool->lock);
-    *header = (struct fp_segment_header){
+    *header = (struct fp_spool_segment_header){
         .spool_id = spool->id,
         .number = spool->active.next_number,
         .first_sequence = spool->next_sequence,
@@ -107,11 +108,11 @@ static bool make_header(struct fp_spool *spool, struct fp_segment_header *header
     return fp_uuid_random(&header->segment_id);
 }
 
-/* Makes the file, giving up trimmed segments early when the disk has no room. -1 with errno. */
-static int create_file(struct fp_spool *spool, const struct fp_segment_header *header)
+/* Creates the file; deletes trimmed segments early if the disk has no room. -1 with errno. */
+static int create_file(struct fp_spool *spool, const struct fp_spool_segment_header *header)
 {
     for (;;) {
-        int file = fp_segment_create(spool->ops, spool->dir, header, spool->segment_bytes);
+        int file = fp_spool_segment_create(spool->ops, spool->dir, header, spool->segment_bytes);
         if (file >= 0 || !is_out_of_room(errno))
             return file;
         int error = errno;
@@ -122,25 +123,26 @@ static int create_file(struct fp_spool *spool, const struct fp_segment_header *h
     }
 }
 
-/* Makes the new file the one that is appended to. False when there is no memory. */
-static bool enter_segment(struct fp_spool *spool, const struct fp_segment_header *header, int file)
+/* Makes the new file the active segment. False if memory is out. */
+static bool enter_segment(struct fp_spool *spool, const struct fp_spool_segment_header *header,
+                          int file)
 {
-    const struct fp_table_segment segment = {
+    const struct fp_spool_table_segment segment = {
         .number = header->number,
         .id = header->segment_id,
         .first_sequence = header->first_sequence,
-        .end = FP_SEGMENT_HEADER_LEN,
+        .end = FP_SPOOL_SEGMENT_HEADER_LEN,
         .file_bytes = spool->segment_bytes,
         .ends_previous = spool->active.has_refused,
     };
     pthread_mutex_lock(&spool->lock);
-    bool added = fp_table_add(&spool->table, &segment);
+    bool added = fp_spool_table_add(&spool->table, &segment);
     if (added) {
-        fp_table_trim(&spool->table, spool->position, fp_clock_monotonic_us());
+        fp_spool_table_trim(&spool->table, spool->position, fp_clock_monotonic_us());
         note_file_bytes(spool);
         if (spool->blocked.error != FP_SPOOL_OK)
             fp_log(FP_LOG_INFO, "spool takes uploads again", "");
-        spool->blocked = (struct fp_blocked){.error = FP_SPOOL_OK};
+        spool->blocked = (struct fp_spool_blocked){.error = FP_SPOOL_OK};
     }
     pthread_mutex_unlock(&spool->lock);
     if (!added)
@@ -153,7 +155,7 @@ static bool enter_segment(struct fp_spool *spool, const struct fp_segment_header
     return true;
 }
 
-bool fp_committer_open_segment(struct fp_spool *spool)
+bool fp_spool_committer_open_segment(struct fp_spool *spool)
 {
     while (is_over_ceiling(spool)) {
         if (!dispose_of_one(spool, INT64_MAX)) {
@@ -161,21 +163,21 @@ bool fp_committer_open_segment(struct fp_spool *spool)
             return false;
         }
     }
-    struct fp_segment_header header;
+    struct fp_spool_segment_header header;
     if (!make_header(spool, &header)) {
         block_by_errno(spool, errno);
         return false;
     }
     int file = create_file(spool, &header);
     int error = errno;
-    spool->active.next_number++; /* a failed file may have left its name */
+    spool->active.next_number++; /* a failed creation may have left its name */
     if (file < 0) {
         block_by_errno(spool, error);
         return false;
     }
     if (!enter_segment(spool, &header, file)) {
-        char name[FP_SEGMENT_NAME_SIZE];
-        fp_segment_name(header.number, name);
+        char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+        fp_spool_segment_name(header.number, name);
         spool->ops->close(spool->ops->context, file);
         spool->ops->remove(spool->ops->context, spool->dir, name);
         block(spool, FP_SPOOL_MEMORY, "out of memory");
@@ -184,10 +186,10 @@ bool fp_committer_open_segment(struct fp_spool *spool)
     return true;
 }
 
-/* Ends the present segment and gives back the room that it did not use. */
+/* Ends the active segment and frees its unused room. */
 static void close_segment(struct fp_spool *spool)
 {
-    struct fp_active *active = &spool->active;
+    struct fp_spool_active *active = &spool->active;
     if (active->file < 0)
         return;
     bool cut = spool->ops->truncate(spool->ops->context, active->file, active->end) == 0;
@@ -196,72 +198,73 @@ static void close_segment(struct fp_spool *spool)
     if (!cut)
         return;
     pthread_mutex_lock(&spool->lock);
-    fp_table_resize(&spool->table, fp_table_newest(&spool->table), active->end);
+    fp_spool_table_resize(&spool->table, fp_spool_table_newest(&spool->table), active->end);
     note_file_bytes(spool);
     pthread_mutex_unlock(&spool->lock);
 }
 
-static bool fits(const struct fp_spool *spool, uint64_t used, const struct fp_append *append)
+static bool fits(const struct fp_spool *spool, uint64_t used, const struct fp_spool_append *append)
 {
     return spool->active.file >= 0 && append->frame_len <= spool->segment_bytes - used;
 }
 
-/* Moves the first append, which fits the present segment, and those after it that fit as well from
- * the queue to a group of their own. */
-static struct fp_queue take_group(struct fp_spool *spool, struct fp_queue *queue)
+/* Moves the first append, which fits the active segment, and the following ones that fit as well,
+ * from the queue to a group. */
+static struct fp_spool_queue take_group(struct fp_spool *spool, struct fp_spool_queue *queue)
 {
-    struct fp_append *last = queue->first;
+    struct fp_spool_append *last = queue->first;
     uint64_t used = spool->active.end + last->frame_len;
     while (last->next != NULL && fits(spool, used, last->next)) {
         last = last->next;
         used += last->frame_len;
     }
-    struct fp_queue group = {queue->first, last};
+    struct fp_spool_queue group = {queue->first, last};
     queue->first = last->next;
     last->next = NULL;
     return group;
 }
 
-/* Numbers the group's records and writes them behind the committed ones. *end: where they end. */
-static bool write_group(struct fp_spool *spool, const struct fp_queue *group, uint64_t *end)
+/* Numbers the group's records and writes them after the committed ones. *end: where they end. */
+static bool write_group(struct fp_spool *spool, const struct fp_spool_queue *group, uint64_t *end)
 {
-    struct fp_active *active = &spool->active;
+    struct fp_spool_active *active = &spool->active;
     uint64_t sequence = spool->next_sequence;
-    struct fp_append *append = group->first;
+    struct fp_spool_append *append = group->first;
     *end = active->end;
     bool written = true;
     while (written && append != NULL) {
         uint64_t offset = *end;
         size_t count = 0;
         for (; append != NULL && count < FP_COMMIT_PARTS; append = append->next) {
-            fp_frame_finish(append->frame, append->payload_len, sequence++, &active->id);
+            fp_spool_frame_finish(append->frame, append->payload_len, sequence++, &active->id);
             active->parts[count++] = (struct iovec){append->frame, append->frame_len};
             *end += append->frame_len;
         }
         written = fp_file_write(spool->ops, active->file, active->parts, count, offset);
     }
-    /* Numbers are used up even if the write failed: they may stand on the disk. */
+    /* Numbers are used up even if the write failed: they may be on the disk. */
     pthread_mutex_lock(&spool->lock);
     spool->next_sequence = sequence;
     pthread_mutex_unlock(&spool->lock);
     return written;
 }
 
-/* Shows the group's records to the reader. */
+/* Makes the group's records visible to the reader. */
 static void publish(struct fp_spool *spool, uint64_t end)
 {
     spool->active.end = end;
     pthread_mutex_lock(&spool->lock);
-    struct fp_table_segment *segment = fp_table_newest(&spool->table);
+    struct fp_spool_table_segment *segment = fp_spool_table_newest(&spool->table);
     segment->end = end;
     segment->last_sequence = spool->next_sequence - 1;
     spool->tail = segment->last_sequence;
-    fp_spool_note_backlog(spool); /* before the waiters are told: who got a 204 finds it counted */
+    fp_spool_note_backlog(
+        spool); /* before the waiters are notified: who got a 204 finds it counted */
     pthread_cond_signal(&spool->tail_moved);
     pthread_mutex_unlock(&spool->lock);
 }
 
-static enum fp_spool_error commit_group(struct fp_spool *spool, const struct fp_queue *group)
+static enum fp_spool_error commit_group(struct fp_spool *spool, const struct fp_spool_queue *group)
 {
     int64_t start_us = fp_clock_monotonic_us();
     uint64_t end;
@@ -280,61 +283,61 @@ static enum fp_spool_error commit_group(struct fp_spool *spool, const struct fp_
     spool->active.has_refused = true;
     close_segment(spool);
     /* Whether it works or not shows in `blocked`; the group has failed either way. */
-    bool replaced = fp_committer_open_segment(spool);
+    bool replaced = fp_spool_committer_open_segment(spool);
     (void)replaced;
     return is_out_of_room(error) ? FP_SPOOL_FULL : FP_SPOOL_IO;
 }
 
-/* Tells the waiters of a group and frees it. */
-static void finish_group(struct fp_spool *spool, const struct fp_queue *group,
+/* Notifies the waiters of a group and frees it. */
+static void finish_group(struct fp_spool *spool, const struct fp_spool_queue *group,
                          enum fp_spool_error result)
 {
     size_t frame_bytes = 0;
-    for (const struct fp_append *append = group->first; append != NULL; append = append->next)
+    for (const struct fp_spool_append *append = group->first; append != NULL; append = append->next)
         frame_bytes += append->frame_len;
     pthread_mutex_lock(&spool->lock);
     spool->queued_bytes -= frame_bytes;
     pthread_mutex_unlock(&spool->lock);
 
-    struct fp_append *append = group->first;
+    struct fp_spool_append *append = group->first;
     while (append != NULL) {
-        struct fp_append *next = append->next;
+        struct fp_spool_append *next = append->next;
         append->done(append->context, result);
         free(append);
         append = next;
     }
 }
 
-static void commit_all(struct fp_spool *spool, struct fp_queue *queue)
+static void commit_all(struct fp_spool *spool, struct fp_spool_queue *queue)
 {
     while (queue->first != NULL) {
         if (!fits(spool, spool->active.end, queue->first)) {
             close_segment(spool);
-            if (!fp_committer_open_segment(spool)) {
+            if (!fp_spool_committer_open_segment(spool)) {
                 finish_group(spool, queue, spool->blocked.error);
                 return;
             }
         }
-        struct fp_queue group = take_group(spool, queue);
+        struct fp_spool_queue group = take_group(spool, queue);
         enum fp_spool_error result = commit_group(spool, &group);
         finish_group(spool, &group, result);
     }
 }
 
-/* When there is something to do even if nothing is appended. Under the lock. */
+/* Returns when there is work even if nothing is appended. Under the lock. */
 static int64_t next_due_us(struct fp_spool *spool)
 {
     int64_t due_us = INT64_MAX;
     if (spool->blocked.error != FP_SPOOL_OK)
         due_us = spool->room_back ? 0 : spool->blocked.retry_at_us;
-    const struct fp_table_segment *first = fp_table_first_trimmed(&spool->table);
+    const struct fp_spool_table_segment *first = fp_spool_table_first_trimmed(&spool->table);
     if (first != NULL && first->trimmed_at_us + spool->keep_us < due_us)
         due_us = first->trimmed_at_us + spool->keep_us;
     return due_us;
 }
 
 /* Waits for appends, the next thing due, or the end. Takes the queue. False at the end. */
-static bool wait_for_work(struct fp_spool *spool, struct fp_queue *queue)
+static bool wait_for_work(struct fp_spool *spool, struct fp_spool_queue *queue)
 {
     pthread_mutex_lock(&spool->lock);
     while (spool->queue.first == NULL && !spool->closing) {
@@ -349,7 +352,7 @@ static bool wait_for_work(struct fp_spool *spool, struct fp_queue *queue)
         }
     }
     *queue = spool->queue;
-    spool->queue = (struct fp_queue){NULL, NULL};
+    spool->queue = (struct fp_spool_queue){NULL, NULL};
     bool more = queue->first != NULL || !spool->closing;
     pthread_mutex_unlock(&spool->lock);
     return more;
@@ -364,17 +367,17 @@ static bool is_retry_due(struct fp_spool *spool)
     return due;
 }
 
-void *fp_committer_run(void *context)
+void *fp_spool_committer_run(void *context)
 {
     struct fp_spool *spool = context;
-    struct fp_queue queue;
+    struct fp_spool_queue queue;
     (void)pthread_setname_np(pthread_self(), "spool");
     while (wait_for_work(spool, &queue)) {
         commit_all(spool, &queue);
         while (dispose_of_one(spool, fp_clock_monotonic_us() - spool->keep_us)) {
         }
         if (is_retry_due(spool)) {
-            bool opened = fp_committer_open_segment(spool);
+            bool opened = fp_spool_committer_open_segment(spool);
             (void)opened; /* if not, `blocked` says when to try again */
         }
     }

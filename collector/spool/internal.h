@@ -13,8 +13,8 @@
 #include <pthread.h>
 
 /* An append on its way: its frame stands behind it, the payload in place. */
-struct fp_append {
-    struct fp_append *next;
+struct fp_spool_append {
+    struct fp_spool_append *next;
     fp_spool_done_fn *done;
     void *context;
     size_t payload_len;
@@ -23,13 +23,13 @@ struct fp_append {
 };
 
 /* Appends in the order in which they came. */
-struct fp_queue {
-    struct fp_append *first;
-    struct fp_append *last;
+struct fp_spool_queue {
+    struct fp_spool_append *first;
+    struct fp_spool_append *last;
 };
 
 /* Why appends are refused for now. */
-struct fp_blocked {
+struct fp_spool_blocked {
     enum fp_spool_error error; /* FP_SPOOL_OK: they are not */
     const char *reason;        /* in words */
     int64_t retry_at_us;       /* when the committer tries again, on the monotonic clock */
@@ -39,7 +39,7 @@ struct fp_blocked {
 #define FP_COMMIT_PARTS 1024
 
 /* The committer's own: the segment that it appends to. */
-struct fp_active {
+struct fp_spool_active {
     int file;             /* -1: none */
     uint64_t number;      /* of the segment, also after it was closed; 0: there was none yet */
     struct fp_uuid id;    /* of the segment */
@@ -50,21 +50,21 @@ struct fp_active {
 };
 
 /* A place in the spool to which the reader may come back. */
-struct fp_read_point {
+struct fp_spool_read_point {
     uint64_t number; /* of the segment, 0: none */
     uint64_t offset;
     uint64_t sequence; /* of the record before it */
 };
 
 /* The reader's own. */
-struct fp_reader {
-    int file;                  /* open segment, -1: none */
-    uint64_t number;           /* of it */
-    struct fp_scan scan;       /* over it */
-    struct fp_read_point last; /* where the last batch began, to give it again */
-    uint64_t empty_after;      /* a read after this record found none ... */
-    uint64_t empty_until;      /* ... up to this one, so a wait for them would be in vain */
-    struct fp_buf bytes;       /* of the last batch */
+struct fp_spool_reader {
+    int file;                        /* open segment, -1: none */
+    uint64_t number;                 /* of it */
+    struct fp_spool_scan scan;       /* over it */
+    struct fp_spool_read_point last; /* where the last batch began, to give it again */
+    uint64_t empty_after;            /* a read after this record found none ... */
+    uint64_t empty_until;            /* ... up to this one, so a wait for them would be in vain */
+    struct fp_buf bytes;             /* of the last batch */
     struct fp_spool_record *records;
     size_t record_cap;
     bool state_due;           /* the state file lags behind */
@@ -85,22 +85,22 @@ struct fp_spool {
     pthread_mutex_t lock;
     pthread_cond_t work;       /* for the committer: something to do */
     pthread_cond_t tail_moved; /* for the reader: a commit, or a wake */
-    struct fp_queue queue;
+    struct fp_spool_queue queue;
     size_t queued_bytes; /* frames in the queue and in the commit under way */
     struct fp_uuid id;
-    struct fp_table table;
+    struct fp_spool_table table;
     uint64_t tail;
     uint64_t next_sequence;
     uint64_t position;
-    struct fp_blocked blocked;
+    struct fp_spool_blocked blocked;
     bool room_back;     /* a trim may have made room: try again now */
     bool stopping;      /* no more appends */
     bool closing;       /* end the committer when the queue is empty */
     bool reader_awoken; /* fp_spool_wake was called */
 
-    struct fp_active active; /* the committer's; recovery's before it starts */
-    struct fp_reader reader; /* the reader's; recovery's before it */
-    struct fp_aside aside;   /* the same */
+    struct fp_spool_active active; /* the committer's; recovery's before it starts */
+    struct fp_spool_reader reader; /* the reader's; recovery's before it */
+    struct fp_spool_aside aside;   /* the same */
 };
 
 /* As fp_spool_open, on other file operations than the system's. For tests. */
@@ -113,26 +113,26 @@ enum fp_spool_error fp_spool_open_on(const struct fp_file_ops *ops,
  * Reads what an earlier process left: fills in id, table, tail, next sequence and position. Damage
  * never makes it fail. Before any thread is started.
  */
-enum fp_spool_error fp_recover(struct fp_spool *spool) FP_MUST_CHECK;
+enum fp_spool_error fp_spool_recover(struct fp_spool *spool) FP_MUST_CHECK;
 
 /*
  * Makes a segment to append to, or notes in `blocked` why there is none. Called with no segment
  * open, by the committer or before it runs.
  */
-bool fp_committer_open_segment(struct fp_spool *spool) FP_MUST_CHECK;
+bool fp_spool_committer_open_segment(struct fp_spool *spool) FP_MUST_CHECK;
 
 /* The body of the committer's thread, for a spool: commits what is queued until `closing` is set.
  */
-void *fp_committer_run(void *context);
+void *fp_spool_committer_run(void *context);
 
 /* Writes the state file now. Open, the reader's thread, or close. */
 enum fp_spool_error fp_spool_write_state(struct fp_spool *spool) FP_MUST_CHECK;
 
 /* Whether a record after `after` is there to be read. Under the lock, the reader's thread. */
-bool fp_reader_has_more(struct fp_spool *spool, uint64_t after) FP_MUST_CHECK;
+bool fp_spool_reader_has_more(struct fp_spool *spool, uint64_t after) FP_MUST_CHECK;
 
 /* Closes the reader's file and frees its memory. */
-void fp_reader_release(struct fp_spool *spool);
+void fp_spool_reader_release(struct fp_spool *spool);
 
 /* Shows how many committed records are not trimmed. Under the lock, after either end has moved. */
 void fp_spool_note_backlog(struct fp_spool *spool);

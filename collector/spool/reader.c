@@ -1,8 +1,8 @@
 /*
- * Reader: gives committed records in order, from one segment after the other, with bounded memory.
+ * Reader: returns committed records in order, segment by segment, with bounded memory.
  *
- * It looks only at what the table says is committed. Bytes among that which are no valid record
- * were damaged after their commit: they are set aside and the reading goes on behind them.
+ * It reads only what the table says is committed. Invalid bytes among that were damaged after their
+ * commit: they are quarantined and reading resumes after them.
  */
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
@@ -13,26 +13,27 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* A batch's memory above this is given back before the next one. */
+/* A batch's memory above this is freed before the next one. */
 enum { KEPT_BYTES = 1024 * 1024, KEPT_RECORDS = 4096 };
 
 static void close_segment(struct fp_spool *spool)
 {
-    struct fp_reader *reader = &spool->reader;
+    struct fp_spool_reader *reader = &spool->reader;
     if (reader->file >= 0)
         spool->ops->close(spool->ops->context, reader->file);
     reader->file = -1;
 }
 
-/* Opens a segment at an offset. FP_SPOOL_OK with no file: it is gone, deleted after a trim. */
+/* Opens a segment at an offset. FP_SPOOL_OK without a file: the segment was deleted after a
+ * trim. */
 static enum fp_spool_error open_segment(struct fp_spool *spool,
-                                        const struct fp_table_segment *segment, uint64_t offset,
-                                        uint64_t sequence)
+                                        const struct fp_spool_table_segment *segment,
+                                        uint64_t offset, uint64_t sequence)
 {
-    struct fp_reader *reader = &spool->reader;
-    char name[FP_SEGMENT_NAME_SIZE];
+    struct fp_spool_reader *reader = &spool->reader;
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
     close_segment(spool);
-    fp_segment_name(segment->number, name);
+    fp_spool_segment_name(segment->number, name);
     reader->number = segment->number;
     reader->file = spool->ops->open(spool->ops->context, spool->dir, name, O_RDONLY);
     if (reader->file < 0 && errno != ENOENT) {
@@ -41,19 +42,20 @@ static enum fp_spool_error open_segment(struct fp_spool *spool,
         fp_metrics_add(spool->metrics, FP_METRIC_SPOOL_ERRORS, 1);
         return FP_SPOOL_IO;
     }
-    fp_scan_begin(&reader->scan, reader->file, &segment->id, offset, sequence);
+    fp_spool_scan_begin(&reader->scan, reader->file, &segment->id, offset, sequence);
     reader->scan.end = segment->end;
     return FP_SPOOL_OK;
 }
 
 static enum fp_spool_error open_start(struct fp_spool *spool,
-                                      const struct fp_table_segment *segment)
+                                      const struct fp_spool_table_segment *segment)
 {
-    return open_segment(spool, segment, FP_SEGMENT_HEADER_LEN, segment->first_sequence - 1);
+    return open_segment(spool, segment, FP_SPOOL_SEGMENT_HEADER_LEN, segment->first_sequence - 1);
 }
 
-/* Copies a segment's entry out of the table. False when there is none. Under the lock. */
-static bool copy_entry(const struct fp_table_segment *entry, struct fp_table_segment *copy)
+/* Copies a segment's entry from the table. False if there is none. Under the lock. */
+static bool copy_entry(const struct fp_spool_table_segment *entry,
+                       struct fp_spool_table_segment *copy)
 {
     if (entry == NULL)
         return false;
@@ -61,29 +63,29 @@ static bool copy_entry(const struct fp_table_segment *entry, struct fp_table_seg
     return true;
 }
 
-/* Sees what was committed to the open segment since it was opened. Under the lock. */
+/* Updates the end of the open segment to what is committed now. Under the lock. */
 static void refresh_end(struct fp_spool *spool)
 {
-    struct fp_reader *reader = &spool->reader;
-    const struct fp_table_segment *entry = fp_table_from(&spool->table, reader->number);
+    struct fp_spool_reader *reader = &spool->reader;
+    const struct fp_spool_table_segment *entry = fp_spool_table_from(&spool->table, reader->number);
     if (entry != NULL && entry->number == reader->number)
         reader->scan.end = entry->end;
 }
 
-/* Goes to where the records after `after` begin: on from the last batch, back to its start, or
- * wherever the table says. *found false: there are none. */
-static enum fp_spool_error go_to(struct fp_spool *spool, uint64_t after, bool *found)
+/* Seeks to the first record after `after`: continues the last batch, returns to its start, or
+ * searches the table. *found false: there are none. */
+static enum fp_spool_error seek(struct fp_spool *spool, uint64_t after, bool *found)
 {
-    struct fp_reader *reader = &spool->reader;
+    struct fp_spool_reader *reader = &spool->reader;
     *found = true;
     if (reader->file >= 0 && reader->scan.sequence == after)
         return FP_SPOOL_OK;
-    const struct fp_read_point *last = &reader->last;
+    const struct fp_spool_read_point *last = &reader->last;
     bool again = last->number != 0 && last->sequence == after;
-    struct fp_table_segment segment;
+    struct fp_spool_table_segment segment;
     pthread_mutex_lock(&spool->lock);
-    *found = copy_entry(again ? fp_table_from(&spool->table, last->number)
-                              : fp_table_after(&spool->table, after),
+    *found = copy_entry(again ? fp_spool_table_from(&spool->table, last->number)
+                              : fp_spool_table_after(&spool->table, after),
                         &segment);
     pthread_mutex_unlock(&spool->lock);
     if (!*found)
@@ -93,27 +95,27 @@ static enum fp_spool_error go_to(struct fp_spool *spool, uint64_t after, bool *f
     return open_start(spool, &segment);
 }
 
-static void set_aside(struct fp_spool *spool, const struct fp_scan_item *item)
+static void set_aside(struct fp_spool *spool, const struct fp_spool_scan_item *item)
 {
-    const struct fp_aside_range range = {spool->reader.file, spool->reader.number, item->offset,
-                                         item->len};
-    fp_aside_damaged(&spool->aside, &range);
+    const struct fp_spool_aside_range range = {spool->reader.file, spool->reader.number,
+                                               item->offset, item->len};
+    fp_spool_aside_damaged(&spool->aside, &range);
 }
 
 /*
- * At the end of what was known of a segment: sees whether there is more, in it or in the next.
- * *more false: all that is committed was read, up to *last_sequence.
+ * Advances at the end of a segment: looks for more in it or in the next. *more false: everything
+ * committed was read, up to *last_sequence.
  */
-static enum fp_spool_error go_on(struct fp_spool *spool, bool *more, uint64_t *last_sequence)
+static enum fp_spool_error advance(struct fp_spool *spool, bool *more, uint64_t *last_sequence)
 {
-    struct fp_reader *reader = &spool->reader;
-    struct fp_table_segment next;
+    struct fp_spool_reader *reader = &spool->reader;
+    struct fp_spool_table_segment next;
     pthread_mutex_lock(&spool->lock);
-    /* In one look: once there is a next segment, this one's end is final. */
+    /* Both under one lock: once there is a next segment, this one's end is final. */
     refresh_end(spool);
     *more = reader->file >= 0 && reader->scan.offset < reader->scan.end;
-    *last_sequence = fp_table_last_sequence(&spool->table);
-    bool has_next = copy_entry(fp_table_from(&spool->table, reader->number + 1), &next);
+    *last_sequence = fp_spool_table_last_sequence(&spool->table);
+    bool has_next = copy_entry(fp_spool_table_from(&spool->table, reader->number + 1), &next);
     pthread_mutex_unlock(&spool->lock);
     if (*more || !has_next)
         return FP_SPOOL_OK;
@@ -122,14 +124,15 @@ static enum fp_spool_error go_on(struct fp_spool *spool, bool *more, uint64_t *l
 }
 
 /* What one read is asked for. */
-struct request {
+struct read_request {
     uint64_t after;
     size_t max_bytes;
     size_t max_count;
     struct fp_spool_batch *batch;
 };
 
-static bool fits(const struct fp_reader *reader, const struct request *request, size_t len)
+static bool fits(const struct fp_spool_reader *reader, const struct read_request *request,
+                 size_t len)
 {
     if (request->batch->count == 0)
         return true;
@@ -137,7 +140,7 @@ static bool fits(const struct fp_reader *reader, const struct request *request, 
            len <= request->max_bytes - reader->bytes.len;
 }
 
-static bool grow_records(struct fp_reader *reader)
+static bool grow_records(struct fp_spool_reader *reader)
 {
     size_t cap = reader->record_cap > 0 ? reader->record_cap * 2 : 64;
     size_t len;
@@ -152,8 +155,8 @@ static bool grow_records(struct fp_reader *reader)
 }
 
 /* Copies a record to the batch. */
-static bool take(struct fp_reader *reader, const struct request *request,
-                 const struct fp_scan_item *item)
+static bool take(struct fp_spool_reader *reader, const struct read_request *request,
+                 const struct fp_spool_scan_item *item)
 {
     struct fp_spool_batch *batch = request->batch;
     if (batch->count == reader->record_cap && !grow_records(reader))
@@ -167,30 +170,31 @@ static bool take(struct fp_reader *reader, const struct request *request,
     return true;
 }
 
-/* Adds a record to the batch. *full: it does not fit and comes first next time. */
-static enum fp_spool_error meet_record(struct fp_reader *reader, const struct request *request,
-                                       const struct fp_scan_item *item, bool *full)
+/* Adds a record to the batch. *full: it does not fit, and comes first next time. */
+static enum fp_spool_error add_record(struct fp_spool_reader *reader,
+                                      const struct read_request *request,
+                                      const struct fp_spool_scan_item *item, bool *full)
 {
     *full = !fits(reader, request, item->bytes_len);
     if (*full)
         return FP_SPOOL_OK;
     if (request->batch->count == 0)
-        reader->last = (struct fp_read_point){reader->number, item->offset, request->after};
+        reader->last = (struct fp_spool_read_point){reader->number, item->offset, request->after};
     return take(reader, request, item) ? FP_SPOOL_OK : FP_SPOOL_MEMORY;
 }
 
-/* At the end of a segment: sets aside what is no record and goes on. *more false: nothing is left
- * to read. */
-static enum fp_spool_error meet_end(struct fp_spool *spool, const struct request *request,
-                                    const struct fp_scan_item *rest, bool *more)
+/* Handles the end of a segment: quarantines invalid bytes and advances. *more false: nothing is
+ * left to read. */
+static enum fp_spool_error end_segment(struct fp_spool *spool, const struct read_request *request,
+                                       const struct fp_spool_scan_item *rest, bool *more)
 {
-    struct fp_reader *reader = &spool->reader;
+    struct fp_spool_reader *reader = &spool->reader;
     if (reader->file >= 0 && rest->len > 0) {
         set_aside(spool, rest);
         reader->scan.offset = reader->scan.end;
     }
     uint64_t last_sequence;
-    enum fp_spool_error error = go_on(spool, more, &last_sequence);
+    enum fp_spool_error error = advance(spool, more, &last_sequence);
     if (error == FP_SPOOL_OK && !*more && request->batch->count == 0) {
         reader->empty_after = request->after;
         reader->empty_until = last_sequence;
@@ -199,34 +203,34 @@ static enum fp_spool_error meet_end(struct fp_spool *spool, const struct request
 }
 
 /* Fills the batch. */
-static enum fp_spool_error fill(struct fp_spool *spool, const struct request *request)
+static enum fp_spool_error fill(struct fp_spool *spool, const struct read_request *request)
 {
-    struct fp_reader *reader = &spool->reader;
+    struct fp_spool_reader *reader = &spool->reader;
     enum fp_spool_error error = FP_SPOOL_OK;
     bool more = true;
     bool full = false;
     while (error == FP_SPOOL_OK && more && !full) {
-        struct fp_scan_item item = {.len = 0};
+        struct fp_spool_scan_item item = {.len = 0};
         uint64_t sequence_before = reader->scan.sequence;
-        enum fp_scan_found met = FP_SCAN_END;
+        enum fp_spool_scan_found met = FP_SPOOL_SCAN_END;
         if (reader->file >= 0)
-            met = fp_scan_next(&reader->scan, &item);
+            met = fp_spool_scan_next(&reader->scan, &item);
         switch (met) {
-        case FP_SCAN_RECORD:
+        case FP_SPOOL_SCAN_RECORD:
             if (item.sequence > request->after)
-                error = meet_record(reader, request, &item, &full);
+                error = add_record(reader, request, &item, &full);
             if (full) {
                 reader->scan.offset = item.offset;
                 reader->scan.sequence = sequence_before;
             }
             break;
-        case FP_SCAN_DAMAGED:
+        case FP_SPOOL_SCAN_DAMAGED:
             set_aside(spool, &item);
             break;
-        case FP_SCAN_END:
-            error = meet_end(spool, request, &item, &more);
+        case FP_SPOOL_SCAN_END:
+            error = end_segment(spool, request, &item, &more);
             break;
-        case FP_SCAN_MEMORY:
+        case FP_SPOOL_SCAN_MEMORY:
             error = FP_SPOOL_MEMORY;
             break;
         }
@@ -234,8 +238,8 @@ static enum fp_spool_error fill(struct fp_spool *spool, const struct request *re
     return error;
 }
 
-/* Empties the last batch, and gives back what was unusually large. */
-static void reset(struct fp_reader *reader)
+/* Empties the last batch and frees unusually large memory. */
+static void reset(struct fp_spool_reader *reader)
 {
     fp_buf_clear(&reader->bytes);
     if (reader->bytes.cap > KEPT_BYTES)
@@ -250,17 +254,17 @@ static void reset(struct fp_reader *reader)
 enum fp_spool_error fp_spool_read(struct fp_spool *spool, uint64_t after, size_t max_bytes,
                                   size_t max_count, struct fp_spool_batch *batch)
 {
-    struct fp_reader *reader = &spool->reader;
-    const struct request request = {after, max_bytes, max_count, batch};
+    struct fp_spool_reader *reader = &spool->reader;
+    const struct read_request request = {after, max_bytes, max_count, batch};
     *batch = (struct fp_spool_batch){NULL, 0};
     reset(reader);
     bool found;
-    enum fp_spool_error error = go_to(spool, after, &found);
+    enum fp_spool_error error = seek(spool, after, &found);
     if (error == FP_SPOOL_OK && found)
         error = fill(spool, &request);
     if (error != FP_SPOOL_OK && batch->count == 0)
         return error;
-    /* What was read before the trouble is given; the trouble is met again by the next read. */
+    /* Returns what was read before the error; the next read meets the error again. */
     const uint8_t *bytes = reader->bytes.data;
     if (bytes == NULL) /* none of them has a payload */
         bytes = (const uint8_t *)"";
@@ -272,18 +276,18 @@ enum fp_spool_error fp_spool_read(struct fp_spool *spool, uint64_t after, size_t
     return FP_SPOOL_OK;
 }
 
-bool fp_reader_has_more(struct fp_spool *spool, uint64_t after)
+bool fp_spool_reader_has_more(struct fp_spool *spool, uint64_t after)
 {
-    const struct fp_reader *reader = &spool->reader;
-    uint64_t last = fp_table_last_sequence(&spool->table);
+    const struct fp_spool_reader *reader = &spool->reader;
+    uint64_t last = fp_spool_table_last_sequence(&spool->table);
     bool known_empty = after >= reader->empty_after && last <= reader->empty_until;
     return last > after && !known_empty;
 }
 
-void fp_reader_release(struct fp_spool *spool)
+void fp_spool_reader_release(struct fp_spool *spool)
 {
     close_segment(spool);
-    fp_scan_release(&spool->reader.scan);
+    fp_spool_scan_release(&spool->reader.scan);
     fp_buf_release(&spool->reader.bytes);
     free(spool->reader.records);
     spool->reader.records = NULL;

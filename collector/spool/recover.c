@@ -1,9 +1,9 @@
 /*
- * Recovery: what an earlier process left, however it ended.
+ * Recovery: takes over what an earlier process left, however it ended.
  *
- * Files are listed, their headers read, and each is scanned up to where the next one's header says
+ * It lists the files, reads their headers, and scans each up to where the next file's header says
  * that its committed records end. Only the newest has no such mark: it ends at its last valid
- * record, and what lies behind is cut. Nothing that recovery meets keeps the spool from starting.
+ * record, and the rest is cut. Nothing on disk keeps the spool from starting.
  */
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
@@ -22,7 +22,7 @@ struct found {
     uint64_t number;
     uint64_t file_bytes;
     bool valid; /* its header is */
-    struct fp_segment_header header;
+    struct fp_spool_segment_header header;
 };
 
 struct survey {
@@ -31,7 +31,7 @@ struct survey {
     size_t count;
     size_t cap;
     bool out_of_memory;
-    struct fp_scan scan;
+    struct fp_spool_scan scan;
     bool has_refused;    /* the segment before still holds what was refused */
     uint64_t lost_bytes; /* that may have held records whose sequence numbers are not known */
 };
@@ -41,7 +41,7 @@ static void close_file(const struct fp_spool *spool, int file)
     spool->ops->close(spool->ops->context, file);
 }
 
-/* Opens a file and tells its length; -1 when it cannot. */
+/* Opens a file and returns its length in *len; -1 on failure. */
 static int open_file(const struct fp_spool *spool, const char *name, int flags, uint64_t *len)
 {
     int file = spool->ops->open(spool->ops->context, spool->dir, name, flags);
@@ -81,7 +81,7 @@ static bool is_unfinished(const char *name)
     return len > suffix_len && strcmp(name + len - suffix_len, FP_FILE_UNFINISHED) == 0;
 }
 
-static bool look_at_name(void *context, const char *name)
+static bool classify_name(void *context, const char *name)
 {
     struct survey *survey = context;
     struct fp_spool *spool = survey->spool;
@@ -89,35 +89,35 @@ static bool look_at_name(void *context, const char *name)
     uint64_t len;
     if (is_unfinished(name)) {
         spool->ops->remove(spool->ops->context, spool->dir, name);
-    } else if (fp_aside_is_name(name)) {
+    } else if (fp_spool_aside_is_name(name)) {
         int file = open_file(spool, name, O_RDONLY, &len);
         if (file >= 0) {
             spool->aside.bytes += len;
             close_file(spool, file);
         }
-    } else if (fp_segment_parse_name(name, &number)) {
+    } else if (fp_spool_segment_parse_name(name, &number)) {
         return add_found(survey, number);
     }
     return true;
 }
 
-/* Reads a header; a file that cannot be used stays where it is, for a person or a newer version. */
+/* Reads a header. An unusable file stays where it is, for a person or a newer version. */
 static void read_header(struct survey *survey, struct found *found)
 {
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(found->number, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(found->number, name);
     int file = open_file(survey->spool, name, O_RDONLY, &found->file_bytes);
-    enum fp_segment_verdict verdict = FP_SEGMENT_FOREIGN;
+    enum fp_spool_segment_verdict verdict = FP_SPOOL_SEGMENT_FOREIGN;
     if (file >= 0) {
-        verdict = fp_segment_read_header(survey->spool->ops, file, &found->header);
+        verdict = fp_spool_segment_read_header(survey->spool->ops, file, &found->header);
         close_file(survey->spool, file);
     }
     /* A copy under another name would replay its records. */
-    found->valid = verdict == FP_SEGMENT_VALID && found->header.number == found->number;
+    found->valid = verdict == FP_SPOOL_SEGMENT_VALID && found->header.number == found->number;
     if (found->valid)
         return;
     survey->lost_bytes += found->file_bytes;
-    if (verdict == FP_SEGMENT_UNKNOWN_VERSION) {
+    if (verdict == FP_SPOOL_SEGMENT_UNKNOWN_VERSION) {
         fp_log(FP_LOG_WARN, "spool segment of another version, kept and skipped",
                "file=%s bytes=%" PRIu64, name, found->file_bytes);
         return;
@@ -127,8 +127,8 @@ static void read_header(struct survey *survey, struct found *found)
            "file=%s bytes=%" PRIu64, name, found->file_bytes);
 }
 
-/* The header of the file that was begun after this one, NULL when there is none. */
-static const struct fp_segment_header *successor_of(const struct survey *survey, size_t at)
+/* Returns the header of the file that was begun after this one, NULL if none. */
+static const struct fp_spool_segment_header *successor_of(const struct survey *survey, size_t at)
 {
     for (size_t i = at + 1; i < survey->count; i++) {
         const struct found *later = &survey->found[i];
@@ -147,34 +147,34 @@ static bool is_newest(const struct survey *survey, size_t at)
     return true;
 }
 
-/* Visits all records of an open segment and sets damage between them aside. rest: what lies behind
- * the last one. False: out of memory. */
+/* Visits all records of an open segment and quarantines damage between them. rest: what follows the
+ * last one. False: out of memory. */
 static bool scan_records(struct survey *survey, uint64_t number, uint64_t *last_sequence,
-                         struct fp_scan_item *rest)
+                         struct fp_spool_scan_item *rest)
 {
     for (;;) {
-        switch (fp_scan_next(&survey->scan, rest)) {
-        case FP_SCAN_RECORD:
+        switch (fp_spool_scan_next(&survey->scan, rest)) {
+        case FP_SPOOL_SCAN_RECORD:
             *last_sequence = rest->sequence;
             break;
-        case FP_SCAN_DAMAGED: {
-            const struct fp_aside_range range = {survey->scan.file, number, rest->offset,
-                                                 rest->len};
-            fp_aside_damaged(&survey->spool->aside, &range);
+        case FP_SPOOL_SCAN_DAMAGED: {
+            const struct fp_spool_aside_range range = {survey->scan.file, number, rest->offset,
+                                                       rest->len};
+            fp_spool_aside_damaged(&survey->spool->aside, &range);
             break;
         }
-        case FP_SCAN_END:
+        case FP_SPOOL_SCAN_END:
             return true;
-        case FP_SCAN_MEMORY:
+        case FP_SPOOL_SCAN_MEMORY:
             return false;
         }
     }
 }
 
-/* Cuts what follows the last record of the newest file and makes its records durable: a kill may
- * have left them in memory only, and they will now be given to the reader. */
-static void settle_newest(struct survey *survey, struct fp_table_segment *segment,
-                          const struct fp_scan_item *rest)
+/* Cuts what follows the last record of the newest file and syncs its records: a killed process may
+ * have left them in memory only, and the reader now gets them. */
+static void finalize_newest(struct survey *survey, struct fp_spool_table_segment *segment,
+                            const struct fp_spool_scan_item *rest)
 {
     const struct fp_file_ops *ops = survey->spool->ops;
     int file = survey->scan.file;
@@ -192,18 +192,18 @@ static void settle_newest(struct survey *survey, struct fp_table_segment *segmen
     }
 }
 
-/* Takes what a successor's header says of a segment. */
-static void take_from_successor(struct fp_table_segment *segment,
-                                const struct fp_segment_header *successor)
+/* Sets the segment's end to what its successor's header says. */
+static void end_at_successor(struct fp_spool_table_segment *segment,
+                             const struct fp_spool_segment_header *successor)
 {
     if (successor->previous_end < segment->end)
         segment->end = successor->previous_end;
     segment->last_sequence = successor->tail >= segment->first_sequence ? successor->tail : 0;
 }
 
-/* Cuts what was refused behind an older segment's records: its successor's header says so only as
- * long as that file is there. */
-static void cut_refused(struct survey *survey, struct fp_table_segment *segment, int file)
+/* Cuts the refused bytes after an older segment's records: its successor's header marks them only
+ * while that file exists. */
+static void cut_refused(struct survey *survey, struct fp_spool_table_segment *segment, int file)
 {
     const struct fp_file_ops *ops = survey->spool->ops;
     bool is_cut = segment->file_bytes <= segment->end;
@@ -215,15 +215,16 @@ static void cut_refused(struct survey *survey, struct fp_table_segment *segment,
     survey->has_refused = !is_cut || ops->sync_data(ops->context, file) != 0;
 }
 
-/* Up to its successor's mark all that a segment held was committed: the rest is damaged. */
-static void settle_older(struct survey *survey, struct fp_table_segment *segment,
-                         const struct fp_scan_item *rest, const struct fp_segment_header *successor)
+/* Quarantines what is invalid before the successor's mark: everything up to there was committed. */
+static void finalize_older(struct survey *survey, struct fp_spool_table_segment *segment,
+                           const struct fp_spool_scan_item *rest,
+                           const struct fp_spool_segment_header *successor)
 {
     cut_refused(survey, segment, survey->scan.file);
-    const struct fp_aside_range range = {survey->scan.file, segment->number, rest->offset,
-                                         rest->len};
+    const struct fp_spool_aside_range range = {survey->scan.file, segment->number, rest->offset,
+                                               rest->len};
     if (rest->len > 0)
-        fp_aside_damaged(&survey->spool->aside, &range);
+        fp_spool_aside_damaged(&survey->spool->aside, &range);
     if (successor->previous_end <= segment->file_bytes)
         return;
     uint64_t missing = successor->previous_end - segment->file_bytes;
@@ -232,48 +233,87 @@ static void settle_older(struct survey *survey, struct fp_table_segment *segment
            "segment=%" PRIu64 " missing_bytes=%" PRIu64, segment->number, missing);
 }
 
-/* Scans an open segment. False: out of memory. */
-static bool scan_segment(struct survey *survey, size_t at, struct fp_table_segment *segment,
-                         const struct fp_segment_header *successor)
+/* What says where the committed records of a segment end. */
+enum segment_ending {
+    ENDING_SUCCESSOR,  /* the header of the next file */
+    ENDING_UNREADABLE, /* nothing now: the disk does not return all of it */
+    ENDING_NEWEST,     /* its last valid record: nothing was written after this file */
+    ENDING_EMPTY,      /* its last valid record: the next file is lost, and only zeros follow */
+    ENDING_DAMAGED,    /* nothing: the next file is lost, and what follows is not a record */
+};
+
+static enum segment_ending ending_of(const struct survey *survey, size_t at,
+                                     const struct fp_spool_segment_header *successor,
+                                     const struct fp_spool_scan_item *rest)
 {
-    struct fp_scan_item rest;
     if (successor != NULL)
-        take_from_successor(segment, successor);
-    survey->scan.end = segment->end;
+        return ENDING_SUCCESSOR;
+    if (survey->scan.unreadable_bytes > 0)
+        return ENDING_UNREADABLE;
+    if (is_newest(survey, at))
+        return ENDING_NEWEST;
+    return rest->garbage_len == 0 ? ENDING_EMPTY : ENDING_DAMAGED;
+}
+
+/* Keeps a whole segment: the reader, or the next start, may be able to read it. */
+static void keep_unreadable(struct survey *survey, struct fp_spool_table_segment *segment)
+{
+    segment->end = segment->file_bytes;
+    segment->kept = true;
+    survey->lost_bytes += segment->file_bytes;
+    fp_log(FP_LOG_ERROR, "spool segment cannot be read in full, kept",
+           "segment=%" PRIu64 " unreadable_bytes=%" PRIu64, segment->number,
+           survey->scan.unreadable_bytes);
+}
+
+static void quarantine_garbage(struct survey *survey, const struct fp_spool_table_segment *segment,
+                               const struct fp_spool_scan_item *rest)
+{
+    const struct fp_spool_aside_range range = {survey->scan.file, segment->number, rest->offset,
+                                               rest->garbage_len};
+    fp_spool_aside_damaged(&survey->spool->aside, &range);
+}
+
+/* Scans an open segment and finds where it ends. False: out of memory. */
+static bool scan_segment(struct survey *survey, size_t at, struct fp_spool_table_segment *segment,
+                         const struct fp_spool_segment_header *successor)
+{
+    struct fp_spool_scan_item rest;
     uint64_t last_sequence = 0;
+    if (successor != NULL)
+        end_at_successor(segment, successor);
+    survey->scan.end = segment->end;
     if (!scan_records(survey, segment->number, &last_sequence, &rest))
         return false;
-    if (successor != NULL) {
-        settle_older(survey, segment, &rest, successor);
-        return true;
+    if (successor == NULL) {
+        segment->last_sequence = last_sequence;
+        segment->end = rest.offset;
     }
-    segment->last_sequence = last_sequence;
-    segment->end = rest.offset;
-    if (survey->scan.unreadable_bytes > 0) {
-        /* What the disk does not show now it may show to the reader, or at the next start. */
-        segment->end = segment->file_bytes;
-        segment->kept = true;
-        survey->lost_bytes += segment->file_bytes;
-        fp_log(FP_LOG_ERROR, "spool segment cannot be read in full, kept",
-               "segment=%" PRIu64 " unreadable_bytes=%" PRIu64, segment->number,
-               survey->scan.unreadable_bytes);
-    } else if (is_newest(survey, at)) {
-        settle_newest(survey, segment, &rest);
-    } else if (rest.garbage_len > 0) {
-        /* Nothing says where it ended: zeros are free room, anything else is damage. */
-        const struct fp_aside_range range = {survey->scan.file, segment->number, rest.offset,
-                                             rest.garbage_len};
-        fp_aside_damaged(&survey->spool->aside, &range);
+    switch (ending_of(survey, at, successor, &rest)) {
+    case ENDING_SUCCESSOR:
+        finalize_older(survey, segment, &rest, successor);
+        break;
+    case ENDING_UNREADABLE:
+        keep_unreadable(survey, segment);
+        break;
+    case ENDING_NEWEST:
+        finalize_newest(survey, segment, &rest);
+        break;
+    case ENDING_EMPTY:
+        break;
+    case ENDING_DAMAGED:
+        quarantine_garbage(survey, segment, &rest);
+        break;
     }
     return true;
 }
 
-/* Enters a segment into the table. False: out of memory. */
+/* Adds a segment to the table. False: out of memory. */
 static bool recover_segment(struct survey *survey, size_t at)
 {
     struct fp_spool *spool = survey->spool;
     const struct found *found = &survey->found[at];
-    struct fp_table_segment segment = {
+    struct fp_spool_table_segment segment = {
         .number = found->number,
         .id = found->header.segment_id,
         .first_sequence = found->header.first_sequence,
@@ -282,10 +322,10 @@ static bool recover_segment(struct survey *survey, size_t at)
         .ends_previous = survey->has_refused,
     };
     survey->has_refused = false;
-    const struct fp_segment_header *successor = successor_of(survey, at);
-    char name[FP_SEGMENT_NAME_SIZE];
+    const struct fp_spool_segment_header *successor = successor_of(survey, at);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
     uint64_t len;
-    fp_segment_name(found->number, name);
+    fp_spool_segment_name(found->number, name);
     int file = open_file(spool, name, O_RDWR, &len);
     if (file < 0)
         file = open_file(spool, name, O_RDONLY, &len);
@@ -295,17 +335,17 @@ static bool recover_segment(struct survey *survey, size_t at)
                strerror(errno));
         return true;
     }
-    fp_scan_begin(&survey->scan, file, &segment.id, FP_SEGMENT_HEADER_LEN,
-                  segment.first_sequence - 1);
+    fp_spool_scan_begin(&survey->scan, file, &segment.id, FP_SPOOL_SEGMENT_HEADER_LEN,
+                        segment.first_sequence - 1);
     bool scanned = true;
     if (successor != NULL && successor->tail <= spool->position) {
-        take_from_successor(&segment, successor); /* all done with: no need to read it */
+        end_at_successor(&segment, successor); /* all done with: no need to read it */
         cut_refused(survey, &segment, file);
     } else {
         scanned = scan_segment(survey, at, &segment, successor);
     }
     close_file(spool, file);
-    return scanned && fp_table_add(&spool->table, &segment);
+    return scanned && fp_spool_table_add(&spool->table, &segment);
 }
 
 static void raise_to(uint64_t *number, uint64_t least)
@@ -314,11 +354,11 @@ static void raise_to(uint64_t *number, uint64_t least)
         *number = least;
 }
 
-/* The numbers that the next records, files and marks go on from. */
-static void continue_from(const struct survey *survey, const struct fp_state *state)
+/* Sets the next record, file and mark numbers. */
+static void continue_from(const struct survey *survey, const struct fp_spool_state *state)
 {
     struct fp_spool *spool = survey->spool;
-    spool->tail = fp_table_last_sequence(&spool->table);
+    spool->tail = fp_spool_table_last_sequence(&spool->table);
     raise_to(&spool->tail, state->tail);
     spool->next_sequence = state->next_sequence;
     for (size_t i = 0; i < survey->count; i++) {
@@ -330,18 +370,19 @@ static void continue_from(const struct survey *survey, const struct fp_state *st
         raise_to(&spool->next_sequence, found->header.first_sequence);
     }
     raise_to(&spool->next_sequence, spool->tail + 1);
-    /* As many as there can have been in what was not read. */
-    spool->next_sequence += survey->lost_bytes / FP_FRAME_HEADER_LEN;
+    /* As many as the unread bytes can have held. */
+    spool->next_sequence += survey->lost_bytes / FP_SPOOL_FRAME_HEADER_LEN;
 
-    const struct fp_table_segment *newest = fp_table_newest(&spool->table);
+    const struct fp_spool_table_segment *newest = fp_spool_table_newest(&spool->table);
     if (newest != NULL && !newest->kept) {
         spool->active.number = newest->number;
         spool->active.end = newest->end;
     }
 }
 
-/* The spool's id: the state file's, else the newest segment's, else a new one. */
-static bool identify(const struct survey *survey, const struct fp_state *state, bool has_state)
+/* Finds the spool's id: the state file's, else the newest segment's, else a new one. */
+static bool identify(const struct survey *survey, const struct fp_spool_state *state,
+                     bool has_state)
 {
     struct fp_uuid *id = &survey->spool->id;
     if (has_state) {
@@ -367,7 +408,7 @@ static int by_number(const void *a, const void *b)
 static enum fp_spool_error survey_directory(struct survey *survey)
 {
     struct fp_spool *spool = survey->spool;
-    if (spool->ops->list(spool->ops->context, spool->dir, look_at_name, survey) != 0)
+    if (spool->ops->list(spool->ops->context, spool->dir, classify_name, survey) != 0)
         return FP_SPOOL_NO_PATH;
     if (survey->out_of_memory)
         return FP_SPOOL_MEMORY;
@@ -376,8 +417,8 @@ static enum fp_spool_error survey_directory(struct survey *survey)
     for (size_t i = 0; i < survey->count; i++)
         read_header(survey, &survey->found[i]);
 
-    struct fp_state state = {.next_sequence = 1};
-    bool has_state = fp_state_read(spool->ops, spool->dir, &state);
+    struct fp_spool_state state = {.next_sequence = 1};
+    bool has_state = fp_spool_state_read(spool->ops, spool->dir, &state);
     spool->position = state.position;
     spool->reader.state_due = !has_state;
     if (!identify(survey, &state, has_state))
@@ -386,17 +427,17 @@ static enum fp_spool_error survey_directory(struct survey *survey)
         if (survey->found[i].valid && !recover_segment(survey, i))
             return FP_SPOOL_MEMORY;
     continue_from(survey, &state);
-    fp_table_trim(&spool->table, spool->position, fp_clock_monotonic_us());
+    fp_spool_table_trim(&spool->table, spool->position, fp_clock_monotonic_us());
     fp_spool_note_backlog(spool);
     return FP_SPOOL_OK;
 }
 
-enum fp_spool_error fp_recover(struct fp_spool *spool)
+enum fp_spool_error fp_spool_recover(struct fp_spool *spool)
 {
     struct survey survey = {.spool = spool, .scan = {.ops = spool->ops}};
     spool->active.next_number = 1;
     enum fp_spool_error error = survey_directory(&survey);
-    fp_scan_release(&survey.scan);
+    fp_spool_scan_release(&survey.scan);
     free(survey.found);
     return error;
 }

@@ -1,9 +1,9 @@
 /*
- * Scan: a record is believed only if both its checksums are right and its sequence number grows.
+ * Scan: a record is valid only if both its checksums are right and its sequence number grows.
  *
- * A frame's header has a checksum of its own, keyed by the segment's random id. So the search for
- * the next record behind damage computes a payload's checksum only where a true header stands: it
- * takes linear time, whatever the payloads hold.
+ * A frame's header has its own checksum, keyed by the segment's random id. So the search for the
+ * next record after damage computes a payload's checksum only at a valid header: it takes linear
+ * time, whatever the payloads hold.
  */
 #include "collector/spool/scan.h"
 
@@ -14,8 +14,8 @@
 
 enum { WINDOW_LEN = 256 * 1024, WINDOW_KEPT_LEN = 4 * WINDOW_LEN, SECTOR_LEN = 4096 };
 
-void fp_scan_begin(struct fp_scan *scan, int file, const struct fp_uuid *segment_id,
-                   uint64_t offset, uint64_t sequence)
+void fp_spool_scan_begin(struct fp_spool_scan *scan, int file, const struct fp_uuid *segment_id,
+                         uint64_t offset, uint64_t sequence)
 {
     scan->file = file;
     scan->segment_id = *segment_id;
@@ -25,7 +25,7 @@ void fp_scan_begin(struct fp_scan *scan, int file, const struct fp_uuid *segment
     scan->window_len = 0;
 }
 
-void fp_scan_release(struct fp_scan *scan)
+void fp_spool_scan_release(struct fp_spool_scan *scan)
 {
     free(scan->window);
     scan->window = NULL;
@@ -33,8 +33,9 @@ void fp_scan_release(struct fp_scan *scan)
     scan->window_len = 0;
 }
 
-/* Reads what can be read; a sector that cannot, or lies behind the file's end, counts as zeros. */
-static void read_by_sectors(struct fp_scan *scan, uint64_t offset, size_t len)
+/* Reads the readable sectors; one that cannot be read, or is past the file's end, counts as
+ * zeros. */
+static void read_by_sectors(struct fp_spool_scan *scan, uint64_t offset, size_t len)
 {
     for (size_t done = 0; done < len;) {
         size_t now = SECTOR_LEN - (size_t)((offset + done) % SECTOR_LEN);
@@ -48,7 +49,7 @@ static void read_by_sectors(struct fp_scan *scan, uint64_t offset, size_t len)
     }
 }
 
-static bool fit_window(struct fp_scan *scan, size_t len)
+static bool fit_window(struct fp_spool_scan *scan, size_t len)
 {
     bool far_too_large = scan->window_cap > WINDOW_KEPT_LEN && len <= WINDOW_LEN;
     if (scan->window_cap >= len && !far_too_large)
@@ -62,8 +63,8 @@ static bool fit_window(struct fp_scan *scan, size_t len)
     return true;
 }
 
-/* The bytes at offset, which with len lie before the end; NULL when there is no memory. */
-static const uint8_t *bytes_at(struct fp_scan *scan, uint64_t offset, size_t len)
+/* Returns the len bytes at offset, which are before the end; NULL if memory is out. */
+static const uint8_t *bytes_at(struct fp_spool_scan *scan, uint64_t offset, size_t len)
 {
     bool inside = scan->window_len > 0 && offset >= scan->window_offset &&
                   offset + len <= scan->window_offset + scan->window_len;
@@ -83,29 +84,30 @@ static const uint8_t *bytes_at(struct fp_scan *scan, uint64_t offset, size_t len
     return scan->window + (offset - scan->window_offset);
 }
 
-/* What stands at one place. */
+/* What is at one offset. */
 enum place { PLACE_RECORD, PLACE_BAD_PAYLOAD, PLACE_NOTHING, PLACE_MEMORY };
 
-/* Looks at one place. item: the record, or the extent of a frame whose payload is damaged. */
-static enum place look_at(struct fp_scan *scan, uint64_t offset, struct fp_scan_item *item)
+/* Checks one offset. item: the record, or the extent of a frame with a damaged payload. */
+static enum place check_at(struct fp_spool_scan *scan, uint64_t offset,
+                           struct fp_spool_scan_item *item)
 {
-    const uint8_t *bytes = bytes_at(scan, offset, FP_FRAME_HEADER_LEN);
+    const uint8_t *bytes = bytes_at(scan, offset, FP_SPOOL_FRAME_HEADER_LEN);
     if (bytes == NULL)
         return PLACE_MEMORY;
-    struct fp_frame frame;
-    if (!fp_frame_parse(bytes, &scan->segment_id, &frame) || frame.sequence <= scan->sequence)
+    struct fp_spool_frame frame;
+    if (!fp_spool_frame_parse(bytes, &scan->segment_id, &frame) || frame.sequence <= scan->sequence)
         return PLACE_NOTHING;
-    uint64_t len = fp_frame_len(frame.payload_len);
+    uint64_t len = fp_spool_frame_len(frame.payload_len);
     if (len > scan->end - offset)
         return PLACE_NOTHING;
     bytes = bytes_at(scan, offset, (size_t)len);
     if (bytes == NULL)
         return PLACE_MEMORY;
-    *item = (struct fp_scan_item){
+    *item = (struct fp_spool_scan_item){
         .offset = offset,
         .len = len,
         .sequence = frame.sequence,
-        .bytes = bytes + FP_FRAME_HEADER_LEN,
+        .bytes = bytes + FP_SPOOL_FRAME_HEADER_LEN,
         .bytes_len = frame.payload_len,
     };
     if (fp_crc32c(0, item->bytes, item->bytes_len) != frame.payload_crc)
@@ -113,9 +115,8 @@ static enum place look_at(struct fp_scan *scan, uint64_t offset, struct fp_scan_
     return PLACE_RECORD;
 }
 
-/* How many bytes from the scan's offset on are there until only zeros follow. False without
- * memory. */
-static bool measure_garbage(struct fp_scan *scan, uint64_t *garbage_len)
+/* Counts the bytes from the scan's offset until only zeros follow. False if memory is out. */
+static bool measure_garbage(struct fp_spool_scan *scan, uint64_t *garbage_len)
 {
     *garbage_len = 0;
     for (uint64_t at = scan->offset; at < scan->end;) {
@@ -133,35 +134,37 @@ static bool measure_garbage(struct fp_scan *scan, uint64_t *garbage_len)
     return true;
 }
 
-static enum fp_scan_found found_end(struct fp_scan *scan, struct fp_scan_item *item)
+static enum fp_spool_scan_found found_end(struct fp_spool_scan *scan,
+                                          struct fp_spool_scan_item *item)
 {
-    *item = (struct fp_scan_item){.offset = scan->offset};
+    *item = (struct fp_spool_scan_item){.offset = scan->offset};
     if (scan->end > scan->offset)
         item->len = scan->end - scan->offset;
     if (!measure_garbage(scan, &item->garbage_len))
-        return FP_SCAN_MEMORY;
-    return FP_SCAN_END;
+        return FP_SPOOL_SCAN_MEMORY;
+    return FP_SPOOL_SCAN_END;
 }
 
-enum fp_scan_found fp_scan_next(struct fp_scan *scan, struct fp_scan_item *item)
+enum fp_spool_scan_found fp_spool_scan_next(struct fp_spool_scan *scan,
+                                            struct fp_spool_scan_item *item)
 {
     uint64_t start = scan->offset;
     uint64_t at = start;
-    while (at < scan->end && scan->end - at >= FP_FRAME_HEADER_LEN) {
-        enum place place = look_at(scan, at, item);
+    while (at < scan->end && scan->end - at >= FP_SPOOL_FRAME_HEADER_LEN) {
+        enum place place = check_at(scan, at, item);
         if (place == PLACE_MEMORY)
-            return FP_SCAN_MEMORY;
+            return FP_SPOOL_SCAN_MEMORY;
         if (place == PLACE_RECORD && at == start) {
             scan->offset = at + item->len;
             scan->sequence = item->sequence;
-            return FP_SCAN_RECORD;
+            return FP_SPOOL_SCAN_RECORD;
         }
         if (place == PLACE_RECORD) {
-            *item = (struct fp_scan_item){.offset = start, .len = at - start};
+            *item = (struct fp_spool_scan_item){.offset = start, .len = at - start};
             scan->offset = at;
-            return FP_SCAN_DAMAGED;
+            return FP_SPOOL_SCAN_DAMAGED;
         }
-        at += place == PLACE_BAD_PAYLOAD ? item->len : FP_FRAME_ALIGNMENT;
+        at += place == PLACE_BAD_PAYLOAD ? item->len : FP_SPOOL_FRAME_ALIGNMENT;
     }
     return found_end(scan, item);
 }

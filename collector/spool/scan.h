@@ -10,7 +10,7 @@
 #include "collector/base/base.h"
 #include "collector/spool/file_ops.h"
 
-struct fp_scan {
+struct fp_spool_scan {
     const struct fp_file_ops *ops;
     int file;                  /* not owned */
     struct fp_uuid segment_id; /* of the file */
@@ -25,15 +25,15 @@ struct fp_scan {
     uint64_t window_offset;
 };
 
-enum fp_scan_found {
-    FP_SCAN_RECORD,  /* a valid record */
-    FP_SCAN_DAMAGED, /* bytes that are none, before a valid record */
-    FP_SCAN_END,     /* no record up to the end */
-    FP_SCAN_MEMORY,  /* no memory for the window */
+enum fp_spool_scan_found {
+    FP_SPOOL_SCAN_RECORD,  /* a valid record */
+    FP_SPOOL_SCAN_DAMAGED, /* bytes that are none, before a valid record */
+    FP_SPOOL_SCAN_END,     /* no record up to the end */
+    FP_SPOOL_SCAN_MEMORY,  /* no memory for the window */
 };
 
 /* A record, a damaged range, or what lies between the last record and the end. */
-struct fp_scan_item {
+struct fp_spool_scan_item {
     uint64_t offset;
     uint64_t len;         /* in the file */
     uint64_t sequence;    /* a record's */
@@ -44,13 +44,14 @@ struct fp_scan_item {
 
 /* Begins at `offset` of a file, behind record `sequence` (0: none). The first time the scan is all
  * zero but `ops`; its window is kept from file to file. The owner sets `end`. */
-void fp_scan_begin(struct fp_scan *scan, int file, const struct fp_uuid *segment_id,
-                   uint64_t offset, uint64_t sequence);
+void fp_spool_scan_begin(struct fp_spool_scan *scan, int file, const struct fp_uuid *segment_id,
+                         uint64_t offset, uint64_t sequence);
 
 /* Finds what comes next and moves past it; at the end it stays where the last record ended. */
-enum fp_scan_found fp_scan_next(struct fp_scan *scan, struct fp_scan_item *item) FP_MUST_CHECK;
+enum fp_spool_scan_found fp_spool_scan_next(struct fp_spool_scan *scan,
+                                            struct fp_spool_scan_item *item) FP_MUST_CHECK;
 
 /* Frees the window. */
-void fp_scan_release(struct fp_scan *scan);
+void fp_spool_scan_release(struct fp_spool_scan *scan);
 
 #endif

@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEADER_COPIES = 2, HEADER_COPY_LEN = FP_SEGMENT_HEADER_LEN / HEADER_COPIES };
+enum { HEADER_COPIES = 2, HEADER_COPY_LEN = FP_SPOOL_SEGMENT_HEADER_LEN / HEADER_COPIES };
 
-/* Where things stand in a copy of the header. Magic and version stay for ever; another version may
- * move the rest. */
+/* Offsets in a copy of the header. Those of magic and version never change; another version may
+ * move the others. */
 enum {
     AT_MAGIC = 0,
     AT_VERSION = 8,
@@ -32,43 +32,43 @@ enum {
 
 static const char magic[8] = {'F', 'P', 'S', 'P', 'O', 'O', 'L', '\n'};
 
-/* Where things stand in a frame. */
+/* Offsets in a frame. */
 enum { AT_PAYLOAD_LEN = 0, AT_PAYLOAD_CRC = 4, AT_SEQUENCE = 8, AT_FRAME_CRC = 16 };
 
 static const char name_suffix[] = ".seg";
 
-/* Far from where numbers would begin again; a higher one is not of our making. */
+/* Far below overflow; a higher number was not written by us. */
 #define NUMBER_MAX (UINT64_C(1) << 62)
 
-void fp_segment_name(uint64_t number, char name[FP_SEGMENT_NAME_SIZE])
+void fp_spool_segment_name(uint64_t number, char name[FP_SPOOL_SEGMENT_NAME_SIZE])
 {
-    snprintf(name, FP_SEGMENT_NAME_SIZE, "%016" PRIx64 "%s", number, name_suffix);
+    snprintf(name, FP_SPOOL_SEGMENT_NAME_SIZE, "%016" PRIx64 "%s", number, name_suffix);
 }
 
-bool fp_segment_parse_name(const char *name, uint64_t *number)
+bool fp_spool_segment_parse_name(const char *name, uint64_t *number)
 {
     char *rest;
     errno = 0;
     uint64_t parsed = strtoull(name, &rest, 16);
-    char canonical[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(parsed, canonical);
+    char canonical[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(parsed, canonical);
     if (errno != 0 || parsed == 0 || parsed > NUMBER_MAX || strcmp(name, canonical) != 0)
         return false;
     *number = parsed;
     return true;
 }
 
-/* The checksum of a header copy: all of it but the checksum's own place. */
+/* Returns the checksum of a header copy, computed over everything but the checksum itself. */
 static uint32_t header_crc(const uint8_t *copy)
 {
     uint32_t crc = fp_crc32c(0, copy, AT_CRC);
     return fp_crc32c(crc, copy + AT_SPOOL_ID, HEADER_USED - AT_SPOOL_ID);
 }
 
-static void encode_header(const struct fp_segment_header *header, uint8_t *copy)
+static void encode_header(const struct fp_spool_segment_header *header, uint8_t *copy)
 {
     memcpy(copy + AT_MAGIC, magic, sizeof(magic));
-    put_u32(copy + AT_VERSION, FP_SEGMENT_VERSION);
+    put_u32(copy + AT_VERSION, FP_SPOOL_SEGMENT_VERSION);
     memcpy(copy + AT_SPOOL_ID, header->spool_id.bytes, sizeof(header->spool_id.bytes));
     memcpy(copy + AT_SEGMENT_ID, header->segment_id.bytes, sizeof(header->segment_id.bytes));
     put_u64(copy + AT_NUMBER, header->number);
@@ -79,14 +79,15 @@ static void encode_header(const struct fp_segment_header *header, uint8_t *copy)
     put_u32(copy + AT_CRC, header_crc(copy));
 }
 
-static enum fp_segment_verdict decode_header(const uint8_t *copy, struct fp_segment_header *header)
+static enum fp_spool_segment_verdict decode_header(const uint8_t *copy,
+                                                   struct fp_spool_segment_header *header)
 {
     if (memcmp(copy + AT_MAGIC, magic, sizeof(magic)) != 0)
-        return FP_SEGMENT_FOREIGN;
-    if (get_u32(copy + AT_VERSION) != FP_SEGMENT_VERSION)
-        return FP_SEGMENT_UNKNOWN_VERSION;
+        return FP_SPOOL_SEGMENT_FOREIGN;
+    if (get_u32(copy + AT_VERSION) != FP_SPOOL_SEGMENT_VERSION)
+        return FP_SPOOL_SEGMENT_UNKNOWN_VERSION;
     if (get_u32(copy + AT_CRC) != header_crc(copy))
-        return FP_SEGMENT_FOREIGN;
+        return FP_SPOOL_SEGMENT_FOREIGN;
     memcpy(header->spool_id.bytes, copy + AT_SPOOL_ID, sizeof(header->spool_id.bytes));
     memcpy(header->segment_id.bytes, copy + AT_SEGMENT_ID, sizeof(header->segment_id.bytes));
     header->number = get_u64(copy + AT_NUMBER);
@@ -94,11 +95,11 @@ static enum fp_segment_verdict decode_header(const uint8_t *copy, struct fp_segm
     header->tail = get_u64(copy + AT_TAIL);
     header->previous_number = get_u64(copy + AT_PREVIOUS_NUMBER);
     header->previous_end = get_u64(copy + AT_PREVIOUS_END);
-    return FP_SEGMENT_VALID;
+    return FP_SPOOL_SEGMENT_VALID;
 }
 
 static bool write_header(const struct fp_file_ops *ops, int file,
-                         const struct fp_segment_header *header)
+                         const struct fp_spool_segment_header *header)
 {
     uint8_t copy[HEADER_COPY_LEN] = {0};
     encode_header(header, copy);
@@ -108,12 +109,12 @@ static bool write_header(const struct fp_file_ops *ops, int file,
     return fp_file_write(ops, file, parts, HEADER_COPIES, 0);
 }
 
-int fp_segment_create(const struct fp_file_ops *ops, int dir,
-                      const struct fp_segment_header *header, uint64_t len)
+int fp_spool_segment_create(const struct fp_file_ops *ops, int dir,
+                            const struct fp_spool_segment_header *header, uint64_t len)
 {
-    char name[FP_SEGMENT_NAME_SIZE];
-    char unfinished[FP_SEGMENT_NAME_SIZE + sizeof(FP_FILE_UNFINISHED)];
-    fp_segment_name(header->number, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    char unfinished[FP_SPOOL_SEGMENT_NAME_SIZE + sizeof(FP_FILE_UNFINISHED)];
+    fp_spool_segment_name(header->number, name);
     snprintf(unfinished, sizeof(unfinished), "%s" FP_FILE_UNFINISHED, name);
 
     int file = ops->open(ops->context, dir, unfinished, O_RDWR | O_CREAT | O_TRUNC);
@@ -134,28 +135,29 @@ int fp_segment_create(const struct fp_file_ops *ops, int dir,
     return -1;
 }
 
-enum fp_segment_verdict fp_segment_read_header(const struct fp_file_ops *ops, int file,
-                                               struct fp_segment_header *header)
+enum fp_spool_segment_verdict fp_spool_segment_read_header(const struct fp_file_ops *ops, int file,
+                                                           struct fp_spool_segment_header *header)
 {
-    enum fp_segment_verdict verdict = FP_SEGMENT_FOREIGN;
-    for (uint64_t i = 0; i < HEADER_COPIES && verdict != FP_SEGMENT_VALID; i++) {
+    enum fp_spool_segment_verdict verdict = FP_SPOOL_SEGMENT_FOREIGN;
+    for (uint64_t i = 0; i < HEADER_COPIES && verdict != FP_SPOOL_SEGMENT_VALID; i++) {
         uint8_t copy[HEADER_USED];
         ssize_t got = fp_file_read(ops, file, copy, sizeof(copy), i * HEADER_COPY_LEN);
         if (got != (ssize_t)sizeof(copy))
             continue;
-        enum fp_segment_verdict found = decode_header(copy, header);
-        if (found != FP_SEGMENT_FOREIGN)
+        enum fp_spool_segment_verdict found = decode_header(copy, header);
+        if (found != FP_SPOOL_SEGMENT_FOREIGN)
             verdict = found;
     }
     return verdict;
 }
 
-uint64_t fp_frame_len(size_t payload_len)
+uint64_t fp_spool_frame_len(size_t payload_len)
 {
     if (payload_len > UINT32_MAX)
         return 0;
-    uint64_t len = FP_FRAME_HEADER_LEN + (uint64_t)payload_len;
-    return (len + FP_FRAME_ALIGNMENT - 1) / FP_FRAME_ALIGNMENT * FP_FRAME_ALIGNMENT;
+    uint64_t len = FP_SPOOL_FRAME_HEADER_LEN + (uint64_t)payload_len;
+    return (len + FP_SPOOL_FRAME_ALIGNMENT - 1) / FP_SPOOL_FRAME_ALIGNMENT *
+           FP_SPOOL_FRAME_ALIGNMENT;
 }
 
 static uint32_t frame_crc(const uint8_t *frame, const struct fp_uuid *segment_id)
@@ -164,19 +166,20 @@ static uint32_t frame_crc(const uint8_t *frame, const struct fp_uuid *segment_id
     return fp_crc32c(crc, frame, AT_FRAME_CRC);
 }
 
-void fp_frame_finish(uint8_t *frame, size_t payload_len, uint64_t sequence,
-                     const struct fp_uuid *segment_id)
+void fp_spool_frame_finish(uint8_t *frame, size_t payload_len, uint64_t sequence,
+                           const struct fp_uuid *segment_id)
 {
-    uint8_t *payload = frame + FP_FRAME_HEADER_LEN;
+    uint8_t *payload = frame + FP_SPOOL_FRAME_HEADER_LEN;
     put_u32(frame + AT_PAYLOAD_LEN, (uint32_t)payload_len);
     put_u32(frame + AT_PAYLOAD_CRC, fp_crc32c(0, payload, payload_len));
     put_u64(frame + AT_SEQUENCE, sequence);
     put_u32(frame + AT_FRAME_CRC, frame_crc(frame, segment_id));
-    size_t used = FP_FRAME_HEADER_LEN + payload_len;
-    memset(frame + used, 0, (size_t)fp_frame_len(payload_len) - used);
+    size_t used = FP_SPOOL_FRAME_HEADER_LEN + payload_len;
+    memset(frame + used, 0, (size_t)fp_spool_frame_len(payload_len) - used);
 }
 
-bool fp_frame_parse(const uint8_t *bytes, const struct fp_uuid *segment_id, struct fp_frame *frame)
+bool fp_spool_frame_parse(const uint8_t *bytes, const struct fp_uuid *segment_id,
+                          struct fp_spool_frame *frame)
 {
     if (get_u64(bytes + AT_SEQUENCE) == 0 ||
         get_u32(bytes + AT_FRAME_CRC) != frame_crc(bytes, segment_id))

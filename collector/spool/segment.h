@@ -9,18 +9,18 @@
 #include "collector/base/base.h"
 #include "collector/spool/file_ops.h"
 
-#define FP_SEGMENT_VERSION 1
+#define FP_SPOOL_SEGMENT_VERSION 1
 
 /* The header is written twice, a page each, so that one bad sector does not cost a whole file. */
-#define FP_SEGMENT_HEADER_LEN 8192
+#define FP_SPOOL_SEGMENT_HEADER_LEN 8192
 
 /* Records begin at multiples of this. */
-#define FP_FRAME_ALIGNMENT 8
+#define FP_SPOOL_FRAME_ALIGNMENT 8
 
 /* Length, payload's CRC, sequence, CRC of these with the segment's id. The payload follows. */
-#define FP_FRAME_HEADER_LEN 20
+#define FP_SPOOL_FRAME_HEADER_LEN 20
 
-struct fp_segment_header {
+struct fp_spool_segment_header {
     struct fp_uuid spool_id;   /* the spool's when the file was made */
     struct fp_uuid segment_id; /* random, of this file alone: part of each record's checksum */
     uint64_t number;           /* files are numbered upwards; the name says the same */
@@ -30,47 +30,50 @@ struct fp_segment_header {
     uint64_t previous_end;     /* where its committed records end: what lies behind was refused */
 };
 
-enum fp_segment_verdict {
-    FP_SEGMENT_VALID,
-    FP_SEGMENT_FOREIGN,         /* not a segment, or both copies of the header are damaged */
-    FP_SEGMENT_UNKNOWN_VERSION, /* a segment of another version of fleetprof */
+enum fp_spool_segment_verdict {
+    FP_SPOOL_SEGMENT_VALID,
+    FP_SPOOL_SEGMENT_FOREIGN,         /* not a segment, or both copies of the header are damaged */
+    FP_SPOOL_SEGMENT_UNKNOWN_VERSION, /* a segment of another version of fleetprof */
 };
 
-#define FP_SEGMENT_NAME_SIZE 32
+#define FP_SPOOL_SEGMENT_NAME_SIZE 32
 
 /* The file's name, from its number. */
-void fp_segment_name(uint64_t number, char name[FP_SEGMENT_NAME_SIZE]);
+void fp_spool_segment_name(uint64_t number, char name[FP_SPOOL_SEGMENT_NAME_SIZE]);
 
 /* The number in a file's name. False when it is not a segment's. */
-bool fp_segment_parse_name(const char *name, uint64_t *number) FP_MUST_CHECK;
+bool fp_spool_segment_parse_name(const char *name, uint64_t *number) FP_MUST_CHECK;
 
 /*
  * Makes a file of `len` bytes with this header, durably: bytes, length and name. The handle, -1
  * with errno on failure, when nothing is left behind (or something that recovery removes).
  */
-int fp_segment_create(const struct fp_file_ops *ops, int dir,
-                      const struct fp_segment_header *header, uint64_t len) FP_MUST_CHECK;
+int fp_spool_segment_create(const struct fp_file_ops *ops, int dir,
+                            const struct fp_spool_segment_header *header,
+                            uint64_t len) FP_MUST_CHECK;
 
 /* Reads the header of an open file. */
-enum fp_segment_verdict fp_segment_read_header(const struct fp_file_ops *ops, int file,
-                                               struct fp_segment_header *header) FP_MUST_CHECK;
+enum fp_spool_segment_verdict
+fp_spool_segment_read_header(const struct fp_file_ops *ops, int file,
+                             struct fp_spool_segment_header *header) FP_MUST_CHECK;
 
 /* The bytes that a record of this length takes in the file, 0 when it is too long for any. */
-uint64_t fp_frame_len(size_t payload_len);
+uint64_t fp_spool_frame_len(size_t payload_len);
 
-/* Fills in header and padding of a frame whose payload already stands at FP_FRAME_HEADER_LEN. */
-void fp_frame_finish(uint8_t *frame, size_t payload_len, uint64_t sequence,
-                     const struct fp_uuid *segment_id);
+/* Fills in header and padding of a frame whose payload already stands at FP_SPOOL_FRAME_HEADER_LEN.
+ */
+void fp_spool_frame_finish(uint8_t *frame, size_t payload_len, uint64_t sequence,
+                           const struct fp_uuid *segment_id);
 
 /* What a frame's header says. */
-struct fp_frame {
+struct fp_spool_frame {
     uint32_t payload_len;
     uint32_t payload_crc;
     uint64_t sequence;
 };
 
 /* Reads a frame's header. False when it is not one of this segment. */
-bool fp_frame_parse(const uint8_t *bytes, const struct fp_uuid *segment_id,
-                    struct fp_frame *frame) FP_MUST_CHECK;
+bool fp_spool_frame_parse(const uint8_t *bytes, const struct fp_uuid *segment_id,
+                          struct fp_spool_frame *frame) FP_MUST_CHECK;
 
 #endif

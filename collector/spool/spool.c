@@ -1,7 +1,7 @@
 /*
- * Spool: opening, appending, waiting, trimming and closing; what spool.h promises.
+ * Spool: opens, appends, waits, trims and closes, as spool.h promises.
  *
- * The bytes are written by committer.c, read back by reader.c and, at the start, recover.c.
+ * committer.c writes the bytes, reader.c reads them back and recover.c does so at the start.
  */
 #include "collector/spool/spool.h"
 
@@ -22,12 +22,12 @@
 #define QUEUE_MAX_BYTES ((size_t)32 * 1024 * 1024)
 
 /* A segment smaller than this would be mostly header. */
-#define SEGMENT_MIN_BYTES ((uint64_t)2 * FP_SEGMENT_HEADER_LEN)
+#define SEGMENT_MIN_BYTES ((uint64_t)2 * FP_SPOOL_SEGMENT_HEADER_LEN)
 
-/* As good as for ever, and far from an overflow. */
+/* Practically unlimited, and far from an overflow. */
 #define KEEP_MAX_US (INT64_MAX / 4)
 
-/* What is set aside may take this part of max_bytes, on top of it. */
+/* Quarantined files may take this part of max_bytes, on top of it. */
 #define ASIDE_PART 8
 
 /* The state file is a hint: often enough for a quick start, seldom enough to cost nothing. */
@@ -48,7 +48,7 @@ const char *fp_spool_error_text(enum fp_spool_error error)
     return texts[error];
 }
 
-/* Locks a spool that a function only asks. */
+/* Locks a spool for a function that only reads it. */
 static void lock(const struct fp_spool *spool)
 {
     pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)&spool->lock);
@@ -85,7 +85,7 @@ static bool init_locking(struct fp_spool *spool)
     return false;
 }
 
-/* A spool with no files yet; NULL when out of memory. */
+/* Allocates a spool without files; NULL when out of memory. */
 static struct fp_spool *make_spool(const struct fp_file_ops *ops,
                                    const struct fp_spool_settings *settings,
                                    struct fp_metrics *metrics)
@@ -111,28 +111,28 @@ static struct fp_spool *make_spool(const struct fp_file_ops *ops,
     spool->active.file = -1;
     spool->reader.file = -1;
     spool->reader.scan.ops = ops;
-    spool->aside = (struct fp_aside){
+    spool->aside = (struct fp_spool_aside){
         .ops = ops, .metrics = metrics, .max_bytes = settings->max_bytes / ASIDE_PART};
     fp_metrics_set(metrics, FP_METRIC_SPOOL_MAX_BYTES, (int64_t)settings->max_bytes);
     return spool;
 }
 
-/* Frees a spool, whatever of it was opened. Its committer has ended. */
+/* Frees a spool, opened or not. Its committer has ended. */
 static void free_spool(struct fp_spool *spool)
 {
-    fp_reader_release(spool);
+    fp_spool_reader_release(spool);
     if (spool->active.file >= 0)
         spool->ops->close(spool->ops->context, spool->active.file);
     if (spool->dir >= 0)
         spool->ops->close(spool->ops->context, spool->dir);
-    fp_table_release(&spool->table);
+    fp_spool_table_release(&spool->table);
     pthread_cond_destroy(&spool->tail_moved);
     pthread_cond_destroy(&spool->work);
     pthread_mutex_destroy(&spool->lock);
     free(spool);
 }
 
-/* Makes a directory's own name durable: that is an entry of its parent. */
+/* Syncs the parent directory, so that the directory's own name is durable. */
 static bool sync_parent(const struct fp_file_ops *ops, const char *path)
 {
     char parent[PATH_MAX];
@@ -171,15 +171,15 @@ static enum fp_spool_error start(struct fp_spool *spool, const char *path)
 {
     enum fp_spool_error error = open_directory(spool, path);
     if (error == FP_SPOOL_OK)
-        error = fp_recover(spool);
+        error = fp_spool_recover(spool);
     if (error != FP_SPOOL_OK)
         return error;
     if (spool->reader.state_due && fp_spool_write_state(spool) != FP_SPOOL_OK)
         fp_log(FP_LOG_WARN, "spool state was not written; it will be tried again", "");
-    /* Without a segment the spool starts all the same: what is in it can be read. */
-    bool opened = fp_committer_open_segment(spool);
+    /* The spool starts even without a segment: its records can be read. */
+    bool opened = fp_spool_committer_open_segment(spool);
     (void)opened;
-    if (pthread_create(&spool->committer, NULL, fp_committer_run, spool) != 0)
+    if (pthread_create(&spool->committer, NULL, fp_spool_committer_run, spool) != 0)
         return FP_SPOOL_MEMORY;
     return FP_SPOOL_OK;
 }
@@ -217,21 +217,20 @@ enum fp_spool_error fp_spool_open(const struct fp_spool_settings *settings,
 
 /* Appending */
 
-static struct fp_append *make_append(const void *record, size_t len, uint64_t frame_len)
+static struct fp_spool_append *make_append(const void *record, size_t len, uint64_t frame_len)
 {
-    struct fp_append *append = malloc(sizeof(*append) + (size_t)frame_len);
+    struct fp_spool_append *append = malloc(sizeof(*append) + (size_t)frame_len);
     if (append == NULL)
         return NULL;
     append->next = NULL;
     append->payload_len = len;
     append->frame_len = (size_t)frame_len;
     if (len > 0)
-        memcpy(append->frame + FP_FRAME_HEADER_LEN, record, len);
+        memcpy(append->frame + FP_SPOOL_FRAME_HEADER_LEN, record, len);
     return append;
 }
 
-/* Why an append of this size would be refused now, in words; NULL when it would not. Under the
- * lock. */
+/* Returns why an append of this size would be refused now; NULL if it would not. Under the lock. */
 static const char *find_trouble(const struct fp_spool *spool, size_t frame_len,
                                 enum fp_spool_error *error)
 {
@@ -253,8 +252,8 @@ static const char *find_trouble(const struct fp_spool *spool, size_t frame_len,
     return NULL;
 }
 
-/* Puts an append into the queue, or says why not. */
-static enum fp_spool_error enqueue(struct fp_spool *spool, struct fp_append *append)
+/* Queues an append, or says why not. */
+static enum fp_spool_error enqueue(struct fp_spool *spool, struct fp_spool_append *append)
 {
     enum fp_spool_error error;
     lock(spool);
@@ -276,10 +275,10 @@ static enum fp_spool_error enqueue(struct fp_spool *spool, struct fp_append *app
 enum fp_spool_error fp_spool_append(struct fp_spool *spool, const void *record, size_t len,
                                     fp_spool_done_fn *done, void *context)
 {
-    uint64_t frame_len = fp_frame_len(len);
-    if (frame_len == 0 || frame_len > spool->segment_bytes - FP_SEGMENT_HEADER_LEN)
+    uint64_t frame_len = fp_spool_frame_len(len);
+    if (frame_len == 0 || frame_len > spool->segment_bytes - FP_SPOOL_SEGMENT_HEADER_LEN)
         return FP_SPOOL_TOO_LONG;
-    struct fp_append *append = make_append(record, len, frame_len);
+    struct fp_spool_append *append = make_append(record, len, frame_len);
     if (append == NULL)
         return FP_SPOOL_MEMORY;
     append->done = done;
@@ -340,10 +339,10 @@ bool fp_spool_wait(struct fp_spool *spool, uint64_t after, int64_t timeout_us)
     const struct timespec until = {until_us / FP_US_PER_S, until_us % FP_US_PER_S * 1000};
     lock(spool);
     bool timed_out = false;
-    while (!fp_reader_has_more(spool, after) && !spool->reader_awoken && !timed_out)
+    while (!fp_spool_reader_has_more(spool, after) && !spool->reader_awoken && !timed_out)
         timed_out = pthread_cond_timedwait(&spool->tail_moved, &spool->lock, &until) != 0;
     spool->reader_awoken = false;
-    bool more = fp_reader_has_more(spool, after);
+    bool more = fp_spool_reader_has_more(spool, after);
     unlock(spool);
     return more;
 }
@@ -359,7 +358,7 @@ void fp_spool_wake(struct fp_spool *spool)
 enum fp_spool_error fp_spool_write_state(struct fp_spool *spool)
 {
     lock(spool);
-    const struct fp_state state = {
+    const struct fp_spool_state state = {
         .spool_id = spool->id,
         .position = spool->position,
         .tail = spool->tail,
@@ -368,7 +367,7 @@ enum fp_spool_error fp_spool_write_state(struct fp_spool *spool)
     unlock(spool);
     spool->reader.state_written_us = fp_clock_monotonic_us();
     spool->reader.state_due = true;
-    if (!fp_state_write(spool->ops, spool->dir, &state)) {
+    if (!fp_spool_state_write(spool->ops, spool->dir, &state)) {
         fp_metrics_add(spool->metrics, FP_METRIC_SPOOL_ERRORS, 1);
         fp_log(FP_LOG_ERROR, "spool state was not written", "error=%s", strerror(errno));
         return FP_SPOOL_IO;
@@ -393,7 +392,7 @@ enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position)
         spool->position = position;
         spool->reader.state_due = true;
     }
-    fp_table_trim(&spool->table, spool->position, now_us);
+    fp_spool_table_trim(&spool->table, spool->position, now_us);
     fp_spool_note_backlog(spool);
     spool->room_back = true;
     pthread_cond_signal(&spool->work);
@@ -425,7 +424,7 @@ enum fp_spool_error fp_spool_quarantine(struct fp_spool *spool,
                                         const struct fp_spool_record *record, const char *reason)
 {
     const struct fp_str bytes = {(const char *)record->bytes, record->len};
-    if (fp_aside_refused(&spool->aside, record->sequence, bytes, fp_str_of(reason)))
+    if (fp_spool_aside_refused(&spool->aside, record->sequence, bytes, fp_str_of(reason)))
         return FP_SPOOL_OK;
     int error = errno;
     fp_log(FP_LOG_ERROR, "refused record was not set aside", "error=%s", strerror(error));

@@ -27,7 +27,7 @@ static const char magic[8] = {'F', 'P', 'S', 'T', 'A', 'T', 'E', '\n'};
 static const char state_name[] = "state";
 static const char unusable_name[] = "damaged-state";
 
-static bool decode(const uint8_t *bytes, struct fp_state *state)
+static bool decode(const uint8_t *bytes, struct fp_spool_state *state)
 {
     if (memcmp(bytes + AT_MAGIC, magic, sizeof(magic)) != 0 ||
         get_u32(bytes + AT_VERSION) != STATE_VERSION ||
@@ -40,7 +40,8 @@ static bool decode(const uint8_t *bytes, struct fp_state *state)
     return true;
 }
 
-enum fp_state_found fp_state_look(const struct fp_file_ops *ops, int dir, struct fp_state *state)
+enum fp_spool_state_found fp_spool_state_look(const struct fp_file_ops *ops, int dir,
+                                              struct fp_spool_state *state)
 {
     int file = ops->open(ops->context, dir, state_name, O_RDONLY);
     if (file < 0 && errno == ENOENT)
@@ -55,9 +56,9 @@ enum fp_state_found fp_state_look(const struct fp_file_ops *ops, int dir, struct
     return is_good ? FP_STATE_GOOD : FP_STATE_UNUSABLE;
 }
 
-bool fp_state_read(const struct fp_file_ops *ops, int dir, struct fp_state *state)
+bool fp_spool_state_read(const struct fp_file_ops *ops, int dir, struct fp_spool_state *state)
 {
-    enum fp_state_found found = fp_state_look(ops, dir, state);
+    enum fp_spool_state_found found = fp_spool_state_look(ops, dir, state);
     if (found != FP_STATE_UNUSABLE)
         return found == FP_STATE_GOOD;
     fp_log(FP_LOG_WARN, "spool state cannot be used, set aside", "file=%s", unusable_name);
@@ -66,7 +67,8 @@ bool fp_state_read(const struct fp_file_ops *ops, int dir, struct fp_state *stat
     return false;
 }
 
-bool fp_state_write(const struct fp_file_ops *ops, int dir, const struct fp_state *state)
+bool fp_spool_state_write(const struct fp_file_ops *ops, int dir,
+                          const struct fp_spool_state *state)
 {
     uint8_t bytes[STATE_LEN] = {0};
     memcpy(bytes + AT_MAGIC, magic, sizeof(magic));

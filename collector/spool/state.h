@@ -7,31 +7,32 @@
 #include "collector/base/base.h"
 #include "collector/spool/file_ops.h"
 
-struct fp_state {
+struct fp_spool_state {
     struct fp_uuid spool_id;
     uint64_t position;      /* of the reader */
     uint64_t tail;          /* the last committed record when the file was written */
     uint64_t next_sequence; /* no record had this one yet */
 };
 
-enum fp_state_found {
+enum fp_spool_state_found {
     FP_STATE_GOOD,
     FP_STATE_ABSENT,
     FP_STATE_UNUSABLE, /* damaged, of another version, or not to be read */
 };
 
 /* Reads the file and changes nothing. The state is set when it is good. */
-enum fp_state_found fp_state_look(const struct fp_file_ops *ops, int dir,
-                                  struct fp_state *state) FP_MUST_CHECK;
+enum fp_spool_state_found fp_spool_state_look(const struct fp_file_ops *ops, int dir,
+                                              struct fp_spool_state *state) FP_MUST_CHECK;
 
 /*
  * Reads the file. False when there is none or it cannot be used; such a file is renamed to
  * `damaged-state`, with a warning, so that the next write does not destroy it.
  */
-bool fp_state_read(const struct fp_file_ops *ops, int dir, struct fp_state *state) FP_MUST_CHECK;
+bool fp_spool_state_read(const struct fp_file_ops *ops, int dir,
+                         struct fp_spool_state *state) FP_MUST_CHECK;
 
 /* Replaces the file, durably. False with errno; the old one is then still there. */
-bool fp_state_write(const struct fp_file_ops *ops, int dir,
-                    const struct fp_state *state) FP_MUST_CHECK;
+bool fp_spool_state_write(const struct fp_file_ops *ops, int dir,
+                          const struct fp_spool_state *state) FP_MUST_CHECK;
 
 #endif

@@ -7,13 +7,13 @@
 
 #include <stdlib.h>
 
-bool fp_table_add(struct fp_table *table, const struct fp_table_segment *segment)
+bool fp_spool_table_add(struct fp_spool_table *table, const struct fp_spool_table_segment *segment)
 {
-    if (table->count == FP_TABLE_MAX)
+    if (table->count == FP_SPOOL_TABLE_MAX)
         return false;
     if (table->count == table->cap) {
         size_t cap = table->cap > 0 ? table->cap * 2 : 16;
-        struct fp_table_segment *segments =
+        struct fp_spool_table_segment *segments =
             realloc(table->segments, cap * sizeof(*table->segments));
         if (segments == NULL)
             return false;
@@ -21,17 +21,17 @@ bool fp_table_add(struct fp_table *table, const struct fp_table_segment *segment
         table->cap = cap;
     }
     table->segments[table->count] = *segment;
-    table->segments[table->count++].trimmed_at_us = FP_TABLE_NOT_TRIMMED;
+    table->segments[table->count++].trimmed_at_us = FP_SPOOL_TABLE_NOT_TRIMMED;
     table->file_bytes += segment->file_bytes;
     return true;
 }
 
-struct fp_table_segment *fp_table_newest(struct fp_table *table)
+struct fp_spool_table_segment *fp_spool_table_newest(struct fp_spool_table *table)
 {
     return table->count > 0 ? &table->segments[table->count - 1] : NULL;
 }
 
-struct fp_table_segment *fp_table_from(struct fp_table *table, uint64_t number)
+struct fp_spool_table_segment *fp_spool_table_from(struct fp_spool_table *table, uint64_t number)
 {
     for (size_t i = 0; i < table->count; i++)
         if (table->segments[i].number >= number)
@@ -39,7 +39,7 @@ struct fp_table_segment *fp_table_from(struct fp_table *table, uint64_t number)
     return NULL;
 }
 
-struct fp_table_segment *fp_table_after(struct fp_table *table, uint64_t sequence)
+struct fp_spool_table_segment *fp_spool_table_after(struct fp_spool_table *table, uint64_t sequence)
 {
     for (size_t i = 0; i < table->count; i++)
         if (table->segments[i].last_sequence > sequence)
@@ -47,7 +47,7 @@ struct fp_table_segment *fp_table_after(struct fp_table *table, uint64_t sequenc
     return NULL;
 }
 
-uint64_t fp_table_last_sequence(const struct fp_table *table)
+uint64_t fp_spool_table_last_sequence(const struct fp_spool_table *table)
 {
     for (size_t i = table->count; i > 0; i--)
         if (table->segments[i - 1].last_sequence > 0)
@@ -55,42 +55,43 @@ uint64_t fp_table_last_sequence(const struct fp_table *table)
     return 0;
 }
 
-void fp_table_resize(struct fp_table *table, struct fp_table_segment *segment, uint64_t file_bytes)
+void fp_spool_table_resize(struct fp_spool_table *table, struct fp_spool_table_segment *segment,
+                           uint64_t file_bytes)
 {
     table->file_bytes = table->file_bytes - segment->file_bytes + file_bytes;
     segment->file_bytes = file_bytes;
 }
 
-void fp_table_trim(struct fp_table *table, uint64_t position, int64_t now_us)
+void fp_spool_table_trim(struct fp_spool_table *table, uint64_t position, int64_t now_us)
 {
     /* Not the newest: it may still grow past position. */
     for (size_t i = 0; i + 1 < table->count; i++) {
-        struct fp_table_segment *segment = &table->segments[i];
-        bool is_empty = segment->end <= FP_SEGMENT_HEADER_LEN;
+        struct fp_spool_table_segment *segment = &table->segments[i];
+        bool is_empty = segment->end <= FP_SPOOL_SEGMENT_HEADER_LEN;
         if (segment->kept || (is_empty && segment->ends_previous))
             continue;
         if (is_empty)
-            segment->trimmed_at_us = FP_TABLE_EMPTY;
+            segment->trimmed_at_us = FP_SPOOL_TABLE_EMPTY;
         else if (segment->last_sequence <= position && segment->trimmed_at_us > now_us)
             segment->trimmed_at_us = now_us;
     }
 }
 
-struct fp_table_segment *fp_table_first_trimmed(struct fp_table *table)
+struct fp_spool_table_segment *fp_spool_table_first_trimmed(struct fp_spool_table *table)
 {
-    struct fp_table_segment *first = NULL;
+    struct fp_spool_table_segment *first = NULL;
     for (size_t i = 0; i + 1 < table->count; i++) {
-        struct fp_table_segment *segment = &table->segments[i];
-        if (segment->trimmed_at_us != FP_TABLE_NOT_TRIMMED &&
+        struct fp_spool_table_segment *segment = &table->segments[i];
+        if (segment->trimmed_at_us != FP_SPOOL_TABLE_NOT_TRIMMED &&
             (first == NULL || segment->trimmed_at_us < first->trimmed_at_us))
             first = segment;
     }
     return first;
 }
 
-void fp_table_remove(struct fp_table *table, uint64_t number)
+void fp_spool_table_remove(struct fp_spool_table *table, uint64_t number)
 {
-    struct fp_table_segment *segment = fp_table_from(table, number);
+    struct fp_spool_table_segment *segment = fp_spool_table_from(table, number);
     if (segment == NULL || segment->number != number)
         return;
     table->file_bytes -= segment->file_bytes;
@@ -99,8 +100,8 @@ void fp_table_remove(struct fp_table *table, uint64_t number)
     table->count--;
 }
 
-void fp_table_release(struct fp_table *table)
+void fp_spool_table_release(struct fp_spool_table *table)
 {
     free(table->segments);
-    *table = (struct fp_table){0};
+    *table = (struct fp_spool_table){0};
 }

@@ -202,7 +202,7 @@ static void forget_touched(struct fp_store *store, const struct fp_rollup *rollu
 
 static void remember_touched(struct fp_store *store, const struct fp_rollup *rollup)
 {
-    for (size_t table = FP_TABLE_SEGMENT; table <= FP_TABLE_TIMING; table++)
+    for (size_t table = FP_ROLLUP_TABLE_SEGMENT; table <= FP_ROLLUP_TABLE_TIMING; table++)
         for (size_t i = 0; i < rollup->tables[table].count; i++) {
             const uint64_t *id = fp_rows_at(&rollup->tables[table], i);
             /* What does not fit is written again next time. */
@@ -243,7 +243,7 @@ static bool is_made(const struct fp_store *store, int64_t day)
 static enum fp_store_result ensure_partitions(struct fp_store *store,
                                               const struct fp_rollup *rollup)
 {
-    const struct fp_rows *facts = &rollup->tables[FP_TABLE_SEGMENT_FACT];
+    const struct fp_rows *facts = &rollup->tables[FP_ROLLUP_TABLE_SEGMENT_FACT];
     fp_buf_clear(&store->sql);
     for (size_t i = 0; i < facts->count; i++) {
         const struct fp_segment_fact *fact = fp_rows_at(facts, i);
@@ -292,7 +292,8 @@ static enum fp_store_result move_position(struct fp_store *store,
 
 static void mark_new_upload(struct fp_rollup *rollup, const struct fp_claim_key *key)
 {
-    struct fp_upload_row *upload = fp_rows_find(&rollup->tables[FP_TABLE_UPLOAD], &key->high);
+    struct fp_upload_row *upload =
+        fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_UPLOAD], &key->high);
     if (upload != NULL)
         upload->known = false;
 }
@@ -301,7 +302,7 @@ static void mark_new_upload(struct fp_rollup *rollup, const struct fp_claim_key 
 static enum fp_store_result claim_uploads(struct fp_store *store, struct fp_rollup *rollup,
                                           size_t *known)
 {
-    struct fp_rows *uploads = &rollup->tables[FP_TABLE_UPLOAD];
+    struct fp_rows *uploads = &rollup->tables[FP_ROLLUP_TABLE_UPLOAD];
     for (size_t i = 0; i < uploads->count; i++)
         ((struct fp_upload_row *)fp_rows_at(uploads, i))->known = true;
     size_t count;

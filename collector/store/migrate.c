@@ -1,5 +1,6 @@
 /*
- * Migrate: bootstrap.sql, then each migration that the version table lacks.
+ * Migrate: bootstrap.sql, then table files that the version table lacks, then functions and views
+ * whose checksums differ.
  */
 #include "collector/store/migrate.h"
 
@@ -11,18 +12,20 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-enum { STATEMENT_MAX = 4 * 1024 * 1024 };
+enum { STATEMENT_MAX = 4 * 1024 * 1024, DONE_MAX = 64 * 1024 };
 
 struct migration {
     struct fp_connection connection;
     struct fp_buf statement;
+    size_t tables_applied;
+    struct fp_buf done; /* what was done, to be reported after the commit: NUL-terminated lines */
     fp_migrate_report_fn *report;
     void *context;
 };
 
-static void say(const struct migration *run, const char *format, ...) FP_PRINTF(2, 3);
+static void report_line(const struct migration *run, const char *format, ...) FP_PRINTF(2, 3);
 
-static void say(const struct migration *run, const char *format, ...)
+static void report_line(const struct migration *run, const char *format, ...)
 {
     char line[768];
     va_list args;
@@ -32,20 +35,33 @@ static void say(const struct migration *run, const char *format, ...)
     run->report(run->context, line);
 }
 
-/* 42501 insufficient_privilege; a password or pg_hba entry that is missing is a refused connection.
- */
+/* Keeps a line for report_done(). */
+static void keep_line(struct migration *run, const char *format, ...) FP_PRINTF(2, 3);
+
+static void keep_line(struct migration *run, const char *format, ...)
+{
+    char line[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    fp_buf_add(&run->done, line, strlen(line) + 1);
+}
+
+/* 42501 insufficient_privilege. A wrong password or pg_hba entry is a refused connection. */
 static bool lacks_rights(const struct migration *run)
 {
     return strstr(run->connection.message, "(SQLSTATE 42501)") != NULL;
 }
 
-/* Says what the server said about `what`, with a hint where there is one. */
+/* Reports what the server said about `what`, with a hint where there is one. */
 static enum fp_migrate_result failed(const struct migration *run, const char *what)
 {
-    say(run, "%s: %s", what, run->connection.message);
+    report_line(run, "%s: %s", what, run->connection.message);
     if (!lacks_rights(run))
         return FP_MIGRATE_FAILED;
-    say(run, "connect as a superuser, or as a role that has CREATEROLE and owns the database; once "
+    report_line(
+        run, "connect as a superuser, or as a role that has CREATEROLE and owns the database; once "
              "the roles exist, membership in fleetprof_owner is enough");
     return FP_MIGRATE_RIGHTS;
 }
@@ -60,65 +76,197 @@ static void checksum_text(const struct fp_schema_file *file, char text[20])
     snprintf(text, 20, "%016" PRIx64, fp_hash64(file->text, strlen(file->text)));
 }
 
-/* The rows of the version table, by number; NULL on failure. The caller clears them. */
-static PGresult *read_versions(struct migration *run)
+/* Runs a query; NULL on failure. The caller clears the result. */
+static PGresult *ask(struct migration *run, const char *statement, const char *const *values,
+                     int value_count)
 {
     const struct fp_query query = {
-        .statement = "select number, name, checksum from fleetprof.schema_version order by number",
-    };
+        .statement = statement, .values = values, .value_count = value_count};
     PGresult *rows;
     return fp_connection_query(&run->connection, &query, &rows) == FP_STORE_OK ? rows : NULL;
 }
 
-/* Holds what the database has against what we have. *applied gets the number of migrations. */
-static enum fp_migrate_result compare_versions(struct migration *run, size_t *applied)
+/* The form of fleetprof.schema_version. */
+enum form { FORM_NONE, FORM_NUMBERED, FORM_TODAY };
+
+static bool read_form(struct migration *run, enum form *form)
 {
-    PGresult *rows = read_versions(run);
+    PGresult *rows = ask(run,
+                         "select count(*), count(*) filter (where attname = 'number') "
+                         "from pg_catalog.pg_attribute where attnum > 0 and not attisdropped "
+                         "and attrelid = to_regclass('fleetprof.schema_version')",
+                         NULL, 0);
+    if (rows == NULL)
+        return false;
+    *form = FORM_TODAY;
+    if (strcmp(PQgetvalue(rows, 0, 1), "0") != 0)
+        *form = FORM_NUMBERED;
+    else if (strcmp(PQgetvalue(rows, 0, 0), "0") == 0)
+        *form = FORM_NONE;
+    PQclear(rows);
+    return true;
+}
+
+/* Refuses a database that a later version has migrated. */
+static enum fp_migrate_result check_not_newer(struct migration *run)
+{
+    static const char statement[] =
+        "select name, version from fleetprof.schema_version "
+        "where string_to_array(substring(version from '^[0-9.]*[0-9]'), '.')::int[] "
+        "> string_to_array(substring($1 from '^[0-9.]*[0-9]'), '.')::int[] "
+        "order by version desc, name limit 1";
+    const char *const values[] = {FP_VERSION};
+    PGresult *rows = ask(run, statement, values, 1);
+    if (rows == NULL)
+        return failed(run, "reading fleetprof.schema_version");
+    bool is_newer = PQntuples(rows) > 0;
+    if (is_newer)
+        report_line(
+            run,
+            "the database is newer than this program: fleetprof %s applied %s, this is %s; use the "
+            "newer fleetprof",
+            PQgetvalue(rows, 0, 1), PQgetvalue(rows, 0, 0), FP_VERSION);
+    PQclear(rows);
+    return is_newer ? FP_MIGRATE_NEWER : FP_MIGRATE_OK;
+}
+
+/* Compares a recorded table file with ours. */
+static enum fp_migrate_result compare_table(struct migration *run, const PGresult *rows, int row)
+{
+    const char *name = PQgetvalue(rows, row, 0);
+    if ((size_t)row >= fp_schema_table_count) {
+        report_line(
+            run,
+            "the database is newer than this program: it has %s, the last one known here is %s; "
+            "use the newer fleetprof",
+            name, fp_schema_tables[fp_schema_table_count - 1].name);
+        return FP_MIGRATE_NEWER;
+    }
+    char checksum[20];
+    checksum_text(&fp_schema_tables[row], checksum);
+    if (strcmp(name, fp_schema_tables[row].name) == 0 &&
+        strcmp(PQgetvalue(rows, row, 1), checksum) == 0)
+        return FP_MIGRATE_OK;
+    report_line(
+        run,
+        "%s was applied in another form: the database has %s with checksum %s, this program has "
+        "checksum %s; a released table file must not change",
+        fp_schema_tables[row].name, name, PQgetvalue(rows, row, 1), checksum);
+    return FP_MIGRATE_CHANGED;
+}
+
+/* Compares the recorded table files with ours. */
+static enum fp_migrate_result compare_tables(struct migration *run)
+{
+    PGresult *rows = ask(run,
+                         "select name, checksum from fleetprof.schema_version "
+                         "where name like 'tables/%' order by name collate \"C\"",
+                         NULL, 0);
     if (rows == NULL)
         return failed(run, "reading fleetprof.schema_version");
     enum fp_migrate_result result = FP_MIGRATE_OK;
-    *applied = (size_t)PQntuples(rows);
-    if (*applied > fp_schema_file_count) {
-        say(run,
-            "the database is newer than this program: it has migration %s, the last one known here "
-            "is %s; use the newer fleetprof",
-            PQgetvalue(rows, (int)*applied - 1, 1), fp_schema_files[fp_schema_file_count - 1].name);
-        result = FP_MIGRATE_NEWER;
-    }
-    for (size_t i = 0; result == FP_MIGRATE_OK && i < *applied; i++) {
-        char checksum[20];
-        checksum_text(&fp_schema_files[i], checksum);
-        if (strcmp(PQgetvalue(rows, (int)i, 2), checksum) == 0)
-            continue;
-        say(run,
-            "migration %s was applied in another form: the database has checksum %s, this program "
-            "%s; a landed migration must not change",
-            fp_schema_files[i].name, PQgetvalue(rows, (int)i, 2), checksum);
-        result = FP_MIGRATE_CHANGED;
-    }
+    run->tables_applied = (size_t)PQntuples(rows);
+    /* From the end: a file too many says more than a changed one. */
+    for (int row = PQntuples(rows); result == FP_MIGRATE_OK && row-- > 0;)
+        result = compare_table(run, rows, row);
     PQclear(rows);
     return result;
 }
 
-static enum fp_migrate_result apply(struct migration *run, const struct fp_schema_file *file)
+/* Finds out whether this program can migrate the database. Changes nothing. */
+static enum fp_migrate_result check_database(struct migration *run)
+{
+    enum form form;
+    if (!read_form(run, &form))
+        return failed(run, "reading fleetprof.schema_version");
+    if (form == FORM_NONE)
+        return FP_MIGRATE_OK;
+    if (form == FORM_TODAY) {
+        enum fp_migrate_result result = check_not_newer(run);
+        return result == FP_MIGRATE_OK ? compare_tables(run) : result;
+    }
+    report_line(
+        run, "a version of fleetprof before 0.1.0 made this database; it cannot be upgraded, and "
+             "nothing was changed; export what you need (pg_dump, fleetprof export, fleetprof "
+             "session export), create a new database and run fleetprof migrate there");
+    return FP_MIGRATE_UNRELEASED;
+}
+
+static enum fp_migrate_result apply_table(struct migration *run, const struct fp_schema_file *file)
 {
     char checksum[20];
     checksum_text(file, checksum);
     fp_buf_clear(&run->statement);
-    fp_buf_addf(&run->statement, "begin; set local role fleetprof_owner;\n");
     fp_buf_add(&run->statement, file->text, strlen(file->text));
     fp_buf_addf(&run->statement,
-                "\n; insert into fleetprof.schema_version (number, name, checksum) "
-                "values (%d, '%s', '%s'); commit",
-                file->number, file->name, checksum);
+                "\n; insert into fleetprof.schema_version (name, checksum, objects, version) "
+                "values ('%s', '%s', '{}', '%s')",
+                file->name, checksum, FP_VERSION);
     fp_buf_add(&run->statement, "", 1);
     if (run->statement.failed) {
-        say(run, "%s: out of memory", file->name);
+        report_line(run, "%s: out of memory", file->name);
         return FP_MIGRATE_FAILED;
     }
     if (!run_sql(run, (const char *)run->statement.data))
         return failed(run, file->name);
-    say(run, "applied %s", file->name);
+    keep_line(run, "applied %s", file->name);
+    return FP_MIGRATE_OK;
+}
+
+static enum fp_migrate_result apply_tables(struct migration *run)
+{
+    enum fp_migrate_result result = FP_MIGRATE_OK;
+    for (size_t i = run->tables_applied; result == FP_MIGRATE_OK && i < fp_schema_table_count; i++)
+        result = apply_table(run, &fp_schema_tables[i]);
+    return result;
+}
+
+static bool send_definition(struct migration *run, const struct fp_schema_file *file)
+{
+    char checksum[20];
+    checksum_text(file, checksum);
+    const char *const values[] = {file->name, checksum, file->objects, file->text};
+    PGresult *rows = ask(run,
+                         "insert into pg_temp.definition (name, checksum, objects, body) "
+                         "values ($1, $2, $3, $4)",
+                         values, 4);
+    bool fine = rows != NULL;
+    PQclear(rows);
+    return fine;
+}
+
+static bool send_definitions(struct migration *run)
+{
+    bool fine = run_sql(run, fp_schema_apply);
+    for (size_t i = 0; fine && i < fp_schema_definition_count; i++)
+        fine = send_definition(run, &fp_schema_definitions[i]);
+    return fine;
+}
+
+/* Keeps a line for each thing that apply_definitions() did, or one line for a new database. */
+static void keep_definitions(struct migration *run, const PGresult *rows)
+{
+    size_t created = 0;
+    for (int row = 0; row < PQntuples(rows); row++)
+        created += strcmp(PQgetvalue(rows, row, 0), "created") == 0;
+    if (created == fp_schema_definition_count) {
+        keep_line(run, "created functions and views: %zu files", created);
+        return;
+    }
+    for (int row = 0; row < PQntuples(rows); row++)
+        keep_line(run, "%s %s", PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 1));
+}
+
+static enum fp_migrate_result apply_definitions(struct migration *run)
+{
+    const char *const values[] = {FP_VERSION};
+    PGresult *rows = NULL;
+    if (send_definitions(run))
+        rows = ask(run, "select action, what from pg_temp.apply_definitions($1)", values, 1);
+    if (rows == NULL)
+        return failed(run, "functions and views");
+    keep_definitions(run, rows);
+    PQclear(rows);
     return FP_MIGRATE_OK;
 }
 
@@ -127,21 +275,78 @@ static bool bootstrap(struct migration *run)
     return run_sql(run, "begin") && run_sql(run, fp_schema_bootstrap) && run_sql(run, "commit");
 }
 
+/*
+ * Applies tables, functions and views in one transaction. The end of the connection rolls back what
+ * failed.
+ */
+static enum fp_migrate_result apply(struct migration *run)
+{
+    if (!run_sql(run, "begin; set local role fleetprof_owner"))
+        return failed(run, "acting as fleetprof_owner");
+    enum fp_migrate_result result = apply_tables(run);
+    if (result == FP_MIGRATE_OK)
+        result = apply_definitions(run);
+    if (result == FP_MIGRATE_OK && !run_sql(run, "commit"))
+        result = failed(run, "commit");
+    return result;
+}
+
+/* Reports what was done, now that it is committed. */
+static void report_done(const struct migration *run)
+{
+    for (size_t i = 0; i < run->done.len; i += strlen((const char *)run->done.data + i) + 1)
+        run->report(run->context, (const char *)run->done.data + i);
+    report_line(run, "%s: %zu table files, %zu files of functions and views",
+                run->done.len == 0 ? "nothing to do" : "the database is up to date",
+                fp_schema_table_count, fp_schema_definition_count);
+}
+
 static enum fp_migrate_result migrate(struct migration *run)
 {
     /* Held until the connection ends: a second migration waits, then finds nothing to do. */
     if (!run_sql(run, "set client_min_messages = warning; set search_path = pg_catalog, pg_temp;"
                       "select pg_advisory_lock(hashtext('fleetprof.migrate'))"))
         return failed(run, "waiting for other migrations");
+    enum fp_migrate_result result = check_database(run);
+    if (result != FP_MIGRATE_OK)
+        return result;
     if (!bootstrap(run))
         return failed(run, "bootstrap.sql");
-    size_t applied = 0;
-    enum fp_migrate_result result = compare_versions(run, &applied);
-    for (size_t i = applied; result == FP_MIGRATE_OK && i < fp_schema_file_count; i++)
-        result = apply(run, &fp_schema_files[i]);
+    result = apply(run);
     if (result == FP_MIGRATE_OK)
-        say(run, "the database has all %zu migrations", fp_schema_file_count);
+        report_done(run);
     return result;
+}
+
+/* Returns the value of an option of a connection string, "" when it is not given. */
+static const char *option_value(const PQconninfoOption *options, const char *keyword)
+{
+    for (; options != NULL && options->keyword != NULL; options++)
+        if (strcmp(options->keyword, keyword) == 0 && options->val != NULL)
+            return options->val;
+    return "";
+}
+
+/*
+ * Reports why there is no connection, with a hint for two mistakes of a first installation. A
+ * refused connection has no SQLSTATE, so translated messages get no hint.
+ */
+static void report_no_connection(const struct migration *run, const char *conninfo)
+{
+    const char *message = run->connection.message;
+    report_line(run, "cannot connect: %s", message);
+    PQconninfoOption *options = PQconninfoParse(conninfo, NULL);
+    const char *user = option_value(options, "user");
+    const char *database = option_value(options, "dbname");
+    if (strstr(message, "Peer authentication failed") != NULL)
+        report_line(run,
+                    "hint: with peer authentication, run it as the system user %s, or map your own "
+                    "user to that role in pg_ident.conf and name the map in pg_hba.conf",
+                    *user != '\0' ? user : "of that name");
+    else if (strstr(message, "database \"") != NULL && strstr(message, "does not exist") != NULL)
+        report_line(run, "hint: create it as a superuser of PostgreSQL: createdb %s",
+                    *database != '\0' ? database : "NAME");
+    PQconninfoFree(options);
 }
 
 enum fp_migrate_result fp_migrate(const char *conninfo, fp_migrate_report_fn *report, void *context)
@@ -149,14 +354,16 @@ enum fp_migrate_result fp_migrate(const char *conninfo, fp_migrate_report_fn *re
     struct migration run = {.report = report, .context = context};
     fp_connection_init(&run.connection, -1);
     fp_buf_init(&run.statement, STATEMENT_MAX);
+    fp_buf_init(&run.done, DONE_MAX);
     enum fp_migrate_result result;
     if (fp_connection_open(&run.connection, conninfo) != FP_STORE_OK) {
-        say(&run, "cannot connect: %s", run.connection.message);
+        report_no_connection(&run, conninfo);
         result = FP_MIGRATE_DOWN;
     } else {
         result = migrate(&run);
     }
     fp_connection_close(&run.connection);
     fp_buf_release(&run.statement);
+    fp_buf_release(&run.done);
     return result;
 }

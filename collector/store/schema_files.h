@@ -7,15 +7,23 @@
 #include <stddef.h>
 
 struct fp_schema_file {
-    int number;       /* from 1, without gaps */
-    const char *name; /* NNNN_what.sql */
+    const char *name; /* below schema/ */
     const char *text;
+    const char *objects; /* the functions and views it defines, as PostgreSQL's text[] */
 };
 
-extern const struct fp_schema_file fp_schema_files[];
-extern const size_t fp_schema_file_count;
+/* tables/NNNN_what.sql, by number from 1 without gaps. */
+extern const struct fp_schema_file fp_schema_tables[];
+extern const size_t fp_schema_table_count;
 
-/* bootstrap.sql, which runs before the numbered ones, every time. */
+/* Files of functions/ and views/, each after those that it needs. */
+extern const struct fp_schema_file fp_schema_definitions[];
+extern const size_t fp_schema_definition_count;
+
+/* bootstrap.sql, which runs before all others, every time. */
 extern const char *const fp_schema_bootstrap;
+
+/* apply.sql: temporary functions that apply the definitions. */
+extern const char *const fp_schema_apply;
 
 #endif

@@ -250,7 +250,7 @@ static bool is_kept(const struct fp_rollup *rollup, const void *row)
 #define TARGET(target, table, style, wants)                                                        \
     {#target,                                                                                      \
      FP_TARGET_##style,                                                                            \
-     FP_TABLE_##table,                                                                             \
+     FP_ROLLUP_TABLE_##table,                                                                      \
      target##_columns,                                                                             \
      sizeof(target##_columns) / sizeof(target##_columns[0]),                                       \
      wants}

@@ -88,7 +88,8 @@ enum fp_store_result fp_writer_tell_sessions(struct fp_writer *writer,
     if (writer->settings.list_sessions != NULL)
         count = writer->settings.list_sessions(writer->settings.sessions, running);
     struct fp_buf stopped;
-    const struct fp_rows *sessions = window != NULL ? &window->tables[FP_TABLE_SESSION] : NULL;
+    const struct fp_rows *sessions =
+        window != NULL ? &window->tables[FP_ROLLUP_TABLE_SESSION] : NULL;
     fp_buf_init(&stopped, sessions != NULL ? sessions->count * sizeof(struct fp_uuid) : 0);
     if (sessions != NULL)
         list_stopped(sessions, running, count, &stopped);

@@ -34,7 +34,8 @@ let env;
 
 before(async () => {
   stack = await startStack({
-    config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/cart'] }, { name: 'blog', key: 'pk_blog' }] },
+    config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/cart'] }, { name: 'blog', key: 'pk_blog' },
+      { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }] },
   });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   uploadFile = path.join(dir, 'upload.json');
@@ -76,11 +77,16 @@ test('before the first upload an empty answer says so', async () => {
 test('an imported file is in the numbers; the only site need not be named', async () => {
   await importFile('shop');
   await untilMetric('fleetprof_uploads_flushed_total', 1);
-  const frame = { kind: 'function', self_ms: 10, self_share: 0.25, uploads: 1 };
-  assert.deepEqual(await json('top'), [
-    { function: '(anonymous)', resource: script, line: 3, column_number: 4, ...frame, total_ms: 20, total_share: 0.5, samples: 2 },
-    { function: 'outer', resource: script, line: 1, column_number: 2, ...frame, total_ms: 30, total_share: 0.75, samples: 3 },
-    { function: 'parse', resource: null, line: null, column_number: null, ...frame, kind: 'builtin', total_ms: 10, total_share: 0.25, samples: 1 },
+  const frame = { kind: 'function', self_ms: 10, self_share: 0.25, uploads: 1, self_ms_per_load: 10, load_share: 1, is_agent: false };
+  const rows = await json('top');
+  for (const row of rows) {
+    assert.ok(Math.abs(row.busy_share - 1 / 3) < 1e-9, 'a third of the attributed time');
+    delete row.busy_share;
+  }
+  assert.deepEqual(rows, [
+    { function: '(anonymous)', resource: script, line: 3, column_number: 4, ...frame, total_ms: 20, total_share: 0.5, total_ms_per_load: 20, samples: 2 },
+    { function: 'outer', resource: script, line: 1, column_number: 2, ...frame, total_ms: 30, total_share: 0.75, total_ms_per_load: 30, samples: 3 },
+    { function: 'parse', resource: null, line: null, column_number: null, ...frame, kind: 'builtin', total_ms: 10, total_share: 0.25, total_ms_per_load: 10, samples: 1 },
   ]);
 });
 
@@ -91,22 +97,35 @@ test('the same file imported again adds nothing', async () => {
   assert.equal(row.uploads, 1);
 });
 
-test('top prints a table and what its shares are of; piped, nothing is cut', async () => {
-  const { stdout } = await fleetprof('top', '--top', '2');
+test('top prints time per page load first, then sums, and what they are of; piped, nothing is cut', async () => {
+  const { stdout } = await fleetprof('top', '--top', '2', '--since', '2h');
   const lines = stdout.split('\n');
-  assert.deepEqual(lines[0].trim().split(/ {1,}/),
-    ['SELF', 'MS', 'TOTAL', 'MS', 'SELF', '%', 'TOTAL', '%', 'SAMPLES', 'UPLOADS', 'FUNCTION', 'WHERE']);
-  assert.deepEqual(lines[1].trim().split(/ +/), ['10.0', '20.0', '25.0', '50.0', '2', '1', '(anonymous)', `${script}:3:4`]);
+  assert.match(lines[0], /^FUNCTION +WHERE +SELF MS\/LOAD TOTAL MS\/LOAD LOADS % BUSY % SELF MS TOTAL MS SELF % TOTAL % SAMPLES UPLOADS$/);
+  assert.deepEqual(lines[1].trim().split(/ +/),
+    ['(anonymous)', `${script}:3:4`, '10.0', '20.0', '100.0', '33.3', '10.0', '20.0', '25.0', '50.0', '2', '1']);
   assert.equal(lines[3], '');
-  assert.match(lines[4], /^Shares are of 0\.0 s of profiled time; 25\.0 % of it belongs to no visible stack/);
+  const [, since, until] = /** @type {RegExpExecArray} */ (/^1 page load in the hours from (\d{4}-\d\d-\d\d \d\d:\d\d) to (\d{4}-\d\d-\d\d \d\d:\d\d) \(UTC\)\.$/.exec(lines[4]));
+  assert.equal(Date.parse(`${until}Z`) - Date.parse(`${since}Z`), 2 * 3600 * 1000);
+  assert.match(lines[5], /^25\.0 % of 0\.0 s of profiled time belongs to no visible stack \(idle, .*\); BUSY % is of the rest\.$/);
+  assert.deepEqual(lines.slice(6), ['']);
 });
 
-test('on a narrow terminal an address loses its start, never its end', async () => {
-  const { stdout } = await run(['script', '-qec', `stty cols 100; '${program}' top --top 2`, '/dev/null'], { env });
-  const [, first] = stdout.split('\r\n');
-  assert.match(first, /…\S*app\.js:3:4$/);
-  assert.ok([...first].length <= 100);
+/** @param {string} columns @param {string[]} options @returns {Promise<string[]>} the lines */
+async function onTerminal(columns, ...options) {
+  const { stdout } = await run(['script', '-qec', `stty cols ${columns}; '${program}' top --site shop ${options.join(' ')}`, '/dev/null'], { env });
   assert.ok(!stdout.includes('\u001b'), 'no colours');
+  return stdout.split('\r\n');
+}
+
+test('on a narrow terminal an address loses its start, never its end, and the last columns are left out', async () => {
+  const [headings, first] = await onTerminal('80', '--top', '2');
+  assert.match(headings, /^FUNCTION +WHERE +SELF MS\/LOAD TOTAL MS\/LOAD LOADS % BUSY %$/);
+  assert.match(first, /^\(anonymous\) +…\S*app\.js:3:4 +10\.0 +20\.0 +100\.0 +33\.3$/);
+  assert.equal([...headings].length, 80);
+  const [wide, cut] = await onTerminal('140', '--top', '2');
+  assert.match(wide, /BUSY % SELF MS TOTAL MS SELF % TOTAL % SAMPLES UPLOADS$/);
+  assert.match(cut, /^\(anonymous\) +…\S*app\.js:3:4 /);
+  assert.ok([...wide].length <= 140);
 });
 
 for (const [what, args, found] of /** @type {[string, string[], boolean][]} */ ([
@@ -129,14 +148,54 @@ for (const [what, args, found] of /** @type {[string, string[], boolean][]} */ (
   });
 }
 
-test('an empty answer says why', async () => {
-  const today = new Date().toISOString().slice(0, 4);
-  const old = await fleetprof('top', '--since', '2020-01-01', '--until', '2020-01-02');
-  assert.equal(old.code, 0);
-  assert.match(old.stderr, new RegExp(`nothing matches\\n.*hint: The latest upload of site "shop" came around ${today}-`));
-  const unknown = await fleetprof('timings', '--site', 'shpo');
-  assert.equal(unknown.code, 0);
-  assert.match(unknown.stderr, /nothing was counted for a site named "shpo"\n.*hint: Give --site NAME: shop\.\n/);
+/** When an upload came, as far as the database knows. */
+const latest = /came in the hour from \d{4}-\d\d-\d\d \d\d:00 \(UTC\)\./;
+
+test('an empty answer says why, and what there is', async () => {
+  for (const [args, ...said] of /** @type {[string[], ...RegExp[]][]} */ ([
+    [['--since', '2020-01-01', '--until', '2020-01-02'], /^fleetprof: nothing matches\n.*hint: The latest upload that these filters match came/,
+      /\. Without --since, the period is one day\.\n$/, latest],
+    [['--site', 'shpo'], /nothing was counted for a site named "shpo"\n.*hint: Give --site NAME: shop\.\n$/],
+    [['--release', 'nope'], /nothing was counted for the release "nope" of site "shop"\n.*hint: Releases, most used first: r1\.\n.*hint: The latest upload of site "shop" came/, latest],
+    [['--release', 'r1', '--route', '/nope%'], /for the route "\/nope%" of site "shop"\n.*hint: Routes, most used first: \/cart\./, latest],
+    [['--browser', 'Netscape'], /for the browser "Netscape" of site "shop"\n.*hint: Browsers, most used first: '' \(none\)\./, latest],
+    [['--os', 'BeOS'], /for the operating system "BeOS"/, latest],
+    [['--release', ''], /nothing was counted without a release for site "shop"/, latest],
+    [['--device', "' or true --"], /for the device class "' or true --"/, latest],
+  ])) {
+    for (const command of [['top'], ['timings'], ['export', '--format', 'folded']]) {
+      const { code, stdout, stderr } = await fleetprof(...command, ...args);
+      assert.deepEqual([code, stdout], [0, ''], args.join(' '));
+      for (const part of said) assert.match(stderr, part);
+    }
+  }
+  const { stderr } = await fleetprof('top', '--measure', 'nope');
+  assert.match(stderr, /nothing was counted for the measure "nope" of site "shop"\n.*hint: Measures, most used first: render\.\n/);
+  assert.match(stderr, latest);
+});
+
+test('a time that cannot be meant is wrong use: it says what to write', async () => {
+  for (const [args, said] of /** @type {[string[], RegExp][]} */ ([
+    [['--since', '5'], /--since: 5 of what\? Write 5m, 5h or 5d\.\n$/],
+    [['--until', '12'], /--until: 12 of what\? Write 12m, 12h or 12d\.\n$/],
+    [['--since', 'soon'], /--since: "soon" is not a time\n.*hint: Write how long ago, such as 30m, 2h, 1d or 1w, or a time/],
+    [['--since', '5 minutes'], /--since: "5 minutes" is not a time/],
+    [['--since', ''], /--since: "" is not a time/],
+    [['--until', '2026-02-31'], /--until: "2026-02-31" is not a time/],
+    [['--since', '99999999999999d'], /--since: "99999999999999d" is not a time/],
+    [['--since', '2999-01-01'], /--since: 2999-01-01 .* is in the future\n$/],
+    [['--since', 'infinity'], /--since: infinity is in the future\n$/],
+    [['--since', '2026-05-02', '--until', '2026-05-01'], /the period ends before it begins\n.*detail: It begins at 2026-05-02 .* and ends at 2026-05-01 .*\.\n$/],
+    [['--until', '2w'], /the period ends before it begins\n.*\n.*hint: Give --since, too/],
+  ])) {
+    const { code, stdout, stderr } = await fleetprof('top', ...args);
+    assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+    assert.match(stderr, said);
+  }
+  for (const args of [['--since', '20200101'], ['--since', 'yesterday', '--until', 'tomorrow'], ['--since', '-infinity']]) {
+    const { code, stderr } = await fleetprof('top', ...args);
+    assert.deepEqual([code, stderr], [0, ''], args.join(' '));
+  }
 });
 
 test('a database without the schema, or that the role may not read, is told what to do', async () => {
@@ -158,11 +217,9 @@ test('a database without the schema, or that the role may not read, is told what
 });
 
 test("what the server refuses is said in PostgreSQL's words, exit 2", async () => {
-  const { code, stderr } = await fleetprof('top', '--since', 'soon');
+  const { code, stderr } = await fleetprof('top', '--marker', 'nap');
   assert.equal(code, 2);
-  assert.match(stderr, /error: invalid input syntax for type timestamp with time zone: "soon"/);
-  const marker = await fleetprof('top', '--marker', 'nap');
-  assert.match(marker.stderr, /error: no marker is named "nap"\n.*hint: Markers are/);
+  assert.match(stderr, /error: no marker is named "nap"\n.*hint: Markers are/);
 });
 
 test('timings prints marks and measures', async () => {
@@ -199,4 +256,44 @@ test('of several sites one must be named; % is all of them', async () => {
   assert.equal(blog.uploads, 1, 'the same file counts once for each site');
   const [every] = await json('top', '--site', '%');
   assert.equal(every.uploads, 2);
+});
+
+/** A page load in which fleetprof's own agent ran for 10 ms, and the page's `slow`, inside a measure, for 10 ms, if it has one. @param {boolean} withPage */
+function withAgent(withPage) {
+  const file = path.join(dir, `agent-${withPage}.json`);
+  fs.writeFileSync(file, JSON.stringify({
+    sampleInterval: 10,
+    trace: {
+      resources: ['https://shop.example/static/fleetprof.js', 'https://shop.example/app.js'],
+      frames: [{ name: 'encode', resourceId: 0, line: 7, column: 1 }, { name: 'slow', resourceId: 1, line: 1, column: 1 }],
+      stacks: [{ frameId: 0 }, { frameId: withPage ? 1 : 0 }],
+      samples: [{ timestamp: 0, stackId: 0 }, { timestamp: 10, stackId: 1 }, { timestamp: 20 }],
+    },
+    measures: [{ name: 'work', entryType: 'measure', startTime: -1, duration: 50 }],
+  }));
+  return file;
+}
+
+test("the agent's own functions are left out, and said, unless they are asked for", async () => {
+  for (const [site, withPage] of /** @type {[string, boolean][]} */ ([['lab', true], ['only', false]])) {
+    const { code, stderr } = await fleetprof('import', '-c', stack.collector.file, '--site', site, '--wait', withAgent(withPage));
+    assert.deepEqual([code, stderr], [0, '']);
+  }
+  assert.deepEqual((await json('top', '--site', 'lab')).map((row) => [row.function, row.is_agent]), [['slow', false]]);
+  assert.deepEqual((await json('top', '--site', 'lab', '--agent')).map((row) => [row.function, row.is_agent]), [['encode', true], ['slow', false]]);
+  assert.deepEqual((await json('top', '--site', 'lab', '--top', '1')).map((row) => row.function), ['slow'], 'the agent takes no place in the list');
+  const { stdout } = await fleetprof('top', '--site', 'lab');
+  assert.match(stdout, /\nfleetprof's own agent took 10\.0 ms per page load; --agent lists its functions\.\n$/);
+  assert.doesNotMatch((await fleetprof('top', '--site', 'lab', '--agent')).stdout, /own agent/);
+  const only = await fleetprof('top', '--site', 'only');
+  assert.deepEqual([only.code, only.stdout], [0, '']);
+  assert.equal(only.stderr, "fleetprof: only functions of fleetprof's own agent match; --agent lists them\n");
+});
+
+test('inside a measure shares are of the time inside it, and the footer names it', async () => {
+  const { stdout } = await fleetprof('top', '--site', 'lab', '--measure', 'work');
+  assert.match(stdout, /^slow +https:\/\/shop\.example\/app\.js:1:1 +10\.0 +10\.0 +100\.0 +50\.0 /m);
+  assert.match(stdout, /^Only what ran inside the measure "work"\.\n1 page load in the hours from /m);
+  const [row] = await json('top', '--site', 'lab', '--measure', 'work');
+  assert.deepEqual([row.function, row.self_ms_per_load, row.busy_share], ['slow', 10, 0.5]);
 });

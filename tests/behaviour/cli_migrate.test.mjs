@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { binDir, collectorConfig, repository, run, startPostgres } from './stack.mjs';
+import { binDir, collectorConfig, repository, run, startPostgres, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 before(async () => { postgres = await startPostgres(); });
 after(async () => { await postgres.stop(); });
 
-const migrations = fs.readdirSync(path.join(repository, 'schema')).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort();
+const tables = fs.readdirSync(path.join(repository, 'schema', 'tables')).sort();
 
 /** @param {string} database a new one */
 async function createDatabase(database) {
@@ -23,16 +23,15 @@ function migrate(args, env = {}) {
   return run([path.join(binDir, 'fleetprof'), 'migrate', ...args], { env: { FLEETPROF_DATABASE: '', ...env } });
 }
 
-test('an empty database gets every migration, one line each; the second run finds nothing to do', async () => {
+test('an empty database gets tables, functions and views; the second run finds nothing to do', async () => {
   const conninfo = await createDatabase('twice');
   const first = await migrate(['-d', conninfo]);
   assert.equal(first.code, 0, first.stderr);
-  const applied = [...first.stderr.matchAll(/applied (\S+)/g)].map(([, name]) => name);
-  assert.deepEqual(applied.map((name) => name.replace(/\.sql$/, '')), migrations.map((name) => name.replace(/\.sql$/, '')));
+  assert.deepEqual(first.stderr.match(/applied \S+/g), tables.map((name) => `applied tables/${name}`));
+  assert.match(first.stderr, /created functions and views: \d+ files\n/);
   const second = await migrate(['-d', conninfo]);
   assert.equal(second.code, 0);
-  assert.doesNotMatch(second.stderr, /applied/);
-  assert.match(second.stderr, new RegExp(`has all ${migrations.length} migrations`));
+  assert.match(second.stderr, /^fleetprof: nothing to do: \d+ table files, \d+ files of functions and views\n$/);
 });
 
 test('two at once do the work once', async () => {
@@ -40,7 +39,7 @@ test('two at once do the work once', async () => {
   const both = await Promise.all([migrate(['-d', conninfo]), migrate(['-d', conninfo])]);
   assert.deepEqual(both.map(({ code }) => code), [0, 0]);
   const applied = both.flatMap(({ stderr }) => [...stderr.matchAll(/applied (\S+)/g)]);
-  assert.equal(applied.length, migrations.length);
+  assert.equal(applied.length, tables.length);
 });
 
 test('the database comes from the environment, or from the configuration', async () => {
@@ -66,6 +65,20 @@ test('a role without the rights is told so, and what would do', async () => {
   assert.match(stderr, /SQLSTATE 42501/);
   assert.match(stderr, /superuser/);
   assert.match(stderr, /error: the database was not brought up to date/);
+});
+
+test('a missing database and peer authentication: what to do about them', async () => {
+  const missing = await migrate(['-d', postgres.conninfo('postgres', 'nowhere')]);
+  assert.equal(missing.code, 2);
+  assert.match(missing.stderr, /cannot connect: .*database "nowhere" does not exist\n.*hint: .*createdb nowhere/);
+  const [{ file }] = await postgres.sql("select current_setting('hba_file') as file");
+  fs.writeFileSync(file, `local all peered peer\n${fs.readFileSync(file, 'utf8')}`);
+  await postgres.execute('create role peered login; select pg_reload_conf()');
+  await waitFor(async () => {
+    const { code, stderr } = await migrate(['-d', postgres.conninfo('peered')]);
+    assert.equal(code, 2);
+    return /Peer authentication failed.*\n.*hint: .*run it as the system user peered.*pg_ident\.conf/.test(stderr);
+  }, { what: 'the new pg_hba.conf' });
 });
 
 test('no server: PostgreSQL says why', async () => {

@@ -13,6 +13,7 @@ insert into segment (segment_id, os)          values (12, 'Windows'),     (13, '
 insert into segment (segment_id, device)      values (14, 'mobile'),      (15, '');
 insert into segment (segment_id, thread)      values (16, 'worker'),      (17, '');
 insert into segment (segment_id, site)        values (18, 'shop-eu'),     (19, 'other');
+update segment set rate_ppm = 1000000;
 insert into sample (segment_id, us, path)
 select segment_id, 1 << segment_id::integer, array['main', 'work'] from segment;
 select pg_temp.store() \g /dev/null
@@ -23,6 +24,7 @@ select segment_id, '2026-01-05 10:00Z', 1, 1, 1 << segment_id::integer, 0, 0, 0,
 create temp table surface (name text, sum text);
 insert into surface values
     ('hotspots', 'round(sum(self_ms) * 1000)'),
+    ('estimated_hotspots', 'round(sum(self_ms) * 1000)'),
     ('markers', 'round(sum(self_ms) * 1000)'),
     ('flamegraph', 'round(sum(self_ms) * 1000)'),
     ('flamegraph_grafana', 'round(sum(self) * 1000)'),
@@ -79,7 +81,7 @@ insert into expectation values
     ('''shop'', route => ''%:id'', release => ''v2%''', '{}'),
     ('''shop'', route => null, thread => null', array(select generate_series(1, 17)));
 
-select plan((select count(*)::integer from expectation, surface) + 25);
+select plan((select count(*)::integer from expectation, surface) + 29);
 
 select is(
     pg_temp.segments_read(name, arguments), segments,

@@ -22,7 +22,7 @@ insert into sample (upload, us, marker, path) values
     (3, 40000, '(none)', null);
 select pg_temp.store() \g /dev/null
 
-select plan(25);
+select plan(34);
 
 prepare hotspots_of_the_day as
     select function, resource, line, column_number, kind, self_ms, total_ms, samples, uploads
@@ -99,6 +99,57 @@ select results_eq(
 select is(
     (select array_agg(name) from unnest(fleetprof_data.select_markers('%o%')) as name),
     '{(none),layout,other}', 'these have an o');
+
+-- 3 page loads of one upload each; 45 ms of the 100 were attributed.
+select results_eq(
+    $$ select function, line, self_ms_per_load, total_ms_per_load, load_share, busy_share
+       from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 3) $$,
+    $$ values
+        ('render', 1, 17 / 3.0::float8, 9::float8, 2 / 3.0::float8, 17 / 45.0::float8),
+        ('draw', 1, 10 / 3.0, 10 / 3.0, 1 / 3.0, 10 / 45.0),
+        ('fib', 1, 2, 2, 1 / 3.0, 6 / 45.0) $$,
+    'means and shares are of all page loads; the busy share is of attributed time');
+select is(
+    (select round(sum(busy_share)::numeric, 9) from hotspots('shop', '2026-01-05Z', '2026-01-06Z')), 1.000000000,
+    'busy shares of all frames add up to 1');
+select results_eq(
+    $$ select function, self_ms_per_load, load_share, busy_share
+       from hotspots('shop', '2026-01-05Z', '2026-01-06Z', marker => 'layout') $$,
+    $$ values
+        ('render', 10 / 3.0::float8, 1 / 3.0::float8, 10 / 45.0::float8), ('(layout)', 1, 1 / 3.0, 3 / 45.0), ('main', 0, 1 / 3.0, 0) $$,
+    'a marker picks samples: page loads and attributed time stay whole');
+select is(
+    (select load_share from hotspots('shop', '2026-01-05Z', '2026-01-06Z', marker => '%o%') where function = 'main'), 1::float8,
+    'an upload that counts for two markers takes no share above 1');
+-- The three uploads become parts of one page load.
+savepoint parts;
+update fleetprof_data.segment_fact set loads = 1;
+select results_eq(
+    $$ select function, self_ms_per_load, load_share from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 2) $$,
+    $$ values ('render', 17::float8, 1::float8), ('draw', 10, 1) $$,
+    'parts of one page load: means are of the load, no share is above 1');
+-- The first part counted elsewhere.
+update fleetprof_data.segment_fact set loads = 0;
+select results_eq(
+    $$ select self_ms, self_ms_per_load, total_ms_per_load, load_share, busy_share
+       from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 1) $$,
+    $$ values (17::float8, null::float8, null::float8, null::float8, 17 / 45.0::float8) $$,
+    'no page load, no mean');
+rollback to parts;
+-- All of it unattributed, as when a script's facts were lost: nothing to divide by.
+update fleetprof_data.segment_fact set unattributed_us = profiled_us;
+select results_eq(
+    $$ select self_ms, self_share, busy_share from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 1) $$,
+    $$ values (17::float8, 0.17::float8, null::float8) $$,
+    'no attributed time, no busy share');
+update fleetprof_data.segment_fact set unattributed_us = 0;
+select is(
+    (select busy_share from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 1)), 0.17::float8,
+    'nothing unattributed: the busy share is the self share');
+rollback to parts;
+select is_empty(
+    $$ select from hotspots('shop', '2026-01-06Z', '2026-01-07Z') union all select from hotspots('nobody') $$,
+    'no uploads, no rows');
 
 -- A bucket counts when it overlaps [since, until): the samples are in that of 10:00 UTC.
 create function pg_temp.found(since timestamptz, until timestamptz)

@@ -24,7 +24,7 @@ insert into sample (segment_id, upload, us, marker, path, measures) values
 insert into timing_value (name, kind, us) values ('outer', 'mark', 7);
 select pg_temp.store() \g /dev/null
 
-select plan(15);
+select plan(18);
 
 prepare outer_of_the_day as
     select function, resource, line, column_number, kind, self_ms, total_ms, samples, uploads
@@ -59,6 +59,18 @@ select results_eq(
        from measure_hotspots('outer', 'shop', '2026-01-05Z', '2026-01-06Z', route => '/cart', top => 2) $$,
     $$ values ('render', 0.3::float8, 28 / 60.0::float8), ('draw', 10 / 60.0, 10 / 60.0) $$,
     'shares are of the measure''s profiled time, unattributed time included');
+-- Two uploads have samples inside; 41 of the 60 ms are attributed.
+select results_eq(
+    $$ select function, self_ms_per_load, total_ms_per_load, load_share, busy_share, is_agent
+       from measure_hotspots('outer', 'shop', '2026-01-05Z', '2026-01-06Z', route => '/cart', top => 2) $$,
+    $$ values ('render', 9::float8, 14::float8, 1::float8, 18 / 41.0::float8, false), ('draw', 5, 5, 0.5, 10 / 41.0, false) $$,
+    'means are of page loads with samples inside the measure, the busy share of its attributed time');
+select is(
+    (select load_share from measure_hotspots('outer', 'shop', '2026-01-05Z', '2026-01-06Z', route => '/cart', marker => 'layout') where function = 'main'),
+    0.5::float8, 'a marker picks samples, the page loads stay');
+select is(
+    (select max(load_share) from measure_hotspots('outer', 'shop', '2026-01-05Z', '2026-01-06Z', marker => '%o%')), 1::float8,
+    'an upload that counts for two markers takes no share above 1');
 select results_eq(
     $$ select function, self_ms, self_share, samples, uploads
        from measure_hotspots('outer', 'shop', '2026-01-05Z', '2026-01-06Z', route => '/cart', marker => 'layout') $$,

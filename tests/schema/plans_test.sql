@@ -3,7 +3,7 @@
 set local search_path = pgtap, pg_catalog;
 
 -- 400 segments of 50 frames, on two days.
-insert into segment (segment_id, route) select n, '/' || n from generate_series(1, 400) as n;
+insert into segment (segment_id, route, rate_ppm) select n, '/' || n, 10000 from generate_series(1, 400) as n;
 insert into sample (segment_id, bucket, us, marker, path, measures)
 select segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', 1000, 'layout', array['f' || n], array['measure ' || n % 5]
 from segment, generate_series(1, 50) as n, generate_series(0, 1) as day;
@@ -19,6 +19,7 @@ insert into question values
     ('measure_hotspots', ', marker => ''layout''', 'measure_frame_fact', '''measure 3'', ');
 insert into question values
     ('hotspots', '', 'frame_fact'),
+    ('estimated_hotspots', '', 'frame_fact'),
     ('hotspots', ', marker => ''layout''', 'frame_marker_fact'),
     ('flamegraph', '', 'stack_fact'),
     ('folded', '', 'stack_fact'),
@@ -49,7 +50,7 @@ language sql
 return format('select * from fleetprof.%I(%s''shop'', %L, %L, ''/7''%s)',
     question.name, question.first_argument, since, until, question.arguments);
 
-select plan(27);
+select plan(32);
 select is(
     pg_temp.scans(fact || '_20260106', pg_temp.asked(question, '2026-01-05Z', '2026-01-06Z')),
     '{0,0}', format('%s leaves the next day of %s alone', name, fact))
@@ -62,6 +63,24 @@ select ok(scans[1] = 0 and scans[2] > 0, format('%s finds its rows of %s by inde
 from question
 cross join lateral pg_temp.scans(
     fact || '_20260105', pg_temp.asked(question, '2026-01-05Z', '2026-01-06Z')) as scans;
+
+-- A regular expression for each frame of a site would cost more than the sums.
+set local track_functions = 'all';
+create function pg_temp.agent_calls(query text)
+returns bigint
+language plpgsql
+as $$
+declare
+    before bigint := coalesce((select calls from pg_stat_xact_user_functions where funcname = 'is_agent'), 0);
+begin
+    execute query;
+    return (select calls from pg_stat_xact_user_functions where funcname = 'is_agent') - before;
+end
+$$;
+select is(
+    pg_temp.agent_calls(format('select * from fleetprof.%s, ''2026-01-05Z'', ''2026-01-06Z'', top => 3)', call)), 3::bigint,
+    call || ' …) looks for the agent in the rows that it returns')
+from unnest(array['hotspots(''shop''', 'measure_hotspots(''measure 3'', ''shop''']) as call;
 
 select * from finish();
 rollback;

@@ -16,7 +16,10 @@ insert into fleetprof_data.timeline values (1, '2026-01-05 10:00Z', 1, 1, 1, nul
 
 create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
-from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] <> 'session_id'
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] not in ('session_id', 'resource')
+union all
+select format('select * from fleetprof.%I(''app.js'')', proname)
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] = 'resource'
 union all
 select format('select * from fleetprof.%I(1%s)', proname, case when proargnames[2] = 'timeline_id' then ', 1' end)
 from pg_proc
@@ -82,9 +85,9 @@ select is_empty(
     'every function has its search_path fixed');
 select is_empty(
     $$ select proname from pg_proc
-       where pronamespace = 'fleetprof'::regnamespace and (provolatile <> 's' or proparallel <> 's')
+       where pronamespace = 'fleetprof'::regnamespace and (provolatile = 'v' or proparallel <> 's')
            and proname <> 'release_session' $$,
-    'what users call is stable and parallel safe');
+    'what users call is stable or immutable, and parallel safe');
 select is_empty(
     $$ select proname from pg_proc
        where pronamespace in ('fleetprof'::regnamespace, 'fleetprof_data'::regnamespace)

@@ -117,7 +117,7 @@ static void run_merge(struct bench *bench)
 static void end_window(struct bench *bench)
 {
     size_t keys = 0;
-    for (size_t i = 0; i < FP_TABLE_COUNT; i++)
+    for (size_t i = 0; i < FP_ROLLUP_TABLE_COUNT; i++)
         keys += bench->rollup.tables[i].count;
     if (bench->keys <= 0)
         bench->keys = (double)keys / WINDOW;

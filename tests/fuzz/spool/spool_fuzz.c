@@ -17,7 +17,7 @@ enum {
     RECORDS_MAX = 512,
     FILES_MAX = DISK_FILES - 64, /* no more steps past so many files */
     PAYLOAD_MIN = 8,             /* the record's number */
-    FORGED_LEN = 3 * FP_SEGMENT_HEADER_LEN,
+    FORGED_LEN = 3 * FP_SPOOL_SEGMENT_HEADER_LEN,
 };
 
 void fp_log(enum fp_log_level level, const char *message, const char *fields, ...)
@@ -97,50 +97,51 @@ static bool holds(const struct records *records, const struct record *record)
 
 /* ---- where records are, while no process has the files open ---- */
 
-static bool read_header(const struct disk_entry *entry, struct fp_segment_header *header)
+static bool read_header(const struct disk_entry *entry, struct fp_spool_segment_header *header)
 {
     uint64_t number;
-    if (!fp_segment_parse_name(entry->name, &number))
+    if (!fp_spool_segment_parse_name(entry->name, &number))
         return false;
     struct disk *disk = &life.disk;
     int handle = disk->ops.open(disk, DISK_DIR, entry->name, O_RDONLY);
     check(handle >= 0);
-    enum fp_segment_verdict verdict = fp_segment_read_header(&disk->ops, handle, header);
+    enum fp_spool_segment_verdict verdict =
+        fp_spool_segment_read_header(&disk->ops, handle, header);
     disk->ops.close(disk, handle);
-    return verdict == FP_SEGMENT_VALID && header->number == number;
+    return verdict == FP_SPOOL_SEGMENT_VALID && header->number == number;
 }
 
 /* Whether the record stands, whole, at a place of a file. */
 static bool stands_at(const struct record *record, const struct disk_bytes *bytes, uint64_t offset,
                       const struct fp_uuid *segment_id)
 {
-    struct fp_frame frame;
-    return offset + fp_frame_len(record->len) <= bytes->len &&
-           fp_frame_parse(bytes->at + offset, segment_id, &frame) &&
+    struct fp_spool_frame frame;
+    return offset + fp_spool_frame_len(record->len) <= bytes->len &&
+           fp_spool_frame_parse(bytes->at + offset, segment_id, &frame) &&
            frame.sequence == record->sequence && frame.payload_len == record->len &&
-           fp_crc32c(0, bytes->at + offset + FP_FRAME_HEADER_LEN, record->len) == record->crc;
+           fp_crc32c(0, bytes->at + offset + FP_SPOOL_FRAME_HEADER_LEN, record->len) == record->crc;
 }
 
 /* Looks for a record in all segments, from frame to frame. */
 static void locate(struct record *record)
 {
     record->file = -1;
-    struct fp_segment_header header;
-    struct fp_frame frame;
+    struct fp_spool_segment_header header;
+    struct fp_spool_frame frame;
     for (size_t i = life.disk.now.count; i > 0; i--) {
         const struct disk_entry *entry = &life.disk.now.entries[i - 1];
         if (!read_header(entry, &header))
             continue;
         const struct disk_bytes *bytes = &life.disk.files[entry->file].now;
-        uint64_t at = FP_SEGMENT_HEADER_LEN;
-        while (at + FP_FRAME_HEADER_LEN <= bytes->len) {
+        uint64_t at = FP_SPOOL_SEGMENT_HEADER_LEN;
+        while (at + FP_SPOOL_FRAME_HEADER_LEN <= bytes->len) {
             if (stands_at(record, bytes, at, &header.segment_id)) {
                 record->file = entry->file;
                 record->offset = at;
                 return;
             }
-            bool is_frame = fp_frame_parse(bytes->at + at, &header.segment_id, &frame);
-            at += is_frame ? fp_frame_len(frame.payload_len) : FP_FRAME_ALIGNMENT;
+            bool is_frame = fp_spool_frame_parse(bytes->at + at, &header.segment_id, &frame);
+            at += is_frame ? fp_spool_frame_len(frame.payload_len) : FP_SPOOL_FRAME_ALIGNMENT;
         }
     }
 }
@@ -148,7 +149,7 @@ static void locate(struct record *record)
 /* Whether the record is still where it was, in a file that is still known for a segment. */
 static bool is_whole(const struct record *record)
 {
-    struct fp_segment_header header;
+    struct fp_spool_segment_header header;
     for (size_t i = 0; i < life.disk.now.count; i++) {
         const struct disk_entry *entry = &life.disk.now.entries[i];
         if (entry->file == record->file)
@@ -231,7 +232,7 @@ static void start(void)
 
 static void append(struct input *input)
 {
-    static uint8_t bytes[FP_SEGMENT_HEADER_LEN + 256];
+    static uint8_t bytes[FP_SPOOL_SEGMENT_HEADER_LEN + 256];
     struct waiter waiter = WAITER_INIT;
     size_t len = PAYLOAD_MIN + (size_t)take(input) * 33;
     uint64_t number = life.written.count + 1;
@@ -239,7 +240,7 @@ static void append(struct input *input)
     memcpy(bytes, &number, sizeof(number));
     enum fp_spool_error error =
         fp_spool_append(life.fixture.spool, bytes, len, tell_waiter, &waiter);
-    bool is_too_long = fp_frame_len(len) > FP_SEGMENT_HEADER_LEN;
+    bool is_too_long = fp_spool_frame_len(len) > FP_SPOOL_SEGMENT_HEADER_LEN;
     check(is_too_long == (error == FP_SPOOL_TOO_LONG));
     if (error != FP_SPOOL_OK)
         return;
@@ -311,8 +312,8 @@ static void put_bytes(struct input *input)
                                         "damaged-0000000000000001-0000000000002000"};
     size_t which = take(input);
     size_t len = take(input);
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name(which, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name(which, name);
     len = len < input->len ? len : input->len;
     put_file(which < 5 ? names[which] : name, input->bytes, len);
     input->bytes += len;
@@ -325,8 +326,8 @@ static void copy_file(struct input *input)
     const struct disk_entry *entry = choose_file(input);
     const struct disk_bytes *from = &life.disk.files[entry->file].now;
     struct disk_bytes bytes = {NULL, 0};
-    char name[FP_SEGMENT_NAME_SIZE];
-    fp_segment_name((uint64_t)take(input) + 1, name);
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
+    fp_spool_segment_name((uint64_t)take(input) + 1, name);
     disk_copy(&bytes, from);
     put_file(name, bytes.at, bytes.len);
     free(bytes.at);
@@ -336,15 +337,15 @@ static void copy_file(struct input *input)
 static size_t forge_frames(struct input *input, const struct fp_uuid *id, uint8_t *file)
 {
     size_t at = 0;
-    size_t room = FORGED_LEN - FP_SEGMENT_HEADER_LEN;
+    size_t room = FORGED_LEN - FP_SPOOL_SEGMENT_HEADER_LEN;
     for (unsigned count = take(input) % 8; count > 0; count--) {
         size_t len = take(input);
         at += take(input);
-        if (at + fp_frame_len(len) > room)
+        if (at + fp_spool_frame_len(len) > room)
             break;
-        memset(file + at + FP_FRAME_HEADER_LEN, (int)len, len);
-        fp_frame_finish(file + at, len, take_u16(input), id);
-        at += (size_t)fp_frame_len(len);
+        memset(file + at + FP_SPOOL_FRAME_HEADER_LEN, (int)len, len);
+        fp_spool_frame_finish(file + at, len, take_u16(input), id);
+        at += (size_t)fp_spool_frame_len(len);
     }
     return at;
 }
@@ -353,7 +354,7 @@ static void forge_segment(struct input *input)
 {
     static uint8_t frames[FORGED_LEN];
     struct disk *disk = &life.disk;
-    struct fp_segment_header header = {.spool_id = {{take(input)}}, .segment_id = {{0xf0}}};
+    struct fp_spool_segment_header header = {.spool_id = {{take(input)}}, .segment_id = {{0xf0}}};
     header.number = (uint64_t)take(input) + 1;
     header.first_sequence = take_u16(input);
     header.tail = take_u16(input);
@@ -361,9 +362,9 @@ static void forge_segment(struct input *input)
     header.previous_end = take_u16(input);
     memset(frames, 0, sizeof(frames));
     size_t len = forge_frames(input, &header.segment_id, frames);
-    int handle = fp_segment_create(&disk->ops, DISK_DIR, &header, FORGED_LEN);
+    int handle = fp_spool_segment_create(&disk->ops, DISK_DIR, &header, FORGED_LEN);
     check(handle >= 0);
-    disk_put(&disk->files[disk->handles[handle]].now, FP_SEGMENT_HEADER_LEN, frames, len);
+    disk_put(&disk->files[disk->handles[handle]].now, FP_SPOOL_SEGMENT_HEADER_LEN, frames, len);
     disk->ops.close(disk, handle);
     life.is_forged = true;
 }
@@ -414,7 +415,7 @@ static void begin(void)
         .ops = &life.disk.ops,
         .settings = {.path = "/spool",
                      .max_bytes = 4 << 20,
-                     .segment_bytes = UINT64_C(2) * FP_SEGMENT_HEADER_LEN,
+                     .segment_bytes = UINT64_C(2) * FP_SPOOL_SEGMENT_HEADER_LEN,
                      .keep_us = FP_US_PER_HOUR},
     };
     start();

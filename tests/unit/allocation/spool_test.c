@@ -22,7 +22,7 @@ static int make_directory(void **state)
     append_range(fixture->spool, IN_FIRST + 1, RECORDS);
     close_spool(fixture);
     take_snapshot(fixture, &snapshot);
-    segment_of(&snapshot, 0)->bytes[offset_of(1, DAMAGED) + FP_FRAME_HEADER_LEN] ^= 1;
+    segment_of(&snapshot, 0)->bytes[offset_of(1, DAMAGED) + FP_SPOOL_FRAME_HEADER_LEN] ^= 1;
     return 0;
 }
 

@@ -206,13 +206,13 @@ static size_t sorted_rows(struct fp_rollup *rollup, enum fp_rollup_table table)
 
 static void assert_same_timings(struct fp_rollup *whole, struct fp_rollup *merged)
 {
-    size_t count = sorted_rows(whole, FP_TABLE_TIMING_FACT);
-    assert_int_equal(sorted_rows(merged, FP_TABLE_TIMING_FACT), count);
+    size_t count = sorted_rows(whole, FP_ROLLUP_TABLE_TIMING_FACT);
+    assert_int_equal(sorted_rows(merged, FP_ROLLUP_TABLE_TIMING_FACT), count);
     for (size_t i = 0; i < count; i++) {
         const struct fp_timing_fact *expected =
-            fp_rows_sorted(&whole->tables[FP_TABLE_TIMING_FACT], i);
+            fp_rows_sorted(&whole->tables[FP_ROLLUP_TABLE_TIMING_FACT], i);
         const struct fp_timing_fact *found =
-            fp_rows_sorted(&merged->tables[FP_TABLE_TIMING_FACT], i);
+            fp_rows_sorted(&merged->tables[FP_ROLLUP_TABLE_TIMING_FACT], i);
         assert_memory_equal(&found->key, &expected->key, sizeof(found->key));
         assert_int_equal(found->count, expected->count);
         assert_int_equal(found->negative, expected->negative);
@@ -224,11 +224,11 @@ static void assert_same_timings(struct fp_rollup *whole, struct fp_rollup *merge
 
 static void assert_same_bins(struct fp_rollup *whole, struct fp_rollup *merged)
 {
-    size_t count = sorted_rows(whole, FP_TABLE_TIMING_BIN_FACT);
-    assert_int_equal(sorted_rows(merged, FP_TABLE_TIMING_BIN_FACT), count);
+    size_t count = sorted_rows(whole, FP_ROLLUP_TABLE_TIMING_BIN_FACT);
+    assert_int_equal(sorted_rows(merged, FP_ROLLUP_TABLE_TIMING_BIN_FACT), count);
     for (size_t i = 0; i < count; i++)
-        assert_memory_equal(fp_rows_sorted(&merged->tables[FP_TABLE_TIMING_BIN_FACT], i),
-                            fp_rows_sorted(&whole->tables[FP_TABLE_TIMING_BIN_FACT], i),
+        assert_memory_equal(fp_rows_sorted(&merged->tables[FP_ROLLUP_TABLE_TIMING_BIN_FACT], i),
+                            fp_rows_sorted(&whole->tables[FP_ROLLUP_TABLE_TIMING_BIN_FACT], i),
                             sizeof(struct fp_timing_bin_fact));
 }
 

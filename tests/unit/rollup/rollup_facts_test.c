@@ -221,40 +221,45 @@ static void check_nothing_is_missing(struct room *room)
         measured += room->deltas[i].measured_count;
         measured_frames += room->deltas[i].measured_frame_count;
     }
-    for (size_t i = 0; i < row_count(room, FP_TABLE_STACK_FACT); i++)
-        samples -= ((struct fp_stack_fact *)row_at(room, FP_TABLE_STACK_FACT, i))->uploads;
-    for (size_t i = 0; i < row_count(room, FP_TABLE_FRAME_MARKER_FACT); i++)
+    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_STACK_FACT); i++)
+        samples -= ((struct fp_stack_fact *)row_at(room, FP_ROLLUP_TABLE_STACK_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_FRAME_MARKER_FACT); i++)
         splits -=
-            ((struct fp_frame_marker_fact *)row_at(room, FP_TABLE_FRAME_MARKER_FACT, i))->uploads;
-    for (size_t i = 0; i < row_count(room, FP_TABLE_FRAME_FACT); i++)
-        frames -= ((struct fp_frame_fact *)row_at(room, FP_TABLE_FRAME_FACT, i))->uploads;
-    for (size_t i = 0; i < row_count(room, FP_TABLE_TIMING_FACT); i++)
-        timings -= ((struct fp_timing_fact *)row_at(room, FP_TABLE_TIMING_FACT, i))->uploads;
-    for (size_t i = 0; i < row_count(room, FP_TABLE_MEASURE_FACT); i++)
-        measured -= ((struct fp_measure_fact *)row_at(room, FP_TABLE_MEASURE_FACT, i))->uploads;
-    for (size_t i = 0; i < row_count(room, FP_TABLE_MEASURE_FRAME_FACT); i++)
+            ((struct fp_frame_marker_fact *)row_at(room, FP_ROLLUP_TABLE_FRAME_MARKER_FACT, i))
+                ->uploads;
+    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_FRAME_FACT); i++)
+        frames -= ((struct fp_frame_fact *)row_at(room, FP_ROLLUP_TABLE_FRAME_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_TIMING_FACT); i++)
+        timings -= ((struct fp_timing_fact *)row_at(room, FP_ROLLUP_TABLE_TIMING_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_MEASURE_FACT); i++)
+        measured -=
+            ((struct fp_measure_fact *)row_at(room, FP_ROLLUP_TABLE_MEASURE_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_MEASURE_FRAME_FACT); i++)
         measured_frames -=
-            ((struct fp_measure_frame_fact *)row_at(room, FP_TABLE_MEASURE_FRAME_FACT, i))->uploads;
+            ((struct fp_measure_frame_fact *)row_at(room, FP_ROLLUP_TABLE_MEASURE_FRAME_FACT, i))
+                ->uploads;
     assert_int_equal(samples, 0);
     assert_int_equal(splits, 0);
     assert_int_equal(frames, 0);
     assert_int_equal(timings, 0);
     assert_int_equal(measured, 0);
     assert_int_equal(measured_frames, 0);
-    assert_int_equal(row_count(room, FP_TABLE_UPLOAD), DELTAS);
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_UPLOAD), DELTAS);
 }
 
 static void check_facts(struct room *room)
 {
-    CHECK_ALL(room, FP_TABLE_SEGMENT_FACT, fp_segment_fact, check_segment_fact);
-    CHECK_ALL(room, FP_TABLE_MARKER_FACT, fp_marker_fact, check_marker_fact);
-    CHECK_ALL(room, FP_TABLE_FRAME_FACT, fp_frame_fact, check_frame_fact);
-    CHECK_ALL(room, FP_TABLE_FRAME_MARKER_FACT, fp_frame_marker_fact, check_frame_marker_fact);
-    CHECK_ALL(room, FP_TABLE_STACK_FACT, fp_stack_fact, check_stack_fact);
-    CHECK_ALL(room, FP_TABLE_TIMING_FACT, fp_timing_fact, check_timing_fact);
-    CHECK_ALL(room, FP_TABLE_TIMING_BIN_FACT, fp_timing_bin_fact, check_timing_bin_fact);
-    CHECK_ALL(room, FP_TABLE_MEASURE_FACT, fp_measure_fact, check_measure_fact);
-    CHECK_ALL(room, FP_TABLE_MEASURE_FRAME_FACT, fp_measure_frame_fact, check_measure_frame_fact);
+    CHECK_ALL(room, FP_ROLLUP_TABLE_SEGMENT_FACT, fp_segment_fact, check_segment_fact);
+    CHECK_ALL(room, FP_ROLLUP_TABLE_MARKER_FACT, fp_marker_fact, check_marker_fact);
+    CHECK_ALL(room, FP_ROLLUP_TABLE_FRAME_FACT, fp_frame_fact, check_frame_fact);
+    CHECK_ALL(room, FP_ROLLUP_TABLE_FRAME_MARKER_FACT, fp_frame_marker_fact,
+              check_frame_marker_fact);
+    CHECK_ALL(room, FP_ROLLUP_TABLE_STACK_FACT, fp_stack_fact, check_stack_fact);
+    CHECK_ALL(room, FP_ROLLUP_TABLE_TIMING_FACT, fp_timing_fact, check_timing_fact);
+    CHECK_ALL(room, FP_ROLLUP_TABLE_TIMING_BIN_FACT, fp_timing_bin_fact, check_timing_bin_fact);
+    CHECK_ALL(room, FP_ROLLUP_TABLE_MEASURE_FACT, fp_measure_fact, check_measure_fact);
+    CHECK_ALL(room, FP_ROLLUP_TABLE_MEASURE_FRAME_FACT, fp_measure_frame_fact,
+              check_measure_frame_fact);
     check_nothing_is_missing(room);
 }
 

@@ -14,7 +14,7 @@ static void dictionaries_hold_each_name_once(void **state)
             const struct fp_delta_stack *stack = &delta->stacks[k];
             int64_t id = (int64_t)stack->id;
             const struct fp_stack_row *row =
-                fp_rows_find(&room->rollup.tables[FP_TABLE_STACK], &id);
+                fp_rows_find(&room->rollup.tables[FP_ROLLUP_TABLE_STACK], &id);
             assert_non_null(row);
             assert_int_equal(row->level, stack->level);
             assert_int_equal(row->frame_id, delta->frames[stack->frame].id);
@@ -24,7 +24,7 @@ static void dictionaries_hold_each_name_once(void **state)
         for (uint32_t k = 0; k < delta->frame_count; k++) {
             int64_t id = (int64_t)delta->frames[k].id;
             const struct fp_frame_row *row =
-                fp_rows_find(&room->rollup.tables[FP_TABLE_FRAME], &id);
+                fp_rows_find(&room->rollup.tables[FP_ROLLUP_TABLE_FRAME], &id);
             assert_non_null(row);
             assert_true(fp_str_equal(row->function, delta->frames[k].function));
             /* A copy: deltas do not outlive their arena. */
@@ -36,7 +36,7 @@ static void dictionaries_hold_each_name_once(void **state)
         }
     }
     /* Two sites, each with the one resource. */
-    assert_int_equal(row_count(room, FP_TABLE_RESOURCE), 2);
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_RESOURCE), 2);
 }
 
 static void known_names_get_no_rows_and_their_facts_do(void **state)
@@ -50,9 +50,9 @@ static void known_names_get_no_rows_and_their_facts_do(void **state)
         assert_int_equal(fp_map_put(&known, delta->frames[i].id, 0), 0);
     room->rollup.known = &known;
     assert_int_equal(fp_rollup_add(&room->rollup, delta), FP_ROLLUP_COUNTED);
-    assert_int_equal(row_count(room, FP_TABLE_FRAME), 0);
-    assert_int_equal(row_count(room, FP_TABLE_FRAME_FACT), delta->frame_count);
-    assert_int_equal(row_count(room, FP_TABLE_STACK), delta->stack_count);
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_FRAME), 0);
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_FRAME_FACT), delta->frame_count);
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_STACK), delta->stack_count);
     fp_map_release(&known);
 }
 
@@ -68,7 +68,7 @@ static void an_upload_id_counts_once_a_site(void **state)
     assert_int_equal(fp_rollup_add(&room->rollup, &again), FP_ROLLUP_DUPLICATE);
     again.segment.site = FP_STR("another");
     assert_int_equal(fp_rollup_add(&room->rollup, &again), FP_ROLLUP_COUNTED);
-    assert_int_equal(row_count(room, FP_TABLE_UPLOAD), 2);
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_UPLOAD), 2);
 }
 
 static void a_recount_leaves_known_uploads_out(void **state)
@@ -78,7 +78,8 @@ static void a_recount_leaves_known_uploads_out(void **state)
     add_all(room);
     struct fp_claim_key key =
         fp_claim_key(&room->deltas[7].id, (int64_t)fp_site_id(room->deltas[7].segment.site));
-    struct fp_upload_row *upload = fp_rows_find(&room->rollup.tables[FP_TABLE_UPLOAD], &key.high);
+    struct fp_upload_row *upload =
+        fp_rows_find(&room->rollup.tables[FP_ROLLUP_TABLE_UPLOAD], &key.high);
     upload->known = true;
     fp_rollup_recount(&room->rollup);
     for (size_t i = 0; i < DELTAS; i++)
@@ -87,15 +88,16 @@ static void a_recount_leaves_known_uploads_out(void **state)
     assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[8]), FP_ROLLUP_DUPLICATE);
     assert_false(upload->counted);
     int64_t uploads = 0;
-    for (size_t i = 0; i < row_count(room, FP_TABLE_SEGMENT_FACT); i++)
-        uploads += ((struct fp_segment_fact *)row_at(room, FP_TABLE_SEGMENT_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_SEGMENT_FACT); i++)
+        uploads +=
+            ((struct fp_segment_fact *)row_at(room, FP_ROLLUP_TABLE_SEGMENT_FACT, i))->uploads;
     assert_int_equal(uploads, DELTAS - 1);
 }
 
 static const struct fp_segment_fact *only_segment_fact(struct room *room)
 {
-    assert_int_equal(row_count(room, FP_TABLE_SEGMENT_FACT), 1);
-    return row_at(room, FP_TABLE_SEGMENT_FACT, 0);
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_SEGMENT_FACT), 1);
+    return row_at(room, FP_ROLLUP_TABLE_SEGMENT_FACT, 0);
 }
 
 static void a_load_of_several_parts_counts_once_and_where_it_was_first_seen(void **state)
@@ -113,11 +115,11 @@ static void a_load_of_several_parts_counts_once_and_where_it_was_first_seen(void
     assert_int_equal(fp_rollup_add(&room->rollup, &first), FP_ROLLUP_COUNTED);
     assert_int_equal(only_segment_fact(room)->loads, 0);
     assert_int_equal(fp_rollup_add(&room->rollup, &second), FP_ROLLUP_COUNTED);
-    assert_int_equal(row_count(room, FP_TABLE_LOAD), 1);
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_LOAD), 1);
     struct fp_claim_key key = fp_claim_key(&first.load, (int64_t)fp_site_id(first.segment.site));
     assert_true(fp_rollup_count_load(&room->rollup, &key));
-    const struct fp_segment_fact *earlier = row_at(room, FP_TABLE_SEGMENT_FACT, 0);
-    const struct fp_segment_fact *later = row_at(room, FP_TABLE_SEGMENT_FACT, 1);
+    const struct fp_segment_fact *earlier = row_at(room, FP_ROLLUP_TABLE_SEGMENT_FACT, 0);
+    const struct fp_segment_fact *later = row_at(room, FP_ROLLUP_TABLE_SEGMENT_FACT, 1);
     assert_int_equal(earlier->loads, 1);
     assert_int_equal(later->loads, 0);
     key.low++;
@@ -158,8 +160,8 @@ static void what_is_older_than_the_retention_counts_in_the_databases_hour(void *
     assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[0]), FP_ROLLUP_MISDATED);
     room->deltas[1].received_us = NOW_US - 1;
     assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[1]), FP_ROLLUP_COUNTED);
-    assert_int_equal(row_count(room, FP_TABLE_UPLOAD), 2);
-    struct fp_rows *uploads = &room->rollup.tables[FP_TABLE_UPLOAD];
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_UPLOAD), 2);
+    struct fp_rows *uploads = &room->rollup.tables[FP_ROLLUP_TABLE_UPLOAD];
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(((struct fp_upload_row *)fp_rows_at(uploads, i))->bucket_us, NOW_US - 1);
 }

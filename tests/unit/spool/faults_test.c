@@ -266,7 +266,7 @@ static void what_cannot_be_read_at_the_start_is_neither_cut_off_nor_deleted(void
         if (part == 0)
             set_fault(OP_READ_AT, EIO); /* not even a header can be read */
         else                            /* the header can, the first sector of records cannot */
-            atomic_store(&faults.bad_offset, FP_SEGMENT_HEADER_LEN);
+            atomic_store(&faults.bad_offset, FP_SPOOL_SEGMENT_HEADER_LEN);
         for (int start = 0; start < 3; start++)
             open_and_settle(fixture);
         init_faults(&faults);
@@ -396,7 +396,7 @@ static void any_single_failing_operation_loses_and_replays_nothing(void **state)
         for (long call = 1; call <= calls; call++) {
             assert_int_equal(tear_down(state) + set_up_faults(state), 0);
             fixture = *state;
-            fixture->settings.segment_bytes = FP_SEGMENT_HEADER_LEN + 8192;
+            fixture->settings.segment_bytes = FP_SPOOL_SEGMENT_HEADER_LEN + 8192;
             struct outcome outcome = {.acknowledged = {false}};
             atomic_store(&faults.call_error, errors[i]);
             atomic_store(&faults.failing_call, call);

@@ -82,9 +82,9 @@ static inline struct file_copy *segment_of(struct snapshot *snapshot, size_t at)
 static inline size_t offset_of(uint64_t first_number, uint64_t number)
 {
     uint8_t bytes[RECORD_MAX_LEN];
-    size_t offset = FP_SEGMENT_HEADER_LEN;
+    size_t offset = FP_SPOOL_SEGMENT_HEADER_LEN;
     for (uint64_t n = first_number; n < number; n++)
-        offset += (size_t)fp_frame_len(make_record(n, bytes));
+        offset += (size_t)fp_spool_frame_len(make_record(n, bytes));
     return offset;
 }
 

@@ -239,7 +239,7 @@ static void run_case(uint64_t seed)
         .ops = &model.disk.ops,
         .settings = {.path = "/spool",
                      .max_bytes = 1 << 20,
-                     .segment_bytes = UINT64_C(2) * FP_SEGMENT_HEADER_LEN,
+                     .segment_bytes = UINT64_C(2) * FP_SPOOL_SEGMENT_HEADER_LEN,
                      .keep_us = draw(&model.random, 2) == 0 ? 0 : FP_US_PER_HOUR},
     };
     for (unsigned life = 1; life < LIVES; life++)

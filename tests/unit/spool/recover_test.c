@@ -182,7 +182,7 @@ static void keeps_and_skips_a_segment_of_an_unknown_version(void **state)
     take_snapshot(fixture, &snapshot);
     struct file_copy *segment = segment_of(&snapshot, 0);
     segment->bytes[8] = 99;
-    segment->bytes[FP_SEGMENT_HEADER_LEN / 2 + 8] = 99;
+    segment->bytes[FP_SPOOL_SEGMENT_HEADER_LEN / 2 + 8] = 99;
     restore_snapshot(fixture, &snapshot);
     fixture->settings.keep_us = 0;
     open_spool(fixture);
@@ -244,7 +244,7 @@ static void goes_on_behind_a_newest_segment_that_cannot_be_read(void **state)
     close_spool(fixture);
     take_snapshot(fixture, &snapshot);
     struct file_copy *newest = segment_of(&snapshot, 1);
-    memset(newest->bytes, 0, FP_SEGMENT_HEADER_LEN);
+    memset(newest->bytes, 0, FP_SPOOL_SEGMENT_HEADER_LEN);
     for (size_t i = 0; i < snapshot.count; i++) /* nor is there a state */
         if (strstr(snapshot.files[i].path, "state") != NULL)
             snapshot.files[i].len = 0;
@@ -265,12 +265,12 @@ static void reads_the_second_copy_of_a_damaged_header(void **state)
     make_files(fixture, 10, &snapshot);
     for (size_t copy = 0; copy < 2; copy++) {
         uint8_t *bytes = segment_of(&snapshot, 0)->bytes;
-        bytes[copy * FP_SEGMENT_HEADER_LEN / 2 + 40] ^= 1;
+        bytes[copy * FP_SPOOL_SEGMENT_HEADER_LEN / 2 + 40] ^= 1;
         restore_snapshot(fixture, &snapshot);
         open_spool(fixture);
         expect_range(fixture->spool, 0, 1, 10);
         close_spool(fixture);
-        bytes[copy * FP_SEGMENT_HEADER_LEN / 2 + 40] ^= 1;
+        bytes[copy * FP_SPOOL_SEGMENT_HEADER_LEN / 2 + 40] ^= 1;
     }
     free_snapshot(&snapshot);
 }
@@ -366,8 +366,8 @@ static uint64_t next_random(uint64_t *seed)
 static void damage_at_random(struct file_copy *segment, uint64_t count, uint64_t *seed, bool *hit)
 {
     for (uint64_t i = next_random(seed) % 6; i > 0; i--) {
-        size_t area = segment->len - FP_SEGMENT_HEADER_LEN;
-        size_t start = FP_SEGMENT_HEADER_LEN + (size_t)(next_random(seed) % area);
+        size_t area = segment->len - FP_SPOOL_SEGMENT_HEADER_LEN;
+        size_t start = FP_SPOOL_SEGMENT_HEADER_LEN + (size_t)(next_random(seed) % area);
         size_t len = 1 + (size_t)(next_random(seed) % 3000);
         len = len < segment->len - start ? len : segment->len - start;
         for (size_t at = start; at < start + len; at++)

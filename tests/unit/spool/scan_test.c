@@ -37,24 +37,24 @@ static const struct fp_uuid segment_id = {{9, 9, 9}};
 /* Puts a record at an offset; where the next one goes. */
 static size_t put_record(uint8_t *file, size_t offset, uint64_t sequence, size_t len)
 {
-    memset(file + offset + FP_FRAME_HEADER_LEN, (int)sequence, len);
-    fp_frame_finish(file + offset, len, sequence, &segment_id);
-    return offset + (size_t)fp_frame_len(len);
+    memset(file + offset + FP_SPOOL_FRAME_HEADER_LEN, (int)sequence, len);
+    fp_spool_frame_finish(file + offset, len, sequence, &segment_id);
+    return offset + (size_t)fp_spool_frame_len(len);
 }
 
-static struct fp_scan begin(struct fp_file_ops *ops, struct memory_file *memory)
+static struct fp_spool_scan begin(struct fp_file_ops *ops, struct memory_file *memory)
 {
     *ops = (struct fp_file_ops){.context = memory, .read_at = read_memory};
-    struct fp_scan scan = {.ops = ops};
-    fp_scan_begin(&scan, 0, &segment_id, 0, 0);
+    struct fp_spool_scan scan = {.ops = ops};
+    fp_spool_scan_begin(&scan, 0, &segment_id, 0, 0);
     scan.end = memory->len;
     return scan;
 }
 
-static void expect_record(struct fp_scan *scan, uint64_t sequence, size_t len)
+static void expect_record(struct fp_spool_scan *scan, uint64_t sequence, size_t len)
 {
-    struct fp_scan_item item;
-    assert_int_equal(fp_scan_next(scan, &item), FP_SCAN_RECORD);
+    struct fp_spool_scan_item item;
+    assert_int_equal(fp_spool_scan_next(scan, &item), FP_SPOOL_SCAN_RECORD);
     assert_int_equal(item.sequence, sequence);
     assert_int_equal(item.bytes_len, len);
     for (size_t i = 0; i < len; i++)
@@ -73,15 +73,15 @@ static void finds_records_of_any_length_across_its_windows(void **state)
     size_t offset = 0;
     for (size_t i = 0; i < COUNT; i++)
         offset = put_record(file, offset, i + 1, lengths[i]);
-    struct fp_scan scan = begin(&ops, &memory);
+    struct fp_spool_scan scan = begin(&ops, &memory);
     for (size_t i = 0; i < COUNT; i++)
         expect_record(&scan, i + 1, lengths[i]);
-    struct fp_scan_item item;
-    assert_int_equal(fp_scan_next(&scan, &item), FP_SCAN_END);
+    struct fp_spool_scan_item item;
+    assert_int_equal(fp_spool_scan_next(&scan, &item), FP_SPOOL_SCAN_END);
     assert_int_equal(item.offset, offset);
     assert_int_equal(item.garbage_len, 0);
     assert_true(scan.window_cap < 2 * WINDOW_LEN); /* what the long one took is given back */
-    fp_scan_release(&scan);
+    fp_spool_scan_release(&scan);
     free(file);
 }
 
@@ -93,21 +93,21 @@ static void looks_no_further_than_its_end(void **state)
     struct fp_file_ops ops;
     size_t second = put_record(file, 0, 1, 10);
     size_t third = put_record(file, second, 2, 10);
-    struct fp_scan scan = begin(&ops, &memory);
+    struct fp_spool_scan scan = begin(&ops, &memory);
     scan.end = third - 1;
     expect_record(&scan, 1, 10);
-    struct fp_scan_item item;
-    assert_int_equal(fp_scan_next(&scan, &item), FP_SCAN_END);
+    struct fp_spool_scan_item item;
+    assert_int_equal(fp_spool_scan_next(&scan, &item), FP_SPOOL_SCAN_END);
     assert_int_equal(item.offset, second);
     scan.end = third; /* it was committed meanwhile */
     scan.window_len = 0;
     expect_record(&scan, 2, 10);
-    assert_int_equal(fp_scan_next(&scan, &item), FP_SCAN_END);
+    assert_int_equal(fp_spool_scan_next(&scan, &item), FP_SPOOL_SCAN_END);
     assert_int_equal(item.len, 0);
     scan.end = 0; /* a file that became shorter than it was */
-    assert_int_equal(fp_scan_next(&scan, &item), FP_SCAN_END);
+    assert_int_equal(fp_spool_scan_next(&scan, &item), FP_SPOOL_SCAN_END);
     assert_int_equal(item.len, 0);
-    fp_scan_release(&scan);
+    fp_spool_scan_release(&scan);
 }
 
 static void reports_damage_and_then_the_record_behind_it(void **state)
@@ -123,18 +123,18 @@ static void reports_damage_and_then_the_record_behind_it(void **state)
     file[second + 3] ^= 1;   /* a header */
     file[third + 40] ^= 1;   /* a payload */
     file[end + 1000] = 0xaa; /* behind the last record */
-    struct fp_scan scan = begin(&ops, &memory);
+    struct fp_spool_scan scan = begin(&ops, &memory);
     expect_record(&scan, 1, 10);
-    struct fp_scan_item item;
-    assert_int_equal(fp_scan_next(&scan, &item), FP_SCAN_DAMAGED);
+    struct fp_spool_scan_item item;
+    assert_int_equal(fp_spool_scan_next(&scan, &item), FP_SPOOL_SCAN_DAMAGED);
     assert_int_equal(item.offset, second);
     assert_int_equal(item.len, fourth - second);
     expect_record(&scan, 4, 10);
-    assert_int_equal(fp_scan_next(&scan, &item), FP_SCAN_END);
+    assert_int_equal(fp_spool_scan_next(&scan, &item), FP_SPOOL_SCAN_END);
     assert_int_equal(item.offset, end);
     assert_int_equal(item.len, sizeof(file) - end);
     assert_int_equal(item.garbage_len, 1001);
-    fp_scan_release(&scan);
+    fp_spool_scan_release(&scan);
 }
 
 static void does_not_go_back_in_sequence(void **state)
@@ -147,12 +147,12 @@ static void does_not_go_back_in_sequence(void **state)
     offset = put_record(file, offset, 5, 10);
     offset = put_record(file, offset, 4, 10);
     put_record(file, offset, 6, 10);
-    struct fp_scan scan = begin(&ops, &memory);
+    struct fp_spool_scan scan = begin(&ops, &memory);
     expect_record(&scan, 5, 10);
-    struct fp_scan_item item;
-    assert_int_equal(fp_scan_next(&scan, &item), FP_SCAN_DAMAGED);
+    struct fp_spool_scan_item item;
+    assert_int_equal(fp_spool_scan_next(&scan, &item), FP_SPOOL_SCAN_DAMAGED);
     expect_record(&scan, 6, 10);
-    fp_scan_release(&scan);
+    fp_spool_scan_release(&scan);
 }
 
 static void a_sector_that_cannot_be_read_costs_only_the_records_on_it(void **state)
@@ -174,15 +174,15 @@ static void a_sector_that_cannot_be_read_costs_only_the_records_on_it(void **sta
             first_good = n;
         offset = next;
     }
-    struct fp_scan scan = begin(&ops, &memory);
+    struct fp_spool_scan scan = begin(&ops, &memory);
     for (size_t n = 1; n < first_bad; n++)
         expect_record(&scan, n, 1000);
-    struct fp_scan_item item;
-    assert_int_equal(fp_scan_next(&scan, &item), FP_SCAN_DAMAGED);
+    struct fp_spool_scan_item item;
+    assert_int_equal(fp_spool_scan_next(&scan, &item), FP_SPOOL_SCAN_DAMAGED);
     for (size_t n = first_good; n <= COUNT; n++)
         expect_record(&scan, n, 1000);
     assert_true(scan.unreadable_bytes >= SECTOR_LEN);
-    fp_scan_release(&scan);
+    fp_spool_scan_release(&scan);
     free(file);
 }
 
@@ -199,14 +199,14 @@ static void garbage_that_looks_like_headers_takes_linear_time(void **state)
         put_u64(file + at + 8, at + 1);
     }
     put_record(file, file_len - 32, 7, 5);
-    struct fp_scan scan = begin(&ops, &memory);
-    struct fp_scan_item item;
-    assert_int_equal(fp_scan_next(&scan, &item), FP_SCAN_DAMAGED);
+    struct fp_spool_scan scan = begin(&ops, &memory);
+    struct fp_spool_scan_item item;
+    assert_int_equal(fp_spool_scan_next(&scan, &item), FP_SPOOL_SCAN_DAMAGED);
     assert_int_equal(item.len, file_len - 32);
     expect_record(&scan, 7, 5);
     assert_true(memory.read_bytes < 3 * file_len);
     assert_int_equal(scan.window_cap, WINDOW_LEN);
-    fp_scan_release(&scan);
+    fp_spool_scan_release(&scan);
     free(file);
 }
 

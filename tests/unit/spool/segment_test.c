@@ -5,7 +5,7 @@
 
 #include "collector/spool/segment.c"
 
-static const struct fp_segment_header example = {
+static const struct fp_spool_segment_header example = {
     .spool_id = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
     .segment_id = {{0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac,
                     0xad, 0xae, 0xaf}},
@@ -28,8 +28,8 @@ static void a_header_has_the_bytes_of_the_manual(void **state)
         "\x03\0\0\0\0\0\0\0\x08\x07\x06\x05\x04\x03\x02\x01"
         "\0\x07\x06\x05\x04\x03\x02\x01\x02\0\0\0\0\0\0\0\x50\x20\0\0\0\0\0";
     assert_memory_equal(copy, expected, HEADER_USED);
-    struct fp_segment_header back;
-    assert_int_equal(decode_header(copy, &back), FP_SEGMENT_VALID);
+    struct fp_spool_segment_header back;
+    assert_int_equal(decode_header(copy, &back), FP_SPOOL_SEGMENT_VALID);
     assert_memory_equal(&back, &example, sizeof(back));
 }
 
@@ -37,13 +37,13 @@ static void a_header_with_any_bit_wrong_is_refused(void **state)
 {
     (void)state;
     uint8_t copy[HEADER_USED];
-    struct fp_segment_header header;
+    struct fp_spool_segment_header header;
     encode_header(&example, copy);
     for (size_t bit = 0; bit < sizeof(copy) * 8; bit++) {
         copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
         bool in_version = bit / 8 >= AT_VERSION && bit / 8 < AT_CRC;
         assert_int_equal(decode_header(copy, &header),
-                         in_version ? FP_SEGMENT_UNKNOWN_VERSION : FP_SEGMENT_FOREIGN);
+                         in_version ? FP_SPOOL_SEGMENT_UNKNOWN_VERSION : FP_SPOOL_SEGMENT_FOREIGN);
         copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
 }
@@ -53,9 +53,9 @@ static void a_frame_has_the_bytes_of_the_manual(void **state)
     (void)state;
     uint8_t frame[32];
     memset(frame, 0xff, sizeof(frame));
-    memcpy(frame + FP_FRAME_HEADER_LEN, "abcde", 5);
-    assert_int_equal(fp_frame_len(5), 32);
-    fp_frame_finish(frame, 5, 0x1122334455667788, &example.segment_id);
+    memcpy(frame + FP_SPOOL_FRAME_HEADER_LEN, "abcde", 5);
+    assert_int_equal(fp_spool_frame_len(5), 32);
+    fp_spool_frame_finish(frame, 5, 0x1122334455667788, &example.segment_id);
     static const uint8_t expected[32] = "\x05\0\0\0\x97\xd6\x50\xc4\x88\x77\x66\x55\x44\x33\x22\x11"
                                         "\xfa\x75\x22\x2e"
                                         "abcde\0\0\0\0\0\0";
@@ -66,17 +66,17 @@ static void a_frame_of_another_segment_is_not_ours(void **state)
 {
     (void)state;
     uint8_t bytes[24] = {0};
-    struct fp_frame frame;
-    fp_frame_finish(bytes, 0, 7, &example.segment_id);
-    assert_true(fp_frame_parse(bytes, &example.segment_id, &frame));
+    struct fp_spool_frame frame;
+    fp_spool_frame_finish(bytes, 0, 7, &example.segment_id);
+    assert_true(fp_spool_frame_parse(bytes, &example.segment_id, &frame));
     assert_int_equal(frame.sequence, 7);
     assert_int_equal(frame.payload_len, 0);
     struct fp_uuid other = example.segment_id;
     other.bytes[15] ^= 1;
-    assert_false(fp_frame_parse(bytes, &other, &frame));
-    for (size_t bit = 0; bit < (size_t)FP_FRAME_HEADER_LEN * 8; bit++) {
+    assert_false(fp_spool_frame_parse(bytes, &other, &frame));
+    for (size_t bit = 0; bit < (size_t)FP_SPOOL_FRAME_HEADER_LEN * 8; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        assert_false(fp_frame_parse(bytes, &example.segment_id, &frame));
+        assert_false(fp_spool_frame_parse(bytes, &example.segment_id, &frame));
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
 }
@@ -84,31 +84,31 @@ static void a_frame_of_another_segment_is_not_ours(void **state)
 static void zeros_are_no_frame(void **state)
 {
     (void)state;
-    const uint8_t zeros[FP_FRAME_HEADER_LEN] = {0};
-    struct fp_frame frame;
-    assert_false(fp_frame_parse(zeros, &example.segment_id, &frame));
+    const uint8_t zeros[FP_SPOOL_FRAME_HEADER_LEN] = {0};
+    struct fp_spool_frame frame;
+    assert_false(fp_spool_frame_parse(zeros, &example.segment_id, &frame));
 }
 
 static void frames_are_aligned_and_of_bounded_length(void **state)
 {
     (void)state;
-    assert_int_equal(fp_frame_len(0), 24);
-    assert_int_equal(fp_frame_len(4), 24);
-    assert_int_equal(fp_frame_len(12), 32);
-    assert_int_equal(fp_frame_len(13), 40);
-    assert_true(fp_frame_len(UINT32_MAX) > UINT32_MAX);
-    assert_int_equal(fp_frame_len((size_t)UINT32_MAX + 1), 0);
-    assert_int_equal(fp_frame_len(SIZE_MAX), 0);
+    assert_int_equal(fp_spool_frame_len(0), 24);
+    assert_int_equal(fp_spool_frame_len(4), 24);
+    assert_int_equal(fp_spool_frame_len(12), 32);
+    assert_int_equal(fp_spool_frame_len(13), 40);
+    assert_true(fp_spool_frame_len(UINT32_MAX) > UINT32_MAX);
+    assert_int_equal(fp_spool_frame_len((size_t)UINT32_MAX + 1), 0);
+    assert_int_equal(fp_spool_frame_len(SIZE_MAX), 0);
 }
 
 static void only_canonical_names_are_segments(void **state)
 {
     (void)state;
-    char name[FP_SEGMENT_NAME_SIZE];
+    char name[FP_SPOOL_SEGMENT_NAME_SIZE];
     uint64_t number = 0;
-    fp_segment_name(0xabc, name);
+    fp_spool_segment_name(0xabc, name);
     assert_string_equal(name, "0000000000000abc.seg");
-    assert_true(fp_segment_parse_name(name, &number));
+    assert_true(fp_spool_segment_parse_name(name, &number));
     assert_int_equal(number, 0xabc);
     static const char *const others[] = {
         "",
@@ -123,7 +123,7 @@ static void only_canonical_names_are_segments(void **state)
         "10000000000000000.seg",
     };
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        assert_false(fp_segment_parse_name(others[i], &number));
+        assert_false(fp_spool_segment_parse_name(others[i], &number));
     assert_int_equal(number, 0xabc);
 }
 

@@ -90,7 +90,7 @@ static void takes_records_of_no_bytes_and_of_a_whole_segment(void **state)
     struct fixture *fixture = *state;
     fixture->settings.segment_bytes = 1 << 20;
     open_spool(fixture);
-    size_t longest = (1 << 20) - FP_SEGMENT_HEADER_LEN - FP_FRAME_HEADER_LEN - 4;
+    size_t longest = (1 << 20) - FP_SPOOL_SEGMENT_HEADER_LEN - FP_SPOOL_FRAME_HEADER_LEN - 4;
     uint8_t *bytes = malloc(longest + 9);
     memset(bytes, 0xa5, longest + 9);
     struct waiter waiter = WAITER_INIT;

@@ -1,5 +1,5 @@
 /** The settings that change the rules: silence for the unsampled, who wins, what a 304, an error or a shared page carries. */
-import { fileTime, html, no, pageWith, policyLines, sampled, unsampled, yes } from './words.mjs';
+import { fileTime, html, no, pageWith, policyLines, sampled, unsampled, unsampledTiming, yes } from './words.mjs';
 
 /** @typedef {import('../cases.mjs').Case} Case */
 /** @typedef {[string, string, string]} Log */
@@ -34,7 +34,8 @@ const silence = [
     log: ['', '0', 'unparsable'] },
   { name: 'omit: a_page_for_shared_caches_says_nothing', place: [...sampled, omit], answer: cached('public'),
     log: ['0', '1', 'cacheable'] },
-  { name: 'omit: a_files_304_says_nothing', place: [...unsampled, omit], ask: changedSince, status: 304 },
+  { name: 'omit: a_files_304_says_nothing', place: [...unsampled, omit], ask: changedSince, status: 304,
+    serverTiming: [unsampledTiming] },
   { name: 'omit: local_takes_the_apps_yes_away', place: [...unsampled, omit, 'fleetprof_conflict local'],
     answer: pageWith('js-profiling'), log: ['0', '0', 'rate'] },
   { name: 'omit: local_leaves_the_apps_other_members', place: [...unsampled, omit, 'fleetprof_conflict local'],
@@ -55,7 +56,7 @@ const conflict = [
   { name: 'local: a_member_of_the_wrong_type_is_replaced', place: [...sampled, local],
     answer: pageWith('js-profiling=true'), policy: [yes] },
   { name: 'local: configured_members_win', answer: pageWith('x=1, y=3'), policy: ['y=3, js-profiling, x=2'],
-    place: ['fleetprof on', 'fleetprof_policy js-profiling x=2', local] },
+    place: [...sampled, 'fleetprof_policy js-profiling x=2', local] },
   { name: 'local: what_another_tier_said_is_not_said_again', place: [...sampled, local], answer: pageWith(yes), policy: [yes] },
   { name: 'local: an_unparsable_value_is_left_alone', place: [...sampled, local], answer: pageWith('js-profiling=?0,'),
     policy: ['js-profiling=?0,'], log: ['', '1', 'unparsable'] },
@@ -122,8 +123,10 @@ const types = [
   { name: 'types: html_counts_no_more', place: [...sampled, svg], answer: ofType('text/html'), log: ['', '', 'type'] },
   { name: 'types: a_worker_script_counts_all_the_same', place: [...sampled, svg], path: '/app.js',
     ask: [['Sec-Fetch-Dest', 'worker']], policy: [yes] },
-  { name: 'types: a_304_goes_by_an_accepted_type', place: [...unsampled, svg], status: 304, policy: [no],
-    ask: [['If-Modified-Since', fileTime], ['Accept', 'text/x-page, */*']], httpd: { policy: [] } }, // httpd knows that the file is none
+  { name: 'types: a_files_304_goes_by_the_files_type', place: [...unsampled, svg], status: 304,
+    ask: [['If-Modified-Since', fileTime], ['Accept', 'text/x-page, */*']] },
+  { name: 'types: upstreams_304_goes_by_an_accepted_type', place: [...unsampled, svg, send], status: 304, policy: [no],
+    ask: [['If-None-Match', '"v1"'], ['Accept', 'text/x-page, */*']], answer: pageWith(), revalidated: notModified() },
   { name: 'types: a_304_for_which_html_is_accepted_does_not_count', place: [...unsampled, svg], ask: changedSince, status: 304 },
   ...['text/html', 'image/png', 'text/javascript'].map((type) => (
     { name: `types *: ${type}_counts`, place: [...sampled, everything], answer: ofType(type), policy: [yes] })),

@@ -1,0 +1,26 @@
+/*
+ * Options that several commands have: argp parsers, to be children of the commands' own.
+ *
+ * One thread.
+ */
+#ifndef FP_CLI_OPTIONS_H
+#define FP_CLI_OPTIONS_H
+
+#include "cli/upload.h"
+
+#include <argp.h>
+
+/* Reads --json into a bool. */
+extern const struct argp fp_json_argp;
+
+/* Reads the arguments FILE... into a struct fp_files; none is wrong use. */
+struct fp_files {
+    char **names; /* of argv */
+    int count;
+};
+extern const struct argp fp_files_argp;
+
+/* Reads --url, --unix-socket, --page and --user-agent into a struct fp_upload_target. */
+extern const struct argp fp_upload_argp;
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * Upload report: the notes of a session, and the counts of User Timing.
+ */
+#include "cli/upload_report.h"
+
+#include "cli/memory.h"
+
+enum { NOTES_MAX = FP_PROFILE_NOTES_MAX + 2, JSON_MAX = 64 * 1024 };
+
+struct notes {
+    struct fp_profile_note list[NOTES_MAX];
+    uint32_t count;
+};
+
+static void add_count(struct notes *notes, const struct fp_profile_note *note)
+{
+    if (note->count > 0)
+        notes->list[notes->count++] = *note;
+}
+
+static void collect(const struct fp_profile *profile, struct notes *notes)
+{
+    notes->count = profile->has_session ? profile->session.note_count : 0;
+    if (notes->count > 0)
+        memcpy(notes->list, profile->session.notes, notes->count * sizeof(*notes->list));
+    add_count(notes, &(struct fp_profile_note){
+                         .text = "an entry that is neither a mark nor a measure",
+                         .is_refusal = true,
+                         .count = profile->skipped_entries,
+                         .first_offset = (int64_t)profile->first_skipped,
+                         .is_index = true,
+                     });
+    add_count(notes, &(struct fp_profile_note){
+                         .text = "a mark that is earlier than the one before it",
+                         .count = profile->unordered_entries,
+                         .first_offset = (int64_t)profile->first_unordered,
+                         .is_index = true,
+                     });
+}
+
+/* The records that may be refused one by one: of dumps and sessions; entries of User Timing. */
+struct record_counts {
+    const char *name; /* NULL: the upload has none */
+    uint32_t read;
+    uint32_t kept;
+};
+
+static struct record_counts records_of(const struct fp_profile *profile)
+{
+    if (profile->has_session)
+        return (struct record_counts){"records", profile->session.records_read,
+                                      profile->session.records_kept};
+    if (profile->timing_count + profile->skipped_entries == 0)
+        return (struct record_counts){NULL, 0, 0};
+    return (struct record_counts){"entries", profile->timing_count + profile->skipped_entries,
+                                  profile->timing_count};
+}
+
+/* ---- JSON ---- */
+
+/* Texts are static and pointers consist of our names and numbers: nothing needs an escape. */
+static void add_json(const struct fp_profile_note *note, struct fp_buf *json)
+{
+    fp_buf_addf(json, "%s{\"text\":\"%s\",\"refused\":%s,\"count\":%u,", json->len > 1 ? "," : "",
+                note->text, note->is_refusal ? "true" : "false", (unsigned)note->count);
+    const struct fp_str pointer = note->first_pointer;
+    if (pointer.len > 0)
+        fp_buf_addf(json, "\"first\":\"%.*s\",\"unit\":\"pointer\"}", (int)pointer.len,
+                    pointer.ptr);
+    else if (note->first_offset >= 0)
+        fp_buf_addf(json, "\"first\":%lld,\"unit\":\"%s\"}", (long long)note->first_offset,
+                    note->is_index ? "element" : "byte");
+    else
+        fp_buf_addf(json, "\"first\":null,\"unit\":null}");
+}
+
+static void add_notes_cell(const struct fp_profile *profile, struct fp_grid *grid)
+{
+    struct notes notes;
+    struct fp_buf json;
+    collect(profile, &notes);
+    fp_buf_init(&json, JSON_MAX);
+    fp_buf_addf(&json, "[");
+    for (uint32_t i = 0; i < notes.count; i++)
+        add_json(&notes.list[i], &json);
+    fp_buf_addf(&json, "]");
+    fp_grid_add(grid, fp_memory_text(&json));
+    fp_buf_release(&json);
+}
+
+void fp_upload_report_add_cells(const struct fp_profile *profile, struct fp_grid *grid)
+{
+    bool has_session = profile != NULL && profile->session.id != 0;
+    fp_grid_add_optional(grid, has_session, has_session ? profile->session.id : 0);
+    fp_grid_add(grid, profile == NULL ? NULL : profile->truncated ? "true" : "false");
+    const struct record_counts records =
+        profile != NULL ? records_of(profile) : (struct record_counts){NULL, 0, 0};
+    fp_grid_add_optional(grid, records.name != NULL, records.read);
+    fp_grid_add_optional(grid, records.name != NULL, records.kept);
+    if (profile != NULL)
+        add_notes_cell(profile, grid);
+    else
+        fp_grid_add(grid, NULL);
+}
+
+/* ---- text ---- */
+
+void fp_upload_report_add_name(const struct fp_profile *profile, bool is_session, const char *name,
+                               struct fp_buf *text)
+{
+    fp_buf_add(text, name, strlen(name));
+    if (is_session)
+        fp_buf_addf(text, ", session %u", (unsigned)profile->session.id);
+}
+
+/* Appends the name of an upload, without control characters for the terminal. */
+static void add_safe_name(const struct fp_profile *profile, bool is_session, const char *name,
+                          struct fp_buf *lines)
+{
+    size_t begin = lines->len;
+    fp_upload_report_add_name(profile, is_session, name, lines);
+    for (size_t i = begin; i < lines->len; i++)
+        if (lines->data[i] < ' ' || lines->data[i] == '\x7f')
+            lines->data[i] = '?';
+}
+
+static void add_line(const struct fp_profile_note *note, struct fp_buf *lines)
+{
+    fp_buf_addf(lines, "  %s: %s (%u", note->is_refusal ? "refused" : "noted", note->text,
+                (unsigned)note->count);
+    const struct fp_str pointer = note->first_pointer;
+    if (pointer.len > 0)
+        fp_buf_addf(lines, ", the first at %.*s", (int)pointer.len, pointer.ptr);
+    else if (note->first_offset >= 0)
+        fp_buf_addf(lines, ", the first at %s %lld", note->is_index ? "element" : "byte",
+                    (long long)note->first_offset);
+    fp_buf_addf(lines, ")\n");
+}
+
+static void add_upload(const struct fp_profile *profile, bool is_session, const char *name,
+                       struct fp_buf *lines)
+{
+    struct notes notes;
+    collect(profile, &notes);
+    if (!profile->has_session && !profile->truncated && notes.count == 0)
+        return;
+    add_safe_name(profile, is_session, name, lines);
+    fp_buf_addf(lines, ":");
+    const struct record_counts records = records_of(profile);
+    if (records.name != NULL)
+        fp_buf_addf(lines, " %u of %u %s kept", (unsigned)records.kept, (unsigned)records.read,
+                    records.name);
+    if (profile->truncated)
+        fp_buf_addf(lines, "%s truncated: some of it is missing", records.name != NULL ? "," : "");
+    fp_buf_addf(lines, "\n");
+    for (uint32_t i = 0; i < notes.count; i++)
+        add_line(&notes.list[i], lines);
+}
+
+static unsigned count_sessions(const struct fp_profile *profile)
+{
+    unsigned count = 0;
+    for (; profile != NULL; profile = profile->next)
+        count++;
+    return count;
+}
+
+void fp_upload_report_add_lines(const struct fp_profile *profile, const char *name,
+                                struct fp_buf *lines)
+{
+    unsigned count = count_sessions(profile);
+    if (count > 1) {
+        add_safe_name(profile, false, name, lines);
+        fp_buf_addf(lines, ": %u sessions, each an upload\n", count);
+    }
+    for (; profile != NULL; profile = profile->next)
+        add_upload(profile, count > 1, name, lines);
+}

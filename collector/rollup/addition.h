@@ -1,0 +1,37 @@
+/*
+ * Addition: a delta on its way into the tables of a rollup.
+ */
+#ifndef FP_ROLLUP_ADDITION_H
+#define FP_ROLLUP_ADDITION_H
+
+#include "collector/rollup/rollup.h"
+
+/* A delta, with what all its rows share. */
+struct fp_addition {
+    struct fp_rollup *rollup;
+    const struct fp_delta *delta;
+    int64_t site_id;
+    int64_t segment_id;
+    int64_t bucket_us;
+};
+
+/* Returns the fact row of this upload's segment and bucket, zero and *added when it is new. NULL:
+ * no room. */
+void *fp_addition_put(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
+                      int64_t part, bool *added) FP_MUST_CHECK;
+
+/* As fp_addition_put, for callers who need not know whether it is new. */
+void *fp_addition_fact(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
+                       int64_t part) FP_MUST_CHECK;
+
+/* Copies a text into the rollup. False: no room. */
+bool fp_addition_text(const struct fp_addition *add, struct fp_str text,
+                      struct fp_str *copy) FP_MUST_CHECK;
+
+/* Adds what ran inside the delta's measures. False: no room. */
+bool fp_addition_measures(const struct fp_addition *add) FP_MUST_CHECK;
+
+/* Adds the rows of the delta's session. False: no room. */
+bool fp_addition_session(const struct fp_addition *add) FP_MUST_CHECK;
+
+#endif

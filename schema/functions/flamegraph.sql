@@ -1,0 +1,111 @@
+-- Flame graphs as rows, and as Grafana reads them.
+
+create or replace function fleetprof.flamegraph(
+    site        text,
+    since       timestamptz default now() - interval '1 day',
+    until       timestamptz default now(),
+    route       text default null,
+    release     text default null,
+    environment text default null,
+    variant     text default null,
+    browser     text default null,
+    os          text default null,
+    device      text default null,
+    thread      text default null,
+    marker      text default null,
+    min_share   double precision default 0.001
+)
+returns table (
+    ordinal           integer,
+    level             integer,
+    function          text,
+    resource          text,
+    line              integer,
+    column_number     integer,
+    self_ms           double precision,
+    total_ms          double precision,
+    samples           bigint,
+    self_ms_per_load  double precision,
+    total_ms_per_load double precision,
+    busy_share        double precision,
+    is_agent          boolean
+)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    selected selection := select_segments(
+        flamegraph.site, flamegraph.since, flamegraph.until, flamegraph.route, flamegraph.release,
+        flamegraph.environment, flamegraph.variant, flamegraph.browser, flamegraph.os, flamegraph.device,
+        flamegraph.thread);
+    markers marker[] := select_markers(flamegraph.marker);
+    whole record := selected_totals(selected);
+begin
+    if (flamegraph.min_share between 0 and 1) is not true then
+        raise invalid_parameter_value using
+            message = format('min_share is %s', coalesce(flamegraph.min_share::text, 'null')),
+            hint = 'min_share is a share of the profiled time, from 0 (all stacks) to 1.';
+    end if;
+
+    return query
+    select
+        ordinal,
+        level,
+        case level when 0 then '(all)' else function end,
+        resource,
+        line,
+        column_number,
+        self_us / 1000::double precision,
+        total_us / 1000::double precision,
+        samples,
+        self_us::double precision / 1000 / whole.loads,
+        total_us::double precision / 1000 / whole.loads,
+        self_us::double precision / whole.attributed_us,
+        fleetprof.is_agent(resource)
+    from call_tree(selected, markers, flamegraph.min_share)
+    left join named_frame using (frame_id)
+    order by ordinal;
+end
+$$;
+
+comment on function fleetprof.flamegraph is
+    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
+
+create or replace function fleetprof.flamegraph_grafana(
+    site        text,
+    since       timestamptz default now() - interval '1 day',
+    until       timestamptz default now(),
+    route       text default null,
+    release     text default null,
+    environment text default null,
+    variant     text default null,
+    browser     text default null,
+    os          text default null,
+    device      text default null,
+    thread      text default null,
+    marker      text default null,
+    min_share   double precision default 0.001
+)
+returns table (level integer, value double precision, label text, self double precision)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select level, total_ms, frame_label(function, resource, line, column_number), self_ms
+    from fleetprof.flamegraph(
+        flamegraph_grafana.site, flamegraph_grafana.since, flamegraph_grafana.until, flamegraph_grafana.route,
+        flamegraph_grafana.release, flamegraph_grafana.environment, flamegraph_grafana.variant,
+        flamegraph_grafana.browser, flamegraph_grafana.os, flamegraph_grafana.device, flamegraph_grafana.thread,
+        flamegraph_grafana.marker, flamegraph_grafana.min_share)
+    order by ordinal;
+end
+$$;
+
+comment on function fleetprof.flamegraph_grafana is
+    'Returns fleetprof.flamegraph as Grafana''s flame graph panel reads it: level, value (total, milliseconds), label (function, with its place when anonymous), self (milliseconds), depth first.';
+
+revoke execute on function fleetprof.flamegraph, fleetprof.flamegraph_grafana from public;
+grant execute on function fleetprof.flamegraph, fleetprof.flamegraph_grafana to fleetprof_reader;

@@ -1,0 +1,75 @@
+-- Folded stacks, as flame graph tools read them.
+
+create or replace function fleetprof_data.folded_stacks(selected fleetprof_data.selection, markers fleetprof_data.marker[])
+returns table (path text, self_us bigint)
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    node record;
+    -- The frames of the current stack. Texts of all its prefixes would take memory that grows with depth squared.
+    labels text[] := '{}';
+begin
+    for node in
+        select
+            level,
+            self_us,
+            regexp_replace(
+                translate(frame_label(function, resource, line, column_number), ';', ':'),
+                '[\u0001-\u001f\u007f-\u009f]', ' ', 'g') as label
+        from call_tree(folded_stacks.selected, folded_stacks.markers, 0)
+        join named_frame using (frame_id)
+        order by ordinal
+    loop
+        labels[node.level] := node.label;
+        if node.self_us > 0 then
+            path := array_to_string(labels[:node.level], ';');
+            self_us := node.self_us;
+            return next;
+        end if;
+    end loop;
+end
+$$;
+
+comment on function fleetprof_data.folded_stacks is
+    'Returns a selection''s stacks as text, outermost frame first, with their self time in microseconds; different stacks may read the same.';
+
+create or replace function fleetprof.folded(
+    site        text,
+    since       timestamptz default now() - interval '1 day',
+    until       timestamptz default now(),
+    route       text default null,
+    release     text default null,
+    environment text default null,
+    variant     text default null,
+    browser     text default null,
+    os          text default null,
+    device      text default null,
+    thread      text default null,
+    marker      text default null
+)
+returns setof text
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    selected selection := select_segments(
+        folded.site, folded.since, folded.until, folded.route, folded.release, folded.environment,
+        folded.variant, folded.browser, folded.os, folded.device, folded.thread);
+    markers marker[] := select_markers(folded.marker);
+begin
+    return query
+    select path || ' ' || sum(self_us)
+    from folded_stacks(selected, markers)
+    group by path
+    order by path collate "C";
+end
+$$;
+
+comment on function fleetprof.folded is
+    'Returns stacks as lines "root;child;leaf weight", weight in microseconds of self time, for flamegraph.pl, speedscope and the like. In names ; becomes : and a line break a space; anonymous functions are followed by resource:line:column.';
+
+revoke execute on function fleetprof_data.folded_stacks, fleetprof.folded from public;
+grant execute on function fleetprof_data.folded_stacks, fleetprof.folded to fleetprof_reader;

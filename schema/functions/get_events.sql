@@ -1,0 +1,324 @@
+-- Events of a kept session's timeline.
+
+create or replace function fleetprof_data.kept_timeline(session_id bigint, timeline_id bigint, mode text)
+returns fleetprof_data.timeline
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    modes text[] := array['all', 'reduce_unique_types', 'reduce_unique_events', 'reduce_all'];
+    list timeline;
+    listed text;
+begin
+    if kept_timeline.mode is null or kept_timeline.mode <> all(modes) then
+        raise invalid_parameter_value using
+            message = format('no mode is named %s', coalesce(quote_literal(kept_timeline.mode), 'null')),
+            hint = format('Modes are %s.', array_to_string(modes, ', '));
+    end if;
+    -- Unreduced events can be reduced here; then this row stands for all unreduced lists of the timeline. Otherwise a
+    -- list that arrived reduced in the requested mode is used.
+    select t.*
+    into list
+    from session as s
+    join timeline as t using (segment_id, bucket, session_id)
+    where s.session_id = kept_timeline.session_id
+        and t.timeline_id = kept_timeline.timeline_id
+        and t.mode in ('all', kept_timeline.mode)
+    order by t.mode = 'all' desc, events desc, timeline
+    limit 1;
+    if found then
+        return list;
+    end if;
+    select string_agg(case when place <= 20 then format('%s (%s)', timeline_id, mode) else 'others' end, ', ' order by place)
+    into listed
+    from (
+        select t.timeline_id, t.mode, row_number() over (order by t.timeline) as place
+        from session as s
+        join timeline as t using (segment_id, bucket, session_id)
+        where s.session_id = kept_timeline.session_id
+        limit 21
+    ) as first;
+    raise no_data_found using
+        message = format('session %s has no timeline %s that can give mode %s',
+            coalesce(kept_timeline.session_id::text, 'null'), coalesce(kept_timeline.timeline_id::text, 'null'),
+            kept_timeline.mode),
+        hint = case
+            when listed is not null then format('It has %s.', listed)
+            when exists (select from session as s where s.session_id = kept_timeline.session_id)
+                then 'It has no events; fleetprof session export gives it back as it came.'
+            else 'There is no such session; the view fleetprof.sessions lists those that are kept.'
+        end;
+end
+$$;
+
+comment on function fleetprof_data.kept_timeline is
+    'Finds the list of a kept session that can answer for a timeline in a mode. The longest of several unreduced lists stands for all of them. Raises an error with a hint when there is none.';
+
+create or replace function fleetprof_data.select_events(
+    list      fleetprof_data.timeline,
+    event_id  bigint,
+    from_ms   double precision,
+    to_ms     double precision,
+    max_depth integer,
+    types     text[]
+)
+returns setof fleetprof_data.event
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    root bigint;
+    one record;
+    depths integer[]; -- below the root by event; 0: not there. Parents stand before their children
+    lists bigint[] := array(
+        select t.timeline
+        from timeline as t
+        where t.segment_id = (select_events.list).segment_id
+            and t.bucket = (select_events.list).bucket
+            and t.session_id = (select_events.list).session_id
+            and t.timeline_id = (select_events.list).timeline_id
+            and t.mode = (select_events.list).mode
+            and (t.mode = 'all' or t.timeline = (select_events.list).timeline));
+begin
+    if (select_events.list).mode <> 'all'
+        and num_nonnulls(select_events.event_id, select_events.from_ms, select_events.to_ms, select_events.max_depth) > 0
+    then
+        raise invalid_parameter_value using
+            message = format('timeline %s came reduced (%s)', (select_events.list).timeline_id, (select_events.list).mode),
+            hint = 'Of what was summed before it came, nothing but types can be selected.';
+    end if;
+    if select_events.from_ms > select_events.to_ms then
+        raise invalid_parameter_value using
+            message = 'from_ms is later than to_ms',
+            hint = 'Both are milliseconds since the session began; null is open.';
+    end if;
+    if select_events.max_depth < 1 then
+        raise invalid_parameter_value using
+            message = format('max_depth is %s', select_events.max_depth),
+            hint = 'max_depth is how many levels below the root to return, 1 or more; null returns all.';
+    end if;
+    if select_events.event_id is not null then
+        select event
+        into root
+        from event
+        where segment_id = (select_events.list).segment_id
+            and bucket = (select_events.list).bucket
+            and session_id = (select_events.list).session_id
+            and timeline = any(lists)
+            and event_id = select_events.event_id;
+        if not found then
+            raise no_data_found using
+                message = format('timeline %s has no event %s',
+                    (select_events.list).timeline_id, select_events.event_id);
+        end if;
+    end if;
+    -- Not a recursive query: the planner cannot estimate how many events a level has.
+    if select_events.event_id is not null or select_events.max_depth is not null then
+        for one in
+            select event, parent
+            from event
+            where segment_id = (select_events.list).segment_id
+                and bucket = (select_events.list).bucket
+                and session_id = (select_events.list).session_id
+                and timeline = any(lists)
+            order by event
+        loop
+            depths[one.event] := case
+                when one.parent is not distinct from root then 1
+                when depths[one.parent] > 0 then depths[one.parent] + 1
+                else 0
+            end;
+        end loop;
+    end if;
+    return query
+    select e.*
+    from event as e
+    where segment_id = (select_events.list).segment_id
+        and bucket = (select_events.list).bucket
+        and session_id = (select_events.list).session_id
+        and timeline = any(lists)
+        and (depths is null or depths[event] between 1 and coalesce(select_events.max_depth, 2147483647))
+        and (select_events.types is null or cardinality(select_events.types) = 0 or type = any(select_events.types))
+        -- Compares milliseconds as get_events returns them: multiplied by 1000 they may differ from the stored time.
+        and (select_events.from_ms is null
+            or (start_us + coalesce(duration_us, 0)) / 1000::double precision >= select_events.from_ms)
+        and (select_events.to_ms is null or start_us / 1000::double precision <= select_events.to_ms);
+end
+$$;
+
+comment on function fleetprof_data.select_events is
+    'Selects the events of a list below event_id (null: all), at most max_depth levels, whose interval overlaps [from_ms, to_ms], of these types (null or none: all). An unreduced list stands for all unreduced lists of its timeline.';
+
+create or replace function fleetprof_data.own_detail(detail jsonb)
+returns jsonb
+language sql immutable parallel safe
+return nullif(
+    own_detail.detail
+        - array['aggregatedTime', 'aggregatedOverhead', 'sequence', 'usedHeapSize', 'totalHeapSize', 'stackTrace'],
+    '{}');
+
+comment on function fleetprof_data.own_detail is
+    'Removes from an event''s detail what differs between events of one kind: sums, sequence numbers, heap sizes, stacks. Null: nothing is left.';
+
+-- Dragonfly requests the events without the selectors, which are many, and the selectors as sums.
+create or replace function fleetprof_data.reduced_timeline(list fleetprof_data.timeline, mode text, types text[])
+returns fleetprof_data.timeline
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    reduced timeline;
+begin
+    with lists as (
+        select t.timeline, t.mode, exists (
+            select
+            from event as e
+            where e.segment_id = t.segment_id
+                and e.bucket = t.bucket
+                and e.session_id = t.session_id
+                and e.timeline = t.timeline
+                and e.type = any(reduced_timeline.types)) as has_types
+        from timeline as t
+        where t.segment_id = (reduced_timeline.list).segment_id
+            and t.bucket = (reduced_timeline.list).bucket
+            and t.session_id = (reduced_timeline.list).session_id
+            and t.timeline_id = (reduced_timeline.list).timeline_id
+            and t.mode in ('all', reduced_timeline.mode)
+    )
+    select t.*
+    into reduced
+    from timeline as t
+    where t.segment_id = (reduced_timeline.list).segment_id
+        and t.bucket = (reduced_timeline.list).bucket
+        and t.session_id = (reduced_timeline.list).session_id
+        and t.timeline in (select timeline from lists where mode <> 'all' and has_types)
+        and not exists (select from lists where mode = 'all' and has_types)
+    order by events desc, timeline
+    limit 1;
+    return reduced;
+end
+$$;
+
+comment on function fleetprof_data.reduced_timeline is
+    'Finds the longest list of the same timeline that arrived reduced in this mode and has events of these types, if the unreduced lists have none; otherwise null.';
+
+create or replace function fleetprof.get_events(
+    session_id  bigint,
+    timeline_id bigint,
+    mode        text default 'all',
+    event_id    bigint default null,
+    from_ms     double precision default null,
+    to_ms       double precision default null,
+    max_depth   integer default null,
+    types       text[] default null
+)
+returns table (
+    id                bigint,
+    parent_id         bigint,
+    type              text,
+    time_ms           double precision,
+    overhead_ms       double precision,
+    hits              bigint,
+    start_ms          double precision,
+    end_ms            double precision,
+    child_count       bigint,
+    total_ms          double precision,
+    total_overhead_ms double precision,
+    resource          text,
+    line              integer,
+    detail            jsonb
+)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    list timeline := kept_timeline(get_events.session_id, get_events.timeline_id, get_events.mode);
+    reduced timeline;
+begin
+    if get_events.mode <> list.mode
+        and num_nonnulls(get_events.event_id, get_events.from_ms, get_events.to_ms, get_events.max_depth) = 0
+    then
+        reduced := reduced_timeline(list, get_events.mode, get_events.types);
+        if reduced.mode is not null then
+            list := reduced;
+        end if;
+    end if;
+    if get_events.mode = list.mode then
+        return query
+        select
+            event_id,
+            (select p.event_id from event as p
+             where p.segment_id = e.segment_id and p.bucket = e.bucket
+                 and p.session_id = e.session_id and p.event = e.parent),
+            type,
+            self_us / 1000::double precision,
+            overhead_us / 1000::double precision,
+            hits,
+            case when list.mode = 'all' or duration_us is not null then start_us / 1000::double precision end,
+            (start_us + duration_us) / 1000::double precision,
+            child_count,
+            total_us / 1000::double precision,
+            total_overhead_us / 1000::double precision,
+            resource,
+            line,
+            detail
+        from select_events(list, get_events.event_id, get_events.from_ms, get_events.to_ms,
+            get_events.max_depth, get_events.types) as e
+        order by start_us, event;
+        return;
+    end if;
+
+    -- A virtual event stands for all equal events. It has what they have in common and the sum of their own times.
+    -- Events of type PROCESS are left out: they are the operating system's view of the whole process.
+    return query
+    select
+        null::bigint,
+        null::bigint,
+        same.type,
+        sum(self_us) / 1000::double precision,
+        sum(overhead_us) / 1000::double precision,
+        sum(hits)::bigint,
+        null::double precision,
+        null::double precision,
+        null::bigint,
+        null::double precision,
+        null::double precision,
+        same.resource,
+        same.line,
+        same.detail
+    from select_events(list, get_events.event_id, get_events.from_ms, get_events.to_ms,
+        get_events.max_depth, get_events.types) as e
+    cross join lateral (
+        select
+            case when get_events.mode = 'reduce_all' then 'GENERIC' else e.type end,
+            case when get_events.mode = 'reduce_unique_events' then e.resource end,
+            case when get_events.mode = 'reduce_unique_events' then e.line end,
+            case when get_events.mode = 'reduce_unique_events' then own_detail(e.detail) end
+    ) as same (type, resource, line, detail)
+    where (e.type, e.type_number) <> ('PROCESS', 2)
+    group by same.type, same.resource, same.line, same.detail
+    order by 4 desc, same.type collate "C", same.resource collate "C", same.line, same.detail;
+end
+$$;
+
+comment on function fleetprof.get_events is
+    'Returns events of a kept session''s timeline: those below event_id (null: all), at most max_depth levels, of these types, whose interval overlaps [from_ms, to_ms]. mode all returns each event, by start. The other modes return virtual events, greatest time first: one per type (reduce_unique_types), one per type and detail (reduce_unique_events), one for all (reduce_all). time_ms is own time and adds up; total_ms is with the events inside. Milliseconds since the session began.';
+
+revoke execute on function
+    fleetprof_data.kept_timeline,
+    fleetprof_data.select_events,
+    fleetprof_data.own_detail,
+    fleetprof_data.reduced_timeline,
+    fleetprof.get_events
+from public;
+grant execute on function
+    fleetprof_data.kept_timeline,
+    fleetprof_data.select_events,
+    fleetprof_data.own_detail,
+    fleetprof_data.reduced_timeline,
+    fleetprof.get_events
+to fleetprof_reader;

@@ -1,0 +1,61 @@
+-- Time per marker.
+
+create or replace function fleetprof.markers(
+    site        text,
+    since       timestamptz default now() - interval '1 day',
+    until       timestamptz default now(),
+    route       text default null,
+    release     text default null,
+    environment text default null,
+    variant     text default null,
+    browser     text default null,
+    os          text default null,
+    device      text default null,
+    thread      text default null,
+    marker      text default null
+)
+returns setof fleetprof_data.marker_share
+language plpgsql stable parallel safe rows 8
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    selected selection := select_segments(
+        markers.site, markers.since, markers.until, markers.route, markers.release, markers.environment,
+        markers.variant, markers.browser, markers.os, markers.device, markers.thread);
+    wanted marker[] := select_markers(markers.marker);
+    profiled double precision := (selected_totals(selected)).profiled_us;
+begin
+    return query
+    with sums as (
+        select marker::text as marker, sum(samples) as samples, sum(self_us) as self_us
+        from marker_fact
+        where segment_id = any(selected.segment_ids)
+            and bucket > selected.after
+            and bucket < selected.before
+            and marker = any(wanted)
+        group by marker
+        union all
+        select '(unattributed)', sum(unattributed_samples), sum(unattributed_us)
+        from segment_fact
+        where segment_id = any(selected.segment_ids)
+            and bucket > selected.after
+            and bucket < selected.before
+            and markers.marker is null
+    )
+    select
+        marker,
+        samples::bigint,
+        (self_us / 1000)::double precision,
+        self_us::double precision / profiled
+    from sums
+    where samples > 0
+    order by self_us desc, marker collate "C";
+end
+$$;
+
+comment on function fleetprof.markers is
+    'Returns where profiled time went by what the main thread did. self_ms: milliseconds; share: of profiled time, 0 to 1; samples: with this marker. (none): samples on a stack without a marker; (unattributed): samples that belong to no visible stack, shown when there is no marker filter. Without it the rows add up to the profiled time.';
+
+revoke execute on function fleetprof.markers from public;
+grant execute on function fleetprof.markers to fleetprof_reader;

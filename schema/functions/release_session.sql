@@ -1,0 +1,47 @@
+-- Deletes kept uploads.
+
+create or replace function fleetprof.release_session(session_id bigint default null)
+returns bigint
+language plpgsql
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    released bigint;
+    of_segment bigint;
+    of_bucket timestamptz;
+    of_load uuid;
+begin
+    if release_session.session_id is null then
+        delete from session where load_id is null or load_id not in (select load_id from fleetprof.running_sessions);
+        get diagnostics released = row_count;
+        delete from timeline where not exists (select from session where session.session_id = timeline.session_id);
+        delete from event where not exists (select from session where session.session_id = event.session_id);
+        return released;
+    end if;
+    select load_id into of_load from session where session_id = release_session.session_id;
+    if of_load in (select load_id from fleetprof.running_sessions) then
+        raise object_in_use using
+            message = format('session %s is a part of %s, which still runs', release_session.session_id, of_load),
+            hint = 'Stop that first, as docs/http.md says; it runs until its last part is stored, as long as fleetprof.running_sessions lists it.';
+    end if;
+    delete from session where session_id = release_session.session_id returning segment_id, bucket into of_segment, of_bucket;
+    if not found then
+        raise no_data_found using
+            message = format('session %s is not kept', release_session.session_id),
+            hint = 'The view fleetprof.sessions lists those that are.';
+    end if;
+    -- By the whole key: that is the index of the partitions.
+    delete from timeline
+    where segment_id = of_segment and bucket = of_bucket and session_id = release_session.session_id;
+    delete from event
+    where segment_id = of_segment and bucket = of_bucket and session_id = release_session.session_id;
+    return 1;
+end
+$$;
+
+comment on function fleetprof.release_session is
+    'Deletes a kept session, or without an id all that do not run; returns how many. Parts of a long session can be deleted once it was stopped. What they added to the numbers stays. For fleetprof_owner and fleetprof_writer.';
+
+revoke execute on function fleetprof.release_session from public;
+grant execute on function fleetprof.release_session to fleetprof_writer;

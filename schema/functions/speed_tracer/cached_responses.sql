@@ -1,0 +1,114 @@
+-- Responses as the rules about caching see them.
+
+create or replace function fleetprof_data.header(headers jsonb, name text)
+returns text
+language sql immutable parallel safe
+return (
+    select string_agg(value, ', ')
+    from jsonb_each_text(headers) as field (key, value)
+    where lower(key) = lower(header.name)
+);
+
+comment on function fleetprof_data.header is 'Returns the value of an HTTP header, whatever its case; null: it is missing.';
+
+-- Not a cast: a cast accepts words such as infinity, and its errors cannot be caught in a parallel query.
+create or replace function fleetprof_data.http_time(value text)
+returns timestamptz
+language sql stable parallel safe
+return (
+    select
+        (make_date(
+            year::integer + case when length(year) = 4 then 0 when year < '70' then 2000 else 1900 end,
+            (month_at + 2) / 3, 1) + (day::integer - 1) + clock::time) at time zone 'UTC'
+    from (
+        select
+            regexp_match(value, '^[A-Za-z]+,? (\d{1,2})[- ]([A-Za-z]{3})[- ]((?:19|20)?\d\d) ((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)') as usual,
+            regexp_match(value, '^[A-Za-z]+ ([A-Za-z]{3}) +(\d{1,2}) ((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d) ((?:19|20)\d\d)') as old
+    ) as form
+    cross join lateral (
+        values (usual[3], usual[2], usual[1], usual[4]), (old[4], old[1], old[2], old[3])
+    ) as part (year, month, day, clock)
+    cross join lateral position(lower(month) in 'janfebmaraprmayjunjulaugsepoctnovdec') as month_at
+    where month_at % 3 = 1 and day::integer between 1 and 31
+);
+
+comment on function fleetprof_data.http_time is 'Parses a date of an HTTP header; null when it is not a date.';
+
+create or replace function fleetprof_data.cached_responses(session_id bigint)
+returns table (
+    start_ms      double precision,
+    url           text,
+    kind          text,
+    bytes         bigint,
+    is_compressed boolean,
+    is_public     boolean,
+    is_uncached   boolean,
+    has_cookie    boolean,
+    sets_cookie   boolean,
+    vary          text,
+    fresh_s       double precision,
+    has_query     boolean,
+    page          integer
+)
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select
+        start_ms,
+        url,
+        case
+            when url ~ '/favicon\.ico$' then 'favicon'
+            when content_type ~ '^text/(html|xml|plain)|^application/xhtml' then 'document'
+            when content_type ~ 'css' then 'stylesheet'
+            when content_type ~ 'javascript|ecmascript' then 'script'
+            when content_type ~ '^image/' then 'image'
+            when content_type ~ '^(audio|video)/|flash' then 'media'
+            else 'other'
+        end,
+        bytes,
+        coalesce(encoding ~ '(compress|deflate|gzip|pack200-gzip|bzip2|sdch)', false),
+        coalesce(cache_control ~ '\mpublic\M', false),
+        coalesce(cache_control ~ '\m(no-cache|no-store|must-revalidate)\M' or pragma ~ 'no-cache', false),
+        sets_cookie is not null or has_cookie is not null,
+        sets_cookie is not null,
+        vary,
+        coalesce(
+            substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
+            extract(epoch from expires - coalesce(dated, seen))::double precision),
+        has_query,
+        width_bucket(start_ms * 1000, array(
+            select start_us::double precision
+            from speed_tracer_events(cached_responses.session_id)
+            where type = 'TAB_CHANGED' and type_number >= 0
+            order by start_us
+        ))
+    from fleetprof.network_resources(cached_responses.session_id)
+    cross join (
+        select coalesce(started, received) as seen
+        from session
+        where session_id = cached_responses.session_id
+    ) as kept
+    cross join lateral (
+        select
+            lower(coalesce(header(response_headers, 'content-type'), mime_type, '')) as content_type,
+            lower(header(response_headers, 'content-encoding')) as encoding,
+            lower(header(response_headers, 'cache-control')) as cache_control,
+            lower(header(response_headers, 'pragma')) as pragma,
+            lower(header(response_headers, 'vary')) as vary,
+            header(response_headers, 'set-cookie') as sets_cookie,
+            header(request_headers, 'cookie') as has_cookie,
+            http_time(header(response_headers, 'expires')) as expires,
+            http_time(header(response_headers, 'date')) as dated
+    ) as field
+    where response_headers is not null;
+end
+$$;
+
+comment on function fleetprof_data.cached_responses is
+    'Returns what the rules about caching need of each response whose headers are known. kind follows from Content-Type; fresh_s: for how many seconds caches may use it, null when it does not say; page: how many pages were shown before.';
+
+revoke execute on function fleetprof_data.header, fleetprof_data.http_time, fleetprof_data.cached_responses from public;
+grant execute on function fleetprof_data.header, fleetprof_data.http_time, fleetprof_data.cached_responses to fleetprof_reader;

@@ -1,0 +1,63 @@
+-- What Speed Tracer's reports share.
+--
+-- UI events are records with a duration. Times are milliseconds since the session began.
+
+create or replace function fleetprof_data.speed_tracer_events(session_id bigint)
+returns setof fleetprof_data.event
+language plpgsql stable parallel safe rows 5000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    kept session;
+begin
+    select * into kept from session where session_id = speed_tracer_events.session_id;
+    if not found then
+        raise no_data_found using
+            message = format('session %s is not kept', coalesce(speed_tracer_events.session_id::text, 'null')),
+            hint = 'The view fleetprof.sessions lists those that are.';
+    end if;
+    if kept.format <> 'speed-tracer' then
+        raise invalid_parameter_value using
+            message = format('session %s is of %s, and this is a report of Speed Tracer',
+                speed_tracer_events.session_id, kept.format);
+    end if;
+    return query
+    select *
+    from event
+    where segment_id = kept.segment_id and bucket = kept.bucket and session_id = kept.session_id;
+end
+$$;
+
+comment on function fleetprof_data.speed_tracer_events is
+    'Returns all events of a kept dump of Speed Tracer; raises an error for anything else.';
+
+create or replace function fleetprof_data.check_window(from_ms double precision, to_ms double precision)
+returns void
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    furthest_ms constant double precision := 9007199254740.992; -- 2^53 us, as far as times go
+    edge double precision;
+begin
+    foreach edge in array array[check_window.from_ms, check_window.to_ms] loop
+        if abs(edge) > furthest_ms then
+            raise invalid_parameter_value using
+                message = format('%s ms is no time of a session', edge),
+                hint = 'from_ms and to_ms are milliseconds since the session began; null is its own edge.';
+        end if;
+    end loop;
+    if check_window.from_ms > check_window.to_ms then
+        raise invalid_parameter_value using
+            message = 'from_ms is later than to_ms',
+            hint = 'Both are milliseconds since the session began; null is its own edge.';
+    end if;
+end
+$$;
+
+comment on function fleetprof_data.check_window is 'Raises an error with a hint for invalid edges of a window.';
+
+revoke execute on function fleetprof_data.speed_tracer_events, fleetprof_data.check_window from public;
+grant execute on function fleetprof_data.speed_tracer_events, fleetprof_data.check_window to fleetprof_reader;

@@ -1,0 +1,146 @@
+-- What Speed Tracer's rules find in a session.
+
+create or replace function fleetprof.hints(session_id bigint)
+returns table (
+    rule        text,
+    severity    integer,
+    at_ms       double precision,
+    description text,
+    event_id    bigint
+)
+language plpgsql stable parallel safe rows 50
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    month_s constant double precision := 30 * 86400;
+begin
+    return query
+    with recursive every as materialized (
+        select event, parent, event_id, type, type_number, start_us, duration_us, self_us
+        from speed_tracer_events(hints.session_id)
+    ),
+    top as (
+        select event, event as at, event_id, start_us
+        from every
+        where parent is null and duration_us is not null
+    ),
+    descent as (
+        select event as top, event from every where parent is null and duration_us is not null
+        union all
+        select top, child.event
+        from descent
+        join every as child on child.parent = descent.event
+    ),
+    layouts as (
+        select top.event_id, top.start_us, count(*) as layouts, sum(self_us) as self_us
+        from descent
+        join top on top.event = descent.top
+        join every on every.event = descent.event and every.event <> descent.top
+        where type = 'LAYOUT' and type_number >= 0
+        group by top.event_id, top.start_us
+    ),
+    response as materialized (
+        select * from cached_responses(hints.session_id)
+    ),
+    -- The loader of a GWT application and its code, on the same page.
+    application as materialized (
+        select
+            page,
+            min(start_ms) filter (where url ~ '\.nocache\.js$') as first_loader_ms,
+            max(start_ms) filter (where url ~ '/[0-9A-Fa-f]{32}\.cache\.html$') as last_code_ms
+        from response
+        group by page
+    ),
+    -- Responses that caches should keep.
+    cacheable as (
+        select *
+        from response
+        where kind in ('stylesheet', 'script', 'image', 'media', 'favicon') and not is_uncached
+    ),
+    hint (rule, severity, at_ms, description, event_id) as (
+        select 'Long Duration Events', case when duration_us > 2000000 then 2 else 3 end, start_us / 1000::double precision,
+            format('Event lasted: %s ms. Exceeded threshold: %s ms', round(duration_us / 1000.0, 3),
+                case when duration_us > 2000000 then 2000 else 100 end), event_id
+        from every
+        where parent is null and duration_us > 100000
+        union all
+        select 'Frequent Layout activity', 2, start_us / 1000::double precision,
+            format('%s layouts took %s ms in one event', layouts, round(self_us / 1000.0, 3)), event_id
+        from layouts
+        where layouts >= 3 and self_us >= 70000
+        union all
+        select 'Total Bytes Downloaded', case when bytes > 1000000 then 2 else 3 end, start_ms,
+            format('%s bytes downloaded for %s', bytes, url), null
+        from fleetprof.network_resources(hints.session_id)
+        where bytes > 500000
+        union all
+        select 'Uncompressed Resource', 3, start_ms, format('%s was not compressed (%s bytes)', url, bytes), null
+        from response
+        where bytes >= 150 and kind in ('document', 'script', 'stylesheet') and not is_compressed
+        union all
+        select 'Static Resource served from domains with cookies', 3, start_ms,
+            format('%s was served with cookies', url), null
+        from response
+        where kind in ('stylesheet', 'script', 'image', 'media') and has_cookie
+        union all
+        select 'GWT Application Detection', 1, start_ms,
+            format('%s selects the application''s code and must not be cacheable', url), null
+        from response
+        join application using (page)
+        where url ~ '\.nocache\.js$' and not is_uncached and start_ms <= last_code_ms
+        union all
+        select 'GWT Application Detection',
+            case when bytes > 1000000 then 1 when bytes > 500000 then 2 else 3 end, start_ms,
+            format('the application''s code %s is %s bytes', url, bytes), null
+        from response
+        join application using (page)
+        where url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and bytes > 250000 and start_ms >= first_loader_ms
+        union all
+        select 'Resource Caching', 1, start_ms, format('%s has no expiration', url), null
+        from cacheable
+        where fresh_s is null
+        union all
+        select 'Resource Caching', 1, start_ms, format('%s has a Vary that keeps caches from it: %s', url, vary), null
+        from cacheable
+        where vary is not null
+            and exists (
+                select from regexp_split_to_table(vary, '\s*,\s*') as field
+                where field not in ('', 'accept-encoding', 'user-agent'))
+        union all
+        select 'Resource Caching', case when fresh_s < month_s then 2 else 3 end, start_ms,
+            format('%s may be cached for %s days only', url, floor(greatest(fresh_s, 0) / 86400)), null
+        from cacheable
+        where kind <> 'favicon' and fresh_s < 11 * month_s
+        union all
+        select 'Resource Caching', 2, start_ms, format('the favicon %s may be cached for less than a month', url), null
+        from cacheable
+        where kind = 'favicon' and fresh_s < month_s
+        union all
+        select 'Resource Caching', 2, start_ms, format('%s is publicly cacheable but has a query, which many proxies don''t cache', url), null
+        from cacheable
+        where is_public and has_query
+        union all
+        select 'Resource Caching', 2, start_ms, format('%s is compressed and publicly cacheable without Vary: Accept-Encoding', url), null
+        from cacheable
+        where is_public and is_compressed and coalesce(vary, '') !~ 'accept-encoding'
+        union all
+        select 'Resource Caching', 3, start_ms, format('%s could be publicly cacheable', url), null
+        from cacheable
+        where not is_public and not sets_cookie and fresh_s > 0
+        union all
+        select 'Resource Caching', 1, start_ms, format('%s is publicly cacheable and sets a cookie', url), null
+        from cacheable
+        where is_public and sets_cookie
+    )
+    select *
+    from hint
+    order by severity, at_ms, rule, description collate "C";
+end
+$$;
+
+comment on function fleetprof.hints is
+    'Returns what Speed Tracer''s rules find in a session: severity 1 critical, 2 warning, 3 information; when, in milliseconds since the session began; the event or, in the text, the resource. Rules about responses need their headers, and the type of a response is what Content-Type says.';
+
+revoke execute on function fleetprof.hints from public;
+grant execute on function fleetprof.hints to fleetprof_reader;

@@ -1,0 +1,243 @@
+-- Requests of a session.
+
+create or replace function fleetprof_data.span_ms(timing jsonb, phase text)
+returns double precision
+language sql immutable parallel safe
+return case
+    when (timing ->> (phase || 'Start'))::double precision >= 0 and (timing ->> (phase || 'End'))::double precision >= 0
+        then (timing ->> (phase || 'End'))::double precision - (timing ->> (phase || 'Start'))::double precision
+end;
+
+comment on function fleetprof_data.span_ms is
+    'Returns a phase of a request in milliseconds, from its timing; null: there was none.';
+
+create or replace function fleetprof_data.number(value jsonb)
+returns double precision
+language sql immutable parallel safe
+return case when jsonb_typeof(value) = 'number' and abs(value::numeric) <= 1e13 then value::double precision end;
+
+comment on function fleetprof_data.number is 'Returns a JSON number; null for anything else, and for numbers above 1e13.';
+
+create or replace function fleetprof_data.status_of(value jsonb)
+returns integer
+language sql immutable parallel safe
+return case when fleetprof_data.number(value) between 0 and 999 then fleetprof_data.number(value)::integer end;
+
+comment on function fleetprof_data.status_of is 'Returns an HTTP status; null for anything else.';
+
+create or replace function fleetprof_data.timing_of(value jsonb)
+returns jsonb
+language sql immutable parallel safe
+return (
+    select jsonb_object_agg(key, member)
+    from jsonb_each(case when jsonb_typeof(value) = 'object' then value else '{}' end) as member_of (key, member)
+    where fleetprof_data.number(member) is not null
+);
+
+comment on function fleetprof_data.timing_of is 'Returns the members of a timing object that are numbers; null when there are none.';
+
+create or replace function fleetprof.network_resources(session_id bigint)
+returns table (
+    request_id       text,
+    attempt          bigint,
+    url              text,
+    method           text,
+    status           integer,
+    mime_type        text,
+    from_cache       boolean,
+    failed           boolean,
+    redirected       boolean,
+    bytes            bigint,
+    start_ms         double precision,
+    response_ms      double precision,
+    end_ms           double precision,
+    request_time_ms  double precision,
+    response_time_ms double precision,
+    total_ms         double precision,
+    blocked_ms       double precision,
+    proxy_ms         double precision,
+    dns_ms           double precision,
+    connect_ms       double precision,
+    ssl_ms           double precision,
+    send_ms          double precision,
+    request_headers  jsonb,
+    response_headers jsonb,
+    has_query        boolean
+)
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with numbered as (
+        select
+            detail ->> 'requestId' as request_id,
+            count(*) filter (where type = 'NETWORK_RESOURCE_START') over records as starts,
+            count(*) filter (where type = 'NETWORK_REQUEST_WILL_BE_SENT') over records as announcements,
+            event, type, start_us, resource, detail
+        from speed_tracer_events(network_resources.session_id)
+        where type in (
+                'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_FINISH',
+                'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED',
+                'NETWORK_DATA_RECEIVED', 'NETWORK_LOADING_FINISHED')
+            and type_number >= 0
+            and detail ? 'requestId'
+        window records as (partition by detail ->> 'requestId' order by event)
+    ),
+    -- A second start with the same id is the request that follows a redirect. Two kinds of record announce it, in
+    -- either order.
+    attempted as (
+        select
+            request_id,
+            greatest(1, case type
+                when 'NETWORK_RESOURCE_START' then starts
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then announcements
+                else greatest(starts, announcements)
+            end) as attempt,
+            event, type, start_us, resource, detail
+        from numbered
+    ),
+    step as (
+        select * from attempted
+        union all
+        -- The redirect is the response to the attempt before; its time is unknown.
+        select request_id, attempt - 1, event, 'NETWORK_RESPONSE_RECEIVED', 0, null,
+            jsonb_build_object('response', detail -> 'redirectResponse')
+        from attempted
+        where type = 'NETWORK_REQUEST_WILL_BE_SENT' and attempt > 1 and jsonb_typeof(detail -> 'redirectResponse') = 'object'
+    ),
+    -- Fields of each kind of record, by today's names. If several records have one, the last wins.
+    said as (
+        select
+            request_id,
+            attempt,
+            event,
+            resource as url,
+            detail -> 'hasQuery' = 'true' as has_query,
+            case type
+                when 'NETWORK_RESOURCE_START' then detail ->> 'requestMethod'
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(detail ->> 'requestMethod', '')
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then coalesce(detail #>> '{request,requestMethod}', detail #>> '{request,method}')
+            end as method,
+            status_of(case type
+                when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,status}'
+                else detail -> 'statusCode'
+            end) as status,
+            coalesce(detail ->> 'mimeType', detail #>> '{response,mimeType}') as mime_type,
+            case type
+                when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,fromDiskCache}'
+                else detail -> 'fromDiskCache'
+            end = 'true' as from_cache,
+            coalesce(detail -> 'didFail', detail -> 'failed') = 'true' as failed,
+            case type when 'NETWORK_DATA_RECEIVED' then number(detail -> 'dataLength') end as chunk,
+            case type when 'NETWORK_RESOURCE_UPDATE' then number(detail -> 'resourceSize') end as size,
+            case type
+                when 'NETWORK_RESOURCE_START' then start_us / 1000::double precision
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'startTime'), 0)
+            end as start_ms,
+            case type
+                when 'NETWORK_RESOURCE_RESPONSE' then start_us / 1000::double precision
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'responseReceivedTime'), 0)
+            end as response_ms,
+            case type
+                when 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'endTime'), 0)
+            end as end_ms,
+            -- The time by the browser's network stack, which may be missing.
+            case
+                when type in ('NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED', 'NETWORK_LOADING_FINISHED')
+                    then nullif(start_us, 0) / 1000::double precision
+            end as told_ms,
+            type,
+            case type
+                when 'NETWORK_RESPONSE_RECEIVED' then timing_of(detail #> '{response,timing}')
+                when 'NETWORK_RESOURCE_UPDATE' then timing_of(detail -> 'timing')
+            end as timing,
+            case type
+                when 'NETWORK_RESOURCE_START' then detail -> 'headers'
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then detail #> '{request,headers}'
+                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'requestHeaders'
+            end as request_headers,
+            case type
+                when 'NETWORK_RESOURCE_RESPONSE' then detail -> 'headers'
+                when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,headers}'
+                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'responseHeaders'
+            end as response_headers
+        from step
+    ),
+    request as (
+        select
+            request_id,
+            attempt,
+            (array_agg(url order by event) filter (where url is not null))[1] as url,
+            coalesce(bool_or(has_query), false) as has_query,
+            (array_agg(method order by event desc) filter (where method is not null))[1] as method,
+            (array_agg(status order by event desc) filter (where status is not null))[1] as status,
+            (array_agg(mime_type order by event desc) filter (where mime_type is not null))[1] as mime_type,
+            bool_or(from_cache) as from_cache,
+            bool_or(failed) as failed,
+            coalesce(sum(chunk), (array_agg(size order by event desc) filter (where size is not null))[1])::bigint as bytes,
+            coalesce(min(start_ms), min(told_ms) filter (where type = 'NETWORK_REQUEST_WILL_BE_SENT')) as start_ms,
+            coalesce(min(response_ms), min(told_ms) filter (where type = 'NETWORK_RESPONSE_RECEIVED')) as response_ms,
+            coalesce(max(end_ms), max(told_ms) filter (where type = 'NETWORK_LOADING_FINISHED')) as end_ms,
+            (array_agg(timing order by event desc) filter (where timing is not null))[1] as timing,
+            (array_agg(request_headers order by event desc) filter (where jsonb_typeof(request_headers) = 'object'))[1] as request_headers,
+            (array_agg(response_headers order by event desc) filter (where jsonb_typeof(response_headers) = 'object'))[1] as response_headers
+        from said
+        group by request_id, attempt
+    )
+    select
+        request_id,
+        attempt,
+        url,
+        method,
+        status,
+        mime_type,
+        from_cache,
+        failed,
+        lead(attempt) over attempts is not null,
+        bytes,
+        start_ms,
+        response_ms,
+        coalesce(end_ms, lead(start_ms) over attempts),
+        response_ms - start_ms,
+        coalesce(end_ms, lead(start_ms) over attempts) - response_ms,
+        coalesce(end_ms, lead(start_ms) over attempts) - start_ms,
+        (
+            select min(value::double precision)
+            from jsonb_each(timing) as phase (key, value)
+            where key in ('proxyStart', 'dnsStart', 'connectStart', 'sendStart') and value::double precision >= 0
+        ),
+        span_ms(timing, 'proxy'),
+        span_ms(timing, 'dns'),
+        -- The connect phase includes the DNS lookup.
+        span_ms(timing, 'connect') - coalesce(span_ms(timing, 'dns'), 0),
+        span_ms(timing, 'ssl'),
+        span_ms(timing, 'send'),
+        request_headers,
+        response_headers,
+        has_query
+    from request
+    window attempts as (partition by request_id order by attempt)
+    order by start_ms, request_id, attempt;
+end
+$$;
+
+comment on function fleetprof.network_resources is
+    'Returns the requests of a session, each merged from all its records. attempt numbers the requests with one id: redirects make several. request_time_ms is from start to response, response_time_ms from response to end; the phases are null where there was none (a reused connection, no TLS). Times are milliseconds since the session began, bytes are those of the body. has_query: the URL had one, whether it is kept or not.';
+
+revoke execute on function
+    fleetprof_data.span_ms,
+    fleetprof_data.number,
+    fleetprof_data.status_of,
+    fleetprof_data.timing_of,
+    fleetprof.network_resources
+from public;
+grant execute on function
+    fleetprof_data.span_ms,
+    fleetprof_data.number,
+    fleetprof_data.status_of,
+    fleetprof_data.timing_of,
+    fleetprof.network_resources
+to fleetprof_reader;

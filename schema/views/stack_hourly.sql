@@ -1,0 +1,45 @@
+-- Samples per stack, hour, segment and marker.
+
+create or replace view fleetprof.stack_hourly with (security_invoker = true) as
+select
+    bucket,
+    segment_id,
+    site,
+    route,
+    release,
+    environment,
+    variant,
+    browser,
+    os,
+    device,
+    thread,
+    stack_id,
+    fleetprof_data.stack_path(stack_id) as path,
+    level,
+    function,
+    resource,
+    line,
+    column_number,
+    kind::text as kind,
+    marker::text as marker,
+    uploads,
+    samples,
+    self_us / 1000::double precision as self_ms
+from fleetprof_data.stack_fact
+join fleetprof_data.segment using (segment_id)
+join fleetprof_data.stack using (stack_id)
+join fleetprof_data.named_frame using (frame_id);
+
+comment on view fleetprof.stack_hourly is
+    'Samples whose stack is exactly this one, one row per hour, segment, stack and marker. Function, resource, line, column_number and kind are those of the frame on top.';
+comment on column fleetprof.stack_hourly.bucket is 'Start of the hour in which the uploads were received.';
+comment on column fleetprof.stack_hourly.path is
+    'The stack''s frames, outermost first; read stack by stack, so leave it out where it is not needed.';
+comment on column fleetprof.stack_hourly.level is 'Number of frames on the stack; 1 is a single frame.';
+comment on column fleetprof.stack_hourly.marker is
+    'What the main thread did: (none), script, gc, style, layout, paint or other.';
+comment on column fleetprof.stack_hourly.uploads is 'Uploads with such a sample.';
+comment on column fleetprof.stack_hourly.samples is 'Samples with exactly this stack and marker.';
+comment on column fleetprof.stack_hourly.self_ms is 'Milliseconds of these samples.';
+
+grant select on fleetprof.stack_hourly to fleetprof_reader;
