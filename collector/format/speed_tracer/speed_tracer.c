@@ -384,8 +384,8 @@ static bool open_container(struct fp_st_dump *dump, struct fp_st_scan *scan)
     struct fp_st_page page;
     if (!fp_st_page_find(scan->body, &page)) {
         fp_upload_fail(decoder->error, FP_VERDICT_MALFORMED,
-                       "this is an HTML page without an element that has the id traceData, so it "
-                       "is neither a Speed Tracer dump nor JSON");
+                       "this is an HTML page without an element with the id traceData: it is not a "
+                       "Speed Tracer dump, and not JSON");
         decoder->error->offset = (int64_t)scan->at;
         return false;
     }

@@ -1,5 +1,5 @@
 /*
- * UTF-8: what is replaced, what is put right, and what is left alone.
+ * UTF-8: what is replaced, what is repaired, and what stays unchanged.
  */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /*
- * Inflating: every encoding, bombs, truncation, and what stands behind the end.
+ * Inflating: every encoding, bombs, truncation, and bytes after the end.
  */
 #include "tests/unit/format/test.h"
 
@@ -47,7 +47,7 @@ static void pack(enum packing packing, struct fp_str text, struct packed *packed
     assert_true(packed->len > 0 && packed->len < PACKED_MAX);
 }
 
-/* Text that does not shrink to nothing. */
+/* Makes a text that compresses only moderately. */
 static struct fp_str make_text(char *bytes, size_t len)
 {
     uint32_t random = 1;

@@ -164,7 +164,7 @@ static void each_bad_session_is_refused_with_its_place_and_a_sentence(void **sta
     }
 }
 
-/* A session with that many lists of so many events. */
+/* Makes a session with a number of lists, each with a number of events. */
 static void decode_many(struct decoded *decoded, uint32_t list_count, uint32_t event_count)
 {
     char text[4096] = "{'opera-scope':{'version':'1.0','session':[1],'timelines':[";
@@ -217,7 +217,7 @@ static void ten_thousand_levels_are_refused(void **state)
     release(&decoded);
 }
 
-/* Nor does another format find something in what is left. */
+/* No other format may decode the truncated body either. */
 static void a_session_cut_off_anywhere_is_refused(void **state)
 {
     (void)state;

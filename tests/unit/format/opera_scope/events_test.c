@@ -1,6 +1,6 @@
 /*
- * Opera Scope, one event at a time: what is no good is left out and noted, and never takes a good
- * one with it; what does not add up is noted and kept.
+ * Opera Scope, one event at a time: an invalid event is skipped and noted, and no valid one with
+ * it; an event that does not add up is noted and kept.
  */
 #include "opera_scope_test.h"
 
@@ -333,7 +333,7 @@ static void a_parent_may_be_in_an_earlier_list_of_the_same_timeline_alone(void *
     release(&decoded);
 }
 
-/* The request says so, whatever was filtered away in between. */
+/* By the request's eventID, even if ancestors in between are filtered out. */
 static void what_was_asked_for_inside_an_event_is_inside_it(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Opera Scope, recordings: replies find their requests by command and tag, what is of no concern is
- * passed over, what is wrong is told with its line.
+ * Opera Scope, recordings: replies find their requests by command and tag, irrelevant frames are
+ * skipped, errors name their line.
  */
 #include "opera_scope_test.h"
 
@@ -101,7 +101,7 @@ static void an_error_ends_its_request(void **state)
     assert_int_equal(decoded.profile.timelines[0].id, 1);
     assert_int_equal(decoded.profile.event_count, 1);
     release(&decoded);
-    /* A request that is no good may be answered so. */
+    /* The reply to a bad request. */
     decode_good_lines(&decoded, "[\"profiler\",3,0,2,[]]\n[\"profiler\",3,3,2]\n" ASK ANSWER);
     assert_int_equal(decoded.profile.event_count, 1);
     release(&decoded);
@@ -118,7 +118,7 @@ static void an_error_frame_is_one_whatever_its_status(void **state)
     assert_int_equal(decoded.profile.timelines[0].id, 1);
     assert_note(&decoded.profile, "not OK", 1);
     release(&decoded);
-    /* Nor does it matter what it is written in. */
+    /* In any message format. */
     decode_good_lines(&decoded, "STP/1 22 [\"profiler\",4,3,2,2,3]<error/>\n" ASK ANSWER);
     assert_note(&decoded.profile, "not OK", 1);
     release(&decoded);
@@ -181,7 +181,7 @@ static void notes_what_was_never_answered_and_events_of_the_service(void **state
     release(&decoded);
 }
 
-/* Each list but the last is to be found beside the good one that follows. */
+/* Each list but the last is noted, next to the valid list that follows. */
 static void a_reply_of_which_nothing_says_whose_it_is_takes_no_other_with_it(void **state)
 {
     (void)state;
@@ -312,7 +312,7 @@ static void each_bad_recording_is_refused_with_its_line_and_offset(void **state)
     }
 }
 
-/* The tail is left out: what is left is the lines before it. */
+/* The truncated last line is skipped: the result is that of the lines before it. */
 static void assert_is_as_without_tail(struct fp_str body, size_t len)
 {
     struct decoded cut;

@@ -1,10 +1,10 @@
 /*
- * Speed Tracer, bad input: one row for each thing that can be wrong, with what becomes of it. Each
- * row of a dump that is taken stands between two good records, which must both be there.
+ * Speed Tracer, bad input: one row per defect, with its result. Each bad record is between two
+ * valid ones, which must both be kept.
  */
 #include "dump_test.h"
 
-/* What is refused of a dump, and what is told of but taken. */
+/* Records that are refused, and records that are kept with a note. */
 struct bad_record {
     const char *title;
     const char *record; /* ' stands for " */
@@ -94,7 +94,7 @@ static const struct bad_record bad_records[] = {
      "{'type':10,'data':{'url':'a','lineNumber':'x'},'time':-1}", "a time below zero", 1, 1},
 };
 
-/* Whether each record that was not kept is told of once; a line of a V8 profile is none. */
+/* True if each skipped record has one note; a line of a V8 profile is not a record. */
 static bool refusals_add_up(const struct decoded *decoded)
 {
     const struct fp_profile_session *session = &decoded->profile.session;
@@ -116,7 +116,7 @@ static bool is_as_expected(const struct decoded *decoded, const struct bad_recor
            profile->events[profile->event_count - 1].type_number == 9;
 }
 
-/* separator: what stands around the bad record. False when some row did not come out as expected.
+/* Runs all rows. separator: the text around the bad record. False if a result is not as expected.
  */
 static bool all_are_as_expected(const char *separator)
 {
@@ -147,8 +147,8 @@ static void a_bad_record_takes_no_good_one_with_it(void **state)
     assert_true(all_are_as_expected(""));
 }
 
-/* What a stream is does not hang on its first record, but for those that make it one of messages or
- * a posted body. */
+/* The format of a stream does not depend on its first record, unless that is an inspector's message
+ * or a posted body. */
 static void a_bad_record_in_front_takes_no_good_one_with_it(void **state)
 {
     (void)state;
@@ -340,7 +340,7 @@ static void assert_too_deep(const char *opening)
     struct decoded decoded;
     fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
     decode_limited(&decoded, (struct fp_str){body, at}, "", &dump_limits);
-    /* It is cut off, besides: what came before it is taken. */
+    /* It is also truncated: the records before it are kept. */
     assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_int_equal(decoded.profile.event_count, 1);
     release(&decoded);
@@ -386,7 +386,7 @@ static void an_arena_that_is_too_small_is_no_other_error(void **state)
     assert_true(taken && refused);
 }
 
-/* Each line would swallow all that follow, if it were let: that would take hours. */
+/* Each line could swallow all lines after it: without the resync this would take hours. */
 static void lines_without_an_end_cost_no_more_than_their_length(void **state)
 {
     (void)state;
@@ -433,7 +433,7 @@ static void a_dump_cut_anywhere_gives_all_whole_records_before_the_cut(void **st
     }
 }
 
-/* begin and end: what is around the records of a dump that is cut at every byte. */
+/* begin and end: the text around the records of a dump that is truncated at every byte. */
 static void assert_cut_anywhere(const char *begin, const char *separator, const char *end)
 {
     static const char *const records[] = {"{\"type\":7,\"children\":[{\"type\":5}]}",
@@ -525,8 +525,8 @@ static void a_posted_body_with_a_bad_record_keeps_the_good_ones_and_its_start(vo
     release(&decoded);
 }
 
-/* begin and end: what is around the list of a posted body, with a bad record on one line with good
- * ones, and on one of its own. */
+/* begin and end: the text around the list of a posted body, with a bad record on a line of its own,
+ * and on a line with valid ones. */
 static void assert_all_but_one(const char *begin, const char *bad, const char *end)
 {
     static const char *const separators[] = {",", ",\n", " ,\n  "};

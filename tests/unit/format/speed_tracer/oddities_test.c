@@ -1,12 +1,12 @@
 /*
- * Speed Tracer's oddities: what was seen in real dumps, each once, in dumps made for it. The real
- * ones are read by tests/behaviour/speed_tracer.test.mjs.
+ * Speed Tracer's oddities: each oddity of the real dumps in a small dump of its own.
+ * tests/behaviour/speed_tracer.test.mjs reads the real ones.
  */
 #include "dump_test.h"
 
 #include <time.h>
 
-/* As decode_dump, for long texts with their real quotes. */
+/* Does the same as decode_dump for long texts with real quotes. */
 static void decode_text(struct decoded *decoded, struct fp_str text)
 {
     struct fp_format_limits limits = dump_limits;
@@ -267,7 +267,7 @@ static void a_line_of_bad_records_costs_no_more_than_its_length(void **state)
     assert_int_equal(decoded.profile.event_count, 1);
     assert_int_equal(note_count(&decoded, "a record that is not JSON"), BAD);
     release(&decoded);
-    /* Far more than it takes, far less than when each looks for the end of the line. */
+    /* Far more than is needed; far less than if each record searched for the end of the line. */
     assert_true(clock() - begin < 15 * CLOCKS_PER_SEC);
 }
 
@@ -294,7 +294,7 @@ static void a_record_of_very_many_members_costs_no_more_than_its_length(void **s
     decode_limited(&decoded, (struct fp_str){body, at}, "", &dump_limits);
     assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_true(clock() - begin < 15 * CLOCKS_PER_SEC);
-    /* What is asked of a large object is answered as of a small one. */
+    /* Searching a large object gives the same as searching a small one. */
     const char *detail = event_at(&decoded, 0)->detail.ptr; /* the arena ends it */
     assert_non_null(strstr(detail, "\"requestId\":\"7\",\"y0\":1"));
     assert_null(strstr(detail, "\"x5\":1,\"y0\""));

@@ -1,5 +1,5 @@
 /*
- * Speed Tracer's records: types, eras, details and places, as docs/formats.md says them.
+ * Speed Tracer's records: types, versions, details and places of docs/formats.md.
  */
 #include "dump_test.h"
 
@@ -382,7 +382,7 @@ static void members_of_another_type_are_kept_but_are_no_place_name_or_id(void **
     release(&decoded);
 }
 
-/* What is kept of a URL has no query, so what depends on it is told. */
+/* A kept URL has no query, so the detail says whether there was one. */
 
 static void a_change_to_the_page_that_is_shown_is_a_refresh_whatever_its_fragment(void **state)
 {

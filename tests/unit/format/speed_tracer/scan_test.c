@@ -1,5 +1,5 @@
 /*
- * Where records of a dump end, against a walk from byte to byte.
+ * The ends of a dump's records, compared with a byte-by-byte scan.
  */
 #include "tests/unit/format/test.h"
 
@@ -9,11 +9,11 @@
 
 enum { TEXTS = 20000, LEN_MAX = 300 };
 
-/* What a walk from byte to byte finds. */
+/* The result of a byte-by-byte scan. */
 struct found {
     size_t end;
     bool closed;
-    bool is_odd; /* it is no JSON, of which depth and is_plain are told */
+    bool is_odd; /* not JSON: depth and is_plain are not exact */
     uint32_t depth;
     bool is_plain;
 };
@@ -49,7 +49,7 @@ static struct found walk(struct fp_str text)
     return found;
 }
 
-/* An object's begin, with more of strings than of what ends it. */
+/* Draws the begin of an object, with more strings than closing braces. */
 static void make_text(char *bytes, size_t len)
 {
     static const char *const alphabets[] = {"aaaaaaaaaaaaaaa\"\"\\{}[]", "aaaaaaa\"\\{{}} ",

@@ -1,5 +1,5 @@
 /*
- * Speed Tracer: containers, splitting, times, pages and marks, as docs/formats.md says them.
+ * Speed Tracer: containers, splitting, times, pages and marks of docs/formats.md.
  */
 #include "dump_test.h"
 

@@ -1,10 +1,10 @@
 /*
- * User Timing: measures that name their start and end, the order of marks; and one row for each way
- * in which marks and measures can be wrong, with the place that the web developer is told.
+ * User Timing: measures that name their start and end, the order of marks, and one row per defect
+ * of marks and measures, with the place in the error.
  */
 #include "tests/unit/format/test.h"
 
-/* The profile's timings as text: kind, name, start (? when not said), value; µs. */
+/* The profile's timings as text: kind, name, start (? if unknown), value; µs. */
 static void render(const struct fp_profile *profile, char *out, size_t size)
 {
     size_t len = 0;
@@ -27,7 +27,7 @@ struct good {
     const char *timings;
 };
 
-/* Epoch times as performance.timing has them. */
+/* Epoch times, as in performance.timing. */
 #define TIMING                                                                                     \
     "'timing':{'navigationStart':1700000000000,'fetchStart':1700000000005,"                        \
     "'loadEventEnd':1700000000900,'redirectStart':0}"
