@@ -57,6 +57,7 @@
   const maxDetailLength = 4096;
   const maxDetailsLength = 65_536;
   const maxDetailDepth = 32; // the collector refuses an upload that is nested too deep
+  const maxProblemLength = 500;
 
   /** What sendBeacon and a keepalive fetch may have in flight. */
   const maxKeepaliveBytes = 65_536;
@@ -90,7 +91,7 @@
     if (handle) return handle;
     handle = { status: 'failed', detail: '', stop: async () => false };
     try {
-      heedDebug(options);
+      setDebug(options);
       const decision = serverDecision();
       const reason = reasonNotToProfile(options, decision);
       if (reason) tell(...reason);
@@ -105,7 +106,7 @@
    * Turns debug on where asked to, and names members that nothing reads: a misspelt one is silent otherwise.
    * @param {object} options
    */
-  function heedDebug(options) {
+  function setDebug(options) {
     debug = `${/** @type {Options} */ (options).debug ?? false}` !== 'false';
     for (const name of Object.keys(options)) {
       const attribute = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -119,6 +120,7 @@
   }
 
   /**
+   * Says what happens: to the page in its handle, and to people on the console.
    * @param {Status} status
    * @param {string} detail
    */
@@ -155,7 +157,8 @@
     const [, time, nonce] = /^(?:1|v1\..+)\.(\d{1,11})\.([\w-]{16})(?:\.[\w-]{43})?$/.exec(decision) ?? [];
     if (!nonce) return ['no-decision', `the server's decision is in no known form: ${decision}`];
     const age = performance.timeOrigin - Number(time) * 1000;
-    if (age > maxDecisionAgeMs) return ['stale', `out of a cache: the decision is ${Math.round(age / 3_600_000)} h old`];
+    const hours = Math.round(age / 3_600_000);
+    if (age > maxDecisionAgeMs) return ['stale', `out of a cache: the decision is ${hours} h old`];
     if (!useUp(nonce)) return ['stale', 'out of a cache: this response was profiled before'];
     return undefined;
   }
@@ -278,7 +281,7 @@
   }
 
   /**
-   * A value's JSON; undefined for null, for what JSON cannot say, and for what would be longer or deeper than
+   * Returns a value's JSON; undefined for null, for what JSON cannot say, and for what would be longer or deeper than
    * the limits, which is found out without building it.
    * @param {unknown} value
    * @param {number} maxLength
@@ -304,7 +307,7 @@
   }
 
   /**
-   * A page that is being hidden may be about to end: only what is sent right now will arrive.
+   * Uploads an envelope. A page that is being hidden may be about to end: only what is sent right now will arrive.
    * @param {string} endpoint
    * @param {string} envelope
    * @returns {Promise<boolean>}
@@ -339,7 +342,7 @@
   const kilobytes = (body) => `${(body.size / 1024).toFixed(1)} KB`;
 
   /**
-   * The collector knows gzip by its first bytes: a Content-Encoding header would cost a preflight.
+   * Compresses a body. The collector knows gzip by its first bytes: a Content-Encoding header would cost a preflight.
    * @param {Blob} plain
    */
   async function compress(plain) {
@@ -380,7 +383,7 @@
     if (reply.ok) return `${status}${from}, but a collector answers 204`;
     const isProblem = headers.get('Content-Type')?.startsWith('application/problem+json');
     const problem = isProblem ? await reply.json().catch(() => null) : null;
-    return `${status}${from} ${problem?.detail ?? ''}`.trim();
+    return `${status}${from} ${problem?.detail ?? ''}`.trim().slice(0, maxProblemLength);
   }
 
   /**
@@ -394,7 +397,7 @@
     return ms >= 0 ? ms : undefined;
   }
 
-  /** crypto.randomUUID exists in secure contexts only. */
+  /** Makes a UUID; crypto.randomUUID exists in secure contexts only. */
   function randomUuid() {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
     bytes[6] = bytes[6] & 0x0f | 0x40;
@@ -411,7 +414,7 @@
   const tag = /** @type {HTMLScriptElement | null | undefined} */ (globalThis.document?.currentScript);
   if (tag?.dataset.endpoint) scope.fleetprof.start(/** @type {any} */ ({ ...tag.dataset }));
   else if (tag) {
-    heedDebug({ ...tag.dataset });
+    setDebug({ ...tag.dataset });
     log('no data-endpoint: waiting for the page to call fleetprof.start({ endpoint: … })');
   }
 })();

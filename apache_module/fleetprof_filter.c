@@ -328,7 +328,6 @@ static apr_status_t fleetprof_filter(ap_filter_t *f, apr_bucket_brigade *bb)
     if (mod_fleetprof_enabled(r, conf)) {
         mod_fleetprof_decision *decision = mod_fleetprof_decision_of(r);
 
-        decision->upstream_yes = 0;
         decision->reason = set_policy(r, conf, &decision->upstream_yes);
         if (decision->reason < MOD_FLEETPROF_NOT_MODIFIED) {
             mod_fleetprof_set_timing(r, conf, decision);

@@ -96,7 +96,7 @@ void mod_fleetprof_set_timing(request_rec *r, const mod_fleetprof_conf *conf,
 {
     const char *value = NULL;
 
-    if (decision->upstream_yes) {
+    if (decision->reason == MOD_FLEETPROF_UPSTREAM && decision->upstream_yes) {
         return;
     }
 

@@ -146,7 +146,7 @@ struct import_file {
     struct fp_uuid id;  /* its own, or a hash of the text */
     bool is_valid;      /* in our eyes; the collector decides */
     struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_upload_error error;
 };
 
 /* Decodes a file as far as that is possible, and chooses the id under which it is sent. */
@@ -156,17 +156,17 @@ static void decode(const struct fp_rules *rules, struct fp_arena *arena,
     const struct fp_format_limits *limits = &rules->format;
     reading->text =
         (struct fp_str){(const char *)reading->body.bytes.data, reading->body.bytes.len};
-    enum fp_format_verdict verdict =
+    enum fp_verdict verdict =
         fp_input_file_inflate(&reading->body, limits, arena, &reading->text, &reading->error);
-    if (verdict == FP_FORMAT_OK)
+    if (verdict == FP_VERDICT_OK)
         verdict = fp_format_decode(reading->text, FP_STR(""), limits, arena, &reading->profile,
                                    &reading->error);
-    reading->is_valid = verdict == FP_FORMAT_OK;
+    reading->is_valid = verdict == FP_VERDICT_OK;
     bool has_id = reading->is_valid && reading->profile.has_id;
     reading->id =
         has_id ? reading->profile.id : fp_uuid_of_bytes(reading->text.ptr, reading->text.len);
     /* Sent now, it might get another id than its own. */
-    if (verdict == FP_FORMAT_MEMORY && !arena->full)
+    if (verdict == FP_VERDICT_MEMORY && !arena->full)
         fp_memory_end();
 }
 

@@ -60,10 +60,9 @@ void fp_input_file_release(struct fp_input_file *body)
     fp_buf_release(&body->bytes);
 }
 
-enum fp_format_verdict fp_input_file_inflate(const struct fp_input_file *body,
-                                             const struct fp_format_limits *limits,
-                                             struct fp_arena *arena, struct fp_str *text,
-                                             struct fp_format_error *error)
+enum fp_verdict fp_input_file_inflate(const struct fp_input_file *body,
+                                      const struct fp_format_limits *limits, struct fp_arena *arena,
+                                      struct fp_str *text, struct fp_upload_error *error)
 {
     const struct fp_inflate_input input = {
         .body = {(const char *)body->bytes.data, body->bytes.len},
@@ -71,8 +70,8 @@ enum fp_format_verdict fp_input_file_inflate(const struct fp_input_file *body,
         .max_inflated = limits->max_inflated,
     };
     struct fp_str inflated;
-    enum fp_format_verdict verdict = fp_inflate(&input, arena, &inflated, error);
-    if (verdict == FP_FORMAT_OK)
+    enum fp_verdict verdict = fp_inflate(&input, arena, &inflated, error);
+    if (verdict == FP_VERDICT_OK)
         *text = inflated;
     return verdict;
 }

@@ -28,10 +28,10 @@ void fp_input_file_release(struct fp_input_file *body);
  * Inflates as the collector does. *text lives in the arena, or is the file's own bytes if these are
  * not compressed; it is unchanged on failure.
  */
-enum fp_format_verdict fp_input_file_inflate(const struct fp_input_file *body,
-                                             const struct fp_format_limits *limits,
-                                             struct fp_arena *arena, struct fp_str *text,
-                                             struct fp_format_error *error) FP_MUST_CHECK;
+enum fp_verdict fp_input_file_inflate(const struct fp_input_file *body,
+                                      const struct fp_format_limits *limits, struct fp_arena *arena,
+                                      struct fp_str *text,
+                                      struct fp_upload_error *error) FP_MUST_CHECK;
 
 /* Gzips a text into the arena. False, with *compressed unchanged, if there is no room. */
 bool fp_input_file_compress(struct fp_str text, struct fp_arena *arena,

@@ -76,7 +76,7 @@ static const struct fp_grid_column columns[] = {
 struct checked {
     struct fp_profile profile;
     struct fp_delta *deltas; /* of each upload in it */
-    struct fp_format_error error;
+    struct fp_upload_error error;
 };
 
 static void add_ms(struct fp_grid *grid, int64_t time_us)
@@ -120,7 +120,7 @@ static void add_valid(struct fp_grid *grid, const char *file, bool json,
     }
 }
 
-static void add_invalid(struct fp_grid *grid, const char *file, const struct fp_format_error *error)
+static void add_invalid(struct fp_grid *grid, const char *file, const struct fp_upload_error *error)
 {
     fp_grid_add(grid, file);
     fp_grid_add(grid, "false");
@@ -150,28 +150,26 @@ static bool fold_all(const struct fp_fold_context *context, struct fp_arena *are
 
 /* Decodes and folds one file. An upload that needs more memory than the limit is invalid, as in the
  * collector; the arena is full then. */
-static enum fp_format_verdict check_body(const struct fp_input_file *body,
-                                         const struct fp_rules *rules, struct fp_arena *arena,
-                                         struct checked *checked)
+static enum fp_verdict check_body(const struct fp_input_file *body, const struct fp_rules *rules,
+                                  struct fp_arena *arena, struct checked *checked)
 {
     struct fp_str text;
-    struct fp_format_error *error = &checked->error;
-    enum fp_format_verdict verdict =
-        fp_input_file_inflate(body, &rules->format, arena, &text, error);
-    if (verdict == FP_FORMAT_OK)
+    struct fp_upload_error *error = &checked->error;
+    enum fp_verdict verdict = fp_input_file_inflate(body, &rules->format, arena, &text, error);
+    if (verdict == FP_VERDICT_OK)
         verdict =
             fp_format_decode(text, FP_STR(""), &rules->format, arena, &checked->profile, error);
-    if (verdict != FP_FORMAT_OK)
+    if (verdict != FP_VERDICT_OK)
         return verdict;
     struct fp_fold_context context = {.rules = {.keep_query = rules->keep_query},
                                       .measures = rules->measures,
                                       .body_bytes = (uint32_t)body->bytes.len};
     if (fold_all(&context, arena, checked))
-        return FP_FORMAT_OK;
-    *error = (struct fp_format_error){.verdict = FP_FORMAT_MEMORY, .offset = -1};
+        return FP_VERDICT_OK;
+    *error = (struct fp_upload_error){.verdict = FP_VERDICT_MEMORY, .offset = -1};
     (void)snprintf(error->detail, sizeof(error->detail),
                    "The upload needs more memory than limits.upload_memory allows.");
-    return FP_FORMAT_MEMORY;
+    return FP_VERDICT_MEMORY;
 }
 
 /* What was found in the files so far. */
@@ -188,11 +186,11 @@ static enum fp_exit validate_file(const struct validate_options *validate, const
         return FP_EXIT_TROUBLE;
     struct fp_arena arena;
     struct checked checked;
-    const struct fp_format_error *error = &checked.error;
+    const struct fp_upload_error *error = &checked.error;
     fp_arena_init(&arena, rules->upload_memory);
-    enum fp_format_verdict verdict = check_body(&body, rules, &arena, &checked);
-    bool valid = verdict == FP_FORMAT_OK;
-    if (verdict == FP_FORMAT_MEMORY && !arena.full)
+    enum fp_verdict verdict = check_body(&body, rules, &arena, &checked);
+    bool valid = verdict == FP_VERDICT_OK;
+    if (verdict == FP_VERDICT_MEMORY && !arena.full)
         fp_memory_end();
     if (valid) {
         add_valid(&findings->grid, body.name, validate->json, &checked);

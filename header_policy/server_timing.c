@@ -60,6 +60,17 @@ bool fleetprof_server_timing_names_us(struct fleetprof_slice line)
     return false;
 }
 
+/* Moves the text without its leading and trailing blanks to the front of `text`. Returns its
+ * length. */
+static size_t trim_in_place(char *text, size_t len)
+{
+    struct fleetprof_slice all = {text, len};
+    struct fleetprof_slice trimmed = fleetprof_slice_trim(all);
+
+    memmove(text, trimmed.data, trimmed.len);
+    return trimmed.len;
+}
+
 size_t fleetprof_server_timing_others(struct fleetprof_slice line, char *others)
 {
     struct fleetprof_slice metric;
@@ -69,13 +80,11 @@ size_t fleetprof_server_timing_others(struct fleetprof_slice line, char *others)
         if (is_ours(metric)) {
             continue;
         }
-        if (len == 0) {
-            metric = fleetprof_slice_trim(metric);
-        } else {
+        if (len > 0) {
             others[len++] = ',';
         }
         memcpy(others + len, metric.data, metric.len);
         len += metric.len;
     }
-    return len;
+    return trim_in_place(others, len);
 }

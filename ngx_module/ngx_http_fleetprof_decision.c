@@ -171,15 +171,13 @@ ngx_http_fleetprof_decide(ngx_http_request_t *r,
 
     r = r->main;
 
-    if (ngx_http_fleetprof_rate(r, flcf->sample, &ctx->ppm) != NGX_OK) {
-        return;
+    if (ngx_http_fleetprof_rate(r, flcf->sample, &ctx->ppm) == NGX_OK) {
+        number = ngx_http_fleetprof_number(r, flcf->sample);
+
+        ctx->decision = fleetprof_sampled(number, ctx->ppm)
+                        ? NGX_HTTP_FLEETPROF_SAMPLED : NGX_HTTP_FLEETPROF_RATE;
+        ctx->reason = ctx->decision;
     }
-
-    number = ngx_http_fleetprof_number(r, flcf->sample);
-
-    ctx->decision = fleetprof_sampled(number, ctx->ppm)
-                    ? NGX_HTTP_FLEETPROF_SAMPLED : NGX_HTTP_FLEETPROF_RATE;
-    ctx->reason = ctx->decision;
 
     ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
                    "fleetprof decision: %V, rate: %uDppm",

@@ -201,11 +201,17 @@ ngx_http_fleetprof_has_policy(ngx_http_request_t *r,
 
     ngx_memzero(&exchange, sizeof(struct fleetprof_exchange));
 
+    exchange.not_modified =
+                        r->headers_out.status == NGX_HTTP_NOT_MODIFIED;
+
     type = r->headers_out.content_type;
 
-    if (type.len == 0 && type.data != NULL) {
+    if (exchange.not_modified && type.len == 0 && type.data != NULL) {
 
-        /* nginx makes 304s of 200s, whose type it forgets by half */
+        /*
+         * nginx makes a 304 of a 200 by setting the length of its type to 0,
+         * and leaves the type itself and content_type_len as they are
+         */
 
         type.len = r->headers_out.content_type_len;
     }
@@ -216,8 +222,6 @@ ngx_http_fleetprof_has_policy(ngx_http_request_t *r,
         return 1;
     }
 
-    exchange.not_modified =
-                        r->headers_out.status == NGX_HTTP_NOT_MODIFIED;
     exchange.sec_fetch_dest =
         ngx_http_fleetprof_request_field(r, &ngx_http_fleetprof_sec_fetch_dest);
 
@@ -262,7 +266,6 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
     uint32_t lengths)
 {
     ctx->header_made = 1;
-    ctx->upstream_yes = 0;
 
     if (!ngx_http_fleetprof_has_status(r, flcf)) {
         ctx->reason = NGX_HTTP_FLEETPROF_STATUS;

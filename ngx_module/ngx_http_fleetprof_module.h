@@ -111,7 +111,8 @@ typedef struct {
     ngx_http_fleetprof_reason_e  reason;
     unsigned                     decided:1;
     unsigned                     header_made:1;
-    unsigned                     upstream_yes:1;  /* it lets browsers profile */
+    unsigned                     upstream_yes:1;  /* reason UPSTREAM: it lets
+                                                     browsers profile */
 } ngx_http_fleetprof_ctx_t;
 
 

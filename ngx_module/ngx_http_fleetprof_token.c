@@ -117,7 +117,9 @@ ngx_http_fleetprof_set_timing(ngx_http_request_t *r,
 {
     ngx_str_t  *value, sampled;
 
-    if (ctx->reason == NGX_HTTP_FLEETPROF_NOT_MODIFIED || ctx->upstream_yes) {
+    if (ctx->reason == NGX_HTTP_FLEETPROF_NOT_MODIFIED
+        || (ctx->reason == NGX_HTTP_FLEETPROF_UPSTREAM && ctx->upstream_yes))
+    {
         return NGX_OK;
     }
 

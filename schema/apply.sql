@@ -19,6 +19,7 @@ create temp table definition (
 -- All objects that the database recorded before, and all of pg_temp.definition.
 create temp table own_object (object text) on commit drop;
 
+-- Rights that users granted on what is dropped.
 create temp table given_right (object text, statement text) on commit drop;
 
 -- Returns the functions and views with these names, overloads included.
@@ -68,12 +69,15 @@ begin
     )
     select dependent.catalog, dependent.id, object, acl
     from dependent
-    left join pg_temp.find_objects(array(select object from own_object)) as own on own.catalog = dependent.catalog and own.id = dependent.id;
+    left join pg_temp.find_objects(array(select object from own_object)) as own
+        on own.catalog = dependent.catalog and own.id = dependent.id;
 
     select string_agg(case when place <= 5 then name else 'others' end, ', ' order by place)
     into foreign_objects
     from (
-        select pg_describe_object(catalog, id, 0) as name, row_number() over (order by pg_describe_object(catalog, id, 0)) as place
+        select
+            pg_describe_object(catalog, id, 0) as name,
+            row_number() over (order by pg_describe_object(catalog, id, 0)) as place
         from doomed
         left join pg_type on catalog = 'pg_type'::regclass and pg_type.oid = id
         left join pg_class on catalog = 'pg_class'::regclass and pg_class.oid = id
@@ -116,7 +120,7 @@ begin
 end
 $$;
 
--- Runs one file.
+-- Runs one file and records it.
 create function pg_temp.apply_definition(file pg_temp.definition, version text)
 returns void
 language plpgsql

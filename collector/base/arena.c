@@ -18,14 +18,14 @@ struct fp_arena_block {
     alignas(max_align_t) uint8_t data[];
 };
 
-/* What was allocated by somebody else; lies in the arena itself. */
+/* Memory that somebody else allocated; this record is in the arena itself. */
 struct fp_arena_adopted {
     struct fp_arena_adopted *older;
     void *bytes;
 };
 
-/* With AddressSanitizer, what is not handed out may not be touched, and neighbours are a gap apart.
- */
+/* With AddressSanitizer, memory that is not handed out is poisoned, and allocations have a gap
+ * between them. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define HAS_ADDRESS_SANITIZER
@@ -49,7 +49,8 @@ void fp_arena_init(struct fp_arena *arena, size_t max_bytes)
     *arena = (struct fp_arena){.max_bytes = max_bytes};
 }
 
-/* How large the next block is that must hold len bytes; 0 when the arena may not grow so far. */
+/* Returns the size of the next block, which must hold len bytes; 0 if the arena may not grow that
+ * far. */
 static size_t next_block_cap(const struct fp_arena *arena, size_t len)
 {
     size_t left = arena->max_bytes - arena->used_bytes;
@@ -87,7 +88,7 @@ void *fp_arena_alloc(struct fp_arena *arena, size_t len)
 {
     if (len > SIZE_MAX - ALIGNMENT)
         return NULL;
-    /* Never nothing: two allocations of 0 bytes are two pointers. */
+    /* Never 0 bytes: two allocations of 0 bytes are two pointers. */
     size_t rounded = len == 0 ? ALIGNMENT : (len + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     struct fp_arena_block *block = arena->block;
     if (block == NULL || block->cap - block->used < rounded) {
@@ -155,7 +156,7 @@ void fp_arena_clear(struct fp_arena *arena)
     struct fp_arena_block *block = arena->block;
     while (block != NULL) {
         struct fp_arena_block *older = block->older;
-        /* A block of its own for one huge allocation would be held for nothing. */
+        /* Does not keep the block of one huge allocation. */
         if (kept == NULL && block->cap <= BLOCK_MAX)
             kept = block;
         else

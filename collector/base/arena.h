@@ -1,6 +1,6 @@
 /*
- * Arena: memory of one unit of work (an upload, a flush), bounded at birth and given back in one
- * place.
+ * Arena: memory of one unit of work (an upload, a flush), with a maximum from the start and freed
+ * in one place.
  *
  * Not thread-safe: an arena belongs to one thread at a time.
  */
@@ -20,7 +20,7 @@ struct fp_arena {
     bool full; /* max_bytes has refused something; else it was the machine that had no memory */
 };
 
-/* Makes an empty arena that never holds more than max_bytes. Allocates nothing yet. */
+/* Initialises an empty arena that never holds more than max_bytes. Allocates nothing yet. */
 void fp_arena_init(struct fp_arena *arena, size_t max_bytes);
 
 /*
@@ -36,14 +36,14 @@ void *fp_arena_array(struct fp_arena *arena, size_t count, size_t size) FP_MUST_
 /* Copies str into the arena (a NUL follows it, outside its length). False when out of memory. */
 bool fp_arena_copy(struct fp_arena *arena, struct fp_str str, struct fp_str *copy) FP_MUST_CHECK;
 
-/* Takes over len bytes that were allocated with malloc, and gives them back as its own. False when
- * the maximum or the machine's memory is reached: they stay the caller's then. */
+/* Takes ownership of len bytes that were allocated with malloc, and frees them with the arena.
+ * False if the arena's maximum is reached or memory is out: the caller keeps them. */
 bool fp_arena_adopt(struct fp_arena *arena, void *bytes, size_t len) FP_MUST_CHECK;
 
-/* Forgets everything handed out, and that it was full, keeping one block for reuse. */
+/* Drops all allocations and the note that it was full. Keeps one block for reuse. */
 void fp_arena_clear(struct fp_arena *arena);
 
-/* Gives all memory back. The arena may be used again. */
+/* Frees all memory. The arena may be used again. */
 void fp_arena_release(struct fp_arena *arena);
 
 #endif

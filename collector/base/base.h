@@ -21,6 +21,9 @@ struct fp_str {
 /* The slice of a string literal. */
 #define FP_STR(literal) ((struct fp_str){(literal), sizeof(literal) - 1})
 
+/* The number of elements of an array. */
+#define FP_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 /* For printf's "%.*s". */
 #define FP_STR_ARG(str) (int)(str).len, (str).ptr
 
@@ -33,6 +36,17 @@ static inline struct fp_str fp_str_of(const char *text)
 static inline bool fp_str_equal(struct fp_str a, struct fp_str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Returns the text without its first len bytes, of which it has as many. */
+static inline struct fp_str fp_str_skip(struct fp_str text, size_t len)
+{
+    return (struct fp_str){text.ptr + len, text.len - len};
+}
+
+static inline bool fp_str_has_prefix(struct fp_str text, struct fp_str prefix)
+{
+    return text.len >= prefix.len && fp_str_equal((struct fp_str){text.ptr, prefix.len}, prefix);
 }
 
 /* A list of texts. */

@@ -49,7 +49,7 @@ void fp_buf_addf(struct fp_buf *buf, const char *format, ...)
     va_copy(again, args);
     int len = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    /* One byte more than the text: vsnprintf insists on its NUL. */
+    /* One byte more than the text: vsnprintf needs room for its NUL. */
     char small[256];
     if (len < 0) {
         buf->failed = true;
@@ -79,7 +79,7 @@ void fp_buf_clear(struct fp_buf *buf)
 
 bool fp_buf_give(struct fp_buf *buf, struct fp_arena *arena, struct fp_str *text)
 {
-    /* Room that was not used goes back to the machine. */
+    /* Unused room is freed. */
     uint8_t *data = buf->len > 0 ? realloc(buf->data, buf->len) : NULL;
     if (data != NULL) {
         buf->data = data;
@@ -91,7 +91,7 @@ bool fp_buf_give(struct fp_buf *buf, struct fp_arena *arena, struct fp_str *text
         fp_buf_init(buf, buf->max);
         return true;
     }
-    /* A block that the arena has already may have room. */
+    /* The arena's current block may have room. */
     if (!fp_arena_copy(arena, held, text))
         return false;
     fp_buf_release(buf);

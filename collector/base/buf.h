@@ -1,5 +1,5 @@
 /*
- * Buffer: growing bytes with a maximum from birth.
+ * Buffer: growing bytes with a maximum from the start.
  *
  * An append that fails sets `failed` and changes nothing; later appends do nothing, so that a
  * writer of many fields may check once at the end. Not thread-safe.
@@ -19,14 +19,14 @@ struct fp_buf {
     bool starved; /* it was memory */
 };
 
-/* Makes an empty buffer that never grows past max bytes. */
+/* Initialises an empty buffer that never grows past max bytes. */
 void fp_buf_init(struct fp_buf *buf, size_t max);
 
 /* Makes room for len more bytes and returns where to write them, NULL on failure; the caller adds
  * to `len`. The slow way of fp_buf_reserve. */
 uint8_t *fp_buf_grow(struct fp_buf *buf, size_t len);
 
-/* The same, without a call when there is room already. */
+/* As fp_buf_grow, without a call if there is room already. */
 static inline uint8_t *fp_buf_reserve(struct fp_buf *buf, size_t len)
 {
     if (buf->data == NULL || buf->failed || buf->cap - buf->len < len)
@@ -44,17 +44,17 @@ static inline void fp_buf_add(struct fp_buf *buf, const void *bytes, size_t len)
     buf->len += len;
 }
 
-/* Appends text made by printf's rules. */
+/* Appends text formatted by printf's rules. */
 void fp_buf_addf(struct fp_buf *buf, const char *format, ...) FP_PRINTF(2, 3);
 
 /* Empties the buffer and clears `failed` and `starved`, keeping its memory. */
 void fp_buf_clear(struct fp_buf *buf);
 
-/* Hands what is in the buffer over to an arena, if it can without a copy of it, and empties the
- * buffer. False when the arena is full: what is in the buffer is unchanged then. */
+/* Moves the contents into an arena, without a copy if possible, and empties the buffer. False if
+ * the arena is full: the contents are then unchanged. */
 bool fp_buf_give(struct fp_buf *buf, struct fp_arena *arena, struct fp_str *text) FP_MUST_CHECK;
 
-/* Gives the memory back. The buffer may be used again. */
+/* Frees the memory. The buffer may be used again. */
 void fp_buf_release(struct fp_buf *buf);
 
 #endif

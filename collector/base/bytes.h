@@ -1,6 +1,7 @@
 /*
- * Bytes: which of sixteen, or of 64, are what is looked for, as bits; the first byte's is the
- * lowest. The compiler makes vectors of it where there are some. Pure; any thread.
+ * Bytes: byte search, 16 at a time: compares a vector and returns the matches as a bit mask, first
+ * byte in the lowest bit. Compilers use vector instructions where the processor has them. Pure; any
+ * thread.
  */
 #ifndef FP_BASE_BYTES_H
 #define FP_BASE_BYTES_H
@@ -15,7 +16,7 @@
 
 typedef uint8_t fp_bytes16 __attribute__((vector_size(16)));
 
-/* Sixteen bytes from anywhere. */
+/* Loads sixteen bytes from any address. */
 static inline fp_bytes16 fp_bytes16_load(const char *bytes)
 {
     fp_bytes16 loaded;
@@ -23,7 +24,7 @@ static inline fp_bytes16 fp_bytes16_load(const char *bytes)
     return loaded;
 }
 
-/* One bit of each byte, of which each is 0 or 0xFF, as comparisons make them. */
+/* Returns one bit per byte of a comparison's result, whose bytes are 0 or 0xFF. */
 static inline uint64_t fp_bytes16_bits(fp_bytes16 found)
 {
 #ifdef __SSE2__

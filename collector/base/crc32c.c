@@ -1,5 +1,5 @@
 /*
- * CRC32C: eight bytes an instruction with SSE 4.2, a table of 256 steps elsewhere.
+ * CRC32C: eight bytes per instruction with SSE 4.2, one byte per table lookup elsewhere.
  */
 #include "collector/base/crc32c.h"
 
@@ -7,7 +7,7 @@
 #include <nmmintrin.h>
 #endif
 
-/* The reflected polynomial 0x82f63b78, one entry a byte. */
+/* The reflected polynomial 0x82f63b78, one entry per byte value. */
 static const uint32_t step_table[256] = {
     0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8, 0xd4ca64eb,
     0x8ad958cf, 0x78b2dbcc, 0x6be22838, 0x9989ab3b, 0x4d43cfd0, 0xbf284cd3, 0xac78bf27, 0x5e133c24,

@@ -1,6 +1,6 @@
 /*
- * Hash: XXH3 over a kind's fields, in one flat buffer when they are short, streamed when not; the
- * hash is the same.
+ * Hash: XXH3 over a kind's fields, in one flat buffer if they are short, streamed if not. The hash
+ * is the same.
  */
 #include "collector/base/hash.h"
 
@@ -23,8 +23,8 @@ static void put_little_endian(uint8_t *at, uint64_t number, size_t len)
 }
 
 /*
- * XXH3 of 17 bytes, as its specification puts it together, from registers: bytes that were written
- * to memory and are read at other offsets are waited for, and each stack waits for its parent's id.
+ * XXH3 of 17 bytes as its specification defines it, computed in registers: bytes written to memory
+ * and read back at other offsets stall, and each stack waits for its parent's id.
  */
 uint64_t fp_hash_pair(char tag, uint64_t first, uint64_t second)
 {
@@ -39,7 +39,7 @@ uint64_t fp_hash_pair(char tag, uint64_t first, uint64_t second)
     return XXH3_avalanche(hash);
 }
 
-/* The bytes that are hashed; FLAT_MAX + 1 when they are more than fit a flat buffer. */
+/* Returns the number of hashed bytes; FLAT_MAX + 1 if they do not fit a flat buffer. */
 static size_t flat_len(const struct fp_hash_input *input)
 {
     size_t left = FLAT_MAX - 1;

@@ -1,9 +1,8 @@
 /*
  * Hash: the 64-bit content hashes that are ids in the database (XXH3, seed 0).
  *
- * docs/ids.md writes down the hashed bytes of each kind; a test pins them. They never change.
- * A hash is built in a small fixed state: tag byte, then fields; numbers little-endian, texts as
- * 32-bit length and bytes. Any thread.
+ * docs/ids.md specifies the hashed bytes of each kind; a test pins them. They never change: a tag
+ * byte, then the fields; numbers little-endian, texts as 32-bit length and bytes. Any thread.
  */
 #ifndef FP_BASE_HASH_H
 #define FP_BASE_HASH_H
@@ -24,7 +23,7 @@ struct fp_hash_input {
 };
 uint64_t fp_hash_fields(const struct fp_hash_input *input);
 
-/* fp_hash_fields of a tag and two numbers: what a stack is, and there are many. */
+/* As fp_hash_fields, for a tag and two numbers: a stack's id, and there are many stacks. */
 uint64_t fp_hash_pair(char tag, uint64_t first, uint64_t second);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { LINE_MAX_LEN = 2048 };
 
-/* A line under construction; what does not fit is cut. */
+/* A line under construction. Text past its end is dropped. */
 struct log_line {
     char text[LINE_MAX_LEN];
     size_t len;
@@ -42,7 +42,7 @@ static bool is_plain(struct fp_str value)
     return value.len > 0;
 }
 
-/* Adds a value, in quotes when it is not plain ASCII without blanks. */
+/* Adds a value; quotes it unless it is plain ASCII without spaces. */
 static void add_value(struct log_line *line, struct fp_str value)
 {
     static const char digits[] = "0123456789abcdef";
@@ -89,7 +89,7 @@ static enum length read_length(const char **format)
     return LENGTH_INT;
 }
 
-/* Arguments by reference: a va_list handed to a function by value is spent afterwards. */
+/* Arguments by reference: a va_list passed by value may not be used afterwards. */
 struct arguments {
     va_list list;
 };
@@ -124,7 +124,7 @@ static uintmax_t next_unsigned(struct arguments *args, enum length length)
     }
 }
 
-/* The text of %s or, with its length before it, of %.*s. */
+/* Returns the text of %s or, with its length before it, of %.*s. */
 static struct fp_str next_text(struct arguments *args, bool has_len)
 {
     size_t max = SIZE_MAX;
@@ -183,7 +183,7 @@ static void add_fields(struct log_line *line, const char *format, struct argumen
     }
 }
 
-/* Whether standard error is the journal, which notes the time itself: systemd.exec(5) names the
+/* True if standard error is the journal, which notes the time itself: systemd.exec(5) puts the
  * device and inode of its socket in the environment. */
 static bool journal_listens(void)
 {
@@ -224,7 +224,7 @@ void fp_log(enum fp_log_level level, const char *message, const char *fields, ..
     add_fields(&line, fields, &args);
     va_end(args.list);
     line.text[line.len++] = '\n';
-    /* Nobody is left to tell when even this write fails. */
+    /* There is nowhere to report that this write failed. */
     ssize_t written = write(STDERR_FILENO, line.text, line.len);
     (void)written;
 }

@@ -1,9 +1,9 @@
 /*
- * Log: one line an event on standard error, in logfmt: `level=warn msg="short fact" key=value …`.
+ * Log: one line per event on standard error, in logfmt: `level=warn msg="short fact" key=value …`.
  *
  * Under systemd (standard error is the journal) lines carry no time of their own. Any thread; a
- * line is written whole. Values are quoted and escaped; a line is at most 2 KiB. No line may hold
- * text that an upload carried.
+ * line is written whole. Values are quoted and escaped; a line is at most 2 KiB. A line must not
+ * hold text that an upload carried.
  */
 #ifndef FP_BASE_LOG_H
 #define FP_BASE_LOG_H

@@ -1,9 +1,9 @@
 /*
  * Map: linear probing in a power-of-two table that is at most three quarters full.
  *
- * Keys come from uploads and the hash that makes them is public, so that anybody could send keys
- * that share their low bits and turn each probe into a walk. Hence the home slot is taken by
- * multiply-shift with a random odd multiplier, drawn for each map.
+ * Keys come from uploads, and their hash is public: anybody could send keys that share their low
+ * bits and turn each probe into a long walk. Hence the home slot is the product with a random odd
+ * multiplier, drawn per map.
  */
 #include "collector/base/map.h"
 
@@ -23,7 +23,7 @@ void fp_map_init(struct fp_map *map, size_t max_count)
     *map = (struct fp_map){.max_count = max_count};
 }
 
-/* The slot that holds key, or the free one where it would go. The table is never full. */
+/* Returns the slot that holds key, or the free slot where it belongs. The table is never full. */
 static struct fp_map_slot *find_slot(const struct fp_map *map, uint64_t key)
 {
     size_t at = (size_t)((key * map->multiplier) >> __builtin_clzll(map->mask));

@@ -1,6 +1,5 @@
 /*
- * Map: 64-bit key to 32-bit value, open addressing, bounded. For ids that are content hashes
- * already.
+ * Map: 64-bit key to 32-bit value, open addressing, bounded. For keys that are content hashes.
  *
  * Not thread-safe.
  */
@@ -21,23 +20,22 @@ struct fp_map {
     size_t max_count;
 };
 
-/* Makes an empty map of at most max_count keys. Allocates nothing yet. */
+/* Initialises an empty map of at most max_count keys. Allocates nothing yet. */
 void fp_map_init(struct fp_map *map, size_t max_count);
 
-/* The value of key, FP_MAP_NONE when it is not there. */
+/* Returns the value of key, FP_MAP_NONE if it is absent. */
 uint32_t fp_map_get(const struct fp_map *map, uint64_t key);
 
 /*
- * Finds key, or adds it with `value` (anything but FP_MAP_NONE). Returns the value that stands in
- * the map afterwards: `value` itself when the key was new; FP_MAP_NONE when there is no room or
- * memory.
+ * Finds key, or adds it with `value` (anything but FP_MAP_NONE). Returns the value in the map:
+ * `value` itself if the key was new; FP_MAP_NONE if there is no room or memory.
  */
 uint32_t fp_map_put(struct fp_map *map, uint64_t key, uint32_t value) FP_MUST_CHECK;
 
-/* Forgets all keys, keeping the memory. */
+/* Drops all keys and keeps the memory. */
 void fp_map_clear(struct fp_map *map);
 
-/* Gives the memory back. The map may be used again. */
+/* Frees the memory. The map may be used again. */
 void fp_map_release(struct fp_map *map);
 
 #endif

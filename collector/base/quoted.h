@@ -1,5 +1,5 @@
 /*
- * Quoted: where a string ends in which a backslash escapes, as in JSON. Pure; any thread.
+ * Quoted: finds the end of a string with backslash escapes, as in JSON. Pure; any thread.
  */
 #ifndef FP_BASE_QUOTED_H
 #define FP_BASE_QUOTED_H
@@ -8,13 +8,13 @@
 
 #define FP_QUOTED_EACH_BYTE UINT64_C(0x0101010101010101)
 
-/* The high bit of each byte of a word that is zero, and perhaps of bytes behind the first one. */
+/* Returns the high bit of each zero byte of a word, and perhaps of bytes after the first one. */
 static inline uint64_t fp_quoted_zeros(uint64_t word)
 {
     return (word - FP_QUOTED_EACH_BYTE) & ~word & (FP_QUOTED_EACH_BYTE << 7);
 }
 
-/* Goes to the first quote or backslash, eight bytes at a time, or near the end. */
+/* Advances to the first quote or backslash, eight bytes at a time, or near the end. */
 static inline size_t fp_quoted_skip_plain(const char *bytes, size_t at, size_t end, char quote)
 {
     const uint64_t quotes = FP_QUOTED_EACH_BYTE * (unsigned char)quote;
@@ -30,7 +30,8 @@ static inline size_t fp_quoted_skip_plain(const char *bytes, size_t at, size_t e
     return at;
 }
 
-/* Behind the string in which bytes[at] stands, or its closing quote; end when it has none. */
+/* Returns the position after the string that contains bytes[at] or its closing quote; end if it is
+ * not closed. */
 static inline size_t fp_quoted_end_from(const char *bytes, size_t at, size_t end, char quote)
 {
     while (at < end && bytes[at] != quote) {
@@ -44,8 +45,8 @@ static inline size_t fp_quoted_end_from(const char *bytes, size_t at, size_t end
     return at < end ? at + 1 : end;
 }
 
-/* Behind the string whose opening quote, of whatever kind, is bytes[at]; end when it has no other.
- */
+/* Returns the position after the string whose opening quote, of either kind, is bytes[at]; end if
+ * it is not closed. */
 static inline size_t fp_quoted_end(const char *bytes, size_t at, size_t end)
 {
     const char quote = bytes[at++];

@@ -1,5 +1,5 @@
 /*
- * Streams: /dev/null, open the wrong way round.
+ * Streams: /dev/null, opened for the wrong direction.
  */
 #include "collector/base/streams.h"
 
@@ -10,7 +10,7 @@ bool fp_streams_hold(void)
 {
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
         const int mode = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-        /* The lowest number that is free is that of the stream. */
+        /* open() returns the lowest free number, which is the stream's. */
         if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", mode) < 0)
             return false;
     }

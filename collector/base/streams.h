@@ -1,5 +1,5 @@
 /*
- * Streams: what is printed goes to whom it is for, or nowhere.
+ * Streams: keeps output off files and sockets that take a closed stream's number.
  */
 #ifndef FP_BASE_STREAMS_H
 #define FP_BASE_STREAMS_H
@@ -7,10 +7,10 @@
 #include "collector/base/base.h"
 
 /*
- * Puts in place of each standard descriptor that the parent has closed one that cannot be used:
- * else the next file or connection would get its number, and what is printed with it. Writing to it
- * fails as it would have. To be called first of all, by the only thread. False, with errno, when
- * there is no such descriptor.
+ * Replaces any of stdin, stdout and stderr that the parent closed by an unusable descriptor;
+ * otherwise the next file or socket would get its number and our output. Writing to it fails, as it
+ * would have. Call it first, from the only thread. False, with errno, if no descriptor can be
+ * opened.
  */
 bool fp_streams_hold(void) FP_MUST_CHECK;
 

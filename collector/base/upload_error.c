@@ -6,10 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum fp_format_verdict fp_format_fail(struct fp_format_error *error, enum fp_format_verdict verdict,
-                                      const char *detail, ...)
+enum fp_verdict fp_upload_fail(struct fp_upload_error *error, enum fp_verdict verdict,
+                               const char *detail, ...)
 {
-    *error = (struct fp_format_error){.verdict = verdict, .offset = -1};
+    *error = (struct fp_upload_error){.verdict = verdict, .offset = -1};
     va_list args;
     va_start(args, detail);
     vsnprintf(error->detail, sizeof(error->detail), detail, args);
@@ -17,8 +17,8 @@ enum fp_format_verdict fp_format_fail(struct fp_format_error *error, enum fp_for
     return verdict;
 }
 
-enum fp_format_verdict fp_format_fail_memory(struct fp_format_error *error)
+enum fp_verdict fp_upload_fail_memory(struct fp_upload_error *error)
 {
-    return fp_format_fail(error, FP_FORMAT_MEMORY,
+    return fp_upload_fail(error, FP_VERDICT_MEMORY,
                           "the upload needs more memory than is set aside for one");
 }

@@ -7,17 +7,18 @@
 #include "collector/base/base.h"
 
 /* What is wrong with an upload, as the contract's statuses sort it. */
-enum fp_format_verdict {
-    FP_FORMAT_OK = 0,
-    FP_FORMAT_MALFORMED,   /* 400: not JSON, truncated or broken compression */
-    FP_FORMAT_TOO_LARGE,   /* 413: over a limit */
-    FP_FORMAT_UNSUPPORTED, /* 415: encoding or format not supported */
-    FP_FORMAT_INVALID,     /* 422: JSON, but not a valid upload */
-    FP_FORMAT_MEMORY, /* the arena or the machine has no more: 413 or 503, as the caller sees fit */
+enum fp_verdict {
+    FP_VERDICT_OK = 0,
+    FP_VERDICT_MALFORMED,   /* 400: not JSON, truncated or broken compression */
+    FP_VERDICT_TOO_LARGE,   /* 413: over a limit */
+    FP_VERDICT_UNSUPPORTED, /* 415: encoding or format not supported */
+    FP_VERDICT_INVALID,     /* 422: JSON, but not a valid upload */
+    FP_VERDICT_MEMORY, /* the arena or the machine has no more: 413 or 503, as the caller sees fit
+                        */
 };
 
-struct fp_format_error {
-    enum fp_format_verdict verdict;
+struct fp_upload_error {
+    enum fp_verdict verdict;
     char detail[256];  /* a sentence a web developer understands; escaped for JSON by whoever prints
                           it */
     char pointer[256]; /* RFC 6901, "" when it does not apply (or the whole document) */
@@ -26,8 +27,8 @@ struct fp_format_error {
 };
 
 /* Fills *error, without a pointer, and returns the verdict. */
-enum fp_format_verdict fp_format_fail(struct fp_format_error *error, enum fp_format_verdict verdict,
-                                      const char *detail, ...) FP_PRINTF(3, 4);
-enum fp_format_verdict fp_format_fail_memory(struct fp_format_error *error);
+enum fp_verdict fp_upload_fail(struct fp_upload_error *error, enum fp_verdict verdict,
+                               const char *detail, ...) FP_PRINTF(3, 4);
+enum fp_verdict fp_upload_fail_memory(struct fp_upload_error *error);
 
 #endif

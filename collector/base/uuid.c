@@ -1,5 +1,6 @@
 /*
- * UUID: 36 characters to 16 bytes and back; bits at random, or of a hash.
+ * UUID: converts between 36 characters and 16 bytes; draws random ones and derives them from
+ * hashes.
  */
 #include "collector/base/uuid.h"
 
@@ -15,7 +16,7 @@ static bool hyphen_at(size_t at)
     return at == 8 || at == 13 || at == 18 || at == 23;
 }
 
-/* The value of a hexadecimal digit, -1 for anything else. */
+/* Returns the value of a hexadecimal digit, -1 for other characters. */
 static int hex_value(char digit)
 {
     if (digit >= '0' && digit <= '9')

@@ -17,10 +17,10 @@ void fp_uuid_format(const struct fp_uuid *uuid, char text[FP_UUID_TEXT_LEN + 1])
 /* Draws a random UUID (version 4) from the system. False when the system gives no random bytes. */
 bool fp_uuid_random(struct fp_uuid *uuid) FP_MUST_CHECK;
 
-/* The UUID (version 8) of some bytes, from their hash: equal bytes have equal ones. */
+/* Derives a UUID (version 8) from the hash of some bytes: equal bytes give equal ids. */
 struct fp_uuid fp_uuid_of_bytes(const void *bytes, size_t len);
 
-/* The UUID (version 8) of a numbered part of what `whole` names. */
+/* Derives the UUID (version 8) of a numbered part of `whole`. */
 struct fp_uuid fp_uuid_of_part(const struct fp_uuid *whole, uint32_t number);
 
 #endif

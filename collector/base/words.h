@@ -1,11 +1,11 @@
 /*
- * Words: the enums that every room speaks in, and their names in the database and in envelopes.
+ * Words: the enums that all rooms share, and their names in the database and in envelopes.
  */
 #ifndef FP_BASE_WORDS_H
 #define FP_BASE_WORDS_H
 
-/* What the main thread did at a sample, beside or instead of the stack. The order is the
- * database's. */
+/* What the main thread did at a sample, besides or instead of the stack. In the database's
+ * order. */
 enum fp_marker {
     FP_MARKER_NONE,
     FP_MARKER_SCRIPT,

@@ -11,14 +11,11 @@
 
 enum { PLACE_DEPTH_MAX = 8 }; /* no decoder goes deeper */
 
-#define TIME_MAX_US 9007199254740992.0 /* 2^53: every whole number up to here is a double */
-#define US_PER_MS 1000.0
-
 /* Errors. */
 
 bool fp_fail_memory(struct fp_decoder *decoder)
 {
-    (void)fp_format_fail_memory(decoder->error);
+    (void)fp_upload_fail_memory(decoder->error);
     return false;
 }
 
@@ -29,7 +26,7 @@ static const char *escape_of(char c)
 }
 
 /* Appends one reference token. False, with the pointer as it was, when it does not fit. */
-static bool add_token(struct fp_format_error *error, struct fp_str token)
+static bool add_token(struct fp_upload_error *error, struct fp_str token)
 {
     char *pointer = error->pointer;
     const size_t begin = strlen(pointer);
@@ -47,7 +44,7 @@ static bool add_token(struct fp_format_error *error, struct fp_str token)
 }
 
 /* Writes the pointer to the place, or to the innermost place around it that fits. */
-static void point_at(struct fp_format_error *error, const struct fp_place *place)
+static void point_at(struct fp_upload_error *error, const struct fp_place *place)
 {
     const struct fp_place *path[PLACE_DEPTH_MAX];
     size_t depth = 0;
@@ -69,16 +66,16 @@ static void point_at(struct fp_format_error *error, const struct fp_place *place
 
 struct fp_str fp_place_pointer(struct fp_arena *arena, const struct fp_place *place)
 {
-    struct fp_format_error error = {.verdict = FP_FORMAT_OK};
+    struct fp_upload_error error = {.verdict = FP_VERDICT_OK};
     struct fp_str pointer;
     point_at(&error, place);
     return fp_arena_copy(arena, fp_str_of(error.pointer), &pointer) ? pointer : FP_STR("");
 }
 
-bool fp_fail_at(struct fp_decoder *decoder, enum fp_format_verdict verdict,
-                const struct fp_place *place, const char *detail, ...)
+bool fp_fail_at(struct fp_decoder *decoder, enum fp_verdict verdict, const struct fp_place *place,
+                const char *detail, ...)
 {
-    *decoder->error = (struct fp_format_error){.verdict = verdict, .offset = -1};
+    *decoder->error = (struct fp_upload_error){.verdict = verdict, .offset = -1};
     va_list args;
     va_start(args, detail);
     vsnprintf(decoder->error->detail, sizeof(decoder->error->detail), detail, args);
@@ -96,7 +93,7 @@ bool fp_fail_field(struct fp_decoder *decoder, const struct fp_field *field, con
     va_start(args, detail);
     vsnprintf(sentence, sizeof(sentence), detail, args);
     va_end(args);
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, &place, "%.*s %s", FP_STR_ARG(field->name),
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, &place, "%.*s %s", FP_STR_ARG(field->name),
                       sentence);
 }
 
@@ -178,7 +175,7 @@ bool fp_read_object(struct fp_decoder *decoder, const struct fp_place *place, yy
                     struct fp_field *fields, size_t field_count)
 {
     if (!yyjson_is_obj(value))
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, place, "this is %s; it must be an object",
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, place, "this is %s; it must be an object",
                           type_name(value));
     for (size_t i = 0; i < field_count; i++)
         fields[i].value = NULL;
@@ -198,7 +195,7 @@ bool fp_read_required(struct fp_decoder *decoder, const struct fp_field *field)
 {
     if (field->value != NULL)
         return true;
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, field->object, "%.*s is missing",
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, field->object, "%.*s is missing",
                       FP_STR_ARG(field->name));
 }
 
@@ -212,8 +209,8 @@ bool fp_read_array(struct fp_decoder *decoder, const struct fp_field *field, uin
     size_t size = yyjson_arr_size(field->value);
     if (size > limit) {
         const struct fp_place place = fp_field_place(field);
-        return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, &place,
-                          "%.*s has %zu elements; at most %u are taken (limits.%s)",
+        return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, &place,
+                          "%.*s has %zu elements; at most %u are allowed (limits.%s)",
                           FP_STR_ARG(field->name), size, (unsigned)limit, limit_name);
     }
     *count = (uint32_t)size;
@@ -264,28 +261,16 @@ bool fp_read_number(struct fp_decoder *decoder, const struct fp_field *field, do
     return true;
 }
 
-/* A whole number from 0 to max as JSON sees it: 1, 1.0 and 1e0 are the same. */
-static bool get_whole(yyjson_val *value, uint32_t max, uint32_t *number)
-{
-    if (yyjson_is_uint(value)) {
-        uint64_t whole = yyjson_get_uint(value);
-        *number = (uint32_t)whole;
-        return whole <= max;
-    }
-    if (!yyjson_is_num(value))
-        return false;
-    double real = yyjson_get_num(value);
-    if (!(real >= 0 && real <= (double)max) || floor(real) < real)
-        return false;
-    *number = (uint32_t)real;
-    return true;
-}
-
 bool fp_read_whole(struct fp_decoder *decoder, const struct fp_field *field, uint32_t max,
                    uint32_t *number)
 {
-    if (field->value == NULL || get_whole(field->value, max, number))
+    int64_t whole;
+    if (field->value == NULL)
         return true;
+    if (fp_whole_of(field->value, 0, max, &whole)) {
+        *number = (uint32_t)whole;
+        return true;
+    }
     if (!yyjson_is_num(field->value))
         return fail_type(decoder, field, "a whole number");
     return fp_fail_field(decoder, field, "is %.15g; it must be a whole number from 0 to %u",
@@ -318,45 +303,30 @@ static bool fail_index(struct fp_decoder *decoder, const struct fp_field *field,
 bool fp_read_any_index(struct fp_decoder *decoder, const struct fp_field *field, uint32_t count,
                        const char *plural, uint32_t *index)
 {
-    if (count > 0 && get_whole(field->value, count - 1, index))
-        return true;
-    return fail_index(decoder, field, count, plural);
-}
-
-/* floor() for what fits; a call into the library is a third of reading a time. */
-static int64_t floor_of(double number)
-{
-    int64_t whole = (int64_t)number;
-    return (double)whole > number ? whole - 1 : whole;
-}
-
-/* Design 5.12: at most 2^53 µs either way; rounded by floor(x + 0.5). */
-static bool get_time(yyjson_val *value, int64_t *time_us)
-{
-    double time = yyjson_get_num(value) * US_PER_MS;
-    if (!yyjson_is_num(value) || !(fabs(time) <= TIME_MAX_US))
-        return false;
-    *time_us = floor_of(time + 0.5);
+    int64_t whole;
+    if (!fp_whole_of(field->value, 0, (int64_t)count - 1, &whole))
+        return fail_index(decoder, field, count, plural);
+    *index = (uint32_t)whole;
     return true;
 }
 
 bool fp_read_time_at(struct fp_decoder *decoder, const struct fp_place *place, yyjson_val *value,
                      int64_t *time_us)
 {
-    if (get_time(value, time_us))
+    if (fp_time_of(value, time_us))
         return true;
     if (!yyjson_is_num(value))
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, place,
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, place,
                           "this is %s; it must be a number of milliseconds", type_name(value));
     return fp_fail_at(
-        decoder, FP_FORMAT_INVALID, place,
+        decoder, FP_VERDICT_INVALID, place,
         "%.15g ms is out of range; a time may be at most 2^53 microseconds, either way",
         yyjson_get_num(value));
 }
 
 bool fp_read_time(struct fp_decoder *decoder, const struct fp_field *field, int64_t *time_us)
 {
-    if (field->value != NULL && get_time(field->value, time_us))
+    if (field->value != NULL && fp_time_of(field->value, time_us))
         return true;
     if (!fp_read_required(decoder, field))
         return false;

@@ -9,6 +9,7 @@
 #define FP_FORMAT_DECODER_H
 
 #include "collector/base/buf.h"
+#include "collector/base/clock.h"
 #include "collector/base/upload_error.h"
 #include "collector/format/limits.h"
 #include "collector/profile/profile.h"
@@ -34,13 +35,13 @@ struct fp_decoder {
     const struct fp_format_limits *limits;
     struct fp_arena *arena;
     struct fp_profile *profile; /* what is being filled */
-    struct fp_format_error *error;
+    struct fp_upload_error *error;
     struct fp_buf *content; /* of a profile that is kept whole; NULL: it is not */
 };
 
 /* Fills decoder->error with a sentence and a pointer to the place. Returns false. */
-bool fp_fail_at(struct fp_decoder *decoder, enum fp_format_verdict verdict,
-                const struct fp_place *place, const char *detail, ...) FP_PRINTF(4, 5);
+bool fp_fail_at(struct fp_decoder *decoder, enum fp_verdict verdict, const struct fp_place *place,
+                const char *detail, ...) FP_PRINTF(4, 5);
 
 /* The pointer to a place, in the arena; "" when that is full. */
 struct fp_str fp_place_pointer(struct fp_arena *arena, const struct fp_place *place);
@@ -102,6 +103,39 @@ FP_MUST_CHECK static inline bool fp_read_index(struct fp_decoder *decoder,
     if (!unsafe_yyjson_is_uint(value) || unsafe_yyjson_get_uint(value) >= count)
         return fp_read_any_index(decoder, field, count, plural, index);
     *index = (uint32_t)unsafe_yyjson_get_uint(value);
+    return true;
+}
+
+/* Returns floor(number) for a number that fits. A call of the library's would take a third of the
+ * time of reading a time. */
+static inline int64_t fp_floor_of(double number)
+{
+    int64_t whole = (int64_t)number;
+    return (double)whole > number ? whole - 1 : whole;
+}
+
+/* Reads a whole number from min to max, which are at most 2^53 either way; 1.0 and 1e0 are whole.
+ * False, without an error and with *number unchanged, if the value is not one. */
+static inline bool fp_whole_of(yyjson_val *value, int64_t min, int64_t max, int64_t *number)
+{
+    double real = yyjson_get_num(value);
+    if (!yyjson_is_num(value) || !(real >= (double)min && real <= (double)max) ||
+        (double)fp_floor_of(real) < real)
+        return false;
+    *number = fp_floor_of(real);
+    return true;
+}
+
+/* Reads a time in milliseconds as whole microseconds, rounded by floor(x + 0.5); at most
+ * FP_TIME_MAX_US either way. False, without an error and with *time_us unchanged, if the value is
+ * not one. */
+static inline bool fp_time_of(yyjson_val *value, int64_t *time_us)
+{
+    double real = yyjson_get_num(value) * (double)FP_US_PER_MS;
+    if (!yyjson_is_num(value) ||
+        !(real >= -(double)FP_TIME_MAX_US && real <= (double)FP_TIME_MAX_US))
+        return false;
+    *time_us = fp_floor_of(real + 0.5);
     return true;
 }
 

@@ -18,7 +18,7 @@ static const struct fp_format_decoder *const decoders[] = {
     &fp_format_self_profile,
 };
 
-enum { DECODERS = sizeof(decoders) / sizeof(decoders[0]) };
+enum { DECODERS = FP_COUNT(decoders) };
 
 /* Returns the decoder that `?format=` names, NULL if none. */
 static const struct fp_format_decoder *decoder_named(struct fp_str hint)
@@ -62,7 +62,7 @@ static const struct fp_format_decoder *decoder_of_document(yyjson_val *root)
 /* Fails for a body that is not of the format that the address asks for. */
 static bool fail_shape(struct fp_decoder *decoder, const struct fp_format_decoder *asked)
 {
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                       "the address says ?format=%s, but the body is %s",
                       fp_upload_format_name(asked->format), asked->what_else);
 }
@@ -101,12 +101,12 @@ static bool decode_body(struct fp_decoder *decoder, struct fp_str body,
         return decode_bytes(decoder, body, found, asked);
     struct fp_json json;
     if (fp_json_parse(body, decoder->limits->json_depth, decoder->arena, &json, decoder->error) ==
-        FP_FORMAT_OK) {
+        FP_VERDICT_OK) {
         bool decoded = decode_document(decoder, body, &json, asked);
         fp_json_release(&json);
         return decoded;
     }
-    if (decoder->error->verdict == FP_FORMAT_MALFORMED)
+    if (decoder->error->verdict == FP_VERDICT_MALFORMED)
         found = decoder_of_stream(decoder, body, asked);
     return found != NULL && decode_bytes(decoder, body, found, asked);
 }
@@ -122,8 +122,8 @@ static bool check_sums(struct fp_decoder *decoder, const struct fp_profile *prof
          i++)
         sum_us += profile->weights_us[i];
     return sum_us <= FP_DELTA_TIME_MAX_US ||
-           fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
-                      "its times add up to more than 3257 days, which no session lasts");
+           fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
+                      "its times add up to more than 3257 days, longer than a session can last");
 }
 
 static bool check_all_sums(struct fp_decoder *decoder)
@@ -140,19 +140,18 @@ static bool check_format(struct fp_decoder *decoder, const struct fp_format_deco
     enum fp_upload_format found = decoder->profile->format;
     if (asked == NULL || asked->format == found)
         return true;
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                       "the address says ?format=%s, but the body is %s",
                       fp_upload_format_name(asked->format), fp_upload_format_name(found));
 }
 
-enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
-                                        const struct fp_format_limits *limits,
-                                        struct fp_arena *arena, struct fp_profile *profile,
-                                        struct fp_format_error *error)
+enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
+                                 const struct fp_format_limits *limits, struct fp_arena *arena,
+                                 struct fp_profile *profile, struct fp_upload_error *error)
 {
     const struct fp_format_decoder *asked = decoder_named(format_hint);
     if (format_hint.len > 0 && asked == NULL)
-        return fp_format_fail(error, FP_FORMAT_UNSUPPORTED,
+        return fp_upload_fail(error, FP_VERDICT_UNSUPPORTED,
                               "this version takes the formats self-profile, user-timing, "
                               "speed-tracer and opera-scope");
     struct fp_buf content;
@@ -161,5 +160,5 @@ enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format
     bool decoded = decode_body(&decoder, body, asked) && check_format(&decoder, asked) &&
                    check_all_sums(&decoder) && fp_content_finish(&decoder);
     fp_buf_release(&content);
-    return decoded ? FP_FORMAT_OK : error->verdict;
+    return decoded ? FP_VERDICT_OK : error->verdict;
 }

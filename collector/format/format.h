@@ -15,9 +15,9 @@
  * failure *error says where and why, and profile is undefined. The profile lives in the arena, as
  * do those that follow it (profile->next): each is an upload of its own. Any thread.
  */
-enum fp_format_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
-                                        const struct fp_format_limits *limits,
-                                        struct fp_arena *arena, struct fp_profile *profile,
-                                        struct fp_format_error *error) FP_MUST_CHECK;
+enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
+                                 const struct fp_format_limits *limits, struct fp_arena *arena,
+                                 struct fp_profile *profile,
+                                 struct fp_upload_error *error) FP_MUST_CHECK;
 
 #endif

@@ -12,8 +12,6 @@
 
 #include <stdalign.h>
 
-enum { DEPTH_MAX = 1024 };
-
 #define BYTE_ORDER_MARK FP_STR("\xEF\xBB\xBF")
 
 /* Stands before each block that yyjson gets, for its free() does not say how long the block was. */
@@ -126,24 +124,24 @@ static const char *explain(struct fp_str body, const yyjson_read_err *why)
         {YYJSON_READ_ERROR_EMPTY_CONTENT, "the body is empty"},
         {YYJSON_READ_ERROR_UNEXPECTED_CONTENT,
          "there is more after the end of the JSON value; one body holds one value"},
-        {YYJSON_READ_ERROR_UNEXPECTED_END, "it ends too early, as if the upload was cut off"},
+        {YYJSON_READ_ERROR_UNEXPECTED_END, "it ends too early, as if the upload was truncated"},
         {YYJSON_READ_ERROR_INVALID_NUMBER,
          "this is not a number that JSON allows, or beyond what a double holds"},
         {YYJSON_READ_ERROR_INVALID_STRING, explain_string(body, why->pos)},
         {YYJSON_READ_ERROR_LITERAL, "this is none of the words true, false and null"},
     };
-    for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(sentences); i++)
         if (sentences[i].code == why->code)
             return sentences[i].sentence;
     return is_utf16(body) ? "this is UTF-16; JSON is UTF-8" : "this character is not allowed here";
 }
 
-static enum fp_format_verdict malformed(struct fp_str body, const yyjson_read_err *why,
-                                        struct fp_format_error *error)
+static enum fp_verdict malformed(struct fp_str body, const yyjson_read_err *why,
+                                 struct fp_upload_error *error)
 {
     if (why->code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
-        return fp_format_fail_memory(error);
-    fp_format_fail(error, FP_FORMAT_MALFORMED, "not JSON: %s", explain(body, why));
+        return fp_upload_fail_memory(error);
+    fp_upload_fail(error, FP_VERDICT_MALFORMED, "not JSON: %s", explain(body, why));
     error->offset = (int64_t)why->pos;
     return error->verdict;
 }
@@ -164,7 +162,7 @@ static bool holds_only_leaves(yyjson_val *container, const yyjson_val *next)
  */
 static bool within_depth(yyjson_val *root, uint32_t max_depth)
 {
-    const yyjson_val *ends[DEPTH_MAX];
+    const yyjson_val *ends[FP_JSON_DEPTH_MAX];
     uint32_t depth = 0;
     const yyjson_val *end = unsafe_yyjson_get_next(root);
     for (yyjson_val *value = root; value < end;) {
@@ -174,7 +172,7 @@ static bool within_depth(yyjson_val *root, uint32_t max_depth)
         }
         while (depth > 0 && ends[depth - 1] <= value)
             depth--;
-        if (depth == max_depth || depth == DEPTH_MAX)
+        if (depth == max_depth || depth == FP_JSON_DEPTH_MAX)
             return false;
         yyjson_val *next = unsafe_yyjson_get_next(value);
         if (depth + 1 < max_depth && holds_only_leaves(value, next)) {
@@ -201,8 +199,8 @@ static size_t find_depth(struct fp_str json, uint32_t max_depth)
     return json.len;
 }
 
-enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
-                                     struct fp_json *json, struct fp_format_error *error)
+enum fp_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
+                              struct fp_json *json, struct fp_upload_error *error)
 {
     const struct fp_str mark = BYTE_ORDER_MARK;
     const bool is_marked = body.len >= mark.len && memcmp(body.ptr, mark.ptr, mark.len) == 0;
@@ -221,13 +219,14 @@ enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, str
     }
     *json = (struct fp_json){doc, yyjson_doc_get_root(doc), arena};
     if (within_depth(json->root, max_depth))
-        return FP_FORMAT_OK;
+        return FP_VERDICT_OK;
     fp_json_release(json);
-    fp_format_fail(error, FP_FORMAT_TOO_LARGE,
+    fp_upload_fail(error, FP_VERDICT_TOO_LARGE,
                    "the JSON is nested deeper than %u levels (limits.json_depth)",
                    (unsigned)max_depth);
     error->offset =
-        (int64_t)(skipped + find_depth(text, max_depth < DEPTH_MAX ? max_depth : DEPTH_MAX));
+        (int64_t)(skipped +
+                  find_depth(text, max_depth < FP_JSON_DEPTH_MAX ? max_depth : FP_JSON_DEPTH_MAX));
     return error->verdict;
 }
 

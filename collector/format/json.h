@@ -8,9 +8,13 @@
 #define FP_FORMAT_JSON_H
 
 #include "collector/base/arena.h"
+#include "collector/base/ascii.h"
 #include "collector/base/upload_error.h"
 
 #include <yyjson.h>
+
+/* The deepest nesting of any document, whatever limits.json_depth says. */
+enum { FP_JSON_DEPTH_MAX = 1024 };
 
 struct fp_json {
     yyjson_doc *doc; /* owned */
@@ -22,12 +26,17 @@ struct fp_json {
  * Parses. On failure *error says where and why and there is nothing to release; body is not
  * changed. Texts of the document live until fp_json_release. Any thread.
  */
-enum fp_format_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
-                                     struct fp_json *json,
-                                     struct fp_format_error *error) FP_MUST_CHECK;
+enum fp_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
+                              struct fp_json *json, struct fp_upload_error *error) FP_MUST_CHECK;
 
 /* Gives the document's memory back and takes it off the arena's account. */
 void fp_json_release(struct fp_json *json);
+
+/* True for the white space of JSON (RFC 8259 section 2). */
+static inline bool fp_json_is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
 
 /* The text of a string, "" for anything else (of an object or array yyjson gives a length, too). */
 static inline struct fp_str fp_json_text(yyjson_val *value)

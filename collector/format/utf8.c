@@ -3,6 +3,8 @@
  */
 #include "collector/format/utf8.h"
 
+#include "collector/base/ascii.h"
+
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
 enum { ESCAPE_LEN = 6 /* \uXXXX */ };
@@ -111,15 +113,6 @@ struct fp_str fp_utf8_repair(struct fp_str text)
     return (struct fp_str){bytes, len};
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* The code unit of an escape \uXXXX, -1 when there is none at this place. */
 static int escaped_unit(const char *json, size_t len, size_t at)
 {
@@ -127,7 +120,7 @@ static int escaped_unit(const char *json, size_t len, size_t at)
         return -1;
     int unit = 0;
     for (size_t i = 2; i < ESCAPE_LEN; i++) {
-        int digit = hex_digit(json[at + i]);
+        int digit = fp_hex_value(json[at + i]);
         if (digit < 0)
             return -1;
         unit = unit * 16 + digit;

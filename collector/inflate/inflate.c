@@ -7,10 +7,10 @@
  */
 #include "collector/inflate/inflate.h"
 
+#include "collector/base/ascii.h"
 #include "collector/inflate/stream.h"
 
 #include <libdeflate.h>
-#include <strings.h>
 
 enum {
     ROOM_MIN = 4096,
@@ -20,7 +20,7 @@ enum {
 };
 
 /* The room to begin with; likely_len is a guess from anywhere. */
-static enum fp_format_verdict begin_output(struct fp_inflated *out, size_t likely_len)
+static enum fp_verdict begin_output(struct fp_inflated *out, size_t likely_len)
 {
     size_t cap = likely_len > ROOM_MIN ? likely_len : ROOM_MIN;
     return fp_inflated_grow_to(out, cap < out->max ? cap : out->max);
@@ -80,23 +80,23 @@ static bool has_gzip_magic(struct fp_str body)
 }
 
 /* One member of a gzip file, or the only stream of the other two. */
-static enum fp_format_verdict inflate_member(struct libdeflate_decompressor *decompressor,
-                                             enum codec codec, struct fp_str body,
-                                             struct fp_inflated *out, size_t *taken)
+static enum fp_verdict inflate_member(struct libdeflate_decompressor *decompressor,
+                                      enum codec codec, struct fp_str body, struct fp_inflated *out,
+                                      size_t *taken)
 {
     const bool is_no_gzip = codec == CODEC_GZIP && body.len >= 2 && !has_gzip_magic(body);
     for (;;) {
         enum libdeflate_result result = run_libdeflate(decompressor, codec, body, out, taken);
         if (result == LIBDEFLATE_SUCCESS)
-            return FP_FORMAT_OK;
+            return FP_VERDICT_OK;
         if (result != LIBDEFLATE_INSUFFICIENT_SPACE && is_no_gzip)
-            return fp_format_fail(out->error, FP_FORMAT_MALFORMED,
+            return fp_upload_fail(out->error, FP_VERDICT_MALFORMED,
                                   "this is said to be gzip, but does not begin as gzip does");
         if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
-            return fp_format_fail(out->error, FP_FORMAT_MALFORMED,
-                                  "the %s data is damaged or cut off", codec_name(codec));
-        enum fp_format_verdict verdict = fp_inflated_grow(out);
-        if (verdict != FP_FORMAT_OK)
+            return fp_upload_fail(out->error, FP_VERDICT_MALFORMED,
+                                  "the %s data is damaged or truncated", codec_name(codec));
+        enum fp_verdict verdict = fp_inflated_grow(out);
+        if (verdict != FP_VERDICT_OK)
             return verdict;
     }
 }
@@ -111,49 +111,35 @@ static bool has_zlib_magic(struct fp_str body)
     return (method & 0x0F) == 8 && method >> 4 <= 7 && (method << 8 | flags) % 31 == 0;
 }
 
-static enum fp_format_verdict inflate_members(struct libdeflate_decompressor *decompressor,
-                                              enum codec codec, struct fp_str body,
-                                              struct fp_inflated *out)
+static enum fp_verdict inflate_members(struct libdeflate_decompressor *decompressor,
+                                       enum codec codec, struct fp_str body,
+                                       struct fp_inflated *out)
 {
     do {
         size_t taken = 0;
-        enum fp_format_verdict verdict = inflate_member(decompressor, codec, body, out, &taken);
-        if (verdict != FP_FORMAT_OK)
+        enum fp_verdict verdict = inflate_member(decompressor, codec, body, out, &taken);
+        if (verdict != FP_VERDICT_OK)
             return verdict;
         body = (struct fp_str){body.ptr + taken, body.len - taken};
     } while (codec == CODEC_GZIP && has_gzip_magic(body));
     if (body.len == 0)
-        return FP_FORMAT_OK;
-    return fp_format_fail(out->error, FP_FORMAT_MALFORMED,
+        return FP_VERDICT_OK;
+    return fp_upload_fail(out->error, FP_VERDICT_MALFORMED,
                           "%zu bytes follow the end of the %s data", body.len, codec_name(codec));
 }
 
-static enum fp_format_verdict inflate_deflate(enum codec codec, struct fp_str body,
-                                              struct fp_inflated *out)
+static enum fp_verdict inflate_deflate(enum codec codec, struct fp_str body,
+                                       struct fp_inflated *out)
 {
     struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
     if (decompressor == NULL)
-        return fp_format_fail_memory(out->error);
-    enum fp_format_verdict verdict = inflate_members(decompressor, codec, body, out);
+        return fp_upload_fail_memory(out->error);
+    enum fp_verdict verdict = inflate_members(decompressor, codec, body, out);
     libdeflate_free_decompressor(decompressor);
     return verdict;
 }
 
 /* Naming the codec. */
-
-static bool is_word(struct fp_str text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
-}
-
-static struct fp_str trim(struct fp_str text)
-{
-    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = (struct fp_str){text.ptr + 1, text.len - 1};
-    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
 
 /* `deflate` means zlib's wrapping (RFC 9110 section 8.4.1.2), but some send it bare. */
 static enum codec deflate_codec(struct fp_str body)
@@ -163,30 +149,30 @@ static enum codec deflate_codec(struct fp_str body)
 
 static bool name_codec(const struct fp_inflate_input *input, enum codec *codec)
 {
-    struct fp_str encoding = trim(input->encoding);
-    if (encoding.len == 0 || is_word(encoding, "identity"))
+    struct fp_str encoding = fp_str_trim(input->encoding);
+    if (encoding.len == 0 || fp_str_equal_nocase(encoding, FP_STR("identity")))
         *codec = has_gzip_magic(input->body)   ? CODEC_GZIP
                  : has_zlib_magic(input->body) ? CODEC_ZLIB
                                                : CODEC_NONE;
-    else if (is_word(encoding, "gzip") || is_word(encoding, "x-gzip"))
+    else if (fp_str_equal_nocase(encoding, FP_STR("gzip")) ||
+             fp_str_equal_nocase(encoding, FP_STR("x-gzip")))
         *codec = CODEC_GZIP;
-    else if (is_word(encoding, "deflate"))
+    else if (fp_str_equal_nocase(encoding, FP_STR("deflate")))
         *codec = deflate_codec(input->body);
-    else if (is_word(encoding, "br"))
+    else if (fp_str_equal_nocase(encoding, FP_STR("br")))
         *codec = CODEC_BROTLI;
-    else if (is_word(encoding, "zstd"))
+    else if (fp_str_equal_nocase(encoding, FP_STR("zstd")))
         *codec = CODEC_ZSTD;
     else
         return false;
     return true;
 }
 
-static enum fp_format_verdict inflate_with(enum codec codec, struct fp_str body,
-                                           struct fp_inflated *out)
+static enum fp_verdict inflate_with(enum codec codec, struct fp_str body, struct fp_inflated *out)
 {
     size_t likely_len = codec == CODEC_GZIP ? gzip_len(body) : usual_len(body);
-    enum fp_format_verdict verdict = begin_output(out, likely_len);
-    if (verdict != FP_FORMAT_OK)
+    enum fp_verdict verdict = begin_output(out, likely_len);
+    if (verdict != FP_VERDICT_OK)
         return verdict;
     if (codec == CODEC_BROTLI)
         return fp_inflate_brotli(body, out);
@@ -195,19 +181,19 @@ static enum fp_format_verdict inflate_with(enum codec codec, struct fp_str body,
     return inflate_deflate(codec, body, out);
 }
 
-enum fp_format_verdict fp_inflate(const struct fp_inflate_input *input, struct fp_arena *arena,
-                                  struct fp_str *inflated, struct fp_format_error *error)
+enum fp_verdict fp_inflate(const struct fp_inflate_input *input, struct fp_arena *arena,
+                           struct fp_str *inflated, struct fp_upload_error *error)
 {
     enum codec codec;
     if (!name_codec(input, &codec))
-        return fp_format_fail(error, FP_FORMAT_UNSUPPORTED,
+        return fp_upload_fail(error, FP_VERDICT_UNSUPPORTED,
                               "the Content-Encoding must be one of gzip, deflate, br, zstd and "
                               "identity, and only one");
     struct fp_inflated out = {.arena = arena, .error = error, .max = input->max_inflated};
     *inflated = input->body;
     if (codec == CODEC_NONE)
-        return input->body.len <= out.max ? FP_FORMAT_OK : fp_inflated_fail_too_large(&out);
-    enum fp_format_verdict verdict = inflate_with(codec, input->body, &out);
+        return input->body.len <= out.max ? FP_VERDICT_OK : fp_inflated_fail_too_large(&out);
+    enum fp_verdict verdict = inflate_with(codec, input->body, &out);
     *inflated = (struct fp_str){(const char *)out.data, out.len};
     return verdict;
 }

@@ -19,8 +19,7 @@ struct fp_inflate_input {
  * truncation and bad checksums are errors. *inflated is the body itself when nothing was to
  * inflate, else memory of the arena.
  */
-enum fp_format_verdict fp_inflate(const struct fp_inflate_input *input, struct fp_arena *arena,
-                                  struct fp_str *inflated,
-                                  struct fp_format_error *error) FP_MUST_CHECK;
+enum fp_verdict fp_inflate(const struct fp_inflate_input *input, struct fp_arena *arena,
+                           struct fp_str *inflated, struct fp_upload_error *error) FP_MUST_CHECK;
 
 #endif

@@ -5,26 +5,26 @@
 
 #include <string.h>
 
-enum fp_format_verdict fp_inflated_fail_too_large(const struct fp_inflated *out)
+enum fp_verdict fp_inflated_fail_too_large(const struct fp_inflated *out)
 {
-    return fp_format_fail(out->error, FP_FORMAT_TOO_LARGE,
+    return fp_upload_fail(out->error, FP_VERDICT_TOO_LARGE,
                           "the body is larger than %zu bytes when inflated (limits.max_inflated)",
                           out->max);
 }
 
-enum fp_format_verdict fp_inflated_grow_to(struct fp_inflated *out, size_t cap)
+enum fp_verdict fp_inflated_grow_to(struct fp_inflated *out, size_t cap)
 {
     uint8_t *data = fp_arena_alloc(out->arena, cap);
     if (data == NULL)
-        return fp_format_fail_memory(out->error);
+        return fp_upload_fail_memory(out->error);
     if (out->len > 0)
         memcpy(data, out->data, out->len);
     out->data = data;
     out->cap = cap;
-    return FP_FORMAT_OK;
+    return FP_VERDICT_OK;
 }
 
-enum fp_format_verdict fp_inflated_grow(struct fp_inflated *out)
+enum fp_verdict fp_inflated_grow(struct fp_inflated *out)
 {
     if (out->cap >= out->max)
         return fp_inflated_fail_too_large(out);

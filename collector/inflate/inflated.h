@@ -10,7 +10,7 @@
 /* Output of a codec; grows by doubling up to max bytes. */
 struct fp_inflated {
     struct fp_arena *arena;
-    struct fp_format_error *error;
+    struct fp_upload_error *error;
     uint8_t *data;
     size_t len;
     size_t cap;
@@ -18,12 +18,12 @@ struct fp_inflated {
 };
 
 /* Makes room for at least one more byte. Fails with 413 at the maximum, 503 when memory is out. */
-enum fp_format_verdict fp_inflated_grow(struct fp_inflated *out) FP_MUST_CHECK;
+enum fp_verdict fp_inflated_grow(struct fp_inflated *out) FP_MUST_CHECK;
 
 /* Makes room for `cap` bytes and keeps what is there. Fails with 503 when memory is out. */
-enum fp_format_verdict fp_inflated_grow_to(struct fp_inflated *out, size_t cap) FP_MUST_CHECK;
+enum fp_verdict fp_inflated_grow_to(struct fp_inflated *out, size_t cap) FP_MUST_CHECK;
 
 /* Fills the error of an output that is over its maximum: 413. */
-enum fp_format_verdict fp_inflated_fail_too_large(const struct fp_inflated *out);
+enum fp_verdict fp_inflated_fail_too_large(const struct fp_inflated *out);
 
 #endif

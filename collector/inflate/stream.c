@@ -12,14 +12,14 @@
 
 enum { ZSTD_WINDOW_LOG_MAX = 23 };
 
-static enum fp_format_verdict fail_damaged(const struct fp_inflated *out, const char *codec)
+static enum fp_verdict fail_damaged(const struct fp_inflated *out, const char *codec)
 {
-    return fp_format_fail(out->error, FP_FORMAT_MALFORMED, "the %s data is damaged", codec);
+    return fp_upload_fail(out->error, FP_VERDICT_MALFORMED, "the %s data is damaged", codec);
 }
 
-static enum fp_format_verdict fail_cut_off(const struct fp_inflated *out, const char *codec)
+static enum fp_verdict fail_cut_off(const struct fp_inflated *out, const char *codec)
 {
-    return fp_format_fail(out->error, FP_FORMAT_MALFORMED, "the %s data is cut off", codec);
+    return fp_upload_fail(out->error, FP_VERDICT_MALFORMED, "the %s data is truncated", codec);
 }
 
 /* The decoder allocates as it goes; that this failed is not the body's fault. */
@@ -30,8 +30,8 @@ static bool has_no_memory(const BrotliDecoderState *state)
            error >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES;
 }
 
-static enum fp_format_verdict run_brotli(BrotliDecoderState *state, struct fp_str body,
-                                         struct fp_inflated *out)
+static enum fp_verdict run_brotli(BrotliDecoderState *state, struct fp_str body,
+                                  struct fp_inflated *out)
 {
     size_t in_left = body.len;
     const uint8_t *in = (const uint8_t *)body.ptr;
@@ -46,30 +46,29 @@ static enum fp_format_verdict run_brotli(BrotliDecoderState *state, struct fp_st
         if (result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT)
             return fail_cut_off(out, "br");
         if (result == BROTLI_DECODER_RESULT_ERROR)
-            return has_no_memory(state) ? fp_format_fail_memory(out->error)
+            return has_no_memory(state) ? fp_upload_fail_memory(out->error)
                                         : fail_damaged(out, "br");
-        enum fp_format_verdict verdict = fp_inflated_grow(out);
-        if (verdict != FP_FORMAT_OK)
+        enum fp_verdict verdict = fp_inflated_grow(out);
+        if (verdict != FP_VERDICT_OK)
             return verdict;
     }
     if (in_left == 0)
-        return FP_FORMAT_OK;
-    return fp_format_fail(out->error, FP_FORMAT_MALFORMED,
+        return FP_VERDICT_OK;
+    return fp_upload_fail(out->error, FP_VERDICT_MALFORMED,
                           "%zu bytes follow the end of the br data", in_left);
 }
 
-enum fp_format_verdict fp_inflate_brotli(struct fp_str body, struct fp_inflated *out)
+enum fp_verdict fp_inflate_brotli(struct fp_str body, struct fp_inflated *out)
 {
     BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
     if (state == NULL)
-        return fp_format_fail_memory(out->error);
-    enum fp_format_verdict verdict = run_brotli(state, body, out);
+        return fp_upload_fail_memory(out->error);
+    enum fp_verdict verdict = run_brotli(state, body, out);
     BrotliDecoderDestroyInstance(state);
     return verdict;
 }
 
-static enum fp_format_verdict run_zstd(ZSTD_DCtx *context, struct fp_str body,
-                                       struct fp_inflated *out)
+static enum fp_verdict run_zstd(ZSTD_DCtx *context, struct fp_str body, struct fp_inflated *out)
 {
     ZSTD_inBuffer in = {body.ptr, body.len, 0};
     size_t left;
@@ -77,34 +76,34 @@ static enum fp_format_verdict run_zstd(ZSTD_DCtx *context, struct fp_str body,
         ZSTD_outBuffer to = {out->data, out->cap, out->len};
         left = ZSTD_decompressStream(context, &to, &in);
         if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
-            return fp_format_fail_memory(out->error);
+            return fp_upload_fail_memory(out->error);
         if (ZSTD_getErrorCode(left) == ZSTD_error_prefix_unknown)
-            return fp_format_fail(out->error, FP_FORMAT_MALFORMED,
+            return fp_upload_fail(out->error, FP_VERDICT_MALFORMED,
                                   "this is said to be zstd, but does not begin as zstd does");
         if (ZSTD_isError(left))
             return fail_damaged(out, "zstd");
         out->len = to.pos;
         if (left > 0 && out->len == out->cap) {
-            enum fp_format_verdict verdict = fp_inflated_grow(out);
-            if (verdict != FP_FORMAT_OK)
+            enum fp_verdict verdict = fp_inflated_grow(out);
+            if (verdict != FP_VERDICT_OK)
                 return verdict;
         } else if (left > 0 && in.pos == in.size) {
             return fail_cut_off(out, "zstd");
         }
     } while (left > 0 || in.pos < in.size);
-    return FP_FORMAT_OK;
+    return FP_VERDICT_OK;
 }
 
-enum fp_format_verdict fp_inflate_zstd(struct fp_str body, struct fp_inflated *out)
+enum fp_verdict fp_inflate_zstd(struct fp_str body, struct fp_inflated *out)
 {
     if (body.len == 0)
         return fail_cut_off(out, "zstd");
     ZSTD_DCtx *context = ZSTD_createDCtx();
     if (context == NULL)
-        return fp_format_fail_memory(out->error);
-    enum fp_format_verdict verdict;
+        return fp_upload_fail_memory(out->error);
+    enum fp_verdict verdict;
     if (ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX)))
-        verdict = fp_format_fail_memory(out->error);
+        verdict = fp_upload_fail_memory(out->error);
     else
         verdict = run_zstd(context, body, out);
     ZSTD_freeDCtx(context);

@@ -7,7 +7,7 @@
 #include "collector/inflate/inflated.h"
 
 /* Decompress a whole body, appending to out. A second zstd frame may follow the first. */
-enum fp_format_verdict fp_inflate_brotli(struct fp_str body, struct fp_inflated *out) FP_MUST_CHECK;
-enum fp_format_verdict fp_inflate_zstd(struct fp_str body, struct fp_inflated *out) FP_MUST_CHECK;
+enum fp_verdict fp_inflate_brotli(struct fp_str body, struct fp_inflated *out) FP_MUST_CHECK;
+enum fp_verdict fp_inflate_zstd(struct fp_str body, struct fp_inflated *out) FP_MUST_CHECK;
 
 #endif

@@ -35,15 +35,15 @@ static void set_memory_problem(struct fp_preparation *work)
 }
 
 /* What a decoder found wrong, as a status. */
-static bool refuse_format(struct fp_preparation *work, const struct fp_format_error *error)
+static bool refuse_format(struct fp_preparation *work, const struct fp_upload_error *error)
 {
     static const unsigned statuses[] = {
-        [FP_FORMAT_MALFORMED] = 400,
-        [FP_FORMAT_TOO_LARGE] = 413,
-        [FP_FORMAT_UNSUPPORTED] = 415,
-        [FP_FORMAT_INVALID] = 422,
+        [FP_VERDICT_MALFORMED] = 400,
+        [FP_VERDICT_TOO_LARGE] = 413,
+        [FP_VERDICT_UNSUPPORTED] = 415,
+        [FP_VERDICT_INVALID] = 422,
     };
-    if (error->verdict == FP_FORMAT_MEMORY) {
+    if (error->verdict == FP_VERDICT_MEMORY) {
         set_memory_problem(work);
         return false;
     }
@@ -58,8 +58,8 @@ static bool inflate(struct fp_preparation *work, struct fp_str body, struct fp_s
                     struct fp_str *inflated)
 {
     struct fp_inflate_input input = {body, encoding, work->inflated_left};
-    struct fp_format_error error;
-    if (fp_inflate(&input, work->arena, inflated, &error) != FP_FORMAT_OK)
+    struct fp_upload_error error;
+    if (fp_inflate(&input, work->arena, inflated, &error) != FP_VERDICT_OK)
         return refuse_format(work, &error);
     work->inflated_left -= inflated->len;
     return true;
@@ -164,11 +164,11 @@ static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_
 {
     const struct fp_upload *upload = work->upload;
     struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_upload_error error;
     struct fp_format_limits limits = upload->rules->format;
     limits.keep_ppm = upload->site->sample_keep_ppm;
     if (fp_format_decode(inflated, upload->format, &limits, work->arena, &profile, &error) !=
-        FP_FORMAT_OK)
+        FP_VERDICT_OK)
         return refuse_format(work, &error);
 
     struct piece piece = {.raw = inflated,

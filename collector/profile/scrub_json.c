@@ -12,7 +12,7 @@
 #include <strings.h>
 
 enum {
-    NAME_LEN_MAX = 32, /* no secret's name is longer */
+    NAME_LEN_MAX = 32, /* at least FP_SCRUB_SECRET_LEN_MAX */
     BLOCK_LEN = 64,
 };
 

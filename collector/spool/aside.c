@@ -1,6 +1,6 @@
 /*
- * Aside: a name says where the bytes came from, so that damage met twice (by recovery and by the
- * reader, or at every start) is kept and counted once.
+ * Aside: quarantine files. A file's name says where its bytes came from, so that damage found twice
+ * (by recovery and by the reader, or at every start) is kept and counted once.
  */
 #include "collector/spool/aside.h"
 
@@ -41,7 +41,7 @@ static bool exists(const struct fp_spool_aside *aside, const char *name)
     return true;
 }
 
-/* Copies what can be read; an unreadable chunk stays zero. */
+/* Copies the readable bytes; an unreadable chunk stays zero. */
 static bool copy_range(const struct fp_spool_aside *aside, const struct fp_spool_aside_range *range,
                        int to)
 {

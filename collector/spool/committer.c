@@ -1,11 +1,11 @@
 /*
  * Committer: the one thread that writes records.
  *
- * It takes all that is queued, writes it with one call, syncs once, and only then tells the
+ * It takes all queued records, writes them with one call, syncs once, and only then notifies the
  * waiters. After a failed write or sync nobody can say what reached the disk, so the segment is
- * retired: never synced again, cut at its last committed record; and the next segment's header
- * says where that was, so that recovery does not replay what was refused. That header is on disk,
- * if the disk works at all, before the waiters are told.
+ * retired: it is never synced again and ends at its last committed record. The next segment's
+ * header says where that was, so that recovery does not replay what was refused. That header is on
+ * disk, if the disk works at all, before the waiters are notified.
  */
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
@@ -26,7 +26,7 @@ static bool is_out_of_room(int error)
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-/* Refuses appends from now on. Logged when it begins, not at each try. */
+/* Refuses appends from now on. Logs the first time, not each try. */
 static void block(struct fp_spool *spool, enum fp_spool_error error, const char *reason)
 {
     pthread_mutex_lock(&spool->lock);
@@ -40,7 +40,7 @@ static void block(struct fp_spool *spool, enum fp_spool_error error, const char 
         fp_log(FP_LOG_ERROR, "spool refuses uploads", "reason=%s", reason);
 }
 
-/* The same, after a system call failed. */
+/* As block(), after a failed system call. */
 static void block_by_errno(struct fp_spool *spool, int error)
 {
     if (is_out_of_room(error)) {
@@ -58,7 +58,8 @@ static void note_file_bytes(struct fp_spool *spool)
     fp_metrics_set(spool->metrics, FP_METRIC_SPOOL_BYTES, (int64_t)spool->table.file_bytes);
 }
 
-/* Deletes the segment that was trimmed first, if it was so long ago. False when there is none. */
+/* Deletes the segment that was trimmed first, if that was before trimmed_until_us. False if there
+ * is none. */
 static bool dispose_of_one(struct fp_spool *spool, int64_t trimmed_until_us)
 {
     pthread_mutex_lock(&spool->lock);
@@ -107,7 +108,7 @@ static bool make_header(struct fp_spool *spool, struct fp_spool_segment_header *
     return fp_uuid_random(&header->segment_id);
 }
 
-/* Makes the file, giving up trimmed segments early when the disk has no room. -1 with errno. */
+/* Creates the file; deletes trimmed segments early if the disk has no room. -1 with errno. */
 static int create_file(struct fp_spool *spool, const struct fp_spool_segment_header *header)
 {
     for (;;) {
@@ -122,7 +123,7 @@ static int create_file(struct fp_spool *spool, const struct fp_spool_segment_hea
     }
 }
 
-/* Makes the new file the one that is appended to. False when there is no memory. */
+/* Makes the new file the active segment. False if memory is out. */
 static bool enter_segment(struct fp_spool *spool, const struct fp_spool_segment_header *header,
                           int file)
 {
@@ -169,7 +170,7 @@ bool fp_spool_committer_open_segment(struct fp_spool *spool)
     }
     int file = create_file(spool, &header);
     int error = errno;
-    spool->active.next_number++; /* a failed file may have left its name */
+    spool->active.next_number++; /* a failed creation may have left its name */
     if (file < 0) {
         block_by_errno(spool, error);
         return false;
@@ -185,7 +186,7 @@ bool fp_spool_committer_open_segment(struct fp_spool *spool)
     return true;
 }
 
-/* Ends the present segment and gives back the room that it did not use. */
+/* Ends the active segment and frees its unused room. */
 static void close_segment(struct fp_spool *spool)
 {
     struct fp_spool_active *active = &spool->active;
@@ -207,8 +208,8 @@ static bool fits(const struct fp_spool *spool, uint64_t used, const struct fp_sp
     return spool->active.file >= 0 && append->frame_len <= spool->segment_bytes - used;
 }
 
-/* Moves the first append, which fits the present segment, and those after it that fit as well from
- * the queue to a group of their own. */
+/* Moves the first append, which fits the active segment, and the following ones that fit as well,
+ * from the queue to a group. */
 static struct fp_spool_queue take_group(struct fp_spool *spool, struct fp_spool_queue *queue)
 {
     struct fp_spool_append *last = queue->first;
@@ -223,7 +224,7 @@ static struct fp_spool_queue take_group(struct fp_spool *spool, struct fp_spool_
     return group;
 }
 
-/* Numbers the group's records and writes them behind the committed ones. *end: where they end. */
+/* Numbers the group's records and writes them after the committed ones. *end: where they end. */
 static bool write_group(struct fp_spool *spool, const struct fp_spool_queue *group, uint64_t *end)
 {
     struct fp_spool_active *active = &spool->active;
@@ -241,14 +242,14 @@ static bool write_group(struct fp_spool *spool, const struct fp_spool_queue *gro
         }
         written = fp_file_write(spool->ops, active->file, active->parts, count, offset);
     }
-    /* Numbers are used up even if the write failed: they may stand on the disk. */
+    /* Numbers are used up even if the write failed: they may be on the disk. */
     pthread_mutex_lock(&spool->lock);
     spool->next_sequence = sequence;
     pthread_mutex_unlock(&spool->lock);
     return written;
 }
 
-/* Shows the group's records to the reader. */
+/* Makes the group's records visible to the reader. */
 static void publish(struct fp_spool *spool, uint64_t end)
 {
     spool->active.end = end;
@@ -257,7 +258,8 @@ static void publish(struct fp_spool *spool, uint64_t end)
     segment->end = end;
     segment->last_sequence = spool->next_sequence - 1;
     spool->tail = segment->last_sequence;
-    fp_spool_note_backlog(spool); /* before the waiters are told: who got a 204 finds it counted */
+    fp_spool_note_backlog(
+        spool); /* before the waiters are notified: who got a 204 finds it counted */
     pthread_cond_signal(&spool->tail_moved);
     pthread_mutex_unlock(&spool->lock);
 }
@@ -286,7 +288,7 @@ static enum fp_spool_error commit_group(struct fp_spool *spool, const struct fp_
     return is_out_of_room(error) ? FP_SPOOL_FULL : FP_SPOOL_IO;
 }
 
-/* Tells the waiters of a group and frees it. */
+/* Notifies the waiters of a group and frees it. */
 static void finish_group(struct fp_spool *spool, const struct fp_spool_queue *group,
                          enum fp_spool_error result)
 {
@@ -322,7 +324,7 @@ static void commit_all(struct fp_spool *spool, struct fp_spool_queue *queue)
     }
 }
 
-/* When there is something to do even if nothing is appended. Under the lock. */
+/* Returns when there is work even if nothing is appended. Under the lock. */
 static int64_t next_due_us(struct fp_spool *spool)
 {
     int64_t due_us = INT64_MAX;

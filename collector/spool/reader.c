@@ -1,8 +1,8 @@
 /*
- * Reader: gives committed records in order, from one segment after the other, with bounded memory.
+ * Reader: returns committed records in order, segment by segment, with bounded memory.
  *
- * It looks only at what the table says is committed. Bytes among that which are no valid record
- * were damaged after their commit: they are set aside and the reading goes on behind them.
+ * It reads only what the table says is committed. Invalid bytes among that were damaged after their
+ * commit: they are quarantined and reading resumes after them.
  */
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* A batch's memory above this is given back before the next one. */
+/* A batch's memory above this is freed before the next one. */
 enum { KEPT_BYTES = 1024 * 1024, KEPT_RECORDS = 4096 };
 
 static void close_segment(struct fp_spool *spool)
@@ -24,7 +24,8 @@ static void close_segment(struct fp_spool *spool)
     reader->file = -1;
 }
 
-/* Opens a segment at an offset. FP_SPOOL_OK with no file: it is gone, deleted after a trim. */
+/* Opens a segment at an offset. FP_SPOOL_OK without a file: the segment was deleted after a
+ * trim. */
 static enum fp_spool_error open_segment(struct fp_spool *spool,
                                         const struct fp_spool_table_segment *segment,
                                         uint64_t offset, uint64_t sequence)
@@ -52,7 +53,7 @@ static enum fp_spool_error open_start(struct fp_spool *spool,
     return open_segment(spool, segment, FP_SPOOL_SEGMENT_HEADER_LEN, segment->first_sequence - 1);
 }
 
-/* Copies a segment's entry out of the table. False when there is none. Under the lock. */
+/* Copies a segment's entry from the table. False if there is none. Under the lock. */
 static bool copy_entry(const struct fp_spool_table_segment *entry,
                        struct fp_spool_table_segment *copy)
 {
@@ -62,7 +63,7 @@ static bool copy_entry(const struct fp_spool_table_segment *entry,
     return true;
 }
 
-/* Sees what was committed to the open segment since it was opened. Under the lock. */
+/* Updates the end of the open segment to what is committed now. Under the lock. */
 static void refresh_end(struct fp_spool *spool)
 {
     struct fp_spool_reader *reader = &spool->reader;
@@ -71,9 +72,9 @@ static void refresh_end(struct fp_spool *spool)
         reader->scan.end = entry->end;
 }
 
-/* Goes to where the records after `after` begin: on from the last batch, back to its start, or
- * wherever the table says. *found false: there are none. */
-static enum fp_spool_error go_to(struct fp_spool *spool, uint64_t after, bool *found)
+/* Seeks to the first record after `after`: continues the last batch, returns to its start, or
+ * searches the table. *found false: there are none. */
+static enum fp_spool_error seek(struct fp_spool *spool, uint64_t after, bool *found)
 {
     struct fp_spool_reader *reader = &spool->reader;
     *found = true;
@@ -102,15 +103,15 @@ static void set_aside(struct fp_spool *spool, const struct fp_spool_scan_item *i
 }
 
 /*
- * At the end of what was known of a segment: sees whether there is more, in it or in the next.
- * *more false: all that is committed was read, up to *last_sequence.
+ * Advances at the end of a segment: looks for more in it or in the next. *more false: everything
+ * committed was read, up to *last_sequence.
  */
-static enum fp_spool_error go_on(struct fp_spool *spool, bool *more, uint64_t *last_sequence)
+static enum fp_spool_error advance(struct fp_spool *spool, bool *more, uint64_t *last_sequence)
 {
     struct fp_spool_reader *reader = &spool->reader;
     struct fp_spool_table_segment next;
     pthread_mutex_lock(&spool->lock);
-    /* In one look: once there is a next segment, this one's end is final. */
+    /* Both under one lock: once there is a next segment, this one's end is final. */
     refresh_end(spool);
     *more = reader->file >= 0 && reader->scan.offset < reader->scan.end;
     *last_sequence = fp_spool_table_last_sequence(&spool->table);
@@ -169,10 +170,10 @@ static bool take(struct fp_spool_reader *reader, const struct read_request *requ
     return true;
 }
 
-/* Adds a record to the batch. *full: it does not fit and comes first next time. */
-static enum fp_spool_error meet_record(struct fp_spool_reader *reader,
-                                       const struct read_request *request,
-                                       const struct fp_spool_scan_item *item, bool *full)
+/* Adds a record to the batch. *full: it does not fit, and comes first next time. */
+static enum fp_spool_error add_record(struct fp_spool_reader *reader,
+                                      const struct read_request *request,
+                                      const struct fp_spool_scan_item *item, bool *full)
 {
     *full = !fits(reader, request, item->bytes_len);
     if (*full)
@@ -182,10 +183,10 @@ static enum fp_spool_error meet_record(struct fp_spool_reader *reader,
     return take(reader, request, item) ? FP_SPOOL_OK : FP_SPOOL_MEMORY;
 }
 
-/* At the end of a segment: sets aside what is no record and goes on. *more false: nothing is left
- * to read. */
-static enum fp_spool_error meet_end(struct fp_spool *spool, const struct read_request *request,
-                                    const struct fp_spool_scan_item *rest, bool *more)
+/* Handles the end of a segment: quarantines invalid bytes and advances. *more false: nothing is
+ * left to read. */
+static enum fp_spool_error end_segment(struct fp_spool *spool, const struct read_request *request,
+                                       const struct fp_spool_scan_item *rest, bool *more)
 {
     struct fp_spool_reader *reader = &spool->reader;
     if (reader->file >= 0 && rest->len > 0) {
@@ -193,7 +194,7 @@ static enum fp_spool_error meet_end(struct fp_spool *spool, const struct read_re
         reader->scan.offset = reader->scan.end;
     }
     uint64_t last_sequence;
-    enum fp_spool_error error = go_on(spool, more, &last_sequence);
+    enum fp_spool_error error = advance(spool, more, &last_sequence);
     if (error == FP_SPOOL_OK && !*more && request->batch->count == 0) {
         reader->empty_after = request->after;
         reader->empty_until = last_sequence;
@@ -217,7 +218,7 @@ static enum fp_spool_error fill(struct fp_spool *spool, const struct read_reques
         switch (met) {
         case FP_SPOOL_SCAN_RECORD:
             if (item.sequence > request->after)
-                error = meet_record(reader, request, &item, &full);
+                error = add_record(reader, request, &item, &full);
             if (full) {
                 reader->scan.offset = item.offset;
                 reader->scan.sequence = sequence_before;
@@ -227,7 +228,7 @@ static enum fp_spool_error fill(struct fp_spool *spool, const struct read_reques
             set_aside(spool, &item);
             break;
         case FP_SPOOL_SCAN_END:
-            error = meet_end(spool, request, &item, &more);
+            error = end_segment(spool, request, &item, &more);
             break;
         case FP_SPOOL_SCAN_MEMORY:
             error = FP_SPOOL_MEMORY;
@@ -237,7 +238,7 @@ static enum fp_spool_error fill(struct fp_spool *spool, const struct read_reques
     return error;
 }
 
-/* Empties the last batch, and gives back what was unusually large. */
+/* Empties the last batch and frees unusually large memory. */
 static void reset(struct fp_spool_reader *reader)
 {
     fp_buf_clear(&reader->bytes);
@@ -258,12 +259,12 @@ enum fp_spool_error fp_spool_read(struct fp_spool *spool, uint64_t after, size_t
     *batch = (struct fp_spool_batch){NULL, 0};
     reset(reader);
     bool found;
-    enum fp_spool_error error = go_to(spool, after, &found);
+    enum fp_spool_error error = seek(spool, after, &found);
     if (error == FP_SPOOL_OK && found)
         error = fill(spool, &request);
     if (error != FP_SPOOL_OK && batch->count == 0)
         return error;
-    /* What was read before the trouble is given; the trouble is met again by the next read. */
+    /* Returns what was read before the error; the next read meets the error again. */
     const uint8_t *bytes = reader->bytes.data;
     if (bytes == NULL) /* none of them has a payload */
         bytes = (const uint8_t *)"";

@@ -1,9 +1,9 @@
 /*
- * Recovery: what an earlier process left, however it ended.
+ * Recovery: takes over what an earlier process left, however it ended.
  *
- * Files are listed, their headers read, and each is scanned up to where the next one's header says
+ * It lists the files, reads their headers, and scans each up to where the next file's header says
  * that its committed records end. Only the newest has no such mark: it ends at its last valid
- * record, and what lies behind is cut. Nothing that recovery meets keeps the spool from starting.
+ * record, and the rest is cut. Nothing on disk keeps the spool from starting.
  */
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
@@ -41,7 +41,7 @@ static void close_file(const struct fp_spool *spool, int file)
     spool->ops->close(spool->ops->context, file);
 }
 
-/* Opens a file and tells its length; -1 when it cannot. */
+/* Opens a file and returns its length in *len; -1 on failure. */
 static int open_file(const struct fp_spool *spool, const char *name, int flags, uint64_t *len)
 {
     int file = spool->ops->open(spool->ops->context, spool->dir, name, flags);
@@ -101,7 +101,7 @@ static bool classify_name(void *context, const char *name)
     return true;
 }
 
-/* Reads a header; a file that cannot be used stays where it is, for a person or a newer version. */
+/* Reads a header. An unusable file stays where it is, for a person or a newer version. */
 static void read_header(struct survey *survey, struct found *found)
 {
     char name[FP_SPOOL_SEGMENT_NAME_SIZE];
@@ -127,7 +127,7 @@ static void read_header(struct survey *survey, struct found *found)
            "file=%s bytes=%" PRIu64, name, found->file_bytes);
 }
 
-/* The header of the file that was begun after this one, NULL when there is none. */
+/* Returns the header of the file that was begun after this one, NULL if none. */
 static const struct fp_spool_segment_header *successor_of(const struct survey *survey, size_t at)
 {
     for (size_t i = at + 1; i < survey->count; i++) {
@@ -147,8 +147,8 @@ static bool is_newest(const struct survey *survey, size_t at)
     return true;
 }
 
-/* Visits all records of an open segment and sets damage between them aside. rest: what lies behind
- * the last one. False: out of memory. */
+/* Visits all records of an open segment and quarantines damage between them. rest: what follows the
+ * last one. False: out of memory. */
 static bool scan_records(struct survey *survey, uint64_t number, uint64_t *last_sequence,
                          struct fp_spool_scan_item *rest)
 {
@@ -171,8 +171,8 @@ static bool scan_records(struct survey *survey, uint64_t number, uint64_t *last_
     }
 }
 
-/* Cuts what follows the last record of the newest file and makes its records durable: a kill may
- * have left them in memory only, and they will now be given to the reader. */
+/* Cuts what follows the last record of the newest file and syncs its records: a killed process may
+ * have left them in memory only, and the reader now gets them. */
 static void finalize_newest(struct survey *survey, struct fp_spool_table_segment *segment,
                             const struct fp_spool_scan_item *rest)
 {
@@ -192,7 +192,7 @@ static void finalize_newest(struct survey *survey, struct fp_spool_table_segment
     }
 }
 
-/* Takes what a successor's header says of a segment. */
+/* Sets the segment's end to what its successor's header says. */
 static void end_at_successor(struct fp_spool_table_segment *segment,
                              const struct fp_spool_segment_header *successor)
 {
@@ -201,8 +201,8 @@ static void end_at_successor(struct fp_spool_table_segment *segment,
     segment->last_sequence = successor->tail >= segment->first_sequence ? successor->tail : 0;
 }
 
-/* Cuts what was refused behind an older segment's records: its successor's header says so only as
- * long as that file is there. */
+/* Cuts the refused bytes after an older segment's records: its successor's header marks them only
+ * while that file exists. */
 static void cut_refused(struct survey *survey, struct fp_spool_table_segment *segment, int file)
 {
     const struct fp_file_ops *ops = survey->spool->ops;
@@ -215,7 +215,7 @@ static void cut_refused(struct survey *survey, struct fp_spool_table_segment *se
     survey->has_refused = !is_cut || ops->sync_data(ops->context, file) != 0;
 }
 
-/* Up to its successor's mark all that a segment held was committed: the rest is damaged. */
+/* Quarantines what is invalid before the successor's mark: everything up to there was committed. */
 static void finalize_older(struct survey *survey, struct fp_spool_table_segment *segment,
                            const struct fp_spool_scan_item *rest,
                            const struct fp_spool_segment_header *successor)
@@ -308,7 +308,7 @@ static bool scan_segment(struct survey *survey, size_t at, struct fp_spool_table
     return true;
 }
 
-/* Enters a segment into the table. False: out of memory. */
+/* Adds a segment to the table. False: out of memory. */
 static bool recover_segment(struct survey *survey, size_t at)
 {
     struct fp_spool *spool = survey->spool;
@@ -354,7 +354,7 @@ static void raise_to(uint64_t *number, uint64_t least)
         *number = least;
 }
 
-/* The numbers that the next records, files and marks go on from. */
+/* Sets the next record, file and mark numbers. */
 static void continue_from(const struct survey *survey, const struct fp_spool_state *state)
 {
     struct fp_spool *spool = survey->spool;
@@ -370,7 +370,7 @@ static void continue_from(const struct survey *survey, const struct fp_spool_sta
         raise_to(&spool->next_sequence, found->header.first_sequence);
     }
     raise_to(&spool->next_sequence, spool->tail + 1);
-    /* As many as there can have been in what was not read. */
+    /* As many as the unread bytes can have held. */
     spool->next_sequence += survey->lost_bytes / FP_SPOOL_FRAME_HEADER_LEN;
 
     const struct fp_spool_table_segment *newest = fp_spool_table_newest(&spool->table);
@@ -380,7 +380,7 @@ static void continue_from(const struct survey *survey, const struct fp_spool_sta
     }
 }
 
-/* The spool's id: the state file's, else the newest segment's, else a new one. */
+/* Finds the spool's id: the state file's, else the newest segment's, else a new one. */
 static bool identify(const struct survey *survey, const struct fp_spool_state *state,
                      bool has_state)
 {

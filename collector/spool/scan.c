@@ -1,9 +1,9 @@
 /*
- * Scan: a record is believed only if both its checksums are right and its sequence number grows.
+ * Scan: a record is valid only if both its checksums are right and its sequence number grows.
  *
- * A frame's header has a checksum of its own, keyed by the segment's random id. So the search for
- * the next record behind damage computes a payload's checksum only where a true header stands: it
- * takes linear time, whatever the payloads hold.
+ * A frame's header has its own checksum, keyed by the segment's random id. So the search for the
+ * next record after damage computes a payload's checksum only at a valid header: it takes linear
+ * time, whatever the payloads hold.
  */
 #include "collector/spool/scan.h"
 
@@ -33,7 +33,8 @@ void fp_spool_scan_release(struct fp_spool_scan *scan)
     scan->window_len = 0;
 }
 
-/* Reads what can be read; a sector that cannot, or lies behind the file's end, counts as zeros. */
+/* Reads the readable sectors; one that cannot be read, or is past the file's end, counts as
+ * zeros. */
 static void read_by_sectors(struct fp_spool_scan *scan, uint64_t offset, size_t len)
 {
     for (size_t done = 0; done < len;) {
@@ -62,7 +63,7 @@ static bool fit_window(struct fp_spool_scan *scan, size_t len)
     return true;
 }
 
-/* The bytes at offset, which with len lie before the end; NULL when there is no memory. */
+/* Returns the len bytes at offset, which are before the end; NULL if memory is out. */
 static const uint8_t *bytes_at(struct fp_spool_scan *scan, uint64_t offset, size_t len)
 {
     bool inside = scan->window_len > 0 && offset >= scan->window_offset &&
@@ -83,12 +84,12 @@ static const uint8_t *bytes_at(struct fp_spool_scan *scan, uint64_t offset, size
     return scan->window + (offset - scan->window_offset);
 }
 
-/* What stands at one place. */
+/* What is at one offset. */
 enum place { PLACE_RECORD, PLACE_BAD_PAYLOAD, PLACE_NOTHING, PLACE_MEMORY };
 
-/* Looks at one place. item: the record, or the extent of a frame whose payload is damaged. */
-static enum place look_at(struct fp_spool_scan *scan, uint64_t offset,
-                          struct fp_spool_scan_item *item)
+/* Checks one offset. item: the record, or the extent of a frame with a damaged payload. */
+static enum place check_at(struct fp_spool_scan *scan, uint64_t offset,
+                           struct fp_spool_scan_item *item)
 {
     const uint8_t *bytes = bytes_at(scan, offset, FP_SPOOL_FRAME_HEADER_LEN);
     if (bytes == NULL)
@@ -114,8 +115,7 @@ static enum place look_at(struct fp_spool_scan *scan, uint64_t offset,
     return PLACE_RECORD;
 }
 
-/* How many bytes from the scan's offset on are there until only zeros follow. False without
- * memory. */
+/* Counts the bytes from the scan's offset until only zeros follow. False if memory is out. */
 static bool measure_garbage(struct fp_spool_scan *scan, uint64_t *garbage_len)
 {
     *garbage_len = 0;
@@ -151,7 +151,7 @@ enum fp_spool_scan_found fp_spool_scan_next(struct fp_spool_scan *scan,
     uint64_t start = scan->offset;
     uint64_t at = start;
     while (at < scan->end && scan->end - at >= FP_SPOOL_FRAME_HEADER_LEN) {
-        enum place place = look_at(scan, at, item);
+        enum place place = check_at(scan, at, item);
         if (place == PLACE_MEMORY)
             return FP_SPOOL_SCAN_MEMORY;
         if (place == PLACE_RECORD && at == start) {

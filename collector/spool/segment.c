@@ -14,8 +14,8 @@
 
 enum { HEADER_COPIES = 2, HEADER_COPY_LEN = FP_SPOOL_SEGMENT_HEADER_LEN / HEADER_COPIES };
 
-/* Where things stand in a copy of the header. Magic and version stay for ever; another version may
- * move the rest. */
+/* Offsets in a copy of the header. Those of magic and version never change; another version may
+ * move the others. */
 enum {
     AT_MAGIC = 0,
     AT_VERSION = 8,
@@ -32,12 +32,12 @@ enum {
 
 static const char magic[8] = {'F', 'P', 'S', 'P', 'O', 'O', 'L', '\n'};
 
-/* Where things stand in a frame. */
+/* Offsets in a frame. */
 enum { AT_PAYLOAD_LEN = 0, AT_PAYLOAD_CRC = 4, AT_SEQUENCE = 8, AT_FRAME_CRC = 16 };
 
 static const char name_suffix[] = ".seg";
 
-/* Far from where numbers would begin again; a higher one is not of our making. */
+/* Far below overflow; a higher number was not written by us. */
 #define NUMBER_MAX (UINT64_C(1) << 62)
 
 void fp_spool_segment_name(uint64_t number, char name[FP_SPOOL_SEGMENT_NAME_SIZE])
@@ -58,7 +58,7 @@ bool fp_spool_segment_parse_name(const char *name, uint64_t *number)
     return true;
 }
 
-/* The checksum of a header copy: all of it but the checksum's own place. */
+/* Returns the checksum of a header copy, computed over everything but the checksum itself. */
 static uint32_t header_crc(const uint8_t *copy)
 {
     uint32_t crc = fp_crc32c(0, copy, AT_CRC);

@@ -1,7 +1,7 @@
 /*
- * Spool: opening, appending, waiting, trimming and closing; what spool.h promises.
+ * Spool: opens, appends, waits, trims and closes, as spool.h promises.
  *
- * The bytes are written by committer.c, read back by reader.c and, at the start, recover.c.
+ * committer.c writes the bytes, reader.c reads them back and recover.c does so at the start.
  */
 #include "collector/spool/spool.h"
 
@@ -24,10 +24,10 @@
 /* A segment smaller than this would be mostly header. */
 #define SEGMENT_MIN_BYTES ((uint64_t)2 * FP_SPOOL_SEGMENT_HEADER_LEN)
 
-/* As good as for ever, and far from an overflow. */
+/* Practically unlimited, and far from an overflow. */
 #define KEEP_MAX_US (INT64_MAX / 4)
 
-/* What is set aside may take this part of max_bytes, on top of it. */
+/* Quarantined files may take this part of max_bytes, on top of it. */
 #define ASIDE_PART 8
 
 /* The state file is a hint: often enough for a quick start, seldom enough to cost nothing. */
@@ -48,7 +48,7 @@ const char *fp_spool_error_text(enum fp_spool_error error)
     return texts[error];
 }
 
-/* Locks a spool that a function only asks. */
+/* Locks a spool for a function that only reads it. */
 static void lock(const struct fp_spool *spool)
 {
     pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)&spool->lock);
@@ -85,7 +85,7 @@ static bool init_locking(struct fp_spool *spool)
     return false;
 }
 
-/* A spool with no files yet; NULL when out of memory. */
+/* Allocates a spool without files; NULL when out of memory. */
 static struct fp_spool *make_spool(const struct fp_file_ops *ops,
                                    const struct fp_spool_settings *settings,
                                    struct fp_metrics *metrics)
@@ -117,7 +117,7 @@ static struct fp_spool *make_spool(const struct fp_file_ops *ops,
     return spool;
 }
 
-/* Frees a spool, whatever of it was opened. Its committer has ended. */
+/* Frees a spool, opened or not. Its committer has ended. */
 static void free_spool(struct fp_spool *spool)
 {
     fp_spool_reader_release(spool);
@@ -132,7 +132,7 @@ static void free_spool(struct fp_spool *spool)
     free(spool);
 }
 
-/* Makes a directory's own name durable: that is an entry of its parent. */
+/* Syncs the parent directory, so that the directory's own name is durable. */
 static bool sync_parent(const struct fp_file_ops *ops, const char *path)
 {
     char parent[PATH_MAX];
@@ -176,7 +176,7 @@ static enum fp_spool_error start(struct fp_spool *spool, const char *path)
         return error;
     if (spool->reader.state_due && fp_spool_write_state(spool) != FP_SPOOL_OK)
         fp_log(FP_LOG_WARN, "spool state was not written; it will be tried again", "");
-    /* Without a segment the spool starts all the same: what is in it can be read. */
+    /* The spool starts even without a segment: its records can be read. */
     bool opened = fp_spool_committer_open_segment(spool);
     (void)opened;
     if (pthread_create(&spool->committer, NULL, fp_spool_committer_run, spool) != 0)
@@ -230,8 +230,7 @@ static struct fp_spool_append *make_append(const void *record, size_t len, uint6
     return append;
 }
 
-/* Why an append of this size would be refused now, in words; NULL when it would not. Under the
- * lock. */
+/* Returns why an append of this size would be refused now; NULL if it would not. Under the lock. */
 static const char *find_trouble(const struct fp_spool *spool, size_t frame_len,
                                 enum fp_spool_error *error)
 {
@@ -253,7 +252,7 @@ static const char *find_trouble(const struct fp_spool *spool, size_t frame_len,
     return NULL;
 }
 
-/* Puts an append into the queue, or says why not. */
+/* Queues an append, or says why not. */
 static enum fp_spool_error enqueue(struct fp_spool *spool, struct fp_spool_append *append)
 {
     enum fp_spool_error error;

@@ -122,28 +122,42 @@ begin
 
     -- Grouped by what is shown: each site has frames of its own, and site may be a wildcard.
     return query
+    with hottest as (
+        select
+            function,
+            resource,
+            line,
+            column_number,
+            kind,
+            sum(self_us) as self_us,
+            sum(total_us) as total_us,
+            sum(samples)::bigint as samples,
+            sum(uploads)::bigint as uploads
+        from frame_sums(selected, markers)
+        join named_frame using (frame_id)
+        group by function, resource, line, column_number, kind
+        order by self_us desc, function collate "C", resource collate "C", line, column_number, kind
+        limit hotspots.top
+    )
     select
         function,
         resource,
         line,
         column_number,
         kind::text,
-        (sum(self_us) / 1000)::double precision,
-        (sum(total_us) / 1000)::double precision,
-        sum(self_us)::double precision / whole.profiled_us,
-        sum(total_us)::double precision / whole.profiled_us,
-        sum(samples)::bigint,
-        sum(uploads)::bigint,
-        sum(self_us)::double precision / 1000 / whole.loads,
-        sum(total_us)::double precision / 1000 / whole.loads,
-        least(sum(uploads), whole.loads)::double precision / whole.loads,
-        sum(self_us)::double precision / whole.attributed_us,
+        (self_us / 1000)::double precision,
+        (total_us / 1000)::double precision,
+        self_us::double precision / whole.profiled_us,
+        total_us::double precision / whole.profiled_us,
+        samples,
+        uploads,
+        self_us::double precision / 1000 / whole.loads,
+        total_us::double precision / 1000 / whole.loads,
+        least(uploads, whole.loads)::double precision / whole.loads,
+        self_us::double precision / whole.attributed_us,
         fleetprof.is_agent(resource)
-    from frame_sums(selected, markers)
-    join named_frame using (frame_id)
-    group by function, resource, line, column_number, kind
-    order by sum(self_us) desc, function collate "C", resource collate "C", line, column_number, kind
-    limit hotspots.top;
+    from hottest
+    order by self_us desc, function collate "C", resource collate "C", line, column_number, kind;
 end
 $$;
 

@@ -193,11 +193,11 @@ test('what of a file was taken is told as by validate, under its name and in JSO
   const dump = file('dump.ndjson', '{"type":12,"time":1}\n{"type":12,"time":"x"}\n');
   const said = await importFiles(['--url', url, dump]);
   assert.equal(said.stdout, `${dump}: 1 of 2 records kept\n`
-    + '  refused: a time that is no number, or beyond 2^53 microseconds (1, the first at byte 21)\nimported 1 of 1 files\n');
+    + '  refused: a time that is not a number, or beyond 2^53 microseconds (1, the first at byte 21)\nimported 1 of 1 files\n');
   const [row] = JSON.parse((await importFiles(['--json', '--url', url, dump])).stdout);
   assert.equal(row.records_read, 2);
   assert.equal(row.records_kept, 1);
-  assert.deepEqual(row.notes, [{ text: 'a time that is no number, or beyond 2^53 microseconds', refused: true, count: 1, first: 21, unit: 'byte' }]);
+  assert.deepEqual(row.notes, [{ text: 'a time that is not a number, or beyond 2^53 microseconds', refused: true, count: 1, first: 21, unit: 'byte' }]);
   assert.equal((await importFiles(['--url', url, dump])).stdout, 'imported 0 of 1 files\n', 'nothing of a refused file was taken');
 });
 

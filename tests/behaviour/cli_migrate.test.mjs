@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { binDir, collectorConfig, repository, run, startPostgres } from './stack.mjs';
+import { binDir, collectorConfig, repository, run, startPostgres, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
@@ -65,6 +65,20 @@ test('a role without the rights is told so, and what would do', async () => {
   assert.match(stderr, /SQLSTATE 42501/);
   assert.match(stderr, /superuser/);
   assert.match(stderr, /error: the database was not brought up to date/);
+});
+
+test('a missing database and peer authentication: what to do about them', async () => {
+  const missing = await migrate(['-d', postgres.conninfo('postgres', 'nowhere')]);
+  assert.equal(missing.code, 2);
+  assert.match(missing.stderr, /cannot connect: .*database "nowhere" does not exist\n.*hint: .*createdb nowhere/);
+  const [{ file }] = await postgres.sql("select current_setting('hba_file') as file");
+  fs.writeFileSync(file, `local all peered peer\n${fs.readFileSync(file, 'utf8')}`);
+  await postgres.execute('create role peered login; select pg_reload_conf()');
+  await waitFor(async () => {
+    const { code, stderr } = await migrate(['-d', postgres.conninfo('peered')]);
+    assert.equal(code, 2);
+    return /Peer authentication failed.*\n.*hint: .*run it as the system user peered.*pg_ident\.conf/.test(stderr);
+  }, { what: 'the new pg_hba.conf' });
 });
 
 test('no server: PostgreSQL says why', async () => {

@@ -53,7 +53,7 @@ test('validate tells what of a dump was read, kept and refused, and the first pl
   assert.deepEqual(report(row), {
     truncated: true, records_read: 4, records_kept: 2, notes: [
       { text: 'a record that is not JSON', refused: true, count: 1, first: offsets[2], unit: 'byte' },
-      { text: 'a record that was cut off', refused: true, count: 1, first: offsets[3], unit: 'byte' },
+      { text: 'a truncated record', refused: true, count: 1, first: offsets[3], unit: 'byte' },
       { text: 'a duration below zero', refused: true, count: 1, first: offsets[1], unit: 'byte' },
     ],
   });
@@ -68,7 +68,7 @@ test('validate says it in words under the table', async () => {
   assert.deepEqual(said, [
     `${full}: 2 of 4 records kept, truncated: some of it is missing`,
     `  refused: a record that is not JSON (1, the first at byte ${offsets[2]})`,
-    `  refused: a record that was cut off (1, the first at byte ${offsets[3]})`,
+    `  refused: a truncated record (1, the first at byte ${offsets[3]})`,
     `  refused: a duration below zero (1, the first at byte ${offsets[1]})`,
     '',
   ]);
@@ -78,8 +78,8 @@ test('records in an array are counted, not measured in bytes', async () => {
   const post = { header: { timeStamp: 1277201472123 }, data: [{ type: 12, time: 1 }, { type: 12, time: 'x' }, { type: 12, time: 2 }, 7] };
   const [row] = await validated(file('post.json', JSON.stringify(post)));
   assert.deepEqual(report(row), { truncated: false, records_read: 4, records_kept: 2, notes: [
-    { text: 'a value that is no object among the records', refused: true, count: 1, first: 3, unit: 'element' },
-    { text: 'a time that is no number, or beyond 2^53 microseconds', refused: true, count: 1, first: 1, unit: 'element' },
+    { text: 'a value among the records that is not an object', refused: true, count: 1, first: 3, unit: 'element' },
+    { text: 'a time that is not a number, or beyond 2^53 microseconds', refused: true, count: 1, first: 1, unit: 'element' },
   ] });
 });
 
@@ -88,7 +88,7 @@ test('of an envelope of Opera Scope it points to the place', async () => {
     { request: [1, 1], reply: [null, [[10, 1, 0, 1]]] }, { request: [1, 2], reply: [null, [[10, 1, 0, 1], [10, -1, 0, 1]]] } ] };
   const full = file('scope.json', JSON.stringify({ 'opera-scope': scope }));
   const [row] = await validated(full);
-  const text = 'an event without a time in milliseconds from 0';
+  const text = 'an event whose time is not a number of milliseconds from 0';
   const first = '/opera-scope/timelines/1/reply/1/1';
   assert.deepEqual(row.notes, [{ text, refused: true, count: 1, first, unit: 'pointer' }]);
   assert.ok((await fleetprof(['validate', full])).stdout.endsWith(`  refused: ${text} (1, the first at ${first})\n`));

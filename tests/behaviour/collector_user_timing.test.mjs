@@ -70,10 +70,10 @@ const refused = [
   ['/measures/0/duration', /out of range/, { trace, measures: [measure({ duration: -1e14 })] }],
   ['/marks/b/2', /out of range/, { marks: { refused: [1], b: [1, -5, 1e13] } }],
   // References.
-  ['/measures/0/startMark', /names no mark .* a SyntaxError/, { trace, measures: [call({ startMark: 'nowhere' })] }],
-  ['/measures/1/endMark', /names no mark/, { marks: { refused: [1] }, measures: [call({ endMark: 'refused' }), call({ endMark: 'Refused' })] }],
+  ['/measures/0/startMark', /does not name a mark .* a SyntaxError/, { trace, measures: [call({ startMark: 'nowhere' })] }],
+  ['/measures/1/endMark', /does not name a mark/, { marks: { refused: [1] }, measures: [call({ endMark: 'refused' }), call({ endMark: 'Refused' })] }],
   ['/measures/0/startMark', /is an array; it must be a string/, { marks: { refused: [1] }, measures: [call({ startMark: ['refused'] })] }],
-  ['/entries/0/endMark', /names no mark that stands before it/, { entries: [{ ...call({ endMark: 'refused' }), entryType: 'measure' }, mark({})] }],
+  ['/entries/0/endMark', /does not name a mark before it/, { entries: [{ ...call({ endMark: 'refused' }), entryType: 'measure' }, mark({})] }],
   ['/measures/0', /ends before it starts, a SyntaxError/, { marks: { refused: [2], b: [1] }, measures: [call({ startMark: 'refused', endMark: 'b' })] }],
   ['/measures/0/endMark', /value is 0: an InvalidAccessError/, { trace, timing, measures: [call({ endMark: 'redirectStart' })] }],
   ['/measures/0/startMark', /neither timing nor a navigation entry/, { trace, timing, measures: [call({ startMark: 'domComplete' })] }],

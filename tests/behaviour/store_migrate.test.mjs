@@ -280,7 +280,7 @@ test('an owner with CREATEROLE needs no superuser; a stranger is told what is mi
     const database = await newDatabase(fresh, { empty: true });
     const name = /dbname=(\w+)/.exec(database.conninfo())?.[1];
     await database.execute(`create role stranger login; create role deployer login createrole;
-      alter database ${name} owner to deployer`);
+      alter database ${name} owner to deployer; revoke temporary on database ${name} from public`);
     const refused = await migrate(database, 'stranger');
     assert.notEqual(refused.code, 0);
     assert.match(said(refused), /superuser.*CREATEROLE/);
@@ -291,6 +291,12 @@ test('an owner with CREATEROLE needs no superuser; a stranger is told what is mi
     assert.equal((await migrate(database, 'deployer')).code, 0);
     const [writer] = await database.sql("select rolconnlimit, rolpassword is not null as password from pg_authid where rolname = 'fleetprof_writer'");
     assert.deepEqual(writer, { rolconnlimit: 7, password: true });
+    // Later runs need no more than membership in the owner.
+    await database.execute(`create role member login in role fleetprof_owner;
+      update fleetprof.schema_version set checksum = 'another' where name = 'functions/folded.sql'`);
+    const upgraded = await migrate(database, 'member');
+    assert.equal(upgraded.code, 0, said(upgraded));
+    assert.match(said(upgraded), /changed functions\/folded\.sql/);
   } finally {
     await fresh.stop();
   }

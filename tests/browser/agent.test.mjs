@@ -2,9 +2,12 @@
  * The agent in real Chromium, against a small server that serves pages and keeps what is uploaded.
  */
 import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
-import { waitFor } from '../behaviour/stack.mjs';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { repository, waitFor } from '../behaviour/stack.mjs';
 import { busy, isGzip, outcome, startSite, tag } from './agent_site.mjs';
 import { launchChromium, openHideableTab, openTab } from './chromium.mjs';
 
@@ -82,6 +85,29 @@ test('does nothing when it is not told where to send', async () => {
   assert.equal(await page.evaluate(() => /** @type {any} */ (globalThis).fleetprof.start({}).stop()), false);
   assert.deepEqual(site.uploads, []);
   assert.deepEqual(complaints, []);
+});
+
+const source = fs.readFileSync(path.join(repository, 'agent/fleetprof.js'));
+
+for (const [what, policy, attributes] of [
+  ["'self'", "script-src 'self'; connect-src 'self'", ''],
+  ['a nonce', "script-src 'nonce-r4nd0m'; connect-src 'self'; require-trusted-types-for 'script'", 'nonce="r4nd0m"'],
+  ['an integrity', "script-src 'self'; connect-src 'self'",
+    `integrity="sha384-${crypto.createHash('sha384').update(source).digest('base64')}"`],
+]) {
+  test(`works under a Content-Security-Policy, allowed by ${what}, under a name with its version`, async () => {
+    site.files['/fleetprof-0.1.0.js'] = () => ({ type: 'text/javascript', body: source });
+    site.headers['/page'] = () => ({ 'Content-Security-Policy': `default-src 'none'; img-src data:; ${policy}` });
+    const { page, complaints } = await visit(
+      `<script ${attributes} src="/fleetprof-0.1.0.js" data-endpoint="/v1/ingest/pk_test" data-after-load="0"></script>`);
+    assert.equal(await outcome(page), true);
+    assert.equal(site.uploads.length, 1);
+    assert.deepEqual(complaints, []);
+  });
+}
+
+test('is as small as the manual says', () => {
+  assert.ok(gzipSync(source, { level: 9 }).length < 6.5 * 1024);
 });
 
 test('fills the envelope, and with nothing else', async () => {

@@ -85,7 +85,7 @@ test('says that the browser has no Profiler', async () => {
 });
 
 test('names attributes and options that nothing reads', async () => {
-  const misspelt = '<script src="/agent/fleetprof.js" data-endpiont="/v1/ingest/pk_test" data-after-laod="0" data-debug></script>';
+  const misspelt = '<script src="/agent/fleetprof.js" data-endpiont="/v1/" data-after-laod="0" data-debug></script>';
   assert.deepEqual((await debugLines(misspelt)).lines.slice(0, 3), [
     'unknown option endpiont (data-endpiont)',
     'unknown option afterLaod (data-after-laod)',
@@ -97,7 +97,8 @@ test('names attributes and options that nothing reads', async () => {
 });
 
 test('says that there is no endpoint', async () => {
-  const { lines, status } = await debugLines('<script src="/agent/fleetprof.js"></script><script>fleetprof.start({ debug: true })</script>');
+  const { lines, status } = await debugLines(`<script src="/agent/fleetprof.js"></script>
+    <script>fleetprof.start({ debug: true })</script>`);
   assert.deepEqual(lines, ['no endpoint (data-endpoint) to send to']);
   assert.equal(status, 'no-endpoint');
 });

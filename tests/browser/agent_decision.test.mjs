@@ -249,6 +249,22 @@ test("a page out of a service worker's cache is profiled once, in all tabs, and 
   assert.deepEqual(lines, []);
 });
 
+test('a service worker that asks the network first brings each new decision', async () => {
+  const body = "addEventListener('fetch', (event) => event.respondWith(fetch(event.request)));";
+  site.files['/worker.js'] = () => ({ type: 'text/javascript', body });
+  site.pages['/first'] = '<script>navigator.serviceWorker.register("/worker.js")</script>';
+  const page = await newTab();
+  await page.goto(`${site.origin}/first`);
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  for (const sampled of [true, true, false, true]) {
+    site.sampled = sampled;
+    await visit(page);
+    assert.ok(await page.evaluate(() => navigator.serviceWorker.controller), 'goes through the service worker');
+    assert.equal(await statusOf(page), sampled ? 'sent' : 'not-sampled');
+  }
+  assert.deepEqual(lines, []);
+});
+
 test("a page out of the browser's cache is profiled once", async () => {
   site.headers['/page'] = () => ({ 'Cache-Control': 'private, max-age=600' });
   assert.equal(await statusAt(), 'sent');
@@ -273,6 +289,27 @@ test('a page that one goes back to is profiled once', async () => {
   assert.equal(site.uploads.length, 1);
 });
 
+test('a page that comes back alive is not profiled again', async () => {
+  // Playwright turns the back/forward cache off.
+  const alive = await launchChromium([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  try {
+    site.pages['/page'] += `<script>
+      addEventListener('pageshow', ({ persisted }) => { globalThis.persisted = persisted; });
+    </script>`;
+    site.pages['/other'] = 'other';
+    const page = await (await alive.newContext()).newPage();
+    await visit(page);
+    await page.goto(`${site.origin}/other`);
+    await page.goBack({ waitUntil: 'commit' }); // there is no second load event
+    await page.waitForFunction('persisted');
+    await outcome(page);
+    assert.equal(await statusOf(page), 'sent');
+    assert.equal(site.uploads.length, 1);
+  } finally {
+    await alive.close();
+  }
+});
+
 test('each new decision of the server counts', async () => {
   for (let i = 0; i < 3; i++) assert.equal(await statusAt(), 'sent');
   assert.equal(site.uploads.length, 3);
@@ -280,7 +317,8 @@ test('each new decision of the server counts', async () => {
 
 test('a clock that is wrong by a day changes nothing; a decision of the day before that is old', async () => {
   const now = Math.floor(Date.now() / 1000);
-  for (const [days, status] of /** @type {[number, string][]} */ ([[-1, 'sent'], [1, 'sent'], [400, 'sent'], [-3, 'stale']])) {
+  const expected = /** @type {const} */ ([[-1, 'sent'], [1, 'sent'], [400, 'sent'], [-3, 'stale']]);
+  for (const [days, status] of expected) {
     site.headers['/page'] = () => decision(unsignedYes(now + days * day));
     assert.equal(await statusAt(), status, `${days} days`);
   }
@@ -323,7 +361,9 @@ test('keeps little: a few characters of each of the last 200 decisions', async (
   site.headers['/page'] = () => decision(yes);
   await visit(page);
   assert.deepEqual(await page.evaluate(() => ({ ...localStorage })), { 'fleetprof.used': nonce.slice(0, 4) });
-  await page.evaluate(() => localStorage.setItem('fleetprof.used', Array.from({ length: 5000 }, (_, i) => i + 10_000).join(' ')));
+  await page.evaluate(() => {
+    localStorage.setItem('fleetprof.used', Array.from({ length: 5000 }, (_, i) => i + 10_000).join(' '));
+  });
   await visit(page);
   const kept = await page.evaluate(() => localStorage.getItem('fleetprof.used') ?? '');
   assert.equal(kept.split(' ').length, 200);

@@ -69,7 +69,8 @@ async function demoSays(words, init) {
     assert.match(await page.locator('#status').innerText(), words, String(error));
   });
   assert.deepEqual(complaints, []);
-  const times = await page.locator('td.times').evaluateAll((cells) => cells.map((cell) => [...cell.children].map((time) => time.textContent)));
+  const times = await page.locator('td.times').evaluateAll((cells) => (
+    cells.map((cell) => [...cell.children].map((time) => time.textContent))));
   const said = await page.locator('#status').innerText();
   await page.context().close();
   return { times, said };

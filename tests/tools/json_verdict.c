@@ -135,21 +135,21 @@ static void print_value(yyjson_val *value, struct fp_arena *arena)
 static void judge(struct fp_str document, struct fp_arena *arena)
 {
     struct fp_json json;
-    struct fp_format_error error;
+    struct fp_upload_error error;
     switch (fp_json_parse(document, DEPTH_MAX, arena, &json, &error)) {
-    case FP_FORMAT_OK:
+    case FP_VERDICT_OK:
         print_value(json.root, arena);
         fp_json_release(&json);
         break;
-    case FP_FORMAT_MALFORMED:
+    case FP_VERDICT_MALFORMED:
         fputs("reject", stdout);
         break;
-    case FP_FORMAT_TOO_LARGE:
+    case FP_VERDICT_TOO_LARGE:
         fputs("deep", stdout);
         break;
-    case FP_FORMAT_UNSUPPORTED:
-    case FP_FORMAT_INVALID:
-    case FP_FORMAT_MEMORY:
+    case FP_VERDICT_UNSUPPORTED:
+    case FP_VERDICT_INVALID:
+    case FP_VERDICT_MEMORY:
         die("a verdict that JSON cannot have");
     }
     putchar('\n');

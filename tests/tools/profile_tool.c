@@ -117,16 +117,16 @@ static int decode(struct fp_str body, struct fp_str format)
     struct fp_arena arena;
     fp_arena_init(&arena, ARENA_MAX);
     struct fp_profile profile;
-    struct fp_format_error error;
-    enum fp_format_verdict verdict =
+    struct fp_upload_error error;
+    enum fp_verdict verdict =
         fp_format_decode(body, format, &default_limits, &arena, &profile, &error);
-    if (verdict == FP_FORMAT_OK)
+    if (verdict == FP_VERDICT_OK)
         print_profile(&profile);
     else
         fprintf(stderr, "verdict %d at %lld %s: %s\n", (int)verdict, (long long)error.offset,
                 error.has_pointer ? error.pointer : "-", error.detail);
     fp_arena_release(&arena);
-    return verdict == FP_FORMAT_OK ? 0 : 1;
+    return verdict == FP_VERDICT_OK ? 0 : 1;
 }
 
 int main(int argc, char **argv)

@@ -1,12 +1,12 @@
 /*
- * Opera Scope, details: what an event says beyond its numbers becomes a JSON object by field name.
+ * Opera Scope, details: the texts and areas of an event become a JSON object by field name.
  *
- * The URL of a detail is the event's resource and does not stand in the object. A detail that is of
- * another kind than its event, or that is not whole, is left out; the event stays.
+ * The URL of a detail becomes the event's resource and is not in the object. A detail of another
+ * kind than its event, or an incomplete one, is skipped; the event is kept.
  */
 #include "collector/base/hash.h"
 #include "collector/format/json.h"
-#include "collector/format/opera_scope/parts.h"
+#include "collector/format/opera_scope/event.h"
 #include "collector/format/utf8.h"
 
 enum {
@@ -16,26 +16,26 @@ enum {
 
 enum field_kind { FIELD_INTEGER, FIELD_TEXT, FIELD_URL, FIELD_AREA };
 
-/* What the fields of a detail, or of an area, hold. */
-struct field {
+/* A field of a detail or an area. */
+struct detail_field {
     enum field_kind kind;
     bool is_optional;
 };
 
-static const struct field selector_detail[] = {{FIELD_TEXT, false}};
-static const struct field thread_detail[] = {{FIELD_INTEGER, false}, {FIELD_TEXT, true}};
-static const struct field url_detail[] = {{FIELD_URL, false}};
-static const struct field script_detail[] = {{FIELD_INTEGER, false}, {FIELD_URL, true}};
-static const struct field paint_detail[] = {{FIELD_AREA, true}};
-static const struct field area_fields[] = {{FIELD_INTEGER, false}, {FIELD_INTEGER, false},
-                                           {FIELD_INTEGER, false}, {FIELD_INTEGER, false},
-                                           {FIELD_INTEGER, true},  {FIELD_INTEGER, true}};
+static const struct detail_field selector_detail[] = {{FIELD_TEXT, false}};
+static const struct detail_field thread_detail[] = {{FIELD_INTEGER, false}, {FIELD_TEXT, true}};
+static const struct detail_field url_detail[] = {{FIELD_URL, false}};
+static const struct detail_field script_detail[] = {{FIELD_INTEGER, false}, {FIELD_URL, true}};
+static const struct detail_field paint_detail[] = {{FIELD_AREA, true}};
+static const struct detail_field area_fields[] = {{FIELD_INTEGER, false}, {FIELD_INTEGER, false},
+                                                  {FIELD_INTEGER, false}, {FIELD_INTEGER, false},
+                                                  {FIELD_INTEGER, true},  {FIELD_INTEGER, true}};
 
-/* By EventType; 0 is none. */
+/* By EventType; there is no 0. */
 static const struct {
     const char *name;
-    enum fp_scope_event_field field; /* where its detail stands */
-    const struct field *detail;      /* by the number of fields that the message has */
+    enum fp_scope_event_field field;   /* where its detail stands */
+    const struct detail_field *detail; /* one per field of the message */
 } event_types[EVENT_TYPE_MAX + 1] = {
     [1] = {"GENERIC", 0, NULL},
     [EVENT_TYPE_PROCESS] = {"PROCESS", 0, NULL},
@@ -50,13 +50,13 @@ static const struct {
     [11] = {"PAINT", FP_SCOPE_EVENT_PAINT, paint_detail},
 };
 
-/* An event's detail being read. */
+/* An event's detail while it is read. */
 struct detail {
     struct fp_scope *scope;
     yyjson_mut_doc *doc;
     yyjson_mut_val *object;
     struct fp_str url; /* ptr NULL: none */
-    bool is_whole;     /* so far */
+    bool is_complete;  /* so far */
 };
 
 static bool add_text(struct detail *detail, yyjson_mut_val *object, const char *name,
@@ -68,13 +68,14 @@ static bool add_text(struct detail *detail, yyjson_mut_val *object, const char *
            yyjson_mut_obj_add_strn(detail->doc, object, name, text.ptr, text.len);
 }
 
-/* Adds a field that is an integer or a text; false when memory runs out. */
+/* Adds an integer or a text. False when memory runs out. */
 static bool add_scalar(struct detail *detail, yyjson_mut_val *object, const char *name,
                        enum field_kind kind, yyjson_val *value)
 {
-    int32_t integer;
-    if (kind == FIELD_INTEGER ? !fp_scope_get_int(value, &integer) : !yyjson_is_str(value)) {
-        detail->is_whole = false;
+    int64_t integer;
+    if (kind == FIELD_INTEGER ? !fp_whole_of(value, INT32_MIN, INT32_MAX, &integer)
+                              : !yyjson_is_str(value)) {
+        detail->is_complete = false;
         return true;
     }
     if (kind == FIELD_INTEGER)
@@ -85,34 +86,35 @@ static bool add_scalar(struct detail *detail, yyjson_mut_val *object, const char
     return fp_utf8_copy(detail->scope->decoder->arena, raw, &detail->url);
 }
 
-/* Whether the message is there with all that it must have; else the detail is not whole. */
+/* Reads a message. Marks the detail as incomplete and returns false if a required field is missing.
+ */
 static bool read_fields(struct detail *detail, const struct fp_scope_type *type,
-                        const struct field *fields, yyjson_val *value,
+                        const struct detail_field *fields, yyjson_val *value,
                         struct fp_scope_message *message)
 {
-    detail->is_whole = detail->is_whole && fp_scope_read(value, type, message);
-    for (size_t i = 0; detail->is_whole && type->fields[i] != NULL; i++)
-        detail->is_whole = fields[i].is_optional || message->fields[i] != NULL;
-    return detail->is_whole;
+    detail->is_complete = detail->is_complete && fp_scope_read_message(value, type, message);
+    for (size_t i = 0; detail->is_complete && type->fields[i] != NULL; i++)
+        detail->is_complete = fields[i].is_optional || message->fields[i] != NULL;
+    return detail->is_complete;
 }
 
-/* False when memory runs out. */
+/* Adds an area. False when memory runs out. */
 static bool add_area(struct detail *detail, yyjson_val *value)
 {
     struct fp_scope_message message;
-    if (!read_fields(detail, &fp_scope_area, area_fields, value, &message))
+    if (!read_fields(detail, &fp_scope_area_type, area_fields, value, &message))
         return true;
     yyjson_mut_val *area = yyjson_mut_obj_add_obj(detail->doc, detail->object, "area");
-    for (size_t i = 0; area != NULL && fp_scope_area.fields[i] != NULL; i++)
-        if (message.fields[i] != NULL &&
-            !add_scalar(detail, area, fp_scope_area.fields[i], FIELD_INTEGER, message.fields[i]))
+    for (size_t i = 0; area != NULL && fp_scope_area_type.fields[i] != NULL; i++)
+        if (message.fields[i] != NULL && !add_scalar(detail, area, fp_scope_area_type.fields[i],
+                                                     FIELD_INTEGER, message.fields[i]))
             return false;
     return area != NULL;
 }
 
-/* False when memory runs out. */
+/* Adds the fields of a detail. False when memory runs out. */
 static bool add_fields(struct detail *detail, const struct fp_scope_type *type,
-                       const struct field *fields, yyjson_val *value)
+                       const struct detail_field *fields, yyjson_val *value)
 {
     struct fp_scope_message message;
     if (!read_fields(detail, type, fields, value, &message))
@@ -129,28 +131,29 @@ static bool add_fields(struct detail *detail, const struct fp_scope_type *type,
     return true;
 }
 
-/* Reads the detail that belongs to the event's type; false when memory runs out. */
+/* Reads the detail that belongs to the event's type. False when memory runs out. */
 static bool read_own_detail(struct detail *detail, const struct fp_scope_message *message,
                             const struct fp_scope_item *item)
 {
     int32_t number = item->event.type_number;
-    const struct field *fields = number <= EVENT_TYPE_MAX ? event_types[number].detail : NULL;
+    const struct detail_field *fields =
+        number <= EVENT_TYPE_MAX ? event_types[number].detail : NULL;
     for (size_t i = FP_SCOPE_EVENT_SELECTOR; i <= FP_SCOPE_EVENT_PAINT; i++) {
         if (message->fields[i] == NULL)
             continue;
         if (fields == NULL || i != (size_t)event_types[number].field)
-            fp_scope_add_note(detail->scope, FP_SCOPE_OTHER_DETAIL, 1, item->index);
-        else if (!add_fields(detail, fp_scope_event.of[i], fields, message->fields[i]))
+            fp_scope_add_note(detail->scope, FP_SCOPE_NOTE_OTHER_DETAIL, 1, item->index);
+        else if (!add_fields(detail, fp_scope_event_type.of[i], fields, message->fields[i]))
             return false;
     }
-    if (detail->is_whole)
+    if (detail->is_complete)
         return true;
-    fp_scope_add_note(detail->scope, FP_SCOPE_BAD_DETAIL, 1, item->index);
+    fp_scope_add_note(detail->scope, FP_SCOPE_NOTE_BAD_DETAIL, 1, item->index);
     detail->url = (struct fp_str){NULL, 0};
     return yyjson_mut_obj_clear(detail->object);
 }
 
-/* The aggregates, as they are given; false when memory runs out. */
+/* Adds the aggregates as they are. False when memory runs out. */
 static bool add_aggregates(struct detail *detail, const struct fp_scope_message *message)
 {
     for (size_t i = FP_SCOPE_EVENT_AGGREGATED_TIME; i <= FP_SCOPE_EVENT_AGGREGATED_OVERHEAD; i++)
@@ -178,7 +181,7 @@ static bool write_object(struct detail *detail, struct fp_str *text)
 
 static bool fail_resources(struct fp_decoder *decoder)
 {
-    return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, NULL,
+    return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, NULL,
                       "the events name more than %u URLs (limits.resources)",
                       (unsigned)decoder->limits->resources);
 }
@@ -193,7 +196,7 @@ static bool find_resource(struct fp_scope *scope, struct fp_str url, uint32_t *r
     if (profile->resource_count == scope->decoder->limits->resources)
         return fail_resources(scope->decoder);
     struct fp_str *resources = fp_scope_grow(scope, profile->resources, sizeof(*profile->resources),
-                                             profile->resource_count + 1, &scope->resource_room);
+                                             profile->resource_count + 1, &scope->resource_cap);
     if (resources == NULL)
         return fp_fail_memory(scope->decoder);
     profile->resources = resources;
@@ -222,7 +225,7 @@ bool fp_scope_read_detail(struct fp_scope *scope, const struct fp_scope_message 
 {
     if (!name_type(scope, &item->event))
         return false;
-    struct detail detail = {.scope = scope, .is_whole = true};
+    struct detail detail = {.scope = scope, .is_complete = true};
     detail.doc = yyjson_mut_doc_new(scope->details);
     detail.object = yyjson_mut_obj(detail.doc);
     yyjson_mut_doc_set_root(detail.doc, detail.object);

@@ -3,8 +3,8 @@
  */
 #include "collector/format/opera_scope/frame.h"
 
+#include "collector/format/opera_scope/message.h"
 #include "collector/format/opera_scope/opera_scope.h"
-#include "collector/format/opera_scope/parts.h"
 
 enum { FRAME_SERVICE, FRAME_COMMAND, FRAME_STATUS, FRAME_TAG, FRAME_MESSAGE };
 enum { STP_SERVICE, STP_KIND, STP_COMMAND, STP_FORMAT, STP_TAG, STP_STATUS };
@@ -13,56 +13,40 @@ enum { STP_SERVICE, STP_KIND, STP_COMMAND, STP_FORMAT, STP_TAG, STP_STATUS };
 #define STP_FORMAT_JSON 1
 #define STATUS_INTERNAL_ERROR 4
 
-static bool has_prefix(struct fp_str text, struct fp_str prefix)
-{
-    return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
-}
-
 static bool is_service_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-}
-
-static struct fp_str behind(struct fp_str text, size_t len)
-{
-    return (struct fp_str){text.ptr + len, text.len - len};
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    return fp_is_alnum(c) || c == '-' || c == '_' || c == '.';
 }
 
 struct fp_str fp_scope_skip_space(struct fp_str text)
 {
     const struct fp_str mark = FP_STR("\xEF\xBB\xBF");
-    if (has_prefix(text, mark))
-        text = behind(text, mark.len);
-    while (text.len > 0 && is_space(text.ptr[0]))
-        text = behind(text, 1);
+    if (fp_str_has_prefix(text, mark))
+        text = fp_str_skip(text, mark.len);
+    while (text.len > 0 && fp_json_is_space(text.ptr[0]))
+        text = fp_str_skip(text, 1);
     return text;
 }
 
 bool fp_opera_scope_is_recording(struct fp_str body)
 {
     struct fp_str text = fp_scope_skip_space(body);
-    if (has_prefix(text, STP_PREFIX))
+    if (fp_str_has_prefix(text, STP_PREFIX))
         return true;
-    if (!has_prefix(text, FP_STR("[\"")))
+    if (!fp_str_has_prefix(text, FP_STR("[\"")))
         return false;
     size_t at = 2;
     while (at < text.len && is_service_char(text.ptr[at]))
         at++;
-    return has_prefix(behind(text, at), FP_STR("\","));
+    return fp_str_has_prefix(fp_str_skip(text, at), FP_STR("\","));
 }
 
 static bool fail_frame(struct fp_decoder *decoder, const char *why)
 {
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL, "this is no frame: %s", why);
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL, "this is not a frame: %s", why);
 }
 
-/* An unsigned integer of a list, 0 when it is cut off. */
+/* Reads an unsigned integer of a list; 0 if the list ends before it. */
 static bool get_number(struct fp_decoder *decoder, yyjson_val *list, size_t index, uint32_t *number)
 {
     yyjson_val *value = yyjson_arr_get(list, index);
@@ -71,7 +55,7 @@ static bool get_number(struct fp_decoder *decoder, yyjson_val *list, size_t inde
            fail_frame(decoder, "command, status and tag must be numbers");
 }
 
-/* Commands are numbered from 1. */
+/* Reads the command, a number from 1. */
 static bool get_command(struct fp_decoder *decoder, yyjson_val *list, size_t index,
                         struct fp_scope_frame *frame)
 {
@@ -123,27 +107,27 @@ static bool read_stp_header(struct fp_decoder *decoder, yyjson_val *list,
         frame->status = STATUS_INTERNAL_ERROR;
     frame->is_json = format == STP_FORMAT_JSON;
     return frame->is_json || frame->status != 0 ||
-           fail_frame(decoder, "messages are taken in JSON, format 1, alone");
+           fail_frame(decoder, "only messages in JSON (format 1) are supported");
 }
 
-/* Parses a part of a line; the offset of an error becomes one into the line. */
+/* Parses a part of a line. Makes the offset of an error one into the line. */
 static bool parse(struct fp_decoder *decoder, struct fp_str line, struct fp_str part,
                   struct fp_json *json)
 {
     if (fp_json_parse(part, decoder->limits->json_depth, decoder->arena, json, decoder->error) ==
-        FP_FORMAT_OK)
+        FP_VERDICT_OK)
         return true;
     if (decoder->error->offset >= 0)
         decoder->error->offset += part.ptr - line.ptr;
     return false;
 }
 
-/* Splits "LENGTH LIST MESSAGE" (without a space behind the list). */
+/* Splits "LENGTH LISTMESSAGE". False if it does not have this form. */
 static bool split_stp(struct fp_str text, struct fp_str *header, struct fp_str *message)
 {
     size_t header_len = 0;
     size_t at = 0;
-    for (; at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9'; at++) {
+    for (; at < text.len && fp_is_digit(text.ptr[at]); at++) {
         header_len = header_len * 10 + (size_t)(text.ptr[at] - '0');
         if (header_len > text.len)
             return false;
@@ -165,7 +149,8 @@ static bool read_plain(struct fp_decoder *decoder, struct fp_str line, struct fp
     return read;
 }
 
-/* text: the line, behind "STP/1 ". What an error says matters to nobody: it may be no JSON. */
+/* Reads a frame in the second form. text: the line after "STP/1 ". Does not read the message of an
+ * error, which need not be JSON. */
 static bool read_stp(struct fp_decoder *decoder, struct fp_str line, struct fp_str text,
                      struct fp_scope_frame *frame)
 {
@@ -173,8 +158,8 @@ static bool read_stp(struct fp_decoder *decoder, struct fp_str line, struct fp_s
     struct fp_str message;
     struct fp_json json;
     if (!split_stp(text, &header, &message))
-        return fp_fail_at(decoder, FP_FORMAT_MALFORMED, NULL,
-                          "this is no frame: STP/1 is followed by the length of the header, a "
+        return fp_fail_at(decoder, FP_VERDICT_MALFORMED, NULL,
+                          "this is not a frame: STP/1 is followed by the length of the header, a "
                           "space, the header and the message");
     if (!parse(decoder, line, header, &json))
         return false;
@@ -193,8 +178,8 @@ bool fp_scope_frame_read(struct fp_decoder *decoder, struct fp_str line,
 {
     const struct fp_str text = fp_scope_skip_space(line);
     *frame = (struct fp_scope_frame){.is_of_service = false};
-    return has_prefix(text, STP_PREFIX)
-               ? read_stp(decoder, line, behind(text, STP_PREFIX.len), frame)
+    return fp_str_has_prefix(text, STP_PREFIX)
+               ? read_stp(decoder, line, fp_str_skip(text, STP_PREFIX.len), frame)
                : read_plain(decoder, line, frame);
 }
 

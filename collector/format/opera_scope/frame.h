@@ -1,5 +1,5 @@
 /*
- * Opera Scope, frame: a message of the service with what the transport says about it.
+ * Opera Scope, frame: a message of the service with its transport header.
  *
  * Two forms, both with messages in JSON:
  *
@@ -12,7 +12,7 @@
 #include "collector/format/decoder.h"
 #include "collector/format/json.h"
 
-/* The second form says which way a frame went. */
+/* The kind of a frame, which only the second form has. */
 enum fp_scope_kind {
     FP_SCOPE_KIND_UNKNOWN,
     FP_SCOPE_KIND_REQUEST,
@@ -23,22 +23,22 @@ enum fp_scope_kind {
 };
 
 struct fp_scope_frame {
-    bool is_of_service; /* else nothing more is known */
-    bool is_json;       /* of the second form: its message */
+    bool is_of_service; /* false: a frame of another service; nothing else is set */
+    bool is_json;       /* the message, in the second form */
     enum fp_scope_kind kind;
     uint32_t command;
-    uint32_t status; /* 0: OK, which an error never has */
-    uint32_t tag;    /* 0 when it was cut off */
+    uint32_t status; /* 0: OK; never 0 for an error */
+    uint32_t tag;    /* 0 if the list ends before it */
     yyjson_val *message;
     struct fp_place place; /* of the message in the line's JSON */
     struct fp_json json;   /* owned; doc NULL: none */
 };
 
-/* What stands behind a byte order mark and spaces. */
+/* Returns the text after a byte order mark and white space. */
 struct fp_str fp_scope_skip_space(struct fp_str text);
 
 /*
- * Reads a line that is not empty. *frame is to be released, whatever comes of it. An error's offset
+ * Reads a line that is not empty. The caller releases *frame even if this fails. An error's offset
  * is one into the line.
  */
 bool fp_scope_frame_read(struct fp_decoder *decoder, struct fp_str line,

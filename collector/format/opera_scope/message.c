@@ -1,43 +1,39 @@
 /*
- * Opera Scope, messages: lists and objects of the service as fields by number, and the values in
- * them.
+ * Opera Scope, message: the types of messages, and reading them.
  *
- * Field order and names are those of the published Profiler 1.0 and 1.1.
+ * Order and names of fields are those of the published Profiler 1.0 and 1.1.
  */
-#include "collector/format/opera_scope/parts.h"
+#include "collector/format/opera_scope/message.h"
 
-#include <math.h>
-
-#define TIME_MAX_US 9007199254740992.0 /* 2^53 */
-#define US_PER_MS 1000.0
-
-const struct fp_scope_type fp_scope_start = {{"startMode", "windowID"}, {NULL}, 0};
-const struct fp_scope_type fp_scope_session_id = {{"sessionID"}, {NULL}, 0};
-const struct fp_scope_type fp_scope_timeline = {{"timelineID", "frameID"}, {NULL}, 0};
-const struct fp_scope_type fp_scope_session = {{"sessionID", "windowID", "timelineList"},
-                                               {[FP_SCOPE_TIMELINES] = &fp_scope_timeline},
-                                               1 << FP_SCOPE_TIMELINES};
-const struct fp_scope_type fp_scope_interval = {{"start", "end"}, {NULL}, 0};
-const struct fp_scope_type fp_scope_request = {
+const struct fp_scope_type fp_scope_start_type = {{"startMode", "windowID"}, {NULL}, 0};
+const struct fp_scope_type fp_scope_session_id_type = {{"sessionID"}, {NULL}, 0};
+const struct fp_scope_type fp_scope_timeline_type = {{"timelineID", "frameID"}, {NULL}, 0};
+const struct fp_scope_type fp_scope_session_type = {
+    {"sessionID", "windowID", "timelineList"},
+    {[FP_SCOPE_TIMELINES] = &fp_scope_timeline_type},
+    1 << FP_SCOPE_TIMELINES};
+const struct fp_scope_type fp_scope_interval_type = {{"start", "end"}, {NULL}, 0};
+const struct fp_scope_type fp_scope_request_type = {
     {"sessionID", "timelineID", "mode", "eventID", "maxDepth", "eventTypeList", "interval"},
-    {[FP_SCOPE_REQUEST_INTERVAL] = &fp_scope_interval},
+    {[FP_SCOPE_REQUEST_INTERVAL] = &fp_scope_interval_type},
     1 << FP_SCOPE_REQUEST_TYPES};
-const struct fp_scope_type fp_scope_events = {
+const struct fp_scope_type fp_scope_events_type = {
     {"interval", "eventList"},
-    {[FP_SCOPE_EVENTS_INTERVAL] = &fp_scope_interval, [FP_SCOPE_EVENTS_LIST] = &fp_scope_event},
+    {[FP_SCOPE_EVENTS_INTERVAL] = &fp_scope_interval_type,
+     [FP_SCOPE_EVENTS_LIST] = &fp_scope_event_type},
     1 << FP_SCOPE_EVENTS_LIST};
 
-const struct fp_scope_type fp_scope_area = {{"x", "y", "w", "h", "ox", "oy"}, {NULL}, 0};
+const struct fp_scope_type fp_scope_area_type = {{"x", "y", "w", "h", "ox", "oy"}, {NULL}, 0};
 static const struct fp_scope_type selector_type = {{"selector"}, {NULL}, 0};
 static const struct fp_scope_type thread_type = {{"scriptThreadType", "eventName"}, {NULL}, 0};
 static const struct fp_scope_type url_type = {{"url"}, {NULL}, 0};
 static const struct fp_scope_type script_type = {{"scriptType", "url"}, {NULL}, 0};
-static const struct fp_scope_type paint_type = {{"area"}, {&fp_scope_area}, 0};
-const struct fp_scope_type fp_scope_event = {
+static const struct fp_scope_type paint_type = {{"area"}, {&fp_scope_area_type}, 0};
+const struct fp_scope_type fp_scope_event_type = {
     {"type", "time", "overhead", "hits", "interval", "eventID", "parentEventID", "childCount",
      "aggregatedTime", "aggregatedOverhead", "cssSelectorMatching", "scriptThreadEvaluation",
      "documentParsing", "cssParsing", "scriptCompilation", "paint"},
-    {[FP_SCOPE_EVENT_INTERVAL] = &fp_scope_interval,
+    {[FP_SCOPE_EVENT_INTERVAL] = &fp_scope_interval_type,
      [FP_SCOPE_EVENT_SELECTOR] = &selector_type,
      [FP_SCOPE_EVENT_THREAD] = &thread_type,
      [FP_SCOPE_EVENT_DOCUMENT] = &url_type,
@@ -46,7 +42,7 @@ const struct fp_scope_type fp_scope_event = {
      [FP_SCOPE_EVENT_PAINT] = &paint_type},
     0};
 
-/* Names of fields in builds before mid-2012. */
+/* Names of fields in Opera builds before mid-2012. */
 static const struct {
     const char *old;
     const char *name;
@@ -68,7 +64,7 @@ static void read_list(yyjson_val *list, struct fp_scope_message *message)
 
 static const char *current_name(yyjson_val *key)
 {
-    for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(renamed); i++)
         if (yyjson_equals_str(key, renamed[i].old))
             return renamed[i].name;
     return yyjson_get_str(key);
@@ -83,8 +79,8 @@ static void read_member(yyjson_val *key, struct fp_scope_message *message)
             message->fields[i] = yyjson_is_null(value) ? NULL : value;
 }
 
-bool fp_scope_read(yyjson_val *value, const struct fp_scope_type *type,
-                   struct fp_scope_message *message)
+bool fp_scope_read_message(yyjson_val *value, const struct fp_scope_type *type,
+                           struct fp_scope_message *message)
 {
     *message = (struct fp_scope_message){.type = type};
     if (yyjson_is_arr(value)) {
@@ -108,35 +104,13 @@ struct fp_place fp_scope_field_place(const struct fp_scope_message *message,
     return (struct fp_place){.parent = place, .member = fp_str_of(message->type->fields[field])};
 }
 
-/* A whole number as JSON sees it: 1, 1.0 and 1e0 are the same. */
-static bool get_whole(yyjson_val *value, double min, double max, double *number)
-{
-    *number = yyjson_get_num(value);
-    return yyjson_is_num(value) && *number >= min && *number <= max && floor(*number) >= *number;
-}
-
 bool fp_scope_get_uint(yyjson_val *value, uint32_t *number)
 {
-    double whole;
-    bool good = get_whole(value, 0, UINT32_MAX, &whole);
-    *number = good ? (uint32_t)whole : 0;
-    return good;
-}
-
-bool fp_scope_get_int(yyjson_val *value, int32_t *number)
-{
-    double whole;
-    bool good = get_whole(value, INT32_MIN, INT32_MAX, &whole);
-    *number = good ? (int32_t)whole : 0;
-    return good;
-}
-
-bool fp_scope_get_time(yyjson_val *value, int64_t *time_us)
-{
-    double time = yyjson_get_num(value) * US_PER_MS;
-    bool good = yyjson_is_num(value) && fabs(time) <= TIME_MAX_US;
-    *time_us = good ? (int64_t)floor(time + 0.5) : 0;
-    return good;
+    int64_t whole;
+    if (!fp_whole_of(value, 0, UINT32_MAX, &whole))
+        return false;
+    *number = (uint32_t)whole;
+    return true;
 }
 
 bool fp_scope_read_uint(struct fp_decoder *decoder, const struct fp_place *place,
@@ -145,7 +119,7 @@ bool fp_scope_read_uint(struct fp_decoder *decoder, const struct fp_place *place
     if (message->fields[field] == NULL || fp_scope_get_uint(message->fields[field], number))
         return true;
     const struct fp_place at = fp_scope_field_place(message, place, field);
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, &at,
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, &at,
                       "%s must be a whole number from 0 to 4294967295",
                       message->type->fields[field]);
 }

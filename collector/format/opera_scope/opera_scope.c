@@ -1,11 +1,11 @@
 /*
- * Opera Scope: the envelope, {"opera-scope": {version, url, startedAt, session, timelines}}, which
- * may have the ordinary envelope's members beside it.
+ * Opera Scope: the envelope, {"opera-scope": {version, url, startedAt, session, timelines}}, next
+ * to the members of an ordinary envelope.
  */
 #include "collector/format/opera_scope/opera_scope.h"
 
 #include "collector/format/format_decoder.h"
-#include "collector/format/opera_scope/parts.h"
+#include "collector/format/opera_scope/event.h"
 #include "collector/format/web/envelope.h"
 #include "collector/format/web/envelope_kept.h"
 
@@ -25,13 +25,13 @@ static bool is_envelope(yyjson_val *root)
     return yyjson_obj_get(root, MEMBER) != NULL;
 }
 
-/* 1.0 and 1.1 are what there was; a newer minor may only have added what is passed over. */
+/* True for 1.0, 1.1 and newer minor versions, which can only add fields. */
 static bool is_version_1(struct fp_str version)
 {
     if (version.len < 3 || version.len > 5 || memcmp(version.ptr, "1.", 2) != 0)
         return false;
     for (size_t i = 2; i < version.len; i++)
-        if (version.ptr[i] < '0' || version.ptr[i] > '9')
+        if (!fp_is_digit(version.ptr[i]))
             return false;
     return true;
 }
@@ -44,7 +44,7 @@ static bool read_version(struct fp_decoder *decoder, const struct fp_field *fiel
     return is_version_1(*version) ||
            fp_fail_field(decoder, field,
                          "must be \"1.0\" or \"1.1\", the version of the service; drafts are not "
-                         "taken");
+                         "supported");
 }
 
 static bool read_started(struct fp_decoder *decoder, const struct fp_field *field)
@@ -58,7 +58,7 @@ static bool read_started(struct fp_decoder *decoder, const struct fp_field *fiel
            fp_fail_field(decoder, field, "must be milliseconds since 1970, not below 0");
 }
 
-/* The page's address; the ordinary envelope's goes before it. */
+/* Reads the page's address, unless the ordinary envelope has one. */
 static bool read_url(struct fp_decoder *decoder, const struct fp_field *field)
 {
     struct fp_str url = {NULL, 0};
@@ -71,7 +71,7 @@ static bool read_url(struct fp_decoder *decoder, const struct fp_field *field)
 
 enum { PAIR_REPLY, PAIR_REQUEST, PAIR_FIELD_COUNT };
 
-static bool take_pair(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value)
+static bool read_pair(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value)
 {
     struct fp_decoder *decoder = scope->decoder;
     struct fp_field fields[PAIR_FIELD_COUNT] = {
@@ -85,11 +85,11 @@ static bool take_pair(struct fp_scope *scope, const struct fp_place *place, yyjs
            fp_read_required(decoder, &fields[PAIR_REQUEST]) &&
            fp_read_required(decoder, &fields[PAIR_REPLY]) &&
            fp_scope_read_query(scope, &request, fields[PAIR_REQUEST].value, &query) &&
-           fp_scope_take_query_session(scope, &request, &query) &&
-           fp_scope_take_events(scope, &reply, fields[PAIR_REPLY].value, &query);
+           fp_scope_set_query_session(scope, &request, &query) &&
+           fp_scope_read_events(scope, &reply, fields[PAIR_REPLY].value, &query);
 }
 
-static bool take_pairs(struct fp_scope *scope, const struct fp_field *field)
+static bool read_pairs(struct fp_scope *scope, const struct fp_field *field)
 {
     uint32_t count;
     if (!fp_read_array(scope->decoder, field, scope->decoder->limits->entries, "entries", &count))
@@ -99,18 +99,18 @@ static bool take_pairs(struct fp_scope *scope, const struct fp_field *field)
     yyjson_arr_iter pairs = yyjson_arr_iter_with(field->value);
     yyjson_val *pair;
     for (; (pair = yyjson_arr_iter_next(&pairs)) != NULL; at.index++)
-        if (!take_pair(scope, &at, pair))
+        if (!read_pair(scope, &at, pair))
             return false;
     return true;
 }
 
-static bool take_session(struct fp_scope *scope, const struct fp_field *field)
+static bool read_session(struct fp_scope *scope, const struct fp_field *field)
 {
     const struct fp_place place = fp_field_place(field);
-    return field->value == NULL || fp_scope_take_session(scope, &place, field->value);
+    return field->value == NULL || fp_scope_read_session(scope, &place, field->value);
 }
 
-static bool take_envelope(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value)
+static bool read_envelope(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value)
 {
     struct fp_decoder *decoder = scope->decoder;
     struct fp_field fields[SCOPE_FIELD_COUNT] = {
@@ -123,8 +123,8 @@ static bool take_envelope(struct fp_scope *scope, const struct fp_place *place, 
     return fp_read_object(decoder, place, value, fields, SCOPE_FIELD_COUNT) &&
            read_version(decoder, &fields[SCOPE_VERSION]) &&
            read_started(decoder, &fields[SCOPE_STARTED]) && read_url(decoder, &fields[SCOPE_URL]) &&
-           take_session(scope, &fields[SCOPE_SESSION]) &&
-           take_pairs(scope, &fields[SCOPE_TIMELINES]) && fp_scope_finish(scope);
+           read_session(scope, &fields[SCOPE_SESSION]) &&
+           read_pairs(scope, &fields[SCOPE_TIMELINES]) && fp_scope_finish(scope);
 }
 
 static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
@@ -133,12 +133,12 @@ static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
     struct fp_field field = {.name = FP_STR(MEMBER)};
     const struct fp_place place = fp_field_place(&field);
     struct fp_scope scope;
-    bool taken = fp_scope_begin(&scope, decoder) &&
-                 fp_envelope_read_around(decoder, root, "an Opera Scope session") &&
-                 fp_read_object(decoder, NULL, root, &field, 1) &&
-                 fp_read_required(decoder, &field) && take_envelope(&scope, &place, field.value);
+    bool decoded = fp_scope_begin(&scope, decoder) &&
+                   fp_envelope_read_around(decoder, root, "an Opera Scope session") &&
+                   fp_read_object(decoder, NULL, root, &field, 1) &&
+                   fp_read_required(decoder, &field) && read_envelope(&scope, &place, field.value);
     fp_scope_release(&scope);
-    return taken;
+    return decoded;
 }
 
 static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json)
@@ -149,7 +149,7 @@ static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_jso
         return false;
     const struct fp_field scope = {.name = FP_STR(MEMBER),
                                    .value = yyjson_obj_get(json->root, MEMBER)};
-    fp_envelope_keep_around(decoder, json->root, &scope, fp_opera_scope_keep);
+    fp_envelope_keep_around(decoder, json->root, &scope, fp_opera_scope_add_content);
     return true;
 }
 

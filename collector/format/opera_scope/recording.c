@@ -1,34 +1,34 @@
 /*
- * Opera Scope, recording: one frame of the service on each line, requests and replies as they went
- * over the wire.
+ * Opera Scope, recording: one frame of the service per line, requests and replies as they went over
+ * the wire.
  *
- * Most frames do not say which way they went. Of GetEvents, requests and replies look different; of
- * the others, one whose command and tag are those of an open request is its reply. Then the tag is
- * free again.
+ * Most frames do not say whether they are a request or a reply. The two of GetEvents look
+ * different. For other commands, a frame with the command and tag of an open request is its reply,
+ * and closes the request.
  *
- * A pair of request and reply is of the session that the reply names, else the request, else of the
- * one that was named last. What has no partner names no session and is in none's content: so the
- * pairs that are read again from a session's content are the same ones.
+ * A request and its reply form a pair. The pair belongs to the session that the reply names, or
+ * else the request, or else to the one that was named last. A frame without a partner names no
+ * session and is in no session's content: reading a session's content again finds the same pairs.
  */
 #include "collector/format/content.h"
+#include "collector/format/opera_scope/event.h"
 #include "collector/format/opera_scope/frame.h"
 #include "collector/format/opera_scope/opera_scope.h"
-#include "collector/format/opera_scope/parts.h"
-#include "collector/format/opera_scope/recorded_sessions.h"
+#include "collector/format/opera_scope/sessions.h"
 
-enum command { COMMAND_START = 1, COMMAND_STOP, COMMAND_GET_EVENTS, COMMAND_RELEASE };
+enum scope_command { COMMAND_START = 1, COMMAND_STOP, COMMAND_GET_EVENTS, COMMAND_RELEASE };
 
 enum { START_MODE, START_WINDOW };
 
-/* A request; one slot serves all that have its command and tag, one after another. */
-struct request {
+/* The last request with its command and tag. */
+struct scope_request {
     bool is_open;
-    bool is_valid; /* a GetEventsArg in order */
+    bool is_valid; /* false: a GetEventsArg that is refused */
     size_t at;     /* of its line */
     uint32_t command;
     uint32_t run;
     uint32_t session_id; /* that it names, 0: none */
-    uint32_t session;    /* index of the one that was named last before it */
+    uint32_t session;    /* index of the current session when it came */
     struct fp_scope_query query;
     uint32_t window_id; /* of StartProfiler */
 };
@@ -39,94 +39,94 @@ struct recording {
     struct fp_str body;
     size_t at;     /* of the line being read */
     uint32_t line; /* from 1 */
-    struct request *requests;
+    struct scope_request *requests;
     uint32_t request_count;
-    uint32_t request_room;
+    uint32_t request_cap;
     struct fp_map request_of; /* command and tag: index into requests */
-    uint32_t unasked_line;    /* the first reply without its request, 0: none */
-    size_t unasked_at;
-    bool is_cut_off; /* in its last line */
+    uint32_t orphan_line;     /* the first reply without its request, 0: none */
+    size_t orphan_at;
+    bool is_truncated; /* in its last line */
 };
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-/* A session, to take something of the line that is being read. */
+/* Returns the scope of a session, with its place at the line being read. */
 static struct fp_scope *scope_of(struct recording *recording, uint32_t session)
 {
-    struct fp_scope *scope = &recording->sessions.parts[session]->scope;
+    struct fp_scope *scope = &recording->sessions.items[session]->scope;
     scope->line_offset = (int64_t)recording->at;
     return scope;
 }
 
-static void skip(struct recording *recording, uint32_t session, enum fp_scope_note note)
+static void add_note(struct recording *recording, uint32_t session, enum fp_scope_note note)
 {
     fp_scope_add_note(scope_of(recording, session), note, 1, 0);
 }
 
-/* The session that a request is of, as far as is known. */
-static uint32_t session_of(const struct recording *recording, const struct request *request)
+/* Returns the session that a request belongs to, as far as is known. */
+static uint32_t session_of(const struct recording *recording, const struct scope_request *request)
 {
     return fp_scope_sessions_find(&recording->sessions, request->session_id, request->session);
 }
 
-/* What a frame's message is. */
+/* Messages. */
 
-/* The type of a frame's message; NULL: of none that matters, such as an error's. */
-static const struct fp_scope_type *type_of(const struct fp_scope_frame *frame, bool replies)
+/* Returns the type of a frame's message; NULL for a message that is not read, such as an error's.
+ */
+static const struct fp_scope_type *type_of(const struct fp_scope_frame *frame, bool is_reply)
 {
     if (frame->status != 0)
         return NULL;
     switch (frame->command) {
     case COMMAND_START:
-        return replies ? &fp_scope_session_id : &fp_scope_start;
+        return is_reply ? &fp_scope_session_id_type : &fp_scope_start_type;
     case COMMAND_STOP:
-        return replies ? &fp_scope_session : &fp_scope_session_id;
+        return is_reply ? &fp_scope_session_type : &fp_scope_session_id_type;
     case COMMAND_RELEASE:
-        return replies ? NULL : &fp_scope_session_id;
+        return is_reply ? NULL : &fp_scope_session_id_type;
     case COMMAND_GET_EVENTS:
-        return replies ? &fp_scope_events : &fp_scope_request;
+        return is_reply ? &fp_scope_events_type : &fp_scope_request_type;
     default:
         return NULL;
     }
 }
 
-/* The session that a frame names, 0: none. */
-static uint32_t named_by(const struct fp_scope_frame *frame, bool replies)
+/* Returns the id of the session that a frame names, 0 if none. */
+static uint32_t named_session(const struct fp_scope_frame *frame, bool is_reply)
 {
-    const struct fp_scope_type *type = type_of(frame, replies);
+    const struct fp_scope_type *type = type_of(frame, is_reply);
     struct fp_scope_message message;
     uint32_t id;
-    if (type == NULL || type == &fp_scope_start || type == &fp_scope_events ||
-        !fp_scope_read(frame->message, type, &message) ||
+    if (type == NULL || type == &fp_scope_start_type || type == &fp_scope_events_type ||
+        !fp_scope_read_message(frame->message, type, &message) ||
         !fp_scope_get_uint(message.fields[FP_SCOPE_SESSION_ID], &id))
         return 0;
     return id;
 }
 
-/* Whether two frames of StopProfiler can be of one pair: neither names another session. */
-static bool stops_same(const struct fp_scope_frame *frame, const struct request *request)
+/* True if two frames of StopProfiler can be a pair: they do not name different sessions. */
+static bool stops_same_session(const struct fp_scope_frame *frame,
+                               const struct scope_request *request)
 {
-    uint32_t id = named_by(frame, true);
+    uint32_t id = named_session(frame, true);
     return id == 0 || request->session_id == 0 || id == request->session_id;
 }
 
-/* Whether a frame is a reply to the request with its command and tag, or to none. */
-static bool is_reply(const struct fp_scope_frame *frame, const struct request *request)
+/* True if a frame is a reply, whether or not the request with its command and tag is open. */
+static bool looks_like_reply(const struct fp_scope_frame *frame,
+                             const struct scope_request *request)
 {
     if (frame->kind != FP_SCOPE_KIND_UNKNOWN)
         return frame->kind != FP_SCOPE_KIND_REQUEST;
     if (frame->command == COMMAND_GET_EVENTS)
-        return !fp_scope_is_query(frame->message);
-    return request->is_open && (frame->command != COMMAND_STOP || stops_same(frame, request));
+        return !fp_scope_is_request(frame->message);
+    return request->is_open &&
+           (frame->command != COMMAND_STOP || stops_same_session(frame, request));
 }
 
 /* Requests. */
 
-/* The slot for a frame's command and tag; NULL after the error is filled. */
-static struct request *find_request(struct recording *recording, const struct fp_scope_frame *frame)
+/* Finds or adds the request with a frame's command and tag. NULL after the error is filled. */
+static struct scope_request *find_request(struct recording *recording,
+                                          const struct fp_scope_frame *frame)
 {
     struct fp_decoder *decoder = recording->decoder;
     uint32_t count = recording->request_count;
@@ -134,13 +134,13 @@ static struct request *find_request(struct recording *recording, const struct fp
     if (at != FP_MAP_NONE)
         return &recording->requests[at];
     if (count == decoder->limits->entries) {
-        (void)fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, NULL,
+        (void)fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, NULL,
                          "more than %u different requests (limits.entries)", (unsigned)count);
         return NULL;
     }
-    struct request *requests =
+    struct scope_request *requests =
         fp_scope_grow(scope_of(recording, 0), recording->requests, sizeof(*requests), count + 1,
-                      &recording->request_room);
+                      &recording->request_cap);
     if (requests == NULL ||
         fp_map_put(&recording->request_of, (uint64_t)frame->command << 32 | frame->tag, count) ==
             FP_MAP_NONE) {
@@ -152,107 +152,108 @@ static struct request *find_request(struct recording *recording, const struct fp
     return &requests[count];
 }
 
-/* A request that is no good matters to no other: a reply to it is as one without. */
+/* A bad request spoils only its own pair: its reply counts as an orphan. */
 static bool open_request(struct recording *recording, const struct fp_scope_frame *frame,
-                         struct request *request, uint32_t run)
+                         struct scope_request *request, uint32_t run)
 {
     struct fp_scope_message start;
-    *request = (struct request){
+    *request = (struct scope_request){
         .is_open = true,
         .is_valid = true,
         .at = recording->at,
         .command = frame->command,
         .run = run,
-        .session_id = named_by(frame, false),
-        .session = recording->sessions.named,
+        .session_id = named_session(frame, false),
+        .session = recording->sessions.current,
     };
     if (frame->command == COMMAND_GET_EVENTS)
         request->is_valid = fp_scope_read_query(scope_of(recording, request->session),
                                                 &frame->place, frame->message, &request->query);
-    if (frame->command == COMMAND_START && fp_scope_read(frame->message, &fp_scope_start, &start) &&
+    if (frame->command == COMMAND_START &&
+        fp_scope_read_message(frame->message, &fp_scope_start_type, &start) &&
         !fp_scope_get_uint(start.fields[START_WINDOW], &request->window_id))
         request->window_id = 0;
-    return request->is_valid || recording->decoder->error->verdict != FP_FORMAT_MEMORY;
+    return request->is_valid || recording->decoder->error->verdict != FP_VERDICT_MEMORY;
 }
 
-static void note_unanswered(struct recording *recording, const struct request *request)
+static void note_unanswered(struct recording *recording, const struct scope_request *request)
 {
     struct fp_scope *scope = scope_of(recording, session_of(recording, request));
     scope->line_offset = (int64_t)request->at;
-    fp_scope_add_note(scope, FP_SCOPE_UNANSWERED, 1, 0);
+    fp_scope_add_note(scope, FP_SCOPE_NOTE_UNANSWERED, 1, 0);
 }
 
 /* Replies. */
 
-/* Nothing says whose events these are. */
-static void leave_out_unasked(struct recording *recording, const struct request *request)
+/* Skips a reply whose request is missing or bad: nothing says whose events these are. */
+static void skip_orphan(struct recording *recording, const struct scope_request *request)
 {
-    skip(recording, session_of(recording, request), FP_SCOPE_UNASKED);
-    if (recording->unasked_line != 0)
+    add_note(recording, session_of(recording, request), FP_SCOPE_NOTE_ORPHAN);
+    if (recording->orphan_line != 0)
         return;
-    recording->unasked_line = recording->line;
-    recording->unasked_at = recording->at;
+    recording->orphan_line = recording->line;
+    recording->orphan_at = recording->at;
 }
 
-static bool take_events(struct recording *recording, const struct fp_scope_frame *frame,
-                        struct request *request)
+static bool read_events(struct recording *recording, const struct fp_scope_frame *frame,
+                        struct scope_request *request)
 {
     struct fp_scope_sessions *sessions = &recording->sessions;
     if (request->session_id == 0)
-        sessions->named = request->session;
-    if (!fp_scope_sessions_name(sessions, request->session_id))
+        sessions->current = request->session;
+    if (!fp_scope_sessions_select(sessions, request->session_id))
         return false;
-    request->query.session_id = sessions->parts[sessions->named]->id;
-    struct fp_scope *scope = scope_of(recording, sessions->named);
-    return fp_scope_take_query_session(scope, &frame->place, &request->query) &&
-           fp_scope_take_events(scope, &frame->place, frame->message, &request->query);
+    request->query.session_id = sessions->items[sessions->current]->id;
+    struct fp_scope *scope = scope_of(recording, sessions->current);
+    return fp_scope_set_query_session(scope, &frame->place, &request->query) &&
+           fp_scope_read_events(scope, &frame->place, frame->message, &request->query);
 }
 
-/* Takes a reply to StartProfiler or StopProfiler, which names a session. */
-static bool take_named(struct recording *recording, const struct fp_scope_frame *frame,
-                       const struct request *request)
+/* Reads a reply to StartProfiler or StopProfiler, which names a session. */
+static bool read_named(struct recording *recording, const struct fp_scope_frame *frame,
+                       const struct scope_request *request)
 {
     struct fp_scope_sessions *sessions = &recording->sessions;
-    uint32_t id = named_by(frame, true);
+    uint32_t id = named_session(frame, true);
     bool is_stop = frame->command == COMMAND_STOP;
-    if (is_stop ? !fp_scope_sessions_name(sessions, id) : !fp_scope_sessions_start(sessions, id))
+    if (is_stop ? !fp_scope_sessions_select(sessions, id) : !fp_scope_sessions_start(sessions, id))
         return false;
     if (is_stop)
-        return fp_scope_take_session(scope_of(recording, sessions->named), &frame->place,
+        return fp_scope_read_session(scope_of(recording, sessions->current), &frame->place,
                                      frame->message);
     if (id != 0)
-        sessions->parts[sessions->named]->window_id = request->window_id;
+        sessions->items[sessions->current]->window_id = request->window_id;
     return true;
 }
 
-/* Takes a reply; *session, whose the pair is, changes when the reply says so. */
-static bool take_reply(struct recording *recording, const struct fp_scope_frame *frame,
-                       struct request *request, uint32_t *session)
+/* Reads a reply. Sets *session, the session of the pair, if the reply names another. */
+static bool read_reply(struct recording *recording, const struct fp_scope_frame *frame,
+                       struct scope_request *request, uint32_t *session)
 {
-    bool taken;
+    bool read;
     switch (frame->command) {
     case COMMAND_START:
     case COMMAND_STOP:
-        taken = take_named(recording, frame, request);
+        read = read_named(recording, frame, request);
         break;
     case COMMAND_GET_EVENTS:
         if (!request->is_valid) {
-            leave_out_unasked(recording, request);
-            *session = FP_SCOPE_NOBODY;
+            skip_orphan(recording, request);
+            *session = FP_SCOPE_NO_SESSION;
             return true;
         }
-        taken = take_events(recording, frame, request);
+        read = read_events(recording, frame, request);
         break;
     default:
         return true;
     }
-    *session = recording->sessions.named;
-    return taken;
+    *session = recording->sessions.current;
+    return read;
 }
 
-/* Keeps a frame in the form in which it came. */
-static void keep_frame(struct recording *recording, const struct fp_scope_frame *frame,
-                       bool replies)
+/* Appends a frame to the content, in the form in which it came. */
+static void add_content(struct recording *recording, const struct fp_scope_frame *frame,
+                        bool is_reply)
 {
     struct fp_decoder *decoder = recording->decoder;
     bool is_plain = frame->kind == FP_SCOPE_KIND_UNKNOWN;
@@ -269,39 +270,39 @@ static void keep_frame(struct recording *recording, const struct fp_scope_frame 
         snprintf(head, sizeof(head), "STP/1 %d ", len);
     fp_content_add(decoder, fp_str_of(head));
     fp_content_add(decoder, fp_str_of(list));
-    const struct fp_scope_type *type = type_of(frame, replies);
+    const struct fp_scope_type *type = type_of(frame, is_reply);
     if (type != NULL && frame->message != NULL)
-        fp_scope_keep(decoder, frame->message, type);
+        fp_scope_add_content(decoder, frame->message, type);
     else
         fp_content_add(decoder, FP_STR("null"));
     fp_content_add(decoder, is_plain ? FP_STR("]\n") : FP_STR("\n"));
 }
 
-/* Joins a frame with the request of its command and tag. */
-static bool join_frame(struct recording *recording, const struct fp_scope_frame *frame,
-                       struct request *request, uint32_t run)
+/* Opens a request, or pairs a reply with its request. */
+static bool pair_frame(struct recording *recording, const struct fp_scope_frame *frame,
+                       struct scope_request *request, uint32_t run)
 {
-    const struct request asked = *request;
-    if (frame->status == 0 && !is_reply(frame, &asked)) {
+    const struct scope_request asked = *request;
+    if (frame->status == 0 && !looks_like_reply(frame, &asked)) {
         if (asked.is_open)
             note_unanswered(recording, &asked);
         return open_request(recording, frame, request, run);
     }
     if (!asked.is_open)
-        *request = (struct request){.session = recording->sessions.named};
+        *request = (struct scope_request){.session = recording->sessions.current};
     request->is_open = false;
     uint32_t session = session_of(recording, request);
     if (frame->status != 0)
-        skip(recording, session, FP_SCOPE_STATUS);
-    else if (!take_reply(recording, frame, request, &session))
+        add_note(recording, session, FP_SCOPE_NOTE_BAD_STATUS);
+    else if (!read_reply(recording, frame, request, &session))
         return false;
     if (asked.is_open)
-        fp_scope_sessions_give(&recording->sessions, asked.run, session);
-    fp_scope_sessions_give(&recording->sessions, run, session);
+        fp_scope_sessions_assign_run(&recording->sessions, asked.run, session);
+    fp_scope_sessions_assign_run(&recording->sessions, run, session);
     return true;
 }
 
-static bool take_frame(struct recording *recording, const struct fp_scope_frame *frame)
+static bool read_frame(struct recording *recording, const struct fp_scope_frame *frame)
 {
     struct fp_scope_sessions *sessions = &recording->sessions;
     uint32_t run;
@@ -311,63 +312,63 @@ static bool take_frame(struct recording *recording, const struct fp_scope_frame 
     if (!fp_scope_sessions_add_run(sessions, recording->at, &run))
         return false;
     if (!frame->is_of_service || frame->kind == FP_SCOPE_KIND_EVENT) {
-        skip(recording, sessions->named,
-             frame->is_of_service ? FP_SCOPE_SERVICE_EVENT : FP_SCOPE_OTHER_SERVICE);
-        fp_scope_sessions_give(sessions, run, sessions->named);
+        add_note(recording, sessions->current,
+                 frame->is_of_service ? FP_SCOPE_NOTE_SERVICE_EVENT : FP_SCOPE_NOTE_OTHER_SERVICE);
+        fp_scope_sessions_assign_run(sessions, run, sessions->current);
         return true;
     }
-    struct request *request = find_request(recording, frame);
+    struct scope_request *request = find_request(recording, frame);
     if (request == NULL)
         return false;
-    keep_frame(recording, frame, is_reply(frame, request));
-    return join_frame(recording, frame, request, run);
+    add_content(recording, frame, looks_like_reply(frame, request));
+    return pair_frame(recording, frame, request, run);
 }
 
 /* Lines. */
 
-/* What was cut off is no reason to refuse the lines before it. */
-static bool leave_out_tail(struct recording *recording)
+/* Skips a truncated last line, so that the lines before it count. False if it is not one. */
+static bool skip_truncated(struct recording *recording)
 {
     struct fp_scope_sessions *sessions = &recording->sessions;
     uint32_t run;
-    if (recording->decoder->error->verdict != FP_FORMAT_MALFORMED || recording->line == 1)
+    if (recording->decoder->error->verdict != FP_VERDICT_MALFORMED || recording->line == 1)
         return false;
     if (!fp_scope_sessions_add_run(sessions, recording->at, &run))
         return false;
-    recording->is_cut_off = true;
-    skip(recording, sessions->named, FP_SCOPE_CUT_OFF);
-    fp_scope_sessions_give(sessions, run, sessions->named);
+    recording->is_truncated = true;
+    add_note(recording, sessions->current, FP_SCOPE_NOTE_TRUNCATED);
+    fp_scope_sessions_assign_run(sessions, run, sessions->current);
     return true;
 }
 
-/* is_ended: by a line break. */
-static bool take_line(struct recording *recording, struct fp_str line, bool is_ended)
+/* has_newline: false for a last line without a line break, which may be truncated. */
+static bool read_line(struct recording *recording, struct fp_str line, bool has_newline)
 {
-    while (line.len > 0 && is_space(line.ptr[line.len - 1]))
+    while (line.len > 0 && fp_json_is_space(line.ptr[line.len - 1]))
         line.len--;
     if (fp_scope_skip_space(line).len == 0)
         return true;
     struct fp_scope_frame frame;
     bool is_read = fp_scope_frame_read(recording->decoder, line, &frame);
-    bool taken = is_read && take_frame(recording, &frame);
+    bool is_done = is_read && read_frame(recording, &frame);
     fp_scope_frame_release(&frame);
-    return taken || (!is_read && !is_ended && leave_out_tail(recording));
+    return is_done || (!is_read && !has_newline && skip_truncated(recording));
 }
 
-/* Says where the line is that is no good. */
+/* Adds the line to an error that was filled. Returns false. */
 static bool fail_line(struct recording *recording)
 {
-    struct fp_format_error *error = recording->decoder->error;
-    const struct fp_format_error why = *error;
-    if (why.verdict == FP_FORMAT_MEMORY)
+    struct fp_upload_error *error = recording->decoder->error;
+    const struct fp_upload_error why = *error;
+    if (why.verdict == FP_VERDICT_MEMORY)
         return false;
-    (void)fp_format_fail(error, why.verdict, "line %u%s%s: %s", (unsigned)recording->line,
+    (void)fp_upload_fail(error, why.verdict, "line %u%s%s: %s", (unsigned)recording->line,
                          why.pointer[0] != '\0' ? ", at " : "", why.pointer, why.detail);
     error->offset = (int64_t)recording->at + (why.offset > 0 ? why.offset : 0);
     return false;
 }
 
-static bool take_lines(struct recording *recording)
+static bool read_lines(struct recording *recording)
 {
     const struct fp_str body = recording->body;
     while (recording->at < body.len) {
@@ -375,44 +376,44 @@ static bool take_lines(struct recording *recording)
         const char *end = memchr(begin, '\n', body.len - recording->at);
         size_t len = end != NULL ? (size_t)(end - begin) : body.len - recording->at;
         recording->line++;
-        if (!take_line(recording, (struct fp_str){begin, len}, end != NULL))
+        if (!read_line(recording, (struct fp_str){begin, len}, end != NULL))
             return fail_line(recording);
         recording->at += len + 1;
     }
     return true;
 }
 
-/* What is still open at the end is of the session that it names. A session does not begin with
- * StartProfiler's request, but with the reply. */
-static void end_open(struct recording *recording)
+/* Assigns requests that are still open to the session that they name, but not one of StartProfiler:
+ * a session begins with its reply. */
+static void close_requests(struct recording *recording)
 {
     for (uint32_t i = 0; i < recording->request_count; i++) {
-        const struct request *request = &recording->requests[i];
+        const struct scope_request *request = &recording->requests[i];
         if (!request->is_open)
             continue;
         note_unanswered(recording, request);
         if (request->command != COMMAND_START)
-            fp_scope_sessions_give(&recording->sessions, request->run,
-                                   session_of(recording, request));
+            fp_scope_sessions_assign_run(&recording->sessions, request->run,
+                                         session_of(recording, request));
     }
 }
 
 static bool has_timelines(const struct fp_scope_sessions *sessions)
 {
     for (uint32_t i = 0; i < sessions->count; i++)
-        if (sessions->parts[i]->profile.timeline_count > 0)
+        if (sessions->items[i]->profile.timeline_count > 0)
             return true;
     return false;
 }
 
-/* Replies of which nothing says whose events they are must not be all that there is. */
-static bool check_unasked(struct recording *recording)
+/* Refuses a recording whose only replies are orphans: nothing says whose events they are. */
+static bool check_orphans(struct recording *recording)
 {
-    if (recording->unasked_line == 0 || has_timelines(&recording->sessions))
+    if (recording->orphan_line == 0 || has_timelines(&recording->sessions))
         return true;
-    recording->line = recording->unasked_line;
-    recording->at = recording->unasked_at;
-    (void)fp_fail_at(recording->decoder, FP_FORMAT_INVALID, NULL,
+    recording->line = recording->orphan_line;
+    recording->at = recording->orphan_at;
+    (void)fp_fail_at(recording->decoder, FP_VERDICT_INVALID, NULL,
                      "this is neither a GetEvents request nor the reply to one before it, so "
                      "nothing says whose events these are");
     return fail_line(recording);
@@ -420,10 +421,10 @@ static bool check_unasked(struct recording *recording)
 
 static bool finish(struct recording *recording)
 {
-    end_open(recording);
+    close_requests(recording);
     for (uint32_t i = 0; i < recording->sessions.count; i++)
-        recording->sessions.parts[i]->profile.truncated = recording->is_cut_off;
-    return check_unasked(recording) &&
+        recording->sessions.items[i]->profile.truncated = recording->is_truncated;
+    return check_orphans(recording) &&
            fp_scope_sessions_finish(&recording->sessions, recording->body);
 }
 
@@ -432,9 +433,9 @@ bool fp_opera_scope_decode_recording(struct fp_decoder *decoder, struct fp_str b
     struct recording recording = {.decoder = decoder, .body = body};
     *decoder->profile = (struct fp_profile){0};
     fp_map_init(&recording.request_of, decoder->limits->entries);
-    bool taken = fp_scope_sessions_begin(&recording.sessions, decoder) && take_lines(&recording) &&
-                 finish(&recording);
+    bool decoded = fp_scope_sessions_begin(&recording.sessions, decoder) &&
+                   read_lines(&recording) && finish(&recording);
     fp_map_release(&recording.request_of);
     fp_scope_sessions_release(&recording.sessions);
-    return taken;
+    return decoded;
 }

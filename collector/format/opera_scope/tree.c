@@ -1,25 +1,25 @@
 /*
- * Opera Scope, tree: a flat list of events with the ids of their parents gets an order in which
- * parents stand before their children.
+ * Opera Scope, tree: sorts a flat list of events with the ids of their parents so that parents come
+ * before their children.
  *
- * Each event is passed twice at most: once on the way up to the first ancestor that has its place,
- * once on the way back.
+ * Visits each event at most twice: once on the way up to the first ancestor that is placed, once on
+ * the way back.
  */
-#include "collector/format/opera_scope/parts.h"
+#include "collector/format/opera_scope/event.h"
 
 struct tree {
     struct fp_scope *scope;
     const struct fp_scope_query *query;
     const struct fp_place *place; /* of the list */
     struct fp_scope_item *items;
-    uint32_t *climbed; /* indexes of items on the way up */
+    uint32_t *climbed; /* stack: indexes of the items on the way up */
 };
 
 static bool fail_depth(struct tree *tree, uint32_t depth)
 {
     struct fp_decoder *decoder = tree->scope->decoder;
-    return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, tree->place,
-                      "an event is nested %u deep; at most %u are taken (limits.stack_depth)",
+    return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, tree->place,
+                      "an event is nested %u deep; at most %u are allowed (limits.stack_depth)",
                       (unsigned)depth, (unsigned)decoder->limits->stack_depth);
 }
 
@@ -30,19 +30,19 @@ static void count_child(struct fp_scope_item *parent, const struct fp_scope_item
     parent->has_all_aggregated = parent->has_all_aggregated && child->has_aggregated;
 }
 
-/* Gives an item its parent, which has its place or is left out. */
+/* Sets an item's parent, which is placed or skipped. */
 static void set_parent(struct tree *tree, struct fp_scope_item *item)
 {
     struct fp_scope_item *parent =
         item->parent != FP_INDEX_NONE ? &tree->items[item->parent] : NULL;
     item->event.parent = item->known_parent;
-    if (parent == NULL || parent->state != FP_SCOPE_PLACED)
+    if (parent == NULL || parent->state != FP_SCOPE_ITEM_PLACED)
         return;
     item->event.parent = parent->position;
     count_child(parent, item);
 }
 
-/* Makes an unreduced event known to later lists. */
+/* Lets later lists find an unreduced event. */
 static bool remember(struct tree *tree, const struct fp_scope_item *item)
 {
     if (tree->query->mode != FP_REDUCE_ALL_EVENTS || item->event.id == 0)
@@ -61,7 +61,7 @@ static bool place_item(struct tree *tree, struct fp_scope_item *item)
     uint32_t depth = parent != FP_INDEX_NONE ? depths[parent] + 1 : 1;
     if (depth > tree->scope->decoder->limits->stack_depth)
         return fail_depth(tree, depth);
-    item->state = FP_SCOPE_PLACED;
+    item->state = FP_SCOPE_ITEM_PLACED;
     item->position = profile->event_count++;
     depths[item->position] = depth;
     profile->events[item->position] = item->event;
@@ -69,13 +69,13 @@ static bool place_item(struct tree *tree, struct fp_scope_item *item)
     return remember(tree, item);
 }
 
-/* Leaves out what was climbed since `first`, a circle of parents. Returns how many are left. */
-static uint32_t leave_out_circle(struct tree *tree, uint32_t first, uint32_t count)
+/* Skips the items climbed since `first`: each is its own ancestor. Returns how many are left. */
+static uint32_t skip_cycle(struct tree *tree, uint32_t first, uint32_t count)
 {
     uint32_t at;
     do {
         at = tree->climbed[--count];
-        tree->items[at].state = FP_SCOPE_OUT;
+        tree->items[at].state = FP_SCOPE_ITEM_SKIPPED;
     } while (at != first);
     return count;
 }
@@ -84,26 +84,26 @@ static bool place_with_ancestors(struct tree *tree, uint32_t at)
 {
     struct fp_scope_item *items = tree->items;
     uint32_t count = 0;
-    for (; at != FP_INDEX_NONE && items[at].state == FP_SCOPE_WAITING; at = items[at].parent) {
-        items[at].state = FP_SCOPE_CLIMBED;
+    for (; at != FP_INDEX_NONE && items[at].state == FP_SCOPE_ITEM_WAITING; at = items[at].parent) {
+        items[at].state = FP_SCOPE_ITEM_CLIMBED;
         tree->climbed[count++] = at;
     }
-    if (at != FP_INDEX_NONE && items[at].state == FP_SCOPE_CLIMBED)
-        count = leave_out_circle(tree, at, count);
+    if (at != FP_INDEX_NONE && items[at].state == FP_SCOPE_ITEM_CLIMBED)
+        count = skip_cycle(tree, at, count);
     while (count > 0)
         if (!place_item(tree, &items[tree->climbed[--count]]))
             return false;
     return true;
 }
 
-/* The event of an earlier list with this id, FP_INDEX_NONE. */
+/* Returns the event of an earlier list with this id, FP_INDEX_NONE if there is none. */
 static uint32_t find_known(const struct tree *tree, uint32_t id)
 {
     return fp_map_get(&tree->scope->seen, fp_scope_event_key(tree->query, id));
 }
 
-/* Finds an item's parent among the others, or among the events of earlier lists. All are inside of
- * the event that was asked for, even those whose own parents were filtered away. */
+/* Finds an item's parent in this list or in an earlier one. The default is the event that the query
+ * names: it is an ancestor of all, even of events whose parents were filtered out. */
 static void find_parent(struct tree *tree, const struct fp_map *ids, struct fp_scope_item *item)
 {
     item->parent = item->known_parent = FP_INDEX_NONE;
@@ -129,7 +129,7 @@ bool fp_scope_place_events(struct fp_scope *scope, const struct fp_scope_query *
         if (!place_with_ancestors(&tree, i))
             return false;
     for (uint32_t i = 0; i < items->count; i++)
-        if (items->items[i].state == FP_SCOPE_OUT)
-            fp_scope_add_note(scope, FP_SCOPE_CYCLE, 1, items->items[i].index);
+        if (items->items[i].state == FP_SCOPE_ITEM_SKIPPED)
+            fp_scope_add_note(scope, FP_SCOPE_NOTE_CYCLE, 1, items->items[i].index);
     return true;
 }

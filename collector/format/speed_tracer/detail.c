@@ -1,26 +1,27 @@
 /*
- * Speed Tracer, details: `data` and the other members of a record as one compact JSON object, in
- * which the spellings of all versions are one.
+ * Speed Tracer, detail: `data` and the other members of a record as one compact JSON object, with
+ * one spelling for the names of all versions.
  *
- * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
+ * Recursion is as deep as the JSON, whose depth is within limits.json_depth.
  */
-#include "collector/format/json.h"
-#include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/detail.h"
 
 #include "collector/base/hash.h"
+#include "collector/format/json.h"
+#include "collector/format/speed_tracer/types.h"
 
 enum {
     NUMBER_MAX = 512, /* more than yyjson takes to write one number */
-    SCANNED_MAX = 64, /* an object with more members is not searched again and again */
+    SCANNED_MAX = 64, /* an object with more members gets an index */
 };
 
-/* Another name for a member, or NULL, {0} at the end. */
+/* Another name of a member. A NULL pointer ends a list. */
 struct spelling {
-    struct fp_str met;
-    struct fp_str kept;
+    struct fp_str old;
+    struct fp_str name;
 };
 
-#define SPELLING(met, kept) {{(met), sizeof(met) - 1}, {(kept), sizeof(kept) - 1}}
+#define SPELLING(old, name) {{(old), sizeof(old) - 1}, {(name), sizeof(name) - 1}}
 
 static const struct spelling data_spellings[] = {
     SPELLING("contentLength", "resourceSize"), SPELLING("lengthReceived", "dataLength"),
@@ -42,7 +43,7 @@ static const struct spelling no_spellings[] = {{{NULL, 0}, {NULL, 0}}};
 static bool is_one_of(struct fp_str name, const struct fp_str *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (fp_speed_tracer_is(name, names[i]))
+        if (fp_st_name_is(name, names[i]))
             return true;
     return false;
 }
@@ -63,7 +64,8 @@ static void add_escape(struct fp_buf *out, unsigned char c)
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
-/* Not 0 when one of eight bytes must be escaped; perhaps for U+0100 and above, too. */
+/* Returns a value other than 0 if one of eight bytes must be escaped; perhaps also for U+0100 and
+ * above. */
 static uint64_t escaped_bytes(uint64_t word)
 {
     const uint64_t quote = word ^ (EACH_BYTE * '"');
@@ -79,7 +81,7 @@ static uint64_t read_word(const char *bytes)
     return word;
 }
 
-/* How many bytes at the beginning of a text need no escape. */
+/* Returns how many bytes at the begin of a text need no escape. */
 static size_t plain_len(struct fp_str text)
 {
     size_t at = 0;
@@ -107,7 +109,7 @@ static void add_escaped(struct fp_buf *out, struct fp_str text)
     fp_buf_add(out, "\"", 1);
 }
 
-/* Whether no byte of a text needs an escape; false perhaps with U+0100 and above, too. */
+/* True if no byte of a text needs an escape. Perhaps false for a text with U+0100 and above. */
 static bool is_plain(struct fp_str text)
 {
     if (text.len < sizeof(uint64_t))
@@ -118,8 +120,8 @@ static bool is_plain(struct fp_str text)
     return escaped == 0;
 }
 
-/* A text in quotes, perhaps with a comma before it and a colon behind it; most have nothing to
- * escape. */
+/* Appends a text in quotes, with a comma before and a colon after it as wanted. Most texts have
+ * nothing to escape. */
 static inline void add_quoted(struct fp_buf *out, struct fp_str text, bool has_comma,
                               bool has_colon)
 {
@@ -154,7 +156,7 @@ static inline void add_whole(struct fp_buf *out, uint64_t number, bool negative)
     fp_buf_add(out, digits + at, sizeof(digits) - at);
 }
 
-/* null, and numbers with a fraction or exponent. */
+/* Appends null, or a number with a fraction or exponent. */
 static void add_by_yyjson(struct fp_buf *out, yyjson_val *value)
 {
     char memory[NUMBER_MAX];
@@ -167,7 +169,8 @@ static void add_by_yyjson(struct fp_buf *out, yyjson_val *value)
 
 static void add_object(struct fp_buf *out, yyjson_val *object, const struct spelling *spellings);
 
-/* spellings: of the objects in an array, or of the object that it is. */
+/* Appends a value. spellings: of the object that it is, or of the objects in the array that it is.
+ */
 static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelling *spellings)
 {
     if (yyjson_is_str(value)) {
@@ -208,11 +211,11 @@ static void add_name(struct fp_buf *out, struct fp_str name)
 
 /* Spelling. */
 
-/* An object that is asked for names; large ones get an index, so that asking for each of very many
- * takes no longer than reading them. */
+/* Searches an object for names. A large object gets an index, so that searching for each of its
+ * names takes linear time. */
 struct lookup {
     yyjson_val *object;
-    struct fp_buf *out; /* fails when there is no memory for the index */
+    struct fp_buf *out; /* fails when memory for the index is out */
     struct fp_map names;
     bool is_indexed;
 };
@@ -249,12 +252,12 @@ static void release(struct lookup *lookup)
         fp_map_release(&lookup->names);
 }
 
-/* A request's id has three names, which the tool looked for in this order. */
+/* A request's id has three names. The tool looked for them in this order. */
 static const struct fp_str id_names[] = {{"identifier", 10}, {"requestId", 9}, {"resourceId", 10}};
 
 enum {
-    ID_NAMES = sizeof(id_names) / sizeof(id_names[0]),
-    SPELLED_MIN = 6, /* no other name for a shorter one */
+    ID_NAMES = FP_COUNT(id_names),
+    SPELLED_MIN = 6, /* shorter names have one spelling */
 };
 
 static struct fp_str find_spelling(struct lookup *object, struct fp_str name,
@@ -262,21 +265,21 @@ static struct fp_str find_spelling(struct lookup *object, struct fp_str name,
 {
     bool may_be_id = spellings == data_spellings && (name.ptr[0] == 'i' || name.ptr[0] == 'r');
     for (size_t i = 0; may_be_id && i < ID_NAMES; i++) {
-        if (fp_speed_tracer_is(name, id_names[i]))
+        if (fp_st_name_is(name, id_names[i]))
             return FP_STR("requestId");
         if (is_one_of(name, id_names + i + 1, ID_NAMES - i - 1) && has(object, id_names[i]))
             return (struct fp_str){0};
     }
-    for (; spellings->met.ptr != NULL; spellings++)
-        if (fp_speed_tracer_is(name, spellings->met))
-            return has(object, spellings->kept) ? (struct fp_str){0} : spellings->kept;
+    for (; spellings->old.ptr != NULL; spellings++)
+        if (fp_st_name_is(name, spellings->old))
+            return has(object, spellings->name) ? (struct fp_str){0} : spellings->name;
     return name;
 }
 
 #define LETTER(letter) (UINT32_C(1) << ((letter) & 31))
 
-/* The name under which a member is kept; a NULL pointer when another one goes before it. Most have
- * no other: they are too short, or begin with another letter. */
+/* Returns the name under which a member is kept, a NULL pointer if another member takes precedence.
+ * Most names have one spelling: they are too short, or begin with another letter. */
 static inline struct fp_str spell(struct lookup *object, struct fp_str name,
                                   const struct spelling *spellings)
 {
@@ -287,15 +290,17 @@ static inline struct fp_str spell(struct lookup *object, struct fp_str name,
     return may_have_another ? find_spelling(object, name, spellings) : name;
 }
 
-/* Which spellings hold inside a member of a record's data. */
+/* Returns the spellings inside a member of a record's data. */
 static const struct spelling *spellings_inside(const struct spelling *outside, struct fp_str name)
 {
-    static const struct fp_str bags[] = {{"request", 7}, {"response", 8}, {"redirectResponse", 16}};
-    bool is_bag = outside == data_spellings && is_one_of(name, bags, 3);
-    return is_bag ? data_spellings : no_spellings;
+    static const struct fp_str nested[] = {
+        {"request", 7}, {"response", 8}, {"redirectResponse", 16}};
+    bool is_nested = outside == data_spellings && is_one_of(name, nested, FP_COUNT(nested));
+    return is_nested ? data_spellings : no_spellings;
 }
 
-/* Ids come as numbers and as texts: requests are kept as texts, timers as numbers. */
+/* Appends the id of a request as a text, and that of a timer as a number; both come as either.
+ * False for another member, which is not appended. */
 static bool add_id(struct fp_buf *out, struct fp_str name, yyjson_val *value)
 {
     if (fp_str_equal(name, FP_STR("requestId")) && yyjson_is_num(value)) {
@@ -309,13 +314,13 @@ static bool add_id(struct fp_buf *out, struct fp_str name, yyjson_val *value)
         text.ptr[0] == '0')
         return false;
     for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+        if (!fp_is_digit(text.ptr[i]))
             return false;
     fp_buf_add(out, text.ptr, text.len);
     return true;
 }
 
-/* All members of an object, to follow those already there; NULL has none. */
+/* Appends all members of an object after those already there; NULL has none. */
 static void add_object(struct fp_buf *out, yyjson_val *object, const struct spelling *spellings)
 {
     size_t i;
@@ -339,7 +344,7 @@ static void add_object(struct fp_buf *out, yyjson_val *object, const struct spel
 
 /* Records. */
 
-/* Of a profile everything but its text, which becomes stacks and samples. */
+/* Appends a profile without its text, which becomes stacks and samples. */
 static void add_profile(struct fp_buf *out, yyjson_val *data)
 {
     size_t i;
@@ -364,17 +369,18 @@ static void add_profile(struct fp_buf *out, yyjson_val *data)
     release(&lookup);
 }
 
-/* Members of a record that are an event's fields, its data, or of no use outside the tool. */
-static bool is_left_out(struct fp_str name)
+/* True for members of a record that are fields of the event, its data, or useless outside the tool.
+ */
+static bool is_omitted(struct fp_str name)
 {
-    static const struct fp_str left_out[] = {
+    static const struct fp_str omitted[] = {
         {"type", 4}, {"time", 4},  {"duration", 8}, {"children", 8},
         {"data", 4}, {"hints", 5}, {"overhead", 8}, {"typeName", 8},
     };
-    return is_one_of(name, left_out, sizeof(left_out) / sizeof(left_out[0]));
+    return is_one_of(name, omitted, FP_COUNT(omitted));
 }
 
-static void add_other_members(struct fp_buf *out, const struct fp_speed_tracer_source *source)
+static void add_other_members(struct fp_buf *out, const struct fp_st_detail_source *source)
 {
     size_t i;
     size_t count;
@@ -384,7 +390,7 @@ static void add_other_members(struct fp_buf *out, const struct fp_speed_tracer_s
     yyjson_obj_foreach(source->record, i, count, key, value)
     {
         const struct fp_str name = fp_json_text(key);
-        if (is_left_out(name) || yyjson_is_null(value) || has(&data, name))
+        if (is_omitted(name) || yyjson_is_null(value) || has(&data, name))
             continue;
         bool is_stack = fp_str_equal(name, FP_STR("stackTrace"));
         add_name(out, name);
@@ -401,7 +407,7 @@ static void add_flag(struct fp_buf *out, struct fp_str name, bool is_set)
     fp_buf_add(out, "true", 4);
 }
 
-/* A member of a timer's start, unless the record that it fired has one, too. */
+/* Appends a member of a timer's start, unless the record that it fires has one, too. */
 static void add_timer_member(struct fp_buf *out, yyjson_val *data, struct fp_str name,
                              yyjson_val value)
 {
@@ -411,19 +417,20 @@ static void add_timer_member(struct fp_buf *out, yyjson_val *data, struct fp_str
     add_value(out, &value, no_spellings);
 }
 
-bool fp_speed_tracer_detail(struct fp_speed_tracer_dump *dump,
-                            const struct fp_speed_tracer_source *source)
+bool fp_st_write_detail(struct fp_st_dump *dump, const struct fp_st_detail_source *source)
 {
     struct fp_buf *out = &dump->detail;
     fp_buf_clear(out);
     fp_buf_add(out, "{", 1);
-    if (source->type == FP_ST_PROFILE_DATA)
+    if (source->type == FP_ST_TYPE_PROFILE_DATA)
         add_profile(out, source->data);
     else
-        add_object(out, source->data, source->type <= FP_ST_CUSTOM ? no_spellings : data_spellings);
-    /* The finish and the error of the early versions had a type each. */
-    if (source->type == FP_ST_RESOURCE_FINISH && source->source_type != FP_ST_RESOURCE_FINISH) {
-        bool failed = source->source_type == 21 || source->source_type == FP_ST_PROFILE_DATA;
+        add_object(out, source->data,
+                   source->type <= FP_ST_TYPE_CUSTOM ? no_spellings : data_spellings);
+    /* Early versions had one type for a finish and one for an error. */
+    if (source->type == FP_ST_TYPE_RESOURCE_FINISH &&
+        source->source_type != FP_ST_TYPE_RESOURCE_FINISH) {
+        bool failed = source->source_type == 21 || source->source_type == FP_ST_TYPE_PROFILE_DATA;
         add_name(out, FP_STR("didFail"));
         fp_buf_addf(out, "%s", failed ? "true" : "false");
     }

@@ -1,31 +1,34 @@
 /*
- * Speed Tracer, the end of a dump: what can be said when all records are known.
+ * Speed Tracer, finish: early types, the page and the marks, once all records are read.
  */
-#include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/finish.h"
+
+#include "collector/base/assert.h"
+#include "collector/base/clock.h"
+#include "collector/format/speed_tracer/types.h"
 
 #include <stdlib.h>
 
-#define TIME_MAX_US (INT64_C(1) << 53) /* as in all formats */
-
-/* A dump of an early version is known by records that may come last: events that were named by
- * today's numbers get their old names. */
-static void rename_early(struct fp_speed_tracer_dump *dump)
+/* Renames the events of an early version by its own numbers. The record that gives the version away
+ * may be the last one. */
+static void rename_early(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     for (uint32_t i = 0; dump->is_early && i < profile->event_count; i++) {
         struct fp_profile_event *event = &profile->events[i];
         bool was_unknown = event->type_number >= 22 && event->type_number <= 27;
-        const char *name = fp_speed_tracer_early_name(&event->type_number);
+        const char *name = fp_st_early_type_name(&event->type_number);
         if (name != NULL)
             event->type = fp_str_of(name);
-        dump->notes[FP_ST_UNKNOWN_TYPE].count -= was_unknown;
+        FP_ASSERT(!was_unknown || dump->notes[FP_ST_NOTE_UNKNOWN_TYPE].count > 0);
+        dump->notes[FP_ST_NOTE_UNKNOWN_TYPE].count -= was_unknown;
     }
     if (dump->is_early && profile->session.version.len == 0)
         profile->session.version = FP_STR("0.8");
 }
 
-/* Versions up to 0.8 noted a page's change when it was over: it began with the request. */
-static bool move_early_tabs(struct fp_speed_tracer_dump *dump)
+/* Moves changes of page to the request of the page: versions up to 0.8 recorded them at the end. */
+static bool move_early_tabs(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     uint32_t *requests =
@@ -37,20 +40,20 @@ static bool move_early_tabs(struct fp_speed_tracer_dump *dump)
         if (event->resource == FP_INDEX_NONE)
             continue;
         uint32_t *request = &requests[event->resource]; /* index + 1, 0: none */
-        if (event->type_number == FP_ST_RESOURCE_START)
+        if (event->type_number == FP_ST_TYPE_RESOURCE_START)
             *request = i + 1;
-        else if (event->type_number == FP_ST_TAB_CHANGED && *request > 0)
+        else if (event->type_number == FP_ST_TYPE_TAB_CHANGED && *request > 0)
             event->start_us = profile->events[*request - 1].start_us;
     }
     return true;
 }
 
-static void find_page(struct fp_speed_tracer_dump *dump)
+static void find_page(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     uint32_t page = FP_INDEX_NONE;
     for (uint32_t i = 0; page == FP_INDEX_NONE && i < profile->event_count; i++)
-        if (profile->events[i].type_number == FP_ST_TAB_CHANGED)
+        if (profile->events[i].type_number == FP_ST_TYPE_TAB_CHANGED)
             page = profile->events[i].resource;
     if (page == FP_INDEX_NONE)
         page = dump->main_resource;
@@ -58,8 +61,8 @@ static void find_page(struct fp_speed_tracer_dump *dump)
         profile->page_url = profile->resources[page];
 }
 
-/* When pages began, in the order of time. Records lie in that in which they ended: what a page did
- * may stand behind the change to the next one. */
+/* When pages began, sorted. Records are in the order of their ends: a record of one page may come
+ * after the change to the next. */
 struct page_begins {
     int64_t *times_us;
     uint32_t count;
@@ -72,28 +75,29 @@ static int compare_times(const void *left, const void *right)
     return (left_us > right_us) - (left_us < right_us);
 }
 
-static bool find_page_begins(struct fp_speed_tracer_dump *dump, struct page_begins *begins)
+static bool find_page_begins(struct fp_st_dump *dump, struct page_begins *begins)
 {
     const struct fp_profile *profile = dump->decoder->profile;
     *begins = (struct page_begins){0};
     for (uint32_t i = 0; i < profile->event_count; i++)
-        begins->count += profile->events[i].type_number == FP_ST_TAB_CHANGED;
+        begins->count += profile->events[i].type_number == FP_ST_TYPE_TAB_CHANGED;
     begins->times_us =
         fp_arena_array(dump->decoder->arena, begins->count, sizeof(*begins->times_us));
     if (begins->times_us == NULL)
         return fp_fail_memory(dump->decoder);
     uint32_t next = 0;
     for (uint32_t i = 0; i < profile->event_count; i++)
-        if (profile->events[i].type_number == FP_ST_TAB_CHANGED)
+        if (profile->events[i].type_number == FP_ST_TYPE_TAB_CHANGED)
             begins->times_us[next++] = profile->events[i].start_us;
     qsort(begins->times_us, begins->count, sizeof(*begins->times_us), compare_times);
     return true;
 }
 
-/* Since the page began that was shown then, else since the session did. */
+/* Returns the time since the begin of the page that was shown then, or else since that of the
+ * session. */
 static int64_t since_page(const struct page_begins *begins, int64_t time_us)
 {
-    uint32_t before = 0; /* how many began before, or with it */
+    uint32_t before = 0; /* pages that began before it or with it */
     for (uint32_t after = begins->count; before < after;) {
         const uint32_t middle = before + (after - before) / 2;
         if (begins->times_us[middle] <= time_us)
@@ -104,7 +108,7 @@ static int64_t since_page(const struct page_begins *begins, int64_t time_us)
     return before > 0 ? time_us - begins->times_us[before - 1] : time_us;
 }
 
-static bool add_marks(struct fp_speed_tracer_dump *dump)
+static bool add_marks(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     profile->timings =
@@ -117,9 +121,9 @@ static bool add_marks(struct fp_speed_tracer_dump *dump)
     for (uint32_t i = 0; i < dump->mark_count; i++) {
         const struct fp_profile_event *event = &profile->events[dump->marks[i].event];
         const int64_t value_us = since_page(&begins, event->start_us);
-        /* What else has these numbers in an early dump is no mark. */
-        bool is_mark = !dump->is_early || event->type_number == FP_ST_LOG_MESSAGE;
-        if (!is_mark || value_us > TIME_MAX_US)
+        /* In an early dump other types have the numbers of marks. */
+        bool is_mark = !dump->is_early || event->type_number == FP_ST_TYPE_LOG_MESSAGE;
+        if (!is_mark || value_us > FP_TIME_MAX_US)
             continue;
         profile->timings[profile->timing_count++] = (struct fp_profile_timing){
             .name = dump->marks[i].name,
@@ -130,7 +134,7 @@ static bool add_marks(struct fp_speed_tracer_dump *dump)
     return true;
 }
 
-bool fp_speed_tracer_finish(struct fp_speed_tracer_dump *dump)
+bool fp_st_finish(struct fp_st_dump *dump)
 {
     rename_early(dump);
     if (dump->is_early && !move_early_tabs(dump))

@@ -1,21 +1,19 @@
 /*
- * Speed Tracer, records: one record with its children becomes events, parents first.
+ * Speed Tracer, record: one record with its children becomes events, parents first.
  *
- * Recursion goes as deep as the JSON, whose depth was held against limits.json_depth before.
+ * Recursion is as deep as the JSON, whose depth is within limits.json_depth.
  */
+#include "collector/format/speed_tracer/record.h"
+
 #include "collector/format/content.h"
 #include "collector/format/json.h"
-#include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/detail.h"
+#include "collector/format/speed_tracer/timers.h"
+#include "collector/format/speed_tracer/types.h"
 #include "collector/format/speed_tracer/v8.h"
-
 #include "collector/format/utf8.h"
 
-#include <math.h>
-
-#define TIME_MAX_US 9007199254740992.0 /* 2^53, as in all formats */
-#define US_PER_MS 1000.0
-
-enum member {
+enum record_member {
     TYPE,
     TIME,
     DURATION,
@@ -46,7 +44,7 @@ static const struct fp_str member_names[] = {
     [TOTAL_HEAP] = {"totalHeapSize", 13},
 };
 
-/* Of a record's data, whatever its type is. */
+/* Members of a record's data, whatever its type. */
 enum data_member {
     URL,
     SCRIPT_NAME,
@@ -76,11 +74,11 @@ static const struct fp_str data_member_names[] = {
     [MAIN_RESOURCE] = {"mainResource", 12},
 };
 
-/* A record while it is read. Members are NULL when absent or null. */
-struct reading {
+/* A record while it is read. A member is NULL if absent or null. */
+struct record_reading {
     yyjson_val *record;
     yyjson_val *members[MEMBER_COUNT];
-    yyjson_val *of_data[DATA_MEMBER_COUNT];
+    yyjson_val *data_members[DATA_MEMBER_COUNT];
     struct fp_profile_event event;
     int32_t source_type;
 };
@@ -96,110 +94,103 @@ static void read_members(yyjson_val *object, const struct fp_str *names, size_t 
     {
         const struct fp_str name = fp_json_text(key);
         size_t at = 0;
-        while (at < name_count && !fp_speed_tracer_is(name, names[at]))
+        while (at < name_count && !fp_st_name_is(name, names[at]))
             at++;
         if (at < name_count)
             members[at] = yyjson_is_null(value) ? NULL : value;
     }
 }
 
-/* Numbers. */
-
-/* Milliseconds as whole microseconds. False when the value is no number, or too large. */
-static bool get_us(yyjson_val *value, int64_t *us)
+/* Reads a whole number from min to INT32_MAX. False, with *whole unchanged, if it is not one. */
+static bool get_int(yyjson_val *value, int32_t min, int32_t *whole)
 {
-    double real = yyjson_get_num(value) * US_PER_MS;
-    if (!yyjson_is_num(value) || !(fabs(real) <= TIME_MAX_US))
+    int64_t number;
+    if (!fp_whole_of(value, min, INT32_MAX, &number))
         return false;
-    *us = (int64_t)floor(real + 0.5);
+    *whole = (int32_t)number;
     return true;
 }
 
-/* A whole number from min to INT32_MAX. */
-static bool get_whole(yyjson_val *value, double min, int32_t *whole)
-{
-    double real = yyjson_get_num(value);
-    if (!yyjson_is_num(value) || !(real >= min && real <= INT32_MAX) || floor(real) < real)
-        return false;
-    *whole = (int32_t)real;
-    return true;
-}
+/* Refusals. These functions return the first problem of a record, FP_ST_NOTE_REFUSALS if it is
+ * valid.
+ */
 
-/* Refusals: the first thing that is wrong with a record, FP_ST_REFUSALS when it is good. */
-
-static enum fp_speed_tracer_note read_times(struct reading *reading, int64_t max_span_us)
+static enum fp_st_note read_times(struct record_reading *reading, int64_t max_span_us)
 {
     struct fp_profile_event *event = &reading->event;
     yyjson_val *const *members = reading->members;
-    if (members[TIME] != NULL && !get_us(members[TIME], &event->start_us))
-        return FP_ST_BAD_TIME;
+    if (members[TIME] != NULL && !fp_time_of(members[TIME], &event->start_us))
+        return FP_ST_NOTE_BAD_TIME;
     if (members[DURATION] == NULL)
-        return FP_ST_REFUSALS;
-    if (!get_us(members[DURATION], &event->duration_us) || event->duration_us > max_span_us)
-        return FP_ST_BAD_DURATION;
-    return yyjson_get_num(members[DURATION]) < 0 ? FP_ST_NEGATIVE_DURATION : FP_ST_REFUSALS;
+        return FP_ST_NOTE_REFUSALS;
+    if (!fp_time_of(members[DURATION], &event->duration_us) || event->duration_us > max_span_us)
+        return FP_ST_NOTE_BAD_DURATION;
+    return yyjson_get_num(members[DURATION]) < 0 ? FP_ST_NOTE_NEGATIVE_DURATION
+                                                 : FP_ST_NOTE_REFUSALS;
 }
 
-static enum fp_speed_tracer_note read_record(struct reading *reading, int64_t max_span_us)
+static enum fp_st_note read_valid(struct record_reading *reading, int64_t max_span_us)
 {
     yyjson_val *const *members = reading->members;
     if (!yyjson_is_obj(reading->record))
-        return FP_ST_NO_RECORD;
+        return FP_ST_NOTE_NO_OBJECT;
     read_members(reading->record, member_names, MEMBER_COUNT, reading->members);
-    if (members[TYPE] != NULL && !get_whole(members[TYPE], INT32_MIN, &reading->source_type))
-        return FP_ST_BAD_TYPE;
+    if (members[TYPE] != NULL && !get_int(members[TYPE], INT32_MIN, &reading->source_type))
+        return FP_ST_NOTE_BAD_TYPE;
     if (members[CHILDREN] != NULL && !yyjson_is_arr(members[CHILDREN]))
-        return FP_ST_BAD_CHILDREN;
+        return FP_ST_NOTE_BAD_CHILDREN;
     if (members[DATA] != NULL && !yyjson_is_obj(members[DATA]))
-        return FP_ST_BAD_DATA;
+        return FP_ST_NOTE_BAD_DATA;
     if (members[DATA] != NULL)
-        read_members(members[DATA], data_member_names, DATA_MEMBER_COUNT, reading->of_data);
+        read_members(members[DATA], data_member_names, DATA_MEMBER_COUNT, reading->data_members);
     return read_times(reading, max_span_us);
 }
 
-/* What is taken as it is, but told of. */
-static void note_oddities(struct fp_speed_tracer_dump *dump, const struct reading *reading)
+/* Notes what is odd in a record that is kept. */
+static void note_oddities(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     yyjson_val *const *members = reading->members;
     const struct {
         bool is_odd;
-        enum fp_speed_tracer_note note;
+        enum fp_st_note note;
     } oddities[] = {
-        {members[TYPE] == NULL, FP_ST_NO_TYPE},
-        {members[TIME] == NULL, FP_ST_NO_TIME},
-        {reading->event.start_us < 0, FP_ST_NEGATIVE_TIME},
-        {(members[CALLER_NAME] == NULL) != (members[CALLER_LINE] == NULL), FP_ST_UNPAIRED_CALLER},
-        {(members[USED_HEAP] == NULL) != (members[TOTAL_HEAP] == NULL), FP_ST_UNPAIRED_HEAP},
+        {members[TYPE] == NULL, FP_ST_NOTE_NO_TYPE},
+        {members[TIME] == NULL, FP_ST_NOTE_NO_TIME},
+        {reading->event.start_us < 0, FP_ST_NOTE_NEGATIVE_TIME},
+        {(members[CALLER_NAME] == NULL) != (members[CALLER_LINE] == NULL),
+         FP_ST_NOTE_UNPAIRED_CALLER},
+        {(members[USED_HEAP] == NULL) != (members[TOTAL_HEAP] == NULL), FP_ST_NOTE_UNPAIRED_HEAP},
     };
-    for (size_t i = 0; i < sizeof(oddities) / sizeof(oddities[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(oddities); i++)
         if (oddities[i].is_odd)
-            fp_speed_tracer_note(dump, oddities[i].note);
+            fp_st_add_note(dump, oddities[i].note);
 }
 
 /* Copies a text into the arena. */
-static bool copy_text(struct fp_speed_tracer_dump *dump, yyjson_val *value, struct fp_str *copy)
+static bool copy_text(struct fp_st_dump *dump, yyjson_val *value, struct fp_str *copy)
 {
     const struct fp_str text = fp_json_text(value);
     return fp_utf8_copy(dump->decoder->arena, text, copy) || fp_fail_memory(dump->decoder);
 }
 
-/* Places: what an event worked on, else who called it. */
+/* Places. */
 
 static yyjson_val *either(yyjson_val *first, yyjson_val *other)
 {
     return first != NULL ? first : other;
 }
 
-static bool find_place(struct fp_speed_tracer_dump *dump, struct reading *reading)
+/* Finds the URL and line that an event worked on, or else those of its caller. */
+static bool find_place(struct fp_st_dump *dump, struct record_reading *reading)
 {
     struct fp_profile_event *event = &reading->event;
-    yyjson_val *const *of_data = reading->of_data;
-    yyjson_val *url = either(of_data[URL], of_data[SCRIPT_NAME]);
-    yyjson_val *line = either(of_data[LINE_NUMBER], of_data[SCRIPT_LINE]);
-    if (url == NULL && of_data[REQUEST] != NULL)
-        url = fp_json_member(of_data[REQUEST], FP_STR("url"));
-    if (url == NULL && of_data[RESPONSE] != NULL)
-        url = fp_json_member(of_data[RESPONSE], FP_STR("url"));
+    yyjson_val *const *data_members = reading->data_members;
+    yyjson_val *url = either(data_members[URL], data_members[SCRIPT_NAME]);
+    yyjson_val *line = either(data_members[LINE_NUMBER], data_members[SCRIPT_LINE]);
+    if (url == NULL && data_members[REQUEST] != NULL)
+        url = fp_json_member(data_members[REQUEST], FP_STR("url"));
+    if (url == NULL && data_members[RESPONSE] != NULL)
+        url = fp_json_member(data_members[RESPONSE], FP_STR("url"));
     if (url == NULL) {
         url = reading->members[CALLER_NAME];
         line = reading->members[CALLER_LINE];
@@ -210,13 +201,12 @@ static bool find_place(struct fp_speed_tracer_dump *dump, struct reading *readin
                      fp_json_member(frame, FP_STR("scriptName")));
         line = fp_json_member(frame, FP_STR("lineNumber"));
     }
-    (void)get_whole(line, 0, &event->line);
+    (void)get_int(line, 0, &event->line);
     const struct fp_str text = fp_json_text(url);
-    return fp_speed_tracer_resource(dump, text, &event->resource);
+    return fp_st_add_resource(dump, text, &event->resource);
 }
 
-static struct fp_str url_of(const struct fp_speed_tracer_dump *dump,
-                            const struct fp_profile_event *event)
+static struct fp_str url_of(const struct fp_st_dump *dump, const struct fp_profile_event *event)
 {
     return event->resource != FP_INDEX_NONE ? dump->decoder->profile->resources[event->resource]
                                             : FP_STR("");
@@ -224,21 +214,21 @@ static struct fp_str url_of(const struct fp_speed_tracer_dump *dump,
 
 /* Events. */
 
-static bool fail_limit(struct fp_speed_tracer_dump *dump)
+static bool fail_limit(struct fp_st_dump *dump)
 {
-    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the dump has more than %u events (limits.entries)",
                    (unsigned)dump->decoder->limits->entries);
-    return fp_speed_tracer_fail_here(dump);
+    return fp_st_fail_at_record(dump);
 }
 
-static bool add_event(struct fp_speed_tracer_dump *dump, struct fp_profile_event *event)
+static bool add_event(struct fp_st_dump *dump, struct fp_profile_event *event)
 {
     struct fp_profile *profile = dump->decoder->profile;
     if (profile->event_count >= dump->decoder->limits->entries)
         return fail_limit(dump);
-    profile->events = fp_speed_tracer_grow(dump->decoder->arena, profile->events,
-                                           profile->event_count, &dump->event_cap, sizeof(*event));
+    profile->events = fp_st_grow(dump->decoder->arena, profile->events, profile->event_count,
+                                 &dump->event_cap, sizeof(*event));
     if (profile->events == NULL)
         return fp_fail_memory(dump->decoder);
     event->id = profile->event_count + 1;
@@ -246,10 +236,10 @@ static bool add_event(struct fp_speed_tracer_dump *dump, struct fp_profile_event
     return true;
 }
 
-/* Whether a change of page shows the same one again: its URL without the fragment is the same. */
-static bool is_refresh(struct fp_speed_tracer_dump *dump, const struct reading *reading)
+/* True if a change of page shows the same page again: its URL without the fragment is the same. */
+static bool is_refresh(struct fp_st_dump *dump, const struct record_reading *reading)
 {
-    if (reading->event.type_number != FP_ST_TAB_CHANGED)
+    if (reading->event.type_number != FP_ST_TYPE_TAB_CHANGED)
         return false;
     struct fp_str page = url_of(dump, &reading->event);
     const char *fragment = page.len > 0 ? memchr(page.ptr, '#', page.len) : NULL;
@@ -260,32 +250,31 @@ static bool is_refresh(struct fp_speed_tracer_dump *dump, const struct reading *
     return is_same;
 }
 
-static bool has_query(const struct fp_speed_tracer_dump *dump, const struct reading *reading)
+static bool has_query(const struct fp_st_dump *dump, const struct record_reading *reading)
 {
     const struct fp_str url = url_of(dump, &reading->event);
     switch (reading->event.type_number) {
-    case FP_ST_RESOURCE_START:
-    case FP_ST_RESOURCE_UPDATE:
-    case FP_ST_REQUEST_WILL_BE_SENT:
+    case FP_ST_TYPE_RESOURCE_START:
+    case FP_ST_TYPE_RESOURCE_UPDATE:
+    case FP_ST_TYPE_REQUEST_WILL_BE_SENT:
         return url.len > 0 && memchr(url.ptr, '?', url.len) != NULL;
     default:
         return false;
     }
 }
 
-static bool copy_detail(struct fp_speed_tracer_dump *dump, struct reading *reading)
+static bool copy_detail(struct fp_st_dump *dump, struct record_reading *reading)
 {
-    const struct fp_speed_tracer_source source = {
+    const struct fp_st_detail_source source = {
         .record = reading->record,
         .data = reading->members[DATA],
         .type = reading->event.type_number,
         .source_type = reading->source_type,
         .is_refresh = is_refresh(dump, reading),
         .has_query = has_query(dump, reading),
-        .timer =
-            fp_speed_tracer_find_timer(dump, reading->event.type_number, reading->members[DATA]),
+        .timer = fp_st_find_timer(dump, reading->event.type_number, reading->members[DATA]),
     };
-    if (!fp_speed_tracer_detail(dump, &source))
+    if (!fp_st_write_detail(dump, &source))
         return fp_fail_memory(dump->decoder);
     const struct fp_str text = {(const char *)dump->detail.data, dump->detail.len};
     if (text.len <= 2) /* {} */
@@ -294,19 +283,19 @@ static bool copy_detail(struct fp_speed_tracer_dump *dump, struct reading *readi
            fp_fail_memory(dump->decoder);
 }
 
-/* Remembers what makes a mark; which page it belongs to is known at the end. */
-static bool note_mark(struct fp_speed_tracer_dump *dump, const struct reading *reading)
+/* Adds a mark for a record that is one. Its page is known at the end of the dump. */
+static bool add_mark(struct fp_st_dump *dump, const struct record_reading *reading)
 {
-    struct fp_speed_tracer_mark mark = {.event = dump->decoder->profile->event_count};
+    struct fp_st_mark mark = {.event = dump->decoder->profile->event_count};
     switch (reading->event.type_number) {
-    case FP_ST_MARK_DOM_CONTENT:
+    case FP_ST_TYPE_MARK_DOM_CONTENT:
         mark.name = FP_STR("domContentLoaded");
         break;
-    case FP_ST_MARK_LOAD_EVENT:
+    case FP_ST_TYPE_MARK_LOAD_EVENT:
         mark.name = FP_STR("load");
         break;
-    case FP_ST_LOG_MESSAGE:
-        if (!copy_text(dump, reading->of_data[MESSAGE], &mark.name))
+    case FP_ST_TYPE_LOG_MESSAGE:
+        if (!copy_text(dump, reading->data_members[MESSAGE], &mark.name))
             return false;
         break;
     default:
@@ -314,67 +303,68 @@ static bool note_mark(struct fp_speed_tracer_dump *dump, const struct reading *r
     }
     if (mark.name.len == 0)
         return true;
-    dump->marks = fp_speed_tracer_grow(dump->decoder->arena, dump->marks, dump->mark_count,
-                                       &dump->mark_cap, sizeof(mark));
+    dump->marks = fp_st_grow(dump->decoder->arena, dump->marks, dump->mark_count, &dump->mark_cap,
+                             sizeof(mark));
     if (dump->marks == NULL)
         return fp_fail_memory(dump->decoder);
     dump->marks[dump->mark_count++] = mark;
     return true;
 }
 
-/* The engine's profile, of which there may be one between two records. */
-static bool read_profile(struct fp_speed_tracer_dump *dump, const struct reading *reading)
+/* Reads the V8 profile that the record may be. */
+static bool read_profile(struct fp_st_dump *dump, const struct record_reading *reading)
 {
-    if (reading->event.type_number != FP_ST_PROFILE_DATA)
+    if (reading->event.type_number != FP_ST_TYPE_PROFILE_DATA)
         return true;
-    yyjson_val *text = reading->of_data[PROFILE_DATA];
-    if (!yyjson_is_str(text) || !yyjson_equals_str(reading->of_data[FORMAT], "v8")) {
-        fp_speed_tracer_note(dump, FP_ST_UNKNOWN_PROFILE);
+    yyjson_val *text = reading->data_members[PROFILE_DATA];
+    if (!yyjson_is_str(text) || !yyjson_equals_str(reading->data_members[FORMAT], "v8")) {
+        fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_PROFILE);
         return true;
     }
-    if (dump->v8 == NULL && !fp_v8_log_create(dump))
+    if (dump->v8 == NULL && !fp_st_v8_create(dump))
         return false;
     const struct fp_str log = fp_json_text(text);
-    return fp_v8_log_read(dump, log, reading->event.start_us);
+    return fp_st_v8_read(dump, log, reading->event.start_us);
 }
 
-static void note_main_resource(struct fp_speed_tracer_dump *dump, const struct reading *reading)
+static void set_main_resource(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     if (dump->main_resource == FP_INDEX_NONE && reading->event.resource != FP_INDEX_NONE &&
-        yyjson_is_true(either(reading->of_data[IS_MAIN_RESOURCE], reading->of_data[MAIN_RESOURCE])))
+        yyjson_is_true(
+            either(reading->data_members[IS_MAIN_RESOURCE], reading->data_members[MAIN_RESOURCE])))
         dump->main_resource = reading->event.resource;
 }
 
-static bool fill_event(struct fp_speed_tracer_dump *dump, struct reading *reading)
+static bool fill_event(struct fp_st_dump *dump, struct record_reading *reading)
 {
     struct fp_profile_event *event = &reading->event;
     event->self_us = event->duration_us > 0 ? event->duration_us : 0;
     event->child_count = (uint32_t)yyjson_arr_size(reading->members[CHILDREN]);
     int64_t overhead_us = 0;
-    if (get_us(reading->members[OVERHEAD], &overhead_us) && overhead_us > 0 &&
+    if (fp_time_of(reading->members[OVERHEAD], &overhead_us) && overhead_us > 0 &&
         overhead_us <= dump->decoder->limits->max_span_us)
         event->overhead_us = overhead_us;
     note_oddities(dump, reading);
-    const struct fp_speed_tracer_typing typing = {
+    const struct fp_st_raw_type raw = {
         .type = reading->source_type,
         .data = reading->members[DATA],
         .type_name = reading->members[TYPE_NAME],
         .has_duration = reading->members[DURATION] != NULL,
     };
-    if (!fp_speed_tracer_name_type(dump, &typing, event) || !find_place(dump, reading) ||
+    if (!fp_st_set_type(dump, &raw, event) || !find_place(dump, reading) ||
         !copy_detail(dump, reading))
         return false;
-    note_main_resource(dump, reading);
-    return fp_speed_tracer_note_timer(dump, event->type_number, reading->members[DATA]) &&
-           note_mark(dump, reading) && read_profile(dump, reading) && add_event(dump, event);
+    set_main_resource(dump, reading);
+    return fp_st_add_timer(dump, event->type_number, reading->members[DATA]) &&
+           add_mark(dump, reading) && read_profile(dump, reading) && add_event(dump, event);
 }
 
-static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t parent,
-                 int64_t *duration_us);
+static bool read_nested(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent,
+                        int64_t *duration_us);
 
-/* Takes the children of a record, and their time off the own time of the event that they stand in:
- * the record's, or where that was refused the one around it, FP_INDEX_NONE for none. */
-static bool take_children(struct fp_speed_tracer_dump *dump, yyjson_val *children, uint32_t parent)
+/* Reads the children of a record, and subtracts their time from the own time of their parent: the
+ * record's event or, if that is skipped, the event around it; FP_INDEX_NONE: none. */
+static bool read_children(struct fp_st_dump *dump, yyjson_val *children, uint32_t parent)
 {
     size_t i;
     size_t count;
@@ -384,7 +374,7 @@ static bool take_children(struct fp_speed_tracer_dump *dump, yyjson_val *childre
     yyjson_arr_foreach(children, i, count, child)
     {
         int64_t duration_us = 0;
-        if (!take(dump, child, parent, &duration_us))
+        if (!read_nested(dump, child, parent, &duration_us))
             return false;
         struct fp_profile_event *events = dump->decoder->profile->events;
         if (parent != FP_INDEX_NONE && events[parent].duration_us != FP_DURATION_NONE)
@@ -393,14 +383,14 @@ static bool take_children(struct fp_speed_tracer_dump *dump, yyjson_val *childre
     return true;
 }
 
-/* Takes one record and its children. *duration_us stays when it has none or is refused: then its
- * children are taken as those of the event around it. */
-static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t parent,
-                 int64_t *duration_us)
+/* Reads one record and its children. *duration_us is unchanged if it has none or is skipped; the
+ * children of a skipped record become those of the event around it. */
+static bool read_nested(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent,
+                        int64_t *duration_us)
 {
-    struct reading reading = {
+    struct record_reading reading = {
         .record = record,
-        .source_type = FP_ST_INVALID,
+        .source_type = FP_ST_TYPE_INVALID,
         .event = {.parent = parent,
                   .hits = 1,
                   .duration_us = FP_DURATION_NONE,
@@ -408,11 +398,11 @@ static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t
                   .line = FP_POSITION_NONE},
     };
     struct fp_profile *profile = dump->decoder->profile;
-    enum fp_speed_tracer_note refusal = read_record(&reading, dump->decoder->limits->max_span_us);
+    enum fp_st_note refusal = read_valid(&reading, dump->decoder->limits->max_span_us);
     profile->session.records_read++;
-    if (refusal != FP_ST_REFUSALS) {
-        fp_speed_tracer_note(dump, refusal);
-        return take_children(dump, fp_json_member(record, FP_STR("children")), parent);
+    if (refusal != FP_ST_NOTE_REFUSALS) {
+        fp_st_add_note(dump, refusal);
+        return read_children(dump, fp_json_member(record, FP_STR("children")), parent);
     }
     const uint32_t index = profile->event_count;
     if (!fill_event(dump, &reading))
@@ -420,19 +410,19 @@ static bool take(struct fp_speed_tracer_dump *dump, yyjson_val *record, uint32_t
     profile->session.records_kept++;
     if (reading.event.duration_us != FP_DURATION_NONE)
         *duration_us = reading.event.duration_us;
-    if (!take_children(dump, reading.members[CHILDREN], index))
+    if (!read_children(dump, reading.members[CHILDREN], index))
         return false;
     if (profile->events[index].self_us < 0)
-        fp_speed_tracer_note(dump, FP_ST_NEGATIVE_SELF);
+        fp_st_add_note(dump, FP_ST_NOTE_NEGATIVE_SELF);
     return true;
 }
 
-bool fp_speed_tracer_take(struct fp_speed_tracer_dump *dump, yyjson_val *record)
+bool fp_st_read_record(struct fp_st_dump *dump, yyjson_val *record)
 {
     const struct fp_profile *profile = dump->decoder->profile;
     const uint32_t index = profile->event_count;
     int64_t duration_us;
-    if (!take(dump, record, FP_INDEX_NONE, &duration_us))
+    if (!read_nested(dump, record, FP_INDEX_NONE, &duration_us))
         return false;
     if (profile->event_count == index)
         return true;
@@ -443,7 +433,7 @@ bool fp_speed_tracer_take(struct fp_speed_tracer_dump *dump, yyjson_val *record)
         fp_content_add_value(dump->decoder, record);
     dump->before_record = dump->is_post ? FP_STR(",\n") : FP_STR("\n");
     if (index > 0 && profile->events[index].start_us < dump->last_start_us)
-        fp_speed_tracer_note(dump, FP_ST_TIME_BACKWARDS);
+        fp_st_add_note(dump, FP_ST_NOTE_TIME_BACKWARDS);
     dump->last_start_us = profile->events[index].start_us;
     return true;
 }

@@ -1,35 +1,29 @@
 /*
- * Speed Tracer, containers: scanning for braces, and for one element of a page.
+ * Speed Tracer, scan: braces in a stream of records, and one element in a page.
  */
 #include "collector/format/speed_tracer/scan.h"
 
+#include "collector/base/ascii.h"
 #include "collector/base/bytes.h"
 #include "collector/base/quoted.h"
-
-#include <strings.h>
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' || c == '\v';
-}
 
 /* Records. */
 
 enum { BLOCK_LEN = 64 };
 
-/* 64 bytes of a record: a bit for each, the lowest for the first. */
+/* 64 bytes of a record as bit masks, first byte in the lowest bit. */
 struct block {
     uint64_t quotes;
     uint64_t apostrophes;
     uint64_t backslashes;
     uint64_t brackets; /* and braces */
     uint64_t spaces;   /* and control characters */
-    uint64_t longs;    /* behind a backslash: an escape that may have a shorter form */
+    uint64_t longs;    /* u and /: after a backslash, an escape that may have a shorter form */
 };
 
-/* What is known of a record up to a block. */
-struct progress {
-    bool is_escaped;    /* its first byte */
+/* The state of a record's scan at the begin of a block. */
+struct block_state {
+    bool is_escaped;    /* the block's first byte */
     uint64_t in_string; /* all bits or none */
     uint32_t braces;    /* open ones */
     uint32_t brackets;
@@ -57,7 +51,7 @@ static void read_last_block(const char *bytes, size_t len, struct block *block)
     read_block(last, block);
 }
 
-/* The bytes behind a backslash that is not escaped itself. */
+/* Returns the escaped bytes: those after a backslash that is not itself escaped. */
 static uint64_t find_escaped(uint64_t backslashes, bool *is_escaped)
 {
     uint64_t escaped = *is_escaped;
@@ -71,38 +65,38 @@ static uint64_t find_escaped(uint64_t backslashes, bool *is_escaped)
     return escaped;
 }
 
-/* The bytes from each opening quote up to its closing one. */
+/* Returns the bytes of strings, each from its opening quote up to its closing one. */
 static uint64_t find_strings(uint64_t quotes, uint64_t *in_string)
 {
     uint64_t strings = quotes;
     for (unsigned distance = 1; distance < BLOCK_LEN; distance *= 2)
-        strings ^= strings << distance; /* now: is the number of quotes up to here odd? */
+        strings ^= strings << distance; /* then: odd number of quotes up to here */
     strings ^= *in_string;
     *in_string = strings >> (BLOCK_LEN - 1) != 0 ? UINT64_MAX : 0;
     return strings;
 }
 
-/* Counts braces, and for the depth brackets, until the record is closed. How much of the block is
- * the record's. */
-static size_t count_brackets(const char *bytes, uint64_t brackets, struct progress *progress,
+/* Counts braces, and brackets for the depth, until the record is closed. Returns how many bytes of
+ * the block belong to the record. */
+static size_t count_brackets(const char *bytes, uint64_t brackets, struct block_state *state,
                              uint32_t *depth)
 {
     for (; brackets != 0; brackets &= brackets - 1) {
         const size_t at = (size_t)__builtin_ctzll(brackets);
         const char c = bytes[at];
-        if (c == '}' && --progress->braces == 0)
+        if (c == '}' && --state->braces == 0)
             return at + 1;
-        progress->braces += c == '{';
-        progress->brackets += c == '[';
-        progress->brackets -= c == ']' && progress->brackets > 0;
-        if (progress->braces + progress->brackets > *depth)
-            *depth = progress->braces + progress->brackets;
+        state->braces += c == '{';
+        state->brackets += c == '[';
+        state->brackets -= c == ']' && state->brackets > 0;
+        if (state->braces + state->brackets > *depth)
+            *depth = state->braces + state->brackets;
     }
     return BLOCK_LEN;
 }
 
-/* As skip_object, of a text that is no JSON: outside of its strings there is a backslash, or an
- * apostrophe, which begins one, too. */
+/* Does the same as skip_object, byte by byte, for a text that is not JSON: it has a backslash
+ * outside of strings, or an apostrophe there, which begins a string, too. */
 static bool skip_odd_object(const char *bytes, size_t *at, size_t end)
 {
     uint32_t braces = 0;
@@ -119,26 +113,26 @@ static bool skip_odd_object(const char *bytes, size_t *at, size_t end)
     return false;
 }
 
-/* Goes past the object whose brace stands at `at`, or to the end. True when it is closed. */
-static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_record_text *record)
+/* Moves *at past the object that begins there, or to the end. True if the object is closed. */
+static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_st_record *record)
 {
-    struct progress progress = {0};
+    struct block_state state = {0};
     for (size_t begin = *at; begin < end; begin += BLOCK_LEN) {
         struct block block;
         if (end - begin >= BLOCK_LEN)
             read_block(bytes + begin, &block);
         else
             read_last_block(bytes + begin, end - begin, &block);
-        const uint64_t escaped = find_escaped(block.backslashes, &progress.is_escaped);
-        const uint64_t strings = find_strings(block.quotes & ~escaped, &progress.in_string);
+        const uint64_t escaped = find_escaped(block.backslashes, &state.is_escaped);
+        const uint64_t strings = find_strings(block.quotes & ~escaped, &state.in_string);
         const size_t len =
-            count_brackets(bytes + begin, block.brackets & ~strings, &progress, &record->depth);
+            count_brackets(bytes + begin, block.brackets & ~strings, &state, &record->depth);
         const uint64_t own = UINT64_MAX >> (BLOCK_LEN - len);
         if (((block.apostrophes | block.backslashes) & ~strings & own) != 0)
             return skip_odd_object(bytes, at, end);
         if ((((block.spaces & ~strings) | (block.longs & escaped)) & own) != 0)
             record->is_plain = false;
-        if (progress.braces == 0) {
+        if (state.braces == 0) {
             *at = begin + len;
             return true;
         }
@@ -147,9 +141,9 @@ static bool skip_object(const char *bytes, size_t *at, size_t end, struct fp_rec
     return false;
 }
 
-/* The next line below that of `at` which begins with a brace; the end when there is none. Found
- * once for all of what lies above it: there may be many records on a line. */
-static size_t next_brace_line(struct fp_record_scan *scan, size_t at)
+/* Returns the next line after `at` that begins with a brace, the body's end if there is none.
+ * Caches it for all positions before it: there may be many records per line. */
+static size_t next_brace_line(struct fp_st_scan *scan, size_t at)
 {
     const struct fp_str body = scan->body;
     if (at >= scan->line_above && at < scan->brace_line)
@@ -167,12 +161,11 @@ static size_t next_brace_line(struct fp_record_scan *scan, size_t at)
 
 static bool is_element_end(struct fp_str body, size_t at)
 {
-    const struct fp_str tag = FP_STR("</div");
-    return body.len - at >= tag.len && strncasecmp(body.ptr + at, tag.ptr, tag.len) == 0;
+    return fp_str_has_prefix_nocase(fp_str_skip(body, at), FP_STR("</div"));
 }
 
-/* Goes to the next brace that may begin a record. False at the end. */
-static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record)
+/* Moves to the next brace that may begin a record. False if there is none. */
+static bool skip_junk(struct fp_st_scan *scan, struct fp_st_record *record)
 {
     const struct fp_str body = scan->body;
     for (; scan->at < body.len; scan->at++) {
@@ -183,7 +176,7 @@ static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record
         }
         if (c == '{')
             return true;
-        if (is_space(c))
+        if (fp_is_space(c))
             continue;
         if (scan->in_page && c == '<' && is_element_end(body, scan->at)) {
             scan->at = body.len;
@@ -198,20 +191,19 @@ static bool skip_junk(struct fp_record_scan *scan, struct fp_record_text *record
     return false;
 }
 
-enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
-                                               struct fp_record_text *record)
+enum fp_st_scan_result fp_st_scan_next(struct fp_st_scan *scan, struct fp_st_record *record)
 {
-    *record = (struct fp_record_text){.offset = scan->body.len, .is_plain = true};
+    *record = (struct fp_st_record){.offset = scan->body.len, .is_plain = true};
     if (!skip_junk(scan, record))
-        return FP_RECORD_NO_MORE;
+        return FP_ST_SCAN_END;
     record->offset = scan->at;
     size_t end = scan->at < scan->lines_end ? next_brace_line(scan, scan->at) : scan->body.len;
     bool closed = skip_object(scan->body.ptr, &scan->at, end, record);
     record->text = (struct fp_str){scan->body.ptr + record->offset, scan->at - record->offset};
-    return closed ? FP_RECORD_FOUND : FP_RECORD_CUT_OFF;
+    return closed ? FP_ST_SCAN_FOUND : FP_ST_SCAN_TRUNCATED;
 }
 
-bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_text *record)
+bool fp_st_scan_resync(struct fp_st_scan *scan, const struct fp_st_record *record)
 {
     const size_t line = next_brace_line(scan, record->offset);
     if (line >= scan->at)
@@ -225,12 +217,13 @@ bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_te
 
 static size_t skip_space(struct fp_str text, size_t at)
 {
-    while (at < text.len && is_space(text.ptr[at]))
+    while (at < text.len && fp_is_space(text.ptr[at]))
         at++;
     return at;
 }
 
-/* Behind the value that begins at `at` and ends its text or is followed by a comma or brace. */
+/* Returns the position after the value that begins at `at`: a comma, a closing bracket or the end.
+ */
 static size_t skip_value(struct fp_str text, size_t at)
 {
     size_t depth = 0;
@@ -246,12 +239,12 @@ static size_t skip_value(struct fp_str text, size_t at)
     return at;
 }
 
-bool fp_broken_post_find(const struct fp_record_text *text, struct fp_broken_post *post)
+bool fp_st_broken_post_find(const struct fp_st_record *text, struct fp_st_broken_post *post)
 {
     const struct fp_str header = FP_STR("\"header\"");
     const struct fp_str data = FP_STR("\"data\"");
     const struct fp_str body = text->text;
-    *post = (struct fp_broken_post){0};
+    *post = (struct fp_st_broken_post){0};
     for (size_t at = skip_space(body, 1); at < body.len && body.ptr[at] == '"';) {
         const size_t name_end = fp_quoted_end(body.ptr, at, body.len);
         const struct fp_str name = {body.ptr + at, name_end - at};
@@ -272,9 +265,8 @@ bool fp_broken_post_find(const struct fp_record_text *text, struct fp_broken_pos
     return false;
 }
 
-/* Whether nothing but members of an object stand from `at` on, and its end, if that was not cut
- * off.
- */
+/* True if the text from `at` on has only further members of an object, and its end if it is not
+ * truncated. */
 static bool are_last_members(struct fp_str text, size_t at)
 {
     for (at = skip_space(text, at); at < text.len && text.ptr[at] == ',';) {
@@ -289,9 +281,9 @@ static bool are_last_members(struct fp_str text, size_t at)
     return at >= text.len || (text.ptr[at] == '}' && skip_space(text, at + 1) == text.len);
 }
 
-size_t fp_broken_post_end(struct fp_str body, size_t records)
+size_t fp_st_broken_post_end(struct fp_str body, size_t records)
 {
-    enum { TRIES = 8 }; /* each may cost as much as the body is long */
+    enum { TRIES = 8 }; /* each may scan the whole body */
     size_t end = body.len;
     for (int tries = 0; tries < TRIES && end > records; tries++) {
         const char *bracket = memrchr(body.ptr + records, ']', end - records);
@@ -311,17 +303,12 @@ struct attribute {
     struct fp_str value;
 };
 
-static bool is_named(const struct attribute *attribute, struct fp_str name)
-{
-    return attribute->name.len == name.len &&
-           strncasecmp(attribute->name.ptr, name.ptr, name.len) == 0;
-}
-
-/* Reads up to one of the delimiters, a white space, or the end. */
+/* Reads up to a delimiter, white space or the end. */
 static struct fp_str read_token(struct fp_str html, size_t *at, const char *delimiters)
 {
     const size_t begin = *at;
-    while (*at < html.len && !is_space(html.ptr[*at]) && strchr(delimiters, html.ptr[*at]) == NULL)
+    while (*at < html.len && !fp_is_space(html.ptr[*at]) &&
+           strchr(delimiters, html.ptr[*at]) == NULL)
         (*at)++;
     return (struct fp_str){html.ptr + begin, *at - begin};
 }
@@ -338,11 +325,11 @@ static struct fp_str read_value(struct fp_str html, size_t *at)
     return (struct fp_str){html.ptr + begin, len};
 }
 
-/* Reads the next attribute of a tag; false, with *at behind the tag, when there is none. */
+/* Reads the next attribute of a tag. False if there is none; *at is then after the tag. */
 static bool read_attribute(struct fp_str html, size_t *at, struct attribute *attribute)
 {
-    while (*at < html.len && (is_space(html.ptr[*at]) || strchr("/", html.ptr[*at]) != NULL))
-        (*at)++; /* U+0000, too, which strchr finds in any text */
+    while (*at < html.len && (fp_is_space(html.ptr[*at]) || strchr("/", html.ptr[*at]) != NULL))
+        (*at)++; /* also U+0000, which strchr finds in every text */
     if (*at >= html.len || html.ptr[*at] == '>') {
         *at += *at < html.len;
         return false;
@@ -355,39 +342,33 @@ static bool read_attribute(struct fp_str html, size_t *at, struct attribute *att
     return true;
 }
 
-/* Reads the tag whose name begins at *at, and goes behind it. True when it is the one we look for.
- */
-static bool read_tag(struct fp_str html, size_t *at, struct fp_dump_page *page)
+/* Reads the tag whose name begins at *at, and moves after it. True if it has the id traceData. */
+static bool read_tag(struct fp_str html, size_t *at, struct fp_st_page *page)
 {
-    *page = (struct fp_dump_page){0};
+    *page = (struct fp_st_page){0};
     bool found = false;
     struct attribute attribute;
     (void)read_token(html, at, ">/");
     while (read_attribute(html, at, &attribute)) {
-        if (is_named(&attribute, FP_STR("id")))
+        if (fp_str_equal_nocase(attribute.name, FP_STR("id")))
             found = fp_str_equal(attribute.value, FP_STR("traceData"));
-        else if (is_named(&attribute, FP_STR("version")))
+        else if (fp_str_equal_nocase(attribute.name, FP_STR("version")))
             page->version = attribute.value;
-        else if (is_named(&attribute, FP_STR("isRaw")))
+        else if (fp_str_equal_nocase(attribute.name, FP_STR("isRaw")))
             page->is_raw = fp_str_equal(attribute.value, FP_STR("true"));
     }
     page->begin = *at;
     return found;
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool fp_dump_page_find(struct fp_str html, struct fp_dump_page *page)
+bool fp_st_page_find(struct fp_str html, struct fp_st_page *page)
 {
     for (size_t at = 0; at < html.len;) {
         const char *open = memchr(html.ptr + at, '<', html.len - at);
         if (open == NULL)
             return false;
         at = (size_t)(open - html.ptr) + 1;
-        if (at < html.len && is_letter(html.ptr[at]) && read_tag(html, &at, page))
+        if (at < html.len && fp_is_alpha(html.ptr[at]) && read_tag(html, &at, page))
             return true;
     }
     return false;

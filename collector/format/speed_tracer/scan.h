@@ -1,78 +1,77 @@
 /*
- * Speed Tracer, containers: where in a body the records lie. Pure functions; any thread.
+ * Speed Tracer, scan: finds the records in a body. Pure functions; any thread.
  */
 #ifndef FP_FORMAT_SPEED_TRACER_SCAN_H
 #define FP_FORMAT_SPEED_TRACER_SCAN_H
 
 #include "collector/base/base.h"
 
-/* The part of a body that is still to be looked at for records. */
-struct fp_record_scan {
+/* The part of a body that is not scanned yet. */
+struct fp_st_scan {
     struct fp_str body;
-    size_t at;         /* the next byte to look at */
-    size_t lines_end;  /* up to here a line that begins with a brace ends an open record */
-    size_t brace_line; /* such a line, and there is none ... */
-    size_t line_above; /* ... below the one of this byte and above it */
+    size_t at;         /* the next byte to scan */
+    size_t lines_end;  /* before it, a line that begins with a brace ends an open record */
+    size_t brace_line; /* cache of next_brace_line: the answer for ... */
+    size_t line_above; /* ... all positions from here up to it */
     bool in_page;      /* `</div` between records ends them */
-    bool in_list;      /* commas stand between them, and ... */
-    size_t list_end;   /* ... with the bracket here it ends; the body's end: none is known */
+    bool in_list;      /* commas separate records, and ... */
+    size_t list_end;   /* ... the bracket here ends them; the body's end if unknown */
 };
 
-enum fp_record_scan_result {
-    FP_RECORD_FOUND,
-    FP_RECORD_CUT_OFF, /* no closing brace before the end */
-    FP_RECORD_NO_MORE,
+enum fp_st_scan_result {
+    FP_ST_SCAN_FOUND,
+    FP_ST_SCAN_TRUNCATED, /* there is no closing brace */
+    FP_ST_SCAN_END,
 };
 
-struct fp_record_text {
+struct fp_st_record {
     struct fp_str text;
     size_t offset;  /* into the body */
-    uint32_t depth; /* objects and arrays open at once; exact when the text is JSON */
-    bool is_plain;  /* as yyjson would write it, but for numbers: without space outside of strings,
-                       and without escapes that have a shorter form; exact, too */
-    bool has_junk;  /* there is something else than white space before it, ... */
+    uint32_t depth; /* of nesting; exact if the text is JSON */
+    bool is_plain;  /* true if yyjson would write it the same, apart from numbers: no space outside
+                       of strings, no escape that has a shorter form; exact if the text is JSON */
+    bool has_junk;  /* something other than white space is before it, ... */
     size_t junk_offset;
 };
 
 /*
- * Finds the next record as the tool's loader did: whatever stands before a brace is skipped, braces
- * are counted outside of strings, which " or ' begin and end, with \ as their escape. has_junk is
- * also set with FP_RECORD_NO_MORE.
+ * Finds the next record in the way of the tool's loader: skips everything before a brace, and
+ * counts braces outside of strings. Strings are in " or ', and \ escapes in them. Sets has_junk
+ * also with FP_ST_SCAN_END.
  */
-enum fp_record_scan_result fp_record_scan_next(struct fp_record_scan *scan,
-                                               struct fp_record_text *record);
+enum fp_st_scan_result fp_st_scan_next(struct fp_st_scan *scan, struct fp_st_record *record);
 
 /*
- * After a record that is no JSON or was cut off: it may have swallowed the records on the lines
- * below it. If there are lines that begin with a brace, goes back to the first of them and takes
- * what lies between two of them for itself.
- * False when there are none. All calls together look at each byte once more.
+ * Resynchronizes after a record that is truncated or not JSON, and may have swallowed records on
+ * the lines after it. Goes back to the first line in it that begins with a brace; from there to its
+ * end each such line begins a record. False if there is none. All calls together scan each byte at
+ * most once more.
  */
-bool fp_record_scan_lines(struct fp_record_scan *scan, const struct fp_record_text *record);
+bool fp_st_scan_resync(struct fp_st_scan *scan, const struct fp_st_record *record);
 
-/* A posted body that is not JSON as a whole, but may hold records that are. */
-struct fp_broken_post {
-    struct fp_str header; /* its value; "" when there is none before the records */
-    size_t records;       /* where they begin: behind the bracket */
+/* A posted body that is not JSON as a whole, but whose records may be. */
+struct fp_st_broken_post {
+    struct fp_str header; /* its value; "" if there is none before the records */
+    size_t records;       /* offset of the first one, after the bracket */
 };
 
-/* Whether a text that is no JSON is a posted body: an object of which `header` or `data` comes
- * first, and whose member `data` is an array. */
-bool fp_broken_post_find(const struct fp_record_text *text,
-                         struct fp_broken_post *post) FP_MUST_CHECK;
+/* True if invalid JSON still looks like a posted body: an object that starts with `header` or
+ * `data` and whose `data` is an array. */
+bool fp_st_broken_post_find(const struct fp_st_record *text,
+                            struct fp_st_broken_post *post) FP_MUST_CHECK;
 
-/* Where the list of records of such a body ends, as the body's own end tells (body.len when it does
- * not): a bracket before may be one of a record that is no JSON. */
-size_t fp_broken_post_end(struct fp_str body, size_t records);
+/* Returns where the list of records ends, body.len if unknown. Searches from the body's end: an
+ * earlier bracket may belong to a record that is not JSON. */
+size_t fp_st_broken_post_end(struct fp_str body, size_t records);
 
 /* What the tag of a saved page says about the records in it. */
-struct fp_dump_page {
-    size_t begin;          /* of what is inside the element */
-    struct fp_str version; /* "" when the attribute is missing */
+struct fp_st_page {
+    size_t begin;          /* of the element's text */
+    struct fp_str version; /* "" if there is no such attribute */
     bool is_raw;
 };
 
-/* Finds the element with the id traceData. False when there is none. */
-bool fp_dump_page_find(struct fp_str html, struct fp_dump_page *page) FP_MUST_CHECK;
+/* Finds the element with the id traceData. False if there is none. */
+bool fp_st_page_find(struct fp_str html, struct fp_st_page *page) FP_MUST_CHECK;
 
 #endif

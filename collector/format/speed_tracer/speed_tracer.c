@@ -10,16 +10,15 @@
 #include "collector/format/format_decoder.h"
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/finish.h"
+#include "collector/format/speed_tracer/record.h"
 #include "collector/format/speed_tracer/scan.h"
 #include "collector/format/speed_tracer/v8.h"
 
 #include <math.h>
 
-/* A record up to this size is parsed in memory set aside once; that of a larger one is its own. */
+/* Records up to SMALL_MAX bytes are parsed in one shared block of memory. */
 enum { SMALL_MAX = 32 * 1024, SNIFFED_OBJECTS = 8, VERSION_MAX = 16 };
-
-#define DEPTH_MAX 1024 /* as in the other formats, whatever limits.json_depth says */
-#define TIME_MAX_US 9007199254740992.0
 
 /* Shapes. */
 
@@ -36,18 +35,19 @@ static bool is_post(yyjson_val *value)
     return header != NULL && !fp_is_times(header) && yyjson_obj_get(value, "data") != NULL;
 }
 
-/* A message of a browser's inspector, which the tool converted when it loaded a page of them. */
+/* True for a message of a browser's inspector. The tool converted these when it loaded a page of
+ * them. */
 static bool is_raw_message(yyjson_val *value)
 {
     return yyjson_is_str(yyjson_obj_get(value, "method"));
 }
 
-/* Whether it has a member of an upload of another format. */
+/* True if an object has a member of another format. */
 static bool is_other(yyjson_val *value)
 {
     static const char *const others[] = {"trace",  "marks",  "measures", "entries",  "coverage",
                                          "frames", "stacks", "samples",  "resources"};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(others); i++)
         if (yyjson_obj_get(value, others[i]) != NULL)
             return true;
     return false;
@@ -60,8 +60,8 @@ static bool is_record_or_post(yyjson_val *value)
     return (is_record(value) || is_post(value)) && !is_other(value);
 }
 
-/* Whether a stream that begins with it is a dump. No other format is a stream of objects, so its
- * first record need not be a good one. */
+/* True if a stream that begins with this value is a dump. Its first record need not be valid: no
+ * other format is a stream of objects. */
 static bool begins_dump(yyjson_val *value)
 {
     bool is_like_record =
@@ -84,32 +84,32 @@ static bool is_page(struct fp_str body)
     return begin < body.len && body.ptr[begin] == '<';
 }
 
-/* True if a body begins as a dump does: with a page, or with an object that is a record or like
- * one. Parses the first objects only. */
+/* True if a body begins like a dump: with a page, or with an object that resembles a record. Parses
+ * the first objects only. */
 static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
 {
     if (is_page(body))
         return true;
-    struct fp_record_scan scan = {.body = body};
-    struct fp_record_text record;
+    struct fp_st_scan scan = {.body = body};
+    struct fp_st_record record;
     for (int i = 0; i < SNIFFED_OBJECTS; i++) {
-        struct fp_broken_post post;
-        enum fp_record_scan_result result = fp_record_scan_next(&scan, &record);
-        if (result == FP_RECORD_NO_MORE)
+        struct fp_st_broken_post post;
+        enum fp_st_scan_result result = fp_st_scan_next(&scan, &record);
+        if (result == FP_ST_SCAN_END)
             return false;
         struct fp_json json;
-        struct fp_format_error ignored;
-        enum fp_format_verdict verdict = FP_FORMAT_MALFORMED;
-        if (result == FP_RECORD_FOUND)
+        struct fp_upload_error ignored;
+        enum fp_verdict verdict = FP_VERDICT_MALFORMED;
+        if (result == FP_ST_SCAN_FOUND)
             verdict = fp_json_parse(record.text, decoder->limits->json_depth, decoder->arena, &json,
                                     &ignored);
-        if (verdict == FP_FORMAT_MEMORY)
-            (void)fp_format_fail_memory(decoder->error); /* what it is cannot be told */
-        if (verdict == FP_FORMAT_MALFORMED && i == 0 && fp_broken_post_find(&record, &post))
+        if (verdict == FP_VERDICT_MEMORY)
+            (void)fp_upload_fail_memory(decoder->error); /* the format stays unknown */
+        if (verdict == FP_VERDICT_MALFORMED && i == 0 && fp_st_broken_post_find(&record, &post))
             return true;
-        if (verdict == FP_FORMAT_MALFORMED)
-            (void)fp_record_scan_lines(&scan, &record);
-        if (verdict != FP_FORMAT_OK)
+        if (verdict == FP_VERDICT_MALFORMED)
+            (void)fp_st_scan_resync(&scan, &record);
+        if (verdict != FP_VERDICT_OK)
             continue;
         bool is_dump = begins_dump(json.root);
         bool is_known = is_dump || is_other(json.root);
@@ -120,20 +120,20 @@ static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
     return false;
 }
 
-/* Container E: messages that the tool itself converted. The first one tells. */
-static bool check_message(struct fp_speed_tracer_dump *dump, yyjson_val *first)
+/* Container E: refuses a dump whose first value is an inspector's message. */
+static bool check_message(struct fp_st_dump *dump, yyjson_val *first)
 {
     if (!is_raw_message(first) || is_record(first))
         return true;
-    fp_format_fail(dump->decoder->error, FP_FORMAT_UNSUPPORTED,
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_UNSUPPORTED,
                    "these are messages of a browser's inspector, not records; load them into "
                    "Speed Tracer and save them");
-    return fp_speed_tracer_fail_here(dump);
+    return fp_st_fail_at_record(dump);
 }
 
 /* Container D: {header, data}. */
 
-static void keep_post(struct fp_decoder *decoder)
+static void add_post_header(struct fp_decoder *decoder)
 {
     char head[64];
     int len = snprintf(head, sizeof(head), "{\"header\":{\"timeStamp\":%lld},\"data\":[\n",
@@ -141,68 +141,68 @@ static void keep_post(struct fp_decoder *decoder)
     fp_content_add(decoder, (struct fp_str){head, (size_t)len});
 }
 
-static void open_post(struct fp_speed_tracer_dump *dump, yyjson_val *header)
+static void open_post(struct fp_st_dump *dump, yyjson_val *header)
 {
     struct fp_decoder *decoder = dump->decoder;
-    /* The one member of the header that the tool itself filled. */
-    double started_us = yyjson_get_num(yyjson_obj_get(header, "timeStamp")) * 1000;
-    if (started_us > 0 && started_us <= TIME_MAX_US)
-        decoder->profile->session.started_us = (int64_t)floor(started_us + 0.5);
+    /* The only member of the header that the tool filled. */
+    int64_t started_us;
+    if (fp_time_of(yyjson_obj_get(header, "timeStamp"), &started_us) && started_us > 0)
+        decoder->profile->session.started_us = started_us;
     dump->is_post = true;
-    keep_post(decoder);
+    add_post_header(decoder);
 }
 
-static bool take_post(struct fp_speed_tracer_dump *dump, yyjson_val *post)
+static bool read_post(struct fp_st_dump *dump, yyjson_val *post)
 {
     yyjson_val *data = yyjson_obj_get(post, "data");
     const struct fp_place place = {.member = FP_STR("data")};
     if (!yyjson_is_arr(data))
-        return fp_fail_at(dump->decoder, FP_FORMAT_INVALID, &place,
+        return fp_fail_at(dump->decoder, FP_VERDICT_INVALID, &place,
                           "data must be an array of records");
     open_post(dump, yyjson_obj_get(post, "header"));
     dump->is_index = true;
-    dump->text = (struct fp_str){0}; /* it is that of all records */
+    dump->text = (struct fp_str){0}; /* the whole body's, not one record's */
     size_t i;
     size_t count;
     yyjson_val *record;
     yyjson_arr_foreach(data, i, count, record)
     {
         dump->offset = (int64_t)i;
-        if ((i == 0 && !check_message(dump, record)) || !fp_speed_tracer_take(dump, record))
+        if ((i == 0 && !check_message(dump, record)) || !fp_st_read_record(dump, record))
             return false;
     }
-    dump->is_index = false; /* behind it the body is text again */
+    dump->is_index = false; /* records after the post are text again */
     return true;
 }
 
 /* Containers A to C: records as text. */
 
-/* Parses one record. doc is NULL when the record went to `large`. */
-struct parsed {
+/* A parsed record: in `doc`, or in `large` if it is large or has unpaired surrogates. */
+struct parsed_record {
     yyjson_doc *doc;
     struct fp_json large;
     yyjson_val *root; /* NULL: not JSON */
 };
 
-struct parser {
-    struct fp_speed_tracer_dump *dump;
+struct record_parser {
+    struct fp_st_dump *dump;
     void *memory;
     size_t memory_len;
     bool is_first; /* no record was parsed yet */
 };
 
-static bool fail_depth(struct fp_speed_tracer_dump *dump)
+static bool fail_depth(struct fp_st_dump *dump)
 {
-    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the JSON is nested deeper than %u levels (limits.json_depth)",
                    (unsigned)dump->decoder->limits->json_depth);
-    return fp_speed_tracer_fail_here(dump);
+    return fp_st_fail_at_record(dump);
 }
 
-static bool parse(struct parser *parser, struct fp_str text, struct parsed *parsed)
+static bool parse(struct record_parser *parser, struct fp_str text, struct parsed_record *parsed)
 {
     struct fp_decoder *decoder = parser->dump->decoder;
-    *parsed = (struct parsed){0};
+    *parsed = (struct parsed_record){0};
     yyjson_read_err why = {.code = YYJSON_READ_ERROR_INVALID_STRING};
     if (text.len <= SMALL_MAX) {
         yyjson_alc pool;
@@ -212,95 +212,98 @@ static bool parse(struct parser *parser, struct fp_str text, struct parsed *pars
                                        &pool, &why);
         parsed->root = yyjson_doc_get_root(parsed->doc);
     }
-    /* Only there unpaired surrogates are mended. */
+    /* fp_json_parse also replaces unpaired surrogates. */
     if (parsed->doc != NULL || why.code != YYJSON_READ_ERROR_INVALID_STRING)
         return true;
-    struct fp_format_error error;
-    enum fp_format_verdict verdict =
-        fp_json_parse(text, DEPTH_MAX, decoder->arena, &parsed->large, &error);
-    if (verdict == FP_FORMAT_MEMORY)
+    struct fp_upload_error error;
+    enum fp_verdict verdict =
+        fp_json_parse(text, FP_JSON_DEPTH_MAX, decoder->arena, &parsed->large, &error);
+    if (verdict == FP_VERDICT_MEMORY)
         return fp_fail_memory(decoder);
-    if (verdict == FP_FORMAT_TOO_LARGE)
+    if (verdict == FP_VERDICT_TOO_LARGE)
         return fail_depth(parser->dump);
-    if (verdict == FP_FORMAT_OK)
+    if (verdict == FP_VERDICT_OK)
         parsed->root = parsed->large.root;
     return true;
 }
 
-static void release(struct parsed *parsed)
+static void release_parsed(struct parsed_record *parsed)
 {
     if (parsed->doc == NULL && parsed->root != NULL)
         fp_json_release(&parsed->large);
 }
 
-static bool take_parsed(struct parser *parser, yyjson_val *root)
+static bool read_parsed(struct record_parser *parser, yyjson_val *root)
 {
-    struct fp_speed_tracer_dump *dump = parser->dump;
+    struct fp_st_dump *dump = parser->dump;
     bool is_first = parser->is_first;
     parser->is_first = false;
     if (is_first && !check_message(dump, root))
         return false;
     if (is_first && is_post(root) && !is_record(root))
-        return take_post(dump, root);
-    return fp_speed_tracer_take(dump, root);
+        return read_post(dump, root);
+    return fp_st_read_record(dump, root);
 }
 
-static void refuse_text(struct fp_speed_tracer_dump *dump, enum fp_speed_tracer_note note)
+static void skip_text(struct fp_st_dump *dump, enum fp_st_note note)
 {
-    fp_speed_tracer_note(dump, note);
+    fp_st_add_note(dump, note);
     dump->decoder->profile->session.records_read++;
 }
 
-/* Of a posted body that is no JSON, or was cut off, the records may be good. */
-static bool enter_broken_post(struct parser *parser, struct fp_record_scan *scan,
-                              const struct fp_record_text *record, bool *entered)
+/* Enters a posted body that is truncated or not JSON: its records may be valid. */
+static bool enter_broken_post(struct record_parser *parser, struct fp_st_scan *scan,
+                              const struct fp_st_record *record, bool *entered)
 {
-    struct fp_broken_post post;
-    *entered = parser->is_first && fp_broken_post_find(record, &post);
+    struct fp_st_broken_post post;
+    *entered = parser->is_first && fp_st_broken_post_find(record, &post);
     if (!*entered)
         return true;
-    struct parsed header;
+    struct parsed_record header;
     if (!parse(parser, post.header, &header))
         return false;
     open_post(parser->dump, header.root);
-    release(&header);
-    fp_speed_tracer_note(parser->dump, FP_ST_BROKEN_POST);
+    release_parsed(&header);
+    fp_st_add_note(parser->dump, FP_ST_NOTE_BROKEN_POST);
     parser->is_first = false;
     scan->at = post.records;
     scan->in_list = true;
-    scan->list_end = fp_broken_post_end(scan->body, post.records);
+    scan->list_end = fp_st_broken_post_end(scan->body, post.records);
     return true;
 }
 
-static bool take_broken_text(struct parser *parser, struct fp_record_scan *scan,
-                             const struct fp_record_text *record)
+/* Skips a record that is not JSON, or enters a broken posted body. */
+static bool read_broken_text(struct record_parser *parser, struct fp_st_scan *scan,
+                             const struct fp_st_record *record)
 {
     bool entered;
     if (!enter_broken_post(parser, scan, record, &entered) || entered)
         return entered;
-    refuse_text(parser->dump, FP_ST_NOT_JSON);
-    (void)fp_record_scan_lines(scan, record);
+    skip_text(parser->dump, FP_ST_NOTE_NOT_JSON);
+    (void)fp_st_scan_resync(scan, record);
     return true;
 }
 
-static bool take_text(struct parser *parser, struct fp_record_scan *scan,
-                      const struct fp_record_text *record)
+static bool read_text(struct record_parser *parser, struct fp_st_scan *scan,
+                      const struct fp_st_record *record)
 {
     const uint32_t depth_limit = parser->dump->decoder->limits->json_depth;
-    struct parsed parsed;
+    struct parsed_record parsed;
     if (!parse(parser, record->text, &parsed))
         return false;
     if (parsed.root == NULL)
-        return take_broken_text(parser, scan, record);
+        return read_broken_text(parser, scan, record);
     parser->dump->text = record->is_plain ? record->text : FP_STR("");
-    bool is_too_deep = record->depth > (depth_limit < DEPTH_MAX ? depth_limit : DEPTH_MAX);
-    bool taken = is_too_deep ? fail_depth(parser->dump) : take_parsed(parser, parsed.root);
-    release(&parsed);
-    return taken;
+    bool is_too_deep =
+        record->depth > (depth_limit < FP_JSON_DEPTH_MAX ? depth_limit : FP_JSON_DEPTH_MAX);
+    bool is_done = is_too_deep ? fail_depth(parser->dump) : read_parsed(parser, parsed.root);
+    release_parsed(&parsed);
+    return is_done;
 }
 
-static bool take_cut_off(struct parser *parser, struct fp_record_scan *scan,
-                         const struct fp_record_text *record)
+/* Skips a record without its closing brace, or enters a truncated posted body. */
+static bool read_truncated(struct record_parser *parser, struct fp_st_scan *scan,
+                           const struct fp_st_record *record)
 {
     bool entered;
     if (!enter_broken_post(parser, scan, record, &entered))
@@ -308,48 +311,48 @@ static bool take_cut_off(struct parser *parser, struct fp_record_scan *scan,
     parser->dump->decoder->profile->truncated = entered;
     if (entered)
         return true;
-    if (fp_record_scan_lines(scan, record) || scan->at < scan->body.len) {
-        refuse_text(parser->dump, FP_ST_NOT_JSON);
+    if (fp_st_scan_resync(scan, record) || scan->at < scan->body.len) {
+        skip_text(parser->dump, FP_ST_NOTE_NOT_JSON);
         return true;
     }
-    /* The tool itself dropped it without a word: it is no record yet. */
-    fp_speed_tracer_note(parser->dump, FP_ST_CUT_OFF);
+    /* Not counted as a record: the tool dropped it silently, too. */
+    fp_st_add_note(parser->dump, FP_ST_NOTE_TRUNCATED);
     parser->dump->decoder->profile->truncated = true;
     return true;
 }
 
-static bool take_texts(struct parser *parser, struct fp_record_scan *scan)
+static bool read_texts(struct record_parser *parser, struct fp_st_scan *scan)
 {
-    struct fp_speed_tracer_dump *dump = parser->dump;
+    struct fp_st_dump *dump = parser->dump;
     for (;;) {
-        struct fp_record_text record;
-        enum fp_record_scan_result result = fp_record_scan_next(scan, &record);
+        struct fp_st_record record;
+        enum fp_st_scan_result result = fp_st_scan_next(scan, &record);
         if (record.has_junk) {
             dump->offset = (int64_t)record.junk_offset;
-            fp_speed_tracer_note(dump, FP_ST_JUNK);
+            fp_st_add_note(dump, FP_ST_NOTE_JUNK);
         }
         dump->offset = (int64_t)record.offset;
-        if (result == FP_RECORD_NO_MORE)
+        if (result == FP_ST_SCAN_END)
             return true;
-        if (!(result == FP_RECORD_CUT_OFF ? take_cut_off : take_text)(parser, scan, &record))
+        if (!(result == FP_ST_SCAN_TRUNCATED ? read_truncated : read_text)(parser, scan, &record))
             return false;
     }
 }
 
-static bool take_body(struct parser *parser, struct fp_record_scan *scan)
+static bool read_body(struct record_parser *parser, struct fp_st_scan *scan)
 {
     struct fp_decoder *decoder = parser->dump->decoder;
     parser->memory_len = yyjson_read_max_memory_usage(SMALL_MAX, YYJSON_READ_NOFLAG);
     parser->memory = fp_arena_alloc(decoder->arena, parser->memory_len);
     if (parser->memory == NULL)
         return fp_fail_memory(decoder);
-    return take_texts(parser, scan);
+    return read_texts(parser, scan);
 }
 
-/* The whole. */
+/* The dump. */
 
-/* The version is known by the page alone, so a page is kept as one. */
-static void keep_page(struct fp_decoder *decoder, struct fp_str version)
+/* Begins the content as a page: only a page has a version. */
+static void add_page_header(struct fp_decoder *decoder, struct fp_str version)
 {
     fp_content_add(decoder, FP_STR("<html isDump=\"true\"><body><div id=\"traceData\""));
     if (version.len > 0) {
@@ -360,35 +363,35 @@ static void keep_page(struct fp_decoder *decoder, struct fp_str version)
     fp_content_add(decoder, FP_STR(">\n"));
 }
 
-/* Whether a text looks like the versions that there were, 0.9 to 0.27. */
+/* True if a text looks like a version of the tool, 0.9 to 0.27. */
 static bool is_version(struct fp_str text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if ((text.ptr[i] < '0' || text.ptr[i] > '9') && text.ptr[i] != '.')
+        if (!fp_is_digit(text.ptr[i]) && text.ptr[i] != '.')
             return false;
     return text.len <= VERSION_MAX;
 }
 
-/* Finds where the records begin, and which version wrote them. */
-static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_scan *scan)
+/* Finds where the records begin and which version wrote them. */
+static bool open_container(struct fp_st_dump *dump, struct fp_st_scan *scan)
 {
     struct fp_decoder *decoder = dump->decoder;
     dump->may_be_early = true;
     scan->at = skip_space(scan->body);
     if (!is_page(scan->body))
         return true;
-    struct fp_dump_page page;
-    if (!fp_dump_page_find(scan->body, &page)) {
-        fp_format_fail(decoder->error, FP_FORMAT_MALFORMED,
-                       "this is an HTML page without an element that has the id traceData, so no "
-                       "dump of Speed Tracer, and not JSON either");
+    struct fp_st_page page;
+    if (!fp_st_page_find(scan->body, &page)) {
+        fp_upload_fail(decoder->error, FP_VERDICT_MALFORMED,
+                       "this is an HTML page without an element that has the id traceData, so it "
+                       "is neither a Speed Tracer dump nor JSON");
         decoder->error->offset = (int64_t)scan->at;
         return false;
     }
     scan->at = page.begin;
     scan->in_page = true;
     if (page.is_raw) {
-        fp_format_fail(decoder->error, FP_FORMAT_UNSUPPORTED,
+        fp_upload_fail(decoder->error, FP_VERDICT_UNSUPPORTED,
                        "this page holds raw messages of a browser's inspector (isRaw); load it "
                        "into Speed Tracer and save it");
         decoder->error->offset = (int64_t)page.begin;
@@ -400,33 +403,33 @@ static bool open_container(struct fp_speed_tracer_dump *dump, struct fp_record_s
     dump->is_early = dump->may_be_early;
     if (!fp_arena_copy(decoder->arena, page.version, &decoder->profile->session.version))
         return fp_fail_memory(decoder);
-    keep_page(decoder, page.version);
+    add_page_header(decoder, page.version);
     return true;
 }
 
-/* A dump of which nothing is left is refused for its first fault. */
-static bool fail_empty(struct fp_speed_tracer_dump *dump)
+/* Refuses a dump without a valid record. Names the first problem. */
+static bool fail_empty(struct fp_st_dump *dump)
 {
-    enum fp_speed_tracer_note first = FP_ST_REFUSALS;
-    for (enum fp_speed_tracer_note i = 0; i < FP_ST_REFUSALS; i++)
+    enum fp_st_note first = FP_ST_NOTE_REFUSALS;
+    for (enum fp_st_note i = 0; i < FP_ST_NOTE_REFUSALS; i++)
         if (dump->notes[i].count > 0 &&
-            (first == FP_ST_REFUSALS ||
+            (first == FP_ST_NOTE_REFUSALS ||
              dump->notes[i].first_offset < dump->notes[first].first_offset))
             first = i;
-    struct fp_format_error *error = dump->decoder->error;
-    if (first == FP_ST_REFUSALS) {
-        fp_format_fail(error, FP_FORMAT_INVALID, "there is no record in this dump of Speed Tracer");
-        return fp_speed_tracer_fail_here(dump);
+    struct fp_upload_error *error = dump->decoder->error;
+    if (first == FP_ST_NOTE_REFUSALS) {
+        fp_upload_fail(error, FP_VERDICT_INVALID,
+                       "there is no record in this dump of Speed Tracer");
+        return fp_st_fail_at_record(dump);
     }
-    fp_format_fail(error, first <= FP_ST_CUT_OFF ? FP_FORMAT_MALFORMED : FP_FORMAT_INVALID,
-                   "none of the records could be taken; the first fault is %s",
-                   fp_speed_tracer_note_text(first));
+    fp_upload_fail(error, first <= FP_ST_NOTE_TRUNCATED ? FP_VERDICT_MALFORMED : FP_VERDICT_INVALID,
+                   "none of the records is valid; the first problem is %s", fp_st_note_text(first));
     dump->offset = dump->notes[first].first_offset;
     dump->is_index = dump->notes[first].is_index;
-    return fp_speed_tracer_fail_here(dump);
+    return fp_st_fail_at_record(dump);
 }
 
-static bool add_timeline(struct fp_speed_tracer_dump *dump)
+static bool add_timeline(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     profile->timelines = fp_arena_array(dump->decoder->arena, 1, sizeof(*profile->timelines));
@@ -439,21 +442,21 @@ static bool add_timeline(struct fp_speed_tracer_dump *dump)
     return true;
 }
 
-static bool decode_records(struct fp_speed_tracer_dump *dump, struct fp_str body)
+static bool decode_records(struct fp_st_dump *dump, struct fp_str body)
 {
-    struct fp_record_scan scan = {.body = body};
-    struct parser parser = {.dump = dump, .is_first = true};
-    if (!open_container(dump, &scan) || !take_body(&parser, &scan))
+    struct fp_st_scan scan = {.body = body};
+    struct record_parser parser = {.dump = dump, .is_first = true};
+    if (!open_container(dump, &scan) || !read_body(&parser, &scan))
         return false;
     if (dump->decoder->profile->event_count == 0)
         return fail_empty(dump);
     fp_content_add(dump->decoder, dump->is_post  ? FP_STR("]}\n")
                                   : scan.in_page ? FP_STR("\n</div></body></html>\n")
                                                  : FP_STR("\n"));
-    return fp_speed_tracer_finish(dump) && add_timeline(dump) && fp_speed_tracer_list_notes(dump);
+    return fp_st_finish(dump) && add_timeline(dump) && fp_st_list_notes(dump);
 }
 
-/* What is kept is as long as the body, about: growing to that would copy it again and again. */
+/* Reserves memory for the content, which is about as long as the body, so that it need not grow. */
 static void reserve_content(struct fp_decoder *decoder, size_t body_len)
 {
     enum { CONTAINER_MAX = 256 };
@@ -464,7 +467,7 @@ static void reserve_content(struct fp_decoder *decoder, size_t body_len)
 
 static bool decode_dump(struct fp_decoder *decoder, struct fp_str body)
 {
-    struct fp_speed_tracer_dump dump = {.decoder = decoder, .main_resource = FP_INDEX_NONE};
+    struct fp_st_dump dump = {.decoder = decoder, .main_resource = FP_INDEX_NONE};
     *decoder->profile = (struct fp_profile){.format = FP_UPLOAD_SPEED_TRACER};
     fp_map_init(&dump.resources, (size_t)decoder->limits->resources + 1);
     fp_map_init(&dump.type_names, decoder->limits->entries);
@@ -473,7 +476,7 @@ static bool decode_dump(struct fp_decoder *decoder, struct fp_str body)
     reserve_content(decoder, body.len);
     bool decoded = decode_records(&dump, body);
     fp_buf_release(&dump.detail);
-    fp_v8_log_release(dump.v8);
+    fp_st_v8_release(dump.v8);
     fp_map_release(&dump.timer_ids);
     fp_map_release(&dump.type_names);
     fp_map_release(&dump.resources);
@@ -492,12 +495,12 @@ static bool has_shape(yyjson_val *root)
     return is_record_or_post(root) || is_array_of_records(root);
 }
 
-/* Records are parsed one by one, so the document of a small dump is not needed. */
+/* Decodes the body. Releases the JSON document of a small dump: records are parsed one by one. */
 static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json)
 {
     const struct fp_place first = {.index = 0};
     if (json != NULL && is_array_of_records(json->root))
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, &first,
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, &first,
                           "this is a record of Speed Tracer; a dump has them one after another, or "
                           "in an object with header and data, not in an array");
     if (json != NULL)

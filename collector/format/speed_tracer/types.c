@@ -1,13 +1,13 @@
 /*
  * Speed Tracer, types: names and the numberings of the eras.
  */
-#include "collector/format/json.h"
-#include "collector/format/speed_tracer/dump.h"
+#include "collector/format/speed_tracer/types.h"
 
 #include "collector/base/hash.h"
+#include "collector/format/json.h"
 #include "collector/format/utf8.h"
 
-/* By number; the names of the tool's schemas. */
+/* Names in the tool's schemas, by number. */
 static const char *const type_names[] = {
     "DOM_EVENT",
     "LAYOUT",
@@ -33,19 +33,19 @@ static const char *const type_names[] = {
     "PROGRAM",
 };
 
-enum { TYPE_COUNT = sizeof(type_names) / sizeof(type_names[0]), TOP_FIRST = 0x7FFFFFF7 };
+enum { TYPE_COUNT = FP_COUNT(type_names), TOP_FIRST = 0x7FFFFFF7 };
 
-/* From TOP_FIRST up: the tool's own records. */
+/* Names of the tool's own records, from TOP_FIRST up. */
 static const char *const top_names[] = {
     "NETWORK_LOADING_FINISHED",     "NETWORK_DATA_RECEIVED", "NETWORK_RESPONSE_RECEIVED",
     "NETWORK_REQUEST_WILL_BE_SENT", "SERVER_EVENT",          "PROFILE_DATA",
     "NETWORK_RESOURCE_UPDATE",      "TAB_CHANGED",           "AGGREGATED_EVENTS",
 };
 
-/* The schema's name of a type; NULL for one that is not known. */
+/* Returns the schema's name of a type, NULL if it is unknown. */
 static const char *name_of(int32_t type)
 {
-    if (type == FP_ST_INVALID)
+    if (type == FP_ST_TYPE_INVALID)
         return "INVALID";
     if (type >= TOP_FIRST)
         return top_names[type - TOP_FIRST];
@@ -53,30 +53,31 @@ static const char *name_of(int32_t type)
 }
 
 /*
- * Resource records of versions up to 0.8 (21 to 24), and of the unreleased trunk after it
- * (0x7FFFFFF9 to 0x7FFFFFFC, which today are others): they name their resource by resourceId.
+ * Returns the current number of a resource record, which names its resource by resourceId. Versions
+ * up to 0.8 had 21 to 24; the unreleased trunk after them had 0x7FFFFFF9 to 0x7FFFFFFC, which now
+ * are other types.
  */
 static int32_t renumber_resource(int32_t type)
 {
     switch (type) {
     case 24:
     case 0x7FFFFFF9:
-        return FP_ST_RESOURCE_START;
+        return FP_ST_TYPE_RESOURCE_START;
     case 23:
     case 0x7FFFFFFA:
-        return FP_ST_RESOURCE_RESPONSE;
+        return FP_ST_TYPE_RESOURCE_RESPONSE;
     case 22:
     case 21: /* an error */
     case 0x7FFFFFFB:
     case 0x7FFFFFFC: /* an error */
-        return FP_ST_RESOURCE_FINISH;
+        return FP_ST_TYPE_RESOURCE_FINISH;
     default:
         return type;
     }
 }
 
-/* Of the versions up to 0.8; those that renumber knew by their data have today's numbers. */
-const char *fp_speed_tracer_early_name(int32_t *type)
+/* Types that renumber recognized by their data have their current numbers already. */
+const char *fp_st_early_type_name(int32_t *type)
 {
     switch (*type) {
     case 21:
@@ -86,7 +87,7 @@ const char *fp_speed_tracer_early_name(int32_t *type)
         *type = renumber_resource(*type);
         return name_of(*type);
     case 17:
-        *type = FP_ST_AGGREGATED;
+        *type = FP_ST_TYPE_AGGREGATED;
         return name_of(*type);
     case 18:
         return "DOM_BINDING";
@@ -95,7 +96,7 @@ const char *fp_speed_tracer_early_name(int32_t *type)
     case 20:
         return "WINDOW_EVENT";
     case 25:
-        *type = FP_ST_GC_EVENT;
+        *type = FP_ST_TYPE_GC_EVENT;
         return name_of(*type);
     case 26:
         return "MOUSE_HOVER_STYLE";
@@ -106,67 +107,65 @@ const char *fp_speed_tracer_early_name(int32_t *type)
     }
 }
 
-/* Today's number of a record's type, by what its data show. */
-static int32_t renumber(struct fp_speed_tracer_dump *dump,
-                        const struct fp_speed_tracer_typing *typing)
+/* Returns the current number of a record's type. Its data tell early numbers from later ones. */
+static int32_t renumber(struct fp_st_dump *dump, const struct fp_st_raw_type *raw)
 {
-    const int32_t type = typing->type;
-    yyjson_val *data = typing->data;
-    /* Profiles were 15 for a few weeks; a callback, which is 15 since, has no such member. */
-    if (type == FP_ST_JAVASCRIPT_CALLBACK &&
+    const int32_t type = raw->type;
+    yyjson_val *data = raw->data;
+    /* For a few weeks 15 was a profile; since then it is a callback, which has no such member. */
+    if (type == FP_ST_TYPE_JAVASCRIPT_CALLBACK &&
         yyjson_is_str(fp_json_member(data, FP_STR("profileData"))))
-        return FP_ST_PROFILE_DATA;
-    if (!dump->may_be_early || type <= FP_ST_JAVASCRIPT_CALLBACK)
+        return FP_ST_TYPE_PROFILE_DATA;
+    if (!dump->may_be_early || type <= FP_ST_TYPE_JAVASCRIPT_CALLBACK)
         return type;
-    int32_t today = type;
-    if (type == 16 && !typing->has_duration && yyjson_is_str(fp_json_member(data, FP_STR("url"))))
-        today = FP_ST_TAB_CHANGED;
+    int32_t current = type;
+    if (type == 16 && !raw->has_duration && yyjson_is_str(fp_json_member(data, FP_STR("url"))))
+        current = FP_ST_TYPE_TAB_CHANGED;
     else if (fp_json_member(data, FP_STR("resourceId")) != NULL)
-        today = renumber_resource(type);
-    dump->is_early = dump->is_early || (today != type && type < TOP_FIRST);
-    return today;
+        current = renumber_resource(type);
+    dump->is_early = dump->is_early || (current != type && type < TOP_FIRST);
+    return current;
 }
 
-/* A number has no meaning outside the process that made it: types are numbered anew by name, from
- * -2 down, as the tool did when it loaded a dump. */
-static bool name_custom_type(struct fp_speed_tracer_dump *dump, yyjson_val *name,
+/* Numbers a custom type by its name, from -2 down, as the tool did when it loaded a dump: the
+ * record's number has no meaning outside the process that wrote it. */
+static bool name_custom_type(struct fp_st_dump *dump, yyjson_val *name,
                              struct fp_profile_event *event)
 {
     struct fp_decoder *decoder = dump->decoder;
     if (!yyjson_is_str(name)) {
-        fp_speed_tracer_note(dump, FP_ST_NO_TYPE_NAME);
+        fp_st_add_note(dump, FP_ST_NOTE_NO_TYPE_NAME);
         event->type = FP_STR("CUSTOM_EVENT");
         return true;
     }
     const struct fp_str text = fp_json_text(name);
     const uint32_t next = (uint32_t)dump->type_names.count; /* at most limits.entries */
     uint32_t index = fp_map_put(&dump->type_names, fp_hash64(text.ptr, text.len), next);
-    dump->custom_types = fp_speed_tracer_grow(decoder->arena, dump->custom_types, next,
-                                              &dump->custom_type_cap, sizeof(text));
+    dump->custom_types =
+        fp_st_grow(decoder->arena, dump->custom_types, next, &dump->custom_type_cap, sizeof(text));
     if (index == FP_MAP_NONE || dump->custom_types == NULL ||
         (index == next && !fp_utf8_copy(decoder->arena, text, &dump->custom_types[index])))
         return fp_fail_memory(decoder);
     event->type = dump->custom_types[index];
-    event->type_number = FP_ST_CUSTOM - (int32_t)index;
+    event->type_number = FP_ST_TYPE_CUSTOM - (int32_t)index;
     return true;
 }
 
-static bool name_unknown_type(struct fp_speed_tracer_dump *dump, struct fp_profile_event *event)
+static bool name_unknown_type(struct fp_st_dump *dump, struct fp_profile_event *event)
 {
     char name[24];
     int len = snprintf(name, sizeof(name), "TYPE_%d", (int)event->type_number);
-    fp_speed_tracer_note(dump, FP_ST_UNKNOWN_TYPE);
+    fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_TYPE);
     const struct fp_str text = {name, (size_t)len};
     return fp_arena_copy(dump->decoder->arena, text, &event->type) || fp_fail_memory(dump->decoder);
 }
 
-bool fp_speed_tracer_name_type(struct fp_speed_tracer_dump *dump,
-                               const struct fp_speed_tracer_typing *typing,
-                               struct fp_profile_event *event)
+bool fp_st_set_type(struct fp_st_dump *dump, const struct fp_st_raw_type *raw,
+                    struct fp_profile_event *event)
 {
-    event->type_number = renumber(dump, typing);
-    if (event->type_number <= FP_ST_CUSTOM)
-        return name_custom_type(dump, typing->type_name, event);
+    event->type_number = renumber(dump, raw);
+    if (event->type_number <= FP_ST_TYPE_CUSTOM)
+        return name_custom_type(dump, raw->type_name, event);
     const char *name = name_of(event->type_number);
     if (name == NULL)
         return name_unknown_type(dump, event);

@@ -1,28 +1,28 @@
 /*
  * Speed Tracer, V8 profiles: the commands of the engine's log.
  *
- * A line is a command and its fields; addresses are hexadecimal, absolute or as a difference to the
- * last one of their sort. What a line cannot be read for is noted, and the next one is read.
+ * A line is a command and its fields. Addresses are hexadecimal, absolute or as a difference to the
+ * last one of their kind. An unreadable line is noted and skipped.
  */
 #include "collector/format/speed_tracer/v8.h"
 
 #include "collector/base/bytes.h"
 #include "collector/base/quoted.h"
-#include "collector/format/speed_tracer/code.h"
+#include "collector/format/speed_tracer/v8_code.h"
+#include "collector/format/speed_tracer/v8_lines.h"
+#include "collector/format/speed_tracer/v8_ticks.h"
 #include "collector/format/utf8.h"
 
 enum {
     ALIASES_MAX = 64,
     STACK_MAX = 128, /* the engine walks 64 frames at most */
-    FIRST_FRAME = 4, /* of a tick: the first field of its stack */
+    FIRST_FRAME = 4, /* the first field of a tick's stack */
     FIELDS_MAX = FIRST_FRAME + STACK_MAX,
     INTERVAL_MAX_MS = 10000,
-    LINES_MAX = 1 << 20, /* of all profiles, each repetition counted */
+    LINES_MAX = 1 << 20, /* of all profiles, repetitions included */
 };
 
-#define US_PER_MS 1000
-
-enum command {
+enum v8_command {
     TICK,
     CODE_CREATION,
     CODE_DELETE,
@@ -43,53 +43,53 @@ static const struct fp_str command_names[COMMAND_COUNT] = {
     [REPEAT] = {"repeat", 6},
 };
 
-/* Stands for a command, or for a kind of code: the engine calls one of each `cm`. */
-struct alias {
-    uint64_t key; /* of the name: most differ in it */
+/* Stands for a command or a kind of code: the engine uses `cm` for one of each. */
+struct v8_alias {
+    uint64_t key; /* of the name: most names differ in it */
     struct fp_str name;
     struct fp_str meaning;
-    enum command command; /* COMMAND_COUNT: a kind of code */
+    enum v8_command command; /* COMMAND_COUNT: the alias is a kind of code */
 };
 
-struct fp_v8_log {
-    struct fp_v8_window window;
-    struct fp_code_map code;
-    struct fp_v8_ticks ticks;
-    struct alias aliases[ALIASES_MAX];
+struct fp_st_v8 {
+    struct fp_st_v8_window window;
+    struct fp_st_code_map code;
+    struct fp_st_v8_ticks ticks;
+    struct v8_alias aliases[ALIASES_MAX];
     uint32_t alias_count;
-    uint8_t alias_slots[256]; /* by slot_of: the last alias that came there, from 1 on; 0: none */
-    uint64_t code_address;    /* the last one met in each role */
+    uint8_t alias_slots[256]; /* by slot_of: its last alias's index + 1, 0: none */
+    uint64_t code_address;    /* the last one of each kind */
     uint64_t moved_address;
     int64_t interval_us;
     uint32_t line_count;
 };
 
-/* A line, taken apart. */
-struct line {
-    struct fp_v8_line text; /* what the fields point into */
+/* A line, split into fields. */
+struct v8_line {
+    struct fp_st_v8_line text; /* the fields point into it */
     struct fp_str fields[FIELDS_MAX];
     size_t count;
     int64_t time_us; /* of its record */
 };
 
-/* What became of a line. */
+/* The result of reading a line. */
 enum outcome { DONE, UNREADABLE, REFUSED /* the whole upload; the error is filled */ };
 
-bool fp_v8_log_create(struct fp_speed_tracer_dump *dump)
+bool fp_st_v8_create(struct fp_st_dump *dump)
 {
     struct fp_decoder *decoder = dump->decoder;
-    struct fp_v8_log *log = fp_arena_array(decoder->arena, 1, sizeof(*log));
+    struct fp_st_v8 *log = fp_arena_array(decoder->arena, 1, sizeof(*log));
     if (log == NULL)
         return fp_fail_memory(decoder);
-    log->interval_us = US_PER_MS;
-    fp_code_map_init(&log->code, decoder->arena);
+    log->interval_us = FP_US_PER_MS;
+    fp_st_code_map_init(&log->code, decoder->arena);
     fp_map_init(&log->ticks.frame_ids, (size_t)decoder->limits->frames + 1);
     fp_map_init(&log->ticks.stack_ids, (size_t)decoder->limits->stacks + 1);
     dump->v8 = log;
     return true;
 }
 
-void fp_v8_log_release(struct fp_v8_log *log)
+void fp_st_v8_release(struct fp_st_v8 *log)
 {
     if (log == NULL)
         return;
@@ -99,7 +99,7 @@ void fp_v8_log_release(struct fp_v8_log *log)
 
 /* Fields. */
 
-/* The first comma or quote from `at` on, or the end. */
+/* Returns the first comma or quote from `at` on, or the end. */
 static size_t find_mark(struct fp_str text, size_t at)
 {
     for (; text.len - at >= sizeof(fp_bytes16); at += sizeof(fp_bytes16)) {
@@ -113,7 +113,7 @@ static size_t find_mark(struct fp_str text, size_t at)
     return at;
 }
 
-/* Goes to the comma that ends the field at `at`, or to the end. */
+/* Returns the comma that ends the field at `at`, or the end. */
 static size_t field_end(struct fp_str text, size_t at)
 {
     while ((at = find_mark(text, at)) < text.len && text.ptr[at] != ',')
@@ -121,8 +121,8 @@ static size_t field_end(struct fp_str text, size_t at)
     return at;
 }
 
-/* A field beyond FIELDS_MAX, the outer end of a long stack, is left out. */
-static void split(struct fp_str text, struct line *line)
+/* Splits a line into its first FIELDS_MAX fields; the rest is the outer end of a long stack. */
+static void split(struct fp_str text, struct v8_line *line)
 {
     line->count = 0;
     for (size_t at = 0; at <= text.len && line->count < FIELDS_MAX; at++) {
@@ -138,7 +138,7 @@ static struct fp_str unquote(struct fp_str field)
     return is_quoted ? (struct fp_str){field.ptr + 1, field.len - 2} : field;
 }
 
-/* What a digit stands for, and one more; 0: it is none. */
+/* The value of a digit plus 1; 0: not a digit. */
 static const uint8_t digits_by_char[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
@@ -157,8 +157,8 @@ static bool read_digits(struct fp_str digits, unsigned base, uint64_t *number)
     return digits.len > 0 && digits.len <= 16;
 }
 
-/* Reads an address; a sign makes it a difference to *last, which becomes it. Addresses wrap around,
- * as the engine's do. */
+/* Reads an address into *last. With a sign it is a difference to *last, and wraps around as in the
+ * engine. */
 static bool read_address(struct fp_str field, uint64_t *last)
 {
     if (field.len == 0)
@@ -179,7 +179,7 @@ static bool read_address(struct fp_str field, uint64_t *last)
 
 /* Commands. */
 
-/* The first bytes of a name, and how many it has. */
+/* Returns the first bytes of a name, mixed with its length. */
 static uint64_t key_of(struct fp_str name)
 {
     uint64_t key = 0;
@@ -187,29 +187,30 @@ static uint64_t key_of(struct fp_str name)
     return key ^ name.len << 56;
 }
 
-/* Most names that are no alias have a slot of which there is none. */
+/* Hashes a name to its alias slot. Most names are not aliases and hit an empty slot. */
 static uint8_t slot_of(uint64_t key)
 {
     return (uint8_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 56);
 }
 
-/* COMMAND_COUNT: it is none that something is taken from. */
-static enum command find_command(struct fp_str name)
+/* Returns COMMAND_COUNT for a command that is not read. */
+static enum v8_command find_command(struct fp_str name)
 {
-    enum command command = TICK;
+    enum v8_command command = TICK;
     while (command < COMMAND_COUNT && !fp_str_equal(name, command_names[command]))
         command++;
     return command;
 }
 
-static bool is_alias(const struct alias *alias, uint64_t key, struct fp_str name, bool is_command)
+static bool is_alias(const struct v8_alias *alias, uint64_t key, struct fp_str name,
+                     bool is_command)
 {
     return alias->key == key && (alias->command < COMMAND_COUNT) == is_command &&
            fp_str_equal(name, alias->name);
 }
 
-/* alias_count when there is none. */
-static uint32_t find_alias(const struct fp_v8_log *log, struct fp_str name, bool is_command)
+/* Returns an alias's index, alias_count if there is none. */
+static uint32_t find_alias(const struct fp_st_v8 *log, struct fp_str name, bool is_command)
 {
     const uint64_t key = key_of(name);
     const uint32_t slot = log->alias_slots[slot_of(key)];
@@ -223,29 +224,30 @@ static uint32_t find_alias(const struct fp_v8_log *log, struct fp_str name, bool
     return at;
 }
 
-static enum command command_of(const struct fp_v8_log *log, struct fp_str name)
+static enum v8_command command_of(const struct fp_st_v8 *log, struct fp_str name)
 {
     const uint32_t at = find_alias(log, name, true);
     return at < log->alias_count ? log->aliases[at].command : find_command(name);
 }
 
-static struct fp_str kind_of(const struct fp_v8_log *log, struct fp_str name)
+static struct fp_str kind_of(const struct fp_st_v8 *log, struct fp_str name)
 {
     const uint32_t at = find_alias(log, name, false);
     return at < log->alias_count ? log->aliases[at].meaning : name;
 }
 
-static bool copy(struct fp_speed_tracer_dump *dump, struct fp_str text, struct fp_str *copied)
+static bool copy(struct fp_st_dump *dump, struct fp_str text, struct fp_str *copied)
 {
     return fp_utf8_copy(dump->decoder->arena, text, copied) || fp_fail_memory(dump->decoder);
 }
 
-static enum outcome read_alias(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_alias(struct fp_st_dump *dump, const struct v8_line *line)
 {
-    struct fp_v8_log *log = dump->v8;
+    struct fp_st_v8 *log = dump->v8;
     if (line->count < 3)
         return UNREADABLE;
-    struct alias alias = {.key = key_of(line->fields[1]), .command = find_command(line->fields[2])};
+    struct v8_alias alias = {.key = key_of(line->fields[1]),
+                             .command = find_command(line->fields[2])};
     const uint32_t at = find_alias(log, line->fields[1], alias.command < COMMAND_COUNT);
     if (at == ALIASES_MAX)
         return UNREADABLE;
@@ -257,22 +259,22 @@ static enum outcome read_alias(struct fp_speed_tracer_dump *dump, const struct l
     return DONE;
 }
 
-/* A profiler that begins, in whatever process, says everything anew. */
-static void begin(struct fp_v8_log *log, uint64_t interval_ms)
+/* Resets the log: a profiler that begins, in any process, logs everything again. */
+static void begin(struct fp_st_v8 *log, uint64_t interval_ms)
 {
-    fp_code_map_clear(&log->code);
+    fp_st_code_map_clear(&log->code);
     log->window.size = 0;
     log->alias_count = 0;
     memset(log->alias_slots, 0, sizeof(log->alias_slots));
     log->code_address = 0;
     log->moved_address = 0;
-    bool is_said = interval_ms > 0 && interval_ms <= INTERVAL_MAX_MS;
-    log->interval_us = is_said ? (int64_t)interval_ms * US_PER_MS : US_PER_MS;
+    bool is_given = interval_ms > 0 && interval_ms <= INTERVAL_MAX_MS;
+    log->interval_us = is_given ? (int64_t)interval_ms * FP_US_PER_MS : FP_US_PER_MS;
 }
 
-static enum outcome read_profiler(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_profiler(struct fp_st_dump *dump, const struct v8_line *line)
 {
-    struct fp_v8_log *log = dump->v8;
+    struct fp_st_v8 *log = dump->v8;
     const struct fp_str what = line->count > 1 ? unquote(line->fields[1]) : (struct fp_str){0};
     uint64_t number = 0;
     if (line->count > 2 && !read_digits(line->fields[2], 10, &number))
@@ -281,66 +283,66 @@ static enum outcome read_profiler(struct fp_speed_tracer_dump *dump, const struc
         begin(log, number);
     } else if (fp_str_equal(what, FP_STR("compression"))) {
         log->window.count = 0;
-        log->window.size = number < FP_V8_WINDOW_MAX ? (uint32_t)number : FP_V8_WINDOW_MAX;
+        log->window.size = number < FP_ST_V8_WINDOW_MAX ? (uint32_t)number : FP_ST_V8_WINDOW_MAX;
     }
-    return DONE; /* that it pauses or resumes does not matter: it says nothing meanwhile */
+    return DONE; /* pause and resume need nothing: a paused profiler logs nothing */
 }
 
-static enum outcome read_creation(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_creation(struct fp_st_dump *dump, const struct v8_line *line)
 {
-    struct fp_v8_log *log = dump->v8;
-    struct fp_code code = {.frame = FP_INDEX_NONE};
+    struct fp_st_v8 *log = dump->v8;
+    struct fp_st_code code = {.frame = FP_INDEX_NONE};
     if (line->count < 5 || !read_address(line->fields[2], &log->code_address) ||
         !read_digits(line->fields[3], 10, &code.len))
         return UNREADABLE;
     code.begin = log->code_address;
     code.kind = kind_of(log, line->fields[1]);
-    bool is_kept = code.kind.ptr != line->fields[1].ptr; /* with the aliases */
-    if ((!is_kept && !copy(dump, code.kind, &code.kind)) ||
+    bool is_alias_kind = code.kind.ptr != line->fields[1].ptr; /* copied with the alias */
+    if ((!is_alias_kind && !copy(dump, code.kind, &code.kind)) ||
         !copy(dump, unquote(line->fields[4]), &code.name))
         return REFUSED;
-    if (fp_code_map_put(&log->code, &code))
+    if (fp_st_code_map_add(&log->code, &code))
         return DONE;
     (void)fp_fail_memory(dump->decoder);
     return REFUSED;
 }
 
-static enum outcome read_move(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_move(struct fp_st_dump *dump, const struct v8_line *line)
 {
-    struct fp_v8_log *log = dump->v8;
+    struct fp_st_v8 *log = dump->v8;
     if (line->count < 3 || !read_address(line->fields[1], &log->code_address) ||
         !read_address(line->fields[2], &log->moved_address))
         return UNREADABLE;
-    struct fp_code code;
-    if (!fp_code_map_take(&log->code, log->code_address, &code))
+    struct fp_st_code code;
+    if (!fp_st_code_map_remove(&log->code, log->code_address, &code))
         return DONE;
     code.begin = log->moved_address;
-    if (fp_code_map_put(&log->code, &code))
+    if (fp_st_code_map_add(&log->code, &code))
         return DONE;
     (void)fp_fail_memory(dump->decoder);
     return REFUSED;
 }
 
-static enum outcome read_delete(struct fp_speed_tracer_dump *dump, const struct line *line)
+static enum outcome read_delete(struct fp_st_dump *dump, const struct v8_line *line)
 {
-    struct fp_v8_log *log = dump->v8;
-    struct fp_code code;
+    struct fp_st_v8 *log = dump->v8;
+    struct fp_st_code code;
     if (line->count < 2 || !read_address(line->fields[1], &log->code_address))
         return UNREADABLE;
-    (void)fp_code_map_take(&log->code, log->code_address, &code);
+    (void)fp_st_code_map_remove(&log->code, log->code_address, &code);
     return DONE;
 }
 
-/* `tick,pc,sp,state[,return address…]`: the stack's first address is a difference to pc. */
-static enum outcome read_tick(struct fp_speed_tracer_dump *dump, const struct line *line)
+/* Reads `tick,pc,sp,state[,return address…]`. The first return address is a difference to pc. */
+static enum outcome read_tick(struct fp_st_dump *dump, const struct v8_line *line)
 {
-    struct fp_v8_log *log = dump->v8;
+    struct fp_st_v8 *log = dump->v8;
     uint64_t state;
     if (line->count < FIRST_FRAME || !read_address(line->fields[1], &log->code_address) ||
         !read_digits(line->fields[3], 10, &state))
         return UNREADABLE;
-    struct fp_code *codes[1 + STACK_MAX];
-    struct fp_v8_tick tick = {
+    struct fp_st_code *codes[1 + STACK_MAX];
+    struct fp_st_v8_tick tick = {
         .codes = codes,
         .is_gc = state == 1,
         .time_us = line->time_us,
@@ -351,16 +353,16 @@ static enum outcome read_tick(struct fp_speed_tracer_dump *dump, const struct li
         /* The stack may hold the word overflow. */
         if (i >= FIRST_FRAME && !read_address(line->fields[i], &address))
             continue;
-        struct fp_code *code = fp_code_map_find(&log->code, address);
+        struct fp_st_code *code = fp_st_code_map_find(&log->code, address);
         if (code != NULL && tick.code_count < dump->decoder->limits->stack_depth)
             codes[tick.code_count++] = code;
     }
-    return fp_v8_ticks_add(dump, &log->ticks, &tick) ? DONE : REFUSED;
+    return fp_st_v8_ticks_add(dump, &log->ticks, &tick) ? DONE : REFUSED;
 }
 
-typedef enum outcome (*read_command)(struct fp_speed_tracer_dump *, const struct line *);
+typedef enum outcome (*read_command)(struct fp_st_dump *, const struct v8_line *);
 
-/* Lines that say how often they stand are taken apart before. */
+/* REPEAT is resolved before. */
 static const read_command readers[COMMAND_COUNT + 1] = {
     [TICK] = read_tick,          [CODE_CREATION] = read_creation,
     [CODE_DELETE] = read_delete, [CODE_MOVE] = read_move,
@@ -369,16 +371,16 @@ static const read_command readers[COMMAND_COUNT + 1] = {
 
 /* Lines. */
 
-static enum outcome fail_lines(struct fp_speed_tracer_dump *dump)
+static enum outcome fail_lines(struct fp_st_dump *dump)
 {
-    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the V8 profiles have more than %d lines", LINES_MAX);
-    (void)fp_speed_tracer_fail_here(dump);
+    (void)fp_st_fail_at_record(dump);
     return REFUSED;
 }
 
-/* Takes `repeat,n,` off a line that begins so. */
-static bool cut_repeat(struct line *line, struct fp_str *text, uint64_t *times)
+/* Removes `repeat,n,` from a line that begins with it. */
+static bool cut_repeat(struct v8_line *line, struct fp_str *text, uint64_t *times)
 {
     if (line->count < 3 || !read_digits(line->fields[1], 10, times))
         return false;
@@ -388,17 +390,16 @@ static bool cut_repeat(struct line *line, struct fp_str *text, uint64_t *times)
     return true;
 }
 
-static enum outcome read_line(struct fp_speed_tracer_dump *dump, struct fp_str text,
-                              struct line *line)
+static enum outcome read_line(struct fp_st_dump *dump, struct fp_str text, struct v8_line *line)
 {
-    struct fp_v8_log *log = dump->v8;
+    struct fp_st_v8 *log = dump->v8;
     if (++log->line_count > LINES_MAX)
         return fail_lines(dump);
-    if (!fp_v8_window_expand(&log->window, text, &line->text))
+    if (!fp_st_v8_window_expand(&log->window, text, &line->text))
         return UNREADABLE;
     struct fp_str once = {line->text.text, line->text.len};
     split(once, line);
-    enum command command = command_of(log, line->fields[0]);
+    enum v8_command command = command_of(log, line->fields[0]);
     uint64_t times = 1;
     if (command == REPEAT) {
         if (!cut_repeat(line, &once, &times))
@@ -406,18 +407,18 @@ static enum outcome read_line(struct fp_speed_tracer_dump *dump, struct fp_str t
         command = command_of(log, line->fields[0]);
     }
     const read_command read = readers[command];
-    /* The engine writes these two around its compressor. */
+    /* The engine does not compress these two. */
     if (read != read_alias && read != read_profiler)
-        fp_v8_window_add(&log->window, once);
+        fp_st_v8_window_add(&log->window, once);
     enum outcome outcome = DONE;
     for (; read != NULL && times > 0 && outcome == DONE; times--)
         outcome = log->line_count++ < LINES_MAX ? read(dump, line) : fail_lines(dump);
     return outcome;
 }
 
-bool fp_v8_log_read(struct fp_speed_tracer_dump *dump, struct fp_str text, int64_t time_us)
+bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us)
 {
-    struct line line;
+    struct v8_line line;
     line.time_us = time_us;
     for (size_t at = 0; at < text.len;) {
         const char *newline = memchr(text.ptr + at, '\n', text.len - at);
@@ -428,7 +429,7 @@ bool fp_v8_log_read(struct fp_speed_tracer_dump *dump, struct fp_str text, int64
         if (outcome == REFUSED)
             return false;
         if (outcome == UNREADABLE)
-            fp_speed_tracer_note(dump, FP_ST_BAD_PROFILE_LINE);
+            fp_st_add_note(dump, FP_ST_NOTE_BAD_PROFILE_LINE);
         at = end + 1;
     }
     return true;

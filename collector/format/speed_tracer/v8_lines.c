@@ -1,14 +1,17 @@
 /*
- * Speed Tracer, V8 profiles: undoing the compression of the engine's log.
+ * Speed Tracer, V8 lines: undoes the compression of the engine's log.
  */
-#include "collector/format/speed_tracer/v8.h"
+#include "collector/format/speed_tracer/v8_lines.h"
 
-/* Reads digits at *at, which moves behind them. False when there are none, or too many. */
+#include "collector/base/ascii.h"
+#include "collector/base/assert.h"
+
+/* Reads digits at *at and moves after them. False if there are none or too many. */
 static bool read_number(struct fp_str text, size_t *at, uint32_t *number)
 {
     const size_t begin = *at;
     *number = 0;
-    for (; *at < text.len && text.ptr[*at] >= '0' && text.ptr[*at] <= '9'; ++*at) {
+    for (; *at < text.len && fp_is_digit(text.ptr[*at]); ++*at) {
         if (*at - begin >= 6)
             return false;
         *number = *number * 10 + (uint32_t)(text.ptr[*at] - '0');
@@ -22,7 +25,7 @@ struct reference {
     uint32_t from;
 };
 
-/* Whether a line ends with a reference. One that ends with a quote has none: a # in it belongs to a
+/* True if a line ends with a reference. A line that ends with a quote has none: its # is part of a
  * name. */
 static bool find_reference(struct fp_str text, struct reference *reference)
 {
@@ -41,7 +44,7 @@ static bool find_reference(struct fp_str text, struct reference *reference)
     return at == text.len;
 }
 
-static bool append(struct fp_v8_line *line, struct fp_str text)
+static bool append(struct fp_st_v8_line *line, struct fp_str text)
 {
     if (text.len > sizeof(line->text) - line->len)
         return false;
@@ -50,14 +53,14 @@ static bool append(struct fp_v8_line *line, struct fp_str text)
     return true;
 }
 
-/* Whether a byte continues a character of UTF-8: no line may be cut there. */
+/* True for a continuation byte of UTF-8: a line must not be cut there. */
 static bool is_inside_character(char byte)
 {
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-bool fp_v8_window_expand(const struct fp_v8_window *window, struct fp_str text,
-                         struct fp_v8_line *line)
+bool fp_st_v8_window_expand(const struct fp_st_v8_window *window, struct fp_str text,
+                            struct fp_st_v8_line *line)
 {
     line->len = 0;
     struct reference reference;
@@ -65,8 +68,8 @@ bool fp_v8_window_expand(const struct fp_v8_window *window, struct fp_str text,
         return append(line, text);
     if (reference.lines == 0 || reference.lines > window->size || reference.lines > window->count)
         return false;
-    const struct fp_v8_line *source =
-        &window->lines[(window->count - reference.lines) % FP_V8_WINDOW_MAX];
+    const struct fp_st_v8_line *source =
+        &window->lines[(window->count - reference.lines) % FP_ST_V8_WINDOW_MAX];
     if (reference.from > source->len ||
         (reference.from < source->len && is_inside_character(source->text[reference.from])))
         return false;
@@ -74,9 +77,11 @@ bool fp_v8_window_expand(const struct fp_v8_window *window, struct fp_str text,
     return append(line, (struct fp_str){text.ptr, reference.begin}) && append(line, tail);
 }
 
-void fp_v8_window_add(struct fp_v8_window *window, struct fp_str text)
+void fp_st_v8_window_add(struct fp_st_v8_window *window, struct fp_str text)
 {
-    struct fp_v8_line *line = &window->lines[window->count++ % FP_V8_WINDOW_MAX];
+    struct fp_st_v8_line *line = &window->lines[window->count++ % FP_ST_V8_WINDOW_MAX];
     line->len = 0;
-    (void)append(line, text);
+    bool fits = append(line, text);
+    FP_ASSERT(fits);
+    (void)fits;
 }

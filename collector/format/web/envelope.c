@@ -16,11 +16,8 @@
 #include "collector/format/web/self_profile.h"
 #include "collector/format/web/user_timing.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 #define ENVELOPE_VERSION 1
 #define INTERVAL_MAX_MS 10000
-#define US_PER_MS 1000.0
 
 /* Scalars and texts. */
 
@@ -121,7 +118,7 @@ static bool read_interval(struct fp_decoder *decoder, const struct fp_field *fie
     if (!(interval_ms > 0 && interval_ms <= INTERVAL_MAX_MS))
         return fp_fail_field(decoder, field, "is %.15g; it must be above 0 and at most %d ms",
                              interval_ms, INTERVAL_MAX_MS);
-    int64_t interval_us = (int64_t)(interval_ms * US_PER_MS + 0.5);
+    int64_t interval_us = (int64_t)(interval_ms * (double)FP_US_PER_MS + 0.5);
     decoder->profile->interval_us = interval_us > 0 ? interval_us : 1;
     return true;
 }
@@ -158,7 +155,7 @@ static bool read_page(struct fp_decoder *decoder, const struct fp_field *field)
         {.object = &place, .name = FP_STR("url")},
         {.object = &place, .name = FP_STR("route")},
     };
-    if (!fp_read_object(decoder, &place, field->value, fields, COUNT(fields)) ||
+    if (!fp_read_object(decoder, &place, field->value, fields, FP_COUNT(fields)) ||
         !fp_read_text(decoder, &fields[0], &profile->page_url) ||
         !fp_read_dimension(decoder, &fields[1], &profile->page_route))
         return false;
@@ -175,7 +172,7 @@ static bool read_agent(struct fp_decoder *decoder, const struct fp_field *field)
         {.object = &place, .name = FP_STR("name")},
         {.object = &place, .name = FP_STR("version")},
     };
-    return fp_read_object(decoder, &place, field->value, fields, COUNT(fields)) &&
+    return fp_read_object(decoder, &place, field->value, fields, FP_COUNT(fields)) &&
            fp_read_dimension(decoder, &fields[0], &decoder->profile->agent_name) &&
            fp_read_dimension(decoder, &fields[1], &decoder->profile->agent_version);
 }
@@ -256,14 +253,14 @@ static bool decode_timings(struct fp_decoder *decoder, const struct fp_field *fi
 {
     static const enum fp_user_timing_allow allowed[] = {
         FP_USER_TIMING_MARKS, FP_USER_TIMING_MEASURES, FP_USER_TIMING_MIXED};
-    struct fp_place places[COUNT(allowed)];
-    struct fp_user_timing_source sources[COUNT(allowed)];
-    for (size_t i = 0; i < COUNT(allowed); i++) {
+    struct fp_place places[FP_COUNT(allowed)];
+    struct fp_user_timing_source sources[FP_COUNT(allowed)];
+    for (size_t i = 0; i < FP_COUNT(allowed); i++) {
         const struct fp_field *field = &fields[ENVELOPE_MARKS + i];
         places[i] = fp_field_place(field);
         sources[i] = (struct fp_user_timing_source){&places[i], field->value, allowed[i]};
     }
-    return fp_user_timing_decode(decoder, sources, COUNT(sources), &fields[ENVELOPE_TIMING]);
+    return fp_user_timing_decode(decoder, sources, FP_COUNT(sources), &fields[ENVELOPE_TIMING]);
 }
 
 /* An upload must add something to the numbers. */
@@ -273,9 +270,9 @@ static bool check_not_empty(struct fp_decoder *decoder)
     if (profile->has_trace || profile->timing_count > 0 || profile->coverage != FP_COVERAGE_NONE)
         return true;
     if (profile->skipped_entries > 0)
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                           "nothing is left of the entries: none of them is a mark or a measure");
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                       "there is no trace, mark, measure or coverage in this upload");
 }
 
@@ -306,8 +303,7 @@ bool fp_envelope_read_around(struct fp_decoder *decoder, yyjson_val *root, const
         return false;
     for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_COVERAGE; i++)
         if (fields[i].value != NULL)
-            return fp_fail_field(decoder, &fields[i], "cannot stand in one upload with %s",
-                                 content);
+            return fp_fail_field(decoder, &fields[i], "cannot be in one upload with %s", content);
     return true;
 }
 
@@ -329,10 +325,10 @@ static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
         return fp_self_profile_decode(decoder, NULL, root);
     if (is_map || fp_user_timing_is_map(root))
         return decode_bare_timings(decoder, root, FP_USER_TIMING_MARKS);
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                       "this is not an upload: it has none of trace, marks, measures, entries and "
-                      "coverage, and is no ProfilerTrace, no map of marks, no dump of Speed Tracer "
-                      "and no session of Opera Scope");
+                      "coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
+                      "or an Opera Scope session");
 }
 
 static bool has_shape_of(yyjson_val *root, enum fp_upload_format format)
@@ -356,7 +352,7 @@ static bool decode_any(struct fp_decoder *decoder, yyjson_val *root)
     else if (yyjson_is_obj(root))
         decoded = decode_object(decoder, root);
     else
-        decoded = fp_fail_at(decoder, FP_FORMAT_INVALID, NULL,
+        decoded = fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                              "an upload is a JSON object or an array of performance entries");
     bool timings_alone = !profile->has_trace && profile->timing_count > 0;
     profile->format = timings_alone ? FP_UPLOAD_USER_TIMING : FP_UPLOAD_SELF_PROFILE;

@@ -86,8 +86,7 @@ static const struct shape envelope_members[] = {
 };
 static const struct shape envelope = OBJECT(NULL, envelope_members);
 
-_Static_assert(sizeof(envelope_members) / sizeof(envelope_members[0]) <= MEMBERS_MAX &&
-                   FP_POINTS_ATTRIBUTES + 1 <= MEMBERS_MAX,
+_Static_assert(FP_COUNT(envelope_members) <= MEMBERS_MAX && FP_POINTS_ATTRIBUTES + 1 <= MEMBERS_MAX,
                "fields for the members of any object");
 
 static bool is_scalar(yyjson_val *value)

@@ -9,8 +9,6 @@
 
 #include "collector/format/utf8.h"
 
-#define US_PER_S 1000000
-
 enum trace_field { TRACE_FRAMES, TRACE_RESOURCES, TRACE_SAMPLES, TRACE_STACKS, TRACE_FIELD_COUNT };
 
 static const char *const trace_names[] = {"frames", "resources", "samples", "stacks"};
@@ -53,7 +51,7 @@ static bool decode_resources(struct fp_decoder *decoder, const struct fp_field *
     yyjson_val *value;
     while ((value = next_element(&elements)) != NULL) {
         if (!yyjson_is_str(value))
-            return fp_fail_at(decoder, FP_FORMAT_INVALID, &elements.at,
+            return fp_fail_at(decoder, FP_VERDICT_INVALID, &elements.at,
                               "a resource must be a string, the URL of a script");
         const struct fp_str url = {yyjson_get_str(value), yyjson_get_len(value)};
         if (!fp_utf8_copy(decoder->arena, url, resource++))
@@ -146,9 +144,9 @@ static bool fail_cycle(struct fp_decoder *decoder, const struct fp_place *stacks
     const struct fp_place stack = {.parent = stacks, .index = index};
     const struct fp_place parent = {.parent = &stack, .member = FP_STR("parentId")};
     if (decoder->profile->stacks[index].parent == index)
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, &parent,
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, &parent,
                           "parentId is the stack's own position; a stack cannot be its own parent");
-    return fp_fail_at(decoder, FP_FORMAT_INVALID, &parent,
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, &parent,
                       "the chain of parents that begins here never ends; it comes back to a stack "
                       "it has passed");
 }
@@ -171,8 +169,8 @@ static bool find_depth(struct fp_decoder *decoder, const struct fp_place *place,
 
     uint32_t depth = steps + (at != FP_INDEX_NONE ? depths[at] : 0);
     if (depth > decoder->limits->stack_depth)
-        return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, place,
-                          "stack %u is %u frames deep; at most %u are taken (limits.stack_depth)",
+        return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, place,
+                          "stack %u is %u frames deep; at most %u are allowed (limits.stack_depth)",
                           (unsigned)index, (unsigned)depth, (unsigned)decoder->limits->stack_depth);
     for (at = index; steps > 0; at = stacks[at].parent, steps--)
         depths[at] = depth--;
@@ -257,7 +255,7 @@ static bool check_span(struct fp_decoder *decoder, const struct fp_field *field)
     if (last_us - first_us <= decoder->limits->max_span_us)
         return true;
     return fp_fail_field(decoder, field, "span more than %lld s (limits.max_span)",
-                         (long long)(decoder->limits->max_span_us / US_PER_S));
+                         (long long)(decoder->limits->max_span_us / FP_US_PER_S));
 }
 
 /* The trace. */

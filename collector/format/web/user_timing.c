@@ -9,8 +9,6 @@
 #include "collector/format/web/user_timing_detail.h"
 #include "collector/format/web/user_timing_points.h"
 
-#define TIME_MAX_US (INT64_C(1) << 53) /* as in all formats */
-
 /* What is being decoded, source by source. */
 struct decoding {
     struct fp_decoder *decoder;
@@ -49,7 +47,7 @@ static bool check_mark_name(struct decoding *decoding, const struct fp_place *pl
 {
     if (!decoding->points.is_window || !fp_points_is_attribute(name))
         return true;
-    return fp_fail_at(decoding->decoder, FP_FORMAT_INVALID, place,
+    return fp_fail_at(decoding->decoder, FP_VERDICT_INVALID, place,
                       "a window's mark cannot be named like an attribute of performance.timing");
 }
 
@@ -149,11 +147,11 @@ static bool end_measure(struct fp_decoder *decoder, const struct fp_place *place
 {
     timing->value_us = end_us - timing->start_us;
     if (timing->value_us < 0)
-        return fp_fail_at(decoder, FP_FORMAT_INVALID, place,
+        return fp_fail_at(decoder, FP_VERDICT_INVALID, place,
                           "this measure ends before it starts, a SyntaxError; as a "
                           "PerformanceEntry with startTime and duration it may");
-    return timing->value_us <= TIME_MAX_US ||
-           fp_fail_at(decoder, FP_FORMAT_INVALID, place,
+    return timing->value_us <= FP_TIME_MAX_US ||
+           fp_fail_at(decoder, FP_VERDICT_INVALID, place,
                       "this measure is longer than 2^53 microseconds");
 }
 
@@ -271,7 +269,7 @@ static bool decode_times(struct decoding *decoding, const struct fp_place *place
     if (kind == FP_TIMING_MARK && !check_mark_name(decoding, place, name))
         return false;
     if (!yyjson_is_arr(times))
-        return fp_fail_at(decoding->decoder, FP_FORMAT_INVALID, place,
+        return fp_fail_at(decoding->decoder, FP_VERDICT_INVALID, place,
                           "in a map of names, each name has an array of times in milliseconds");
     struct fp_place at = {.parent = place};
     decoding->has_mark = false;
@@ -360,7 +358,7 @@ static bool count_all(struct fp_decoder *decoder, const struct fp_user_timing_so
     for (size_t i = 0; i < source_count; i++) {
         *count += count_entries(sources[i].value);
         if (*count > decoder->limits->entries)
-            return fp_fail_at(decoder, FP_FORMAT_TOO_LARGE, sources[i].place,
+            return fp_fail_at(decoder, FP_VERDICT_TOO_LARGE, sources[i].place,
                               "more than %u marks, measures and other entries (limits.entries)",
                               (unsigned)decoder->limits->entries);
     }
@@ -377,7 +375,7 @@ static bool decode_source(struct decoding *decoding, const struct fp_user_timing
     bool map_allowed = source->allow != FP_USER_TIMING_MIXED;
     if (map_allowed && yyjson_is_obj(source->value))
         return decode_map(decoding);
-    return fp_fail_at(decoding->decoder, FP_FORMAT_INVALID, source->place,
+    return fp_fail_at(decoding->decoder, FP_VERDICT_INVALID, source->place,
                       map_allowed ? "this must be an array of performance entries, or a map "
                                     "{\"name\": [times in milliseconds]}"
                                   : "this must be an array of performance entries");
@@ -445,7 +443,7 @@ static bool close_measures(struct decoding *decoding)
         const struct open_measure *open = &decoding->open[i];
         const struct fp_place place = {.parent = open->source->place, .index = open->index};
         if (!found)
-            return fp_fail_at(decoder, FP_FORMAT_INVALID, &place,
+            return fp_fail_at(decoder, FP_VERDICT_INVALID, &place,
                               "endMark is missing, and nothing in the upload tells the time");
         if (!end_measure(decoder, &place, &decoder->profile->timings[open->timing], now_us))
             return false;

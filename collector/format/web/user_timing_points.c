@@ -194,7 +194,7 @@ bool fp_points_read(struct fp_points *points, struct fp_decoder *decoder,
         return read_attribute(points, decoder, field, attribute, time_us);
     uint32_t at = fp_map_get(&points->marks, fp_hash64(name.ptr, name.len));
     if (at == FP_MAP_NONE)
-        return fp_fail_field(decoder, field, "names no mark that stands before it: a SyntaxError");
+        return fp_fail_field(decoder, field, "does not name a mark before it: a SyntaxError");
     *time_us = points->times_us[at];
     return true;
 }

@@ -68,7 +68,7 @@ const zipped = zlib.gzipSync(good);
 // Not JSON: 400 with the offset of the byte.
 bad('nothing', 400, undefined, /empty/, '');
 bad('blanks', 400, undefined, /empty/, '  \n ');
-bad('truncated JSON', 400, good.length - 5, /too early|cut off/, good.slice(0, -5));
+bad('truncated JSON', 400, good.length - 5, /too early/, good.slice(0, -5));
 bad('a word that is no JSON', 400, 0, /not JSON/, 'undefined');
 bad('two values', 400, good.length, /after the end/, `${good}${good}`);
 bad('a trailing comma', 400, 6, /not JSON/, '{"a":1,}');

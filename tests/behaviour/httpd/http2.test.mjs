@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import { after, before, test } from 'node:test';
 
-import { yes } from '../headers/cases/words.mjs';
+import { sampledTiming, yes } from '../headers/cases/words.mjs';
+import { shown } from '../headers/token.mjs';
 import { makeFiles } from '../nginx/nginx.mjs';
 import { startHttpd } from './httpd.mjs';
 
@@ -26,6 +27,7 @@ test('streams of one connection', async () => {
     const [headers] = await once(stream, 'response');
     assert.equal(headers[':status'], status);
     assert.equal(headers['document-policy'], policy);
+    assert.equal(shown(String(headers['server-timing'])), status === 200 ? sampledTiming : 'undefined');
     assert.equal(headers['timing-allow-origin'], status === 200 ? '*' : undefined);
     stream.resume();
     await once(stream, 'end');

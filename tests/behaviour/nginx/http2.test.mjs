@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import { after, before, test } from 'node:test';
 
-import { yes } from '../headers/cases/words.mjs';
+import { sampledTiming, yes } from '../headers/cases/words.mjs';
+import { shown } from '../headers/token.mjs';
 import { makeFiles, startModule } from './nginx.mjs';
 
 /** @type {Awaited<ReturnType<typeof startModule>>} */
@@ -25,6 +26,7 @@ test('two streams of one connection', async () => {
     const [headers] = await once(stream, 'response');
     assert.equal(headers['document-policy'], yes);
     assert.equal(headers['timing-allow-origin'], '*');
+    assert.equal(shown(String(headers['server-timing'])), sampledTiming);
     stream.resume();
     await once(stream, 'end');
   }

@@ -95,13 +95,13 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
 {
     struct fp_workbench *row = calloc(1, sizeof(*row));
     const struct fp_inflate_input input = {upload->body, upload->encoding, MAX_INFLATED};
-    struct fp_format_error error;
+    struct fp_upload_error error;
     if (row == NULL)
         die("prepare", "out of memory");
     fp_arena_init(&row->arena, 2 * (size_t)MAX_INFLATED);
     /* Without compression the text would stay in the request's memory: this peer always inflates.
      */
-    if (fp_inflate(&input, &row->arena, &row->json, &error) != FP_FORMAT_OK ||
+    if (fp_inflate(&input, &row->arena, &row->json, &error) != FP_VERDICT_OK ||
         row->json.ptr == upload->body.ptr) {
         fp_problem_set(problem, 400, "a gzip body is wanted");
         fp_arena_release(&row->arena);

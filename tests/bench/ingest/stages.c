@@ -83,21 +83,21 @@ static void note(struct bench *bench, enum stage stage)
 static void run_format(struct bench *bench, struct fp_str body, struct fp_profile *profile)
 {
     const struct fp_inflate_input input = {body, FP_STR(""), default_limits.max_inflated};
-    struct fp_format_error error;
+    struct fp_upload_error error;
     struct fp_str inflated;
     struct fp_json json;
-    if (fp_inflate(&input, &bench->arena, &inflated, &error) != FP_FORMAT_OK)
+    if (fp_inflate(&input, &bench->arena, &inflated, &error) != FP_VERDICT_OK)
         die(error.detail);
     note(bench, STAGE_INFLATE);
     double before_us = bench->spent_us[STAGE_PARSE];
     if (fp_json_parse(inflated, default_limits.json_depth, &bench->arena, &json, &error) !=
-        FP_FORMAT_OK)
+        FP_VERDICT_OK)
         die(error.detail);
     fp_json_release(&json);
     note(bench, STAGE_PARSE);
     double parse_us = bench->spent_us[STAGE_PARSE] - before_us;
     if (fp_format_decode(inflated, FP_STR(""), &default_limits, &bench->arena, profile, &error) !=
-        FP_FORMAT_OK)
+        FP_VERDICT_OK)
         die(error.detail);
     note(bench, STAGE_DECODE);
     bench->spent_us[STAGE_DECODE] -= parse_us;

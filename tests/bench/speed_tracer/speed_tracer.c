@@ -98,9 +98,9 @@ static bool ingest(struct bench *bench)
 {
     const struct fp_str body = {bench->body, bench->len};
     struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_upload_error error;
     if (fp_format_decode(body, FP_STR(""), &default_limits, &bench->arena, &profile, &error) !=
-        FP_FORMAT_OK) {
+        FP_VERDICT_OK) {
         fprintf(stderr, "speed_tracer_bench: %s\n", error.detail);
         return false;
     }

@@ -77,13 +77,13 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
 static void check_kept(const struct fp_profile *first, struct fp_arena *arena)
 {
     struct fp_profile again;
-    struct fp_format_error error;
+    struct fp_upload_error error;
     if (!first->has_session || first->format != FP_UPLOAD_SELF_PROFILE)
         return;
-    enum fp_format_verdict verdict =
+    enum fp_verdict verdict =
         fp_format_decode(first->session.content, FP_STR(""), &limits, arena, &again, &error);
-    check(verdict == FP_FORMAT_OK || verdict == FP_FORMAT_MEMORY);
-    if (verdict == FP_FORMAT_MEMORY)
+    check(verdict == FP_VERDICT_OK || verdict == FP_VERDICT_MEMORY);
+    if (verdict == FP_VERDICT_MEMORY)
         return;
     check(again.sample_count == first->sample_count && again.timing_count == first->timing_count);
     check(fp_str_equal(again.session.content, first->session.content));
@@ -94,11 +94,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct fp_arena arena;
     fp_arena_init(&arena, ARENA_MAX);
     struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_upload_error error;
     const struct fp_str body = {(const char *)bytes, len};
-    enum fp_format_verdict verdict =
-        fp_format_decode(body, FP_STR(""), &limits, &arena, &profile, &error);
-    if (verdict == FP_FORMAT_OK) {
+    enum fp_verdict verdict = fp_format_decode(body, FP_STR(""), &limits, &arena, &profile, &error);
+    if (verdict == FP_VERDICT_OK) {
         fold(&profile, &arena);
         check_kept(&profile, &arena);
     } else {

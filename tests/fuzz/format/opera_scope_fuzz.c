@@ -109,12 +109,11 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
 static void check_kept(const struct fp_profile *profile, struct fp_str kept, struct fp_arena *arena)
 {
     struct fp_profile again;
-    struct fp_format_error error;
-    enum fp_format_verdict verdict =
-        fp_format_decode(kept, FP_STR(""), &limits, arena, &again, &error);
-    if (verdict == FP_FORMAT_MEMORY)
+    struct fp_upload_error error;
+    enum fp_verdict verdict = fp_format_decode(kept, FP_STR(""), &limits, arena, &again, &error);
+    if (verdict == FP_VERDICT_MEMORY)
         return;
-    check(verdict == FP_FORMAT_OK && again.session.id == profile->session.id);
+    check(verdict == FP_VERDICT_OK && again.session.id == profile->session.id);
     check(again.next == NULL);
     check(again.timeline_count == profile->timeline_count);
     check(again.event_count == profile->event_count);
@@ -157,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct fp_arena arena;
     fp_arena_init(&arena, ARENA_MAX);
     struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_upload_error error;
     struct fp_str body = {(const char *)bytes + 1, len - 1};
     if (bytes[0] % 2 == 1)
         body = wrap(&arena, body);
@@ -165,9 +164,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         fp_arena_release(&arena);
         return -1;
     }
-    enum fp_format_verdict verdict =
+    enum fp_verdict verdict =
         fp_format_decode(body, FP_STR("opera-scope"), &limits, &arena, &profile, &error);
-    if (verdict != FP_FORMAT_OK) {
+    if (verdict != FP_VERDICT_OK) {
         check(error.verdict == verdict && error.detail[0] != '\0');
     } else if (profile.format == FP_UPLOAD_OPERA_SCOPE) {
         check_sessions(&profile, body, &arena);

@@ -107,11 +107,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct fp_arena arena;
     fp_arena_init(&arena, ARENA_MAX);
     struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_upload_error error;
     const struct fp_str body = {(const char *)bytes, len};
-    enum fp_format_verdict verdict =
+    enum fp_verdict verdict =
         fp_format_decode(body, FP_STR("speed-tracer"), &limits, &arena, &profile, &error);
-    if (verdict == FP_FORMAT_OK) {
+    if (verdict == FP_VERDICT_OK) {
         check_session(&profile);
         for (uint32_t i = 0; i < profile.event_count; i++)
             check_event(&profile, i);

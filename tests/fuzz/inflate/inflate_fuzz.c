@@ -21,9 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct fp_arena arena;
     fp_arena_init(&arena, ARENA_MAX);
     struct fp_str inflated;
-    struct fp_format_error error;
-    enum fp_format_verdict verdict = fp_inflate(&input, &arena, &inflated, &error);
-    if (verdict == FP_FORMAT_OK)
+    struct fp_upload_error error;
+    enum fp_verdict verdict = fp_inflate(&input, &arena, &inflated, &error);
+    if (verdict == FP_VERDICT_OK)
         check(inflated.len <= MAX_INFLATED);
     else
         check(error.verdict == verdict);

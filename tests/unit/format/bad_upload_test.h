@@ -14,7 +14,7 @@ struct bad_upload {
     const char *title;
     const char *body; /* ' stands for " */
     const char *hint; /* `?format=` */
-    enum fp_format_verdict verdict;
+    enum fp_verdict verdict;
     const char *pointer; /* NULL: none */
     int64_t offset;      /* of what is malformed, or too large */
     const char *detail;
@@ -24,8 +24,8 @@ static inline void assert_refused(const struct bad_upload *bad)
 {
     struct decoded decoded;
     decode(&decoded, bad->body, bad->hint != NULL ? bad->hint : "");
-    const struct fp_format_error *error = &decoded.error;
-    bool has_offset = bad->verdict == FP_FORMAT_MALFORMED || bad->offset > 0;
+    const struct fp_upload_error *error = &decoded.error;
+    bool has_offset = bad->verdict == FP_VERDICT_MALFORMED || bad->offset > 0;
     int64_t offset = has_offset ? bad->offset : -1;
     const char *pointer = bad->pointer != NULL ? bad->pointer : "";
     if (decoded.verdict != bad->verdict || error->verdict != bad->verdict ||

@@ -34,8 +34,8 @@ static const struct fp_format_limits small_limits = {
 struct decoded {
     struct fp_arena arena;
     struct fp_profile profile;
-    struct fp_format_error error;
-    enum fp_format_verdict verdict;
+    struct fp_upload_error error;
+    enum fp_verdict verdict;
 };
 
 /* A test's JSON: as written, but ' for each ". Lives in the arena. */
@@ -53,7 +53,7 @@ static inline struct fp_str json_of(struct fp_arena *arena, const char *text)
 /* Decodes a body; the caller releases. */
 static inline void decode_bytes(struct decoded *decoded, struct fp_str body, const char *hint)
 {
-    decoded->error = (struct fp_format_error){.offset = -1};
+    decoded->error = (struct fp_upload_error){.offset = -1};
     decoded->verdict = fp_format_decode(body, fp_str_of(hint), &small_limits, &decoded->arena,
                                         &decoded->profile, &decoded->error);
 }

@@ -61,8 +61,8 @@ static struct fp_str make_text(char *bytes, size_t len)
 struct result {
     struct fp_arena arena;
     struct fp_str inflated;
-    struct fp_format_error error;
-    enum fp_format_verdict verdict;
+    struct fp_upload_error error;
+    enum fp_verdict verdict;
 };
 
 static void inflate(struct result *result, struct fp_str body, const char *encoding)
@@ -76,14 +76,14 @@ static void assert_inflates(struct fp_str body, const char *encoding, struct fp_
 {
     struct result result;
     inflate(&result, body, encoding);
-    if (result.verdict != FP_FORMAT_OK)
+    if (result.verdict != FP_VERDICT_OK)
         fail_msg("%s: %s", encoding, result.error.detail);
     assert_int_equal(result.inflated.len, expected.len);
     assert_memory_equal(result.inflated.ptr, expected.ptr, expected.len);
     fp_arena_release(&result.arena);
 }
 
-static void assert_fails(struct fp_str body, const char *encoding, enum fp_format_verdict verdict,
+static void assert_fails(struct fp_str body, const char *encoding, enum fp_verdict verdict,
                          const char *detail)
 {
     struct result result;
@@ -140,7 +140,7 @@ static void hands_a_plain_body_through(void **state)
     const struct fp_str body = FP_STR(" {\"a\":1}");
     struct result result;
     inflate(&result, body, "");
-    assert_int_equal(result.verdict, FP_FORMAT_OK);
+    assert_int_equal(result.verdict, FP_VERDICT_OK);
     assert_ptr_equal(result.inflated.ptr, body.ptr);
     assert_int_equal(result.arena.used_bytes, 0);
     fp_arena_release(&result.arena);
@@ -172,12 +172,12 @@ static void fills_the_limit_to_its_last_byte_and_refuses_one_more(void **state)
         assert_inflates(bytes_of(&packed), encodings[packing],
                         (struct fp_str){text.ptr, MAX_INFLATED});
         pack(packing, text, &packed);
-        assert_fails(bytes_of(&packed), encodings[packing], FP_FORMAT_TOO_LARGE,
+        assert_fails(bytes_of(&packed), encodings[packing], FP_VERDICT_TOO_LARGE,
                      "the body is larger than 4096 bytes when inflated (limits.max_inflated)");
     }
     assert_inflates((struct fp_str){text.ptr, MAX_INFLATED}, "",
                     (struct fp_str){text.ptr, MAX_INFLATED});
-    assert_fails(text, "", FP_FORMAT_TOO_LARGE,
+    assert_fails(text, "", FP_VERDICT_TOO_LARGE,
                  "the body is larger than 4096 bytes when inflated (limits.max_inflated)");
 }
 
@@ -190,7 +190,7 @@ static void a_bomb_costs_no_more_memory_than_the_limit(void **state)
         pack(packing, (struct fp_str){zeros, sizeof(zeros)}, &packed);
         struct result result;
         inflate(&result, bytes_of(&packed), encodings[packing]);
-        assert_int_equal(result.verdict, FP_FORMAT_TOO_LARGE);
+        assert_int_equal(result.verdict, FP_VERDICT_TOO_LARGE);
         assert_true(result.arena.used_bytes <= 16 * MAX_INFLATED);
         fp_arena_release(&result.arena);
     }
@@ -207,7 +207,7 @@ static void a_lie_in_the_gzip_trailer_reserves_nothing(void **state)
     struct result result;
     fp_arena_init(&result.arena, TEST_ARENA_MAX);
     result.verdict = fp_inflate(&input, &result.arena, &result.inflated, &result.error);
-    assert_int_equal(result.verdict, FP_FORMAT_MALFORMED);
+    assert_int_equal(result.verdict, FP_VERDICT_MALFORMED);
     assert_true(result.arena.used_bytes < 128 * 1024);
     fp_arena_release(&result.arena);
 }
@@ -223,8 +223,8 @@ static void refuses_every_truncation(void **state)
         for (size_t len = 0; len < packed.len; len += len < 40 ? 1 : 37) {
             struct result result;
             inflate(&result, (struct fp_str){packed.bytes, len}, encodings[packing]);
-            assert_int_equal(result.verdict, FP_FORMAT_MALFORMED);
-            assert_non_null(strstr(result.error.detail, "cut off"));
+            assert_int_equal(result.verdict, FP_VERDICT_MALFORMED);
+            assert_non_null(strstr(result.error.detail, "truncated"));
             fp_arena_release(&result.arena);
         }
     }
@@ -240,7 +240,7 @@ static void refuses_what_follows_the_end(void **state)
         packed.len += 3;
         char detail[64];
         snprintf(detail, sizeof(detail), "3 bytes follow the end of the %s data", names[packing]);
-        assert_fails(bytes_of(&packed), encodings[packing], FP_FORMAT_MALFORMED, detail);
+        assert_fails(bytes_of(&packed), encodings[packing], FP_VERDICT_MALFORMED, detail);
     }
     struct packed packed;
     pack(ZSTD, FP_STR("{}"), &packed);
@@ -248,7 +248,7 @@ static void refuses_what_follows_the_end(void **state)
     packed.len += 4;
     struct result result;
     inflate(&result, bytes_of(&packed), "zstd");
-    assert_int_equal(result.verdict, FP_FORMAT_MALFORMED);
+    assert_int_equal(result.verdict, FP_VERDICT_MALFORMED);
     fp_arena_release(&result.arena);
 }
 
@@ -259,23 +259,23 @@ static void notices_a_wrong_checksum(void **state)
         struct packed packed;
         pack(packing, FP_STR("{}"), &packed);
         packed.bytes[packed.len - (packing == GZIP ? 8 : 1)] ^= 1;
-        assert_fails(bytes_of(&packed), encodings[packing], FP_FORMAT_MALFORMED,
-                     packing == GZIP ? "the gzip data is damaged or cut off"
-                                     : "the deflate data is damaged or cut off");
+        assert_fails(bytes_of(&packed), encodings[packing], FP_VERDICT_MALFORMED,
+                     packing == GZIP ? "the gzip data is damaged or truncated"
+                                     : "the deflate data is damaged or truncated");
     }
 }
 
 static void refuses_a_body_that_is_not_what_was_announced(void **state)
 {
     (void)state;
-    assert_fails(FP_STR("{\"a\":1}"), "gzip", FP_FORMAT_MALFORMED,
+    assert_fails(FP_STR("{\"a\":1}"), "gzip", FP_VERDICT_MALFORMED,
                  "this is said to be gzip, but does not begin as gzip does");
-    assert_fails(FP_STR("{\"a\":1}"), "zstd", FP_FORMAT_MALFORMED,
+    assert_fails(FP_STR("{\"a\":1}"), "zstd", FP_VERDICT_MALFORMED,
                  "this is said to be zstd, but does not begin as zstd does");
     for (enum packing packing = GZIP; packing < PACKING_COUNT; packing++) {
         struct result result;
         inflate(&result, FP_STR("{\"trace\":{}}"), encodings[packing]);
-        assert_int_equal(result.verdict, FP_FORMAT_MALFORMED);
+        assert_int_equal(result.verdict, FP_VERDICT_MALFORMED);
         fp_arena_release(&result.arena);
     }
 }
@@ -285,7 +285,7 @@ static void refuses_encodings_it_does_not_know(void **state)
     (void)state;
     static const char *const unknown[] = {"compress", "gzip, gzip", "gzip,br", "dcb", "gzip2", "*"};
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
-        assert_fails(FP_STR("{}"), unknown[i], FP_FORMAT_UNSUPPORTED,
+        assert_fails(FP_STR("{}"), unknown[i], FP_VERDICT_UNSUPPORTED,
                      "the Content-Encoding must be one of gzip, deflate, br, zstd and identity, "
                      "and only one");
 }
@@ -303,7 +303,7 @@ static void runs_out_of_memory_without_harm(void **state)
         struct result result;
         fp_arena_init(&result.arena, 1000);
         assert_int_equal(fp_inflate(&input, &result.arena, &result.inflated, &result.error),
-                         FP_FORMAT_MEMORY);
+                         FP_VERDICT_MEMORY);
         fp_arena_release(&result.arena);
     }
 }

@@ -375,7 +375,7 @@ static void runs_out_of_memory_at_every_point_without_harm(void **state)
     struct fp_arena texts;
     fp_arena_init(&texts, TEST_ARENA_MAX);
     struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_upload_error error;
     static const char body[] =
         "{'marks':{'m':[1,2]},'agent':{'version':'1'},"
         "'measures':[{'name':'n','endMark':'m','detail':{'a':1}},"
@@ -387,7 +387,7 @@ static void runs_out_of_memory_at_every_point_without_harm(void **state)
     limits.detail_keys = (struct fp_str_list){&key, 1};
     assert_int_equal(
         fp_format_decode(json_of(&texts, body), FP_STR(""), &limits, &texts, &profile, &error),
-        FP_FORMAT_OK);
+        FP_VERDICT_OK);
     const struct fp_fold_context with_measures = {.site = {"shop", 4}, .measures = 1};
     bool folded = false;
     for (size_t max_bytes = 0; max_bytes < 64 * 1024; max_bytes += 53) {

@@ -39,7 +39,7 @@ static inline void fold_body(struct fp_arena *arena, struct fp_str body,
                              const struct fp_fold_context *context, struct fp_delta *delta)
 {
     struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_upload_error error;
     if (fp_format_decode(body, FP_STR(""), &default_limits, arena, &profile, &error))
         fail_msg("%s: %s", error.pointer, error.detail);
     assert_true(fp_fold(&profile, context, arena, delta));

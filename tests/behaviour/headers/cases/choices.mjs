@@ -1,5 +1,5 @@
 /** The settings that change the rules: silence for the unsampled, who wins, what a 304, an error or a shared page carries. */
-import { fileTime, html, no, pageWith, policyLines, sampled, unsampled, yes } from './words.mjs';
+import { fileTime, html, no, pageWith, policyLines, sampled, unsampled, unsampledTiming, yes } from './words.mjs';
 
 /** @typedef {import('../cases.mjs').Case} Case */
 /** @typedef {[string, string, string]} Log */
@@ -34,7 +34,8 @@ const silence = [
     log: ['', '0', 'unparsable'] },
   { name: 'omit: a_page_for_shared_caches_says_nothing', place: [...sampled, omit], answer: cached('public'),
     log: ['0', '1', 'cacheable'] },
-  { name: 'omit: a_files_304_says_nothing', place: [...unsampled, omit], ask: changedSince, status: 304 },
+  { name: 'omit: a_files_304_says_nothing', place: [...unsampled, omit], ask: changedSince, status: 304,
+    serverTiming: [unsampledTiming] },
   { name: 'omit: local_takes_the_apps_yes_away', place: [...unsampled, omit, 'fleetprof_conflict local'],
     answer: pageWith('js-profiling'), log: ['0', '0', 'rate'] },
   { name: 'omit: local_leaves_the_apps_other_members', place: [...unsampled, omit, 'fleetprof_conflict local'],

@@ -10,140 +10,140 @@
 struct bad_scope {
     const char *title;
     const char *body; /* ' stands for " */
-    enum fp_format_verdict verdict;
-    const char *pointer; /* of FP_FORMAT_INVALID and FP_FORMAT_TOO_LARGE; NULL: none */
+    enum fp_verdict verdict;
+    const char *pointer; /* of FP_VERDICT_INVALID and FP_VERDICT_TOO_LARGE; NULL: none */
     const char *words;   /* of the sentence */
 };
 
 static const struct bad_scope bad_scopes[] = {
-    {"no object", "{'opera-scope':[]}", FP_FORMAT_INVALID, "/opera-scope", "an object"},
-    {"null", "{'opera-scope':null}", FP_FORMAT_INVALID, "", "opera-scope is missing"},
-    {"no version", "{'opera-scope':{'session':[1],'timelines':[]}}", FP_FORMAT_INVALID,
+    {"no object", "{'opera-scope':[]}", FP_VERDICT_INVALID, "/opera-scope", "an object"},
+    {"null", "{'opera-scope':null}", FP_VERDICT_INVALID, "", "opera-scope is missing"},
+    {"no version", "{'opera-scope':{'session':[1],'timelines':[]}}", FP_VERDICT_INVALID,
      "/opera-scope", "version is missing"},
-    {"another major version", "{'opera-scope':{'version':'2.0'}}", FP_FORMAT_INVALID,
+    {"another major version", "{'opera-scope':{'version':'2.0'}}", FP_VERDICT_INVALID,
      "/opera-scope/version", "\"1.0\" or \"1.1\""},
-    {"a draft's version", "{'opera-scope':{'version':'1.0-draft'}}", FP_FORMAT_INVALID,
-     "/opera-scope/version", "drafts are not taken"},
-    {"a version that is a number", "{'opera-scope':{'version':1.0}}", FP_FORMAT_INVALID,
+    {"a draft's version", "{'opera-scope':{'version':'1.0-draft'}}", FP_VERDICT_INVALID,
+     "/opera-scope/version", "drafts are not supported"},
+    {"a version that is a number", "{'opera-scope':{'version':1.0}}", FP_VERDICT_INVALID,
      "/opera-scope/version", "a string"},
     {"a start that is a text", "{'opera-scope':{'version':'1.0','startedAt':'2012'}}",
-     FP_FORMAT_INVALID, "/opera-scope/startedAt", "milliseconds"},
-    {"a start before 1970", "{'opera-scope':{'version':'1.0','startedAt':-1}}", FP_FORMAT_INVALID,
+     FP_VERDICT_INVALID, "/opera-scope/startedAt", "milliseconds"},
+    {"a start before 1970", "{'opera-scope':{'version':'1.0','startedAt':-1}}", FP_VERDICT_INVALID,
      "/opera-scope/startedAt", "1970"},
-    {"a URL that is a number", "{'opera-scope':{'version':'1.0','url':1}}", FP_FORMAT_INVALID,
+    {"a URL that is a number", "{'opera-scope':{'version':'1.0','url':1}}", FP_VERDICT_INVALID,
      "/opera-scope/url", "a string"},
-    {"a trace beside it", "{'trace':{},'opera-scope':{'version':'1.0'}}", FP_FORMAT_INVALID,
-     "/trace", "cannot stand in one upload"},
-    {"marks beside it", "{'marks':{},'opera-scope':{'version':'1.0'}}", FP_FORMAT_INVALID, "/marks",
-     "cannot stand in one upload"},
+    {"a trace beside it", "{'trace':{},'opera-scope':{'version':'1.0'}}", FP_VERDICT_INVALID,
+     "/trace", "cannot be in one upload"},
+    {"marks beside it", "{'marks':{},'opera-scope':{'version':'1.0'}}", FP_VERDICT_INVALID,
+     "/marks", "cannot be in one upload"},
     {"a wrong member of the ordinary envelope", "{'part':-1,'opera-scope':{'version':'1.0'}}",
-     FP_FORMAT_INVALID, "/part", "whole number"},
-    {"a session that is a number", ENVELOPE_OF("5", "[1,1]", "[]"), FP_FORMAT_INVALID,
+     FP_VERDICT_INVALID, "/part", "whole number"},
+    {"a session that is a number", ENVELOPE_OF("5", "[1,1]", "[]"), FP_VERDICT_INVALID,
      "/opera-scope/session", "a message"},
-    {"a session without an id", ENVELOPE_OF("[]", "[1,1]", "[]"), FP_FORMAT_INVALID,
+    {"a session without an id", ENVELOPE_OF("[]", "[1,1]", "[]"), FP_VERDICT_INVALID,
      "/opera-scope/session", "sessionID is missing"},
-    {"session 0", ENVELOPE_OF("[0]", "[1,1]", "[]"), FP_FORMAT_INVALID, "/opera-scope/session",
+    {"session 0", ENVELOPE_OF("[0]", "[1,1]", "[]"), FP_VERDICT_INVALID, "/opera-scope/session",
      "sessionID is missing"},
-    {"a sessionID that is a text", ENVELOPE_OF("['1']", "[1,1]", "[]"), FP_FORMAT_INVALID,
+    {"a sessionID that is a text", ENVELOPE_OF("['1']", "[1,1]", "[]"), FP_VERDICT_INVALID,
      "/opera-scope/session/0", "sessionID must be"},
     {"a windowID below 0, by name", ENVELOPE_OF("{'sessionID':1,'windowID':-1}", "[1,1]", "[]"),
-     FP_FORMAT_INVALID, "/opera-scope/session/windowID", "windowID must be"},
-    {"a timelineList that is an object", ENVELOPE_OF("[1,2,{}]", "[1,1]", "[]"), FP_FORMAT_INVALID,
+     FP_VERDICT_INVALID, "/opera-scope/session/windowID", "windowID must be"},
+    {"a timelineList that is an object", ENVELOPE_OF("[1,2,{}]", "[1,1]", "[]"), FP_VERDICT_INVALID,
      "/opera-scope/session/2", "timelineList must be a list"},
-    {"a timeline that is a number", ENVELOPE_OF("[1,2,[1]]", "[1,1]", "[]"), FP_FORMAT_INVALID,
+    {"a timeline that is a number", ENVELOPE_OF("[1,2,[1]]", "[1,1]", "[]"), FP_VERDICT_INVALID,
      "/opera-scope/session/2/0", "a message"},
     {"a timeline without an id", ENVELOPE_OF("[1,2,[[1],[null,3]]]", "[1,1]", "[]"),
-     FP_FORMAT_INVALID, "/opera-scope/session/2/1", "timelineID is missing"},
-    {"a frameID that is a text", ENVELOPE_OF("[1,2,[[1,'top']]]", "[1,1]", "[]"), FP_FORMAT_INVALID,
-     "/opera-scope/session/2/0/1", "frameID must be"},
-    {"no timelines", "{'opera-scope':{'version':'1.0','session':[1]}}", FP_FORMAT_INVALID,
+     FP_VERDICT_INVALID, "/opera-scope/session/2/1", "timelineID is missing"},
+    {"a frameID that is a text", ENVELOPE_OF("[1,2,[[1,'top']]]", "[1,1]", "[]"),
+     FP_VERDICT_INVALID, "/opera-scope/session/2/0/1", "frameID must be"},
+    {"no timelines", "{'opera-scope':{'version':'1.0','session':[1]}}", FP_VERDICT_INVALID,
      "/opera-scope", "timelines is missing"},
-    {"timelines that are an object", TIMELINES("{}"), FP_FORMAT_INVALID, "/opera-scope/timelines",
+    {"timelines that are an object", TIMELINES("{}"), FP_VERDICT_INVALID, "/opera-scope/timelines",
      "an array"},
-    {"a pair that is a list", TIMELINES("[[[1,1],[]]]"), FP_FORMAT_INVALID,
+    {"a pair that is a list", TIMELINES("[[[1,1],[]]]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0", "an object"},
-    {"a reply without its request", TIMELINES("[{'reply':[]}]"), FP_FORMAT_INVALID,
+    {"a reply without its request", TIMELINES("[{'reply':[]}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0", "request is missing"},
-    {"a request without its reply", TIMELINES("[{'request':[1,1]}]"), FP_FORMAT_INVALID,
+    {"a request without its reply", TIMELINES("[{'request':[1,1]}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0", "reply is missing"},
-    {"a request that is a number", TIMELINES("[{'request':1,'reply':[]}]"), FP_FORMAT_INVALID,
+    {"a request that is a number", TIMELINES("[{'request':1,'reply':[]}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/request", "a message"},
-    {"a request without a timeline", TIMELINES("[{'request':[1],'reply':[]}]"), FP_FORMAT_INVALID,
+    {"a request without a timeline", TIMELINES("[{'request':[1],'reply':[]}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/request", "timelineID is missing"},
-    {"timeline 0", TIMELINES("[{'request':[1,0],'reply':[]}]"), FP_FORMAT_INVALID,
+    {"timeline 0", TIMELINES("[{'request':[1,0],'reply':[]}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/request", "timelineID is missing"},
-    {"mode 0", TIMELINES("[{'request':[1,1,0],'reply':[]}]"), FP_FORMAT_INVALID,
+    {"mode 0", TIMELINES("[{'request':[1,1,0],'reply':[]}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/request/2", "mode is 0"},
-    {"mode 5", TIMELINES("[{'request':{'timelineID':1,'mode':5},'reply':[]}]"), FP_FORMAT_INVALID,
+    {"mode 5", TIMELINES("[{'request':{'timelineID':1,'mode':5},'reply':[]}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/request/mode", "mode is 5"},
-    {"a mode that is a text", TIMELINES("[{'request':[1,1,'ALL'],'reply':[]}]"), FP_FORMAT_INVALID,
+    {"a mode that is a text", TIMELINES("[{'request':[1,1,'ALL'],'reply':[]}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/request/2", "mode must be"},
-    {"a root that is a text", TIMELINES("[{'request':[1,1,1,'x'],'reply':[]}]"), FP_FORMAT_INVALID,
+    {"a root that is a text", TIMELINES("[{'request':[1,1,1,'x'],'reply':[]}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/request/3", "eventID must be"},
-    {"a depth below 0", TIMELINES("[{'request':[1,1,1,1,-1],'reply':[]}]"), FP_FORMAT_INVALID,
+    {"a depth below 0", TIMELINES("[{'request':[1,1,1,1,-1],'reply':[]}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/request/4", "maxDepth must be"},
     {"types that are a number", TIMELINES("[{'request':[1,1,1,1,1,9],'reply':[]}]"),
-     FP_FORMAT_INVALID, "/opera-scope/timelines/0/request/5", "eventTypeList must be a list"},
+     FP_VERDICT_INVALID, "/opera-scope/timelines/0/request/5", "eventTypeList must be a list"},
     {"a type that is a text", TIMELINES("[{'request':[1,1,1,1,1,[9,'PAINT']],'reply':[]}]"),
-     FP_FORMAT_INVALID, "/opera-scope/timelines/0/request/5/1", "a type of event must be"},
+     FP_VERDICT_INVALID, "/opera-scope/timelines/0/request/5/1", "a type of event must be"},
     {"a type below 0", TIMELINES("[{'request':{'timelineID':1,'eventTypeList':[-1]},'reply':[]}]"),
-     FP_FORMAT_INVALID, "/opera-scope/timelines/0/request/eventTypeList/0", "a type of event"},
+     FP_VERDICT_INVALID, "/opera-scope/timelines/0/request/eventTypeList/0", "a type of event"},
     {"an interval that is a number", TIMELINES("[{'request':[1,1,1,1,1,[],5],'reply':[]}]"),
-     FP_FORMAT_INVALID, "/opera-scope/timelines/0/request/6", "interval must be"},
+     FP_VERDICT_INVALID, "/opera-scope/timelines/0/request/6", "interval must be"},
     {"an interval of texts", TIMELINES("[{'request':[1,1,1,1,1,[],[0,'5']],'reply':[]}]"),
-     FP_FORMAT_INVALID, "/opera-scope/timelines/0/request/6", "interval must be"},
+     FP_VERDICT_INVALID, "/opera-scope/timelines/0/request/6", "interval must be"},
     {"an interval beyond all clocks",
      TIMELINES("[{'request':{'timelineID':1,'interval':{'start':-1e300}},'reply':[]}]"),
-     FP_FORMAT_INVALID, "/opera-scope/timelines/0/request/interval", "interval must be"},
-    {"a request of another session", TIMELINES("[{'request':[2,1],'reply':[]}]"), FP_FORMAT_INVALID,
-     "/opera-scope/timelines/0/request", "one session"},
+     FP_VERDICT_INVALID, "/opera-scope/timelines/0/request/interval", "interval must be"},
+    {"a request of another session", TIMELINES("[{'request':[2,1],'reply':[]}]"),
+     FP_VERDICT_INVALID, "/opera-scope/timelines/0/request", "one session"},
     {"no session anywhere",
      "{'opera-scope':{'version':'1.0','timelines':[{'request':[null,1],'reply':[]}]}}",
-     FP_FORMAT_INVALID, "/opera-scope/timelines/0/request", "whose events"},
+     FP_VERDICT_INVALID, "/opera-scope/timelines/0/request", "whose events"},
     {"neither session nor timelines", "{'opera-scope':{'version':'1.0','timelines':[]}}",
-     FP_FORMAT_INVALID, "", "there is no session"},
-    {"a reply that is a number", TIMELINES("[{'request':[1,1],'reply':5}]"), FP_FORMAT_INVALID,
+     FP_VERDICT_INVALID, "", "there is no session"},
+    {"a reply that is a number", TIMELINES("[{'request':[1,1],'reply':5}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/reply", "an Events message"},
     {"events that are an object", TIMELINES("[{'request':[1,1],'reply':[null,{}]}]"),
-     FP_FORMAT_INVALID, "/opera-scope/timelines/0/reply/1", "eventList must be a list"},
+     FP_VERDICT_INVALID, "/opera-scope/timelines/0/reply/1", "eventList must be a list"},
     {"events that are a text, by name",
-     TIMELINES("[{'request':[1,1],'reply':{'eventList':'all'}}]"), FP_FORMAT_INVALID,
+     TIMELINES("[{'request':[1,1],'reply':{'eventList':'all'}}]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/reply/eventList", "eventList must be a list"},
-    {"a draft's event among good ones", EVENTS("[7,1,0,1]," DRAFT_EVENT), FP_FORMAT_INVALID,
+    {"a draft's event among good ones", EVENTS("[7,1,0,1]," DRAFT_EVENT), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/reply/1/1/7", "a draft"},
-    {"a draft's session", ENVELOPE_OF("{'profileID':1}", "[1,1]", "[]"), FP_FORMAT_INVALID,
+    {"a draft's session", ENVELOPE_OF("{'profileID':1}", "[1,1]", "[]"), FP_VERDICT_INVALID,
      "/opera-scope/session", "a draft"},
     {"a draft's request", TIMELINES("[{'request':{'profileID':1,'timelineID':1},'reply':[]}]"),
-     FP_FORMAT_INVALID, "/opera-scope/timelines/0/request", "a draft"},
-    {"no event that is any good", EVENTS("5,[7,-1,0,1]"), FP_FORMAT_INVALID,
+     FP_VERDICT_INVALID, "/opera-scope/timelines/0/request", "a draft"},
+    {"no event that is any good", EVENTS("5,[7,-1,0,1]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/reply/1/0",
      "none of the 2 events is valid; the first: an event that is neither"},
     {"nothing but a circle, in the second list",
      TIMELINES("[{'request':[1,1],'reply':[]},"
                "{'request':[1,2],'reply':{'eventList':[[7,1,0,1,null,1,2],[7,1,0,1,null,2,1]]}}]"),
-     FP_FORMAT_INVALID, "/opera-scope/timelines/1/reply/eventList/0",
+     FP_VERDICT_INVALID, "/opera-scope/timelines/1/reply/eventList/0",
      "none of the 2 events is valid; the first: an event that is its own ancestor"},
     {"events nested too deep", EVENTS("[7,1,0,1,[[[[[[[[[[[[[[]]]]]]]]]]]]]]]"),
-     FP_FORMAT_TOO_LARGE, NULL, "json_depth"},
+     FP_VERDICT_TOO_LARGE, NULL, "json_depth"},
     {"parents nested too deep",
      EVENTS("[7,1,0,1,null,7,6],[7,1,0,1,null,6,5],[7,1,0,1,null,5,4],[7,1,0,1,null,4,3],"
             "[7,1,0,1,null,3,2],[7,1,0,1,null,2,1],[7,1,0,1,null,1]"),
-     FP_FORMAT_TOO_LARGE, "/opera-scope/timelines/0/reply/1", "limits.stack_depth"},
+     FP_VERDICT_TOO_LARGE, "/opera-scope/timelines/0/reply/1", "limits.stack_depth"},
     {"too many URLs",
      EVENTS("{'type':3,'time':1,'overhead':0,'hits':1,'documentParsing':['a']},"
             "{'type':3,'time':1,'overhead':0,'hits':1,'documentParsing':['b']},"
             "{'type':3,'time':1,'overhead':0,'hits':1,'documentParsing':['c']},"
             "{'type':3,'time':1,'overhead':0,'hits':1,'documentParsing':['d']},"
             "{'type':3,'time':1,'overhead':0,'hits':1,'documentParsing':['e']}"),
-     FP_FORMAT_TOO_LARGE, "", "limits.resources"},
+     FP_VERDICT_TOO_LARGE, "", "limits.resources"},
     {"invalid UTF-8", EVENTS("[9,1,0,1,null,null,null,null,null,null,['\xff']]"),
-     FP_FORMAT_MALFORMED, NULL, "UTF-8"},
-    {"a time beyond a double", EVENTS("[7,1e999,0,1]"), FP_FORMAT_MALFORMED, NULL, "number"},
+     FP_VERDICT_MALFORMED, NULL, "UTF-8"},
+    {"a time beyond a double", EVENTS("[7,1e999,0,1]"), FP_VERDICT_MALFORMED, NULL, "number"},
 };
 
 static void assert_bad(const struct decoded *decoded, const struct bad_scope *bad)
 {
-    const struct fp_format_error *error = &decoded->error;
+    const struct fp_upload_error *error = &decoded->error;
     bool at = bad->pointer == NULL
                   ? !error->has_pointer
                   : error->has_pointer && strcmp(error->pointer, bad->pointer) == 0;
@@ -192,7 +192,7 @@ static void the_limit_of_entries_holds_for_all_lists_together(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct decoded decoded;
         decode_many(&decoded, cases[i].lists, cases[i].events);
-        assert_int_equal(decoded.verdict, cases[i].is_taken ? FP_FORMAT_OK : FP_FORMAT_TOO_LARGE);
+        assert_int_equal(decoded.verdict, cases[i].is_taken ? FP_VERDICT_OK : FP_VERDICT_TOO_LARGE);
         if (cases[i].is_taken)
             assert_int_equal(decoded.profile.event_count, cases[i].lists * cases[i].events);
         release(&decoded);
@@ -213,7 +213,7 @@ static void ten_thousand_levels_are_refused(void **state)
     memset(bytes + sizeof(begin) - 1 + LEVELS, ']', LEVELS);
     bytes[sizeof(begin) - 1 + 2 * LEVELS] = '}';
     decode_scope_bytes(&decoded, (struct fp_str){bytes, sizeof(begin) + 2 * LEVELS});
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     release(&decoded);
 }
 
@@ -232,7 +232,7 @@ static void a_session_cut_off_anywhere_is_refused(void **state)
             struct decoded decoded;
             fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
             decode_scope_bytes(&decoded, (struct fp_str){body.ptr, len});
-            if (decoded.verdict != FP_FORMAT_MALFORMED)
+            if (decoded.verdict != FP_VERDICT_MALFORMED)
                 fail_msg("%s, cut off at %zu: verdict %d: %s", names[i], len, (int)decoded.verdict,
                          decoded.error.detail);
             release(&decoded);
@@ -246,13 +246,13 @@ static void the_address_may_insist(void **state)
     (void)state;
     static const struct {
         const char *body, *hint;
-        enum fp_format_verdict verdict;
+        enum fp_verdict verdict;
     } cases[] = {
-        {TIMELINES("[]"), "opera-scope", FP_FORMAT_OK},
-        {TIMELINES("[]"), "user-timing", FP_FORMAT_INVALID},
-        {"['profiler',2,0,2,[1]]\n['profiler',2,0,2,[1]]", "opera-scope", FP_FORMAT_OK},
-        {"['profiler',2,0,2,[1]]\n['profiler',2,0,2,[1]]", "self-profile", FP_FORMAT_INVALID},
-        {"{'coverage':'quota'}", "opera-scope", FP_FORMAT_INVALID},
+        {TIMELINES("[]"), "opera-scope", FP_VERDICT_OK},
+        {TIMELINES("[]"), "user-timing", FP_VERDICT_INVALID},
+        {"['profiler',2,0,2,[1]]\n['profiler',2,0,2,[1]]", "opera-scope", FP_VERDICT_OK},
+        {"['profiler',2,0,2,[1]]\n['profiler',2,0,2,[1]]", "self-profile", FP_VERDICT_INVALID},
+        {"{'coverage':'quota'}", "opera-scope", FP_VERDICT_INVALID},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct decoded decoded;

@@ -22,26 +22,26 @@ static const struct event_case refused_events[] = {
     {"true", "true", "neither a list nor an object"},
     {"an empty list", "[]", "type"},
     {"an empty object", "{}", "type"},
-    {"a list of one", "[7]", "a time"},
-    {"a list of two", "[7,1]", "an overhead"},
+    {"a list of one", "[7]", "whose time"},
+    {"a list of two", "[7,1]", "whose overhead"},
     {"a list of three", "[7,1,0]", "hits"},
     {"null for the type", "[null,1,0,1]", "type"},
-    {"null for the time", "[7,null,0,1]", "a time"},
-    {"null for the overhead", "[7,1,null,1]", "an overhead"},
+    {"null for the time", "[7,null,0,1]", "whose time"},
+    {"null for the overhead", "[7,1,null,1]", "whose overhead"},
     {"null for the hits", "[7,1,0,null]", "hits"},
-    {"an object without a time", "{'type':7,'overhead':0,'hits':1}", "a time"},
+    {"an object without a time", "{'type':7,'overhead':0,'hits':1}", "whose time"},
     {"a type below 0", "[-1,1,0,1]", "type"},
     {"a type with a fraction", "[7.5,1,0,1]", "type"},
     {"a type that is a text", "['LAYOUT',1,0,1]", "type"},
     {"a type beyond an enumeration", "[2147483648,1,0,1]", "type"},
     {"a type that is a list", "[[7],1,0,1]", "type"},
-    {"a time below 0", "[7,-0.5,0,1]", "a time"},
-    {"a time that is a text", "[7,'1',0,1]", "a time"},
-    {"a time that is true", "[7,true,0,1]", "a time"},
-    {"a time beyond 2^53 microseconds", "[7,1e300,0,1]", "a time"},
+    {"a time below 0", "[7,-0.5,0,1]", "whose time"},
+    {"a time that is a text", "[7,'1',0,1]", "whose time"},
+    {"a time that is true", "[7,true,0,1]", "whose time"},
+    {"a time beyond 2^53 microseconds", "[7,1e300,0,1]", "whose time"},
     {"a time longer than an upload may be", "[7,60001,0,1]", "limits.max_span"},
-    {"an overhead below 0", "[7,1,-1,1]", "an overhead"},
-    {"an overhead that is a list", "[7,1,[],1]", "an overhead"},
+    {"an overhead below 0", "[7,1,-1,1]", "whose overhead"},
+    {"an overhead that is a list", "[7,1,[],1]", "whose overhead"},
     {"an overhead longer than an upload may be", "[7,1,60001,1]", "limits.max_span"},
     {"hits below 0", "[7,1,0,-1]", "hits"},
     {"hits with a fraction", "[7,1,0,1.5]", "hits"},
@@ -82,7 +82,7 @@ static void a_refused_event_is_noted_and_takes_no_good_one_with_it(void **state)
         struct decoded decoded;
         decode_scope(&decoded, text);
         const struct fp_profile *profile = &decoded.profile;
-        if (decoded.verdict != FP_FORMAT_OK || profile->event_count != 2 ||
+        if (decoded.verdict != FP_VERDICT_OK || profile->event_count != 2 ||
             profile->session.note_count != 1)
             fail_msg("%s: %s", refused->title, decoded.error.detail);
         assert_int_equal(profile->events[0].id, 1000);
@@ -136,7 +136,7 @@ static void a_detail_that_is_no_good_is_left_out_and_the_event_stays(void **stat
         struct decoded decoded;
         decode_scope(&decoded, text);
         const struct fp_profile *profile = &decoded.profile;
-        if (decoded.verdict != FP_FORMAT_OK || profile->event_count != 3 ||
+        if (decoded.verdict != FP_VERDICT_OK || profile->event_count != 3 ||
             profile->session.note_count != 1)
             fail_msg("%s: %s", lost_details[i].title, decoded.error.detail);
         assert_text(profile->events[1].detail, "");
@@ -178,7 +178,7 @@ static const struct event_case odd_lists[] = {
     {"an aggregate that is not the children's sum",
      "[7,2,0,1,null,1,null,1,4],[10,1,0,1,null,2,1,0,1]", "not the sum"},
     {"a list out of order", "[7,1,0,1,[5,6]],[7,1,0,1],[7,1,0,1,[4,6]],[7,1,0,1,[3,6]]",
-     "order of starts"},
+     "sorted by start"},
 };
 
 static void what_does_not_add_up_is_kept_and_noted(void **state)
@@ -362,7 +362,7 @@ static void lists_together_are_not_nested_deeper_than_one(void **state)
                  depth, depth - 1);
     snprintf(text + strlen(text), sizeof(text) - strlen(text), "]}}");
     decode_scope(&decoded, text);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     assert_string_equal(decoded.error.pointer, "/opera-scope/timelines/6/reply/1");
     release(&decoded);
 }
@@ -378,9 +378,9 @@ static void a_note_says_which_list_it_is_of(void **state)
                       "{'request':{'sessionID':1,'timelineID':1},'reply':[null,[[7,1,0,1]]]}]}}");
     const struct fp_profile *profile = &decoded.profile;
     assert_text(note_of(profile, "does not list").first_pointer, "/opera-scope/timelines/1/reply");
-    assert_text(note_of(profile, "without hits").first_pointer,
+    assert_text(note_of(profile, "hits are not").first_pointer,
                 "/opera-scope/timelines/1/reply/eventList/1");
-    assert_text(note_of(profile, "there before").first_pointer, "/opera-scope/timelines/2/reply");
+    assert_text(note_of(profile, "already read").first_pointer, "/opera-scope/timelines/2/reply");
     release(&decoded);
 }
 
@@ -398,7 +398,7 @@ static void the_same_list_twice_counts_once(void **state)
     assert_int_equal(decoded.profile.timeline_count, 5);
     assert_int_equal(decoded.profile.session.records_read, 7);
     assert_int_equal(decoded.profile.session.records_kept, 5);
-    assert_note(&decoded.profile, "a list that was there before", 2);
+    assert_note(&decoded.profile, "a list that was already read", 2);
     release(&decoded);
 }
 
@@ -415,7 +415,7 @@ static void a_query_is_the_same_however_it_is_written(void **state)
                             PAIR("[1,1,2]", "[7,1,0,1]") ","                               //
                             PAIR("{'timelineID':1,'mode':2,'interval':{}}", "[7,1,0,1]")));
     assert_int_equal(decoded.profile.timeline_count, 2);
-    assert_note(&decoded.profile, "a list that was there before", 3);
+    assert_note(&decoded.profile, "a list that was already read", 3);
     release(&decoded);
 }
 
@@ -426,7 +426,7 @@ static void an_empty_filter_is_the_same_as_none(void **state)
     decode_good_scope(&decoded, PAIRS(PAIR("[1,1,2]", "[7,1,0,1]") "," //
                                       PAIR("[1,1,2,null,null,[],[]]", "[7,1,0,1]")));
     assert_int_equal(decoded.profile.timeline_count, 1);
-    assert_note(&decoded.profile, "a list that was there before", 1);
+    assert_note(&decoded.profile, "a list that was already read", 1);
     release(&decoded);
 }
 

@@ -281,10 +281,10 @@ static void put_recording(struct writer *writer, const struct session *session, 
 static void decode_form(struct decoded *decoded, struct fp_str text)
 {
     fp_arena_init(&decoded->arena, TEST_ARENA_MAX);
-    decoded->error = (struct fp_format_error){.offset = -1};
+    decoded->error = (struct fp_upload_error){.offset = -1};
     decoded->verdict = fp_format_decode(text, FP_STR(""), &forms_limits, &decoded->arena,
                                         &decoded->profile, &decoded->error);
-    if (decoded->verdict != FP_FORMAT_OK)
+    if (decoded->verdict != FP_VERDICT_OK)
         fail_msg("%s %s in %.*s", decoded->error.pointer, decoded->error.detail, (int)text.len,
                  text.ptr);
 }

@@ -405,9 +405,9 @@ static void runs_out_of_memory_at_every_point_without_harm(void **state)
             fp_arena_init(&decoded.arena, max_bytes);
             decode_scope_bytes(&decoded, body);
             assert_true(decoded.arena.used_bytes <= max_bytes);
-            decoded_once = decoded.verdict == FP_FORMAT_OK;
+            decoded_once = decoded.verdict == FP_VERDICT_OK;
             if (!decoded_once)
-                assert_int_equal(decoded.verdict, FP_FORMAT_MEMORY);
+                assert_int_equal(decoded.verdict, FP_VERDICT_MEMORY);
             release(&decoded);
         }
         assert_true(decoded_once);

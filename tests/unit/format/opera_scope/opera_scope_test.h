@@ -29,7 +29,7 @@ static const struct fp_format_limits scope_limits = {
 
 static inline void decode_scope_bytes(struct decoded *decoded, struct fp_str body)
 {
-    decoded->error = (struct fp_format_error){.offset = -1};
+    decoded->error = (struct fp_upload_error){.offset = -1};
     decoded->verdict = fp_format_decode(body, FP_STR(""), &scope_limits, &decoded->arena,
                                         &decoded->profile, &decoded->error);
 }
@@ -44,7 +44,7 @@ static inline void decode_scope(struct decoded *decoded, const char *text)
 static inline void decode_good_scope(struct decoded *decoded, const char *text)
 {
     decode_scope(decoded, text);
-    if (decoded->verdict != FP_FORMAT_OK)
+    if (decoded->verdict != FP_VERDICT_OK)
         fail_msg("%s at %s: %s", text, decoded->error.pointer, decoded->error.detail);
     assert_int_equal(decoded->profile.format, FP_UPLOAD_OPERA_SCOPE);
     assert_true(decoded->profile.has_session);
@@ -70,7 +70,7 @@ static inline void decode_fixture(struct decoded *decoded, const char *name)
 {
     fp_arena_init(&decoded->arena, TEST_ARENA_MAX);
     decode_scope_bytes(decoded, read_fixture(&decoded->arena, name));
-    if (decoded->verdict != FP_FORMAT_OK)
+    if (decoded->verdict != FP_VERDICT_OK)
         fail_msg("%s: %s: %s", name, decoded->error.pointer, decoded->error.detail);
 }
 

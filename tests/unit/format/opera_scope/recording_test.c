@@ -16,7 +16,7 @@ static void decode_lines(struct decoded *decoded, const char *text)
 static void decode_good_lines(struct decoded *decoded, const char *text)
 {
     decode_lines(decoded, text);
-    if (decoded->verdict != FP_FORMAT_OK)
+    if (decoded->verdict != FP_VERDICT_OK)
         fail_msg("%s: %s", text, decoded->error.detail);
 }
 
@@ -148,7 +148,7 @@ static void the_limit_of_entries_holds_for_lists_without_events(void **state)
         struct decoded decoded;
         decode_lines(&decoded, text);
         assert_int_equal(decoded.verdict,
-                         i < scope_limits.entries ? FP_FORMAT_OK : FP_FORMAT_TOO_LARGE);
+                         i < scope_limits.entries ? FP_VERDICT_OK : FP_VERDICT_TOO_LARGE);
         release(&decoded);
     }
 }
@@ -163,7 +163,7 @@ static void the_limit_of_entries_holds_for_requests_at_once(void **state)
                                 (unsigned)i);
     struct decoded decoded;
     decode_lines(&decoded, text);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     assert_non_null(strstr(decoded.error.detail, "line 41: more than 40 different requests"));
     release(&decoded);
 }
@@ -174,10 +174,9 @@ static void notes_what_was_never_answered_and_events_of_the_service(void **state
     struct decoded decoded;
     decode_good_lines(&decoded, ASK ANSWER "[\"profiler\",4,0,9,[1]]\n"
                                            "STP/1 20 [\"profiler\",3,7,1,0]null\n");
-    assert_note(&decoded.profile, "without its reply", 1);
-    assert_int_equal(note_of(&decoded.profile, "without its reply").first_offset,
-                     strlen(ASK ANSWER));
-    assert_false(note_of(&decoded.profile, "without its reply").is_refusal);
+    assert_note(&decoded.profile, "without a reply", 1);
+    assert_int_equal(note_of(&decoded.profile, "without a reply").first_offset, strlen(ASK ANSWER));
+    assert_false(note_of(&decoded.profile, "without a reply").is_refusal);
     assert_note(&decoded.profile, "which has none", 1);
     release(&decoded);
 }
@@ -208,7 +207,7 @@ static void a_reply_of_which_nothing_says_whose_it_is_takes_no_other_with_it(voi
                  cases[i].lines);
         decode_lines(&decoded, text);
         const struct fp_profile *profile = &decoded.profile;
-        if (decoded.verdict != FP_FORMAT_OK)
+        if (decoded.verdict != FP_VERDICT_OK)
             fail_msg("%s: %s", cases[i].title, decoded.error.detail);
         const struct fp_profile_timeline *last = &profile->timelines[profile->timeline_count - 1];
         if (last->id != 7 || last->event_count != 1)
@@ -228,74 +227,74 @@ static void says_where_in_the_recording_an_event_was_refused(void **state)
     struct decoded decoded;
     decode_good_lines(&decoded, ASK "[\"profiler\",3,0,2,[null,[[7,1,0,1],[7,-1,0,1]]]]");
     assert_int_equal(decoded.profile.event_count, 1);
-    assert_int_equal(note_of(&decoded.profile, "a time").first_offset, strlen(ASK));
+    assert_int_equal(note_of(&decoded.profile, "whose time").first_offset, strlen(ASK));
     release(&decoded);
 }
 
 static const struct {
     const char *title;
     const char *body;
-    enum fp_format_verdict verdict;
+    enum fp_verdict verdict;
     int64_t offset; /* -1: none */
     const char *words;
 } bad_recordings[] = {
-    {"no JSON", ASK "[\"profiler\",3,0,2,[null,oops]]\n", FP_FORMAT_MALFORMED, 49,
+    {"no JSON", ASK "[\"profiler\",3,0,2,[null,oops]]\n", FP_VERDICT_MALFORMED, 49,
      "line 2: not JSON"},
-    {"a line that is cut off and ends", ASK "[\"profiler\",3,0\n", FP_FORMAT_MALFORMED, 40,
+    {"a line that is cut off and ends", ASK "[\"profiler\",3,0\n", FP_VERDICT_MALFORMED, 40,
      "line 2: not JSON"},
-    {"invalid UTF-8", ASK "[\"profiler\xff\"]\n", FP_FORMAT_MALFORMED, 35, "UTF-8"},
-    {"a frame over two lines", ASK "[\"profiler\",\n3,0,2,[]]", FP_FORMAT_MALFORMED, 37, "line 2"},
-    {"another container", ASK "{\"opera-scope\":{}}", FP_FORMAT_INVALID, 25,
-     "line 2: this is no frame"},
-    {"another container's marks", "[\"profiler\",2,0,2,[1]]\n[{\"name\":\"a\"}]", FP_FORMAT_INVALID,
-     23, "line 2: this is no frame"},
-    {"a frame without a command", ASK "[\"profiler\"]\n" ANSWER, FP_FORMAT_INVALID, 25,
-     "line 2: this is no frame: it has no command"},
-    {"a frame of kind and nothing else", "STP/1 14 [\"profiler\",1]\n", FP_FORMAT_INVALID, 0,
-     "line 1: this is no frame: it has no command"},
-    {"an empty list", ASK "[]", FP_FORMAT_INVALID, 25, "no frame"},
-    {"a command that is a text", "[\"profiler\",\"GetEvents\",0,2,[]]", FP_FORMAT_INVALID, 0,
+    {"invalid UTF-8", ASK "[\"profiler\xff\"]\n", FP_VERDICT_MALFORMED, 35, "UTF-8"},
+    {"a frame over two lines", ASK "[\"profiler\",\n3,0,2,[]]", FP_VERDICT_MALFORMED, 37, "line 2"},
+    {"another container", ASK "{\"opera-scope\":{}}", FP_VERDICT_INVALID, 25,
+     "line 2: this is not a frame"},
+    {"another container's marks", "[\"profiler\",2,0,2,[1]]\n[{\"name\":\"a\"}]",
+     FP_VERDICT_INVALID, 23, "line 2: this is not a frame"},
+    {"a frame without a command", ASK "[\"profiler\"]\n" ANSWER, FP_VERDICT_INVALID, 25,
+     "line 2: this is not a frame: it has no command"},
+    {"a frame of kind and nothing else", "STP/1 14 [\"profiler\",1]\n", FP_VERDICT_INVALID, 0,
+     "line 1: this is not a frame: it has no command"},
+    {"an empty list", ASK "[]", FP_VERDICT_INVALID, 25, "not a frame"},
+    {"a command that is a text", "[\"profiler\",\"GetEvents\",0,2,[]]", FP_VERDICT_INVALID, 0,
      "command"},
-    {"a status below 0", "[\"profiler\",3,-1,2,[]]", FP_FORMAT_INVALID, 0, "status"},
-    {"a tag with a fraction", "[\"profiler\",3,0,2.5,[]]", FP_FORMAT_INVALID, 0, "tag"},
+    {"a status below 0", "[\"profiler\",3,-1,2,[]]", FP_VERDICT_INVALID, 0, "status"},
+    {"a tag with a fraction", "[\"profiler\",3,0,2.5,[]]", FP_VERDICT_INVALID, 0, "tag"},
     {"a reply that nobody asked for", "[\"profiler\",2,0,2,[1]]\n[\"profiler\",2,0,2,[1]]\n" ANSWER,
-     FP_FORMAT_INVALID, 46, "line 3: this is neither"},
+     FP_VERDICT_INVALID, 46, "line 3: this is neither"},
     {"a reply of known kind that nobody asked for", "STP/1 22 [\"profiler\",2,3,1,2,0][null,[]]",
-     FP_FORMAT_INVALID, 0, "line 1: this is neither"},
+     FP_VERDICT_INVALID, 0, "line 1: this is neither"},
     {"a request that is no good but answered", "[\"profiler\",3,0,2,[1]]\n" ANSWER,
-     FP_FORMAT_INVALID, 0, "line 1: this is neither"},
-    {"a payload that is no list", ASK "[\"profiler\",3,0,2,7]", FP_FORMAT_INVALID, 25,
+     FP_VERDICT_INVALID, 0, "line 1: this is neither"},
+    {"a payload that is no list", ASK "[\"profiler\",3,0,2,7]", FP_VERDICT_INVALID, 25,
      "line 2, at /4"},
-    {"a payload that is missing", ASK "[\"profiler\",3,0,2]", FP_FORMAT_INVALID, 25,
+    {"a payload that is missing", ASK "[\"profiler\",3,0,2]", FP_VERDICT_INVALID, 25,
      "line 2, at /4"},
     {"a request of a draft", "[\"profiler\",3,0,2,{\"profileID\":1,\"timelineID\":1}]\n" ANSWER,
-     FP_FORMAT_INVALID, 0, "line 1, at /4: profileID is of a draft"},
+     FP_VERDICT_INVALID, 0, "line 1, at /4: profileID is of a draft"},
     {"a session of a draft", "[\"profiler\",2,0,2,[1]]\n[\"profiler\",2,0,2,{\"profileID\":1}]",
-     FP_FORMAT_INVALID, 23, "a draft"},
+     FP_VERDICT_INVALID, 23, "a draft"},
     {"a stop of a draft, answered by a list",
-     "[\"profiler\",2,0,2,{\"profileID\":1}]\n[\"profiler\",2,0,2,[1]]", FP_FORMAT_INVALID, 0,
+     "[\"profiler\",2,0,2,{\"profileID\":1}]\n[\"profiler\",2,0,2,[1]]", FP_VERDICT_INVALID, 0,
      "line 1, at /4: profileID is of a draft"},
     {"a start of a draft", "[\"profiler\",1,0,2,[1,2]]\n[\"profiler\",1,0,2,{\"profileID\":1}]\n",
-     FP_FORMAT_INVALID, 25, "line 2, at /4: profileID is of a draft"},
+     FP_VERDICT_INVALID, 25, "line 2, at /4: profileID is of a draft"},
     {"an event of a draft", ASK "[\"profiler\",3,0,2,[null,[[7,1,0,1,null,1,null,0.5,0]]]]",
-     FP_FORMAT_INVALID, 25, "line 2, at /4/1/0/7: childCount has a fraction"},
+     FP_VERDICT_INVALID, 25, "line 2, at /4/1/0/7: childCount has a fraction"},
     {"no event that is any good, behind another service",
-     "[\"exec\",3,0,2,[]]\n" ASK "[\"profiler\",3,0,2,[null,[[7,-1,0,1]]]]", FP_FORMAT_INVALID, 43,
-     "none of the 1 events is valid; the first: an event without a time"},
-    {"nothing but other services", "[\"exec\",3,0,2,[]]\n", FP_FORMAT_INVALID, -1, "no session"},
-    {"no length", "STP/1 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_MALFORMED, 0,
+     "[\"exec\",3,0,2,[]]\n" ASK "[\"profiler\",3,0,2,[null,[[7,-1,0,1]]]]", FP_VERDICT_INVALID, 43,
+     "none of the 1 events is valid; the first: an event whose time"},
+    {"nothing but other services", "[\"exec\",3,0,2,[]]\n", FP_VERDICT_INVALID, -1, "no session"},
+    {"no length", "STP/1 [\"profiler\",1,3,1,2][1,1]", FP_VERDICT_MALFORMED, 0,
      "length of the header"},
-    {"a length without end", "STP/1 99999999999999999999999 []", FP_FORMAT_MALFORMED, 0,
+    {"a length without end", "STP/1 99999999999999999999999 []", FP_VERDICT_MALFORMED, 0,
      "length of the header"},
-    {"a length beyond the line", "STP/1 99 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_MALFORMED, 0,
+    {"a length beyond the line", "STP/1 99 [\"profiler\",1,3,1,2][1,1]", FP_VERDICT_MALFORMED, 0,
      "length of the header"},
-    {"a length that cuts the header", "STP/1 19 [\"profiler\",1,3,1,2][1,1]", FP_FORMAT_MALFORMED,
+    {"a length that cuts the header", "STP/1 19 [\"profiler\",1,3,1,2][1,1]", FP_VERDICT_MALFORMED,
      28, "not JSON"},
-    {"a length and no more", "STP/1 20", FP_FORMAT_MALFORMED, 0, "length of the header"},
-    {"no message", "STP/1 20 [\"profiler\",1,3,1,2]", FP_FORMAT_MALFORMED, 29, "empty"},
-    {"a kind that is unknown", "STP/1 20 [\"profiler\",5,3,1,2][1,1]", FP_FORMAT_INVALID, 0,
+    {"a length and no more", "STP/1 20", FP_VERDICT_MALFORMED, 0, "length of the header"},
+    {"no message", "STP/1 20 [\"profiler\",1,3,1,2]", FP_VERDICT_MALFORMED, 29, "empty"},
+    {"a kind that is unknown", "STP/1 20 [\"profiler\",5,3,1,2][1,1]", FP_VERDICT_INVALID, 0,
      "kind"},
-    {"a protocol buffer", "STP/1 20 [\"profiler\",1,3,0,2]\"CAE=\"", FP_FORMAT_INVALID, 0, "JSON"},
+    {"a protocol buffer", "STP/1 20 [\"profiler\",1,3,0,2]\"CAE=\"", FP_VERDICT_INVALID, 0, "JSON"},
 };
 
 static void each_bad_recording_is_refused_with_its_line_and_offset(void **state)
@@ -325,18 +324,18 @@ static void assert_is_as_without_tail(struct fp_str body, size_t len)
     fp_arena_init(&whole.arena, TEST_ARENA_MAX);
     decode_scope_bytes(&cut, (struct fp_str){body.ptr, len});
     decode_scope_bytes(&whole, (struct fp_str){body.ptr, has_tail ? lines_len : len});
-    if (whole.verdict == FP_FORMAT_OK) {
-        assert_int_equal(cut.verdict, FP_FORMAT_OK);
+    if (whole.verdict == FP_VERDICT_OK) {
+        assert_int_equal(cut.verdict, FP_VERDICT_OK);
         assert_int_equal(cut.profile.truncated, has_tail);
         assert_int_equal(cut.profile.event_count, whole.profile.event_count);
         assert_int_equal(cut.profile.session.id, whole.profile.session.id);
         assert_true(fp_str_equal(cut.profile.session.content, whole.profile.session.content));
     } else {
-        assert_int_not_equal(cut.verdict, FP_FORMAT_OK);
+        assert_int_not_equal(cut.verdict, FP_VERDICT_OK);
         assert_true(cut.error.detail[0] != '\0');
     }
-    if (has_tail && cut.verdict == FP_FORMAT_OK)
-        assert_int_equal(note_of(&cut.profile, "a last line").first_offset, lines_len);
+    if (has_tail && cut.verdict == FP_VERDICT_OK)
+        assert_int_equal(note_of(&cut.profile, "last line").first_offset, lines_len);
     release(&cut);
     release(&whole);
 }
@@ -365,7 +364,7 @@ static void lists_that_are_no_recording_are_left_to_others(void **state)
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
         struct decoded decoded;
         decode_lines(&decoded, bodies[i]);
-        assert_int_not_equal(decoded.verdict, FP_FORMAT_OK);
+        assert_int_not_equal(decoded.verdict, FP_VERDICT_OK);
         assert_null(strstr(decoded.error.detail, "line 1"));
         release(&decoded);
     }

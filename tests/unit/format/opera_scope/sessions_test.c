@@ -29,7 +29,7 @@ static void decode_pieces(struct decoded *decoded, const char *const *pieces)
     fp_arena_init(&decoded->arena, TEST_ARENA_MAX);
     assert_true(fp_arena_copy(&decoded->arena, fp_str_of(join(text, pieces)), &body));
     decode_scope_bytes(decoded, body);
-    if (decoded->verdict != FP_FORMAT_OK)
+    if (decoded->verdict != FP_VERDICT_OK)
         fail_msg("%s: %s", text, decoded->error.detail);
 }
 
@@ -90,10 +90,10 @@ static void assert_reads_as(struct fp_str text, const struct fp_profile *profile
     struct decoded again;
     fp_arena_init(&again.arena, TEST_ARENA_MAX);
     decode_scope_bytes(&again, text);
-    if (again.verdict != FP_FORMAT_OK || again.profile.next != NULL ||
+    if (again.verdict != FP_VERDICT_OK || again.profile.next != NULL ||
         !is_same_session(profile, &again.profile))
         fail_msg("session %u (%s) of\n%.*s\nis not that of\n%.*s", (unsigned)profile->session.id,
-                 again.verdict == FP_FORMAT_OK ? "read" : again.error.detail, (int)recording.len,
+                 again.verdict == FP_VERDICT_OK ? "read" : again.error.detail, (int)recording.len,
                  recording.ptr, (int)text.len, text.ptr);
     release(&again);
 }
@@ -188,8 +188,8 @@ static void each_session_keeps_its_own_lines_in_their_order(void **state)
         assert_pieces(profile->session.content, kept);
     }
     assert_note(&decoded.profile, "a reply without", 1); /* 5 was answered last */
-    assert_note(&decoded.profile, "without its reply", 1);
-    assert_note(decoded.profile.next, "without its reply", 2);
+    assert_note(&decoded.profile, "without a reply", 1);
+    assert_note(decoded.profile.next, "without a reply", 2);
     release(&decoded);
 }
 
@@ -223,7 +223,7 @@ static void a_session_that_is_only_started_is_none(void **state)
     assert_note(&decoded.profile, "another service", 2);
     assert_int_equal(note_of(&decoded.profile, "another service").first_offset,
                      strlen(START_OF("2", "2", "4")));
-    assert_note(&decoded.profile, "without its reply", 1);
+    assert_note(&decoded.profile, "without a reply", 1);
     assert_null(decoded.profile.session.raw.ptr);
     release(&decoded);
 }
@@ -293,7 +293,7 @@ static void a_request_to_stop_is_no_reply_to_one_of_another_session(void **state
     decode_good(&decoded, ASK_OF("2", "5"), ANSWER_OF("2", "1"), "[\"profiler\",2,0,2,[5]]\n",
                 STOP_OF("2", "6"));
     assert_int_equal(count_sessions(&decoded.profile), 2);
-    assert_note(&decoded.profile, "without its reply", 1);
+    assert_note(&decoded.profile, "without a reply", 1);
     assert_int_equal(decoded.profile.next->session.id, 6);
     assert_text(decoded.profile.next->session.content, STOP_OF("2", "6"));
     release(&decoded);
@@ -355,11 +355,11 @@ static void sixty_four_sessions_are_taken_and_one_more_is_not(void **state)
         fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
         decode_scope_bytes(&decoded, body);
         if (count == 64) {
-            assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+            assert_int_equal(decoded.verdict, FP_VERDICT_OK);
             assert_int_equal(count_sessions(&decoded.profile), 64);
             assert_lines_are_the_sessions(&decoded.profile, body);
         } else {
-            assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+            assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
             assert_string_equal(decoded.error.detail,
                                 "line 130: session 65 is one too many: a recording can have 64 "
                                 "sessions at most");
@@ -373,18 +373,18 @@ static void one_bad_session_refuses_all(void **state)
     (void)state;
     static const struct {
         const char *title, *lines;
-        enum fp_format_verdict verdict;
+        enum fp_verdict verdict;
         const char *words;
     } cases[] = {
-        {"no JSON", "[\"profiler\",3,0,2,[6,\n", FP_FORMAT_MALFORMED, "line 3: not JSON"},
-        {"no event left", ASK_OF("2", "6") ANSWER_OF("2", "-1"), FP_FORMAT_INVALID,
-         "session 6: none of the 1 events is valid; the first: an event without a time"},
+        {"no JSON", "[\"profiler\",3,0,2,[6,\n", FP_VERDICT_MALFORMED, "line 3: not JSON"},
+        {"no event left", ASK_OF("2", "6") ANSWER_OF("2", "-1"), FP_VERDICT_INVALID,
+         "session 6: none of the 1 events is valid; the first: an event whose time"},
         {"a draft", ASK_OF("2", "6") "[\"profiler\",3,0,2,[null,[[7,1,0,1,null,1,null,0.5,0]]]]\n",
-         FP_FORMAT_INVALID, "line 4, at /4/1/0/7: childCount has a fraction"},
+         FP_VERDICT_INVALID, "line 4, at /4/1/0/7: childCount has a fraction"},
         {"a Session without an id",
          STOP_OF("2", "6") "[\"profiler\",2,0,2,[6]]\n"
                            "[\"profiler\",2,0,2,[null,2]]\n",
-         FP_FORMAT_INVALID, "line 6, at /4: sessionID is missing"},
+         FP_VERDICT_INVALID, "line 6, at /4: sessionID is missing"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[1024];
@@ -410,12 +410,12 @@ static void the_sums_of_each_session_are_checked(void **state)
     limits.max_span_us = INT64_C(1) << 53;
     static const struct {
         const char *text;
-        enum fp_format_verdict verdict;
+        enum fp_verdict verdict;
     } cases[] = {
         {ASK_OF("2", "5") LONG_ANSWER(LONG "," LONG) ASK_OF("2", "6") LONG_ANSWER(LONG "," LONG),
-         FP_FORMAT_OK},
+         FP_VERDICT_OK},
         {ASK_OF("2", "5") LONG_ANSWER(LONG) ASK_OF("2", "6") LONG_ANSWER(LONG "," LONG "," LONG),
-         FP_FORMAT_INVALID},
+         FP_VERDICT_INVALID},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct decoded decoded;
@@ -439,7 +439,7 @@ static void cut_off_anywhere_it_is_fewer_frames_of_the_same_sessions_or_refused(
         fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
         decode_scope_bytes(&decoded, cut);
         bool ends_whole = len > 0 && (body.ptr[len] == '\n' || body.ptr[len - 1] == '\n');
-        if (decoded.verdict == FP_FORMAT_OK) {
+        if (decoded.verdict == FP_VERDICT_OK) {
             for (const struct fp_profile *each = &decoded.profile; each != NULL; each = each->next)
                 assert_int_equal(each->truncated, !ends_whole);
             assert_lines_are_the_sessions(&decoded.profile, cut);
@@ -463,9 +463,9 @@ static void runs_out_of_memory_at_every_point_without_harm(void **state)
         fp_arena_init(&decoded.arena, max_bytes);
         decode_scope_bytes(&decoded, body);
         assert_true(decoded.arena.used_bytes <= max_bytes);
-        decoded_once = decoded.verdict == FP_FORMAT_OK;
+        decoded_once = decoded.verdict == FP_VERDICT_OK;
         if (!decoded_once)
-            assert_int_equal(decoded.verdict, FP_FORMAT_MEMORY);
+            assert_int_equal(decoded.verdict, FP_VERDICT_MEMORY);
         release(&decoded);
     }
     assert_true(decoded_once);
@@ -535,7 +535,7 @@ static void what_is_kept_of_each_session_is_that_session_whatever_the_order(void
         const struct fp_str body = {text, len};
         fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
         decode_scope_bytes(&decoded, body);
-        if (decoded.verdict == FP_FORMAT_OK) {
+        if (decoded.verdict == FP_VERDICT_OK) {
             several += decoded.profile.next != NULL;
             assert_lines_are_the_sessions(&decoded.profile, body);
         }

@@ -42,40 +42,40 @@ static const struct bad_record bad_records[] = {
      "a record that is not", 1, 0},
     {"invalid UTF-8: a surrogate", "{'type':1,'data':{'a':'\xED\xA0\x80'}}", "a record that is not",
      1, 0},
-    {"a type that is a text", "{'type':'Layout'}", "a type that is no whole", 1, 0},
-    {"a type that is a fraction", "{'type':1.5}", "a type that is no whole", 1, 0},
-    {"a type beyond 32 bits", "{'type':2147483648}", "a type that is no whole", 1, 0},
-    {"a type below 32 bits", "{'type':-2147483649}", "a type that is no whole", 1, 0},
-    {"a type that is an array", "{'type':[1]}", "a type that is no whole", 1, 0},
-    {"a type that is true", "{'type':true}", "a type that is no whole", 1, 0},
-    {"a time that is a text", "{'type':1,'time':'3'}", "a time that is no number", 1, 0},
-    {"a time that is an object", "{'type':1,'time':{}}", "a time that is no number", 1, 0},
-    {"a huge time", "{'type':1,'time':9007199254741}", "a time that is no number", 1, 0},
-    {"a time hugely below zero", "{'type':1,'time':-1e300}", "a time that is no number", 1, 0},
+    {"a type that is a text", "{'type':'Layout'}", "a type that is not a", 1, 0},
+    {"a type that is a fraction", "{'type':1.5}", "a type that is not a", 1, 0},
+    {"a type beyond 32 bits", "{'type':2147483648}", "a type that is not a", 1, 0},
+    {"a type below 32 bits", "{'type':-2147483649}", "a type that is not a", 1, 0},
+    {"a type that is an array", "{'type':[1]}", "a type that is not a", 1, 0},
+    {"a type that is true", "{'type':true}", "a type that is not a", 1, 0},
+    {"a time that is a text", "{'type':1,'time':'3'}", "a time that is not a number", 1, 0},
+    {"a time that is an object", "{'type':1,'time':{}}", "a time that is not a number", 1, 0},
+    {"a huge time", "{'type':1,'time':9007199254741}", "a time that is not a number", 1, 0},
+    {"a time hugely below zero", "{'type':1,'time':-1e300}", "a time that is not a number", 1, 0},
     {"a duration that is a text", "{'type':1,'time':0,'duration':'3'}", "a duration that is no", 1,
      0},
     {"a huge duration", "{'type':1,'time':0,'duration':1e14}", "a duration that is no", 1, 0},
     {"a duration longer than a session may be", "{'type':1,'time':0,'duration':60001}",
      "a duration that is no", 1, 0},
     {"a duration below zero", "{'type':1,'time':0,'duration':-0.0001}", "a duration below", 1, 0},
-    {"children that are an object", "{'type':1,'children':{}}", "children that are no", 1, 0},
-    {"children that are a number", "{'type':1,'children':3}", "children that are no", 1, 0},
-    {"data that are an array", "{'type':1,'data':[]}", "data that is no object", 1, 0},
-    {"data that are a text", "{'type':1,'data':'x'}", "data that is no object", 1, 0},
+    {"children that are an object", "{'type':1,'children':{}}", "children that are not", 1, 0},
+    {"children that are a number", "{'type':1,'children':3}", "children that are not", 1, 0},
+    {"data that are an array", "{'type':1,'data':[]}", "data that is not an object", 1, 0},
+    {"data that are a text", "{'type':1,'data':'x'}", "data that is not an object", 1, 0},
     {"a child that is a number", "{'type':1,'children':[4,{'type':2}]}",
-     "a value that is no object", 3, 2},
-    {"a child that is null", "{'type':1,'children':[null]}", "a value that is no object", 2, 1},
+     "a value among the records", 3, 2},
+    {"a child that is null", "{'type':1,'children':[null]}", "a value among the records", 2, 1},
     {"a bad child between good ones",
      "{'type':1,'children':[{'type':2},{'type':'x'},{'type':3,'children':[{'type':4}]}]}",
-     "a type that is no whole", 5, 4},
+     "a type that is not a", 5, 4},
     {"a bad record with children",
      "{'type':1,'duration':-1,'children':[{'type':2,'children':[1]}]}", "a duration below", 3, 1},
     {"a raw message of an inspector among records", "{'method':'Page.x','type':'x'}",
-     "a type that is no whole", 1, 0},
-    {"a posted body among records", "{'header':{},'data':[{'type':1}]}", "data that is no object",
-     1, 0},
+     "a type that is not a", 1, 0},
+    {"a posted body among records", "{'header':{},'data':[{'type':1}]}",
+     "data that is not an object", 1, 0},
     {"an inspector's record with texts for types", "{'type':'Layout','startTime':1,'endTime':2}",
-     "a type that is no whole", 1, 0},
+     "a type that is not a", 1, 0},
     {"words between records", "and then", "something between", 0, 0},
     {"braces between records", "}}}}", "something between", 0, 0},
     {"a control character between records", "\x7F", "something between", 0, 0},
@@ -109,7 +109,7 @@ static bool refusals_add_up(const struct decoded *decoded)
 static bool is_as_expected(const struct decoded *decoded, const struct bad_record *bad)
 {
     const struct fp_profile *profile = &decoded->profile;
-    return decoded->verdict == FP_FORMAT_OK && profile->event_count == bad->kept + 2 &&
+    return decoded->verdict == FP_VERDICT_OK && profile->event_count == bad->kept + 2 &&
            profile->session.records_read == bad->read + 2 &&
            profile->session.records_kept == bad->kept + 2 && refusals_add_up(decoded) &&
            note_count(decoded, bad->note) == 1 && profile->events[0].type_number == 0 &&
@@ -161,7 +161,7 @@ static void a_bad_record_in_front_takes_no_good_one_with_it(void **state)
         snprintf(dump, sizeof(dump), "%s\n{'type':8,'time':0}\n{'type':9,'time':0}", bad->record);
         struct decoded decoded;
         decode_dump(&decoded, dump);
-        if (decoded.verdict != FP_FORMAT_OK || decoded.profile.event_count != bad->kept + 2 ||
+        if (decoded.verdict != FP_VERDICT_OK || decoded.profile.event_count != bad->kept + 2 ||
             note_count(&decoded, bad->note) != 1) {
             all = false;
             print_error("%s: verdict %d, %s\n", bad->title, (int)decoded.verdict,
@@ -192,67 +192,67 @@ struct bad_dump {
     const char *title;
     const char *body;
     const char *hint;
-    enum fp_format_verdict verdict;
+    enum fp_verdict verdict;
     const char *pointer; /* NULL: none */
     int64_t offset;
     const char *detail; /* its beginning */
 };
 
 static const struct bad_dump bad_dumps[] = {
-    {"nothing", "", "speed-tracer", FP_FORMAT_INVALID, NULL, 0, "there is no record"},
-    {"words", "hello", "speed-tracer", FP_FORMAT_INVALID, NULL, 5, "there is no record"},
-    {"a page of something else", " <html><body>{'type':1}</body></html>", "", FP_FORMAT_MALFORMED,
+    {"nothing", "", "speed-tracer", FP_VERDICT_INVALID, NULL, 0, "there is no record"},
+    {"words", "hello", "speed-tracer", FP_VERDICT_INVALID, NULL, 5, "there is no record"},
+    {"a page of something else", " <html><body>{'type':1}</body></html>", "", FP_VERDICT_MALFORMED,
      NULL, 1, "this is an HTML page without"},
-    {"a page that ends in a tag", "<div id='traceData", "", FP_FORMAT_INVALID, NULL, 18,
+    {"a page that ends in a tag", "<div id='traceData", "", FP_VERDICT_INVALID, NULL, 18,
      "there is no record"},
-    {"a page that ends in an attribute's name", "<div id", "", FP_FORMAT_MALFORMED, NULL, 0,
+    {"a page that ends in an attribute's name", "<div id", "", FP_VERDICT_MALFORMED, NULL, 0,
      "this is an HTML page"},
-    {"a page with nothing in its element", "<div id='traceData'>\n</div>", "", FP_FORMAT_INVALID,
+    {"a page with nothing in its element", "<div id='traceData'>\n</div>", "", FP_VERDICT_INVALID,
      NULL, 27, "there is no record"},
-    {"a page of raw messages", "<div ISRAW=true id=traceData>{'type':1}", "", FP_FORMAT_UNSUPPORTED,
-     NULL, 29, "this page holds raw messages"},
-    {"raw messages", "{'method':'Timeline.eventRecorded','record':{}}{}", "", FP_FORMAT_UNSUPPORTED,
-     NULL, 0, "these are messages of a browser's inspector"},
+    {"a page of raw messages", "<div ISRAW=true id=traceData>{'type':1}", "",
+     FP_VERDICT_UNSUPPORTED, NULL, 29, "this page holds raw messages"},
+    {"raw messages", "{'method':'Timeline.eventRecorded','record':{}}{}", "",
+     FP_VERDICT_UNSUPPORTED, NULL, 0, "these are messages of a browser's inspector"},
     {"raw messages in a posted body", "{'header':{},'data':[{'method':'Page.x'},{'type':1}]}", "",
-     FP_FORMAT_UNSUPPORTED, "/data/0", -1, "these are messages of a browser's inspector"},
+     FP_VERDICT_UNSUPPORTED, "/data/0", -1, "these are messages of a browser's inspector"},
     {"a posted body whose data are an object", "{'header':{'timeStamp':1},'data':{'0':{}}}", "",
-     FP_FORMAT_INVALID, "/data", -1, "data must be an array"},
-    {"a posted body without records", "{'header':{'timeStamp':1},'data':[]}", "", FP_FORMAT_INVALID,
-     NULL, 36, "there is no record"},
-    {"a posted body of bad records", "{'header':{},'data':[3,{'type':'x'}]}", "", FP_FORMAT_INVALID,
-     "/data/0", -1,
-     "none of the records could be taken; the first fault is a value that is no object"},
+     FP_VERDICT_INVALID, "/data", -1, "data must be an array"},
+    {"a posted body without records", "{'header':{'timeStamp':1},'data':[]}", "",
+     FP_VERDICT_INVALID, NULL, 36, "there is no record"},
+    {"a posted body of bad records", "{'header':{},'data':[3,{'type':'x'}]}", "",
+     FP_VERDICT_INVALID, "/data/0", -1,
+     "none of the records is valid; the first problem is a value among the records"},
     {"a record without a type, and another that is bad", "{'time':'x'}{'type':'x'}", "",
-     FP_FORMAT_INVALID, NULL, 0, "none of the records could be taken; the first fault is a time"},
-    {"bad records alone", "{'type':1,'time':'x'}\n{'type':2,'time':'x'}", "", FP_FORMAT_INVALID,
-     NULL, 0, "none of the records could be taken; the first fault is a time"},
-    {"no JSON at all in its braces", "x {a}{b}", "speed-tracer", FP_FORMAT_MALFORMED, NULL, 2,
-     "none of the records could be taken; the first fault is a record that is not JSON"},
-    {"one record that was cut off", "{'type':1,'time'", "speed-tracer", FP_FORMAT_MALFORMED, NULL,
-     0, "none of the records could be taken; the first fault is a record that was cut off"},
+     FP_VERDICT_INVALID, NULL, 0, "none of the records is valid; the first problem is a time"},
+    {"bad records alone", "{'type':1,'time':'x'}\n{'type':2,'time':'x'}", "", FP_VERDICT_INVALID,
+     NULL, 0, "none of the records is valid; the first problem is a time"},
+    {"no JSON at all in its braces", "x {a}{b}", "speed-tracer", FP_VERDICT_MALFORMED, NULL, 2,
+     "none of the records is valid; the first problem is a record that is not JSON"},
+    {"one record that was cut off", "{'type':1,'time'", "speed-tracer", FP_VERDICT_MALFORMED, NULL,
+     0, "none of the records is valid; the first problem is a truncated record"},
     {"one record that was cut off, and no word of the format", "{'type':1,'time'", "",
-     FP_FORMAT_MALFORMED, NULL, 16, "not JSON: it ends too early"},
-    {"an envelope that was cut off", "{'trace':{'frames':[{}],'type':1}", "", FP_FORMAT_MALFORMED,
+     FP_VERDICT_MALFORMED, NULL, 16, "not JSON: it ends too early"},
+    {"an envelope that was cut off", "{'trace':{'frames':[{}],'type':1}", "", FP_VERDICT_MALFORMED,
      NULL, 33, "not JSON: it ends too early"},
-    {"two envelopes", "{'coverage':'quota'}{'type':1}", "", FP_FORMAT_MALFORMED, NULL, 20,
+    {"two envelopes", "{'coverage':'quota'}{'type':1}", "", FP_VERDICT_MALFORMED, NULL, 20,
      "not JSON: there is more"},
-    {"records in an array", "[{'type':1},{'type':2}]", "", FP_FORMAT_INVALID, "/0", -1,
+    {"records in an array", "[{'type':1},{'type':2}]", "", FP_VERDICT_INVALID, "/0", -1,
      "this is a record of Speed Tracer; a dump has them one after another"},
     {"entries in an array, with types of their own", "[{'type':1,'entryType':'mark'}]", "",
-     FP_FORMAT_INVALID, "/0", -1, "name is missing"},
+     FP_VERDICT_INVALID, "/0", -1, "name is missing"},
     {"a dump where the address says a trace", "{'type':1}{'type':2}", "self-profile",
-     FP_FORMAT_INVALID, "", -1, "the address says ?format=self-profile, but the body is neither"},
+     FP_VERDICT_INVALID, "", -1, "the address says ?format=self-profile, but the body is neither"},
     {"a page where the address says a session", "<div id=traceData>{'type':1}", "opera-scope",
-     FP_FORMAT_INVALID, "", -1,
+     FP_VERDICT_INVALID, "", -1,
      "the address says ?format=opera-scope, but the body is not a session"},
     {"what was cut off where the address says a trace", "{'frames':[", "self-profile",
-     FP_FORMAT_MALFORMED, NULL, 11, "not JSON: it ends too early"},
-    {"a record where the address says timings", "{'type':1}", "user-timing", FP_FORMAT_INVALID, "",
+     FP_VERDICT_MALFORMED, NULL, 11, "not JSON: it ends too early"},
+    {"a record where the address says timings", "{'type':1}", "user-timing", FP_VERDICT_INVALID, "",
      -1,
      "the address says ?format=user-timing, but the body is neither marks and measures nor an "
      "envelope"},
     {"a bad record where the address says timings", "{'type':1,'time':'x'}", "user-timing",
-     FP_FORMAT_INVALID, "", -1, "the address says ?format=user-timing"},
+     FP_VERDICT_INVALID, "", -1, "the address says ?format=user-timing"},
 };
 
 static void what_is_no_dump_is_refused_with_its_place(void **state)
@@ -264,7 +264,7 @@ static void what_is_no_dump_is_refused_with_its_place(void **state)
         struct decoded decoded;
         fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
         decode_limited(&decoded, json_of(&decoded.arena, bad->body), bad->hint, &dump_limits);
-        const struct fp_format_error *error = &decoded.error;
+        const struct fp_upload_error *error = &decoded.error;
         bool is_right = decoded.verdict == bad->verdict && error->offset == bad->offset &&
                         error->has_pointer == (bad->pointer != NULL) &&
                         strncmp(error->detail, bad->detail, strlen(bad->detail)) == 0 &&
@@ -286,7 +286,7 @@ static void assert_over(const char *text, const struct fp_format_limits *limits,
     struct decoded decoded;
     fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
     decode_limited(&decoded, json_of(&decoded.arena, text), "", limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     assert_non_null(strstr(decoded.error.detail, detail));
     assert_true(decoded.error.offset >= 0);
     release(&decoded);
@@ -321,7 +321,7 @@ static void a_limit_that_a_posted_body_passes_is_told_by_the_records_pointer(voi
                    json_of(&decoded.arena,
                            "{'header':{},'data':[{'type':1},{'type':2,'children':[{'type':3}]}]}"),
                    "", &limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     assert_int_equal(decoded.error.offset, -1);
     assert_string_equal(decoded.error.pointer, "/data/1");
     release(&decoded);
@@ -341,7 +341,7 @@ static void assert_too_deep(const char *opening)
     fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
     decode_limited(&decoded, (struct fp_str){body, at}, "", &dump_limits);
     /* It is cut off, besides: what came before it is taken. */
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_int_equal(decoded.profile.event_count, 1);
     release(&decoded);
     free(body);
@@ -361,7 +361,7 @@ static void nesting_10000_deep_is_refused_cleanly(void **state)
     struct decoded decoded;
     fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
     decode_limited(&decoded, (struct fp_str){body, at + 2 * DEPTH + 1}, "", &dump_limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     assert_int_equal(decoded.error.offset, 10);
     release(&decoded);
 }
@@ -378,9 +378,9 @@ static void an_arena_that_is_too_small_is_no_other_error(void **state)
         struct decoded decoded;
         fp_arena_init(&decoded.arena, max);
         decode_limited(&decoded, fp_str_of(body), "speed-tracer", &dump_limits);
-        assert_true(decoded.verdict == FP_FORMAT_OK || decoded.verdict == FP_FORMAT_MEMORY);
-        taken = taken || decoded.verdict == FP_FORMAT_OK;
-        refused = refused || decoded.verdict == FP_FORMAT_MEMORY;
+        assert_true(decoded.verdict == FP_VERDICT_OK || decoded.verdict == FP_VERDICT_MEMORY);
+        taken = taken || decoded.verdict == FP_VERDICT_OK;
+        refused = refused || decoded.verdict == FP_VERDICT_MEMORY;
         release(&decoded);
     }
     assert_true(taken && refused);
@@ -398,7 +398,7 @@ static void lines_without_an_end_cost_no_more_than_their_length(void **state)
     struct decoded decoded;
     fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
     decode_limited(&decoded, (struct fp_str){body, LINES * 4 + 10}, "speed-tracer", &dump_limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_int_equal(decoded.profile.event_count, 1);
     assert_int_equal(decoded.profile.session.records_read, LINES + 1);
     release(&decoded);
@@ -423,10 +423,10 @@ static void a_dump_cut_anywhere_gives_all_whole_records_before_the_cut(void **st
         fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
         decode_limited(&decoded, (struct fp_str){body, len}, "speed-tracer", &dump_limits);
         if (expected > 0) {
-            assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+            assert_int_equal(decoded.verdict, FP_VERDICT_OK);
             assert_int_equal(decoded.profile.event_count, expected);
         } else {
-            assert_int_not_equal(decoded.verdict, FP_FORMAT_OK);
+            assert_int_not_equal(decoded.verdict, FP_VERDICT_OK);
             assert_true(decoded.error.detail[0] != '\0');
         }
         release(&decoded);
@@ -449,11 +449,11 @@ static void assert_cut_anywhere(const char *begin, const char *separator, const 
         fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
         decode_limited(&decoded, (struct fp_str){body, len}, "speed-tracer", &dump_limits);
         if (expected > 0) {
-            assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+            assert_int_equal(decoded.verdict, FP_VERDICT_OK);
             assert_int_equal(decoded.profile.event_count, expected);
         } else {
-            assert_true(decoded.verdict == FP_FORMAT_MALFORMED ||
-                        decoded.verdict == FP_FORMAT_INVALID);
+            assert_true(decoded.verdict == FP_VERDICT_MALFORMED ||
+                        decoded.verdict == FP_VERDICT_INVALID);
             assert_true(decoded.error.offset >= 0);
         }
         release(&decoded);
@@ -494,7 +494,7 @@ static void mixed_containers_give_every_record_and_what_is_kept_of_them_reads_th
         assert_int_equal(decoded.profile.event_count, mixed[i].events);
         fp_arena_init(&again.arena, TEST_ARENA_MAX);
         decode_limited(&again, decoded.profile.session.content, "", &dump_limits);
-        assert_int_equal(again.verdict, FP_FORMAT_OK);
+        assert_int_equal(again.verdict, FP_VERDICT_OK);
         assert_int_equal(again.profile.event_count, mixed[i].events);
         for (uint32_t k = 0; k < mixed[i].events; k++)
             assert_int_equal(event_at(&again, k)->type_number, event_at(&decoded, k)->type_number);
@@ -600,9 +600,9 @@ static void what_is_no_posted_body_is_not_searched_for_records(void **state)
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
         struct decoded decoded;
         decode_dump(&decoded, bodies[i]);
-        if (decoded.verdict != FP_FORMAT_MALFORMED)
+        if (decoded.verdict != FP_VERDICT_MALFORMED)
             print_error("%s: %d\n", bodies[i], (int)decoded.verdict);
-        assert_int_equal(decoded.verdict, FP_FORMAT_MALFORMED);
+        assert_int_equal(decoded.verdict, FP_VERDICT_MALFORMED);
         release(&decoded);
     }
 }

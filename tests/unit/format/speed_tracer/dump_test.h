@@ -24,7 +24,7 @@ static const struct fp_format_limits dump_limits = {
 static inline void decode_limited(struct decoded *decoded, struct fp_str body, const char *hint,
                                   const struct fp_format_limits *limits)
 {
-    decoded->error = (struct fp_format_error){.offset = -1};
+    decoded->error = (struct fp_upload_error){.offset = -1};
     decoded->verdict = fp_format_decode(body, fp_str_of(hint), limits, &decoded->arena,
                                         &decoded->profile, &decoded->error);
 }
@@ -40,10 +40,10 @@ static inline void decode_dump(struct decoded *decoded, const char *text)
 static inline void take_dump(struct decoded *decoded, const char *text)
 {
     decode_dump(decoded, text);
-    if (decoded->verdict != FP_FORMAT_OK)
+    if (decoded->verdict != FP_VERDICT_OK)
         print_error("%s: verdict %d at %lld: %s\n", text, (int)decoded->verdict,
                     (long long)decoded->error.offset, decoded->error.detail);
-    assert_int_equal(decoded->verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded->verdict, FP_VERDICT_OK);
     assert_int_equal(decoded->profile.format, FP_UPLOAD_SPEED_TRACER);
 }
 

@@ -13,7 +13,7 @@ static void decode_text(struct decoded *decoded, struct fp_str text)
     limits.entries = 1000;
     fp_arena_init(&decoded->arena, TEST_ARENA_MAX);
     decode_limited(decoded, text, "", &limits);
-    assert_int_equal(decoded->verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded->verdict, FP_VERDICT_OK);
 }
 
 static void a_closing_div_behind_the_last_record_is_passed_over(void **state)
@@ -263,7 +263,7 @@ static void a_line_of_bad_records_costs_no_more_than_its_length(void **state)
     struct decoded decoded;
     fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
     decode_limited(&decoded, (struct fp_str){body, sizeof(body)}, "speed-tracer", &dump_limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_int_equal(decoded.profile.event_count, 1);
     assert_int_equal(note_count(&decoded, "a record that is not JSON"), BAD);
     release(&decoded);
@@ -292,7 +292,7 @@ static void a_record_of_very_many_members_costs_no_more_than_its_length(void **s
     struct decoded decoded;
     fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
     decode_limited(&decoded, (struct fp_str){body, at}, "", &dump_limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_true(clock() - begin < 15 * CLOCKS_PER_SEC);
     /* What is asked of a large object is answered as of a small one. */
     const char *detail = event_at(&decoded, 0)->detail.ptr; /* the arena ends it */

@@ -103,7 +103,7 @@ static void early_numbers_become_todays(void **state)
     };
     struct decoded decoded;
     decode_file(&decoded, "early.ndjson");
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_text(decoded.profile.session.version, "0.8");
     assert_int_equal(note_count(&decoded, "a type that is not known"), 0);
     for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)

@@ -71,10 +71,10 @@ static void a_record_ends_where_a_walk_over_its_bytes_says(void **state)
         char *bytes = malloc(len); /* no more, so that a sanitizer sees what is read behind it */
         make_text(bytes, len);
         const struct found expected = walk((struct fp_str){bytes, len});
-        struct fp_record_scan scan = {.body = {bytes, len}};
-        struct fp_record_text record;
-        assert_int_equal(fp_record_scan_next(&scan, &record),
-                         expected.closed ? FP_RECORD_FOUND : FP_RECORD_CUT_OFF);
+        struct fp_st_scan scan = {.body = {bytes, len}};
+        struct fp_st_record record;
+        assert_int_equal(fp_st_scan_next(&scan, &record),
+                         expected.closed ? FP_ST_SCAN_FOUND : FP_ST_SCAN_TRUNCATED);
         assert_int_equal(scan.at, expected.end);
         assert_int_equal(record.text.len, expected.end);
         if (expected.closed && !expected.is_odd) {

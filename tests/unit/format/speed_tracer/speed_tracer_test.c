@@ -10,7 +10,7 @@ static void a_stream_of_records_becomes_one_timeline_of_all_events(void **state)
     (void)state;
     struct decoded decoded;
     decode_file(&decoded, "stream.ndjson");
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     const struct fp_profile *profile = &decoded.profile;
     assert_true(profile->has_session);
     assert_int_equal(profile->timeline_count, 1);
@@ -53,7 +53,7 @@ static void a_saved_page_ends_with_its_element_and_keeps_its_entities_in_details
     (void)state;
     struct decoded decoded;
     decode_file(&decoded, "saved-page.html");
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_text(decoded.profile.session.version, "0.17");
     assert_int_equal(decoded.profile.event_count, 13);
     assert_int_equal(note_count(&decoded, "something between"), 0);
@@ -69,7 +69,7 @@ a_page_of_another_tool_is_read_whatever_the_case_and_order_of_its_attributes(voi
     (void)state;
     struct decoded decoded;
     decode_file(&decoded, "gwt-page.html");
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_int_equal(decoded.profile.event_count, 5);
     release(&decoded);
 }
@@ -79,7 +79,7 @@ static void a_posted_body_gives_its_start_and_its_records(void **state)
     (void)state;
     struct decoded decoded;
     decode_file(&decoded, "post.json");
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_int_equal(decoded.profile.event_count, 24);
     assert_true(decoded.profile.session.started_us == INT64_C(1277201472123000));
     assert_text(decoded.profile.session.version, "");
@@ -92,11 +92,11 @@ static void raw_messages_of_an_inspector_are_refused_with_the_reason(void **stat
     (void)state;
     struct decoded decoded;
     decode_file(&decoded, "raw-page.html");
-    assert_int_equal(decoded.verdict, FP_FORMAT_UNSUPPORTED);
+    assert_int_equal(decoded.verdict, FP_VERDICT_UNSUPPORTED);
     assert_non_null(strstr(decoded.error.detail, "isRaw"));
     release(&decoded);
     decode_dump(&decoded, "{'method':'Timeline.eventRecorded','record':{'type':'Layout'}}\n{}");
-    assert_int_equal(decoded.verdict, FP_FORMAT_UNSUPPORTED);
+    assert_int_equal(decoded.verdict, FP_VERDICT_UNSUPPORTED);
     release(&decoded);
 }
 
@@ -115,11 +115,11 @@ static void an_envelope_with_a_type_of_its_own_stays_an_envelope(void **state)
     (void)state;
     struct decoded decoded;
     decode_dump(&decoded, "{'type':3,'coverage':'quota'}");
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_int_equal(decoded.profile.format, FP_UPLOAD_SELF_PROFILE);
     release(&decoded);
     decode_dump(&decoded, "{'header':{},'data':[],'marks':{'a':[1]}}");
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_int_equal(decoded.profile.format, FP_UPLOAD_USER_TIMING);
     release(&decoded);
 }
@@ -145,7 +145,7 @@ static void single_quotes_begin_strings_for_the_splitting_as_they_did_in_the_too
     struct decoded decoded;
     fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
     decode_limited(&decoded, fp_str_of(body), "", &dump_limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_int_equal(decoded.profile.event_count, 2);
     assert_int_equal(note_count(&decoded, "a record that is not JSON"), 1);
     release(&decoded);
@@ -159,7 +159,7 @@ static void a_tail_that_was_cut_off_is_told_of_and_nothing_before_it_lost(void *
     assert_int_equal(decoded.profile.event_count, 2);
     assert_int_equal(decoded.profile.session.records_read, 2);
     assert_true(decoded.profile.truncated);
-    assert_int_equal(note_count(&decoded, "a record that was cut off"), 1);
+    assert_int_equal(note_count(&decoded, "a truncated record"), 1);
     release(&decoded);
 }
 

@@ -3,8 +3,8 @@
  */
 #include "dump_test.h"
 
-#include "collector/format/speed_tracer/code.h"
-#include "collector/format/speed_tracer/v8.h"
+#include "collector/format/speed_tracer/v8_code.h"
+#include "collector/format/speed_tracer/v8_lines.h"
 
 /* A dump of one profile. The log is written with ' for each "; its lines end with |. */
 static void decode_log(struct decoded *decoded, const char *log)
@@ -44,7 +44,7 @@ static void write_stack(const struct decoded *decoded, uint32_t sample, struct f
 
 static void assert_stacks(const struct decoded *decoded, const char *const *stacks, uint32_t count)
 {
-    assert_int_equal(decoded->verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded->verdict, FP_VERDICT_OK);
     assert_int_equal(decoded->profile.sample_count, count);
     struct fp_buf text;
     fp_buf_init(&text, 1024);
@@ -107,7 +107,7 @@ static void names_give_function_script_and_line(void **state)
         snprintf(log, sizeof(log), "code-creation,%s|tick,0x100f,0,0|", names[i].creation);
         struct decoded decoded;
         decode_log(&decoded, log);
-        assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+        assert_int_equal(decoded.verdict, FP_VERDICT_OK);
         assert_int_equal(decoded.profile.frame_count, 1);
         const struct fp_profile_frame *frame = &decoded.profile.frames[0];
         assert_text(frame->function, names[i].function);
@@ -207,7 +207,7 @@ static void a_line_that_cannot_be_read_is_told_of_and_the_next_one_read(void **s
                  lines[i]);
         struct decoded decoded;
         decode_log(&decoded, log);
-        assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+        assert_int_equal(decoded.verdict, FP_VERDICT_OK);
         if (note_count(&decoded, "a line of a V8") != 1)
             print_error("%s\n", lines[i]);
         assert_int_equal(note_count(&decoded, "a line of a V8"), 1);
@@ -252,7 +252,7 @@ static void repetitions_are_bounded_by_the_limits(void **state)
     for (size_t i = 0; i < sizeof(bombs) / sizeof(bombs[0]); i++) {
         struct decoded decoded;
         decode_log(&decoded, bombs[i].log);
-        assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+        assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
         assert_non_null(strstr(decoded.error.detail, bombs[i].detail));
         release(&decoded);
     }
@@ -265,30 +265,30 @@ static void frames_and_stacks_have_limits(void **state)
                               "tick,1000,0,0|tick,2000,0,0|";
     struct decoded decoded;
     decode_log(&decoded, log);
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     struct fp_format_limits limits = dump_limits;
     limits.frames = 1;
     const char body[] = "{\"type\":15,\"data\":{\"format\":\"v8\",\"profileData\":"
                         "\"code-creation,Eval,1000,16,f\\ncode-creation,Eval,2000,16,g\\n"
                         "tick,1000,0,0\\ntick,2000,0,0\"}}";
     decode_limited(&decoded, fp_str_of(body), "", &limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     assert_non_null(strstr(decoded.error.detail, "(limits.frames)"));
     limits = dump_limits;
     limits.stacks = 1;
     decode_limited(&decoded, fp_str_of(body), "", &limits);
-    assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
     assert_non_null(strstr(decoded.error.detail, "(limits.stacks)"));
     release(&decoded);
 }
 
 /* Back references. */
 
-static struct fp_v8_window window_of(uint32_t size, const char *const *lines, size_t count)
+static struct fp_st_v8_window window_of(uint32_t size, const char *const *lines, size_t count)
 {
-    struct fp_v8_window window = {.size = size};
+    struct fp_st_v8_window window = {.size = size};
     for (size_t i = 0; i < count; i++)
-        fp_v8_window_add(&window, fp_str_of(lines[i]));
+        fp_st_v8_window_add(&window, fp_str_of(lines[i]));
     return window;
 }
 
@@ -317,40 +317,40 @@ static void a_back_reference_stands_for_the_end_of_a_line_above(void **state)
         {"#1234567", "#1234567"},
         {"", ""},
     };
-    struct fp_v8_window window = window_of(4, above, 3);
+    struct fp_st_v8_window window = window_of(4, above, 3);
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        struct fp_v8_line line;
-        bool is_expanded = fp_v8_window_expand(&window, fp_str_of(lines[i].line), &line);
+        struct fp_st_v8_line line;
+        bool is_expanded = fp_st_v8_window_expand(&window, fp_str_of(lines[i].line), &line);
         assert_int_equal(is_expanded, lines[i].expanded != NULL);
         if (is_expanded)
             assert_text((struct fp_str){line.text, line.len}, lines[i].expanded);
     }
     window.size = 0;
-    struct fp_v8_line line;
-    assert_true(fp_v8_window_expand(&window, FP_STR("a#1"), &line));
+    struct fp_st_v8_line line;
+    assert_true(fp_st_v8_window_expand(&window, FP_STR("a#1"), &line));
     assert_text((struct fp_str){line.text, line.len}, "a#1");
 }
 
 static void lines_that_grow_by_reference_are_bounded(void **state)
 {
     (void)state;
-    static char long_text[FP_V8_LINE_MAX + 1];
-    memset(long_text, 'a', FP_V8_LINE_MAX);
+    static char long_text[FP_ST_V8_LINE_MAX + 1];
+    memset(long_text, 'a', FP_ST_V8_LINE_MAX);
     const char *const above[] = {long_text};
-    struct fp_v8_window window = window_of(4, above, 1);
-    struct fp_v8_line line;
-    assert_true(fp_v8_window_expand(&window, FP_STR("#1"), &line));
-    assert_true(fp_v8_window_expand(&window, FP_STR("b#1:1"), &line));
-    assert_false(fp_v8_window_expand(&window, FP_STR("b#1"), &line));
+    struct fp_st_v8_window window = window_of(4, above, 1);
+    struct fp_st_v8_line line;
+    assert_true(fp_st_v8_window_expand(&window, FP_STR("#1"), &line));
+    assert_true(fp_st_v8_window_expand(&window, FP_STR("b#1:1"), &line));
+    assert_false(fp_st_v8_window_expand(&window, FP_STR("b#1"), &line));
 }
 
 /* The map of code, beside a list that is searched from end to end. */
 
 enum { CODES = 64, STEPS = 20000 };
 
-static struct fp_code *model_find(struct fp_code *model, uint64_t address)
+static struct fp_st_code *model_find(struct fp_st_code *model, uint64_t address)
 {
-    struct fp_code *floor = NULL;
+    struct fp_st_code *floor = NULL;
     for (size_t i = 0; i < CODES; i++)
         if (model[i].len > 0 && model[i].begin <= address &&
             (floor == NULL || model[i].begin > floor->begin))
@@ -358,7 +358,7 @@ static struct fp_code *model_find(struct fp_code *model, uint64_t address)
     return floor != NULL && address - floor->begin < floor->len ? floor : NULL;
 }
 
-static struct fp_code *model_at(struct fp_code *model, uint64_t begin)
+static struct fp_st_code *model_at(struct fp_st_code *model, uint64_t begin)
 {
     for (size_t i = 0; i < CODES; i++)
         if (model[i].len > 0 && model[i].begin == begin)
@@ -366,9 +366,9 @@ static struct fp_code *model_at(struct fp_code *model, uint64_t begin)
     return NULL;
 }
 
-static void model_put(struct fp_code *model, const struct fp_code *code)
+static void model_put(struct fp_st_code *model, const struct fp_st_code *code)
 {
-    struct fp_code *slot = model_at(model, code->begin);
+    struct fp_st_code *slot = model_at(model, code->begin);
     for (size_t i = 0; slot == NULL; i++)
         if (model[i].len == 0)
             slot = &model[i];
@@ -380,35 +380,35 @@ static void the_map_of_code_finds_what_a_list_finds(void **state)
     (void)state;
     struct fp_arena arena;
     fp_arena_init(&arena, TEST_ARENA_MAX);
-    struct fp_code_map map;
-    fp_code_map_init(&map, &arena);
-    static struct fp_code model[CODES];
+    struct fp_st_code_map map;
+    fp_st_code_map_init(&map, &arena);
+    static struct fp_st_code model[CODES];
     uint32_t random = 1;
     for (uint32_t step = 0; step < STEPS; step++) {
         random = random * 1664525 + 1013904223;
         const uint64_t address = (random >> 8) % CODES;
-        struct fp_code *expected = model_at(model, address);
-        struct fp_code code = {.begin = address, .len = 1 + (random >> 20) % 4, .frame = step};
+        struct fp_st_code *expected = model_at(model, address);
+        struct fp_st_code code = {.begin = address, .len = 1 + (random >> 20) % 4, .frame = step};
         if (random >> 30 == 0) {
-            assert_int_equal(fp_code_map_take(&map, address, &code), expected != NULL);
+            assert_int_equal(fp_st_code_map_remove(&map, address, &code), expected != NULL);
             if (expected != NULL) {
                 assert_int_equal(code.frame, expected->frame);
                 expected->len = 0;
             }
         } else if (random >> 30 == 1) {
-            assert_true(fp_code_map_put(&map, &code));
+            assert_true(fp_st_code_map_add(&map, &code));
             model_put(model, &code);
         } else {
             expected = model_find(model, address);
-            const struct fp_code *found = fp_code_map_find(&map, address);
+            const struct fp_st_code *found = fp_st_code_map_find(&map, address);
             assert_int_equal(found != NULL, expected != NULL);
             if (found != NULL)
                 assert_int_equal(found->frame, expected->frame);
         }
     }
     assert_true(map.count <= CODES + 2);
-    fp_code_map_clear(&map);
-    assert_null(fp_code_map_find(&map, 0));
+    fp_st_code_map_clear(&map);
+    assert_null(fp_st_code_map_find(&map, 0));
     fp_arena_release(&arena);
 }
 

@@ -13,7 +13,7 @@ static void try_kept(struct decoded *decoded, struct fp_str body)
     struct fp_format_limits limits = small_limits;
     limits.keep_ppm = 1000000;
     limits.detail_keys = (struct fp_str_list){detail_keys, 2};
-    decoded->error = (struct fp_format_error){.offset = -1};
+    decoded->error = (struct fp_upload_error){.offset = -1};
     decoded->verdict = fp_format_decode(body, FP_STR(""), &limits, &decoded->arena,
                                         &decoded->profile, &decoded->error);
 }
@@ -22,7 +22,7 @@ static void try_kept(struct decoded *decoded, struct fp_str body)
 static void decode_kept(struct decoded *decoded, struct fp_str body)
 {
     try_kept(decoded, body);
-    if (decoded->verdict != FP_FORMAT_OK)
+    if (decoded->verdict != FP_VERDICT_OK)
         fail_msg("%.*s: %s: %s", FP_STR_ARG(body), decoded->error.pointer, decoded->error.detail);
 }
 
@@ -146,7 +146,7 @@ static bool is_drawn(uint32_t ppm, unsigned number)
     const char *body = number > 0 ? text : "{'trace':" EMPTY_TRACE "}";
     assert_int_equal(fp_format_decode(json_of(&decoded.arena, body), FP_STR(""), &limits,
                                       &decoded.arena, &decoded.profile, &decoded.error),
-                     FP_FORMAT_OK);
+                     FP_VERDICT_OK);
     bool drawn = decoded.profile.has_session;
     release(&decoded);
     return drawn;
@@ -182,12 +182,12 @@ static void memory_that_ends_anywhere_is_told(void **state)
         uint32_t failures = 0;
         fp_arena_init(&texts, TEST_ARENA_MAX);
         struct fp_str body = json_of(&texts, cases[i].body);
-        decoded.verdict = FP_FORMAT_MEMORY;
-        for (size_t max_bytes = 0; decoded.verdict != FP_FORMAT_OK; max_bytes += 16) {
+        decoded.verdict = FP_VERDICT_MEMORY;
+        for (size_t max_bytes = 0; decoded.verdict != FP_VERDICT_OK; max_bytes += 16) {
             fp_arena_init(&decoded.arena, max_bytes);
             try_kept(&decoded, body);
-            failures += decoded.verdict == FP_FORMAT_MEMORY;
-            assert_true(decoded.verdict == FP_FORMAT_OK || decoded.verdict == FP_FORMAT_MEMORY);
+            failures += decoded.verdict == FP_VERDICT_MEMORY;
+            assert_true(decoded.verdict == FP_VERDICT_OK || decoded.verdict == FP_VERDICT_MEMORY);
             release(&decoded);
         }
         assert_true(failures > 0);

@@ -13,7 +13,7 @@
 static void decode_good_hinted(struct decoded *decoded, const char *text, const char *hint)
 {
     decode(decoded, text, hint);
-    if (decoded->verdict != FP_FORMAT_OK)
+    if (decoded->verdict != FP_VERDICT_OK)
         fail_msg("%s at %s: %s", text, decoded->error.pointer, decoded->error.detail);
 }
 
@@ -198,7 +198,7 @@ static void takes_a_broken_trace_or_envelope_for_one(void **state)
     for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
         struct decoded decoded;
         decode(&decoded, traces[i].body, "self-profile");
-        assert_int_equal(decoded.verdict, FP_FORMAT_INVALID);
+        assert_int_equal(decoded.verdict, FP_VERDICT_INVALID);
         assert_string_equal(decoded.error.pointer, traces[i].pointer);
         assert_null(strstr(decoded.error.detail, "the address says"));
         release(&decoded);
@@ -377,7 +377,7 @@ static void leaves_the_body_and_the_arenas_account_as_they_were(void **state)
     memcpy(before, body.ptr, body.len);
     size_t used_bytes = decoded.arena.used_bytes;
     decode_bytes(&decoded, body, "");
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_memory_equal(body.ptr, before, body.len);
     assert_int_equal(decoded.arena.used_bytes, used_bytes);
     release(&decoded);
@@ -398,9 +398,9 @@ static void runs_out_of_memory_at_every_point_without_harm(void **state)
         fp_arena_init(&decoded.arena, max_bytes);
         decode_bytes(&decoded, body, "");
         assert_true(decoded.arena.used_bytes <= max_bytes);
-        decoded_once = decoded.verdict == FP_FORMAT_OK;
+        decoded_once = decoded.verdict == FP_VERDICT_OK;
         if (!decoded_once)
-            assert_int_equal(decoded.verdict, FP_FORMAT_MEMORY);
+            assert_int_equal(decoded.verdict, FP_VERDICT_MEMORY);
         release(&decoded);
         release(&texts);
     }

@@ -5,8 +5,8 @@
 
 #include "collector/profile/fold.h"
 
-static enum fp_format_verdict decode_sums(const char *body, struct fp_arena *arena,
-                                          struct fp_profile *profile, struct fp_format_error *error)
+static enum fp_verdict decode_sums(const char *body, struct fp_arena *arena,
+                                   struct fp_profile *profile, struct fp_upload_error *error)
 {
     const struct fp_format_limits limits = {
         .max_inflated = 1 << 20,
@@ -29,18 +29,18 @@ static void a_sum_that_a_delta_holds_is_taken_and_one_more_is_refused(void **sta
     (void)state;
     struct fp_arena arena;
     struct fp_profile profile;
-    struct fp_format_error error;
+    struct fp_upload_error error;
     struct fp_delta delta;
     struct fp_delta read;
     struct fp_buf bytes;
     const struct fp_fold_context context = {.site = FP_STR("shop")};
     fp_arena_init(&arena, 1 << 24);
     fp_buf_init(&bytes, 1 << 20);
-    assert_int_equal(decode_sums(LONG LONG, &arena, &profile, &error), FP_FORMAT_OK);
+    assert_int_equal(decode_sums(LONG LONG, &arena, &profile, &error), FP_VERDICT_OK);
     assert_true(fp_fold(&profile, &context, &arena, &delta));
     fp_delta_encode(&delta, &bytes);
     assert_int_equal(fp_delta_decode(bytes.data, bytes.len, &arena, &read), FP_DELTA_OK);
-    assert_int_equal(decode_sums(LONG LONG LONG, &arena, &profile, &error), FP_FORMAT_INVALID);
+    assert_int_equal(decode_sums(LONG LONG LONG, &arena, &profile, &error), FP_VERDICT_INVALID);
     assert_non_null(strstr(error.detail, "add up to"));
     fp_buf_release(&bytes);
     fp_arena_release(&arena);
@@ -69,11 +69,11 @@ static void what_is_taken_at_its_farthest_is_read_from_the_spool(void **state)
     fp_buf_init(&bytes, 1 << 20);
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
         struct fp_profile profile;
-        struct fp_format_error error;
+        struct fp_upload_error error;
         struct fp_delta delta;
         struct fp_delta read;
         fp_buf_clear(&bytes);
-        assert_int_equal(decode_sums(bodies[i], &arena, &profile, &error), FP_FORMAT_OK);
+        assert_int_equal(decode_sums(bodies[i], &arena, &profile, &error), FP_VERDICT_OK);
         assert_true(fp_fold(&profile, &context, &arena, &delta));
         fp_delta_encode(&delta, &bytes);
         if (fp_delta_decode(bytes.data, bytes.len, &arena, &read) != FP_DELTA_OK)

@@ -92,7 +92,7 @@ static void no_mark_of_a_window_has_a_name_of_performance_timing(void **state)
             char pointer[128];
             fill(pointer, sizeof(pointer), marks[k].pointer, attributes[i]);
             decode_with(&decoded, marks[k].body, attributes[i]);
-            assert_int_equal(decoded.verdict, FP_FORMAT_INVALID);
+            assert_int_equal(decoded.verdict, FP_VERDICT_INVALID);
             assert_string_equal(decoded.error.pointer, pointer);
             release(&decoded);
         }
@@ -106,7 +106,7 @@ static void what_else_has_such_a_name_is_taken(void **state)
         for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++) {
             struct decoded decoded;
             decode_with(&decoded, others[k], attributes[i]);
-            if (decoded.verdict != FP_FORMAT_OK)
+            if (decoded.verdict != FP_VERDICT_OK)
                 fail_msg("%s in %s: %s", attributes[i], others[k], decoded.error.detail);
             release(&decoded);
         }
@@ -132,7 +132,7 @@ static void names_that_only_resemble_them_are_taken(void **state)
     for (size_t i = 0; i < sizeof(resembling) / sizeof(resembling[0]); i++) {
         struct decoded decoded;
         decode_with(&decoded, "{'marks':{'@':[1]}}", resembling[i]);
-        assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+        assert_int_equal(decoded.verdict, FP_VERDICT_OK);
         release(&decoded);
     }
 }
@@ -142,7 +142,7 @@ static void escapes_do_not_hide_them(void **state)
     (void)state;
     struct decoded decoded;
     decode(&decoded, "{'marks':{'fetch\\u0053tart':[1]}}", "");
-    assert_int_equal(decoded.verdict, FP_FORMAT_INVALID);
+    assert_int_equal(decoded.verdict, FP_VERDICT_INVALID);
     assert_string_equal(decoded.error.pointer, "/marks/fetchStart");
     release(&decoded);
 }
@@ -165,11 +165,11 @@ static void each_attribute_is_a_point_unless_it_is_0(void **state)
         for (size_t k = 0; k < sizeof(set) / sizeof(set[0]); k++) {
             struct decoded decoded;
             decode_with(&decoded, set[k], attributes[i]);
-            assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+            assert_int_equal(decoded.verdict, FP_VERDICT_OK);
             assert_int_equal(decoded.profile.timings[0].value_us, i == 0 ? 0 : 7000);
             release(&decoded);
             decode_with(&decoded, unset[k], attributes[i]);
-            assert_int_equal(decoded.verdict, i == 0 ? FP_FORMAT_OK : FP_FORMAT_INVALID);
+            assert_int_equal(decoded.verdict, i == 0 ? FP_VERDICT_OK : FP_VERDICT_INVALID);
             assert_string_equal(decoded.error.pointer, i == 0 ? "" : "/measures/0/endMark");
             release(&decoded);
         }
@@ -193,10 +193,10 @@ static void no_part_of_an_upload_is_taken_for_one(void **state)
     fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
     struct fp_str whole = json_of(&decoded.arena, WHOLE);
     decode_bytes(&decoded, whole, "");
-    assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     for (size_t len = 0; len < whole.len; len++) {
         decode_bytes(&decoded, (struct fp_str){whole.ptr, len}, "");
-        if (decoded.verdict != FP_FORMAT_MALFORMED || decoded.error.offset < 0 ||
+        if (decoded.verdict != FP_VERDICT_MALFORMED || decoded.error.offset < 0 ||
             decoded.error.offset > (int64_t)len)
             fail_msg("%zu bytes: verdict %d, offset %lld", len, (int)decoded.verdict,
                      (long long)decoded.error.offset);
@@ -221,8 +221,8 @@ static void a_damaged_upload_is_taken_or_refused_and_nothing_worse(void **state)
             memcpy(bytes, whole.ptr, whole.len);
             bytes[i] = damage[k];
             decode_bytes(&decoded, (struct fp_str){bytes, whole.len}, "");
-            assert_true(decoded.verdict == FP_FORMAT_OK || decoded.error.detail[0] != '\0');
-            refused += decoded.verdict != FP_FORMAT_OK;
+            assert_true(decoded.verdict == FP_VERDICT_OK || decoded.error.detail[0] != '\0');
+            refused += decoded.verdict != FP_VERDICT_OK;
         }
         fp_arena_clear(&decoded.arena);
         whole = json_of(&decoded.arena, WHOLE);
@@ -271,7 +271,7 @@ static void what_is_no_json_is_refused_where_it_goes_wrong(void **state)
     for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
         struct decoded decoded;
         decode(&decoded, malformed[i].body, "user-timing");
-        if (decoded.verdict != FP_FORMAT_MALFORMED || decoded.error.offset != malformed[i].offset)
+        if (decoded.verdict != FP_VERDICT_MALFORMED || decoded.error.offset != malformed[i].offset)
             fail_msg("%s: verdict %d, offset %lld: %s", malformed[i].body, (int)decoded.verdict,
                      (long long)decoded.error.offset, decoded.error.detail);
         release(&decoded);
@@ -307,7 +307,7 @@ static void nesting_is_refused_wherever_it_stands(void **state)
             fp_buf_addf(&body, "%s", objects ? "}" : "]");
         fp_buf_addf(&body, "%s", ends[1]);
         decode_bytes(&decoded, (struct fp_str){(const char *)body.data, body.len}, "");
-        assert_int_equal(decoded.verdict, FP_FORMAT_TOO_LARGE);
+        assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
         fp_buf_release(&body);
         release(&decoded);
     }

@@ -175,7 +175,7 @@ static void each_measure_has_the_times_that_the_drafts_give_it(void **state)
         struct decoded decoded;
         char timings[512];
         decode(&decoded, goods[i].body, "");
-        if (decoded.verdict != FP_FORMAT_OK)
+        if (decoded.verdict != FP_VERDICT_OK)
             fail_msg("%s: %s: %s", goods[i].title, decoded.error.pointer, decoded.error.detail);
         render(&decoded.profile, timings, sizeof(timings));
         if (strcmp(timings, goods[i].timings) != 0)
@@ -201,7 +201,7 @@ static void marks_that_go_back_in_time_are_counted_and_taken(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct decoded decoded;
         decode(&decoded, cases[i].body, "");
-        assert_int_equal(decoded.verdict, FP_FORMAT_OK);
+        assert_int_equal(decoded.verdict, FP_VERDICT_OK);
         assert_int_equal(decoded.profile.unordered_entries, cases[i].unordered);
         release(&decoded);
     }
@@ -238,7 +238,7 @@ static void what_is_allowed_of_the_detail_is_kept(void **state)
                  cases[i].detail, cases[i].detail);
         assert_int_equal(fp_format_decode(json_of(&decoded.arena, body), FP_STR(""), &limits,
                                           &decoded.arena, &decoded.profile, &decoded.error),
-                         FP_FORMAT_OK);
+                         FP_VERDICT_OK);
         assert_text(decoded.profile.timings[0].detail, cases[i].kept);
         assert_text(decoded.profile.timings[1].detail, cases[i].kept);
         release(&decoded);
@@ -320,14 +320,15 @@ static const struct bad bads[] = {
     {MEASURE("'startMark':1"), "/measures/0/startMark",
      "startMark is a number; it must be a string"},
     {MEASURE("'endMark':['a']"), "/measures/0/endMark", "endMark is an array; it must be a string"},
-    {MEASURE("'startMark':'c'"), "/measures/0/startMark", "startMark names no mark"},
-    {MEASURE("'startMark':'a','endMark':'A'"), "/measures/0/endMark", "endMark names no mark"},
-    {MEASURE("'startMark':'m'"), "/measures/0/startMark", "startMark names no mark"},
+    {MEASURE("'startMark':'c'"), "/measures/0/startMark", "startMark does not name a mark"},
+    {MEASURE("'startMark':'a','endMark':'A'"), "/measures/0/endMark",
+     "endMark does not name a mark"},
+    {MEASURE("'startMark':'m'"), "/measures/0/startMark", "startMark does not name a mark"},
     {MEASURE("'startMark':'b','endMark':'a'"), "/measures/0", "this measure ends before it starts"},
     {MEASURE("'startMark':'fetchStart'"), "/measures/0/startMark",
      "startMark is an attribute of performance.timing, which neither timing nor a navigation"},
     {"[{'name':'m','entryType':'measure','startMark':'a'}," MARK("a", "1") "]", "/0/startMark",
-     "startMark names no mark that stands before it"},
+     "startMark does not name a mark"},
     {"[" NAVIGATION ",{'name':'m','entryType':'measure','endMark':'redirectEnd'}]", "/1/endMark",
      "endMark is an attribute of performance.timing whose value is 0: an InvalidAccessError"},
     {"[{'entryType':'navigation','fetchStart':'1'},{'name':'m','entryType':'measure',"
@@ -365,13 +366,13 @@ static const struct bad bads[] = {
     {"{'timing':{'loadEventEnd':5},'measures':[{'name':'m'}]}", "/timing",
      "navigationStart is missing"},
     {"{'thread':'worker'," TIMING ",'measures':[{'name':'m','endMark':'loadEventEnd'}]}",
-     "/measures/0/endMark", "endMark names no mark that stands before it: a SyntaxError"},
+     "/measures/0/endMark", "endMark does not name a mark before it: a SyntaxError"},
     {"{'thread':'worker'," TIMING ",'measures':[{'name':'m'}]}", "/measures/0",
      "endMark is missing, and nothing in the upload"},
     {"{'marks':{'a':[]},'measures':[{'name':'m','endMark':'a'}]}", "/measures/0/endMark",
-     "endMark names no mark that stands before it: a SyntaxError"},
+     "endMark does not name a mark before it: a SyntaxError"},
     {"{'measures':[{'name':'m','startMark':'','endMark':'a'}]}", "/measures/0/startMark",
-     "startMark names no mark that stands before it: a SyntaxError"},
+     "startMark does not name a mark before it: a SyntaxError"},
     {"{'marks':{'a':[1]},'measures':[{'name':'m','startMark':{},'endMark':'a'}]}",
      "/measures/0/startMark", "startMark is an object; it must be a string"},
     {MEASURE("'start':'a','end':'b'"), "/measures/0/start", "start is an option of"},
@@ -385,8 +386,8 @@ static void each_bad_timing_is_refused_with_its_place(void **state)
         const struct bad *bad = &bads[i];
         struct decoded decoded;
         decode(&decoded, bad->body, "");
-        const struct fp_format_error *error = &decoded.error;
-        if (decoded.verdict != FP_FORMAT_INVALID || !error->has_pointer ||
+        const struct fp_upload_error *error = &decoded.error;
+        if (decoded.verdict != FP_VERDICT_INVALID || !error->has_pointer ||
             strcmp(error->pointer, bad->pointer) != 0 ||
             strncmp(error->detail, bad->detail, strlen(bad->detail)) != 0)
             fail_msg("%s: verdict %d at %s: %s", bad->body, (int)decoded.verdict, error->pointer,

@@ -1,33 +1,34 @@
 /*
- * Speed Tracer, V8 profiles: ticks become samples on stacks of function frames.
+ * Speed Tracer, V8 ticks: samples with stacks of function frames.
  */
+#include "collector/format/speed_tracer/v8_ticks.h"
+
+#include "collector/base/ascii.h"
 #include "collector/base/hash.h"
-#include "collector/format/speed_tracer/code.h"
-#include "collector/format/speed_tracer/v8.h"
+#include "collector/format/speed_tracer/v8_code.h"
 #include "collector/format/utf8.h"
 
-static bool fail_limit(struct fp_speed_tracer_dump *dump, const char *what, uint32_t limit)
+static bool fail_limit(struct fp_st_dump *dump, const char *what, uint32_t limit)
 {
-    fp_format_fail(dump->decoder->error, FP_FORMAT_TOO_LARGE,
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_TOO_LARGE,
                    "the V8 profiles have more than %u %s (limits.%s)", (unsigned)limit, what, what);
-    return fp_speed_tracer_fail_here(dump);
+    return fp_st_fail_at_record(dump);
 }
 
 /* Names. */
 
-static bool is_kind(const struct fp_code *code, const char *kind)
+static bool is_kind(const struct fp_st_code *code, const char *kind)
 {
     return fp_str_equal(code->kind, fp_str_of(kind));
 }
 
-/* Cuts `:line` off the end of a name. */
+/* Removes `:line` from the end of a name. Returns the line, FP_POSITION_NONE if there is none. */
 static int32_t cut_line(struct fp_str *name)
 {
     size_t at = name->len;
     int64_t line = 0;
     int64_t unit = 1;
-    for (; at > 0 && name->ptr[at - 1] >= '0' && name->ptr[at - 1] <= '9' && unit < 1000000000;
-         unit *= 10)
+    for (; at > 0 && fp_is_digit(name->ptr[at - 1]) && unit < 1000000000; unit *= 10)
         line += (name->ptr[--at] - '0') * unit;
     if (unit == 1 || at == 0 || name->ptr[at - 1] != ':')
         return FP_POSITION_NONE;
@@ -35,8 +36,8 @@ static int32_t cut_line(struct fp_str *name)
     return (int32_t)line;
 }
 
-/* Where the script's name begins in `function script`: the engine's own are called `native x.js`.
- * The whole is the function's name when there is none. */
+/* Returns where the script begins in `function script`, the name's length if there is none. The
+ * engine's own scripts are called `native x.js`. */
 static size_t find_script(struct fp_str name)
 {
     const struct fp_str native = FP_STR(" native ");
@@ -48,8 +49,8 @@ static size_t find_script(struct fp_str name)
     return space != NULL ? (size_t)(space - name.ptr) + 1 : name.len;
 }
 
-/* Code that was compiled from a script. */
-static bool name_script_code(struct fp_speed_tracer_dump *dump, const struct fp_code *code,
+/* Names the frame of code that was compiled from a script. */
+static bool name_script_code(struct fp_st_dump *dump, const struct fp_st_code *code,
                              struct fp_profile_frame *frame)
 {
     struct fp_str name = code->name;
@@ -60,12 +61,12 @@ static bool name_script_code(struct fp_speed_tracer_dump *dump, const struct fp_
         bool has_space = script > 0 && name.ptr[script - 1] == ' ';
         frame->function = (struct fp_str){name.ptr, script - has_space};
     }
-    return fp_speed_tracer_resource(dump, (struct fp_str){name.ptr + script, name.len - script},
-                                    &frame->resource);
+    return fp_st_add_resource(dump, (struct fp_str){name.ptr + script, name.len - script},
+                              &frame->resource);
 }
 
-/* The engine's stubs and inline caches, called `LoadIC: length`. */
-static bool name_other_code(struct fp_speed_tracer_dump *dump, const struct fp_code *code,
+/* Names the frame of a stub or inline cache, such as `LoadIC: length`. */
+static bool name_other_code(struct fp_st_dump *dump, const struct fp_st_code *code,
                             struct fp_profile_frame *frame)
 {
     if (code->name.len == 0) {
@@ -96,9 +97,10 @@ static uint64_t hash_frame(const struct fp_profile_frame *frame)
                                                   .text_count = 1});
 }
 
-/* Finds or adds the frame of a code; code that was thrown away and made again has the same. */
-static bool find_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ticks,
-                       struct fp_code *code)
+/* Finds or adds the frame of a code. Code that was deleted and compiled again has the same frame.
+ */
+static bool find_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
+                       struct fp_st_code *code)
 {
     struct fp_decoder *decoder = dump->decoder;
     struct fp_profile *profile = decoder->profile;
@@ -113,8 +115,8 @@ static bool find_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
         return true;
     if (profile->frame_count >= decoder->limits->frames)
         return fail_limit(dump, "frames", decoder->limits->frames);
-    profile->frames = fp_speed_tracer_grow(decoder->arena, profile->frames, profile->frame_count,
-                                           &ticks->frame_cap, sizeof(frame));
+    profile->frames = fp_st_grow(decoder->arena, profile->frames, profile->frame_count,
+                                 &ticks->frame_cap, sizeof(frame));
     if (code->frame == FP_MAP_NONE || profile->frames == NULL)
         return fp_fail_memory(decoder);
     profile->frames[profile->frame_count++] = frame;
@@ -123,8 +125,8 @@ static bool find_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
 
 /* Stacks and samples. */
 
-/* Finds or adds the stack of a frame on top of *stack, which becomes it. */
-static bool push_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ticks, uint32_t frame,
+/* Finds or adds the stack that has a frame on top of *stack. Sets *stack to it. */
+static bool push_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks, uint32_t frame,
                        uint32_t *stack)
 {
     struct fp_decoder *decoder = dump->decoder;
@@ -136,8 +138,8 @@ static bool push_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
         return true;
     if (profile->stack_count >= decoder->limits->stacks)
         return fail_limit(dump, "stacks", decoder->limits->stacks);
-    profile->stacks = fp_speed_tracer_grow(decoder->arena, profile->stacks, profile->stack_count,
-                                           &ticks->stack_cap, sizeof(*profile->stacks));
+    profile->stacks = fp_st_grow(decoder->arena, profile->stacks, profile->stack_count,
+                                 &ticks->stack_cap, sizeof(*profile->stacks));
     if (*stack == FP_MAP_NONE || profile->stacks == NULL)
         return fp_fail_memory(decoder);
     profile->stacks[profile->stack_count++] =
@@ -145,7 +147,7 @@ static bool push_frame(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
     return true;
 }
 
-static bool add_sample(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ticks,
+static bool add_sample(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
                        const struct fp_profile_sample *sample, int64_t weight_us)
 {
     struct fp_decoder *decoder = dump->decoder;
@@ -153,10 +155,10 @@ static bool add_sample(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
     const uint32_t count = profile->sample_count;
     if (count >= decoder->limits->samples)
         return fail_limit(dump, "samples", decoder->limits->samples);
-    profile->samples = fp_speed_tracer_grow(decoder->arena, profile->samples, count,
-                                            &ticks->sample_cap, sizeof(*sample));
-    profile->weights_us = fp_speed_tracer_grow(decoder->arena, profile->weights_us, count,
-                                               &ticks->weight_cap, sizeof(weight_us));
+    profile->samples =
+        fp_st_grow(decoder->arena, profile->samples, count, &ticks->sample_cap, sizeof(*sample));
+    profile->weights_us = fp_st_grow(decoder->arena, profile->weights_us, count, &ticks->weight_cap,
+                                     sizeof(weight_us));
     if (profile->samples == NULL || profile->weights_us == NULL)
         return fp_fail_memory(decoder);
     profile->samples[count] = *sample;
@@ -166,8 +168,8 @@ static bool add_sample(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ti
     return true;
 }
 
-bool fp_v8_ticks_add(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *ticks,
-                     const struct fp_v8_tick *tick)
+bool fp_st_v8_ticks_add(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
+                        const struct fp_st_v8_tick *tick)
 {
     struct fp_profile_sample sample = {
         .time_us = tick->time_us,
@@ -175,7 +177,7 @@ bool fp_v8_ticks_add(struct fp_speed_tracer_dump *dump, struct fp_v8_ticks *tick
         .marker = tick->is_gc ? FP_MARKER_GC : FP_MARKER_NONE,
     };
     for (size_t i = tick->code_count; i > 0; i--) {
-        struct fp_code *code = tick->codes[i - 1];
+        struct fp_st_code *code = tick->codes[i - 1];
         if (code->frame == FP_INDEX_NONE && !find_frame(dump, ticks, code))
             return false;
         if (!push_frame(dump, ticks, code->frame, &sample.stack))

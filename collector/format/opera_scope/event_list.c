@@ -1,49 +1,51 @@
 /*
- * Opera Scope, list: the answer to one query becomes a timeline of the profile. What was there
- * before, as a list or as an event, is not counted again.
+ * Opera Scope, event list: the reply to one query becomes a timeline of the profile. A list or
+ * event that was already read is not counted again.
  */
-#include "collector/format/opera_scope/parts.h"
+#include "collector/format/opera_scope/event.h"
 
 #include <math.h>
 
-/* Before childCount was put in between, an event had one field less. */
+/* A draft's event had one field less: no childCount. */
 enum { DRAFT_EVENT_LEN_MAX = 15 };
 
-struct list {
+struct event_list {
     struct fp_scope *scope;
     const struct fp_scope_query *query;
     uint32_t number;             /* of this list among the profile's timelines */
-    struct fp_scope_items items; /* those kept so far; placed where eventList is */
+    struct fp_scope_items items; /* those kept so far */
 };
 
 /* Identity. */
 
-/* Whether an unreduced event is there for the first time. */
-static enum fp_scope_note check_first_time(const struct list *list, uint32_t id)
+/* Checks that an unreduced event was not read before. Returns FP_SCOPE_NOTE_NONE, or the refusal.
+ */
+static enum fp_scope_note check_new(const struct event_list *list, uint32_t id)
 {
     if (list->query->mode != FP_REDUCE_ALL_EVENTS)
-        return FP_SCOPE_FINE;
+        return FP_SCOPE_NOTE_NONE;
     if (fp_map_get(&list->items.ids, id) != FP_MAP_NONE)
-        return FP_SCOPE_DUPLICATE_ID;
+        return FP_SCOPE_NOTE_DUPLICATE_ID;
     return fp_map_get(&list->scope->seen, fp_scope_event_key(list->query, id)) != FP_MAP_NONE
-               ? FP_SCOPE_KNOWN_EVENT
-               : FP_SCOPE_FINE;
+               ? FP_SCOPE_NOTE_KNOWN_EVENT
+               : FP_SCOPE_NOTE_NONE;
 }
 
-/* Registers an item's id, if it has one; *note says why the item is refused. */
-static bool register_id(struct list *list, struct fp_scope_item *item, enum fp_scope_note *note)
+/* Registers an item's id, if it has one. Sets *note if the item is refused. */
+static bool register_id(struct event_list *list, struct fp_scope_item *item,
+                        enum fp_scope_note *note)
 {
     uint32_t id = item->event.id;
     if (id == 0)
         return true;
-    *note = check_first_time(list, id);
-    if (*note != FP_SCOPE_FINE)
+    *note = check_new(list, id);
+    if (*note != FP_SCOPE_NOTE_NONE)
         return true;
     uint32_t at = fp_map_put(&list->items.ids, id, list->items.count);
     if (at == FP_MAP_NONE)
         return fp_fail_memory(list->scope->decoder);
     if (at != list->items.count) {
-        fp_scope_add_note(list->scope, FP_SCOPE_REPEATED_ID, 1, item->index);
+        fp_scope_add_note(list->scope, FP_SCOPE_NOTE_REPEATED_ID, 1, item->index);
         item->event.id = 0;
     }
     return true;
@@ -51,7 +53,8 @@ static bool register_id(struct list *list, struct fp_scope_item *item, enum fp_s
 
 /* Events. */
 
-/* A draft had aggregatedTime, with its fraction, where childCount is now. */
+/* True for an event of a draft: it has aggregatedTime, with a fraction, in the place of childCount.
+ */
 static bool is_draft(const struct fp_scope_message *message)
 {
     yyjson_val *value = message->fields[FP_SCOPE_EVENT_CHILD_COUNT];
@@ -60,29 +63,29 @@ static bool is_draft(const struct fp_scope_message *message)
            floor(number) < number;
 }
 
-static bool fail_draft(struct list *list, size_t index)
+static bool fail_draft(struct event_list *list, size_t index)
 {
     const struct fp_place event = {.parent = &list->items.place, .index = index};
     const struct fp_place field = {.parent = &event, .index = FP_SCOPE_EVENT_CHILD_COUNT};
-    return fp_fail_at(list->scope->decoder, FP_FORMAT_INVALID, &field,
+    return fp_fail_at(list->scope->decoder, FP_VERDICT_INVALID, &field,
                       "childCount has a fraction: this is the layout of a draft of the service "
-                      "before 1.0; drafts are not taken");
+                      "before 1.0; drafts are not supported");
 }
 
-static bool take_event(struct list *list, yyjson_val *value, size_t index)
+static bool read_event(struct event_list *list, yyjson_val *value, size_t index)
 {
     struct fp_scope_message message;
     struct fp_scope_item *item = &list->items.items[list->items.count];
-    enum fp_scope_note note = FP_SCOPE_NO_MESSAGE;
-    if (fp_scope_read(value, &fp_scope_event, &message)) {
+    enum fp_scope_note note = FP_SCOPE_NOTE_NO_MESSAGE;
+    if (fp_scope_read_message(value, &fp_scope_event_type, &message)) {
         if (is_draft(&message))
             return fail_draft(list, index);
         note = fp_scope_read_event(list->scope, &message, item);
     }
     item->index = index;
-    if (note == FP_SCOPE_FINE && !register_id(list, item, &note))
+    if (note == FP_SCOPE_NOTE_NONE && !register_id(list, item, &note))
         return false;
-    if (note != FP_SCOPE_FINE) {
+    if (note != FP_SCOPE_NOTE_NONE) {
         fp_scope_add_note(list->scope, note, 1, index);
         return true;
     }
@@ -90,19 +93,19 @@ static bool take_event(struct list *list, yyjson_val *value, size_t index)
     return fp_scope_read_detail(list->scope, &message, item);
 }
 
-static bool take_each(struct list *list, yyjson_val *events)
+static bool read_each_event(struct event_list *list, yyjson_val *events)
 {
     yyjson_arr_iter iter = yyjson_arr_iter_with(events);
     yyjson_val *event;
     for (size_t index = 0; (event = yyjson_arr_iter_next(&iter)) != NULL; index++)
-        if (!take_event(list, event, index))
+        if (!read_event(list, event, index))
             return false;
     return true;
 }
 
 /* Order and span. */
 
-static void check_order(const struct list *list)
+static void check_order(const struct event_list *list)
 {
     const struct fp_scope_item *last = NULL;
     for (uint32_t i = 0; i < list->items.count; i++) {
@@ -110,15 +113,15 @@ static void check_order(const struct list *list)
         if (!item->has_start)
             continue;
         if (last != NULL && item->event.start_us < last->event.start_us) {
-            fp_scope_add_note(list->scope, FP_SCOPE_UNORDERED, 1, item->index);
+            fp_scope_add_note(list->scope, FP_SCOPE_NOTE_UNORDERED, 1, item->index);
             return;
         }
         last = item;
     }
 }
 
-/* False when an event has no interval, so that nobody knows. */
-static bool find_span(const struct list *list, int64_t *start_us, int64_t *end_us)
+/* Finds the span of all events. False if it is unknown: an event has no interval. */
+static bool find_span(const struct event_list *list, int64_t *start_us, int64_t *end_us)
 {
     *start_us = INT64_MAX;
     *end_us = INT64_MIN;
@@ -133,43 +136,43 @@ static bool find_span(const struct list *list, int64_t *start_us, int64_t *end_u
     return true;
 }
 
-static bool is_bound(const struct list *list, yyjson_val *value, int64_t expected_us)
+static bool is_bound(const struct event_list *list, yyjson_val *value, int64_t expected_us)
 {
     int64_t time_us;
     if (list->items.count == 0)
         return value == NULL;
-    return fp_scope_get_time(value, &time_us) && time_us == expected_us;
+    return fp_time_of(value, &time_us) && time_us == expected_us;
 }
 
-static void check_span(const struct list *list, yyjson_val *value)
+static void check_span(const struct event_list *list, yyjson_val *value)
 {
     struct fp_scope_message interval;
     int64_t start_us;
     int64_t end_us;
     if (value == NULL || !find_span(list, &start_us, &end_us))
         return;
-    if (!fp_scope_read(value, &fp_scope_interval, &interval) ||
+    if (!fp_scope_read_message(value, &fp_scope_interval_type, &interval) ||
         !is_bound(list, interval.fields[FP_SCOPE_INTERVAL_START], start_us) ||
         !is_bound(list, interval.fields[FP_SCOPE_INTERVAL_END], end_us))
-        fp_scope_add_note(list->scope, FP_SCOPE_SPAN, 1, FP_SCOPE_WHOLE_LIST);
+        fp_scope_add_note(list->scope, FP_SCOPE_NOTE_SPAN, 1, FP_SCOPE_WHOLE_LIST);
 }
 
 /* The list. */
 
-/* Reserves room for a list's events, as long as they are within the limit. */
-static bool reserve(struct list *list, uint32_t count)
+/* Allocates room for a list's events, whose number is within the limit. */
+static bool reserve(struct event_list *list, uint32_t count)
 {
     struct fp_scope *scope = list->scope;
     struct fp_profile *profile = scope->decoder->profile;
     uint32_t events_len = profile->event_count + count;
     list->items.items = fp_arena_array(scope->decoder->arena, count, sizeof(*list->items.items));
     struct fp_profile_event *events =
-        fp_scope_grow(scope, profile->events, sizeof(*events), events_len, &scope->event_room);
+        fp_scope_grow(scope, profile->events, sizeof(*events), events_len, &scope->event_cap);
     uint32_t *depths =
-        fp_scope_grow(scope, scope->depths, sizeof(*depths), events_len, &scope->depth_room);
+        fp_scope_grow(scope, scope->depths, sizeof(*depths), events_len, &scope->depth_cap);
     struct fp_profile_timeline *timelines =
         fp_scope_grow(scope, profile->timelines, sizeof(*timelines), profile->timeline_count + 1,
-                      &scope->timeline_room);
+                      &scope->timeline_cap);
     if (list->items.items == NULL || events == NULL || depths == NULL || timelines == NULL)
         return fp_fail_memory(scope->decoder);
     profile->events = events;
@@ -183,17 +186,17 @@ static uint32_t frame_of(struct fp_scope *scope, uint32_t timeline_id)
     uint32_t at = fp_map_get(&scope->timelines, timeline_id);
     if (at != FP_MAP_NONE)
         return scope->frame_ids[at];
-    fp_scope_add_note(scope, FP_SCOPE_UNKNOWN_TIMELINE, 1, FP_SCOPE_WHOLE_LIST);
+    fp_scope_add_note(scope, FP_SCOPE_NOTE_UNKNOWN_TIMELINE, 1, FP_SCOPE_WHOLE_LIST);
     return 0;
 }
 
-static bool take_list(struct list *list, const struct fp_scope_message *message)
+static bool read_list(struct event_list *list, const struct fp_scope_message *message)
 {
     struct fp_scope *scope = list->scope;
     struct fp_profile *profile = scope->decoder->profile;
     yyjson_val *events = message->fields[FP_SCOPE_EVENTS_LIST];
     uint32_t first = profile->event_count;
-    if (!reserve(list, (uint32_t)yyjson_arr_size(events)) || !take_each(list, events))
+    if (!reserve(list, (uint32_t)yyjson_arr_size(events)) || !read_each_event(list, events))
         return false;
     check_order(list);
     if (list->items.count == yyjson_arr_size(events))
@@ -210,18 +213,18 @@ static bool take_list(struct list *list, const struct fp_scope_message *message)
     return true;
 }
 
-/* Counts what a reply lists, and finds out whether it was there before. */
-static bool count_list(struct list *list, yyjson_val *events, bool *is_known)
+/* Counts a reply's events. Sets *is_known if the same list was already read. */
+static bool count_list(struct event_list *list, yyjson_val *events, bool *is_known)
 {
     struct fp_scope *scope = list->scope;
     struct fp_profile_session *session = &scope->decoder->profile->session;
     size_t count = yyjson_arr_size(events);
     uint32_t limit = scope->decoder->limits->entries;
     if (events != NULL && !yyjson_is_arr(events))
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, &list->items.place,
+        return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, &list->items.place,
                           "eventList must be a list");
     if (count > limit - session->records_read || list->number == limit)
-        return fp_fail_at(scope->decoder, FP_FORMAT_TOO_LARGE, &list->items.place,
+        return fp_fail_at(scope->decoder, FP_VERDICT_TOO_LARGE, &list->items.place,
                           "more than %u events or lists of them (limits.entries)", (unsigned)limit);
     uint32_t first = fp_map_put(&scope->lists, list->query->key, list->number);
     if (first == FP_MAP_NONE)
@@ -229,31 +232,32 @@ static bool count_list(struct list *list, yyjson_val *events, bool *is_known)
     session->records_read += (uint32_t)count;
     *is_known = first != list->number;
     if (*is_known && count > 0)
-        fp_scope_add_note(scope, FP_SCOPE_KNOWN_LIST, (uint32_t)count, FP_SCOPE_WHOLE_LIST);
+        fp_scope_add_note(scope, FP_SCOPE_NOTE_KNOWN_LIST, (uint32_t)count, FP_SCOPE_WHOLE_LIST);
     return true;
 }
 
-bool fp_scope_take_events(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
+bool fp_scope_read_events(struct fp_scope *scope, const struct fp_place *place, yyjson_val *value,
                           const struct fp_scope_query *query)
 {
     struct fp_scope_message message;
-    if (!fp_scope_read(value, &fp_scope_events, &message))
-        return fp_fail_at(scope->decoder, FP_FORMAT_INVALID, place,
+    if (!fp_scope_read_message(value, &fp_scope_events_type, &message))
+        return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, place,
                           "the reply must be an Events message: a list, or an object by field "
                           "names");
-    struct list list = {.scope = scope,
-                        .query = query,
-                        .items.place = fp_scope_field_place(&message, place, FP_SCOPE_EVENTS_LIST),
-                        .number = scope->decoder->profile->timeline_count};
+    struct event_list list = {.scope = scope,
+                              .query = query,
+                              .items.place =
+                                  fp_scope_field_place(&message, place, FP_SCOPE_EVENTS_LIST),
+                              .number = scope->decoder->profile->timeline_count};
     bool is_known = false;
     scope->list = &list.items.place;
     if (!count_list(&list, message.fields[FP_SCOPE_EVENTS_LIST], &is_known))
         return false;
     if (is_known)
         return true;
-    /* No larger than need be: there may be as many lists as events. */
+    /* No larger than needed: there may be as many lists as events. */
     fp_map_init(&list.items.ids, yyjson_arr_size(message.fields[FP_SCOPE_EVENTS_LIST]));
-    bool taken = take_list(&list, &message);
+    bool is_done = read_list(&list, &message);
     fp_map_release(&list.items.ids);
-    return taken;
+    return is_done;
 }

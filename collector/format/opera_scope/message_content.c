@@ -1,14 +1,14 @@
 /*
- * Opera Scope, kept: messages as they came, but for what their types do not have. Most have nothing
- * of the kind and are written as a whole.
+ * Opera Scope, message content: appends messages without the fields that their types do not have.
+ * Most messages have no such field and are appended whole.
  */
 #include "collector/format/content.h"
+#include "collector/format/opera_scope/message.h"
 #include "collector/format/opera_scope/opera_scope.h"
-#include "collector/format/opera_scope/parts.h"
 
 static bool is_known(yyjson_val *value, const struct fp_scope_type *type);
 
-/* What a field may hold: a message, a value, or a list of either. */
+/* True if a field has only known fields: it is a message, a value, or a list of either. */
 static bool is_known_field(yyjson_val *value, const struct fp_scope_type *type, size_t field)
 {
     const struct fp_scope_type *of = type->of[field];
@@ -32,7 +32,7 @@ static bool is_known_list(yyjson_val *list, const struct fp_scope_type *type)
     return true;
 }
 
-/* Each member once, under the name that the field has today. */
+/* True if each member is known, under its current name, and comes once. */
 static bool is_known_object(yyjson_val *object, const struct fp_scope_type *type)
 {
     size_t found = 0;
@@ -45,8 +45,8 @@ static bool is_known_object(yyjson_val *object, const struct fp_scope_type *type
     return found == yyjson_obj_size(object);
 }
 
-/* Whether a value has nothing that its type has not; type NULL: it is no message. Recurses as deep
- * as the types are. */
+/* True if a value has only fields of its type; type NULL: a value that is not a message. Recurses
+ * as deep as the types do. */
 static bool is_known(yyjson_val *value, const struct fp_scope_type *type)
 {
     if (type == NULL || yyjson_is_null(value))
@@ -56,25 +56,25 @@ static bool is_known(yyjson_val *value, const struct fp_scope_type *type)
     return yyjson_is_obj(value) && is_known_object(value, type);
 }
 
-static void keep_field(struct fp_decoder *decoder, yyjson_val *value,
-                       const struct fp_scope_type *type, size_t field)
+static void add_field(struct fp_decoder *decoder, yyjson_val *value,
+                      const struct fp_scope_type *type, size_t field)
 {
     const struct fp_scope_type *of = type->of[field];
     struct fp_str before = FP_STR("[");
     if ((type->repeated & 1U << field) == 0 || !yyjson_is_arr(value)) {
-        fp_scope_keep(decoder, value, of);
+        fp_scope_add_content(decoder, value, of);
         return;
     }
     yyjson_arr_iter elements = yyjson_arr_iter_with(value);
     yyjson_val *element;
     for (; (element = yyjson_arr_iter_next(&elements)) != NULL; before = FP_STR(",")) {
         fp_content_add(decoder, before);
-        fp_scope_keep(decoder, element, of);
+        fp_scope_add_content(decoder, element, of);
     }
     fp_content_add(decoder, before.ptr[0] == '[' ? FP_STR("[]") : FP_STR("]"));
 }
 
-static void keep_message(struct fp_decoder *decoder, const struct fp_scope_message *message)
+static void add_message(struct fp_decoder *decoder, const struct fp_scope_message *message)
 {
     struct fp_str before = FP_STR("");
     fp_content_add(decoder, message->is_list ? FP_STR("[") : FP_STR("{"));
@@ -89,32 +89,33 @@ static void keep_message(struct fp_decoder *decoder, const struct fp_scope_messa
             fp_content_add(decoder, FP_STR("\":"));
         }
         if (message->fields[i] != NULL)
-            keep_field(decoder, message->fields[i], message->type, i);
+            add_field(decoder, message->fields[i], message->type, i);
         else
             fp_content_add(decoder, FP_STR("null"));
     }
     fp_content_add(decoder, message->is_list ? FP_STR("]") : FP_STR("}"));
 }
 
-void fp_scope_keep(struct fp_decoder *decoder, yyjson_val *value, const struct fp_scope_type *type)
+void fp_scope_add_content(struct fp_decoder *decoder, yyjson_val *value,
+                          const struct fp_scope_type *type)
 {
     struct fp_scope_message message;
     if (is_known(value, type))
         fp_content_add_value(decoder, value);
-    else if (type != NULL && fp_scope_read(value, type, &message))
-        keep_message(decoder, &message);
+    else if (type != NULL && fp_scope_read_message(value, type, &message))
+        add_message(decoder, &message);
     else
-        fp_content_add(decoder, FP_STR("false")); /* what it was is of a wrong type, as this is */
+        fp_content_add(decoder, FP_STR("false")); /* a wrong type stays a wrong type */
 }
 
-void fp_opera_scope_keep(struct fp_decoder *decoder, yyjson_val *value)
+void fp_opera_scope_add_content(struct fp_decoder *decoder, yyjson_val *value)
 {
-    /* Not messages of the service, but of the same make. */
+    /* These two are not messages of the service, but have the same form. */
     static const struct fp_scope_type pair = {
-        {"request", "reply"}, {&fp_scope_request, &fp_scope_events}, 0};
+        {"request", "reply"}, {&fp_scope_request_type, &fp_scope_events_type}, 0};
     static const struct fp_scope_type envelope = {
         {"version", "url", "startedAt", "session", "timelines"},
-        {[3] = &fp_scope_session, [4] = &pair},
+        {[3] = &fp_scope_session_type, [4] = &pair},
         1 << 4};
-    fp_scope_keep(decoder, value, &envelope);
+    fp_scope_add_content(decoder, value, &envelope);
 }

@@ -1,0 +1,67 @@
+/*
+ * Speed Tracer, notes: their texts, and counting them.
+ */
+#include "collector/format/speed_tracer/notes.h"
+
+#include "collector/format/speed_tracer/dump.h"
+
+static const char *const note_texts[FP_ST_NOTE_COUNT] = {
+    [FP_ST_NOTE_NOT_JSON] = "a record that is not JSON",
+    [FP_ST_NOTE_TRUNCATED] = "a truncated record",
+    [FP_ST_NOTE_NO_OBJECT] = "a value among the records that is not an object",
+    [FP_ST_NOTE_BAD_TYPE] = "a type that is not a 32-bit whole number",
+    [FP_ST_NOTE_BAD_TIME] = "a time that is not a number, or beyond 2^53 microseconds",
+    [FP_ST_NOTE_BAD_DURATION] = "a duration that is not a number, or above limits.max_span",
+    [FP_ST_NOTE_NEGATIVE_DURATION] = "a duration below zero",
+    [FP_ST_NOTE_BAD_CHILDREN] = "children that are not an array",
+    [FP_ST_NOTE_BAD_DATA] = "data that is not an object",
+    [FP_ST_NOTE_BAD_PROFILE_LINE] = "a line of a V8 profile that cannot be read",
+    [FP_ST_NOTE_JUNK] = "something between the records",
+    [FP_ST_NOTE_BROKEN_POST] = "a posted body that is not JSON, whose records were read one by one",
+    [FP_ST_NOTE_NO_TYPE] = "a record without a type",
+    [FP_ST_NOTE_UNKNOWN_TYPE] = "a type that is not known",
+    [FP_ST_NOTE_NO_TYPE_NAME] = "a custom type without a name",
+    [FP_ST_NOTE_NO_TIME] = "a record without a time, taken as 0",
+    [FP_ST_NOTE_NEGATIVE_TIME] = "a time below zero",
+    [FP_ST_NOTE_TIME_BACKWARDS] = "a record that begins before the one above it",
+    [FP_ST_NOTE_NEGATIVE_SELF] = "children that take longer than their parent",
+    [FP_ST_NOTE_UNPAIRED_CALLER] = "a caller's script or line without the other",
+    [FP_ST_NOTE_UNPAIRED_HEAP] = "a used or total heap size without the other",
+    [FP_ST_NOTE_ENTITIES] = "HTML entities decoded in a URL",
+    [FP_ST_NOTE_UNKNOWN_PROFILE] = "a JavaScript profile in another format than v8",
+};
+
+_Static_assert((int)FP_ST_NOTE_COUNT <= (int)FP_PROFILE_NOTES_MAX,
+               "a session has room for all kinds of notes");
+
+const char *fp_st_note_text(enum fp_st_note note)
+{
+    return note_texts[note];
+}
+
+void fp_st_add_note(struct fp_st_dump *dump, enum fp_st_note note)
+{
+    if (dump->notes[note].count++ > 0)
+        return;
+    dump->notes[note].first_offset = dump->offset;
+    dump->notes[note].is_index = dump->is_index;
+}
+
+bool fp_st_list_notes(struct fp_st_dump *dump)
+{
+    struct fp_profile_session *session = &dump->decoder->profile->session;
+    session->notes =
+        fp_arena_array(dump->decoder->arena, FP_PROFILE_NOTES_MAX, sizeof(*session->notes));
+    if (session->notes == NULL)
+        return fp_fail_memory(dump->decoder);
+    for (size_t i = 0; i < FP_ST_NOTE_COUNT; i++)
+        if (dump->notes[i].count > 0)
+            session->notes[session->note_count++] = (struct fp_profile_note){
+                .text = note_texts[i],
+                .is_refusal = i < FP_ST_NOTE_REFUSALS,
+                .count = dump->notes[i].count,
+                .first_offset = dump->notes[i].first_offset,
+                .is_index = dump->notes[i].is_index,
+            };
+    return true;
+}

@@ -1,0 +1,16 @@
+-- What the demo page shows beside its own clock: the functions of all its page loads of the last day.
+select json_build_object(
+  'at', extract(epoch from clock_timestamp())::float8,
+  'site', 'demo',
+  'release', 'demo-1',
+  'uploads', (
+    select count(*)
+    from fleetprof.upload_log
+    where site = 'demo' and release = 'demo-1'),
+  'hotspots', coalesce((
+    select json_agg(hotspot)
+    from (
+      select
+        function, coalesce(resource, '') as resource, line, column_number, self_ms, total_ms, self_ms_per_load,
+        total_ms_per_load, uploads
+      from fleetprof.hotspots('demo', release => 'demo-1', top => 1000)) as hotspot), '[]'));

@@ -1,0 +1,130 @@
+/**
+ * ./quickstart as a newcomer meets it: the first start, the demo page, README's blocks in their order, and a second
+ * start that counts nothing twice. It works in ./var of this tree, as README does.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { repository, run, waitFor } from '../behaviour/stack.mjs';
+import { launchChromium, openTab } from '../browser/chromium.mjs';
+import { fencedBlocks } from '../markdown.mjs';
+
+const readme = fs.readFileSync(path.join(repository, 'README.md'), 'utf8');
+const blocks = fencedBlocks(readme);
+const firstStart = blocks.findIndex(({ language, text }) => language === 'sh' && text.startsWith('./quickstart'));
+
+/** @type {import('node:child_process').ChildProcess} */
+let quickstart;
+let printed = '';
+/** How long PostgreSQL's log was before this start. */
+const postgresLog = path.join(repository, 'var/log/postgres.log');
+const logged = fs.existsSync(postgresLog) ? fs.statSync(postgresLog).size : 0;
+/** @type {import('playwright-core').Browser} */
+let browser;
+
+/** The address of the demo page, from what quickstart printed. */
+const demoUrl = () => /** @type {RegExpExecArray} */ (/^ *(http:\S+)$/m.exec(printed))[1];
+
+before(async () => {
+  quickstart = spawn('bash', ['-c', `exec ${blocks[firstStart].text}`], { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [quickstart.stdout, quickstart.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => { printed += text; });
+  }
+  await waitFor(() => {
+    if (quickstart.exitCode !== null) throw new Error(`it ended with ${quickstart.exitCode}`);
+    return printed.includes('up. Ctrl-C stops everything');
+  }, { timeoutMs: 500_000, what: 'end of the start', intervalMs: 200 }).catch((error) => {
+    throw new Error(`./quickstart did not come up\n${printed}`, { cause: error });
+  });
+  browser = await launchChromium();
+});
+
+after(async () => {
+  await browser?.close();
+  await stopQuickstart();
+});
+
+/** As Ctrl-C does. */
+async function stopQuickstart() {
+  if (quickstart.exitCode !== null || quickstart.signalCode !== null) return;
+  const ended = once(quickstart, 'exit');
+  quickstart.kill('SIGINT');
+  await ended;
+}
+
+/** The busiest functions of the samples, as printed. @param {string} output */
+const sampleTable = (output) => /"samples"\):\n\n(.+\n)+/.exec(output)?.[0] ?? '';
+
+test('quickstart says what it does and when', () => {
+  assert.match(printed, /^quickstart: +\d+ s {2}building /m);
+  assert.match(printed, /^quickstart: +\d+ s {2}starting PostgreSQL/m);
+  assert.match(sampleTable(printed), /innerMath/, 'the busiest function of the traces is not in the table');
+  assert.doesNotMatch(fs.readFileSync(postgresLog).subarray(logged).toString(), /FATAL/);
+});
+
+test('the demo page gets its numbers, whole and fresh', async () => {
+  const numbers = async () => {
+    const reply = await fetch(new URL('numbers.json', demoUrl()));
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers.get('content-type'), 'application/json');
+    assert.equal(reply.headers.get('cache-control'), 'no-store');
+    assert.equal(reply.headers.get('document-policy'), null);
+    return reply.json();
+  };
+  const before = await numbers();
+  const { page } = await openTab(browser);
+  await page.goto(demoUrl());
+  const now = await waitFor(async () => {
+    const later = await numbers();
+    return later.uploads > before.uploads && later;
+  }, { timeoutMs: 60_000, what: 'upload of the demo page in its numbers' });
+  assert.ok(now.at > before.at);
+  assert.equal(now.site, 'demo');
+  const primes = now.hotspots.find((/** @type {any} */ row) => row.function === 'countPrimes');
+  assert.ok(primes?.total_ms_per_load > 300, JSON.stringify(now));
+  assert.ok(now.hotspots.every((/** @type {any} */ row) => !row.resource.includes(':8101')), 'samples are in the demo site');
+});
+
+test('the lines that quickstart prints run as pasted', async () => {
+  const lines = printed.slice(printed.indexOf('. var/env')).split('\n').filter((line) => line.startsWith('  '));
+  const { code, stdout, stderr } = await run(['bash', '-ec', `cd '${repository}'\n. var/env\n${lines.join('\n')}`]);
+  assert.equal(code, 0, stderr);
+  assert.equal(stdout.match(/countPrimes/g)?.length, 2, stdout + stderr);
+  for (const line of stdout.split('\n')) assert.ok(line.length < 160, `too wide for a terminal: ${line}`);
+});
+
+test('the blocks of README run as they stand, in order', async () => {
+  const mark = '== block ';
+  const runnable = blocks.slice(firstStart + 1).filter(({ language }) => ['sh', 'sql'].includes(language));
+  assert.ok(runnable.length >= 2, 'README has lost its blocks');
+  const script = runnable.map(({ language, text }, i) => `echo '${mark}${i}'\n${
+    language === 'sh' ? text : `psql "$FLEETPROF_DATABASE" -v ON_ERROR_STOP=1 <<'SQL'\n${text}\nSQL`}`);
+  const { code, stdout, stderr } = await run(['bash', '-c', ['set -euo pipefail', `cd '${repository}'`, ...script].join('\n')]);
+  assert.equal(code, 0, stdout + stderr);
+  const outputs = stdout.split(new RegExp(`^${mark}\\d+\n`, 'm')).slice(1);
+
+  // The samples are the same everywhere, so README's table is what its query gives.
+  const query = runnable.findIndex(({ language }) => language === 'sql');
+  const shown = blocks.find(({ language }) => language === 'text')?.text ?? '';
+  const trimmed = (/** @type {string} */ text) => text.split('\n').map((line) => line.trim()).filter(Boolean);
+  assert.deepEqual(trimmed(shown), trimmed(outputs[query]).filter((line) => !/^\(\d+ rows\)$/.test(line)));
+});
+
+test('a second start counts nothing twice and leaves nothing running', async () => {
+  const first = sampleTable(printed);
+  assert.match(first, /innerMath/);
+  await stopQuickstart();
+  assert.equal(fs.existsSync(path.join(repository, 'var/www/demo-numbers.json')), false);
+
+  const second = await run(['bash', '-c', `cd '${repository}' && ./quickstart --once`]);
+  assert.equal(second.code, 0, second.stderr);
+  assert.equal(sampleTable(second.stdout), first);
+  assert.doesNotMatch(second.stdout, /http:\/\/127\.0\.0\.1:(8[06]\d\d)\//, 'an address of a server that has stopped');
+
+  const running = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n')
+    .filter((line) => line.includes(`${repository}/var/`) && /fleetprofd|nginx|postgres/.test(line));
+  assert.deepEqual(running, []);
+});
