@@ -149,8 +149,8 @@ static enum codec deflate_codec(struct fp_str body)
     return has_zlib_magic(body) ? CODEC_ZLIB : CODEC_RAW;
 }
 
-/* Finds the codec by the Content-Encoding, or by its magic. False if the encoding is unsupported.
- */
+/* Finds the codec by the Content-Encoding, or by its magic. False if the encoding is
+ * unsupported. */
 static bool find_codec(const struct fp_inflate_input *input, enum codec *codec)
 {
     struct fp_str encoding = fp_str_trim(input->encoding);

@@ -19,8 +19,8 @@ struct event_list {
 
 /* Identity. */
 
-/* Checks that an unreduced event was not read before. Returns FP_SCOPE_NOTE_NONE, or the refusal.
- */
+/* Checks that an unreduced event was not read before. Returns FP_SCOPE_NOTE_NONE, or the
+ * refusal. */
 static enum fp_scope_note check_new(const struct event_list *list, uint32_t id)
 {
     if (list->query->mode != FP_REDUCE_ALL_EVENTS)
@@ -54,8 +54,8 @@ static bool register_id(struct event_list *list, struct fp_scope_item *item,
 
 /* Events. */
 
-/* True for an event of a draft: it has aggregatedTime, with a fraction, in the place of childCount.
- */
+/* True for an event of a draft: it has aggregatedTime, with a fraction, in the place of
+ * childCount. */
 static bool is_draft(const struct fp_scope_message *message)
 {
     yyjson_val *value = message->fields[FP_SCOPE_EVENT_CHILD_COUNT];

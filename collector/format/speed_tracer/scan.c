@@ -224,8 +224,8 @@ static size_t skip_space(struct fp_str text, size_t at)
     return at;
 }
 
-/* Returns the position after the value that begins at `at`: a comma, a closing bracket or the end.
- */
+/* Returns the position after the value that begins at `at`: a comma, a closing bracket or the
+ * end. */
 static size_t skip_value(struct fp_str text, size_t at)
 {
     size_t depth = 0;

@@ -116,8 +116,8 @@ static bool is_as_expected(const struct decoded *decoded, const struct bad_recor
            profile->events[profile->event_count - 1].type_number == 9;
 }
 
-/* Runs all rows. separator: the text around the bad record. False if a result is not as expected.
- */
+/* Runs all rows. separator: the text around the bad record. False if a result is not as
+ * expected. */
 static bool all_are_as_expected(const char *separator)
 {
     bool all = true;
