@@ -44,7 +44,7 @@ static void check_on(int value)
 #undef FP_ASSERT
 #undef FP_BASE_ASSERT_H
 #define NDEBUG
-#include "collector/base/assert.h" /* NOLINT(readability-duplicate-include) */
+#include "collector/base/assert.h"
 
 static void check_off(int value)
 {
