@@ -116,10 +116,10 @@ enum fp_spool_error fp_spool_open_on(const struct fp_file_ops *ops,
 enum fp_spool_error fp_spool_recover(struct fp_spool *spool) FP_MUST_CHECK;
 
 /*
- * Makes a segment to append to, or notes in `blocked` why there is none. Called with no segment
- * open, by the committer or before it runs.
+ * Makes a segment to append to. False: there is none, and `blocked` says why, which is all that
+ * most callers need. Called with no segment open, by the committer or before it runs.
  */
-bool fp_spool_committer_open_segment(struct fp_spool *spool) FP_MUST_CHECK;
+bool fp_spool_committer_open_segment(struct fp_spool *spool);
 
 /* The body of the committer's thread, for a spool: commits what is queued until `closing` is set.
  */

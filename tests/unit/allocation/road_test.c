@@ -375,7 +375,7 @@ static void an_upload_is_counted_or_deferred(void **state)
         {.file = "opera-scope/recording-stp.txt", .encoding = "", .boundary = ""},
         {.file = "opera-scope/recording-two.txt", .encoding = "", .boundary = ""},
     };
-    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(bodies); i++)
         check_body((struct scenario){.run = upload, .allocations_min = 5}, &bodies[i]);
 }
 
