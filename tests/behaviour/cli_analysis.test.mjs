@@ -198,7 +198,7 @@ test('a time that cannot be meant is wrong use: it says what to write', async ()
   }
 });
 
-test('a database without the schema, or that the role may not read, is told what to do', async () => {
+test('says what to do about a database without the schema, or one that the role may not read', async () => {
   for (const command of [['top'], ['timings'], ['export', '--format', 'folded'], ['session', 'list'], ['session', 'export', '1']]) {
     const none = await run([program, ...command, '-d', stack.postgres.conninfo('postgres', 'postgres')]);
     assert.equal(none.code, 2);

@@ -190,7 +190,7 @@ for (const [name, content] of Object.entries(leaky)) {
     assert.doesNotMatch(texts, /anna/);
   });
 
-  test(`${name} is kept byte for byte under keep_raw, but for cookies and authorization`, async () => {
+  test(`${name} is kept byte for byte under keep_raw, except cookies and authorization`, async () => {
     const id = await keep(raw, 'raw', file(name, content));
     assert.equal(await give(id), content.replace(`"Cookie":"${secret}","Authorization":"${secret}"`, '"Cookie":"(removed)","Authorization":"(removed)"'));
   });

@@ -71,7 +71,7 @@ test('each part of a form counts once under the key of the form', async () => {
   assert.ok(ids.includes(own));
 });
 
-test('a key that is no UUID is refused', async () => {
+test('a key that is not a UUID is refused', async () => {
   for (const key of ['', '1', `{${randomUUID()}}`, `${randomUUID()}0`, `"${randomUUID()}`, 'z'.repeat(36)]) {
     const reply = await post(envelope(), { 'idempotency-key': key });
     assert.equal(reply.status, 400, key);

@@ -1,6 +1,6 @@
 /**
- * Every limit of an upload, at what it allows and one above: the one is taken, the other gets 413 (422 for the
- * span) and is told which setting it was.
+ * Every limit of an upload, at its value and one above: the first is accepted, the second gets 413 (422 for the
+ * span) with the name of the setting.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

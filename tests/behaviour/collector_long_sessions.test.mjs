@@ -62,7 +62,7 @@ test('a start and a stop need neither a body nor its length', async () => {
   assert.match(await post(`${url}/${session}/stop`), /^HTTP\/1\.1 204 /);
 });
 
-test('a window is told up to where it goes', async () => {
+test('a window that is too large gets the largest one in its refusal', async () => {
   const reply = await send(`${url}?window=4294967296`, { body: '' });
   assert.deepEqual([reply.status, reply.problem.detail], [400, 'window must be a whole number from 0 to 4294967295']);
   const session = await start('?window=4294967295');
@@ -320,7 +320,7 @@ test('starts and stops are paid for, and refused to who asks not to be watched',
   await collector.stop();
 });
 
-test('a site runs so many at most, and is told when to try again', async () => {
+test('a site runs a limited number, and a refusal says when to try again', async () => {
   const started = [];
   let reply = await send(`${url}?window=2000`, { body: '' });
   for (; reply.status === 201; reply = await send(`${url}?window=${2000 + started.length}`, { body: '' })) {

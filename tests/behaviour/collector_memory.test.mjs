@@ -30,7 +30,7 @@ let again = 0;
 /** A connection that is closed without a reply is the answer of a server that has no memory for one. @param {Parameters<typeof send>} args */
 const trySend = (...args) => send(...args).catch(() => undefined);
 
-/** As a client does: again, until it is told what became of it. @param {Parameters<typeof send>} args */
+/** Retries like a client, until it gets a final answer. @param {Parameters<typeof send>} args */
 async function sendStubbornly(...args) {
   for (let tries = 0; tries < 200; tries++) {
     const reply = await trySend(...args);
@@ -63,7 +63,7 @@ test('what is acknowledged while allocations fail is counted once, and all goes 
   /** A long session of one part. @param {number} window */
   const runSession = async (window) => {
     const { status, headers } = await sendStubbornly(`${ingest}/sessions?window=${window}`, { body: '' });
-    assert.equal(status, 201, 'no earlier start, of which nobody was told, stands in the way');
+    assert.equal(status, 201, 'no earlier start blocks this one after an answer was lost');
     const session = new URL(/** @type {string} */ (headers.location), `${ingest}/`).href;
     assert.equal((await sendStubbornly(`${session}?part=0`, { body: envelope() })).status, 204);
     parts++;

@@ -45,7 +45,7 @@ for (const { what, status, pointer, offset, detail, body, headers, query } of ba
     assert.match(problem.detail, /^\S+( \S+){2,}$/, 'a sentence');
     if (pointer !== undefined) assert.equal(problem.pointer, pointer, problem.detail);
     if (offset !== undefined) assert.equal(problem.offset, offset, problem.detail);
-    if (status === 422) assert.equal(typeof problem.pointer, 'string', 'an invalid upload is told where');
+    if (status === 422) assert.equal(typeof problem.pointer, 'string', 'the refusal of an invalid upload has a pointer');
     await sendGood();
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Requests that Chromium sent (beacons, fetch with keepalive, in page unload), byte for byte but for
+ * Requests that Chromium sent (beacons, fetch with keepalive, in page unload), byte for byte except
  * the path: those that hold a trace are taken and add up, the others are refused for the right
  * reason. Skipped where the recordings are not at hand.
  */

@@ -68,7 +68,7 @@ test('an Opera Scope session gives its own events back, and the service\'s own r
   assert.deepEqual((await events(id, 1, 'reduce_unique_events', ', event_id => 6, types => \'{CSS_SELECTOR_MATCHING}\''))
     .map(given).sort(), lists[3].reply[1].map(listed).sort(), 'REDUCE_UNIQUE_EVENTS, too');
   const [generic] = lists[4].reply[1];
-  assert.deepEqual((await events(id, 1, 'reduce_all')).map(given), [listed(generic)], 'and REDUCE_ALL, but for the process');
+  assert.deepEqual((await events(id, 1, 'reduce_all')).map(given), [listed(generic)], 'and REDUCE_ALL, except the process');
 });
 
 /** Dragonfly asks so: for all events but selectors, then for the selectors of one that was clicked on. */

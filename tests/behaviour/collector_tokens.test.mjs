@@ -1,5 +1,5 @@
 /**
- * Page tokens at the collector: who is refused, what is verified, how often and how long a token is good.
+ * Page tokens at the collector: which uploads are refused, what is verified, how often and how long a token is valid.
  * The tokens are made here, from the documented format.
  */
 import assert from 'node:assert/strict';
@@ -86,7 +86,7 @@ const flushed = (collector) => waitFor(
   async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0,
   { timeoutMs: 30_000, what: 'empty backlog' });
 
-/** Every token that is none, with what is counted and said of it. @param {Buffer} key @param {string} site */
+/** Every kind of bad token, with its counter and message. @param {Buffer} key @param {string} site */
 function badTokens(key, site) {
   const good = newToken(key, { site });
   const other = good.at(-2) === 'A' ? 'E' : 'A';
@@ -317,7 +317,7 @@ test('token_max_age is the greatest age, and a minute more is granted', async ()
   await collector.stop();
 });
 
-test('--check-config tells of a key file that cannot be read, and where it is named', async () => {
+test('--check-config reports a key file that cannot be read, and where it is named', async () => {
   const missing = path.join(keyDir, 'missing.key');
   const { file } = await collectorConfig({
     database: 'dbname=x', sites: [newSite({ token_keys: [keyFile([newKey()]), missing] })],

@@ -97,7 +97,7 @@ const broken = [
   [24, Buffer.concat([Buffer.from('{"marks":{"refused":[1],"'), Buffer.from([0xc3, 0x28]), Buffer.from('":[1]}}')])],
 ];
 
-test('what is wrong is told with its place, and nothing of it is stored', async () => {
+test('an error has its place, and nothing of the upload is stored', async () => {
   assert.ok(refused.length >= 60);
   for (const [pointer, detail, body] of refused) {
     const { status, problem } = await send(url, { body: JSON.stringify(body) });

@@ -172,7 +172,7 @@ test('a directory that cannot be used costs letters and nothing else, until it c
   await waitFor(async () => {
     await send(url, { body: 'nonsense' });
     return letters(place).length;
-  }, { what: 'letters in the directory made anew' });
+  }, { what: 'letters in the recreated directory' });
 });
 
 test('a stop writes what is queued', async () => {

@@ -32,7 +32,7 @@ function responseHeaders(random) {
 const address = (random) => `https://shop.example/${random.pick(['a.js', 'favicon.ico', 'b.css', 'x/y.png', 'shop.nocache.js',
   `${'aB'.repeat(16)}.cache.html`, 'page'])}${random.pick(['', '', '?q=1', '#f'])}`;
 
-/** What one record tells of one of few requests. @param {Random} random @returns {Item} */
+/** A record about one of a few requests. @param {Random} random @returns {Item} */
 function network(random) {
   const requestId = random.pick(['1', '2', '3', '4', 'a', 'b']);
   const time = within(random, 4000);

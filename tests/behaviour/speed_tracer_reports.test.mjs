@@ -28,7 +28,7 @@ async function upload(body) {
   return waitFor(async () => (await sessions()).find((id) => !known.includes(id)), { what: 'session in SQL' });
 }
 
-/** Numbers that are equal but for the last bits of a double. @param {any} value @returns {any} */
+/** Rounds off the last bits of a double. @param {any} value @returns {any} */
 function rounded(value) {
   if (typeof value === 'number') return Math.round(value * 1e6) / 1e6 + 0;
   if (Array.isArray(value)) return value.map(rounded);
@@ -127,7 +127,7 @@ if (real.length === 0) test('reports over real dumps', { skip: 'they are not at 
 for (let seed = 1; seed <= 10; seed++)
   test(`reports over random dump ${seed} are what its records say`, async () => { await check(randomDump(seededRandom(seed))); });
 
-/** A made-up request as an update told of it. @param {number} id @param {string} url @param {object} responseHeaders @param {object} [more] */
+/** An update record of a made-up request. @param {number} id @param {string} url @param {object} responseHeaders @param {object} [more] */
 const update = (id, url, responseHeaders, more = {}) => ({ type: 2147483645, time: id, data: {
   identifier: id, url: `https://shop.example/${url}`, requestHeaders: {}, statusCode: 200, startTime: id * 10,
   responseReceivedTime: id * 10 + 3.5, endTime: id * 10 + 7, resourceSize: 1000, responseHeaders, ...more } });

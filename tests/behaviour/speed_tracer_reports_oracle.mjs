@@ -25,7 +25,7 @@ export function plant(items) {
     const end = item.duration === undefined ? null : start + toMicroseconds(item.duration);
     const inner = (item.children ?? []).map((child) => grow(child, top || id));
     const number = typeNumber(item, early);
-    const type = early && number >= DOM_CONTENT && number <= 20 ? NaN : number; // they were no marks then
+    const type = early && number >= DOM_CONTENT && number <= 20 ? NaN : number; // in early dumps these are not marks
     return { item, id, top: top || id, type, start, end, inner, data: item.data ?? {} };
   };
   return items.map((item) => grow(item, 0));

@@ -16,7 +16,7 @@ import { migrate, repository, startPostgres, waitFor } from './stack.mjs';
 const data = path.join(repository, 'tests/data');
 
 for (const version of fs.readdirSync(data).filter((name) => /^spool-v\d+$/.test(name))) {
-  test(`what ${version} holds counts as it did then, but for its torn end`, async () => {
+  test(`what ${version} holds counts as it did then, except its torn end`, async () => {
     const postgres = await startPostgres();
     await migrate(postgres);
     const collector = await startOnSpool(postgres, path.join(data, version, 'spool'));

@@ -270,7 +270,7 @@ export async function startPostgres({ settings = {} } = {}) {
 }
 
 /**
- * A cluster as initdb leaves it, kept in build/ for all tests: making one takes longer than many a test.
+ * A cluster as initdb leaves it, kept in build/ for all tests: creating one takes longer than most tests.
  * @param {string} bin
  * @returns {Promise<string>} its directory; to be copied, never started
  */

@@ -274,7 +274,7 @@ test('a migration that fails leaves nothing of itself, and works when the reason
   assert.equal((await migrate(database)).code, 0);
 });
 
-test('an owner with CREATEROLE needs no superuser; a stranger is told what is missing', async () => {
+test('an owner with CREATEROLE needs no superuser; others get an error that says what is missing', async () => {
   const fresh = await startPostgres();
   try {
     const database = await newDatabase(fresh, { empty: true });

@@ -54,7 +54,7 @@ export const killWriters = () => { for (const child of running) child.kill('SIGK
 process.on('exit', killWriters);
 
 /**
- * @typedef {object} Delta what describe tells of one
+ * @typedef {object} Delta a delta as describe prints it
  * @property {string} id
  * @property {string} load
  * @property {string} site

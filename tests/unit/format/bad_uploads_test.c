@@ -192,7 +192,7 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_VERDICT_INVALID,
      .pointer = "/version",
      .detail = "version of the envelope must be the number 1"},
-    {.title = "an id that is no UUID",
+    {.title = "an id that is not a UUID",
      .body = "{'id':'42','coverage':'quota'}",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "/id",
@@ -204,7 +204,7 @@ static const struct bad_upload bad_uploads[] = {
      .pointer = "/id",
      .detail = "id must be a UUID such as \"123e4567-e89b-42d3-a456-426614174000\"; "
                "crypto.randomUUID() makes one"},
-    {.title = "a load that is no UUID",
+    {.title = "a load that is not a UUID",
      .body = "{'load':'123e4567-e89b-42d3-a456-42661417400','coverage':'quota'}",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "/load",

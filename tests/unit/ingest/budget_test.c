@@ -1,6 +1,6 @@
 /*
- * Budget: the long run is exact, the burst is no larger than it says, and a refusal tells when to
- * come again.
+ * Budget: the long run is exact, a burst is no larger than configured, and a refusal says when to
+ * retry.
  */
 #include "tests/unit/http/test.h"
 

@@ -1,5 +1,5 @@
 /*
- * Ids: the hashed bytes of docs/ids.md and the ids they give, pinned for ever.
+ * Ids: the hashed bytes of docs/ids.md and the ids they give, pinned.
  */
 #include <setjmp.h>
 #include <stdarg.h>

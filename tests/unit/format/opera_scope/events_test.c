@@ -1,6 +1,6 @@
 /*
- * Opera Scope, one event at a time: what is no good is left out and noted, and never takes a good
- * one with it; what does not add up is noted and kept.
+ * Opera Scope, one event at a time: a bad event is skipped and noted, and never drops a good one;
+ * inconsistent times are noted and kept.
  */
 #include "opera_scope_test.h"
 

@@ -1,6 +1,6 @@
 /*
- * Opera Scope, recordings: replies find their requests by command and tag, what is of no concern is
- * passed over, what is wrong is told with its line.
+ * Opera Scope, recordings: replies find their requests by command and tag, unrelated messages are
+ * skipped, and errors name their line.
  */
 #include "opera_scope_test.h"
 
@@ -101,7 +101,7 @@ static void an_error_ends_its_request(void **state)
     assert_int_equal(decoded.profile.timelines[0].id, 1);
     assert_int_equal(decoded.profile.event_count, 1);
     release(&decoded);
-    /* A request that is no good may be answered so. */
+    /* A bad request may get such an answer. */
     decode_good_lines(&decoded, "[\"profiler\",3,0,2,[]]\n[\"profiler\",3,3,2]\n" ASK ANSWER);
     assert_int_equal(decoded.profile.event_count, 1);
     release(&decoded);
@@ -197,7 +197,7 @@ static void a_reply_of_which_nothing_says_whose_it_is_takes_no_other_with_it(voi
         {"a mode that there is not", "[\"profiler\",3,0,2,[1,1,9]]\n" ANSWER, 1, 0},
         {"a request that got no reply, and its tag again", ASK, 0, 1},
         {"three of them", ASK ASK ASK, 0, 3},
-        {"one that is no good", "[\"profiler\",3,0,2,[1,1,9]]\n", 0, 1},
+        {"a bad one", "[\"profiler\",3,0,2,[1,1,9]]\n", 0, 1},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[1024];
@@ -261,9 +261,9 @@ static const struct {
      FP_VERDICT_INVALID, 46, "line 3: this is neither"},
     {"a reply of known kind that nobody asked for", "STP/1 22 [\"profiler\",2,3,1,2,0][null,[]]",
      FP_VERDICT_INVALID, 0, "line 1: this is neither"},
-    {"a request that is no good but answered", "[\"profiler\",3,0,2,[1]]\n" ANSWER,
-     FP_VERDICT_INVALID, 0, "line 1: this is neither"},
-    {"a payload that is no list", ASK "[\"profiler\",3,0,2,7]", FP_VERDICT_INVALID, 25,
+    {"a bad request with an answer", "[\"profiler\",3,0,2,[1]]\n" ANSWER, FP_VERDICT_INVALID, 0,
+     "line 1: this is neither"},
+    {"a payload that is not a list", ASK "[\"profiler\",3,0,2,7]", FP_VERDICT_INVALID, 25,
      "line 2, at /4"},
     {"a payload that is missing", ASK "[\"profiler\",3,0,2]", FP_VERDICT_INVALID, 25,
      "line 2, at /4"},

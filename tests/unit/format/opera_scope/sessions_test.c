@@ -240,7 +240,7 @@ static void a_session_names_its_window_or_else_startprofiler_did(void **state)
     assert_int_equal(decoded.profile.next->session.window_id, 4);
     assert_int_equal(decoded.profile.next->next->session.window_id, 0);
     release(&decoded);
-    /* A reply that names nothing says nothing of 5's window. */
+    /* A reply without a window leaves 5's window unknown. */
     decode_good(&decoded, START_OF("2", "2", "5"), START_OF("2", "8", "null"), STOP_OF("2", "5"));
     assert_int_equal(decoded.profile.session.window_id, 2);
     release(&decoded);

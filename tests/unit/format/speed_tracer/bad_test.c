@@ -4,11 +4,11 @@
  */
 #include "dump_test.h"
 
-/* What is refused of a dump, and what is told of but taken. */
+/* Records that are refused, and those that are kept with a note. */
 struct bad_record {
     const char *title;
     const char *record; /* ' stands for " */
-    const char *note;   /* the first words of what is told */
+    const char *note;   /* the first words of the note */
     uint32_t read;      /* records in it, children included */
     uint32_t kept;
 };
@@ -87,14 +87,14 @@ static const struct bad_record bad_records[] = {
      "a JavaScript profile", 1, 1},
     {"a profile without a text", "{'type':2147483644,'data':{'format':'v8'}}",
      "a JavaScript profile", 1, 1},
-    {"a profile that is no log",
+    {"a profile that is not a log",
      "{'type':15,'data':{'format':'v8','profileData':'tick,zz,0,0\\n'}}", "a line of a V8 profile",
      1, 1},
-    {"a line in a URL's place that is no number",
+    {"a URL's line that is not a number",
      "{'type':10,'data':{'url':'a','lineNumber':'x'},'time':-1}", "a time below zero", 1, 1},
 };
 
-/* Whether each record that was not kept is told of once; a line of a V8 profile is none. */
+/* True if each record that was not kept has one note; a line of a V8 profile is not a record. */
 static bool refusals_add_up(const struct decoded *decoded)
 {
     const struct fp_profile_session *session = &decoded->profile.session;
@@ -147,8 +147,8 @@ static void a_bad_record_takes_no_good_one_with_it(void **state)
     assert_true(all_are_as_expected(""));
 }
 
-/* What a stream is does not hang on its first record, but for those that make it one of messages or
- * a posted body. */
+/* The first record does not decide what a stream is, unless it makes it one of messages or a posted
+ * body. */
 static void a_bad_record_in_front_takes_no_good_one_with_it(void **state)
 {
     (void)state;

@@ -382,7 +382,7 @@ static void members_of_another_type_are_kept_but_are_no_place_name_or_id(void **
     release(&decoded);
 }
 
-/* What is kept of a URL has no query, so what depends on it is told. */
+/* Kept URLs have no query, so members of our own say what depends on it. */
 
 static void a_change_to_the_page_that_is_shown_is_a_refresh_whatever_its_fragment(void **state)
 {

@@ -13,7 +13,7 @@ enum { TEXTS = 20000, LEN_MAX = 300 };
 struct found {
     size_t end;
     bool closed;
-    bool is_odd; /* it is no JSON, of which depth and is_plain are told */
+    bool is_odd; /* not JSON; depth and is_plain are still set */
     uint32_t depth;
     bool is_plain;
 };

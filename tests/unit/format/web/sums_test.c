@@ -52,7 +52,7 @@ static void a_sum_that_a_delta_holds_is_taken_and_one_more_is_refused(void **sta
     "{\"request\":[null,1],\"reply\":[null,[" list "]]}]}}"
 #define FAR "9007199254740.992" /* 2^53 us */
 
-/* What is told that it is safe must not turn out to be more than the spool gives back. */
+/* An upload that was acknowledged must be readable from the spool, even with the largest sums. */
 static void what_is_taken_at_its_farthest_is_read_from_the_spool(void **state)
 {
     (void)state;
