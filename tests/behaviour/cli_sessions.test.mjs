@@ -94,7 +94,7 @@ test('of an envelope of Opera Scope it points to the place', async () => {
   assert.ok((await fleetprof(['validate', full])).stdout.endsWith(`  refused: ${text} (1, the first at ${first})\n`));
 });
 
-test('of a recording of Opera Scope it names the lines that are no part of a session', async () => {
+test('names the lines of an Opera Scope recording that are not part of a session', async () => {
   const [row] = await validated(data('opera-scope/recording.jsonl'));
   const text = fs.readFileSync(data('opera-scope/recording.jsonl'), 'latin1');
   assert.equal(row.records_read, row.records_kept);

@@ -13,7 +13,7 @@ import { repository } from './stack.mjs';
 
 const variant = process.env.FLEETPROF_BUILD ? path.basename(process.env.FLEETPROF_BUILD) : 'plain';
 const tool = path.join(repository, 'build/trees', variant, 'tests/tools/profile_tool');
-/** Dumps of others, which are no part of this repository. */
+/** Other people's dumps, which are not part of this repository. */
 const realDumps = path.join(repository, '../shared/lab/speedtracer');
 const ownDumps = path.join(repository, 'tests/data/speed-tracer');
 

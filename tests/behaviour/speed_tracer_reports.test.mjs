@@ -242,7 +242,7 @@ const refused = [
   ['a cut posted body without a whole record', '{"header":{},"data":[{"type":1,', 400, { offset: 21 }],
   ['no JSON in the braces', 'y {a}{b}', 400, { offset: 2 }],
   ['a truncated record', ' {"type":1,"time"', 400, { offset: 1 }],
-  ['bytes that are no UTF-8', Buffer.from('\n{"type":1,"data":{"a":"\xFF"}}', 'latin1'), 400, { offset: 1 }],
+  ['bytes that are not UTF-8', Buffer.from('\n{"type":1,"data":{"a":"\xFF"}}', 'latin1'), 400, { offset: 1 }],
   ['a type that is a text', ' {"type":"x"}\n{"time":true}', 422, { offset: 1 }],
   ['a time that is a text', '{"type":1,"time":"3"}', 422, { offset: 0 }],
   ['a huge time', '\n\n{"type":1,"time":1e300}', 422, { offset: 2 }],

@@ -122,7 +122,7 @@ select results_eq('select id from get_events(41, 5, event_id => 1)', 'values (2:
     'with children in one whose parent is in another');
 select results_eq($$ select type, time_ms, hits from get_events(41, 5, 'reduce_unique_events') $$,
     $$ values ('REFLOW', 5::float8, 2::bigint), ('LAYOUT', 3, 2), ('PROCESS', 3, 1) $$,
-    'details of aggregates alone are no detail; a custom type is not the process, whatever its name');
+    'an object with only aggregates has no detail; a custom type is not the process, whatever its name');
 select results_eq($$ select type, time_ms, hits from get_events(41, 5, 'reduce_all') $$,
     $$ values ('GENERIC', 11::float8, 5::bigint) $$, 'all of them are summed');
 

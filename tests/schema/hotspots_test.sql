@@ -83,7 +83,7 @@ select results_eq(
 select results_eq(
     $$ select function, resource, line, column_number, kind, self_ms, total_ms, samples, uploads
        from hotspots('shop', '2026-01-05Z', '2026-01-06Z', marker => '%') $$,
-    'hotspots_of_the_day', 'all markers by wildcard are no filter');
+    'hotspots_of_the_day', 'a wildcard for all markers does not filter');
 
 -- A wildcard that matches some of them.
 select results_eq(

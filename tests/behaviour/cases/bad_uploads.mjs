@@ -75,7 +75,7 @@ bad('a trailing comma', 400, 6, /not JSON/, '{"a":1,}');
 bad('single quotes', 400, 1, /not JSON/, "{'a': 1}");
 bad('NaN', 400, undefined, /not JSON/, samples('[{"timestamp":NaN}]'));
 bad('a number with a leading zero', 400, undefined, /not JSON/, samples('[{"timestamp":01}]'));
-bad('bytes that are no UTF-8', 400, 6, /UTF-8/, Buffer.from('7b2261223a22ff227d', 'hex'));
+bad('bytes that are not UTF-8', 400, 6, /UTF-8/, Buffer.from('7b2261223a22ff227d', 'hex'));
 bad('a raw control character in a string', 400, 6, /control character/, '{"a":"\u0001"}');
 bad('random bytes', 400, 0, /not JSON/, Buffer.from('f3a19c00d2', 'hex'));
 bad('HTML', 400, 0, /not JSON/, '<html></html>');
@@ -200,7 +200,7 @@ bad('an entry that is a text', 422, '/entries/0', /object/, { entries: ['m'] });
 bad('entries of other types alone', 422, undefined, /nothing is left/,
   { entries: [{ name: 'https://shop.example/', entryType: 'resource', startTime: 1, duration: 1 }] });
 bad('marks that are a text', 422, '/marks', /array/, { marks: 'm' });
-bad('a 2012 map whose times are no array', 422, '/marks/m', /array/, { marks: { m: 5 } });
+bad('a 2012 map whose times are not an array', 422, '/marks/m', /array/, { marks: { m: 5 } });
 bad('a 2012 map whose time is a text', 422, '/marks/m/0', /number/, { marks: { m: ['5'] } });
 bad('a window\'s mark with a navigation name', 422, undefined, /performance\.timing/,
   mark({ name: 'navigationStart', entryType: 'mark', startTime: 1 }));

@@ -2,7 +2,7 @@
  * Budget: the long run is exact, a burst is no larger than configured, and a refusal says when to
  * retry.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/budget.c"
 

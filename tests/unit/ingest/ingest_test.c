@@ -2,7 +2,7 @@
  * Ingest: what a request's record holds, and what the client gets when the spool takes it or not.
  * The spool is replaced by one that the test controls; decoding and folding are real.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/ingest.c"
 

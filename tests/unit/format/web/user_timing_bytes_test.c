@@ -1,5 +1,5 @@
 /*
- * User Timing: the names of performance.timing, wherever they stand; bytes that are no JSON, too
+ * User Timing: the names of performance.timing, wherever they stand; bytes that are not JSON, too
  * deep, cut off at every byte or damaged at every byte.
  */
 #include "tests/unit/format/test.h"
