@@ -1,4 +1,4 @@
-/** fleetprof without a server: help, wrong use, validate. */
+/** fleetprof without a server: help, wrong usage, validate. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * fleetprof spool dead-letters: an operator lists what was refused, looks at it, and uploads it again once
- * the collector's configuration or the database allows it.
+ * fleetprof spool dead-letters: an operator lists and inspects refused uploads, and sends them again once the
+ * collector's configuration or the database allows them.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

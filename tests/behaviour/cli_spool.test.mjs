@@ -1,6 +1,6 @@
 /**
- * fleetprof spool inspect and verify: they tell what is in a spool and where it is damaged, and change nothing,
- * beside a running collector too.
+ * fleetprof spool inspect and verify: they report what is in a spool and where it is damaged, and change nothing,
+ * also beside a running collector.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Bad uploads, one per rule: status, place and a sentence; then the database is as if they had never
- * come, and the next good upload counts.
+ * Bad uploads, one per rule: each gets its status, place and message, leaves no trace in the database, and the next
+ * good upload counts.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

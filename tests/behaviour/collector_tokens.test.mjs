@@ -130,7 +130,7 @@ test('a site that demands tokens refuses uploads without a good one, with 403 an
     assert.equal(reply.headers['retry-after'], undefined);
     assert.equal(await verdicts(collector, verdict), before_ + 1, `${verdict}: ${token}`);
   }
-  // Formats without an envelope have no place for a token: there is a header for it.
+  // Formats without an envelope carry the token in a header.
   assert.equal((await send(ingest(collector, site), { body: '{"m":[1]}' })).status, 403);
   for (const token of ['', newToken(newKey(), { site: site.name })])
     assert.equal((await send(ingest(collector, site), { body: '{"m":[1]}', headers: { 'fleetprof-token': token } })).status, 403, token);
@@ -249,7 +249,7 @@ test('keys are rotated by reloading, in one file or in several', async () => {
   await sendUntil(() => upload(third), (status) => status === 204);
   assert.deepEqual(await statuses(), [204, 204, 204]);
 
-  // A file that is bad now leaves all as it was, and the log says where it is named and what is wrong.
+  // A file that has become bad changes nothing, and the log says where it is named and what is wrong.
   fs.writeFileSync(file, 'abc\n');
   reload();
   const refusal = /not reloaded.*fleetprof.yaml:1:\d+: sites\[\]\.token_keys: .*line 1: it is not a key/;

@@ -1,5 +1,5 @@
 /**
- * The collector under a service manager: what it says of itself, sockets that outlive it, the watchdog.
+ * The collector under a service manager: its notifications, sockets that outlive it, the watchdog.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -102,7 +102,7 @@ test('restarts under load refuse no connection and lose no upload', async () => 
     while (!over) {
       const id = randomUUID();
       const { status } = await send(managed.url, { body: envelope({ id, release: 'restarts' }) });
-      // 503 is an answer: the same upload is welcome a moment later.
+      // 503 is an answer: the same upload is accepted a moment later.
       if (status === 204) ids.push(id);
       else assert.equal(status, 503);
     }

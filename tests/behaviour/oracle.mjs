@@ -1,6 +1,6 @@
 /**
- * What a trace must add up to, by the rules of docs/numbers.md: an independent computation that shares
- * no code with the collector. Quadratic where that is plainest.
+ * Computes what a trace must add up to by the rules of docs/numbers.md, without sharing code with the collector.
+ * Quadratic where that is simplest.
  */
 
 /**

@@ -1,6 +1,5 @@
 /**
- * Dumps of Speed Tracer, real ones where they are at hand: what the decoder makes of them is what an independent
- * reading gives.
+ * Speed Tracer dumps, including real ones where available: the decoder's result equals an independent reading.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Random dumps of Speed Tracer: requests of which any records tell in any order, work that nests and overlaps, pages and
- * their marks.
+ * Random Speed Tracer dumps: requests with their records in any order, work that nests and overlaps, pages and their
+ * marks.
  */
 
 /** @typedef {import('../chaos/random.mjs').Random} Random */
@@ -64,7 +64,7 @@ function work(random, time, longest, level = 0) {
     data: { message: `m${random.below(9)}`, type: 'click' }, children };
 }
 
-/** Records as text, one a line; pages in the order of time, as they are shown. @param {Random} random */
+/** Records as text, one per line; pages in the order of time, as they are shown. @param {Random} random */
 export function randomDump(random) {
   /** @type {Item[]} */
   const records = Array.from({ length: 20 + random.below(120) }, () => random.pick([network, network, network,

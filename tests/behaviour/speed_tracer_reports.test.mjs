@@ -1,6 +1,6 @@
 /**
- * Speed Tracer's own reports in SQL, over real dumps where they are at hand: each is what an independent computation
- * from the records gives.
+ * Speed Tracer's own reports in SQL, also over real dumps where available: each equals an independent computation
+ * from the records.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -165,7 +165,7 @@ test('every rule fires, redirects follow one another, and events cross each othe
     [[1, true], [2, true], [3, false]]);
 });
 
-/** What hints there are, by rule and in the order of time: severities. @param {object[]} records */
+/** The severities of all hints, by rule and in the order of time. @param {object[]} records */
 async function severities(records) {
   const id = await upload(records.map((record) => JSON.stringify(record)).join('\n'));
   const rows = await stack.sql(`select rule, json_agg(json_build_array(at_ms, severity) order by at_ms, severity) as found

@@ -1,6 +1,6 @@
 /**
- * A collector that is updated goes on with the spool that the earlier version left: all of it counts,
- * to the microsecond as that version would have counted it.
+ * An updated collector continues with the spool of the earlier version: all of it counts, to the microsecond as that
+ * version would have counted it.
  *
  * tests/tools/make_old_spool.mjs made the spools, and says when another one is due.
  */

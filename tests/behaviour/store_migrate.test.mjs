@@ -291,7 +291,7 @@ test('an owner with CREATEROLE needs no superuser; others get an error that says
     assert.equal((await migrate(database, 'deployer')).code, 0);
     const [writer] = await database.sql("select rolconnlimit, rolpassword is not null as password from pg_authid where rolname = 'fleetprof_writer'");
     assert.deepEqual(writer, { rolconnlimit: 7, password: true });
-    // Later runs need no more than membership in the owner.
+    // Later runs need only membership in the owner.
     await database.execute(`create role member login in role fleetprof_owner;
       update fleetprof.schema_version set checksum = 'another' where name = 'functions/folded.sql'`);
     const upgraded = await migrate(database, 'member');

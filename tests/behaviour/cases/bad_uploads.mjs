@@ -1,8 +1,8 @@
 /**
- * Bad uploads, at least one for each rule of the contract: what is sent, and what comes back.
+ * Bad uploads, at least one for each rule of the contract: what is sent, and the expected reply.
  *
- * A case is changed from one good trace by `trace` (members laid over it) or is a body of its own.
- * The limits are those of `smallLimits`.
+ * A case either overrides members of one good trace (`trace`) or has its own body. The limits are those of
+ * `smallLimits`.
  */
 import zlib from 'node:zlib';
 
