@@ -57,7 +57,7 @@ test('the database comes from the environment, or from the configuration', async
   assert.equal(configFirst.code, 0, 'an option comes before the environment');
 });
 
-test('a role without the rights is told so, and what would do', async () => {
+test('a role without the rights gets an error that says which rights it needs', async () => {
   await createDatabase('guarded');
   await postgres.execute('create role nobody_much login');
   const { code, stderr } = await migrate(['-d', postgres.conninfo('nobody_much', 'guarded')]);

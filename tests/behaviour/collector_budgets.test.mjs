@@ -1,6 +1,6 @@
 /**
- * A site's budgets: what is over them gets 429 and is told when to come again, what is not is taken,
- * and no other site notices.
+ * A site's budgets: requests over them get 429 with the time to retry, the others are accepted, and no other site
+ * is affected.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * What the collector's tests share: requests as browsers never send them, and a few uploads.
+ * What the collector's tests share: requests that no browser would send, and a few uploads.
  */
 import { once } from 'node:events';
 import http from 'node:http';
@@ -59,7 +59,7 @@ export async function connect(url) {
 }
 
 /**
- * Sends again and again until the status is (or is not) the given one; the reply that was.
+ * Sends repeatedly until the status is (or is not) the given one, and returns that reply.
  * @param {() => Promise<Reply>} ask
  * @param {(status: number) => boolean} fits
  * @returns {Promise<Reply>}
@@ -103,7 +103,7 @@ export function envelope(members = {}) {
 /** The origin of the shop's pages. */
 export const origin = 'https://shop.example';
 
-/** A configuration of three sites whose database is absent: the spool takes what comes. */
+/** A configuration with three sites and no database: uploads stay in the spool. */
 export const spoolOnly = {
   database: 'host=/nonexistent dbname=fleetprof',
   sites: [
@@ -120,7 +120,7 @@ export const spoolOnly = {
 export const startLimited = (limits) => startCollector({ config: { ...spoolOnly, limits } });
 
 /**
- * How many uploads a collector says it has answered, by status.
+ * Numbers of uploads that a collector has answered, by status, from its metrics.
  * @param {import('./stack.mjs').Collector} from
  */
 export async function counted(from) {

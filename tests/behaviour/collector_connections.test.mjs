@@ -1,6 +1,6 @@
 /**
- * The collector's connections: clients that wait, leave or send what is no HTTP; unix sockets; stop
- * and reload amid uploads. The database is absent throughout: the spool takes what comes.
+ * The collector's connections: clients that wait, leave or do not send HTTP; unix sockets; stop and reload during
+ * uploads. There is no database: uploads stay in the spool.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

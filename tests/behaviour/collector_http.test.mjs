@@ -1,6 +1,6 @@
 /**
- * The collector's HTTP: every status of the contract, CORS, limits, the admin listener. The database
- * is absent throughout: the spool takes what comes.
+ * The collector's HTTP: every status of the contract, CORS, limits, the admin listener. There is no database: uploads
+ * stay in the spool.
  */
 import assert from 'node:assert/strict';
 import http from 'node:http';

@@ -1,5 +1,5 @@
 /**
- * /metrics as Prometheus reads it, and while uploads come: each page holds together, and no counter goes back.
+ * /metrics as Prometheus reads it, while uploads arrive: each page is consistent, and no counter decreases.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -17,7 +17,7 @@ const upload = () => send(`${stack.collector.url}/v1/ingest/pk_demo`, {
 });
 
 /**
- * Reads a page by the rules of the text format 0.0.4; every series with its value, in their order.
+ * Parses a page by the rules of the text format 0.0.4 into series and values, in their order.
  * @param {string} page
  */
 function read(page) {

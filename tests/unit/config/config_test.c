@@ -1,7 +1,7 @@
 /*
  * Configurations: what loads, what every mistake is answered with, and what a reload keeps.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/base/clock.h"
 #include "collector/config/config.c"
@@ -9,6 +9,7 @@
 #include "bad_cases.h"
 
 #include <netinet/in.h>
+#include <unistd.h>
 
 #define THREE_LINES "listen: 127.0.0.1:8600\ndatabase: dbname=x\nspool: {path: /s}\n"
 #define FOUR_LINES THREE_LINES "sites: [{name: a, key: k}]\n"

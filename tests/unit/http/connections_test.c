@@ -2,11 +2,12 @@
  * Connections: slow ones are ended in time, an idle one makes room for a new one, and nobody is
  * ended while he is answered.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/http/connections.c"
 
 #include <poll.h>
+#include <unistd.h>
 
 enum { PEERS = 4, LONG_S = 600, WAIT_MS = 10000 };
 

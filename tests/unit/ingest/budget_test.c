@@ -1,8 +1,8 @@
 /*
- * Budget: the long run is exact, the burst is no larger than it says, and a refusal tells when to
- * come again.
+ * Budget: the long run is exact, a burst is no larger than configured, and a refusal says when to
+ * retry.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/budget.c"
 

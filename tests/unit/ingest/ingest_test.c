@@ -1,8 +1,8 @@
 /*
- * Ingest: what a request's record holds, and what is told when the spool takes it or not. The spool
- * is replaced by one that does as the test says; decoding and folding are real.
+ * Ingest: what a request's record holds, and what the client gets when the spool takes it or not.
+ * The spool is replaced by one that the test controls; decoding and folding are real.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/ingest.c"
 

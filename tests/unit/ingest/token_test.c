@@ -1,7 +1,7 @@
 /*
  * Tokens: every verdict, where a token is demanded and where not.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/token.c"
 

@@ -123,7 +123,7 @@ static const struct {
     {"https://shop.example:8443/product/7", "https://shop.example:8443/product/7"},
 };
 
-/* Whether two texts are the same but for the digits of a hash. */
+/* True if two texts differ only in the digits of a hash. */
 static bool same_but_for_the_hash(struct fp_str actual, const char *expected)
 {
     const char *hash = strstr(expected, ";xxh3=");

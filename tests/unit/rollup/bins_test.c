@@ -1,13 +1,10 @@
 /*
  * Bins: exact below 64, 32 an octave above, in order, and never off by more than 1.6 %.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
+
+#include <math.h>
 
 #include "collector/base/clock.h"
 #include "collector/rollup/bins.c"

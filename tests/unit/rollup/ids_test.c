@@ -1,12 +1,8 @@
 /*
- * Ids: the hashed bytes of docs/ids.md and the ids they give, pinned for ever.
+ * Ids: the hashed bytes of docs/ids.md and the ids they give, pinned.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "collector/base/hash.h"
 #include "collector/rollup/ids.c"

@@ -47,8 +47,8 @@ static void crash_and_reopen(struct fixture *fixture)
 }
 
 /*
- * The records were written, only the sync failed: they stand in the file, valid. `keeping_tail`:
- * the segment cannot even be cut, so that its successor's header alone says where it ends.
+ * Fails the sync only: the records were written, and the file holds them, valid. With
+ * `keeping_tail` truncating fails, too, so only the successor's header says where the segment ends.
  */
 static void refuse_by_sync(struct fixture *fixture, bool keeping_tail)
 {

@@ -454,7 +454,7 @@ static void many_restarts_do_not_fill_the_spool(void **state)
     }
     open_spool(fixture);
     expect_range(fixture->spool, 0, 1, 50);
-    wait_for_segments(fixture, 51); /* empty ones are gone but for the newest */
+    wait_for_segments(fixture, 51); /* empty ones are deleted, except the newest */
 }
 
 #define SPOOL_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -5,13 +5,7 @@
 #ifndef FP_TESTS_SPOOL_TEST_H
 #define FP_TESTS_SPOOL_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "collector/base/clock.h"
 #include "collector/spool/internal.h"
