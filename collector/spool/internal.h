@@ -6,6 +6,7 @@
 
 #include "collector/spool/aside.h"
 #include "collector/spool/file_ops.h"
+#include "collector/spool/metrics.h"
 #include "collector/spool/scan.h"
 #include "collector/spool/spool.h"
 #include "collector/spool/table.h"
@@ -74,7 +75,7 @@ struct fp_spool_reader {
 struct fp_spool {
     /* Set when the spool is opened. */
     const struct fp_file_ops *ops;
-    struct fp_metrics *metrics;
+    struct fp_metric_set *metrics;
     int dir;
     uint64_t max_bytes;
     uint64_t segment_bytes;

@@ -70,12 +70,16 @@ static bool init_locking(struct fp_spool *spool)
     return false;
 }
 
+static const struct fp_metric metrics_table[] = {FP_SPOOL_METRICS(FP_METRIC_ROW)};
+const struct fp_metric_table fp_spool_metrics = {metrics_table, FP_SPOOL_METRIC_COUNT, NULL};
+
 /* Allocates a spool without files; NULL when out of memory. */
 static struct fp_spool *make_spool(const struct fp_file_ops *ops,
                                    const struct fp_spool_settings *settings,
-                                   struct fp_metrics *metrics)
+                                   struct fp_metrics *registry)
 {
-    struct fp_spool *spool = calloc(1, sizeof(*spool));
+    struct fp_metric_set *metrics = fp_metrics_join(registry, &fp_spool_metrics);
+    struct fp_spool *spool = metrics != NULL ? calloc(1, sizeof(*spool)) : NULL;
     if (spool == NULL)
         return NULL;
     if (!init_locking(spool)) {
@@ -273,13 +277,24 @@ enum fp_spool_error fp_spool_append(struct fp_spool *spool, const void *record, 
     return error;
 }
 
+int64_t fp_spool_commits(const struct fp_spool *spool)
+{
+    return fp_metrics_get(spool->metrics, FP_METRIC_SPOOL_COMMITS) +
+           fp_metrics_get(spool->metrics, FP_METRIC_SPOOL_ERRORS);
+}
+
+const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error)
+{
+    lock(spool);
+    const char *trouble = find_trouble(spool, 0, error);
+    unlock(spool);
+    return trouble;
+}
+
 const char *fp_spool_trouble(struct fp_spool *spool)
 {
     enum fp_spool_error error;
-    lock(spool);
-    const char *trouble = find_trouble(spool, 0, &error);
-    unlock(spool);
-    return trouble;
+    return fp_spool_check(spool, &error);
 }
 
 void fp_spool_stop_appends(struct fp_spool *spool)

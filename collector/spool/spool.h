@@ -117,6 +117,12 @@ uint64_t fp_spool_tail(struct fp_spool *spool);
 /* NULL when appends would be taken now, else why not, in words for /readyz. Any thread. */
 const char *fp_spool_trouble(struct fp_spool *spool);
 
+/* How many group commits have ended, well or not. Any thread. */
+int64_t fp_spool_commits(const struct fp_spool *spool);
+
+/* As fp_spool_trouble, and the error that an append would have. */
+const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error);
+
 /* From now on appends are refused with FP_SPOOL_STOPPING; what was queued is still committed. */
 void fp_spool_stop_appends(struct fp_spool *spool);
 
