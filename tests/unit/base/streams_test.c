@@ -1,5 +1,5 @@
 /*
- * Standard descriptors that are closed, in every combination.
+ * Closed standard descriptors, in every combination.
  */
 #include "collector/base/streams.c"
 #include "tests/unit/base/test.h"
@@ -9,8 +9,8 @@
 
 enum { STREAMS = 3 };
 
-/* In a process of its own: 0 when none of the streams is what is opened next, and those that were
- * closed are of no use. */
+/* Runs in a process of its own. 0 if the next opened file gets none of these descriptors, and the
+ * ones that were closed are unusable. */
 static int hold(unsigned closed)
 {
     for (int stream = 0; stream < STREAMS; stream++)

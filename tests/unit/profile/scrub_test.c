@@ -1,5 +1,5 @@
 /*
- * Scrubbing: what is kept of URLs, and which template a path takes.
+ * Scrubbed URLs, and the template that a path matches.
  */
 #include "test.h"
 
@@ -123,7 +123,7 @@ static const struct {
     {"https://shop.example:8443/product/7", "https://shop.example:8443/product/7"},
 };
 
-/* Whether two texts are the same but for the digits of a hash. */
+/* True if two texts differ only in the digits of a hash. */
 static bool same_but_for_the_hash(struct fp_str actual, const char *expected)
 {
     const char *hash = strstr(expected, ";xxh3=");
@@ -212,7 +212,7 @@ static void queries_stay_when_the_site_wants_them_but_nothing_else_does(void **s
 
 static const struct {
     const char *route_template;
-    const char *wrong; /* a word of what is said, NULL when it is good */
+    const char *wrong; /* a word of the message, NULL if valid */
 } checks[] = {
     {"/", NULL},
     {"/cart", NULL},

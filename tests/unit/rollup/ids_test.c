@@ -1,5 +1,5 @@
 /*
- * Ids: the hashed bytes of docs/ids.md and the ids they give, pinned for ever.
+ * Ids: the hashed bytes of docs/ids.md and the resulting ids, pinned forever.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void hashes_the_bytes_that_are_written_down(void **state)
                      "\1\0\0\0i"));
 }
 
-/* Taken once; they hold the whole chain, hash function and byte order included, where it was. */
+/* Recorded once; they pin the whole chain, including hash function and byte order. */
 static void gives_the_ids_it_gave_before(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * What the unit tests of the rollup share: cmocka's headers in its order.
+ * Shared by the unit tests of the rollup: cmocka's headers in its order.
  */
 #ifndef FP_TESTS_ROLLUP_TEST_H
 #define FP_TESTS_ROLLUP_TEST_H
