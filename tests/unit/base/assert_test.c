@@ -51,7 +51,7 @@ static void check_costly(int value)
 #undef FP_ASSERT_IS_THOROUGH
 #undef FP_BASE_ASSERT_H
 #define NDEBUG
-#include "collector/base/assert.h" /* NOLINT(readability-duplicate-include) */
+#include "collector/base/assert.h"
 
 static void check_off(int value)
 {
