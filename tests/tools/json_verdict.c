@@ -1,6 +1,6 @@
 /*
- * JSON verdict: what the collector's JSON reader makes of documents, for a test that holds it
- * against another reader.
+ * JSON verdict: prints what the collector's JSON reader makes of documents, for a test that
+ * compares it with another reader.
  *
  * Standard input holds documents, each behind its length (4 bytes, little-endian). For each one a
  * line: `reject`, `deep` (over json_depth), or what a decoder sees of it:
@@ -155,7 +155,8 @@ static void judge(struct fp_str document, struct fp_arena *arena)
     putchar('\n');
 }
 
-/* A document of its own size, so that a sanitizer sees whoever reads behind it. False at the end.
+/* Reads a document into a block of exactly its size, so that a sanitizer sees reads past it. False
+ * at the end.
  */
 static bool read_document(struct fp_str *document)
 {

@@ -1,6 +1,6 @@
 /*
- * Profile tool: decodes one body as the collector does and prints, as JSON, what was made of it, so
- * that tests in other languages can hold it against computations of their own.
+ * Profile tool: decodes one body as the collector does and prints the result as JSON, so that tests
+ * in other languages can compare it with their own computations.
  *
  * usage: profile_tool FILE [FORMAT]. Exit 1 when the body is refused.
  */

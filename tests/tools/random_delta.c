@@ -1,5 +1,5 @@
 /*
- * Random deltas: draws samples on random stacks, then counts them the slow way.
+ * Random deltas: draws samples on random stacks, then adds them up in the simplest way.
  */
 #include "tests/tools/random_delta.h"
 
@@ -187,7 +187,7 @@ struct drawn_stack {
     uint32_t functions[STACK_DEPTH_MAX];
 };
 
-/* The stack in the delta, which only has those that some sample needs. */
+/* Returns the stack's index in the delta, which has only stacks that some sample needs. */
 static uint32_t needed_stack(struct fp_delta *delta, struct fp_arena *arena, uint64_t site_id,
                              const struct drawn_stack *drawn)
 {
@@ -285,7 +285,7 @@ static void draw_timings(uint64_t *state, struct fp_arena *arena, struct fp_delt
     }
 }
 
-/* Some of the measures were on while some frames ran; what ran on no frame was unattributed. */
+/* Some measures cover some frames; their time without a frame is unattributed. */
 static void draw_measured(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
 {
     size_t rows = (size_t)delta->frame_count * FP_MARKER_COUNT;

@@ -1,7 +1,7 @@
 /*
  * Fuzzer: any bytes as an Opera Scope session. The first byte says whether the others are the whole
- * body or the list of events inside a good envelope. What decodes must be a forest in order, and
- * fold, and come back from the spool.
+ * body or the list of events inside a good envelope. A session that decodes must have its parents
+ * before their children, fold, and come back from the spool.
  */
 #include "collector/format/format.h"
 #include "collector/format/opera_scope/opera_scope.h"
@@ -120,8 +120,7 @@ static void check_kept(const struct fp_profile *profile, struct fp_str kept, str
     check(again.session.window_id == profile->session.window_id);
 }
 
-/* Each session of a body, of which there is one that is kept whole, or several with lines of their
- * own. */
+/* Checks each session of a body: one that is kept whole, or several, each with its own lines. */
 static void check_sessions(const struct fp_profile *first, struct fp_str body,
                            struct fp_arena *arena)
 {
@@ -132,7 +131,7 @@ static void check_sessions(const struct fp_profile *first, struct fp_str body,
         fold(profile, arena);
         check_kept(profile, profile->session.content, arena);
         check((profile->session.raw.ptr != NULL) == (first->next != NULL));
-        /* Only a body's first line says what it is: others may have more spaces in them. */
+        /* Only a body's first line identifies it: others may have extra spaces. */
         if (first->next != NULL && fp_opera_scope_is_recording(profile->session.raw))
             check_kept(profile, profile->session.raw, arena);
         raw_len += profile->session.raw.len;

@@ -8,7 +8,7 @@
 #include "collector/rollup/delta.h"
 #include "tests/fuzz/check.h"
 
-/* What is acknowledged must be readable when it comes out of the spool. max_len: of its bytes. */
+/* Fails unless an acknowledged delta can be read back from its record. max_len: of its bytes. */
 static inline void check_record(const struct fp_delta *delta, size_t max_len,
                                 struct fp_arena *arena)
 {

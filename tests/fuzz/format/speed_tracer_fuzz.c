@@ -1,6 +1,6 @@
 /*
- * Fuzzer: any bytes as a dump of Speed Tracer. What decodes keeps the model's promises, has details
- * that are JSON, folds, and comes back from the spool; records are neither lost nor made up.
+ * Fuzzer: any bytes as a dump of Speed Tracer. A dump that decodes keeps the model's promises, has
+ * JSON as details, folds, and comes back from the spool; no record is lost or invented.
  */
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"

@@ -1,6 +1,6 @@
 /*
- * Fuzzer: any bytes as texts of a session that is kept. JSON stays JSON, also when it is
- * sent and scrubbed again, and a name stays valid UTF-8.
+ * Fuzzer: any bytes as texts of a kept session. JSON stays JSON, also when it is scrubbed a second
+ * time, and a name stays valid UTF-8.
  */
 #include "collector/base/buf.h"
 #include "collector/profile/scrub_json.h"

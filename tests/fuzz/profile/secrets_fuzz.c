@@ -1,6 +1,6 @@
 /*
- * Fuzzer: any bytes as a document that is kept as it came. What was JSON still is, and holds no
- * value of a member that carries a secret.
+ * Fuzzer: any bytes as a document that is kept as sent. JSON stays JSON, and has no value of a
+ * member that carries a secret.
  */
 #include "collector/base/buf.h"
 #include "collector/profile/scrub_json.h"
@@ -21,7 +21,7 @@ static bool is_secret(yyjson_val *name)
     return false;
 }
 
-/* All of a document's values lie one behind the other, a member's name before its value. */
+/* yyjson stores a document's values one after the other, a member's name before its value. */
 static void check_members(yyjson_val *container)
 {
     size_t at;

@@ -1,6 +1,6 @@
 /*
- * Fuzzer: three lines of any text as a script's URL, a page's URL and a User-Agent. What is kept of
- * them is bounded, holds nothing that privacy takes away, and is kept as it is the next time.
+ * Fuzzer: three lines of any text as a script's URL, a page's URL and a User-Agent. The stored text
+ * is bounded, has nothing that privacy removes, and does not change when scrubbed again.
  */
 #include "collector/profile/scrub.h"
 #include "collector/profile/text.h"
@@ -22,7 +22,7 @@ static bool holds(struct fp_str text, char byte)
     return text.len > 0 && memchr(text.ptr, byte, text.len) != NULL;
 }
 
-/* Whether no code point was cut: as many bytes follow each first one as it says. */
+/* True if no code point was cut: each first byte is followed by as many bytes as it announces. */
 static bool is_utf8(struct fp_str text)
 {
     size_t due = 0;
@@ -36,7 +36,7 @@ static bool is_utf8(struct fp_str text)
     return due == 0;
 }
 
-/* For a URL without white space: that would end the host, and what follows be a text. */
+/* For a URL without white space: that would end the host, and the rest would be text. */
 static void check_web_url(struct fp_str url, struct fp_str page, struct fp_arena *arena)
 {
     struct fp_str again;

@@ -1,10 +1,10 @@
 /*
- * Fuzzer: the life of a spool, as the input tells it, on a disk in memory: records, restarts, and
- * in between damage to any file, files that go, files that were never ours.
+ * Fuzzer: the life of a spool, driven by the input, on a disk in memory: records, restarts, and
+ * between them damaged, deleted and foreign files.
  *
- * The spool always starts. Unless a file was forged, checksums and all, what is read comes in
- * order, twice the same, and with nothing that was not appended; a record whose own bytes and
- * header are whole is there, whatever lies around it, and so is what is appended afterwards.
+ * The spool always starts. Unless a file was forged with valid checksums, records are read in
+ * order, the same in both passes, and only if they were appended. A record whose bytes and header
+ * are intact is read whatever surrounds it, and so are later ones.
  */
 #include "collector/base/crc32c.h"
 #include "collector/base/log.h"
@@ -71,7 +71,7 @@ static struct life {
     struct records expected; /* of them, what was there when it was read last */
     uint64_t position;       /* as it was trimmed */
     uint64_t uuids;          /* drawn so far */
-    bool is_forged;          /* some file is well-formed and says what no spool has written */
+    bool is_forged;          /* some file is well-formed but was written by no spool */
 } life;
 
 bool fp_uuid_random(struct fp_uuid *uuid)
@@ -111,7 +111,7 @@ static bool read_header(const struct disk_entry *entry, struct fp_spool_segment_
     return verdict == FP_SPOOL_SEGMENT_VALID && header->number == number;
 }
 
-/* Whether the record stands, whole, at a place of a file. */
+/* True if the record is, whole, at a place of a file. */
 static bool stands_at(const struct record *record, const struct disk_bytes *bytes, uint64_t offset,
                       const struct fp_uuid *segment_id)
 {
@@ -146,7 +146,7 @@ static void locate(struct record *record)
     }
 }
 
-/* Whether the record is still where it was, in a file that is still known for a segment. */
+/* True if the record is still in its place, in a file that is still recognised as a segment. */
 static bool is_whole(const struct record *record)
 {
     struct fp_spool_segment_header header;
@@ -185,7 +185,7 @@ static void read_all(struct records *records)
     } while (batch.count > 0);
 }
 
-/* Holds what was read against what must and what may be there. */
+/* Compares what was read with what must and what may be there. */
 static void compare(const struct records *read, const struct records *again)
 {
     check(read->count == again->count);
@@ -369,7 +369,7 @@ static void forge_segment(struct input *input)
     life.is_forged = true;
 }
 
-/* Something happens to the files while no process has them open. */
+/* Damages files while no process has them open. */
 static void happen(struct input *input, unsigned what)
 {
     stop();

@@ -1,6 +1,6 @@
 /*
- * Failing: the executable's own malloc and its relatives come before libc's and the sanitizer's for
- * all of the process, and pass on to them.
+ * Failing: the executable's malloc family replaces libc's and the sanitizer's in the whole process,
+ * and calls them.
  */
 #include "failing.h"
 
@@ -29,8 +29,8 @@ static atomic_ulong failing; /* 0: none */
 static atomic_bool later_too;
 static atomic_bool paused;
 
-/* A thread's start is the sanitizer's, which cannot do without: from its first function on it is
- * ours. */
+/* The sanitizer needs its allocations at a thread's start: counting begins with the thread's
+ * function. */
 static _Thread_local bool is_ours;
 
 static bool fails(void)

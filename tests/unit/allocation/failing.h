@@ -1,6 +1,6 @@
 /*
- * Failing: every allocation of the process, those of the libraries too, is counted, and the N-th
- * since a test armed it fails. Starting a thread counts as one.
+ * Failing: counts every allocation of the process, including those of libraries, and makes the N-th
+ * since a test armed it fail. Starting a thread counts as one.
  */
 #ifndef FP_TESTS_ALLOCATION_FAILING_H
 #define FP_TESTS_ALLOCATION_FAILING_H
@@ -9,10 +9,10 @@
 
 #include "tests/unit/unit.h"
 
-/* From here on the n-th allocation (from 1) fails; with and_later so do all that follow. */
+/* Makes the n-th allocation from now (from 1) fail; with and_later all later ones, too. */
 void failing_arm(unsigned long n, bool and_later);
 
-/* From here on none fails, so that a run can look at what is left. */
+/* Lets all allocations succeed again, so that a run can check its result. */
 void failing_pause(void);
 
 /* The same at the end of a run. Whether one has failed. */
@@ -23,7 +23,7 @@ enum outcome {
     REFUSED, /* refused in the way that the manual describes; nothing is left of it */
 };
 
-/* One thing that needs memory. `run` fails the test when the result is neither. */
+/* A scenario that needs memory. `run` fails the test if the result is neither. */
 struct scenario {
     const char *name;
     enum outcome (*run)(void *context);

@@ -1,6 +1,6 @@
 /*
- * House: what an upload needs around it, in a directory of its own: rules of one site, metrics, an
- * open spool, and connections to the public listener's code.
+ * House: what an upload needs, in a temporary directory: rules of one site, metrics, an open spool,
+ * and connections to the public listener's code.
  */
 #ifndef FP_TESTS_ALLOCATION_HOUSE_H
 #define FP_TESTS_ALLOCATION_HOUSE_H
@@ -80,8 +80,8 @@ static inline int house_demolish(struct house *house)
     return nftw(house->directory, house_remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The status of the only reply, 0 when there is none. What is to be sent again says when, and no
- * reply lacks what lets a page read it. */
+/* Returns the status of the only reply, 0 if there is none. Fails unless a reply that asks for a
+ * retry says when, and every reply has its CORS headers. */
 static inline unsigned house_status_of(const char *reply)
 {
     unsigned status = 0;
@@ -93,7 +93,8 @@ static inline unsigned house_status_of(const char *reply)
     return status;
 }
 
-/* Serves one connection until the listener closes it. The reply's status, 0 when there is none. */
+/* Serves one connection until the listener closes it. Returns the reply's status, 0 if there is
+ * none. */
 static inline unsigned house_exchange(struct fp_http *http, const char *request, size_t request_len,
                                       char reply[HOUSE_REPLY_MAX + 1])
 {

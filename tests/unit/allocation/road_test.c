@@ -1,6 +1,6 @@
 /*
  * An upload's whole road, from the socket to the rows that the database gets: whichever allocation
- * fails, the upload is counted as it should be or deferred with 503, and the next one goes through.
+ * fails, the upload is counted correctly or deferred with 503, and the next one succeeds.
  */
 #include "house.h"
 
@@ -172,7 +172,7 @@ static unsigned exchange(struct fp_http *http, const struct body *body)
     return house_exchange(http, request, make_request(body, request, sizeof(request)), reply);
 }
 
-/* False: deferred, or there was no answer and the browser sends it again. */
+/* False: deferred, or without an answer, so that the browser retries. */
 static bool send_over_http(struct fp_http *http, const struct body *body)
 {
     uint64_t tail = fp_spool_tail(house.spool);
@@ -205,7 +205,7 @@ static size_t count_overflowed(void)
     return count;
 }
 
-/* The record again, without what differs from run to run. False: no memory. */
+/* Copies the record without the parts that differ from run to run. False: no memory. */
 static bool normalise(const struct fp_record *record)
 {
     fp_buf_clear(&road.bytes);
@@ -259,7 +259,7 @@ static bool roll_up(const struct fp_record *record)
     return copy_rows();
 }
 
-/* Brings one record to the rows; false: no memory, it can be tried again. */
+/* Turns one record into rows. False: no memory; it can be retried. */
 static bool bring_out(struct body *body, const struct fp_spool_record *read)
 {
     struct fp_record record;

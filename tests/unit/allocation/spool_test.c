@@ -1,6 +1,6 @@
 /*
- * The spool without memory: whichever allocation fails, it starts or says that there is none, no
- * record is acknowledged and lost, and damage is skipped even if it could not be copied.
+ * The spool without memory: whichever allocation fails, it starts or reports the lack of memory, no
+ * acknowledged record is lost, and damage is skipped even if it could not be copied.
  */
 #include "failing.h"
 
@@ -38,7 +38,7 @@ static void restore(void *context)
     restore_snapshot(fixture, &snapshot);
 }
 
-/* Reads all that is there: in order, and the record that was damaged is not. */
+/* Reads everything. Fails unless it is in order and without the damaged record. */
 static bool read_back(uint64_t *numbers, size_t *count)
 {
     struct fp_spool_batch batch;
@@ -89,7 +89,7 @@ static bool use_reader(void)
 static bool open_armed(void)
 {
     enum fp_spool_error error = try_open(fixture);
-    /* A directory is not listed without memory: there the system's own words say so. */
+    /* Listing a directory needs memory; the error then is the system's own text. */
     assert_true(error == FP_SPOOL_OK || error == FP_SPOOL_MEMORY || error == FP_SPOOL_NO_PATH);
     return error == FP_SPOOL_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * Bytes, the way of machines without SSE2; the other is what the tests of scrubbing and of dumps
- * run on x86-64.
+ * Byte search as on machines without SSE2. The tests of scrubbing and of dumps cover the other way
+ * on x86-64.
  */
 #undef __SSE2__
 #include "test.h"

@@ -1,12 +1,12 @@
 /*
- * What the unit tests of the base share: cmocka in its order, and allocations that fail on demand.
+ * What the unit tests of the base share: allocations that fail on demand.
  */
 #ifndef FP_TESTS_BASE_TEST_H
 #define FP_TESTS_BASE_TEST_H
 
 #include "tests/unit/unit.h"
 
-/* Allocations that succeed before all further ones fail; negative: all succeed. */
+/* Number of allocations that succeed before all others fail; negative: all succeed. */
 static int allocations_left = -1;
 
 static inline bool may_allocate(void)

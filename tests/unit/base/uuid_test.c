@@ -50,7 +50,7 @@ static void draws_different_ones_of_version_4(void **state)
     assert_int_equal(first.bytes[8] >> 6, 2);
 }
 
-/* Uploads that were counted under such an id are known by it for days: it must not change. */
+/* The database remembers such ids for days: a retry must get the same one. */
 static void the_same_bytes_always_have_the_same_one(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * What the tests of bad uploads share: a row for each rule, with the verdict, the place and the
- * sentence that the web developer gets.
+ * What the tests of bad uploads share: one row per rule, with the expected verdict, place and
+ * message.
  */
 #ifndef FP_TESTS_BAD_UPLOAD_TEST_H
 #define FP_TESTS_BAD_UPLOAD_TEST_H

@@ -347,7 +347,7 @@ static void each_bad_upload_is_refused_with_its_place_and_a_sentence(void **stat
         assert_refused(&bad_uploads[i]);
 }
 
-/* Of no format's shape, and what the address may ask for. */
+/* Bodies without any format's shape, and formats that the URL asks for. */
 static void the_format_that_was_asked_for_is_the_one_that_is_missed(void **state)
 {
     (void)state;
@@ -385,7 +385,7 @@ static void the_format_that_was_asked_for_is_the_one_that_is_missed(void **state
         }
 }
 
-/* Bad ones of other formats: it is not for their faults that they are refused. */
+/* Bad bodies of other formats: they are refused as the wrong format, not for their errors. */
 static void another_formats_faults_are_not_those_of_the_one_asked_for(void **state)
 {
     (void)state;

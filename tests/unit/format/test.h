@@ -1,6 +1,5 @@
 /*
- * What the unit tests of the formats share: cmocka in its order, small limits, and JSON that is
- * readable inside C.
+ * What the unit tests of the formats share: small limits, and JSON that is readable inside C.
  */
 #ifndef FP_TESTS_FORMAT_TEST_H
 #define FP_TESTS_FORMAT_TEST_H
@@ -11,7 +10,7 @@
 
 enum { TEST_ARENA_MAX = 16 * 1024 * 1024 };
 
-/* Small enough that a short text can be over each of them. */
+/* Small enough that a short text can exceed each of them. */
 static const struct fp_format_limits small_limits = {
     .max_inflated = 4096,
     .samples = 4,

@@ -1,5 +1,5 @@
 /*
- * Inflating: every encoding, bombs, truncation, and what stands behind the end.
+ * Inflating: every encoding, bombs, truncation, and bytes after the end.
  */
 #include "tests/unit/format/test.h"
 

@@ -1,5 +1,5 @@
 /*
- * Ceilings: what is new, what is known, what an hour brings, and that memory stays bounded.
+ * Ceilings: new names, known names, the change of the hour, and bounded memory.
  */
 #include "test.h"
 
@@ -50,7 +50,7 @@ static struct fp_ceilings_visit visit_of(uint64_t site_id, int64_t hour)
     };
 }
 
-/* How many of the ids first, first + 1, … are admitted. */
+/* Returns how many of the ids first, first + 1, … are admitted. */
 static size_t use(uint64_t site_id, int64_t hour, uint64_t first, size_t count)
 {
     static uint64_t ids[MANY];
@@ -204,7 +204,7 @@ static const struct table *table_of(uint64_t site_id)
     return &site->tables[FP_NAME_FRAME];
 }
 
-/* Who keeps all old names in use and brings new ones each hour gets no further than this. */
+/* A site that keeps using all old names and adds new ones each hour gets no further than this. */
 static void a_table_holds_three_ceilings(void **state)
 {
     (void)state;
@@ -290,7 +290,7 @@ static void a_table_shrinks_to_what_was_used(void **state)
 
 /* ---- telling ---- */
 
-/* What is written to standard error goes to a file, until it is read. */
+/* Redirects standard error to a file until it is read. */
 struct capture {
     int file;
     int was;

@@ -1,6 +1,6 @@
 /*
- * What ran inside measures: on random profiles the same as by asking of each measure, sample by
- * sample; and bounded when measures overlap as much as they can.
+ * What ran inside measures: on random profiles the same as checking each sample against each
+ * measure, and in bounded time for any overlap.
  */
 #include "chance.h"
 #include "test.h"
@@ -93,7 +93,7 @@ struct sums {
     int64_t total_us;
 };
 
-/* Where in the order of time a sample stands: how many come before it. */
+/* Returns a sample's place in time: the number of samples before it. */
 static uint32_t rank_of(const struct fp_profile *profile, uint32_t index)
 {
     uint32_t rank = 0;
@@ -279,7 +279,8 @@ static void gives_each_name_what_ran_inside_it(void **state)
 
 enum { MANY_SAMPLES = 200000, MANY_MEASURES = 50000, MANY_STACKS = 500000, DEEP = 2000 };
 
-/* Under sanitizers on a busy machine; it takes about 80 ms. Asking each measure would take hours.
+/* Generous, for sanitizers on a busy machine: it takes about 80 ms. Checking each measure would
+ * take hours.
  */
 #define FOLD_NS_MAX INT64_C(10000000000)
 

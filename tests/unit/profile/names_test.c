@@ -118,7 +118,7 @@ static void a_stack_over_its_ceiling_is_the_one_frame_and_leaves_nothing_behind(
     assert_int_equal(delta.stacks[1].level, 1);
     assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_STACK), 1);
 
-    /* What the first upload was charged for is known to the second one. */
+    /* Names that the first upload was charged for are known for the second. */
     delta = fold_json(site, ENVELOPE(ABC, "{'frameId':0},{'frameId':1,'parentId':0}",
                                      "{'timestamp':0,'stackId':1}"));
     assert_stacks(&delta, "a;b 10 | a 10 b 10");
@@ -151,7 +151,7 @@ static void what_stands_on_overflow_alone_is_judged_by_itself(void **state)
     assert_stacks(&delta, "a 10 (overflow) 20 (overflow);(overflow) 10 | a 10 (overflow) 30");
 }
 
-/* Uploads are decided on in several steps, and others come between. */
+/* Other uploads may come between the steps in which one is decided. */
 static void a_known_stack_on_a_refused_one_goes_with_it(void **state)
 {
     struct site *site = *state;

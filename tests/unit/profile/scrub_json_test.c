@@ -1,5 +1,5 @@
 /*
- * What is kept of a JSON document: each row a text and what it becomes. ' stands for ".
+ * Scrubbing JSON documents: each row is a text and its result. ' stands for ".
  */
 #include "test.h"
 

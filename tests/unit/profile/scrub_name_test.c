@@ -1,5 +1,5 @@
 /*
- * What is kept of a name: each row a name and what it becomes.
+ * Scrubbing names: each row is a name and its result.
  */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /*
- * What the unit tests of profiles share: cmocka in its order, and the way from JSON to a delta.
+ * What the unit tests of profiles share: the way from JSON to a delta.
  */
 #ifndef FP_TESTS_PROFILE_TEST_H
 #define FP_TESTS_PROFILE_TEST_H

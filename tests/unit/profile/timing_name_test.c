@@ -1,6 +1,6 @@
 /*
- * Templates of names: which names fit, which templates are refused; the same as by trying
- * everything.
+ * Templates of names: which names match, which templates are refused; the results equal an
+ * exhaustive search.
  */
 #include "test.h"
 
@@ -72,7 +72,7 @@ static void append(char *text, const char *more)
     memcpy(text + strlen(text), more, strlen(more) + 1);
 }
 
-/* Of letters that repeat, so that a piece stands in many places. */
+/* Names with repeated letters, so that a piece matches in many places. */
 static void draw(uint64_t *random, char *text, size_t pieces, bool is_template)
 {
     static const char *const parts[] = {"-", "--", "-+", "+", ":x-", ":x+-"};

@@ -1,6 +1,6 @@
 /*
- * Timings: percentiles out of bins beside exact ones, on values that are worst for bins; uploads
- * that are merged in any order; names that are recommended.
+ * Timings: percentiles from bins compared with exact ones, on the worst values for bins; uploads
+ * merged in any order; recommended names.
  */
 #include "chance.h"
 #include "test.h"
@@ -97,7 +97,7 @@ static int compare_values(const void *a, const void *b)
     return *left < *right ? -1 : *left > *right;
 }
 
-/* As SQL's timings() has it: the nearest rank, within the extremes. */
+/* As SQL's timings() computes it: the nearest rank, within the extremes. */
 static double percentile_of_bins(const struct fp_delta *delta, double share)
 {
     const struct fp_delta_timing *timing = &delta->timings[0];

@@ -1,6 +1,5 @@
 /*
- * Real traces: each is accepted, folds, and keeps every promise that collector/rollup/delta.h makes
- * of a delta.
+ * Real traces: each is accepted, folds, and keeps every invariant of collector/rollup/delta.h.
  */
 #include "test.h"
 
@@ -106,7 +105,7 @@ static void assert_histograms_are_whole(const struct fp_delta *delta)
     }
 }
 
-/* What is no upload, alone in its file: other kinds of entries, timing attributes, the list of the
+/* Files that are not uploads: other kinds of entries, timing attributes, the list of the
  * recordings. */
 static bool is_upload(const char *name)
 {

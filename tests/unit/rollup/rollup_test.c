@@ -1,5 +1,5 @@
 /*
- * Rollup: every row against a count over all deltas done the slow way; duplicates, buckets, bounds.
+ * Rollup: every row compared with a simple count over all deltas; duplicates, buckets, bounds.
  */
 #include "rollup_test.h"
 

@@ -1,11 +1,11 @@
 /*
  * A disk in memory that can lose power: file operations for the model test.
  *
- * What was not synced is a list of changes, to each file and to the directory. A crash lets each
- * of them happen or not, sector by sector, and at times only those before a certain moment. It
- * happens before the n-th operation that changes something: from there on each one fails, as for
- * a process that is no more. A killed process leaves everything to the next; disk_lose_power does
- * not. The disk can be held before its next change, so that a test decides what waits for it.
+ * Changes that were not synced are a list, for each file and for the directory. A crash applies
+ * each of them or not, sector by sector, and sometimes only those before a certain moment. It
+ * happens before the n-th operation that changes something: from then on every operation fails, as
+ * for a dead process. A kill keeps all changes; disk_lose_power does not. The disk can be held
+ * before its next change, so that a test decides what waits for it.
  */
 #ifndef FP_TESTS_SPOOL_DISK_H
 #define FP_TESTS_SPOOL_DISK_H
@@ -24,7 +24,7 @@ struct disk_bytes {
     size_t len;
 };
 
-/* A change to a file that was not synced: bytes at an offset, or another length. */
+/* An unsynced change to a file: bytes at an offset, or a new length. */
 struct disk_change {
     uint64_t offset; /* or the length */
     struct disk_bytes bytes;
@@ -139,7 +139,7 @@ static inline void disk_set_len(struct disk_file *file, uint64_t len)
     disk_resize(&file->now, (size_t)len);
 }
 
-/* Lets some of what was not synced reach the disk: a sector is written whole or not at all. */
+/* Writes some of the unsynced changes to the disk: each sector whole or not at all. */
 static inline void disk_tear(struct disk *disk, struct disk_file *file)
 {
     uint64_t mode = draw(&disk->random, 4); /* 0: nothing, 1: all, else a part */
@@ -373,7 +373,8 @@ static int disk_sync_data(void *context, int handle)
     struct disk *disk = context;
     if (!disk_enter(disk, true)) {
         int error = errno;
-        /* A failed sync leaves the pages clean, on the disk or not: no later one writes them. */
+        /* A failed sync leaves the pages clean, whether or not they reached the disk: no later sync
+         * writes them. */
         if (!disk->crashed)
             disk_tear(disk, disk_file_of(disk, handle));
         errno = error;
@@ -463,7 +464,7 @@ static inline void disk_release(struct disk *disk)
     disk->file_count = 0;
 }
 
-/* Lets some of what was not synced reach the disk, and forgets the rest. */
+/* Writes some of the unsynced changes to the disk, and drops the rest. */
 static inline void disk_lose_power(struct disk *disk)
 {
     uint64_t mode = draw(&disk->random, 4); /* 0: no name, 1: all, 2: the first ones, 3: any */

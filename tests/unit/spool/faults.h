@@ -148,7 +148,7 @@ static int faulty_remove(void *context, int dir, const char *name)
     return is_failing(context, OP_REMOVE) ? -1 : real()->remove(NULL, dir, name);
 }
 
-/* Puts the operations in place; without a rule they do what the system does. */
+/* Installs the operations; without a rule they behave like the system's. */
 static inline void init_faults(struct faults *faults)
 {
     *faults = (struct faults){

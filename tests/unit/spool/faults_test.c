@@ -1,6 +1,6 @@
 /*
- * A disk that fails: what was acknowledged stays, what was refused is never counted, and the spool
- * comes back by itself.
+ * A disk that fails: acknowledged records stay, refused ones are never counted, and the spool
+ * recovers by itself.
  */
 #include "faults.h"
 #include "files.h"
@@ -34,7 +34,7 @@ static void wait_for_recovery(struct fixture *fixture, uint64_t n)
     assert_int_equal(append_record(fixture->spool, n), FP_SPOOL_OK);
 }
 
-/* Closes and looks at the files as a killed process would have left them at this moment. */
+/* Closes the spool and opens the files as a killed process would have left them at this moment. */
 static void crash_and_reopen(struct fixture *fixture)
 {
     struct snapshot snapshot;
@@ -80,8 +80,7 @@ static void never_replays_a_record_whose_sync_failed(void **state)
     }
 }
 
-/* The fence is on disk before the waiter hears of the failure: a kill right then changes nothing.
- */
+/* The fence is on disk before the waiter gets the failure: a kill then changes nothing. */
 static void never_replays_it_after_a_kill_right_at_the_refusal(void **state)
 {
     struct fixture *fixture = *state;
@@ -219,7 +218,7 @@ static void a_position_that_cannot_be_written_is_reported_and_harmless(void **st
     expect_range(fixture->spool, 0, 1, 12);
 }
 
-/* Out of file handles for a moment: the records wait, they are not passed over. */
+/* Without file handles for a moment: the records wait, none is skipped. */
 static void a_segment_that_cannot_be_opened_is_not_skipped(void **state)
 {
     struct fixture *fixture = *state;
@@ -241,7 +240,7 @@ static void a_segment_that_cannot_be_opened_is_not_skipped(void **state)
     expect_range(fixture->spool, last, last + 1, 300);
 }
 
-/* Opens, and waits until the committer has done what it finds to do. */
+/* Opens, and waits until the committer has finished its work. */
 static void open_and_settle(struct fixture *fixture)
 {
     open_spool(fixture);
@@ -339,7 +338,7 @@ static void uses_no_segment_whose_name_is_not_durable(void **state)
     expect_range(fixture->spool, 0, 1, 1);
 }
 
-/* What one run of the workload had acknowledged and refused. */
+/* The records that one run of the workload saw acknowledged and refused. */
 struct outcome {
     bool acknowledged[200];
     bool refused[200];
@@ -367,8 +366,8 @@ static void run_workload(struct fixture *fixture, struct outcome *outcome)
     }
 }
 
-/* Opens on a healthy disk and compares: nothing that was refused, all that was acknowledged; but up
- * to `given_up` it may have been deleted for want of room, after the trim. */
+/* Opens on a healthy disk. Fails unless all acknowledged and no refused records are there; those up
+ * to `given_up` may have been deleted after the trim for lack of room. */
 static void check_outcome(struct fixture *fixture, const struct outcome *outcome, long call,
                           uint64_t given_up)
 {

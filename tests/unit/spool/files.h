@@ -35,7 +35,7 @@ static inline void store_bytes(const char *path, const uint8_t *bytes, size_t le
     close(file);
 }
 
-/* The whole directory, to begin again from the same files. */
+/* A copy of the whole directory, to start again from the same files. */
 enum { SNAPSHOT_MAX = 64 };
 
 struct snapshot {
@@ -78,7 +78,8 @@ static inline struct file_copy *segment_of(struct snapshot *snapshot, size_t at)
     abort();
 }
 
-/* Where the n-th record of a segment begins, from 0; computed from the records' lengths alone. */
+/* Returns the offset of the n-th record of a segment, from 0, computed from the records' lengths
+ * alone. */
 static inline size_t offset_of(uint64_t first_number, uint64_t number)
 {
     uint8_t bytes[RECORD_MAX_LEN];

@@ -1,7 +1,6 @@
 /*
- * The spool against a model: whatever is torn, lost or reordered when the power fails or the
- * process is killed, and however often, what was acknowledged is there once, in order, and what was
- * refused is not.
+ * The spool against a model: after any number of power cuts and kills, with writes torn, lost or
+ * reordered, acknowledged records are there once, in order, and refused ones are not.
  *
  * FLEETPROF_SPOOL_SEED repeats the case of that seed alone.
  */
@@ -68,7 +67,7 @@ struct group {
 static void tell_model(void *context, enum fp_spool_error result)
 {
     const struct group_member *member = context;
-    /* A process that is dead refuses nothing: nobody hears it. */
+    /* Refusals of a dead process do not count: nobody receives them. */
     pthread_mutex_lock(&model.disk.lock);
     bool heard = !model.disk.crashed;
     pthread_mutex_unlock(&model.disk.lock);
@@ -79,7 +78,7 @@ static void tell_model(void *context, enum fp_spool_error result)
     tell_waiter(&member->group->waiter, result);
 }
 
-/* Waits until the committer has taken the first append of a group, and stands before the disk. */
+/* Waits until the committer has taken the first append of a group and is about to write. */
 static void wait_for_committer(struct group *group)
 {
     int64_t until_us = fp_clock_monotonic_us() + PATIENCE_US;
@@ -143,13 +142,13 @@ static void check_record(const struct fp_spool_record *read, uint64_t *before)
         assert_int_equal(record->sequence, read->sequence);
     }
     record->sequence = read->sequence;
-    /* What recovery gave out it has made durable, unless the disk would not. */
+    /* Recovery has made durable what it handed out, unless the disk failed. */
     if (model.disk.fault_at == 0)
         record->fate = ACKNOWLEDGED;
     *before = n;
 }
 
-/* Reads all that is there; whether the disk lived as long. */
+/* Reads all records. True if the disk worked until the end. */
 static bool check_content(void)
 {
     struct fp_spool *spool = model.fixture.spool;

@@ -1,5 +1,5 @@
 /*
- * Recovery: whatever happened to the files, the spool starts, and what can be read is read.
+ * Recovery: whatever happened to the files, the spool starts and reads every valid record.
  */
 #include "files.h"
 
@@ -13,7 +13,7 @@ static void make_files(struct fixture *fixture, uint64_t count, struct snapshot 
     take_snapshot(fixture, snapshot);
 }
 
-/* Appends one more record, and sees that it and what was there survive. */
+/* Appends one more record, and checks that it and the earlier ones survive. */
 static void expect_life_goes_on(struct fixture *fixture, uint64_t last)
 {
     assert_int_equal(append_record(fixture->spool, last + 1), FP_SPOOL_OK);
@@ -73,7 +73,7 @@ static void sets_aside_one_flipped_byte_and_keeps_all_other_records(void **state
             assert_int_equal(numbers[26], 27);
             assert_int_equal(numbers[27], 29);
             close_spool(fixture);
-            /* Kept once and counted once, though recovery and reader meet it at each start. */
+            /* Quarantined and counted once, although recovery and reader find it at each start. */
             assert_int_equal(metric(fixture, FP_METRIC_SPOOL_DAMAGED_BYTES) - damaged, end - start);
         }
         char path[512];
@@ -109,7 +109,7 @@ static void keeps_the_records_between_two_damaged_ranges(void **state)
     free_snapshot(&snapshot);
 }
 
-/* In a file that has a successor even the last bytes were committed: nothing is cut quietly. */
+/* In a file with a successor even the last bytes were committed: nothing is cut silently. */
 static void sets_aside_damage_at_the_end_of_an_older_segment(void **state)
 {
     struct fixture *fixture = *state;
@@ -152,7 +152,7 @@ static void never_replays_stale_bytes_of_a_reused_file(void **state)
     take_snapshot(fixture, &snapshot);
     struct file_copy *old = segment_of(&snapshot, 0);
     struct file_copy *newest = segment_of(&snapshot, 1);
-    /* The new file lies where the old one lay: behind its own end come the old one's records. */
+    /* The new file reuses the old one's blocks: after its own end come the old one's records. */
     size_t len = newest->len;
     uint8_t *reused = malloc(old->len + 4096);
     memcpy(reused, old->bytes, old->len);
@@ -329,7 +329,7 @@ static void starts_without_a_usable_state_and_keeps_its_id(void **state)
     free(copy.bytes);
 }
 
-/* What the disk forgets after the commit is met by the reader first. */
+/* The reader is the first to find what the disk lost after the commit. */
 static void the_reader_passes_damage_that_came_after_the_start(void **state)
 {
     struct fixture *fixture = *state;
@@ -409,7 +409,8 @@ static void every_record_that_was_not_touched_survives_any_damage(void **state)
     free_snapshot(&snapshot);
 }
 
-/* "Buffer full" after a crash because of counters that drifted: ours are taken from the files. */
+/* Other queues report "buffer full" after a crash because their counters drifted: ours come from
+ * the files. */
 static void many_restarts_do_not_fill_the_spool(void **state)
 {
     struct fixture *fixture = *state;

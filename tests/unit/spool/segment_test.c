@@ -1,5 +1,5 @@
 /*
- * The bytes of a segment: pinned, since files of today must be read tomorrow.
+ * The bytes of a segment: pinned, because later versions must read today's files.
  */
 #include "test.h"
 

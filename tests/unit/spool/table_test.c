@@ -1,5 +1,5 @@
 /*
- * The table of segments: which may go, and never one that may not.
+ * The table of segments: it selects those that may be deleted, and no others.
  */
 #include "test.h"
 

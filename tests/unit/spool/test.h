@@ -1,6 +1,6 @@
 /*
- * What the unit tests of the spool share: a directory of their own, records whose content is known,
- * and waiting for a commit.
+ * What the unit tests of the spool share: a temporary directory, records with known content, and
+ * waiting for a commit.
  */
 #ifndef FP_TESTS_SPOOL_TEST_H
 #define FP_TESTS_SPOOL_TEST_H
@@ -204,7 +204,7 @@ static inline void expect_range(struct fp_spool *spool, uint64_t after, uint64_t
         assert_int_equal(numbers[i], first + i);
 }
 
-/* The n-th file (from 0, by name) of the directory that ends so; its path. False when there is
+/* Finds the n-th file (from 0, by name) with that ending and stores its path. False if there is
  * none. */
 static inline bool find_file(const struct fixture *fixture, const char *prefix, const char *suffix,
                              size_t at, char path[512])
@@ -246,7 +246,7 @@ static inline size_t known_segments(const struct fixture *fixture)
     return count;
 }
 
-/* Waits until the spool knows of so many segments, and checks that so many files are there. */
+/* Waits until the spool has that many segments, and checks that there are as many files. */
 static inline void wait_for_segments(const struct fixture *fixture, size_t count)
 {
     int64_t until_us = fp_clock_monotonic_us() + PATIENCE_US;

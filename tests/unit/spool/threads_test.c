@@ -124,7 +124,7 @@ static void a_waiter_may_append_again(void **state)
     assert_int_equal(fp_spool_tail(fixture->spool), 50);
 }
 
-/* More than the disk takes is refused, not kept in memory. */
+/* Records beyond the disk's pace are refused, not kept in memory. */
 static _Atomic bool disk_stands;
 
 static int slow_sync(void *context, int file)

@@ -5,7 +5,7 @@
 
 #include "collector/store/copy_binary.c"
 
-/* Encodes one row of a target and gives what follows the field count. */
+/* Encodes one row of a table and returns the bytes after the field count. */
 static struct fp_buf encode(enum fp_target_id id, const void *row)
 {
     struct fp_buf out;

@@ -217,7 +217,7 @@ static void ten_thousand_levels_are_refused(void **state)
     release(&decoded);
 }
 
-/* Nor does another format find something in what is left. */
+/* No other format accepts the rest. */
 static void a_session_cut_off_anywhere_is_refused(void **state)
 {
     (void)state;

@@ -333,7 +333,7 @@ static void a_parent_may_be_in_an_earlier_list_of_the_same_timeline_alone(void *
     release(&decoded);
 }
 
-/* The request says so, whatever was filtered away in between. */
+/* The request says so, even if events between them were filtered out. */
 static void what_was_asked_for_inside_an_event_is_inside_it(void **state)
 {
     (void)state;

@@ -34,7 +34,7 @@ static void put(struct writer *writer, const char *text)
     fp_buf_add(&writer->text, text, strlen(text));
 }
 
-/* A message is written field by field; those that are absent are null or left out. */
+/* A message is written field by field; an absent field is null or omitted. */
 struct fields {
     bool by_name;
     bool is_first;
@@ -47,7 +47,7 @@ static struct fields begin(struct writer *writer)
     return (struct fields){by_name, true};
 }
 
-/* False: the field is absent, and there is nothing more to write. */
+/* False: the field is absent and needs no value. */
 static bool put_field(struct writer *writer, struct fields *fields, const char *name, bool is_there)
 {
     if (fields->by_name && !is_there)
@@ -268,7 +268,7 @@ static void put_recording(struct writer *writer, const struct session *session, 
         put_reply(writer, &session->lists[i]);
         end_frame(writer, is_stp);
     }
-    /* Asked with the tag of the last one, and of one of the first, never answered. */
+    /* Requests with the tag of the last one and of one of the first, without replies. */
     for (uint32_t tag = 0; tag < session->list_count; tag += 2) {
         begin_frame(writer, is_stp, 3, 1, tag);
         put(writer, "[7,3,1]");
@@ -333,7 +333,7 @@ static void assert_same(const struct fp_profile *a, const struct fp_profile *b)
         assert_same_event(a, b, i);
 }
 
-/* What is kept of an upload is the same upload, and is kept as itself. */
+/* The kept content decodes to the same upload, and is kept unchanged when sent again. */
 static void assert_kept_as_itself(const struct decoded *decoded)
 {
     struct decoded again;
@@ -383,7 +383,7 @@ static void each_form_gives_the_same_session(void **state)
     fp_buf_release(&writer.text);
 }
 
-/* Unknown members and elements wherever there can be some, and what takes another's place. */
+/* Unknown members and elements in every place, and fields that replace others. */
 static const char *const with_unknown[] = {
     "{'opera-scope':{'version':'1.2','secret':'secret','session':{'sessionID':7,'secret':['secret']"
     ","

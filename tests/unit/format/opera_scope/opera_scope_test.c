@@ -1,5 +1,6 @@
 /*
- * Opera Scope sessions that are taken: both forms of the messages, every field and type of event,
+ * Opera Scope sessions that are accepted: both forms of the messages, every field and type of
+ * event,
  * every mode, any order.
  */
 #include "opera_scope_test.h"
@@ -389,8 +390,8 @@ static void takes_what_is_exactly_at_a_limit(void **state)
     release(&decoded);
 }
 
-/* Whatever the arena's maximum is, the answer is the session or "no memory", and nothing is left
- * over (the sanitizers watch). */
+/* With any maximum of the arena, the result is the session or "no memory", and nothing leaks
+ * (sanitizers check that). */
 static void runs_out_of_memory_at_every_point_without_harm(void **state)
 {
     (void)state;

@@ -74,7 +74,7 @@ static inline void decode_fixture(struct decoded *decoded, const char *name)
         fail_msg("%s: %s: %s", name, decoded->error.pointer, decoded->error.detail);
 }
 
-/* The note whose text has these words; its count is 0 when there is none. */
+/* Returns the note whose text has these words; its count is 0 if there is none. */
 static inline struct fp_profile_note note_of(const struct fp_profile *profile, const char *words)
 {
     for (uint32_t i = 0; i < profile->session.note_count; i++)

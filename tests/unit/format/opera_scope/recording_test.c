@@ -181,7 +181,7 @@ static void notes_what_was_never_answered_and_events_of_the_service(void **state
     release(&decoded);
 }
 
-/* Each list but the last is to be found beside the good one that follows. */
+/* Each list except the last must be found next to the good one that follows. */
 static void a_reply_of_which_nothing_says_whose_it_is_takes_no_other_with_it(void **state)
 {
     (void)state;
@@ -312,7 +312,7 @@ static void each_bad_recording_is_refused_with_its_line_and_offset(void **state)
     }
 }
 
-/* The tail is left out: what is left is the lines before it. */
+/* The tail is skipped; the lines before it remain. */
 static void assert_is_as_without_tail(struct fp_str body, size_t len)
 {
     struct decoded cut;

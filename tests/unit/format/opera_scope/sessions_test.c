@@ -1,6 +1,6 @@
 /*
- * Opera Scope, recordings of several sessions: each frame goes to its session, and what is kept of
- * each is the same session when it is read again.
+ * Opera Scope, recordings of several sessions: each frame goes to its session, and each kept
+ * session is the same when it is read again.
  */
 #include "opera_scope_test.h"
 
@@ -98,7 +98,7 @@ static void assert_reads_as(struct fp_str text, const struct fp_profile *profile
     release(&again);
 }
 
-/* Each session is that of its own lines, as they came and as they are kept. */
+/* Fails unless each session equals the one decoded from its own lines, as sent and as kept. */
 static void assert_lines_are_the_sessions(const struct fp_profile *first, struct fp_str recording)
 {
     for (const struct fp_profile *profile = first; profile != NULL; profile = profile->next) {
@@ -250,7 +250,7 @@ static void frames_that_name_no_session_are_of_the_one_named_last(void **state)
 {
     (void)state;
     struct decoded decoded;
-    /* 6 was released since, and what was released is not what is asked next. */
+    /* Session 6 was released meanwhile, and the next request is about another one. */
     decode_good(&decoded, STOP_OF("2", "6"), STOP_OF("2", "5"), RELEASE_OF("2", "6"),
                 ASK_OF("2", "null"), ANSWER_OF("2", "1"));
     assert_int_equal(count_sessions(&decoded.profile), 2);
@@ -402,7 +402,7 @@ static void one_bad_session_refuses_all(void **state)
 #define LONG "[7,140737488355,0,1]" /* a little below 2^47 us: a delta holds two */
 #define LONG_ANSWER(events) "[\"profiler\",3,0,2,[null,[" events "]]]\n"
 
-/* More than a delta holds would be refused when it is too late to say so. */
+/* Sessions beyond a delta's bounds must be refused now; later nobody would get the error. */
 static void the_sums_of_each_session_are_checked(void **state)
 {
     (void)state;
@@ -472,7 +472,7 @@ static void runs_out_of_memory_at_every_point_without_harm(void **state)
     release(&texts);
 }
 
-/* Recordings drawn at random: few tags and sessions, so that they get in each other's way. */
+/* Random recordings with few tags and sessions, so that these collide. */
 
 enum { DRAWN_LINES = 24, DRAWN_SIZE = 4096, ROUNDS = 20000 };
 

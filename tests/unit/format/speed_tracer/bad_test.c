@@ -1,6 +1,6 @@
 /*
- * Speed Tracer, bad input: one row for each thing that can be wrong, with what becomes of it. Each
- * row of a dump that is taken stands between two good records, which must both be there.
+ * Speed Tracer, bad input: one row per possible error, with its result. If the dump is accepted,
+ * the bad record is between two good ones, which must both be kept.
  */
 #include "dump_test.h"
 
@@ -116,8 +116,7 @@ static bool is_as_expected(const struct decoded *decoded, const struct bad_recor
            profile->events[profile->event_count - 1].type_number == 9;
 }
 
-/* separator: what stands around the bad record. False when some row did not come out as expected.
- */
+/* separator: text around the bad record. False if a row has an unexpected result. */
 static bool all_are_as_expected(const char *separator)
 {
     bool all = true;
@@ -386,7 +385,7 @@ static void an_arena_that_is_too_small_is_no_other_error(void **state)
     assert_true(taken && refused);
 }
 
-/* Each line would swallow all that follow, if it were let: that would take hours. */
+/* Without a bound, each line would read all later ones, which would take hours. */
 static void lines_without_an_end_cost_no_more_than_their_length(void **state)
 {
     (void)state;
@@ -433,7 +432,7 @@ static void a_dump_cut_anywhere_gives_all_whole_records_before_the_cut(void **st
     }
 }
 
-/* begin and end: what is around the records of a dump that is cut at every byte. */
+/* begin and end: the text around the records of a dump that is cut at every byte. */
 static void assert_cut_anywhere(const char *begin, const char *separator, const char *end)
 {
     static const char *const records[] = {"{\"type\":7,\"children\":[{\"type\":5}]}",
@@ -525,8 +524,8 @@ static void a_posted_body_with_a_bad_record_keeps_the_good_ones_and_its_start(vo
     release(&decoded);
 }
 
-/* begin and end: what is around the list of a posted body, with a bad record on one line with good
- * ones, and on one of its own. */
+/* begin and end: the text around the list of a posted body, with a bad record on a line with good
+ * ones, and on its own line. */
 static void assert_all_but_one(const char *begin, const char *bad, const char *end)
 {
     static const char *const separators[] = {",", ",\n", " ,\n  "};

@@ -1,6 +1,6 @@
 /*
- * What the tests of Speed Tracer's dumps share: limits wide enough for a dump, and looking things
- * up in what was decoded.
+ * What the tests of Speed Tracer's dumps share: limits large enough for a dump, and look-ups in the
+ * decoded profile.
  */
 #ifndef FP_TEST_FORMAT_SPEED_TRACER_DUMP_TEST_H
 #define FP_TEST_FORMAT_SPEED_TRACER_DUMP_TEST_H

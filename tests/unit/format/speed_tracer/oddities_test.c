@@ -1,5 +1,5 @@
 /*
- * Speed Tracer's oddities: what was seen in real dumps, each once, in dumps made for it. The real
+ * Speed Tracer's oddities: everything odd in real dumps, each in a small dump. The real
  * ones are read by tests/behaviour/speed_tracer.test.mjs.
  */
 #include "dump_test.h"
@@ -267,7 +267,7 @@ static void a_line_of_bad_records_costs_no_more_than_its_length(void **state)
     assert_int_equal(decoded.profile.event_count, 1);
     assert_int_equal(note_count(&decoded, "a record that is not JSON"), BAD);
     release(&decoded);
-    /* Far more than it takes, far less than when each looks for the end of the line. */
+    /* Far more than needed, far less than if each record searched for the end of the line. */
     assert_true(clock() - begin < 15 * CLOCKS_PER_SEC);
 }
 
@@ -294,7 +294,7 @@ static void a_record_of_very_many_members_costs_no_more_than_its_length(void **s
     decode_limited(&decoded, (struct fp_str){body, at}, "", &dump_limits);
     assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_true(clock() - begin < 15 * CLOCKS_PER_SEC);
-    /* What is asked of a large object is answered as of a small one. */
+    /* Look-ups in a large object give the same results as in a small one. */
     const char *detail = event_at(&decoded, 0)->detail.ptr; /* the arena ends it */
     assert_non_null(strstr(detail, "\"requestId\":\"7\",\"y0\":1"));
     assert_null(strstr(detail, "\"x5\":1,\"y0\""));

@@ -49,7 +49,7 @@ static struct found walk(struct fp_str text)
     return found;
 }
 
-/* An object's begin, with more of strings than of what ends it. */
+/* The beginning of an object, with more strings than closing characters. */
 static void make_text(char *bytes, size_t len)
 {
     static const char *const alphabets[] = {"aaaaaaaaaaaaaaa\"\"\\{}[]", "aaaaaaa\"\\{{}} ",
@@ -68,7 +68,7 @@ static void a_record_ends_where_a_walk_over_its_bytes_says(void **state)
     uint32_t closed_far = 0;
     for (int i = 0; i < TEXTS; i++) {
         const size_t len = 1 + below(LEN_MAX);
-        char *bytes = malloc(len); /* no more, so that a sanitizer sees what is read behind it */
+        char *bytes = malloc(len); /* exactly, so that a sanitizer sees reads past the end */
         make_text(bytes, len);
         const struct found expected = walk((struct fp_str){bytes, len});
         struct fp_st_scan scan = {.body = {bytes, len}};

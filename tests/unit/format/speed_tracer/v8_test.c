@@ -344,7 +344,7 @@ static void lines_that_grow_by_reference_are_bounded(void **state)
     assert_false(fp_st_v8_window_expand(&window, FP_STR("b#1"), &line));
 }
 
-/* The map of code, beside a list that is searched from end to end. */
+/* Compares the map of code with a list that is searched from end to end. */
 
 enum { CODES = 64, STEPS = 20000 };
 

@@ -1,5 +1,5 @@
 /*
- * Accepted uploads: every shape of the contract, and what is odd but valid.
+ * Accepted uploads: every shape of the contract, and odd but valid ones.
  */
 #include "tests/unit/format/test.h"
 
@@ -383,8 +383,8 @@ static void leaves_the_body_and_the_arenas_account_as_they_were(void **state)
     release(&decoded);
 }
 
-/* Whatever the arena's maximum is, the answer is the profile or "no memory", and nothing is left
- * over (the sanitizers watch). */
+/* With any maximum of the arena, the result is the profile or "no memory", and nothing leaks
+ * (sanitizers check that). */
 static void runs_out_of_memory_at_every_point_without_harm(void **state)
 {
     (void)state;

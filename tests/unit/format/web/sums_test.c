@@ -1,5 +1,6 @@
 /*
- * Bounds of sums: what a delta could not hold is refused while there is somebody to tell.
+ * Bounds of sums: an upload beyond a delta's bounds is refused while the client can still get the
+ * error.
  */
 #include "tests/unit/format/test.h"
 

@@ -1,5 +1,5 @@
 /*
- * User Timing: the names of performance.timing, wherever they stand; bytes that are not JSON, too
+ * User Timing: the names of performance.timing, in every place; bytes that are not JSON, too
  * deep, cut off at every byte or damaged at every byte.
  */
 #include "tests/unit/format/test.h"
@@ -34,7 +34,7 @@ static const char *const attributes[] = {
 
 enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
 
-/* Uploads with a mark called @, and where the name stands. */
+/* Uploads with a mark named @, and the place of the name. */
 static const struct {
     const char *body;
     const char *pointer;

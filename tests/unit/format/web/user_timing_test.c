@@ -1,6 +1,6 @@
 /*
- * User Timing: measures that name their start and end, the order of marks; and one row for each way
- * in which marks and measures can be wrong, with the place that the error names.
+ * User Timing: measures that name their start and end, the order of marks; and one row per possible
+ * error of marks and measures, with the place that the error names.
  */
 #include "tests/unit/format/test.h"
 
