@@ -9,7 +9,8 @@ enum { OPTION_FORMAT = FP_OPTION_FIRST };
 
 static const struct argp_option options[] = {
     {"format", OPTION_FORMAT, "FORMAT", 0,
-     "folded: a line a stack, as flamegraph.pl, speedscope and Firefox Profiler read it; weights "
+     "folded: one line per stack, as flamegraph.pl, speedscope and Firefox Profiler read it; "
+     "weights "
      "in microseconds",
      0},
     {0},

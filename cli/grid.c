@@ -16,9 +16,8 @@
 
 /* On a terminal. */
 #define TERMINAL_WIDTH 80 /* of one that does not tell */
-#define TEXT_WIDTH_MIN 16
+#define CUT_WIDTH_MIN 16  /* of a text or a path */
 #define TEXT_WIDTH_MAX 48
-#define PATH_WIDTH_MIN 16
 
 void fp_grid_init(struct fp_grid *grid, const struct fp_grid_column *columns, size_t column_count)
 {
@@ -275,7 +274,7 @@ static struct need measure(const struct fp_grid *grid, bool has_extras)
         else if (cell != FP_CELL_TEXT && cell != FP_CELL_PATH)
             need.fixed += width + 1;
         if (cell == FP_CELL_TEXT || cell == FP_CELL_PATH)
-            width = clamp(width, 0, cell == FP_CELL_TEXT ? TEXT_WIDTH_MIN : PATH_WIDTH_MIN);
+            width = clamp(width, 0, CUT_WIDTH_MIN);
         need.least += width + 1;
     }
     return need;
@@ -289,8 +288,8 @@ static struct layout choose_layout(const struct fp_grid *grid, size_t terminal_w
     if (!has_extras)
         need = measure(grid, false);
     size_t left = terminal_width - clamp(need.fixed, 0, terminal_width);
-    size_t text = clamp(need.widest_text, 0, clamp(left / 2, TEXT_WIDTH_MIN, TEXT_WIDTH_MAX));
-    size_t path = clamp(left - clamp(text + 1, 0, left), PATH_WIDTH_MIN, SIZE_MAX);
+    size_t text = clamp(need.widest_text, 0, clamp(left / 2, CUT_WIDTH_MIN, TEXT_WIDTH_MAX));
+    size_t path = clamp(left - clamp(text + 1, 0, left), CUT_WIDTH_MIN, SIZE_MAX);
     return (struct layout){text, path, has_extras};
 }
 

@@ -113,9 +113,9 @@ static const struct argp import_argp = {
     .children = children,
     .args_doc = "FILE...",
     .doc = "Uploads each FILE (- is standard input) to a collector. Files may be compressed (.gz, "
-           ".br, .zst). One without an id of its own gets one that is made from its content, so "
-           "that it counts once however often it is imported. Says what of a dump or session is "
-           "not taken.\v"
+           ".br, .zst). One without an id gets one that is a hash of its content, so that it "
+           "counts once however often it is imported. Says which records of a dump or session are "
+           "refused.\v"
            "While the collector is busy or its budget is spent, import waits and tries again, five "
            "times in all. --wait never changes the exit code: an upload that is not counted in "
            "time is safe in the collector's spool.",
@@ -349,7 +349,8 @@ static enum fp_exit import_files(const struct import_options *given, const struc
     int tried = 0;
     while (tried < given->files.count && !import.is_over) {
         enum fp_exit code = import_file(&import, given->files.names[tried++]);
-        worst = code > worst ? code : worst;
+        if (code > worst)
+            worst = code;
     }
     if (given->json)
         fp_grid_print(&import.grid, true);

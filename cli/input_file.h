@@ -33,7 +33,7 @@ enum fp_verdict fp_input_file_inflate(const struct fp_input_file *body,
                                       struct fp_str *text,
                                       struct fp_upload_error *error) FP_MUST_CHECK;
 
-/* Gzips a text into the arena. False, with *compressed unchanged, if the arena is full. */
+/* Gzips a text into the arena. False, with *compressed unchanged, if there is no room. */
 bool fp_input_file_compress(struct fp_str text, struct fp_arena *arena,
                             struct fp_str *compressed) FP_MUST_CHECK;
 

@@ -120,7 +120,7 @@ static error_t parse_export(int key, char *arg, struct argp_state *state)
         export->session_id = arg;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "no session was named; `fleetprof session list' has their ids");
+        argp_error(state, "no session was named; `fleetprof session list' lists them");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -143,7 +143,7 @@ static bool unpack(const unsigned char *packed, size_t packed_len, size_t len)
     if (fine)
         (void)fwrite(content, 1, len, stdout);
     else
-        fp_message_error("what is stored of the session is damaged: %s",
+        fp_message_error("the stored session is damaged: %s",
                          ZSTD_isError(unpacked) ? ZSTD_getErrorName(unpacked) : "it is too short");
     free(content);
     return fine;

@@ -122,7 +122,7 @@ static void print_summary(const char *path, const struct fp_survey *survey)
         records += survey->segments[i].records;
         waiting += survey->segments[i].waiting;
     }
-    (void)printf("%s: %" PRIu64 " records, %" PRIu64 " of them behind position %" PRIu64 "\n", path,
+    (void)printf("%s: %" PRIu64 " records, %" PRIu64 " of them after position %" PRIu64 "\n", path,
                  records, waiting, survey->state.position);
 }
 
@@ -178,10 +178,11 @@ enum fp_exit fp_spool_inspect_command(int argc, char **argv)
     char path[PATH_MAX];
     if (!fp_command_parse(&inspect_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
-    bool fine = fp_survey_choose(&given, path, sizeof(path), &survey) &&
-                fp_survey_scan(&survey, ignore_damage, NULL);
-    if (fine)
+    bool fine = fp_survey_choose(&given, path, sizeof(path), &survey);
+    if (fine) {
+        fp_survey_scan(&survey, ignore_damage, NULL);
         print_files(path, &survey, given.json);
+    }
     fp_survey_release(&survey);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }
@@ -228,7 +229,7 @@ static void print_verdict(const struct fp_survey *survey)
     (void)printf("%zu segments, %" PRIu64 " good records, %" PRIu64 " damaged bytes\n",
                  survey->segment_count, records, damaged_bytes);
     if (unfinished_bytes > 0)
-        (void)printf("%" PRIu64 " bytes behind the last record are being written, or a torn end "
+        (void)printf("%" PRIu64 " bytes after the last record are being written, or are a torn end "
                      "that the next start cuts\n",
                      unfinished_bytes);
 }
@@ -242,10 +243,11 @@ enum fp_exit fp_spool_verify_command(int argc, char **argv)
     if (!fp_command_parse(&verify_argp, argc, argv, &given))
         return FP_EXIT_TROUBLE;
     fp_grid_init(&damages, damage_columns, sizeof(damage_columns) / sizeof(damage_columns[0]));
-    bool fine = fp_survey_choose(&given, path, sizeof(path), &survey) &&
-                fp_survey_scan(&survey, add_damage, &damages);
-    if (fine)
+    bool fine = fp_survey_choose(&given, path, sizeof(path), &survey);
+    if (fine) {
+        fp_survey_scan(&survey, add_damage, &damages);
         fp_grid_print(&damages, given.json);
+    }
     if (fine && !given.json)
         print_verdict(&survey);
     enum fp_exit code = fp_grid_rows(&damages) > 0 ? FP_EXIT_NO : FP_EXIT_FINE;

@@ -165,7 +165,7 @@ static error_t parse_show(int key, char *arg, struct argp_state *state)
         show->id = arg;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "no ID was given; `fleetprof spool dead-letters list' names them");
+        argp_error(state, "no ID was given; `fleetprof spool dead-letters list' lists them");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -169,7 +169,7 @@ static void count_record(const struct fp_survey *survey, struct fp_survey_segmen
  * Looks twice at damage where a collector may be writing: a record that was half written the first
  * time is whole now.
  */
-static bool scan_records(struct scanning *scanning, struct fp_survey_segment *segment,
+static void scan_records(struct scanning *scanning, struct fp_survey_segment *segment,
                          bool is_newest, struct fp_spool_scan_item *rest)
 {
     struct fp_spool_scan *scan = &scanning->scan;
@@ -189,15 +189,15 @@ static bool scan_records(struct scanning *scanning, struct fp_survey_segment *se
             fp_spool_scan_begin(scan, scan->file, &segment->header.segment_id, doubted, sequence);
             break;
         case FP_SPOOL_SCAN_END:
-            return true;
+            return;
         case FP_SPOOL_SCAN_MEMORY:
         default:
-            return false;
+            fp_memory_end();
         }
     }
 }
 
-static bool scan_open_segment(struct scanning *scanning, size_t at)
+static void scan_open_segment(struct scanning *scanning, size_t at)
 {
     struct fp_survey_segment *segment = &scanning->survey->segments[at];
     bool is_newest;
@@ -208,8 +208,7 @@ static bool scan_open_segment(struct scanning *scanning, size_t at)
         end = successor->previous_end;
     scanning->scan.end = end;
     struct fp_spool_scan_item rest;
-    if (!scan_records(scanning, segment, is_newest, &rest))
-        return false;
+    scan_records(scanning, segment, is_newest, &rest);
     if (is_newest)
         segment->unfinished_bytes = rest.garbage_len;
     else if (successor != NULL && rest.len > 0)
@@ -219,11 +218,10 @@ static bool scan_open_segment(struct scanning *scanning, size_t at)
     if (successor != NULL && successor->previous_end > segment->file_bytes)
         tell(scanning, segment, segment->file_bytes, successor->previous_end - segment->file_bytes,
              "missing: the file is too short");
-    return true;
 }
 
 /* Scans a segment. One that is gone was trimmed meanwhile. */
-static bool scan_segment(struct scanning *scanning, size_t at)
+static void scan_segment(struct scanning *scanning, size_t at)
 {
     const struct fp_file_ops *ops = fp_file_ops_real();
     struct fp_survey_segment *segment = &scanning->survey->segments[at];
@@ -231,26 +229,24 @@ static bool scan_segment(struct scanning *scanning, size_t at)
     fp_spool_segment_name(segment->number, name);
     int file = ops->open(ops->context, scanning->survey->dir, name, O_RDONLY);
     if (file < 0 && errno == ENOENT)
-        return true;
+        return;
     if (file < 0) {
         tell(scanning, segment, 0, segment->file_bytes, strerror(errno));
-        return true;
+        return;
     }
-    bool scanned = true;
     if (segment->verdict == FP_SPOOL_SEGMENT_VALID) {
         fp_spool_scan_begin(&scanning->scan, file, &segment->header.segment_id,
                             FP_SPOOL_SEGMENT_HEADER_LEN, segment->header.first_sequence - 1);
-        scanned = scan_open_segment(scanning, at);
+        scan_open_segment(scanning, at);
     } else {
         tell(scanning, segment, 0, segment->file_bytes,
              segment->verdict == FP_SPOOL_SEGMENT_UNKNOWN_VERSION ? "of another version, not read"
                                                                   : "no valid header");
     }
     ops->close(ops->context, file);
-    return scanned;
 }
 
-bool fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell_damage, void *context)
+void fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell_damage, void *context)
 {
     struct scanning scanning = {
         .survey = survey,
@@ -258,13 +254,9 @@ bool fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell_damage, 
         .tell = tell_damage,
         .context = context,
     };
-    bool scanned = true;
-    for (size_t i = 0; scanned && i < survey->segment_count; i++)
-        scanned = scan_segment(&scanning, i);
+    for (size_t i = 0; i < survey->segment_count; i++)
+        scan_segment(&scanning, i);
     fp_spool_scan_release(&scanning.scan);
-    if (!scanned)
-        fp_message_error("out of memory");
-    return scanned;
 }
 
 /* ---- options ---- */

@@ -59,10 +59,8 @@ struct fp_survey_damage {
 typedef void fp_survey_damage_fn(void *context, const struct fp_survey_segment *segment,
                                  const struct fp_survey_damage *damage);
 
-/* Reads every record of every segment and reports all damage. False is left for the caller to pass
- * on. */
-bool fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell,
-                    void *context) FP_MUST_CHECK;
+/* Reads every record of every segment and reports all damage. */
+void fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell, void *context);
 
 /* Which spool, and how to print: options of both commands. */
 struct fp_survey_options {

@@ -43,6 +43,6 @@ export async function numbersWithUpload(uploads) {
  */
 export function totalMsPerLoad({ hotspots }, name) {
   return hotspots
-    .filter((row) => row.function === name && row.resource.endsWith('/work.js'))
+    .filter((row) => row.function === name && row.resource?.endsWith('/work.js'))
     .reduce((sum, row) => sum + row.total_ms_per_load, 0);
 }

@@ -3,7 +3,10 @@
  */
 #include "collector/config/value.h"
 
+#include "collector/base/ascii.h"
 #include "collector/base/clock.h"
+#include "header_policy/timing_allow_origin.h"
+#include "page_token/page_token.h"
 
 #include <inttypes.h>
 
@@ -24,15 +27,7 @@ static const struct unit duration_units[] = {
     {{"ms", 2}, FP_US_PER_MS},      {{"s", 1}, FP_US_PER_S},   {{"m", 1}, 60 * FP_US_PER_S},
     {{"h", 1}, 3600 * FP_US_PER_S}, {{"d", 1}, FP_US_PER_DAY},
 };
-enum {
-    BYTE_UNIT_COUNT = sizeof(byte_units) / sizeof(byte_units[0]),
-    DURATION_UNIT_COUNT = sizeof(duration_units) / sizeof(duration_units[0]),
-};
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+enum { BYTE_UNIT_COUNT = FP_COUNT(byte_units), DURATION_UNIT_COUNT = FP_COUNT(duration_units) };
 
 /* Reads the digits at the front of text and leaves the rest in it. False when there are none or
  * they are too many. */
@@ -40,7 +35,7 @@ static bool take_number(struct fp_str *text, int64_t *number)
 {
     int64_t value = 0;
     size_t i = 0;
-    for (; i < text->len && is_digit(text->ptr[i]); i++) {
+    for (; i < text->len && fp_is_digit(text->ptr[i]); i++) {
         if (__builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, text->ptr[i] - '0', &value))
             return false;
@@ -100,7 +95,7 @@ const char *fp_value_share(struct fp_str text, int64_t *ppm)
     int64_t digit = PPM_PER_PERCENT;
     if (text.ptr[0] == '.') {
         for (text = (struct fp_str){text.ptr + 1, text.len - 1};
-             text.len > 0 && digit > 1 && is_digit(text.ptr[0]);
+             text.len > 0 && digit > 1 && fp_is_digit(text.ptr[0]);
              text = (struct fp_str){text.ptr + 1, text.len - 1})
             part += (digit /= 10) * (text.ptr[0] - '0');
         if (digit == PPM_PER_PERCENT)
@@ -143,72 +138,50 @@ const char *fp_value_check_path(struct fp_str text)
     return wrong;
 }
 
-static bool is_lower_alnum(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'z');
-}
-
 const char *fp_value_check_name(struct fp_str text)
 {
-    enum { NAME_MAX_LEN = 64 };
-    bool good = text.len > 0 && text.len <= NAME_MAX_LEN;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        good = good &&
-               (is_lower_alnum(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-');
-    }
-    return good ? NULL : "is not 1 to 64 letters, digits, dots, underscores and hyphens";
+    if (text.len > 0 && fleetprof_token_site_is_valid(text.ptr, text.len))
+        return NULL;
+    return "is not 1 to 64 letters, digits, dots, underscores and hyphens";
 }
 
-/* host[:port], the scheme known. */
-static const char *check_authority(struct fp_str scheme, struct fp_str authority)
+/* Returns what is wrong with an origin, as the modules judge it too. */
+static const char *origin_phrase(enum fleetprof_origin_error error)
 {
-    const char *colon = memrchr(authority.ptr, ':', authority.len);
-    const char *bracket = memrchr(authority.ptr, ']', authority.len);
-    size_t host_len = authority.len;
-    if (colon != NULL && (bracket == NULL || bracket < colon)) {
-        host_len = (size_t)(colon - authority.ptr);
-        struct fp_str port = {colon + 1, authority.len - host_len - 1};
-        int64_t number;
-        if (port.len == 0 || port.ptr[0] == '0' || fp_value_count(port, &number) != NULL ||
-            number > UINT16_MAX)
-            return "has a port that is not a number from 1 to 65535";
-        if ((number == 443 && fp_str_equal(scheme, FP_STR("https"))) ||
-            (number == 80 && fp_str_equal(scheme, FP_STR("http"))))
-            return "names the scheme's own port, which browsers leave out; leave it out too";
+    switch (error) {
+    case FLEETPROF_ORIGIN_OK:
+        return NULL;
+    case FLEETPROF_ORIGIN_NO_SCHEME:
+    case FLEETPROF_ORIGIN_LIST:
+        break;
+    case FLEETPROF_ORIGIN_UPPER_CASE:
+        return "has upper-case letters; write it as browsers send it, in lower case";
+    case FLEETPROF_ORIGIN_PATH:
+        return "has a path; an origin ends after the host, leave the slash and the rest out";
+    case FLEETPROF_ORIGIN_USER:
+        return "has a user name; leave out everything up to the @";
+    case FLEETPROF_ORIGIN_WILDCARD:
+        return "has a *, which is not a pattern here; list the origins";
+    case FLEETPROF_ORIGIN_HOST:
+        return "has a host that is missing or not in ASCII; write it as browsers send it, such as "
+               "https://shop.example";
+    case FLEETPROF_ORIGIN_PORT:
+        return "has a port that is not a number from 1 to 65535";
+    case FLEETPROF_ORIGIN_DEFAULT_PORT:
+        return "names the scheme\x27s own port, which browsers leave out; leave it out too";
     }
-    if (host_len == 0)
-        return "has no host";
-    for (size_t i = 0; i < host_len; i++) {
-        char c = authority.ptr[i];
-        if (!is_lower_alnum(c) && strchr(".-_:[]", c) == NULL)
-            return "has a host that is not in lower-case ASCII without path; write it as browsers "
-                   "send it, such as https://shop.example";
-    }
-    return NULL;
+    return "is not an origin; write scheme://host or scheme://host:port, such as "
+           "https://shop.example";
 }
 
 const char *fp_value_check_origin(struct fp_str text)
 {
-    if (fp_str_equal(text, FP_STR("null")))
-        return NULL;
     if (fp_str_equal(text, FP_STR("*")))
         return "admits everybody; list the origins, such as https://shop.example";
     const char *wrong = fp_value_check_text(text);
     if (wrong != NULL)
         return wrong;
-    const char *slashes = memmem(text.ptr, text.len, "://", 3);
-    struct fp_str scheme = {text.ptr, slashes == NULL ? 0 : (size_t)(slashes - text.ptr)};
-    bool good = scheme.len > 0 && !is_digit(scheme.ptr[0]);
-    for (size_t i = 0; i < scheme.len; i++)
-        good = good && (is_lower_alnum(scheme.ptr[i]) || strchr("+.-", scheme.ptr[i]) != NULL);
-    if (!good)
-        return "is not an origin; write scheme://host or scheme://host:port, such as "
-               "https://shop.example";
-    struct fp_str authority = {slashes + 3, text.len - scheme.len - 3};
-    if (authority.len > 0 && authority.ptr[authority.len - 1] == '/')
-        return "ends in a slash; an origin has no path, leave the slash out";
-    return check_authority(scheme, authority);
+    return origin_phrase(fleetprof_origin_check((struct fleetprof_slice){text.ptr, text.len}));
 }
 
 static void print_measured(int64_t value, const struct unit *units, size_t unit_count,

@@ -92,7 +92,7 @@ test('inspect lists segments with their records, and changes nothing', async () 
   assert.deepEqual(fingerprint(directory), before);
 
   const table = await spool('inspect', directory);
-  assert.match(table.stdout, /: 7 records, 7 of them behind position 0\nFILE +KIND/);
+  assert.match(table.stdout, /: 7 records, 7 of them after position 0\nFILE +KIND/);
 });
 
 test('a spool without damage: exit 0, and a torn end is no damage', async () => {
@@ -100,7 +100,7 @@ test('a spool without damage: exit 0, and a torn end is no damage', async () => 
   assert.deepEqual(await verify(directory), { code: 0, rows: [] });
   const { code, stdout } = await spool('verify', directory);
   assert.equal(code, 0);
-  assert.match(stdout, /^2 segments, 7 good records, 0 damaged bytes\n\d+ bytes behind the last record .*torn/);
+  assert.match(stdout, /^2 segments, 7 good records, 0 damaged bytes\n\d+ bytes after the last record .*torn/);
 });
 
 test('reports each kind of damage with its place: a payload, a frame, a short file, a header, a version', async () => {

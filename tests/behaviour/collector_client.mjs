@@ -119,15 +119,33 @@ export const spoolOnly = {
  */
 export const startLimited = (limits) => startCollector({ config: { ...spoolOnly, limits } });
 
+/** Reasons of refusals that pass: 503. */
+const passing = ['token_unchecked', 'sessions_full', 'spool_full', 'spool_failed', 'stopping', 'memory'];
+
 /**
- * Numbers of uploads that a collector has answered, by status, from its metrics.
+ * The series of a counter that are not 0, by their labels in the order of the page.
+ * @param {Record<string, number>} metrics
+ * @param {string} name
+ * @returns {Record<string, number>} e.g. `shop origin` → 3
+ */
+export function seriesOf(metrics, name) {
+  const series = Object.entries(metrics).filter(([key, value]) => key.startsWith(`${name}{`) && value > 0);
+  return Object.fromEntries(series.map(([key, value]) => [[...key.matchAll(/"([^"]*)"/g)].map(([, label]) => label).join(' '), value]));
+}
+
+/**
+ * How many uploads a collector says it has accepted, and how many requests it has refused for good or
+ * deferred, all sites together.
  * @param {import('./stack.mjs').Collector} from
  */
 export async function counted(from) {
   const metrics = await from.metrics();
+  const sum = (/** @type {number[]} */ values) => values.reduce((a, b) => a + b, 0);
+  const refusals = Object.entries(seriesOf(metrics, 'fleetprof_uploads_refused_total'));
+  const isPassing = (/** @type {string} */ key) => passing.includes(key.split(' ')[1]);
   return {
-    accepted: metrics['fleetprof_uploads_total{status="accepted"}'],
-    refused: metrics['fleetprof_uploads_total{status="refused"}'],
-    deferred: metrics['fleetprof_uploads_total{status="deferred"}'],
+    accepted: sum(Object.values(seriesOf(metrics, 'fleetprof_uploads_accepted_total'))),
+    refused: sum(refusals.filter(([key]) => !isPassing(key)).map(([, value]) => value)),
+    deferred: sum(refusals.filter(([key]) => isPassing(key)).map(([, value]) => value)),
   };
 }

@@ -73,7 +73,7 @@ test('a form of three counts three uploads', async () => {
   await flushed(collector);
   assert.deepEqual(await counted('three'), { a: 1, b: 1, c: 1 });
   const metrics = await collector.metrics();
-  assert.equal(metrics['fleetprof_uploads_total{status="accepted"}'], 3);
+  assert.equal(metrics['fleetprof_uploads_accepted_total{site="three"}'], 3);
   assert.equal(metrics.fleetprof_uploads_flushed_total, 3);
   await collector.stop();
 });

@@ -96,8 +96,8 @@ static void a_tiny_terminal_still_shows_something(void **state)
 {
     (void)state;
     struct layout layout = layout_for(5, "renderProductListItem");
-    assert_int_equal(layout.text, TEXT_WIDTH_MIN);
-    assert_int_equal(layout.path, PATH_WIDTH_MIN);
+    assert_int_equal(layout.text, CUT_WIDTH_MIN);
+    assert_int_equal(layout.path, CUT_WIDTH_MIN);
 }
 
 static const struct fp_grid_column with_extras[] = {

@@ -197,14 +197,15 @@ static const struct {
      "4:37: sites[].origins: \"*\" admits everybody; list the origins, such as "
      "https://shop.example\n"},
     {SITES, "sites: [{name: a, key: k, origins: [\"https://a.example/\"]}]\n",
-     "4:37: sites[].origins: \"https://a.example/\" ends in a slash; an origin has no path, leave "
-     "the slash out\n"},
+     "4:37: sites[].origins: \"https://a.example/\" has a path; an origin ends after the host, "
+     "leave "
+     "the slash and the rest out\n"},
     {SITES, "sites: [{name: a, key: k, origins: [\"https://a.example/x\"]}]\n",
-     "4:37: sites[].origins: \"https://a.example/x\" has a host that is not in lower-case ASCII "
-     "without path; write it as browsers send it, such as https://shop.example\n"},
+     "4:37: sites[].origins: \"https://a.example/x\" has a path; an origin ends after the host, "
+     "leave the slash and the rest out\n"},
     {SITES, "sites: [{name: a, key: k, origins: [\"https://A.example\"]}]\n",
-     "4:37: sites[].origins: \"https://A.example\" has a host that is not in lower-case ASCII "
-     "without path; write it as browsers send it, such as https://shop.example\n"},
+     "4:37: sites[].origins: \"https://A.example\" has upper-case letters; write it as browsers "
+     "send it, in lower case\n"},
     {SITES, "sites: [{name: a, key: k, origins: [\"http://a.example:80\"]}]\n",
      "4:37: sites[].origins: \"http://a.example:80\" names the scheme's own port, which browsers "
      "leave out; leave it out too\n"},
@@ -218,10 +219,12 @@ static const struct {
      "4:37: sites[].origins: \"a.example\" is not an origin; write scheme://host or "
      "scheme://host:port, such as https://shop.example\n"},
     {SITES, "sites: [{name: a, key: k, origins: [\"https://\"]}]\n",
-     "4:37: sites[].origins: \"https://\" has no host\n"},
+     "4:37: sites[].origins: \"https://\" has a host that is missing or not in ASCII; write it as "
+     "browsers send it, such as "
+     "https://shop.example\n"},
     {SITES, "sites: [{name: a, key: k, origins: [\"https://münchen.example\"]}]\n",
-     "4:37: sites[].origins: \"https://münchen.example\" has a host that is not in lower-case "
-     "ASCII without path; write it as browsers send it, such as https://shop.example\n"},
+     "4:37: sites[].origins: \"https://münchen.example\" has a host that is missing or not in "
+     "ASCII; write it as browsers send it, such as https://shop.example\n"},
     {SITES, "sites: [{name: a, key: k, origins: [\"\"]}]\n",
      "4:37: sites[].origins: \"\" is empty\n"},
     {SITES, "sites: [{name: a, key: k, origins: [[a]]}]\n",

@@ -1,6 +1,6 @@
 /*
- * What the tests of bad uploads share: one row per rule, with the expected verdict, place and
- * message.
+ * Shared by the tests of bad uploads: one row per rule, with the verdict, the place and the
+ * sentence that the web developer gets.
  */
 #ifndef FP_TESTS_BAD_UPLOAD_TEST_H
 #define FP_TESTS_BAD_UPLOAD_TEST_H

@@ -11,7 +11,8 @@
 
 enum { PEERS = 4, LONG_S = 600, WAIT_MS = 10000 };
 
-static struct fp_metrics *metrics;
+static struct fp_metrics *registry;
+static struct fp_metric_set *metrics;
 static struct fp_connections *connections;
 static struct {
     int ours;
@@ -21,7 +22,11 @@ static struct {
 
 static void start(int64_t request_timeout_us)
 {
-    metrics = fp_metrics_create();
+    static const struct fp_metric rows[] = {FP_HTTP_METRICS(FP_METRIC_ROW)};
+    static const struct fp_metric_table table = {rows, FP_HTTP_METRIC_COUNT, NULL};
+    registry = fp_metrics_create();
+    assert_non_null(registry);
+    metrics = fp_metrics_join(registry, &table);
     assert_non_null(metrics);
     connections = fp_connections_start(2, request_timeout_us, metrics);
     assert_non_null(connections);
@@ -54,7 +59,7 @@ static void stop(void)
             leave(i);
     }
     fp_connections_stop(connections);
-    fp_metrics_free(metrics);
+    fp_metrics_free(registry);
 }
 
 /* True if the peer's connection is closed within the time. */

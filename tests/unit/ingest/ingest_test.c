@@ -31,6 +31,12 @@ const char *fp_spool_trouble(struct fp_spool *spool)
     return fake.trouble;
 }
 
+const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error)
+{
+    *error = fake.trouble != NULL ? FP_SPOOL_FULL : FP_SPOOL_OK;
+    return fp_spool_trouble(spool);
+}
+
 const char *fp_spool_error_text(enum fp_spool_error error)
 {
     return error == FP_SPOOL_FULL ? "full" : "broken";

@@ -315,7 +315,7 @@ static void render(struct fp_buf *out, const struct fp_delta *delta)
 static void each_rule_gives_its_rows(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(rules); i++) {
         struct fp_arena arena;
         fp_arena_init(&arena, TEST_ARENA_MAX);
         struct fp_delta delta;

@@ -109,7 +109,7 @@ static void refuses_at_once_while_the_disk_is_dead_and_recovers_by_itself(void *
     uint64_t last = 10;
     open_spool(fixture);
     append_range(fixture->spool, 1, last);
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(ops); i++) {
         set_fault(ops[i], EIO);
         assert_int_equal(append_record(fixture->spool, 666), FP_SPOOL_IO);
         for (int again = 0; again < 100; again++) /* nothing is queued any more */
@@ -133,7 +133,7 @@ static void a_full_disk_is_full_at_once_and_takes_records_when_room_is_back(void
     uint64_t last = 10;
     open_spool(fixture);
     append_range(fixture->spool, 1, last);
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(ops); i++) {
         set_fault(OP_ALLOCATE, ENOSPC);
         set_fault(ops[i], i == 0 ? ENOSPC : EDQUOT);
         assert_int_equal(append_record(fixture->spool, 666), FP_SPOOL_FULL);

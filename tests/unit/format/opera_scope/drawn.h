@@ -1,5 +1,5 @@
 /*
- * Random Opera Scope sessions, independent of their form: all forms must decode to them.
+ * Drawn: random Opera Scope sessions, independent of their form. Every form must decode to them.
  */
 #ifndef FP_TEST_FORMAT_OPERA_SCOPE_DRAWN_H
 #define FP_TEST_FORMAT_OPERA_SCOPE_DRAWN_H

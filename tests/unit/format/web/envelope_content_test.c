@@ -1,5 +1,6 @@
 /*
- * Kept uploads: they hold what was accepted and nothing else, and decode to the same upload.
+ * Uploads that are kept whole: their content has only what was read, and decodes to the same
+ * upload.
  */
 #include "tests/unit/format/test.h"
 
@@ -132,7 +133,7 @@ static void what_is_kept_is_the_same_upload_when_it_comes_again(void **state)
     }
 }
 
-/* True if the trace with that id is kept; number 0: no id. */
+/* True if the trace with this id is kept; number 0: it has no id. */
 static bool is_drawn(uint32_t ppm, unsigned number)
 {
     char text[256];
