@@ -1,4 +1,4 @@
--- What the demo page shows beside its own clock: the functions of all its page loads of the last day.
+-- The numbers that the demo page shows next to its own: the functions of all its page loads of the last day.
 select json_build_object(
   'at', extract(epoch from clock_timestamp())::float8,
   'site', 'demo',

@@ -1,6 +1,6 @@
 /**
- * What fleetprof counted for the demo. `./quickstart` asks SQL each second and serves the answer as numbers.json;
- * the file in this folder stands for "nobody does".
+ * What fleetprof counted for the demo. `./quickstart` asks SQL each second and serves the answer as numbers.json; the
+ * file in this folder means that nobody does.
  */
 
 /**
@@ -23,7 +23,7 @@ export async function latestNumbers() {
 }
 
 /**
- * Waits until more uploads are counted than there were.
+ * Waits until more uploads are counted than before.
  * @param {number} uploads
  * @returns {Promise<Numbers | null>} null when that takes too long
  */
@@ -37,7 +37,7 @@ export async function numbersWithUpload(uploads) {
 }
 
 /**
- * A function of work.js by its name. Each of an older work.js has a row of its own.
+ * A function of work.js by its name. Functions of older versions of work.js have their own rows.
  * @param {Numbers} numbers
  * @param {string} name
  */

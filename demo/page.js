@@ -29,7 +29,7 @@ const steps = [
 const demo = { measured: {}, measures: {}, done: false };
 Object.assign(globalThis, { demo });
 
-/** Asked for before this page load can be in them. */
+/** Fetched before this page load can be counted. */
 const numbersBefore = latestNumbers();
 
 const longest = Math.max(...steps.map(({ ms }) => ms));
@@ -106,8 +106,8 @@ async function showUpload() {
 
 /**
  * Draws fleetprof's bars as soon as this page load is counted.
- * @param {string} sent what to say meanwhile
- * @returns {Promise<string>} what to say of it
+ * @param {string} sent what to show meanwhile
+ * @returns {Promise<string>} what to show then
  */
 async function showCounted(sent) {
   const before = await numbersBefore;

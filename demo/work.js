@@ -27,7 +27,7 @@ export function countPrimes(ms) {
 }
 
 /**
- * A recursive function: many times on the stack at once, and yet its total time counts once.
+ * A recursive function: it is on the stack many times, but its total time counts once.
  * @param {number} n
  * @returns {number}
  */
@@ -44,7 +44,7 @@ export function countRabbits(ms) {
 }
 
 /**
- * A function without a name, as most callbacks are: only its place in the source tells it from others.
+ * A function without a name, like most callbacks: only its place in the source identifies it.
  * @param {number} ms
  */
 export function shuffleInCallbacks(ms) {

@@ -1,4 +1,4 @@
-# The collector and the command line, without root and without a shell to need.
+# The collector and the command line; they run without root and need no shell.
 ARG DEBIAN=trixie
 FROM debian:${DEBIAN}-slim AS build
 WORKDIR /src
@@ -18,7 +18,7 @@ COPY --from=build /src/build/bin/ /usr/local/bin/
 USER fleetprof
 VOLUME /var/lib/fleetprof/spool
 EXPOSE 8600
-# The admin listener is the container's own: nothing outside reaches it.
+# The admin listener stays inside the container: nothing outside reaches it.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s CMD \
     bash -c 'exec 3<>/dev/tcp/127.0.0.1/8601 && printf "GET /readyz HTTP/1.0\r\n\r\n" >&3 && head -n 1 <&3 | grep -q " 200 "'
 STOPSIGNAL SIGTERM

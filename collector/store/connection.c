@@ -19,21 +19,21 @@ enum {
     ASK_AGAIN_S = 1,
 };
 
-void fp_connection_init(struct fp_connection *connection, int interrupt_fd)
+void fp_pg_init(struct fp_pg *connection, int interrupt_fd)
 {
-    *connection = (struct fp_connection){.interrupt_fd = interrupt_fd};
+    *connection = (struct fp_pg){.interrupt_fd = interrupt_fd};
 }
 
-void fp_connection_close(struct fp_connection *connection)
+void fp_pg_close(struct fp_pg *connection)
 {
     PQfinish(connection->pg);
     connection->pg = NULL;
 }
 
-static void note(struct fp_connection *connection, const char *format, ...) FP_PRINTF(2, 3);
+static void note(struct fp_pg *connection, const char *format, ...) FP_PRINTF(2, 3);
 
 /* Keeps one line of a message, without libpq's newline at the end. */
-static void note(struct fp_connection *connection, const char *format, ...)
+static void note(struct fp_pg *connection, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -44,14 +44,14 @@ static void note(struct fp_connection *connection, const char *format, ...)
         connection->message[--len] = '\0';
 }
 
-static enum fp_store_result close_as(struct fp_connection *connection, enum fp_store_result result)
+static enum fp_store_result close_as(struct fp_pg *connection, enum fp_store_result result)
 {
-    fp_connection_close(connection);
+    fp_pg_close(connection);
     return result;
 }
 
 /* Begins the record of a failure; to be called while there is a connection. */
-static void begin_failure(struct fp_connection *connection)
+static void begin_failure(struct fp_pg *connection)
 {
     const char *host = PQhost(connection->pg);
     const char *role = PQuser(connection->pg);
@@ -63,7 +63,7 @@ static void begin_failure(struct fp_connection *connection)
 }
 
 /* A connection that was not made. */
-static enum fp_store_result refuse_connection(struct fp_connection *connection)
+static enum fp_store_result refuse_connection(struct fp_pg *connection)
 {
     char text[sizeof(connection->message)];
     begin_failure(connection);
@@ -72,14 +72,14 @@ static enum fp_store_result refuse_connection(struct fp_connection *connection)
     return close_as(connection, FP_STORE_DOWN);
 }
 
-static enum fp_store_result lose(struct fp_connection *connection)
+static enum fp_store_result lose(struct fp_pg *connection)
 {
     begin_failure(connection);
     note(connection, "%s", PQerrorMessage(connection->pg));
     return close_as(connection, FP_STORE_DOWN);
 }
 
-static enum fp_store_result give_up(struct fp_connection *connection)
+static enum fp_store_result give_up(struct fp_pg *connection)
 {
     begin_failure(connection);
     note(connection, "no answer from the server");
@@ -87,8 +87,8 @@ static enum fp_store_result give_up(struct fp_connection *connection)
 }
 
 /* Waits until the server's socket is ready for `events`, or the time has come. */
-static enum fp_store_result poll_socket(struct fp_connection *connection, short events,
-                                        int64_t until_us, bool *is_ready)
+static enum fp_store_result poll_socket(struct fp_pg *connection, short events, int64_t until_us,
+                                        bool *is_ready)
 {
     struct pollfd fds[] = {
         {.fd = PQsocket(connection->pg), .events = events},
@@ -110,8 +110,7 @@ static enum fp_store_result poll_socket(struct fp_connection *connection, short 
 }
 
 /* Waits until the server's socket is ready for `events`. */
-static enum fp_store_result wait_socket(struct fp_connection *connection, short events,
-                                        int64_t deadline_us)
+static enum fp_store_result wait_socket(struct fp_pg *connection, short events, int64_t deadline_us)
 {
     bool is_ready;
     enum fp_store_result result = poll_socket(connection, events, deadline_us, &is_ready);
@@ -123,7 +122,7 @@ static int64_t silence_deadline_us(void)
     return fp_clock_monotonic_us() + SILENCE_MAX_S * FP_US_PER_S;
 }
 
-static enum fp_store_result finish_connecting(struct fp_connection *connection)
+static enum fp_store_result finish_connecting(struct fp_pg *connection)
 {
     int64_t deadline_us = fp_clock_monotonic_us() + CONNECT_TIMEOUT_S * FP_US_PER_S;
     for (;;) {
@@ -146,14 +145,14 @@ static void ignore_notice(void *context, const PGresult *result)
     (void)result;
 }
 
-enum fp_store_result fp_connection_open(struct fp_connection *connection, const char *conninfo)
+enum fp_store_result fp_pg_open(struct fp_pg *connection, const char *conninfo)
 {
     /* What stands before dbname, which brings the user's own settings, gives way to them. */
     const char *const names[] = {
         "fallback_application_name", "tcp_user_timeout", "keepalives_idle", "keepalives_interval",
         "keepalives_count",          "dbname",           "client_encoding", NULL};
     const char *const values[] = {"fleetprofd", "30000", "30", "10", "3", conninfo, "UTF8", NULL};
-    fp_connection_close(connection);
+    fp_pg_close(connection);
     connection->pg = PQconnectStartParams(names, values, 1);
     if (connection->pg == NULL) {
         note(connection, "out of memory");
@@ -197,8 +196,7 @@ static enum fp_store_result judge(const PGresult *failure, const char *state)
     return FP_STORE_TROUBLE;
 }
 
-static enum fp_store_result report_failure(struct fp_connection *connection,
-                                           const PGresult *failure)
+static enum fp_store_result report_failure(struct fp_pg *connection, const PGresult *failure)
 {
     const char *state = PQresultErrorField(failure, PG_DIAG_SQLSTATE);
     if (state == NULL || PQstatus(connection->pg) == CONNECTION_BAD)
@@ -219,7 +217,7 @@ static enum fp_store_result report_failure(struct fp_connection *connection,
 }
 
 /* Sends everything that libpq holds back. */
-static enum fp_store_result flush_output(struct fp_connection *connection)
+static enum fp_store_result flush_output(struct fp_pg *connection)
 {
     for (;;) {
         int held = PQflush(connection->pg);
@@ -238,7 +236,7 @@ static enum fp_store_result flush_output(struct fp_connection *connection)
 }
 
 /* The next result of what was sent; *result NULL when there is none left. */
-static enum fp_store_result next_result(struct fp_connection *connection, PGresult **next)
+static enum fp_store_result next_result(struct fp_pg *connection, PGresult **next)
 {
     *next = NULL;
     int64_t deadline_us = silence_deadline_us();
@@ -271,7 +269,7 @@ static bool succeeded(const PGresult *result)
  * Reads results to the end and keeps the last one. An error is remembered until the server has
  * said all. While the server waits for copy data there is no end: the copy result is the last.
  */
-static enum fp_store_result read_results(struct fp_connection *connection, PGresult **last)
+static enum fp_store_result read_results(struct fp_pg *connection, PGresult **last)
 {
     enum fp_store_result outcome = FP_STORE_OK;
     *last = NULL;
@@ -303,8 +301,8 @@ static enum fp_store_result read_results(struct fp_connection *connection, PGres
     return outcome;
 }
 
-enum fp_store_result fp_connection_query(struct fp_connection *connection,
-                                         const struct fp_query *query, PGresult **result)
+enum fp_store_result fp_pg_query(struct fp_pg *connection, const struct fp_pg_query *query,
+                                 PGresult **result)
 {
     *result = NULL;
     if (connection->pg == NULL)
@@ -316,7 +314,7 @@ enum fp_store_result fp_connection_query(struct fp_connection *connection,
     return sent == FP_STORE_OK ? read_results(connection, result) : sent;
 }
 
-enum fp_store_result fp_connection_run(struct fp_connection *connection, const char *statements)
+enum fp_store_result fp_pg_run(struct fp_pg *connection, const char *statements)
 {
     if (connection->pg == NULL)
         return FP_STORE_DOWN;
@@ -330,13 +328,12 @@ enum fp_store_result fp_connection_run(struct fp_connection *connection, const c
     return result;
 }
 
-enum fp_store_result fp_connection_copy(struct fp_connection *connection, const char *statement)
+enum fp_store_result fp_pg_copy(struct fp_pg *connection, const char *statement)
 {
-    return fp_connection_run(connection, statement);
+    return fp_pg_run(connection, statement);
 }
 
-enum fp_store_result fp_connection_put(struct fp_connection *connection, const void *bytes,
-                                       size_t len)
+enum fp_store_result fp_pg_put(struct fp_pg *connection, const void *bytes, size_t len)
 {
     if (connection->pg == NULL)
         return FP_STORE_DOWN;
@@ -345,7 +342,7 @@ enum fp_store_result fp_connection_put(struct fp_connection *connection, const v
     return flush_output(connection);
 }
 
-enum fp_store_result fp_connection_copy_end(struct fp_connection *connection)
+enum fp_store_result fp_pg_copy_end(struct fp_pg *connection)
 {
     if (connection->pg == NULL)
         return FP_STORE_DOWN;
@@ -359,9 +356,9 @@ enum fp_store_result fp_connection_copy_end(struct fp_connection *connection)
     return result;
 }
 
-void fp_connection_rollback(struct fp_connection *connection)
+void fp_pg_rollback(struct fp_pg *connection)
 {
     if (connection->pg != NULL && PQtransactionStatus(connection->pg) != PQTRANS_IDLE &&
-        fp_connection_run(connection, "rollback") != FP_STORE_OK)
-        fp_connection_close(connection);
+        fp_pg_run(connection, "rollback") != FP_STORE_OK)
+        fp_pg_close(connection);
 }

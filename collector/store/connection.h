@@ -14,7 +14,7 @@
 
 #include <libpq-fe.h>
 
-struct fp_connection {
+struct fp_pg {
     PGconn *pg; /* owned; NULL while not connected */
     int interrupt_fd;
     char message[512];
@@ -22,20 +22,18 @@ struct fp_connection {
 };
 
 /* Makes it ready to be opened. interrupt_fd as in fp_store_settings. */
-void fp_connection_init(struct fp_connection *connection, int interrupt_fd);
+void fp_pg_init(struct fp_pg *connection, int interrupt_fd);
 
 /* Connects; conninfo may override all our defaults but the client encoding. */
-enum fp_store_result fp_connection_open(struct fp_connection *connection,
-                                        const char *conninfo) FP_MUST_CHECK;
+enum fp_store_result fp_pg_open(struct fp_pg *connection, const char *conninfo) FP_MUST_CHECK;
 
-void fp_connection_close(struct fp_connection *connection);
+void fp_pg_close(struct fp_pg *connection);
 
 /* Runs statements without parameters and forgets their results. */
-enum fp_store_result fp_connection_run(struct fp_connection *connection,
-                                       const char *statements) FP_MUST_CHECK;
+enum fp_store_result fp_pg_run(struct fp_pg *connection, const char *statements) FP_MUST_CHECK;
 
 /* One statement with parameters in text form. */
-struct fp_query {
+struct fp_pg_query {
     const char *statement;
     const char *const *values;
     int value_count;
@@ -43,18 +41,16 @@ struct fp_query {
 };
 
 /* Runs it; on FP_STORE_OK the caller clears *result. */
-enum fp_store_result fp_connection_query(struct fp_connection *connection,
-                                         const struct fp_query *query,
-                                         PGresult **result) FP_MUST_CHECK;
+enum fp_store_result fp_pg_query(struct fp_pg *connection, const struct fp_pg_query *query,
+                                 PGresult **result) FP_MUST_CHECK;
 
 /* Begins `copy … from stdin`; then any number of puts; then the end. */
-enum fp_store_result fp_connection_copy(struct fp_connection *connection,
-                                        const char *statement) FP_MUST_CHECK;
-enum fp_store_result fp_connection_put(struct fp_connection *connection, const void *bytes,
-                                       size_t len) FP_MUST_CHECK;
-enum fp_store_result fp_connection_copy_end(struct fp_connection *connection) FP_MUST_CHECK;
+enum fp_store_result fp_pg_copy(struct fp_pg *connection, const char *statement) FP_MUST_CHECK;
+enum fp_store_result fp_pg_put(struct fp_pg *connection, const void *bytes,
+                               size_t len) FP_MUST_CHECK;
+enum fp_store_result fp_pg_copy_end(struct fp_pg *connection) FP_MUST_CHECK;
 
 /* Rolls back what is open; closes the connection when that fails. */
-void fp_connection_rollback(struct fp_connection *connection);
+void fp_pg_rollback(struct fp_pg *connection);
 
 #endif

@@ -162,12 +162,12 @@ void fp_copy_begin(struct fp_buf *out)
     put32(out, 0);                                 /* length of the header's extension */
 }
 
-void fp_copy_row(const struct fp_target *target, const void *row, struct fp_buf *out)
+void fp_copy_row(const struct fp_store_table *target, const void *row, struct fp_buf *out)
 {
     const char *members = row;
     put16(out, (int16_t)target->column_count);
     for (size_t i = 0; i < target->column_count; i++) {
-        const struct fp_column *column = &target->columns[i];
+        const struct fp_store_column *column = &target->columns[i];
         bool is_given =
             column->given_offset == 0 || *(const bool *)(members + column->given_offset);
         if (is_given)

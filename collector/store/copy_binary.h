@@ -11,7 +11,7 @@
 void fp_copy_begin(struct fp_buf *out);
 
 /* Appends a row: the target's columns. */
-void fp_copy_row(const struct fp_target *target, const void *row, struct fp_buf *out);
+void fp_copy_row(const struct fp_store_table *target, const void *row, struct fp_buf *out);
 
 /* Appends what stands after the last row. */
 void fp_copy_end(struct fp_buf *out);

@@ -22,19 +22,18 @@ static enum fp_store_result put_rows(struct fp_store *store)
 {
     if (store->rows.failed)
         return FP_STORE_MEMORY;
-    enum fp_store_result result =
-        fp_connection_put(&store->connection, store->rows.data, store->rows.len);
+    enum fp_store_result result = fp_pg_put(&store->connection, store->rows.data, store->rows.len);
     fp_buf_clear(&store->rows);
     return result;
 }
 
-static bool is_wanted(const struct fp_target *target, const struct fp_rollup *rollup,
+static bool is_wanted(const struct fp_store_table *target, const struct fp_rollup *rollup,
                       const void *row)
 {
     return target->wants == NULL || target->wants(rollup, row);
 }
 
-static bool has_wanted(const struct fp_target *target, const struct fp_rollup *rollup)
+static bool has_wanted(const struct fp_store_table *target, const struct fp_rollup *rollup)
 {
     const struct fp_rows *source = &rollup->tables[target->source];
     for (size_t i = 0; i < source->count; i++)
@@ -44,17 +43,17 @@ static bool has_wanted(const struct fp_target *target, const struct fp_rollup *r
 }
 
 /* Copies the sorted rows that have to be written into the target's temporary table. */
-static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_target *target,
+static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_store_table *target,
                                       const struct fp_rollup *rollup, size_t *count)
 {
     const struct fp_rows *source = &rollup->tables[target->source];
     *count = 0;
     fp_buf_clear(&store->sql);
-    fp_target_copy_sql(target, &store->sql);
+    fp_store_table_copy_sql(target, &store->sql);
     const char *statement = fp_store_sql(store);
     if (statement == NULL)
         return FP_STORE_MEMORY;
-    enum fp_store_result result = fp_connection_copy(&store->connection, statement);
+    enum fp_store_result result = fp_pg_copy(&store->connection, statement);
     fp_buf_clear(&store->rows);
     fp_copy_begin(&store->rows);
     for (size_t i = 0; result == FP_STORE_OK && i < source->count; i++) {
@@ -70,7 +69,7 @@ static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_ta
         return result;
     fp_copy_end(&store->rows);
     result = put_rows(store);
-    return result == FP_STORE_OK ? fp_connection_copy_end(&store->connection) : result;
+    return result == FP_STORE_OK ? fp_pg_copy_end(&store->connection) : result;
 }
 
 /* A returned row of a book: its id and site. */
@@ -84,18 +83,18 @@ static struct fp_claim_key returned_key(const PGresult *rows, int row)
 }
 
 /* How many pages the target's temporary table has. */
-static enum fp_store_result count_pages(struct fp_store *store, const struct fp_target *target,
+static enum fp_store_result count_pages(struct fp_store *store, const struct fp_store_table *target,
                                         size_t *pages)
 {
     const char *const values[] = {target->name};
-    const struct fp_query query = {
+    const struct fp_pg_query query = {
         .statement = "select pg_relation_size(('pg_temp.new_' || $1)::regclass) / "
                      "current_setting('block_size')::bigint",
         .values = values,
         .value_count = 1,
     };
     PGresult *answer;
-    enum fp_store_result result = fp_connection_query(&store->connection, &query, &answer);
+    enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
     if (result == FP_STORE_OK)
         *pages = strtoul(PQgetvalue(answer, 0, 0), NULL, 10);
     PQclear(answer);
@@ -111,21 +110,21 @@ static enum fp_store_result merge_pages(struct fp_store *store, const char *stat
     snprintf(first_tid, sizeof(first_tid), "(%zu,0)", first);
     snprintf(end_tid, sizeof(end_tid), "(%zu,0)", end);
     const char *const values[] = {first_tid, end_tid};
-    const struct fp_query query = {
+    const struct fp_pg_query query = {
         .statement = statement, .values = values, .value_count = 2, .binary = true};
-    return fp_connection_query(&store->connection, &query, rows);
+    return fp_pg_query(&store->connection, &query, rows);
 }
 
 /* Merges `count` copied rows, some CHUNK_ROWS a statement. Of a book, `on_new` (else NULL) is told
  * each key that was new. */
-static enum fp_store_result merge_rows(struct fp_store *store, const struct fp_target *target,
+static enum fp_store_result merge_rows(struct fp_store *store, const struct fp_store_table *target,
                                        size_t count, struct fp_rollup *rollup, new_key_fn *on_new)
 {
     size_t pages = PAGES_MAX;
     size_t chunks = (count + CHUNK_ROWS - 1) / CHUNK_ROWS;
     enum fp_store_result result = chunks > 1 ? count_pages(store, target, &pages) : FP_STORE_OK;
     fp_buf_clear(&store->sql);
-    fp_target_merge_sql(target, &store->sql);
+    fp_store_table_merge_sql(target, &store->sql);
     const char *statement = fp_store_sql(store);
     if (statement == NULL)
         return FP_STORE_MEMORY;
@@ -144,11 +143,11 @@ static enum fp_store_result merge_rows(struct fp_store *store, const struct fp_t
 }
 
 /* Writes a target's rows; on_new as for merge_rows. */
-static enum fp_store_result write_target(struct fp_store *store, enum fp_target_id id,
+static enum fp_store_result write_target(struct fp_store *store, enum fp_store_table_id id,
                                          struct fp_rollup *rollup, new_key_fn *on_new,
                                          size_t *count)
 {
-    const struct fp_target *target = fp_target(id);
+    const struct fp_store_table *target = fp_store_table(id);
     struct fp_rows *source = &rollup->tables[target->source];
     *count = 0;
     if (!has_wanted(target, rollup))
@@ -160,11 +159,11 @@ static enum fp_store_result write_target(struct fp_store *store, enum fp_target_
 }
 
 static enum fp_store_result write_targets(struct fp_store *store, struct fp_rollup *rollup,
-                                          enum fp_target_id first, enum fp_target_id last,
+                                          enum fp_store_table_id first, enum fp_store_table_id last,
                                           size_t *total)
 {
     *total = 0;
-    for (enum fp_target_id id = first; id <= last; id++) {
+    for (enum fp_store_table_id id = first; id <= last; id++) {
         size_t count;
         enum fp_store_result result = write_target(store, id, rollup, NULL, &count);
         if (result != FP_STORE_OK)
@@ -177,9 +176,9 @@ static enum fp_store_result write_targets(struct fp_store *store, struct fp_roll
 /* Commits; a transaction that had failed unnoticed is not taken for a committed one. */
 static enum fp_store_result commit(struct fp_store *store)
 {
-    const struct fp_query query = {.statement = "commit"};
+    const struct fp_pg_query query = {.statement = "commit"};
     PGresult *answer;
-    enum fp_store_result result = fp_connection_query(&store->connection, &query, &answer);
+    enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
     if (result == FP_STORE_OK && strcmp(PQcmdStatus(answer), "COMMIT") != 0)
         result = FP_STORE_TROUBLE;
     PQclear(answer);
@@ -217,13 +216,15 @@ static enum fp_store_result write_dictionaries(struct fp_store *store, struct fp
     bool wanted = false;
     size_t total;
     forget_touched(store, rollup);
-    for (enum fp_target_id id = FP_TARGET_SEGMENT; !wanted && id <= FP_TARGET_TIMING; id++)
-        wanted = has_wanted(fp_target(id), rollup);
+    for (enum fp_store_table_id id = FP_STORE_TABLE_SEGMENT; !wanted && id <= FP_STORE_TABLE_TIMING;
+         id++)
+        wanted = has_wanted(fp_store_table(id), rollup);
     if (!wanted)
         return FP_STORE_OK;
-    enum fp_store_result result = fp_connection_run(&store->connection, "begin");
+    enum fp_store_result result = fp_pg_run(&store->connection, "begin");
     if (result == FP_STORE_OK)
-        result = write_targets(store, rollup, FP_TARGET_SEGMENT, FP_TARGET_TIMING, &total);
+        result =
+            write_targets(store, rollup, FP_STORE_TABLE_SEGMENT, FP_STORE_TABLE_TIMING, &total);
     if (result == FP_STORE_OK)
         result = commit(store);
     if (result == FP_STORE_OK)
@@ -276,14 +277,14 @@ static enum fp_store_result move_position(struct fp_store *store,
     snprintf(start, sizeof(start), "%" PRIu64, window->start);
     snprintf(end, sizeof(end), "%" PRIu64, window->end);
     const char *const values[] = {id, start, end};
-    const struct fp_query query = {
+    const struct fp_pg_query query = {
         .statement = "update fleetprof_data.spool_position set position = $3, updated = now() "
                      "where spool_id = $1 and position = $2",
         .values = values,
         .value_count = 3,
     };
     PGresult *answer;
-    enum fp_store_result result = fp_connection_query(&store->connection, &query, &answer);
+    enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
     if (result == FP_STORE_OK && strcmp(PQcmdTuples(answer), "1") != 0)
         result = FP_STORE_MOVED;
     PQclear(answer);
@@ -307,7 +308,7 @@ static enum fp_store_result claim_uploads(struct fp_store *store, struct fp_roll
         ((struct fp_upload_row *)fp_rows_at(uploads, i))->known = true;
     size_t count;
     enum fp_store_result result =
-        write_target(store, FP_TARGET_UPLOAD_ID, rollup, mark_new_upload, &count);
+        write_target(store, FP_STORE_TABLE_UPLOAD_ID, rollup, mark_new_upload, &count);
     *known = 0;
     for (size_t i = 0; i < uploads->count; i++)
         *known += ((struct fp_upload_row *)fp_rows_at(uploads, i))->known ? 1 : 0;
@@ -322,7 +323,7 @@ enum fp_store_result fp_store_claim(struct fp_store *store, const struct fp_stor
     if (result == FP_STORE_OK)
         result = ensure_partitions(store, rollup);
     if (result == FP_STORE_OK)
-        result = fp_connection_run(&store->connection, "begin");
+        result = fp_pg_run(&store->connection, "begin");
     if (result == FP_STORE_OK)
         result = move_position(store, window);
     if (result == FP_STORE_OK)
@@ -344,9 +345,10 @@ enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *r
     size_t loads;
     *rows = 0;
     enum fp_store_result result =
-        write_target(store, FP_TARGET_LOAD_ID, rollup, count_new_load, &loads);
+        write_target(store, FP_STORE_TABLE_LOAD_ID, rollup, count_new_load, &loads);
     if (result == FP_STORE_OK)
-        result = write_targets(store, rollup, FP_TARGET_SEGMENT_FACT, FP_TARGET_UPLOAD, rows);
+        result =
+            write_targets(store, rollup, FP_STORE_TABLE_SEGMENT_FACT, FP_STORE_TABLE_UPLOAD, rows);
     if (result == FP_STORE_OK)
         result = commit(store);
     if (result != FP_STORE_OK)
@@ -356,5 +358,5 @@ enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *r
 
 void fp_store_abandon(struct fp_store *store)
 {
-    fp_connection_rollback(&store->connection);
+    fp_pg_rollback(&store->connection);
 }

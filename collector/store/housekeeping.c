@@ -17,10 +17,10 @@ enum {
 static enum fp_store_result ask(struct fp_store *store, const char *statement,
                                 const char *const *days, bool *said)
 {
-    const struct fp_query query = {
+    const struct fp_pg_query query = {
         .statement = statement, .values = days, .value_count = days != NULL ? 3 : 0};
     PGresult *rows;
-    enum fp_store_result result = fp_connection_query(&store->connection, &query, &rows);
+    enum fp_store_result result = fp_pg_query(&store->connection, &query, &rows);
     *said = result == FP_STORE_OK && PQntuples(rows) > 0 && !PQgetisnull(rows, 0, 0) &&
             strcmp(PQgetvalue(rows, 0, 0), "f") != 0;
     PQclear(rows);
@@ -70,7 +70,7 @@ static enum fp_store_result prune_books(struct fp_store *store)
              " where counted < now() - interval '1 second' * %" PRId64 ";"
              "delete from fleetprof_data.long_session where expires < now()",
              seconds, seconds);
-    return fp_connection_run(&store->connection, statements);
+    return fp_pg_run(&store->connection, statements);
 }
 
 /* Callers last: a row goes after those that refer to it. */
@@ -84,7 +84,7 @@ static enum fp_store_result prune_dictionaries(struct fp_store *store,
         char statement[128];
         snprintf(statement, sizeof(statement),
                  "delete from fleetprof_data.%s where last_seen < '%s'", names[i], unseen_since);
-        enum fp_store_result result = fp_connection_run(&store->connection, statement);
+        enum fp_store_result result = fp_pg_run(&store->connection, statement);
         if (result != FP_STORE_OK)
             return result;
     }
@@ -113,24 +113,24 @@ static enum fp_store_result keep_house(struct fp_store *store)
 
 enum fp_store_result fp_store_housekeep(struct fp_store *store)
 {
-    struct fp_connection *connection = &store->connection;
+    struct fp_pg *connection = &store->connection;
     bool locked;
     enum fp_store_result result = ask(
         store, "select pg_try_advisory_lock(hashtext('fleetprof.housekeeping'))", NULL, &locked);
     if (result != FP_STORE_OK || !locked)
         return result;
     /* Pruning after a long pause takes its time. */
-    result = fp_connection_run(connection, "set statement_timeout = '10min'");
+    result = fp_pg_run(connection, "set statement_timeout = '10min'");
     if (result == FP_STORE_OK)
         result = keep_house(store);
     if (result == FP_STORE_OK)
-        result = fp_connection_run(connection, "set statement_timeout = '60s'");
+        result = fp_pg_run(connection, "set statement_timeout = '60s'");
     if (result == FP_STORE_OK)
         result = ask(store, "select pg_advisory_unlock(hashtext('fleetprof.housekeeping'))", NULL,
                      &locked);
     /* What failed took the connection with it, and with that the lock and the time-out; data that
      * is refused is nobody's here. */
     if (result == FP_STORE_REFUSED)
-        fp_connection_close(connection);
+        fp_pg_close(connection);
     return result;
 }

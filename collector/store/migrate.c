@@ -15,7 +15,7 @@
 enum { STATEMENT_MAX = 4 * 1024 * 1024, DONE_MAX = 64 * 1024 };
 
 struct migration {
-    struct fp_connection connection;
+    struct fp_pg connection;
     struct fp_buf statement;
     size_t tables_applied;
     struct fp_buf done; /* what was done, to be reported after the commit: NUL-terminated lines */
@@ -68,7 +68,7 @@ static enum fp_migrate_result failed(const struct migration *run, const char *wh
 
 static bool run_sql(struct migration *run, const char *statements)
 {
-    return fp_connection_run(&run->connection, statements) == FP_STORE_OK;
+    return fp_pg_run(&run->connection, statements) == FP_STORE_OK;
 }
 
 static void checksum_text(const struct fp_schema_file *file, char text[20])
@@ -80,10 +80,10 @@ static void checksum_text(const struct fp_schema_file *file, char text[20])
 static PGresult *ask(struct migration *run, const char *statement, const char *const *values,
                      int value_count)
 {
-    const struct fp_query query = {
+    const struct fp_pg_query query = {
         .statement = statement, .values = values, .value_count = value_count};
     PGresult *rows;
-    return fp_connection_query(&run->connection, &query, &rows) == FP_STORE_OK ? rows : NULL;
+    return fp_pg_query(&run->connection, &query, &rows) == FP_STORE_OK ? rows : NULL;
 }
 
 /* The form of fleetprof.schema_version. */
@@ -352,17 +352,17 @@ static void report_no_connection(const struct migration *run, const char *connin
 enum fp_migrate_result fp_migrate(const char *conninfo, fp_migrate_report_fn *report, void *context)
 {
     struct migration run = {.report = report, .context = context};
-    fp_connection_init(&run.connection, -1);
+    fp_pg_init(&run.connection, -1);
     fp_buf_init(&run.statement, STATEMENT_MAX);
     fp_buf_init(&run.done, DONE_MAX);
     enum fp_migrate_result result;
-    if (fp_connection_open(&run.connection, conninfo) != FP_STORE_OK) {
+    if (fp_pg_open(&run.connection, conninfo) != FP_STORE_OK) {
         report_no_connection(&run, conninfo);
         result = FP_MIGRATE_DOWN;
     } else {
         result = migrate(&run);
     }
-    fp_connection_close(&run.connection);
+    fp_pg_close(&run.connection);
     fp_buf_release(&run.statement);
     fp_buf_release(&run.done);
     return result;

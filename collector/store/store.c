@@ -33,7 +33,7 @@ struct fp_store *fp_store_create(const struct fp_store_settings *settings)
         return NULL;
     store->settings = *settings;
     store->state = FP_DATABASE_REACHABLE;
-    fp_connection_init(&store->connection, settings->interrupt_fd);
+    fp_pg_init(&store->connection, settings->interrupt_fd);
     fp_buf_init(&store->sql, SQL_MAX);
     fp_buf_init(&store->rows, ROWS_MAX);
     fp_map_init(&store->touched, FP_STORE_TOUCHED_MAX);
@@ -49,7 +49,7 @@ void fp_store_close(struct fp_store *store)
 {
     if (store == NULL)
         return;
-    fp_connection_close(&store->connection);
+    fp_pg_close(&store->connection);
     fp_buf_release(&store->sql);
     fp_buf_release(&store->rows);
     fp_map_release(&store->touched);
@@ -91,24 +91,24 @@ const char *fp_store_sql(struct fp_store *store)
 
 static enum fp_store_result prepare_session(struct fp_store *store)
 {
-    enum fp_store_result result = fp_connection_run(&store->connection, session_sql);
+    enum fp_store_result result = fp_pg_run(&store->connection, session_sql);
     if (result != FP_STORE_OK)
         return result;
     fp_buf_clear(&store->sql);
-    for (enum fp_target_id id = 0; id < FP_TARGET_COUNT; id++) {
-        fp_target_create_sql(fp_target(id), &store->sql);
+    for (enum fp_store_table_id id = 0; id < FP_STORE_TABLE_COUNT; id++) {
+        fp_store_table_create_sql(fp_store_table(id), &store->sql);
         fp_buf_addf(&store->sql, ";");
     }
     const char *statements = fp_store_sql(store);
-    return statements != NULL ? fp_connection_run(&store->connection, statements) : FP_STORE_MEMORY;
+    return statements != NULL ? fp_pg_run(&store->connection, statements) : FP_STORE_MEMORY;
 }
 
 /* The bigint in the first column of the first row; *found is false when there is no row. */
-static enum fp_store_result query_bigint(struct fp_store *store, const struct fp_query *query,
+static enum fp_store_result query_bigint(struct fp_store *store, const struct fp_pg_query *query,
                                          int64_t *value, bool *found)
 {
     PGresult *rows;
-    enum fp_store_result result = fp_connection_query(&store->connection, query, &rows);
+    enum fp_store_result result = fp_pg_query(&store->connection, query, &rows);
     if (result != FP_STORE_OK)
         return result;
     *found = PQntuples(rows) > 0;
@@ -119,7 +119,7 @@ static enum fp_store_result query_bigint(struct fp_store *store, const struct fp
 
 enum fp_store_result fp_store_check_schema(struct fp_store *store)
 {
-    const struct fp_query query = {
+    const struct fp_pg_query query = {
         .statement = "select count(*) from fleetprof.schema_version where name like 'tables/%'",
     };
     int64_t applied;
@@ -141,13 +141,13 @@ enum fp_store_result fp_store_connect(struct fp_store *store)
     store->made_count = 0;
     store->state = FP_DATABASE_REACHABLE;
     fp_map_clear(&store->touched);
-    enum fp_store_result result = fp_connection_open(&store->connection, store->settings.database);
+    enum fp_store_result result = fp_pg_open(&store->connection, store->settings.database);
     if (result == FP_STORE_OK)
         result = fp_store_check_schema(store);
     if (result == FP_STORE_OK)
         result = prepare_session(store);
     if (result != FP_STORE_OK)
-        fp_connection_close(&store->connection);
+        fp_pg_close(&store->connection);
     return result;
 }
 
@@ -157,7 +157,7 @@ enum fp_store_result fp_store_read_position(struct fp_store *store, const struct
     char id[FP_UUID_TEXT_LEN + 1];
     fp_uuid_format(spool_id, id);
     const char *const values[] = {id};
-    struct fp_query query = {
+    struct fp_pg_query query = {
         .statement = "select position from fleetprof_data.spool_position where spool_id = $1",
         .values = values,
         .value_count = 1,
@@ -219,7 +219,7 @@ enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
     write_array(&stopped, &sessions->stopped);
     const char *const values[] = {
         spool_id, tail, (const char *)running.data, (const char *)stopped.data, seconds, position};
-    const struct fp_query query = {
+    const struct fp_pg_query query = {
         .statement = tell_sessions,
         .values = values,
         .value_count = sizeof(values) / sizeof(values[0]),
@@ -227,7 +227,7 @@ enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
     PGresult *answer = NULL;
     enum fp_store_result result = FP_STORE_MEMORY;
     if (!running.failed && !stopped.failed)
-        result = fp_connection_query(&store->connection, &query, &answer);
+        result = fp_pg_query(&store->connection, &query, &answer);
     PQclear(answer);
     fp_buf_release(&running);
     fp_buf_release(&stopped);
@@ -255,7 +255,7 @@ static int64_t oldest_kept_us(int64_t now_us, int64_t kept_us)
 
 enum fp_store_result fp_store_read_clock(struct fp_store *store, struct fp_rollup_clock *clock)
 {
-    const struct fp_query query = {
+    const struct fp_pg_query query = {
         .statement = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
     };
     int64_t now_us;
@@ -274,7 +274,7 @@ enum fp_store_result fp_store_read_clock(struct fp_store *store, struct fp_rollu
 enum fp_store_result fp_store_make_partitions(struct fp_store *store, const char *days)
 {
     const char *const values[] = {days};
-    const struct fp_query query = {
+    const struct fp_pg_query query = {
         .statement = "select fleetprof_data.make_partitions($1::date[])",
         .values = values,
         .value_count = 1,

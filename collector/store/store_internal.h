@@ -17,7 +17,7 @@
 
 struct fp_store {
     struct fp_store_settings settings;
-    struct fp_connection connection;
+    struct fp_pg connection;
     struct fp_buf sql;                     /* the statement being written */
     struct fp_buf rows;                    /* copy data on its way */
     int64_t made_days[FP_STORE_MADE_DAYS]; /* days since 1970, a ring */

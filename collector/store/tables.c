@@ -10,7 +10,7 @@
     COLUMN(row, key.segment_id, "segment_id", BIGINT, KEY),                                        \
         COLUMN(row, key.bucket_us, "bucket", TIME, KEY)
 
-static const struct fp_column segment_columns[] = {
+static const struct fp_store_column segment_columns[] = {
     COLUMN(fp_segment_row, segment_id, "segment_id", BIGINT, KEY),
     COLUMN(fp_segment_row, names.site, "site", TEXT, KEEP),
     COLUMN(fp_segment_row, names.route, "route", TEXT, KEEP),
@@ -24,12 +24,12 @@ static const struct fp_column segment_columns[] = {
     COLUMN(fp_segment_row, names.rate_ppm, "rate_ppm", INTEGER, KEEP),
 };
 
-static const struct fp_column resource_columns[] = {
+static const struct fp_store_column resource_columns[] = {
     COLUMN(fp_resource_row, resource_id, "resource_id", BIGINT, KEY),
     COLUMN(fp_resource_row, url, "url", TEXT, KEEP),
 };
 
-static const struct fp_column frame_columns[] = {
+static const struct fp_store_column frame_columns[] = {
     COLUMN(fp_frame_row, frame_id, "frame_id", BIGINT, KEY),
     COLUMN(fp_frame_row, function, "function", TEXT, KEEP),
     COLUMN(fp_frame_row, resource_id, "resource_id", BIGINT_OR_NULL, KEEP),
@@ -38,30 +38,30 @@ static const struct fp_column frame_columns[] = {
     COLUMN(fp_frame_row, kind, "kind", FRAME_KIND, KEEP),
 };
 
-static const struct fp_column stack_columns[] = {
+static const struct fp_store_column stack_columns[] = {
     COLUMN(fp_stack_row, stack_id, "stack_id", BIGINT, KEY),
     COLUMN(fp_stack_row, parent_id, "parent_id", BIGINT_OR_NULL, KEEP),
     COLUMN(fp_stack_row, frame_id, "frame_id", BIGINT, KEEP),
     COLUMN(fp_stack_row, level, "level", INTEGER, KEEP),
 };
 
-static const struct fp_column timing_columns[] = {
+static const struct fp_store_column timing_columns[] = {
     COLUMN(fp_timing_row, timing_id, "timing_id", BIGINT, KEY),
     COLUMN(fp_timing_row, name, "name", TEXT, KEEP),
     COLUMN(fp_timing_row, kind, "kind", TIMING_KIND, KEEP),
 };
 
-static const struct fp_column upload_id_columns[] = {
+static const struct fp_store_column upload_id_columns[] = {
     COLUMN(fp_upload_row, id, "upload_id", UUID, KEY),
     COLUMN(fp_upload_row, key.site_id, "site_id", BIGINT, KEY),
 };
 
-static const struct fp_column load_id_columns[] = {
+static const struct fp_store_column load_id_columns[] = {
     COLUMN(fp_load_row, id, "load_id", UUID, KEY),
     COLUMN(fp_load_row, key.site_id, "site_id", BIGINT, KEY),
 };
 
-static const struct fp_column segment_fact_columns[] = {
+static const struct fp_store_column segment_fact_columns[] = {
     FACT_KEY(fp_segment_fact),
     COUNTER(fp_segment_fact, uploads, BIGINT),
     COUNTER(fp_segment_fact, loads, BIGINT),
@@ -72,14 +72,14 @@ static const struct fp_column segment_fact_columns[] = {
     COUNTER(fp_segment_fact, unattributed_us, BIGINT),
 };
 
-static const struct fp_column marker_fact_columns[] = {
+static const struct fp_store_column marker_fact_columns[] = {
     FACT_KEY(fp_marker_fact),
     COLUMN(fp_marker_fact, key.part, "marker", MARKER, KEY),
     COUNTER(fp_marker_fact, samples, BIGINT),
     COUNTER(fp_marker_fact, self_us, BIGINT),
 };
 
-static const struct fp_column frame_fact_columns[] = {
+static const struct fp_store_column frame_fact_columns[] = {
     FACT_KEY(fp_frame_fact),
     COLUMN(fp_frame_fact, key.id, "frame_id", BIGINT, KEY),
     COUNTER(fp_frame_fact, uploads, BIGINT),
@@ -93,7 +93,7 @@ static const struct fp_column frame_fact_columns[] = {
     COUNTER(fp_frame_fact, total_profiled, DOUBLE),
 };
 
-static const struct fp_column frame_marker_fact_columns[] = {
+static const struct fp_store_column frame_marker_fact_columns[] = {
     FACT_KEY(fp_frame_marker_fact),
     COLUMN(fp_frame_marker_fact, key.id, "frame_id", BIGINT, KEY),
     COLUMN(fp_frame_marker_fact, key.part, "marker", MARKER, KEY),
@@ -103,7 +103,7 @@ static const struct fp_column frame_marker_fact_columns[] = {
     COUNTER(fp_frame_marker_fact, total_us, BIGINT),
 };
 
-static const struct fp_column stack_fact_columns[] = {
+static const struct fp_store_column stack_fact_columns[] = {
     FACT_KEY(fp_stack_fact),
     COLUMN(fp_stack_fact, key.id, "stack_id", BIGINT, KEY),
     COLUMN(fp_stack_fact, key.part, "marker", MARKER, KEY),
@@ -112,7 +112,7 @@ static const struct fp_column stack_fact_columns[] = {
     COUNTER(fp_stack_fact, self_us, BIGINT),
 };
 
-static const struct fp_column timing_fact_columns[] = {
+static const struct fp_store_column timing_fact_columns[] = {
     FACT_KEY(fp_timing_fact),
     COLUMN(fp_timing_fact, key.id, "timing_id", BIGINT, KEY),
     COUNTER(fp_timing_fact, uploads, BIGINT),
@@ -123,14 +123,14 @@ static const struct fp_column timing_fact_columns[] = {
     COLUMN(fp_timing_fact, max_us, "max_us", BIGINT, GREATEST),
 };
 
-static const struct fp_column timing_bin_fact_columns[] = {
+static const struct fp_store_column timing_bin_fact_columns[] = {
     FACT_KEY(fp_timing_bin_fact),
     COLUMN(fp_timing_bin_fact, key.id, "timing_id", BIGINT, KEY),
     COLUMN(fp_timing_bin_fact, key.part, "bin", SMALLINT, KEY),
     COUNTER(fp_timing_bin_fact, count, BIGINT),
 };
 
-static const struct fp_column measure_fact_columns[] = {
+static const struct fp_store_column measure_fact_columns[] = {
     FACT_KEY(fp_measure_fact),
     COLUMN(fp_measure_fact, key.id, "timing_id", BIGINT, KEY),
     COUNTER(fp_measure_fact, uploads, BIGINT),
@@ -140,7 +140,7 @@ static const struct fp_column measure_fact_columns[] = {
     COUNTER(fp_measure_fact, unattributed_us, BIGINT),
 };
 
-static const struct fp_column measure_frame_fact_columns[] = {
+static const struct fp_store_column measure_frame_fact_columns[] = {
     COLUMN(fp_measure_frame_fact, key.fact.segment_id, "segment_id", BIGINT, KEY),
     COLUMN(fp_measure_frame_fact, key.fact.bucket_us, "bucket", TIME, KEY),
     COLUMN(fp_measure_frame_fact, key.fact.id, "timing_id", BIGINT, KEY),
@@ -153,7 +153,7 @@ static const struct fp_column measure_frame_fact_columns[] = {
     COUNTER(fp_measure_frame_fact, total_us, BIGINT),
 };
 
-static const struct fp_column upload_columns[] = {
+static const struct fp_store_column upload_columns[] = {
     COLUMN(fp_upload_row, segment_id, "segment_id", BIGINT, KEY),
     COLUMN(fp_upload_row, bucket_us, "bucket", TIME, KEY),
     COLUMN(fp_upload_row, id, "upload_id", UUID, KEY),
@@ -180,7 +180,7 @@ static const struct fp_column upload_columns[] = {
     {name, FP_COLUMN_##kind, FP_MERGE_KEEP, offsetof(struct row, member),                          \
      offsetof(struct row, given)}
 
-static const struct fp_column session_columns[] = {
+static const struct fp_store_column session_columns[] = {
     SESSION_KEY(fp_session_row),
     COLUMN(fp_session_row, upload, "upload_id", UUID, KEEP),
     GIVEN(fp_session_row, load, has_load, "load_id", UUID),
@@ -197,7 +197,7 @@ static const struct fp_column session_columns[] = {
     COLUMN(fp_session_row, content, "content", BYTES, KEEP),
 };
 
-static const struct fp_column timeline_columns[] = {
+static const struct fp_store_column timeline_columns[] = {
     SESSION_KEY(fp_timeline_row),
     COLUMN(fp_timeline_row, key.part, "timeline", BIGINT, KEY),
     COLUMN(fp_timeline_row, timeline_id, "timeline_id", BIGINT, KEEP),
@@ -206,7 +206,7 @@ static const struct fp_column timeline_columns[] = {
     COLUMN(fp_timeline_row, events, "events", INTEGER, KEEP),
 };
 
-static const struct fp_column event_columns[] = {
+static const struct fp_store_column event_columns[] = {
     SESSION_KEY(fp_event_row),
     COLUMN(fp_event_row, key.part, "event", BIGINT, KEY),
     COLUMN(fp_event_row, timeline, "timeline", BIGINT, KEEP),
@@ -249,41 +249,42 @@ static bool is_kept(const struct fp_rollup *rollup, const void *row)
 
 #define TARGET(target, table, style, wants)                                                        \
     {#target,                                                                                      \
-     FP_TARGET_##style,                                                                            \
+     FP_STORE_TABLE_##style,                                                                       \
      FP_ROLLUP_TABLE_##table,                                                                      \
      target##_columns,                                                                             \
      sizeof(target##_columns) / sizeof(target##_columns[0]),                                       \
      wants}
 
-static const struct fp_target targets[FP_TARGET_COUNT] = {
-    [FP_TARGET_SEGMENT] = TARGET(segment, SEGMENT, DICTIONARY, NULL),
-    [FP_TARGET_RESOURCE] = TARGET(resource, RESOURCE, DICTIONARY, NULL),
-    [FP_TARGET_FRAME] = TARGET(frame, FRAME, DICTIONARY, NULL),
-    [FP_TARGET_STACK] = TARGET(stack, STACK, DICTIONARY, NULL),
-    [FP_TARGET_TIMING] = TARGET(timing, TIMING, DICTIONARY, NULL),
-    [FP_TARGET_UPLOAD_ID] = TARGET(upload_id, UPLOAD, BOOK, is_counted),
-    [FP_TARGET_LOAD_ID] = TARGET(load_id, LOAD, BOOK, NULL),
-    [FP_TARGET_SEGMENT_FACT] = TARGET(segment_fact, SEGMENT_FACT, FACT, NULL),
-    [FP_TARGET_MARKER_FACT] = TARGET(marker_fact, MARKER_FACT, FACT, NULL),
-    [FP_TARGET_FRAME_FACT] = TARGET(frame_fact, FRAME_FACT, FACT, NULL),
-    [FP_TARGET_FRAME_MARKER_FACT] = TARGET(frame_marker_fact, FRAME_MARKER_FACT, FACT, NULL),
-    [FP_TARGET_STACK_FACT] = TARGET(stack_fact, STACK_FACT, FACT, NULL),
-    [FP_TARGET_TIMING_FACT] = TARGET(timing_fact, TIMING_FACT, FACT, NULL),
-    [FP_TARGET_TIMING_BIN_FACT] = TARGET(timing_bin_fact, TIMING_BIN_FACT, FACT, NULL),
-    [FP_TARGET_MEASURE_FACT] = TARGET(measure_fact, MEASURE_FACT, FACT, NULL),
-    [FP_TARGET_MEASURE_FRAME_FACT] = TARGET(measure_frame_fact, MEASURE_FRAME_FACT, FACT, NULL),
-    [FP_TARGET_SESSION] = TARGET(session, SESSION, LOG, is_kept),
-    [FP_TARGET_TIMELINE] = TARGET(timeline, TIMELINE, LOG, is_kept),
-    [FP_TARGET_EVENT] = TARGET(event, EVENT, LOG, is_kept),
-    [FP_TARGET_UPLOAD] = TARGET(upload, UPLOAD, LOG, is_logged),
+static const struct fp_store_table targets[FP_STORE_TABLE_COUNT] = {
+    [FP_STORE_TABLE_SEGMENT] = TARGET(segment, SEGMENT, DICTIONARY, NULL),
+    [FP_STORE_TABLE_RESOURCE] = TARGET(resource, RESOURCE, DICTIONARY, NULL),
+    [FP_STORE_TABLE_FRAME] = TARGET(frame, FRAME, DICTIONARY, NULL),
+    [FP_STORE_TABLE_STACK] = TARGET(stack, STACK, DICTIONARY, NULL),
+    [FP_STORE_TABLE_TIMING] = TARGET(timing, TIMING, DICTIONARY, NULL),
+    [FP_STORE_TABLE_UPLOAD_ID] = TARGET(upload_id, UPLOAD, BOOK, is_counted),
+    [FP_STORE_TABLE_LOAD_ID] = TARGET(load_id, LOAD, BOOK, NULL),
+    [FP_STORE_TABLE_SEGMENT_FACT] = TARGET(segment_fact, SEGMENT_FACT, FACT, NULL),
+    [FP_STORE_TABLE_MARKER_FACT] = TARGET(marker_fact, MARKER_FACT, FACT, NULL),
+    [FP_STORE_TABLE_FRAME_FACT] = TARGET(frame_fact, FRAME_FACT, FACT, NULL),
+    [FP_STORE_TABLE_FRAME_MARKER_FACT] = TARGET(frame_marker_fact, FRAME_MARKER_FACT, FACT, NULL),
+    [FP_STORE_TABLE_STACK_FACT] = TARGET(stack_fact, STACK_FACT, FACT, NULL),
+    [FP_STORE_TABLE_TIMING_FACT] = TARGET(timing_fact, TIMING_FACT, FACT, NULL),
+    [FP_STORE_TABLE_TIMING_BIN_FACT] = TARGET(timing_bin_fact, TIMING_BIN_FACT, FACT, NULL),
+    [FP_STORE_TABLE_MEASURE_FACT] = TARGET(measure_fact, MEASURE_FACT, FACT, NULL),
+    [FP_STORE_TABLE_MEASURE_FRAME_FACT] =
+        TARGET(measure_frame_fact, MEASURE_FRAME_FACT, FACT, NULL),
+    [FP_STORE_TABLE_SESSION] = TARGET(session, SESSION, LOG, is_kept),
+    [FP_STORE_TABLE_TIMELINE] = TARGET(timeline, TIMELINE, LOG, is_kept),
+    [FP_STORE_TABLE_EVENT] = TARGET(event, EVENT, LOG, is_kept),
+    [FP_STORE_TABLE_UPLOAD] = TARGET(upload, UPLOAD, LOG, is_logged),
 };
 
-const struct fp_target *fp_target(enum fp_target_id id)
+const struct fp_store_table *fp_store_table(enum fp_store_table_id id)
 {
     return &targets[id];
 }
 
-const char *fp_column_type(enum fp_column_kind kind)
+const char *fp_store_column_type(enum fp_column_kind kind)
 {
     static const char *const types[FP_COLUMN_KIND_COUNT] = {
         [FP_COLUMN_BIGINT] = "bigint",
@@ -309,11 +310,11 @@ const char *fp_column_type(enum fp_column_kind kind)
 }
 
 /* Appends the names of the columns, or of the key's columns only, with commas between. */
-static void add_names(const struct fp_target *target, bool keys_only, struct fp_buf *out)
+static void add_names(const struct fp_store_table *target, bool keys_only, struct fp_buf *out)
 {
     const char *comma = "";
     for (size_t i = 0; i < target->column_count; i++) {
-        const struct fp_column *column = &target->columns[i];
+        const struct fp_store_column *column = &target->columns[i];
         if (keys_only && column->merge != FP_MERGE_KEY)
             continue;
         fp_buf_addf(out, "%s%s", comma, column->name);
@@ -321,16 +322,16 @@ static void add_names(const struct fp_target *target, bool keys_only, struct fp_
     }
 }
 
-void fp_target_create_sql(const struct fp_target *target, struct fp_buf *out)
+void fp_store_table_create_sql(const struct fp_store_table *target, struct fp_buf *out)
 {
     fp_buf_addf(out, "create temporary table new_%s (", target->name);
     for (size_t i = 0; i < target->column_count; i++)
         fp_buf_addf(out, "%s%s %s", i > 0 ? ", " : "", target->columns[i].name,
-                    fp_column_type(target->columns[i].kind));
+                    fp_store_column_type(target->columns[i].kind));
     fp_buf_addf(out, ") on commit delete rows");
 }
 
-void fp_target_copy_sql(const struct fp_target *target, struct fp_buf *out)
+void fp_store_table_copy_sql(const struct fp_store_table *target, struct fp_buf *out)
 {
     fp_buf_addf(out, "copy pg_temp.new_%s (", target->name);
     add_names(target, false, out);
@@ -338,7 +339,7 @@ void fp_target_copy_sql(const struct fp_target *target, struct fp_buf *out)
 }
 
 /* `do update set` for every counter. */
-static void add_updates(const struct fp_target *target, struct fp_buf *out)
+static void add_updates(const struct fp_store_table *target, struct fp_buf *out)
 {
     const char *before = " do update set ";
     for (size_t i = 0; i < target->column_count; i++) {
@@ -361,9 +362,9 @@ static void add_updates(const struct fp_target *target, struct fp_buf *out)
     }
 }
 
-void fp_target_merge_sql(const struct fp_target *target, struct fp_buf *out)
+void fp_store_table_merge_sql(const struct fp_store_table *target, struct fp_buf *out)
 {
-    bool is_dictionary = target->style == FP_TARGET_DICTIONARY;
+    bool is_dictionary = target->style == FP_STORE_TABLE_DICTIONARY;
     fp_buf_addf(out, "insert into fleetprof_data.%s as t (", target->name);
     add_names(target, false, out);
     fp_buf_addf(out, "%s) select ", is_dictionary ? ", last_seen" : "");
@@ -375,17 +376,17 @@ void fp_target_merge_sql(const struct fp_target *target, struct fp_buf *out)
     add_names(target, true, out);
     fp_buf_addf(out, ")");
     switch (target->style) {
-    case FP_TARGET_DICTIONARY:
+    case FP_STORE_TABLE_DICTIONARY:
         fp_buf_addf(out, " do update set last_seen = excluded.last_seen"
                          " where t.last_seen < excluded.last_seen");
         break;
-    case FP_TARGET_FACT:
+    case FP_STORE_TABLE_FACT:
         add_updates(target, out);
         break;
-    case FP_TARGET_LOG:
+    case FP_STORE_TABLE_LOG:
         fp_buf_addf(out, " do nothing");
         break;
-    case FP_TARGET_BOOK:
+    case FP_STORE_TABLE_BOOK:
         fp_buf_addf(out, " do nothing returning ");
         add_names(target, true, out);
         break;

@@ -40,7 +40,7 @@ enum fp_column_merge {
     FP_MERGE_GREATEST
 };
 
-struct fp_column {
+struct fp_store_column {
     const char *name;
     enum fp_column_kind kind;
     enum fp_column_merge merge;
@@ -48,60 +48,60 @@ struct fp_column {
     size_t given_offset; /* of a bool that says whether there is a value; 0: there always is */
 };
 
-enum fp_target_style {
-    FP_TARGET_DICTIONARY, /* a known row is kept and its last_seen touched once a day */
-    FP_TARGET_FACT,       /* counters are added */
-    FP_TARGET_LOG,        /* a known row is kept */
-    FP_TARGET_BOOK        /* a known row is kept; the keys of new ones are returned */
+enum fp_store_table_style {
+    FP_STORE_TABLE_DICTIONARY, /* a known row is kept and its last_seen touched once a day */
+    FP_STORE_TABLE_FACT,       /* counters are added */
+    FP_STORE_TABLE_LOG,        /* a known row is kept */
+    FP_STORE_TABLE_BOOK        /* a known row is kept; the keys of new ones are returned */
 };
 
 /* The database's tables, in the order in which a flush writes them. */
-enum fp_target_id {
-    FP_TARGET_SEGMENT,
-    FP_TARGET_RESOURCE,
-    FP_TARGET_FRAME,
-    FP_TARGET_STACK,
-    FP_TARGET_TIMING,
-    FP_TARGET_UPLOAD_ID,
-    FP_TARGET_LOAD_ID,
-    FP_TARGET_SEGMENT_FACT,
-    FP_TARGET_MARKER_FACT,
-    FP_TARGET_FRAME_FACT,
-    FP_TARGET_FRAME_MARKER_FACT,
-    FP_TARGET_STACK_FACT,
-    FP_TARGET_TIMING_FACT,
-    FP_TARGET_TIMING_BIN_FACT,
-    FP_TARGET_MEASURE_FACT,
-    FP_TARGET_MEASURE_FRAME_FACT,
-    FP_TARGET_SESSION,
-    FP_TARGET_TIMELINE,
-    FP_TARGET_EVENT,
-    FP_TARGET_UPLOAD,
-    FP_TARGET_COUNT
+enum fp_store_table_id {
+    FP_STORE_TABLE_SEGMENT,
+    FP_STORE_TABLE_RESOURCE,
+    FP_STORE_TABLE_FRAME,
+    FP_STORE_TABLE_STACK,
+    FP_STORE_TABLE_TIMING,
+    FP_STORE_TABLE_UPLOAD_ID,
+    FP_STORE_TABLE_LOAD_ID,
+    FP_STORE_TABLE_SEGMENT_FACT,
+    FP_STORE_TABLE_MARKER_FACT,
+    FP_STORE_TABLE_FRAME_FACT,
+    FP_STORE_TABLE_FRAME_MARKER_FACT,
+    FP_STORE_TABLE_STACK_FACT,
+    FP_STORE_TABLE_TIMING_FACT,
+    FP_STORE_TABLE_TIMING_BIN_FACT,
+    FP_STORE_TABLE_MEASURE_FACT,
+    FP_STORE_TABLE_MEASURE_FRAME_FACT,
+    FP_STORE_TABLE_SESSION,
+    FP_STORE_TABLE_TIMELINE,
+    FP_STORE_TABLE_EVENT,
+    FP_STORE_TABLE_UPLOAD,
+    FP_STORE_TABLE_COUNT
 };
 
-struct fp_target {
+struct fp_store_table {
     const char *name; /* in schema fleetprof_data */
-    enum fp_target_style style;
+    enum fp_store_table_style style;
     enum fp_rollup_table source;
-    const struct fp_column *columns;
+    const struct fp_store_column *columns;
     size_t column_count;
     /* Whether a row of the source belongs into this table; NULL: all do. */
     bool (*wants)(const struct fp_rollup *rollup, const void *row);
 };
 
-const struct fp_target *fp_target(enum fp_target_id id);
+const struct fp_store_table *fp_store_table(enum fp_store_table_id id);
 
 /* The type of a column of this kind. */
-const char *fp_column_type(enum fp_column_kind kind);
+const char *fp_store_column_type(enum fp_column_kind kind);
 
 /*
  * Appends a statement: the temporary table pg_temp.new_NAME that takes the rows, the copy into it,
  * and the merge of the rows from page $1 to page $2 (tids) from there. A copy fills an empty table
  * page after page, so that pages in turn hold the rows in turn.
  */
-void fp_target_create_sql(const struct fp_target *target, struct fp_buf *out);
-void fp_target_copy_sql(const struct fp_target *target, struct fp_buf *out);
-void fp_target_merge_sql(const struct fp_target *target, struct fp_buf *out);
+void fp_store_table_create_sql(const struct fp_store_table *target, struct fp_buf *out);
+void fp_store_table_copy_sql(const struct fp_store_table *target, struct fp_buf *out);
+void fp_store_table_merge_sql(const struct fp_store_table *target, struct fp_buf *out);
 
 #endif

@@ -1,6 +1,6 @@
 /**
- * What attackers do. Each attack runs in a thread of its own, so that its work is not in the latencies
- * that are measured meanwhile.
+ * The attacks. Each runs in its own thread, so that its work does not add to the latencies that are measured
+ * meanwhile.
  */
 import http from 'node:http';
 import net from 'node:net';
@@ -30,7 +30,7 @@ const count = (outcome, what) => { outcome[what] = (outcome[what] ?? 0) + 1; };
 // ---- connections
 
 /**
- * Opens a connection and writes a byte or so now and then, until the collector ends it.
+ * Opens a connection and writes a byte now and then, until the collector closes it.
  * @param {Options} options
  * @param {string} head
  * @param {string} drop
@@ -71,8 +71,8 @@ const slowBodies = (options) => drip(options, `${start(options.url)}Content-Leng
 const slowChunks = (options) => drip(options, `${start(options.url)}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n');
 
 /**
- * Opens so many connections, says nothing on them, and after a while opens a new one for each that is ended.
- * Those that are left when none is ended any more are `held`.
+ * Opens that many connections, sends nothing on them, and after a while opens a new one for each that was closed.
+ * Those left when no more are closed are `held`.
  * @param {Options} options
  * @returns {Promise<Outcome>}
  */
@@ -112,7 +112,7 @@ async function idle({ url, clients, from, forMs = 0 }) {
 // ---- requests
 
 /**
- * Sends requests, so many clients at once, each as fast as it gets its replies.
+ * Sends requests from many clients at once, each as fast as it gets its replies.
  * @param {Options} options
  * @param {(n: number) => Request} make
  * @returns {Promise<Outcome>} by status
@@ -190,7 +190,7 @@ function bombs(options) {
   return flood(options, (n) => all[n % all.length]);
 }
 
-/** Compressed parts of one form, each inflating to a good part of what all of them may. @param {Options} options */
+/** Compressed parts of one form; each inflates to a large share of the limit for all. @param {Options} options */
 function forms(options) {
   const part = (/** @type {Buffer} */ body) => Buffer.concat([Buffer.from('--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n'), body, Buffer.from('\r\n')]);
   const form = (/** @type {Buffer[]} */ parts) => ({
@@ -206,7 +206,7 @@ function forms(options) {
   return flood(options, (n) => all[n % all.length]);
 }
 
-/** Headers past what one connection may hold. @param {Options} options */
+/** Headers beyond the limit of a connection. @param {Options} options */
 function hugeHeaders(options) {
   const body = Buffer.from('{}');
   const all = [
@@ -237,7 +237,7 @@ function giants(options) {
   });
 }
 
-/** Small traces of names that never came before. @param {Options} options */
+/** Small traces with new names only. @param {Options} options */
 function randomNames(options) {
   return flood(options, (n) => {
     const names = Array.from({ length: 50 }, (_, i) => `f${n}_${i}_${Math.random()}`);

@@ -1,6 +1,6 @@
 /**
- * Bodies made to cost more than they weigh: memory stays within what the configuration says, the other
- * site is served all the while, and names without end don't fill the database.
+ * Small bodies with high costs: memory stays within the configured bounds, the other site is served all the time, and
+ * endless new names don't fill the database.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

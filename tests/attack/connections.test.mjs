@@ -1,6 +1,6 @@
 /**
- * Clients that cost a connection and no work: none of them keeps a connection for longer than it may,
- * and none keeps the others out.
+ * Clients that hold connections without work: none keeps its connection beyond the deadline, and none locks the
+ * others out.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -16,7 +16,7 @@ import { startSiege } from './siege.mjs';
 const long = process.env.FLEETPROF_LONG === '1';
 const connections = 1024;
 const request_timeout = '2s';
-// No upload is large here: what is resident is the program, its threads and its connections.
+// No upload is large here: resident memory is the program, its threads and its connections.
 const most = { residentMiB: 64, databaseMiB: 16 };
 // Our connections take descriptors too.
 const files = Number(execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' })) || Infinity;

@@ -1,6 +1,6 @@
 /**
- * A collector with a site under attack and one that behaves, and what the attack costs: memory, the
- * database, and the other site's patience.
+ * A collector with one site under attack and one normal site, and the attack's cost: memory, database size, and the
+ * other site's latency.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ function describe(latencies) {
 }
 
 /**
- * Two clients of the site that behaves: a new connection for each upload, and a pause between two.
+ * Two clients of the normal site: a new connection for each upload, and a pause between uploads.
  * @param {string} url
  * @returns {{ stop: () => Promise<{ latencies: number[], statuses: Outcome }> }}
  */
@@ -67,7 +67,7 @@ function startVisitors(url) {
  * @property {import('../behaviour/stack.mjs').Stack} stack
  * @property {(t: import('node:test').TestContext, attack: keyof typeof import('./attacks.mjs').attacks,
  *   options: Omit<Options, 'url'>, most: { residentMiB: number, databaseMiB: number }) => Promise<Outcome>} under
- *   attacks, prints what it cost, and fails when it was more than it may be
+ *   attacks, prints the cost, and fails if it exceeds the bounds
  */
 
 /**

@@ -147,7 +147,7 @@ test('what the kernel says of the process', async () => {
   assert.equal(again, get('start_time_seconds'));
 });
 
-test('times tell of the last upload and the last flush', async () => {
+test('metrics have the times of the last upload and the last flush', async () => {
   assert.equal((await upload()).status, 204);
   const now = Date.now() / 1000;
   const { series } = await scrape();

@@ -1,5 +1,5 @@
 /**
- * What `data-debug` writes on the console of real Chromium: each thing that can go wrong has a line that names it.
+ * What `data-debug` writes to the console of real Chromium: every possible problem has a line that names it.
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -51,7 +51,7 @@ async function debugLines(html, { init, headers = {} } = {}) {
 
 const debugTag = (/** @type {Record<string, string | number>} */ data = {}) => tag({ debug: '', ...data });
 
-/** No wait lasts, so that all attempts are soon over. */
+/** Shortens all waits, so that all attempts end soon. */
 const noWaits = 'const { setTimeout: inTime } = globalThis; globalThis.setTimeout = (callback) => inTime(callback);';
 
 test('says each step of a page load that is sent', async () => {

@@ -1,6 +1,6 @@
 /**
- * The agent profiles only where the server said so, and not again when a cache repeats the server's yes: in real
- * Chromium, with everything that a visitor's console and the Reporting API would show.
+ * The agent profiles only where the server decided so, and not again when a cache repeats that decision: in real
+ * Chromium, with a check of the console and the Reporting API.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
@@ -55,7 +55,7 @@ async function newTab() {
 }
 
 /**
- * Loads a page and waits until its agent is through.
+ * Loads a page and waits until its agent has finished.
  * @param {Page} page
  * @param {string} [url]
  */
@@ -82,7 +82,7 @@ const observeReports = `<script>
 const violation = 'Document policy violation: js-profiling is not allowed in this document.';
 
 /**
- * Violates the policy in a page and waits for the report: reports of before that have come by then.
+ * Violates the policy in a page and waits for the report: earlier reports have arrived by then.
  * @param {Page} page
  * @returns {Promise<string[]>} all reports
  */

@@ -1,5 +1,5 @@
 /**
- * A collector that is away for a while behind nginx: a page that stays open delivers its upload, once.
+ * A collector behind nginx that is down for a while: a page that stays open delivers its upload, once.
  */
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';

@@ -18,7 +18,7 @@ export function launchChromium(more = [], options = {}) {
   return chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: [...flags, ...more], ...options });
 }
 
-/** What a Chromium that does not know the mode says of it; the rest of the header is in force. */
+/** What a Chromium without the mode reports; the rest of the header applies. */
 const modeUnknown = 'Document-Policy HTTP header: Unrecognized document policy feature name js-profiling-mode.';
 
 /**

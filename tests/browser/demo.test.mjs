@@ -1,6 +1,6 @@
 /**
- * The demo page in real Chromium: it says what became of its page load, and shows fleetprof's numbers beside its own.
- * What those numbers are, end_to_end.test.mjs holds against the page's clock.
+ * The demo page in real Chromium: it shows the result of its page load, and fleetprof's numbers beside its own.
+ * end_to_end.test.mjs compares those numbers with the page's clock.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 
 /**
- * Serves numbers in which each upload counts, as `./quickstart` does.
+ * Serves numbers that include each upload, as `./quickstart` does.
  * @param {number} [earlier] page loads of before
  */
 function serveNumbers(earlier = 0) {

@@ -93,8 +93,8 @@ async function loadDemo(name) {
 }
 
 /**
- * Where a machine is too busy to let the browser take its samples, there is nothing to compare with: a gap
- * counts for at most two intervals. Such a page load is repeated, a few times.
+ * On a busy machine the browser misses samples, and a gap counts for at most two intervals, so there is nothing to
+ * compare. Such a page load is repeated a few times.
  */
 async function undisturbedDemo() {
   let lost = 1;
@@ -172,7 +172,7 @@ test('the busiest functions come in the right order, with the time the page meas
 test("a library's time is in its caller's total, spread over its functions", async () => {
   const rows = await hotspots();
   const caller = rows.find((row) => row.function === 'renderTables');
-  // Not all of it: for part of what runs in String.prototype.replace the browser gives no stack.
+  // Not all of it: the browser gives no stack for some of the time in String.prototype.replace.
   assert.ok(caller.total_ms >= 0.5 * demo.measured.renderTables, `${caller.total_ms} ms`);
   assert.ok(caller.total_ms <= 1.15 * demo.measured.renderTables, `${caller.total_ms} ms`);
   assert.ok(caller.self_ms < caller.total_ms / 3);

@@ -1,5 +1,5 @@
 /**
- * Reads some of what is kept back, as an operator would, and compares it with what was sent.
+ * Exports some kept sessions, as an operator would, and compares them with what was sent.
  */
 import path from 'node:path';
 
@@ -13,7 +13,7 @@ import { keys } from './counted.mjs';
 const readEach = 5;
 
 /**
- * By format: what the content adds up to, and what the upload does.
+ * By format: the sums of the content, and those of the upload.
  * @type {Record<string, { read: (content: string) => number[], sent: (upload: Upload) => number[] }>}
  */
 const formats = {

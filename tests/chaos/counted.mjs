@@ -1,5 +1,5 @@
 /**
- * Reads what was counted out of SQL.
+ * Reads the counted numbers from SQL.
  */
 import { frameKey } from '../behaviour/oracle.mjs';
 
@@ -24,7 +24,7 @@ const segment = 'join fleetprof_data.segment using (segment_id)';
 const us = (/** @type {string} */ ms) => `round(${ms} * 1000)`;
 
 /**
- * Which columns tell a table's rows apart, beside site, release and route, and which are added up.
+ * The columns that identify a table's rows, besides site, release and route, and those that are summed.
  * @type {Record<string, { from: string, key?: string, words?: (key: any[]) => string, numbers: string }>}
  */
 const perSegment = {
@@ -63,7 +63,7 @@ async function readTable(sql, from, key, numbers, words) {
   return new Map(rows.map((row) => [words(row.key), row.numbers]));
 }
 
-/** What page loads are and the events of sessions, by site: as the functions for users have it. @param {Sql} sql */
+/** Page loads and events of sessions by site, from the functions for users. @param {Sql} sql */
 async function readSites(sql) {
   const sites = `(select distinct site from fleetprof_data.segment) as sites`;
   return {
@@ -74,7 +74,7 @@ async function readSites(sql) {
   };
 }
 
-/** An upload is known by its id, its session and part, or its page. */
+/** An upload is identified by its id, its session and part, or its page. */
 export const keys = `json_build_array(upload_id, concat_ws(' ', load_id, part), concat_ws(' ', site, route)) as keys`;
 const times = `${us('profiled_ms')}, ${us('unattributed_ms')}`;
 
@@ -92,8 +92,8 @@ const readSessions = `
   ${segment}`;
 
 /**
- * Rows whose hour is not what docs/schema.md promises: the hour of receipt by the collector's clock, or,
- * where that clock is beyond belief, the database's.
+ * Finds rows whose hour is not as docs/schema.md promises: the hour of receipt by the collector's clock or, if that
+ * clock is implausible, by the database's.
  */
 const wrongHours = `
   select upload_id, received, bucket from fleetprof.upload_log
@@ -102,7 +102,7 @@ const wrongHours = `
      or bucket <> date_trunc('hour', received, 'UTC')
         and received between now() - interval '89 days' and now() + interval '50 minutes'`;
 
-/** In each segment and hour the log, the facts of the segment, of its stacks and of its frames say the same. */
+/** In each segment and hour, the log and the facts of the segment, its stacks and its frames agree. */
 const unequal = `
   with
     logged as (select segment_id, bucket, count(*) as uploads, sum(samples) as samples,

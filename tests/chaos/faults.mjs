@@ -21,7 +21,7 @@ import { errors } from './faulty_system.mjs';
 const flushTimeoutMs = 60_000;
 const hourUs = 3_600_000_000;
 
-/** A time in which clients go on. @param {Random} random */
+/** A pause in which clients continue. @param {Random} random */
 const aWhile = (random) => delay(100 + random.below(700));
 
 /** @param {Place} place */
@@ -33,7 +33,7 @@ function systemOf(place) {
 /** @type {Faults<Place>} */
 const ofCollector = {
   'kill -9': async (place, random) => {
-    // On a slow disk, much is written and not yet synced.
+    // On a slow disk, much is written but not synced yet.
     place.system?.set({ syncDelayUs: random.pick([0, 30_000, 100_000]) });
     await aWhile(random);
     await place.cutPower(random);
@@ -60,7 +60,7 @@ const ofCollector = {
   },
 };
 
-/** Those that need the faulty system. @type {Faults<Place>} */
+/** Faults that need the faulty system. @type {Faults<Place>} */
 const ofSystem = {
   'failing writes': async (place, random) => {
     systemOf(place).set({ error: random.pick([errors.EIO, errors.ENOSPC]), failingWrites: 1 + random.below(4) });
@@ -115,7 +115,7 @@ const ofDisk = {
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOSPC') throw error;
     }
-    // The present segment has its room; one that must be begun now has none.
+    // The current segment is preallocated; a new one gets no space.
     place.system?.set({ error: errors.EIO, failingSyncs: random.below(2) });
     await aWhile(random);
     if (random.chance(0.5)) await place.cutPower(random);
@@ -205,8 +205,8 @@ export function lanes(places, postgres) {
 }
 
 /**
- * Draws so many faults over the lanes, in each lane every kind as often as any other, and lets them happen.
- * Returns how often each did.
+ * Spreads that many faults over the lanes, with every kind of a lane equally often, and runs them. Returns how often
+ * each happened.
  * @param {Lane[]} all
  * @param {number} count
  * @param {Random} random

@@ -2,7 +2,7 @@
  * Faulty system: preloaded into fleetprofd, it gives the collector a disk that fails, writes short,
  * syncs slowly and loses what was not synced, and a clock that jumps.
  *
- * The test steers it through a file that is mapped here ($FLEETPROF_FAULTS_CONTROL). The kernel
+ * The test controls it through a file that is mapped here ($FLEETPROF_FAULTS_CONTROL). The kernel
  * keeps what a killed process wrote; a power cut does not. So what a write overwrites is kept in
  * $FLEETPROF_FAULTS_UNDO, a file per inode, until the file is synced; after a kill the test puts it
  * back.
@@ -72,10 +72,10 @@ static int open_undo(int file, int flags)
     return open(path, flags | O_CLOEXEC, 0600);
 }
 
-/* Keeps what stands where the write goes: offset, length, bytes. */
+/* Saves the bytes that the write replaces: offset, length, bytes. */
 static void keep_old(int file, size_t len, off_t offset)
 {
-    /* What is open for writing alone is a new file, not in place before it is synced. */
+    /* A file open only for writing is new, and is not renamed into place before its sync. */
     bool is_new = (fcntl(file, F_GETFL) & O_ACCMODE) == O_WRONLY;
     int undo = is_new ? -1 : open_undo(file, O_WRONLY | O_CREAT | O_APPEND);
     if (undo < 0)

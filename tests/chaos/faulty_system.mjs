@@ -1,5 +1,5 @@
 /**
- * Steers faulty_system.c: builds it, writes its control file, and takes from a spool what was never synced.
+ * Controls faulty_system.c: builds it, writes its control file, and removes unsynced bytes from a spool.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -20,10 +20,10 @@ export const errors = { EIO: 5, ENOSPC: 28 };
  * @property {(wanted: Settings) => void} set
  * @property {() => void} heal
  * @property {(spool: string, random: import('./random.mjs').Random) => void} cutPower
- *   after a kill: puts back what was overwritten and not synced, all of it or any part
+ *   after a kill: restores all or some of what was overwritten without a sync
  */
 
-/** Built once; undefined where it cannot be preloaded: sanitizers want to be first. */
+/** Built once; undefined where it cannot be preloaded: sanitizers must be first. */
 /** @type {Promise<string | undefined> | undefined} */
 let built;
 

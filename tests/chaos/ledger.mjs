@@ -1,5 +1,5 @@
 /**
- * The ledger: what clients sent and were promised, hence how often each upload must be counted.
+ * The ledger: what clients sent and which answers they got, and so how often each upload must be counted.
  */
 
 /** @typedef {import('./requests.mjs').Request} Request */
@@ -29,7 +29,7 @@ export const emptyLedger = () => ({
 export const isFinal = (status) => status !== 0 && status !== 429 && status < 500;
 
 /**
- * 204: it counts. No answer: perhaps it does. Another answer, or a part of it sent: it does not.
+ * 204: the upload counts. No answer: it may count. Another answer, or only a part sent: it does not.
  * @param {Ledger} ledger
  * @param {Request} request
  * @param {number} status 0: no answer

@@ -1,5 +1,5 @@
 /**
- * Random numbers that a seed repeats, so that a red run can be run again.
+ * Random numbers from a seed, so that a failed run can be repeated.
  */
 
 /**

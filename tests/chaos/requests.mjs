@@ -1,5 +1,5 @@
 /**
- * Requests: an upload by itself, several in a form, a part of a long session.
+ * Requests: a single upload, several in a form, a part of a long session.
  */
 import { makeUpload, sites } from './uploads.mjs';
 
@@ -25,7 +25,7 @@ const pathOf = (site) => `/v1/ingest/pk_${site}`;
 const single = (upload, path = pathOf(upload.site)) =>
   ({ path, headers: {}, body: upload.body, uploads: [upload], fresh: [upload], valid: upload.valid });
 
-/** Uploads that have no name of their own get one by this header. */
+/** This header gives uploads without an id one. */
 const keyHeader = 'idempotency-key';
 
 /** @param {Random} random @param {Request} request @returns {Request} */
@@ -34,7 +34,7 @@ function withKey(random, request) {
   return { ...request, headers: { ...request.headers, [keyHeader]: random.uuid() }, uploads, fresh: uploads };
 }
 
-/** Its length is not said before. @param {Request} request @returns {Request} */
+/** Sends it in chunks, without Content-Length. @param {Request} request @returns {Request} */
 const inChunks = (request) => ({ ...request, headers: { ...request.headers, 'transfer-encoding': 'chunked' } });
 
 /** @param {Random} random @param {Upload[]} fresh @param {Upload[]} repeated @returns {Request} */
@@ -54,7 +54,7 @@ function form(random, fresh, repeated) {
 }
 
 /**
- * What a page sends, by itself or as a form; a form may hold once more what the page sent before.
+ * A page's upload, alone or in a form; a form may repeat what the page sent before.
  * @param {Random} random
  * @param {Request} [last] of the same page
  * @returns {Request}

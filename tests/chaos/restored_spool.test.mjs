@@ -1,6 +1,6 @@
 /**
- * A spool restored from an old copy, on a bad day: the database is away, and the collector is killed again
- * before it has met it.
+ * A spool restored from an old copy, at a bad time: the database is down, and the collector is killed again before it
+ * has reached it.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

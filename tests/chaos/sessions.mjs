@@ -1,5 +1,5 @@
 /**
- * Sessions of the older formats, small and made up, with the events that they must be in SQL.
+ * Small generated sessions of the older formats, with the events that SQL must have.
  */
 import { frameKey, toMicroseconds } from '../behaviour/oracle.mjs';
 
@@ -131,7 +131,7 @@ function operaTimeline(random) {
   return { events, list };
 }
 
-/** The same, summed by type. @param {any[][]} list */
+/** The same events, summed by type. @param {any[][]} list */
 function reducedByType(list) {
   return [...new Set(list.map(([type]) => type))].map((wanted) => {
     const same = list.filter(([type]) => type === wanted);
@@ -149,7 +149,7 @@ export function operaScope(random) {
   const lists = timelines.map(({ list }, i) => ({ request: [1, i + 1], reply: [[0, 2000], list] }));
   if (random.chance(0.5)) lists.push({ request: [1, 1, 2], reply: [[0, 2000], reducedByType(timelines[0].list)] });
   const kept = lists.map(({ reply }) => reply[1]).flat();
-  // What is there twice counts once.
+  // A list that is sent twice counts once.
   if (random.chance(0.2)) lists.push(lists[0]);
   /** @type {Event[]} */
   const events = [];

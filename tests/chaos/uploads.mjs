@@ -1,5 +1,5 @@
 /**
- * Uploads of known content: what is sent, and what it must add to the numbers.
+ * Uploads with known content: the body, and what it must add to the sums.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -36,7 +36,7 @@ import { eventSums, eventTypes, operaScope, speedTracer } from './sessions.mjs';
 /** Where an upload comes from. @typedef {{ site: string, load?: string, session?: string, part?: number }} Origin */
 
 const routes = ['/product/:id', '/cart'];
-/** Names are never too many here: each upload without a name has a page of its own. */
+/** Ceilings are not reached here: each upload without an id has its own page. */
 export const ceilings = { routes: 1_000_000, segments: 1_000_000 };
 const keptShares = { shop: '0%', news: '100%', maps: '30%' };
 export const sites = Object.entries(keptShares).map(
@@ -46,7 +46,7 @@ const releases = ['1.0', '1.1', '2.0-beta'];
 const markers = ['script', 'gc', 'layout', 'paint', 'unheard-of'];
 const realTraceMaxBytes = 40_000;
 
-/** Traces of real browsers, those that are quickly sent. */
+/** Small traces of real browsers. */
 const realTraces = fs.readdirSync(path.join(repository, 'tests/data'))
   .filter((name) => name.endsWith('.json'))
   .map((name) => fs.readFileSync(path.join(repository, 'tests/data', name), 'utf8'))
@@ -97,7 +97,7 @@ const timingsOf = ({ marks, measures }) => [
 ];
 
 /**
- * What ran inside each measure; of several windows of one name a sample counts once.
+ * What ran inside each measure; in overlapping windows of one name a sample counts once.
  * @param {ReturnType<typeof syntheticTimings>['measures']} measures
  * @param {any} trace
  * @param {number | undefined} sampleInterval
@@ -117,7 +117,7 @@ function insideOf(measures, trace, sampleInterval) {
 }
 
 /**
- * Draws a name and a page. An upload without a name is known by its page.
+ * Draws an id and a page. An upload without an id is identified by its page.
  * @param {Random} random
  * @param {Origin} origin
  * @param {boolean} hasId

@@ -1,5 +1,5 @@
 /*
- * Check: how a fuzzer says that a property does not hold.
+ * Check: how a fuzzer reports that a property does not hold.
  */
 #ifndef FP_FUZZ_CHECK_H
 #define FP_FUZZ_CHECK_H

@@ -1,8 +1,8 @@
 -- Every function honours every filter, alike.
 \ir fixture.inc
 
--- One segment differs from the first in each dimension, one lacks it. Segment n weighs 2^n microseconds
--- (and has 2^n timings), so that a sum says which segments were read.
+-- For each dimension, one segment differs from the first and one lacks it. Segment n weighs 2^n microseconds (and has
+-- 2^n timings), so a sum shows which segments were read.
 insert into segment (segment_id) values (1);
 insert into segment (segment_id, route)       values (2, '/product/:id'), (3, '');
 insert into segment (segment_id, release)     values (4, 'v2_beta'),      (5, '');
@@ -56,7 +56,7 @@ insert into expectation values
     ('''Shop''', '{}'),
     ('''nobody''', '{}'),
     ('''''', '{}');
--- By name, for each dimension: the value that differs, one with a wildcard, absent, all, one that is not there.
+-- By name, for each dimension: the different value, a wildcard, the absent value, all, a value that does not exist.
 insert into expectation
 select format('''shop'', %I => %L', dimension, variation.value), segments
 from (

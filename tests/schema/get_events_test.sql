@@ -1,4 +1,4 @@
--- Sessions: what of a kept session get_events gives in each mode, by hand-made tables; and forgetting one.
+-- Sessions: the events that get_events returns in each mode, by hand-made tables; and releasing one.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
 
@@ -21,7 +21,7 @@ insert into fleetprof_data.timeline values
     (1, '2026-01-05 10:00Z', 41, 6, 5, 12, 'all', 2),
     (2, '2026-01-06 10:00Z', 42, 1, 1, null, 'all', 0);
 
--- Timeline 1, one line an event, indented where it is inside another:
+-- Timeline 1, one line per event, indented inside its parent:
 --   id 10 REFLOW 0 to 20, own 1, overhead .5
 --   id 11   STYLE_RECALCULATION 1 to 15, own 4
 --   id 12     CSS_SELECTOR_MATCHING #foo, 1 to 5, own 2, 6 hits
@@ -48,8 +48,8 @@ from given;
 insert into fleetprof_data.event values
     (1, '2026-01-05 10:00Z', 41, 8, 2, null, null, 'LAYOUT', 10, 0, null, 70000, 0, 70000, 0, 9, 0, null, null, null),
     (1, '2026-01-05 10:00Z', 41, 9, 3, null, null, 'GENERIC', 1, 0, null, 90000, 0, 90000, 0, 9, 0, null, null, null),
-    -- Timeline 5 came in two lists, and the second has a child of an event of the first. Details: none, nothing but
-    -- aggregates, and nothing; a custom type of Speed Tracer may be named PROCESS.
+    -- Timeline 5 was sent in two lists, and the second has a child of an event in the first. Details: null, only
+    -- aggregates, and empty; a custom type of Speed Tracer may be named PROCESS.
     (1, '2026-01-05 10:00Z', 41, 10, 5, null, 1, 'REFLOW', 7, 0, 9000, 1000, 0, 3000, 0, 1, 1, null, null, null),
     (1, '2026-01-05 10:00Z', 41, 11, 5, 10, 2, 'LAYOUT', 10, 1000, 1000, 2000, 0, 2000, 0, 1, 0, null, null, '{"aggregatedTime": 2}'),
     (1, '2026-01-05 10:00Z', 41, 12, 5, null, 5, 'PROCESS', -2, 4000, null, 3000, 0, 3000, 0, 1, 0, null, null, null),
@@ -185,8 +185,8 @@ select results_eq('select session_id from sessions order by 1', 'values (42::big
 select is_empty('select from fleetprof_data.event where session_id = 41', 'its events, too');
 select throws_ok('select release_session(41)', 'P0002', 'session 41 is not kept', 'twice is once too often');
 
--- Parts of long sessions: 51 runs; 52 was stopped, its last parts are still in the spool; 53 is all there; nobody
--- has spoken of 54 for too long; nobody has ever counted anything from the spool of 55.
+-- Parts of long sessions: 51 is running; 52 was stopped, its last parts are still in the spool; 53 is complete; 54 has
+-- not been reported for too long; nothing from the spool of 55 has been counted.
 insert into fleetprof_data.spool_position values ('00000000-0000-4000-8000-0000000000aa', 100);
 insert into fleetprof_data.long_session (spool_id, load_id, expires, stopped_position)
 select format('00000000-0000-4000-8000-0000000000%s', spool)::uuid, format('00000000-0000-4000-8000-0000000000%s', load)::uuid,

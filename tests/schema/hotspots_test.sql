@@ -1,4 +1,4 @@
--- hotspots: self and total time, shares, order, markers, whose uploads.
+-- hotspots: self and total time, shares, order, markers, filters.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
 
@@ -151,7 +151,7 @@ select is_empty(
     $$ select from hotspots('shop', '2026-01-06Z', '2026-01-07Z') union all select from hotspots('nobody') $$,
     'no uploads, no rows');
 
--- A bucket counts when it overlaps [since, until): the samples are in that of 10:00 UTC.
+-- A bucket counts if it overlaps [since, until): the samples are in the bucket of 10:00 UTC.
 create function pg_temp.found(since timestamptz, until timestamptz)
 returns boolean
 language sql
@@ -174,7 +174,7 @@ select results_eq(
     $$ select function from hotspots('shop') $$, $$ values ('main') $$,
     'by default the last day, what arrives in this hour included');
 
--- Two sites have the same function: ids differ, what is shown is the same.
+-- Two sites have the same function: ids differ, the output is the same.
 insert into fleetprof_data.segment values (2, 'shop-eu', '', '', '', '', '', '', '', '', 0, '2026-01-05');
 insert into fleetprof_data.frame
 select 99, function, resource_id, line, column_number, kind, last_seen

@@ -1,5 +1,5 @@
--- Many and deep: what one upload can hold most of costs no more each than little of it. Where a statement has a limit
--- of time, one that goes through all of them for each of them would take a hundred times as long.
+-- Many and deep: the largest uploads cost no more per row than small ones. Statements have a time limit that a
+-- quadratic plan would exceed a hundred times.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
 

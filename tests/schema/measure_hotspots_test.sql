@@ -1,4 +1,4 @@
--- measure_hotspots: what ran inside a measure, of samples that know which measures were on.
+-- measure_hotspots: what ran inside a measure.
 \ir fixture.inc
 set local search_path = pgtap, fleetprof, pg_catalog;
 

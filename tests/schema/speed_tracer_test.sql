@@ -62,7 +62,7 @@ insert into given values
      '{"requestId": "5", "request": {"headers": {"Accept": "b"}}, "redirectResponse": {"status": 302, "headers": {"Location": "/to"}}}'),
     (52, 53, null, 'NETWORK_RESOURCE_START', 322, null, 0, 'https://a.example/to', '{"requestId": "5", "requestMethod": "GET"}'),
     (52, 54, null, 'NETWORK_RESOURCE_RESPONSE', 340, 1, 1, null, '{"requestId": "5", "statusCode": 200, "mimeType": "text/html"}'),
-    -- Of which the browser's network stack alone tells, with times and without.
+    -- Requests that only the browser's network stack recorded, with times and without.
     (52, 70, null, 'NETWORK_REQUEST_WILL_BE_SENT', 500, null, 0, 'https://a.example/z', '{"requestId": "7", "request": {"method": "GET"}}'),
     (52, 71, null, 'NETWORK_RESPONSE_RECEIVED', 520, null, 0, null, '{"requestId": "7", "response": {"status": 200, "mimeType": "image/png"}}'),
     (52, 72, null, 'NETWORK_LOADING_FINISHED', 550, null, 0, null, '{"requestId": "7"}'),
@@ -78,7 +78,7 @@ insert into fleetprof_data.event
 select 1, '2026-01-05 10:00Z', session_id, event, 1, parent, event, type, 0, start_ms * 1000, duration_ms * 1000, self_ms * 1000, 0,
     coalesce(duration_ms, 0) * 1000, 0, 1, 0, resource, null, detail
 from given;
--- Of custom types that are called like others: nothing is made of them.
+-- Custom types with the names of others: the reports ignore them.
 insert into fleetprof_data.event
 select 1, '2026-01-05 10:00Z', session_id, event, 1, parent, event, type, -2, 100000, null, 0, 0, 0, 0, 1, 0, null, null,
     '{"message": "custom", "requestId": "custom"}'

@@ -21,8 +21,8 @@ select setseed(0.7) \g /dev/null
 insert into timing_value (segment_id, bucket, name, us)
 select 2 + n % 2, '2026-01-05Z'::timestamptz + n % 48 * interval '1 hour', 'spread ' || n % 5, exp(random() * 18)::bigint
 from generate_series(1, 5000) as n;
--- What is worst for bins: values at their edges, around powers of two, all at one place, at two places that
--- are far apart, and with a tail that has most of the sum; each over both segments and many hours.
+-- The worst cases for bins: values at their edges, around powers of two, all equal, two values far apart, and a tail
+-- with most of the sum; each over both segments and many hours.
 insert into timing_value (segment_id, bucket, name, us)
 select 2 + n % 2, '2026-01-05Z'::timestamptz + n % 48 * interval '1 hour', 'worst: ' || name, us
 from (

@@ -1,6 +1,6 @@
 /*
- * JSON verdict: what the collector's JSON reader makes of documents, for a test that holds it
- * against another reader.
+ * JSON verdict: prints what the collector's JSON reader makes of documents, for a test that
+ * compares it with another reader.
  *
  * Standard input holds documents, each behind its length (4 bytes, little-endian). For each one a
  * line: `reject`, `deep` (over json_depth), or what a decoder sees of it:

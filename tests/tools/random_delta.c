@@ -1,5 +1,5 @@
 /*
- * Random deltas: draws samples on random stacks, then counts them the slow way.
+ * Random deltas: draws samples on random stacks, then adds them up in the simplest way.
  */
 #include "tests/tools/random_delta.h"
 

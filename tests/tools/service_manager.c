@@ -1,6 +1,6 @@
 /*
- * Service manager: as much of systemd as a collector meets: listening sockets that outlive it, a
- * place for its notifications, a watchdog.
+ * Service manager: the part of systemd that a collector uses: listening sockets that outlive it,
+ * notifications, a watchdog.
  *
  *   service_manager WATCHDOG_MS NAME=PORT … -- COMMAND …
  *

@@ -1,5 +1,5 @@
 /*
- * A directory of a test's own, which the test removes. In memory, if there is much of it for files:
+ * A directory of a test's own, which the test removes. In memory if that is large enough, so that
  * thousands of syncs need not wait for a disk. Containers often have 64 MiB, less than a spool.
  */
 #ifndef FP_TESTS_DIRECTORY_H

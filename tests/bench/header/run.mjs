@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What a header module costs a request: instructions that nginx executes for it, counted by callgrind.
+// The cost of the header module per request: instructions that nginx executes, counted by callgrind.
 //
 // The same page, as a file and from an upstream server, with nothing, with add_header, with headers-more and with
 // the module setting the same three fields. Each number is the difference of two runs of unlike length, so that start and

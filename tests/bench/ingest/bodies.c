@@ -1,5 +1,5 @@
 /*
- * Bodies: the number of heads, then heads and bodies, each behind its length; 32 bits, little
+ * Bodies: the number of heads, then heads and bodies, each preceded by its length; 32 bits, little
  * endian.
  */
 #include "tests/bench/ingest/bodies.h"
@@ -30,7 +30,7 @@ static bool map_file(const char *path, struct fp_str *bytes)
     return true;
 }
 
-/* Takes the first text off what is left of the file. */
+/* Takes the first text off the rest of the file. */
 static bool take_text(struct fp_str *left, struct fp_str *text)
 {
     uint32_t little;

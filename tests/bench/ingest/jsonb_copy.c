@@ -99,8 +99,7 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
     if (row == NULL)
         die("prepare", "out of memory");
     fp_arena_init(&row->arena, 2 * (size_t)MAX_INFLATED);
-    /* Without compression the text would stay in the request's memory: this peer always inflates.
-     */
+    /* Without compression the text would stay in the request's memory: this peer inflates. */
     if (fp_inflate(&input, &row->arena, &row->json, &error) != FP_VERDICT_OK ||
         row->json.ptr == upload->body.ptr) {
         fp_problem_set(problem, 400, "a gzip body is wanted");

@@ -102,7 +102,7 @@ static void send_more(struct connection *connection)
     }
 }
 
-/* Bodies come in turn, heads as they are drawn: a body seldom meets the same head again. */
+/* Bodies come in turn, heads at random: a body rarely gets the same head again. */
 static void compose(struct load *load, struct connection *connection)
 {
     const struct bodies *bodies = &load->bodies;
@@ -159,7 +159,7 @@ static void note_reply(struct load *load, struct connection *connection, int64_t
         send_next(load, connection, now_us);
 }
 
-/* Sends what is due on idle connections; what finds none waits, and its time runs. */
+/* Sends due requests on idle connections; others wait while their time runs. */
 static void send_due(struct load *load, int64_t now_us)
 {
     for (size_t i = 0; i < load->connection_count && load->next_due_us <= now_us; i++) {

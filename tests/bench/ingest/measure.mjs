@@ -29,8 +29,8 @@ async function databaseBytes(postgres) {
 }
 
 /**
- * What an upload costs by the processors' clocks and the database's files, measured around `run`, which says how
- * many uploads there were.
+ * The cost per upload in processor time and database bytes, measured around `run`, which returns the number of
+ * uploads.
  * @template {{ uploads: number }} T
  * @param {Postgres} postgres
  * @param {number} pid

@@ -48,7 +48,7 @@ struct bench {
     double keys; /* per upload of the first window */
 };
 
-/* As far away as for a site that stays below them: every name is looked up, none is refused. */
+/* Ceilings that are never reached: every name is looked up, none is refused. */
 static const struct fp_ceiling_limits ceilings = {
     .names = {[FP_NAME_FRAME] = 10000000,
               [FP_NAME_STACK] = 10000000,
@@ -72,14 +72,14 @@ static double thread_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* What passed since the last call belongs to this stage. */
+/* Charges the time since the last call to this stage. */
 static void note(struct bench *bench, enum stage stage)
 {
     bench->spent_us[stage] += thread_us() - bench->last_us;
     bench->last_us = thread_us();
 }
 
-/* Parsing is part of decoding: done once more, alone, and taken off it. */
+/* Parsing is part of decoding: it is repeated alone, and its time subtracted. */
 static void run_format(struct bench *bench, struct fp_str body, struct fp_profile *profile)
 {
     const struct fp_inflate_input input = {body, FP_STR(""), default_limits.max_inflated};
@@ -125,7 +125,7 @@ static void end_window(struct bench *bench)
     bench->last_us = thread_us();
 }
 
-/* What follows the header's name; bodies.mjs always writes it. */
+/* The header's value; bodies.mjs always writes it. */
 static struct fp_str header(struct fp_str head, const char *name)
 {
     const char *found = memmem(head.ptr, head.len, name, strlen(name));

@@ -36,7 +36,7 @@ struct bench {
     struct fp_buf record;
 };
 
-/* Appends lines of a dump; how many, 0: it cannot be read. */
+/* Appends lines of a dump. Returns their number, 0 if it cannot be read. */
 static size_t append_lines(struct bench *bench, const char *path, size_t lines)
 {
     size_t taken = 0;
@@ -73,7 +73,7 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* What passed since the last call belongs to this step. */
+/* Charges the time since the last call to this step. */
 static void note(struct bench *bench, enum step step)
 {
     const double now_s = cpu_seconds();
@@ -81,7 +81,7 @@ static void note(struct bench *bench, enum step step)
     bench->began_s = now_s;
 }
 
-/* Each line for itself, for that is how much of a dump is one JSON value. */
+/* Line by line, because each line of a dump is one JSON value. */
 static void parse(struct bench *bench)
 {
     for (size_t at = 0; at < bench->len;) {

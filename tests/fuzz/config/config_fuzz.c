@@ -1,5 +1,5 @@
 /*
- * Fuzzer: any bytes as a configuration. It loads, or each line that says why not has a place.
+ * Fuzzer: any bytes as a configuration. It loads, or each error line has a place.
  */
 #include "collector/config/config.h"
 #include "tests/fuzz/check.h"
@@ -10,7 +10,7 @@
 
 enum { ERRORS_MAX = 64 * 1024, BYTES_MAX = 16 * 1024 };
 
-/* Every line must be `file:line:column: text`, but one at the end may count what is not shown. */
+/* Every line must be `file:line:column: text`; the last may instead count the errors not shown. */
 static void check_errors(const struct fp_buf *errors, const char *file)
 {
     const char *at = (const char *)errors->data;

@@ -1,6 +1,6 @@
 /*
- * Fuzzes header_policy. The input is a selector byte and then field lines, one a line of text; what
- * must hold is checked for each.
+ * Fuzzes header_policy. The input is a selector byte, then one field line per line of text; each is
+ * checked.
  */
 #include "header_policy/document_policy.h"
 #include "header_policy/response.h"
@@ -12,7 +12,7 @@
 
 #define LINES_MAX 8
 
-/* Reads to the end; what was read, written again member by member, has to read the same. */
+/* Reads to the end. Writing the result member by member and reading that must give the same. */
 static bool is_dictionary(struct fleetprof_slice text)
 {
     struct fleetprof_sf_reader reader = fleetprof_sf_read(text);

@@ -1,13 +1,13 @@
 /*
- * Fuzzer: what a client, and an operator, may write where we read HTTP. The first byte chooses:
+ * Fuzzer: whatever a client or an operator may write where we read HTTP. The first byte chooses:
  *
  *   r  the bytes of a connection; each byte behind the next, `o` to `z`, is one append's fate
  *   m  a Content-Type, a line feed, a body: as a form
  *   a  an address to listen on
  *
  * A connection is served by the public listener's own code on the real libmicrohttpd; only the
- * spool behind it is not there. Whatever was sent, each reply is one that the manual knows, no 204
- * is sent without a record, and nothing is held when the connection is gone.
+ * spool behind it is not there. Each reply must be one of the manual's, no 204 is sent without a
+ * record, and nothing is held after the connection has ended.
  */
 #include "collector/config/config.h"
 #include "collector/http/content_type.h"
@@ -26,7 +26,7 @@
 enum {
     BODY_MEMORY = 64 * 1024,
     REPLIES_MAX = 256 * 1024,
-    TURNS_MAX = 400, /* of the event loop, in which any connection here comes to its end */
+    TURNS_MAX = 400, /* turns of the event loop, enough for any connection here to end */
     PARTS_MAX = 64,
     FORM_MAX = 64 * 1024,
 };
@@ -198,8 +198,8 @@ static void check_head(const char *head, unsigned status)
         check(find_header(head, "Allow", value) != NULL);
 }
 
-/* One reply off the front; how many bytes it takes. Ours are known by their Vary; one of
- * libmicrohttpd's own is the last, and 0.9.75 may send its head twice. */
+/* Takes one reply off the front and returns its length. Our replies have Vary; one by libmicrohttpd
+ * itself is the last, and 0.9.75 may send its head twice. */
 static size_t check_reply(char *reply, size_t len, size_t *acks)
 {
     unsigned status = 0;
@@ -317,7 +317,7 @@ static size_t read_parts(struct fp_str body, struct fp_str boundary, struct fp_s
     return count;
 }
 
-/* The same parts, written with headers of our own, are read again. */
+/* Writes the same parts with our headers, and reads them again. */
 static void check_parts(const struct fp_str *parts, size_t count, struct fp_str boundary)
 {
     struct fp_str again[PARTS_MAX];

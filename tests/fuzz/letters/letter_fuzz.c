@@ -1,6 +1,6 @@
 /*
- * Fuzzer: any bytes as a dead letter's file. What can be read can be written, as `replay` does, and
- * reads the same then, except texts that are truncated.
+ * Fuzzer: any bytes as a dead letter's file. A letter that can be read can be written, as `replay`
+ * does, and then reads the same, except for truncated texts.
  */
 #include "collector/letters/letter_file.h"
 #include "tests/fuzz/check.h"
@@ -21,7 +21,7 @@ static void write_letter(const struct fp_letter *letter, struct fp_str body, str
     fp_buf_release(&head);
 }
 
-/* A text is whole, or its beginning: no byte of a code point is left behind. */
+/* Fails unless a text is the whole or its beginning, without half a code point. */
 static void check_text(struct fp_str written, struct fp_str read)
 {
     check(read.len <= TEXT_MAX && read.len <= written.len);

@@ -1,8 +1,8 @@
 /*
- * Fuzzes page tokens: what is checked never reads past its end, only what was signed is good, what
- * is signed reads back as it was, and a key file is refused or usable.
+ * Fuzzes page tokens: a check never reads past the end, accepts only signed tokens, and reads back
+ * what was signed; a key file is refused or usable.
  *
- * The first byte chooses what the rest is: a token, a key file, or the fields of a token.
+ * The first byte says what follows: a token, a key file, or the fields of a token.
  */
 #include "page_token/page_token.h"
 #include "tests/fuzz/check.h"
@@ -26,7 +26,7 @@ static const struct fleetprof_token_keys *fixed_keys(void)
     return keys;
 }
 
-/* Only a token that we make ourselves from what was read can have been good. */
+/* A token is valid only if signing its fields gives the same token. */
 static void fuzz_token(const char *text, size_t len)
 {
     struct fleetprof_token_rules rules = {SITE, strlen(SITE), NOW_S, 3600, 60};

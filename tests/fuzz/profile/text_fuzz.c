@@ -22,7 +22,7 @@ static bool holds(struct fp_str text, char byte)
     return text.len > 0 && memchr(text.ptr, byte, text.len) != NULL;
 }
 
-/* Whether no code point was cut: as many bytes follow each first one as it says. */
+/* True if no code point was cut: each first byte is followed by as many bytes as it announces. */
 static bool is_utf8(struct fp_str text)
 {
     size_t due = 0;

@@ -237,8 +237,8 @@ static bool copy_rows(void)
 {
     fp_buf_clear(&road.bytes);
     fp_copy_begin(&road.bytes);
-    for (enum fp_target_id id = 0; id < FP_TARGET_COUNT; id++) {
-        const struct fp_target *target = fp_target(id);
+    for (enum fp_store_table_id id = 0; id < FP_STORE_TABLE_COUNT; id++) {
+        const struct fp_store_table *target = fp_store_table(id);
         struct fp_rows *rows = &road.rollup.tables[target->source];
         if (!fp_rows_sort(rows))
             return false;

@@ -1,5 +1,5 @@
 /*
- * The map: finds what was put, keeps the first value, stays bounded.
+ * The map: finds what was inserted, keeps the first value, stays bounded.
  */
 #include "test.h"
 

@@ -7,7 +7,7 @@
 
 #include "tests/unit/unit.h"
 
-/* Allocations that succeed before all further ones fail; negative: all succeed. */
+/* Number of allocations that succeed before all others fail; negative: all succeed. */
 static int allocations_left = -1;
 
 static inline bool may_allocate(void)

@@ -1,6 +1,6 @@
 /*
- * Grids: texts are cut between characters, by their width on a terminal, and shares of a terminal
- * are handed out without going below a minimum.
+ * Grids: texts are cut between characters, by their width on a terminal; columns share the
+ * terminal's width and have a minimum.
  */
 
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /*
- * A survey beside a collector: a record that was half written at the first look is no damage, one
+ * A survey beside a collector: a record that is half written at the first look is not damage, one
  * that stays unreadable is.
  */
 
@@ -52,8 +52,8 @@ static void count_damage(void *context, const struct fp_survey_segment *segment,
     ++*(int *)context;
 }
 
-/* How much damage a survey meets while a record is hidden from so many reads. The others are found
- * in any case. */
+/* Returns how much damage a survey reports while a record is hidden from the given number of reads.
+ * Fails unless the other records are found. */
 static int damage_when_hidden(struct place place, int reads)
 {
     struct fp_survey survey;

@@ -1,5 +1,5 @@
 /*
- * Bad configurations: what is given, and all that is said about it, without the file's name.
+ * Bad configurations, each with its complete error output, without the file's name.
  */
 enum base {
     ADDED, /* behind four good lines */

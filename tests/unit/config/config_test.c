@@ -1,5 +1,5 @@
 /*
- * Configurations: what loads, what every mistake is answered with, and what a reload keeps.
+ * Configurations: what loads, the message for every mistake, and what a reload keeps.
  */
 #include "tests/unit/unit.h"
 
@@ -32,7 +32,7 @@ static int remove_file(void **state)
     return unlink(file);
 }
 
-/* Loads a configuration given as two texts, one behind the other. */
+/* Loads a configuration given as two texts, joined. */
 static struct fp_config *load(const char *first, const char *second)
 {
     FILE *stream = fopen(file, "w");
@@ -51,7 +51,7 @@ static struct fp_config *load_good(const char *first, const char *second)
     return config;
 }
 
-/* What was said, without the file's name in front of each line. */
+/* Returns the errors, without the file's name in front of each line. */
 static void said(char *text, size_t size)
 {
     size_t len = 0;

@@ -1,4 +1,4 @@
-/* Merging Document-Policy: who wins, what survives, and what holds for any input at all. */
+/* Merging Document-Policy: which side wins, what survives, and what holds for any input. */
 #include "header_policy/document_policy.c"
 
 #include "test.h"
@@ -112,7 +112,8 @@ static void what_does_not_fit_is_too_long_and_one_byte_less_fits(void **state)
     memset(long_line, 'a', sizeof(long_line));
     assert_int_equal(merge(upstream, NO, UPSTREAM, &out).outcome, FLEETPROF_CHANGED);
     assert_int_equal(out.len, FLEETPROF_FIELD_MAX);
-    /* Each smaller buffer fails at another place: the member, the separator, the line itself. */
+    /* Each smaller buffer fails in a different place: the member, the separator, the line itself.
+     * */
     for (size = FLEETPROF_FIELD_MAX - 1; size >= line.len - 1; size--) {
         out.size = size;
         assert_int_equal(merge(upstream, NO, UPSTREAM, &out).outcome, FLEETPROF_TOO_LONG);

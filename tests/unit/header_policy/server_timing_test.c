@@ -53,7 +53,7 @@ static void metrics_of_our_name_go_and_others_stay(void **state)
     }
 }
 
-/* For any line at all: the rest fits where the line did, and has nothing of ours in it. */
+/* For any line: the rest fits where the line did, and has no member of ours. */
 static void nothing_of_ours_is_left_of_any_line(void **state)
 {
     static const char *const pieces[] = {"fleetprof", ",", ";", "=", "\"", "\\", " ", "a", "\t"};

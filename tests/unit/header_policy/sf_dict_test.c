@@ -85,7 +85,7 @@ static void accepts_what_the_rfc_accepts(void **state)
     }
 }
 
-/* No dictionary, not even the beginning of one that could be salvaged. */
+/* Not a dictionary, and without a usable beginning. */
 static const char *const refused[] = {
     "\ta",
     ",",
@@ -234,7 +234,7 @@ static void an_absent_value_is_an_empty_dictionary(void **state)
 
 static void the_end_of_the_text_is_respected(void **state)
 {
-    /* The byte after the slice would go on with the key, and close the string. */
+    /* The byte after the slice would continue the key, and close the string. */
     struct fleetprof_slice key = {"ab", 1};
     struct fleetprof_slice string = {"a=\"b\"", 4};
     struct fleetprof_sf_member member;

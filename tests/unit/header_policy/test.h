@@ -1,4 +1,4 @@
-/* What the tests of header_policy share: cmocka, text from literals, and a seeded generator. */
+/* What the tests of header_policy share: text from literals, and a seeded generator. */
 #ifndef FLEETPROF_TEST_HEADER_POLICY_H
 #define FLEETPROF_TEST_HEADER_POLICY_H
 

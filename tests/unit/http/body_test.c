@@ -1,6 +1,6 @@
 /*
- * Body: what it holds is charged to all bodies and to its site, no more and no less, whatever comes
- * and whatever fails. The test counts for itself.
+ * Body: exactly the memory it holds is charged to all bodies and to its site, whatever arrives and
+ * whatever fails. The test counts for itself.
  */
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /*
- * Connections: slow ones are ended in time, an idle one makes room for a new one, and nobody is
- * ended while he is answered.
+ * Connections: slow ones are closed in time, an idle one is evicted for a new one, and none is
+ * closed while its reply is sent.
  */
 #include "tests/unit/unit.h"
 
@@ -62,14 +62,14 @@ static void stop(void)
     fp_metrics_free(registry);
 }
 
-/* Whether the peer's connection was ended, or is within the time. */
+/* True if the peer's connection is closed within the time. */
 static bool is_ended(int i, int wait_ms)
 {
     struct pollfd end = {.fd = peers[i].theirs, .events = POLLRDHUP};
     return poll(&end, 1, wait_ms) == 1;
 }
 
-/* As if the connection had come to its state so long ago. */
+/* Pretends that the connection entered its state that long ago. */
 static void age(int i, int64_t by_us)
 {
     pthread_mutex_lock(&connections->lock);
@@ -116,7 +116,7 @@ static void the_longest_idle_makes_room(void **state)
     assert_true(is_ended(1, 0));
     assert_false(is_ended(0, 0));
     assert_false(is_ended(2, 0));
-    /* One that is ended takes no place any more, though it is not closed yet. */
+    /* A connection that was shut down frees its place before it is closed. */
     age(0, 2 * FP_US_PER_S);
     join(3);
     assert_true(is_ended(0, 0));

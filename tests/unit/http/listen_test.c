@@ -35,7 +35,7 @@ static void closing_removes_no_socket_but_its_own(void **state)
     assert_false(fp_listener_open(&address, &second, &detail));
     assert_int_equal(second.fd, -1);
 
-    /* Somebody removed the file, another process took the place. */
+    /* Somebody removed the file, and another process created one. */
     assert_int_equal(unlink(path), 0);
     assert_true(fp_listener_open(&address, &second, &detail));
     fp_listener_close(&first);

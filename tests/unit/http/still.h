@@ -1,6 +1,6 @@
 /*
  * Still: the public listener's own code without a socket to listen on or a thread, for tests that
- * give it a connection and let it go on turn by turn.
+ * give it a connection and run it turn by turn.
  */
 #ifndef FP_TESTS_HTTP_STILL_H
 #define FP_TESTS_HTTP_STILL_H
@@ -18,8 +18,8 @@ static inline struct MHD_Daemon *still_start(struct fp_http *http)
                             count_connection, http, MHD_OPTION_END);
 }
 
-/* The client's end of a new connection on which these bytes were sent, and no more will be; -1 when
- * the listener had no memory for it. */
+/* Returns the client's end of a new connection on which exactly these bytes were sent; -1 if the
+ * listener had no memory for it. */
 static inline int still_connect(struct MHD_Daemon *daemon, const void *bytes, size_t len)
 {
     const struct sockaddr_un nobody = {.sun_family = AF_UNIX};
@@ -36,7 +36,8 @@ static inline int still_connect(struct MHD_Daemon *daemon, const void *bytes, si
     return -1;
 }
 
-/* Adds to *len what has come back, up to max. False when the listener has closed the connection. */
+/* Reads what has arrived, up to max, and adds its length to *len. False if the listener has closed
+ * the connection. */
 static inline bool still_receive(int client, char *replies, size_t max, size_t *len)
 {
     ssize_t got = recv(client, replies + *len, max - *len, MSG_DONTWAIT);

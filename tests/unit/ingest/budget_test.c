@@ -50,7 +50,7 @@ static void a_third_of_a_second_is_neither_rounded_up_nor_down(void **state)
     const int64_t start_us = 100 * S;
     for (int i = 0; i < 6; i++)
         assert_true(ask(&three_a_second, 1, 0, start_us));
-    /* The nth comes n/3 s later: 333,333.3 µs, of which the third part must not get lost. */
+    /* Request n is due after n/3 s, or n × 333,333.3 µs: the fraction must not get lost. */
     for (int64_t n = 1; n <= 30000; n++) {
         int64_t due_us = (n * S + 2) / 3;
         assert_false(ask(&three_a_second, 1, 0, start_us + due_us - 1));

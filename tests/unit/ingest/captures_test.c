@@ -1,5 +1,5 @@
 /*
- * Captures: one a window, stopped by word or by silence, never more than there is room for.
+ * Captures: one per window, stopped by a request or by silence, and bounded.
  */
 #include "tests/unit/unit.h"
 

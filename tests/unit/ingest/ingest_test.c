@@ -274,7 +274,7 @@ static void parts_of_a_form_have_ids_that_follow_from_its_key(void **state)
     const struct fp_uuid *ids = store(&upload);
     const struct fp_uuid first = ids[0];
     assert_false(fp_uuid_equal(&ids[0], &ids[1]));
-    /* By place: an id of the part before does not shift them. */
+    /* By place: an id in the part before does not shift them. */
     upload.body = FP_STR("--b\r\n\r\n" WITH_ID "\r\n" PART "--b--");
     const struct fp_uuid second = ids[1];
     ids = store(&upload);

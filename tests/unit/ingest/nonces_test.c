@@ -1,5 +1,5 @@
 /*
- * Nonces: no token is good for more uses than it may have, whatever room there is.
+ * Nonces: no token gets more uses than allowed, however small the table is.
  */
 #include "tests/unit/unit.h"
 
@@ -64,10 +64,10 @@ static void a_full_set_forgets_what_expires_first(void **state)
     struct fp_nonce_table *table = *state;
     for (unsigned n = 0; n < SET_PLACES; n++)
         assert_int_equal(use_nth(table, n, 100 + n), FP_NONCE_FINE);
-    /* Number 0 makes room, and its token is worth nothing from then on. */
+    /* Number 0 is evicted, and its token is refused from then on. */
     assert_int_equal(use_nth(table, 50, 200), FP_NONCE_FINE);
     assert_int_equal(use_nth(table, 0, 100), FP_NONCE_FORGOTTEN);
-    /* Nor is one that was never seen and expires no later: nobody knows. */
+    /* So is an unseen one that expires no later: whether it was used is unknown. */
     assert_int_equal(use_nth(table, 51, 99), FP_NONCE_FORGOTTEN);
     assert_int_equal(use_nth(table, 52, 100), FP_NONCE_FORGOTTEN);
     /* The others are known as before. */
@@ -88,7 +88,7 @@ static void a_newcomer_that_expires_first_does_not_push_others_out(void **state)
 static void expired_tokens_leave_their_places_without_a_trace(void **state)
 {
     struct fp_nonce_table *table = *state;
-    /* One every 10 s that expires a minute later: what makes room has expired by then. */
+    /* One every 10 s that expires a minute later: evicted ones have expired by then. */
     for (unsigned now = 1000; now < 3000; now += 10)
         assert_int_equal(use_nth(table, now, now + 60), FP_NONCE_FINE);
     assert_int_equal(use_nth(table, 1, 2990 - 60), FP_NONCE_FINE);

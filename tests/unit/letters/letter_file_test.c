@@ -1,5 +1,5 @@
 /*
- * A letter file reads back as what was written, and anything else is no letter.
+ * A letter file reads back as written, and anything else is not a letter.
  */
 #include "collector/letters/letter_file.c"
 
@@ -125,7 +125,7 @@ static size_t format_left(struct fp_str format)
     return left;
 }
 
-/* Cut there, each byte that is left of it would be written as three. */
+/* If the text were cut there, each remaining byte would be written as three. */
 static void a_code_point_is_not_cut(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void a_code_point_is_not_cut(void **state)
                     3 * TEXT_MAX);
 }
 
-/* Nobody else writes letters, but a reader is not to trust that. */
+/* Only we write letters, but a reader must not rely on that. */
 static void a_place_that_is_none_and_a_detail_too_long_are_read_as_what_can_be(void **state)
 {
     (void)state;

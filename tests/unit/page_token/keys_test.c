@@ -1,4 +1,4 @@
-/* Key files: every mistake with its line, names that follow from the key, published MACs. */
+/* Key files: every mistake with its line, key ids, published MACs. */
 #include "page_token/keys.c"
 
 #include "test.h"

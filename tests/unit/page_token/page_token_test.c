@@ -168,7 +168,7 @@ static void what_is_not_of_the_form_is_malformed(void **state)
     assert_int_equal(check(*state, "." TOKEN_A), FLEETPROF_TOKEN_VERSION);
 }
 
-/* Whatever byte is another, the token is not good any more. */
+/* If any byte changes, the token becomes invalid. */
 static void no_byte_can_be_changed(void **state)
 {
     char text[sizeof(TOKEN_A)];

@@ -1,4 +1,4 @@
-/* What the tests of page_token share: cmocka, and keys that other programs can be given too. */
+/* What the tests of page_token share: keys that other programs can use, too. */
 #ifndef FLEETPROF_TEST_PAGE_TOKEN_H
 #define FLEETPROF_TEST_PAGE_TOKEN_H
 

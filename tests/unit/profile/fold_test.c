@@ -1,5 +1,5 @@
 /*
- * The rules of docs/numbers.md, one row each: an upload, and the rows that it must become.
+ * The rules of docs/numbers.md, one row each: an upload, and its expected rows.
  *
  * Times are microseconds. Expected text, line by line:
  *   profiled TIME unattributed TIME in SAMPLES

@@ -28,7 +28,7 @@ static void encode(struct room *room, const struct fp_delta *delta)
     assert_false(room->bytes.failed);
 }
 
-/* Decodes from a block of exactly len bytes, so that a sanitizer sees any step beyond. */
+/* Decodes from a block of exactly len bytes, so that a sanitizer sees reads past the end. */
 static enum fp_delta_error decode_exactly(struct room *room, const uint8_t *bytes, size_t len)
 {
     uint8_t *exact = malloc(len > 0 ? len : 1);

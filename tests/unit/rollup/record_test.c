@@ -20,7 +20,7 @@ static void add(struct room *room, uint64_t seed)
     assert_false(room->bytes.failed);
 }
 
-/* Decodes from a block of exactly len bytes, so that a sanitizer sees any step beyond. */
+/* Decodes from a block of exactly len bytes, so that a sanitizer sees reads past the end. */
 static enum fp_delta_error decode_exactly(struct room *room, const uint8_t *bytes, size_t len)
 {
     uint8_t *exact = calloc(1, len > 0 ? len : 1);

@@ -1,11 +1,11 @@
 /*
  * A disk in memory that can lose power: file operations for the model test.
  *
- * What was not synced is a list of changes, to each file and to the directory. A crash lets each
- * of them happen or not, sector by sector, and at times only those before a certain moment. It
- * happens before the n-th operation that changes something: from there on each one fails, as for
- * a process that is no more. A killed process leaves everything to the next; disk_lose_power does
- * not. The disk can be held before its next change, so that a test decides what waits for it.
+ * Changes that were not synced are a list, for each file and for the directory. A crash applies
+ * each of them or not, sector by sector, and sometimes only those before a certain moment. It
+ * happens before the n-th operation that changes something: from then on every operation fails, as
+ * for a dead process. A kill keeps all changes; disk_lose_power does not. The disk can be held
+ * before its next change, so that a test decides what waits for it.
  */
 #ifndef FP_TESTS_SPOOL_DISK_H
 #define FP_TESTS_SPOOL_DISK_H

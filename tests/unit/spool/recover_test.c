@@ -1,5 +1,5 @@
 /*
- * Recovery: whatever happened to the files, the spool starts, and what can be read is read.
+ * Recovery: whatever happened to the files, the spool starts and reads every valid record.
  */
 #include "files.h"
 
@@ -75,7 +75,7 @@ static void sets_aside_one_flipped_byte_and_keeps_all_other_records(void **state
             assert_int_equal(numbers[26], 27);
             assert_int_equal(numbers[27], 29);
             close_spool(fixture);
-            /* Kept once and counted once, though recovery and reader meet it at each start. */
+            /* Quarantined and counted once, although recovery and reader find it at each start. */
             assert_int_equal(metric(fixture, FP_METRIC_SPOOL_DAMAGED_BYTES) - damaged, end - start);
         }
         char path[512];

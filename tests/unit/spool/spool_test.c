@@ -204,7 +204,7 @@ static void never_repeats_a_sequence_number_even_when_the_files_are_gone(void **
     open_spool(fixture);
     append_range(fixture->spool, 101, 101);
     assert_int_equal(fp_spool_tail(fixture->spool), 101);
-    /* And the other way round: the state is gone, the files are there. */
+    /* The reverse: the state is missing, the files are there. */
     struct fp_uuid id = fp_spool_id(fixture->spool);
     close_spool(fixture);
     snprintf(path, sizeof(path), "%s/state", fixture->path);

@@ -246,7 +246,7 @@ static inline size_t known_segments(const struct fixture *fixture)
     return count;
 }
 
-/* Waits until the spool knows of so many segments, and checks that so many files are there. */
+/* Waits until the spool has that many segments, and checks that there are as many files. */
 static inline void wait_for_segments(const struct fixture *fixture, size_t count)
 {
     int64_t until_us = fp_clock_monotonic_us() + PATIENCE_US;

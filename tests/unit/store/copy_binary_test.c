@@ -5,14 +5,14 @@
 
 #include "collector/store/copy_binary.c"
 
-/* Encodes one row of a target and gives what follows the field count. */
-static struct fp_buf encode(enum fp_target_id id, const void *row)
+/* Encodes one row of a table and returns the bytes after the field count. */
+static struct fp_buf encode(enum fp_store_table_id id, const void *row)
 {
     struct fp_buf out;
     fp_buf_init(&out, 4096);
-    fp_copy_row(fp_target(id), row, &out);
+    fp_copy_row(fp_store_table(id), row, &out);
     assert_false(out.failed);
-    assert_int_equal(out.data[0] << 8 | out.data[1], fp_target(id)->column_count);
+    assert_int_equal(out.data[0] << 8 | out.data[1], fp_store_table(id)->column_count);
     memmove(out.data, out.data + 2, out.len - 2);
     out.len -= 2;
     return out;
@@ -48,7 +48,7 @@ static void writes_names_numbers_and_nulls(void **state)
         .column = 0,
         .kind = FP_FRAME_FUNCTION,
     };
-    struct fp_buf out = encode(FP_TARGET_FRAME, &named);
+    struct fp_buf out = encode(FP_STORE_TABLE_FRAME, &named);
     ASSERT_BYTES(out, "\0\0\0\10\377\377\377\377\377\377\377\376"
                       "\0\0\0\2go"
                       "\0\0\0\10\1\2\3\4\5\6\7\10"
@@ -62,7 +62,7 @@ static void writes_names_numbers_and_nulls(void **state)
         .column = FP_POSITION_NONE,
         .kind = FP_FRAME_BUILTIN,
     };
-    out = encode(FP_TARGET_FRAME, &bare);
+    out = encode(FP_STORE_TABLE_FRAME, &bare);
     ASSERT_BYTES(out, "\0\0\0\10\0\0\0\0\0\0\0\1"
                       "\0\0\0\0"
                       "\377\377\377\377"
@@ -79,7 +79,7 @@ static void writes_times_from_the_year_2000_and_markers_by_name(void **state)
         .samples = 2,
         .self_us = 3,
     };
-    struct fp_buf out = encode(FP_TARGET_MARKER_FACT, &fact);
+    struct fp_buf out = encode(FP_STORE_TABLE_MARKER_FACT, &fact);
     ASSERT_BYTES(out, "\0\0\0\10\0\0\0\0\0\0\0\1"
                       "\0\0\0\10\0\0\0\0\0\0\0\1"
                       "\0\0\0\6layout"
@@ -92,7 +92,7 @@ static void writes_smallints(void **state)
     (void)state;
     const struct fp_timing_bin_fact fact = {
         .key = {.bucket_us = INT64_C(946684800000000), .part = 1601}, .count = 1};
-    struct fp_buf out = encode(FP_TARGET_TIMING_BIN_FACT, &fact);
+    struct fp_buf out = encode(FP_STORE_TABLE_TIMING_BIN_FACT, &fact);
     ASSERT_BYTES(out, "\0\0\0\10\0\0\0\0\0\0\0\0"
                       "\0\0\0\10\0\0\0\0\0\0\0\0"
                       "\0\0\0\10\0\0\0\0\0\0\0\0"
@@ -105,7 +105,7 @@ static void writes_doubles(void **state)
     (void)state;
     const struct fp_timing_fact fact = {.key = {.bucket_us = INT64_C(946684800000000)},
                                         .sum_us = -1.5};
-    struct fp_buf out = encode(FP_TARGET_TIMING_FACT, &fact);
+    struct fp_buf out = encode(FP_STORE_TABLE_TIMING_FACT, &fact);
     /* segment_id, bucket, timing_id, uploads, count, negative; then sum_us */
     assert_memory_equal(out.data + 6 * 12, "\0\0\0\10\277\370\0\0\0\0\0\0", 12);
     fp_buf_release(&out);
@@ -123,13 +123,13 @@ static void writes_uuids_and_booleans_and_leaves_an_absent_load_out(void **state
         .truncated = true,
     };
     /* segment_id, bucket, upload_id, received; then load_id and seven columns to truncated */
-    struct fp_buf out = encode(FP_TARGET_UPLOAD, &upload);
+    struct fp_buf out = encode(FP_STORE_TABLE_UPLOAD, &upload);
     assert_memory_equal(out.data + 24, "\0\0\0\20\1\2\3\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
     assert_memory_equal(out.data + 56, "\0\0\0\20\11\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
     assert_memory_equal(out.data + 76 + 8, "\0\0\0\14self-profile\0\0\0\0\0\0\0\1\1", 25);
     fp_buf_release(&out);
     upload.has_load = false;
-    out = encode(FP_TARGET_UPLOAD, &upload);
+    out = encode(FP_STORE_TABLE_UPLOAD, &upload);
     assert_memory_equal(out.data + 56, "\377\377\377\377\0\0\0\4", 8);
     fp_buf_release(&out);
 }

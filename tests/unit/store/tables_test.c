@@ -5,12 +5,12 @@
 
 #include "collector/store/tables.c"
 
-static void assert_sql(void (*write)(const struct fp_target *, struct fp_buf *),
-                       enum fp_target_id id, const char *expected)
+static void assert_sql(void (*write)(const struct fp_store_table *, struct fp_buf *),
+                       enum fp_store_table_id id, const char *expected)
 {
     struct fp_buf out;
     fp_buf_init(&out, 16 * 1024);
-    write(fp_target(id), &out);
+    write(fp_store_table(id), &out);
     fp_buf_add(&out, "", 1);
     assert_false(out.failed);
     assert_string_equal((const char *)out.data, expected);
@@ -20,7 +20,7 @@ static void assert_sql(void (*write)(const struct fp_target *, struct fp_buf *),
 static void a_dictionary_touches_last_seen_once_a_day(void **state)
 {
     (void)state;
-    assert_sql(fp_target_merge_sql, FP_TARGET_RESOURCE,
+    assert_sql(fp_store_table_merge_sql, FP_STORE_TABLE_RESOURCE,
                "insert into fleetprof_data.resource as t (resource_id, url, last_seen) "
                "select resource_id, url, (now() at time zone 'UTC')::date "
                "from pg_temp.new_resource where ctid >= $1 and ctid < $2 order by resource_id "
@@ -31,7 +31,7 @@ static void a_dictionary_touches_last_seen_once_a_day(void **state)
 static void a_fact_adds_counters_and_keeps_extremes(void **state)
 {
     (void)state;
-    assert_sql(fp_target_merge_sql, FP_TARGET_TIMING_FACT,
+    assert_sql(fp_store_table_merge_sql, FP_STORE_TABLE_TIMING_FACT,
                "insert into fleetprof_data.timing_fact as t (segment_id, bucket, timing_id, "
                "uploads, count, negative, sum_us, min_us, max_us) "
                "select segment_id, bucket, timing_id, uploads, count, negative, sum_us, min_us, "
@@ -48,7 +48,7 @@ static void a_book_returns_the_keys_that_are_new(void **state)
 {
     (void)state;
     assert_sql(
-        fp_target_merge_sql, FP_TARGET_UPLOAD_ID,
+        fp_store_table_merge_sql, FP_STORE_TABLE_UPLOAD_ID,
         "insert into fleetprof_data.upload_id as t (upload_id, site_id) "
         "select upload_id, site_id from pg_temp.new_upload_id where ctid >= $1 and ctid < $2 "
         "order by upload_id, site_id on conflict (upload_id, site_id) do nothing "
@@ -58,11 +58,11 @@ static void a_book_returns_the_keys_that_are_new(void **state)
 static void temporary_tables_have_the_columns_of_the_copy(void **state)
 {
     (void)state;
-    assert_sql(fp_target_create_sql, FP_TARGET_MARKER_FACT,
+    assert_sql(fp_store_table_create_sql, FP_STORE_TABLE_MARKER_FACT,
                "create temporary table new_marker_fact (segment_id bigint, "
                "bucket timestamptz, marker fleetprof_data.marker, samples bigint, self_us bigint) "
                "on commit delete rows");
-    assert_sql(fp_target_copy_sql, FP_TARGET_MARKER_FACT,
+    assert_sql(fp_store_table_copy_sql, FP_STORE_TABLE_MARKER_FACT,
                "copy pg_temp.new_marker_fact (segment_id, bucket, marker, samples, "
                "self_us) from stdin (format binary)");
 }
@@ -70,8 +70,8 @@ static void temporary_tables_have_the_columns_of_the_copy(void **state)
 static void every_target_has_a_key_and_only_facts_have_counters(void **state)
 {
     (void)state;
-    for (enum fp_target_id id = 0; id < FP_TARGET_COUNT; id++) {
-        const struct fp_target *target = fp_target(id);
+    for (enum fp_store_table_id id = 0; id < FP_STORE_TABLE_COUNT; id++) {
+        const struct fp_store_table *target = fp_store_table(id);
         size_t keys = 0;
         size_t counters = 0;
         for (size_t i = 0; i < target->column_count; i++) {
@@ -79,7 +79,7 @@ static void every_target_has_a_key_and_only_facts_have_counters(void **state)
             counters += target->columns[i].merge > FP_MERGE_KEEP ? 1 : 0;
         }
         assert_in_range(keys, 1, 5);
-        assert_int_equal(counters > 0, target->style == FP_TARGET_FACT);
+        assert_int_equal(counters > 0, target->style == FP_STORE_TABLE_FACT);
     }
 }
 

@@ -19,7 +19,7 @@ static uint32_t draw(uint32_t below)
     return (uint32_t)(random_state >> 33) % below;
 }
 
-/* A session without its form. Numbers are fields by number; below 0: absent. */
+/* A session, independent of its form. Arrays are indexed by field number; negative: absent. */
 struct event {
     double numbers[10]; /* those of an Event up to aggregatedOverhead; 4: the interval's start */
     double end;

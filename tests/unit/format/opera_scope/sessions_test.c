@@ -402,7 +402,7 @@ static void one_bad_session_refuses_all(void **state)
 #define LONG "[7,140737488355,0,1]" /* a little below 2^47 us: a delta holds two */
 #define LONG_ANSWER(events) "[\"profiler\",3,0,2,[null,[" events "]]]\n"
 
-/* A sum that a delta cannot hold must be refused while the client can be told. */
+/* A sum that a delta cannot hold must be refused while the client can still get the error. */
 static void the_sums_of_each_session_are_checked(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /*
- * Bounds of sums: a sum that a delta cannot hold is refused while the client can be told.
+ * Bounds of sums: a sum that a delta cannot hold is refused while the client can still get the
+ * error.
  */
 #include "tests/unit/format/test.h"
 
