@@ -386,8 +386,8 @@ enum fp_exit fp_import_command(int argc, char **argv)
 {
     struct import_options given = {.wait_s = WAIT_DEFAULT_S};
     struct fp_config *config = NULL;
-    if (!fp_command_parse(&import_argp, argc, argv, &given) ||
-        !fp_config_file_load(given.database.config_file, &config))
+    fp_command_parse(&import_argp, argc, argv, &given);
+    if (!fp_config_file_load(given.database.config_file, &config))
         return FP_EXIT_TROUBLE;
     enum fp_exit code = import_into(&given, config);
     fp_config_free(config);

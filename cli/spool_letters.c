@@ -114,8 +114,7 @@ enum fp_exit fp_spool_list_command(int argc, char **argv)
     struct refused_list_options given = {0};
     struct fp_refused_list list = {0};
     struct fp_grid grid;
-    if (!fp_command_parse(&list_argp, argc, argv, &given))
-        return FP_EXIT_TROUBLE;
+    fp_command_parse(&list_argp, argc, argv, &given);
     bool fine = fp_refused_find(&given.refused, &list);
     fp_grid_init(&grid, columns, column_count);
     for (size_t i = 0; fine && i < list.count; i++) {
@@ -217,8 +216,7 @@ enum fp_exit fp_spool_show_command(int argc, char **argv)
 {
     struct refused_show_options given = {0};
     struct fp_refused_list list = {0};
-    if (!fp_command_parse(&show_argp, argc, argv, &given))
-        return FP_EXIT_TROUBLE;
+    fp_command_parse(&show_argp, argc, argv, &given);
     enum fp_exit code = FP_EXIT_TROUBLE;
     if (fp_refused_find(&given.refused, &list)) {
         const struct fp_refused_entry *entry = fp_refused_by_id(&list, given.id);

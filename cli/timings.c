@@ -47,7 +47,8 @@ static const struct fp_analysis_question question = {
 enum fp_exit fp_timings_command(int argc, char **argv)
 {
     struct fp_analysis analysis = {0};
-    if (!fp_command_parse(&timings_argp, argc, argv, &analysis) || !fp_analysis_open(&analysis))
+    fp_command_parse(&timings_argp, argc, argv, &analysis);
+    if (!fp_analysis_open(&analysis))
         return FP_EXIT_TROUBLE;
     size_t rows = 0;
     bool fine = fp_analysis_print(&analysis, &question, &rows);
