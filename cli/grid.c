@@ -119,6 +119,7 @@ static yyjson_mut_val *json_value(yyjson_mut_doc *doc, enum fp_cell cell, const 
         return yyjson_mut_null(doc);
     switch (cell) {
     case FP_CELL_TEXT:
+    case FP_CELL_SENTENCE:
     case FP_CELL_WORD:
     case FP_CELL_PATH:
         return yyjson_mut_str(doc, text);
@@ -206,6 +207,8 @@ static int column_flags(const struct fp_grid_column *column)
         return SCOLS_FL_HIDDEN;
     if (column->cell == FP_CELL_TEXT)
         return SCOLS_FL_TRUNC;
+    if (column->cell == FP_CELL_SENTENCE)
+        return SCOLS_FL_WRAP;
     return column->cell <= FP_CELL_PATH ? 0 : SCOLS_FL_RIGHT;
 }
 
@@ -224,7 +227,7 @@ static struct libscols_table *make_table(const struct fp_grid *grid)
         const struct fp_grid_column *column = &grid->columns[i];
         (void)fp_memory_need(scols_table_new_column(
             table, column->heading != NULL ? column->heading : "",
-            column->cell == FP_CELL_TEXT ? TEXT_SHARE : 0, column_flags(column)));
+            column->cell <= FP_CELL_SENTENCE ? TEXT_SHARE : 0, column_flags(column)));
     }
     for (size_t row = 0; row < fp_grid_rows(grid); row++) {
         struct libscols_line *line = fp_memory_need(scols_table_new_line(table, NULL));
@@ -259,7 +262,7 @@ static size_t width_without_paths(const struct fp_grid *grid, struct libscols_ta
     for (size_t i = 0; i < grid->column_count; i++) {
         struct libscols_column *column = scols_table_get_column(table, i);
         size_t width = scols_column_get_width(column);
-        if (grid->columns[i].cell == FP_CELL_TEXT && width > text_max)
+        if (grid->columns[i].cell <= FP_CELL_SENTENCE && width > text_max)
             width = text_max;
         if (grid->columns[i].cell != FP_CELL_PATH && !scols_column_is_hidden(column))
             total += width + 1;

@@ -192,7 +192,7 @@ static const struct fp_grid_column damage_columns[] = {
     {"file", "FILE", FP_CELL_WORD},
     {"offset", "OFFSET", FP_CELL_INTEGER},
     {"bytes", "BYTES", FP_CELL_INTEGER},
-    {"what", "WHAT", FP_CELL_TEXT},
+    {"what", "WHAT", FP_CELL_SENTENCE},
 };
 
 static void add_damage(void *context, const struct fp_survey_segment *segment,

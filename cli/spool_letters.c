@@ -21,7 +21,7 @@ static const struct fp_grid_column columns[] = {
     {"body_bytes", "BYTES", FP_CELL_INTEGER},
     {"pointer", "WHERE", FP_CELL_TEXT},
     {"offset", NULL, FP_CELL_INTEGER},
-    {"detail", "WHY", FP_CELL_TEXT},
+    {"detail", "WHY", FP_CELL_SENTENCE},
     {"origin", NULL, FP_CELL_TEXT},
     {"content_type", NULL, FP_CELL_TEXT},
     {"content_encoding", NULL, FP_CELL_TEXT},
@@ -176,7 +176,7 @@ static const struct argp show_argp = {
     .parser = parse_show,
     .children = refused_children,
     .args_doc = "ID",
-    .doc = "Shows one of what `list' lists, nothing cut.",
+    .doc = "Shows one dead letter or record in full, with all that `list' leaves out.",
 };
 
 /* Prints a text that came from a stranger, without control characters for the terminal. */

@@ -30,7 +30,7 @@ static const struct argp timings_argp = {
 };
 
 static const struct fp_grid_column columns[] = {
-    {"name", "NAME", FP_CELL_TEXT},      {"kind", "KIND", FP_CELL_TEXT},
+    {"name", "NAME", FP_CELL_TEXT},      {"kind", "KIND", FP_CELL_WORD},
     {"count", "COUNT", FP_CELL_INTEGER}, {"p50_ms", "P50 MS", FP_CELL_MS},
     {"p75_ms", "P75 MS", FP_CELL_MS},    {"p95_ms", "P95 MS", FP_CELL_MS},
     {"p99_ms", "P99 MS", FP_CELL_MS},    {"min_ms", "MIN MS", FP_CELL_MS},

@@ -107,6 +107,20 @@ static void a_long_name_is_cut_to_what_a_path_leaves(void **state)
                  "renderProductListItem /app.js    12.2");
 }
 
+static void a_sentence_is_wrapped(void **state)
+{
+    static const struct fp_grid_column with_sentence[] = {
+        {"id", "ID", FP_CELL_WORD},
+        {"detail", "WHY", FP_CELL_SENTENCE},
+    };
+    (void)state;
+    char *lines = drawn(with_sentence, 2, 16, (const char *[]){"1234", "too many samples"}, 2);
+    assert_string_equal(lines, "ID   WHY\n"
+                               "1234 too many sa\n"
+                               "     mples");
+    free(lines);
+}
+
 static void a_tiny_terminal_still_shows_something(void **state)
 {
     (void)state;
@@ -179,6 +193,7 @@ int main(void)
         cmocka_unit_test(off_a_terminal_nothing_is_cut),
         cmocka_unit_test(paths_get_what_texts_leave),
         cmocka_unit_test(a_long_name_is_cut_to_what_a_path_leaves),
+        cmocka_unit_test(a_sentence_is_wrapped),
         cmocka_unit_test(a_tiny_terminal_still_shows_something),
         cmocka_unit_test(wide_characters_stay_aligned),
         cmocka_unit_test(a_cell_cannot_command_the_terminal),
