@@ -1,5 +1,5 @@
 /*
- * Content: values become text.
+ * Content: appends texts and values.
  */
 #include "collector/format/content.h"
 

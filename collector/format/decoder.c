@@ -1,15 +1,16 @@
 /*
- * Decoder: error sentences with their JSON pointers, and typed reading.
+ * Decoder: errors with their JSON pointers, and typed reading.
  */
 #include "collector/format/decoder.h"
 
+#include "collector/base/assert.h"
 #include "collector/format/utf8.h"
 #include "collector/profile/text.h"
 
 #include <math.h>
 #include <stdarg.h>
 
-enum { PLACE_DEPTH_MAX = 8 }; /* no decoder goes deeper */
+enum { PLACE_DEPTH_MAX = 8 }; /* of all decoders */
 
 /* Errors. */
 
@@ -19,13 +20,14 @@ bool fp_fail_memory(struct fp_decoder *decoder)
     return false;
 }
 
-/* How a character of a reference token is written: RFC 6901 section 3. */
+/* Returns the escape of a character in a reference token (RFC 6901 section 3), NULL if it needs
+ * none. */
 static const char *escape_of(char c)
 {
     return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
 }
 
-/* Appends one reference token. False, with the pointer as it was, when it does not fit. */
+/* Appends one reference token. False, with the pointer unchanged, if it does not fit. */
 static bool add_token(struct fp_upload_error *error, struct fp_str token)
 {
     char *pointer = error->pointer;
@@ -43,13 +45,14 @@ static bool add_token(struct fp_upload_error *error, struct fp_str token)
     return fits;
 }
 
-/* Writes the pointer to the place, or to the innermost place around it that fits. */
+/* Writes the pointer to a place, or to the innermost place around it that fits. */
 static void point_at(struct fp_upload_error *error, const struct fp_place *place)
 {
     const struct fp_place *path[PLACE_DEPTH_MAX];
     size_t depth = 0;
     for (; place != NULL && depth < PLACE_DEPTH_MAX; place = place->parent)
         path[depth++] = place;
+    FP_ASSERT(place == NULL);
     error->has_pointer = true;
     while (depth > 0) {
         place = path[--depth];
@@ -58,7 +61,7 @@ static void point_at(struct fp_upload_error *error, const struct fp_place *place
         if (token.ptr == NULL)
             token =
                 (struct fp_str){index, (size_t)snprintf(index, sizeof(index), "%zu", place->index)};
-        /* A pointer cannot hold U+0000; nor would it help anybody. */
+        /* The pointer is a C string and cannot have U+0000. */
         if ((token.len > 0 && memchr(token.ptr, '\0', token.len)) || !add_token(error, token))
             return;
     }
@@ -142,8 +145,8 @@ static uint32_t load32(const char *bytes)
     return word;
 }
 
-/* As memcmp, without the call: every member of every element comes by here. Two words that overlap
- * cover names of 4 to 16 bytes, which are most. */
+/* Compares like memcmp, but inline: it runs for each member of each element. Two overlapping words
+ * cover the lengths of most names, 4 to 16 bytes. */
 static bool equal_bytes(const char *a, const char *b, size_t len)
 {
     if (len >= sizeof(uint64_t) && len <= 2 * sizeof(uint64_t))
@@ -153,7 +156,8 @@ static bool equal_bytes(const char *a, const char *b, size_t len)
     return memcmp(a, b, len) == 0;
 }
 
-/* The field of that name, looked for from *expected on, which moves behind it. */
+/* Returns the field of a name, NULL if there is none. Searches from *expected on, and sets
+ * *expected to the field after it. */
 static struct fp_field *find_field(struct fp_field *fields, size_t field_count,
                                    const yyjson_val *key, size_t *expected)
 {

@@ -1,9 +1,9 @@
 /*
- * Decoder: what the decoders of this room share: places in a document, errors that point there,
- * typed reading of an object's members.
+ * Decoder: what all decoders share: places in a document, errors that point there, and typed
+ * reading of an object's members.
  *
- * Functions that return bool give false after they have filled decoder->error. None is thread-safe;
- * a decoder belongs to one upload.
+ * Functions that return bool give false after they have filled decoder->error, unless they say
+ * otherwise. A decoder belongs to one upload; not thread-safe.
  */
 #ifndef FP_FORMAT_DECODER_H
 #define FP_FORMAT_DECODER_H
@@ -16,8 +16,8 @@
 
 #include <yyjson.h>
 
-/* A place in the document; lives on the C stack and becomes a JSON pointer when something is wrong
- * there. NULL stands for the whole document. */
+/* A place in the document, on the C stack. An error there turns it into a JSON pointer. NULL means
+ * the whole document. */
 struct fp_place {
     const struct fp_place *parent;
     struct fp_str member; /* ptr NULL: an element of an array, at `index` */
@@ -36,62 +36,62 @@ struct fp_decoder {
     struct fp_arena *arena;
     struct fp_profile *profile; /* what is being filled */
     struct fp_upload_error *error;
-    struct fp_buf *content; /* of a profile that is kept whole; NULL: it is not */
+    struct fp_buf *content; /* of an upload that is kept whole, else NULL */
 };
 
 /* Fills decoder->error with a sentence and a pointer to the place. Returns false. */
 bool fp_fail_at(struct fp_decoder *decoder, enum fp_verdict verdict, const struct fp_place *place,
                 const char *detail, ...) FP_PRINTF(4, 5);
 
-/* The pointer to a place, in the arena; "" when that is full. */
+/* Returns the pointer to a place, in the arena; "" if that is full. */
 struct fp_str fp_place_pointer(struct fp_arena *arena, const struct fp_place *place);
 
-/* As fp_fail_at, for a field whose value is no good (422); the sentence begins with its name. */
+/* Does the same for a field with an invalid value (422). The sentence begins with its name. */
 bool fp_fail_field(struct fp_decoder *decoder, const struct fp_field *field, const char *detail,
                    ...) FP_PRINTF(3, 4);
 
-/* No memory left. Returns false. */
+/* Fills decoder->error: memory is out. Returns false. */
 bool fp_fail_memory(struct fp_decoder *decoder);
 
-/* The place of a field's value. */
+/* Returns the place of a field's value. */
 struct fp_place fp_field_place(const struct fp_field *field);
 
 /*
- * Reads an object's members into fields (in the order they are expected to come, for speed alone):
- * the last of equal names wins, unknown names are ignored, null is absent.
+ * Reads an object's members into fields. The last of equal names wins, unknown names are ignored,
+ * and null is absent. It is fastest if the fields are in the usual order of the members.
  */
 bool fp_read_object(struct fp_decoder *decoder, const struct fp_place *place, yyjson_val *value,
                     struct fp_field *fields, size_t field_count) FP_MUST_CHECK;
 
-/* Fails when a required field is absent. */
+/* Fails if a required field is absent. */
 bool fp_read_required(struct fp_decoder *decoder, const struct fp_field *field) FP_MUST_CHECK;
 
-/* A text, copied into the arena with U+0000 replaced; absent: unchanged. */
+/* Reads a text into the arena and replaces U+0000; absent: *text is unchanged. */
 bool fp_read_text(struct fp_decoder *decoder, const struct fp_field *field,
                   struct fp_str *text) FP_MUST_CHECK;
 
-/* A text of at most FP_TEXT_DIMENSION_MAX code points; absent: unchanged. */
+/* Reads a text of at most FP_TEXT_DIMENSION_MAX code points; absent: *text is unchanged. */
 bool fp_read_dimension(struct fp_decoder *decoder, const struct fp_field *field,
                        struct fp_str *text) FP_MUST_CHECK;
 
-/* true or false; absent: unchanged. */
+/* Reads true or false; absent: *flag is unchanged. */
 bool fp_read_bool(struct fp_decoder *decoder, const struct fp_field *field,
                   bool *flag) FP_MUST_CHECK;
 
-/* Fails when a present field is not a number. */
+/* Reads a number; absent: *number is unchanged. */
 bool fp_read_number(struct fp_decoder *decoder, const struct fp_field *field,
                     double *number) FP_MUST_CHECK;
 
-/* A whole number, 0 <= number <= max; 1.0 and 1e0 are whole. Absent: unchanged. */
+/* Reads a whole number from 0 to max, by fp_whole_of; absent: *number is unchanged. */
 bool fp_read_whole(struct fp_decoder *decoder, const struct fp_field *field, uint32_t max,
                    uint32_t *number) FP_MUST_CHECK;
 
-/* The slow way of fp_read_index. */
+/* The slow path of fp_read_index. */
 bool fp_read_any_index(struct fp_decoder *decoder, const struct fp_field *field, uint32_t count,
                        const char *plural, uint32_t *index) FP_MUST_CHECK;
 
-/* An index into an array of count elements, called by `plural`; absent: FP_INDEX_NONE. Without a
- * call when it is written as an index usually is: a trace has thousands. */
+/* Reads an index into an array of count elements, which `plural` names; absent: FP_INDEX_NONE.
+ * Inline for an index in the usual form: a trace has thousands. */
 FP_MUST_CHECK static inline bool fp_read_index(struct fp_decoder *decoder,
                                                const struct fp_field *field, uint32_t count,
                                                const char *plural, uint32_t *index)
@@ -139,22 +139,23 @@ static inline bool fp_time_of(yyjson_val *value, int64_t *time_us)
     return true;
 }
 
-/* Whether a value is a list of times, as the members of a map of marks are: no other shape has an
- * array of numbers at its top. */
+/* True for a list of times, such as the members of a map of marks: no other format has an array of
+ * numbers at its top level. */
 static inline bool fp_is_times(yyjson_val *value)
 {
     return yyjson_is_num(yyjson_arr_get_first(value));
 }
 
-/* A required time in milliseconds, as whole microseconds; |time| <= 2^53 µs. */
+/* Reads a required time, by fp_time_of. */
 bool fp_read_time(struct fp_decoder *decoder, const struct fp_field *field,
                   int64_t *time_us) FP_MUST_CHECK;
 
-/* As fp_read_time, for a value that is no member. */
+/* Does the same for a value that is not a member. */
 bool fp_read_time_at(struct fp_decoder *decoder, const struct fp_place *place, yyjson_val *value,
                      int64_t *time_us) FP_MUST_CHECK;
 
-/* A required array of at most `limit` elements (413, naming limits.<limit_name>). */
+/* Reads the length of a required array of at most `limit` elements. Over it: 413, and the error
+ * names limits.<limit_name>. */
 bool fp_read_array(struct fp_decoder *decoder, const struct fp_field *field, uint32_t limit,
                    const char *limit_name, uint32_t *count) FP_MUST_CHECK;
 

@@ -3,6 +3,7 @@
  */
 #include "collector/format/format.h"
 
+#include "collector/base/assert.h"
 #include "collector/format/content.h"
 #include "collector/format/format_decoder.h"
 #include "collector/rollup/delta.h"
@@ -37,8 +38,8 @@ static const struct fp_format_decoder *decoder_of_text(struct fp_str body)
     return NULL;
 }
 
-/* Returns the decoder for a body that failed to parse as JSON: the one that was asked for if it
- * takes such bodies, else the first that recognises it. */
+/* Returns the decoder for a body that is not JSON: the requested one if it accepts such bodies,
+ * else the first that recognizes the body, NULL if none does. */
 static const struct fp_format_decoder *decoder_of_stream(const struct fp_decoder *decoder,
                                                          struct fp_str body,
                                                          const struct fp_format_decoder *asked)
@@ -59,7 +60,7 @@ static const struct fp_format_decoder *decoder_of_document(yyjson_val *root)
     return decoders[i];
 }
 
-/* Fails for a body that is not of the format that the address asks for. */
+/* Refuses a body that is not of the requested format. */
 static bool fail_shape(struct fp_decoder *decoder, const struct fp_format_decoder *asked)
 {
     return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
@@ -67,7 +68,7 @@ static bool fail_shape(struct fp_decoder *decoder, const struct fp_format_decode
                       fp_upload_format_name(asked->format), asked->what_else);
 }
 
-/* Decodes a body that is not one JSON document. asked: NULL when the shape decides. */
+/* Decodes a body that is not one JSON document. asked: NULL if the shape decides. */
 static bool decode_bytes(struct fp_decoder *decoder, struct fp_str body,
                          const struct fp_format_decoder *found,
                          const struct fp_format_decoder *asked)
@@ -77,7 +78,8 @@ static bool decode_bytes(struct fp_decoder *decoder, struct fp_str body,
     return found->decode(decoder, body, NULL);
 }
 
-/* The two web formats share their decoder: an envelope may hold either. */
+/* True if a document has the requested format. The two web formats share a decoder: an envelope may
+ * hold either. */
 static bool is_of_format(yyjson_val *root, const struct fp_format_decoder *found,
                          const struct fp_format_decoder *asked)
 {
@@ -111,7 +113,7 @@ static bool decode_body(struct fp_decoder *decoder, struct fp_str body,
     return found != NULL && decode_bytes(decoder, body, found, asked);
 }
 
-/* What is more than a delta holds would be refused when it is too late to say so. */
+/* Refuses times whose sum is more than a delta holds: later there is nobody to tell. */
 static bool check_sums(struct fp_decoder *decoder, const struct fp_profile *profile)
 {
     int64_t sum_us = 0;
@@ -134,7 +136,7 @@ static bool check_all_sums(struct fp_decoder *decoder)
     return profile == NULL;
 }
 
-/* An envelope may hold either of two formats. */
+/* Refuses a profile that is not of the requested format: an envelope may hold either of two. */
 static bool check_format(struct fp_decoder *decoder, const struct fp_format_decoder *asked)
 {
     enum fp_upload_format found = decoder->profile->format;
@@ -155,10 +157,12 @@ enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
                               "this version takes the formats self-profile, user-timing, "
                               "speed-tracer and opera-scope");
     struct fp_buf content;
+    *error = (struct fp_upload_error){.verdict = FP_VERDICT_OK, .offset = -1};
     fp_buf_init(&content, arena->max_bytes);
     struct fp_decoder decoder = {limits, arena, profile, error, &content};
     bool decoded = decode_body(&decoder, body, asked) && check_format(&decoder, asked) &&
                    check_all_sums(&decoder) && fp_content_finish(&decoder);
     fp_buf_release(&content);
+    FP_ASSERT(decoded || error->verdict != FP_VERDICT_OK);
     return decoded ? FP_VERDICT_OK : error->verdict;
 }

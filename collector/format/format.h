@@ -1,5 +1,5 @@
 /*
- * Format: an inflated body becomes a profile: name its format, decode and validate it.
+ * Format: finds the format of an inflated body, and decodes and validates it.
  */
 #ifndef FP_FORMAT_FORMAT_H
 #define FP_FORMAT_FORMAT_H
@@ -11,9 +11,10 @@
 #include "collector/profile/profile.h"
 
 /*
- * Decodes. format_hint: the `?format=` value, "" when the shape decides. body is not changed. On
- * failure *error says where and why, and profile is undefined. The profile lives in the arena, as
- * do those that follow it (profile->next): each is an upload of its own. Any thread.
+ * Decodes a body, which stays unchanged. format_hint: the `?format=` value, "" if the shape
+ * decides. On failure *error says where and why, and the profile is undefined. The profile is in
+ * the arena, and so are those that follow it (profile->next): each is an upload of its own. Any
+ * thread.
  */
 enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
                                  const struct fp_format_limits *limits, struct fp_arena *arena,

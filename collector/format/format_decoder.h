@@ -1,6 +1,6 @@
 /*
- * Format decoder: what the dispatch needs to know of a format. Each format defines one, and
- * format.c lists them: a further format is a folder and a row there.
+ * Format decoder: what the dispatch needs to know about a format. Each format defines one, and
+ * format.c lists them: a new format is a folder and a row there.
  */
 #ifndef FP_FORMAT_FORMAT_DECODER_H
 #define FP_FORMAT_FORMAT_DECODER_H

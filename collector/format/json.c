@@ -1,22 +1,21 @@
 /*
- * JSON: parsing with yyjson under the arena's maximum, and what its errors mean to a web developer.
+ * JSON: parses with yyjson under the arena's maximum, and explains its errors to a web developer.
  *
- * yyjson's document takes up to thirteen times the body. It lives on the heap, where it can grow in
- * place and be gone before the fold begins, but counts as the arena's until then.
+ * yyjson's document is up to thirteen times as large as the body. It is on the heap, where it can
+ * grow in place and can be freed before the fold, but counts as the arena's until then.
  */
 #include "collector/format/json.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/quoted.h"
 #include "collector/format/decoder.h"
 #include "collector/format/utf8.h"
 
 #include <stdalign.h>
 
-#define BYTE_ORDER_MARK FP_STR("\xEF\xBB\xBF")
-
-/* Stands before each block that yyjson gets, for its free() does not say how long the block was. */
+/* Precedes each block that yyjson gets: its free() does not pass the length. */
 union block_header {
-    size_t len; /* of the whole block */
+    size_t len; /* of the block with its header */
     max_align_t alignment;
 };
 
@@ -67,6 +66,7 @@ static void charged_free(void *context, void *bytes)
     if (bytes == NULL)
         return;
     union block_header *block = (union block_header *)bytes - 1;
+    FP_ASSERT(arena->used_bytes >= block->len);
     arena->used_bytes -= block->len;
     free(block);
 }
@@ -79,7 +79,8 @@ static yyjson_doc *read_document(struct fp_str body, struct fp_arena *arena, yyj
     return yyjson_read_opts(bytes, body.len, YYJSON_READ_NOFLAG, &allocator, why);
 }
 
-/* Lone surrogates stop yyjson whatever its flags. Pages do have them, cut from longer texts. */
+/* Parses a body with unpaired surrogates, which yyjson refuses with any flags. Pages send them in
+ * truncated texts. */
 static yyjson_doc *read_with_paired_escapes(struct fp_str body, struct fp_arena *arena,
                                             yyjson_read_err *why)
 {
@@ -106,7 +107,7 @@ static const char *explain_string(struct fp_str body, size_t offset)
     return "the escape in this string is not one that JSON knows";
 }
 
-/* With a byte order mark, as some shells write what is redirected into a file. */
+/* True for a byte order mark of UTF-16, which some shells write when they redirect to a file. */
 static bool is_utf16(struct fp_str body)
 {
     return body.len >= 2 &&
@@ -119,7 +120,7 @@ static const char *explain(struct fp_str body, const yyjson_read_err *why)
         yyjson_read_code code;
         const char *sentence;
     } sentences[] = {
-        /* An invalid parameter is yyjson's word for no bytes at all. */
+        /* yyjson calls no bytes at all an invalid parameter. */
         {YYJSON_READ_ERROR_INVALID_PARAMETER, "the body is empty"},
         {YYJSON_READ_ERROR_EMPTY_CONTENT, "the body is empty"},
         {YYJSON_READ_ERROR_UNEXPECTED_CONTENT,
@@ -146,8 +147,8 @@ static enum fp_verdict malformed(struct fp_str body, const yyjson_read_err *why,
     return error->verdict;
 }
 
-/* Whether nothing lies between a container and the next value but its own elements: scalars, or
- * containers that are empty. */
+/* True if a container has only scalars and empty containers: nothing else is between it and the
+ * next value. */
 static bool holds_only_leaves(yyjson_val *container, const yyjson_val *next)
 {
     size_t len = unsafe_yyjson_get_len(container);
@@ -156,9 +157,9 @@ static bool holds_only_leaves(yyjson_val *container, const yyjson_val *next)
 }
 
 /*
- * Walks the document, whose values lie one after another in memory, with the ends of the open
- * containers on a stack. False when more than max_depth are open at once. That containers have
- * ended matters only where the next one begins; and most hold no other, and are stepped over.
+ * True if at most max_depth containers are open at once. Walks the document, whose values are
+ * contiguous in memory, with a stack of the open containers' ends. Pops ended containers only where
+ * another begins. Most containers hold no other and are skipped.
  */
 static bool within_depth(yyjson_val *root, uint32_t max_depth)
 {
@@ -185,7 +186,7 @@ static bool within_depth(yyjson_val *root, uint32_t max_depth)
     return true;
 }
 
-/* Where JSON opens one container more than max_depth. */
+/* Returns where the JSON opens one container too many. */
 static size_t find_depth(struct fp_str json, uint32_t max_depth)
 {
     uint32_t depth = 0;
@@ -202,12 +203,11 @@ static size_t find_depth(struct fp_str json, uint32_t max_depth)
 enum fp_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
                               struct fp_json *json, struct fp_upload_error *error)
 {
-    const struct fp_str mark = BYTE_ORDER_MARK;
-    const bool is_marked = body.len >= mark.len && memcmp(body.ptr, mark.ptr, mark.len) == 0;
+    const struct fp_str mark = FP_JSON_BYTE_ORDER_MARK;
+    const bool is_marked = fp_str_has_prefix(body, mark);
     const size_t skipped = is_marked ? mark.len : 0;
-    /* An empty body may be NULL, to which nothing is added. */
-    const struct fp_str text =
-        is_marked ? (struct fp_str){body.ptr + skipped, body.len - skipped} : body;
+    /* An empty body may be NULL; it must not be the base of a sum. */
+    const struct fp_str text = is_marked ? fp_str_skip(body, skipped) : body;
 
     yyjson_read_err why = {0};
     yyjson_doc *doc = read_document(text, arena, &why);

@@ -1,12 +1,12 @@
 /*
- * Limits: the ceilings that decoders enforce.
+ * Limits: the maxima that decoders enforce.
  */
 #ifndef FP_FORMAT_LIMITS_H
 #define FP_FORMAT_LIMITS_H
 
 #include "collector/base/base.h"
 
-/* Ceilings of one upload; the configuration's `limits`. */
+/* Maxima of one upload; the configuration's `limits`. */
 struct fp_format_limits {
     size_t max_inflated; /* bytes */
     uint32_t samples;

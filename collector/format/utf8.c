@@ -1,5 +1,5 @@
 /*
- * UTF-8: replacing U+0000, undoing mojibake, pairing surrogate escapes.
+ * UTF-8: U+0000, mojibake and unpaired surrogates.
  */
 #include "collector/format/utf8.h"
 
@@ -44,7 +44,7 @@ bool fp_utf8_copy(struct fp_arena *arena, struct fp_str text, struct fp_str *cop
     return true;
 }
 
-/* The next byte that the text stands for when read as Latin-1, -1 for a code point above U+00FF. */
+/* Returns the next code point as a byte of Latin-1, -1 for one above U+00FF. */
 static int latin1_next(struct fp_str text, size_t *at)
 {
     unsigned char first = (unsigned char)text.ptr[*at];
@@ -59,8 +59,8 @@ static int latin1_next(struct fp_str text, size_t *at)
     return ((first & 0x03) << 6) | (second & 0x3F);
 }
 
-/* How many continuation bytes follow a first byte of UTF-8, and the range of the first of them
- * (RFC 3629 section 4); -1 when no sequence begins so. */
+/* Returns how many continuation bytes follow a first byte of UTF-8, -1 if it begins no sequence.
+ * Sets the range of the first continuation byte (RFC 3629 section 4). */
 static int continuation_count(int first, int *lowest, int *highest)
 {
     *lowest = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
@@ -104,7 +104,7 @@ static bool is_mojibake(struct fp_str text)
 
 struct fp_str fp_utf8_repair(struct fp_str text)
 {
-    if (is_ascii(text) || !is_mojibake(text)) /* nearly all are ASCII, and soon done with */
+    if (is_ascii(text) || !is_mojibake(text)) /* the fast path: nearly all names are ASCII */
         return text;
     char *bytes = (char *)(uintptr_t)text.ptr; /* the caller's, writable by contract */
     size_t len = 0;
@@ -113,7 +113,7 @@ struct fp_str fp_utf8_repair(struct fp_str text)
     return (struct fp_str){bytes, len};
 }
 
-/* The code unit of an escape \uXXXX, -1 when there is none at this place. */
+/* Returns the code unit of an escape \uXXXX at this place, -1 if there is none. */
 static int escaped_unit(const char *json, size_t len, size_t at)
 {
     if (at > len || len - at < ESCAPE_LEN || json[at] != '\\' || json[at + 1] != 'u')

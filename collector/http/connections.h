@@ -11,7 +11,7 @@
 #ifndef FP_HTTP_CONNECTIONS_H
 #define FP_HTTP_CONNECTIONS_H
 
-#include "collector/base/metrics.h"
+#include "collector/http/metrics.h"
 
 /* Where a connection is. While it is answered it cannot be ended: that time is ours. */
 enum fp_connection_state {
@@ -22,15 +22,16 @@ enum fp_connection_state {
 };
 
 struct fp_connections;
-struct fp_connection;
+struct fp_http_connection;
 
 /*
  * Starts the watch, with a thread of its own. max: open connections; request_timeout_us: for
- * headers, and for a body. NULL when out of memory or threads. Metrics must outlive it; without
+ * headers, and for a body. NULL when out of memory or threads. Metrics (the listener's) must
+ * outlive it; without
  * them (NULL) nothing is counted.
  */
 struct fp_connections *fp_connections_start(size_t max, int64_t request_timeout_us,
-                                            struct fp_metrics *metrics) FP_MUST_CHECK;
+                                            struct fp_metric_set *metrics) FP_MUST_CHECK;
 
 /* Ends the thread and frees; NULL is fine. No connection may be left. */
 void fp_connections_stop(struct fp_connections *connections);
@@ -39,13 +40,15 @@ void fp_connections_stop(struct fp_connections *connections);
  * A new connection, which waits. The socket stays its owner's and is open until
  * fp_connections_remove. NULL when out of memory. Any thread, as with all that follows.
  */
-struct fp_connection *fp_connections_add(struct fp_connections *connections, int fd) FP_MUST_CHECK;
+struct fp_http_connection *fp_connections_add(struct fp_connections *connections,
+                                              int fd) FP_MUST_CHECK;
 
 /* Before the socket is closed: it is not touched after. */
-void fp_connections_remove(struct fp_connections *connections, struct fp_connection *connection);
+void fp_connections_remove(struct fp_connections *connections,
+                           struct fp_http_connection *connection);
 
 /* The connection comes to another state, and has time anew there; one that is ending stays so. */
-void fp_connections_move(struct fp_connections *connections, struct fp_connection *connection,
+void fp_connections_move(struct fp_connections *connections, struct fp_http_connection *connection,
                          enum fp_connection_state state);
 
 /* How many connections are open on which no request has come yet. */

@@ -1,9 +1,9 @@
 /*
- * Inflate: which codec a body needs, and gzip, zlib and raw deflate with libdeflate.
+ * Inflate: finds a body's codec, and inflates gzip, zlib and raw deflate with libdeflate.
  *
- * libdeflate wants room for its whole output at once. It is given what the body's own size makes
- * likely and is run again with twice the room when that was too little; so a bomb costs what the
- * limit allows and a lie in the gzip trailer costs nothing.
+ * libdeflate needs room for the whole output at once. It gets room by the body's size, and runs
+ * again with twice the room while that is too small: a bomb costs no more than the limit, and a
+ * false length in the gzip trailer costs nothing.
  */
 #include "collector/inflate/inflate.h"
 
@@ -13,16 +13,16 @@
 #include <libdeflate.h>
 
 enum {
-    ROOM_MIN = 4096,
+    CAP_MIN = 4096,
     USUAL_RATIO = 8,     /* of JSON traces: 4 to 33, mostly below 8 */
-    BELIEVED_RATIO = 40, /* up to here the gzip trailer is believed */
+    BELIEVED_RATIO = 40, /* up to it the length in the gzip trailer is plausible */
     GZIP_MIN_LEN = 18,
 };
 
-/* The room to begin with; likely_len is a guess from anywhere. */
+/* Allocates the first output buffer. likely_len is a guess of any size. */
 static enum fp_verdict begin_output(struct fp_inflated *out, size_t likely_len)
 {
-    size_t cap = likely_len > ROOM_MIN ? likely_len : ROOM_MIN;
+    size_t cap = likely_len > CAP_MIN ? likely_len : CAP_MIN;
     return fp_inflated_grow_to(out, cap < out->max ? cap : out->max);
 }
 
@@ -32,7 +32,7 @@ static size_t usual_len(struct fp_str body)
     return __builtin_mul_overflow(body.len, (size_t)USUAL_RATIO, &len) ? SIZE_MAX : len;
 }
 
-/* The length in the gzip trailer when it is believable, else the usual one. */
+/* Returns the length in the gzip trailer if it is plausible, else the usual one. */
 static size_t gzip_len(struct fp_str body)
 {
     if (body.len < GZIP_MIN_LEN)
@@ -79,19 +79,20 @@ static bool has_gzip_magic(struct fp_str body)
     return body.len >= 2 && memcmp(body.ptr, "\x1f\x8b", 2) == 0;
 }
 
-/* One member of a gzip file, or the only stream of the other two. */
+/* Inflates one member of a gzip file, or the only stream of the other two codecs. */
 static enum fp_verdict inflate_member(struct libdeflate_decompressor *decompressor,
                                       enum codec codec, struct fp_str body, struct fp_inflated *out,
                                       size_t *taken)
 {
-    const bool is_no_gzip = codec == CODEC_GZIP && body.len >= 2 && !has_gzip_magic(body);
+    const bool lacks_magic = codec == CODEC_GZIP && body.len >= 2 && !has_gzip_magic(body);
     for (;;) {
         enum libdeflate_result result = run_libdeflate(decompressor, codec, body, out, taken);
         if (result == LIBDEFLATE_SUCCESS)
             return FP_VERDICT_OK;
-        if (result != LIBDEFLATE_INSUFFICIENT_SPACE && is_no_gzip)
-            return fp_upload_fail(out->error, FP_VERDICT_MALFORMED,
-                                  "this is said to be gzip, but does not begin as gzip does");
+        if (result != LIBDEFLATE_INSUFFICIENT_SPACE && lacks_magic)
+            return fp_upload_fail(
+                out->error, FP_VERDICT_MALFORMED,
+                "the Content-Encoding is gzip, but the body does not begin like gzip");
         if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
             return fp_upload_fail(out->error, FP_VERDICT_MALFORMED,
                                   "the %s data is damaged or truncated", codec_name(codec));
@@ -101,7 +102,7 @@ static enum fp_verdict inflate_member(struct libdeflate_decompressor *decompress
     }
 }
 
-/* RFC 1950: method 8, window up to 32 KiB, and a header that 31 divides. */
+/* True for a header of RFC 1950: method 8, window up to 32 KiB, divisible by 31. */
 static bool has_zlib_magic(struct fp_str body)
 {
     if (body.len < 2)
@@ -139,15 +140,18 @@ static enum fp_verdict inflate_deflate(enum codec codec, struct fp_str body,
     return verdict;
 }
 
-/* Naming the codec. */
+/* Codecs. */
 
-/* `deflate` means zlib's wrapping (RFC 9110 section 8.4.1.2), but some send it bare. */
+/* Returns the codec of `deflate`: zlib's format (RFC 9110 section 8.4.1.2), but some clients send
+ * it raw. */
 static enum codec deflate_codec(struct fp_str body)
 {
     return has_zlib_magic(body) ? CODEC_ZLIB : CODEC_RAW;
 }
 
-static bool name_codec(const struct fp_inflate_input *input, enum codec *codec)
+/* Finds the codec by the Content-Encoding, or by its magic. False if the encoding is
+ * unsupported. */
+static bool find_codec(const struct fp_inflate_input *input, enum codec *codec)
 {
     struct fp_str encoding = fp_str_trim(input->encoding);
     if (encoding.len == 0 || fp_str_equal_nocase(encoding, FP_STR("identity")))
@@ -185,7 +189,7 @@ enum fp_verdict fp_inflate(const struct fp_inflate_input *input, struct fp_arena
                            struct fp_str *inflated, struct fp_upload_error *error)
 {
     enum codec codec;
-    if (!name_codec(input, &codec))
+    if (!find_codec(input, &codec))
         return fp_upload_fail(error, FP_VERDICT_UNSUPPORTED,
                               "the Content-Encoding must be one of gzip, deflate, br, zstd and "
                               "identity, and only one");

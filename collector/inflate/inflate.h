@@ -15,9 +15,9 @@ struct fp_inflate_input {
 };
 
 /*
- * Inflates gzip, deflate (zlib or raw), br and zstd, up to max_inflated bytes; trailing garbage,
- * truncation and bad checksums are errors. *inflated is the body itself when nothing was to
- * inflate, else memory of the arena.
+ * Inflates gzip, deflate (zlib or raw), br and zstd, up to max_inflated bytes. Trailing garbage,
+ * truncation and bad checksums are errors. *inflated is in the arena, or is the body itself if that
+ * is not compressed. Any thread.
  */
 enum fp_verdict fp_inflate(const struct fp_inflate_input *input, struct fp_arena *arena,
                            struct fp_str *inflated, struct fp_upload_error *error) FP_MUST_CHECK;

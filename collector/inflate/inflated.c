@@ -3,6 +3,8 @@
  */
 #include "collector/inflate/inflated.h"
 
+#include "collector/base/assert.h"
+
 #include <string.h>
 
 enum fp_verdict fp_inflated_fail_too_large(const struct fp_inflated *out)
@@ -14,6 +16,7 @@ enum fp_verdict fp_inflated_fail_too_large(const struct fp_inflated *out)
 
 enum fp_verdict fp_inflated_grow_to(struct fp_inflated *out, size_t cap)
 {
+    FP_ASSERT(cap >= out->len && cap <= out->max);
     uint8_t *data = fp_arena_alloc(out->arena, cap);
     if (data == NULL)
         return fp_upload_fail_memory(out->error);

@@ -17,13 +17,13 @@ struct fp_inflated {
     size_t max;
 };
 
-/* Makes room for at least one more byte. Fails with 413 at the maximum, 503 when memory is out. */
+/* Makes room for at least one more byte. Fails at the maximum (413) or when memory is out (503). */
 enum fp_verdict fp_inflated_grow(struct fp_inflated *out) FP_MUST_CHECK;
 
-/* Makes room for `cap` bytes and keeps what is there. Fails with 503 when memory is out. */
+/* Makes room for cap bytes and keeps the output so far. Fails when memory is out (503). */
 enum fp_verdict fp_inflated_grow_to(struct fp_inflated *out, size_t cap) FP_MUST_CHECK;
 
-/* Fills the error of an output that is over its maximum: 413. */
+/* Fills the error for an output over its maximum (413). Returns its verdict. */
 enum fp_verdict fp_inflated_fail_too_large(const struct fp_inflated *out);
 
 #endif

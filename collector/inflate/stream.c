@@ -1,8 +1,8 @@
 /*
- * Inflate, streaming: brotli and zstd, whose decoders keep a window of their own.
+ * Stream: inflates brotli and zstd, whose decoders have a window of their own.
  *
- * Brotli's window is at most 16 MiB by its format, zstd's is held to 8 MiB, what RFC 8878 section
- * 3.1.1.1.2 asks every decoder to take.
+ * Brotli's format limits the window to 16 MiB. Ours is 8 MiB for zstd, which RFC 8878 section
+ * 3.1.1.1.2 asks every decoder to support.
  */
 #include "collector/inflate/stream.h"
 
@@ -17,12 +17,12 @@ static enum fp_verdict fail_damaged(const struct fp_inflated *out, const char *c
     return fp_upload_fail(out->error, FP_VERDICT_MALFORMED, "the %s data is damaged", codec);
 }
 
-static enum fp_verdict fail_cut_off(const struct fp_inflated *out, const char *codec)
+static enum fp_verdict fail_truncated(const struct fp_inflated *out, const char *codec)
 {
     return fp_upload_fail(out->error, FP_VERDICT_MALFORMED, "the %s data is truncated", codec);
 }
 
-/* The decoder allocates as it goes; that this failed is not the body's fault. */
+/* True if the decoder failed for lack of memory, which is not the body's fault. */
 static bool has_no_memory(const BrotliDecoderState *state)
 {
     BrotliDecoderErrorCode error = BrotliDecoderGetErrorCode(state);
@@ -44,7 +44,7 @@ static enum fp_verdict run_brotli(BrotliDecoderState *state, struct fp_str body,
         if (result == BROTLI_DECODER_RESULT_SUCCESS)
             break;
         if (result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT)
-            return fail_cut_off(out, "br");
+            return fail_truncated(out, "br");
         if (result == BROTLI_DECODER_RESULT_ERROR)
             return has_no_memory(state) ? fp_upload_fail_memory(out->error)
                                         : fail_damaged(out, "br");
@@ -78,8 +78,9 @@ static enum fp_verdict run_zstd(ZSTD_DCtx *context, struct fp_str body, struct f
         if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
             return fp_upload_fail_memory(out->error);
         if (ZSTD_getErrorCode(left) == ZSTD_error_prefix_unknown)
-            return fp_upload_fail(out->error, FP_VERDICT_MALFORMED,
-                                  "this is said to be zstd, but does not begin as zstd does");
+            return fp_upload_fail(
+                out->error, FP_VERDICT_MALFORMED,
+                "the Content-Encoding is zstd, but the body does not begin like zstd");
         if (ZSTD_isError(left))
             return fail_damaged(out, "zstd");
         out->len = to.pos;
@@ -88,7 +89,7 @@ static enum fp_verdict run_zstd(ZSTD_DCtx *context, struct fp_str body, struct f
             if (verdict != FP_VERDICT_OK)
                 return verdict;
         } else if (left > 0 && in.pos == in.size) {
-            return fail_cut_off(out, "zstd");
+            return fail_truncated(out, "zstd");
         }
     } while (left > 0 || in.pos < in.size);
     return FP_VERDICT_OK;
@@ -97,7 +98,7 @@ static enum fp_verdict run_zstd(ZSTD_DCtx *context, struct fp_str body, struct f
 enum fp_verdict fp_inflate_zstd(struct fp_str body, struct fp_inflated *out)
 {
     if (body.len == 0)
-        return fail_cut_off(out, "zstd");
+        return fail_truncated(out, "zstd");
     ZSTD_DCtx *context = ZSTD_createDCtx();
     if (context == NULL)
         return fp_upload_fail_memory(out->error);

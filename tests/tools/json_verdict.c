@@ -155,8 +155,8 @@ static void judge(struct fp_str document, struct fp_arena *arena)
     putchar('\n');
 }
 
-/* A document of its own size, so that a sanitizer sees whoever reads behind it. False at the end.
- */
+/* Reads a document into memory of exactly its size, so that a sanitizer sees a read past its end.
+ * False at the end of the input. */
 static bool read_document(struct fp_str *document)
 {
     uint8_t prefix[4];

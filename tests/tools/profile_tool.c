@@ -1,8 +1,8 @@
 /*
- * Profile tool: decodes one body as the collector does and prints, as JSON, what was made of it, so
- * that tests in other languages can hold it against computations of their own.
+ * Profile tool: decodes one body as the collector does and prints the profile as JSON. Tests in
+ * other languages compare it with computations of their own.
  *
- * usage: profile_tool FILE [FORMAT]. Exit 1 when the body is refused.
+ * usage: profile_tool FILE [FORMAT]. Exits with 1 if the body is refused.
  */
 #include "collector/format/format.h"
 #include "tests/tools/default_limits.h"

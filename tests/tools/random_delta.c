@@ -181,13 +181,13 @@ static bool has_events(const struct fp_delta *delta)
     return delta->format == FP_UPLOAD_SPEED_TRACER || delta->format == FP_UPLOAD_OPERA_SCOPE;
 }
 
-/* A stack that samples may be drawn on: its functions, outermost first. */
+/* A stack that samples are drawn from: its functions, outermost first. */
 struct drawn_stack {
     uint32_t depth;
     uint32_t functions[STACK_DEPTH_MAX];
 };
 
-/* The stack in the delta, which only has those that some sample needs. */
+/* Returns the index of a stack in the delta, which has only stacks with samples. */
 static uint32_t needed_stack(struct fp_delta *delta, struct fp_arena *arena, uint64_t site_id,
                              const struct drawn_stack *drawn)
 {
@@ -285,7 +285,7 @@ static void draw_timings(uint64_t *state, struct fp_arena *arena, struct fp_delt
     }
 }
 
-/* Some of the measures were on while some frames ran; what ran on no frame was unattributed. */
+/* Overlaps some measures with some frames; time without a frame is unattributed. */
 static void draw_measured(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
 {
     size_t rows = (size_t)delta->frame_count * FP_MARKER_COUNT;

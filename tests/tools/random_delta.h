@@ -6,7 +6,7 @@
 
 #include "collector/rollup/delta.h"
 
-/* What may vary. Few sites, routes and functions make keys meet. */
+/* What to vary. With few sites, routes and functions, keys collide. */
 struct random_delta_settings {
     uint64_t seed;
     int64_t received_us;
@@ -15,11 +15,11 @@ struct random_delta_settings {
     unsigned routes;
 };
 
-/* Fills a delta; arrays and texts lie in the arena, which must be large enough. */
+/* Fills a delta. Its arrays and texts are in the arena, which must be large enough. */
 void random_delta(const struct random_delta_settings *settings, struct fp_arena *arena,
                   struct fp_delta *delta);
 
-/* The next number of a generator; seeds may be small. */
+/* Returns the next number of a generator; seeds may be small. */
 uint64_t random_next(uint64_t *state);
 
 #endif

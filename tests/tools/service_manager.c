@@ -76,14 +76,14 @@ static void set_number(const char *name, long number)
     setenv(name, text, 1);
 }
 
-/* In the child: what systemd would have set up. */
+/* Runs in the child: sets up what systemd would. */
 static void become_command(const struct manager *manager)
 {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    /* Out of the way first, so that none is overwritten before it was moved. */
+    /* Moves all descriptors up first, so that none is overwritten before it is moved down. */
     int moved[SOCKETS_MAX];
     for (int i = 0; i < manager->socket_count; i++)
         moved[i] = fcntl(manager->sockets[i], F_DUPFD_CLOEXEC, FIRST_FD + SOCKETS_MAX);

@@ -182,7 +182,7 @@ static void print_metrics(struct tool *tool)
     fputs("\"\n", stdout);
 }
 
-/* Obeys one line; false when it was the last. */
+/* Executes one line. False if it was the last. */
 static bool obey(struct tool *tool, const char *line)
 {
     char word[32];

@@ -86,8 +86,8 @@ static bool add_scalar(struct detail *detail, yyjson_mut_val *object, const char
     return fp_utf8_copy(detail->scope->decoder->arena, raw, &detail->url);
 }
 
-/* Reads a message. Marks the detail as incomplete and returns false if a required field is missing.
- */
+/* Reads a message. Marks the detail as incomplete and returns false if a required field is
+ * missing. */
 static bool read_fields(struct detail *detail, const struct fp_scope_type *type,
                         const struct detail_field *fields, yyjson_val *value,
                         struct fp_scope_message *message)

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* How far each event may be off in a sum: the service's clocks count µs, and it rounds each value.
- */
+/* How far each event may be off in a sum: the service's clocks count µs, and it rounds each
+ * value. */
 #define TOLERANCE_MS 0.001
 
 static enum fp_scope_note read_cost(const struct fp_scope *scope, yyjson_val *value,

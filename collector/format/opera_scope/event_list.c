@@ -2,6 +2,7 @@
  * Opera Scope, event list: the reply to one query becomes a timeline of the profile. A list or
  * event that was already read is not counted again.
  */
+#include "collector/base/assert.h"
 #include "collector/format/opera_scope/event.h"
 
 #include <math.h>
@@ -18,8 +19,8 @@ struct event_list {
 
 /* Identity. */
 
-/* Checks that an unreduced event was not read before. Returns FP_SCOPE_NOTE_NONE, or the refusal.
- */
+/* Checks that an unreduced event was not read before. Returns FP_SCOPE_NOTE_NONE, or the
+ * refusal. */
 static enum fp_scope_note check_new(const struct event_list *list, uint32_t id)
 {
     if (list->query->mode != FP_REDUCE_ALL_EVENTS)
@@ -53,8 +54,8 @@ static bool register_id(struct event_list *list, struct fp_scope_item *item,
 
 /* Events. */
 
-/* True for an event of a draft: it has aggregatedTime, with a fraction, in the place of childCount.
- */
+/* True for an event of a draft: it has aggregatedTime, with a fraction, in the place of
+ * childCount. */
 static bool is_draft(const struct fp_scope_message *message)
 {
     yyjson_val *value = message->fields[FP_SCOPE_EVENT_CHILD_COUNT];
@@ -220,6 +221,7 @@ static bool count_list(struct event_list *list, yyjson_val *events, bool *is_kno
     struct fp_profile_session *session = &scope->decoder->profile->session;
     size_t count = yyjson_arr_size(events);
     uint32_t limit = scope->decoder->limits->entries;
+    FP_ASSERT(session->records_read <= limit);
     if (events != NULL && !yyjson_is_arr(events))
         return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, &list->items.place,
                           "eventList must be a list");

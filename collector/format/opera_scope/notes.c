@@ -3,6 +3,7 @@
  */
 #include "collector/format/opera_scope/notes.h"
 
+#include "collector/base/assert.h"
 #include "collector/format/opera_scope/scope.h"
 
 static const char *const note_texts[FP_SCOPE_NOTE_COUNT] = {
@@ -59,6 +60,7 @@ static struct fp_profile_note *find_or_add(struct fp_profile_session *session,
     for (uint32_t i = 0; i < session->note_count; i++)
         if (session->notes[i].text == note->text)
             return &session->notes[i];
+    FP_ASSERT(session->note_count < FP_SCOPE_NOTE_COUNT);
     struct fp_profile_note *added = &session->notes[session->note_count++];
     *added = *note;
     added->count = 0;

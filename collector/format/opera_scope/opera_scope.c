@@ -7,7 +7,7 @@
 #include "collector/format/format_decoder.h"
 #include "collector/format/opera_scope/event.h"
 #include "collector/format/web/envelope.h"
-#include "collector/format/web/envelope_kept.h"
+#include "collector/format/web/envelope_content.h"
 
 #define MEMBER "opera-scope"
 
@@ -149,7 +149,7 @@ static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_jso
         return false;
     const struct fp_field scope = {.name = FP_STR(MEMBER),
                                    .value = yyjson_obj_get(json->root, MEMBER)};
-    fp_envelope_keep_around(decoder, json->root, &scope, fp_opera_scope_add_content);
+    fp_envelope_add_content_around(decoder, json->root, &scope, fp_opera_scope_add_content);
     return true;
 }
 

@@ -69,8 +69,8 @@ static uint32_t session_of(const struct recording *recording, const struct scope
 
 /* Messages. */
 
-/* Returns the type of a frame's message; NULL for a message that is not read, such as an error's.
- */
+/* Returns the type of a frame's message; NULL for a message that is not read, such as an
+ * error's. */
 static const struct fp_scope_type *type_of(const struct fp_scope_frame *frame, bool is_reply)
 {
     if (frame->status != 0)

@@ -3,6 +3,8 @@
  */
 #include "collector/format/opera_scope/sessions.h"
 
+#include "collector/base/assert.h"
+
 /* Adding and finding sessions. */
 
 static bool add_session(struct fp_scope_sessions *sessions, uint32_t id)
@@ -108,6 +110,7 @@ void fp_scope_sessions_assign_run(struct fp_scope_sessions *sessions, uint32_t r
 
 static struct fp_str slice(struct fp_str text, size_t from, size_t to)
 {
+    FP_ASSERT(from <= to && to <= text.len);
     return (struct fp_str){text.ptr + from, to - from};
 }
 

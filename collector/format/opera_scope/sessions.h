@@ -42,8 +42,8 @@ bool fp_scope_sessions_begin(struct fp_scope_sessions *sessions,
                              struct fp_decoder *decoder) FP_MUST_CHECK;
 void fp_scope_sessions_release(struct fp_scope_sessions *sessions);
 
-/* Returns the index of the last session with this id; `otherwise` if there is none or the id is 0.
- */
+/* Returns the index of the last session with this id; `otherwise` if there is none or the id is
+ * 0. */
 uint32_t fp_scope_sessions_find(const struct fp_scope_sessions *sessions, uint32_t id,
                                 uint32_t otherwise);
 

@@ -5,6 +5,7 @@
  * Visits each event at most twice: once on the way up to the first ancestor that is placed, once on
  * the way back.
  */
+#include "collector/base/assert.h"
 #include "collector/format/opera_scope/event.h"
 
 struct tree {
@@ -36,6 +37,8 @@ static void set_parent(struct tree *tree, struct fp_scope_item *item)
     struct fp_scope_item *parent =
         item->parent != FP_INDEX_NONE ? &tree->items[item->parent] : NULL;
     item->event.parent = item->known_parent;
+    FP_ASSERT(parent == NULL || parent->state == FP_SCOPE_ITEM_PLACED ||
+              parent->state == FP_SCOPE_ITEM_SKIPPED);
     if (parent == NULL || parent->state != FP_SCOPE_ITEM_PLACED)
         return;
     item->event.parent = parent->position;
@@ -61,6 +64,7 @@ static bool place_item(struct tree *tree, struct fp_scope_item *item)
     uint32_t depth = parent != FP_INDEX_NONE ? depths[parent] + 1 : 1;
     if (depth > tree->scope->decoder->limits->stack_depth)
         return fail_depth(tree, depth);
+    FP_ASSERT(profile->event_count < tree->scope->event_cap);
     item->state = FP_SCOPE_ITEM_PLACED;
     item->position = profile->event_count++;
     depths[item->position] = depth;

@@ -169,8 +169,8 @@ static void add_by_yyjson(struct fp_buf *out, yyjson_val *value)
 
 static void add_object(struct fp_buf *out, yyjson_val *object, const struct spelling *spellings);
 
-/* Appends a value. spellings: of the object that it is, or of the objects in the array that it is.
- */
+/* Appends a value. spellings: of the object that it is, or of the objects in the array that it
+ * is. */
 static void add_value(struct fp_buf *out, yyjson_val *value, const struct spelling *spellings)
 {
     if (yyjson_is_str(value)) {
@@ -369,8 +369,8 @@ static void add_profile(struct fp_buf *out, yyjson_val *data)
     release(&lookup);
 }
 
-/* True for members of a record that are fields of the event, its data, or useless outside the tool.
- */
+/* True for members of a record that are fields of the event, its data, or useless outside the
+ * tool. */
 static bool is_omitted(struct fp_str name)
 {
     static const struct fp_str omitted[] = {

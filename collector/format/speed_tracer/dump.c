@@ -41,8 +41,8 @@ void *fp_st_grow(struct fp_arena *arena, void *array, uint32_t count, uint32_t *
 
 /* Resources. */
 
-/* Returns the first character of a text, decoded if it is an entity; *len: its length in the text.
- */
+/* Returns the first character of a text, decoded if it is an entity; *len: its length in the
+ * text. */
 static char decode_entity(struct fp_str text, size_t *len)
 {
     static const struct {

@@ -112,8 +112,7 @@ static bool get_int(yyjson_val *value, int32_t min, int32_t *whole)
 }
 
 /* Refusals. These functions return the first problem of a record, FP_ST_NOTE_REFUSALS if it is
- * valid.
- */
+ * valid. */
 
 static enum fp_st_note read_times(struct record_reading *reading, int64_t max_span_us)
 {

@@ -4,6 +4,7 @@
 #include "collector/format/speed_tracer/scan.h"
 
 #include "collector/base/ascii.h"
+#include "collector/base/assert.h"
 #include "collector/base/bytes.h"
 #include "collector/base/quoted.h"
 
@@ -199,6 +200,7 @@ enum fp_st_scan_result fp_st_scan_next(struct fp_st_scan *scan, struct fp_st_rec
     record->offset = scan->at;
     size_t end = scan->at < scan->lines_end ? next_brace_line(scan, scan->at) : scan->body.len;
     bool closed = skip_object(scan->body.ptr, &scan->at, end, record);
+    FP_ASSERT(record->offset < scan->at && scan->at <= scan->body.len);
     record->text = (struct fp_str){scan->body.ptr + record->offset, scan->at - record->offset};
     return closed ? FP_ST_SCAN_FOUND : FP_ST_SCAN_TRUNCATED;
 }
@@ -222,8 +224,8 @@ static size_t skip_space(struct fp_str text, size_t at)
     return at;
 }
 
-/* Returns the position after the value that begins at `at`: a comma, a closing bracket or the end.
- */
+/* Returns the position after the value that begins at `at`: a comma, a closing bracket or the
+ * end. */
 static size_t skip_value(struct fp_str text, size_t at)
 {
     size_t depth = 0;

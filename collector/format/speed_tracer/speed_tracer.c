@@ -6,6 +6,7 @@
  * counts it in profile->session.notes and keeps the valid ones around it. docs/formats.md has the
  * rules.
  */
+#include "collector/base/assert.h"
 #include "collector/format/content.h"
 #include "collector/format/format_decoder.h"
 #include "collector/format/json.h"
@@ -69,11 +70,12 @@ static bool begins_dump(yyjson_val *value)
     return is_raw_message(value) || ((is_like_record || is_post(value)) && !is_other(value));
 }
 
+/* Returns the offset after a byte order mark and white space. */
 static size_t skip_space(struct fp_str body)
 {
-    const struct fp_str mark = FP_STR("\xEF\xBB\xBF");
-    size_t at = body.len >= mark.len && memcmp(body.ptr, mark.ptr, mark.len) == 0 ? mark.len : 0;
-    while (at < body.len && strchr(" \t\r\n\f\v", body.ptr[at]) != NULL && body.ptr[at] != '\0')
+    const struct fp_str mark = FP_JSON_BYTE_ORDER_MARK;
+    size_t at = fp_str_has_prefix(body, mark) ? mark.len : 0;
+    while (at < body.len && fp_is_space(body.ptr[at]))
         at++;
     return at;
 }
@@ -383,8 +385,8 @@ static bool open_container(struct fp_st_dump *dump, struct fp_st_scan *scan)
     struct fp_st_page page;
     if (!fp_st_page_find(scan->body, &page)) {
         fp_upload_fail(decoder->error, FP_VERDICT_MALFORMED,
-                       "this is an HTML page without an element that has the id traceData, so it "
-                       "is neither a Speed Tracer dump nor JSON");
+                       "this is an HTML page without an element with the id traceData: it is not a "
+                       "Speed Tracer dump, and not JSON");
         decoder->error->offset = (int64_t)scan->at;
         return false;
     }
@@ -448,7 +450,10 @@ static bool decode_records(struct fp_st_dump *dump, struct fp_str body)
     struct record_parser parser = {.dump = dump, .is_first = true};
     if (!open_container(dump, &scan) || !read_body(&parser, &scan))
         return false;
-    if (dump->decoder->profile->event_count == 0)
+    const struct fp_profile *profile = dump->decoder->profile;
+    FP_ASSERT(profile->session.records_kept == profile->event_count &&
+              profile->event_count <= profile->session.records_read);
+    if (profile->event_count == 0)
         return fail_empty(dump);
     fp_content_add(dump->decoder, dump->is_post  ? FP_STR("]}\n")
                                   : scan.in_page ? FP_STR("\n</div></body></html>\n")

@@ -147,8 +147,8 @@ bool fp_st_code_map_remove(struct fp_st_code_map *map, uint64_t begin, struct fp
     if (root == NO_CODE || codes[root].begin != begin)
         return false;
     *code = codes[root];
-    /* In its left subtree all begin below it: the highest moves to the top and has no right child.
-     */
+    /* In its left subtree all begin below it: the highest moves to the top and has no right
+     * child. */
     const uint32_t left = splay(codes, codes[root].left, begin);
     FP_ASSERT(left == NO_CODE || codes[left].right == NO_CODE);
     if (left != NO_CODE)

@@ -97,8 +97,8 @@ static uint64_t hash_frame(const struct fp_profile_frame *frame)
                                                   .text_count = 1});
 }
 
-/* Finds or adds the frame of a code. Code that was deleted and compiled again has the same frame.
- */
+/* Finds or adds the frame of a code. Code that was deleted and compiled again has the same
+ * frame. */
 static bool find_frame(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
                        struct fp_st_code *code)
 {

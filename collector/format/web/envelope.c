@@ -1,25 +1,28 @@
 /*
- * Envelope: naming a document's shape and reading an envelope's members, from a table.
+ * Envelope: finds a document's shape, and reads an envelope's members from a table.
  *
- * Shapes, in the order they are looked for: an array is performance entries; an object with lists
- * of times alone is a map of marks as getMarks() of the 2012 draft gave it, whatever they are
- * called; one with one of trace, marks, measures, entries and coverage is an envelope (ours, or the
- * specification's {duration, trace} and {timing, trace}); one with a member of a trace is a bare
- * ProfilerTrace; one whose members are all arrays is a map of marks of which some have no times.
+ * Shapes, in the order they are checked:
+ *  - an array: performance entries
+ *  - an object that has only lists of times: a map of marks, as from getMarks() of the 2012 draft,
+ *    whatever their names
+ *  - an object with trace, marks, measures, entries or coverage: an envelope (ours, or the
+ *    specification's {duration, trace} and {timing, trace})
+ *  - an object with a member of a trace: a bare ProfilerTrace
+ *  - an object that has only arrays: a map of marks, some without times
  */
 #include "collector/format/web/envelope.h"
 
 #include "collector/base/hash.h"
 #include "collector/base/uuid.h"
 #include "collector/format/format_decoder.h"
-#include "collector/format/web/envelope_kept.h"
+#include "collector/format/web/envelope_content.h"
 #include "collector/format/web/self_profile.h"
 #include "collector/format/web/user_timing.h"
 
 #define ENVELOPE_VERSION 1
 #define INTERVAL_MAX_MS 10000
 
-/* Scalars and texts. */
+/* Scalars. */
 
 static bool read_version(struct fp_decoder *decoder, const struct fp_field *field)
 {
@@ -123,13 +126,13 @@ static bool read_interval(struct fp_decoder *decoder, const struct fp_field *fie
     return true;
 }
 
-/* What it is worth is for others to say. */
+/* Reads the token without verifying it. */
 static bool read_token(struct fp_decoder *decoder, const struct fp_field *field)
 {
     return fp_read_text(decoder, field, &decoder->profile->token);
 }
 
-/* Nothing is made of these members yet, but a wrong type there is a mistake worth telling. */
+/* Checks the type of a member that is not used: a wrong type is a mistake worth reporting. */
 static bool check_number(struct fp_decoder *decoder, const struct fp_field *field)
 {
     double number;
@@ -180,7 +183,7 @@ static bool read_agent(struct fp_decoder *decoder, const struct fp_field *field)
 /* The envelope. */
 
 enum envelope_field {
-    ENVELOPE_TRACE, /* from here to coverage: what an envelope is known by */
+    ENVELOPE_TRACE, /* from here to ENVELOPE_COVERAGE: the members that make an envelope */
     ENVELOPE_MARKS,
     ENVELOPE_MEASURES,
     ENVELOPE_ENTRIES,
@@ -189,7 +192,7 @@ enum envelope_field {
     ENVELOPE_FIELD_COUNT = 23
 };
 
-/* `read` is NULL for the arrays, which come after all that is cheap to check and after `thread`. */
+/* `read` is NULL for the arrays: they are read after the cheap members and after `thread`. */
 static const struct {
     const char *name;
     bool (*read)(struct fp_decoder *decoder, const struct fp_field *field);
@@ -263,7 +266,7 @@ static bool decode_timings(struct fp_decoder *decoder, const struct fp_field *fi
     return fp_user_timing_decode(decoder, sources, FP_COUNT(sources), &fields[ENVELOPE_TIMING]);
 }
 
-/* An upload must add something to the numbers. */
+/* Refuses an upload that would add nothing to the numbers. */
 static bool check_not_empty(struct fp_decoder *decoder)
 {
     struct fp_profile *profile = decoder->profile;
@@ -379,7 +382,7 @@ static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_jso
     if (!decode_any(decoder, json->root))
         return false;
     if (decoder->profile->has_trace && is_drawn(decoder))
-        fp_envelope_keep(decoder, json->root);
+        fp_envelope_add_content(decoder, json->root);
     return true;
 }
 

@@ -1,12 +1,13 @@
 /*
- * Self-profile: reading the four arrays of a ProfilerTrace, each index checked against the length
- * of the array it points into, and that all chains of parents end.
+ * Self-profile: reads the four arrays of a ProfilerTrace. Checks each index against the length of
+ * its array, and that all chains of parents end.
  *
- * The members come in any order (Chromium's alphabetically: frames before resources), so lengths
- * are taken first and elements read after.
+ * The members come in any order (Chromium's alphabetically: frames before resources), so all
+ * lengths are read before any element.
  */
 #include "collector/format/web/self_profile.h"
 
+#include "collector/base/assert.h"
 #include "collector/format/utf8.h"
 
 enum trace_field { TRACE_FRAMES, TRACE_RESOURCES, TRACE_SAMPLES, TRACE_STACKS, TRACE_FIELD_COUNT };
@@ -19,7 +20,7 @@ struct elements {
     yyjson_arr_iter iter;
 };
 
-/* Goes to the next element of an array; NULL when there is none. */
+/* Returns the next element of an array, NULL if there is none. */
 static yyjson_val *next_element(struct elements *elements)
 {
     elements->at.index = elements->iter.idx;
@@ -136,7 +137,7 @@ static bool decode_stacks(struct fp_decoder *decoder, const struct fp_field *fie
     return true;
 }
 
-/* What `depths` holds of a stack whose chain of parents is being walked. */
+/* The value in `depths` of a stack on the chain that is being walked. */
 #define DEPTH_BEING_WALKED UINT32_MAX
 
 static bool fail_cycle(struct fp_decoder *decoder, const struct fp_place *stacks, size_t index)
@@ -152,9 +153,9 @@ static bool fail_cycle(struct fp_decoder *decoder, const struct fp_place *stacks
 }
 
 /*
- * Finds the depth of one stack and of all its ancestors: up to the first whose depth is known,
- * leaving a trace to recognise a cycle by, then the same way again with the depths. Each stack is
- * passed twice at most, whoever asks.
+ * Finds the depths of one stack and its ancestors: walks up to the first with a known depth,
+ * marking its path to detect a cycle, then walks the path again to set the depths. All calls
+ * together visit each stack at most twice.
  */
 static bool find_depth(struct fp_decoder *decoder, const struct fp_place *place, uint32_t index,
                        uint32_t *depths)
@@ -174,6 +175,7 @@ static bool find_depth(struct fp_decoder *decoder, const struct fp_place *place,
                           (unsigned)index, (unsigned)depth, (unsigned)decoder->limits->stack_depth);
     for (at = index; steps > 0; at = stacks[at].parent, steps--)
         depths[at] = depth--;
+    FP_ASSERT(depth == (at != FP_INDEX_NONE ? depths[at] : 0));
     return true;
 }
 
@@ -194,7 +196,7 @@ static bool check_parents(struct fp_decoder *decoder, const struct fp_field *fie
 
 enum sample_field { SAMPLE_MARKER, SAMPLE_STACK, SAMPLE_TIMESTAMP, SAMPLE_FIELD_COUNT };
 
-/* Words of the ProfilerMarker enumeration; one that a later browser adds counts as `other`. */
+/* Returns the marker of a ProfilerMarker word; a word of a newer browser counts as `other`. */
 static enum fp_marker marker_named(struct fp_str word)
 {
     for (enum fp_marker marker = FP_MARKER_SCRIPT; marker < FP_MARKER_COUNT; marker++)

@@ -7,10 +7,10 @@
 
 #include "collector/format/decoder.h"
 
-/* Whether an object has a member that only a bare ProfilerTrace has at its top. */
+/* True if an object has a member that only a bare ProfilerTrace has at its top level. */
 bool fp_self_profile_is_trace(yyjson_val *object);
 
-/* Decodes and validates the trace that stands at place (NULL: it is the whole document). */
+/* Decodes and validates a trace. place: where it is, NULL for the whole document. */
 bool fp_self_profile_decode(struct fp_decoder *decoder, const struct fp_place *place,
                             yyjson_val *trace) FP_MUST_CHECK;
 

@@ -1,26 +1,28 @@
 /*
- * User timing: entries and maps become named values.
+ * User timing: from entries and maps to named values.
  */
 #include "collector/format/web/user_timing.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/hash.h"
 #include "collector/base/map.h"
 #include "collector/format/utf8.h"
 #include "collector/format/web/user_timing_detail.h"
 #include "collector/format/web/user_timing_points.h"
 
-/* What is being decoded, source by source. */
+/* The state of decoding, source by source. */
 struct decoding {
     struct fp_decoder *decoder;
     const struct fp_user_timing_source *source;
     struct fp_points points;
+    size_t timing_max; /* as many as all sources can give */
 
-    /* Measures without an end: they end at the last moment that the upload knows of. */
+    /* Measures without an end. They end at the last moment that the upload knows of. */
     struct open_measure *open;
     uint32_t open_count;
 
-    /* Of the array, or the name in a map, that is being read. */
-    size_t index; /* of the entry or time at hand */
+    /* Of the current array, or name in a map: */
+    size_t index; /* of the current entry or time */
     bool has_mark;
     int64_t last_mark_us;
 };
@@ -41,7 +43,7 @@ bool fp_user_timing_is_map(yyjson_val *object)
     return yyjson_obj_size(object) > 0;
 }
 
-/* Whether a mark may bear its name; place is where the name stands. */
+/* Refuses a mark with the name of an attribute. place: of the name. */
 static bool check_mark_name(struct decoding *decoding, const struct fp_place *place,
                             struct fp_str name)
 {
@@ -55,12 +57,14 @@ static struct fp_profile_timing *add_timing(struct decoding *decoding, struct fp
                                             enum fp_timing_kind kind, int64_t value_us)
 {
     struct fp_profile *profile = decoding->decoder->profile;
+    FP_ASSERT(profile->timing_count < decoding->timing_max);
     struct fp_profile_timing *timing = &profile->timings[profile->timing_count++];
     *timing = (struct fp_profile_timing){.name = name, .kind = kind, .value_us = value_us};
     return timing;
 }
 
-/* Marks come in the order in which they were made, so their times should not go back. */
+/* Adds a mark, and counts it if it is earlier than the one before: marks are listed in the order
+ * they were made. */
 static bool add_mark(struct decoding *decoding, struct fp_str name, int64_t time_us)
 {
     struct fp_profile *profile = decoding->decoder->profile;
@@ -90,14 +94,13 @@ enum entry_field {
 
 enum entry_kind { ENTRY_MARK = FP_TIMING_MARK, ENTRY_MEASURE = FP_TIMING_MEASURE, ENTRY_OTHER };
 
-/* The arguments of a call of measure(), rather than what it made: to be resolved here. */
+/* True for the arguments of a call of measure(), which are resolved here, instead of its entry. */
 static bool is_without_times(const struct fp_field *fields)
 {
     return fields[ENTRY_START].value == NULL && fields[ENTRY_DURATION].value == NULL;
 }
 
-/* Reads entryType (*kind stays when it is another) and holds it against what may stand in this
- * array. */
+/* Reads entryType, and checks that this array may have it. *kind is unchanged for another type. */
 static bool read_kind(struct decoding *decoding, const struct fp_field *fields,
                       enum entry_kind *kind)
 {
@@ -141,7 +144,7 @@ static bool decode_mark(struct decoding *decoding, const struct fp_field *fields
     return add_mark(decoding, name, start_us);
 }
 
-/* Ends a measure that names its start and end; place is the measure's. */
+/* Sets the duration of a measure that names its start and end. place: of the measure. */
 static bool end_measure(struct fp_decoder *decoder, const struct fp_place *place,
                         struct fp_profile_timing *timing, int64_t end_us)
 {
@@ -155,7 +158,7 @@ static bool end_measure(struct fp_decoder *decoder, const struct fp_place *place
                       "this measure is longer than 2^53 microseconds");
 }
 
-/* Level 3's options are moments or names; read as neither they would silently be the defaults. */
+/* Refuses an option of Level 3, a time or a name: ignoring it would silently mean its default. */
 static bool check_no_option(struct fp_decoder *decoder, const struct fp_field *field)
 {
     return field->value == NULL ||
@@ -164,7 +167,7 @@ static bool check_no_option(struct fp_decoder *decoder, const struct fp_field *f
                          "endMark, or give startTime and duration");
 }
 
-/* A measure that names its start and end; by default it starts with the page. */
+/* Reads a measure that names its start and end. By default it starts with the page. */
 static bool resolve_measure(struct decoding *decoding, const struct fp_field *fields,
                             struct fp_str name)
 {
@@ -295,8 +298,8 @@ static bool decode_name(struct decoding *decoding, yyjson_val *key)
     return decode_times(decoding, &place, yyjson_obj_iter_get_val(key), name);
 }
 
-/* Lists an object's keys, each name once: the last of equal names wins. FP_INDEX_NONE: no memory.
- */
+/* Lists an object's keys, each name once: the last of equal names wins. Returns their number,
+ * FP_INDEX_NONE when memory is out. */
 static uint32_t list_names(yyjson_val *object, yyjson_val **keys, struct fp_map *known)
 {
     uint32_t count = 0;
@@ -335,8 +338,8 @@ static bool decode_map(struct decoding *decoding)
 
 /* All sources. */
 
-/* How many timings a source may give: the elements of an array, or of all a map's arrays; a name
- * without times counts as one. */
+/* Returns how many timings a source can give: the elements of an array or of all arrays in a map. A
+ * name without times counts as one. */
 static size_t count_entries(yyjson_val *value)
 {
     if (!yyjson_is_obj(value))
@@ -381,7 +384,7 @@ static bool decode_source(struct decoding *decoding, const struct fp_user_timing
                                   : "this must be an array of performance entries");
 }
 
-/* Marks first, wherever they stand: measures may refer to them. */
+/* Decodes all sources, those with marks first: measures may name marks. */
 static bool decode_sources(struct decoding *decoding, const struct fp_user_timing_source *sources,
                            size_t source_count)
 {
@@ -396,7 +399,7 @@ static bool decode_sources(struct decoding *decoding, const struct fp_user_timin
 
 /* Ends of measures. */
 
-static void take_later(int64_t time_us, bool *found, int64_t *now_us)
+static void set_later(int64_t time_us, bool *found, int64_t *now_us)
 {
     if (!*found || time_us > *now_us)
         *now_us = time_us;
@@ -411,8 +414,8 @@ static bool is_open(const struct decoding *decoding, uint32_t timing, uint32_t *
     return true;
 }
 
-/* The last moment that the upload knows of: a sample, a mark, the end of a measure, or an attribute
- * of performance.timing. */
+/* Finds the last moment that the upload knows of: a sample, a mark, the end of a measure, or an
+ * attribute of performance.timing. */
 static bool find_now(struct decoding *decoding, bool *found, int64_t *now_us)
 {
     const struct fp_profile *profile = decoding->decoder->profile;
@@ -420,12 +423,12 @@ static bool find_now(struct decoding *decoding, bool *found, int64_t *now_us)
     if (!fp_points_find_last(&decoding->points, decoding->decoder, found, now_us))
         return false;
     for (uint32_t i = 0; i < profile->sample_count; i++)
-        take_later(profile->samples[i].time_us, found, now_us);
+        set_later(profile->samples[i].time_us, found, now_us);
     for (uint32_t i = 0; i < profile->timing_count; i++) {
         const struct fp_profile_timing *timing = &profile->timings[i];
         bool is_timed = timing->kind == FP_TIMING_MARK || timing->has_start;
         if (!is_open(decoding, i, &next_open) && is_timed)
-            take_later(timing->start_us + timing->value_us, found, now_us);
+            set_later(timing->start_us + timing->value_us, found, now_us);
     }
     return true;
 }
@@ -451,11 +454,12 @@ static bool close_measures(struct decoding *decoding)
     return true;
 }
 
-static bool prepare(struct decoding *decoding, size_t count)
+static bool allocate(struct decoding *decoding, size_t count)
 {
     struct fp_decoder *decoder = decoding->decoder;
     struct fp_profile *profile = decoder->profile;
     profile->timings = fp_arena_array(decoder->arena, count, sizeof(*profile->timings));
+    decoding->timing_max = count;
     decoding->open = fp_arena_array(decoder->arena, count, sizeof(*decoding->open));
     if (profile->timings == NULL || decoding->open == NULL)
         return fp_fail_memory(decoder);
@@ -480,7 +484,7 @@ bool fp_user_timing_decode(struct fp_decoder *decoder, const struct fp_user_timi
         decoding.points.entries = sources[i].value;
         decoding.points.entries_place = sources[i].place;
     }
-    bool decoded = prepare(&decoding, count) && decode_sources(&decoding, sources, source_count) &&
+    bool decoded = allocate(&decoding, count) && decode_sources(&decoding, sources, source_count) &&
                    close_measures(&decoding);
     fp_points_release(&decoding.points);
     return decoded;

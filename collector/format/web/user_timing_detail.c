@@ -1,28 +1,16 @@
 /*
- * Detail: allowed members become a text behind the name.
+ * Detail: writes the allowed members as a text.
  */
 #include "collector/format/web/user_timing_detail.h"
-#include "collector/format/json.h"
 
 #include "collector/base/buf.h"
+#include "collector/format/json.h"
 #include "collector/format/utf8.h"
 #include "collector/profile/text.h"
 
-enum { DETAIL_MAX = 1024 * 1024 }; /* bytes, above what all keys of a configuration can give */
+enum { DETAIL_MAX = 1024 * 1024 }; /* bytes, more than all keys of a configuration can give */
 
-/* The member of that name, the last one of several. */
-static yyjson_val *find_member(yyjson_val *object, struct fp_str key)
-{
-    yyjson_val *found = NULL;
-    yyjson_obj_iter members = yyjson_obj_iter_with(object);
-    yyjson_val *name;
-    while ((name = yyjson_obj_iter_next(&members)) != NULL)
-        if (yyjson_equals_strn(name, key.ptr, key.len))
-            found = yyjson_obj_iter_get_val(name);
-    return found;
-}
-
-/* False when memory is out. */
+/* Appends a text. False when memory is out. */
 static bool add_text(struct fp_decoder *decoder, yyjson_val *value, struct fp_buf *out)
 {
     const struct fp_str raw = fp_json_text(value);
@@ -49,7 +37,7 @@ static bool add_members(struct fp_decoder *decoder, yyjson_val *detail, struct f
 {
     const struct fp_str_list *keys = &decoder->limits->detail_keys;
     for (size_t i = 0; i < keys->count; i++) {
-        yyjson_val *value = find_member(detail, keys->items[i]);
+        yyjson_val *value = fp_json_member(detail, keys->items[i]);
         if (!yyjson_is_str(value) && !yyjson_is_num(value) && !yyjson_is_bool(value))
             continue;
         fp_buf_addf(out, "%c%.*s=", out->len == 0 ? '{' : ',', FP_STR_ARG(keys->items[i]));

@@ -1,5 +1,5 @@
 /*
- * Detail: what is kept of a mark's or measure's `detail`.
+ * Detail: the `detail` of a mark or measure.
  */
 #ifndef FP_FORMAT_WEB_USER_TIMING_DETAIL_H
 #define FP_FORMAT_WEB_USER_TIMING_DETAIL_H
@@ -7,9 +7,8 @@
 #include "collector/format/decoder.h"
 
 /*
- * Reads the members that limits->detail_keys allow, in that order, and of these the texts, numbers
- * and booleans: "{status=200,cached=true}"; "" when there are none. detail may be anything, or
- * NULL.
+ * Reads the texts, numbers and booleans among the members in limits->detail_keys, in that order:
+ * "{status=200,cached=true}"; "" if there are none. detail may be any value, or NULL.
  */
 bool fp_timing_detail_read(struct fp_decoder *decoder, yyjson_val *detail,
                            struct fp_str *text) FP_MUST_CHECK;

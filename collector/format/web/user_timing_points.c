@@ -5,7 +5,7 @@
 
 #include "collector/base/hash.h"
 
-/* mark() throws on them in a window. */
+/* In a window, mark() throws for these names. */
 static const char *const attributes[FP_POINTS_ATTRIBUTES] = {
     "navigationStart",
     "unloadEventStart",
@@ -35,7 +35,7 @@ const char *fp_points_attribute(size_t attribute)
     return attributes[attribute];
 }
 
-/* FP_POINTS_ATTRIBUTES: it is none. */
+/* Returns FP_POINTS_ATTRIBUTES for a name that is not an attribute. */
 static size_t attribute_of(struct fp_str name)
 {
     size_t attribute = 0;
@@ -73,7 +73,7 @@ bool fp_points_add(struct fp_points *points, struct fp_decoder *decoder, struct 
     return true;
 }
 
-/* Reads an object's attributes; the object may be missing. */
+/* Reads an object's attributes; the object may be NULL. */
 static bool read_fields(struct fp_decoder *decoder, const struct fp_place *place,
                         yyjson_val *object, struct fp_field fields[FP_POINTS_ATTRIBUTES])
 {
@@ -82,7 +82,7 @@ static bool read_fields(struct fp_decoder *decoder, const struct fp_place *place
     return object == NULL || fp_read_object(decoder, place, object, fields, FP_POINTS_ATTRIBUTES);
 }
 
-/* As fp_read_object has it: of several members of that name the last. */
+/* True for an entry of type navigation. Of several members the last counts, as elsewhere. */
 static bool is_navigation(struct fp_decoder *decoder, const struct fp_place *place,
                           yyjson_val *entry)
 {
@@ -91,7 +91,7 @@ static bool is_navigation(struct fp_decoder *decoder, const struct fp_place *pla
            yyjson_equals_str(type.value, "navigation");
 }
 
-/* The first entry of type navigation, and where it stands; NULL: there is none. */
+/* Returns the first entry of type navigation and its place, NULL if there is none. */
 static yyjson_val *find_navigation(const struct fp_points *points, struct fp_decoder *decoder,
                                    struct fp_place *place)
 {
@@ -114,15 +114,15 @@ static bool read_attributes(struct fp_points *points, struct fp_decoder *decoder
            read_fields(decoder, &points->navigation_place, navigation, points->navigation_fields);
 }
 
-/* What an upload says of an attribute. */
+/* An attribute in an upload. */
 struct moment {
     bool is_known;
-    bool has_been;   /* its value is not 0, which stands for "did not happen" */
-    int64_t time_us; /* since the page's start, once it has been */
+    bool happened;   /* its value is not 0 */
+    int64_t time_us; /* since the page's start, if it happened */
 };
 
-/* performance.timing counts from 1970, its navigationStart being the page's start; a navigation
- * entry counts from there, as marks do. */
+/* Reads an attribute. Times in performance.timing are since 1970, and its navigationStart is the
+ * page's start; times in a navigation entry are since the page's start, like those of marks. */
 static bool read_moment(struct fp_points *points, struct fp_decoder *decoder, size_t attribute,
                         struct moment *moment)
 {
@@ -139,7 +139,7 @@ static bool read_moment(struct fp_points *points, struct fp_decoder *decoder, si
         return true;
     if (!fp_read_time(decoder, source, &moment->time_us))
         return false;
-    moment->has_been = moment->time_us != 0;
+    moment->happened = moment->time_us != 0;
     moment->time_us -= start_us;
     return true;
 }
@@ -157,7 +157,7 @@ static bool read_attribute(struct fp_points *points, struct fp_decoder *decoder,
         return fp_fail_field(decoder, field,
                              "is an attribute of performance.timing, which neither timing nor a "
                              "navigation entry of this upload has");
-    if (!moment.has_been)
+    if (!moment.happened)
         return fp_fail_field(decoder, field,
                              "is an attribute of performance.timing whose value is 0: an "
                              "InvalidAccessError");
@@ -173,7 +173,7 @@ bool fp_points_find_last(struct fp_points *points, struct fp_decoder *decoder, b
         struct moment moment;
         if (!read_moment(points, decoder, i, &moment))
             return false;
-        if (!moment.has_been || (*found && moment.time_us <= *last_us))
+        if (!moment.happened || (*found && moment.time_us <= *last_us))
             continue;
         *found = true;
         *last_us = moment.time_us;

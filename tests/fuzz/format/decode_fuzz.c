@@ -1,6 +1,7 @@
 /*
- * Fuzzer: any bytes as an inflated body. What decodes must fold, within memory, and add up, and
- * come back from the spool; a trace that is kept whole must be the same upload when it comes again.
+ * Fuzzer: any bytes as an inflated body. A decoded profile must fold within memory, add up, and
+ * come back from the spool. A trace that is kept whole must give the same upload when it is sent
+ * again.
  */
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"
@@ -28,7 +29,7 @@ static const struct fp_format_limits limits = {
 static const struct fp_str routes[] = {{"/product/:id", 12}};
 static const struct fp_str timing_names[] = {{"a-:id-b-:id", 11}, {"m*", 2}};
 
-/* may_owe: own times may be below zero, as those of events whose children take longer than they. */
+/* may_owe: own times may be negative, as for events whose children take longer. */
 static void check_sums(const struct fp_delta *delta, bool may_owe)
 {
     int64_t self_us = delta->unattributed_us;

@@ -1,6 +1,6 @@
 /*
- * Fuzzer: any bytes as an Opera Scope session. The first byte says whether the others are the whole
- * body or the list of events inside a good envelope. What decodes must be a forest in order, and
+ * Fuzzer: any bytes as an Opera Scope session. The first byte selects whether the others are the
+ * whole body or the list of events in a valid envelope. A decoded session must be a sorted forest,
  * fold, and come back from the spool.
  */
 #include "collector/format/format.h"
@@ -41,7 +41,7 @@ static struct fp_str wrap(struct fp_arena *arena, struct fp_str events)
     return (struct fp_str){body, before.len + events.len + after.len};
 }
 
-/* The timeline that an event is in. */
+/* Returns the timeline of an event. */
 static const struct fp_profile_timeline *timeline_of(const struct fp_profile *profile,
                                                      uint32_t index)
 {
@@ -105,7 +105,7 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
     check_record(&delta, ARENA_MAX, arena);
 }
 
-/* What is kept of a session is the same session. */
+/* Checks that a session's content decodes to the same session. */
 static void check_kept(const struct fp_profile *profile, struct fp_str kept, struct fp_arena *arena)
 {
     struct fp_profile again;
@@ -120,8 +120,7 @@ static void check_kept(const struct fp_profile *profile, struct fp_str kept, str
     check(again.session.window_id == profile->session.window_id);
 }
 
-/* Each session of a body, of which there is one that is kept whole, or several with lines of their
- * own. */
+/* Checks each session of a body: one that is kept whole, or several with their own lines. */
 static void check_sessions(const struct fp_profile *first, struct fp_str body,
                            struct fp_arena *arena)
 {
@@ -132,7 +131,8 @@ static void check_sessions(const struct fp_profile *first, struct fp_str body,
         fold(profile, arena);
         check_kept(profile, profile->session.content, arena);
         check((profile->session.raw.ptr != NULL) == (first->next != NULL));
-        /* Only a body's first line says what it is: others may have more spaces in them. */
+        /* The shape is decided by the first line of the body only: other lines may have more
+         * spaces. */
         if (first->next != NULL && fp_opera_scope_is_recording(profile->session.raw))
             check_kept(profile, profile->session.raw, arena);
         raw_len += profile->session.raw.len;

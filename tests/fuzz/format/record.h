@@ -1,5 +1,5 @@
 /*
- * What the fuzzers of formats share: an upload comes back from the spool.
+ * Record: shared by the fuzzers of formats; an upload comes back from the spool.
  */
 #ifndef FP_TESTS_FUZZ_RECORD_H
 #define FP_TESTS_FUZZ_RECORD_H
@@ -8,7 +8,7 @@
 #include "collector/rollup/delta.h"
 #include "tests/fuzz/check.h"
 
-/* What is acknowledged must be readable when it comes out of the spool. max_len: of its bytes. */
+/* Checks that an acknowledged upload can be read from the spool. max_len: of its record. */
 static inline void check_record(const struct fp_delta *delta, size_t max_len,
                                 struct fp_arena *arena)
 {

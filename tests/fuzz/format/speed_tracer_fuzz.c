@@ -1,6 +1,6 @@
 /*
- * Fuzzer: any bytes as a dump of Speed Tracer. What decodes keeps the model's promises, has details
- * that are JSON, folds, and comes back from the spool; records are neither lost nor made up.
+ * Fuzzer: any bytes as a dump of Speed Tracer. A decoded dump keeps the model's invariants, has
+ * details in JSON, folds, and comes back from the spool. No record is lost or invented.
  */
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"
@@ -22,7 +22,7 @@ static const struct fp_format_limits limits = {
     .max_span_us = INT64_C(3600) * 1000000,
 };
 
-/* yyjson as the judge of texts: a JSON string is UTF-8. */
+/* Checks a text with yyjson: a JSON string is UTF-8. */
 static void check_text(struct fp_str text)
 {
     if (text.len == 0)

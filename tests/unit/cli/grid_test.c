@@ -2,12 +2,8 @@
  * Grids: a path loses its start between characters, by their width on a terminal; columns share a
  * terminal without going below a minimum; nothing in a cell reaches the terminal as a command.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "cli/grid.c"
 

@@ -1,5 +1,5 @@
 /*
- * What the tests of bad uploads share: a row for each rule, with the verdict, the place and the
+ * Shared by the tests of bad uploads: one row per rule, with the verdict, the place and the
  * sentence that the web developer gets.
  */
 #ifndef FP_TESTS_BAD_UPLOAD_TEST_H

@@ -1,5 +1,5 @@
 /*
- * Uploads that are bad as a whole: JSON, envelope, format.
+ * Bad uploads: JSON, envelope, format.
  */
 #include "bad_upload_test.h"
 
@@ -39,12 +39,12 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_VERDICT_MALFORMED,
      .offset = 3,
      .detail = "not JSON: there is more after the end of the JSON value; one body holds one value"},
-    {.title = "two values on lines, behind a byte order mark",
+    {.title = "two values on lines, after a byte order mark",
      .body = "\xEF\xBB\xBF{}\n\n {}",
      .verdict = FP_VERDICT_MALFORMED,
      .offset = 8,
      .detail = "not JSON: there is more after the end of the JSON value; one body holds one value"},
-    {.title = "a value on lines that is cut off",
+    {.title = "a truncated value on lines",
      .body = "{'frames':\n[1,\n",
      .verdict = FP_VERDICT_MALFORMED,
      .offset = 15,
@@ -114,7 +114,7 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_VERDICT_TOO_LARGE,
      .offset = 59,
      .detail = "the JSON is nested deeper than 8 levels (limits.json_depth)"},
-    {.title = "nested too deep behind brackets in a text",
+    {.title = "nested too deep after brackets in a text",
      .body = "\xEF\xBB\xBF{'coverage':'[[[\\\\[[[','x':[[],[],[[[[[[[[]]]]]]]]]}",
      .verdict = FP_VERDICT_TOO_LARGE,
      .offset = 43,
@@ -192,7 +192,7 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_VERDICT_INVALID,
      .pointer = "/version",
      .detail = "version of the envelope must be the number 1"},
-    {.title = "an id that is no UUID",
+    {.title = "an id that is not a UUID",
      .body = "{'id':'42','coverage':'quota'}",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "/id",
@@ -204,7 +204,7 @@ static const struct bad_upload bad_uploads[] = {
      .pointer = "/id",
      .detail = "id must be a UUID such as \"123e4567-e89b-42d3-a456-426614174000\"; "
                "crypto.randomUUID() makes one"},
-    {.title = "a load that is no UUID",
+    {.title = "a load that is not a UUID",
      .body = "{'load':'123e4567-e89b-42d3-a456-42661417400','coverage':'quota'}",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "/load",
@@ -347,7 +347,7 @@ static void each_bad_upload_is_refused_with_its_place_and_a_sentence(void **stat
         assert_refused(&bad_uploads[i]);
 }
 
-/* Of no format's shape, and what the address may ask for. */
+/* A body without any format's shape, with each format that the address can name. */
 static void the_format_that_was_asked_for_is_the_one_that_is_missed(void **state)
 {
     (void)state;
@@ -385,7 +385,7 @@ static void the_format_that_was_asked_for_is_the_one_that_is_missed(void **state
         }
 }
 
-/* Bad ones of other formats: it is not for their faults that they are refused. */
+/* Invalid bodies of other formats: they are refused for their format, not for what is invalid. */
 static void another_formats_faults_are_not_those_of_the_one_asked_for(void **state)
 {
     (void)state;

@@ -1,24 +1,17 @@
 /*
- * What the unit tests of the formats share: cmocka in its order, small limits, and JSON that is
- * readable inside C.
+ * Shared by the unit tests of the formats: cmocka's headers in their order, small limits, and JSON
+ * that is readable inside C.
  */
 #ifndef FP_TESTS_FORMAT_TEST_H
 #define FP_TESTS_FORMAT_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "collector/format/format.h"
 
 enum { TEST_ARENA_MAX = 16 * 1024 * 1024 };
 
-/* Small enough that a short text can be over each of them. */
+/* So small that a short text can exceed each of them. */
 static const struct fp_format_limits small_limits = {
     .max_inflated = 4096,
     .samples = 4,
@@ -38,7 +31,7 @@ struct decoded {
     enum fp_verdict verdict;
 };
 
-/* A test's JSON: as written, but ' for each ". Lives in the arena. */
+/* Returns a test's JSON with each ' replaced by ", in the arena. */
 static inline struct fp_str json_of(struct fp_arena *arena, const char *text)
 {
     struct fp_str json = {NULL, 0};

@@ -1,5 +1,5 @@
 /*
- * UTF-8: what is replaced, what is put right, and what is left alone.
+ * UTF-8: what is replaced, what is repaired, and what stays unchanged.
  */
 #include "test.h"
 
@@ -32,9 +32,9 @@ static const struct {
     {"among ASCII", "a\xC3\x83\xC2\xA9z", "a\xC3\xA9z"},
     {"ASCII alone", "plain", "plain"},
     {"nothing", "", ""},
-    {"a letter that is no UTF-8 as a byte", "caf\xC3\xA9", "caf\xC3\xA9"},
+    {"a letter that is not UTF-8 as a byte", "caf\xC3\xA9", "caf\xC3\xA9"},
     {"a code point above U+00FF", "\xC3\x90\xC2\xB8\xD0\xB8", "\xC3\x90\xC2\xB8\xD0\xB8"},
-    {"a sequence cut off", "\xC3\xA2\xC2\x82", "\xC3\xA2\xC2\x82"},
+    {"a truncated sequence", "\xC3\xA2\xC2\x82", "\xC3\xA2\xC2\x82"},
     {"an overlong form", "\xC3\x80\xC2\x80", "\xC3\x80\xC2\x80"},
     {"an overlong form of three", "\xC3\xA0\xC2\x80\xC2\x80", "\xC3\xA0\xC2\x80\xC2\x80"},
     {"a surrogate", "\xC3\xAD\xC2\xA0\xC2\x80", "\xC3\xAD\xC2\xA0\xC2\x80"},
@@ -67,7 +67,7 @@ static const struct {
     {"a high one before another escape", "\"\\ud800\\n\"", "\"\\ufffd\\n\""},
     {"an escaped backslash before u", "\"\\\\ud800\"", "\"\\\\ud800\""},
     {"at the very end", "\"\\ud800", "\"\\ufffd"},
-    {"cut off", "\"\\ud80", "\"\\ud80"},
+    {"truncated", "\"\\ud80", "\"\\ud80"},
     {"a backslash at the end", "\"\\", "\"\\"},
     {"other escapes", "\"\\u0041\\t\"", "\"\\u0041\\t\""},
 };

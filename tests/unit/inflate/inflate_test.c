@@ -1,5 +1,5 @@
 /*
- * Inflating: every encoding, bombs, truncation, and what stands behind the end.
+ * Inflating: every encoding, bombs, truncation, and bytes after the end.
  */
 #include "tests/unit/format/test.h"
 
@@ -47,7 +47,7 @@ static void pack(enum packing packing, struct fp_str text, struct packed *packed
     assert_true(packed->len > 0 && packed->len < PACKED_MAX);
 }
 
-/* Text that does not shrink to nothing. */
+/* Makes a text that compresses only moderately. */
 static struct fp_str make_text(char *bytes, size_t len)
 {
     uint32_t random = 1;
@@ -269,9 +269,9 @@ static void refuses_a_body_that_is_not_what_was_announced(void **state)
 {
     (void)state;
     assert_fails(FP_STR("{\"a\":1}"), "gzip", FP_VERDICT_MALFORMED,
-                 "this is said to be gzip, but does not begin as gzip does");
+                 "the Content-Encoding is gzip, but the body does not begin like gzip");
     assert_fails(FP_STR("{\"a\":1}"), "zstd", FP_VERDICT_MALFORMED,
-                 "this is said to be zstd, but does not begin as zstd does");
+                 "the Content-Encoding is zstd, but the body does not begin like zstd");
     for (enum packing packing = GZIP; packing < PACKING_COUNT; packing++) {
         struct result result;
         inflate(&result, FP_STR("{\"trace\":{}}"), encodings[packing]);

@@ -1,5 +1,5 @@
 /*
- * Sessions of Opera Scope without a form, drawn at random: what each form of them must say.
+ * Drawn: random Opera Scope sessions, independent of their form. Every form must decode to them.
  */
 #ifndef FP_TEST_FORMAT_OPERA_SCOPE_DRAWN_H
 #define FP_TEST_FORMAT_OPERA_SCOPE_DRAWN_H

@@ -1,6 +1,6 @@
 /*
- * Opera Scope sessions are the same whichever way they are written: messages as lists or as objects
- * by field name, in an envelope or as recorded frames of either form, and as they are kept.
+ * Opera Scope sessions are the same in every form: messages as lists or as objects by field name,
+ * in an envelope or as recorded frames of either form, and as kept content.
  */
 #include "drawn.h"
 
@@ -34,7 +34,7 @@ static void put(struct writer *writer, const char *text)
     fp_buf_add(&writer->text, text, strlen(text));
 }
 
-/* A message is written field by field; those that are absent are null or left out. */
+/* Writes a message field by field; an absent field is null or omitted. */
 struct fields {
     bool by_name;
     bool is_first;
@@ -47,7 +47,7 @@ static struct fields begin(struct writer *writer)
     return (struct fields){by_name, true};
 }
 
-/* False: the field is absent, and there is nothing more to write. */
+/* Begins a field. False if it is absent and needs no value. */
 static bool put_field(struct writer *writer, struct fields *fields, const char *name, bool is_there)
 {
     if (fields->by_name && !is_there)
@@ -110,7 +110,7 @@ static void put_area(struct writer *writer, const struct event *event)
     end(writer, &paint);
 }
 
-/* The detail that belongs to an event's type. */
+/* Writes the detail that belongs to an event's type. */
 static void put_detail(struct writer *writer, uint32_t type, const struct event *event)
 {
     if (type == 11) {
@@ -222,7 +222,7 @@ static void put_envelope(struct writer *writer, const struct session *session)
     put(writer, "]}}\n");
 }
 
-/* Frames. A frame's message is written by the caller between its two halves. */
+/* Frames. The caller writes a frame's message between its two halves. */
 
 static void begin_frame(struct writer *writer, bool is_stp, uint32_t command, uint32_t kind,
                         uint32_t tag)
@@ -244,7 +244,7 @@ static void end_frame(struct writer *writer, bool is_stp)
     put(writer, is_stp ? "\n" : "]\n");
 }
 
-/* Requests first, in another order than their replies; some were asked before and not answered. */
+/* Writes requests first, in another order than their replies; some earlier ones have no reply. */
 static void put_recording(struct writer *writer, const struct session *session, bool is_stp)
 {
     /* Frames that say which way they went may also repeat a request like this. */
@@ -268,7 +268,7 @@ static void put_recording(struct writer *writer, const struct session *session, 
         put_reply(writer, &session->lists[i]);
         end_frame(writer, is_stp);
     }
-    /* Asked with the tag of the last one, and of one of the first, never answered. */
+    /* Requests with the tags of the last one and of an early one, without a reply. */
     for (uint32_t tag = 0; tag < session->list_count; tag += 2) {
         begin_frame(writer, is_stp, 3, 1, tag);
         put(writer, "[7,3,1]");
@@ -333,7 +333,7 @@ static void assert_same(const struct fp_profile *a, const struct fp_profile *b)
         assert_same_event(a, b, i);
 }
 
-/* What is kept of an upload is the same upload, and is kept as itself. */
+/* The content of an upload decodes to the same upload, and has itself as its content. */
 static void assert_kept_as_itself(const struct decoded *decoded)
 {
     struct decoded again;
@@ -383,7 +383,7 @@ static void each_form_gives_the_same_session(void **state)
     fp_buf_release(&writer.text);
 }
 
-/* Unknown members and elements wherever there can be some, and what takes another's place. */
+/* Unknown members and elements in all places, and repeated members. */
 static const char *const with_unknown[] = {
     "{'opera-scope':{'version':'1.2','secret':'secret','session':{'sessionID':7,'secret':['secret']"
     ","

@@ -1,6 +1,6 @@
 /*
- * Opera Scope sessions that are taken: both forms of the messages, every field and type of event,
- * every mode, any order.
+ * Valid Opera Scope sessions: both forms of the messages, every field and type of event, every
+ * mode, any order.
  */
 #include "opera_scope_test.h"
 
@@ -262,7 +262,7 @@ static void takes_lists_cut_short_and_with_more_than_it_knows(void **state)
     release(&decoded);
 }
 
-static void takes_replies_without_events(void **state)
+static void accepts_replies_without_events(void **state)
 {
     (void)state;
     static const char *const replies[] = {"[]",         "[null]", "[null,null]",
@@ -389,8 +389,8 @@ static void takes_what_is_exactly_at_a_limit(void **state)
     release(&decoded);
 }
 
-/* Whatever the arena's maximum is, the answer is the session or "no memory", and nothing is left
- * over (the sanitizers watch). */
+/* With every maximum of the arena the result is the session or "no memory", and no memory leaks
+ * (the sanitizers check). */
 static void runs_out_of_memory_at_every_point_without_harm(void **state)
 {
     (void)state;
@@ -429,7 +429,7 @@ int main(void)
         cmocka_unit_test(puts_an_event_whose_parent_is_not_listed_at_the_top),
         cmocka_unit_test(counts_parents_from_the_begin_of_their_own_timeline),
         cmocka_unit_test(takes_lists_cut_short_and_with_more_than_it_knows),
-        cmocka_unit_test(takes_replies_without_events),
+        cmocka_unit_test(accepts_replies_without_events),
         cmocka_unit_test(takes_intervals_with_a_bound_missing),
         cmocka_unit_test(numbers_types_that_it_does_not_know),
         cmocka_unit_test(keeps_each_url_once),

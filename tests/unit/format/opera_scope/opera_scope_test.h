@@ -1,6 +1,5 @@
 /*
- * What the tests of Opera Scope sessions share: limits, envelopes around a list of events,
- * fixtures.
+ * Shared by the tests of Opera Scope sessions: limits, envelopes around a list of events, fixtures.
  */
 #ifndef FP_TEST_FORMAT_OPERA_SCOPE_OPERA_SCOPE_TEST_H
 #define FP_TEST_FORMAT_OPERA_SCOPE_OPERA_SCOPE_TEST_H
@@ -50,7 +49,7 @@ static inline void decode_good_scope(struct decoded *decoded, const char *text)
     assert_true(decoded->profile.has_session);
 }
 
-/* The bytes of a fixture, in the arena. */
+/* Returns the bytes of a fixture, in the arena. */
 static inline struct fp_str read_fixture(struct fp_arena *arena, const char *name)
 {
     enum { FIXTURE_MAX = 64 * 1024 };
@@ -74,7 +73,7 @@ static inline void decode_fixture(struct decoded *decoded, const char *name)
         fail_msg("%s: %s: %s", name, decoded->error.pointer, decoded->error.detail);
 }
 
-/* The note whose text has these words; its count is 0 when there is none. */
+/* Returns the note whose text has these words; its count is 0 if there is none. */
 static inline struct fp_profile_note note_of(const struct fp_profile *profile, const char *words)
 {
     for (uint32_t i = 0; i < profile->session.note_count; i++)

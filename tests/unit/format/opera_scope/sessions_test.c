@@ -1,12 +1,12 @@
 /*
- * Opera Scope, recordings of several sessions: each frame goes to its session, and what is kept of
- * each is the same session when it is read again.
+ * Opera Scope, recordings of several sessions: each frame goes to its session, and each session's
+ * content decodes to the same session.
  */
 #include "opera_scope_test.h"
 
 enum { TEXT_SIZE = 8192 };
 
-/* Pieces of a recording, up to NULL, become one text. */
+/* Joins pieces of a recording, up to NULL, into one text. */
 static const char *join(char text[TEXT_SIZE], const char *const *pieces)
 {
     size_t len = 0;
@@ -83,7 +83,7 @@ static bool is_same_session(const struct fp_profile *a, const struct fp_profile 
     return same;
 }
 
-/* A text must be one session, this one. */
+/* Checks that a text decodes to this one session. */
 static void assert_reads_as(struct fp_str text, const struct fp_profile *profile,
                             struct fp_str recording)
 {
@@ -98,7 +98,7 @@ static void assert_reads_as(struct fp_str text, const struct fp_profile *profile
     release(&again);
 }
 
-/* Each session is that of its own lines, as they came and as they are kept. */
+/* Checks each session against its raw lines and its content. */
 static void assert_lines_are_the_sessions(const struct fp_profile *first, struct fp_str recording)
 {
     for (const struct fp_profile *profile = first; profile != NULL; profile = profile->next) {
@@ -138,7 +138,7 @@ static void interleaved_sessions_are_told_apart(void **state)
     release(&decoded);
 }
 
-/* Whose each line is, and what is kept of it. */
+/* Which session each line belongs to, and its content. */
 static const struct {
     int session; /* 0: none's */
     const char *line, *kept;
@@ -240,7 +240,7 @@ static void a_session_names_its_window_or_else_startprofiler_did(void **state)
     assert_int_equal(decoded.profile.next->session.window_id, 4);
     assert_int_equal(decoded.profile.next->next->session.window_id, 0);
     release(&decoded);
-    /* A reply that names nothing says nothing of 5's window. */
+    /* A reply without an id does not set the window of session 5. */
     decode_good(&decoded, START_OF("2", "2", "5"), START_OF("2", "8", "null"), STOP_OF("2", "5"));
     assert_int_equal(decoded.profile.session.window_id, 2);
     release(&decoded);
@@ -250,7 +250,7 @@ static void frames_that_name_no_session_are_of_the_one_named_last(void **state)
 {
     (void)state;
     struct decoded decoded;
-    /* 6 was released since, and what was released is not what is asked next. */
+    /* Session 6 was released: the next request without an id is not for it. */
     decode_good(&decoded, STOP_OF("2", "6"), STOP_OF("2", "5"), RELEASE_OF("2", "6"),
                 ASK_OF("2", "null"), ANSWER_OF("2", "1"));
     assert_int_equal(count_sessions(&decoded.profile), 2);
@@ -259,7 +259,7 @@ static void frames_that_name_no_session_are_of_the_one_named_last(void **state)
     assert_int_equal(decoded.profile.next->session.id, 5);
     assert_int_equal(decoded.profile.next->event_count, 1);
     release(&decoded);
-    /* Named when it is asked, not when it is answered. */
+    /* The request's session is that at its time, not at the reply's. */
     decode_good(&decoded, STOP_OF("2", "6"), ASK_OF("2", "null"), STOP_OF("3", "5"),
                 ANSWER_OF("2", "1"));
     assert_int_equal(decoded.profile.event_count, 1);
@@ -285,7 +285,7 @@ static void an_error_ends_the_request_of_its_own_session(void **state)
     release(&decoded);
 }
 
-/* The reply to the first StopProfiler was lost; the second is not it. */
+/* The reply to the first StopProfiler is missing; the second reply is another's. */
 static void a_request_to_stop_is_no_reply_to_one_of_another_session(void **state)
 {
     (void)state;
@@ -312,7 +312,7 @@ static void a_session_that_comes_again_is_the_same(void **state)
     release(&decoded);
 }
 
-/* A browser that was started again counts from 1 again. */
+/* A restarted browser counts from 1 again. */
 static void a_session_that_is_started_again_is_another(void **state)
 {
     (void)state;
@@ -402,7 +402,7 @@ static void one_bad_session_refuses_all(void **state)
 #define LONG "[7,140737488355,0,1]" /* a little below 2^47 us: a delta holds two */
 #define LONG_ANSWER(events) "[\"profiler\",3,0,2,[null,[" events "]]]\n"
 
-/* More than a delta holds would be refused when it is too late to say so. */
+/* A sum that a delta cannot hold must be refused while the client can be told. */
 static void the_sums_of_each_session_are_checked(void **state)
 {
     (void)state;
@@ -427,7 +427,7 @@ static void the_sums_of_each_session_are_checked(void **state)
     }
 }
 
-static void cut_off_anywhere_it_is_fewer_frames_of_the_same_sessions_or_refused(void **state)
+static void truncated_anywhere_it_has_fewer_frames_of_the_same_sessions_or_is_refused(void **state)
 {
     (void)state;
     struct decoded texts;
@@ -472,7 +472,7 @@ static void runs_out_of_memory_at_every_point_without_harm(void **state)
     release(&texts);
 }
 
-/* Recordings drawn at random: few tags and sessions, so that they get in each other's way. */
+/* Random recordings with few tags and sessions, so that these collide. */
 
 enum { DRAWN_LINES = 24, DRAWN_SIZE = 4096, ROUNDS = 20000 };
 
@@ -486,7 +486,7 @@ static unsigned draw(unsigned below)
     return (unsigned)((random_state >> 33) % below);
 }
 
-/* Mostly such as the service would send them. */
+/* Mostly frames that the service would send. */
 static void draw_message(char *message, size_t size, unsigned command, bool replies, unsigned time)
 {
     char id[8];
@@ -560,7 +560,7 @@ int main(void)
         cmocka_unit_test(sixty_four_sessions_are_taken_and_one_more_is_not),
         cmocka_unit_test(one_bad_session_refuses_all),
         cmocka_unit_test(the_sums_of_each_session_are_checked),
-        cmocka_unit_test(cut_off_anywhere_it_is_fewer_frames_of_the_same_sessions_or_refused),
+        cmocka_unit_test(truncated_anywhere_it_has_fewer_frames_of_the_same_sessions_or_is_refused),
         cmocka_unit_test(runs_out_of_memory_at_every_point_without_harm),
         cmocka_unit_test(what_is_kept_of_each_session_is_that_session_whatever_the_order),
     };

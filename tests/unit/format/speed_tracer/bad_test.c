@@ -1,14 +1,14 @@
 /*
- * Speed Tracer, bad input: one row for each thing that can be wrong, with what becomes of it. Each
- * row of a dump that is taken stands between two good records, which must both be there.
+ * Speed Tracer, bad input: one row per defect, with its result. Each bad record is between two
+ * valid ones, which must both be kept.
  */
 #include "dump_test.h"
 
-/* What is refused of a dump, and what is told of but taken. */
+/* Records that are refused, and records that are kept with a note. */
 struct bad_record {
     const char *title;
     const char *record; /* ' stands for " */
-    const char *note;   /* the first words of what is told */
+    const char *note;   /* the first words of its note */
     uint32_t read;      /* records in it, children included */
     uint32_t kept;
 };
@@ -87,14 +87,14 @@ static const struct bad_record bad_records[] = {
      "a JavaScript profile", 1, 1},
     {"a profile without a text", "{'type':2147483644,'data':{'format':'v8'}}",
      "a JavaScript profile", 1, 1},
-    {"a profile that is no log",
+    {"a profile that is not a log",
      "{'type':15,'data':{'format':'v8','profileData':'tick,zz,0,0\\n'}}", "a line of a V8 profile",
      1, 1},
-    {"a line in a URL's place that is no number",
+    {"a line in a URL's place that is not a number",
      "{'type':10,'data':{'url':'a','lineNumber':'x'},'time':-1}", "a time below zero", 1, 1},
 };
 
-/* Whether each record that was not kept is told of once; a line of a V8 profile is none. */
+/* True if each skipped record has one note; a line of a V8 profile is not a record. */
 static bool refusals_add_up(const struct decoded *decoded)
 {
     const struct fp_profile_session *session = &decoded->profile.session;
@@ -116,8 +116,8 @@ static bool is_as_expected(const struct decoded *decoded, const struct bad_recor
            profile->events[profile->event_count - 1].type_number == 9;
 }
 
-/* separator: what stands around the bad record. False when some row did not come out as expected.
- */
+/* Runs all rows. separator: the text around the bad record. False if a result is not as
+ * expected. */
 static bool all_are_as_expected(const char *separator)
 {
     bool all = true;
@@ -139,7 +139,7 @@ static bool all_are_as_expected(const char *separator)
     return all;
 }
 
-static void a_bad_record_takes_no_good_one_with_it(void **state)
+static void a_bad_record_drops_no_valid_one(void **state)
 {
     (void)state;
     assert_true(all_are_as_expected("\n"));
@@ -147,9 +147,9 @@ static void a_bad_record_takes_no_good_one_with_it(void **state)
     assert_true(all_are_as_expected(""));
 }
 
-/* What a stream is does not hang on its first record, but for those that make it one of messages or
- * a posted body. */
-static void a_bad_record_in_front_takes_no_good_one_with_it(void **state)
+/* The format of a stream does not depend on its first record, unless that is an inspector's message
+ * or a posted body. */
+static void a_bad_first_record_drops_no_valid_one(void **state)
 {
     (void)state;
     bool all = true;
@@ -228,12 +228,12 @@ static const struct bad_dump bad_dumps[] = {
      NULL, 0, "none of the records is valid; the first problem is a time"},
     {"no JSON at all in its braces", "x {a}{b}", "speed-tracer", FP_VERDICT_MALFORMED, NULL, 2,
      "none of the records is valid; the first problem is a record that is not JSON"},
-    {"one record that was cut off", "{'type':1,'time'", "speed-tracer", FP_VERDICT_MALFORMED, NULL,
-     0, "none of the records is valid; the first problem is a truncated record"},
-    {"one record that was cut off, and no word of the format", "{'type':1,'time'", "",
-     FP_VERDICT_MALFORMED, NULL, 16, "not JSON: it ends too early"},
-    {"an envelope that was cut off", "{'trace':{'frames':[{}],'type':1}", "", FP_VERDICT_MALFORMED,
-     NULL, 33, "not JSON: it ends too early"},
+    {"one truncated record", "{'type':1,'time'", "speed-tracer", FP_VERDICT_MALFORMED, NULL, 0,
+     "none of the records is valid; the first problem is a truncated record"},
+    {"one truncated record, and no format given", "{'type':1,'time'", "", FP_VERDICT_MALFORMED,
+     NULL, 16, "not JSON: it ends too early"},
+    {"a truncated envelope", "{'trace':{'frames':[{}],'type':1}", "", FP_VERDICT_MALFORMED, NULL,
+     33, "not JSON: it ends too early"},
     {"two envelopes", "{'coverage':'quota'}{'type':1}", "", FP_VERDICT_MALFORMED, NULL, 20,
      "not JSON: there is more"},
     {"records in an array", "[{'type':1},{'type':2}]", "", FP_VERDICT_INVALID, "/0", -1,
@@ -245,7 +245,7 @@ static const struct bad_dump bad_dumps[] = {
     {"a page where the address says a session", "<div id=traceData>{'type':1}", "opera-scope",
      FP_VERDICT_INVALID, "", -1,
      "the address says ?format=opera-scope, but the body is not a session"},
-    {"what was cut off where the address says a trace", "{'frames':[", "self-profile",
+    {"a truncated body where the address says a trace", "{'frames':[", "self-profile",
      FP_VERDICT_MALFORMED, NULL, 11, "not JSON: it ends too early"},
     {"a record where the address says timings", "{'type':1}", "user-timing", FP_VERDICT_INVALID, "",
      -1,
@@ -340,7 +340,7 @@ static void assert_too_deep(const char *opening)
     struct decoded decoded;
     fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
     decode_limited(&decoded, (struct fp_str){body, at}, "", &dump_limits);
-    /* It is cut off, besides: what came before it is taken. */
+    /* It is also truncated: the records before it are kept. */
     assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_int_equal(decoded.profile.event_count, 1);
     release(&decoded);
@@ -386,7 +386,7 @@ static void an_arena_that_is_too_small_is_no_other_error(void **state)
     assert_true(taken && refused);
 }
 
-/* Each line would swallow all that follow, if it were let: that would take hours. */
+/* Each line could swallow all lines after it: without the resync this would take hours. */
 static void lines_without_an_end_cost_no_more_than_their_length(void **state)
 {
     (void)state;
@@ -433,7 +433,7 @@ static void a_dump_cut_anywhere_gives_all_whole_records_before_the_cut(void **st
     }
 }
 
-/* begin and end: what is around the records of a dump that is cut at every byte. */
+/* begin and end: the text around the records of a dump that is truncated at every byte. */
 static void assert_cut_anywhere(const char *begin, const char *separator, const char *end)
 {
     static const char *const records[] = {"{\"type\":7,\"children\":[{\"type\":5}]}",
@@ -525,8 +525,8 @@ static void a_posted_body_with_a_bad_record_keeps_the_good_ones_and_its_start(vo
     release(&decoded);
 }
 
-/* begin and end: what is around the list of a posted body, with a bad record on one line with good
- * ones, and on one of its own. */
+/* begin and end: the text around the list of a posted body, with a bad record on a line of its own,
+ * and on a line with valid ones. */
 static void assert_all_but_one(const char *begin, const char *bad, const char *end)
 {
     static const char *const separators[] = {",", ",\n", " ,\n  "};
@@ -629,8 +629,8 @@ static void what_stands_in_a_bad_record_stands_in_the_one_around_it(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bad_record_takes_no_good_one_with_it),
-        cmocka_unit_test(a_bad_record_in_front_takes_no_good_one_with_it),
+        cmocka_unit_test(a_bad_record_drops_no_valid_one),
+        cmocka_unit_test(a_bad_first_record_drops_no_valid_one),
         cmocka_unit_test(notes_say_where_the_first_one_is),
         cmocka_unit_test(what_is_no_dump_is_refused_with_its_place),
         cmocka_unit_test(each_limit_says_its_name),

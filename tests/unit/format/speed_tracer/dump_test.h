@@ -1,6 +1,6 @@
 /*
- * What the tests of Speed Tracer's dumps share: limits wide enough for a dump, and looking things
- * up in what was decoded.
+ * Shared by the tests of Speed Tracer's dumps: limits that are wide enough, and looking things up
+ * in a decoded profile.
  */
 #ifndef FP_TEST_FORMAT_SPEED_TRACER_DUMP_TEST_H
 #define FP_TEST_FORMAT_SPEED_TRACER_DUMP_TEST_H
@@ -36,7 +36,7 @@ static inline void decode_dump(struct decoded *decoded, const char *text)
     decode_limited(decoded, json_of(&decoded->arena, text), "", &dump_limits);
 }
 
-/* As decode_dump, for one that must be taken. */
+/* Does the same for a dump that must be valid. */
 static inline void take_dump(struct decoded *decoded, const char *text)
 {
     decode_dump(decoded, text);
@@ -61,7 +61,7 @@ static inline void decode_file(struct decoded *decoded, const char *name)
     decode_limited(decoded, (struct fp_str){bytes, len}, "", &dump_limits);
 }
 
-/* How often a note was made; its first words are enough. */
+/* Returns how often a note was made; its first words are enough. */
 static inline uint32_t note_count(const struct decoded *decoded, const char *beginning)
 {
     const struct fp_profile_session *session = &decoded->profile.session;

@@ -1,12 +1,12 @@
 /*
- * Speed Tracer's oddities: what was seen in real dumps, each once, in dumps made for it. The real
- * ones are read by tests/behaviour/speed_tracer.test.mjs.
+ * Speed Tracer's oddities: each oddity of the real dumps in a small dump of its own.
+ * tests/behaviour/speed_tracer.test.mjs reads the real ones.
  */
 #include "dump_test.h"
 
 #include <time.h>
 
-/* As decode_dump, for long texts with their real quotes. */
+/* Does the same as decode_dump for long texts with real quotes. */
 static void decode_text(struct decoded *decoded, struct fp_str text)
 {
     struct fp_format_limits limits = dump_limits;
@@ -16,7 +16,7 @@ static void decode_text(struct decoded *decoded, struct fp_str text)
     assert_int_equal(decoded->verdict, FP_VERDICT_OK);
 }
 
-static void a_closing_div_behind_the_last_record_is_passed_over(void **state)
+static void a_closing_div_after_the_last_record_is_skipped(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -267,7 +267,7 @@ static void a_line_of_bad_records_costs_no_more_than_its_length(void **state)
     assert_int_equal(decoded.profile.event_count, 1);
     assert_int_equal(note_count(&decoded, "a record that is not JSON"), BAD);
     release(&decoded);
-    /* Far more than it takes, far less than when each looks for the end of the line. */
+    /* Far more than is needed; far less than if each record searched for the end of the line. */
     assert_true(clock() - begin < 15 * CLOCKS_PER_SEC);
 }
 
@@ -294,7 +294,7 @@ static void a_record_of_very_many_members_costs_no_more_than_its_length(void **s
     decode_limited(&decoded, (struct fp_str){body, at}, "", &dump_limits);
     assert_int_equal(decoded.verdict, FP_VERDICT_OK);
     assert_true(clock() - begin < 15 * CLOCKS_PER_SEC);
-    /* What is asked of a large object is answered as of a small one. */
+    /* Searching a large object gives the same as searching a small one. */
     const char *detail = event_at(&decoded, 0)->detail.ptr; /* the arena ends it */
     assert_non_null(strstr(detail, "\"requestId\":\"7\",\"y0\":1"));
     assert_null(strstr(detail, "\"x5\":1,\"y0\""));
@@ -302,7 +302,7 @@ static void a_record_of_very_many_members_costs_no_more_than_its_length(void **s
     release(&decoded);
 }
 
-static void behind_a_posted_body_places_are_offsets_again(void **state)
+static void after_a_posted_body_places_are_offsets_again(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -319,7 +319,7 @@ static void behind_a_posted_body_places_are_offsets_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_closing_div_behind_the_last_record_is_passed_over),
+        cmocka_unit_test(a_closing_div_after_the_last_record_is_skipped),
         cmocka_unit_test(a_line_of_484_kilobytes_is_one_record),
         cmocka_unit_test(records_fifteen_deep_are_all_there),
         cmocka_unit_test(times_below_zero_are_kept),
@@ -334,7 +334,7 @@ int main(void)
         cmocka_unit_test(the_same_records_are_the_same_events_in_every_container),
         cmocka_unit_test(a_line_of_bad_records_costs_no_more_than_its_length),
         cmocka_unit_test(a_record_of_very_many_members_costs_no_more_than_its_length),
-        cmocka_unit_test(behind_a_posted_body_places_are_offsets_again),
+        cmocka_unit_test(after_a_posted_body_places_are_offsets_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

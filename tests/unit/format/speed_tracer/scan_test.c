@@ -1,5 +1,5 @@
 /*
- * Where records of a dump end, against a walk from byte to byte.
+ * The ends of a dump's records, compared with a byte-by-byte scan.
  */
 #include "tests/unit/format/test.h"
 
@@ -9,11 +9,11 @@
 
 enum { TEXTS = 20000, LEN_MAX = 300 };
 
-/* What a walk from byte to byte finds. */
+/* The result of a byte-by-byte scan. */
 struct found {
     size_t end;
     bool closed;
-    bool is_odd; /* it is no JSON, of which depth and is_plain are told */
+    bool is_odd; /* not JSON: depth and is_plain are not exact */
     uint32_t depth;
     bool is_plain;
 };
@@ -49,7 +49,7 @@ static struct found walk(struct fp_str text)
     return found;
 }
 
-/* An object's begin, with more of strings than of what ends it. */
+/* Draws the begin of an object, with more strings than closing braces. */
 static void make_text(char *bytes, size_t len)
 {
     static const char *const alphabets[] = {"aaaaaaaaaaaaaaa\"\"\\{}[]", "aaaaaaa\"\\{{}} ",
@@ -68,7 +68,7 @@ static void a_record_ends_where_a_walk_over_its_bytes_says(void **state)
     uint32_t closed_far = 0;
     for (int i = 0; i < TEXTS; i++) {
         const size_t len = 1 + below(LEN_MAX);
-        char *bytes = malloc(len); /* no more, so that a sanitizer sees what is read behind it */
+        char *bytes = malloc(len); /* exactly, so that a sanitizer sees a read past the end */
         make_text(bytes, len);
         const struct found expected = walk((struct fp_str){bytes, len});
         struct fp_st_scan scan = {.body = {bytes, len}};

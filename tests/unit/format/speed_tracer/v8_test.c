@@ -21,8 +21,8 @@ static void decode_log(struct decoded *decoded, const char *log)
     decode_dump(decoded, dump);
 }
 
-/* A sample's stack from the outside in, as `outer;inner`; the marker in parentheses when there is
- * none. */
+/* Returns a sample's stack, outermost first, as `outer;inner`; the marker in parentheses if it has
+ * no stack. */
 static void write_stack(const struct decoded *decoded, uint32_t sample, struct fp_buf *text)
 {
     const struct fp_profile *profile = &decoded->profile;
@@ -344,7 +344,7 @@ static void lines_that_grow_by_reference_are_bounded(void **state)
     assert_false(fp_st_v8_window_expand(&window, FP_STR("b#1"), &line));
 }
 
-/* The map of code, beside a list that is searched from end to end. */
+/* The map of code, compared with a linear search in a list. */
 
 enum { CODES = 64, STEPS = 20000 };
 

@@ -1,5 +1,5 @@
 /*
- * Accepted uploads: every shape of the contract, and what is odd but valid.
+ * Valid uploads: every shape of the contract, and odd ones.
  */
 #include "tests/unit/format/test.h"
 
@@ -270,7 +270,7 @@ static void takes_whole_numbers_however_they_are_written(void **state)
     release(&decoded);
 }
 
-static void takes_parents_that_stand_behind_their_children(void **state)
+static void accepts_parents_after_their_children(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -383,8 +383,8 @@ static void leaves_the_body_and_the_arenas_account_as_they_were(void **state)
     release(&decoded);
 }
 
-/* Whatever the arena's maximum is, the answer is the profile or "no memory", and nothing is left
- * over (the sanitizers watch). */
+/* With every maximum of the arena the result is the profile or "no memory", and no memory leaks
+ * (the sanitizers check). */
 static void runs_out_of_memory_at_every_point_without_harm(void **state)
 {
     (void)state;
@@ -422,7 +422,7 @@ int main(void)
         cmocka_unit_test(lets_a_workers_mark_and_any_measure_be_named_like_an_attribute),
         cmocka_unit_test(takes_the_last_of_equal_keys),
         cmocka_unit_test(takes_whole_numbers_however_they_are_written),
-        cmocka_unit_test(takes_parents_that_stand_behind_their_children),
+        cmocka_unit_test(accepts_parents_after_their_children),
         cmocka_unit_test(takes_samples_in_any_order_and_below_zero),
         cmocka_unit_test(takes_empty_arrays),
         cmocka_unit_test(takes_what_is_exactly_at_a_limit),

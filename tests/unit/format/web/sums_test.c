@@ -1,5 +1,5 @@
 /*
- * Bounds of sums: what a delta could not hold is refused while there is somebody to tell.
+ * Bounds of sums: a sum that a delta cannot hold is refused while the client can be told.
  */
 #include "tests/unit/format/test.h"
 
@@ -52,7 +52,7 @@ static void a_sum_that_a_delta_holds_is_taken_and_one_more_is_refused(void **sta
     "{\"request\":[null,1],\"reply\":[null,[" list "]]}]}}"
 #define FAR "9007199254740.992" /* 2^53 us */
 
-/* What is told that it is safe must not turn out to be more than the spool gives back. */
+/* An accepted upload must not be more than can be read from the spool. */
 static void what_is_taken_at_its_farthest_is_read_from_the_spool(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * User Timing: the names of performance.timing, wherever they stand; bytes that are no JSON, too
- * deep, cut off at every byte or damaged at every byte.
+ * User Timing: the names of performance.timing in every place; bytes that are not JSON, too deep,
+ * truncated at every byte or damaged at every byte.
  */
 #include "tests/unit/format/test.h"
 
@@ -34,7 +34,7 @@ static const char *const attributes[] = {
 
 enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
 
-/* Uploads with a mark called @, and where the name stands. */
+/* Uploads with a mark called @, and the place of the name. */
 static const struct {
     const char *body;
     const char *pointer;
@@ -50,7 +50,7 @@ static const struct {
     {"[{'name':'a','entryType':'mark','startTime':1,'name':'@'}]", "/0/name"},
 };
 
-/* Uploads where the name is fine. */
+/* Uploads where the name is valid. */
 static const char *const others[] = {
     "{'thread':'worker','marks':{'@':[1]}}",
     "{'thread':'worker','entries':[{'name':'@','entryType':'mark','startTime':1}]}",
@@ -62,7 +62,7 @@ static const char *const others[] = {
     "[{'name':'a','entryType':'mark','startTime':1},{'name':'@','entryType':'navigation'}]",
 };
 
-/* The text with each @ replaced. */
+/* Returns the text with each @ replaced. */
 static void fill(char *filled, size_t size, const char *text, const char *name)
 {
     struct fp_buf out;
@@ -178,7 +178,7 @@ static void each_attribute_is_a_point_unless_it_is_0(void **state)
 
 /* Bytes. */
 
-/* An upload of all that this format has. */
+/* An upload with everything that this format has. */
 #define WHOLE                                                                                      \
     "{'timing':{'navigationStart':1700000000000,'fetchStart':1700000000005},'marks':{'a':[1,"      \
     "2.5e0],'\\u00fc/~':[3]},'measures':[{'name':'m','startMark':'a','endMark':'fetchStart'}],"    \

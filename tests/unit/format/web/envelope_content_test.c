@@ -1,6 +1,6 @@
 /*
- * Uploads that are kept whole: what was taken of them and nothing else, and that it is the same
- * upload when it comes again.
+ * Uploads that are kept whole: their content has only what was read, and decodes to the same
+ * upload.
  */
 #include "tests/unit/format/test.h"
 
@@ -133,7 +133,7 @@ static void what_is_kept_is_the_same_upload_when_it_comes_again(void **state)
     }
 }
 
-/* Whether the trace with that id is kept; number 0: it has none. */
+/* True if the trace with this id is kept; number 0: it has no id. */
 static bool is_drawn(uint32_t ppm, unsigned number)
 {
     char text[256];

@@ -1,14 +1,14 @@
 /*
- * Envelope, kept: a document is written anew along a tree of shapes, which name what to keep.
+ * Envelope content: writes a document along a tree of shapes, which list what to keep.
  */
-#include "collector/format/web/envelope_kept.h"
+#include "collector/format/web/envelope_content.h"
 
 #include "collector/format/content.h"
 #include "collector/format/web/user_timing_points.h"
 
 enum { MEMBERS_MAX = 32 };
 
-/* What a value looks like where it was taken; other values are left out. */
+/* The shape of a value that was read; other values are skipped. */
 struct shape {
     const char *name; /* as a member */
     enum shape_kind {
@@ -19,7 +19,7 @@ struct shape {
         SHAPE_ATTRIBUTES, /* of performance.timing, or of a navigation entry */
         SHAPE_TIMINGS,    /* performance entries, or a map of times */
         SHAPE_ENTRY,      /* a mark, a measure or the navigation */
-        SHAPE_DETAIL,     /* what limits->detail_keys allow */
+        SHAPE_DETAIL,     /* members in limits->detail_keys */
     } kind;
     const struct shape *of;
     size_t count; /* of members */
@@ -29,7 +29,7 @@ struct shape {
 #define NUMBER(name_) {.name = (name_), .kind = SHAPE_NUMBER}
 #define LIST(name_, of_) {.name = (name_), .kind = SHAPE_LIST, .of = (of_)}
 #define OBJECT(name_, of_)                                                                         \
-    {.name = (name_), .kind = SHAPE_OBJECT, .of = (of_), .count = sizeof(of_) / sizeof((of_)[0])}
+    {.name = (name_), .kind = SHAPE_OBJECT, .of = (of_), .count = FP_COUNT(of_)}
 
 static const struct shape scalar = SCALAR(NULL);
 static const struct shape number = NUMBER(NULL);
@@ -87,7 +87,7 @@ static const struct shape envelope_members[] = {
 static const struct shape envelope = OBJECT(NULL, envelope_members);
 
 _Static_assert(FP_COUNT(envelope_members) <= MEMBERS_MAX && FP_POINTS_ATTRIBUTES + 1 <= MEMBERS_MAX,
-               "fields for the members of any object");
+               "any object's members fit");
 
 static bool is_scalar(yyjson_val *value)
 {
@@ -123,8 +123,7 @@ static void add_separator(struct fp_decoder *decoder, bool *is_first)
     *is_first = false;
 }
 
-/* Whether an object has these members, all scalars, and no others: most frames, stacks and samples.
- */
+/* True if an object has only these members, all scalars, as most frames, stacks and samples. */
 static bool is_plain(yyjson_val *object, const struct fp_field *fields, const struct shape *members,
                      size_t count)
 {
@@ -134,7 +133,7 @@ static bool is_plain(yyjson_val *object, const struct fp_field *fields, const st
     return found == yyjson_obj_size(object);
 }
 
-/* Reads an object's members as they were taken: the last of equal names, and null as absent. */
+/* Reads an object's members as the decoder did: the last of equal names, and null as absent. */
 static bool read_members(struct fp_decoder *decoder, yyjson_val *object,
                          const struct shape *members, size_t count,
                          struct fp_field fields[MEMBERS_MAX])
@@ -180,7 +179,8 @@ static void add_attributes(struct fp_decoder *decoder, yyjson_val *object)
     add_members(decoder, object, members, FP_POINTS_ATTRIBUTES + 1);
 }
 
-static bool is_kept_of_detail(const struct fp_decoder *decoder, yyjson_val *key, yyjson_val *value)
+/* True for a member of a `detail` that is kept. */
+static bool is_detail_key(const struct fp_decoder *decoder, yyjson_val *key, yyjson_val *value)
 {
     const struct fp_str_list *keys = &decoder->limits->detail_keys;
     for (size_t i = 0; i < keys->count && is_scalar(value); i++)
@@ -189,7 +189,8 @@ static bool is_kept_of_detail(const struct fp_decoder *decoder, yyjson_val *key,
     return false;
 }
 
-/* Names of their own, beside values of a shape; NULL: what is kept of a detail. */
+/* Appends the members of an object with free names and values of a shape. of NULL: the object is a
+ * `detail`. */
 static void add_map(struct fp_decoder *decoder, yyjson_val *map, const struct shape *of)
 {
     bool is_first = true;
@@ -198,7 +199,7 @@ static void add_map(struct fp_decoder *decoder, yyjson_val *map, const struct sh
     fp_content_add(decoder, FP_STR("{"));
     while ((key = yyjson_obj_iter_next(&members)) != NULL) {
         yyjson_val *value = yyjson_obj_iter_get_val(key);
-        if (of != NULL ? !fits(value, of->kind) : !is_kept_of_detail(decoder, key, value))
+        if (of != NULL ? !fits(value, of->kind) : !is_detail_key(decoder, key, value))
             continue;
         add_separator(decoder, &is_first);
         fp_content_add_value(decoder, key);
@@ -223,7 +224,8 @@ static void add_list(struct fp_decoder *decoder, yyjson_val *list, const struct 
     fp_content_add(decoder, FP_STR("]"));
 }
 
-/* Of an entry of another type, what measures may refer to; it keeps its place and is counted. */
+/* Appends an entry. One of another type is kept for its place and its attributes, which measures
+ * may name. */
 static void add_entry(struct fp_decoder *decoder, yyjson_val *object)
 {
     const struct shape *shape = &timing;
@@ -242,7 +244,7 @@ static void add_timings(struct fp_decoder *decoder, yyjson_val *timings)
         add_map(decoder, timings, &times);
 }
 
-/* value fits the shape. Recurses as deep as the shapes are. */
+/* Appends a value that fits the shape. Recurses as deep as the shapes do. */
 static void add_value(struct fp_decoder *decoder, yyjson_val *value, const struct shape *shape)
 {
     switch (shape->kind) {
@@ -271,16 +273,17 @@ static void add_value(struct fp_decoder *decoder, yyjson_val *value, const struc
     }
 }
 
-void fp_envelope_keep(struct fp_decoder *decoder, yyjson_val *root)
+void fp_envelope_add_content(struct fp_decoder *decoder, yyjson_val *root)
 {
     bool is_bare = yyjson_obj_get(root, "trace") == NULL;
     if (decoder->content != NULL && yyjson_is_obj(root))
         add_value(decoder, root, is_bare ? &trace : &envelope);
 }
 
-void fp_envelope_keep_around(struct fp_decoder *decoder, yyjson_val *root,
-                             const struct fp_field *guest,
-                             void (*keep)(struct fp_decoder *decoder, yyjson_val *value))
+void fp_envelope_add_content_around(struct fp_decoder *decoder, yyjson_val *root,
+                                    const struct fp_field *guest,
+                                    void (*add_content)(struct fp_decoder *decoder,
+                                                        yyjson_val *value))
 {
     struct fp_field fields[MEMBERS_MAX];
     if (decoder->content == NULL ||
@@ -289,6 +292,6 @@ void fp_envelope_keep_around(struct fp_decoder *decoder, yyjson_val *root,
     fp_content_add(decoder, FP_STR("{\""));
     fp_content_add(decoder, guest->name);
     fp_content_add(decoder, FP_STR("\":"));
-    keep(decoder, guest->value);
+    add_content(decoder, guest->value);
     add_fields(decoder, fields, envelope.of, envelope.count, false);
 }
