@@ -16,8 +16,8 @@
 /* Keys of options that several commands share start here. */
 #define FP_OPTION_SHARED 0x200
 
-/* Reads the options into *given. Prints an error and returns false on failure. */
-bool fp_command_parse(const struct argp *argp, int argc, char **argv, void *given) FP_MUST_CHECK;
+/* Reads the options into *given. Ends the process on failure, and for --help. */
+void fp_command_parse(const struct argp *argp, int argc, char **argv, void *given);
 
 enum fp_exit fp_migrate_command(int argc, char **argv);
 enum fp_exit fp_top_command(int argc, char **argv);

@@ -67,7 +67,8 @@ enum fp_exit fp_export_command(int argc, char **argv)
 {
     struct export_options export = {0};
     struct fp_analysis *analysis = &export.analysis;
-    if (!fp_command_parse(&export_argp, argc, argv, &export) || !fp_analysis_open(analysis))
+    fp_command_parse(&export_argp, argc, argv, &export);
+    if (!fp_analysis_open(analysis))
         return FP_EXIT_TROUBLE;
     struct fp_sql_query query;
     size_t lines = 0;

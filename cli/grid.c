@@ -5,19 +5,17 @@
 
 #include "cli/memory.h"
 
-#include <sys/ioctl.h>
+#include <errno.h>
+#include <libsmartcols.h>
 #include <unistd.h>
 #include <wchar.h>
-#include <wctype.h>
 #include <yyjson.h>
 
 #define ELLIPSIS "…"
-#define LINES_MAX ((size_t)1 << 30)
 
 /* On a terminal. */
-#define TERMINAL_WIDTH 80 /* of one that does not tell */
-#define CUT_WIDTH_MIN 16  /* of a text or a path */
-#define TEXT_WIDTH_MAX 48
+#define CUT_WIDTH_MIN 16 /* of a text or a path */
+#define TEXT_SHARE 0.25  /* of the width: texts that take no more are cut last */
 
 void fp_grid_init(struct fp_grid *grid, const struct fp_grid_column *columns, size_t column_count)
 {
@@ -33,11 +31,42 @@ void fp_grid_release(struct fp_grid *grid)
     fp_grid_init(grid, grid->columns, grid->column_count);
 }
 
+/* Moves past one character. False at a byte that is not part of one. */
+static bool read_letter(const char **text, wchar_t *letter)
+{
+    mbstate_t state = {0};
+    size_t len = mbrtowc(letter, *text, MB_CUR_MAX, &state);
+    bool valid = len != (size_t)-1 && len != (size_t)-2;
+    *text += valid ? len : 1;
+    return valid;
+}
+
+/* Returns a copy in which each byte that is not part of a character is U+FFFD, as file names may
+ * have them. The caller frees it. */
+static char *copy_valid(const char *text)
+{
+    if (mbstowcs(NULL, text, 0) != (size_t)-1)
+        return fp_memory_copy(text);
+    struct fp_buf valid;
+    fp_buf_init(&valid, 3 * strlen(text) + 1);
+    while (*text != '\0') {
+        wchar_t letter;
+        const char *begin = text;
+        if (read_letter(&text, &letter))
+            fp_buf_add(&valid, begin, (size_t)(text - begin));
+        else
+            fp_buf_add(&valid, "\uFFFD", strlen("\uFFFD"));
+    }
+    char *copy = fp_memory_copy(fp_memory_text(&valid));
+    fp_buf_release(&valid);
+    return copy;
+}
+
 void fp_grid_add(struct fp_grid *grid, const char *value)
 {
     grid->cells =
         fp_memory_grow(grid->cells, grid->cell_count, &grid->cell_capacity, sizeof(*grid->cells));
-    grid->cells[grid->cell_count++] = value != NULL ? fp_memory_copy(value) : NULL;
+    grid->cells[grid->cell_count++] = value != NULL ? copy_valid(value) : NULL;
 }
 
 void fp_grid_add_integer(struct fp_grid *grid, int64_t value)
@@ -76,38 +105,7 @@ static const char *cell_at(const struct fp_grid *grid, size_t row, size_t column
     return grid->cells[row * grid->column_count + column];
 }
 
-/* Moves past one character. False at a byte that is not part of one. */
-static bool read_letter(const char **text, wchar_t *letter)
-{
-    mbstate_t state = {0};
-    size_t len = mbrtowc(letter, *text, MB_CUR_MAX, &state);
-    bool valid = len != (size_t)-1 && len != (size_t)-2;
-    *text += valid ? len : 1;
-    return valid;
-}
-
 /* ---- JSON ---- */
-
-/* JSON is UTF-8, a file name may not be: each byte that is not part of a character becomes U+FFFD.
- */
-static yyjson_mut_val *json_text(yyjson_mut_doc *doc, const char *text)
-{
-    if (mbstowcs(NULL, text, 0) != (size_t)-1)
-        return yyjson_mut_str(doc, text);
-    struct fp_buf valid;
-    fp_buf_init(&valid, 3 * strlen(text) + 1);
-    while (*text != '\0') {
-        wchar_t letter;
-        const char *begin = text;
-        if (read_letter(&text, &letter))
-            fp_buf_add(&valid, begin, (size_t)(text - begin));
-        else
-            fp_buf_add(&valid, "\uFFFD", strlen("\uFFFD"));
-    }
-    yyjson_mut_val *value = yyjson_mut_strcpy(doc, fp_memory_text(&valid));
-    fp_buf_release(&valid);
-    return value;
-}
 
 /* SQL writes numbers as JSON does, except NaN and the infinities. */
 static bool is_json_number(const char *text)
@@ -121,9 +119,10 @@ static yyjson_mut_val *json_value(yyjson_mut_doc *doc, enum fp_cell cell, const 
         return yyjson_mut_null(doc);
     switch (cell) {
     case FP_CELL_TEXT:
+    case FP_CELL_SENTENCE:
     case FP_CELL_WORD:
     case FP_CELL_PATH:
-        return json_text(doc, text);
+        return yyjson_mut_str(doc, text);
     case FP_CELL_BOOLEAN:
         return yyjson_mut_bool(doc, text[0] == 't');
     case FP_CELL_JSON:
@@ -166,40 +165,28 @@ static void print_json(const struct fp_grid *grid)
 
 /* ---- text ---- */
 
-/* Moves past one character and returns the columns of the terminal that it takes. */
+/* Moves past one character and returns the columns of the terminal that it takes. libsmartcols
+ * prints a control character as \xHH. */
 static size_t step(const char **text)
 {
     wchar_t letter;
-    int columns = read_letter(text, &letter) ? wcwidth(letter) : 1;
-    return columns >= 0 ? (size_t)columns : 1;
+    const char *begin = *text;
+    int columns = read_letter(text, &letter) ? wcwidth(letter) : -1;
+    return columns >= 0 ? (size_t)columns : strlen("\\xHH") * (size_t)(*text - begin);
 }
 
-static size_t text_width(const char *text)
+/* Returns a copy that takes at most max_width columns, at least 1: it loses its start. The caller
+ * frees it. */
+static char *keep_end(const char *text, size_t max_width)
 {
     size_t width = 0;
-    while (*text != '\0')
-        width += step(&text);
-    return width;
-}
-
-/* Returns a copy that takes at most max_width columns, at least 1: a path loses its start, a text
- * its end. The caller frees it. */
-static char *cut_text(const char *text, enum fp_cell cell, size_t max_width)
-{
-    size_t width = text_width(text);
+    for (const char *at = text; *at != '\0';)
+        width += step(&at);
     if (width <= max_width)
         return fp_memory_copy(text);
-    const char *from = text, *end = text;
-    if (cell == FP_CELL_PATH) {
-        while (width > max_width - 1)
-            width -= step(&from);
-        return fp_memory_print(ELLIPSIS "%s", from);
-    }
-    const char *next = text;
-    width = 0;
-    while ((width += step(&next)) <= max_width - 1)
-        end = next;
-    return fp_memory_print("%.*s" ELLIPSIS, (int)(end - from), from);
+    while (width > max_width - 1)
+        width -= step(&text);
+    return fp_memory_print(ELLIPSIS "%s", text);
 }
 
 /* Returns a cell as people read it. The caller frees it. */
@@ -214,175 +201,112 @@ static char *shown(enum fp_cell cell, const char *text)
     return fp_memory_copy(text);
 }
 
-/* How wide cells may be, SIZE_MAX for no limit, and whether there is room for extra columns. */
-struct layout {
-    size_t text;
-    size_t path;
-    bool has_extras;
-};
-
-static size_t max_width(const struct layout *layout, enum fp_cell cell)
+static int column_flags(const struct fp_grid_column *column)
 {
-    if (cell == FP_CELL_TEXT)
-        return layout->text;
-    return cell == FP_CELL_PATH ? layout->path : SIZE_MAX;
+    if (column->heading == NULL)
+        return SCOLS_FL_HIDDEN;
+    if (column->cell == FP_CELL_TEXT)
+        return SCOLS_FL_TRUNC;
+    if (column->cell == FP_CELL_SENTENCE)
+        return SCOLS_FL_WRAP;
+    return column->cell <= FP_CELL_PATH ? 0 : SCOLS_FL_RIGHT;
 }
 
-static bool is_shown(const struct fp_grid *grid, size_t column, bool has_extras)
+/* Gives a cell of the table a text, which is freed with it. */
+static void set_cell(struct libscols_line *line, size_t column, char *text)
 {
-    return grid->columns[column].heading != NULL && (has_extras || column < grid->extra_from);
+    if (scols_line_refer_data(line, column, text) != 0)
+        fp_memory_end();
 }
 
-/* Returns the width of a column without a limit. */
-static size_t natural_width(const struct fp_grid *grid, size_t column)
+/* Returns a table with the columns and rows of a grid. */
+static struct libscols_table *make_table(const struct fp_grid *grid)
 {
-    const struct fp_grid_column *c = &grid->columns[column];
-    size_t widest = text_width(c->heading);
-    for (size_t row = 0; row < fp_grid_rows(grid); row++) {
-        char *text = shown(c->cell, cell_at(grid, row, column));
-        size_t width = text_width(text);
-        widest = width > widest ? width : widest;
-        free(text);
-    }
-    return widest;
-}
-
-static size_t clamp(size_t value, size_t min, size_t max)
-{
-    if (value < min)
-        return min;
-    return value < max ? value : max;
-}
-
-/* What columns need, with one blank between them. */
-struct need {
-    size_t fixed;       /* numbers and words */
-    size_t widest_text; /* texts share one width */
-    size_t least;       /* all columns, with texts and paths cut as far as they may be */
-};
-
-static struct need measure(const struct fp_grid *grid, bool has_extras)
-{
-    struct need need = {0};
-    for (size_t i = 0; i < grid->column_count; i++) {
-        enum fp_cell cell = grid->columns[i].cell;
-        if (!is_shown(grid, i, has_extras))
-            continue;
-        size_t width = natural_width(grid, i);
-        if (cell == FP_CELL_TEXT && width > need.widest_text)
-            need.widest_text = width;
-        else if (cell != FP_CELL_TEXT && cell != FP_CELL_PATH)
-            need.fixed += width + 1;
-        if (cell == FP_CELL_TEXT || cell == FP_CELL_PATH)
-            width = clamp(width, 0, CUT_WIDTH_MIN);
-        need.least += width + 1;
-    }
-    return need;
-}
-
-/* Lets texts and paths share what numbers and words leave; paths get what texts do not need. */
-static struct layout choose_layout(const struct fp_grid *grid, size_t terminal_width)
-{
-    struct need need = measure(grid, true);
-    bool has_extras = need.least <= terminal_width + 1;
-    if (!has_extras)
-        need = measure(grid, false);
-    size_t left = terminal_width - clamp(need.fixed, 0, terminal_width);
-    size_t text = clamp(need.widest_text, 0, clamp(left / 2, CUT_WIDTH_MIN, TEXT_WIDTH_MAX));
-    size_t path = clamp(left - clamp(text + 1, 0, left), CUT_WIDTH_MIN, SIZE_MAX);
-    return (struct layout){text, path, has_extras};
-}
-
-/* Appends a text, with `?` for each control character: a cell must not steer the terminal. */
-static void add_safe(const char *text, struct fp_buf *lines)
-{
-    while (*text != '\0') {
-        wchar_t letter;
-        const char *begin = text;
-        bool is_printable = read_letter(&text, &letter) && iswcntrl((wint_t)letter) == 0;
-        fp_buf_add(lines, is_printable ? begin : "?", is_printable ? (size_t)(text - begin) : 1);
-    }
-}
-
-static void add_blanks(size_t count, struct fp_buf *lines)
-{
-    for (; count > 0; count--)
-        fp_buf_add(lines, " ", 1);
-}
-
-/* Appends a cell `width` columns wide. Returns the blanks that belong to its right. */
-static size_t add_cell(enum fp_cell cell, const char *text, size_t width, struct fp_buf *lines)
-{
-    size_t blanks = width - clamp(text_width(text), 0, width);
-    bool is_left = cell <= FP_CELL_PATH;
-    if (!is_left)
-        add_blanks(blanks, lines);
-    add_safe(text, lines);
-    return is_left ? blanks : 0;
-}
-
-/* How a grid becomes lines. */
-struct drawing {
-    const struct fp_grid *grid;
-    struct layout layout;
-    size_t *widths; /* by column */
-    struct fp_buf lines;
-};
-
-enum { HEADINGS = -1 };
-
-static void draw_row(struct drawing *drawing, ssize_t row)
-{
-    const struct fp_grid *grid = drawing->grid;
-    size_t blanks = 0;
+    struct libscols_table *table = fp_memory_need(scols_new_table());
     for (size_t i = 0; i < grid->column_count; i++) {
         const struct fp_grid_column *column = &grid->columns[i];
-        if (!is_shown(grid, i, drawing->layout.has_extras))
-            continue;
-        char *text = row == HEADINGS ? fp_memory_copy(column->heading)
-                                     : shown(column->cell, cell_at(grid, (size_t)row, i));
-        char *cut = cut_text(text, column->cell, max_width(&drawing->layout, column->cell));
-        add_blanks(blanks, &drawing->lines);
-        blanks = 1 + add_cell(column->cell, cut, drawing->widths[i], &drawing->lines);
-        free(cut);
-        free(text);
+        (void)fp_memory_need(scols_table_new_column(
+            table, column->heading != NULL ? column->heading : "",
+            column->cell <= FP_CELL_SENTENCE ? TEXT_SHARE : 0, column_flags(column)));
     }
-    fp_buf_add(&drawing->lines, "\n", 1);
+    for (size_t row = 0; row < fp_grid_rows(grid); row++) {
+        struct libscols_line *line = fp_memory_need(scols_table_new_line(table, NULL));
+        for (size_t i = 0; i < grid->column_count; i++)
+            set_cell(line, i, shown(grid->columns[i].cell, cell_at(grid, row, i)));
+    }
+    return table;
 }
 
-static size_t terminal_width(void)
+/*
+ * Returns the lines of a table. The caller frees them.
+ *
+ * When libsmartcols has no memory for a cell, it leaves the cell blank and returns 0; only errno
+ * tells. Nothing overwrites it later: that would take invalid UTF-8, and cells are valid.
+ */
+static char *draw(struct libscols_table *table, int termforce)
 {
-    struct winsize size;
-    bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return is_known ? size.ws_col : TERMINAL_WIDTH;
+    char *lines = NULL;
+    (void)scols_table_set_termforce(table, termforce);
+    errno = 0;
+    if (scols_print_table_to_string(table, &lines) != 0 || errno == ENOMEM)
+        fp_memory_end();
+    return fp_memory_need(lines);
 }
 
-static void choose_widths(struct drawing *drawing)
+/* Returns how wide a table that was drawn is without its paths, with texts cut to text_max and a
+ * blank after each column. */
+static size_t width_without_paths(const struct fp_grid *grid, struct libscols_table *table,
+                                  size_t text_max)
 {
-    const struct fp_grid *grid = drawing->grid;
-    drawing->widths = fp_memory_need(calloc(grid->column_count, sizeof(*drawing->widths)));
+    size_t total = 0;
     for (size_t i = 0; i < grid->column_count; i++) {
-        if (is_shown(grid, i, drawing->layout.has_extras))
-            drawing->widths[i] = clamp(natural_width(grid, i), 0,
-                                       max_width(&drawing->layout, grid->columns[i].cell));
+        struct libscols_column *column = scols_table_get_column(table, i);
+        size_t width = scols_column_get_width(column);
+        if (grid->columns[i].cell <= FP_CELL_SENTENCE && width > text_max)
+            width = text_max;
+        if (grid->columns[i].cell != FP_CELL_PATH && !scols_column_is_hidden(column))
+            total += width + 1;
+    }
+    return total;
+}
+
+static void hide_extras(const struct fp_grid *grid, struct libscols_table *table)
+{
+    for (size_t i = grid->extra_from; i < grid->column_count; i++)
+        (void)scols_column_set_flags(scols_table_get_column(table, i), SCOLS_FL_HIDDEN);
+}
+
+/* Prepares a table that was drawn for a terminal: hides extra columns if there is no room for them,
+ * and cuts paths to what other columns leave. libsmartcols cuts texts itself. */
+static void fit(const struct fp_grid *grid, struct libscols_table *table, size_t terminal_width)
+{
+    if (width_without_paths(grid, table, CUT_WIDTH_MIN) + CUT_WIDTH_MIN > terminal_width)
+        hide_extras(grid, table);
+    size_t needed = width_without_paths(grid, table, (size_t)(TEXT_SHARE * (double)terminal_width));
+    size_t path_width =
+        needed + CUT_WIDTH_MIN < terminal_width ? terminal_width - needed : CUT_WIDTH_MIN;
+    for (size_t i = 0; i < grid->cell_count; i++) {
+        size_t column = i % grid->column_count;
+        if (grid->cells[i] != NULL && grid->columns[column].cell == FP_CELL_PATH)
+            set_cell(scols_table_get_line(table, i / grid->column_count), column,
+                     keep_end(grid->cells[i], path_width));
     }
 }
 
-/* Prints all lines at once: memory may run out before, never in the middle. */
 static void print_text(const struct fp_grid *grid)
 {
     if (fp_grid_rows(grid) == 0)
         return;
-    struct drawing drawing = {.grid = grid, .layout = {SIZE_MAX, SIZE_MAX, true}};
-    if (isatty(STDOUT_FILENO) == 1)
-        drawing.layout = choose_layout(grid, terminal_width());
-    choose_widths(&drawing);
-    fp_buf_init(&drawing.lines, LINES_MAX);
-    for (ssize_t row = HEADINGS; row < (ssize_t)fp_grid_rows(grid); row++)
-        draw_row(&drawing, row);
-    (void)fputs(fp_memory_text(&drawing.lines), stdout);
-    fp_buf_release(&drawing.lines);
-    free(drawing.widths);
+    struct libscols_table *table = make_table(grid);
+    char *lines = draw(table, SCOLS_TERMFORCE_NEVER);
+    if (isatty(STDOUT_FILENO) == 1) {
+        free(lines);
+        fit(grid, table, scols_table_get_termwidth(table));
+        lines = draw(table, SCOLS_TERMFORCE_ALWAYS);
+    }
+    (void)puts(lines); /* the last line has no line feed */
+    free(lines);
+    scols_unref_table(table);
 }
 
 void fp_grid_print(const struct fp_grid *grid, bool json)

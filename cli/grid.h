@@ -11,11 +11,12 @@
 
 enum fp_cell {
     FP_CELL_TEXT,
-    FP_CELL_WORD,    /* a text that is useless when cut: an id, a time */
-    FP_CELL_PATH,    /* a text whose end matters most: it loses its start on a narrow terminal */
-    FP_CELL_INTEGER, /* in the notation of SQL and JSON, as are the next three */
-    FP_CELL_MS,      /* shown with one decimal */
-    FP_CELL_SHARE,   /* 0 to 1, shown in percent */
+    FP_CELL_SENTENCE, /* a text that is wrapped on a narrow terminal, not cut */
+    FP_CELL_WORD,     /* a text that is useless when cut: an id, a time */
+    FP_CELL_PATH,     /* a text whose end matters most: it loses its start on a narrow terminal */
+    FP_CELL_INTEGER,  /* in the notation of SQL and JSON, as are the next three */
+    FP_CELL_MS,       /* shown with one decimal */
+    FP_CELL_SHARE,    /* 0 to 1, shown in percent */
     FP_CELL_BOOLEAN,
     FP_CELL_JSON, /* the text of a value; only for JSON */
 };

@@ -150,64 +150,61 @@ struct import_file {
 };
 
 /* Decodes a file as far as that is possible, and chooses the id under which it is sent. */
-static void decode(const struct fp_rules *rules, struct fp_arena *arena,
-                   struct import_file *reading)
+static void decode(const struct fp_rules *rules, struct fp_arena *arena, struct import_file *file)
 {
     const struct fp_format_limits *limits = &rules->format;
-    reading->text =
-        (struct fp_str){(const char *)reading->body.bytes.data, reading->body.bytes.len};
+    file->text = (struct fp_str){(const char *)file->body.bytes.data, file->body.bytes.len};
     enum fp_verdict verdict =
-        fp_input_file_inflate(&reading->body, limits, arena, &reading->text, &reading->error);
+        fp_input_file_inflate(&file->body, limits, arena, &file->text, &file->error);
     if (verdict == FP_VERDICT_OK)
-        verdict = fp_format_decode(reading->text, FP_STR(""), limits, arena, &reading->profile,
-                                   &reading->error);
-    reading->is_valid = verdict == FP_VERDICT_OK;
-    bool has_id = reading->is_valid && reading->profile.has_id;
-    reading->id =
-        has_id ? reading->profile.id : fp_uuid_of_bytes(reading->text.ptr, reading->text.len);
+        verdict =
+            fp_format_decode(file->text, FP_STR(""), limits, arena, &file->profile, &file->error);
+    file->is_valid = verdict == FP_VERDICT_OK;
+    bool has_id = file->is_valid && file->profile.has_id;
+    file->id = has_id ? file->profile.id : fp_uuid_of_bytes(file->text.ptr, file->text.len);
     /* Sent now, it might get another id than its own. */
     if (verdict == FP_VERDICT_MEMORY && !arena->full)
         fp_memory_end();
 }
 
 /* Returns the file unchanged, except that an uncompressed one is gzipped for the transfer. */
-static struct fp_upload_content choose_content(const struct import_file *reading,
+static struct fp_upload_content choose_content(const struct import_file *file,
                                                struct fp_arena *arena)
 {
-    const struct fp_buf *bytes = &reading->body.bytes;
+    const struct fp_buf *bytes = &file->body.bytes;
     struct fp_upload_content content = {
         .body = {(const char *)bytes->data, bytes->len},
         .type = FP_STR("application/json"),
-        .encoding = reading->body.encoding,
-        .key = reading->id,
+        .encoding = file->body.encoding,
+        .key = file->id,
     };
-    bool is_plain = reading->is_valid && reading->text.ptr == content.body.ptr;
-    if (is_plain && fp_input_file_compress(reading->text, arena, &content.body))
+    bool is_plain = file->is_valid && file->text.ptr == content.body.ptr;
+    if (is_plain && fp_input_file_compress(file->text, arena, &content.body))
         content.encoding = FP_STR("gzip");
     return content;
 }
 
 /* Makes the token that lets a file in, "" if the site needs none. Prints an error and returns false
  * on failure. */
-static bool choose_token(const struct fp_site *site, const struct import_file *reading,
+static bool choose_token(const struct fp_site *site, const struct import_file *file,
                          char token[FP_TOKEN_SIZE])
 {
     token[0] = '\0';
     if (site == NULL || !site->require_token)
         return true;
-    return fp_token_renew(site, reading->is_valid ? reading->profile.token : FP_STR(""), token);
+    return fp_token_renew(site, file->is_valid ? file->profile.token : FP_STR(""), token);
 }
 
 /* ---- the answer ---- */
 
 /* Adds a row. profile: NULL if the upload was refused or cannot be decoded here. */
-static void add_upload(struct fp_grid *grid, const struct import_file *reading,
+static void add_upload(struct fp_grid *grid, const struct import_file *file,
                        const struct fp_uuid *id, const struct fp_profile *profile,
                        const struct fp_upload_reply *reply)
 {
     char text[FP_UUID_TEXT_LEN + 1];
     fp_uuid_format(id, text);
-    fp_grid_add(grid, reading->body.name);
+    fp_grid_add(grid, file->body.name);
     fp_grid_add(grid, reply->status == 204 ? "true" : "false");
     fp_grid_add_integer(grid, reply->status);
     fp_grid_add(grid, text);
@@ -218,34 +215,34 @@ static void add_upload(struct fp_grid *grid, const struct import_file *reading,
 }
 
 /* Adds a row for each upload of the file: several sessions in a recording are several uploads. */
-static void add_answer(struct import *import, const struct import_file *reading,
+static void add_answer(struct import *import, const struct import_file *file,
                        const struct fp_upload_reply *reply)
 {
-    const struct fp_profile *profile = &reading->profile;
-    bool is_known = reply->status == 204 && reading->is_valid;
+    const struct fp_profile *profile = &file->profile;
+    bool is_known = reply->status == 204 && file->is_valid;
     if (!is_known) {
-        add_upload(&import->grid, reading, &reading->id, NULL, reply);
+        add_upload(&import->grid, file, &file->id, NULL, reply);
         return;
     }
     bool is_only = profile->next == NULL;
     for (uint32_t number = 0; profile != NULL; profile = profile->next, number++) {
-        const struct fp_uuid id = is_only ? reading->id : fp_uuid_of_part(&reading->id, number);
-        add_upload(&import->grid, reading, &id, profile, reply);
+        const struct fp_uuid id = is_only ? file->id : fp_uuid_of_part(&file->id, number);
+        add_upload(&import->grid, file, &id, profile, reply);
         fp_wait_add(&import->counted, &id);
     }
 }
 
 /* Prints what was kept and refused of an accepted file. */
-static void print_report(const struct import_file *reading)
+static void print_report(const struct import_file *file)
 {
-    if (!reading->is_valid) {
-        fp_message_notice("%s was accepted, but cannot be reported on: %s", reading->body.name,
-                          reading->error.detail);
+    if (!file->is_valid) {
+        fp_message_notice("%s was accepted, but cannot be reported on: %s", file->body.name,
+                          file->error.detail);
         return;
     }
     struct fp_buf lines;
     fp_buf_init(&lines, REPORT_MAX);
-    fp_upload_report_add_lines(&reading->profile, reading->body.name, &lines);
+    fp_upload_report_add_lines(&file->profile, file->body.name, &lines);
     (void)fputs(fp_memory_text(&lines), stdout);
     /* In a log, this comes before the errors of the next file. */
     (void)fflush(stdout);
@@ -253,57 +250,57 @@ static void print_report(const struct import_file *reading)
 }
 
 /* Returns the exit code that an answer stands for, after printing any error. */
-static enum fp_exit judge(struct import *import, const struct import_file *reading,
+static enum fp_exit judge(struct import *import, const struct import_file *file,
                           const struct fp_upload_reply *reply)
 {
-    const char *file = reading->body.name;
+    const char *name = file->body.name;
     const struct fp_fault fault = {reply->pointer, reply->offset, reply->detail};
     switch (reply->status) {
     case 204:
         if (!import->given->json)
-            print_report(reading);
+            print_report(file);
         return FP_EXIT_FINE;
     case 400:
     case 413:
     case 415:
     case 422:
         if (!import->given->json)
-            fp_message_fault(file, &fault);
+            fp_message_fault(name, &fault);
         return FP_EXIT_NO;
     default:
-        fp_upload_complain(file, reply);
+        fp_upload_complain(name, reply);
         import->is_over = true;
         return FP_EXIT_TROUBLE;
     }
 }
 
-static enum fp_exit send_file(struct import *import, const struct import_file *reading,
+static enum fp_exit send_file(struct import *import, const struct import_file *file,
                               struct fp_arena *arena)
 {
     char token[FP_TOKEN_SIZE];
-    import->is_over = !choose_token(import->site, reading, token);
+    import->is_over = !choose_token(import->site, file, token);
     if (import->is_over)
         return FP_EXIT_TROUBLE;
-    struct fp_upload_content content = choose_content(reading, arena);
+    struct fp_upload_content content = choose_content(file, arena);
     content.token = fp_str_of(token);
     struct fp_upload_reply reply;
     fp_uploader_send(import->uploader, &content, &reply);
-    add_answer(import, reading, &reply);
-    return judge(import, reading, &reply);
+    add_answer(import, file, &reply);
+    return judge(import, file, &reply);
 }
 
-static enum fp_exit import_file(struct import *import, const char *file)
+static enum fp_exit import_file(struct import *import, const char *name)
 {
-    struct import_file reading;
-    if (!fp_input_file_read(file, &reading.body))
+    struct import_file file;
+    if (!fp_input_file_read(name, &file.body))
         return FP_EXIT_TROUBLE;
     struct fp_arena arena;
     fp_arena_init(&arena, 2 * import->rules->upload_memory);
-    decode(import->rules, &arena, &reading);
-    enum fp_exit code = send_file(import, &reading, &arena);
+    decode(import->rules, &arena, &file);
+    enum fp_exit code = send_file(import, &file, &arena);
     import->accepted += code == FP_EXIT_FINE;
     fp_arena_release(&arena);
-    fp_input_file_release(&reading.body);
+    fp_input_file_release(&file.body);
     return code;
 }
 
@@ -386,8 +383,8 @@ enum fp_exit fp_import_command(int argc, char **argv)
 {
     struct import_options given = {.wait_s = WAIT_DEFAULT_S};
     struct fp_config *config = NULL;
-    if (!fp_command_parse(&import_argp, argc, argv, &given) ||
-        !fp_config_file_load(given.database.config_file, &config))
+    fp_command_parse(&import_argp, argc, argv, &given);
+    if (!fp_config_file_load(given.database.config_file, &config))
         return FP_EXIT_TROUBLE;
     enum fp_exit code = import_into(&given, config);
     fp_config_free(config);

@@ -129,17 +129,14 @@ static enum fp_exit finish_output(enum fp_exit code)
     return FP_EXIT_TROUBLE;
 }
 
-/*
- * Selects UTF-8, whatever the terminal says; numbers keep their decimal point. False if memory ran
- * out. On a system without the locale, letters beyond ASCII count as single bytes.
- */
+/* Selects UTF-8, whatever the terminal says; numbers keep their decimal point. */
 static bool use_utf8(void)
 {
     wchar_t c;
     mbstate_t state = {0};
-    /* Two names: glibc takes a name as unknown for good if it had no memory for it once. */
+    /* Two names: once glibc had no memory for a locale, it takes that name as unknown. */
     if (setlocale(LC_CTYPE, "C.UTF-8") == NULL && setlocale(LC_CTYPE, "C.utf8") == NULL)
-        return errno != ENOMEM;
+        return false;
     /* The first conversion loads the tables of all others; without memory all would fail. */
     return mbrtowc(&c, "\u00e9", 2, &state) == 2;
 }
@@ -149,7 +146,7 @@ int main(int argc, char **argv)
     if (!fp_streams_hold())
         return FP_EXIT_TROUBLE; /* there is nowhere to print why */
     if (!use_utf8()) {
-        fp_message_error("out of memory");
+        fp_message_error("could not load the locale C.UTF-8: it is missing, or memory ran out");
         return FP_EXIT_TROUBLE;
     }
     /* A reader that stops early (`| head`) ends us silently, also if our parent ignores the signal.

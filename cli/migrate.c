@@ -21,16 +21,17 @@ static const struct argp_child children[] = {
 
 static const struct argp migrate_argp = {
     .parser = parse_migrate,
-    .doc =
-        "Creates schema and roles in an empty database, or brings an older one to the tables, "
-        "functions and views of this version. Says what it did, or that there was nothing to do. "
-        "Safe to run while collectors run, and by two at once.\v"
-        "The role of the connection must be a superuser, or own the database and have CREATEROLE, "
-        "or be a member of fleetprof_owner. The collector's own role may not do it.",
+    .doc = "Brings a database to this version: creates schema and roles in an empty one, or adds "
+           "the tables that an older one lacks; replaces the functions and views that changed. "
+           "Says what it did. Collectors may go on meanwhile, and two migrations at once do no "
+           "harm.\v"
+           "The role of the connection must be a superuser, or own the database and have "
+           "CREATEROLE, or be a member of fleetprof_owner. The collector's role, fleetprof_writer, "
+           "may not migrate.",
     .children = children,
 };
 
-/* Prints what was done and what went wrong on standard error. */
+/* Prints a step or an error on standard error. */
 static void report(void *context, const char *line)
 {
     (void)context;
@@ -40,8 +41,7 @@ static void report(void *context, const char *line)
 enum fp_exit fp_migrate_command(int argc, char **argv)
 {
     struct fp_database_options options = {0};
-    if (!fp_command_parse(&migrate_argp, argc, argv, &options))
-        return FP_EXIT_TROUBLE;
+    fp_command_parse(&migrate_argp, argc, argv, &options);
     char *conninfo = fp_database_choose(&options);
     if (conninfo == NULL)
         return FP_EXIT_TROUBLE;

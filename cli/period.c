@@ -47,8 +47,8 @@ static bool check_time(const struct fp_filters *filters, enum fp_filter filter, 
         return true;
     if (!lacks_unit(value))
         return can_read_time(filter, value, connection);
-    fp_message_error("--%s: %s of what? Write %sm, %sh or %sd.", fp_filter_name(filter), value,
-                     value, value, value);
+    fp_message_error("--%s: %s has no unit", fp_filter_name(filter), value);
+    fp_message_hint("Write %sm, %sh or %sd.", value, value, value);
     return false;
 }
 

@@ -218,11 +218,11 @@ static void read_record(const struct fp_refused_list *list, const struct fp_refu
     struct fp_str bytes = refused->body;
     enum fp_delta_error error =
         fp_record_decode(bytes.ptr, bytes.len, &refused->arena, &refused->record);
+    if (error == FP_DELTA_MEMORY)
+        fp_memory_end();
     refused->is_whole = error == FP_DELTA_OK;
     read_reason(list, entry, refused->letter.problem.detail,
                 sizeof(refused->letter.problem.detail));
-    if (error == FP_DELTA_MEMORY)
-        fp_memory_end();
     if (!refused->is_whole)
         return;
     const struct fp_delta *first = &refused->record.deltas[0];

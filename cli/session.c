@@ -90,8 +90,7 @@ static bool print_list(PGconn *connection, bool json)
 static enum fp_exit list_command(int argc, char **argv)
 {
     struct session_list_options list = {0};
-    if (!fp_command_parse(&list_argp, argc, argv, &list))
-        return FP_EXIT_TROUBLE;
+    fp_command_parse(&list_argp, argc, argv, &list);
     PGconn *connection = fp_database_open(&list.database);
     bool fine = connection != NULL && print_list(connection, list.json);
     PQfinish(connection);
@@ -172,8 +171,7 @@ static bool print_content(PGconn *connection, const char *session_id)
 static enum fp_exit export_command(int argc, char **argv)
 {
     struct session_export_options export = {0};
-    if (!fp_command_parse(&export_argp, argc, argv, &export))
-        return FP_EXIT_TROUBLE;
+    fp_command_parse(&export_argp, argc, argv, &export);
     PGconn *connection = fp_database_open(&export.database);
     bool fine = connection != NULL && print_content(connection, export.session_id);
     PQfinish(connection);

@@ -176,8 +176,7 @@ enum fp_exit fp_spool_inspect_command(int argc, char **argv)
     struct fp_survey_options given = {0};
     struct fp_survey survey;
     char path[PATH_MAX];
-    if (!fp_command_parse(&inspect_argp, argc, argv, &given))
-        return FP_EXIT_TROUBLE;
+    fp_command_parse(&inspect_argp, argc, argv, &given);
     bool fine = fp_survey_choose(&given, path, sizeof(path), &survey);
     if (fine) {
         fp_survey_scan(&survey, ignore_damage, NULL);
@@ -193,7 +192,7 @@ static const struct fp_grid_column damage_columns[] = {
     {"file", "FILE", FP_CELL_WORD},
     {"offset", "OFFSET", FP_CELL_INTEGER},
     {"bytes", "BYTES", FP_CELL_INTEGER},
-    {"what", "WHAT", FP_CELL_TEXT},
+    {"what", "WHAT", FP_CELL_SENTENCE},
 };
 
 static void add_damage(void *context, const struct fp_survey_segment *segment,
@@ -240,8 +239,7 @@ enum fp_exit fp_spool_verify_command(int argc, char **argv)
     struct fp_survey survey;
     struct fp_grid damages;
     char path[PATH_MAX];
-    if (!fp_command_parse(&verify_argp, argc, argv, &given))
-        return FP_EXIT_TROUBLE;
+    fp_command_parse(&verify_argp, argc, argv, &given);
     fp_grid_init(&damages, damage_columns, sizeof(damage_columns) / sizeof(damage_columns[0]));
     bool fine = fp_survey_choose(&given, path, sizeof(path), &survey);
     if (fine) {

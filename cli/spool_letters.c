@@ -21,7 +21,7 @@ static const struct fp_grid_column columns[] = {
     {"body_bytes", "BYTES", FP_CELL_INTEGER},
     {"pointer", "WHERE", FP_CELL_TEXT},
     {"offset", NULL, FP_CELL_INTEGER},
-    {"detail", "WHY", FP_CELL_TEXT},
+    {"detail", "WHY", FP_CELL_SENTENCE},
     {"origin", NULL, FP_CELL_TEXT},
     {"content_type", NULL, FP_CELL_TEXT},
     {"content_encoding", NULL, FP_CELL_TEXT},
@@ -114,8 +114,7 @@ enum fp_exit fp_spool_list_command(int argc, char **argv)
     struct refused_list_options given = {0};
     struct fp_refused_list list = {0};
     struct fp_grid grid;
-    if (!fp_command_parse(&list_argp, argc, argv, &given))
-        return FP_EXIT_TROUBLE;
+    fp_command_parse(&list_argp, argc, argv, &given);
     bool fine = fp_refused_find(&given.refused, &list);
     fp_grid_init(&grid, columns, column_count);
     for (size_t i = 0; fine && i < list.count; i++) {
@@ -177,7 +176,7 @@ static const struct argp show_argp = {
     .parser = parse_show,
     .children = refused_children,
     .args_doc = "ID",
-    .doc = "Shows one of what `list' lists, nothing cut.",
+    .doc = "Shows one dead letter or record in full, with all that `list' leaves out.",
 };
 
 /* Prints a text that came from a stranger, without control characters for the terminal. */
@@ -217,8 +216,7 @@ enum fp_exit fp_spool_show_command(int argc, char **argv)
 {
     struct refused_show_options given = {0};
     struct fp_refused_list list = {0};
-    if (!fp_command_parse(&show_argp, argc, argv, &given))
-        return FP_EXIT_TROUBLE;
+    fp_command_parse(&show_argp, argc, argv, &given);
     enum fp_exit code = FP_EXIT_TROUBLE;
     if (fp_refused_find(&given.refused, &list)) {
         const struct fp_refused_entry *entry = fp_refused_by_id(&list, given.id);

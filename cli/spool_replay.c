@@ -294,8 +294,7 @@ enum fp_exit fp_spool_replay_command(int argc, char **argv)
 {
     struct replay_options given = {0};
     struct replay replay = {.given = &given};
-    if (!fp_command_parse(&replay_argp, argc, argv, &given))
-        return FP_EXIT_TROUBLE;
+    fp_command_parse(&replay_argp, argc, argv, &given);
     fp_grid_init(&replay.grid, columns, sizeof(columns) / sizeof(columns[0]));
     enum fp_exit code = FP_EXIT_TROUBLE;
     if (fp_refused_find(&given.refused, &replay.list))

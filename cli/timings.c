@@ -30,7 +30,7 @@ static const struct argp timings_argp = {
 };
 
 static const struct fp_grid_column columns[] = {
-    {"name", "NAME", FP_CELL_TEXT},      {"kind", "KIND", FP_CELL_TEXT},
+    {"name", "NAME", FP_CELL_TEXT},      {"kind", "KIND", FP_CELL_WORD},
     {"count", "COUNT", FP_CELL_INTEGER}, {"p50_ms", "P50 MS", FP_CELL_MS},
     {"p75_ms", "P75 MS", FP_CELL_MS},    {"p95_ms", "P95 MS", FP_CELL_MS},
     {"p99_ms", "P99 MS", FP_CELL_MS},    {"min_ms", "MIN MS", FP_CELL_MS},
@@ -47,7 +47,8 @@ static const struct fp_analysis_question question = {
 enum fp_exit fp_timings_command(int argc, char **argv)
 {
     struct fp_analysis analysis = {0};
-    if (!fp_command_parse(&timings_argp, argc, argv, &analysis) || !fp_analysis_open(&analysis))
+    fp_command_parse(&timings_argp, argc, argv, &analysis);
+    if (!fp_analysis_open(&analysis))
         return FP_EXIT_TROUBLE;
     size_t rows = 0;
     bool fine = fp_analysis_print(&analysis, &question, &rows);

@@ -206,7 +206,8 @@ static bool print_top(const struct top_options *given)
 enum fp_exit fp_top_command(int argc, char **argv)
 {
     struct top_options given = {0};
-    if (!fp_command_parse(&top_argp, argc, argv, &given) || !fp_analysis_open(&given.analysis))
+    fp_command_parse(&top_argp, argc, argv, &given);
+    if (!fp_analysis_open(&given.analysis))
         return FP_EXIT_TROUBLE;
     bool fine = print_top(&given);
     fp_analysis_close(&given.analysis);

@@ -219,8 +219,8 @@ enum fp_exit fp_validate_command(int argc, char **argv)
 {
     struct validate_options validate = {0};
     struct fp_config *config;
-    if (!fp_command_parse(&validate_argp, argc, argv, &validate) ||
-        !fp_config_file_load(validate.config_file, &config))
+    fp_command_parse(&validate_argp, argc, argv, &validate);
+    if (!fp_config_file_load(validate.config_file, &config))
         return FP_EXIT_TROUBLE;
     struct fp_rules *rules = fp_config_file_rules(config);
     fp_config_free(config);

@@ -308,6 +308,9 @@ grant select on
     fleetprof_data.timing_fact, fleetprof_data.timing_bin_fact, fleetprof_data.upload
 to fleetprof_reader;
 
+-- `fleetprof import --wait` looks here for what it sent.
+grant select on fleetprof_data.upload_id to fleetprof_reader;
+
 grant select, insert, update, delete on
     fleetprof_data.segment, fleetprof_data.resource, fleetprof_data.frame, fleetprof_data.stack,
     fleetprof_data.timing, fleetprof_data.upload_id, fleetprof_data.load_id, fleetprof_data.spool_position

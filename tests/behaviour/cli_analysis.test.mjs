@@ -176,8 +176,8 @@ test('an empty answer says why, and what there is', async () => {
 
 test('a time that cannot be meant is wrong use: it says what to write', async () => {
   for (const [args, said] of /** @type {[string[], RegExp][]} */ ([
-    [['--since', '5'], /--since: 5 of what\? Write 5m, 5h or 5d\.\n$/],
-    [['--until', '12'], /--until: 12 of what\? Write 12m, 12h or 12d\.\n$/],
+    [['--since', '5'], /--since: 5 has no unit\n.*hint: Write 5m, 5h or 5d\.\n$/],
+    [['--until', '12'], /--until: 12 has no unit\n.*hint: Write 12m, 12h or 12d\.\n$/],
     [['--since', 'soon'], /--since: "soon" is not a time\n.*hint: Write how long ago, such as 30m, 2h, 1d or 1w, or a time/],
     [['--since', '5 minutes'], /--since: "5 minutes" is not a time/],
     [['--since', ''], /--since: "" is not a time/],

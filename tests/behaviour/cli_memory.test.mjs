@@ -127,7 +127,28 @@ for (const [name, ...args] of [
   test(`${name}: prints what it should, or that there is no memory`, () => tryAll(() => args));
 }
 
-for (const command of [['top'], ['top', '--json'], ['timings', '--json'], ['export', '--format', 'folded'], ['session', 'list'],
+test('on a terminal a table is whole and cut as ever, or there is none', async () => {
+  const counts = path.join(dir, 'terminal-count');
+  // Without the preloaded library for script and its shell.
+  const { LD_PRELOAD: library, ...others } = memory;
+  const runOnTerminal = (/** @type {string} */ failing) => run(['script', '-qec',
+    `stty cols 60; exec env LD_PRELOAD='${library}' '${fleetprof}' validate '${files[0]}'`, '/dev/null'],
+  { env: { ...others, FLEETPROF_FAIL_ALLOCATION: failing, FLEETPROF_ALLOCATIONS: counts } });
+  const expected = await runOnTerminal('0');
+  assert.match(expected.stdout, /^…\S*recursion\.json /m);
+  const count = Number(fs.readFileSync(counts, 'utf8'));
+  assert.ok(count > 20, `${count} allocations`);
+  for (const failing of choose(count).flatMap((n) => [`${n}`, `${n}+`])) {
+    const { code, stdout } = await runOnTerminal(failing);
+    if (stdout === expected.stdout) continue;
+    assert.equal(code, 2, `allocation ${failing} of ${count}, seed ${seed}: ${stdout}`);
+    // A whole table, or none, and then why.
+    assert.match(stdout.startsWith(expected.stdout) ? stdout.slice(expected.stdout.length) : stdout, /^(fleetprof: error: .*memory.*\r\n)+$/);
+  }
+});
+
+// top prints its period: it must not end at the minute of the run.
+for (const command of [['top', '--since', '2020-01-01', '--until', '2100-01-01'], ['top', '--json'], ['timings', '--json'], ['export', '--format', 'folded'], ['session', 'list'],
   ['session', 'export', 'the one'], ['session', 'export', '1'], ['migrate']]) {
   test(`${command.join(' ')}: prints what it should, or that there is no memory`, () =>
     tryAll(() => [...command.map((word) => (word === 'the one' ? session : word)), '--database', postgres.conninfo(command[0] === 'migrate' ? 'postgres' : 'fleetprof_reader')]));

@@ -76,6 +76,13 @@ test('without --wait it returns when the upload is accepted, with --wait when it
   assert.equal(await counted('shop'), before + 3, 'a file, and two sessions of a recording');
 });
 
+test('a role that only reads can wait', async () => {
+  const before = await counted('shop');
+  const { code, stderr } = await fleetprof(['import', '-c', slow.file, '--site', 'shop', '--wait', '-d', postgres.conninfo('fleetprof_reader'), freshFile()]);
+  assert.deepEqual([code, stderr.replace(/^fleetprof: waiting until .*\n/, '')], [0, '']);
+  assert.equal(await counted('shop'), before + 1);
+});
+
 test('a file that was counted before is not waited for, but is under another site', async () => {
   const file = freshFile();
   await fleetprof(['import', '-c', slow.file, '--site', 'shop', '--wait', file]);

@@ -30,7 +30,7 @@ from pg_class where relnamespace = 'fleetprof'::regnamespace and relkind = 'v';
 create temp table storage as
 select relname from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind in ('r', 'p', 'v');
 select plan(
-    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 8);
+    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 9);
 
 create function pg_temp.runs(query text)
 returns text
@@ -99,6 +99,9 @@ select ok(
     and not has_schema_privilege('fleetprof_reader', 'fleetprof_data', 'create'),
     'the reader creates nothing');
 
+select ok(
+    has_table_privilege('fleetprof_reader', 'fleetprof_data.upload_id', 'select'),
+    'the reader sees which uploads are counted');
 set local role fleetprof_reader;
 select throws_ok('select fleetprof.release_session(1)', '42501', null, 'the reader forgets no session');
 reset role;

@@ -1,6 +1,6 @@
 /*
- * Grids: texts are cut between characters, by their width on a terminal; columns share the
- * terminal's width and have a minimum.
+ * Grids: a path loses its start between characters, by their width on a terminal; columns share a
+ * terminal without going below a minimum; nothing in a cell reaches the terminal as a command.
  */
 
 #include "tests/unit/unit.h"
@@ -9,95 +9,136 @@
 
 #include <locale.h>
 
-static void assert_cut(enum fp_cell cell, const char *text, size_t width, const char *expected)
+static void assert_end(const char *path, size_t width, const char *expected)
 {
-    char *cut = cut_text(text, cell, width);
-    assert_non_null(cut);
-    assert_string_equal(cut, expected);
-    assert_true(text_width(cut) <= width);
-    free(cut);
-}
-
-static void a_text_loses_its_end(void **state)
-{
-    (void)state;
-    assert_cut(FP_CELL_TEXT, "renderProductList", 17, "renderProductList");
-    assert_cut(FP_CELL_TEXT, "renderProductList", 16, "renderProductLi…");
-    assert_cut(FP_CELL_TEXT, "renderProductList", 1, "…");
-    assert_cut(FP_CELL_TEXT, "", 1, "");
+    char *end = keep_end(path, width);
+    assert_string_equal(end, expected);
+    free(end);
 }
 
 static void a_path_loses_its_start(void **state)
 {
     (void)state;
-    assert_cut(FP_CELL_PATH, "https://shop.example/app.js:3:4", 31,
-               "https://shop.example/app.js:3:4");
-    assert_cut(FP_CELL_PATH, "https://shop.example/app.js:3:4", 11, "…app.js:3:4");
-    assert_cut(FP_CELL_PATH, "abc", 1, "…");
+    assert_end("https://shop.example/app.js:3:4", 31, "https://shop.example/app.js:3:4");
+    assert_end("https://shop.example/app.js:3:4", 11, "…app.js:3:4");
+    assert_end("abc", 1, "…");
+    assert_end("", 1, "");
 }
 
 static void a_cut_never_splits_a_character(void **state)
 {
     (void)state;
-    assert_cut(FP_CELL_TEXT, "größe", 4, "grö…");
-    assert_cut(FP_CELL_PATH, "größe", 3, "…ße");
+    assert_end("größe", 3, "…ße");
     /* Two columns each: half of one can't be shown. */
-    assert_cut(FP_CELL_TEXT, "関数関数", 6, "関数…");
-    assert_cut(FP_CELL_PATH, "関数関数", 6, "…関数");
+    assert_end("関数関数", 6, "…関数");
+    /* Four columns, as libsmartcols prints it. */
+    assert_end("a\x1b[2J", 8, "a\x1b[2J");
+    assert_end("a\x1b[2J", 7, "…[2J");
 }
 
-static void bytes_that_are_no_text_take_a_column_each(void **state)
+/* Draws a grid of one row on a terminal of that width; 0: not on a terminal. The caller frees it.
+ */
+static char *drawn(const struct fp_grid_column *columns, size_t extra_from, size_t width,
+                   const char *const *cells, size_t count)
 {
-    (void)state;
-    assert_int_equal(text_width("\xff\xfe"), 2);
-    assert_int_equal(text_width("\xe2\x82"), 2);
-    assert_cut(FP_CELL_TEXT, "\xff\xfe\xfd\xfc", 3, "\xff\xfe…");
+    struct fp_grid grid;
+    fp_grid_init(&grid, columns, count);
+    grid.extra_from = extra_from;
+    for (size_t i = 0; i < count; i++)
+        fp_grid_add(&grid, cells[i]);
+    struct libscols_table *table = make_table(&grid);
+    char *lines = draw(table, SCOLS_TERMFORCE_NEVER);
+    if (width > 0) {
+        free(lines);
+        assert_int_equal(scols_table_set_termwidth(table, width), 0);
+        fit(&grid, table, width);
+        lines = draw(table, SCOLS_TERMFORCE_ALWAYS);
+    }
+    scols_unref_table(table);
+    fp_grid_release(&grid);
+    return lines;
 }
 
 static const struct fp_grid_column columns[] = {
-    {"self_ms", "SELF MS", FP_CELL_MS},
     {"function", "FUNCTION", FP_CELL_TEXT},
-    {"where", "WHERE", FP_CELL_PATH},
     {"line", NULL, FP_CELL_INTEGER},
+    {"where", "WHERE", FP_CELL_PATH},
+    {"self_ms", "SELF MS", FP_CELL_MS},
 };
 
-static struct layout layout_for(size_t terminal_width, const char *function)
+static void assert_drawn(size_t width, const char *function, const char *where,
+                         const char *expected)
 {
-    struct fp_grid grid;
-    fp_grid_init(&grid, columns, 4);
-    fp_grid_add(&grid, "12.25");
-    fp_grid_add(&grid, function);
-    fp_grid_add(&grid, "https://shop.example/app.js");
-    fp_grid_add_integer(&grid, 123456789);
-    struct layout layout = choose_layout(&grid, terminal_width);
-    fp_grid_release(&grid);
-    return layout;
+    char *lines =
+        drawn(columns, 4, width, (const char *[]){function, "123456789", where, "12.25"}, 4);
+    assert_string_equal(lines, expected);
+    free(lines);
+}
+
+static void off_a_terminal_nothing_is_cut(void **state)
+{
+    (void)state;
+    assert_drawn(0, "renderProductListItem", "https://shop.example/assets/app.js",
+                 "FUNCTION              WHERE                              SELF MS\n"
+                 "renderProductListItem https://shop.example/assets/app.js    12.2");
 }
 
 static void paths_get_what_texts_leave(void **state)
 {
     (void)state;
-    /* 80 less "SELF MS " less a name of 20 and its blank. */
-    struct layout layout = layout_for(80, "12345678901234567890");
-    assert_int_equal(layout.text, 20);
-    assert_int_equal(layout.path, 80 - 8 - 21);
+    /* 50 less "renderList " less " SELF MS". */
+    assert_drawn(50, "renderList", "https://shop.example/assets/app.js",
+                 "FUNCTION   WHERE                           SELF MS\n"
+                 "renderList …s://shop.example/assets/app.js    12.2");
 }
 
-static void a_long_name_takes_half_of_what_numbers_leave(void **state)
+static void a_long_name_is_cut_to_what_a_path_leaves(void **state)
 {
     (void)state;
-    struct layout layout =
-        layout_for(80, "1234567890123456789012345678901234567890123456789012345678901234567890");
-    assert_int_equal(layout.text, 36);
-    assert_int_equal(layout.path, 35);
+    assert_drawn(50, "renderProductListItem", "https://shop.example/assets/app.js",
+                 "FUNCTION     WHERE                         SELF MS\n"
+                 "renderProduc …//shop.example/assets/app.js    12.2");
+    assert_drawn(50, "renderProductListItem", "/app.js",
+                 "FUNCTION              WHERE   SELF MS\n"
+                 "renderProductListItem /app.js    12.2");
+}
+
+static void a_sentence_is_wrapped(void **state)
+{
+    static const struct fp_grid_column with_sentence[] = {
+        {"id", "ID", FP_CELL_WORD},
+        {"detail", "WHY", FP_CELL_SENTENCE},
+    };
+    (void)state;
+    char *lines = drawn(with_sentence, 2, 16, (const char *[]){"1234", "too many samples"}, 2);
+    assert_string_equal(lines, "ID   WHY\n"
+                               "1234 too many sa\n"
+                               "     mples");
+    free(lines);
 }
 
 static void a_tiny_terminal_still_shows_something(void **state)
 {
     (void)state;
-    struct layout layout = layout_for(5, "renderProductListItem");
-    assert_int_equal(layout.text, CUT_WIDTH_MIN);
-    assert_int_equal(layout.path, CUT_WIDTH_MIN);
+    assert_drawn(5, "renderProductListItem", "https://shop.example/assets/app.js",
+                 "FUNCTION WHERE            SELF MS\n"
+                 "renderPr …e/assets/app.js    12.2");
+}
+
+static void wide_characters_stay_aligned(void **state)
+{
+    (void)state;
+    assert_drawn(0, "関数", "/größe.js",
+                 "FUNCTION WHERE     SELF MS\n"
+                 "関数     /größe.js    12.2");
+}
+
+static void a_cell_cannot_command_the_terminal(void **state)
+{
+    (void)state;
+    assert_drawn(0, "a\x1b[2J\xc2\x9b\n", "\xff/x",
+                 "FUNCTION             WHERE SELF MS\n"
+                 "a\\x1b[2J\\xc2\\x9b\\x0a \uFFFD/x      12.2");
 }
 
 static const struct fp_grid_column with_extras[] = {
@@ -106,19 +147,15 @@ static const struct fp_grid_column with_extras[] = {
     {"uploads", "UPLOADS", FP_CELL_INTEGER},
 };
 
-static bool has_extras_at(size_t terminal_width)
+static bool has_extras_at(size_t width)
 {
-    struct fp_grid grid;
-    fp_grid_init(&grid, with_extras, 5);
-    grid.extra_from = 3;
-    fp_grid_add(&grid, "12345678901234567890");
-    fp_grid_add(&grid, "1");
-    fp_grid_add(&grid, "https://shop.example/app.js");
-    fp_grid_add(&grid, "1");
-    fp_grid_add(&grid, "1");
-    bool has_extras = choose_layout(&grid, terminal_width).has_extras;
-    fp_grid_release(&grid);
-    return has_extras;
+    char *lines = drawn(
+        with_extras, 3, width,
+        (const char *[]){"12345678901234567890", "1", "https://shop.example/app.js", "1", "1"}, 5);
+    bool has_samples = strstr(lines, "SAMPLES") != NULL;
+    assert_true(has_samples == (strstr(lines, "UPLOADS") != NULL));
+    free(lines);
+    return has_samples;
 }
 
 static void extra_columns_are_left_out_together_where_there_is_no_room(void **state)
@@ -147,13 +184,15 @@ int main(void)
     /* As main() does. */
     (void)setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_text_loses_its_end),
         cmocka_unit_test(a_path_loses_its_start),
         cmocka_unit_test(a_cut_never_splits_a_character),
-        cmocka_unit_test(bytes_that_are_no_text_take_a_column_each),
+        cmocka_unit_test(off_a_terminal_nothing_is_cut),
         cmocka_unit_test(paths_get_what_texts_leave),
-        cmocka_unit_test(a_long_name_takes_half_of_what_numbers_leave),
+        cmocka_unit_test(a_long_name_is_cut_to_what_a_path_leaves),
+        cmocka_unit_test(a_sentence_is_wrapped),
         cmocka_unit_test(a_tiny_terminal_still_shows_something),
+        cmocka_unit_test(wide_characters_stay_aligned),
+        cmocka_unit_test(a_cell_cannot_command_the_terminal),
         cmocka_unit_test(extra_columns_are_left_out_together_where_there_is_no_room),
         cmocka_unit_test(numbers_are_json_numbers_and_nothing_else_is),
     };
