@@ -20,6 +20,7 @@ import { renderPage } from './app.mjs';
  * @property {boolean} [off] without `fleetprof on`
  * @property {boolean} [unsigned] without a token key
  * @property {string | null} [ingest] where uploads go to, if not to the collector of all; null: no such location
+ * @property {number} [bodyLimit] bytes of a body that the proxy takes; 8 MiB by default
  * @property {boolean} [cut] the proxy cuts the path of uploads
  * @property {{ host: string, hides: string }} [outer] an outer proxy without the module in front of another host,
  *   which hides one response field
@@ -88,10 +89,10 @@ function writePages({ hosts, build }, server) {
 const originOf = (server, port) => (/** @type {string} */ host) => `https://${host}.${server}.shop.example:${port}`;
 
 /** @param {number} parent @returns {string[]} its children's ids */
-const children = (parent) => fs.readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ');
+const children = (parent) => fs.readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').split(' ').filter(Boolean);
 
 /**
- * Reloads, and waits until a new process has taken the place of each old one.
+ * Reloads, and waits until there are new processes, and none of the old ones is left.
  * @param {number} parent
  * @param {NodeJS.Signals} signal
  */
@@ -100,7 +101,7 @@ async function replaceChildren(parent, signal) {
   process.kill(parent, signal);
   await waitFor(() => {
     const now = children(parent);
-    return now.length >= old.length && !now.some((pid) => old.includes(pid));
+    return now.length > 0 && !now.some((pid) => old.includes(pid));
   }, { what: 'new processes after a reload', timeoutMs: 30_000 });
 }
 
@@ -122,12 +123,12 @@ async function startNginxSite(given) {
     return from === 'cached' ? `${proxied} proxy_cache pages; proxy_cache_key $scheme$host$uri;` : proxied;
   };
   /** @param {Host} host */
-  const ingestLines = ({ ingest: own, cut }) => (own === null ? '' : `
+  const ingestLines = ({ ingest: own, cut, bodyLimit = 2 ** 23 }) => (own === null ? '' : `
     location /v1/ingest/ {
       fleetprof off;
       proxy_pass ${own ?? ingest}${cut ? '/' : ''};
       proxy_set_header Host $host;
-      client_max_body_size 8m;
+      client_max_body_size ${bodyLimit};
       client_body_buffer_size 256k;
     }`);
   /** @param {Host} host @param {number} port @param {string} dir */
@@ -181,7 +182,8 @@ const linesOfHost = (file, start) => readIfThere(file).split('\n').filter((line)
 
 /** A neutral setting in httpd's words. @param {string[]} settings */
 const httpdLines = (settings) => directives(settings.map((setting) => (
-  setting.replace('$cookie_visitor', '%{reqenv:VISITOR}'))));
+  setting.replace('_sample $cookie_visitor', '_sample expr=$cookie_visitor')
+    .replace('$cookie_visitor', '%{reqenv:VISITOR}'))));
 
 /** @param {Given} given @returns {Promise<SiteServer>} */
 async function startHttpdSite(given) {
@@ -208,10 +210,11 @@ async function startHttpdSite(given) {
   ProxyPass / ${app}/`;
   };
   /** @param {Host} host */
-  const ingestLines = ({ ingest: own, cut }) => (own === null ? '' : `
+  const ingestLines = ({ ingest: own, cut, bodyLimit = 2 ** 23 }) => (own === null ? '' : `
   ProxyPass /v1/ingest/ ${own ?? ingest}${cut ? '/' : '/v1/ingest/'} retry=1
   <Location /v1/ingest/>
     FleetProf off
+    LimitRequestBody ${bodyLimit}
   </Location>`);
   /** @param {Host} host @param {number} port @param {string} dir */
   const virtualHost = (host, port, dir) => `

@@ -17,6 +17,7 @@
  * @property {import('playwright-core').Page} page
  * @property {(leave: (page: import('playwright-core').Page) => Promise<unknown>) => Promise<Load>} load
  *   goes to a page (by link, reload, history …) and waits until it is hydrated
+ * @property {() => string[]} lines on the console since the last load began
  * @property {() => number[]} uploads the statuses of the uploads answered so far
  * @property {() => Promise<void>} close
  */
@@ -97,6 +98,7 @@ export async function openVisitor(browser, { cookie } = {}) {
       const seen = await page.evaluate(report);
       return { ...seen, lines, response };
     },
+    lines: () => lines,
     uploads: () => uploads,
     close: () => context.close(),
   };
