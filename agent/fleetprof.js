@@ -3,8 +3,9 @@
  * page's marks and measures, and uploads them once.
  *
  * A classic script that defines `globalThis.fleetprof`; fleetprof.mjs is the same as an ES module.
- * Where the browser has no Profiler, or the document's policy does not allow one, nothing happens.
- * Nothing here may ever throw into the page.
+ * It profiles only where the server said in `Server-Timing` that it picked this page load: to try without being
+ * allowed puts an error on the visitor's console and makes a violation report.
+ * Nothing here may ever throw into the page, or write to its console unless `debug` asks for it.
  */
 
 /**
@@ -17,10 +18,21 @@
  * @property {number | string} [sampleInterval] ms between samples to ask for; 10
  * @property {number | string} [maxBufferSize] samples after which profiling ends; 10,000
  * @property {number | string} [afterLoad] ms that profiling goes on after the load event; 5,000
+ * @property {string} [policy] `try`: profile also where no decision of fleetprof's modules is seen, because another
+ *   server sets the Document-Policy; a page load without that policy then gets the browser's error on its console
+ * @property {boolean | string} [debug] says on the console what happens and why not; `data-debug` alone is enough
+ */
+
+/**
+ * What became of this page load. The first six are final and mean that nothing is profiled.
+ * @typedef {'unsupported' | 'no-endpoint' | 'no-decision' | 'not-sampled' | 'stale' | 'forbidden'
+ *   | 'profiling' | 'sending' | 'sent' | 'failed'} Status
  */
 
 /**
  * @typedef {object} Handle
+ * @property {Status} status changes as things happen
+ * @property {string} detail the same for people: the latest line that `debug` writes
  * @property {() => Promise<boolean>} stop ends profiling now and uploads; true when the upload was
  *   accepted (or, for a hidden page, queued by the browser). Never rejects; every call gives the same answer.
  */
@@ -28,7 +40,7 @@
 /**
  * @typedef {object} Fleetprof
  * @property {string} version
- * @property {(options: Options) => Handle} start starts once per page; later calls give the first handle
+ * @property {(options?: Options) => Handle} start starts once per page; later calls give the first handle
  */
 
 /**
@@ -48,34 +60,132 @@
 
   /** What sendBeacon and a keepalive fetch may have in flight. */
   const maxKeepaliveBytes = 65_536;
-  const maxAttempts = 4;
+
+  /** Waits of 2, 4, 8, 16 and 32 s: a collector that restarts within a minute loses nothing. */
+  const maxAttempts = 6;
   const firstRetryMs = 2000;
-  const maxRetryMs = 300_000;
+  const maxUploadMs = 300_000;
+  /** As long as proxies wait for a hanging collector by default. */
+  const attemptTimeoutMs = 60_000;
+  /** A proxy says 502 or 504 when the collector is down; the others are the collector's own "later". */
+  const laterStatuses = [408, 429, 502, 503, 504];
+
+  /** Visitors' clocks are wrong by hours, some by a day: only a decision that seems older still is surely old. */
+  const maxDecisionAgeMs = 2 * 86_400_000;
+  const usedKey = 'fleetprof.used';
+  const maxUsed = 200;
+
+  const optionNames = ['endpoint', 'release', 'environment', 'variant', 'route', 'sampleInterval', 'maxBufferSize',
+    'afterLoad', 'policy', 'debug'];
 
   /** @type {Handle | undefined} */
   let handle;
+  let debug = false;
 
   /**
-   * @param {Options} options
+   * @param {Options} [options] needed by the first call
    * @returns {Handle}
    */
-  function start(options) {
-    if (!handle) {
-      try {
-        handle = profilePage(options);
-      } catch { // no Profiler here, or NotAllowedError without the document's policy
-        handle = { stop: async () => false };
-      }
+  function start(options = /** @type {any} */ ({})) {
+    if (handle) return handle;
+    handle = { status: 'failed', detail: '', stop: async () => false };
+    try {
+      heedDebug(options);
+      const decision = serverDecision();
+      const reason = reasonNotToProfile(options, decision);
+      if (reason) tell(...reason);
+      else handle.stop = profilePage(options, decision);
+    } catch (error) { // NotAllowedError without the document's policy
+      tell('forbidden', `the browser refused to profile: ${error}`);
     }
     return handle;
   }
 
   /**
-   * @param {Options} options
-   * @returns {Handle}
+   * Turns debug on where asked to, and names members that nothing reads: a misspelt one is silent otherwise.
+   * @param {object} options
    */
-  function profilePage({ endpoint, route, release, environment, variant, ...numbers }) {
-    if (!endpoint || !globalThis.document) throw new TypeError('not a page, or nowhere to send to');
+  function heedDebug(options) {
+    debug = `${/** @type {Options} */ (options).debug ?? false}` !== 'false';
+    for (const name of Object.keys(options)) {
+      const attribute = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      if (!optionNames.includes(name)) log(`unknown option ${name} (data-${attribute})`);
+    }
+  }
+
+  /** @param {string} text */
+  function log(text) {
+    if (debug) console.info(`fleetprof: ${text}`);
+  }
+
+  /**
+   * @param {Status} status
+   * @param {string} detail
+   */
+  function tell(status, detail) {
+    Object.assign(/** @type {Handle} */ (handle), { status, detail });
+    log(detail);
+  }
+
+  /**
+   * Returns what the server said of this page load; undefined when it said nothing. A 304 replaces what a stored
+   * page came with.
+   */
+  function serverDecision() {
+    const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
+    return navigation?.serverTiming?.find(({ name }) => name === 'fleetprof')?.description;
+  }
+
+  /**
+   * Finds what speaks against profiling before anything is tried.
+   * @param {Options} options
+   * @param {string | undefined} decision `0`, or a yes: `1.TIME.NONCE`, signed `v1.KEYID.SITE.PPM.TIME.NONCE.MAC`
+   * @returns {[Status, string] | undefined} undefined when nothing does
+   */
+  function reasonNotToProfile({ endpoint, policy }, decision) {
+    if (!globalThis.document) return ['unsupported', 'not a page: workers are not profiled'];
+    if (!('Profiler' in globalThis)) return ['unsupported', 'this browser has no Profiler'];
+    if (!endpoint) return ['no-endpoint', 'no endpoint (data-endpoint) to send to'];
+    if (decision === undefined) {
+      if (policy === 'try') return undefined;
+      return ['no-decision', 'no Server-Timing entry fleetprof: is fleetprof on in the web server? '
+        + 'Where another server sets the Document-Policy, say data-policy="try"'];
+    }
+    if (decision === '0') return ['not-sampled', 'the server did not pick this page load'];
+    const [, time, nonce] = /^(?:1|v1\..+)\.(\d{1,11})\.([\w-]{16})(?:\.[\w-]{43})?$/.exec(decision) ?? [];
+    if (!nonce) return ['no-decision', `the server's decision is in no known form: ${decision}`];
+    const age = performance.timeOrigin - Number(time) * 1000;
+    if (age > maxDecisionAgeMs) return ['stale', `out of a cache: the decision is ${Math.round(age / 3_600_000)} h old`];
+    if (!useUp(nonce)) return ['stale', 'out of a cache: this response was profiled before'];
+    return undefined;
+  }
+
+  /**
+   * Uses a yes up; false when it was used before. A service worker's cache, or the browser's, gives the same
+   * response with the same yes each time: without this, a visitor picked once would be profiled for ever.
+   * It keeps four characters of the server's random number, for sampled page loads only, and never sends them.
+   * @param {string} nonce
+   */
+  function useUp(nonce) {
+    const mark = nonce.slice(0, 4);
+    let isNew = true;
+    try {
+      const marks = (localStorage.getItem(usedKey) ?? '').split(' ');
+      isNew = !marks.includes(mark);
+      // To the front, so that a response still in use is the last to be forgotten.
+      const latest = [mark, ...marks.filter((other) => other && other !== mark)].slice(0, maxUsed);
+      localStorage.setItem(usedKey, latest.join(' '));
+    } catch { // storage is blocked or full: the age is what remains
+    }
+    return isNew;
+  }
+
+  /**
+   * @param {Options} options
+   * @param {string | undefined} decision
+   * @returns {Handle['stop']}
+   */
+  function profilePage({ endpoint, route, release, environment, variant, ...numbers }, decision) {
     const requestedInterval = Number(numbers.sampleInterval) || 10;
     const maxBufferSize = Number(numbers.maxBufferSize) || 10_000;
     const { Profiler } = /** @type {{ Profiler: ProfilerConstructor }} */ (/** @type {unknown} */ (globalThis));
@@ -88,11 +198,15 @@
 
     /** @type {Promise<boolean> | undefined} */
     let outcome;
-    const stop = () => outcome ??= finish().catch(() => false);
+    const stop = () => outcome ??= finish().catch((error) => {
+      tell('failed', `nothing sent: ${error}`);
+      return false;
+    });
     const stopWhenHidden = () => { if (document.visibilityState === 'hidden') stop(); };
 
     async function finish() {
       document.removeEventListener('visibilitychange', stopWhenHidden);
+      tell('sending', 'profiling has ended');
       const duration = performance.now() - startTime;
       const { marks, measures, full } = timings.take();
       const trace = await profiler.stop();
@@ -113,7 +227,7 @@
         truncated: truncated || full || undefined,
         timeOrigin: performance.timeOrigin,
         duration,
-        token: pageToken(),
+        token: decision?.startsWith('v1.') ? decision : undefined,
         trace,
         marks,
         measures,
@@ -121,10 +235,12 @@
     }
 
     document.addEventListener('visibilitychange', stopWhenHidden);
-    const stopLater = () => setTimeout(stop, Number(numbers.afterLoad ?? 5000));
+    const afterLoad = Number(numbers.afterLoad ?? 5000);
+    const stopLater = () => setTimeout(stop, afterLoad);
     if (document.readyState === 'complete') stopLater();
     else addEventListener('load', stopLater, { once: true });
-    return { stop };
+    tell('profiling', `profiling until ${afterLoad} ms after the load event`);
+    return stop;
   }
 
   /**
@@ -188,16 +304,6 @@
   }
 
   /**
-   * The server's signature that it sampled this page load; a 304 takes a stored page's away with "0".
-   * @returns {string | undefined}
-   */
-  function pageToken() {
-    const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
-    const token = navigation?.serverTiming?.find(({ name }) => name === 'fleetprof')?.description;
-    return token && token !== '0' ? token : undefined;
-  }
-
-  /**
    * A page that is being hidden may be about to end: only what is sent right now will arrive.
    * @param {string} endpoint
    * @param {string} envelope
@@ -205,16 +311,32 @@
    */
   async function upload(endpoint, envelope) {
     const plain = new Blob([envelope]);
-    if (document.visibilityState === 'hidden' && navigator.sendBeacon(endpoint, plain)) return true;
+    if (document.visibilityState === 'hidden' && navigator.sendBeacon(endpoint, plain)) {
+      tell('sent', `left to the browser to send (${kilobytes(plain)})`);
+      return true;
+    }
     const body = await compress(plain);
+    const deadline = performance.now() + maxUploadMs;
     for (let attempt = 1; ; attempt++) {
-      const { accepted, retryAfterMs = firstRetryMs * 2 ** (attempt - 1) } = await post(endpoint, body);
-      if (accepted !== undefined) return accepted;
-      if (attempt === maxAttempts || retryAfterMs > maxRetryMs) return false;
+      const { status, detail, retryAfterMs = 0 } = await post(endpoint, body);
+      if (status === 204) {
+        tell('sent', `sent (${kilobytes(body)}, 204)`);
+        return true;
+      }
       // Spread, so that all the tabs that were turned away together do not come back together.
-      await new Promise((resolve) => { setTimeout(resolve, retryAfterMs * (1 + Math.random() / 2)); });
+      const pause = Math.max(retryAfterMs, firstRetryMs * 2 ** (attempt - 1)) * (1 + Math.random() / 2);
+      const isLater = !status || laterStatuses.includes(status);
+      if (!isLater || attempt === maxAttempts || performance.now() + pause > deadline) {
+        tell('failed', `not accepted after ${attempt} of ${maxAttempts} attempts: ${detail}`);
+        return false;
+      }
+      tell('sending', `${detail}; again in ${Math.round(pause / 1000)} s`);
+      await new Promise((resolve) => { setTimeout(resolve, pause); });
     }
   }
+
+  /** @param {Blob} body */
+  const kilobytes = (body) => `${(body.size / 1024).toFixed(1)} KB`;
 
   /**
    * The collector knows gzip by its first bytes: a Content-Encoding header would cost a preflight.
@@ -228,19 +350,37 @@
   /**
    * @param {string} endpoint
    * @param {Blob} body untyped: without a content type there is no preflight
-   * @returns {Promise<{ accepted?: boolean, retryAfterMs?: number }>} accepted is absent when it may be tried again
+   * @returns {Promise<{ status?: number, detail: string, retryAfterMs?: number }>} no status without an answer
    */
   async function post(endpoint, body) {
     try {
       const keepalive = body.size <= maxKeepaliveBytes;
       const reply = await fetch(endpoint, {
-        method: 'POST', body, keepalive, credentials: 'omit', referrerPolicy: 'no-referrer',
+        method: 'POST',
+        body,
+        keepalive,
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+        signal: AbortSignal.timeout?.(attemptTimeoutMs), // newer than Profiler
       });
-      if (reply.status !== 429 && reply.status !== 503) return { accepted: reply.ok };
-      return { retryAfterMs: retryAfter(reply.headers.get('Retry-After')) };
-    } catch { // the network, or too much in flight for keepalive
-      return {};
+      const retryAfterMs = retryAfter(reply.headers.get('Retry-After'));
+      return { status: reply.status, detail: await describe(reply), retryAfterMs };
+    } catch (error) { // or too much is in flight for keepalive
+      return { detail: `no answer from ${endpoint} (network, CORS or Content-Security-Policy): ${error}` };
     }
+  }
+
+  /**
+   * Says what a reply means. Only 204 is a collector's yes: another success is somebody else's page.
+   * @param {Response} reply
+   */
+  async function describe(reply) {
+    const { status, headers, redirected, url } = reply;
+    const from = redirected ? ` after a redirect to ${url}` : '';
+    if (reply.ok) return `${status}${from}, but a collector answers 204`;
+    const isProblem = headers.get('Content-Type')?.startsWith('application/problem+json');
+    const problem = isProblem ? await reply.json().catch(() => null) : null;
+    return `${status}${from} ${problem?.detail ?? ''}`.trim();
   }
 
   /**
@@ -270,4 +410,8 @@
 
   const tag = /** @type {HTMLScriptElement | null | undefined} */ (globalThis.document?.currentScript);
   if (tag?.dataset.endpoint) scope.fleetprof.start(/** @type {any} */ ({ ...tag.dataset }));
+  else if (tag) {
+    heedDebug({ ...tag.dataset });
+    log('no data-endpoint: waiting for the page to call fleetprof.start({ endpoint: … })');
+  }
 })();

@@ -1,7 +1,9 @@
 /**
  * Does one piece of work after the other, shows how long each took by the page's own clock, and keeps
- * those times in `window.demo` for whoever wants to hold a profiler's numbers against them.
+ * those times in `window.demo` for whoever wants to compare a profiler's numbers with them. After the upload
+ * it shows what fleetprof counted.
  */
+import { latestNumbers, numbersWithUpload, totalMsPerLoad } from './numbers.js';
 import { countPrimes, countRabbits, renderTables, shuffleInCallbacks, thrashLayout } from './work.js';
 
 /**
@@ -27,12 +29,21 @@ const steps = [
 const demo = { measured: {}, measures: {}, done: false };
 Object.assign(globalThis, { demo });
 
+/** Asked for before this page load can be in them. */
+const numbersBefore = latestNumbers();
+
 const longest = Math.max(...steps.map(({ ms }) => ms));
 const table = /** @type {HTMLTableSectionElement} */ (document.querySelector('#steps'));
 const status = /** @type {HTMLElement} */ (document.querySelector('#status'));
 
-/** Lets the browser paint. */
-const breathe = () => new Promise((resolve) => { setTimeout(resolve, 30); });
+/** @param {string} text */
+function say(text) {
+  // A screen reader reads each change aloud.
+  if (status.textContent !== text) status.textContent = text;
+}
+
+/** @param {number} ms */
+const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
 /** @param {typeof steps[number]} step */
 function addRow({ shown, what }) {
@@ -41,34 +52,69 @@ function addRow({ shown, what }) {
   name.textContent = shown;
   row.insertCell().append(name);
   row.insertCell().textContent = what;
-  const bar = document.createElement('div');
-  bar.className = 'bar';
-  row.insertCell().append(bar);
-  const time = row.insertCell();
-  time.className = 'time';
-  time.textContent = '…';
-  return {
-    /** @param {number} ms */
-    show: (ms) => {
-      bar.style.width = `${(100 * ms) / longest}%`;
+  const bars = row.insertCell();
+  const times = row.insertCell();
+  times.className = 'times';
+  /** @param {'own' | 'counted'} whose */
+  const addBar = (whose) => {
+    const bar = document.createElement('div');
+    bar.className = `bar ${whose}`;
+    bars.append(bar);
+    const time = document.createElement('div');
+    times.append(time);
+    return (/** @type {number} */ ms) => {
+      bar.style.width = `${Math.min(100, (100 * ms) / longest)}%`;
       time.textContent = `${ms.toFixed(0)} ms`;
-    },
+    };
   };
+  return { showOwn: addBar('own'), showCounted: addBar('counted') };
 }
 
 const rows = steps.map(addRow);
 performance.mark('demo start', { detail: { steps: steps.length } });
 for (const [i, { shown, ms, work }] of steps.entries()) {
-  status.textContent = `Busy with ${shown} …`;
-  await breathe();
+  say(`Busy with ${shown} …`);
+  await pause(30); // lets the browser paint
   const start = performance.now();
   const result = work(ms);
   const { duration } = performance.measure('step', { start, detail: { shown } });
   demo.measured[shown] = duration;
   (demo.measures.step ??= []).push(duration);
   if (work === renderTables) demo.measures['render table'] = /** @type {number[]} */ (result);
-  rows[i].show(duration);
+  rows[i].showOwn(duration);
 }
 performance.mark('mark_fully_loaded');
 demo.done = true;
-status.textContent = 'Done. The profile is sent a few seconds after the page has loaded.';
+await showUpload();
+
+/** Says what becomes of this page load, and ends with fleetprof's numbers where there are any. */
+async function showUpload() {
+  const { fleetprof } = /** @type {{ fleetprof?: import('../agent/fleetprof.js').Fleetprof }} */ (globalThis);
+  if (!fleetprof) {
+    say('Done. The agent did not load, so nothing is sent.');
+    return;
+  }
+  const handle = fleetprof.start();
+  const agentSays = () => `Done. The agent says: ${handle.detail}.`;
+  while (['profiling', 'sending'].includes(handle.status)) {
+    say(agentSays());
+    await pause(100);
+  }
+  if (handle.status === 'sent') say(`${agentSays()} ${await showCounted(agentSays())}`);
+  else say(`${agentSays()} There is nothing to compare with the page’s own clock.`);
+}
+
+/**
+ * Draws fleetprof's bars as soon as this page load is counted.
+ * @param {string} sent what to say meanwhile
+ * @returns {Promise<string>} what to say of it
+ */
+async function showCounted(sent) {
+  const before = await numbersBefore;
+  if (!before) return 'This server does not show fleetprof’s numbers: ask the database, as below.';
+  say(`${sent} Waiting for the collector to count it …`);
+  const numbers = await numbersWithUpload(before.uploads);
+  if (!numbers) return 'It was not counted within 30 s: see the collector’s log.';
+  for (const [i, { shown }] of steps.entries()) rows[i].showCounted(totalMsPerLoad(numbers, shown));
+  return `The collector has counted it: page load ${numbers.uploads} of this demo.`;
+}

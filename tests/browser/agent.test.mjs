@@ -2,137 +2,31 @@
  * The agent in real Chromium, against a small server that serves pages and keeps what is uploaded.
  */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import crypto from 'node:crypto';
 import fs from 'node:fs';
-import http from 'node:http';
 import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { repository, waitFor } from '../behaviour/stack.mjs';
+import { busy, isGzip, outcome, startSite, tag } from './agent_site.mjs';
 import { launchChromium, openHideableTab, openTab } from './chromium.mjs';
-
-/**
- * @typedef {object} Upload
- * @property {http.IncomingHttpHeaders} headers
- * @property {Buffer} body
- * @property {any} envelope
- * @property {number} at ms
- *
- * @typedef {{ status: number, headers?: Record<string, string> } | 'hang up'} Reply
- */
 
 /** @type {import('playwright-core').Browser} */
 let browser;
-/** @type {http.Server} */
-let server;
-/** @type {string} */
-let origin;
-/** @type {Upload[]} */
-let uploads = [];
-/** @type {string[]} methods of all requests to the ingest URL */
-let methods = [];
-/** @type {Set<string>} paths that were asked for */
-let paths = new Set();
-/** @type {Reply[]} what the next uploads are answered with, before 204 */
-let replies = [];
-/** @type {Record<string, string>} path → HTML */
-let pages = {};
-/** @type {Record<string, string | string[]>} path → Server-Timing */
-let serverTimings = {};
-/** How many pages were answered with 304. */
-let revalidations = 0;
-
-/** Keeps the main thread busy, so that there are samples. */
-const busy = 'function busy(ms) { const end = performance.now() + ms; while (performance.now() < end); }';
+/** @type {import('./agent_site.mjs').Site} */
+let site;
 
 before(async () => {
   browser = await launchChromium();
-  server = http.createServer(serve).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  origin = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`;
+  site = await startSite();
 });
 
 after(async () => {
   await browser?.close();
-  server?.closeAllConnections();
-  server?.close();
+  site?.close();
 });
 
-beforeEach(() => {
-  uploads = [];
-  methods = [];
-  paths = new Set();
-  replies = [];
-  pages = {};
-  serverTimings = {};
-  revalidations = 0;
-});
-
-/**
- * @param {http.IncomingMessage} request
- * @param {http.ServerResponse} response
- */
-async function serve(request, response) {
-  const { pathname } = new URL(request.url ?? '/', 'http://host');
-  paths.add(pathname);
-  // On a kept connection that breaks, Chromium repeats the request itself.
-  response.shouldKeepAlive = false;
-  if (pathname.startsWith('/v1/ingest/')) {
-    await receive(request, response);
-  } else if (pathname.startsWith('/agent/')) {
-    response.setHeader('Content-Type', 'text/javascript');
-    response.end(fs.readFileSync(path.join(repository, pathname)));
-  } else {
-    if (!pathname.startsWith('/without-policy')) response.setHeader('Document-Policy', 'js-profiling');
-    response.setHeader('Content-Type', 'text/html; charset=utf-8');
-    response.setHeader('Set-Cookie', 'session=secret');
-    if (serverTimings[pathname]) response.setHeader('Server-Timing', serverTimings[pathname]);
-    response.setHeader('ETag', '"1"');
-    response.setHeader('Cache-Control', 'no-cache');
-    if (request.headers['if-none-match']) {
-      revalidations++;
-      response.writeHead(304).end();
-      return;
-    }
-    response.end(`<!doctype html><link rel="icon" href="data:,">${pages[pathname]}`);
-  }
-}
-
-/**
- * @param {http.IncomingMessage} request
- * @param {http.ServerResponse} response
- */
-async function receive(request, response) {
-  methods.push(request.method ?? '');
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const body = Buffer.concat(chunks);
-  const plain = isGzip(body) ? gunzipSync(body) : body;
-  uploads.push({ headers: request.headers, body, envelope: JSON.parse(plain.toString()), at: performance.now() });
-  const reply = replies.shift() ?? { status: 204 };
-  if (reply === 'hang up') {
-    request.socket.destroy();
-  } else {
-    response.writeHead(reply.status, {
-      'Access-Control-Allow-Origin': request.headers.origin ?? '',
-      'Access-Control-Expose-Headers': 'Retry-After',
-      ...reply.headers,
-    }).end();
-  }
-}
-
-/** @param {Buffer} body */
-const isGzip = (body) => body[0] === 0x1f && body[1] === 0x8b;
-
-/**
- * The agent's script tag; ends profiling at the load event unless told otherwise.
- * @param {Record<string, string | number>} [data]
- */
-function tag(data = {}) {
-  const attributes = Object.entries({ endpoint: '/v1/ingest/pk_test', 'after-load': 0, ...data })
-    .map(([name, value]) => ` data-${name}="${value}"`).join('');
-  return `<script src="/agent/fleetprof.js"${attributes}></script>`;
-}
+beforeEach(() => site.reset());
 
 /**
  * Opens a page made of this HTML and waits for its load event.
@@ -140,10 +34,10 @@ function tag(data = {}) {
  * @param {{ path?: string, init?: string }} [options] init: script that runs before all others
  */
 async function visit(html, { path: at = '/page', init } = {}) {
-  pages[new URL(at, origin).pathname] = html;
+  site.pages[new URL(at, site.origin).pathname] = html;
   const { page, complaints } = await openTab(browser);
   if (init) await page.addInitScript(init);
-  await page.goto(origin + at);
+  await page.goto(site.origin + at);
   return { page, complaints };
 }
 
@@ -152,30 +46,20 @@ async function visit(html, { path: at = '/page', init } = {}) {
  * @param {string} script
  */
 async function visitHideable(script) {
-  pages['/page'] = `${tag({ 'after-load': 600_000 })}<script>
+  site.pages['/page'] = `${tag({ 'after-load': 600_000 })}<script>
     ${script}
     addEventListener('load', () => fetch('/loaded'));
   </script>`;
-  const tab = await openHideableTab(browser, `${origin}/page`);
-  await waitFor(() => paths.has('/loaded'), { what: 'loaded page' });
+  const tab = await openHideableTab(browser, `${site.origin}/page`);
+  await waitFor(() => site.paths.includes('/loaded'), { what: 'loaded page' });
   return tab;
 }
-
-/**
- * What the page's agent says about its upload.
- * @param {import('playwright-core').Page} page
- * @returns {Promise<boolean | 'late'>}
- */
-const outcome = (page) => page.evaluate(() => Promise.race([
-  /** @type {any} */ (globalThis).fleetprof.start().stop(),
-  new Promise((resolve) => { setTimeout(resolve, 20_000, 'late'); }),
-]));
 
 /** @param {{ name: string }[]} entries */
 const names = (entries) => entries.map(({ name }) => name);
 
-/** @returns {Promise<Upload>} the first one */
-const firstUpload = () => waitFor(() => uploads[0], { what: 'upload' });
+/** @returns {Promise<import('./agent_site.mjs').Upload>} the first one */
+const firstUpload = () => waitFor(() => site.uploads[0], { what: 'upload' });
 
 test('profiles a page whose document policy allows it', async () => {
   const { page, complaints } = await visit(`${tag()}<script>${busy} busy(200)</script>`);
@@ -184,31 +68,46 @@ test('profiles a page whose document policy allows it', async () => {
   assert.ok(samples.length >= 10, `${samples.length} samples in 200 ms`);
   assert.ok(stacks.length > 0);
   const frame = frames.find((/** @type {any} */ candidate) => candidate.name === 'busy');
-  assert.equal(resources[frame.resourceId], `${origin}/page`);
+  assert.equal(resources[frame.resourceId], `${site.origin}/page`);
   assert.equal(await outcome(page), true);
   assert.deepEqual(complaints, []);
-});
-
-test('sends nothing and throws nothing without the policy', async () => {
-  const { page, complaints } = await visit(`${tag()}<script>performance.mark('m')</script>`, { path: '/without-policy' });
-  assert.equal(await outcome(page), false);
-  assert.deepEqual(uploads, []);
-  // The browser's own remark about the refused Profiler cannot be avoided: pages can't ask beforehand.
-  assert.deepEqual(complaints, ['Document policy violation: js-profiling is not allowed in this document.']);
 });
 
 test('does nothing at all in a browser without the API', async () => {
   const { page, complaints } = await visit(tag(), { init: 'delete globalThis.Profiler' });
   assert.equal(await outcome(page), false);
-  assert.deepEqual(uploads, []);
+  assert.deepEqual(site.uploads, []);
   assert.deepEqual(complaints, []);
 });
 
 test('does nothing when it is not told where to send', async () => {
   const { page, complaints } = await visit('<script src="/agent/fleetprof.js"></script>');
   assert.equal(await page.evaluate(() => /** @type {any} */ (globalThis).fleetprof.start({}).stop()), false);
-  assert.deepEqual(uploads, []);
+  assert.deepEqual(site.uploads, []);
   assert.deepEqual(complaints, []);
+});
+
+const source = fs.readFileSync(path.join(repository, 'agent/fleetprof.js'));
+
+for (const [what, policy, attributes] of [
+  ["'self'", "script-src 'self'; connect-src 'self'", ''],
+  ['a nonce', "script-src 'nonce-r4nd0m'; connect-src 'self'; require-trusted-types-for 'script'", 'nonce="r4nd0m"'],
+  ['an integrity', "script-src 'self'; connect-src 'self'",
+    `integrity="sha384-${crypto.createHash('sha384').update(source).digest('base64')}"`],
+]) {
+  test(`works under a Content-Security-Policy, allowed by ${what}, under a name with its version`, async () => {
+    site.files['/fleetprof-0.1.0.js'] = () => ({ type: 'text/javascript', body: source });
+    site.headers['/page'] = () => ({ 'Content-Security-Policy': `default-src 'none'; img-src data:; ${policy}` });
+    const { page, complaints } = await visit(
+      `<script ${attributes} src="/fleetprof-0.1.0.js" data-endpoint="/v1/ingest/pk_test" data-after-load="0"></script>`);
+    assert.equal(await outcome(page), true);
+    assert.equal(site.uploads.length, 1);
+    assert.deepEqual(complaints, []);
+  });
+}
+
+test('is as small as the manual says', () => {
+  assert.ok(gzipSync(source, { level: 9 }).length < 6.5 * 1024);
 });
 
 test('fills the envelope, and with nothing else', async () => {
@@ -229,7 +128,7 @@ test('fills the envelope, and with nothing else', async () => {
     version: 1,
     part: 0,
     agent: { name: 'fleetprof-agent', version: '0.1.0' },
-    page: { url: `${origin}/page`, route: '/page/:id' },
+    page: { url: `${site.origin}/page`, route: '/page/:id' },
     release: 'r1',
     environment: 'test',
     variant: 'b',
@@ -240,45 +139,10 @@ test('fills the envelope, and with nothing else', async () => {
   });
 });
 
-test('sends the token that the page came with, among other entries', async () => {
-  const token = 'v1.9dfbd8d2.shop.500.1767225600.AAECAwQFBgcICQoL.qmBM2gSomIaTNbIOiPddzEDGCVo5ZsymcZpcwrrKKDc';
-  serverTimings['/page'] = ['db;dur=12;desc="fleetprof"', `fleetprof;desc="${token}"`, 'cache;desc="0"'];
-  await visit(tag());
-  const { envelope } = await firstUpload();
-  assert.equal(envelope.token, token);
-});
-
-test('sends no token where there is none, or none any more', async () => {
-  for (const [at, entries] of Object.entries({
-    '/none': 'db;dur=1', '/zero': 'fleetprof;desc="0"', '/bare': 'fleetprof', '/empty': 'fleetprof;desc=""',
-  })) {
-    uploads = [];
-    serverTimings[at] = entries;
-    await visit(tag(), { path: at });
-    const { envelope } = await firstUpload();
-    assert.ok(!('token' in envelope), `${at}: ${envelope.token}`);
-  }
-  // A browser without the property.
-  uploads = [];
-  await visit(tag(), { init: 'delete PerformanceResourceTiming.prototype.serverTiming' });
-  assert.ok(!('token' in (await firstUpload()).envelope));
-});
-
-test('a 304 takes a stored page\'s token away', async () => {
-  serverTimings['/page'] = 'fleetprof;desc="v1.first"';
-  const { page } = await visit(tag());
-  assert.equal((await firstUpload()).envelope.token, 'v1.first');
-  uploads = [];
-  serverTimings['/page'] = 'fleetprof;desc="0"';
-  await page.goto(`${origin}/page`);
-  assert.ok(!('token' in (await firstUpload()).envelope));
-  assert.equal(revalidations, 1);
-});
-
 test('leaves out the dimensions it was not given', async () => {
   await visit(tag());
   const { envelope } = await firstUpload();
-  assert.deepEqual(envelope.page, { url: `${origin}/page` });
+  assert.deepEqual(envelope.page, { url: `${site.origin}/page` });
   for (const name of ['release', 'environment', 'variant', 'truncated']) assert.ok(!(name in envelope), name);
   assert.equal(envelope.sampleInterval, 10);
   assert.equal(envelope.maxBufferSize, 10_000);
@@ -376,7 +240,7 @@ test('sends one envelope, whatever asks for it', async () => {
     return Promise.all([again.stop(), again.stop()]);
   });
   assert.deepEqual(answers, [true, true]);
-  assert.equal(uploads.length, 1);
+  assert.equal(site.uploads.length, 1);
 });
 
 test('works as a classic script that the page starts itself', async () => {
@@ -393,7 +257,7 @@ test('works as an ES module, and only once beside the classic script', async () 
     </script>`);
   assert.equal(await page.evaluate('answer'), true);
   assert.equal(await page.evaluate('version'), '0.1.0');
-  assert.deepEqual(uploads.map(({ envelope }) => envelope.release), ['tag']);
+  assert.deepEqual(site.uploads.map(({ envelope }) => envelope.release), ['tag']);
 });
 
 test('works as an ES module alone', async () => {
@@ -405,13 +269,13 @@ test('works as an ES module alone', async () => {
 });
 
 test('uploads gzip, without preflight, content type, cookies or referrer, to another origin', async () => {
-  const endpoint = `${origin.replace('127.0.0.1', 'localhost')}/v1/ingest/pk_test`;
+  const endpoint = `${site.origin.replace('127.0.0.1', 'localhost')}/v1/ingest/pk_test`;
   const { page, complaints } = await visit(`${tag({ endpoint })}<script>${busy} busy(100)</script>`);
   assert.equal(await outcome(page), true);
-  const [{ headers, body }] = uploads;
+  const [{ headers, body }] = site.uploads;
   assert.ok(isGzip(body));
-  assert.deepEqual(methods, ['POST']);
-  assert.equal(headers.origin, origin);
+  assert.deepEqual(site.methods, ['POST']);
+  assert.equal(headers.origin, site.origin);
   assert.equal(headers['content-type'], undefined);
   assert.equal(headers['content-encoding'], undefined);
   assert.equal(headers.cookie, undefined);
@@ -423,7 +287,7 @@ test('uploads gzip, without preflight, content type, cookies or referrer, to ano
 test('uploads uncompressed where there is no CompressionStream', async () => {
   const { page } = await visit(tag(), { init: 'delete globalThis.CompressionStream' });
   assert.equal(await outcome(page), true);
-  assert.equal(uploads[0].body[0], '{'.charCodeAt(0));
+  assert.equal(site.uploads[0].body[0], '{'.charCodeAt(0));
 });
 
 test('uploads more than keepalive allows', async () => {
@@ -431,19 +295,19 @@ test('uploads more than keepalive allows', async () => {
     for (let i = 0; i < 5000; i++) performance.mark(crypto.randomUUID());
   </script>`);
   assert.equal(await outcome(page), true);
-  assert.equal(uploads.length, 1);
-  assert.ok(uploads[0].body.length > 65_536);
+  assert.equal(site.uploads.length, 1);
+  assert.ok(site.uploads[0].body.length > 65_536);
 });
 
 test('sends at once when another tab is brought to the front', async () => {
   const tab = await visitHideable("performance.mark('m', { detail: 1 });");
-  assert.deepEqual(uploads, []);
+  assert.deepEqual(site.uploads, []);
   await tab.switchAway();
   const { envelope, headers, body } = await firstUpload();
   assert.equal(envelope.marks[0].detail, 1);
   assert.ok(!isGzip(body), 'there is no time to compress');
   assert.equal(headers['content-type'], undefined);
-  assert.deepEqual(methods, ['POST']);
+  assert.deepEqual(site.methods, ['POST']);
 });
 
 test('finds another way when a hidden page has more than a beacon takes', async () => {
@@ -454,47 +318,120 @@ test('finds another way when a hidden page has more than a beacon takes', async 
   assert.ok(isGzip(body));
 });
 
-for (const status of [429, 503]) {
-  test(`comes back with the same id after ${status}, not before Retry-After is over`, async () => {
-    replies = [{ status, headers: { 'Retry-After': '1' } }];
-    const { page } = await visit(tag());
+test('comes back with the same id, not before Retry-After is over', async () => {
+  site.replies = [{ status: 503, headers: { 'Retry-After': '3' } }];
+  const { page } = await visit(tag());
+  assert.equal(await outcome(page), true);
+  const [first, second] = site.uploads;
+  assert.equal(site.uploads.length, 2);
+  assert.equal(second.envelope.id, first.envelope.id);
+  assert.deepEqual(second.body, first.body);
+  assert.ok(second.at - first.at >= 3000, `${second.at - first.at} ms`);
+});
+
+/** Makes a page's waits a hundred times shorter, and lists in `pauses` how long they were meant to be. */
+const hurry = `
+  const { setTimeout: inTime, AbortSignal: { timeout } } = globalThis;
+  globalThis.pauses = [];
+  globalThis.setTimeout = (callback, ms, ...rest) => {
+    if (ms > 0) pauses.push(ms);
+    return inTime(callback, ms / 100, ...rest);
+  };
+  AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 100);`;
+
+/** @param {import('playwright-core').Page} page @returns {Promise<number[]>} */
+const pausesOf = (page) => page.evaluate('pauses');
+
+for (const status of [408, 429, 502, 503, 504]) {
+  test(`comes back after ${status}`, async () => {
+    site.replies = [{ status }];
+    const { page } = await visit(tag(), { init: hurry });
     assert.equal(await outcome(page), true);
-    const [first, second] = uploads;
-    assert.equal(uploads.length, 2);
-    assert.equal(second.envelope.id, first.envelope.id);
-    assert.deepEqual(second.body, first.body);
-    assert.ok(second.at - first.at >= 1000, `${second.at - first.at} ms`);
+    assert.equal(site.uploads.length, 2);
+    const [pause] = await pausesOf(page);
+    assert.ok(pause >= 2000 && pause <= 3000, `${pause} ms`);
   });
 }
 
+test('comes back for more than half a minute while a proxy says that the collector is down', async () => {
+  site.replies = Array(5).fill({ status: 502 });
+  const { page } = await visit(tag(), { init: hurry });
+  assert.equal(await outcome(page), true);
+  const ids = site.uploads.map(({ envelope }) => envelope.id);
+  assert.deepEqual(ids, Array(6).fill(ids[0]));
+  const pauses = await pausesOf(page);
+  for (const [i, pause] of pauses.entries()) {
+    assert.ok(pause >= 2000 * 2 ** i && pause <= 3000 * 2 ** i, `${pause} ms before attempt ${i + 2}`);
+  }
+  const waited = pauses.reduce((sum, ms) => sum + ms);
+  assert.ok(waited > 60_000 && waited < 100_000, `${waited} ms`);
+});
+
+test('waits longer than a Retry-After that is shorter than its own pause', async () => {
+  site.replies = Array(3).fill({ status: 503, headers: { 'Retry-After': '0' } });
+  const { page } = await visit(tag(), { init: hurry });
+  assert.equal(await outcome(page), true);
+  const [, , third] = await pausesOf(page);
+  assert.ok(third >= 8000, `${third} ms`);
+});
+
 test('understands a date in Retry-After', async () => {
-  replies = [{ status: 503, headers: { 'Retry-After': new Date(Date.now() + 1000).toUTCString() } }];
-  const { page } = await visit(tag());
+  site.replies = [{ status: 503, headers: { 'Retry-After': new Date(Date.now() + 60_000).toUTCString() } }];
+  const { page } = await visit(tag(), { init: hurry });
   assert.equal(await outcome(page), true);
-  assert.equal(uploads.length, 2);
+  const [pause] = await pausesOf(page);
+  assert.ok(pause > 50_000 && pause <= 90_000, `${pause} ms`);
 });
 
-test('comes back with the same id when the connection breaks', async () => {
-  replies = ['hang up'];
-  const { page } = await visit(tag());
-  assert.equal(await outcome(page), true);
-  const [first, second] = uploads;
-  assert.equal(uploads.length, 2);
-  assert.equal(second.envelope.id, first.envelope.id);
-});
+for (const reply of /** @type {const} */ (['hang up', 'hang'])) {
+  test(`comes back with the same id when the collector ${reply === 'hang' ? 'never answers' : 'hangs up'}`, async () => {
+    site.replies = [reply];
+    const { page } = await visit(tag(), { init: hurry });
+    assert.equal(await outcome(page), true);
+    const [first, second] = site.uploads;
+    assert.equal(site.uploads.length, 2);
+    assert.equal(second.envelope.id, first.envelope.id);
+  });
+}
 
-test('gives up after four attempts', async () => {
-  replies = Array(10).fill({ status: 503, headers: { 'Retry-After': '0' } });
-  const { page } = await visit(tag());
+test('gives up after six attempts', async () => {
+  site.replies = Array(10).fill({ status: 503 });
+  const { page } = await visit(tag(), { init: hurry });
   assert.equal(await outcome(page), false);
-  assert.equal(uploads.length, 4);
+  assert.equal(site.uploads.length, 6);
 });
 
 test('does not come back when it would have to wait for an hour, or was refused', async () => {
-  replies = [{ status: 503, headers: { 'Retry-After': '3600' } }];
-  assert.equal(await outcome((await visit(tag())).page), false);
-  assert.equal(uploads.length, 1);
-  replies = [{ status: 422 }];
-  assert.equal(await outcome((await visit(tag())).page), false);
-  assert.equal(uploads.length, 2);
+  for (const reply of [{ status: 503, headers: { 'Retry-After': '3600' } }, { status: 403 }, { status: 422 }, { status: 500 }]) {
+    site.uploads = [];
+    site.replies = [reply];
+    assert.equal(await outcome((await visit(tag())).page), false);
+    assert.equal(site.uploads.length, 1, `${reply.status}`);
+  }
+});
+
+test('takes no other success than 204 for the word of a collector', async () => {
+  for (const status of [200, 201, 202]) {
+    site.uploads = [];
+    site.replies = [{ status, headers: { 'Content-Type': 'text/html' }, body: '<h1>My shop</h1>' }];
+    const { page, complaints } = await visit(tag());
+    assert.equal(await outcome(page), false, `${status}`);
+    assert.equal(site.uploads.length, 1, `${status}`);
+    assert.deepEqual(complaints, []);
+  }
+});
+
+test('takes no page that the upload was redirected to for the word of a collector', async () => {
+  site.replies = [{ status: 302, headers: { Location: '/fallback' } }];
+  const { page } = await visit(tag());
+  assert.equal(await outcome(page), false);
+  assert.equal(site.uploads.length, 1);
+  assert.ok(site.paths.includes('/fallback'));
+});
+
+test('follows a collector that has moved', async () => {
+  site.replies = [{ status: 308, headers: { Location: '/v1/ingest/pk_moved' } }];
+  const { page } = await visit(tag());
+  assert.equal(await outcome(page), true);
+  assert.deepEqual(site.uploads.map(({ envelope }) => envelope.id), Array(2).fill(site.uploads[0].envelope.id));
 });

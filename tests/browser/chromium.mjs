@@ -11,10 +11,11 @@ const flags = [
 
 /**
  * @param {string[]} [more] flags beside ours
+ * @param {import('playwright-core').LaunchOptions} [options]
  * @returns {Promise<import('playwright-core').Browser>} with a new, empty profile; close() removes it
  */
-export function launchChromium(more = []) {
-  return chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: [...flags, ...more] });
+export function launchChromium(more = [], options = {}) {
+  return chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: [...flags, ...more], ...options });
 }
 
 /** What a Chromium that does not know the mode says of it; the rest of the header is in force. */

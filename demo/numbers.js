@@ -1,0 +1,48 @@
+/**
+ * What fleetprof counted for the demo. `./quickstart` asks SQL each second and serves the answer as numbers.json;
+ * the file in this folder stands for "nobody does".
+ */
+
+/**
+ * @typedef {object} Numbers
+ * @property {number} uploads page loads counted so far
+ * @property {{ function: string, resource: string, total_ms_per_load: number }[]} hotspots
+ */
+
+const pollMs = 1000;
+const maxPolls = 30;
+
+/** @returns {Promise<Numbers | null>} null where the server has none */
+export async function latestNumbers() {
+  try {
+    const reply = await fetch('numbers.json', { cache: 'no-store' });
+    return reply.ok ? await reply.json() : null;
+  } catch { // no answer, or no JSON
+    return null;
+  }
+}
+
+/**
+ * Waits until more uploads are counted than there were.
+ * @param {number} uploads
+ * @returns {Promise<Numbers | null>} null when that takes too long
+ */
+export async function numbersWithUpload(uploads) {
+  for (let poll = 0; poll < maxPolls; poll++) {
+    const numbers = await latestNumbers();
+    if (numbers && numbers.uploads > uploads) return numbers;
+    await new Promise((resolve) => { setTimeout(resolve, pollMs); });
+  }
+  return null;
+}
+
+/**
+ * A function of work.js by its name. Each of an older work.js has a row of its own.
+ * @param {Numbers} numbers
+ * @param {string} name
+ */
+export function totalMsPerLoad({ hotspots }, name) {
+  return hotspots
+    .filter((row) => row.function === name && row.resource.endsWith('/work.js'))
+    .reduce((sum, row) => sum + row.total_ms_per_load, 0);
+}

@@ -1,0 +1,119 @@
+/**
+ * The demo page in real Chromium: it says what became of its page load, and shows fleetprof's numbers beside its own.
+ * What those numbers are, end_to_end.test.mjs holds against the page's clock.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { repository } from '../behaviour/stack.mjs';
+import { startSite } from './agent_site.mjs';
+import { launchChromium, openTab } from './chromium.mjs';
+
+/** @type {import('playwright-core').Browser} */
+let browser;
+/** @type {import('./agent_site.mjs').Site} */
+let site;
+
+const files = {
+  'page.js': 'text/javascript', 'work.js': 'text/javascript', 'numbers.js': 'text/javascript',
+  'vendor/mustache.js': 'text/javascript', 'style.css': 'text/css', 'numbers.json': 'application/json',
+};
+
+before(async () => {
+  browser = await launchChromium();
+  site = await startSite();
+});
+
+after(async () => {
+  await browser?.close();
+  site?.close();
+});
+
+beforeEach(() => {
+  site.reset();
+  const read = (/** @type {string} */ name) => fs.readFileSync(path.join(repository, 'demo', name), 'utf8');
+  site.pages['/'] = read('index.html');
+  for (const [name, type] of Object.entries(files)) site.files[`/${name}`] = () => ({ type, body: read(name) });
+});
+
+/**
+ * Serves numbers in which each upload counts, as `./quickstart` does.
+ * @param {number} [earlier] page loads of before
+ */
+function serveNumbers(earlier = 0) {
+  const body = () => {
+    const row = (/** @type {string} */ name, /** @type {number} */ ms, file = 'work.js') => ({
+      function: name, resource: `${site.origin}/${file}`, line: 1, self_ms_per_load: ms, total_ms_per_load: ms,
+    });
+    const hotspots = [
+      row('countPrimes', 801.4), row('fibonacci', 499.6), row('(anonymous)', 250), row('(anonymous)', 51),
+      row('(anonymous)', 77, 'page.js'), row('renderTables', 180), row('thrashLayout', 1000),
+    ];
+    return JSON.stringify({ at: Date.now() / 1000, site: 'demo', uploads: earlier + site.uploads.length, hotspots });
+  };
+  site.files['/numbers.json'] = () => ({ type: 'application/json', body: body() });
+}
+
+/**
+ * Loads the demo until its status says this.
+ * @param {RegExp} words
+ * @param {string} [init] script that runs before all others
+ */
+async function demoSays(words, init) {
+  const { page, complaints } = await openTab(browser);
+  if (init) await page.addInitScript(init);
+  await page.goto(`${site.origin}/`);
+  const status = page.locator('#status').filter({ hasText: words });
+  await status.waitFor({ timeout: 30_000 }).catch(async (error) => {
+    assert.match(await page.locator('#status').innerText(), words, String(error));
+  });
+  assert.deepEqual(complaints, []);
+  const times = await page.locator('td.times').evaluateAll((cells) => cells.map((cell) => [...cell.children].map((time) => time.textContent)));
+  const said = await page.locator('#status').innerText();
+  await page.context().close();
+  return { times, said };
+}
+
+const own = /^\d+ ms$/;
+
+test("shows fleetprof's numbers beside its own once its upload is counted", async () => {
+  serveNumbers(2);
+  const { times, said } = await demoSays(/page load 3 of this demo/);
+  assert.match(said, /^Done\. The agent says: sent \(\d+\.\d KB, 204\)\. The collector has counted it: /);
+  assert.deepEqual(times.map(([, counted]) => counted), ['801 ms', '500 ms', '301 ms', '180 ms', '1000 ms']);
+  for (const [time] of times) assert.match(time ?? '', own);
+});
+
+test('sends to the database whoever has no numbers', async () => {
+  const { times } = await demoSays(/does not show fleetprof’s numbers: ask the database/);
+  assert.deepEqual(times.map(([, counted]) => counted), Array(5).fill(''));
+});
+
+for (const [what, type, body] of [['no JSON', 'text/html', '<h1>shop</h1>'], ['a missing file', 'application/json', '']]) {
+  test(`takes ${what} for no numbers`, async () => {
+    site.files['/numbers.json'] = () => ({ type, body });
+    await demoSays(/does not show fleetprof’s numbers/);
+  });
+}
+
+test('says that the load was not picked', async () => {
+  serveNumbers();
+  site.sampled = false;
+  const { times } = await demoSays(/^Done\. The agent says: the server did not pick this page load\. There is nothing to compare/);
+  for (const [time, counted] of times) {
+    assert.match(time ?? '', own);
+    assert.equal(counted, '');
+  }
+  assert.deepEqual(site.uploads, []);
+});
+
+test('says that this browser cannot profile', async () => {
+  await demoSays(/^Done\. The agent says: this browser has no Profiler\./, 'delete globalThis.Profiler');
+});
+
+test('says that its upload was refused', async () => {
+  serveNumbers();
+  site.replies = [{ status: 200, body: 'not a collector' }];
+  await demoSays(/not accepted after 1 of 6 attempts: 200, but a collector answers 204\. There is nothing/);
+});
