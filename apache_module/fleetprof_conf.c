@@ -101,7 +101,7 @@ static const char *set_enabled(cmd_parms *cmd, void *data, const char *value)
     const char *expression = expression_in(value);
 
     if (expression != NULL) {
-        conf->enabled = MOD_FLEETPROF_ASK;
+        conf->enabled = MOD_FLEETPROF_EXPRESSION;
         return compile(cmd, expression, 0, &conf->condition);
     }
 

@@ -14,7 +14,7 @@ APLOG_USE_MODULE(fleetprof);
 /* This child's, seeded after the fork; threads share it by atomic steps. */
 static struct {
     uint64_t random;            /* its stream of random numbers */
-    apr_int64_t complained;     /* the second of its last complaint */
+    apr_int64_t logged;     /* the second of its last message */
 } child;
 
 /* In the order of mod_fleetprof_reason. */
@@ -23,11 +23,11 @@ static const char *const reasons[] = {
     "too_long", "not_modified", "status", "type"
 };
 
-int mod_fleetprof_may_complain(void)
+int mod_fleetprof_may_log(void)
 {
     apr_int64_t now = apr_time_sec(apr_time_now());
 
-    return __atomic_exchange_n(&child.complained, now, __ATOMIC_RELAXED) != now;
+    return __atomic_exchange_n(&child.logged, now, __ATOMIC_RELAXED) != now;
 }
 
 /*
@@ -63,7 +63,7 @@ static uint64_t random_number(void)
     return number;
 }
 
-/* The value of an expression; NULL, and a complaint, if it has none. */
+/* The value of an expression; NULL, and a message, if it has none. */
 static const char *evaluate(request_rec *r, const ap_expr_info_t *expression,
                             const char *directive)
 {
@@ -73,8 +73,8 @@ static const char *evaluate(request_rec *r, const ap_expr_info_t *expression,
     if (error == NULL) {
         return value;
     }
-    if (mod_fleetprof_may_complain()) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+    if (mod_fleetprof_may_log()) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
                       "the expression in \"%s\" has no value: %s", directive,
                       error);
     }
@@ -87,13 +87,13 @@ int mod_fleetprof_enabled(request_rec *r, const mod_fleetprof_conf *conf)
     const char *error = NULL;
     int is_true;
 
-    if (conf->enabled != MOD_FLEETPROF_ASK) {
+    if (conf->enabled != MOD_FLEETPROF_EXPRESSION) {
         return conf->enabled == MOD_FLEETPROF_ON;
     }
 
     is_true = ap_expr_exec(r, conf->condition, &error);
-    if (is_true < 0 && mod_fleetprof_may_complain()) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+    if (is_true < 0 && mod_fleetprof_may_log()) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
                       "the expression in \"FleetProf\" has no value, taken as "
                       "\"off\": %s", error);
     }
@@ -118,8 +118,8 @@ static int rate_of(request_rec *r, const mod_fleetprof_sample *sample,
     }
 
     error = fleetprof_rate_parse(mod_fleetprof_slice(value), ppm);
-    if (error != FLEETPROF_RATE_OK && mod_fleetprof_may_complain()) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+    if (error != FLEETPROF_RATE_OK && mod_fleetprof_may_log()) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
                       "invalid rate \"%s\" in \"FleetProfSample\", nobody is "
                       "sampled: %s", value, fleetprof_rate_error_text(error));
     }
@@ -157,36 +157,54 @@ mod_fleetprof_decision *mod_fleetprof_decision_of(request_rec *r)
     return decision;
 }
 
+/*
+ * A section's settings may lack a rate, which is not known before sections are
+ * merged for a request: then nobody is sampled.
+ */
+static mod_fleetprof_reason draw(request_rec *r,
+                                 const mod_fleetprof_sample *sample,
+                                 apr_uint32_t *ppm)
+{
+    if (sample == NULL) {
+        if (mod_fleetprof_may_log()) {
+            ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                          "\"FleetProf\" is on but there is no "
+                          "\"FleetProfSample\", nobody is sampled: write for "
+                          "example \"FleetProfSample 1%%\"");
+        }
+        return MOD_FLEETPROF_BAD_RATE;
+    }
+    if (!rate_of(r, sample, ppm)) {
+        return MOD_FLEETPROF_BAD_RATE;
+    }
+
+    return fleetprof_sampled(number_of(r, sample), *ppm)
+               ? MOD_FLEETPROF_SAMPLED : MOD_FLEETPROF_RATE;
+}
+
 mod_fleetprof_decision *mod_fleetprof_decide(request_rec *r,
                                              const mod_fleetprof_conf *conf)
 {
-    static const mod_fleetprof_sample everybody = {
-        NULL, FLEETPROF_RATE_ONE, NULL
-    };
-    const mod_fleetprof_sample *sample = conf->sample ? conf->sample
-                                                      : &everybody;
     mod_fleetprof_decision *decision = mod_fleetprof_decision_of(r);
 
-    if (decision->cast) {
-        return decision;
+    if (!decision->decided) {
+        decision->decided = 1;
+        decision->decision = draw(r, conf->sample, &decision->ppm);
+        decision->reason = decision->decision;
+        ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r,
+                      "decision: %s, rate: %u ppm",
+                      reasons[decision->decision], decision->ppm);
     }
-
-    decision->cast = 1;
-    if (!rate_of(r, sample, &decision->ppm)) {
-        decision->die = MOD_FLEETPROF_BAD_RATE;
-    }
-    else if (fleetprof_sampled(number_of(r, sample), decision->ppm)) {
-        decision->die = MOD_FLEETPROF_SAMPLED;
-    }
-    else {
-        decision->die = MOD_FLEETPROF_RATE;
-    }
-    decision->reason = decision->die;
 
     return decision;
 }
 
-static void set_env(request_rec *r, const char *name, const char *value)
+const char *mod_fleetprof_reason_text(mod_fleetprof_reason reason)
+{
+    return reasons[reason];
+}
+
+static void set_variable(request_rec *r, const char *name, const char *value)
 {
     if (value != NULL) {
         apr_table_setn(r->subprocess_env, name, value);
@@ -196,7 +214,8 @@ static void set_env(request_rec *r, const char *name, const char *value)
     }
 }
 
-void mod_fleetprof_tell(request_rec *r, const mod_fleetprof_decision *decision)
+void mod_fleetprof_set_env(request_rec *r,
+                           const mod_fleetprof_decision *decision)
 {
     char text[FLEETPROF_RATE_TEXT_MAX];
     const char *sampled = NULL, *rate = NULL;
@@ -205,12 +224,12 @@ void mod_fleetprof_tell(request_rec *r, const mod_fleetprof_decision *decision)
         sampled = decision->reason == MOD_FLEETPROF_SAMPLED ? "1" : "0";
     }
     if (decision->reason < MOD_FLEETPROF_STATUS
-        && decision->die != MOD_FLEETPROF_BAD_RATE) {
+        && decision->decision != MOD_FLEETPROF_BAD_RATE) {
         rate = apr_pstrmemdup(r->pool, text,
                               fleetprof_rate_format(decision->ppm, text));
     }
 
-    set_env(r, "FLEETPROF_SAMPLED", sampled);
-    set_env(r, "FLEETPROF_RATE", rate);
-    set_env(r, "FLEETPROF_REASON", reasons[decision->reason]);
+    set_variable(r, "FLEETPROF_SAMPLED", sampled);
+    set_variable(r, "FLEETPROF_RATE", rate);
+    set_variable(r, "FLEETPROF_REASON", reasons[decision->reason]);
 }

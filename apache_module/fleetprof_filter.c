@@ -69,10 +69,10 @@ static void replace_field(request_rec *r, const char *name,
     }
 }
 
-static void complain(request_rec *r, const char *name, const char *reason)
+static void log_field(request_rec *r, const char *name, const char *reason)
 {
-    if (mod_fleetprof_may_complain()) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+    if (mod_fleetprof_may_log()) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
                       "response header \"%s\" %s, it is sent as it is", name,
                       reason);
     }
@@ -116,6 +116,8 @@ static int has_policy(request_rec *r, const mod_fleetprof_conf *conf)
     exchange.content_type = mod_fleetprof_slice(content_type_of(r));
     exchange.sec_fetch_dest =
         mod_fleetprof_slice(apr_table_get(r->headers_in, "Sec-Fetch-Dest"));
+    exchange.sec_fetch_mode =
+        mod_fleetprof_slice(apr_table_get(r->headers_in, "Sec-Fetch-Mode"));
     exchange.accept =
         mod_fleetprof_slice(apr_table_get(r->headers_in, "Accept"));
     exchange.not_modified = r->status == HTTP_NOT_MODIFIED;
@@ -138,7 +140,7 @@ static int has_status(request_rec *r, const mod_fleetprof_conf *conf)
 }
 
 /* Is a 304 to be left as it is, if it has or has not got the field yet? */
-static int is_silent_304(request_rec *r, const mod_fleetprof_conf *conf,
+static int keeps_stored_304(request_rec *r, const mod_fleetprof_conf *conf,
                          int has_field)
 {
     if (r->status != HTTP_NOT_MODIFIED
@@ -194,13 +196,14 @@ static const char *members_for(mod_fleetprof_reason reason,
         return conf->policy ? conf->policy : FLEETPROF_POLICY_YES;
     }
 
-    return conf->unsampled == MOD_FLEETPROF_SAY_NOTHING ? ""
+    return conf->unsampled == MOD_FLEETPROF_UNSAMPLED_OMIT ? ""
                                                         : FLEETPROF_POLICY_NO;
 }
 
 static mod_fleetprof_reason merge_policy(request_rec *r,
                                          const mod_fleetprof_conf *conf,
-                                         mod_fleetprof_reason reason)
+                                         mod_fleetprof_reason reason,
+                                         int *upstream_yes)
 {
     char data[FLEETPROF_FIELD_MAX];
     struct fleetprof_buffer merged = { data, 0, sizeof(data) };
@@ -209,7 +212,7 @@ static mod_fleetprof_reason merge_policy(request_rec *r,
     field_lines lines;
 
     collect_lines(r, DOCUMENT_POLICY, &lines);
-    if (is_silent_304(r, conf, lines.count > 0)) {
+    if (keeps_stored_304(r, conf, lines.count > 0)) {
         return MOD_FLEETPROF_NOT_MODIFIED;
     }
 
@@ -224,16 +227,18 @@ static mod_fleetprof_reason merge_policy(request_rec *r,
     }
 
     if (result.outcome == FLEETPROF_UNPARSABLE) {
-        complain(r, DOCUMENT_POLICY, NOT_A_DICTIONARY);
+        log_field(r, DOCUMENT_POLICY, NOT_A_DICTIONARY);
         return MOD_FLEETPROF_UNPARSABLE;
     }
     if (result.outcome == FLEETPROF_TOO_LONG) {
-        complain(r, DOCUMENT_POLICY, IS_LONG);
+        log_field(r, DOCUMENT_POLICY, IS_LONG);
         return MOD_FLEETPROF_TOO_LONG;
     }
 
     if (result.upstream_decides) {
         reason = MOD_FLEETPROF_UPSTREAM;
+        *upstream_yes =
+            fleetprof_document_policy_says_yes(fleetprof_buffer_text(&merged));
     }
     if (result.outcome == FLEETPROF_CHANGED) {
         replace_field(r, DOCUMENT_POLICY, &merged);
@@ -243,7 +248,8 @@ static mod_fleetprof_reason merge_policy(request_rec *r,
 }
 
 static mod_fleetprof_reason set_policy(request_rec *r,
-                                       const mod_fleetprof_conf *conf)
+                                       const mod_fleetprof_conf *conf,
+                                       int *upstream_yes)
 {
     mod_fleetprof_reason reason;
 
@@ -254,13 +260,13 @@ static mod_fleetprof_reason set_policy(request_rec *r,
         return MOD_FLEETPROF_TYPE;
     }
 
-    reason = mod_fleetprof_decide(r, conf)->die;
+    reason = mod_fleetprof_decide(r, conf)->decision;
     if (reason == MOD_FLEETPROF_SAMPLED
         && conf->cacheable != MOD_FLEETPROF_ON && is_cacheable(r)) {
         reason = MOD_FLEETPROF_CACHEABLE;
     }
 
-    reason = merge_policy(r, conf, reason);
+    reason = merge_policy(r, conf, reason, upstream_yes);
     if (reason == MOD_FLEETPROF_SAMPLED) {
         drop_validators(r, conf);
     }
@@ -293,7 +299,7 @@ static void set_origins(request_rec *r, const mod_fleetprof_conf *conf)
     }
 
     if (outcome == FLEETPROF_TOO_LONG) {
-        complain(r, TIMING_ALLOW_ORIGIN, IS_LONG);
+        log_field(r, TIMING_ALLOW_ORIGIN, IS_LONG);
     }
     else if (outcome == FLEETPROF_CHANGED) {
         replace_field(r, TIMING_ALLOW_ORIGIN, &merged);
@@ -308,7 +314,7 @@ static int has_origins(const mod_fleetprof_conf *conf)
 static int may_be_on(const mod_fleetprof_conf *conf)
 {
     return conf->enabled == MOD_FLEETPROF_ON
-           || conf->enabled == MOD_FLEETPROF_ASK;
+           || conf->enabled == MOD_FLEETPROF_EXPRESSION;
 }
 
 static apr_status_t fleetprof_filter(ap_filter_t *f, apr_bucket_brigade *bb)
@@ -322,12 +328,14 @@ static apr_status_t fleetprof_filter(ap_filter_t *f, apr_bucket_brigade *bb)
     if (mod_fleetprof_enabled(r, conf)) {
         mod_fleetprof_decision *decision = mod_fleetprof_decision_of(r);
 
-        decision->reason = set_policy(r, conf);
-        if (mod_fleetprof_has_keys(conf)
-            && decision->reason <= MOD_FLEETPROF_CACHEABLE) {
-            mod_fleetprof_set_token(r, conf, decision);
+        decision->upstream_yes = 0;
+        decision->reason = set_policy(r, conf, &decision->upstream_yes);
+        if (decision->reason < MOD_FLEETPROF_NOT_MODIFIED) {
+            mod_fleetprof_set_timing(r, conf, decision);
         }
-        mod_fleetprof_tell(r, decision);
+        mod_fleetprof_set_env(r, decision);
+        ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r, "header: %s",
+                      mod_fleetprof_reason_text(decision->reason));
     }
 
     ap_remove_output_filter(f);

@@ -1,6 +1,6 @@
 /*
- * The signed token of a sampled page, in Server-Timing, where the page's
- * script can read it.
+ * The line of Server-Timing by which the page's script learns the decision: a
+ * sampled page's token, or that the page is not to be profiled.
  */
 
 #include "mod_fleetprof.h"
@@ -11,77 +11,101 @@ APLOG_USE_MODULE(fleetprof);
 
 #define SERVER_TIMING "Server-Timing"
 
-static int keep_others(void *kept, const char *name, const char *value)
+/* Adds an application's line, without the metrics that are named as ours. */
+static int add_others(void *fields, const char *name, const char *value)
 {
-    if (!fleetprof_token_is_field(value, strlen(value))) {
-        apr_table_addn(kept, SERVER_TIMING, value);
+    struct fleetprof_slice line = mod_fleetprof_slice(value);
+    char *others;
+    size_t len;
+
+    if (!fleetprof_server_timing_names_us(line)) {
+        apr_table_addn(fields, SERVER_TIMING, value);
+        return 1;
+    }
+
+    others = apr_palloc(apr_table_elts(fields)->pool, line.len + 1);
+    len = fleetprof_server_timing_others(line, others);
+    others[len] = '\0';
+    if (len > 0) {
+        apr_table_addn(fields, SERVER_TIMING, others);
     }
 
     return 1;
 }
 
-/* Takes the lines with a token, and no others, out of a table. */
-static void remove_tokens(request_rec *r, apr_table_t *fields)
+/* Puts our line before those of both tables. */
+static void add_timing(request_rec *r, const char *value)
 {
-    apr_table_t *kept = apr_table_make(r->pool, 1);
+    apr_table_t *fields = apr_table_make(r->pool, 4);
 
-    apr_table_do(keep_others, kept, fields, SERVER_TIMING, NULL);
-    apr_table_unset(fields, SERVER_TIMING);
-    apr_table_overlap(fields, kept, APR_OVERLAP_TABLES_ADD);
+    apr_table_addn(fields, SERVER_TIMING, value);
+    apr_table_do(add_others, fields, r->err_headers_out, SERVER_TIMING, NULL);
+    apr_table_do(add_others, fields, r->headers_out, SERVER_TIMING, NULL);
+
+    apr_table_unset(r->err_headers_out, SERVER_TIMING);
+    apr_table_unset(r->headers_out, SERVER_TIMING);
+    apr_table_overlap(r->headers_out, fields, APR_OVERLAP_TABLES_ADD);
 }
 
-static void complain(request_rec *r, const char *reason)
+static void log_token(request_rec *r, const char *reason)
 {
-    if (mod_fleetprof_may_complain()) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+    if (mod_fleetprof_may_log()) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
                       "no token for a sampled page, %s", reason);
     }
 }
 
-static void add_token(request_rec *r, const mod_fleetprof_conf *conf,
-                      apr_uint32_t ppm)
+/* What a sampled page says; NULL if libcrypto has failed. */
+static const char *sampled_timing(request_rec *r,
+                                  const mod_fleetprof_conf *conf,
+                                  apr_uint32_t ppm)
 {
+    const struct fleetprof_token_keys *keys = conf->keys ? conf->keys->keys
+                                                         : NULL;
     char value[FLEETPROF_TOKEN_FIELD_MAX];
     struct fleetprof_token token = { NULL };
     size_t len;
 
-    if (conf->site == NULL) {
-        complain(r, "\"FleetProfTokenKey\" needs \"FleetProfSite\", too");
-        return;
+    if (keys != NULL && conf->site == NULL) {
+        log_token(r, "\"FleetProfTokenKey\" needs \"FleetProfSite\", too");
+        keys = NULL;
     }
-
-    token.site = conf->site;
-    token.site_len = strlen(conf->site);
-    token.ppm = ppm;
+    if (keys != NULL) {
+        token.site = conf->site;
+        token.site_len = strlen(conf->site);
+        token.ppm = ppm;
+    }
     token.time_s = apr_time_sec(apr_time_now());
 
-    len = fleetprof_token_field(conf->keys->keys, token, value);
+    len = fleetprof_token_field(keys, token, value);
     if (len == 0) {
-        complain(r, "libcrypto failed");
+        log_token(r, "libcrypto failed");
+        return NULL;
+    }
+
+    return apr_pstrmemdup(r->pool, value, len);
+}
+
+/*
+ * Policy and Server-Timing change together.  Where upstream's own word lets
+ * browsers profile it speaks for itself, by its Server-Timing too: it may be a
+ * tier of ours.
+ */
+void mod_fleetprof_set_timing(request_rec *r, const mod_fleetprof_conf *conf,
+                              const mod_fleetprof_decision *decision)
+{
+    const char *value = NULL;
+
+    if (decision->upstream_yes) {
         return;
     }
 
-    apr_table_addn(r->headers_out, SERVER_TIMING,
-                   apr_pstrmemdup(r->pool, value, len));
-}
-
-void mod_fleetprof_set_token(request_rec *r, const mod_fleetprof_conf *conf,
-                             const mod_fleetprof_decision *decision)
-{
-    if (conf->conflict == MOD_FLEETPROF_LOCAL_WINS) {
-        /* That of another tier, whose policy has just been replaced. */
-        remove_tokens(r, r->err_headers_out);
-        remove_tokens(r, r->headers_out);
-    }
-
-    if (decision->reason == MOD_FLEETPROF_SAMPLED) {
-        if (conf->policy == NULL
+    if (decision->reason == MOD_FLEETPROF_SAMPLED
+        && (conf->policy == NULL
             || fleetprof_document_policy_says_yes(
-                   mod_fleetprof_slice(conf->policy))) {
-            add_token(r, conf, decision->ppm);
-        }
+                   mod_fleetprof_slice(conf->policy)))) {
+        value = sampled_timing(r, conf, decision->ppm);
     }
-    else if (r->status == HTTP_NOT_MODIFIED) {
-        apr_table_addn(r->headers_out, SERVER_TIMING, FLEETPROF_TOKEN_NO_FIELD);
-    }
+
+    add_timing(r, value ? value : FLEETPROF_TOKEN_NO_FIELD);
 }

@@ -10,6 +10,8 @@
 
 #include "http_request.h"
 
+#include "apr_strings.h"
+
 static void *create_conf(apr_pool_t *p, char *dir)
 {
     return apr_pcalloc(p, sizeof(mod_fleetprof_conf));
@@ -49,9 +51,9 @@ const mod_fleetprof_conf *mod_fleetprof_conf_of(request_rec *r)
 }
 
 /*
- * Casts the die before the handler runs, so that applications and
- * RequestHeader can be told.  An internal redirect that is still to come
- * leaves it to the place that the request goes to.
+ * Decides before the handler runs, so that applications and RequestHeader can
+ * be told.  An internal redirect that is still to come leaves it to the place
+ * that the request goes to.
  */
 static int decide_early(request_rec *r)
 {
@@ -63,9 +65,18 @@ static int decide_early(request_rec *r)
         return DECLINED;
     }
 
-    mod_fleetprof_tell(r, mod_fleetprof_decide(r, conf));
+    mod_fleetprof_set_env(r, mod_fleetprof_decide(r, conf));
 
     return DECLINED;
+}
+
+/* Where a server is defined, for messages. */
+static const char *place_of(apr_pool_t *p, const server_rec *s)
+{
+    return s->defn_name == NULL ? "the server config"
+                                : apr_psprintf(p, "the virtual host at %s:%u",
+                                               s->defn_name,
+                                               s->defn_line_number);
 }
 
 /*
@@ -79,8 +90,18 @@ static int check_conf(apr_pool_t *p, apr_pool_t *plog, apr_pool_t *ptemp,
         const mod_fleetprof_conf *conf =
             ap_get_module_config(s->lookup_defaults, &fleetprof_module);
 
-        if (conf->enabled != 0 && conf->enabled != MOD_FLEETPROF_OFF
-            && mod_fleetprof_has_keys(conf) && conf->site == NULL) {
+        if (conf->enabled == 0 || conf->enabled == MOD_FLEETPROF_OFF) {
+            continue;
+        }
+        if (conf->sample == NULL) {
+            ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
+                         "\"FleetProf\" is on but there is no "
+                         "\"FleetProfSample\" at the same level or above it: "
+                         "write for example \"FleetProfSample 1%%\" in %s",
+                         place_of(ptemp, s));
+            return HTTP_INTERNAL_SERVER_ERROR;
+        }
+        if (mod_fleetprof_has_keys(conf) && conf->site == NULL) {
             ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
                          "\"FleetProfTokenKey\" needs \"FleetProfSite\" at "
                          "the same level or above it; name the site as the "

@@ -18,6 +18,7 @@
 #include "page_token.h"
 #include "response.h"
 #include "sampling.h"
+#include "server_timing.h"
 #include "timing_allow_origin.h"
 
 #if defined(__GNUC__)
@@ -39,8 +40,8 @@ extern module AP_MODULE_DECLARE_DATA fleetprof_module MOD_FLEETPROF_EXPORTED;
  * In every setting 0 or NULL means: not set here, the level above decides.
  * The choices stand in the order of the words in fleetprof_conf.c.
  */
-enum { MOD_FLEETPROF_ON = 1, MOD_FLEETPROF_OFF, MOD_FLEETPROF_ASK };
-enum { MOD_FLEETPROF_SAY_NO = 1, MOD_FLEETPROF_SAY_NOTHING };
+enum { MOD_FLEETPROF_ON = 1, MOD_FLEETPROF_OFF, MOD_FLEETPROF_EXPRESSION };
+enum { MOD_FLEETPROF_UNSAMPLED_NEGATIVE = 1, MOD_FLEETPROF_UNSAMPLED_OMIT };
 enum { MOD_FLEETPROF_UPSTREAM_WINS = 1, MOD_FLEETPROF_LOCAL_WINS };
 enum { MOD_FLEETPROF_304_AUTO = 1, MOD_FLEETPROF_304_SEND,
        MOD_FLEETPROF_304_OMIT };
@@ -56,11 +57,11 @@ typedef struct {
 } mod_fleetprof_keys;
 
 typedef struct {
-    int enabled;                /* ON, OFF, or ASK the condition */
+    int enabled;                /* ON, OFF, EXPRESSION */
     ap_expr_info_t *condition;
     const mod_fleetprof_sample *sample;
     const char *policy;         /* one dictionary */
-    int unsampled;              /* SAY_NO, SAY_NOTHING */
+    int unsampled;              /* UNSAMPLED_NEGATIVE, UNSAMPLED_OMIT */
     int conflict;               /* UPSTREAM_WINS, LOCAL_WINS */
     const struct fleetprof_types *types;
     int always;                 /* ON, OFF */
@@ -72,8 +73,8 @@ typedef struct {
 } mod_fleetprof_conf;
 
 /*
- * FLEETPROF_REASON.  Up to CACHEABLE we have had our say; from STATUS on it is
- * no page load at all.
+ * FLEETPROF_REASON.  Up to CACHEABLE the policy is ours; from STATUS on it is
+ * not a page load at all.
  */
 typedef enum {
     MOD_FLEETPROF_SAMPLED = 0,
@@ -89,15 +90,16 @@ typedef enum {
 } mod_fleetprof_reason;
 
 /*
- * One for each main request, kept with the first request of its chain.  The
- * die is cast once and says SAMPLED, RATE or BAD_RATE; what the response turns
- * out to be may overrule it.
+ * One for each main request, kept with the first request of its chain.  It is
+ * decided once and says SAMPLED, RATE or BAD_RATE; what the response turns out
+ * to be may overrule it.
  */
 typedef struct {
-    int cast;
-    apr_uint32_t ppm;           /* unless the die is BAD_RATE */
-    mod_fleetprof_reason die;
+    int decided;
+    apr_uint32_t ppm;           /* unless the rate is BAD_RATE */
+    mod_fleetprof_reason decision;
     mod_fleetprof_reason reason;
+    int upstream_yes;           /* reason UPSTREAM: it lets browsers profile */
 } mod_fleetprof_decision;
 
 /* The directives: see docs/httpd.md. */
@@ -116,14 +118,18 @@ void mod_fleetprof_seed(server_rec *s);
 mod_fleetprof_decision *mod_fleetprof_decide(request_rec *r,
                                              const mod_fleetprof_conf *conf);
 
-/* The main request's decision, whose die may not have been cast yet. */
+/* The main request's decision, which may not have been made yet. */
 mod_fleetprof_decision *mod_fleetprof_decision_of(request_rec *r);
 
 /* Says in the request's environment what has become of it. */
-void mod_fleetprof_tell(request_rec *r, const mod_fleetprof_decision *decision);
+void mod_fleetprof_set_env(request_rec *r,
+                           const mod_fleetprof_decision *decision);
+
+/* The word for a reason, as in FLEETPROF_REASON. */
+const char *mod_fleetprof_reason_text(mod_fleetprof_reason reason);
 
 /* True once a second at most, in each child. */
-int mod_fleetprof_may_complain(void);
+int mod_fleetprof_may_log(void);
 
 /* Are pages to have tokens? */
 static APR_INLINE int mod_fleetprof_has_keys(const mod_fleetprof_conf *conf)
@@ -131,12 +137,9 @@ static APR_INLINE int mod_fleetprof_has_keys(const mod_fleetprof_conf *conf)
     return conf->keys != NULL && conf->keys->keys != NULL;
 }
 
-/*
- * Puts the token of a sampled document in, or the word that there is none
- * instead of a stored one.
- */
-void mod_fleetprof_set_token(request_rec *r, const mod_fleetprof_conf *conf,
-                             const mod_fleetprof_decision *decision);
+/* Says in Server-Timing what has become of the decision. */
+void mod_fleetprof_set_timing(request_rec *r, const mod_fleetprof_conf *conf,
+                              const mod_fleetprof_decision *decision);
 
 /* Registers the output filter, and the hooks that put it in the chain. */
 void mod_fleetprof_register_filter(apr_pool_t *p);

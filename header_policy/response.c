@@ -1,4 +1,4 @@
-/* Reading Content-Type, Sec-Fetch-Dest, Accept and Cache-Control for what the policy needs. */
+/* Reading Content-Type, Fetch Metadata, Accept and Cache-Control for what the policy needs. */
 #include "response.h"
 
 #include <string.h>
@@ -32,18 +32,12 @@ static const struct fleetprof_slice default_types[] = {{"text/html", 9},
 const struct fleetprof_types fleetprof_default_types = {
     default_types, sizeof(default_types) / sizeof(default_types[0]), false};
 
-static bool is_token_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("!#$%&'+-.^_`|~", c) != NULL);
-}
-
-/* A token of RFC 9110 §5.6.2, but for "*". */
+/* True for a token. */
 static bool is_name(struct fleetprof_slice text)
 {
     size_t i = 0;
 
-    while (i < text.len && is_token_char(text.data[i])) {
+    while (i < text.len && fleetprof_is_token_char(text.data[i])) {
         i++;
     }
     return i > 0 && i == text.len;
@@ -99,6 +93,13 @@ static bool is_document_destination(struct fleetprof_slice destination)
     return is_any_of(destination, documents, sizeof(documents) / sizeof(documents[0]));
 }
 
+/* True if the browser does not say where the response goes: fetch() by a page or a service worker.
+ */
+static bool is_unknown_destination(struct fleetprof_slice destination)
+{
+    return destination.len == 0 || fleetprof_slice_is(destination, FLEETPROF_SLICE("empty"));
+}
+
 static bool accepts_documents(const struct fleetprof_types *types, struct fleetprof_slice accept)
 {
     struct fleetprof_slice range;
@@ -121,7 +122,10 @@ bool fleetprof_has_policy(const struct fleetprof_types *types,
     if (exchange->content_type.len > 0 || !exchange->not_modified) {
         return false;
     }
-    if (exchange->sec_fetch_dest.len > 0) {
+    if (fleetprof_slice_is(exchange->sec_fetch_mode, FLEETPROF_SLICE("navigate"))) {
+        return true;
+    }
+    if (!is_unknown_destination(exchange->sec_fetch_dest)) {
         return is_document_destination(exchange->sec_fetch_dest);
     }
     return accepts_documents(types, exchange->accept);

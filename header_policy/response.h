@@ -42,15 +42,18 @@ bool fleetprof_is_document(const struct fleetprof_types *types,
 struct fleetprof_exchange {
     struct fleetprof_slice content_type;   /* of the response, parameters and all */
     struct fleetprof_slice sec_fetch_dest; /* of the request */
+    struct fleetprof_slice sec_fetch_mode; /* of the request */
     struct fleetprof_slice accept;         /* of the request */
     bool not_modified;                     /* a 304, which has often lost its content type */
 };
 
 /*
- * Will a browser make a document or a worker of it? Documents are what `types` says; the script of
- * a dedicated or shared worker counts whatever its type (Fetch Metadata, `Sec-Fetch-Dest`). A 304
- * without a content type goes by the request alone: its destination, else whether one of `types`
- * stands in its Accept.
+ * True if a browser makes a document or a worker of the response. Documents are what `types` says;
+ * the script of a dedicated or shared worker counts whatever its type (Fetch Metadata,
+ * `Sec-Fetch-Dest`). A 304 without a content type goes by the request alone: a navigation counts,
+ * else its destination decides, else whether one of `types` stands in its Accept. A service worker
+ * that passes a navigation on has the destination "empty"; its mode is still "navigate", unless the
+ * request is not the browser's own but a copy.
  */
 bool fleetprof_has_policy(const struct fleetprof_types *types,
                           const struct fleetprof_exchange *exchange);

@@ -52,6 +52,12 @@ struct fleetprof_slice fleetprof_slice_trim(struct fleetprof_slice text)
     return text;
 }
 
+bool fleetprof_is_token_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+}
+
 bool fleetprof_slice_split(struct fleetprof_slice *rest, char separator,
                            struct fleetprof_slice *part)
 {

@@ -59,6 +59,9 @@ bool fleetprof_slice_is(struct fleetprof_slice text, struct fleetprof_slice lowe
 /* `text` without leading and trailing spaces and tabs (RFC 9110 §5.6.3), in the same memory. */
 struct fleetprof_slice fleetprof_slice_trim(struct fleetprof_slice text);
 
+/* True for the characters of a token (RFC 9110 §5.6.2). */
+bool fleetprof_is_token_char(char c);
+
 /*
  * Takes the part of `*rest` before the next `separator` off its front, trimmed. False once nothing
  * is left; an empty part is an empty slice. Double quotes are ordinary characters here.

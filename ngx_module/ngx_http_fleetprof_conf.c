@@ -58,6 +58,8 @@ ngx_http_fleetprof_enable(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     flcf->enable = cv;
+    flcf->enable_file = cf->conf_file->file.name;
+    flcf->enable_line = cf->conf_file->line;
 
     return NGX_CONF_OK;
 }

@@ -53,6 +53,13 @@ static ngx_str_t  ngx_http_fleetprof_reasons[] = {
 };
 
 
+ngx_str_t *
+ngx_http_fleetprof_reason_text(ngx_http_fleetprof_reason_e reason)
+{
+    return &ngx_http_fleetprof_reasons[reason];
+}
+
+
 ngx_uint_t
 ngx_http_fleetprof_enabled(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf)
@@ -80,9 +87,9 @@ ngx_http_fleetprof_enabled(ngx_http_request_t *r,
     if (value.len != 0
         && !(value.len == 1 && value.data[0] == '0')
         && !(value.len == 3 && ngx_strncmp(value.data, "off", 3) == 0)
-        && ngx_http_fleetprof_may_complain(r))
+        && ngx_http_fleetprof_may_log(r))
     {
-        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
                       "invalid value \"%V\" of the variable in \"fleetprof\" "
                       "taken as \"off\": it is neither \"on\" nor \"off\" nor "
                       "\"1\" nor \"0\" nor empty", &value);
@@ -152,15 +159,15 @@ ngx_http_fleetprof_decide(ngx_http_request_t *r,
 {
     uint64_t  number;
 
-    if (ctx->cast) {
+    if (ctx->decided) {
         return;
     }
 
     /* evaluating the rate or the key may well ask for our own variables */
 
-    ctx->cast = 1;
-    ctx->die = NGX_HTTP_FLEETPROF_BAD_RATE;
-    ctx->reason = ctx->die;
+    ctx->decided = 1;
+    ctx->decision = NGX_HTTP_FLEETPROF_BAD_RATE;
+    ctx->reason = ctx->decision;
 
     r = r->main;
 
@@ -170,9 +177,13 @@ ngx_http_fleetprof_decide(ngx_http_request_t *r,
 
     number = ngx_http_fleetprof_number(r, flcf->sample);
 
-    ctx->die = fleetprof_sampled(number, ctx->ppm) ? NGX_HTTP_FLEETPROF_SAMPLED
-                                                   : NGX_HTTP_FLEETPROF_RATE;
-    ctx->reason = ctx->die;
+    ctx->decision = fleetprof_sampled(number, ctx->ppm)
+                    ? NGX_HTTP_FLEETPROF_SAMPLED : NGX_HTTP_FLEETPROF_RATE;
+    ctx->reason = ctx->decision;
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "fleetprof decision: %V, rate: %uDppm",
+                   ngx_http_fleetprof_reason_text(ctx->decision), ctx->ppm);
 }
 
 
@@ -198,8 +209,8 @@ ngx_http_fleetprof_rate(ngx_http_request_t *r,
         return NGX_OK;
     }
 
-    if (ngx_http_fleetprof_may_complain(r)) {
-        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+    if (ngx_http_fleetprof_may_log(r)) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
                       "invalid rate \"%V\" in \"fleetprof_sample\", "
                       "nobody is sampled: %s",
                       &value, fleetprof_rate_error_text(error));
@@ -230,7 +241,7 @@ ngx_http_fleetprof_number(ngx_http_request_t *r,
 
 
 ngx_uint_t
-ngx_http_fleetprof_may_complain(ngx_http_request_t *r)
+ngx_http_fleetprof_may_log(ngx_http_request_t *r)
 {
     time_t                           now;
     ngx_http_fleetprof_main_conf_t  *fmcf;
@@ -238,11 +249,11 @@ ngx_http_fleetprof_may_complain(ngx_http_request_t *r)
     fmcf = ngx_http_get_module_main_conf(r, ngx_http_fleetprof_module);
     now = ngx_time();
 
-    if (fmcf->complained == now) {
+    if (fmcf->logged == now) {
         return 0;
     }
 
-    fmcf->complained = now;
+    fmcf->logged = now;
 
     return 1;
 }
@@ -268,19 +279,19 @@ ngx_http_fleetprof_add_variables(ngx_conf_t *cf)
 
 
 /*
- * Before the header is made a variable tells what the die says, and casts it
- * if need be; afterwards, what has become of it.  NULL: the module is off.
+ * Before the header is made a variable tells the decision, which it makes if
+ * need be; afterwards, what has become of it.  NULL: the module is off.
  */
 
 static ngx_http_fleetprof_ctx_t *
-ngx_http_fleetprof_ask(ngx_http_request_t *r)
+ngx_http_fleetprof_variable_ctx(ngx_http_request_t *r)
 {
     ngx_http_fleetprof_ctx_t       *ctx;
     ngx_http_fleetprof_loc_conf_t  *flcf;
 
     ctx = ngx_http_fleetprof_get_ctx(r, 0);
 
-    if (ctx != NULL && (ctx->cast || ctx->settled)) {
+    if (ctx != NULL && (ctx->decided || ctx->header_made)) {
         return ctx;
     }
 
@@ -319,7 +330,7 @@ ngx_http_fleetprof_sampled_variable(ngx_http_request_t *r,
 {
     ngx_http_fleetprof_ctx_t  *ctx;
 
-    ctx = ngx_http_fleetprof_ask(r);
+    ctx = ngx_http_fleetprof_variable_ctx(r);
 
     if (ctx == NULL || ctx->reason > NGX_HTTP_FLEETPROF_CACHEABLE) {
         return ngx_http_fleetprof_text(v, (u_char *) "", 0);
@@ -339,11 +350,11 @@ ngx_http_fleetprof_rate_variable(ngx_http_request_t *r,
     char                      *text;
     ngx_http_fleetprof_ctx_t  *ctx;
 
-    ctx = ngx_http_fleetprof_ask(r);
+    ctx = ngx_http_fleetprof_variable_ctx(r);
 
     if (ctx == NULL
-        || !ctx->cast
-        || ctx->die == NGX_HTTP_FLEETPROF_BAD_RATE)
+        || !ctx->decided
+        || ctx->decision == NGX_HTTP_FLEETPROF_BAD_RATE)
     {
         return ngx_http_fleetprof_text(v, (u_char *) "", 0);
     }
@@ -365,10 +376,10 @@ ngx_http_fleetprof_reason_variable(ngx_http_request_t *r,
     ngx_str_t                 *reason;
     ngx_http_fleetprof_ctx_t  *ctx;
 
-    ctx = ngx_http_fleetprof_ask(r);
+    ctx = ngx_http_fleetprof_variable_ctx(r);
 
-    reason = &ngx_http_fleetprof_reasons[ctx ? ctx->reason
-                                             : NGX_HTTP_FLEETPROF_OFF];
+    reason = ngx_http_fleetprof_reason_text(ctx ? ctx->reason
+                                                : NGX_HTTP_FLEETPROF_OFF);
 
     return ngx_http_fleetprof_text(v, reason->data, reason->len);
 }

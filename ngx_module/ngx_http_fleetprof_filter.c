@@ -37,6 +37,8 @@ static ngx_str_t  ngx_http_fleetprof_last_modified =
     ngx_string("Last-Modified");
 static ngx_str_t  ngx_http_fleetprof_sec_fetch_dest =
     ngx_string("Sec-Fetch-Dest");
+static ngx_str_t  ngx_http_fleetprof_sec_fetch_mode =
+    ngx_string("Sec-Fetch-Mode");
 static ngx_str_t  ngx_http_fleetprof_accept = ngx_string("Accept");
 
 static ngx_str_t  ngx_http_fleetprof_no = ngx_string(FLEETPROF_POLICY_NO);
@@ -88,13 +90,17 @@ ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
             return NGX_ERROR;
         }
 
+        ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                       "fleetprof header: %V",
+                       ngx_http_fleetprof_reason_text(ctx->reason));
+
         return ngx_http_next_header_filter(r);
     }
 
     ctx = ngx_http_fleetprof_get_ctx(r, 0);
 
     if (ctx != NULL) {
-        ctx->settled = 1;
+        ctx->header_made = 1;
         ctx->reason = NGX_HTTP_FLEETPROF_OFF;
     }
 
@@ -190,21 +196,37 @@ static ngx_uint_t
 ngx_http_fleetprof_has_policy(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf)
 {
+    ngx_str_t                  type;
     struct fleetprof_exchange  exchange;
 
-    exchange.content_type =
-                    ngx_http_fleetprof_slice(&r->headers_out.content_type);
+    ngx_memzero(&exchange, sizeof(struct fleetprof_exchange));
+
+    type = r->headers_out.content_type;
+
+    if (type.len == 0 && type.data != NULL) {
+
+        /* nginx makes 304s of 200s, whose type it forgets by half */
+
+        type.len = r->headers_out.content_type_len;
+    }
+
+    exchange.content_type = ngx_http_fleetprof_slice(&type);
 
     if (fleetprof_is_document(flcf->types, exchange.content_type)) {
         return 1;
     }
 
-    exchange.sec_fetch_dest =
-        ngx_http_fleetprof_request_field(r, &ngx_http_fleetprof_sec_fetch_dest);
-    exchange.accept =
-                ngx_http_fleetprof_request_field(r, &ngx_http_fleetprof_accept);
     exchange.not_modified =
                         r->headers_out.status == NGX_HTTP_NOT_MODIFIED;
+    exchange.sec_fetch_dest =
+        ngx_http_fleetprof_request_field(r, &ngx_http_fleetprof_sec_fetch_dest);
+
+    if (exchange.not_modified) {
+        exchange.sec_fetch_mode = ngx_http_fleetprof_request_field(r,
+                                         &ngx_http_fleetprof_sec_fetch_mode);
+        exchange.accept = ngx_http_fleetprof_request_field(r,
+                                         &ngx_http_fleetprof_accept);
+    }
 
     return fleetprof_has_policy(flcf->types, &exchange);
 }
@@ -239,7 +261,8 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
     uint32_t lengths)
 {
-    ctx->settled = 1;
+    ctx->header_made = 1;
+    ctx->upstream_yes = 0;
 
     if (!ngx_http_fleetprof_has_status(r, flcf)) {
         ctx->reason = NGX_HTTP_FLEETPROF_STATUS;
@@ -252,9 +275,9 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
     }
 
     ngx_http_fleetprof_decide(r, flcf, ctx);
-    ctx->reason = ctx->die;
+    ctx->reason = ctx->decision;
 
-    if (ctx->die == NGX_HTTP_FLEETPROF_SAMPLED
+    if (ctx->decision == NGX_HTTP_FLEETPROF_SAMPLED
         && !flcf->cacheable
         && ngx_http_fleetprof_cacheable(r, lengths))
     {
@@ -269,11 +292,7 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
         ngx_http_fleetprof_drop_validators(r, flcf, lengths);
     }
 
-    if (flcf->keys != NULL && ctx->reason <= NGX_HTTP_FLEETPROF_CACHEABLE) {
-        return ngx_http_fleetprof_set_token(r, flcf, ctx);
-    }
-
-    return NGX_OK;
+    return ngx_http_fleetprof_set_timing(r, flcf, ctx, lengths);
 }
 
 
@@ -305,11 +324,11 @@ ngx_http_fleetprof_drop_validators(ngx_http_request_t *r,
 
 
 static void
-ngx_http_fleetprof_complain(ngx_http_request_t *r, ngx_str_t *name,
+ngx_http_fleetprof_log(ngx_http_request_t *r, ngx_str_t *name,
     const char *reason)
 {
-    if (ngx_http_fleetprof_may_complain(r)) {
-        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+    if (ngx_http_fleetprof_may_log(r)) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
                       "response header \"%V\" %s, it is sent as it is",
                       name, reason);
     }
@@ -324,7 +343,7 @@ ngx_http_fleetprof_members(ngx_http_fleetprof_loc_conf_t *flcf,
         return &flcf->policy->members;
     }
 
-    return flcf->unsampled == NGX_HTTP_FLEETPROF_NEGATIVE
+    return flcf->unsampled == NGX_HTTP_FLEETPROF_UNSAMPLED_NEGATIVE
            ? &ngx_http_fleetprof_no : &ngx_http_fleetprof_nothing;
 }
 
@@ -368,19 +387,21 @@ ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
 
     if (result.upstream_decides) {
         ctx->reason = NGX_HTTP_FLEETPROF_UPSTREAM;
+        ctx->upstream_yes = fleetprof_document_policy_says_yes(
+                                               fleetprof_buffer_text(&merged));
     }
 
     switch (result.outcome) {
 
     case FLEETPROF_UNPARSABLE:
         ctx->reason = NGX_HTTP_FLEETPROF_UNPARSABLE;
-        ngx_http_fleetprof_complain(r, &ngx_http_fleetprof_document_policy,
+        ngx_http_fleetprof_log(r, &ngx_http_fleetprof_document_policy,
                                     "is not a structured-field dictionary");
         return NGX_OK;
 
     case FLEETPROF_TOO_LONG:
         ctx->reason = NGX_HTTP_FLEETPROF_TOO_LONG;
-        ngx_http_fleetprof_complain(r, &ngx_http_fleetprof_document_policy,
+        ngx_http_fleetprof_log(r, &ngx_http_fleetprof_document_policy,
                                     NGX_HTTP_FLEETPROF_IS_LONG);
         return NGX_OK;
 
@@ -445,7 +466,7 @@ ngx_http_fleetprof_set_origins(ngx_http_request_t *r,
     }
 
     if (outcome == FLEETPROF_TOO_LONG) {
-        ngx_http_fleetprof_complain(r, &ngx_http_fleetprof_tao,
+        ngx_http_fleetprof_log(r, &ngx_http_fleetprof_tao,
                                     NGX_HTTP_FLEETPROF_IS_LONG);
     }
 

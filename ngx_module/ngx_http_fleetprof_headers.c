@@ -132,9 +132,16 @@ ngx_http_fleetprof_remove(ngx_http_request_t *r, uint32_t lengths,
 }
 
 
-void
-ngx_http_fleetprof_remove_tokens(ngx_http_request_t *r, ngx_str_t *name)
+/*
+ * Moves the first n lines of a field behind those that have been added since,
+ * without the metrics that are named as ours.
+ */
+
+static ngx_int_t
+ngx_http_fleetprof_move_timings(ngx_http_request_t *r, ngx_str_t *name,
+    ngx_uint_t n)
 {
+    ngx_str_t         value;
     ngx_uint_t        i;
     ngx_list_part_t  *part;
     ngx_table_elt_t  *h;
@@ -142,12 +149,57 @@ ngx_http_fleetprof_remove_tokens(ngx_http_request_t *r, ngx_str_t *name)
     i = 0;
     part = &r->headers_out.headers.part;
 
-    while ((h = ngx_http_fleetprof_next(&part, &i, name)) != NULL) {
+    while (n-- && (h = ngx_http_fleetprof_next(&part, &i, name)) != NULL) {
+        h->hash = 0;
+        value = h->value;
 
-        if (fleetprof_token_is_field((char *) h->value.data, h->value.len)) {
-            h->hash = 0;
+        if (fleetprof_server_timing_names_us(ngx_http_fleetprof_slice(&value)))
+        {
+            value.data = ngx_pnalloc(r->pool, value.len);
+            if (value.data == NULL) {
+                return NGX_ERROR;
+            }
+
+            value.len = fleetprof_server_timing_others(
+                                          ngx_http_fleetprof_slice(&h->value),
+                                          (char *) value.data);
+            if (value.len == 0) {
+                continue;
+            }
+        }
+
+        if (ngx_http_fleetprof_add(r, &h->key, &value) != NGX_OK) {
+            return NGX_ERROR;
         }
     }
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_fleetprof_add_timing(ngx_http_request_t *r, uint32_t lengths,
+    ngx_str_t *name, ngx_str_t *value)
+{
+    ngx_uint_t        i, n;
+    ngx_list_part_t  *part;
+
+    n = 0;
+
+    if (lengths >> name->len & 1) {
+        i = 0;
+        part = &r->headers_out.headers.part;
+
+        while (ngx_http_fleetprof_next(&part, &i, name) != NULL) {
+            n++;
+        }
+    }
+
+    if (ngx_http_fleetprof_add(r, name, value) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return n == 0 ? NGX_OK : ngx_http_fleetprof_move_timings(r, name, n);
 }
 
 

@@ -16,14 +16,16 @@ static void *ngx_http_fleetprof_create_main_conf(ngx_conf_t *cf);
 static void *ngx_http_fleetprof_create_loc_conf(ngx_conf_t *cf);
 static char *ngx_http_fleetprof_merge_loc_conf(ngx_conf_t *cf, void *parent,
     void *child);
+static char *ngx_http_fleetprof_check_loc_conf(ngx_conf_t *cf,
+    ngx_http_fleetprof_loc_conf_t *conf);
 static ngx_int_t ngx_http_fleetprof_init(ngx_conf_t *cf);
 static ngx_int_t ngx_http_fleetprof_init_process(ngx_cycle_t *cycle);
 static uint64_t ngx_http_fleetprof_seed(ngx_cycle_t *cycle);
 
 
 static ngx_conf_enum_t  ngx_http_fleetprof_unsampled[] = {
-    { ngx_string("negative"), NGX_HTTP_FLEETPROF_NEGATIVE },
-    { ngx_string("omit"), NGX_HTTP_FLEETPROF_SILENT },
+    { ngx_string("negative"), NGX_HTTP_FLEETPROF_UNSAMPLED_NEGATIVE },
+    { ngx_string("omit"), NGX_HTTP_FLEETPROF_UNSAMPLED_OMIT },
     { ngx_null_string, 0 }
 };
 
@@ -177,12 +179,6 @@ static ngx_http_fleetprof_policy_t  ngx_http_fleetprof_default_policy = {
 
 static ngx_str_t  ngx_http_fleetprof_no_origins = ngx_null_string;
 
-/* without a directive: everybody, at random */
-
-static ngx_http_fleetprof_sample_t  ngx_http_fleetprof_default_sample = {
-    { ngx_string("100%"), NULL, NULL, NULL, { 0 } }, FLEETPROF_RATE_ONE, NULL
-};
-
 
 static void *
 ngx_http_fleetprof_create_main_conf(ngx_conf_t *cf)
@@ -202,6 +198,8 @@ ngx_http_fleetprof_create_loc_conf(ngx_conf_t *cf)
     }
 
     flcf->enable = NGX_CONF_UNSET_PTR;
+    ngx_str_null(&flcf->enable_file);
+    flcf->enable_line = 0;
     flcf->sample = NGX_CONF_UNSET_PTR;
     flcf->policy = NGX_CONF_UNSET_PTR;
     flcf->types = NGX_CONF_UNSET_PTR;
@@ -224,15 +222,19 @@ ngx_http_fleetprof_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_http_fleetprof_loc_conf_t  *prev = parent;
     ngx_http_fleetprof_loc_conf_t  *conf = child;
 
+    if (conf->enable == NGX_CONF_UNSET_PTR) {
+        conf->enable_file = prev->enable_file;
+        conf->enable_line = prev->enable_line;
+    }
+
     ngx_conf_merge_ptr_value(conf->enable, prev->enable, NULL);
-    ngx_conf_merge_ptr_value(conf->sample, prev->sample,
-                             &ngx_http_fleetprof_default_sample);
+    ngx_conf_merge_ptr_value(conf->sample, prev->sample, NULL);
     ngx_conf_merge_ptr_value(conf->policy, prev->policy,
                              &ngx_http_fleetprof_default_policy);
     ngx_conf_merge_ptr_value(conf->types, prev->types,
                              &fleetprof_default_types);
     ngx_conf_merge_uint_value(conf->unsampled, prev->unsampled,
-                              NGX_HTTP_FLEETPROF_NEGATIVE);
+                              NGX_HTTP_FLEETPROF_UNSAMPLED_NEGATIVE);
     ngx_conf_merge_uint_value(conf->conflict, prev->conflict,
                               FLEETPROF_CONFLICT_UPSTREAM);
     ngx_conf_merge_uint_value(conf->not_modified, prev->not_modified,
@@ -244,7 +246,33 @@ ngx_http_fleetprof_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_conf_merge_ptr_value(conf->origins, prev->origins,
                              &ngx_http_fleetprof_no_origins);
 
-    if (conf->enable != NULL && conf->keys != NULL && conf->site.len == 0) {
+    return ngx_http_fleetprof_check_loc_conf(cf, conf);
+}
+
+
+/* what one directive needs of another */
+
+static char *
+ngx_http_fleetprof_check_loc_conf(ngx_conf_t *cf,
+    ngx_http_fleetprof_loc_conf_t *conf)
+{
+    if (conf->enable == NULL) {
+        return NGX_CONF_OK;
+    }
+
+    if (conf->sample == NULL) {
+
+        /* configurations are merged when the whole file has been read */
+
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"fleetprof\" is on but there is no "
+                      "\"fleetprof_sample\" at the same level or above it: "
+                      "write for example \"fleetprof_sample 1%%;\" in %V:%ui",
+                      &conf->enable_file, conf->enable_line);
+        return NGX_CONF_ERROR;
+    }
+
+    if (conf->keys != NULL && conf->site.len == 0) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "\"fleetprof_token_key\" needs \"fleetprof_site\" "
                            "at the same level or above it; name the site as "

@@ -20,6 +20,7 @@
 #include "page_token.h"
 #include "response.h"
 #include "sampling.h"
+#include "server_timing.h"
 #include "timing_allow_origin.h"
 
 
@@ -34,7 +35,7 @@
 
 typedef struct {
     uint64_t                   random;      /* this worker's stream */
-    time_t                     complained;  /* when this worker last logged */
+    time_t                     logged;      /* when this worker last did */
 } ngx_http_fleetprof_main_conf_t;
 
 
@@ -52,8 +53,8 @@ typedef struct {
 
 
 typedef enum {
-    NGX_HTTP_FLEETPROF_NEGATIVE = 0,
-    NGX_HTTP_FLEETPROF_SILENT
+    NGX_HTTP_FLEETPROF_UNSAMPLED_NEGATIVE = 0,
+    NGX_HTTP_FLEETPROF_UNSAMPLED_OMIT
 } ngx_http_fleetprof_unsampled_e;
 
 
@@ -65,8 +66,10 @@ typedef enum {
 
 
 typedef struct {
-    ngx_http_complex_value_t     *enable;
-    ngx_http_fleetprof_sample_t  *sample;
+    ngx_http_complex_value_t     *enable;        /* NULL: off */
+    ngx_str_t                     enable_file;   /* where that is written */
+    ngx_uint_t                    enable_line;
+    ngx_http_fleetprof_sample_t  *sample;        /* NULL: none, if off */
     ngx_http_fleetprof_policy_t  *policy;
     const struct fleetprof_types *types;
     ngx_uint_t                    unsampled;
@@ -76,11 +79,11 @@ typedef struct {
     ngx_uint_t                    always;
     ngx_str_t                     site;          /* empty: none */
     struct fleetprof_token_keys  *keys;          /* NULL: no tokens */
-    ngx_str_t                    *origins;  /* one comma list; empty: off */
+    ngx_str_t                    *origins;       /* a comma list; empty: off */
 } ngx_http_fleetprof_loc_conf_t;
 
 
-/* $fleetprof_reason; the first ones are those with which we had our say */
+/* $fleetprof_reason; up to CACHEABLE the policy is ours */
 
 typedef enum {
     NGX_HTTP_FLEETPROF_SAMPLED = 0,
@@ -98,16 +101,17 @@ typedef enum {
 
 
 /*
- * One for each main request.  The die is cast once and says sampled, rate or
- * bad rate; what the response turns out to be may overrule it.
+ * One for each main request.  The decision is made once and says sampled,
+ * rate or bad rate; what the response turns out to be may overrule it.
  */
 
 typedef struct {
     uint32_t                     ppm;
-    ngx_http_fleetprof_reason_e  die;
+    ngx_http_fleetprof_reason_e  decision;
     ngx_http_fleetprof_reason_e  reason;
-    unsigned                     cast:1;
-    unsigned                     settled:1;  /* the header has been made */
+    unsigned                     decided:1;
+    unsigned                     header_made:1;
+    unsigned                     upstream_yes:1;  /* it lets browsers profile */
 } ngx_http_fleetprof_ctx_t;
 
 
@@ -130,7 +134,8 @@ char *ngx_http_fleetprof_timing_allow_origin(ngx_conf_t *cf,
 
 /*
  * A directive whose only parameter is one of a few words: cmd->post is an
- * array of ngx_conf_enum_t, cmd->offset that of an ngx_uint_t.
+ * array of ngx_conf_enum_t, cmd->offset that of an ngx_uint_t.  Does what
+ * ngx_conf_set_enum_slot() does, whose message does not list the words.
  */
 char *ngx_http_fleetprof_choice(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
@@ -150,22 +155,23 @@ ngx_uint_t ngx_http_fleetprof_enabled(ngx_http_request_t *r,
 ngx_http_fleetprof_ctx_t *ngx_http_fleetprof_get_ctx(ngx_http_request_t *r,
     ngx_uint_t create);
 
-/* casts the die for the main request, unless it has been cast */
+/* makes the decision for the main request, unless it has been made */
 void ngx_http_fleetprof_decide(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
 
-/*
- * Puts the token of a sampled document in, or the word that there is none
- * instead of a stored one.
- */
-ngx_int_t ngx_http_fleetprof_set_token(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
+/* says in Server-Timing what has become of the decision */
+ngx_int_t ngx_http_fleetprof_set_timing(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
+    uint32_t lengths);
+
+/* the word for a reason, as in $fleetprof_reason */
+ngx_str_t *ngx_http_fleetprof_reason_text(ngx_http_fleetprof_reason_e reason);
 
 /* $fleetprof_sampled, $fleetprof_rate, $fleetprof_reason */
 ngx_int_t ngx_http_fleetprof_add_variables(ngx_conf_t *cf);
 
 /* true once a second at most, in each worker */
-ngx_uint_t ngx_http_fleetprof_may_complain(ngx_http_request_t *r);
+ngx_uint_t ngx_http_fleetprof_may_log(ngx_http_request_t *r);
 
 /* puts the header filter on top of those that are installed */
 void ngx_http_fleetprof_install_filter(void);
@@ -192,8 +198,12 @@ struct fleetprof_slice ngx_http_fleetprof_request_field(ngx_http_request_t *r,
 void ngx_http_fleetprof_remove(ngx_http_request_t *r, uint32_t lengths,
     ngx_str_t *name);
 
-/* the same, of the lines that carry a token */
-void ngx_http_fleetprof_remove_tokens(ngx_http_request_t *r, ngx_str_t *name);
+/*
+ * Adds a line of Server-Timing before those that are there, and takes the
+ * metrics that are named as ours out of them; value must outlive the request.
+ */
+ngx_int_t ngx_http_fleetprof_add_timing(ngx_http_request_t *r,
+    uint32_t lengths, ngx_str_t *name, ngx_str_t *value);
 
 /* adds a line to a response field; name and value must outlive the request */
 ngx_int_t ngx_http_fleetprof_add(ngx_http_request_t *r, ngx_str_t *name,

@@ -1,7 +1,7 @@
 
 /*
- * Page tokens: the directives that name the site and its key, and the line of
- * Server-Timing by which the page's script gets to know its token.
+ * The line of Server-Timing by which the page's script learns the decision,
+ * and the directives that name the site and the key of its token.
  */
 
 
@@ -9,12 +9,15 @@
 
 
 static void ngx_http_fleetprof_free_keys(void *data);
+static ngx_int_t ngx_http_fleetprof_sampled_timing(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
+    ngx_str_t *value);
 
 
 static ngx_str_t  ngx_http_fleetprof_server_timing =
     ngx_string("Server-Timing");
 
-static ngx_str_t  ngx_http_fleetprof_no_token =
+static ngx_str_t  ngx_http_fleetprof_unsampled_timing =
     ngx_string(FLEETPROF_TOKEN_NO_FIELD);
 
 
@@ -100,49 +103,71 @@ ngx_http_fleetprof_free_keys(void *data)
 }
 
 
+/*
+ * Policy and Server-Timing change together: on a 304 whose policy is left to
+ * the stored one, so is Server-Timing.  Where upstream's own word lets browsers
+ * profile it speaks for itself, by its Server-Timing too: it may be a tier of
+ * ours.
+ */
+
 ngx_int_t
-ngx_http_fleetprof_set_token(ngx_http_request_t *r,
-    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx)
+ngx_http_fleetprof_set_timing(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
+    uint32_t lengths)
 {
-    char                    value[FLEETPROF_TOKEN_FIELD_MAX];
-    struct fleetprof_slice  field;
-    struct fleetprof_token  token;
+    ngx_str_t  *value, sampled;
 
-    if (flcf->conflict == FLEETPROF_CONFLICT_LOCAL) {
-
-        /* the token of another tier, whose policy has just been replaced */
-
-        ngx_http_fleetprof_remove_tokens(r, &ngx_http_fleetprof_server_timing);
-    }
-
-    if (ctx->reason != NGX_HTTP_FLEETPROF_SAMPLED) {
-        return r->headers_out.status == NGX_HTTP_NOT_MODIFIED
-               ? ngx_http_fleetprof_add(r, &ngx_http_fleetprof_server_timing,
-                                        &ngx_http_fleetprof_no_token)
-               : NGX_OK;
-    }
-
-    if (!flcf->policy->says_yes) {
+    if (ctx->reason == NGX_HTTP_FLEETPROF_NOT_MODIFIED || ctx->upstream_yes) {
         return NGX_OK;
     }
+
+    value = &ngx_http_fleetprof_unsampled_timing;
+
+    if (ctx->reason == NGX_HTTP_FLEETPROF_SAMPLED && flcf->policy->says_yes) {
+
+        if (ngx_http_fleetprof_sampled_timing(r, flcf, ctx, &sampled)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        if (sampled.len != 0) {
+            value = &sampled;
+        }
+    }
+
+    return ngx_http_fleetprof_add_timing(r, lengths,
+                                         &ngx_http_fleetprof_server_timing,
+                                         value);
+}
+
+
+/* what a sampled document says; empty if libcrypto has failed */
+
+static ngx_int_t
+ngx_http_fleetprof_sampled_timing(ngx_http_request_t *r,
+    ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
+    ngx_str_t *value)
+{
+    struct fleetprof_token  token;
 
     token.site = (char *) flcf->site.data;
     token.site_len = flcf->site.len;
     token.ppm = ctx->ppm;
     token.time_s = ngx_time();
 
-    field.data = value;
-    field.len = fleetprof_token_field(flcf->keys, token, value);
-
-    if (field.len == 0) {
-        if (ngx_http_fleetprof_may_complain(r)) {
-            ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
-                          "no token for a sampled page, libcrypto failed");
-        }
-
-        return NGX_OK;
+    value->data = ngx_pnalloc(r->pool, FLEETPROF_TOKEN_FIELD_MAX);
+    if (value->data == NULL) {
+        return NGX_ERROR;
     }
 
-    return ngx_http_fleetprof_add_copy(r, &ngx_http_fleetprof_server_timing,
-                                       field);
+    value->len = fleetprof_token_field(flcf->keys, token,
+                                       (char *) value->data);
+
+    if (value->len == 0 && ngx_http_fleetprof_may_log(r)) {
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "no token for a sampled page, libcrypto failed");
+    }
+
+    return NGX_OK;
 }

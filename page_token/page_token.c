@@ -90,11 +90,14 @@ size_t fleetprof_token_make(const struct fleetprof_token_keys *keys,
 
 static const char field_start[] = "fleetprof;desc=\"";
 
-bool fleetprof_token_is_field(const char *line, size_t len)
+/* Writes what the unsigned value says: its length, or 0 when the time is out of its range. */
+static size_t make_unsigned(const struct fleetprof_token *token, char text[FLEETPROF_TOKEN_MAX])
 {
-    const size_t start_len = sizeof(field_start) - 1;
-
-    return len > start_len && memcmp(line, field_start, start_len) == 0;
+    if (token->time_s <= 0 || token->time_s > TIME_MAX) {
+        return 0;
+    }
+    return (size_t)snprintf(text, FLEETPROF_TOKEN_MAX, "1.%lld.%.*s", (long long)token->time_s,
+                            FLEETPROF_TOKEN_NONCE_LEN, token->nonce);
 }
 
 size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fleetprof_token token,
@@ -106,7 +109,8 @@ size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fle
     if (!fleetprof_token_draw_nonce(token.nonce)) {
         return 0;
     }
-    len = fleetprof_token_make(keys, &token, value + start_len);
+    len = keys == NULL ? make_unsigned(&token, value + start_len)
+                       : fleetprof_token_make(keys, &token, value + start_len);
     if (len == 0) {
         return 0;
     }

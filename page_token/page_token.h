@@ -102,15 +102,13 @@ FLEETPROF_TOKEN_MUST_CHECK size_t fleetprof_token_make(const struct fleetprof_to
 /* Room for fleetprof_token_field's value. */
 #define FLEETPROF_TOKEN_FIELD_MAX (FLEETPROF_TOKEN_MAX + 18)
 
-/* What replaces a stored page's token: the page is not sampled any more. */
+/* The value of Server-Timing that says: do not profile this page load. */
 #define FLEETPROF_TOKEN_NO_FIELD "fleetprof;desc=\"0\""
 
-/* Does a line of Server-Timing start as those that carry a token? */
-bool fleetprof_token_is_field(const char *line, size_t len);
-
 /*
- * Writes a value of Server-Timing that carries a token with a new nonce: its length, or 0 as for
- * fleetprof_token_make.
+ * Writes the value of Server-Timing for a sampled page load, with a new nonce. With `keys` it
+ * carries a token; when `keys` is NULL it carries `1.TIME.NONCE`, for which only `token.time_s`
+ * matters. Returns its length, or 0 as fleetprof_token_make does.
  */
 FLEETPROF_TOKEN_MUST_CHECK size_t fleetprof_token_field(const struct fleetprof_token_keys *keys,
                                                         struct fleetprof_token token,

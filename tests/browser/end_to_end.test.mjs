@@ -34,6 +34,7 @@ const nginxConf = ({ port, ingest }) => `
 
     location / {
       fleetprof on;
+      fleetprof_sample 100%;
       # The test tells its page loads apart by their release.
       sub_filter demo-1 $arg_release;
     }

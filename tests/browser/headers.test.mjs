@@ -29,8 +29,9 @@ import { headerServers } from './header_servers.mjs';
  * @property {boolean} [loadsAtTop] whether the application's own force-load-at-top is in force
  */
 
-const on = ['fleetprof on'];
-const unsampled = [...on, 'fleetprof_sample 0%'];
+const on = ['fleetprof on', 'fleetprof_sample 100%'];
+const unsampled = ['fleetprof on', 'fleetprof_sample 0%'];
+const byCookie = ['fleetprof on'];
 const overruling = 'fleetprof_conflict local';
 
 const body = '<!doctype html><link rel="icon" href="data:,"><p style="height: 5000px"><p id="below">below</p>';
@@ -122,6 +123,22 @@ const script = {
   body: `(async () => postMessage(globalThis.Profiler ? await (${profile})() : 'no Profiler'))()`,
 };
 
+/** A script as bundlers name and send it. @type {Answer} */
+const hashedScript = {
+  ...script,
+  fields: [['Content-Type', 'text/javascript'], ['Cache-Control', 'public, max-age=31536000, immutable']],
+};
+
+/** What passes each navigation on. @type {Answer & { body: string }} */
+const serviceWorker = {
+  fields: [['Content-Type', 'text/javascript']],
+  body: `addEventListener('install', () => skipWaiting());
+    addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+    addEventListener('fetch', (event) => {
+      if (event.request.mode === 'navigate') event.respondWith(fetch(event.request));
+    });`,
+};
+
 const stored = pageWith(['ETag', '"1"'], ['Document-Policy', 'force-load-at-top']);
 /** @type {Answer} */
 const notModified = { status: 304, fields: [['ETag', '"1"']] };
@@ -144,19 +161,28 @@ function allPlaces(port) {
     { status: 302, fields: [/** @type {[string, string]} */ (['Location', `/${to}/image`])] });
   return [
     ...policies.map((policy) => ({ ...policy, name: placeOf(policy) })),
-    { name: 'half', settings: [...on, 'fleetprof_sample 50%'], answer: page() },
+    { name: 'half', settings: ['fleetprof on', 'fleetprof_sample 50%'], answer: page() },
     { name: 'yes', settings: on, answer: page() },
     { name: 'no', settings: unsampled, answer: page() },
     { name: 'worker-yes', settings: on, answer: script },
     { name: 'worker-no', settings: unsampled, answer: script },
     { name: 'worker-silent', settings: [], answer: script },
+    { name: 'worker-hashed', settings: on, answer: hashedScript },
 
-    { name: 'file', settings: on, files: true, cookie: true },
-    { name: 'proxied', settings: on, cookie: true, answer: stored, revalidated: notModified },
-    { name: 'proxied-told', settings: on, cookie: true, answer: stored,
+    { name: 'file', settings: byCookie, files: true, cookie: true },
+    { name: 'proxied', settings: byCookie, cookie: true, answer: stored, revalidated: notModified },
+    { name: 'proxied-told', settings: byCookie, cookie: true, answer: stored,
       revalidated: { status: 304, fields: stored.fields } },
-    { name: 'proxied-send', settings: [...on, 'fleetprof_not_modified send'], cookie: true,
+    { name: 'proxied-send', settings: [...byCookie, 'fleetprof_not_modified send'], cookie: true,
       answer: pageWith(['ETag', '"1"']), revalidated: notModified },
+
+    { name: 'behind-file', settings: byCookie, files: true, cookie: true },
+    { name: 'behind-proxied', settings: byCookie, cookie: true, answer: stored, revalidated: notModified },
+    { name: 'behind-send', settings: [...byCookie, 'fleetprof_not_modified send'], cookie: true,
+      answer: pageWith(['ETag', '"1"']), revalidated: notModified },
+    { name: 'behind-cache', settings: byCookie, cookie: true, cached: true, answer: stored, revalidated: notModified },
+    { name: 'behind-cache-send', settings: [...byCookie, 'fleetprof_not_modified send'], cookie: true, cached: true,
+      answer: stored, revalidated: notModified },
 
     { name: 'timing-off', settings: ['timing_allow_origin off'], answer: image },
     { name: 'timing-listed', settings: [lists], answer: image },
@@ -212,6 +238,7 @@ before(async () => {
   modeIsKnown = await knowsMode(tomorrow);
   upstream = await startUpstream(({ path: asked, revalidates }) => {
     if (asked === '/') return page();
+    if (asked.endsWith('/sw.js')) return serviceWorker;
     const place = places.find(({ name }) => asked.startsWith(`/${name}/`));
     return (revalidates && place?.revalidated) || place?.answer;
   });
@@ -227,8 +254,11 @@ after(async () => {
 function makeFiles() {
   const root = temporaryDir('files');
   fs.chmodSync(root, 0o755);
-  fs.mkdirSync(path.join(root, 'file'));
-  fs.writeFileSync(path.join(root, 'file/page.html'), body);
+  for (const place of ['file', 'behind-file']) {
+    fs.mkdirSync(path.join(root, place));
+    fs.writeFileSync(path.join(root, place, 'page.html'), body);
+    fs.writeFileSync(path.join(root, place, 'sw.js'), serviceWorker.body);
+  }
   return root;
 }
 
@@ -345,6 +375,62 @@ for (const { name, missing, start } of headerServers) {
           if (said === 'no Profiler') return t.skip('this Chromium has no Profiler in workers');
           assert.equal(said, worksIf(inside === 'yes'), inside);
         }
+      });
+    }
+
+    // What bundlers name by a hash is never sampled itself; a worker made of a blob inherits the policy of its page.
+    for (const around of ['yes', 'no']) {
+      test(`a worker that imports a hashed script is sampled as its page says: ${around}`, async (t) => {
+        await visit(tabs.tomorrow, `/${around}/page`);
+        const url = `${server.url}/worker-hashed/script.js`;
+        const direct = await tabs.tomorrow.evaluate(askWorker, url);
+        if (direct === 'no Profiler') return t.skip('this Chromium has no Profiler in workers');
+        assert.equal(direct, 'NotAllowedError');
+        const blob = await tabs.tomorrow.evaluate((imported) => (
+          URL.createObjectURL(new Blob([`importScripts("${imported}")`]))), url);
+        assert.equal(await tabs.tomorrow.evaluate(askWorker, blob), worksIf(around === 'yes'));
+      });
+    }
+
+    for (const [place, status, again] of /** @type {const} */ ([
+      ['behind-file', '304', true],
+      // Nobody can tell a 304 of upstream's what the stored page says, so a stored no stays.
+      ['behind-proxied', '200', false],
+      ['behind-send', '304', true],
+      ['behind-cache', '200', true],
+      ['behind-cache-send', '304', true],
+    ])) {
+      test(`a service worker that passes navigations on does not keep a visitor sampled: ${place}`, async () => {
+        const at = `/${place}/page.html`;
+        const { page: tab } = await openTab(browsers.today);
+        const load = async (/** @type {string} */ rate) => {
+          await tab.context().addCookies([{ name: 'rate', value: rate, url: server.url }]);
+          const response = await (tab.url() === 'about:blank' ? tab.goto(server.url + at) : tab.reload());
+          const said = await tab.evaluate(() => /** @type {PerformanceNavigationTiming} */ (
+            performance.getEntriesByType('navigation')[0]).serverTiming.map(({ name, description }) => [name, description]));
+          const profiler = await tab.evaluate(profile);
+          const samples = said.some(([name, description]) => name === 'fleetprof' && description !== '0');
+          assert.equal(profiler, worksIf(samples), `the page is told what it may: ${said}`);
+          const requests = () => server.log().filter(([asked]) => asked === at);
+          return { profiler, passedOn: response?.fromServiceWorker(), requests };
+        };
+        const first = await load('100%');
+        assert.equal(first.profiler, 'works');
+        await tab.evaluate(async () => {
+          await navigator.serviceWorker.register('sw.js');
+          if (!navigator.serviceWorker.controller) {
+            await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve));
+          }
+        });
+        const second = await load('100%');
+        assert.deepEqual([second.profiler, second.passedOn], ['works', true]);
+        const third = await load('0%');
+        assert.deepEqual([third.profiler, third.passedOn], ['NotAllowedError', true], 'let go');
+        const log = await waitFor(() => third.requests().length === 3 && third.requests(), { what: 'three log lines' });
+        assert.equal(log[2][2], status);
+        assert.equal((await load('0%')).profiler, 'NotAllowedError');
+        assert.equal((await load('100%')).profiler, worksIf(again));
+        await tab.context().close();
       });
     }
 

@@ -31,8 +31,8 @@ before(async () => {
       server {
         listen 127.0.0.1:${port};
         default_type text/html;
-        location /signed { fleetprof on; fleetprof_site demo; fleetprof_token_key ${keyFile}; return 200 '${html}'; }
-        location /unsigned { fleetprof on; return 200 '${html}'; }
+        location /signed { fleetprof on; fleetprof_sample 100%; fleetprof_site demo; fleetprof_token_key ${keyFile}; return 200 '${html}'; }
+        location /unsigned { fleetprof on; fleetprof_sample 100%; return 200 '${html}'; }
         location /agent/ { alias ${repository}/agent/; }
         # Without an origin, which nobody knows before there is a port.
         location /v1/ { proxy_pass ${ingest}; proxy_set_header Origin ''; }

@@ -30,14 +30,14 @@
  */
 import { caching } from './cases/caching.mjs';
 import { choices } from './cases/choices.mjs';
-import { conditional } from './cases/conditional.mjs';
+import { conditional, serviceWorkers } from './cases/conditional.mjs';
 import { inheritance } from './cases/inheritance.mjs';
 import { kinds } from './cases/kinds.mjs';
 import { merging } from './cases/merging.mjs';
 import { sampling } from './cases/sampling.mjs';
 import { timing } from './cases/timing.mjs';
-import { tokenCases } from './cases/tokens.mjs';
+import { timingCases, tokenCases } from './cases/tokens.mjs';
 
 /** @type {Case[]} */
-export const cases = [...merging, ...sampling, ...kinds, ...caching, ...conditional, ...choices, ...timing, ...tokenCases,
+export const cases = [...merging, ...sampling, ...kinds, ...caching, ...conditional, ...serviceWorkers, ...choices, ...timing, ...tokenCases, ...timingCases,
   ...inheritance];

@@ -1,4 +1,4 @@
-/** Page tokens as the cases see them: a key file to configure, and a check that shares no code with ours. */
+/** The decision in Server-Timing as the cases see it: a key file to configure, and a check that shares no code with ours. */
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 
@@ -26,17 +26,23 @@ export function withKeyFile(setting) {
 
 const nonces = new Set();
 
+/** True if the page was sent just now and no other had its nonce. */
+function isFresh(/** @type {string} */ time, /** @type {string} */ nonce) {
+  const fresh = Math.abs(Number(time) - Date.now() / 1000) < 60 && !nonces.has(nonce);
+  nonces.add(nonce);
+  return fresh;
+}
+
 /**
- * A line of Server-Timing with each good token in it written as `<SITE PPM>`. A token that is forged,
- * old or has a nonce that another had is left as it is, and so is not what a case expects.
+ * A line of Server-Timing with each good token in it written as `<SITE PPM>`, and the plain word of a sampled page
+ * without a key as `<1>`. One that is forged, old or has a nonce that another had is left as it is, and so is not
+ * what a case expects.
  * @param {string} line
  */
 export function shown(line) {
-  return line.replace(/"(v1\.([0-9a-f]{8})\.([\w.-]{1,64})\.(\d+)\.(\d+)\.([\w-]{16}))\.([\w-]{43})"/g,
+  return line.replace(/"1\.(\d+)\.([\w-]{16})"/g, (text, time, nonce) => (isFresh(time, nonce) ? '"<1>"' : text)).replace(/"(v1\.([0-9a-f]{8})\.([\w.-]{1,64})\.(\d+)\.(\d+)\.([\w-]{16}))\.([\w-]{43})"/g,
     (text, signed, id, site, ppm, time, nonce, mac) => {
-      const isGood = id === keyId && mac === hmac(signed).digest('base64url')
-        && Math.abs(Number(time) - Date.now() / 1000) < 60 && !nonces.has(nonce);
-      nonces.add(nonce);
+      const isGood = isFresh(time, nonce) && id === keyId && mac === hmac(signed).digest('base64url');
       return isGood ? `"<${site} ${ppm}>"` : text;
     });
 }

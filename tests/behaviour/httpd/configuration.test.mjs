@@ -121,8 +121,23 @@ describe('mistakes', () => {
     });
   }
 
+  for (const [name, lines, place] of /** @type {[string, string, RegExp][]} */ ([
+    ['the server config', 'FleetProf on', /in the server config/],
+    ['a virtual host', '<VirtualHost *:1>\nFleetProf on\n</VirtualHost>', /in the virtual host at \S+httpd\.conf:\d+/],
+    ['an expression', 'FleetProf "expr=true"', /in the server config/],
+    ['a virtual host that inherits', 'FleetProf off\n<VirtualHost *:1>\nFleetProf on\n</VirtualHost>',
+      /in the virtual host at/],
+  ])) {
+    test(`switched on without a rate: ${name}`, () => {
+      const { ok, says } = check(lines);
+      assert.equal(ok, false, says);
+      assert.match(says, /"FleetProf" is on but there is no "FleetProfSample" at the same level or above it: write for /);
+      assert.match(says, place);
+    });
+  }
+
   test('a key without a site', () => {
-    const { ok, says } = check(`<VirtualHost *:1>\nFleetProf on\nFleetProfTokenKey ${goodKey}\n</VirtualHost>`);
+    const { ok, says } = check(`<VirtualHost *:1>\nFleetProf on\nFleetProfSample 1%\nFleetProfTokenKey ${goodKey}\n</VirtualHost>`);
     assert.equal(ok, false, says);
     assert.match(says, /"FleetProfTokenKey" needs "FleetProfSite" at the same level or above it; name the site as/);
   });
@@ -149,6 +164,12 @@ describe('what is right', () => {
     assert.ok(ok, says);
   });
 
+  test('a rate above the switch will do, and where it is off none is needed', () => {
+    const { ok, says } = check('FleetProfSample 1%\n<VirtualHost *:1>\nFleetProf on\n</VirtualHost>');
+    assert.ok(ok, says);
+    assert.ok(check('FleetProf off').ok);
+  });
+
   test('the annotated example is a valid configuration', () => {
     const example = fs.readFileSync(path.join(repository, 'config/httpd.conf.example'), 'utf8')
       .replace(/^LoadModule .*$/m, '').replace('/etc/fleetprof/token.key', goodKey).replaceAll('${APACHE_LOG_DIR}', dir);
@@ -157,7 +178,7 @@ describe('what is right', () => {
   });
 
   test('a key is switched off, a relative one lies below ServerRoot, an origin named twice is listed once', () => {
-    const { ok, says } = check(`FleetProf on\nFleetProfSite shop\nFleetProfTokenKey good.key
+    const { ok, says } = check(`FleetProf on\nFleetProfSample 1%\nFleetProfSite shop\nFleetProfTokenKey good.key
       TimingAllowOrigin https://a.example https://a.example\n<Location />\nFleetProfTokenKey off\n</Location>`);
     assert.ok(ok, says);
   });

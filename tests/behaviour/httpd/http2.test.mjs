@@ -14,7 +14,7 @@ let httpd;
 before(async () => {
   httpd = await startHttpd({
     modules: ['http2'],
-    conf: () => `Protocols h2c http/1.1\nDocumentRoot ${makeFiles()}\nFleetProf on\nTimingAllowOrigin *`,
+    conf: () => `Protocols h2c http/1.1\nDocumentRoot ${makeFiles()}\nFleetProf on\nFleetProfSample 100%\nTimingAllowOrigin *`,
   });
 });
 after(() => httpd?.stop());

@@ -1,4 +1,4 @@
-/** What the module complains about, and that it does so once a second at most. */
+/** What the module complains about, that it does so once a second at most, and what it says to a debugger. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
@@ -22,7 +22,9 @@ before(async () => {
       ThreadsPerChild 4
       MaxRequestWorkers 4
       FleetProf on
+      FleetProfSample 100%
       ProxyPass / http://127.0.0.1:${upstream.port}/
+      <Location /trace>\nLogLevel fleetprof:trace1\n</Location>
       <Location /rate>\nFleetProfSample expr=%{QUERY_STRING}\n</Location>
       <Location /site>\n${withKeyFile('FleetProfTokenKey KEY_FILE')}\nHeader unset Document-Policy\n</Location>
       <Location /long>\nTimingAllowOrigin https://a.example
@@ -31,7 +33,7 @@ before(async () => {
 });
 after(async () => { upstream?.stop(); await httpd?.stop(); });
 
-const complaints = () => httpd.errorLog().split('\n').filter((line) => line.includes('[fleetprof:warn]'));
+const complaints = () => httpd.errorLog().split('\n').filter((line) => line.includes('[fleetprof:error]'));
 const ask = (/** @type {string} */ path) => exchange(httpd.port, requestBytes({ host: 'any', path }));
 
 test('a hundred unparsable answers are one line a second', async () => {
@@ -64,3 +66,17 @@ test('a key without a site is named', () => complaintAbout('/site',
   /no token for a sampled page, "FleetProfTokenKey" needs "FleetProfSite", too/));
 test('a list that grew too long is named', () => complaintAbout('/long',
   /response header "Timing-Allow-Origin" would have more than 32 lines or 4096 bytes, it is sent as it is/));
+
+test('the trace has the decision and what became of it', async () => {
+  await ask('/trace');
+  assert.match(httpd.errorLog(), /\[fleetprof:trace1\] .* decision: sampled, rate: 1000000 ppm/);
+  assert.match(httpd.errorLog(), /\[fleetprof:trace1\] .* header: sampled/);
+});
+
+test('a rate that is missing where sections are merged is named', async () => {
+  const other = await startHttpd({ conf: () => 'DocumentRoot /dev\n<Location />\nFleetProf on\n</Location>' });
+  await exchange(other.port, requestBytes({ host: 'any', path: '/null' }));
+  await other.stop();
+  assert.match(other.errorLog(), new RegExp('\\[fleetprof:error\\] .*"FleetProf" is on but there is no "FleetProfSample", '
+    + 'nobody is sampled: write for example "FleetProfSample 1%"'));
+});

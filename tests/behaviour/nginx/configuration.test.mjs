@@ -58,7 +58,7 @@ const mistakes = [
   ['fleetprof', 'invalid number of arguments in "fleetprof" directive'],
   ['fleetprof on off', 'invalid number of arguments in "fleetprof" directive'],
   ['fleetprof yes', 'invalid parameter "yes" in "fleetprof": it is neither "on" nor "off" nor a variable'],
-  ['fleetprof $nosuch', 'unknown "nosuch" variable'],
+  ['fleetprof $nosuch; fleetprof_sample 1%', 'unknown "nosuch" variable'],
   ['fleetprof on; fleetprof off', '"fleetprof" directive is duplicate'],
   ['fleetprof_sample', 'invalid number of arguments in "fleetprof_sample" directive'],
   ['fleetprof_sample 1% key=a x', 'invalid number of arguments in "fleetprof_sample" directive'],
@@ -119,7 +119,7 @@ const mistakes = [
   badKey('long.key', `${'0'.repeat(258)}\n`, `in line 1: the key is longer than 128 bytes; ${randomKey}`),
   badKey('twice.key', `${keyA}\n${keyA}\n`, 'in line 2: the key stands in the file twice; keep one'),
   badKey('huge.key', '\n'.repeat(16_385), 'the file is longer than 16384 bytes; name a file of keys, one a line'),
-  [`fleetprof on; fleetprof_token_key ${goodKey}`, '"fleetprof_token_key" needs "fleetprof_site" at the same level or above '
+  [`fleetprof on; fleetprof_sample 1%; fleetprof_token_key ${goodKey}`, '"fleetprof_token_key" needs "fleetprof_site" at the same level or above '
     + 'it; name the site as the collector\'s configuration does'],
   ['timing_allow_origin', 'invalid number of arguments in "timing_allow_origin" directive'],
   ['timing_allow_origin https://a.example/', `invalid parameter "https://a.example/" in "timing_allow_origin": ${noPath}`],
@@ -171,8 +171,34 @@ test('the annotated example is a valid configuration', () => {
 });
 
 test('a key needs a site only where the module is on', () => {
-  const { ok, says } = check(`fleetprof_token_key ${goodKey}; server { location / { fleetprof on; fleetprof_site a; } }`);
+  const { ok, says } = check(`fleetprof_token_key ${goodKey}; server { location / { fleetprof on;
+    fleetprof_sample 1%; fleetprof_site a; } }`);
   assert.ok(ok, says);
+});
+
+/** @type {[name: string, lines: string, line: number][]} */
+const withoutRate = [
+  ['a location', 'server { location / {\nfleetprof on; } }', 8],
+  ['a server', 'server { fleetprof on;\nlocation / { fleetprof_sample 1%; } }', 7],
+  ['all servers but one', 'fleetprof on; server { fleetprof_sample 1%; }\nserver { }', 7],
+  ['a variable', 'map $uri $v { default 1; } server { location / {\nfleetprof $v; } }', 8],
+  ['an if', 'server { location / {\nif ($arg_x) {\nfleetprof on; } } }', 9],
+  ['a nested location', 'server { location / { location /a {\nfleetprof on; } } }', 8],
+];
+
+for (const [name, lines, line] of withoutRate) {
+  test(`switched on without a rate: ${name}`, () => {
+    const { ok, says } = check(lines);
+    assert.equal(ok, false, says);
+    assert.ok(says.includes('"fleetprof" is on but there is no "fleetprof_sample" at the same level or above it: '
+      + `write for example "fleetprof_sample 1%;" in ${dir}/nginx.conf:${line}`), says);
+  });
+}
+
+test('a rate above the switch will do, and where it is off none is needed', () => {
+  const { ok, says } = check(`fleetprof_sample 1%; server { location / { fleetprof on; } location /x { fleetprof off; } }`);
+  assert.ok(ok, says);
+  assert.ok(check('fleetprof off; server { }').ok);
 });
 
 test('nothing may stand outside http', () => {
@@ -183,6 +209,6 @@ test('nothing may stand outside http', () => {
 
 test('an origin named twice is listed once, a configuration without the module is untouched', () => {
   const { ok, says } = check(`timing_allow_origin https://a.example https://a.example; fleetprof $fleetprof_sampled;
-    server { listen unix:${dir}/s; }`);
+    fleetprof_sample 1%; server { listen unix:${dir}/s; }`);
   assert.ok(ok, says);
 });

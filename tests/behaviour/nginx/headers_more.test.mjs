@@ -46,7 +46,7 @@ for (const [order, modules] of /** @type {[string, string[]][]} */ (
       nginx = await startModule({
         modules,
         conf: ({ port }) => cases.map(([name, directives]) => `server { listen 127.0.0.1:${port}; server_name ${name};
-          root ${root}; fleetprof on; location / { ${
+          root ${root}; fleetprof on; fleetprof_sample 100%; location / { ${
   directives.replace('UPSTREAM', `http://127.0.0.1:${upstream.port}`)}; } }`).join('\n'),
       });
     });

@@ -12,7 +12,7 @@ let nginx;
 
 before(async () => {
   nginx = await startModule({
-    conf: ({ port }) => `server { listen 127.0.0.1:${port} http2; root ${makeFiles()}; fleetprof on;
+    conf: ({ port }) => `server { listen 127.0.0.1:${port} http2; root ${makeFiles()}; fleetprof on; fleetprof_sample 100%;
       timing_allow_origin *; }`,
   });
 });

@@ -1,5 +1,6 @@
-/** What the module complains about, and that it does so once a second at most. */
+/** What the module complains about, that it does so once a second at most, and what it says to a debugger. */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 
 import { pageWith } from '../headers/cases/words.mjs';
@@ -14,18 +15,19 @@ let upstream;
 before(async () => {
   upstream = await startUpstream(({ path }) => (path === '/good' ? pageWith('a') : pageWith('a,')));
   nginx = await startModule({
-    conf: ({ port }) => `map $arg_v $switch { default $arg_v; }
-      server { listen 127.0.0.1:${port}; fleetprof on;
+    conf: ({ port, dir }) => `map $arg_v $switch { default $arg_v; }
+      server { listen 127.0.0.1:${port}; fleetprof on; fleetprof_sample 100%;
         location / { proxy_pass http://127.0.0.1:${upstream.port}; }
         location /rate { fleetprof_sample $switch; default_type text/html; return 200 x; }
         location /switch { fleetprof $switch; default_type text/html; return 200 x; }
         location /long { timing_allow_origin https://a.example; add_header Timing-Allow-Origin ${'x'.repeat(4090)};
-          return 200 x; } }`,
+          return 200 x; }
+        location /debug { error_log ${dir}/debug.log debug; default_type text/html; return 200 x; } }`,
   });
 });
 after(async () => { upstream?.stop(); await nginx?.stop(); });
 
-const complaints = () => nginx.errorLog().split('\n').filter((line) => line.includes('[warn]'));
+const complaints = () => nginx.errorLog().split('\n').filter((line) => line.includes('[error]'));
 const ask = (/** @type {string} */ path) => exchange(nginx.port, requestBytes({ host: 'any', path }));
 
 test('a hundred unparsable answers are one line a second', async () => {
@@ -58,3 +60,10 @@ test('a bad switch is named', () => complaintAbout('/switch?v=maybe',
   /invalid value "maybe" of the variable in "fleetprof" taken as "off": it is neither "on" nor "off"/));
 test('a list that grew too long is named', () => complaintAbout('/long',
   /response header "Timing-Allow-Origin" would have more than 32 lines or 4096 bytes, it is sent as it is/));
+
+test('the debug log has the decision and what became of it', async () => {
+  await ask('/debug');
+  const log = fs.readFileSync(`${nginx.dir}/debug.log`, 'utf8');
+  assert.match(log, /\[debug\] .* fleetprof decision: sampled, rate: 1000000ppm/);
+  assert.match(log, /\[debug\] .* fleetprof header: sampled/);
+});

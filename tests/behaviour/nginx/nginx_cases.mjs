@@ -18,6 +18,7 @@ import { fileTime, html, no, pageWith, yes } from '../headers/cases/words.mjs';
 import { withKeyFile } from '../headers/token.mjs';
 
 const a = 'https://a.example';
+const on = 'fleetprof on; fleetprof_sample 100%;';
 const tokens = withKeyFile('fleetprof_site shop; fleetprof_token_key KEY_FILE;');
 const token = 'fleetprof;desc="<shop 1000000>"';
 
@@ -27,45 +28,45 @@ proxy_cache_path ${dir}/cache keys_zone=pages:1m;
 proxy_buffer_size 16k;
 proxy_buffers 4 16k;
 map $arg_v $switch { default $arg_v; }
-server { listen 127.0.0.1:${port} default_server; fleetprof on; fleetprof_always on; timing_allow_origin *; root ${files}; }
+server { listen 127.0.0.1:${port} default_server; ${on} fleetprof_always on; timing_allow_origin *; root ${files}; }
 `;
 
 /** @type {NginxCase[]} */
 const scope = [
   { name: 'an_unrelated_add_header_does_not_drop_ours', policy: [yes], origins: [a], fields: { 'x-other': ['1'] },
-    nginx: ({ root }) => `fleetprof on; timing_allow_origin ${a};
+    nginx: ({ root }) => `${on} timing_allow_origin ${a};
       location / { add_header X-Other 1; ${root} }` },
   { name: 'add_header_comes_first_and_is_merged', policy: [`a, ${yes}`], origins: ['https://b.example, https://a.example'],
-    nginx: ({ root }) => `location / { fleetprof on; timing_allow_origin ${a};
+    nginx: ({ root }) => `location / { ${on} timing_allow_origin ${a};
       add_header Document-Policy a; add_header Timing-Allow-Origin https://b.example; ${root} }` },
   { name: 'add_header_and_upstream_are_both_merged', policy: [`b, a, ${yes}`], answer: pageWith('b'),
-    nginx: ({ proxy }) => `location / { fleetprof on; add_header Document-Policy a; ${proxy} }` },
+    nginx: ({ proxy }) => `location / { ${on} add_header Document-Policy a; ${proxy} }` },
   { name: 'add_header_can_have_the_word', policy: ['js-profiling=?0'],
-    nginx: ({ root }) => `location / { fleetprof on; add_header Document-Policy js-profiling=?0; ${root} }` },
+    nginx: ({ root }) => `location / { ${on} add_header Document-Policy js-profiling=?0; ${root} }` },
   { name: 'expires_makes_a_page_shared', policy: [no], log: ['0', '1', 'cacheable'],
-    nginx: ({ root }) => `location / { fleetprof on; expires 1h; ${root} }` },
+    nginx: ({ root }) => `location / { ${on} expires 1h; ${root} }` },
   { name: 'if_in_location_switches_off', path: '/page.html?off=1',
-    nginx: ({ root }) => `location / { fleetprof on; ${root} if ($arg_off) { fleetprof off; } }` },
+    nginx: ({ root }) => `location / { ${on} ${root} if ($arg_off) { fleetprof off; } }` },
   { name: 'if_in_location_inherits_what_it_does_not_say', path: '/page.html?low=1', policy: [no], origins: [a],
-    nginx: ({ root }) => `location / { fleetprof on; timing_allow_origin ${a}; ${root}
+    nginx: ({ root }) => `location / { ${on} timing_allow_origin ${a}; ${root}
       if ($arg_low) { fleetprof_sample 0%; } }` },
-  { name: 'if_in_location_has_every_setting', path: '/page.html?x=1', policy: [`b, ${yes}`], serverTiming: [],
+  { name: 'if_in_location_has_every_setting', path: '/page.html?x=1', policy: [`b, ${yes}`],
     answer: { status: 404, fields: [['Content-Type', 'text/x'], ['Document-Policy', 'js-profiling=?0, b']] }, status: 404,
-    nginx: ({ proxy }) => `location / { fleetprof on; ${tokens} ${proxy} if ($arg_x) { fleetprof_conflict local;
+    nginx: ({ proxy }) => `location / { ${on} ${tokens} ${proxy} if ($arg_x) { fleetprof_conflict local;
       fleetprof_types text/x; fleetprof_always on; fleetprof_token_key off; } }` },
   { name: 'if_in_location_may_be_silent', path: '/page.html?x=1', log: ['0', '0', 'rate'],
     nginx: ({ root }) => `location / { fleetprof on; fleetprof_sample 0%; ${root}
       if ($arg_x) { fleetprof_unsampled omit; } }` },
   { name: 'a_nested_location_inherits', policy: [no],
-    nginx: ({ root }) => `fleetprof on; location / { fleetprof_sample 0%; ${root} location /page { } }` },
+    nginx: ({ root }) => `${on} location / { fleetprof_sample 0%; ${root} location /page { } }` },
   { name: 'proxy_hide_header_takes_away_the_apps_word', answer: pageWith('js-profiling=?0'), policy: [yes],
-    nginx: ({ proxy }) => `location / { fleetprof on; proxy_hide_header Document-Policy; ${proxy} }` },
+    nginx: ({ proxy }) => `location / { ${on} proxy_hide_header Document-Policy; ${proxy} }` },
 ];
 
-/** @type {(value: string, on: boolean) => NginxCase} */
-const switched = (value, on) => ({
-  name: `fleetprof_variable: ${value || 'empty'}`, path: `/page.html?v=${value}`, policy: on ? [yes] : [],
-  nginx: ({ root }) => `location / { fleetprof $switch; ${root} }`,
+/** @type {(value: string, isOn: boolean) => NginxCase} */
+const switched = (value, isOn) => ({
+  name: `fleetprof_variable: ${value || 'empty'}`, path: `/page.html?v=${value}`, policy: isOn ? [yes] : [],
+  nginx: ({ root }) => `location / { fleetprof $switch; fleetprof_sample 100%; ${root} }`,
 });
 
 /** @type {(rate: string, policy: string[], log: [string, string, string]) => NginxCase} */
@@ -92,47 +93,47 @@ const variables = [
   { name: 'upstream_can_be_told', policy: [yes], answers: { '/told/1-0.5': pageWith() },
     nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 1/2 key=visitor-1;
       rewrite ^ /told/$fleetprof_sampled-$fleetprof_rate break; ${proxy} }` },
-  { name: 'a_variable_before_the_header_tells_of_the_die', policy: [yes], fields: { 'x-said': ['1 1 sampled'] },
-    nginx: ({ root }) => `location / { fleetprof on; ${root}
+  { name: 'a_variable_before_the_header_tells_the_decision', policy: [yes], fields: { 'x-said': ['1 1 sampled'] },
+    nginx: ({ root }) => `location / { ${on} ${root}
       add_header X-Said "$fleetprof_sampled $fleetprof_rate $fleetprof_reason"; }` },
-  { name: 'what_the_die_said_does_not_count_where_it_is_off', log: ['', '1', 'off'],
-    nginx: ({ files }) => `location / { fleetprof on; set $early $fleetprof_sampled; rewrite ^ /off/page.html; }
+  { name: 'a_decision_does_not_count_where_the_module_is_off', log: ['', '1', 'off'],
+    nginx: ({ files }) => `location / { ${on} set $early $fleetprof_sampled; rewrite ^ /off/page.html; }
       location /off/ { alias ${files}/; }` },
 ];
 
 /** @type {NginxCase[]} */
 const redirects = [
-  { name: 'index', path: '/', policy: [yes], nginx: ({ root }) => `location / { fleetprof on; ${root} }` },
+  { name: 'index', path: '/', policy: [yes], nginx: ({ root }) => `location / { ${on} ${root} }` },
   { name: 'the_location_that_answers_decides', policy: [no],
-    nginx: ({ files, root }) => `fleetprof on; ${root} location / { rewrite ^ /in/page.html; }
+    nginx: ({ files, root }) => `${on} ${root} location / { rewrite ^ /in/page.html; }
       location /in/ { internal; fleetprof_sample 0%; alias ${files}/; }` },
   { name: 'what_was_decided_once_stays_decided', policy: [yes], log: ['1', '1', 'sampled'],
-    nginx: ({ files }) => `fleetprof on; location / { set $early $fleetprof_sampled; rewrite ^ /in/page.html; }
+    nginx: ({ files }) => `${on} location / { set $early $fleetprof_sampled; rewrite ^ /in/page.html; }
       location /in/ { internal; fleetprof_sample 0%; alias ${files}/; }` },
   { name: 'try_files_to_a_file', path: '/nowhere', policy: [yes],
-    nginx: ({ root }) => `location / { fleetprof on; ${root} try_files $uri /page.html; }` },
+    nginx: ({ root }) => `location / { ${on} ${root} try_files $uri /page.html; }` },
   { name: 'try_files_to_a_named_location', path: '/nowhere', answer: pageWith('a'), policy: [`a, ${no}`],
-    nginx: ({ proxy, root }) => `location / { fleetprof on; ${root} try_files $uri @app; }
+    nginx: ({ proxy, root }) => `location / { ${on} ${root} try_files $uri @app; }
       location @app { fleetprof on; fleetprof_sample 0%; ${proxy} }` },
   { name: 'a_decision_survives_a_named_location', path: '/nowhere', answer: pageWith(), policy: [yes],
-    nginx: ({ proxy, root }) => `location / { fleetprof on; set $early $fleetprof_sampled; ${root} try_files $uri @app; }
+    nginx: ({ proxy, root }) => `location / { ${on} set $early $fleetprof_sampled; ${root} try_files $uri @app; }
       location @app { fleetprof on; fleetprof_sample 0%; ${proxy} }` },
   { name: 'an_error_page_says_nothing', path: '/nowhere', status: 404, log: ['', '', 'status'],
-    nginx: ({ root }) => `fleetprof on; timing_allow_origin *; ${root} error_page 404 /page.html;` },
+    nginx: ({ root }) => `${on} timing_allow_origin *; ${root} error_page 404 /page.html;` },
   { name: 'an_error_page_that_became_a_200_is_a_page', path: '/nowhere', policy: [yes],
-    nginx: ({ root }) => `fleetprof on; ${root} error_page 404 =200 /page.html;` },
+    nginx: ({ root }) => `${on} ${root} error_page 404 =200 /page.html;` },
   { name: 'an_error_page_goes_by_its_own_location', path: '/nowhere', policy: [no],
-    nginx: ({ root }) => `fleetprof on; ${root} error_page 404 =200 /page.html;
+    nginx: ({ root }) => `${on} ${root} error_page 404 =200 /page.html;
       location = /page.html { fleetprof_sample 0%; }` },
   { name: 'an_error_page_that_counts_goes_by_its_own_location', path: '/nowhere', status: 404, policy: [no],
-    nginx: ({ root }) => `fleetprof on; fleetprof_always on; ${root} error_page 404 /page.html;
+    nginx: ({ root }) => `${on} fleetprof_always on; ${root} error_page 404 /page.html;
       location = /page.html { fleetprof_sample 0%; }` },
   { name: 'an_error_page_that_counts_keeps_the_first_decision', path: '/nowhere', status: 404, policy: [yes],
     serverTiming: [token], log: ['1', '1', 'sampled'],
-    nginx: ({ root }) => `fleetprof on; fleetprof_always on; ${tokens} ${root} error_page 404 /page.html;
+    nginx: ({ root }) => `${on} fleetprof_always on; ${tokens} ${root} error_page 404 /page.html;
       location / { set $early $fleetprof_sampled; } location = /page.html { fleetprof_sample 0%; }` },
   { name: 'an_error_of_nginx_itself_that_counts', status: 502, policy: [yes],
-    nginx: () => 'fleetprof on; fleetprof_always on; location / { proxy_pass http://127.0.0.1:1; }' },
+    nginx: () => `${on} fleetprof_always on; location / { proxy_pass http://127.0.0.1:1; }` },
   { name: 'a_named_locations_token_has_the_rate_of_the_decision', path: '/nowhere', answer: pageWith(), policy: [yes],
     serverTiming: ['fleetprof;desc="<shop 500000>"'],
     nginx: ({ proxy, root }) => `fleetprof on; fleetprof_sample 1/2 key=visitor-1; ${tokens}
@@ -140,14 +141,14 @@ const redirects = [
       location @app { fleetprof_sample 1%; ${proxy} }` },
   { name: 'an_intercepted_error_has_lost_the_apps_word', policy: [yes], fields: { 'last-modified': [fileTime] },
     answer: { status: 500, fields: [html, ['Document-Policy', 'js-profiling=?0']] },
-    nginx: ({ proxy, root }) => `fleetprof on; ${root} location = /page.html { ${proxy} proxy_intercept_errors on;
+    nginx: ({ proxy, root }) => `${on} ${root} location = /page.html { ${proxy} proxy_intercept_errors on;
       error_page 500 =200 /index.html; }` },
   { name: 'an_upstream_that_is_down', status: 502,
-    nginx: () => 'fleetprof on; location / { proxy_pass http://127.0.0.1:1; }' },
+    nginx: () => `${on} location / { proxy_pass http://127.0.0.1:1; }` },
   { name: 'x_accel_redirect_serves_a_file_that_keeps_its_validators', policy: [yes], log: ['1', '1', 'sampled'],
     answer: { fields: [['X-Accel-Redirect', '/files/page.html'], ['Document-Policy', 'js-profiling=?0'], html] },
     fields: { 'last-modified': [fileTime] },
-    nginx: ({ files, proxy }) => `fleetprof on; location / { ${proxy} }
+    nginx: ({ files, proxy }) => `${on} location / { ${proxy} }
       location /files/ { internal; alias ${files}/; }` },
   { name: 'x_accel_redirect_to_a_file_that_is_not_modified', status: 304, policy: [no],
     ask: [['If-Modified-Since', fileTime], ['Sec-Fetch-Dest', 'document']],
@@ -156,35 +157,35 @@ const redirects = [
       location /files/ { internal; alias ${files}/; }` },
   { name: 'x_accel_redirect_keeps_the_apps_timings', policy: [yes], serverTiming: [token],
     answer: { fields: [['X-Accel-Redirect', '/files/page.html'], html] },
-    nginx: ({ files, proxy }) => `fleetprof on; ${tokens} location / { ${proxy} }
+    nginx: ({ files, proxy }) => `${on} ${tokens} location / { ${proxy} }
       location /files/ { internal; alias ${files}/; }` },
   { name: 'x_accel_redirect_to_a_file_whose_304_is_silent', policy: [yes], fields: { 'last-modified': [] },
     answer: { fields: [['X-Accel-Redirect', '/files/page.html'], html] },
-    nginx: ({ files, proxy }) => `fleetprof on; fleetprof_not_modified omit; location / { ${proxy} }
+    nginx: ({ files, proxy }) => `${on} fleetprof_not_modified omit; location / { ${proxy} }
       location /files/ { internal; alias ${files}/; }` },
   { name: 'x_accel_redirect_to_another_upstream', policy: [`a, ${yes}`], fields: { etag: [] },
     answer: { fields: [['X-Accel-Redirect', '/second'], html] },
     answers: { '/second': { fields: [html, ['Document-Policy', 'a'], ['ETag', '"v2"']] } },
-    nginx: ({ proxy }) => `fleetprof on; location / { ${proxy} }` },
+    nginx: ({ proxy }) => `${on} location / { ${proxy} }` },
   { name: 'a_redirect_can_be_timed', status: 302, origins: [a],
-    nginx: () => `location / { fleetprof on; timing_allow_origin ${a}; return 302 /elsewhere; }` },
+    nginx: () => `location / { ${on} timing_allow_origin ${a}; return 302 /elsewhere; }` },
   { name: 'return_with_a_text', policy: [yes],
-    nginx: () => 'location / { fleetprof on; default_type text/html; return 200 "<p>hello"; }' },
+    nginx: () => `location / { ${on} default_type text/html; return 200 "<p>hello"; }` },
 ];
 
 /** @type {NginxCase[]} */
 const subrequests = [
   { name: 'an_ssi_page_has_one_header', path: '/parts.html', policy: [yes], origins: [a],
-    nginx: ({ root }) => `fleetprof on; timing_allow_origin ${a}; ${root} ssi on;` },
+    nginx: ({ root }) => `${on} timing_allow_origin ${a}; ${root} ssi on;` },
   { name: 'an_ssi_page_has_one_token', path: '/parts.html', policy: [yes], serverTiming: [token],
-    nginx: ({ root }) => `fleetprof on; ${tokens} ${root} ssi on;` },
+    nginx: ({ root }) => `${on} ${tokens} ${root} ssi on;` },
   { name: 'an_ssi_part_does_not_speak_for_the_page', path: '/parts.html',
-    nginx: ({ root }) => `${root} ssi on; location = /part.html { fleetprof on; timing_allow_origin ${a}; }` },
+    nginx: ({ root }) => `${root} ssi on; location = /part.html { ${on} timing_allow_origin ${a}; }` },
   { name: 'auth_request', policy: [yes], answers: { '/auth': pageWith('js-profiling=?0') },
-    nginx: ({ proxy, root }) => `fleetprof on; ${root} location / { auth_request /auth; }
+    nginx: ({ proxy, root }) => `${on} ${root} location / { auth_request /auth; }
       location = /auth { fleetprof_sample 0%; ${proxy} }` },
   { name: 'a_subrequest_may_ask_what_the_page_decided', policy: [yes], answers: { '/auth/1': { status: 200 } },
-    nginx: ({ proxy, root }) => `fleetprof on; ${root} location / { auth_request /auth; }
+    nginx: ({ proxy, root }) => `${on} ${root} location / { auth_request /auth; }
       location = /auth { fleetprof off; rewrite ^ /auth/$fleetprof_sampled break; ${proxy} }` },
 ];
 
@@ -214,6 +215,18 @@ const caches = [
     nginx: ({ proxy }) => `location / { fleetprof on; fleetprof_sample 1/2 key=$cookie_visitor; ${tokens}
       proxy_cache pages; proxy_cache_key $server_name; proxy_cache_valid 200 1h;
       add_header X-Cache $upstream_cache_status; ${proxy} }` }),
+  ...['navigate', 'cors'].map((mode) => cached(`a_304_that_nginx_made_of_its_cache_for_a_service_worker: ${mode}`, {
+    status: 304, policy: [`a, ${no}`], fields: { 'x-cache': ['HIT'] },
+    ask: [['Cookie', 'visitor=0123456789abcdef'], ['If-None-Match', '"v1"'], ['Sec-Fetch-Dest', 'empty'],
+      ['Sec-Fetch-Mode', mode]] })),
+  cached('a_304_that_nginx_made_of_a_cached_image', { status: 304, policy: ['a'], serverTiming: [],
+    answer: { fields: [['Content-Type', 'image/png'], ['Document-Policy', 'a'], ['ETag', '"v1"']] },
+    ask: [['If-None-Match', '"v1"'], ['Sec-Fetch-Dest', 'document'], ['Accept', 'text/html']] }),
+  cached('a_cache_hit_for_a_service_worker', { policy: [`a, ${yes}`], fields: { 'x-cache': ['HIT'], etag: [] },
+    ask: [['Cookie', 'visitor=visitor-1'], ['Sec-Fetch-Dest', 'empty'], ['Sec-Fetch-Mode', 'navigate']] }),
+  cached('a_cache_stores_nothing_of_ours', { policy: [`a, ${no}`], serverTiming: ['fleetprof;desc="0"', 'db;dur=1'],
+    ask: [['Cookie', 'visitor=0123456789abcdef']], fields: { 'x-cache': ['HIT'] },
+    answer: { fields: [html, ['Document-Policy', 'a'], ['Server-Timing', 'db;dur=1']] } }),
   cached('a_304_that_nginx_made_of_its_cache_takes_a_token_back', { status: 304, policy: [`a, ${no}`],
     ask: [['Cookie', 'visitor=0123456789abcdef'], ['If-None-Match', '"v1"'], ['Accept', 'text/html']],
     serverTiming: ['fleetprof;desc="0"'],
@@ -237,20 +250,20 @@ const caches = [
 /** @type {NginxCase[]} */
 const odd = [
   { name: 'two_tiers_say_it_once', answer: pageWith('a'), policy: [`a, ${yes}`],
-    nginx: ({ port, proxy }) => `fleetprof on; location / { proxy_pass http://127.0.0.1:${port}/inner/;
+    nginx: ({ port, proxy }) => `${on} location / { proxy_pass http://127.0.0.1:${port}/inner/;
       proxy_set_header Host $host; } location /inner/ { ${proxy} }` },
   { name: 'the_inner_tier_has_the_word', answer: pageWith(), policy: [no], log: ['', '1', 'upstream'],
-    nginx: ({ port, proxy }) => `fleetprof on; location / { proxy_pass http://127.0.0.1:${port}/inner/;
+    nginx: ({ port, proxy }) => `${on} location / { proxy_pass http://127.0.0.1:${port}/inner/;
       proxy_set_header Host $host; } location /inner/ { fleetprof_sample 0%; ${proxy} }` },
   { name: 'two_tiers_give_one_token', answer: pageWith(), policy: [yes], serverTiming: [token],
-    nginx: ({ port, proxy }) => `fleetprof on; ${tokens} location / { proxy_pass http://127.0.0.1:${port}/inner/;
+    nginx: ({ port, proxy }) => `${on} ${tokens} location / { proxy_pass http://127.0.0.1:${port}/inner/;
       proxy_set_header Host $host; } location /inner/ { ${proxy} }` },
   { name: 'an_outer_tier_that_wins_gives_its_own_token', answer: pageWith('a'), policy: [`a, ${yes}`], serverTiming: [token],
-    nginx: ({ port, proxy }) => `fleetprof on; ${tokens} location / { proxy_pass http://127.0.0.1:${port}/inner/;
+    nginx: ({ port, proxy }) => `${on} ${tokens} location / { proxy_pass http://127.0.0.1:${port}/inner/;
       fleetprof_conflict local; proxy_set_header Host $host; }
       location /inner/ { fleetprof_sample 99% key=visitor-1; ${proxy} }` },
-  { name: 'add_header_can_time_too', policy: [yes], serverTiming: ['edge;dur=1', token],
-    nginx: ({ root }) => `location / { fleetprof on; ${tokens} add_header Server-Timing "edge;dur=1"; ${root} }` },
+  { name: 'add_header_can_time_too', policy: [yes], serverTiming: [token, 'edge;dur=1'],
+    nginx: ({ root }) => `location / { ${on} ${tokens} add_header Server-Timing "edge;dur=1"; ${root} }` },
   { name: 'HTTP_0_9_has_no_header', status: 0, bytes: () => 'GET /page.html\r\n',
     body: '<!doctype html><title>page</title>' },
   { name: 'a_malformed_request', status: 400, bytes: (host) => `GET / HTTP/1.1\r\nHost: ${host}\r\nHost: x\r\n\r\n` },
@@ -259,6 +272,8 @@ const odd = [
   { name: 'a_line_that_is_too_long', status: 414, bytes: () => `GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n` },
   { name: 'a_field_that_is_too_long', status: 400, bytes: () => `GET / HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n` },
   { name: 'a_request_without_host', status: 400, bytes: () => 'GET / HTTP/1.1\r\n\r\n' },
+  { name: 'a_304_by_return', status: 304, policy: [no], ask: [['Sec-Fetch-Dest', 'empty'], ['Sec-Fetch-Mode', 'navigate']],
+    nginx: () => 'location / { fleetprof on; fleetprof_sample 0%; return 304; }' },
   { name: 'gzip_and_a_weak_etag', policy: [no], ask: [['Accept-Encoding', 'gzip']],
     answer: { fields: [html, ['ETag', '"v1"']], body: 'x'.repeat(2000) },
     fields: { 'content-encoding': ['gzip'], etag: ['W/"v1"'] },

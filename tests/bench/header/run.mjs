@@ -2,7 +2,7 @@
 // What a header module costs a request: instructions that nginx executes for it, counted by callgrind.
 //
 // The same page, as a file and from an upstream server, with nothing, with add_header, with headers-more and with
-// the module setting the same two fields. Each number is the difference of two runs of unlike length, so that start and
+// the module setting the same three fields. Each number is the difference of two runs of unlike length, so that start and
 // stop are not in it. wrk's requests a second for the file stand beside them; they tell little, since a machine's
 // noise is larger than what they differ by.
 //
@@ -31,6 +31,7 @@ const requests = Number(options.requests);
 const warmUp = 100;
 const yes = 'js-profiling, js-profiling-mode=lazy';
 const origin = 'https://a.example';
+const timing = 'fleetprof;desc="0"';
 const ours = `fleetprof on; timing_allow_origin ${origin};`;
 
 /**
@@ -43,17 +44,18 @@ const ours = `fleetprof on; timing_allow_origin ${origin};`;
 /** @type {Setup[]} */
 const setups = [
   { name: 'nothing', directives: '' },
-  { name: 'add_header', directives: `add_header Document-Policy "${yes}"; add_header Timing-Allow-Origin ${origin};` },
+  { name: 'add_header', directives: `add_header Document-Policy "${yes}"; add_header Timing-Allow-Origin ${origin};
+      add_header Server-Timing '${timing}';` },
   { name: 'headers-more', module: headersMore,
-    directives: `more_set_headers "Document-Policy: ${yes}" "Timing-Allow-Origin: ${origin}";` },
+    directives: `more_set_headers "Document-Policy: ${yes}" "Timing-Allow-Origin: ${origin}" 'Server-Timing: ${timing}';` },
   { name: 'headers-more, also clearing validators', module: headersMore,
-    directives: `more_set_headers "Document-Policy: ${yes}" "Timing-Allow-Origin: ${origin}";
+    directives: `more_set_headers "Document-Policy: ${yes}" "Timing-Allow-Origin: ${origin}" 'Server-Timing: ${timing}';
       more_clear_headers ETag Last-Modified;` },
   { name: 'fleetprof, off', module: moduleFile, directives: '' },
   { name: 'fleetprof, unsampled', module: moduleFile, directives: `${ours} fleetprof_sample 0%;` },
-  { name: 'fleetprof, sampled', module: moduleFile, directives: ours },
+  { name: 'fleetprof, sampled', module: moduleFile, directives: `${ours} fleetprof_sample 100%;` },
   { name: 'fleetprof, sampled, with a token', module: moduleFile,
-    directives: `${ours} ${withKeyFile('fleetprof_site shop; fleetprof_token_key KEY_FILE;')}` },
+    directives: `${ours} fleetprof_sample 100%; ${withKeyFile('fleetprof_site shop; fleetprof_token_key KEY_FILE;')}` },
 ];
 
 const dir = temporaryDir('bench');

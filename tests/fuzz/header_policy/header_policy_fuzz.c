@@ -5,6 +5,7 @@
 #include "header_policy/document_policy.h"
 #include "header_policy/response.h"
 #include "header_policy/sampling.h"
+#include "header_policy/server_timing.h"
 #include "header_policy/sf_dict.h"
 #include "header_policy/timing_allow_origin.h"
 #include "tests/fuzz/check.h"
@@ -76,11 +77,23 @@ static void fuzz_origins(struct fleetprof_lines upstream)
     check(fleetprof_timing_allow_origin_merge(upstream, ours, &again) == FLEETPROF_UNCHANGED);
 }
 
+static void fuzz_timing(struct fleetprof_slice line)
+{
+    static char memory[FLEETPROF_FIELD_MAX];
+    struct fleetprof_slice others = {memory, 0};
+
+    if (line.len <= sizeof(memory)) {
+        others.len = fleetprof_server_timing_others(line, memory);
+        check(others.len <= line.len);
+        check(!fleetprof_server_timing_names_us(others));
+    }
+}
+
 static void fuzz_line(struct fleetprof_slice line)
 {
     static char memory[FLEETPROF_FIELD_MAX / 2];
     struct fleetprof_buffer members = {memory, 0, sizeof(memory)};
-    struct fleetprof_exchange exchange = {line, line, line, true};
+    struct fleetprof_exchange exchange = {line, line, line, line, true};
     struct fleetprof_cache_control control = {false, false, false, false, false};
     uint32_t ppm;
 
@@ -100,6 +113,7 @@ static void fuzz_line(struct fleetprof_slice line)
     (void)fleetprof_document_policy_says_yes(line);
     fleetprof_cache_control_add(&control, line);
     (void)fleetprof_key_number(line);
+    fuzz_timing(line);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -13,41 +13,55 @@ static void documents_and_worker_scripts_carry_a_policy(void **state)
         const char *accept;
         bool not_modified;
         bool has_policy;
+        const char *sec_fetch_mode;
     } cases[] = {
-        {"text/html", "", "", false, true},
-        {"text/html; charset=utf-8", "", "", false, true},
-        {"Text/HTML ;charset=utf-8", "", "", false, true},
-        {"application/xhtml+xml", "", "", false, true},
-        {"text/html5", "", "", false, false},
-        {"text/htm", "", "", false, false},
-        {"text/plain", "document", "text/html", false, false},
-        {"", "document", "text/html", false, false},
-        {"text/html", "empty", "", false, true},
-        {"text/javascript", "worker", "", false, true},
-        {"text/javascript", "SharedWorker", "", false, true},
-        {"text/javascript", "serviceworker", "", false, false},
-        {"text/javascript", "script", "", false, false},
-        {"", "worker", "", true, true},
-        {"", "document", "", true, true},
-        {"", "iframe", "", true, true},
-        {"", "frame", "", true, true},
-        {"", "embed", "", true, true},
-        {"", "object", "", true, true},
-        {"", "image", "text/html", true, false},
-        {"", "", "text/html,application/xml;q=0.9", true, true},
-        {"", "", "image/png, Text/HTML;q=0.5", true, true},
-        {"", "", "*/*", true, false},
-        {"", "", "", true, false},
-        {"image/png", "document", "text/html", true, false},
-        {"text/html", "", "", true, true},
+        {"text/html", "", "", false, true, ""},
+        {"text/html; charset=utf-8", "", "", false, true, ""},
+        {"Text/HTML ;charset=utf-8", "", "", false, true, ""},
+        {"application/xhtml+xml", "", "", false, true, ""},
+        {"text/html5", "", "", false, false, ""},
+        {"text/htm", "", "", false, false, ""},
+        {"text/plain", "document", "text/html", false, false, ""},
+        {"", "document", "text/html", false, false, ""},
+        {"text/html", "empty", "", false, true, ""},
+        {"text/javascript", "worker", "", false, true, ""},
+        {"text/javascript", "SharedWorker", "", false, true, ""},
+        {"text/javascript", "serviceworker", "", false, false, ""},
+        {"text/javascript", "script", "", false, false, ""},
+        {"", "worker", "", true, true, ""},
+        {"", "document", "", true, true, ""},
+        {"", "iframe", "", true, true, ""},
+        {"", "frame", "", true, true, ""},
+        {"", "embed", "", true, true, ""},
+        {"", "object", "", true, true, ""},
+        {"", "image", "text/html", true, false, ""},
+        {"", "", "text/html,application/xml;q=0.9", true, true, ""},
+        {"", "", "image/png, Text/HTML;q=0.5", true, true, ""},
+        {"", "", "*/*", true, false, ""},
+        {"", "", "", true, false, ""},
+        {"image/png", "document", "text/html", true, false, ""},
+        {"text/html", "", "", true, true, ""},
+        {"", "document", "", true, true, "navigate"},
+        {"", "empty", "", true, true, "navigate"},
+        {"", "empty", "*/*", true, true, "Navigate"},
+        {"", "", "", true, true, "navigate"},
+        {"", "empty", "text/html,*/*;q=0.8", true, true, "same-origin"},
+        {"", "Empty", "text/html", true, true, "cors"},
+        {"", "empty", "*/*", true, false, "cors"},
+        {"", "empty", "", true, false, "same-origin"},
+        {"", "image", "text/html", true, false, "no-cors"},
+        {"image/png", "empty", "text/html", true, false, "navigate"},
+        {"application/json", "empty", "text/html", false, false, "navigate"},
+        {"", "empty", "text/html", false, false, "navigate"},
+        {"text/html", "empty", "", false, true, "navigate"},
     };
     size_t i;
 
     (void)state;
     for (i = 0; i < COUNT(cases); i++) {
-        struct fleetprof_exchange exchange = {text(cases[i].content_type),
-                                              text(cases[i].sec_fetch_dest), text(cases[i].accept),
-                                              cases[i].not_modified};
+        struct fleetprof_exchange exchange = {
+            text(cases[i].content_type), text(cases[i].sec_fetch_dest),
+            text(cases[i].sec_fetch_mode), text(cases[i].accept), cases[i].not_modified};
 
         if (fleetprof_has_policy(&fleetprof_default_types, &exchange) != cases[i].has_policy) {
             fail_msg("case %zu: %s", i, cases[i].content_type);
@@ -57,7 +71,7 @@ static void documents_and_worker_scripts_carry_a_policy(void **state)
 
 static void an_absent_content_type_is_no_document(void **state)
 {
-    struct fleetprof_exchange exchange = {{NULL, 0}, {NULL, 0}, {NULL, 0}, false};
+    struct fleetprof_exchange exchange = {{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, false};
 
     (void)state;
     assert_false(fleetprof_has_policy(&fleetprof_default_types, &exchange));
@@ -71,7 +85,7 @@ static void other_types_can_be_documents(void **state)
     const struct fleetprof_types types = {list, COUNT(list), false};
     const struct fleetprof_types any = {NULL, 0, true};
     struct fleetprof_exchange exchange = {text("Image/SVG+xml; charset=utf-8"), text(""), text(""),
-                                          false};
+                                          text(""), false};
 
     (void)state;
     assert_true(fleetprof_has_policy(&types, &exchange));
@@ -79,7 +93,7 @@ static void other_types_can_be_documents(void **state)
     exchange.content_type = text("application/xhtml+xml");
     assert_false(fleetprof_has_policy(&types, &exchange));
     assert_true(fleetprof_has_policy(&any, &exchange));
-    exchange = (struct fleetprof_exchange){text(""), text(""), text("*/*"), true};
+    exchange = (struct fleetprof_exchange){text(""), text(""), text(""), text("*/*"), true};
     assert_true(fleetprof_has_policy(&any, &exchange));
     assert_false(fleetprof_has_policy(&types, &exchange));
     exchange.accept = text("image/svg+xml;q=0.9, */*");

@@ -263,7 +263,7 @@ static void a_field_carries_a_token_that_is_good(void **state)
     size_t len = fleetprof_token_field(*state, token, value);
 
     assert_int_equal(len, strlen("fleetprof;desc=\"" TOKEN_LONGEST "\""));
-    assert_true(fleetprof_token_is_field(value, len));
+    assert_memory_equal(value, "fleetprof;desc=\"v1.", 19);
     assert_int_equal(value[len - 1], '"');
     assert_int_equal(fleetprof_token_check(*state, value + 16, len - 17, &rules, &token),
                      FLEETPROF_TOKEN_OK);
@@ -271,17 +271,28 @@ static void a_field_carries_a_token_that_is_good(void **state)
     assert_int_equal(fleetprof_token_field(*state, token, value), 0);
 }
 
-static void a_field_is_told_by_its_start(void **state)
+static void a_field_without_a_key_carries_time_and_nonce(void **state)
 {
-    static const char *const others[] = {"", "fleetprof", "fleetprof;desc=\"", "fleetprof;dur=1",
-                                         "db;dur=1, fleetprof;desc=\"0\""};
+    static const char start[] = "fleetprof;desc=\"1.1767225600.";
+    const size_t start_len = sizeof(start) - 1;
+    struct fleetprof_token token = {NULL, 0, 0, TIME_A, {0}};
+    char value[2][FLEETPROF_TOKEN_FIELD_MAX];
 
-    (void)state;
-    assert_true(
-        fleetprof_token_is_field(FLEETPROF_TOKEN_NO_FIELD, strlen(FLEETPROF_TOKEN_NO_FIELD)));
-    for (size_t i = 0; i < COUNT(others); i++) {
-        assert_false(fleetprof_token_is_field(others[i], strlen(others[i])));
+    for (size_t i = 0; i < 2; i++) {
+        size_t len = fleetprof_token_field(NULL, token, value[i]);
+
+        assert_int_equal(len, start_len + FLEETPROF_TOKEN_NONCE_LEN + 1);
+        assert_memory_equal(value[i], start, start_len);
+        assert_true(consists_of(value[i] + start_len, FLEETPROF_TOKEN_NONCE_LEN, "_-"));
+        assert_int_equal(value[i][len - 1], '"');
+        /* It is not a token: the collector refuses it. */
+        assert_int_equal(check(*state, value[i] + 16), FLEETPROF_TOKEN_VERSION);
     }
+    assert_memory_not_equal(value[0] + start_len, value[1] + start_len, FLEETPROF_TOKEN_NONCE_LEN);
+    token.time_s = 0;
+    assert_int_equal(fleetprof_token_field(NULL, token, value[0]), 0);
+    token.time_s = TIME_MAX + 1;
+    assert_int_equal(fleetprof_token_field(NULL, token, value[0]), 0);
 }
 
 static void every_error_has_a_text_of_its_own(void **state)
@@ -309,7 +320,7 @@ int main(void)
         cmocka_unit_test(age_is_allowed_for_the_clocks_difference),
         cmocka_unit_test(nonces_are_base64url_and_differ),
         cmocka_unit_test(a_field_carries_a_token_that_is_good),
-        cmocka_unit_test(a_field_is_told_by_its_start),
+        cmocka_unit_test(a_field_without_a_key_carries_time_and_nonce),
         cmocka_unit_test(every_error_has_a_text_of_its_own),
     };
 

@@ -55,7 +55,7 @@ const conflict = [
   { name: 'local: a_member_of_the_wrong_type_is_replaced', place: [...sampled, local],
     answer: pageWith('js-profiling=true'), policy: [yes] },
   { name: 'local: configured_members_win', answer: pageWith('x=1, y=3'), policy: ['y=3, js-profiling, x=2'],
-    place: ['fleetprof on', 'fleetprof_policy js-profiling x=2', local] },
+    place: [...sampled, 'fleetprof_policy js-profiling x=2', local] },
   { name: 'local: what_another_tier_said_is_not_said_again', place: [...sampled, local], answer: pageWith(yes), policy: [yes] },
   { name: 'local: an_unparsable_value_is_left_alone', place: [...sampled, local], answer: pageWith('js-profiling=?0,'),
     policy: ['js-profiling=?0,'], log: ['', '1', 'unparsable'] },
@@ -122,8 +122,10 @@ const types = [
   { name: 'types: html_counts_no_more', place: [...sampled, svg], answer: ofType('text/html'), log: ['', '', 'type'] },
   { name: 'types: a_worker_script_counts_all_the_same', place: [...sampled, svg], path: '/app.js',
     ask: [['Sec-Fetch-Dest', 'worker']], policy: [yes] },
-  { name: 'types: a_304_goes_by_an_accepted_type', place: [...unsampled, svg], status: 304, policy: [no],
-    ask: [['If-Modified-Since', fileTime], ['Accept', 'text/x-page, */*']], httpd: { policy: [] } }, // httpd knows that the file is none
+  { name: 'types: a_files_304_goes_by_the_files_type', place: [...unsampled, svg], status: 304,
+    ask: [['If-Modified-Since', fileTime], ['Accept', 'text/x-page, */*']] },
+  { name: 'types: upstreams_304_goes_by_an_accepted_type', place: [...unsampled, svg, send], status: 304, policy: [no],
+    ask: [['If-None-Match', '"v1"'], ['Accept', 'text/x-page, */*']], answer: pageWith(), revalidated: notModified() },
   { name: 'types: a_304_for_which_html_is_accepted_does_not_count', place: [...unsampled, svg], ask: changedSince, status: 304 },
   ...['text/html', 'image/png', 'text/javascript'].map((type) => (
     { name: `types *: ${type}_counts`, place: [...sampled, everything], answer: ofType(type), policy: [yes] })),

@@ -31,9 +31,10 @@ export const conditional = [
     ask: [...changedSince, ['Sec-Fetch-Dest', 'worker']] },
   { name: 'a_304_of_an_image_says_nothing', place: sampled, path: '/pixel.gif', status: 304,
     ask: [...changedSince, ['Sec-Fetch-Dest', 'image'], ['Accept', 'text/html']] },
-  // httpd still knows the file's type.
-  { name: 'a_304_that_nobody_can_place_says_nothing', place: sampled, status: 304,
-    ask: [...changedSince, ['Accept', '*/*']], httpd: { policy: [yes] } },
+  { name: 'a_files_304_goes_by_the_type_of_the_file', place: unsampled, status: 304, policy: [no],
+    ask: [...changedSince, ['Accept', '*/*']] },
+  { name: 'a_304_of_an_image_in_place_of_a_page_says_nothing', place: sampled, path: '/pixel.gif', status: 304,
+    ask: [...changedSince, ['Sec-Fetch-Dest', 'document'], ['Sec-Fetch-Mode', 'navigate']] },
   { name: 'a_sampled_file_keeps_its_validators', place: sampled, policy: [yes], fields: { 'last-modified': [fileTime] } },
 
   { name: 'a_sampled_page_from_upstream_cannot_be_revalidated', place: sampled, answer: validated('a'),
@@ -63,7 +64,41 @@ export const conditional = [
   { name: 'upstreams_304_with_the_apps_word_is_left_alone', place: sampled, status: 304, policy: ['js-profiling=?0'],
     ask: revalidating, answer: pageWith(),
     revalidated: notModified('js-profiling=?0') },
+  { name: 'upstreams_304_that_nobody_can_place_says_nothing', place: sampled, status: 304, policy: ['a'],
+    ask: [['If-None-Match', '"v1"'], ['Accept', '*/*']], answer: pageWith(), revalidated: notModified('a') },
   { name: 'upstreams_304_goes_by_its_content_type_if_it_has_one', place: sampled, status: 304,
     ask: revalidating, answer: pageWith(),
     revalidated: { status: 304, fields: [['Content-Type', 'image/png']] } },
 ];
+
+/** What a service worker's `fetch(event.request)` makes of a navigation. @type {[string, string][]} */
+const passedOn = [['Sec-Fetch-Dest', 'empty'], ['Sec-Fetch-Mode', 'navigate']];
+/** What it makes of it with a request of its own: a copy, or the address alone. @type {[string, string][]} */
+const copied = [['Sec-Fetch-Dest', 'empty'], ['Sec-Fetch-Mode', 'same-origin'], ['Accept', 'text/html,*/*;q=0.8']];
+/** @type {[string, string][]} */
+const byAddress = [['Sec-Fetch-Dest', 'empty'], ['Sec-Fetch-Mode', 'cors'], ['Accept', '*/*']];
+/** @type {[string, string]} */
+const ifNoneMatch = ['If-None-Match', '"v1"'];
+const send = 'fleetprof_not_modified send';
+
+/** @type {import('../cases.mjs').Case[]} */
+export const serviceWorkers = [['passed_on', passedOn], ['copied', copied], ['by_address', byAddress]].flatMap(([how, fields]) => {
+  const ask = /** @type {[string, string][]} */ (fields);
+  return [
+    { name: `service worker: a_page: ${how}`, place: unsampled, ask, answer: pageWith(), policy: [no] },
+    { name: `service worker: a_file: ${how}`, place: sampled, ask, policy: [yes] },
+    { name: `service worker: a_files_304_says_no: ${how}`, place: unsampled, ask: [...changedSince, ...ask], status: 304,
+      policy: [no] },
+    { name: `service worker: a_files_304_says_yes: ${how}`, place: sampled, ask: [...changedSince, ...ask], status: 304,
+      policy: [yes] },
+    { name: `service worker: a_304_of_a_script_says_nothing: ${how}`, place: unsampled, path: '/app.js', status: 304,
+      ask: [...changedSince, ...ask] },
+    // Nothing in a request by the address alone tells a page from an image.
+    ...(how === 'by_address' ? [] : [
+      { name: `service worker: upstreams_304_is_merged: ${how}`, place: unsampled, ask: [ifNoneMatch, ...ask], status: 304,
+        answer: pageWith(), revalidated: notModified('a'), policy: [`a, ${no}`] },
+      { name: `service worker: upstreams_304_under_send_says_no: ${how}`, place: [...unsampled, send], status: 304,
+        ask: [ifNoneMatch, ...ask], answer: pageWith(), revalidated: notModified(), policy: [no] },
+    ]),
+  ];
+});

@@ -32,7 +32,7 @@ export const merging = [
   { name: 'a_member_of_the_wrong_type_is_the_apps_word', place: sampled, answer: pageWith('js-profiling=true'),
     policy: ['js-profiling=true'] },
   { name: 'what_another_tier_said_is_not_said_again', place: sampled, answer: pageWith(`a, ${yes}`),
-    policy: [`a, ${yes}`] },
+    policy: [`a, ${yes}`], serverTiming: [] },
 
   ...['a,', ',a', 'a b', 'JS-Profiling', 'a="x', 'a=1.2345', 'a=%"%C3"', 'a=()(', 'ä'].map((value) => (
     { name: `an_unparsable_value_is_left_alone: ${value}`, place: sampled, answer: pageWith(value),
@@ -53,11 +53,11 @@ export const merging = [
     fields: { 'document-policy-report-only': ['js-profiling=?0'], 'require-document-policy': ['js-profiling'] } },
 
   { name: 'configured_members_are_sent', answer: pageWith(), policy: ['js-profiling-mode=eager, x=2'],
-    place: ['fleetprof on', 'fleetprof_policy js-profiling-mode=eager x=2'] },
+    place: [...sampled, 'fleetprof_policy js-profiling-mode=eager x=2'] },
   { name: 'configured_members_may_have_parameters', answer: pageWith(), policy: ['js-profiling;report-to=default'],
-    place: ['fleetprof on', 'fleetprof_policy "js-profiling;report-to=default"'] },
+    place: [...sampled, 'fleetprof_policy "js-profiling;report-to=default"'] },
   { name: 'a_configured_member_that_the_app_has_is_the_apps', answer: pageWith('x=1'),
-    place: ['fleetprof on', 'fleetprof_policy js-profiling x=2'], policy: ['x=1, js-profiling'] },
+    place: [...sampled, 'fleetprof_policy js-profiling x=2'], policy: ['x=1, js-profiling'] },
   { name: 'configured_members_are_for_the_sampled_only', answer: pageWith('x=1'),
     place: ['fleetprof on', 'fleetprof_sample 0%', 'fleetprof_policy js-profiling y=2'], policy: [`x=1, ${no}`] },
 ];

@@ -3,7 +3,11 @@
 export const yes = 'js-profiling, js-profiling-mode=lazy';
 export const no = 'js-profiling=?0';
 
-export const sampled = ['fleetprof on'];
+/** What Server-Timing says of a sampled page without a key, as `shown` of token.mjs has it, and of any other page. */
+export const sampledTiming = 'fleetprof;desc="<1>"';
+export const unsampledTiming = 'fleetprof;desc="0"';
+
+export const sampled = ['fleetprof on', 'fleetprof_sample 100%'];
 export const unsampled = ['fleetprof on', 'fleetprof_sample 0%'];
 
 /** When the files were last modified. */

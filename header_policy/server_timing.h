@@ -1,0 +1,31 @@
+/*
+ * Server-Timing: takes our member out of the application's lines.
+ *
+ * The value is a comma list of metrics, `name;parameter=value;…` (W3C Server Timing). Browsers read
+ * the lines as one list, and stop at the first byte that they do not understand. So our member gets
+ * a line of its own before the application's: nothing that the application sends can hide it, and
+ * whoever looks for the first metric of our name finds ours.
+ */
+#ifndef FLEETPROF_SERVER_TIMING_H
+#define FLEETPROF_SERVER_TIMING_H
+
+#include "slice.h"
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(hidden)
+#endif
+
+/* True if a metric in `line` is named "fleetprof", byte for byte. */
+bool fleetprof_server_timing_names_us(struct fleetprof_slice line);
+
+/*
+ * Copies `line` to `others`, which has room for line.len bytes, without the metrics that are named
+ * "fleetprof". Returns the length. All other metrics keep every byte.
+ */
+size_t fleetprof_server_timing_others(struct fleetprof_slice line, char *others);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif
