@@ -227,7 +227,7 @@ describe('a real site', { concurrency: true, timeout: 300_000 }, () => {
         assert.match(String(decision), /^v1\.[0-9a-f]{8}\.shop\.1000000\./);
         const fields = response?.fields ?? {};
         assert.equal(fields['document-policy'], `${ownPolicy}, js-profiling, js-profiling-mode=lazy`);
-        assert.ok(fields['server-timing'].replaceAll('\n', ', ').startsWith(ownTiming), fields['server-timing']);
+        assert.ok(fields['server-timing'].split('\n').includes(ownTiming), fields['server-timing']);
         const direct = await fetch(`${app.url}/product/1/`);
         for (const field of ['content-security-policy', 'cross-origin-opener-policy', 'strict-transport-security']) {
           assert.equal(fields[field], direct.headers.get(field), field);
@@ -345,7 +345,7 @@ describe('a real site', { concurrency: true, timeout: 300_000 }, () => {
             assert.deepEqual(answered().slice(before_), reloads);
             assertLetGo(await visitor.load(follow('/product/1/')), 'the link');
             assertLetGo(await visitor.load(back), 'back');
-            assertLetGo(await visitor.load(follow('/product/2/')), 'a new page');
+            assertLetGo(await visitor.load(follow('/product/73/')), 'a new page');
             assertLetGo(await visitor.load(reload), 'its reload');
             // Not only the agent keeps still: the browser was told no.
             if (host.app?.serviceWorker !== 'first') assert.equal(await mayProfile(visitor.page), false);

@@ -63,7 +63,7 @@ const mistakes = [
     tells: { access: / reason=off /, console: noDecision } },
   { name: 'the rate is 0 %', host: { name: 'zero', settings: ['fleetprof_sample 0%'] },
     tells: { access: / sampled=0 .*reason=rate /, console: notPicked } },
-  { name: "the rate's variable is no rate", host: { name: 'rate', settings: ['fleetprof_sample $cookie_visitor'] },
+  { name: "the rate's variable is no rate", host: { name: 'rate', settings: ['fleetprof_sample $arg_rate'] },
     tells: { access: / reason=bad_rate /, error: /invalid rate "often"/i, console: notPicked } },
   { name: 'shared caches may store the pages', host: { name: 'public', app: { cacheControl: 'public, max-age=300' } },
     tells: { access: / reason=cacheable /, console: notPicked } },
@@ -139,9 +139,8 @@ for (const [i, { name, missing }] of siteServers.entries()) {
           && `fleetprof_uploads_refused_total{site="${tells.refused[0]}",reason="${tells.refused[1]}"}`;
         const refused = async () => (metric ? (await collector.metrics())[metric] ?? 0 : 0);
         const refusedBefore = await refused();
-        const url = server.origin(host.name);
-        const visitor = await openVisitor(browser, { cookie: { name: 'visitor', value: 'often', url } });
-        await visitor.load((page) => page.goto(url));
+        const visitor = await openVisitor(browser);
+        await visitor.load((page) => page.goto(`${server.origin(host.name)}/?rate=often`));
 
         /** @param {RegExp | undefined} what @param {string} where @param {() => string} text */
         const untilNamed = async (what, where, text) => {

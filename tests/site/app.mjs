@@ -15,6 +15,7 @@ import helmet from 'helmet';
  * @property {Record<string, string[]>} [csp] directives of Content-Security-Policy that differ from helmet's
  * @property {'pass' | 'first'} [serviceWorker]
  * @property {Record<string, unknown> | null} [agent] attributes of the agent's tag that differ; null: no tag
+ * @property {boolean} [hangs] its pages have an image that never comes, so that they never end loading
  * @property {boolean} [fallback] answers every unknown path with a page and 200, as single-page applications do
  */
 
@@ -41,7 +42,8 @@ function agentTag(name, server, { agent = {} }) {
  */
 export function renderPage(build, { name, server, path, options }) {
   return build.render({
-    path, agent: agentTag(name, server, options), state: { serviceWorker: options.serviceWorker !== undefined },
+    path, agent: agentTag(name, server, options), hangs: options.hangs ?? false,
+    state: { serviceWorker: options.serviceWorker !== undefined },
   });
 }
 
@@ -87,6 +89,8 @@ export async function startApp(build, optionsOf) {
   };
   app.get('/', sendPage);
   app.get('/product/:id/', sendPage);
+
+  app.get('/never.gif', () => {});
 
   app.use((request, response, next) => {
     if (response.locals.options.fallback) sendPage(request, response, next);

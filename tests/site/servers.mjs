@@ -15,8 +15,8 @@ import { renderPage } from './app.mjs';
  * @typedef {object} Host
  * @property {string} name of `NAME.SERVER.shop.example`
  * @property {'proxied' | 'cached' | 'files'} [pages] cached: out of proxy_cache or mod_cache; proxied by default
- * @property {string[]} [settings] as nginx's directives, without the semicolon, beside `fleetprof on`; a key is
- *   `$cookie_visitor`
+ * @property {string[]} [settings] as nginx's directives, without the semicolon, beside `fleetprof on`; a rate
+ *   may be `$arg_rate`, a key `$cookie_visitor`
  * @property {boolean} [off] without `fleetprof on`
  * @property {boolean} [unsigned] without a token key
  * @property {string | null} [ingest] where uploads go to, if not to the collector of all; null: no such location
@@ -74,7 +74,7 @@ function writePages({ hosts, build }, server) {
     fs.mkdirSync(dir);
     if (options.serviceWorker) fs.copyFileSync(`${build.dir}/sw/${options.serviceWorker}.js`, `${dir}/sw.js`);
     if (pages !== 'files') continue;
-    for (const address of ['/', '/product/1/', '/product/2/']) {
+    for (const address of ['/', '/product/1/', '/product/73/']) {
       fs.mkdirSync(dir + address, { recursive: true });
       fs.writeFileSync(`${dir}${address}index.html`, renderPage(build, { name, server, path: address, options }));
     }
@@ -182,8 +182,7 @@ const linesOfHost = (file, start) => readIfThere(file).split('\n').filter((line)
 
 /** A neutral setting in httpd's words. @param {string[]} settings */
 const httpdLines = (settings) => directives(settings.map((setting) => (
-  setting.replace('_sample $cookie_visitor', '_sample expr=$cookie_visitor')
-    .replace('$cookie_visitor', '%{reqenv:VISITOR}'))));
+  setting.replace('$arg_rate', 'expr=%{reqenv:ARG_RATE}').replace('$cookie_visitor', '%{reqenv:VISITOR}'))));
 
 /** @param {Given} given @returns {Promise<SiteServer>} */
 async function startHttpdSite(given) {
@@ -254,6 +253,7 @@ async function startHttpdSite(given) {
 LogFormat "%v \\"%r\\" %>s sampled=%{FLEETPROF_SAMPLED}e rate=%{FLEETPROF_RATE}e reason=%{FLEETPROF_REASON}e cache=%{cache-status}e" site
 Include ${rateFile}
 SetEnvIf Cookie "visitor=([^;]+)" VISITOR=$1
+SetEnvIfExpr "%{QUERY_STRING} =~ /rate=([^&]+)/" ARG_RATE=$1
 FleetProfSite shop
 CacheRoot ${dir}/cache
 CacheDefaultExpire 600

@@ -7,7 +7,7 @@ import { Page } from './pages.jsx';
  * Renders a document. `state` goes to the browser as JSON, which no Content-Security-Policy forbids;
  * `agent` has the attributes of the agent's tag, null for a page without it.
  */
-export function render({ path, assets, agent, state }) {
+export function render({ path, assets, agent, hangs, state }) {
   const data = JSON.stringify({ ...state, path, worker: assets.worker }).replace(/</g, '\\u003c');
   return `<!doctype html>${renderToString(
     <html lang="en">
@@ -20,7 +20,10 @@ export function render({ path, assets, agent, state }) {
         <script id="state" type="application/json" dangerouslySetInnerHTML={{ __html: data }} />
         <script src={assets.client} defer />
       </head>
-      <body><div id="root"><Page path={path} /></div></body>
+      <body>
+        <div id="root"><Page path={path} /></div>
+        {hangs && <img src="/never.gif" alt="" />}
+      </body>
     </html>,
   )}`;
 }
