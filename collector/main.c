@@ -6,6 +6,7 @@
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
 #include "collector/base/metrics.h"
+#include "collector/base/process_metrics.h"
 #include "collector/base/streams.h"
 #include "collector/config/config.h"
 #include "collector/http/admin.h"
@@ -39,6 +40,9 @@ enum {
 /* The bounds of a stop. Together they stay below what service managers grant. */
 enum { HEAR_S = 1, DRAIN_S = 10, LAST_FLUSH_S = 10, STOP_S = 30 };
 
+/* How often it is looked for refusals to be logged. */
+#define LOG_EVERY_US (2 * FP_US_PER_S)
+
 /* A count must be 0 so many times in a row: what was just accepted is not counted yet. */
 enum { QUIET_LOOKS = 4 };
 
@@ -50,6 +54,7 @@ struct collector {
     struct fp_ingest *ingest;
     struct fp_captures *captures;
     struct fp_writer *writer;
+    struct fp_database_status database;
     struct fp_admin *admin;
     struct fp_http *http;
     atomic_bool stopping;
@@ -63,10 +68,37 @@ static bool fail(const char *what, const struct fp_buf *detail)
     return false;
 }
 
-static const char *trouble(void *context)
+static void tell_database(struct collector *collector, struct fp_buf *text)
+{
+    const struct fp_database_status *database = &collector->database;
+    enum fp_database_state state = atomic_load(&database->state);
+    int64_t since_us = atomic_load(&database->failing_since_us);
+    fp_buf_addf(text, "database: %s: %s", fp_database_state_name(state),
+                fp_database_state_text(state));
+    if (since_us > 0)
+        fp_buf_addf(text, "; for %lld s now, the spool keeps uploads",
+                    (long long)((fp_clock_real_us() - since_us) / FP_US_PER_S));
+    fp_buf_addf(text, "\n");
+}
+
+static bool tell_readiness(void *context, struct fp_buf *text)
 {
     struct collector *collector = context;
-    return atomic_load(&collector->stopping) ? "stopping" : fp_ingest_trouble(collector->ingest);
+    const char *trouble =
+        atomic_load(&collector->stopping) ? "stopping" : fp_ingest_trouble(collector->ingest);
+    if (trouble == NULL)
+        fp_buf_addf(text, "ready\n");
+    else
+        fp_buf_addf(text, "not ready: %s\n", trouble);
+    tell_database(collector, text);
+    return trouble == NULL;
+}
+
+static void render_metrics(void *context, struct fp_buf *page)
+{
+    struct collector *collector = context;
+    fp_metrics_render(collector->metrics, page);
+    fp_ingest_render_metrics(collector->ingest, page);
 }
 
 static bool open_spool(struct collector *collector, struct fp_buf *detail)
@@ -121,6 +153,7 @@ static bool start_writer(struct collector *collector)
         .stop_timeout_us = LAST_FLUSH_S * FP_US_PER_S,
         .list_sessions = list_captures,
         .sessions = collector->captures,
+        .status = &collector->database,
     };
     collector->writer = fp_writer_start(&settings, collector->spool, collector->metrics);
     return collector->writer != NULL;
@@ -137,8 +170,8 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
     const struct fp_admin_settings admin = {
         .listen = config->admin,
         .given_socket = admin_socket,
-        .metrics = collector->metrics,
-        .trouble = trouble,
+        .tell_readiness = tell_readiness,
+        .render_metrics = render_metrics,
         .context = collector,
     };
     const struct fp_http_settings http = {
@@ -191,7 +224,7 @@ static bool start(struct collector *collector, struct fp_buf *detail)
     if (!raise_file_limit(config, detail))
         return false;
     collector->metrics = fp_metrics_create();
-    if (collector->metrics == NULL)
+    if (collector->metrics == NULL || !fp_process_metrics_join(collector->metrics))
         return fail("out of memory", detail);
     if (!open_spool(collector, detail))
         return false;
@@ -271,6 +304,7 @@ static void stop(struct collector *collector)
         wait_until_none(committing, collector, INT64_MAX / 2);
         fp_http_stop(collector->http);
         fp_captures_stop_all(collector->captures);
+        fp_ingest_log_refusals(collector->ingest, FP_PENDING_ALL);
     }
     fp_writer_stop(collector->writer);
     fp_captures_free(collector->captures);
@@ -340,25 +374,30 @@ static bool makes_progress(const struct collector *collector, struct progress *l
 {
     struct progress now = {
         committing(collector),
-        fp_metrics_get(collector->metrics, FP_METRIC_SPOOL_COMMITS) +
-            fp_metrics_get(collector->metrics, FP_METRIC_SPOOL_ERRORS),
+        fp_spool_commits(collector->spool),
     };
     bool progress = now.committing == 0 || last->committing == 0 || now.commits != last->commits;
     *last = now;
     return progress;
 }
 
-/* The next of the signals that the main thread waits for; feeds the watchdog meanwhile. */
+/* The next of the signals that the main thread waits for; meanwhile feeds the watchdog and logs
+ * refusals whose minute is over. */
 static int wait_for_signal(const struct collector *collector, const sigset_t *signals)
 {
-    int64_t every_us = fp_service_watchdog_us();
+    int64_t watchdog_us = fp_service_watchdog_us();
+    bool is_watched = watchdog_us > 0;
+    int64_t every_us = is_watched && watchdog_us < LOG_EVERY_US ? watchdog_us : LOG_EVERY_US;
     const struct timespec every = {every_us / FP_US_PER_S, every_us % FP_US_PER_S * 1000};
     struct progress progress = {0};
     for (;;) {
-        int number = sigtimedwait(signals, NULL, every_us > 0 ? &every : NULL);
+        int number = sigtimedwait(signals, NULL, &every);
         if (number > 0)
             return number;
-        if (errno == EAGAIN && makes_progress(collector, &progress))
+        if (errno != EAGAIN)
+            continue;
+        fp_ingest_log_refusals(collector->ingest, FP_PENDING_DUE);
+        if (is_watched && makes_progress(collector, &progress))
             fp_service_alive();
     }
 }

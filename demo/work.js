@@ -77,8 +77,8 @@ export function renderTables(ms) {
 }
 
 /**
- * Layout thrash: after each write the next read has to lay the page out anew. The time is that of the
- * function that reads.
+ * Layout thrash: after each write the next read has to lay out the page again. The function that reads is charged
+ * for it.
  * @param {number} ms
  */
 export function thrashLayout(ms) {

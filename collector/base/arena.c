@@ -6,6 +6,8 @@
  */
 #include "collector/base/arena.h"
 
+#include "collector/base/assert.h"
+
 #include <stdalign.h>
 #include <stdlib.h>
 
@@ -53,6 +55,7 @@ void fp_arena_init(struct fp_arena *arena, size_t max_bytes)
  * far. */
 static size_t next_block_cap(const struct fp_arena *arena, size_t len)
 {
+    FP_ASSERT(arena->used_bytes <= arena->max_bytes);
     size_t left = arena->max_bytes - arena->used_bytes;
     if (left < sizeof(struct fp_arena_block) || left - sizeof(struct fp_arena_block) < len)
         return 0;
@@ -100,6 +103,8 @@ void *fp_arena_alloc(struct fp_arena *arena, size_t len)
     ALLOW(bytes, len);
     size_t left = block->cap - block->used - rounded;
     block->used += rounded + GAP(left);
+    FP_ASSERT(block->used <= block->cap);
+    FP_ASSERT((uintptr_t)bytes % ALIGNMENT == 0);
     return bytes;
 }
 
@@ -140,6 +145,7 @@ bool fp_arena_adopt(struct fp_arena *arena, void *bytes, size_t len)
     *adopted = (struct fp_arena_adopted){arena->adopted, bytes};
     arena->adopted = adopted;
     arena->used_bytes += len;
+    FP_ASSERT(arena->used_bytes <= arena->max_bytes);
     return true;
 }
 

@@ -46,7 +46,9 @@ static inline bool fp_is_space(char c)
 
 static inline char fp_to_lower(char c)
 {
-    return fp_is_upper(c) ? (char)(c | 0x20) : c;
+    if (!fp_is_upper(c))
+        return c;
+    return (char)(c + ('a' - 'A'));
 }
 
 /* Returns the value of a hexadecimal digit of either case, -1 for any other character. */

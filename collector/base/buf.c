@@ -3,6 +3,8 @@
  */
 #include "collector/base/buf.h"
 
+#include "collector/base/assert.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +16,14 @@ void fp_buf_init(struct fp_buf *buf, size_t max)
     *buf = (struct fp_buf){.max = max};
 }
 
+static bool is_within_bounds(const struct fp_buf *buf)
+{
+    return buf->len <= buf->cap && buf->cap <= buf->max;
+}
+
 uint8_t *fp_buf_grow(struct fp_buf *buf, size_t len)
 {
+    FP_ASSERT(is_within_bounds(buf));
     if (buf->failed)
         return NULL;
     if (buf->data != NULL && buf->cap - buf->len >= len)
@@ -38,6 +46,7 @@ uint8_t *fp_buf_grow(struct fp_buf *buf, size_t len)
     }
     buf->data = data;
     buf->cap = cap;
+    FP_ASSERT(is_within_bounds(buf) && buf->cap - buf->len >= len);
     return buf->data + buf->len;
 }
 
@@ -79,6 +88,7 @@ void fp_buf_clear(struct fp_buf *buf)
 
 bool fp_buf_give(struct fp_buf *buf, struct fp_arena *arena, struct fp_str *text)
 {
+    FP_ASSERT(is_within_bounds(buf));
     /* Unused room is freed. */
     uint8_t *data = buf->len > 0 ? realloc(buf->data, buf->len) : NULL;
     if (data != NULL) {

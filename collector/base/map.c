@@ -7,6 +7,8 @@
  */
 #include "collector/base/map.h"
 
+#include "collector/base/assert.h"
+
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -61,6 +63,7 @@ static bool grow(struct fp_map *map)
     size_t len;
     if (__builtin_mul_overflow(new_slots, sizeof(*map->slots), &len))
         return false;
+    FP_ASSERT((new_slots & (new_slots - 1)) == 0);
     struct fp_map bigger = *map;
     bigger.slots = malloc(len);
     if (bigger.slots == NULL)
@@ -89,6 +92,7 @@ uint32_t fp_map_get(const struct fp_map *map, uint64_t key)
 
 uint32_t fp_map_put(struct fp_map *map, uint64_t key, uint32_t value)
 {
+    FP_ASSERT(value != FP_MAP_NONE);
     if (map->slots == NULL && (map->max_count == 0 || !grow(map)))
         return FP_MAP_NONE;
     struct fp_map_slot *slot = find_slot(map, key);
@@ -103,6 +107,7 @@ uint32_t fp_map_put(struct fp_map *map, uint64_t key, uint32_t value)
     }
     *slot = (struct fp_map_slot){key, value};
     map->count++;
+    FP_ASSERT(map->count <= map->max_count && map->count <= (map->mask + 1) / 4 * 3);
     return value;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "collector/base/uuid.h"
 
+#include "collector/base/ascii.h"
+
 #include <endian.h>
 #include <errno.h>
 #include <sys/random.h>
@@ -14,18 +16,6 @@
 static bool hyphen_at(size_t at)
 {
     return at == 8 || at == 13 || at == 18 || at == 23;
-}
-
-/* Returns the value of a hexadecimal digit, -1 for other characters. */
-static int hex_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    if (digit >= 'a' && digit <= 'f')
-        return digit - 'a' + 10;
-    if (digit >= 'A' && digit <= 'F')
-        return digit - 'A' + 10;
-    return -1;
 }
 
 bool fp_uuid_parse(struct fp_str text, struct fp_uuid *uuid)
@@ -40,8 +30,8 @@ bool fp_uuid_parse(struct fp_str text, struct fp_uuid *uuid)
                 return false;
             continue;
         }
-        int high = hex_value(text.ptr[at]);
-        int low = hex_value(text.ptr[at + 1]);
+        int high = fp_hex_value(text.ptr[at]);
+        int low = fp_hex_value(text.ptr[at + 1]);
         if (high < 0 || low < 0)
             return false;
         parsed.bytes[count++] = (uint8_t)(high * 16 + low);

@@ -400,6 +400,11 @@ static void load_sites(struct fp_config_loader *loader, const yaml_node_t *node)
             return;
         }
         load_mapping(loader, &(struct scope){FP_SITE_PREFIX, site}, item);
+        site->metrics = fp_site_metrics_create(site->name);
+        if (site->metrics == NULL) {
+            fp_config_complain(loader, item->start_mark, "sites: does not fit in memory");
+            return;
+        }
         check_unique_site(loader, site);
         check_site_tokens(loader, site);
     }

@@ -13,8 +13,6 @@
 
 #include <stdalign.h>
 
-#define BYTE_ORDER_MARK FP_STR("\xEF\xBB\xBF")
-
 /* Precedes each block that yyjson gets: its free() does not pass the length. */
 union block_header {
     size_t len; /* of the block with its header */
@@ -205,12 +203,11 @@ static size_t find_depth(struct fp_str json, uint32_t max_depth)
 enum fp_verdict fp_json_parse(struct fp_str body, uint32_t max_depth, struct fp_arena *arena,
                               struct fp_json *json, struct fp_upload_error *error)
 {
-    const struct fp_str mark = BYTE_ORDER_MARK;
-    const bool is_marked = body.len >= mark.len && memcmp(body.ptr, mark.ptr, mark.len) == 0;
+    const struct fp_str mark = FP_JSON_BYTE_ORDER_MARK;
+    const bool is_marked = fp_str_has_prefix(body, mark);
     const size_t skipped = is_marked ? mark.len : 0;
     /* An empty body may be NULL; it must not be the base of a sum. */
-    const struct fp_str text =
-        is_marked ? (struct fp_str){body.ptr + skipped, body.len - skipped} : body;
+    const struct fp_str text = is_marked ? fp_str_skip(body, skipped) : body;
 
     yyjson_read_err why = {0};
     yyjson_doc *doc = read_document(text, arena, &why);

@@ -13,6 +13,9 @@
 
 #include <yyjson.h>
 
+/* U+FEFF, which some tools put before JSON. */
+#define FP_JSON_BYTE_ORDER_MARK FP_STR("\xEF\xBB\xBF")
+
 /* The deepest nesting of any document, whatever limits.json_depth says. */
 enum { FP_JSON_DEPTH_MAX = 1024 };
 

@@ -8,7 +8,6 @@
 #include "collector/http/reply.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -17,7 +16,8 @@ enum {
     CONNECTION_MEMORY = 8 * 1024, /* for the headers, both ways */
     ENDING_MAX = 16,              /* shut down, and not yet closed */
     TIMEOUT_S = 10,
-    PAGE_MAX = 1024 * 1024,
+    READINESS_MAX = 4096,
+    PAGE_MAX = 16 * 1024 * 1024, /* 1,000 sites with the longest names take 5 MiB */
 };
 
 _Static_assert(CONNECTIONS + ENDING_MAX < FP_ADMIN_DESCRIPTORS, "each may have a descriptor");
@@ -37,26 +37,33 @@ static enum MHD_Result send_health(struct fp_admin *admin, struct MHD_Connection
     return fp_reply_text(connection, MHD_HTTP_OK, plain_text, FP_STR("alive\n"));
 }
 
+static enum MHD_Result send_buf(struct MHD_Connection *connection, unsigned status,
+                                const char *type, const struct fp_buf *text)
+{
+    if (text->failed)
+        return MHD_NO;
+    return fp_reply_text(connection, status, type,
+                         (struct fp_str){(const char *)text->data, text->len});
+}
+
 static enum MHD_Result send_readiness(struct fp_admin *admin, struct MHD_Connection *connection)
 {
-    const char *trouble = admin->settings.trouble(admin->settings.context);
-    if (trouble == NULL)
-        return fp_reply_text(connection, MHD_HTTP_OK, plain_text, FP_STR("ready\n"));
-    char text[512];
-    snprintf(text, sizeof(text), "not ready: %s\n", trouble);
-    return fp_reply_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, plain_text, fp_str_of(text));
+    struct fp_buf text;
+    fp_buf_init(&text, READINESS_MAX);
+    bool is_ready = admin->settings.tell_readiness(admin->settings.context, &text);
+    unsigned status = is_ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+    enum MHD_Result queued = send_buf(connection, status, plain_text, &text);
+    fp_buf_release(&text);
+    return queued;
 }
 
 static enum MHD_Result send_metrics(struct fp_admin *admin, struct MHD_Connection *connection)
 {
     struct fp_buf page;
     fp_buf_init(&page, PAGE_MAX);
-    fp_metrics_render(admin->settings.metrics, &page);
+    admin->settings.render_metrics(admin->settings.context, &page);
     enum MHD_Result queued =
-        page.failed
-            ? MHD_NO
-            : fp_reply_text(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8",
-                            (struct fp_str){(const char *)page.data, page.len});
+        send_buf(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", &page);
     fp_buf_release(&page);
     return queued;
 }

@@ -4,7 +4,7 @@
 #ifndef FP_HTTP_ADMIN_H
 #define FP_HTTP_ADMIN_H
 
-#include "collector/base/metrics.h"
+#include "collector/base/buf.h"
 #include "collector/http/listen.h"
 
 /* What it opens at most: connections, and what it waits for them with. */
@@ -13,9 +13,10 @@
 struct fp_admin_settings {
     struct fp_address listen;
     int given_socket; /* listens already, and is used instead of the address; owned; -1: none */
-    struct fp_metrics *metrics;
-    /* NULL when uploads are taken, else why not; called from the admin thread. */
-    const char *(*trouble)(void *context);
+    /* Both are called from the admin thread, with the context. The first appends the text of
+     * /readyz, and is true when uploads are taken; the second appends that of /metrics. */
+    bool (*tell_readiness)(void *context, struct fp_buf *text);
+    void (*render_metrics)(void *context, struct fp_buf *page);
     void *context;
 };
 

@@ -36,7 +36,7 @@ struct list {
 struct fp_connections {
     size_t max;
     int64_t request_timeout_us;
-    struct fp_metrics *metrics;
+    struct fp_metric_set *metrics;
     pthread_t watch;
 
     pthread_mutex_t lock; /* of what follows, and of the connections */
@@ -85,7 +85,7 @@ static void change_state(struct fp_connections *connections, struct fp_connectio
 /* ---- ending ---- */
 
 static void end(struct fp_connections *connections, struct fp_connection *connection,
-                enum fp_metric reason)
+                enum fp_http_metric reason)
 {
     if (connections->metrics != NULL)
         fp_metrics_add(connections->metrics, reason, 1);
@@ -206,7 +206,7 @@ static bool make_condition(pthread_cond_t *condition)
 }
 
 struct fp_connections *fp_connections_start(size_t max, int64_t request_timeout_us,
-                                            struct fp_metrics *metrics)
+                                            struct fp_metric_set *metrics)
 {
     struct fp_connections *connections = calloc(1, sizeof(*connections));
     if (connections == NULL)

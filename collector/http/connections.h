@@ -11,7 +11,7 @@
 #ifndef FP_HTTP_CONNECTIONS_H
 #define FP_HTTP_CONNECTIONS_H
 
-#include "collector/base/metrics.h"
+#include "collector/http/metrics.h"
 
 /* Where a connection is. While it is answered it cannot be ended: that time is ours. */
 enum fp_connection_state {
@@ -26,11 +26,12 @@ struct fp_connection;
 
 /*
  * Starts the watch, with a thread of its own. max: open connections; request_timeout_us: for
- * headers, and for a body. NULL when out of memory or threads. Metrics must outlive it; without
+ * headers, and for a body. NULL when out of memory or threads. Metrics (the listener's) must
+ * outlive it; without
  * them (NULL) nothing is counted.
  */
 struct fp_connections *fp_connections_start(size_t max, int64_t request_timeout_us,
-                                            struct fp_metrics *metrics) FP_MUST_CHECK;
+                                            struct fp_metric_set *metrics) FP_MUST_CHECK;
 
 /* Ends the thread and frees; NULL is fine. No connection may be left. */
 void fp_connections_stop(struct fp_connections *connections);

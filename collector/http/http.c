@@ -4,9 +4,11 @@
 #include "collector/http/http.h"
 
 #include "collector/base/clock.h"
+#include "collector/http/reply.h"
 #include "collector/http/request.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -32,9 +34,30 @@ static void count_connection(void *cls, struct MHD_Connection *connection, void 
     fp_metrics_shift(http->metrics, FP_METRIC_CONNECTIONS, -1);
 }
 
+static const struct fp_metric metrics_table[] = {FP_HTTP_METRICS(FP_METRIC_ROW)};
+const struct fp_metric_table fp_http_metrics = {metrics_table, FP_HTTP_METRIC_COUNT, NULL};
+
 size_t fp_http_descriptors(unsigned connections)
 {
     return (size_t)connections + ENDING_MAX;
+}
+
+/*
+ * What is malformed below HTTP, libmicrohttpd answers by itself; that it did is known from its log
+ * alone. Of another text than this one nothing is counted.
+ */
+static void hear_library(void *cls, const char *format, va_list arguments)
+{
+    static const char refusal[] = "Error processing request (HTTP response code is %u";
+    struct fp_http *http = cls;
+    if (strncmp(format, refusal, sizeof(refusal) - 1) != 0)
+        return;
+    struct fp_problem problem;
+    fp_problem_refuse(&problem, FP_REFUSAL_MALFORMED,
+                      "a request that is not HTTP, or whose headers are too large");
+    problem.status = va_arg(arguments, unsigned);
+    fp_ingest_count_refused(http->ingest, NULL, &problem);
+    fp_reply_count(http->metrics, problem.status);
 }
 
 static struct MHD_Daemon *start_daemon(struct fp_http *http,
@@ -48,25 +71,27 @@ static struct MHD_Daemon *start_daemon(struct fp_http *http,
          (intptr_t)settings->threads, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC,
-                            0, NULL, NULL, fp_request_handle, http, MHD_OPTION_LISTEN_SOCKET,
-                            http->listener.fd, MHD_OPTION_CONNECTION_LIMIT, most,
-                            MHD_OPTION_PER_IP_CONNECTION_LIMIT, settings->connections_per_address,
-                            MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_NOTIFY_COMPLETED,
-                            fp_request_completed, http, MHD_OPTION_NOTIFY_CONNECTION,
-                            count_connection, http, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG,
+        0, NULL, NULL, fp_request_handle, http, MHD_OPTION_EXTERNAL_LOGGER, hear_library, http,
+        MHD_OPTION_LISTEN_SOCKET, http->listener.fd, MHD_OPTION_CONNECTION_LIMIT, most,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, settings->connections_per_address,
+        MHD_OPTION_CONNECTION_TIMEOUT, timeout_s, MHD_OPTION_NOTIFY_COMPLETED, fp_request_completed,
+        http, MHD_OPTION_NOTIFY_CONNECTION, count_connection, http, MHD_OPTION_ARRAY, pool,
+        MHD_OPTION_END);
 }
 
 struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp_ingest *ingest,
                               struct fp_metrics *metrics, struct fp_buf *detail)
 {
-    struct fp_http *http = calloc(1, sizeof(*http));
+    struct fp_metric_set *set = fp_metrics_join(metrics, &fp_http_metrics);
+    struct fp_http *http = set != NULL ? calloc(1, sizeof(*http)) : NULL;
     if (http == NULL) {
         fp_buf_addf(detail, "out of memory");
         return NULL;
     }
     http->ingest = ingest;
-    http->metrics = metrics;
+    http->metrics = set;
     http->captures = settings->captures;
     if (settings->given_socket >= 0) {
         fp_listener_take(settings->given_socket, &http->listener);
@@ -75,7 +100,7 @@ struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp
         return NULL;
     }
     http->connections =
-        fp_connections_start(settings->connections, settings->request_timeout_us, metrics);
+        fp_connections_start(settings->connections, settings->request_timeout_us, set);
     if (http->connections != NULL)
         http->daemon = start_daemon(http, settings);
     if (http->daemon == NULL) {

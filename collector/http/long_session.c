@@ -49,20 +49,23 @@ static bool set_problem(enum fp_capture_result result, struct fp_problem *proble
     case FP_CAPTURE_OK:
         return true;
     case FP_CAPTURE_RUNS:
-        fp_problem_set(problem, 400,
-                       "a session runs for this window; stop it before another is started");
+        fp_problem_refuse(problem, FP_REFUSAL_SESSION,
+                          "a session runs for this window; stop it before another is started");
         return false;
     case FP_CAPTURE_UNKNOWN:
-        fp_problem_set(problem, 400,
-                       "no such session runs here: it was stopped, or had no part for an hour, or "
-                       "the collector was restarted; start another one");
+        fp_problem_refuse(
+            problem, FP_REFUSAL_SESSION,
+            "no such session runs here: it was stopped, or had no part for an hour, or "
+            "the collector was restarted; start another one");
         return false;
     case FP_CAPTURE_MANY:
-        fp_problem_set(problem, 429, "no more than %d sessions of a site can run at once",
-                       FP_CAPTURES_SITE_MAX);
+        fp_problem_refuse(problem, FP_REFUSAL_SESSIONS,
+                          "no more than %d sessions of a site can run at once",
+                          FP_CAPTURES_SITE_MAX);
         break;
     case FP_CAPTURE_FULL:
-        fp_problem_set(problem, 503, "no more than %d sessions can run at once", FP_CAPTURES_MAX);
+        fp_problem_refuse(problem, FP_REFUSAL_SESSIONS_FULL,
+                          "no more than %d sessions can run at once", FP_CAPTURES_MAX);
         break;
     }
     problem->retry_s = RETRY_S;
@@ -74,8 +77,9 @@ bool fp_long_session_admit_part(const struct fp_long_session *session, uint32_t 
 {
     int64_t number;
     if (!read_number(session, &part_number, &number)) {
-        fp_problem_set(problem, 400,
-                       "say which part this is: ?part= and a whole number from 0 to %d", INT32_MAX);
+        fp_problem_refuse(problem, FP_REFUSAL_SESSION,
+                          "say which part this is: ?part= and a whole number from 0 to %d",
+                          INT32_MAX);
         return false;
     }
     *part = (uint32_t)number;
@@ -94,7 +98,8 @@ bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid 
                                             &session->target->session, now_us),
                            problem);
     if (!read_number(session, &window_number, &window)) {
-        fp_problem_set(problem, 400, "window must be a whole number from 0 to %u", UINT32_MAX);
+        fp_problem_refuse(problem, FP_REFUSAL_SESSION, "window must be a whole number from 0 to %u",
+                          UINT32_MAX);
         return false;
     }
     return set_problem(

@@ -112,15 +112,15 @@ static unsigned status_of(const struct fp_reply *reply)
     return reply->started != NULL ? MHD_HTTP_CREATED : MHD_HTTP_NO_CONTENT;
 }
 
-static void count(struct fp_metrics *metrics, unsigned status)
+void fp_reply_count(struct fp_metric_set *metrics, unsigned status)
 {
-    enum fp_metric metric = status < 400   ? FP_METRIC_RESPONSES_2XX
-                            : status < 500 ? FP_METRIC_RESPONSES_4XX
-                                           : FP_METRIC_RESPONSES_5XX;
+    enum fp_http_metric metric = status < 400   ? FP_METRIC_RESPONSES_2XX
+                                 : status < 500 ? FP_METRIC_RESPONSES_4XX
+                                                : FP_METRIC_RESPONSES_5XX;
     fp_metrics_add(metrics, metric, 1);
 }
 
-enum MHD_Result fp_reply_send(struct MHD_Connection *connection, struct fp_metrics *metrics,
+enum MHD_Result fp_reply_send(struct MHD_Connection *connection, struct fp_metric_set *metrics,
                               const struct fp_reply *reply)
 {
     unsigned status = status_of(reply);
@@ -132,7 +132,7 @@ enum MHD_Result fp_reply_send(struct MHD_Connection *connection, struct fp_metri
         queued = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     if (queued == MHD_YES)
-        count(metrics, status);
+        fp_reply_count(metrics, status);
     return queued;
 }
 

@@ -4,7 +4,7 @@
 #ifndef FP_HTTP_REPLY_H
 #define FP_HTTP_REPLY_H
 
-#include "collector/base/metrics.h"
+#include "collector/http/metrics.h"
 #include "collector/ingest/ingest.h"
 
 #include <microhttpd.h>
@@ -18,8 +18,11 @@ struct fp_reply {
 };
 
 /* Queues the reply and counts it by status class. MHD_NO: the connection is to be closed. */
-enum MHD_Result fp_reply_send(struct MHD_Connection *connection, struct fp_metrics *metrics,
+enum MHD_Result fp_reply_send(struct MHD_Connection *connection, struct fp_metric_set *metrics,
                               const struct fp_reply *reply) FP_MUST_CHECK;
+
+/* Counts a reply by status class. */
+void fp_reply_count(struct fp_metric_set *metrics, unsigned status);
 
 /* A whole body of text, for the admin listener. body is copied. */
 enum MHD_Result fp_reply_text(struct MHD_Connection *connection, unsigned status,

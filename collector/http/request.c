@@ -70,9 +70,9 @@ static struct fp_str header_or_empty(const struct request *request, const char *
 }
 
 /* What follows is the reply; the body, if any, is of no use. */
-static void refuse(struct request *request, unsigned status, const char *detail)
+static void refuse(struct request *request, enum fp_refusal reason, const char *detail)
 {
-    fp_problem_set(&request->problem, status, "%s", detail);
+    fp_problem_refuse(&request->problem, reason, "%s", detail);
     request->has_problem = true;
 }
 
@@ -97,12 +97,13 @@ static void check_type(struct request *request)
     case FP_CONTENT_MULTIPART:
         return;
     case FP_CONTENT_MULTIPART_BROKEN:
-        refuse(request, 400, "a Content-Type of multipart/form-data needs a valid boundary");
+        refuse(request, FP_REFUSAL_HEADER,
+               "a Content-Type of multipart/form-data needs a valid boundary");
         return;
     case FP_CONTENT_UNSUPPORTED:
         break;
     }
-    refuse(request, 415,
+    refuse(request, FP_REFUSAL_TYPE,
            "this Content-Type is not taken; send application/json, text/plain, "
            "application/octet-stream, application/x-ndjson, multipart/form-data or none");
 }
@@ -118,15 +119,16 @@ static void read_key(struct request *request)
         key = (struct fp_str){key.ptr + 1, key.len - 2};
     request->has_key = fp_uuid_parse(key, &request->key);
     if (!request->has_key)
-        refuse(request, 400,
+        refuse(request, FP_REFUSAL_HEADER,
                "the header Idempotency-Key must be a UUID, such as "
                "f81d4fae-7dec-41d0-a765-00a0c91e6bf6");
 }
 
 static void refuse_large(struct request *request)
 {
-    fp_problem_set(&request->problem, 413, "the body is larger than %zu bytes (limits.max_body)",
-                   request->rules->max_body);
+    fp_problem_refuse(&request->problem, FP_REFUSAL_SIZE,
+                      "the body is larger than %zu bytes (limits.max_body)",
+                      request->rules->max_body);
     request->has_problem = true;
 }
 
@@ -142,15 +144,14 @@ static void check_length(struct request *request)
 {
     if (!request->is_turn && header(request, "Content-Length") == NULL &&
         header(request, "Transfer-Encoding") == NULL)
-        refuse(request, 411, "send a Content-Length, or the body in chunks");
+        refuse(request, FP_REFUSAL_LENGTH, "send a Content-Length, or the body in chunks");
     else if (request->announced_len > request->rules->max_body)
         refuse_large(request);
 }
 
 static bool spend(struct request *request, const struct fp_budget_cost *cost)
 {
-    request->has_problem =
-        !fp_ingest_spend(request->site, cost, request->http->metrics, &request->problem);
+    request->has_problem = !fp_ingest_spend(request->site, cost, &request->problem);
     if (request->has_problem)
         request->may_keep = false;
     else
@@ -188,7 +189,8 @@ static void admit_part(struct request *request)
     request->has_key = true;
     request->key = fp_uuid_of_part(&request->part.session, request->part.number);
     if (!request->has_problem && request->boundary.len > 0)
-        refuse(request, 415, "a part of a session is one upload, not multipart/form-data");
+        refuse(request, FP_REFUSAL_TYPE,
+               "a part of a session is one upload, not multipart/form-data");
     request->may_keep = request->may_keep && !request->has_problem;
 }
 
@@ -198,9 +200,10 @@ static void route(struct request *request, const char *path, const char *method)
     request->target = fp_http_target_of(path);
     if (request->target.kind == FP_HTTP_NOTHING) {
         refuse(
-            request, 404,
+            request, FP_REFUSAL_PATH,
             "there is nothing here; uploads go to /v1/ingest/KEY, with a site's key, and what is "
-            "of a long session to /v1/ingest/KEY/sessions and behind that its id, a UUID");
+            "of a long session to /v1/ingest/KEY/sessions and behind that its id, a UUID; a proxy "
+            "must pass the path on whole (nginx: proxy_pass without a path of its own)");
         return;
     }
     bool is_post = strcmp(method, "POST") == 0;
@@ -211,7 +214,7 @@ static void route(struct request *request, const char *path, const char *method)
     /* Before the method is judged: the reply carries CORS headers in any case. */
     admit(request, request->target.key);
     if (!is_post && !request->is_preflight)
-        refuse(request, 405, "uploads are sent with POST");
+        refuse(request, FP_REFUSAL_METHOD, "uploads are sent with POST");
     if (request->has_problem || request->is_preflight)
         return;
     check_length(request);
@@ -280,25 +283,23 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
 
 /* ---- the reply ---- */
 
-static void count_upload(const struct request *request)
+/* Once per request: what became of it. */
+static void count_outcome(const struct request *request)
 {
-    struct fp_metrics *metrics = request->http->metrics;
-    if (!request->has_problem) {
-        fp_metrics_add(metrics, FP_METRIC_UPLOADS_ACCEPTED, request->ticket.upload_count);
-        fp_metrics_observe_us(metrics, FP_METRIC_ACK_SECONDS,
+    const struct fp_http *http = request->http;
+    if (request->has_problem) {
+        fp_ingest_count_refused(http->ingest, request->site, &request->problem);
+    } else if (request->is_upload) {
+        fp_ingest_count_accepted(request->site, request->ticket.upload_count);
+        fp_metrics_observe_us(http->metrics, FP_METRIC_ACK_SECONDS,
                               fp_clock_monotonic_us() - request->received_us);
-    } else {
-        fp_metrics_add(metrics,
-                       request->problem.status < 500 ? FP_METRIC_UPLOADS_REFUSED
-                                                     : FP_METRIC_UPLOADS_DEFERRED,
-                       1);
     }
 }
 
 static enum MHD_Result reply(struct request *request)
 {
-    if (request->is_upload && !request->is_committing)
-        count_upload(request);
+    if (!request->is_committing)
+        count_outcome(request);
     const struct fp_reply reply = {
         .problem = request->has_problem ? &request->problem : NULL,
         .origin = request->origin,
@@ -347,7 +348,7 @@ static void append(struct request *request, const char *bytes, size_t len)
     if (result == FP_BODY_LARGE) {
         refuse_large(request);
     } else {
-        fp_problem_defer(&request->problem, FP_RETRY_BUSY_S,
+        fp_problem_defer(&request->problem, FP_REFUSAL_MEMORY, FP_RETRY_BUSY_S,
                          "there is no memory to receive the body just now");
         request->has_problem = true;
     }
@@ -393,7 +394,7 @@ static void resume(void *context)
 {
     struct request *request = context;
     request->has_problem = !fp_ingest_outcome(&request->ticket, &request->problem);
-    count_upload(request);
+    count_outcome(request);
     MHD_resume_connection(request->connection);
 }
 

@@ -4,9 +4,9 @@
 #ifndef FP_HTTP_REQUEST_H
 #define FP_HTTP_REQUEST_H
 
-#include "collector/base/metrics.h"
 #include "collector/http/connections.h"
 #include "collector/http/listen.h"
+#include "collector/http/metrics.h"
 #include "collector/ingest/captures.h"
 #include "collector/ingest/ingest.h"
 
@@ -15,7 +15,7 @@
 
 struct fp_http {
     struct fp_ingest *ingest;
-    struct fp_metrics *metrics;
+    struct fp_metric_set *metrics;
     struct MHD_Daemon *daemon;
     struct fp_listener listener;
     struct fp_captures *captures;

@@ -11,8 +11,6 @@
 
 #define MILLION UINT64_C(1000000)
 
-enum { NEWS_S = 60 };
-
 struct fp_budget {
     atomic_uint references;
     atomic_size_t held;              /* bytes of bodies in flight */
@@ -20,7 +18,6 @@ struct fp_budget {
     int64_t drained_us;              /* when spent was last brought up to date */
     uint64_t spent[FP_BUDGET_KINDS]; /* millionths of a request, of a byte */
     uint64_t whole[FP_BUDGET_KINDS]; /* the bucket by the limits of the last call */
-    int64_t quiet_until_us;
 };
 
 struct fp_budget *fp_budget_create(void)
@@ -156,14 +153,4 @@ void fp_budget_let_go(struct fp_budget *budget, size_t bytes)
 {
     if (budget != NULL)
         atomic_fetch_sub_explicit(&budget->held, bytes, memory_order_relaxed);
-}
-
-bool fp_budget_is_news(struct fp_budget *budget, int64_t now_us)
-{
-    pthread_mutex_lock(&budget->lock);
-    bool is_news = now_us >= budget->quiet_until_us;
-    if (is_news)
-        budget->quiet_until_us = now_us + NEWS_S * FP_US_PER_S;
-    pthread_mutex_unlock(&budget->lock);
-    return is_news;
 }

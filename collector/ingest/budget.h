@@ -64,7 +64,4 @@ void fp_budget_return(struct fp_budget *budget, const struct fp_budget_cost *cos
 bool fp_budget_hold(struct fp_budget *budget, size_t bytes, size_t most) FP_MUST_CHECK;
 void fp_budget_let_go(struct fp_budget *budget, size_t bytes);
 
-/* Whether a shortage is to be logged: true once a minute. */
-bool fp_budget_is_news(struct fp_budget *budget, int64_t now_us);
-
 #endif

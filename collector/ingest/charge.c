@@ -1,10 +1,9 @@
 /*
- * Ingest, budgets: a shortage in words, in the metrics and in the log.
+ * Ingest, budgets: a shortage in words.
  */
 #include "collector/ingest/charge.h"
 
 #include "collector/base/clock.h"
-#include "collector/base/log.h"
 
 static bool has_budget(const struct fp_site *site)
 {
@@ -13,25 +12,22 @@ static bool has_budget(const struct fp_site *site)
 }
 
 bool fp_ingest_spend(const struct fp_site *site, const struct fp_budget_cost *cost,
-                     struct fp_metrics *metrics, struct fp_problem *problem)
+                     struct fp_problem *problem)
 {
     static const struct {
-        enum fp_metric refusals;
+        enum fp_refusal reason;
         const char *setting;
     } kinds[FP_BUDGET_KINDS] = {
-        [FP_BUDGET_REQUESTS] = {FP_METRIC_BUDGET_REFUSALS_REQUESTS, "requests_per_second"},
-        [FP_BUDGET_BYTES] = {FP_METRIC_BUDGET_REFUSALS_BYTES, "bytes_per_second"},
+        [FP_BUDGET_REQUESTS] = {FP_REFUSAL_BUDGET_REQUESTS, "requests_per_second"},
+        [FP_BUDGET_BYTES] = {FP_REFUSAL_BUDGET_BYTES, "bytes_per_second"},
     };
     struct fp_budget_shortage shortage;
     int64_t now_us = fp_clock_monotonic_us();
     if (!has_budget(site) || fp_budget_spend(site->budget, &site->budgets, cost, now_us, &shortage))
         return true;
-    fp_metrics_add(metrics, kinds[shortage.kind].refusals, 1);
-    if (fp_budget_is_news(site->budget, now_us))
-        fp_log(FP_LOG_WARN, "site has spent its budget and gets 429", "site=%.*s budget=%s",
-               FP_STR_ARG(site->name), kinds[shortage.kind].setting);
-    fp_problem_set(problem, 429, "the site has spent its budget for now (budgets.%s)",
-                   kinds[shortage.kind].setting);
+    fp_problem_refuse(problem, kinds[shortage.kind].reason,
+                      "the site has spent its budget for now (budgets.%s)",
+                      kinds[shortage.kind].setting);
     problem->retry_s = shortage.retry_s;
     return false;
 }

@@ -10,6 +10,8 @@
 
 #include "collector/base/buf.h"
 #include "collector/base/clock.h"
+#include "collector/base/log.h"
+#include "collector/ingest/metrics.h"
 #include "collector/ingest/prepare.h"
 
 #include <pthread.h>
@@ -30,7 +32,8 @@ struct fp_workbench {
 struct fp_ingest {
     struct fp_spool *spool;
     struct fp_dead_letters *letters; /* NULL: refused bodies are not kept */
-    struct fp_metrics *metrics;
+    struct fp_metric_set *metrics;
+    struct fp_site_metrics *nowhere; /* of requests whose site is not known */
     struct fp_nonce_table *nonces;
     struct fp_ceilings *ceilings;
     atomic_size_t body_bytes; /* held by bodies in flight */
@@ -53,15 +56,17 @@ struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *me
         return NULL;
     ingest->nonces = fp_nonce_table_create(NONCES);
     ingest->ceilings = fp_ceilings_create(metrics);
-    if (ingest->nonces == NULL || ingest->ceilings == NULL ||
-        pthread_mutex_init(&ingest->lock, NULL) != 0) {
+    ingest->metrics = fp_metrics_join(metrics, &fp_ingest_metrics);
+    ingest->nowhere = fp_site_metrics_create(FP_STR(""));
+    if (ingest->nonces == NULL || ingest->ceilings == NULL || ingest->metrics == NULL ||
+        ingest->nowhere == NULL || pthread_mutex_init(&ingest->lock, NULL) != 0) {
+        fp_site_metrics_unref(ingest->nowhere);
         fp_nonce_table_free(ingest->nonces);
         fp_ceilings_free(ingest->ceilings);
         free(ingest);
         return NULL;
     }
     ingest->spool = spool;
-    ingest->metrics = metrics;
     ingest->rules = fp_rules_ref(rules);
     ingest->bench_max = workers;
     return ingest;
@@ -89,6 +94,7 @@ void fp_ingest_free(struct fp_ingest *ingest)
         ingest->idle = next;
     }
     fp_rules_unref(ingest->rules);
+    fp_site_metrics_unref(ingest->nowhere);
     fp_nonce_table_free(ingest->nonces);
     fp_ceilings_free(ingest->ceilings);
     pthread_mutex_destroy(&ingest->lock);
@@ -103,10 +109,25 @@ struct fp_rules *fp_ingest_rules(struct fp_ingest *ingest)
     return rules;
 }
 
+/* Tells of sites whose key goes on under another name. */
+static void tell_renamed(const struct fp_rules *rules, const struct fp_rules *running)
+{
+    for (size_t i = 0; i < rules->site_count; i++) {
+        const struct fp_site *site = &rules->sites[i];
+        const struct fp_site *old = fp_rules_site(running, site->key);
+        if (old != NULL && fp_rules_site_named(running, site->name) == NULL)
+            fp_log(FP_LOG_WARN,
+                   "the key's site has another name now: a new, empty site begins, and what was "
+                   "counted stays under the old name",
+                   "old=%.*s new=%.*s", FP_STR_ARG(old->name), FP_STR_ARG(site->name));
+    }
+}
+
 void fp_ingest_reload(struct fp_ingest *ingest, struct fp_rules *rules)
 {
     /* Only this function, on the main thread, changes ingest->rules. */
-    fp_rules_keep_budgets(rules, ingest->rules);
+    fp_rules_carry_over(rules, ingest->rules);
+    tell_renamed(rules, ingest->rules);
     fp_rules_ref(rules);
     pthread_mutex_lock(&ingest->lock);
     struct fp_rules *old = ingest->rules;
@@ -122,6 +143,14 @@ const char *fp_ingest_trouble(struct fp_ingest *ingest)
 
 /* ---- admission ---- */
 
+/* A part is enough to know one's key again; somebody else's is not told in full. */
+static void show_key(struct fp_problem *problem, struct fp_str key)
+{
+    enum { SHOWN_MAX = 8 };
+    size_t half = key.len / 2;
+    fp_problem_show(problem, key, half < SHOWN_MAX ? half : SHOWN_MAX);
+}
+
 bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *admission,
                      const struct fp_site **site, const struct fp_str **admitted_origin,
                      struct fp_problem *problem)
@@ -129,21 +158,25 @@ bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *ad
     *admitted_origin = NULL;
     *site = fp_rules_site(rules, admission->key);
     if (*site == NULL) {
-        fp_problem_set(problem, 403, "the site key in the path is not known here");
+        fp_problem_refuse(problem, FP_REFUSAL_UNKNOWN_KEY,
+                          "the site key in the path is not known here");
+        show_key(problem, admission->key);
         return false;
     }
     if (admission->has_origin) {
         *admitted_origin = fp_site_origin(*site, admission->origin);
         if (*admitted_origin == NULL) {
-            fp_problem_set(problem, 403,
-                           "pages of this origin may not upload for this site; its configuration "
-                           "lists the origins that may");
+            fp_problem_refuse(
+                problem, FP_REFUSAL_ORIGIN,
+                "pages of this origin may not upload for this site; its configuration "
+                "lists the origins that may");
+            fp_problem_show(problem, admission->origin, FP_EVIDENCE_LEN);
             return false;
         }
     }
     if (admission->gpc && rules->honour_gpc) {
-        fp_problem_set(
-            problem, 403,
+        fp_problem_refuse(
+            problem, FP_REFUSAL_GPC,
             "the browser asks not to share data (Sec-GPC: 1), and that is honoured here");
         return false;
     }
@@ -208,12 +241,34 @@ static void return_bench(struct fp_ingest *ingest, struct fp_workbench *bench)
 
 /* ---- preparing and committing ---- */
 
+/* Why an upload that the spool does not take is refused. */
+static enum fp_refusal reason_of(enum fp_spool_error error)
+{
+    switch (error) {
+    case FP_SPOOL_FULL:
+        return FP_REFUSAL_SPOOL_FULL;
+    case FP_SPOOL_STOPPING:
+        return FP_REFUSAL_STOPPING;
+    case FP_SPOOL_TOO_LONG:
+        return FP_REFUSAL_LIMIT;
+    case FP_SPOOL_MEMORY:
+        return FP_REFUSAL_MEMORY;
+    case FP_SPOOL_OK:
+    case FP_SPOOL_IO:
+    case FP_SPOOL_LOCKED:
+    case FP_SPOOL_NO_PATH:
+        break;
+    }
+    return FP_REFUSAL_SPOOL_FAILED;
+}
+
 bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
                        struct fp_ticket *ticket, struct fp_problem *problem)
 {
-    const char *trouble = fp_spool_trouble(ingest->spool);
+    enum fp_spool_error error;
+    const char *trouble = fp_spool_check(ingest->spool, &error);
     if (trouble != NULL) {
-        fp_problem_set(problem, 503, "uploads are not taken just now: %s", trouble);
+        fp_problem_refuse(problem, reason_of(error), "uploads are not taken just now: %s", trouble);
         problem->retry_s = FP_RETRY_FULL_S;
         return false;
     }
@@ -273,11 +328,12 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
     case FP_SPOOL_OK:
         return true;
     case FP_SPOOL_TOO_LONG:
-        fp_problem_set(problem, 413,
-                       "what the upload comes to does not fit a record (spool.segment_bytes)");
+        fp_problem_refuse(problem, FP_REFUSAL_LIMIT,
+                          "what the upload comes to does not fit a record (spool.segment_bytes)");
         return false;
     case FP_SPOOL_STOPPING:
-        fp_problem_defer(problem, FP_RETRY_BUSY_S, "the collector is stopping; send it again");
+        fp_problem_defer(problem, FP_REFUSAL_STOPPING, FP_RETRY_BUSY_S,
+                         "the collector is stopping; send it again");
         return false;
     case FP_SPOOL_FULL:
     case FP_SPOOL_IO:
@@ -286,10 +342,53 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
     case FP_SPOOL_MEMORY:
         break;
     }
-    fp_problem_set(problem, 503, "the upload could not be stored: %s",
-                   fp_spool_error_text(ticket->result));
+    fp_problem_refuse(problem, reason_of(ticket->result), "the upload could not be stored: %s",
+                      fp_spool_error_text(ticket->result));
     problem->retry_s = FP_RETRY_FULL_S;
     return false;
+}
+
+/* ---- what became of requests ---- */
+
+void fp_ingest_count_accepted(const struct fp_site *site, size_t uploads)
+{
+    fp_site_metrics_accept(site->metrics, uploads);
+}
+
+void fp_ingest_count_refused(struct fp_ingest *ingest, const struct fp_site *site,
+                             const struct fp_problem *problem)
+{
+    fp_site_metrics_refuse(site != NULL ? site->metrics : ingest->nowhere, problem,
+                           fp_clock_monotonic_us());
+}
+
+void fp_ingest_log_refusals(struct fp_ingest *ingest, enum fp_pending pending)
+{
+    int64_t now_us = fp_clock_monotonic_us();
+    struct fp_rules *rules = fp_ingest_rules(ingest);
+    fp_site_metrics_log(ingest->nowhere, pending, now_us);
+    for (size_t i = 0; i < rules->site_count; i++)
+        fp_site_metrics_log(rules->sites[i].metrics, pending, now_us);
+    fp_rules_unref(rules);
+}
+
+void fp_ingest_render_metrics(struct fp_ingest *ingest, struct fp_buf *out)
+{
+    static const struct fp_metric names[] = {FP_SITE_METRICS(FP_METRIC_ROW)};
+    static void (*const render[])(const struct fp_site_metrics *, struct fp_buf *) = {
+        [FP_METRIC_SITE_ACCEPTED] = fp_site_metrics_render_accepted,
+        [FP_METRIC_SITE_REFUSED] = fp_site_metrics_render_refused,
+        [FP_METRIC_SITE_LATEST] = fp_site_metrics_render_latest,
+    };
+    struct fp_rules *rules = fp_ingest_rules(ingest);
+    for (size_t metric = 0; metric < FP_SITE_METRIC_COUNT; metric++) {
+        fp_metrics_render_heading(&names[metric], out);
+        if (metric == FP_METRIC_SITE_REFUSED)
+            render[metric](ingest->nowhere, out);
+        for (size_t i = 0; i < rules->site_count; i++)
+            render[metric](rules->sites[i].metrics, out);
+    }
+    fp_rules_unref(rules);
 }
 
 /* ---- refused bodies ---- */

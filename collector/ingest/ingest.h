@@ -126,6 +126,20 @@ bool fp_ingest_keeps_refused(const struct fp_ingest *ingest);
 void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *upload,
                             const struct fp_problem *problem, struct fp_buf *body);
 
+/* Counts the uploads of a committed ticket. Any thread, as with what follows. */
+void fp_ingest_count_accepted(const struct fp_site *site, size_t uploads);
+
+/* Counts a request that was refused, whoever refused it, and logs it as fp_site_metrics_refuse
+ * does. site NULL: it is not known. */
+void fp_ingest_count_refused(struct fp_ingest *ingest, const struct fp_site *site,
+                             const struct fp_problem *problem);
+
+/* Logs refusals that were counted and not logged; to be called every few seconds. */
+void fp_ingest_log_refusals(struct fp_ingest *ingest, enum fp_pending pending);
+
+/* Appends the metrics of each configured site as Prometheus text. */
+void fp_ingest_render_metrics(struct fp_ingest *ingest, struct fp_buf *out);
+
 /* How many tickets wait for the spool. Once 0 after fp_spool_stop_appends, done is called no more.
  */
 size_t fp_ingest_committing(const struct fp_ingest *ingest);

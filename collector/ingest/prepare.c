@@ -19,7 +19,8 @@ _Static_assert(FP_PROFILE_SESSIONS_MAX <= FP_RECORD_DELTAS_MAX, "a recording fit
 
 void fp_prepare_no_memory(struct fp_problem *problem)
 {
-    fp_problem_defer(problem, FP_RETRY_BUSY_S, "there is no memory to decode the upload just now");
+    fp_problem_defer(problem, FP_REFUSAL_MEMORY, FP_RETRY_BUSY_S,
+                     "there is no memory to decode the upload just now");
 }
 
 /* Either the maximum of one upload is reached, or the machine has no memory: that passes. */
@@ -29,29 +30,48 @@ static void set_memory_problem(struct fp_preparation *work)
         fp_prepare_no_memory(work->problem);
         return;
     }
-    fp_problem_set(
-        work->problem, 413,
+    fp_problem_refuse(
+        work->problem, FP_REFUSAL_LIMIT,
         "the upload needs more working memory than is set aside for one (limits.upload_memory)");
 }
 
-/* What a decoder found wrong, as a status. */
-static bool refuse_format(struct fp_preparation *work, const struct fp_upload_error *error)
+/* Whoever found an upload wrong. */
+enum finder { INFLATER, DECODER };
+
+static enum fp_refusal reason_of(const struct fp_upload_error *error, enum finder finder)
 {
-    static const unsigned statuses[] = {
-        [FP_VERDICT_MALFORMED] = 400,
-        [FP_VERDICT_TOO_LARGE] = 413,
-        [FP_VERDICT_UNSUPPORTED] = 415,
-        [FP_VERDICT_INVALID] = 422,
+    static const enum fp_refusal reasons[][2] = {
+        [FP_VERDICT_MALFORMED] = {FP_REFUSAL_COMPRESSION, FP_REFUSAL_NOT_JSON},
+        [FP_VERDICT_TOO_LARGE] = {FP_REFUSAL_INFLATED_SIZE, FP_REFUSAL_LIMIT},
+        [FP_VERDICT_UNSUPPORTED] = {FP_REFUSAL_ENCODING, FP_REFUSAL_FORMAT},
+        [FP_VERDICT_INVALID] = {FP_REFUSAL_INVALID, FP_REFUSAL_INVALID},
     };
+    bool is_version = error->verdict == FP_VERDICT_INVALID && error->has_pointer &&
+                      strcmp(error->pointer, "/version") == 0;
+    return is_version ? FP_REFUSAL_VERSION : reasons[error->verdict][finder];
+}
+
+static bool refuse_format(struct fp_preparation *work, const struct fp_upload_error *error,
+                          enum finder finder)
+{
     if (error->verdict == FP_VERDICT_MEMORY) {
         set_memory_problem(work);
         return false;
     }
-    fp_problem_set(work->problem, statuses[error->verdict], "%s", error->detail);
+    fp_problem_refuse(work->problem, reason_of(error, finder), "%s", error->detail);
     work->problem->has_pointer = error->has_pointer;
     memcpy(work->problem->pointer, error->pointer, sizeof(work->problem->pointer));
     work->problem->offset = error->offset;
     return false;
+}
+
+/* True if it begins as gzip or zstd do. (Zlib's two bytes may begin a text, brotli has no mark.) */
+static bool is_compressed(struct fp_str body)
+{
+    static const char gzip[] = {'\x1f', '\x8b'};
+    static const char zstd[] = {'\x28', '\xb5', '\x2f', '\xfd'};
+    return (body.len >= sizeof(gzip) && memcmp(body.ptr, gzip, sizeof(gzip)) == 0) ||
+           (body.len >= sizeof(zstd) && memcmp(body.ptr, zstd, sizeof(zstd)) == 0);
 }
 
 static bool inflate(struct fp_preparation *work, struct fp_str body, struct fp_str encoding,
@@ -60,9 +80,14 @@ static bool inflate(struct fp_preparation *work, struct fp_str body, struct fp_s
     struct fp_inflate_input input = {body, encoding, work->inflated_left};
     struct fp_upload_error error;
     if (fp_inflate(&input, work->arena, inflated, &error) != FP_VERDICT_OK)
-        return refuse_format(work, &error);
+        return refuse_format(work, &error, INFLATER);
     work->inflated_left -= inflated->len;
-    return true;
+    if (inflated->ptr == body.ptr || !is_compressed(*inflated))
+        return true;
+    fp_problem_refuse(work->problem, FP_REFUSAL_COMPRESSED_TWICE,
+                      "the body is compressed twice: it is still compressed after it was inflated "
+                      "once; compress it in one place only");
+    return false;
 }
 
 /* Whether the upload's token lets it in; the sample rate that it verifies. */
@@ -110,10 +135,10 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
     struct fp_profile *profile = piece->profile;
     uint32_t rate_ppm;
     if (work->upload_count == FP_RECORD_DELTAS_MAX) {
-        fp_problem_set(work->problem, 413,
-                       "a multipart body can have %d parts at most, and each session of a "
-                       "recording is one",
-                       FP_RECORD_DELTAS_MAX);
+        fp_problem_refuse(work->problem, FP_REFUSAL_LIMIT,
+                          "a multipart body can have %d parts at most, and each session of a "
+                          "recording is one",
+                          FP_RECORD_DELTAS_MAX);
         return false;
     }
     name_upload(work, piece->is_single, profile);
@@ -169,7 +194,7 @@ static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_
     limits.keep_ppm = upload->site->sample_keep_ppm;
     if (fp_format_decode(inflated, upload->format, &limits, work->arena, &profile, &error) !=
         FP_VERDICT_OK)
-        return refuse_format(work, &error);
+        return refuse_format(work, &error, DECODER);
 
     struct piece piece = {.raw = inflated,
                           .is_single = upload->boundary.len == 0 && profile.next == NULL};
@@ -204,9 +229,10 @@ static bool fold_parts(struct fp_preparation *work, struct fp_str body)
         struct fp_str part;
         enum fp_multipart_step step = fp_multipart_next(&multipart, &part);
         if (step == FP_MULTIPART_BROKEN) {
-            fp_problem_set(work->problem, 400,
-                           "the multipart body ends before its closing boundary, or a part has no "
-                           "empty line behind its headers");
+            fp_problem_refuse(
+                work->problem, FP_REFUSAL_FORM,
+                "the multipart body ends before its closing boundary, or a part has no "
+                "empty line behind its headers");
             work->problem->offset = (int64_t)multipart.at;
             return false;
         }
@@ -220,7 +246,7 @@ static bool fold_parts(struct fp_preparation *work, struct fp_str body)
     }
     if (work->upload_count > 0)
         return true;
-    fp_problem_set(work->problem, 422, "the multipart body has no part");
+    fp_problem_refuse(work->problem, FP_REFUSAL_INVALID, "the multipart body has no part");
     return false;
 }
 

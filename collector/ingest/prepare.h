@@ -15,10 +15,10 @@ struct fp_preparation {
     const struct fp_upload *upload;
     struct fp_nonce_table *nonces;
     struct fp_ceilings *ceilings;
-    struct fp_metrics *metrics;
-    struct fp_arena *arena;     /* of all that is made on the way */
-    struct fp_buf *record;      /* empty; gets the uploads */
-    struct fp_problem *problem; /* set when it fails */
+    struct fp_metric_set *metrics; /* the ingest room's */
+    struct fp_arena *arena;        /* of all that is made on the way */
+    struct fp_buf *record;         /* empty; gets the uploads */
+    struct fp_problem *problem;    /* set when it fails */
 
     /* Set by fp_prepare. */
     int64_t received_us;  /* epoch */

@@ -34,6 +34,7 @@ void fp_rules_unref(struct fp_rules *rules)
     for (size_t i = 0; i < rules->site_count; i++) {
         free_keys(&rules->sites[i]);
         fp_budget_unref(rules->sites[i].budget);
+        fp_site_metrics_unref(rules->sites[i].metrics);
     }
     fp_arena_release(&rules->arena);
     free(rules);
@@ -47,7 +48,7 @@ size_t fp_rules_body_share(const struct fp_rules *rules)
     return half > rules->max_body ? half : rules->max_body;
 }
 
-static const struct fp_site *find_by_name(const struct fp_rules *rules, struct fp_str name)
+const struct fp_site *fp_rules_site_named(const struct fp_rules *rules, struct fp_str name)
 {
     for (size_t i = 0; i < rules->site_count; i++) {
         if (fp_str_equal(rules->sites[i].name, name))
@@ -56,15 +57,17 @@ static const struct fp_site *find_by_name(const struct fp_rules *rules, struct f
     return NULL;
 }
 
-void fp_rules_keep_budgets(struct fp_rules *rules, const struct fp_rules *running)
+void fp_rules_carry_over(struct fp_rules *rules, const struct fp_rules *running)
 {
     for (size_t i = 0; i < rules->site_count; i++) {
         struct fp_site *site = &rules->sites[i];
-        const struct fp_site *same = find_by_name(running, site->name);
+        const struct fp_site *same = fp_rules_site_named(running, site->name);
         if (same == NULL)
             continue;
         fp_budget_unref(site->budget);
         site->budget = fp_budget_ref(same->budget);
+        fp_site_metrics_unref(site->metrics);
+        site->metrics = fp_site_metrics_ref(same->metrics);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "collector/base/base.h"
 #include "collector/format/limits.h"
 #include "collector/ingest/budget.h"
+#include "collector/ingest/site_metrics.h"
 #include "collector/profile/ceilings.h"
 #include "collector/profile/scrub.h"
 
@@ -33,7 +34,8 @@ struct fp_site {
     uint32_t token_uploads;   /* that one page token is good for */
     uint32_t sample_keep_ppm; /* share of traces that are kept whole */
     struct fp_budget_limits budgets;
-    struct fp_budget *budget; /* a reference; what is spent, across reloads */
+    struct fp_budget *budget;        /* a reference; what is spent, across reloads */
+    struct fp_site_metrics *metrics; /* the same of what is counted */
 };
 
 struct fp_rules {
@@ -65,9 +67,12 @@ void fp_rules_unref(struct fp_rules *rules);
  * when there are no others. */
 size_t fp_rules_body_share(const struct fp_rules *rules);
 
-/* Takes over what the sites that are in both have spent of their budgets, before `rules` are used.
- */
-void fp_rules_keep_budgets(struct fp_rules *rules, const struct fp_rules *running);
+/* Takes over what the sites that are in both have spent of their budgets and counted, before
+ * `rules` are used. */
+void fp_rules_carry_over(struct fp_rules *rules, const struct fp_rules *running);
+
+/* The site of this name, NULL when there is none. */
+const struct fp_site *fp_rules_site_named(const struct fp_rules *rules, struct fp_str name);
 
 /* The site whose key this is, NULL when there is none. */
 const struct fp_site *fp_rules_site(const struct fp_rules *rules, struct fp_str key);

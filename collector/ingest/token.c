@@ -13,20 +13,21 @@
 _Static_assert(FP_NONCE_LEN == FLEETPROF_TOKEN_NONCE_LEN, "a token's nonce fits the table");
 
 struct verdict {
-    enum fp_metric metric;
-    const char *detail; /* for a web developer */
+    enum fp_ingest_metric metric;
+    enum fp_refusal reason; /* of all but the good */
+    const char *detail;     /* for a web developer */
 };
 
-static const struct verdict good = {FP_METRIC_PAGE_TOKENS_GOOD, ""};
+static const struct verdict good = {FP_METRIC_PAGE_TOKENS_GOOD, FP_REFUSAL_COUNT, ""};
 static const struct verdict missing = {
-    FP_METRIC_PAGE_TOKENS_MISSING,
+    FP_METRIC_PAGE_TOKENS_MISSING, FP_REFUSAL_TOKEN_MISSING,
     "the upload has no page token, and this site demands one; send the description of the page's "
     "Server-Timing entry \"fleetprof\" as token"};
-static const struct verdict used_up = {FP_METRIC_PAGE_TOKENS_USED_UP,
+static const struct verdict used_up = {FP_METRIC_PAGE_TOKENS_USED_UP, FP_REFUSAL_TOKEN_USED_UP,
                                        "the token is used up: its page load has sent as many "
                                        "uploads as the site's token_uploads says"};
 static const struct verdict forgotten = {
-    FP_METRIC_PAGE_TOKENS_FORGOTTEN,
+    FP_METRIC_PAGE_TOKENS_FORGOTTEN, FP_REFUSAL_TOKEN_FORGOTTEN,
     "the token is too old: so many page loads have come since that its uses are forgotten"};
 
 static struct verdict judge_error(enum fleetprof_token_error error)
@@ -36,18 +37,19 @@ static struct verdict judge_error(enum fleetprof_token_error error)
     case FLEETPROF_TOKEN_OK:
         return good;
     case FLEETPROF_TOKEN_EXPIRED:
-        return (struct verdict){FP_METRIC_PAGE_TOKENS_EXPIRED, detail};
+        return (struct verdict){FP_METRIC_PAGE_TOKENS_EXPIRED, FP_REFUSAL_TOKEN_EXPIRED, detail};
     case FLEETPROF_TOKEN_EARLY:
-        return (struct verdict){FP_METRIC_PAGE_TOKENS_EARLY, detail};
+        return (struct verdict){FP_METRIC_PAGE_TOKENS_EARLY, FP_REFUSAL_TOKEN_EARLY, detail};
     case FLEETPROF_TOKEN_CRYPTO:
-        return (struct verdict){FP_METRIC_PAGE_TOKENS_UNCHECKED, detail};
+        return (struct verdict){FP_METRIC_PAGE_TOKENS_UNCHECKED, FP_REFUSAL_TOKEN_UNCHECKED,
+                                detail};
     case FLEETPROF_TOKEN_MALFORMED:
     case FLEETPROF_TOKEN_VERSION:
     case FLEETPROF_TOKEN_UNKNOWN_KEY:
     case FLEETPROF_TOKEN_FORGED:
     case FLEETPROF_TOKEN_OTHER_SITE:
     default:
-        return (struct verdict){FP_METRIC_PAGE_TOKENS_FORGED, detail};
+        return (struct verdict){FP_METRIC_PAGE_TOKENS_FORGED, FP_REFUSAL_TOKEN_FORGED, detail};
     }
 }
 
@@ -110,8 +112,7 @@ bool fp_token_admit(const struct fp_token_claim *claim, uint32_t *rate_ppm,
     fp_metrics_add(claim->metrics, verdict.metric, 1);
     if (verdict.metric == FP_METRIC_PAGE_TOKENS_GOOD || !claim->site->require_token)
         return true;
-    bool unchecked = verdict.metric == FP_METRIC_PAGE_TOKENS_UNCHECKED;
-    fp_problem_set(problem, unchecked ? 503 : 403, "%s", verdict.detail);
-    problem->retry_s = unchecked ? RETRY_UNCHECKED_S : 0;
+    fp_problem_refuse(problem, verdict.reason, "%s", verdict.detail);
+    problem->retry_s = verdict.reason == FP_REFUSAL_TOKEN_UNCHECKED ? RETRY_UNCHECKED_S : 0;
     return false;
 }

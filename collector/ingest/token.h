@@ -4,8 +4,8 @@
 #ifndef FP_INGEST_TOKEN_H
 #define FP_INGEST_TOKEN_H
 
-#include "collector/base/metrics.h"
 #include "collector/base/problem.h"
+#include "collector/ingest/metrics.h"
 #include "collector/ingest/nonces.h"
 #include "collector/ingest/rules.h"
 
@@ -18,7 +18,7 @@ struct fp_token_claim {
     struct fp_str token; /* "" when the upload has none */
     int64_t now_us;      /* epoch */
     struct fp_nonce_table *nonces;
-    struct fp_metrics *metrics; /* counts the verdict */
+    struct fp_metric_set *metrics; /* the ingest room's; counts the verdict */
 };
 
 /*

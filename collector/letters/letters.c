@@ -5,6 +5,7 @@
 
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
+#include "collector/letters/metrics.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ struct queued {
 struct fp_dead_letters {
     char *path; /* owned */
     uint64_t max_bytes;
-    struct fp_metrics *metrics;
+    struct fp_metric_set *metrics;
     pthread_t thread;
 
     pthread_mutex_t lock; /* of what follows, up to the empty line */
@@ -60,7 +61,7 @@ static void free_queued(struct queued *queued)
 
 /* ---- the directory ---- */
 
-static void count(struct fp_dead_letters *letters, enum fp_metric metric)
+static void count(struct fp_dead_letters *letters, enum fp_dead_letters_metric metric)
 {
     fp_metrics_add(letters->metrics, metric, 1);
     fp_metrics_set(letters->metrics, FP_METRIC_DEAD_LETTERS_BYTES, (int64_t)letters->room);
@@ -216,15 +217,20 @@ static void *run(void *context)
     return NULL;
 }
 
+static const struct fp_metric metrics_table[] = {FP_DEAD_LETTERS_METRICS(FP_METRIC_ROW)};
+const struct fp_metric_table fp_dead_letters_metrics = {metrics_table, FP_DEAD_LETTERS_METRIC_COUNT,
+                                                        NULL};
+
 struct fp_dead_letters *fp_dead_letters_start(const struct fp_dead_letters_settings *settings,
                                               struct fp_metrics *metrics)
 {
-    struct fp_dead_letters *letters = calloc(1, sizeof(*letters));
+    struct fp_metric_set *set = fp_metrics_join(metrics, &fp_dead_letters_metrics);
+    struct fp_dead_letters *letters = set != NULL ? calloc(1, sizeof(*letters)) : NULL;
     if (letters == NULL)
         return NULL;
     letters->path = strdup(settings->path);
     letters->max_bytes = settings->max_bytes;
-    letters->metrics = metrics;
+    letters->metrics = set;
     letters->dir = -1;
     if (letters->path == NULL || pthread_mutex_init(&letters->lock, NULL) != 0)
         goto no_lock;

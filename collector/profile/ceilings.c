@@ -14,6 +14,7 @@
 
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
+#include "collector/profile/metrics.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ struct site {
 };
 
 struct fp_ceilings {
-    struct fp_metrics *metrics;
+    struct fp_metric_set *metrics;
     uint64_t multiplier; /* odd, random */
 
     pthread_mutex_t lock; /* of what follows */
@@ -67,16 +68,20 @@ static uint64_t draw_multiplier(void)
     return drawn | 1;
 }
 
+static const struct fp_metric metrics_table[] = {FP_PROFILE_METRICS(FP_METRIC_ROW)};
+const struct fp_metric_table fp_profile_metrics = {metrics_table, FP_PROFILE_METRIC_COUNT, NULL};
+
 struct fp_ceilings *fp_ceilings_create(struct fp_metrics *metrics)
 {
-    struct fp_ceilings *ceilings = calloc(1, sizeof(*ceilings));
+    struct fp_metric_set *set = fp_metrics_join(metrics, &fp_profile_metrics);
+    struct fp_ceilings *ceilings = set != NULL ? calloc(1, sizeof(*ceilings)) : NULL;
     if (ceilings == NULL)
         return NULL;
     if (pthread_mutex_init(&ceilings->lock, NULL) != 0) {
         free(ceilings);
         return NULL;
     }
-    ceilings->metrics = metrics;
+    ceilings->metrics = set;
     ceilings->multiplier = draw_multiplier();
     return ceilings;
 }
@@ -234,7 +239,7 @@ static struct site *find_site(const struct fp_ceilings_visit *visit)
 static const struct {
     const char *name;
     const char *setting;
-    enum fp_metric metric;
+    enum fp_profile_metric metric;
 } kinds[FP_NAME_KINDS] = {
     [FP_NAME_FRAME] = {"frame", "ceilings.frames", FP_METRIC_NAMES_OVERFLOWED_FRAME},
     [FP_NAME_STACK] = {"stack", "ceilings.stacks", FP_METRIC_NAMES_OVERFLOWED_STACK},

@@ -61,7 +61,7 @@ void fp_fold_bound_segment(struct fp_fold *fold)
         {FP_NAME_SEGMENT_LESS_RELEASE, &segment->route},
         {FP_NAME_SEGMENT_LESS_ROUTE, &segment->variant},
     };
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(steps); i++) {
         if (!is_refused(fold, steps[i].kind, fp_segment_id(segment)))
             return;
         if (steps[i].given_up->len > 0) /* what is absent stays absent */

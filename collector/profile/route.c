@@ -1,8 +1,9 @@
 /*
- * Route: checking templates and matching paths, segment by segment.
+ * Route: checks templates and matches paths, segment by segment.
  */
 #include "collector/profile/route.h"
 
+#include "collector/base/ascii.h"
 #include "collector/profile/text.h"
 
 /* Removes the first segment, with the slash before it, from *path. False if only trailing slashes
@@ -16,7 +17,7 @@ static bool next_segment(struct fp_str *path, struct fp_str *segment)
     while (end < path->len && path->ptr[end] != '/')
         end++;
     *segment = (struct fp_str){path->ptr + begin, end - begin};
-    *path = (struct fp_str){path->ptr + end, path->len - end};
+    *path = fp_str_skip(*path, end);
     return true;
 }
 
@@ -52,12 +53,9 @@ const struct fp_str *fp_route_find(const struct fp_scrub_rules *rules, struct fp
 
 static bool is_name(struct fp_str text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-            c != '_')
+    for (size_t i = 0; i < text.len; i++)
+        if (!fp_is_alnum(text.ptr[i]) && text.ptr[i] != '_')
             return false;
-    }
     return text.len > 0;
 }
 
@@ -65,7 +63,7 @@ static const char *check_segment(struct fp_str segment, bool last)
 {
     if (segment.len == 0)
         return "a route template has no empty segments";
-    if (segment.ptr[0] == ':' && !is_name((struct fp_str){segment.ptr + 1, segment.len - 1}))
+    if (segment.ptr[0] == ':' && !is_name(fp_str_skip(segment, 1)))
         return "after : a route template has a name of letters, digits and _";
     if (memchr(segment.ptr, '*', segment.len) != NULL && (segment.len > 1 || !last))
         return "* may only be the whole last segment of a route template";

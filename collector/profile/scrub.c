@@ -1,19 +1,18 @@
 /*
- * Scrub: what is kept of a URL (design 5.11).
+ * Scrub: reduces URLs to what may be stored.
  *
  * A query, a fragment and credentials may hold a visitor's secrets; the identifiers of blobs and
- * extensions and the text of data: URLs would make each page load a name of its own.
+ * extensions and the text of data: URLs would make each page load create a new name.
  */
 #include "collector/profile/scrub.h"
 
+#include "collector/base/ascii.h"
 #include "collector/base/hash.h"
 #include "collector/profile/route.h"
 #include "collector/profile/text.h"
 #include "collector/profile/url.h"
 
 #include <strings.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Joins texts in the arena. */
 static bool join(struct fp_arena *arena, const struct fp_str *parts, size_t part_count,
@@ -43,7 +42,7 @@ bool fp_scrub_route(const struct fp_scrub_rules *rules, struct fp_str page_url,
 {
     *route = FP_STR("");
     const struct fp_url url = fp_url_parse(page_url);
-    /* White space in the host ends it: what follows is no path. */
+    /* White space in the host ends it: what follows is not a path. */
     if (!fp_url_is_http(&url) || url.path.len == 0 || (unsigned char)url.path.ptr[0] <= ' ')
         return true;
     const struct fp_str *found = fp_route_find(rules, url.path);
@@ -62,8 +61,8 @@ static bool ends_with(struct fp_str text, const char *end)
     return text.len >= len && strncasecmp(text.ptr + text.len - len, end, len) == 0;
 }
 
-/* Only a page's own URL, which its inline scripts carry, may take a route: `/:name` must not make
- * one of /a.js and /b.js. */
+/* Only a page's own URL, which its inline scripts carry, becomes a route: `/:name` must not merge
+ * /a.js and /b.js. */
 static bool is_script_file(struct fp_str path)
 {
     return ends_with(path, ".js") || ends_with(path, ".mjs") || ends_with(path, ".cjs");
@@ -84,8 +83,7 @@ static bool is_media_type(struct fp_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-            (c == '\0' || strchr("/.+-_", c) == NULL))
+        if (!fp_is_alnum(c) && (c == '\0' || strchr("/.+-_", c) == NULL))
             return false;
     }
     return text.len > 0;
@@ -95,14 +93,13 @@ static const char hash_name[] = ";xxh3=";
 
 enum { HASH_NAME_LEN = sizeof(hash_name) - 1, HASH_DIGITS = 16 };
 
-/* Whether what stands behind a media type is what scrub_data puts there. */
+/* True if the text after a media type is a hash that scrub_data wrote. */
 static bool is_hash(struct fp_str text)
 {
     if (text.len != HASH_NAME_LEN + HASH_DIGITS || memcmp(text.ptr, hash_name, HASH_NAME_LEN) != 0)
         return false;
     for (size_t i = HASH_NAME_LEN; i < text.len; i++)
-        if (!(text.ptr[i] >= '0' && text.ptr[i] <= '9') &&
-            !(text.ptr[i] >= 'a' && text.ptr[i] <= 'f'))
+        if (fp_hex_value(text.ptr[i]) < 0 || fp_is_upper(text.ptr[i]))
             return false;
     return true;
 }
@@ -116,17 +113,17 @@ static bool scrub_data(struct fp_str text, const struct fp_url *url, struct fp_a
         type.len++;
     const char *rest = type.ptr + type.len;
     bool is_type = is_media_type(type);
-    /* What was kept scrubbed may come again. */
+    /* A scrubbed URL may be uploaded again: it stays as it is. */
     if (is_type && is_hash((struct fp_str){rest, text.len - (size_t)(rest - text.ptr)}))
         return fp_arena_copy(arena, text, scrubbed);
     if (!is_type)
-        type = FP_STR("text/plain"); /* what RFC 2397 says of none */
+        type = FP_STR("text/plain"); /* the default of RFC 2397 */
     type = fp_text_cut(type, FP_TEXT_DIMENSION_MAX);
     char hash[HASH_NAME_LEN + HASH_DIGITS + 1];
     int len = snprintf(hash, sizeof(hash), "%s%0*llx", hash_name, HASH_DIGITS,
                        (unsigned long long)fp_hash64(text.ptr, text.len));
     const struct fp_str parts[] = {FP_STR("data:"), type, {hash, (size_t)len}};
-    return join(arena, parts, COUNT(parts), scrubbed);
+    return join(arena, parts, FP_COUNT(parts), scrubbed);
 }
 
 /* `blob:https://shop.example`, `blob:null`. */
@@ -138,10 +135,10 @@ static bool scrub_blob(const struct fp_url *url, struct fp_arena *arena, struct 
         return true;
     }
     const struct fp_str parts[] = {FP_STR("blob:"), inner.scheme, FP_STR("://"), inner.host};
-    return join(arena, parts, COUNT(parts), scrubbed);
+    return join(arena, parts, FP_COUNT(parts), scrubbed);
 }
 
-/* The folders of a local file may name its owner. */
+/* Drops the folders of a local file, which may name its owner. */
 static bool scrub_file(const struct fp_url *url, struct fp_arena *arena, struct fp_str *scrubbed)
 {
     struct fp_str name = url->path;
@@ -149,10 +146,10 @@ static bool scrub_file(const struct fp_url *url, struct fp_arena *arena, struct 
         if (url->path.ptr[i] == '/' || url->path.ptr[i] == '\\')
             name = (struct fp_str){url->path.ptr + i + 1, url->path.len - i - 1};
     const struct fp_str parts[] = {FP_STR("file:"), name};
-    return join(arena, parts, COUNT(parts), scrubbed);
+    return join(arena, parts, FP_COUNT(parts), scrubbed);
 }
 
-/* Everything else, URL or not: cut before the query, credentials removed. */
+/* Everything else, URL or not: drops the query and credentials. */
 static bool scrub_text(const struct fp_scrub_rules *rules, struct fp_str text,
                        const struct fp_url *url, struct fp_arena *arena, struct fp_str *scrubbed)
 {
@@ -185,7 +182,7 @@ bool fp_scrub_resource(const struct fp_scrub_rules *rules, struct fp_str url_tex
     const struct fp_str *route = page_route(rules, &url, page_url);
     if (route != NULL) {
         const struct fp_str parts[] = {url.scheme, FP_STR("://"), url.host, *route};
-        return join(arena, parts, COUNT(parts), scrubbed);
+        return join(arena, parts, FP_COUNT(parts), scrubbed);
     }
     return scrub_text(rules, url_text, &url, arena, scrubbed);
 }

@@ -1,44 +1,56 @@
 /*
- * Scrub, JSON: walks over the text from string to string. Whether a string is a member's name is
- * told by the colon behind it.
+ * Scrub, JSON: walks from string to string, and scrubs the few that need it.
+ *
+ *   {"to":"ann@shop.example","note":"say \"hi\"","link":"/a?id=7"}
+ *    ^  ^^^                ^ ^    ^^^    ^^  ^^^ ^    ^^^       ^     marks
+ *             ^                                            ^  ^       triggers
+ *   |<--------------------- a block: 64 bytes -------------------->|
+ *
+ * A mark is a quote, a backslash or a colon. Marks say where strings end and which string is a
+ * member's name: the one with a colon after it. The walk jumps from mark to mark: it searches a
+ * block of 64 bytes at once and keeps the result as the bits of one word.
+ *
+ * A trigger is a character at which fp_scrub_text may find something to remove: one of @ % ? =, or
+ * the beginning of a token. A string with neither a trigger nor a mark inside stays as it is, as
+ * most do, unless it is a URL or the value of a secret.
+ *
+ * Unchanged text is not copied until something after it changes.
  */
 #include "collector/profile/scrub_json.h"
 
+#include "collector/base/ascii.h"
+#include "collector/base/assert.h"
 #include "collector/base/bytes.h"
 #include "collector/base/quoted.h"
 #include "collector/profile/scrub_secret.h"
 #include "collector/profile/scrub_text.h"
-
-#include <strings.h>
 
 enum {
     NAME_LEN_MAX = 32, /* at least FP_SCRUB_SECRET_LEN_MAX */
     BLOCK_LEN = 64,
 };
 
-/* A walk; rules NULL: strings stay as they are. What lies between `copied` and `at` goes out
- * unchanged, at once when something else follows it. */
 struct walk {
-    const struct fp_scrub_rules *rules;
+    const struct fp_scrub_rules *rules; /* NULL: only secrets are removed */
     struct fp_str json;
     struct fp_arena *arena;
     struct fp_buf *out;
-    size_t at;
-    size_t copied;
-    size_t block;         /* where the bytes begin that are known by their ... */
-    uint64_t marks;       /* ... quotes, backslashes and colons */
-    size_t telling;       /* where fp_scrub_text may find something next, colons aside */
-    bool has_nulls;       /* escaped ones, in the string at hand */
-    struct fp_str member; /* the last name of a member, without escapes */
+    size_t at;            /* the current position */
+    size_t copied;        /* out has everything before it */
+    size_t block;         /* offset of the block in `marks` */
+    uint64_t marks;       /* one bit per byte of the block */
+    size_t trigger;       /* offset of the next trigger, or of one that the walk has passed */
+    bool has_nulls;       /* the current string has escaped U+0000 */
+    struct fp_str member; /* the last member's name, without escapes */
     char unescaped[NAME_LEN_MAX];
-    size_t secret_end; /* of the last object whose `name` is a secret's: one of a list of headers */
+    size_t secret_end; /* end of the last object whose member `name` names a secret: a header */
 };
 
-/* What stands between two quotes. */
+/* The text between two quotes. */
 struct string {
     size_t begin;
     size_t end;
-    bool is_plain; /* without colons and escapes: as most are */
+    bool is_plain; /* has no marks, as most have none */
 };
 
 static struct fp_str slice(struct fp_str text, size_t from, size_t to)
@@ -51,7 +63,7 @@ static void add(struct fp_buf *out, struct fp_str text)
     fp_buf_add(out, text.ptr, text.len);
 }
 
-/* Quotes, backslashes and colons, which tell where strings end and what they are. */
+/* Returns the marks of a block as bits, the first byte's the lowest. */
 static uint64_t find_marks(const char bytes[BLOCK_LEN])
 {
     uint64_t marks = 0;
@@ -63,7 +75,8 @@ static uint64_t find_marks(const char bytes[BLOCK_LEN])
     return marks;
 }
 
-/* Apart, so that next_mark, which is called at each mark, is short. */
+/* Searches the block that begins at `begin`. Not inlined: next_mark, which runs at each mark, stays
+ * short. */
 static __attribute__((noinline)) void read_block(struct walk *walk, size_t begin)
 {
     const struct fp_str left = slice(walk->json, begin, walk->json.len);
@@ -77,7 +90,7 @@ static __attribute__((noinline)) void read_block(struct walk *walk, size_t begin
     walk->marks = find_marks(last);
 }
 
-/* The first mark from `at` on, which is never less than it was before; or the end. */
+/* Returns the first mark at or after `at`, or the end. `at` never decreases. */
 static inline size_t next_mark(struct walk *walk, size_t at)
 {
     while (at < walk->json.len) {
@@ -91,7 +104,7 @@ static inline size_t next_mark(struct walk *walk, size_t at)
     return walk->json.len;
 }
 
-/* Behind the value that begins at `at`. */
+/* Returns the end of the value that begins at `at`. */
 static size_t value_end(struct fp_str json, size_t at)
 {
     size_t depth = 0;
@@ -109,66 +122,60 @@ static size_t value_end(struct fp_str json, size_t at)
     return at;
 }
 
-/* What stands between the two places goes out as text. */
-static void put(struct walk *walk, size_t from, size_t to, struct fp_str text)
+/* Writes `text` in place of the range from `from` to `to`. */
+static void replace(struct walk *walk, size_t from, size_t to, struct fp_str text)
 {
     add(walk->out, slice(walk->json, walk->copied, from));
     add(walk->out, text);
     walk->copied = to;
 }
 
-/* Whether there may be something between the two places. */
-static bool tells(struct walk *walk, size_t from, size_t to)
+/* True if fp_scrub_text may find something in the range. */
+static bool has_trigger(struct walk *walk, size_t from, size_t to)
 {
-    if (walk->telling < from)
-        walk->telling = fp_scrub_find_telling(walk->json, from);
-    return walk->telling < to || walk->has_nulls;
+    if (walk->trigger < from)
+        walk->trigger = fp_scrub_find_trigger(walk->json, from);
+    return walk->trigger < to || walk->has_nulls;
 }
 
-/* Text of a string that holds no URL. */
-static void take_plain(struct walk *walk, size_t from, size_t to)
+/* Scrubs a range of a string that contains no URL. */
+static void scrub_plain(struct walk *walk, size_t from, size_t to)
 {
     const struct fp_str before = slice(walk->json, walk->copied, from);
     if (fp_scrub_text(walk->rules, slice(walk->json, from, to), before, walk->out))
         walk->copied = to;
 }
 
-/* What is left of a URL is a text like others; of most all is. */
-static bool take_url(struct walk *walk, size_t from, size_t to)
+/* Scrubs a URL, and what remains of it as text. Most remain as they are. */
+static bool scrub_url(struct walk *walk, size_t from, size_t to)
 {
     const struct fp_str before = slice(walk->json, walk->copied, from);
     const struct fp_str url = slice(walk->json, from, to);
     struct fp_str scrubbed;
     if (!fp_scrub_resource(walk->rules, url, FP_STR(""), walk->arena, &scrubbed))
         return false;
-    bool may_tell = walk->has_nulls ||
-                    (tells(walk, from, to) && fp_scrub_find_telling(scrubbed, 0) < scrubbed.len);
-    if (may_tell && fp_scrub_text(walk->rules, scrubbed, before, walk->out))
+    bool needs_scrub = walk->has_nulls || (has_trigger(walk, from, to) &&
+                                           fp_scrub_find_trigger(scrubbed, 0) < scrubbed.len);
+    if (needs_scrub && fp_scrub_text(walk->rules, scrubbed, before, walk->out))
         walk->copied = to;
     else if (scrubbed.ptr != url.ptr || scrubbed.len != url.len)
-        put(walk, from, to, scrubbed);
+        replace(walk, from, to, scrubbed);
     return true;
 }
 
 static bool is_scheme_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-           c == '-' || c == '.';
+    return fp_is_alnum(c) || c == '+' || c == '-' || c == '.';
 }
 
-/* What ends a URL inside a text; control characters are escaped in JSON. */
-static bool is_end(char c)
+/* True for characters that end a URL inside a text. Control characters are escaped in JSON. */
+static bool ends_url(char c)
 {
     static const bool ends[256] = {[' '] = true, ['<'] = true, ['>'] = true, ['\\'] = true};
     return ends[(unsigned char)c];
 }
 
-static bool begins(struct fp_str text, struct fp_str prefix)
-{
-    return text.len >= prefix.len && strncasecmp(text.ptr, prefix.ptr, prefix.len) == 0;
-}
-
-/* A text that is a URL from its first character on, though without `://`. */
+/* True for a text that is a URL from its first character on, but has no `://`. */
 static bool is_url(struct fp_str text)
 {
     switch (text.len > 0 ? text.ptr[0] : '\0') {
@@ -177,26 +184,26 @@ static bool is_url(struct fp_str text)
         return true;
     case 'd':
     case 'D':
-        return begins(text, FP_STR("data:"));
+        return fp_str_has_prefix_nocase(text, FP_STR("data:"));
     case 'b':
     case 'B':
-        return begins(text, FP_STR("blob:"));
+        return fp_str_has_prefix_nocase(text, FP_STR("blob:"));
     case 'j':
     case 'J':
-        return begins(text, FP_STR("javascript:"));
+        return fp_str_has_prefix_nocase(text, FP_STR("javascript:"));
     default:
         return false;
     }
 }
 
-/* Where the scheme begins that ends at the colon, not before `from`. */
+/* Returns where the scheme before the colon begins, `from` at the earliest. */
 static size_t scheme_begin(struct fp_str json, size_t from, size_t colon)
 {
     size_t begin = colon;
     while (begin > from && is_scheme_char(json.ptr[begin - 1]))
         begin--;
-    bool is_behind_escape = begin > from && begin < colon && json.ptr[begin - 1] == '\\';
-    return begin + is_behind_escape;
+    bool follows_escape = begin > from && begin < colon && json.ptr[begin - 1] == '\\';
+    return begin + follows_escape;
 }
 
 static bool has_authority(struct fp_str json, size_t colon, size_t end)
@@ -204,7 +211,7 @@ static bool has_authority(struct fp_str json, size_t colon, size_t end)
     return colon + 3 <= end && json.ptr[colon + 1] == '/' && json.ptr[colon + 2] == '/';
 }
 
-/* Whether what stands behind `data:` is a media type, or none, and a comma. */
+/* True if a media type, or none, and a comma follow `data:`. `at`: after its colon. */
 static bool is_data(struct fp_str json, size_t at, size_t end)
 {
     size_t begin = at;
@@ -214,20 +221,21 @@ static bool is_data(struct fp_str json, size_t at, size_t end)
     return is_type && at < end && json.ptr[at] == ',' && json.ptr[begin] != '/';
 }
 
-/* Whether the colon is that of a URL which holds a script or a document. */
+/* True if the colon ends the scheme of a URL that contains a script or a document. */
 static bool is_opaque(struct fp_str json, size_t from, size_t colon, size_t end)
 {
     int last = colon > from ? json.ptr[colon - 1] | 0x20 : 0;
     if (last != 't' && last != 'a')
         return false;
     const struct fp_str scheme = slice(json, scheme_begin(json, from, colon), colon);
-    if (scheme.len == strlen("data") && begins(scheme, FP_STR("data")))
+    if (fp_str_equal_nocase(scheme, FP_STR("data")))
         return is_data(json, colon + 1, end);
-    return scheme.len == strlen("javascript") && begins(scheme, FP_STR("javascript")) &&
-           colon + 1 < end && !fp_scrub_is_edge(json.ptr[colon + 1]);
+    return fp_str_equal_nocase(scheme, FP_STR("javascript")) && colon + 1 < end &&
+           !fp_scrub_is_edge(json.ptr[colon + 1]);
 }
 
-/* The colon of the next URL, or `end`. *has_label: one like that of a header was met. */
+/* Returns the colon of the next URL, or `end`. *has_label: on the way was a colon that may end a
+ * header's name. */
 static size_t find_url(struct fp_str json, size_t at, size_t end, bool *has_label)
 {
     const size_t from = at;
@@ -245,7 +253,7 @@ static size_t find_url(struct fp_str json, size_t at, size_t end, bool *has_labe
     return end;
 }
 
-/* A script or a document may hold anything: it has all of the text that is left. */
+/* Returns the end of a URL. A script or a document may contain anything, so it extends to `end`. */
 static size_t url_end(struct fp_str json, size_t colon, size_t end)
 {
     size_t at = has_authority(json, colon, end) ? colon : end;
@@ -256,44 +264,40 @@ static size_t url_end(struct fp_str json, size_t colon, size_t end)
         if (found != 0)
             return at + (size_t)__builtin_ctzll(found);
     }
-    while (at < end && !is_end(json.ptr[at]))
+    while (at < end && !ends_url(json.ptr[at]))
         at++;
     return at;
 }
 
-/* What stands between the quotes of a string. */
-static bool take_text(struct walk *walk, size_t from, size_t to)
+/* Scrubs the text between the quotes of a string: its URLs, and the text around them. */
+static bool scrub_content(struct walk *walk, size_t from, size_t to)
 {
     const struct fp_str json = walk->json;
     if (is_url(slice(json, from, to)))
-        return take_url(walk, from, to);
+        return scrub_url(walk, from, to);
     bool has_label = false;
     for (size_t colon; (colon = find_url(json, from, to, &has_label)) < to;) {
         size_t url = scheme_begin(json, from, colon);
-        if (has_label || tells(walk, from, url))
-            take_plain(walk, from, url);
+        if (has_label || has_trigger(walk, from, url))
+            scrub_plain(walk, from, url);
         from = url_end(json, colon, to);
-        if (!take_url(walk, url, from))
+        if (!scrub_url(walk, url, from))
             return false;
     }
-    if (has_label || tells(walk, from, to))
-        take_plain(walk, from, to);
+    if (has_label || has_trigger(walk, from, to))
+        scrub_plain(walk, from, to);
     return true;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 static size_t skip_space(struct fp_str json, size_t at)
 {
-    while (at < json.len && is_space(json.ptr[at]))
+    while (at < json.len && fp_is_space(json.ptr[at]))
         at++;
     return at;
 }
 
-/* Where the value of the member begins whose name ends at `end`; 0: it is no member's name. */
+/* Returns where the value of the member whose name ends at `end` begins. 0: the string is not a
+ * member's name. */
 static size_t member_value(struct fp_str json, size_t end)
 {
     if (end < json.len && json.ptr[end] != ':')
@@ -301,20 +305,20 @@ static size_t member_value(struct fp_str json, size_t end)
     return end < json.len && json.ptr[end] == ':' ? end + 1 : 0;
 }
 
-/* The ASCII character of the escape at `at`, a backslash, u and four digits; '?' for any other. */
+/* Decodes the escape at `at`: a backslash, u and four digits. '?' if it is not ASCII. */
 static char escaped_point(struct fp_str text, size_t at)
 {
     unsigned point = 0;
     for (size_t i = at + 2; i < at + 6; i++) {
-        int c = i < text.len ? text.ptr[i] : '?';
-        if ((c < '0' || c > '9') && ((c | 0x20) < 'a' || (c | 0x20) > 'f'))
+        int digit = i < text.len ? fp_hex_value(text.ptr[i]) : -1;
+        if (digit < 0)
             return '?';
-        point = point << 4 | (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+        point = point << 4 | (unsigned)digit;
     }
     return (char)(point < 0x80 ? point : '?');
 }
 
-/* A name, of which any letter may be written as an escape; of a long one the beginning. */
+/* Decodes a name, of which any letter may be escaped. Truncates a long one. */
 static struct fp_str unescape(struct fp_str name, char plain[NAME_LEN_MAX])
 {
     if (name.len == 0 || memchr(name.ptr, '\\', name.len) == NULL)
@@ -331,15 +335,14 @@ static struct fp_str unescape(struct fp_str name, char plain[NAME_LEN_MAX])
     return (struct fp_str){plain, len};
 }
 
-/* A list of numbers holds the times of a mark, whatever its name is. */
+/* True for a list of numbers: the times of a mark, which may have any name. */
 static bool is_times(struct fp_str json, size_t value)
 {
     value = skip_space(json, value);
     if (value >= json.len || json.ptr[value] != '[')
         return false;
     value = skip_space(json, value + 1);
-    return value < json.len &&
-           (json.ptr[value] == '-' || (json.ptr[value] >= '0' && json.ptr[value] <= '9'));
+    return value < json.len && (json.ptr[value] == '-' || fp_is_digit(json.ptr[value]));
 }
 
 static bool is_secret(const struct walk *walk, struct fp_str name)
@@ -347,8 +350,9 @@ static bool is_secret(const struct walk *walk, struct fp_str name)
     return fp_scrub_is_secret(name, walk->rules != NULL);
 }
 
-/* Where the member behind the value that begins at `value`, a text, begins; 0: there is none. */
-static size_t member_behind(struct fp_str json, size_t value)
+/* Returns where the member after the text at `value` begins; 0 if none, or if the value is not a
+ * text. */
+static size_t next_text_member(struct fp_str json, size_t value)
 {
     value = skip_space(json, value);
     if (value == json.len || json.ptr[value] != '"')
@@ -360,12 +364,12 @@ static size_t member_behind(struct fp_str json, size_t value)
     return at < json.len && json.ptr[at] == '"' ? at : 0;
 }
 
-/* Whether a header's name stands behind its value, with a few texts between them at most. */
-static bool is_named_behind(const struct walk *walk, size_t value)
+/* True if the value belongs to a header whose secret name follows it, at most a few texts later. */
+static bool is_named_later(const struct walk *walk, size_t value)
 {
     enum { MEMBERS_MAX = 4 };
     const struct fp_str json = walk->json;
-    for (int i = 0; i < MEMBERS_MAX && (value = member_behind(json, value)) > 0; i++) {
+    for (int i = 0; i < MEMBERS_MAX && (value = next_text_member(json, value)) > 0; i++) {
         char plain[NAME_LEN_MAX];
         const size_t member = value + 1;
         const size_t member_end = fp_quoted_end(json.ptr, value, json.len);
@@ -381,39 +385,39 @@ static bool is_named_behind(const struct walk *walk, size_t value)
     return false;
 }
 
-/* Whether the value that begins at `value` may not be kept. */
-static bool goes(const struct walk *walk, size_t value)
+/* True if the current member's value, which begins at `value`, must not be kept. */
+static bool must_remove(const struct walk *walk, size_t value)
 {
     if (fp_str_equal(walk->member, FP_STR("value")) &&
-        (value < walk->secret_end || is_named_behind(walk, value)))
+        (value < walk->secret_end || is_named_later(walk, value)))
         return true;
     return is_secret(walk, walk->member) && !is_times(walk->json, value);
 }
 
-/* A member's name, and its value if that may not be kept. */
-static bool take_member(struct walk *walk, const struct string *name, size_t value)
+/* Scrubs a member's name, and removes its value if that must not be kept. */
+static bool scrub_member(struct walk *walk, const struct string *name, size_t value)
 {
     const struct fp_str json = walk->json;
     walk->member = slice(json, name->begin, name->end);
     if (!name->is_plain)
         walk->member = unescape(walk->member, walk->unescaped);
     walk->at = value;
-    bool may_tell = !name->is_plain || tells(walk, name->begin, name->end);
-    if (walk->rules != NULL && may_tell && !take_text(walk, name->begin, name->end))
+    bool needs_scrub = !name->is_plain || has_trigger(walk, name->begin, name->end);
+    if (walk->rules != NULL && needs_scrub && !scrub_content(walk, name->begin, name->end))
         return false;
-    if (goes(walk, value)) {
+    if (must_remove(walk, value)) {
         value = skip_space(json, value);
         walk->at = value_end(json, value);
         size_t last = walk->at;
-        while (last > value && is_space(json.ptr[last - 1]))
+        while (last > value && fp_is_space(json.ptr[last - 1]))
             last--;
-        put(walk, value, last, FP_STR("\"(removed)\""));
+        replace(walk, value, last, FP_STR("\"(removed)\""));
     }
     return true;
 }
 
-/* The member `name` of the object around `at`. */
-static void take_name(struct walk *walk, struct fp_str name)
+/* Notes where the object around `at` ends if its member `name` names a secret. */
+static void note_secret_object(struct walk *walk, struct fp_str name)
 {
     const struct fp_str json = walk->json;
     if (walk->at < walk->secret_end || !is_secret(walk, name))
@@ -425,7 +429,7 @@ static void take_name(struct walk *walk, struct fp_str name)
     }
 }
 
-/* Goes behind the string whose opening quote stands at `at`. */
+/* Reads the string whose opening quote is at `at`, and moves past it. */
 static struct string read_string(struct walk *walk)
 {
     const struct fp_str json = walk->json;
@@ -445,34 +449,34 @@ static struct string read_string(struct walk *walk)
     return string;
 }
 
-/* The string at `at`. */
-static bool take_string(struct walk *walk)
+/* Scrubs the string at `at`, with its value if it is a member's name. */
+static bool scrub_string(struct walk *walk)
 {
     const struct fp_str json = walk->json;
     const struct string string = read_string(walk);
     const size_t value = member_value(json, walk->at);
     if (value > 0)
-        return take_member(walk, &string, value);
+        return scrub_member(walk, &string, value);
     char name[NAME_LEN_MAX];
     if (fp_str_equal(walk->member, FP_STR("name")))
-        take_name(walk, unescape(slice(json, string.begin, string.end), name));
+        note_secret_object(walk, unescape(slice(json, string.begin, string.end), name));
     if (walk->rules == NULL || (string.is_plain && !is_url(slice(json, string.begin, string.end)) &&
-                                !tells(walk, string.begin, string.end)))
+                                !has_trigger(walk, string.begin, string.end)))
         return true;
-    return take_text(walk, string.begin, string.end);
+    return scrub_content(walk, string.begin, string.end);
 }
 
-static bool scrub(struct walk *walk)
+static bool scrub_strings(struct walk *walk)
 {
     const struct fp_str json = walk->json;
-    walk->block = json.len; /* none is read */
+    walk->block = json.len; /* no block is searched yet */
     for (size_t at = 0; (at = next_mark(walk, at)) < json.len;) {
         if (json.ptr[at] != '"') {
             at++;
             continue;
         }
         walk->at = at;
-        if (!take_string(walk))
+        if (!scrub_string(walk))
             return false;
         at = walk->at;
     }
@@ -493,7 +497,7 @@ bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struc
         .arena = arena,
         .out = out,
     };
-    if (!scrub(&walk))
+    if (!scrub_strings(&walk))
         return false;
     if (walk.copied > 0)
         add_rest(&walk);
@@ -503,7 +507,7 @@ bool fp_scrub_json(const struct fp_scrub_rules *rules, struct fp_str json, struc
 void fp_scrub_json_secrets(struct fp_str json, struct fp_buf *out)
 {
     struct walk walk = {.json = json, .out = out};
-    bool scrubbed = scrub(&walk);
-    (void)scrubbed; /* without rules nothing can be short of memory but out */
+    bool scrubbed = scrub_strings(&walk);
+    FP_ASSERT(scrubbed); /* without rules nothing is put in an arena */
     add_rest(&walk);
 }

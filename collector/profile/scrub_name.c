@@ -1,17 +1,17 @@
 /*
- * Scrub, names: a name is scrubbed as a string of JSON, which it is made for that and from which it
- * is taken again.
+ * Scrub, names: encodes a name as a JSON string, scrubs that, and decodes it.
  */
 #include "collector/profile/scrub_name.h"
 
+#include "collector/base/ascii.h"
 #include "collector/profile/scrub_json.h"
 #include "collector/profile/scrub_text.h"
 
-/* Most names hold nothing that any rule looks at. */
+/* True if no rule can match, as for most names. */
 static bool is_plain(struct fp_str name)
 {
     return name.len == 0 || (name.ptr[0] != '/' && memchr(name.ptr, ':', name.len) == NULL &&
-                             fp_scrub_find_telling(name, 0) == name.len);
+                             fp_scrub_find_trigger(name, 0) == name.len);
 }
 
 static void add_string(struct fp_buf *out, struct fp_str name)
@@ -31,8 +31,7 @@ static void add_string(struct fp_buf *out, struct fp_str name)
     fp_buf_add(out, "\"", 1);
 }
 
-/* The character that the escape at `at` stands for; *len: of the escape. Only those of add_string
- * can be there. */
+/* Decodes the escape at `at`, one of those that add_string writes. *len: its length. */
 static char unescaped(struct fp_str string, size_t at, size_t *len)
 {
     unsigned point = 0;
@@ -45,16 +44,15 @@ static char unescaped(struct fp_str string, size_t at, size_t *len)
     case 'u':
         *len = 6;
         for (size_t i = at + 2; i < at + *len && i < string.len; i++)
-            point = point << 4 | (unsigned)(string.ptr[i] <= '9' ? string.ptr[i] - '0'
-                                                                 : string.ptr[i] - 'a' + 10);
+            point = point << 4 | (unsigned)fp_hex_value(string.ptr[i]);
         return (char)(point & 0x1f);
     default:
         return string.ptr[at + 1];
     }
 }
 
-/* What stands between the quotes, without escapes. */
-static bool take_string(struct fp_str string, struct fp_arena *arena, struct fp_str *name)
+/* Decodes a JSON string. */
+static bool parse_string(struct fp_str string, struct fp_arena *arena, struct fp_str *name)
 {
     char *bytes = fp_arena_alloc(arena, string.len);
     size_t len = 0;
@@ -85,7 +83,7 @@ bool fp_scrub_name(const struct fp_scrub_rules *rules, struct fp_str name, struc
     const struct fp_str json = {(const char *)string.data, string.len};
     bool fits = !string.failed && fp_scrub_json(rules, json, arena, &out) && !out.failed &&
                 (out.len == 0 ||
-                 take_string((struct fp_str){(const char *)out.data, out.len}, arena, scrubbed));
+                 parse_string((struct fp_str){(const char *)out.data, out.len}, arena, scrubbed));
     fp_buf_release(&string);
     fp_buf_release(&out);
     return fits;

@@ -1,41 +1,32 @@
 /*
- * Scrub, text: one pass from one telling character to the next; what stands around it is looked at
- * no further than the last thing that was removed.
+ * Scrub, text: one pass from trigger to trigger (scrub_json.c says what these are).
+ *
+ * Rules look at the text on both sides of a trigger, but not back past the last thing that was
+ * removed.
  */
 #include "collector/profile/scrub_text.h"
 
+#include "collector/base/ascii.h"
 #include "collector/base/bytes.h"
 #include "collector/profile/scrub_secret.h"
 
 #include <strings.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 struct pass {
     const struct fp_scrub_rules *rules;
     struct fp_str text;
-    struct fp_str before; /* to be written before anything else */
+    struct fp_str before; /* written before anything else */
     struct fp_buf *out;
-    size_t done; /* what is before it is written or removed */
+    size_t done; /* everything before it is written or removed */
     size_t at;
-    size_t no_query_before; /* nothing up to there is a query */
+    size_t no_query_before; /* no query begins before it */
 };
 
 /* Characters. */
 
-static bool is_alpha(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_alnum(char c)
-{
-    return is_alpha(c) || (c >= '0' && c <= '9');
-}
-
 static bool is_name_char(char c)
 {
-    return is_alnum(c) || c == '_' || c == '-';
+    return fp_is_alnum(c) || c == '_' || c == '-';
 }
 
 static bool is_token_char(char c)
@@ -43,7 +34,7 @@ static bool is_token_char(char c)
     return is_name_char(c) || c == '.' || c == '+' || c == '/' || c == '=' || c == '~';
 }
 
-/* What an address has before its @; %40 stands for one in a URL. */
+/* True for what precedes the @ of an address; in a URL %40 replaces the @. */
 static bool is_local_char(char c)
 {
     return is_name_char(c) || c == '.' || c == '+' || c == '%' || (unsigned char)c >= 0x80;
@@ -51,7 +42,7 @@ static bool is_local_char(char c)
 
 static bool is_domain_char(char c)
 {
-    return is_alnum(c) || c == '-' || c == '.' || (unsigned char)c >= 0x80;
+    return fp_is_alnum(c) || c == '-' || c == '.' || (unsigned char)c >= 0x80;
 }
 
 static bool begins(const struct pass *pass, size_t at, const char *word)
@@ -60,7 +51,7 @@ static bool begins(const struct pass *pass, size_t at, const char *word)
     return at + len <= pass->text.len && strncasecmp(pass->text.ptr + at, word, len) == 0;
 }
 
-/* Behind the characters of a class, from `at` on. */
+/* Returns the end of the run of characters of a class that begins at `at`. */
 static size_t skip(const struct pass *pass, size_t at, bool (*is_one)(char))
 {
     while (at < pass->text.len && is_one(pass->text.ptr[at]))
@@ -68,8 +59,8 @@ static size_t skip(const struct pass *pass, size_t at, bool (*is_one)(char))
     return at;
 }
 
-/* Where the characters of a class that stand before `at` begin, as long as an address or a name may
- * be. Those of an escape are none. */
+/* Returns the beginning of the run of characters of a class that ends at `at`, at most as long as
+ * an address or a name may be. The characters of an escape are not part of it. */
 static size_t skip_back(const struct pass *pass, size_t at, bool (*is_one)(char))
 {
     enum { LEN_MAX = 256 };
@@ -94,7 +85,7 @@ static void add(struct pass *pass, size_t to)
     pass->done = to;
 }
 
-/* Writes what stands before `from`, and the word for what stands from there to `to`. */
+/* Writes the text before `from`, and the word in place of the range from `from` to `to`. */
 static void replace(struct pass *pass, size_t from, size_t to, const char *word)
 {
     if (pass->done == 0)
@@ -106,7 +97,7 @@ static void replace(struct pass *pass, size_t from, size_t to, const char *word)
 
 /* What is removed. */
 
-/* `icon@2x.png` and `library@1.2.js` are no addresses, though they look like some. */
+/* True for the end of `icon@2x.png` and `library@1.2.js`, which look like addresses. */
 static bool is_file(struct fp_str domain)
 {
     static const char *const endings[] = {"png", "jpg",  "jpeg", "gif", "svg",  "webp", "ico",
@@ -115,11 +106,10 @@ static bool is_file(struct fp_str domain)
     size_t dot = domain.len;
     while (dot > 0 && domain.ptr[dot - 1] != '.')
         dot--;
-    if (domain.ptr[0] < '0' || domain.ptr[0] > '9')
+    if (!fp_is_digit(domain.ptr[0]))
         return false;
-    for (size_t i = 0; i < COUNT(endings); i++)
-        if (strlen(endings[i]) == domain.len - dot &&
-            strncasecmp(endings[i], domain.ptr + dot, domain.len - dot) == 0)
+    for (size_t i = 0; i < FP_COUNT(endings); i++)
+        if (fp_str_equal_nocase(fp_str_of(endings[i]), fp_str_skip(domain, dot)))
             return true;
     return false;
 }
@@ -131,10 +121,10 @@ static bool is_domain(struct fp_str domain)
         last--;
     if (last < 2 || domain.len - last < 2)
         return false;
-    return !(domain.ptr[last] >= '0' && domain.ptr[last] <= '9') && !is_file(domain);
+    return !fp_is_digit(domain.ptr[last]) && !is_file(domain);
 }
 
-/* Where the user begins in `//user:password@host`, when that is what `from` is the password of. */
+/* Returns where the user begins in `//user:password@host`, if the password begins at `from`. */
 static size_t user_begin(const struct pass *pass, size_t from)
 {
     if (from == pass->done || pass->text.ptr[from - 1] != ':')
@@ -144,7 +134,7 @@ static size_t user_begin(const struct pass *pass, size_t from)
     return is_user ? user : from;
 }
 
-/* at_len: of what stands for the @ at `at`. */
+/* at_len: length of the @ at `at`, or of its escape. */
 static bool remove_address(struct pass *pass, size_t at_len)
 {
     size_t from = skip_back(pass, pass->at, is_local_char);
@@ -177,15 +167,19 @@ static size_t skip_edges_back(const struct pass *pass, size_t at)
     }
 }
 
-/* Whether a secret's name stands before `at`, quoted or not. */
-static bool is_behind_secret(const struct pass *pass, size_t at)
+/* True if a secret's name, quoted or not, precedes `at`. */
+static bool follows_secret(const struct pass *pass, size_t at)
 {
     at = skip_edges_back(pass, at);
     size_t from = skip_back(pass, at, is_name_char);
     const struct fp_str name = {pass->text.ptr + from, at - from};
-    const struct fp_str session = FP_STR("sessionid"); /* as a member a number of Opera's */
-    return fp_scrub_is_secret(name, true) ||
-           (name.len == session.len && strncasecmp(name.ptr, session.ptr, name.len) == 0);
+    /* Not in the list of secrets: as a member's name it is a number of Opera's. */
+    return fp_scrub_is_secret(name, true) || fp_str_equal_nocase(name, FP_STR("sessionid"));
+}
+
+static bool is_space_char(char c)
+{
+    return c == ' ';
 }
 
 static bool is_value_char(char c)
@@ -194,13 +188,8 @@ static bool is_value_char(char c)
            c != '>';
 }
 
-static bool is_space(char c)
-{
-    return c == ' ';
-}
-
-/* Behind the text in quotes that begins at `at`, or all that is left. What is escaped twice stands
- * inside the quotes. */
+/* Returns the end of the quoted text that begins at `at`; the end of the text if no quote closes
+ * it. A quote that is escaped twice does not close it. */
 static size_t quoted_end(const struct pass *pass, size_t at, const char *quote)
 {
     for (at += strlen(quote); at < pass->text.len; at++) {
@@ -215,7 +204,7 @@ static size_t quoted_end(const struct pass *pass, size_t at, const char *quote)
 static size_t find_value_end(const struct pass *pass, size_t at)
 {
     static const char *const quotes[] = {"\\\"", "'", page_quote};
-    for (size_t i = 0; i < COUNT(quotes); i++)
+    for (size_t i = 0; i < FP_COUNT(quotes); i++)
         if (begins(pass, at, quotes[i]))
             return quoted_end(pass, at, quotes[i]);
     return skip(pass, at, is_value_char);
@@ -223,9 +212,9 @@ static size_t find_value_end(const struct pass *pass, size_t at)
 
 static bool remove_value(struct pass *pass)
 {
-    if (!is_behind_secret(pass, pass->at))
+    if (!follows_secret(pass, pass->at))
         return false;
-    size_t begin = skip(pass, pass->at + 1, is_space);
+    size_t begin = skip(pass, pass->at + 1, is_space_char);
     size_t end = find_value_end(pass, begin);
     if (end == begin)
         return false;
@@ -233,7 +222,7 @@ static bool remove_value(struct pass *pass)
     return true;
 }
 
-/* Where the line ends that `at` is in. */
+/* Returns the end of the line that `at` is in. */
 static size_t line_end(const struct pass *pass, size_t at)
 {
     while (at < pass->text.len && !begins(pass, at, "\\n") && !begins(pass, at, "\\r"))
@@ -241,7 +230,7 @@ static size_t line_end(const struct pass *pass, size_t at)
     return at;
 }
 
-/* Whether the line begins with the name of a header that is never kept, and its colon. */
+/* True if the line begins with the name of a header that is never kept, and the colon at `at`. */
 static bool is_header(const struct pass *pass)
 {
     size_t from = skip_back(pass, pass->at, is_name_char);
@@ -251,13 +240,14 @@ static bool is_header(const struct pass *pass)
     return begins_line && fp_scrub_is_secret((struct fp_str){before, pass->at - from}, false);
 }
 
-/* Any other colon with a word right behind it is one of a selector, such as `#password:focus`. */
+/* Removes the value of a header or a label. Any other colon directly before a word is part of a
+ * selector, such as `#password:focus`. */
 static bool remove_line(struct pass *pass)
 {
     size_t begin = pass->at + 1;
     if (begin == pass->text.len)
         return false;
-    if (fp_scrub_is_edge(pass->text.ptr[begin]) ? !is_behind_secret(pass, pass->at)
+    if (fp_scrub_is_edge(pass->text.ptr[begin]) ? !follows_secret(pass, pass->at)
                                                 : !is_header(pass))
         return false;
     size_t end = line_end(pass, begin);
@@ -270,7 +260,7 @@ static bool is_query_char(char c)
     return (unsigned char)c > ' ' && c != '<' && c != '>' && c != '\\';
 }
 
-/* A question mark in a sentence has no value behind it. */
+/* Removes a query. It contains a `=`, unlike the text after a question mark in a sentence. */
 static bool remove_query(struct pass *pass)
 {
     if (pass->rules->keep_query || pass->at < pass->no_query_before)
@@ -301,11 +291,11 @@ static bool remove_bearer(struct pass *pass)
     if (!begins(pass, pass->at, word))
         return false;
     size_t gap = pass->at + strlen(word);
-    size_t token = skip(pass, gap, is_space);
+    size_t token = skip(pass, gap, is_space_char);
     return token > gap && remove_token(pass, pass->at, token, 1);
 }
 
-/* It begins as base64 of {" does; at its third letter. */
+/* Removes a JSON web token. It begins with eyJ, the base64 of {"; `at` is at the J. */
 static bool remove_web_token(struct pass *pass)
 {
     enum { LEN_MIN = 20 };
@@ -314,7 +304,7 @@ static bool remove_web_token(struct pass *pass)
     return remove_token(pass, pass->at - 2, pass->at - 2, LEN_MIN);
 }
 
-/* An escaped U+0000; what else is escaped is nothing to look at. */
+/* Replaces an escaped U+0000. Skips any other escape. */
 static bool replace_null(struct pass *pass)
 {
     const struct fp_str null = FP_STR("\\u0000");
@@ -327,7 +317,7 @@ static bool replace_null(struct pass *pass)
     return true;
 }
 
-static bool is_telling(struct fp_str text, size_t at)
+static bool is_trigger(struct fp_str text, size_t at)
 {
     switch (text.ptr[at]) {
     case '@':
@@ -346,8 +336,8 @@ static bool is_telling(struct fp_str text, size_t at)
     }
 }
 
-/* Whether something was removed at this character, and the pass is behind it. */
-static bool look(struct pass *pass)
+/* Applies the rule of the character at `at`. True if it removed something and moved past it. */
+static bool remove_at(struct pass *pass)
 {
     switch (pass->text.ptr[pass->at]) {
     case '\\':
@@ -364,7 +354,7 @@ static bool look(struct pass *pass)
         return remove_query(pass);
     case 'B':
     case 'b':
-        return is_telling(pass->text, pass->at) && remove_bearer(pass);
+        return is_trigger(pass->text, pass->at) && remove_bearer(pass);
     case 'J':
         return remove_web_token(pass);
     default:
@@ -372,8 +362,8 @@ static bool look(struct pass *pass)
     }
 }
 
-/* Those of sixteen bytes that may be telling; of the last one's the next byte has to be read. */
-static fp_bytes16 find_telling(const char *text)
+/* Compares sixteen bytes with the triggers. Reads one byte more: `be` is a pair. */
+static fp_bytes16 find_triggers(const char *text)
 {
     const fp_bytes16 bytes = fp_bytes16_load(text);
     const fp_bytes16 next = fp_bytes16_load(text + 1);
@@ -383,39 +373,39 @@ static fp_bytes16 find_telling(const char *text)
            be;
 }
 
-/* What fp_scrub_text looks at, by itself. */
-static const bool is_looked_at[256] = {
+/* The characters that have a rule. */
+static const bool is_special[256] = {
     ['\\'] = true, ['@'] = true, ['%'] = true, ['='] = true, [':'] = true,
     ['?'] = true,  ['B'] = true, ['b'] = true, ['J'] = true,
 };
 
-size_t fp_scrub_find_telling(struct fp_str text, size_t at)
+size_t fp_scrub_find_trigger(struct fp_str text, size_t at)
 {
     while (at + sizeof(fp_bytes16) < text.len) {
-        const uint64_t found = fp_bytes16_bits(find_telling(text.ptr + at));
+        const uint64_t found = fp_bytes16_bits(find_triggers(text.ptr + at));
         at += found != 0 ? (size_t)__builtin_ctzll(found) : sizeof(fp_bytes16);
         if (found == 0)
             continue;
-        if (is_telling(text, at))
+        if (is_trigger(text, at))
             return at;
         at++;
     }
-    while (at < text.len && !(is_looked_at[(unsigned char)text.ptr[at]] && is_telling(text, at)))
+    while (at < text.len && !(is_special[(unsigned char)text.ptr[at]] && is_trigger(text, at)))
         at++;
     return at;
 }
 
-/* The next byte to look at from `at` on, or the end. */
-static size_t find_looked_at(struct fp_str text, size_t at)
+/* Returns the first character at or after `at` that has a rule, or the end. */
+static size_t find_special(struct fp_str text, size_t at)
 {
     for (; at + sizeof(fp_bytes16) < text.len; at += sizeof(fp_bytes16)) {
         const fp_bytes16 bytes = fp_bytes16_load(text.ptr + at);
         const fp_bytes16 other = (fp_bytes16)((bytes == '\\') | (bytes == ':'));
-        const uint64_t found = fp_bytes16_bits(find_telling(text.ptr + at) | other);
+        const uint64_t found = fp_bytes16_bits(find_triggers(text.ptr + at) | other);
         if (found != 0)
             return at + (size_t)__builtin_ctzll(found);
     }
-    while (at < text.len && !is_looked_at[(unsigned char)text.ptr[at]])
+    while (at < text.len && !is_special[(unsigned char)text.ptr[at]])
         at++;
     return at;
 }
@@ -424,8 +414,8 @@ bool fp_scrub_text(const struct fp_scrub_rules *rules, struct fp_str text, struc
                    struct fp_buf *out)
 {
     struct pass pass = {.rules = rules, .text = text, .before = before, .out = out};
-    while ((pass.at = find_looked_at(text, pass.at)) < text.len)
-        if (!look(&pass))
+    while ((pass.at = find_special(text, pass.at)) < text.len)
+        if (!remove_at(&pass))
             pass.at++;
     if (pass.done == 0)
         return false;

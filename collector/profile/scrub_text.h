@@ -9,25 +9,25 @@
 
 #define FP_SCRUB_REMOVED "(removed)"
 
-/* True for what may separate a name, its colon and its value: spaces, quotes, escaped ones, and the
- * `&` of `&quot;`, the quote of a saved page. */
+/* True for characters that may separate a name, its colon and its value: spaces, quotes, the
+ * backslashes of escaped quotes, and the `&` of `&quot;`, a quote in saved HTML. */
 static inline bool fp_scrub_is_edge(char c)
 {
     return c == ' ' || c == '\'' || c == '"' || c == '\\' || c == '&';
 }
 
-/* True if the colon between the two characters may end a label or a header's name: one followed by
- * a separator, or that of Cookie, Set-Cookie, their successors or Authorization. */
+/* True if the colon between the two characters may end a label or a header's name: if a separator
+ * follows, or if the name may be Cookie, Set-Cookie, Cookie2, Set-Cookie2 or Authorization. */
 static inline bool fp_scrub_is_label(char last, char next)
 {
     return fp_scrub_is_edge(next) || (last | 0x20) == 'e' || (last | 0x20) == 'n' || last == '2';
 }
 
 /*
- * Returns the first position at or after `at` where fp_scrub_text may find something to remove, or
- * the end. Ignores U+0000 and the colons of labels.
+ * Returns the first trigger at or after `at`, a character at which fp_scrub_text may find something
+ * to remove, or the end. Ignores U+0000 and the colons of labels.
  */
-size_t fp_scrub_find_telling(struct fp_str text, size_t at);
+size_t fp_scrub_find_trigger(struct fp_str text, size_t at);
 
 /*
  * Appends `before` and the scrubbed text to out if scrubbing changes the text; else appends nothing

@@ -1,5 +1,5 @@
 /*
- * Text: cutting valid UTF-8 between code points.
+ * Text: cuts valid UTF-8 between code points.
  */
 #include "collector/profile/text.h"
 

@@ -1,8 +1,9 @@
 /*
- * Timing names: those that are recommended, checking templates and matching names.
+ * Timing names: recognizes recommended names, checks templates and matches names.
  */
 #include "collector/profile/timing_name.h"
 
+#include "collector/base/ascii.h"
 #include "collector/profile/text.h"
 
 static const char *const recommended[] = {
@@ -23,25 +24,25 @@ static const char *const recommended[] = {
 
 bool fp_timing_name_is_recommended(struct fp_str name)
 {
-    for (size_t i = 0; i < sizeof(recommended) / sizeof(recommended[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(recommended); i++)
         if (fp_str_equal(name, fp_str_of(recommended[i])))
             return true;
     return false;
 }
 
-/* What stands between two wildcards, and how many characters the wildcard after it needs. */
+/* The text between two wildcards, and the wildcard after it. */
 struct name_piece {
     struct fp_str text;
-    bool has_wildcard; /* else it is the end */
-    size_t least;
+    bool has_wildcard; /* false for the last piece */
+    size_t least;      /* characters that the wildcard needs */
 };
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return fp_is_alnum(c) || c == '_';
 }
 
-/* Takes a piece off the template. */
+/* Removes the first piece from the template. */
 static struct name_piece next_piece(struct fp_str *rest)
 {
     size_t len = 0;
@@ -55,16 +56,11 @@ static struct name_piece next_piece(struct fp_str *rest)
         while (piece.least > 0 && len < rest->len && is_word(rest->ptr[len]))
             len++;
     }
-    *rest = (struct fp_str){rest->ptr + len, rest->len - len};
+    *rest = fp_str_skip(*rest, len);
     return piece;
 }
 
-static struct fp_str from(struct fp_str text, size_t begin)
-{
-    return (struct fp_str){text.ptr + begin, text.len - begin};
-}
-
-/* Where text stands first at or after `begin`; name.len + 1 when it does not. */
+/* Returns the first occurrence of text at or after `begin`, name.len + 1 if none. */
 static size_t find(struct fp_str name, size_t begin, struct fp_str text)
 {
     if (begin > name.len || name.len - begin < text.len)
@@ -75,12 +71,11 @@ static size_t find(struct fp_str name, size_t begin, struct fp_str text)
     return at != NULL ? (size_t)(at - name.ptr) : name.len + 1;
 }
 
-/* Each piece where it stands first: if the name fits at all, it fits so. */
+/* Matches each piece at its first occurrence: if the name matches at all, it matches that way. */
 static bool name_fits(struct fp_str rest, struct fp_str name)
 {
     struct name_piece piece = next_piece(&rest);
-    if (name.len < piece.text.len ||
-        !fp_str_equal((struct fp_str){name.ptr, piece.text.len}, piece.text))
+    if (!fp_str_has_prefix(name, piece.text))
         return false;
     size_t at = piece.text.len;
     while (piece.has_wildcard) {
@@ -92,7 +87,7 @@ static bool name_fits(struct fp_str rest, struct fp_str name)
             at = find(name, begin, piece.text) + piece.text.len;
         else
             return name.len >= begin + piece.text.len &&
-                   fp_str_equal(from(name, name.len - piece.text.len), piece.text);
+                   fp_str_equal(fp_str_skip(name, name.len - piece.text.len), piece.text);
         if (at > name.len)
             return false;
     }

@@ -1,12 +1,12 @@
 /*
- * URL: taking texts apart as the WHATWG URL parser would, where that matters for privacy.
+ * URL: splits texts as the WHATWG URL parser would, where that matters for privacy.
  *
- * Much of what comes here was never a URL (`//# sourceURL=` may say anything), so nothing is taken
- * for granted. A backslash counts as a slash, as it does in a browser.
+ * Many of the texts are not URLs (`//# sourceURL=` may contain anything), so nothing is assumed. A
+ * backslash counts as a slash, as it does in a browser.
  */
 #include "collector/profile/url.h"
 
-#include <strings.h>
+#include "collector/base/ascii.h"
 
 static bool is_slash(char c)
 {
@@ -15,12 +15,12 @@ static bool is_slash(char c)
 
 static bool is_scheme_char(char c, bool first)
 {
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+    if (fp_is_alpha(c))
         return true;
-    return !first && ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.');
+    return !first && (fp_is_digit(c) || c == '+' || c == '-' || c == '.');
 }
 
-/* The length of the scheme, 0 when text has none. */
+/* Returns the length of the scheme, 0 if none. */
 static size_t scheme_len(struct fp_str text)
 {
     size_t len = 0;
@@ -29,12 +29,8 @@ static size_t scheme_len(struct fp_str text)
     return len < text.len && text.ptr[len] == ':' ? len : 0;
 }
 
-static struct fp_str skip(struct fp_str text, size_t len)
-{
-    return (struct fp_str){text.ptr + len, text.len - len};
-}
-
-/* How much of text comes before its first slash, question mark, number sign or white space. */
+/* Returns the length of the text before its first slash, question mark, number sign or white
+ * space. */
 static size_t authority_len(struct fp_str text)
 {
     static const bool ends[256] = {['/'] = true, ['\\'] = true, ['?'] = true, ['#'] = true};
@@ -45,7 +41,7 @@ static size_t authority_len(struct fp_str text)
     return len;
 }
 
-/* How much of an authority is credentials, the at sign included. */
+/* Returns the length of an authority's credentials, including the at sign. */
 static size_t credentials_len(struct fp_str authority)
 {
     const char *at = authority.len > 0 ? memrchr(authority.ptr, '@', authority.len) : NULL;
@@ -64,22 +60,17 @@ struct fp_url fp_url_parse(struct fp_str text)
         text = FP_STR("");
     struct fp_url url = {.scheme = {text.ptr, scheme_len(text)}};
     if (url.scheme.len > 0)
-        text = skip(text, url.scheme.len + 1);
+        text = fp_str_skip(text, url.scheme.len + 1);
     if (text.len >= 2 && is_slash(text.ptr[0]) && is_slash(text.ptr[1])) {
-        text = skip(text, 2);
+        text = fp_str_skip(text, 2);
         const struct fp_str authority = {text.ptr, authority_len(text)};
-        url.host = skip(authority, credentials_len(authority));
-        text = skip(text, authority.len);
+        url.host = fp_str_skip(authority, credentials_len(authority));
+        text = fp_str_skip(text, authority.len);
     }
     text.len = find_byte(text, '#');
     url.path = (struct fp_str){text.ptr, find_byte(text, '?')};
-    url.query = skip(text, url.path.len);
+    url.query = fp_str_skip(text, url.path.len);
     return url;
-}
-
-static bool equal_ignoring_case(struct fp_str a, struct fp_str b)
-{
-    return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
 }
 
 bool fp_url_is_http(const struct fp_url *url)
@@ -89,11 +80,12 @@ bool fp_url_is_http(const struct fp_url *url)
 
 bool fp_url_same_origin(const struct fp_url *a, const struct fp_url *b)
 {
-    return fp_url_is_http(a) && fp_url_is_http(b) && equal_ignoring_case(a->scheme, b->scheme) &&
-           equal_ignoring_case(a->host, b->host);
+    return fp_url_is_http(a) && fp_url_is_http(b) && fp_str_equal_nocase(a->scheme, b->scheme) &&
+           fp_str_equal_nocase(a->host, b->host);
 }
 
-/* Whether two slashes that begin an authority end just before text[at]. */
+/* True if an authority begins at text[at]: two slashes at the beginning, or after a colon, precede
+ * it. */
 static bool begins_authority(const char *text, size_t at)
 {
     return at >= 2 && is_slash(text[at - 1]) && is_slash(text[at - 2]) &&

@@ -1,11 +1,10 @@
 /*
- * User-Agent: a header becomes one of few families, by tables of the words that browsers put there.
+ * User-Agent: maps a header to one of a few families, by tables of the words that browsers write.
  *
- * Each browser names those it wants to be taken for, so the first match in a table's order counts.
+ * A browser also names the browsers that it imitates, so the first match in a table's order wins.
  */
+#include "collector/base/ascii.h"
 #include "collector/profile/scrub.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { HEADER_MAX = 1024, VERSION_DIGITS_MAX = 6 };
 
@@ -45,7 +44,7 @@ static const struct word systems[] = {
     {"Linux", "Linux"},     {"X11", "Linux"},
 };
 
-/* What no person sits in front of: crawlers, and browsers under a script. */
+/* Clients without a person: crawlers and automated browsers. */
 static const struct word robots[] = {
     {"bot/", "bot"},           {"Bot/", "bot"},    {"bot;", "bot"},    {"AdsBot", "bot"},
     {"bot)", "bot"},           {"crawler", "bot"}, {"Crawler", "bot"}, {"spider", "bot"},
@@ -58,7 +57,7 @@ static const struct word devices[] = {
     {"iPhone", "mobile"}, {"iPod", "mobile"},   {"Android", "tablet"}, /* without `Mobile` */
 };
 
-/* What follows the first occurrence of word; ptr is NULL when there is none. */
+/* Returns the text after the first occurrence of word; ptr is NULL if none. */
 static struct fp_str find_after(struct fp_str header, const char *word)
 {
     size_t len = strlen(word);
@@ -91,7 +90,7 @@ static uint32_t leading_number(struct fp_str text)
 {
     uint32_t number = 0;
     for (size_t i = 0; i < text.len && i < VERSION_DIGITS_MAX; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+        if (!fp_is_digit(text.ptr[i]))
             break;
         number = number * 10 + (uint32_t)(text.ptr[i] - '0');
     }
@@ -106,10 +105,10 @@ static bool is_desktop(struct fp_str os)
 
 static struct fp_str find_device(struct fp_str header, struct fp_str os)
 {
-    struct fp_str robot = meaning_of(header, robots, COUNT(robots));
+    struct fp_str robot = meaning_of(header, robots, FP_COUNT(robots));
     if (robot.len > 0)
         return robot;
-    struct fp_str device = meaning_of(header, devices, COUNT(devices));
+    struct fp_str device = meaning_of(header, devices, FP_COUNT(devices));
     return device.len == 0 && is_desktop(os) ? FP_STR("desktop") : device;
 }
 
@@ -117,10 +116,10 @@ struct fp_user_agent fp_user_agent_parse(struct fp_str header)
 {
     if (header.len > HEADER_MAX)
         header.len = HEADER_MAX;
-    struct fp_user_agent agent = {.os = meaning_of(header, systems, COUNT(systems))};
+    struct fp_user_agent agent = {.os = meaning_of(header, systems, FP_COUNT(systems))};
     agent.device = find_device(header, agent.os);
     struct fp_str after;
-    const struct word *browser = find_word(header, browsers, COUNT(browsers), &after);
+    const struct word *browser = find_word(header, browsers, FP_COUNT(browsers), &after);
     if (browser != NULL) {
         agent.browser = fp_str_of(browser->meaning);
         agent.version = leading_number(after);

@@ -7,6 +7,7 @@
 #ifndef FP_ROLLUP_BYTES_IN_H
 #define FP_ROLLUP_BYTES_IN_H
 
+#include "collector/base/clock.h"
 #include "collector/rollup/delta.h"
 #include "collector/rollup/delta_bytes.h"
 
@@ -112,7 +113,7 @@ static inline int64_t fp_in_time(struct fp_in *in)
 static inline int64_t fp_in_value(struct fp_in *in)
 {
     int64_t value = fp_in_signed(in);
-    if (value >= -FP_DELTA_VALUE_MAX_US && value <= FP_DELTA_VALUE_MAX_US)
+    if (value >= -FP_TIME_MAX_US && value <= FP_TIME_MAX_US)
         return value;
     fp_in_refuse(in, FP_DELTA_DAMAGED);
     return 0;

@@ -4,8 +4,6 @@
 #ifndef FP_ROLLUP_DELTA_BYTES_H
 #define FP_ROLLUP_DELTA_BYTES_H
 
-#include <stdint.h>
-
 #define FP_DELTA_BYTES_VERSION 2 /* version 1 is read, too */
 
 enum fp_delta_flag {
@@ -14,7 +12,5 @@ enum fp_delta_flag {
     FP_DELTA_HAS_SESSION = 4, /* from version 2 on */
     FP_DELTA_FLAGS = 7
 };
-
-#define FP_DELTA_VALUE_MAX_US (INT64_C(1) << 53) /* of a time that is not summed as a number */
 
 #endif

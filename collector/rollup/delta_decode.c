@@ -30,7 +30,7 @@ static unsigned take_upload(struct fp_in *in, struct fp_delta *delta)
     if (delta->has_load)
         delta->load = fp_in_uuid(in);
     delta->part = fp_in_count(in);
-    delta->received_us = (int64_t)fp_in_varint(in, FP_DELTA_VALUE_MAX_US);
+    delta->received_us = (int64_t)fp_in_varint(in, FP_TIME_MAX_US);
     take_segment(in, &delta->segment);
     delta->format = (enum fp_upload_format)fp_in_byte(in, FP_UPLOAD_FORMAT_COUNT);
     delta->coverage = (enum fp_coverage)fp_in_byte(in, FP_COVERAGE_COUNT);
@@ -123,7 +123,7 @@ static void take_timing_bins(struct fp_in *in, struct fp_delta *delta,
     timing->bin_count = (uint32_t)fp_in_varint(in, delta->bin_count - timing->first_bin);
     for (uint32_t i = 0; fp_in_ok(in) && i < timing->bin_count; i++) {
         struct fp_delta_bin *bin = &delta->bins[timing->first_bin + i];
-        bin->bin = (uint16_t)fp_in_varint(in, fp_bin_of(FP_DELTA_VALUE_MAX_US));
+        bin->bin = (uint16_t)fp_in_varint(in, fp_bin_of(FP_TIME_MAX_US));
         bin->count = fp_in_count(in);
     }
 }

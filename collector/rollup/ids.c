@@ -5,8 +5,6 @@
 
 #include "collector/base/hash.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* One letter per kind, so that two kinds never hash the same bytes. */
 enum id_tag {
     TAG_SITE = 'S',
@@ -40,7 +38,7 @@ uint64_t fp_segment_id(const struct fp_segment *segment)
         segment->site,    segment->route, segment->release, segment->environment, segment->variant,
         segment->browser, segment->os,    segment->device,  segment->thread,
     };
-    return hash_kind(TAG_SEGMENT, numbers, COUNT(numbers), texts, COUNT(texts));
+    return hash_kind(TAG_SEGMENT, numbers, FP_COUNT(numbers), texts, FP_COUNT(texts));
 }
 
 uint64_t fp_resource_id(uint64_t site_id, struct fp_str url)
@@ -52,7 +50,7 @@ uint64_t fp_frame_id(uint64_t site_id, const struct fp_frame_key *key)
 {
     const uint64_t numbers[] = {site_id, key->resource_id, (uint64_t)(int64_t)key->line,
                                 (uint64_t)(int64_t)key->column, (uint64_t)key->kind};
-    return hash_kind(TAG_FRAME, numbers, COUNT(numbers), &key->function, 1);
+    return hash_kind(TAG_FRAME, numbers, FP_COUNT(numbers), &key->function, 1);
 }
 
 uint64_t fp_stack_id(uint64_t parent_id, uint64_t frame_id)
@@ -63,7 +61,7 @@ uint64_t fp_stack_id(uint64_t parent_id, uint64_t frame_id)
 uint64_t fp_timing_id(uint64_t site_id, enum fp_timing_kind kind, struct fp_str name)
 {
     const uint64_t numbers[] = {site_id, (uint64_t)kind};
-    return hash_kind(TAG_TIMING, numbers, COUNT(numbers), &name, 1);
+    return hash_kind(TAG_TIMING, numbers, FP_COUNT(numbers), &name, 1);
 }
 
 uint64_t fp_session_id(uint64_t site_id, const struct fp_uuid *upload_id)

@@ -3,6 +3,8 @@
  */
 #include "collector/rollup/rows.h"
 
+#include "collector/base/assert.h"
+
 #include <sys/random.h>
 
 enum { BLOCK_ROWS = 256, SLOTS_MIN = 256 };
@@ -143,6 +145,7 @@ void *fp_rows_put(struct fp_rows *rows, const int64_t *key, bool *added)
     memset(row, 0, rows->row_len);
     memcpy(row, key, rows->key_words * sizeof(*key));
     enter_slot(rows, rows->count++);
+    FP_ASSERT(rows->count <= rows->slot_count / 4 * 3);
     *added = true;
     return row;
 }
@@ -156,6 +159,15 @@ static int compare_rows(const void *a, const void *b, void *context)
         if (left[i] != right[i])
             return left[i] < right[i] ? -1 : 1;
     return 0;
+}
+
+/* True if each row's key is greater than the one before it. */
+static bool is_sorted(struct fp_rows *rows)
+{
+    for (size_t i = 1; i < rows->count; i++)
+        if (compare_rows(&rows->order[i - 1], &rows->order[i], rows) >= 0)
+            return false;
+    return true;
 }
 
 bool fp_rows_sort(struct fp_rows *rows)
@@ -173,6 +185,7 @@ bool fp_rows_sort(struct fp_rows *rows)
         rows->order[i] = (uint32_t)i;
     if (rows->count > 1)
         qsort_r(rows->order, rows->count, sizeof(*rows->order), compare_rows, rows);
+    FP_ASSERT_COSTLY(is_sorted(rows));
     return true;
 }
 

@@ -105,8 +105,8 @@ static void take_event(struct fp_in *in, const struct fp_session *session, uint3
     event->parent = back > 0 ? index - back : FP_INDEX_NONE;
     event->type = fp_in_index(in, session->type_count);
     int64_t step_us = fp_in_signed(in);
-    if (__builtin_add_overflow(*start_us, step_us, start_us) || *start_us > FP_DELTA_VALUE_MAX_US ||
-        *start_us < -FP_DELTA_VALUE_MAX_US)
+    if (__builtin_add_overflow(*start_us, step_us, start_us) || *start_us > FP_TIME_MAX_US ||
+        *start_us < -FP_TIME_MAX_US)
         fp_in_refuse(in, FP_DELTA_DAMAGED);
     event->start_us = *start_us;
     event->duration_us = fp_in_value(in);
@@ -181,7 +181,7 @@ void fp_session_decode(struct fp_in *in, struct fp_delta *delta)
     session->window_id = fp_in_count(in);
     session->version = fp_in_text(in);
     session->page_url = fp_in_text(in);
-    session->started_us = (int64_t)fp_in_varint(in, FP_DELTA_VALUE_MAX_US);
+    session->started_us = (int64_t)fp_in_varint(in, FP_TIME_MAX_US);
     session->is_raw = fp_in_byte(in, 2) != 0;
     session->content_len = fp_in_count(in);
     session->content = fp_in_text(in);

@@ -9,13 +9,13 @@
 #define FP_SPOOL_ASIDE_H
 
 #include "collector/base/base.h"
-#include "collector/base/metrics.h"
 #include "collector/spool/file_ops.h"
+#include "collector/spool/metrics.h"
 
 struct fp_spool_aside {
     const struct fp_file_ops *ops;
-    int dir;                    /* not owned */
-    struct fp_metrics *metrics; /* not owned */
+    int dir;                       /* not owned */
+    struct fp_metric_set *metrics; /* the spool's; not owned */
     uint64_t max_bytes;
     uint64_t bytes; /* of the files that are there */
 };

@@ -7,6 +7,7 @@
  * header says where that was, so that recovery does not replay what was refused. That header is on
  * disk, if the disk works at all, before the waiters are notified.
  */
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
 #include "collector/base/uuid.h"
@@ -135,7 +136,9 @@ static bool enter_segment(struct fp_spool *spool, const struct fp_spool_segment_
         .file_bytes = spool->segment_bytes,
         .ends_previous = spool->active.has_refused,
     };
+    FP_ASSERT(segment.number > spool->active.number);
     pthread_mutex_lock(&spool->lock);
+    FP_ASSERT(segment.first_sequence > fp_spool_table_last_sequence(&spool->table));
     bool added = fp_spool_table_add(&spool->table, &segment);
     if (added) {
         fp_spool_table_trim(&spool->table, spool->position, fp_clock_monotonic_us());
@@ -198,7 +201,9 @@ static void close_segment(struct fp_spool *spool)
     if (!cut)
         return;
     pthread_mutex_lock(&spool->lock);
-    fp_spool_table_resize(&spool->table, fp_spool_table_newest(&spool->table), active->end);
+    struct fp_spool_table_segment *segment = fp_spool_table_newest(&spool->table);
+    FP_ASSERT(segment->number == active->number && segment->end == active->end);
+    fp_spool_table_resize(&spool->table, segment, active->end);
     note_file_bytes(spool);
     pthread_mutex_unlock(&spool->lock);
 }
@@ -212,6 +217,7 @@ static bool fits(const struct fp_spool *spool, uint64_t used, const struct fp_sp
  * from the queue to a group. */
 static struct fp_spool_queue take_group(struct fp_spool *spool, struct fp_spool_queue *queue)
 {
+    FP_ASSERT(queue->first != NULL && fits(spool, spool->active.end, queue->first));
     struct fp_spool_append *last = queue->first;
     uint64_t used = spool->active.end + last->frame_len;
     while (last->next != NULL && fits(spool, used, last->next)) {
@@ -230,6 +236,7 @@ static bool write_group(struct fp_spool *spool, const struct fp_spool_queue *gro
     struct fp_spool_active *active = &spool->active;
     uint64_t sequence = spool->next_sequence;
     struct fp_spool_append *append = group->first;
+    FP_ASSERT(append != NULL && active->file >= 0 && sequence > spool->tail);
     *end = active->end;
     bool written = true;
     while (written && append != NULL) {
@@ -255,11 +262,14 @@ static void publish(struct fp_spool *spool, uint64_t end)
     spool->active.end = end;
     pthread_mutex_lock(&spool->lock);
     struct fp_spool_table_segment *segment = fp_spool_table_newest(&spool->table);
+    FP_ASSERT(segment->number == spool->active.number);
+    FP_ASSERT(end > segment->end && end <= segment->file_bytes);
     segment->end = end;
     segment->last_sequence = spool->next_sequence - 1;
+    FP_ASSERT(segment->last_sequence > spool->tail);
     spool->tail = segment->last_sequence;
-    fp_spool_note_backlog(
-        spool); /* before the waiters are notified: who got a 204 finds it counted */
+    /* Before the waiters are notified: a client with its 204 finds the record counted. */
+    fp_spool_note_backlog(spool);
     pthread_cond_signal(&spool->tail_moved);
     pthread_mutex_unlock(&spool->lock);
 }
@@ -282,9 +292,8 @@ static enum fp_spool_error commit_group(struct fp_spool *spool, const struct fp_
            "segment=%" PRIu64 " error=%s", spool->active.number, strerror(error));
     spool->active.has_refused = true;
     close_segment(spool);
-    /* Whether it works or not shows in `blocked`; the group has failed either way. */
-    bool replaced = fp_spool_committer_open_segment(spool);
-    (void)replaced;
+    /* The group has failed, whether there is a new segment or not. */
+    fp_spool_committer_open_segment(spool);
     return is_out_of_room(error) ? FP_SPOOL_FULL : FP_SPOOL_IO;
 }
 
@@ -296,6 +305,7 @@ static void finish_group(struct fp_spool *spool, const struct fp_spool_queue *gr
     for (const struct fp_spool_append *append = group->first; append != NULL; append = append->next)
         frame_bytes += append->frame_len;
     pthread_mutex_lock(&spool->lock);
+    FP_ASSERT(frame_bytes > 0 && spool->queued_bytes >= frame_bytes);
     spool->queued_bytes -= frame_bytes;
     pthread_mutex_unlock(&spool->lock);
 
@@ -376,10 +386,8 @@ void *fp_spool_committer_run(void *context)
         commit_all(spool, &queue);
         while (dispose_of_one(spool, fp_clock_monotonic_us() - spool->keep_us)) {
         }
-        if (is_retry_due(spool)) {
-            bool opened = fp_spool_committer_open_segment(spool);
-            (void)opened; /* if not, `blocked` says when to try again */
-        }
+        if (is_retry_due(spool))
+            fp_spool_committer_open_segment(spool);
     }
     close_segment(spool);
     return NULL;

@@ -6,6 +6,7 @@
 
 #include "collector/spool/aside.h"
 #include "collector/spool/file_ops.h"
+#include "collector/spool/metrics.h"
 #include "collector/spool/scan.h"
 #include "collector/spool/spool.h"
 #include "collector/spool/table.h"
@@ -74,7 +75,7 @@ struct fp_spool_reader {
 struct fp_spool {
     /* Set when the spool is opened. */
     const struct fp_file_ops *ops;
-    struct fp_metrics *metrics;
+    struct fp_metric_set *metrics;
     int dir;
     uint64_t max_bytes;
     uint64_t segment_bytes;
@@ -116,10 +117,10 @@ enum fp_spool_error fp_spool_open_on(const struct fp_file_ops *ops,
 enum fp_spool_error fp_spool_recover(struct fp_spool *spool) FP_MUST_CHECK;
 
 /*
- * Makes a segment to append to, or notes in `blocked` why there is none. Called with no segment
- * open, by the committer or before it runs.
+ * Makes a segment to append to. False: there is none, and `blocked` says why, which is all that
+ * most callers need. Called with no segment open, by the committer or before it runs.
  */
-bool fp_spool_committer_open_segment(struct fp_spool *spool) FP_MUST_CHECK;
+bool fp_spool_committer_open_segment(struct fp_spool *spool);
 
 /* The body of the committer's thread, for a spool: commits what is queued until `closing` is set.
  */

@@ -7,6 +7,7 @@
  */
 #include "collector/spool/scan.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/crc32c.h"
 #include "collector/spool/segment.h"
 
@@ -66,6 +67,7 @@ static bool fit_window(struct fp_spool_scan *scan, size_t len)
 /* Returns the len bytes at offset, which are before the end; NULL if memory is out. */
 static const uint8_t *bytes_at(struct fp_spool_scan *scan, uint64_t offset, size_t len)
 {
+    FP_ASSERT(offset <= scan->end && len <= scan->end - offset);
     bool inside = scan->window_len > 0 && offset >= scan->window_offset &&
                   offset + len <= scan->window_offset + scan->window_len;
     if (!inside) {

@@ -3,6 +3,7 @@
  */
 #include "collector/spool/segment.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/crc32c.h"
 #include "collector/spool/bytes.h"
 
@@ -95,6 +96,8 @@ static enum fp_spool_segment_verdict decode_header(const uint8_t *copy,
     header->tail = get_u64(copy + AT_TAIL);
     header->previous_number = get_u64(copy + AT_PREVIOUS_NUMBER);
     header->previous_end = get_u64(copy + AT_PREVIOUS_END);
+    if (header->tail >= header->first_sequence || header->first_sequence > FP_SPOOL_SEQUENCE_MAX)
+        return FP_SPOOL_SEGMENT_FOREIGN;
     return FP_SPOOL_SEGMENT_VALID;
 }
 
@@ -169,6 +172,7 @@ static uint32_t frame_crc(const uint8_t *frame, const struct fp_uuid *segment_id
 void fp_spool_frame_finish(uint8_t *frame, size_t payload_len, uint64_t sequence,
                            const struct fp_uuid *segment_id)
 {
+    FP_ASSERT(sequence > 0 && fp_spool_frame_len(payload_len) > 0);
     uint8_t *payload = frame + FP_SPOOL_FRAME_HEADER_LEN;
     put_u32(frame + AT_PAYLOAD_LEN, (uint32_t)payload_len);
     put_u32(frame + AT_PAYLOAD_CRC, fp_crc32c(0, payload, payload_len));
@@ -181,11 +185,12 @@ void fp_spool_frame_finish(uint8_t *frame, size_t payload_len, uint64_t sequence
 bool fp_spool_frame_parse(const uint8_t *bytes, const struct fp_uuid *segment_id,
                           struct fp_spool_frame *frame)
 {
-    if (get_u64(bytes + AT_SEQUENCE) == 0 ||
+    uint64_t sequence = get_u64(bytes + AT_SEQUENCE);
+    if (sequence == 0 || sequence > FP_SPOOL_SEQUENCE_MAX ||
         get_u32(bytes + AT_FRAME_CRC) != frame_crc(bytes, segment_id))
         return false;
     frame->payload_len = get_u32(bytes + AT_PAYLOAD_LEN);
     frame->payload_crc = get_u32(bytes + AT_PAYLOAD_CRC);
-    frame->sequence = get_u64(bytes + AT_SEQUENCE);
+    frame->sequence = sequence;
     return true;
 }

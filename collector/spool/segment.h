@@ -20,6 +20,9 @@
 /* Length, payload's CRC, sequence, CRC of these with the segment's id. The payload follows. */
 #define FP_SPOOL_FRAME_HEADER_LEN 20
 
+/* Far below overflow: spools never get this far, so a higher sequence number is invalid. */
+#define FP_SPOOL_SEQUENCE_MAX (UINT64_C(1) << 62)
+
 struct fp_spool_segment_header {
     struct fp_uuid spool_id;   /* the spool's when the file was made */
     struct fp_uuid segment_id; /* random, of this file alone: part of each record's checksum */

@@ -5,6 +5,7 @@
  */
 #include "collector/spool/spool.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
 #include "collector/base/uuid.h"
@@ -33,30 +34,14 @@
 /* The state file is a hint: often enough for a quick start, seldom enough to cost nothing. */
 #define STATE_INTERVAL_US FP_US_PER_S
 
-const char *fp_spool_error_text(enum fp_spool_error error)
+static void lock(struct fp_spool *spool)
 {
-    static const char *const texts[] = {
-        [FP_SPOOL_OK] = "no error",
-        [FP_SPOOL_FULL] = "the spool is full",
-        [FP_SPOOL_IO] = "the spool cannot be written",
-        [FP_SPOOL_STOPPING] = "the spool is closing",
-        [FP_SPOOL_TOO_LONG] = "the record is too long for the spool",
-        [FP_SPOOL_LOCKED] = "another process has this spool open",
-        [FP_SPOOL_NO_PATH] = "the spool's directory cannot be used",
-        [FP_SPOOL_MEMORY] = "out of memory",
-    };
-    return texts[error];
+    pthread_mutex_lock(&spool->lock);
 }
 
-/* Locks a spool for a function that only reads it. */
-static void lock(const struct fp_spool *spool)
+static void unlock(struct fp_spool *spool)
 {
-    pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)&spool->lock);
-}
-
-static void unlock(const struct fp_spool *spool)
-{
-    pthread_mutex_unlock((pthread_mutex_t *)(uintptr_t)&spool->lock);
+    pthread_mutex_unlock(&spool->lock);
 }
 
 /* Opening */
@@ -85,12 +70,16 @@ static bool init_locking(struct fp_spool *spool)
     return false;
 }
 
+static const struct fp_metric metrics_table[] = {FP_SPOOL_METRICS(FP_METRIC_ROW)};
+const struct fp_metric_table fp_spool_metrics = {metrics_table, FP_SPOOL_METRIC_COUNT, NULL};
+
 /* Allocates a spool without files; NULL when out of memory. */
 static struct fp_spool *make_spool(const struct fp_file_ops *ops,
                                    const struct fp_spool_settings *settings,
-                                   struct fp_metrics *metrics)
+                                   struct fp_metrics *registry)
 {
-    struct fp_spool *spool = calloc(1, sizeof(*spool));
+    struct fp_metric_set *metrics = fp_metrics_join(registry, &fp_spool_metrics);
+    struct fp_spool *spool = metrics != NULL ? calloc(1, sizeof(*spool)) : NULL;
     if (spool == NULL)
         return NULL;
     if (!init_locking(spool)) {
@@ -177,8 +166,7 @@ static enum fp_spool_error start(struct fp_spool *spool, const char *path)
     if (spool->reader.state_due && fp_spool_write_state(spool) != FP_SPOOL_OK)
         fp_log(FP_LOG_WARN, "spool state was not written; it will be tried again", "");
     /* The spool starts even without a segment: its records can be read. */
-    bool opened = fp_spool_committer_open_segment(spool);
-    (void)opened;
+    fp_spool_committer_open_segment(spool);
     if (pthread_create(&spool->committer, NULL, fp_spool_committer_run, spool) != 0)
         return FP_SPOOL_MEMORY;
     return FP_SPOOL_OK;
@@ -289,13 +277,24 @@ enum fp_spool_error fp_spool_append(struct fp_spool *spool, const void *record, 
     return error;
 }
 
+int64_t fp_spool_commits(const struct fp_spool *spool)
+{
+    return fp_metrics_get(spool->metrics, FP_METRIC_SPOOL_COMMITS) +
+           fp_metrics_get(spool->metrics, FP_METRIC_SPOOL_ERRORS);
+}
+
+const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error)
+{
+    lock(spool);
+    const char *trouble = find_trouble(spool, 0, error);
+    unlock(spool);
+    return trouble;
+}
+
 const char *fp_spool_trouble(struct fp_spool *spool)
 {
     enum fp_spool_error error;
-    lock(spool);
-    const char *trouble = find_trouble(spool, 0, &error);
-    unlock(spool);
-    return trouble;
+    return fp_spool_check(spool, &error);
 }
 
 void fp_spool_stop_appends(struct fp_spool *spool)
@@ -307,7 +306,7 @@ void fp_spool_stop_appends(struct fp_spool *spool)
 
 /* The reader's side */
 
-uint64_t fp_spool_tail(const struct fp_spool *spool)
+uint64_t fp_spool_tail(struct fp_spool *spool)
 {
     lock(spool);
     uint64_t tail = spool->tail;
@@ -315,7 +314,7 @@ uint64_t fp_spool_tail(const struct fp_spool *spool)
     return tail;
 }
 
-uint64_t fp_spool_position(const struct fp_spool *spool)
+uint64_t fp_spool_position(struct fp_spool *spool)
 {
     lock(spool);
     uint64_t position = spool->position;
@@ -323,7 +322,7 @@ uint64_t fp_spool_position(const struct fp_spool *spool)
     return position;
 }
 
-struct fp_uuid fp_spool_id(const struct fp_spool *spool)
+struct fp_uuid fp_spool_id(struct fp_spool *spool)
 {
     lock(spool);
     struct fp_uuid id = spool->id;
@@ -365,6 +364,7 @@ enum fp_spool_error fp_spool_write_state(struct fp_spool *spool)
         .next_sequence = spool->next_sequence,
     };
     unlock(spool);
+    FP_ASSERT(state.position <= state.tail && state.tail < state.next_sequence);
     spool->reader.state_written_us = fp_clock_monotonic_us();
     spool->reader.state_due = true;
     if (!fp_spool_state_write(spool->ops, spool->dir, &state)) {
@@ -374,12 +374,6 @@ enum fp_spool_error fp_spool_write_state(struct fp_spool *spool)
     }
     spool->reader.state_due = false;
     return FP_SPOOL_OK;
-}
-
-void fp_spool_note_backlog(struct fp_spool *spool)
-{
-    uint64_t backlog = spool->tail > spool->position ? spool->tail - spool->position : 0;
-    fp_metrics_set(spool->metrics, FP_METRIC_SPOOL_BACKLOG_RECORDS, (int64_t)backlog);
 }
 
 enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position)
@@ -392,6 +386,7 @@ enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position)
         spool->position = position;
         spool->reader.state_due = true;
     }
+    FP_ASSERT(spool->position <= spool->tail);
     fp_spool_table_trim(&spool->table, spool->position, now_us);
     fp_spool_note_backlog(spool);
     spool->room_back = true;

@@ -49,7 +49,7 @@ enum fp_spool_error fp_spool_open(const struct fp_spool_settings *settings,
                                   struct fp_buf *detail) FP_MUST_CHECK;
 
 /* The random id drawn when the directory was made. */
-struct fp_uuid fp_spool_id(const struct fp_spool *spool);
+struct fp_uuid fp_spool_id(struct fp_spool *spool);
 
 /*
  * Draws a new id, durably, for a spool that turned out to be an old copy. From the
@@ -109,13 +109,19 @@ enum fp_spool_error fp_spool_trim(struct fp_spool *spool, uint64_t position) FP_
 
 /* The last trim's position, of an earlier process if this one has not trimmed; 0 when none. Any
  * thread. */
-uint64_t fp_spool_position(const struct fp_spool *spool);
+uint64_t fp_spool_position(struct fp_spool *spool);
 
 /* The sequence number of the last committed record, 0 when none. Any thread. */
-uint64_t fp_spool_tail(const struct fp_spool *spool);
+uint64_t fp_spool_tail(struct fp_spool *spool);
 
 /* NULL when appends would be taken now, else why not, in words for /readyz. Any thread. */
 const char *fp_spool_trouble(struct fp_spool *spool);
+
+/* How many group commits have ended, well or not. Any thread. */
+int64_t fp_spool_commits(const struct fp_spool *spool);
+
+/* As fp_spool_trouble, and the error that an append would have. */
+const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error);
 
 /* From now on appends are refused with FP_SPOOL_STOPPING; what was queued is still committed. */
 void fp_spool_stop_appends(struct fp_spool *spool);

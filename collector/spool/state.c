@@ -6,6 +6,7 @@
 #include "collector/base/crc32c.h"
 #include "collector/base/log.h"
 #include "collector/spool/bytes.h"
+#include "collector/spool/segment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,10 +34,16 @@ static bool decode(const uint8_t *bytes, struct fp_spool_state *state)
         get_u32(bytes + AT_VERSION) != STATE_VERSION ||
         get_u32(bytes + AT_CRC) != fp_crc32c(0, bytes, AT_CRC))
         return false;
-    memcpy(state->spool_id.bytes, bytes + AT_SPOOL_ID, sizeof(state->spool_id.bytes));
-    state->position = get_u64(bytes + AT_POSITION);
-    state->tail = get_u64(bytes + AT_TAIL);
-    state->next_sequence = get_u64(bytes + AT_NEXT_SEQUENCE);
+    struct fp_spool_state read = {
+        .position = get_u64(bytes + AT_POSITION),
+        .tail = get_u64(bytes + AT_TAIL),
+        .next_sequence = get_u64(bytes + AT_NEXT_SEQUENCE),
+    };
+    memcpy(read.spool_id.bytes, bytes + AT_SPOOL_ID, sizeof(read.spool_id.bytes));
+    if (read.position > read.tail || read.tail >= read.next_sequence ||
+        read.next_sequence > FP_SPOOL_SEQUENCE_MAX)
+        return false;
+    *state = read;
     return true;
 }
 

@@ -3,9 +3,22 @@
  */
 #include "collector/spool/table.h"
 
+#include "collector/base/assert.h"
 #include "collector/spool/segment.h"
 
 #include <stdlib.h>
+
+/* True if the segments ascend by number, and their bytes add up. */
+static bool is_consistent(const struct fp_spool_table *table)
+{
+    uint64_t file_bytes = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        file_bytes += table->segments[i].file_bytes;
+        if (i > 0 && table->segments[i].number <= table->segments[i - 1].number)
+            return false;
+    }
+    return file_bytes == table->file_bytes;
+}
 
 bool fp_spool_table_add(struct fp_spool_table *table, const struct fp_spool_table_segment *segment)
 {
@@ -20,6 +33,7 @@ bool fp_spool_table_add(struct fp_spool_table *table, const struct fp_spool_tabl
         table->segments = segments;
         table->cap = cap;
     }
+    FP_ASSERT(table->count == 0 || segment->number > table->segments[table->count - 1].number);
     table->segments[table->count] = *segment;
     table->segments[table->count++].trimmed_at_us = FP_SPOOL_TABLE_NOT_TRIMMED;
     table->file_bytes += segment->file_bytes;
@@ -60,6 +74,7 @@ void fp_spool_table_resize(struct fp_spool_table *table, struct fp_spool_table_s
 {
     table->file_bytes = table->file_bytes - segment->file_bytes + file_bytes;
     segment->file_bytes = file_bytes;
+    FP_ASSERT_COSTLY(is_consistent(table));
 }
 
 void fp_spool_table_trim(struct fp_spool_table *table, uint64_t position, int64_t now_us)
@@ -95,9 +110,10 @@ void fp_spool_table_remove(struct fp_spool_table *table, uint64_t number)
     if (segment == NULL || segment->number != number)
         return;
     table->file_bytes -= segment->file_bytes;
-    size_t behind = table->count - 1 - (size_t)(segment - table->segments);
-    memmove(segment, segment + 1, behind * sizeof(*segment));
+    size_t later = table->count - 1 - (size_t)(segment - table->segments);
+    memmove(segment, segment + 1, later * sizeof(*segment));
     table->count--;
+    FP_ASSERT_COSTLY(is_consistent(table));
 }
 
 void fp_spool_table_release(struct fp_spool_table *table)

@@ -50,14 +50,38 @@ static enum fp_store_result close_as(struct fp_connection *connection, enum fp_s
     return result;
 }
 
+/* Begins the record of a failure; to be called while there is a connection. */
+static void begin_failure(struct fp_connection *connection)
+{
+    const char *host = PQhost(connection->pg);
+    const char *role = PQuser(connection->pg);
+    const char *database = PQdb(connection->pg);
+    struct fp_failure *failure = &connection->failure;
+    *failure = (struct fp_failure){.is_local = host != NULL && (host[0] == '/' || host[0] == '@')};
+    snprintf(failure->role, sizeof(failure->role), "%s", role != NULL ? role : "");
+    snprintf(failure->database, sizeof(failure->database), "%s", database != NULL ? database : "");
+}
+
+/* A connection that was not made. */
+static enum fp_store_result refuse_connection(struct fp_connection *connection)
+{
+    char text[sizeof(connection->message)];
+    begin_failure(connection);
+    fp_failure_read(&connection->failure, PQerrorMessage(connection->pg), text, sizeof(text));
+    note(connection, "%s", text);
+    return close_as(connection, FP_STORE_DOWN);
+}
+
 static enum fp_store_result lose(struct fp_connection *connection)
 {
+    begin_failure(connection);
     note(connection, "%s", PQerrorMessage(connection->pg));
     return close_as(connection, FP_STORE_DOWN);
 }
 
 static enum fp_store_result give_up(struct fp_connection *connection)
 {
+    begin_failure(connection);
     note(connection, "no answer from the server");
     return close_as(connection, FP_STORE_DOWN);
 }
@@ -107,7 +131,7 @@ static enum fp_store_result finish_connecting(struct fp_connection *connection)
         if (status == PGRES_POLLING_OK)
             return FP_STORE_OK;
         if (status != PGRES_POLLING_READING && status != PGRES_POLLING_WRITING)
-            return lose(connection);
+            return refuse_connection(connection);
         enum fp_store_result result = wait_socket(
             connection, status == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_us);
         if (result != FP_STORE_OK)
@@ -136,10 +160,13 @@ enum fp_store_result fp_connection_open(struct fp_connection *connection, const 
         return FP_STORE_MEMORY;
     }
     if (PQstatus(connection->pg) == CONNECTION_BAD)
-        return lose(connection);
+        return refuse_connection(connection);
+    /* A refusal's SQLSTATE is told in this way alone. */
+    (void)PQsetErrorVerbosity(connection->pg, PQERRORS_VERBOSE);
     enum fp_store_result result = finish_connecting(connection);
     if (result != FP_STORE_OK)
         return result;
+    (void)PQsetErrorVerbosity(connection->pg, PQERRORS_DEFAULT);
     PQsetNoticeReceiver(connection->pg, ignore_notice, NULL);
     return PQsetnonblocking(connection->pg, 1) == 0 ? FP_STORE_OK : lose(connection);
 }
@@ -176,6 +203,8 @@ static enum fp_store_result report_failure(struct fp_connection *connection,
     const char *state = PQresultErrorField(failure, PG_DIAG_SQLSTATE);
     if (state == NULL || PQstatus(connection->pg) == CONNECTION_BAD)
         return lose(connection);
+    begin_failure(connection);
+    snprintf(connection->failure.sqlstate, sizeof(connection->failure.sqlstate), "%s", state);
     enum fp_store_result result = judge(failure, state);
     if (result == FP_STORE_REFUSED) {
         /* The message may quote the row. */

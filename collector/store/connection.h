@@ -9,6 +9,7 @@
 #ifndef FP_STORE_CONNECTION_H
 #define FP_STORE_CONNECTION_H
 
+#include "collector/store/diagnosis.h"
 #include "collector/store/store.h"
 
 #include <libpq-fe.h>
@@ -17,6 +18,7 @@ struct fp_connection {
     PGconn *pg; /* owned; NULL while not connected */
     int interrupt_fd;
     char message[512];
+    struct fp_failure failure; /* the last one */
 };
 
 /* Makes it ready to be opened. interrupt_fd as in fp_store_settings. */

@@ -3,6 +3,7 @@
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
+#include "collector/store/schema_files.h"
 #include "collector/store/store_internal.h"
 #include "collector/store/tables.h"
 
@@ -31,6 +32,7 @@ struct fp_store *fp_store_create(const struct fp_store_settings *settings)
     if (store == NULL)
         return NULL;
     store->settings = *settings;
+    store->state = FP_DATABASE_REACHABLE;
     fp_connection_init(&store->connection, settings->interrupt_fd);
     fp_buf_init(&store->sql, SQL_MAX);
     fp_buf_init(&store->rows, ROWS_MAX);
@@ -64,6 +66,23 @@ const char *fp_store_message(const struct fp_store *store)
     return store->connection.message;
 }
 
+enum fp_database_state fp_store_failure(const struct fp_store *store)
+{
+    enum fp_database_state state = fp_failure_state(&store->connection.failure);
+    bool is_other_schema = store->state != FP_DATABASE_REACHABLE;
+    return state == FP_DATABASE_NOT_MIGRATED && is_other_schema ? store->state : state;
+}
+
+void fp_store_hint(const struct fp_store *store, struct fp_buf *hint)
+{
+    fp_failure_hint(&store->connection.failure, fp_store_failure(store), hint);
+}
+
+enum fp_database_state fp_store_state(const struct fp_store *store)
+{
+    return store->state;
+}
+
 const char *fp_store_sql(struct fp_store *store)
 {
     fp_buf_add(&store->sql, "", 1);
@@ -84,21 +103,6 @@ static enum fp_store_result prepare_session(struct fp_store *store)
     return statements != NULL ? fp_connection_run(&store->connection, statements) : FP_STORE_MEMORY;
 }
 
-enum fp_store_result fp_store_connect(struct fp_store *store)
-{
-    if (fp_store_connected(store))
-        return FP_STORE_OK;
-    /* It may be another database than before. */
-    store->made_count = 0;
-    fp_map_clear(&store->touched);
-    enum fp_store_result result = fp_connection_open(&store->connection, store->settings.database);
-    if (result == FP_STORE_OK)
-        result = prepare_session(store);
-    if (result != FP_STORE_OK)
-        fp_connection_close(&store->connection);
-    return result;
-}
-
 /* The bigint in the first column of the first row; *found is false when there is no row. */
 static enum fp_store_result query_bigint(struct fp_store *store, const struct fp_query *query,
                                          int64_t *value, bool *found)
@@ -111,6 +115,40 @@ static enum fp_store_result query_bigint(struct fp_store *store, const struct fp
     *value = *found ? strtoll(PQgetvalue(rows, 0, 0), NULL, 10) : 0;
     PQclear(rows);
     return FP_STORE_OK;
+}
+
+enum fp_store_result fp_store_check_schema(struct fp_store *store)
+{
+    const struct fp_query query = {
+        .statement = "select count(*) from fleetprof.schema_version where name like 'tables/%'",
+    };
+    int64_t applied;
+    bool found;
+    enum fp_store_result result = query_bigint(store, &query, &applied, &found);
+    int64_t known = (int64_t)fp_schema_table_count;
+    if (result == FP_STORE_OK)
+        store->state = applied < known   ? FP_DATABASE_SCHEMA_OLDER
+                       : applied > known ? FP_DATABASE_SCHEMA_NEWER
+                                         : FP_DATABASE_REACHABLE;
+    return result;
+}
+
+enum fp_store_result fp_store_connect(struct fp_store *store)
+{
+    if (fp_store_connected(store))
+        return FP_STORE_OK;
+    /* It may be another database than before. */
+    store->made_count = 0;
+    store->state = FP_DATABASE_REACHABLE;
+    fp_map_clear(&store->touched);
+    enum fp_store_result result = fp_connection_open(&store->connection, store->settings.database);
+    if (result == FP_STORE_OK)
+        result = fp_store_check_schema(store);
+    if (result == FP_STORE_OK)
+        result = prepare_session(store);
+    if (result != FP_STORE_OK)
+        fp_connection_close(&store->connection);
+    return result;
 }
 
 enum fp_store_result fp_store_read_position(struct fp_store *store, const struct fp_uuid *spool_id,

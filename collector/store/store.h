@@ -9,6 +9,7 @@
 #define FP_STORE_STORE_H
 
 #include "collector/base/base.h"
+#include "collector/base/buf.h"
 #include "collector/rollup/rollup.h"
 
 /* How long the database keeps what, in microseconds. */
@@ -29,6 +30,25 @@ enum fp_store_result {
     FP_STORE_STOPPED, /* interrupted */
     FP_STORE_MEMORY,
 };
+
+/* What the latest try showed of the database. Each but the first three stays until somebody acts.
+ */
+enum fp_database_state {
+    FP_DATABASE_CONNECTING, /* not tried yet */
+    FP_DATABASE_REACHABLE,
+    FP_DATABASE_UNREACHABLE,
+    FP_DATABASE_AUTHENTICATION, /* the role is not let in */
+    FP_DATABASE_NOT_MIGRATED,   /* role, database or schema is missing */
+    FP_DATABASE_WRONG_RIGHTS,   /* the role may not do what is needed */
+    FP_DATABASE_SCHEMA_OLDER,   /* than this collector; it may work all the same */
+    FP_DATABASE_SCHEMA_NEWER,   /* the same */
+    FP_DATABASE_READ_ONLY,
+    FP_DATABASE_FAILING, /* anything else */
+};
+
+/* A state's name (a metric's label) and what it means, for /readyz. */
+const char *fp_database_state_name(enum fp_database_state state);
+const char *fp_database_state_text(enum fp_database_state state);
 
 struct fp_store_settings {
     const char *database; /* libpq connection string; must outlive the store */
@@ -55,6 +75,17 @@ bool fp_store_connected(const struct fp_store *store);
 
 /* What the last failure was: one sentence of the server's or libpq's, without any row's content. */
 const char *fp_store_message(const struct fp_store *store);
+
+/* The state after a failure, and what would help (a sentence, "" when it passes by itself). */
+enum fp_database_state fp_store_failure(const struct fp_store *store);
+void fp_store_hint(const struct fp_store *store, struct fp_buf *hint);
+
+/* Holds the database's schema against this program's, as fp_store_connect does: the result is the
+ * state while all goes well. */
+enum fp_store_result fp_store_check_schema(struct fp_store *store) FP_MUST_CHECK;
+
+/* The state while all goes well: reachable, or with an older or newer schema. */
+enum fp_database_state fp_store_state(const struct fp_store *store);
 
 /* The position of a spool as the database knows it; a spool it does not know gets 0. */
 enum fp_store_result fp_store_read_position(struct fp_store *store, const struct fp_uuid *spool_id,

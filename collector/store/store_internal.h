@@ -24,7 +24,8 @@ struct fp_store {
     size_t made_count;                     /* days ever put into the ring since connecting */
     struct fp_map touched; /* ids of dictionary rows that were written on touched_day */
     int64_t touched_day;
-    int64_t pruned_day; /* the last one on which dictionaries were pruned, 0: none */
+    enum fp_database_state state; /* while all goes well */
+    int64_t pruned_day;           /* the last one on which dictionaries were pruned, 0: none */
 };
 
 #define FP_DAY_TEXT_MAX 16

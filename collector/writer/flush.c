@@ -181,13 +181,14 @@ static enum fp_store_result write_window(struct fp_writer *writer, struct window
 static void count_flush(struct fp_writer *writer, const struct window *window, size_t rows,
                         int64_t took_us)
 {
-    struct fp_metrics *metrics = writer->metrics;
+    struct fp_metric_set *metrics = writer->metrics;
     fp_metrics_add(metrics, FP_METRIC_FLUSHES, 1);
     fp_metrics_add(metrics, FP_METRIC_FLUSH_ROWS, rows);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_FLUSHED, window->counted);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_DUPLICATE, window->duplicates);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_MISDATED, window->misdated);
     fp_metrics_observe_us(metrics, FP_METRIC_FLUSH_SECONDS, took_us);
+    fp_metrics_set(metrics, FP_METRIC_LAST_FLUSH, fp_clock_real_us());
 }
 
 /* A flush that took too long makes the next window smaller; else windows may grow again. */

@@ -7,6 +7,7 @@
 #define FP_WRITER_INTERNAL_H
 
 #include "collector/rollup/rollup.h"
+#include "collector/writer/metrics.h"
 #include "collector/writer/writer.h"
 
 #include <pthread.h>
@@ -23,7 +24,7 @@ struct fp_writer {
     struct fp_writer_settings settings;
     char *database; /* owned, as is all below but spool and metrics */
     struct fp_spool *spool;
-    struct fp_metrics *metrics;
+    struct fp_metric_set *metrics;
     struct fp_store *store;
     struct fp_rollup rollup;
     struct fp_arena arena; /* of the record that is being added */
@@ -58,7 +59,11 @@ struct fp_writer {
     int64_t backoff_us;
     uint64_t oldest_after; /* the position for which oldest_us holds */
     int64_t oldest_us;     /* when the oldest waiting upload was received; 0: not known */
-    char last_trouble[512];
+
+    enum fp_database_state state; /* as it is shown */
+    uint64_t tries;               /* that failed since the last one that went well */
+    int64_t failing_us;           /* monotonic: the first of them */
+    int64_t logged_us;            /* monotonic: the last line about them */
 };
 
 /*

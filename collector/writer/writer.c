@@ -25,6 +25,13 @@
 #define BACKOFF_MAX_US (5 * FP_US_PER_S)
 #define HOUSEKEEPING_US FP_US_PER_HOUR
 #define HOUSEKEEPING_RETRY_US (60 * FP_US_PER_S)
+#define LOG_AGAIN_US (60 * FP_US_PER_S)
+
+enum { HINT_MAX = 1024 };
+
+_Static_assert(FP_METRIC_DATABASE_STATE_FAILING - FP_METRIC_DATABASE_STATE_CONNECTING ==
+                   FP_DATABASE_FAILING - FP_DATABASE_CONNECTING,
+               "the metrics of the states are in their order");
 
 static bool is_stopping(const struct fp_writer *writer)
 {
@@ -151,6 +158,34 @@ static enum fp_store_result read_position(struct fp_writer *writer)
     return FP_STORE_OK;
 }
 
+/* Shows how the database does in the metrics and to whoever asks. */
+static void show_state(struct fp_writer *writer, enum fp_database_state state, bool is_up)
+{
+    struct fp_database_status *status = writer->settings.status;
+    fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_UP, is_up);
+    fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_STATE_CONNECTING + writer->state, 0);
+    fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_STATE_CONNECTING + state, 1);
+    writer->state = state;
+    if (status == NULL)
+        return;
+    atomic_store(&status->state, state);
+    if (is_up || atomic_load(&status->failing_since_us) == 0)
+        atomic_store(&status->failing_since_us, is_up ? 0 : fp_clock_real_us());
+}
+
+/* After failures, only a flush says that the database works: one that refuses them lets us in. */
+static void note_connection(struct fp_writer *writer)
+{
+    if (writer->tries > 0)
+        return;
+    enum fp_database_state state = fp_store_state(writer->store);
+    show_state(writer, state, true);
+    fp_log(FP_LOG_INFO, "connected to the database", "position=%" PRIu64, writer->position);
+    if (state != FP_DATABASE_REACHABLE)
+        fp_log(FP_LOG_WARN, "the database has another schema than this collector knows",
+               "state=%s hint=%s", fp_database_state_name(state), fp_database_state_text(state));
+}
+
 static enum fp_store_result get_ready(struct fp_writer *writer)
 {
     bool was_connected = fp_store_connected(writer->store);
@@ -159,8 +194,7 @@ static enum fp_store_result get_ready(struct fp_writer *writer)
         result = read_position(writer);
     if (result == FP_STORE_OK && !was_connected) {
         writer->sessions_told = false; /* it may be another database than before */
-        fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_UP, 1);
-        fp_log(FP_LOG_INFO, "connected to the database", "position=%" PRIu64, writer->position);
+        note_connection(writer);
     }
     return result;
 }
@@ -190,23 +224,58 @@ static enum fp_store_result work(struct fp_writer *writer, bool *idle)
     } else {
         result = fp_writer_flush(writer);
     }
+    if (result == FP_STORE_OK && fp_store_state(writer->store) != FP_DATABASE_REACHABLE)
+        result = fp_store_check_schema(writer->store); /* it may have been migrated since */
     return result == FP_STORE_OK ? keep_house(writer) : result;
 }
 
-/* Logs a trouble once, not at every try. */
-static void log_trouble(struct fp_writer *writer, enum fp_store_result result)
+/* What went well ends a time of failures. */
+static void note_success(struct fp_writer *writer)
 {
-    const char *message = result == FP_STORE_MEMORY
-                              ? "out of memory, or the spool cannot be read or written"
-                              : fp_store_message(writer->store);
-    if (strcmp(message, writer->last_trouble) == 0)
+    if (writer->tries > 0)
+        fp_log(FP_LOG_INFO, "flushes work again", "failed_s=%lld tries=%llu",
+               (long long)((fp_clock_monotonic_us() - writer->failing_us) / FP_US_PER_S),
+               (unsigned long long)writer->tries);
+    writer->tries = 0;
+    writer->backoff_us = 0;
+    show_state(writer, fp_store_state(writer->store), true);
+}
+
+static void log_trouble(const struct fp_writer *writer, enum fp_store_result result)
+{
+    struct fp_buf hint;
+    fp_buf_init(&hint, HINT_MAX);
+    bool is_memory = result == FP_STORE_MEMORY;
+    if (!is_memory)
+        fp_store_hint(writer->store, &hint);
+    const char *message = is_memory ? "out of memory, or the spool cannot be read or written"
+                                    : fp_store_message(writer->store);
+    fp_log(result == FP_STORE_TROUBLE ? FP_LOG_ERROR : FP_LOG_WARN,
+           "flush failed, tried again until it works; the spool keeps uploads",
+           hint.len > 0 ? "state=%s failing_s=%lld tries=%llu detail=%s hint=%.*s"
+                        : "state=%s failing_s=%lld tries=%llu detail=%s",
+           fp_database_state_name(writer->state),
+           (long long)((fp_clock_monotonic_us() - writer->failing_us) / FP_US_PER_S),
+           (unsigned long long)writer->tries, message, (int)hint.len, (const char *)hint.data);
+    fp_buf_release(&hint);
+}
+
+/* Shows a failure, and logs it: at once when it is the first or another than before, then once a
+ * minute for as long as it lasts. */
+static void note_trouble(struct fp_writer *writer, enum fp_store_result result)
+{
+    int64_t now_us = fp_clock_monotonic_us();
+    enum fp_database_state state =
+        result == FP_STORE_MEMORY ? FP_DATABASE_FAILING : fp_store_failure(writer->store);
+    bool is_news =
+        writer->tries == 0 || state != writer->state || now_us - writer->logged_us >= LOG_AGAIN_US;
+    if (writer->tries++ == 0)
+        writer->failing_us = now_us;
+    show_state(writer, state, false);
+    if (!is_news)
         return;
-    snprintf(writer->last_trouble, sizeof(writer->last_trouble), "%s", message);
-    if (result == FP_STORE_TROUBLE)
-        fp_log(FP_LOG_ERROR, "flush failed, tried again until it works", "detail=%s hint=%s",
-               message, "if the schema is missing or old, run fleetprof migrate");
-    else
-        fp_log(FP_LOG_WARN, "flush put off, the spool keeps uploads", "detail=%s", message);
+    writer->logged_us = now_us;
+    log_trouble(writer, result);
 }
 
 /* Waits longer after every failure, by a random part so that collectors do not come back at once.
@@ -228,9 +297,7 @@ static void note_failure(struct fp_writer *writer, enum fp_store_result result)
     if (result == FP_STORE_MOVED || result == FP_STORE_STOPPED)
         return;
     fp_metrics_add(writer->metrics, FP_METRIC_FLUSH_ERRORS, 1);
-    if (!fp_store_connected(writer->store))
-        fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_UP, 0);
-    log_trouble(writer, result);
+    note_trouble(writer, result);
 }
 
 static void *run(void *argument)
@@ -244,8 +311,7 @@ static void *run(void *argument)
         enum fp_store_result result = work(writer, &idle);
         show_backlog_age(writer);
         if (result == FP_STORE_OK) {
-            writer->backoff_us = 0;
-            writer->last_trouble[0] = '\0';
+            note_success(writer);
             if (stopping && idle)
                 break;
             continue;
@@ -256,7 +322,7 @@ static void *run(void *argument)
         if (result != FP_STORE_MOVED)
             back_off(writer);
     }
-    fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_UP, 0);
+    show_state(writer, FP_DATABASE_UNREACHABLE, false);
     signal_fd(writer->done_fd);
     return NULL;
 }
@@ -297,10 +363,14 @@ static bool equip(struct fp_writer *writer)
     return true;
 }
 
+static const struct fp_metric metrics_table[] = {FP_WRITER_METRICS(FP_METRIC_ROW)};
+const struct fp_metric_table fp_writer_metrics = {metrics_table, FP_WRITER_METRIC_COUNT, NULL};
+
 struct fp_writer *fp_writer_start(const struct fp_writer_settings *settings, struct fp_spool *spool,
                                   struct fp_metrics *metrics)
 {
-    struct fp_writer *writer = calloc(1, sizeof(*writer));
+    struct fp_metric_set *set = fp_metrics_join(metrics, &fp_writer_metrics);
+    struct fp_writer *writer = set != NULL ? calloc(1, sizeof(*writer)) : NULL;
     if (writer == NULL)
         return NULL;
     if (pthread_mutex_init(&writer->lock, NULL) != 0) {
@@ -309,7 +379,8 @@ struct fp_writer *fp_writer_start(const struct fp_writer_settings *settings, str
     }
     writer->settings = *settings;
     writer->spool = spool;
-    writer->metrics = metrics;
+    writer->metrics = set;
+    show_state(writer, FP_DATABASE_CONNECTING, false);
     writer->first_tail = fp_spool_tail(spool);
     writer->position = fp_spool_position(spool);
     writer->window_records = FP_ROLLUP_MAX_UPLOADS;

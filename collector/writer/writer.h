@@ -23,6 +23,12 @@ struct fp_writer_pace {
 
 #define FP_WRITER_SESSIONS_MAX 1024
 
+/* How the database does; the writer keeps it up to date, any thread may read it. */
+struct fp_database_status {
+    _Atomic enum fp_database_state state;
+    _Atomic int64_t failing_since_us; /* epoch; 0: flushes work */
+};
+
 /* Writes the ids of the long sessions that run and returns how many they are. Any thread. */
 typedef size_t fp_writer_list_sessions_fn(void *sessions,
                                           struct fp_uuid ids[FP_WRITER_SESSIONS_MAX]);
@@ -33,6 +39,7 @@ struct fp_writer_settings {
     int64_t stop_timeout_us; /* how long fp_writer_stop may try to flush what is left */
     fp_writer_list_sessions_fn *list_sessions; /* NULL: there are none */
     void *sessions;                            /* what it is called with; outlives the writer */
+    struct fp_database_status *status;         /* outlives the writer; NULL: nobody asks */
 };
 
 struct fp_writer;

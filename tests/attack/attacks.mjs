@@ -101,7 +101,7 @@ async function idle({ url, clients, from, forMs = 0 }) {
   }
   await delay(forMs);
   going = false;
-  // Those that came last are told too before the rest is counted.
+  // The last clients get their answers before the rest is counted.
   await delay(quietMs);
   while (performance.now() - lastEnd < quietMs) await delay(100);
   const held = [...sockets].filter((socket) => socket.readyState === 'open').length;

@@ -30,7 +30,7 @@ test('compression bombs, nested ones too, many at once', async (t) => {
 test('forms of many parts, compressed ones too', async (t) => {
   const outcome = await siege.under(t, 'forms', { clients: 16, forMs: long ? 60_000 : 2500 },
     { residentMiB, databaseMiB: 16 });
-  // Some are told to come again: the site's share of the memory for bodies is used up.
+  // Some get 503 and may retry: the site's share of the memory for bodies is used up.
   assert.deepEqual(Object.keys(outcome).filter((status) => status !== '503').sort(), ['204', '400', '413']);
 });
 

@@ -1,4 +1,4 @@
-/** fleetprof without a server: help, wrong use, validate. */
+/** fleetprof without a server: help, wrong usage, validate. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -100,7 +100,7 @@ for (const [what, args, stderr] of /** @type {[string, string[], RegExp][]} */ (
   ['an argument too many', ['top', 'shop'], /Too many arguments/],
   ['an unknown format', ['export', '--format', 'gecko'], /unknown format "gecko"; this version has folded/],
   ['no format', ['export'], /--format is missing; this version has folded/],
-  ['a top that is no number', ['top', '--top', 'ten'], /--top takes a number from 1 on, not "ten"/],
+  ['a top that is not a number', ['top', '--top', 'ten'], /--top takes a number from 1 on, not "ten"/],
   ['a top of nothing', ['top', '--top', '0'], /--top takes a number from 1 on, not "0"/],
   ['a marker for timings', ['timings', '--marker', 'gc'], /unrecognized option '--marker'/],
   ['validate without a file', ['validate'], /no file was named/],
@@ -141,7 +141,7 @@ test('validate counts what a file holds', async () => {
   }]);
 });
 
-test('validate prints a table with a line a file', async () => {
+test('validate prints a table with one line per file', async () => {
   const entries = [{ name: 'hero', entryType: 'mark', startTime: 12.5, duration: 0 }];
   const { code, stdout } = await fleetprof(['validate', file('trace.json', JSON.stringify(trace)),
     file('entries.json', JSON.stringify(entries))]);

@@ -148,7 +148,7 @@ for (const [what, args, found] of /** @type {[string, string[], boolean][]} */ (
   });
 }
 
-/** When an upload came, as far as the database knows. */
+/** The time of receipt of an upload in the database. */
 const latest = /came in the hour from \d{4}-\d\d-\d\d \d\d:00 \(UTC\)\./;
 
 test('an empty answer says why, and what there is', async () => {
@@ -198,7 +198,7 @@ test('a time that cannot be meant is wrong use: it says what to write', async ()
   }
 });
 
-test('a database without the schema, or that the role may not read, is told what to do', async () => {
+test('says what to do about a database without the schema, or one that the role may not read', async () => {
   for (const command of [['top'], ['timings'], ['export', '--format', 'folded'], ['session', 'list'], ['session', 'export', '1']]) {
     const none = await run([program, ...command, '-d', stack.postgres.conninfo('postgres', 'postgres')]);
     assert.equal(none.code, 2);
@@ -258,7 +258,8 @@ test('of several sites one must be named; % is all of them', async () => {
   assert.equal(every.uploads, 2);
 });
 
-/** A page load in which fleetprof's own agent ran for 10 ms, and the page's `slow`, inside a measure, for 10 ms, if it has one. @param {boolean} withPage */
+/** A page load in which fleetprof's own agent ran for 10 ms and, with `withPage`, the page's `slow` for 10 ms inside a
+ * measure. @param {boolean} withPage */
 function withAgent(withPage) {
   const file = path.join(dir, `agent-${withPage}.json`);
   fs.writeFileSync(file, JSON.stringify({

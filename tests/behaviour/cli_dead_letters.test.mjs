@@ -1,6 +1,6 @@
 /**
- * fleetprof spool dead-letters: an operator lists what was refused, looks at it, and uploads it again once
- * the collector's configuration or the database allows it.
+ * fleetprof spool dead-letters: an operator lists and inspects refused uploads, and sends them again once the
+ * collector's configuration or the database allows them.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -119,7 +119,7 @@ test('a replay uploads what is allowed now, removes it, and writes the new reaso
   assert.deepEqual(before.map(({ status }) => status), [413, 413, 413, 422, 415]);
   await collector.stop();
 
-  // The limit is gone; so is a column's sample, which is told otherwise now.
+  // The limit is lifted. The refused column's message is worded differently now.
   const config = { ...collector.config, limits: { samples: 1000, stacks: 10 } };
   const next = await start(config);
   const { code, stdout, stderr } = await deadLetters('replay', '--all', '-c', next.file);

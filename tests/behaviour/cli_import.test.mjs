@@ -41,7 +41,7 @@ const servers = [];
 after(() => { for (const server of servers) server.close(); });
 
 /**
- * A server that notes requests and answers them as told, 204 once it was told nothing more.
+ * A server that records requests and sends the given replies in order, then 204.
  * @param {Reply[]} replies
  * @param {string | number} [address] a port or a path
  */
@@ -128,7 +128,7 @@ test('what is compressed is sent byte for byte, what is not is compressed', asyn
   assert.deepEqual(requests.map(key), Array(2).fill('123e4567-e89b-42d3-a456-426614174000'));
 });
 
-test('an upload is a plain POST that tells of page and browser only what it was told', async () => {
+test('an upload is a plain POST that names only the page and browser it was given', async () => {
   const { requests, url } = await startServer();
   await importFiles(['--url', url, '-'], { input: JSON.stringify(trace) });
   await importFiles(['--url', url, '--page', 'https://shop.example/cart', '--user-agent', 'Firefox/140.0', '-'],
@@ -188,7 +188,7 @@ test('--json holds every answer', async () => {
   assert.deepEqual(second, { file: good, accepted: true, status: 204, ...nothing, truncated: false, notes: [], pointer: null, offset: null, detail: null });
 });
 
-test('what of a file was taken is told as by validate, under its name and in JSON', async () => {
+test('reports what was kept of a file as validate does, under its name and in JSON', async () => {
   const { url } = await startServer([{ status: 204 }, { status: 204 }, refusal(422, { detail: 'no' })]);
   const dump = file('dump.ndjson', '{"type":12,"time":1}\n{"type":12,"time":"x"}\n');
   const said = await importFiles(['--url', url, dump]);
@@ -201,7 +201,7 @@ test('what of a file was taken is told as by validate, under its name and in JSO
   assert.equal((await importFiles(['--url', url, dump])).stdout, 'imported 0 of 1 files\n', 'nothing of a refused file was taken');
 });
 
-test('of a recording with several sessions each is told, under an id of its own', async () => {
+test('reports each session of a recording under its own id', async () => {
   const { requests, url } = await startServer();
   const recording = path.join(repository, 'tests/data/opera-scope/recording-two.txt');
   const said = await importFiles(['--url', url, recording]);
@@ -240,7 +240,7 @@ test('a file that cannot be read keeps none of the others back: exit 2', async (
   assert.match(stderr, /could not read .*gone\.json: No such file.*\n.*could not read .*: Is a directory\n$/);
 });
 
-test('in a log what is said of files stands in their order', async () => {
+test('a log lists the results of files in their order', async () => {
   const { url } = await startServer([{ status: 204 }, refusal(422, { detail: 'not that' })]);
   const [first, second, third] = ['first', 'second', 'third'].map((name) => file(`${name}.ndjson`, data('speed-tracer/stream.ndjson')));
   const { stdout } = await run(['sh', '-c', `'${path.join(binDir, 'fleetprof')}' import --url ${url} ${first} ${second} ${third} 2>&1`]);
@@ -258,7 +258,7 @@ test('JSON is JSON whatever the name of a file', async () => {
   assert.deepEqual(rows.map(({ file: said }) => path.basename(said)), Array(2).fill('é\u{1f600}\x01"\ufffd\ufffd\ufffd.json'));
 });
 
-test('an answer that is no problem document is told by its status', async () => {
+test('reports an answer that is not a problem document by its status', async () => {
   const { url } = await startServer([{ status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>\u001b[2J' }]);
   const { code, stderr } = await importFiles(['--url', url, file('a.json', trace)]);
   assert.equal(code, 2);
@@ -266,7 +266,7 @@ test('an answer that is no problem document is told by its status', async () => 
   assert.ok(!stderr.includes('\u001b'));
 });
 
-test('a refusal by a web server in front of the collector is told as that, and the next file follows', async () => {
+test('reports that a web server in front of the collector refused, and goes on with the next file', async () => {
   const html = { 'content-type': 'text/html' };
   const { requests, url } = await startServer([{ status: 413, headers: html, body: '<h1>413</h1>' }, { status: 400 }]);
   const { code, stdout, stderr } = await importFiles(['--url', url, file('a.json', trace), file('b.json', trace), file('c.json', trace)]);
@@ -282,14 +282,14 @@ test('nobody listening is said', async () => {
   assert.match(socket.stderr, /detail: nobody listens on the socket \/nowhere\.sock\n/);
 });
 
-test('TLS where none is spoken is told what is', async () => {
+test('TLS to a server without TLS fails with the reason', async () => {
   const { url } = await startServer();
   const { code, stderr } = await importFiles(['--url', url.replace('http:', 'https:'), file('a.json', trace)]);
   assert.equal(code, 2);
   assert.match(stderr, /detail: .*SSL.*\n.*hint: The collector itself speaks plain HTTP/);
 });
 
-test('an address that is no ingest URL is told what one looks like', async () => {
+test('an address that is not an ingest URL fails with an example of one', async () => {
   const { url } = await startServer([refusal(404, { detail: 'there is nothing here' })]);
   const { code, stderr } = await importFiles(['--url', url, file('a.json', trace)]);
   assert.equal(code, 2);

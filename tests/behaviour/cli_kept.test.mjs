@@ -1,6 +1,6 @@
 /**
- * What is kept whole: imported in every format it counts once, is given back scrubbed, or byte for byte where the
- * configuration says so, can be imported again and is then the same, and goes when its time is over.
+ * Kept sessions: imported in every format, each counts once; it is exported scrubbed, or byte for byte if so
+ * configured; importing the export gives the same session; it is deleted after its retention.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -70,7 +70,8 @@ async function importInto(collector, site, ...files) {
   return stdout;
 }
 
-/** The id of the one session that a file becomes. @param {import('./stack.mjs').Collector} collector @param {string} site @param {string} name */
+/** Imports a file with one session and returns its id. @param {import('./stack.mjs').Collector} collector @param
+ * {string} site @param {string} name */
 async function keep(collector, site, name) {
   const known = await kept(site);
   await importInto(collector, site, name);
@@ -86,7 +87,8 @@ async function give(id) {
   return stdout;
 }
 
-/** All that is known of a session, but its names, and that a URL had a query, which is scrubbed. @param {string} id */
+/** All that SQL has about a session, except its names and the fact that a URL had a query, which is scrubbed. @param
+ * {string} id */
 async function described(id) {
   const rows = await postgres.sql(`select to_jsonb(s) - '{site,session_id,upload_id,received,content_bytes,stored_bytes}'::text[] as session,
     (select jsonb_agg(to_jsonb(t) - '{session_id,site}'::text[] order by timeline_id) from fleetprof.timelines t where t.session_id = ${id}) as timelines,
@@ -190,7 +192,7 @@ for (const [name, content] of Object.entries(leaky)) {
     assert.doesNotMatch(texts, /anna/);
   });
 
-  test(`${name} is kept byte for byte under keep_raw, but for cookies and authorization`, async () => {
+  test(`${name} is kept byte for byte under keep_raw, except cookies and authorization`, async () => {
     const id = await keep(raw, 'raw', file(name, content));
     assert.equal(await give(id), content.replace(`"Cookie":"${secret}","Authorization":"${secret}"`, '"Cookie":"(removed)","Authorization":"(removed)"'));
   });

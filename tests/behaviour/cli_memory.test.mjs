@@ -1,9 +1,10 @@
 /**
- * The command line without memory: whichever allocation of a run fails, alone or with all behind it, the command does
- * as it would or ends with 2 and says so; nothing is printed by half, changed by half or counted twice.
+ * The command line without memory: whichever allocation of a run fails, alone or with all later ones, the command
+ * works as usual or ends with status 2 and says so. It never prints half a result, makes half a change or counts
+ * twice.
  *
- * failing_memory.c lets allocations fail. A run has up to thousands: each time others of them are tried, and with
- * FLEETPROF_LONG many more; FLEETPROF_MEMORY_SEED tries the same ones again.
+ * failing_memory.c makes allocations fail. A run has up to thousands: each test run picks others at random, and many
+ * more with FLEETPROF_LONG; FLEETPROF_MEMORY_SEED picks the same ones again.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -22,7 +23,7 @@ const fleetprof = path.join(binDir, 'fleetprof');
 const data = (/** @type {string} */ name) => path.join(repository, 'tests/data', name);
 const files = [data('fibonacci-recursion.json'), data('opera-scope/manual.json')];
 
-/** How many runs of a command, one after the other, are worth while; a sanitizer's are slow. */
+/** How many runs of a command to make; runs with a sanitizer are slow. */
 let triesMax = process.env.FLEETPROF_LONG === '1' ? 1000 : 10;
 
 /** @type {NodeJS.ProcessEnv} */
@@ -60,18 +61,18 @@ const runWithout = (args, failing = '0', env = {}) => run([fleetprof, ...args], 
   ...env,
 } });
 
-/** Some of a run's allocations, spread over all of it. @param {number} count */
+/** Numbers of some of a run's allocations, spread over the run. @param {number} count */
 function choose(count) {
   const step = Math.max(1, count / triesMax);
   const first = random.share() * step;
   return Array.from({ length: Math.ceil((count - first) / step) }, (_, i) => 1 + Math.floor(first + i * step));
 }
 
-/** Lines, whatever the widths of their columns are. @param {string} text */
+/** The lines of a table, without the padding of its columns. @param {string} text */
 const linesOf = (text) => text.split('\n').map((line) => line.trim().replace(/ +/g, ' ')).filter(Boolean);
 
 /**
- * What was printed before memory ran out is whole: JSON, or lines that are as they should be, or say how many.
+ * Fails unless the output before memory ran out is complete: JSON, or the expected lines, or their number.
  * @param {string} stdout @param {string} expected
  */
 function checkWhole(stdout, expected) {
@@ -86,9 +87,9 @@ function checkWhole(stdout, expected) {
 }
 
 /**
- * Runs a command with one allocation after the other failing.
+ * Runs a command repeatedly, with a different allocation failing each time.
  * @param {() => string[]} prepare gives the arguments of a run
- * @param {(args: string[]) => Promise<void> | void} [check] what the run has left behind
+ * @param {(args: string[]) => Promise<void> | void} [check] checks what the run has left behind
  */
 async function tryAll(prepare, check = () => {}) {
   const counts = path.join(dir, 'count');
@@ -102,7 +103,7 @@ async function tryAll(prepare, check = () => {}) {
     try {
       if (found.code !== expected.code) assert.equal(found.code, 2);
       if (found.code !== expected.code || found.stderr !== expected.stderr) {
-        // libcurl has its own words for a URL or an address that it has no memory for.
+        // libcurl has its own messages when it runs out of memory for a URL or an address.
         assert.match(found.stderr, /memory|^fleetprof: error: could not upload .*\nfleetprof: detail: ./i);
         assert.doesNotMatch(found.stderr, /Sanitizer|runtime error/);
         checkWhole(found.stdout, expected.stdout);
@@ -135,7 +136,7 @@ for (const command of [['top'], ['top', '--json'], ['timings', '--json'], ['expo
 test('import: a file is counted once, and said to be accepted only if it was', async () => {
   await tryAll(() => ['import', '-c', collector.file, ...files]);
   await tryAll(() => ['import', '--json', '-c', collector.file, files[1]]);
-  // Those that before() sent have ids that were drawn.
+  // The uploads that before() sent have random ids.
   await waitFor(async () => (await collector.metrics())['fleetprof_spool_backlog_records'] === 0, { what: 'an empty spool' });
   assert.equal(await uploads(), 4);
 });
@@ -145,7 +146,7 @@ test('import: a file is counted once, and said to be accepted only if it was', a
 const invalid = envelope({ trace: { frames: [], resources: [], stacks: [], samples: [{ timestamp: 1, stackId: 7 }] } });
 const [acceptable, refused] = [['00064413d5c3a1f0.letter', envelope({ id: undefined })], ['00064413d5c3a1f1.letter', invalid]];
 
-/** A directory with two letters; a replay is accepted of the first, and refused of the second. */
+/** A directory with two letters; a replay of the first is accepted, of the second refused. */
 function makeLetters() {
   const letters = fs.mkdtempSync(path.join(dir, 'letters-'));
   for (const [name, body] of [acceptable, refused]) {
@@ -162,7 +163,7 @@ for (const command of [['list'], ['list', '--json'], ['show', '00064413d5c3a1f1'
   });
 }
 
-/** Each letter is as it was, or as a replay leaves it. @param {string} letters */
+/** Fails unless each letter is unchanged or in the state after a replay. @param {string} letters */
 function checkLetters(letters) {
   const names = fs.readdirSync(letters).sort();
   assert.deepEqual(names.filter((name) => name !== acceptable[0]), [refused[0]]);

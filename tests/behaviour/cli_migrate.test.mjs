@@ -57,7 +57,7 @@ test('the database comes from the environment, or from the configuration', async
   assert.equal(configFirst.code, 0, 'an option comes before the environment');
 });
 
-test('a role without the rights is told so, and what would do', async () => {
+test('a role without the rights gets an error that says which rights it needs', async () => {
   await createDatabase('guarded');
   await postgres.execute('create role nobody_much login');
   const { code, stderr } = await migrate(['-d', postgres.conninfo('nobody_much', 'guarded')]);
@@ -70,7 +70,7 @@ test('a role without the rights is told so, and what would do', async () => {
 test('a missing database and peer authentication: what to do about them', async () => {
   const missing = await migrate(['-d', postgres.conninfo('postgres', 'nowhere')]);
   assert.equal(missing.code, 2);
-  assert.match(missing.stderr, /cannot connect: .*database "nowhere" does not exist\n.*hint: .*createdb nowhere/);
+  assert.match(missing.stderr, /cannot connect: .*database "nowhere" does not exist \(SQLSTATE 3D000\)\n.*hint: .*createdb nowhere/);
   const [{ file }] = await postgres.sql("select current_setting('hba_file') as file");
   fs.writeFileSync(file, `local all peered peer\n${fs.readFileSync(file, 'utf8')}`);
   await postgres.execute('create role peered login; select pg_reload_conf()');

@@ -1,6 +1,6 @@
 /**
- * fleetprof validate, import and session export over all formats: what is read, kept and refused is told, the same file
- * counts once, and what was kept can be given back and taken again.
+ * fleetprof validate, import and session export over all formats: they report what is read, kept and refused, the same file counts
+ * once, and a kept session can be exported and imported again.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -32,10 +32,10 @@ async function validated(...files) {
   return JSON.parse(stdout);
 }
 
-/** @param {any} row what is said of the records */
+/** @param {any} row of the report on a file's records */
 const report = ({ truncated, records_read, records_kept, notes }) => ({ truncated, records_read, records_kept, notes });
 
-// Two good records, of which one has a bad child, one that is no JSON, and one that was cut off and is none yet.
+// Two good records, one with a bad child; one that is not JSON; and one that was cut off before its end.
 const lines = [
   '{"type":12,"time":10,"sequence":0}',
   '{"type":1,"time":11,"duration":5,"children":[{"type":2,"time":12,"duration":-1}],"sequence":1}',
@@ -94,7 +94,7 @@ test('of an envelope of Opera Scope it points to the place', async () => {
   assert.ok((await fleetprof(['validate', full])).stdout.endsWith(`  refused: ${text} (1, the first at ${first})\n`));
 });
 
-test('of a recording of Opera Scope it names the lines that are no part of a session', async () => {
+test('names the lines of an Opera Scope recording that are not part of a session', async () => {
   const [row] = await validated(data('opera-scope/recording.jsonl'));
   const text = fs.readFileSync(data('opera-scope/recording.jsonl'), 'latin1');
   assert.equal(row.records_read, row.records_kept);
@@ -106,7 +106,7 @@ test('of a recording of Opera Scope it names the lines that are no part of a ses
   }
 });
 
-test('of a recording with several sessions each is told, by its number', async () => {
+test('reports each session of a recording by its number', async () => {
   const full = data('opera-scope/recording-two.txt');
   const rows = await validated(full);
   assert.deepEqual(rows.map(({ file, session, events, timelines, profiled_ms }) => ({ file, session, events, timelines, profiled_ms })), [
@@ -123,7 +123,7 @@ test('of a recording with several sessions each is told, by its number', async (
   assert.match(lines[6], /recording-two\.txt, session 6: 2 of 2 records kept$/);
 });
 
-test('what User Timing skips or finds out of order is told, too', async () => {
+test('reports what User Timing skips or finds out of order, too', async () => {
   const mark = (/** @type {string} */ name, /** @type {number} */ startTime) => ({ name, entryType: 'mark', startTime, duration: 0 });
   const full = file('entries.json', JSON.stringify([mark('b', 2), mark('a', 1), { entryType: 'paint', name: 'first-paint', startTime: 1, duration: 0 }, mark('c', 0)]));
   const [row] = await validated(full);

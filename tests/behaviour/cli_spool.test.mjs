@@ -1,6 +1,6 @@
 /**
- * fleetprof spool inspect and verify: they tell what is in a spool and where it is damaged, and change nothing,
- * beside a running collector too.
+ * fleetprof spool inspect and verify: they report what is in a spool and where it is damaged, and change nothing,
+ * also beside a running collector.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -103,7 +103,7 @@ test('a spool without damage: exit 0, and a torn end is no damage', async () => 
   assert.match(stdout, /^2 segments, 7 good records, 0 damaged bytes\n\d+ bytes after the last record .*torn/);
 });
 
-test('each damage is told with its place: a payload, a frame, a short file, a header, a version', async () => {
+test('reports each kind of damage with its place: a payload, a frame, a short file, a header, a version', async () => {
   const directory = copySpool();
   const [, payload] = records(path.join(directory, first));
   const [, , frame] = records(path.join(directory, second));
@@ -152,7 +152,7 @@ test('each damage is told with its place: a payload, a frame, a short file, a he
   assert.deepEqual([file, what], [second, 'of another version, not read']);
 });
 
-test('a state file that cannot be used is told and left where it is', async () => {
+test('reports a state file that cannot be used, and leaves it where it is', async () => {
   const directory = copySpool();
   flip(directory, 'state', 20);
   const { stdout } = await spool('inspect', '--json', directory);
@@ -196,7 +196,7 @@ test('beside a collector that takes uploads nothing is called damaged, and none 
   assert.equal(sum('waiting'), acknowledged);
 });
 
-test('what is no file, or another user\'s, is told and waited for by nobody', async () => {
+test('reports what is not a file or belongs to another user, without waiting for it', async () => {
   const directory = copySpool();
   const [pipe, folder] = ['00000000000000aa.seg', '00000000000000ab.seg'];
   await runOrThrow(['mkfifo', path.join(directory, pipe)]);

@@ -1,5 +1,5 @@
 /**
- * fleetprof import --wait: when it returns, what it sent can be queried; when that takes too long, it says so. Real
+ * fleetprof import --wait: when it returns, its uploads can be queried; if that takes too long, it says so. Uses real
  * collectors that flush slowly, and a real database.
  */
 import assert from 'node:assert/strict';

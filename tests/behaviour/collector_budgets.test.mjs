@@ -1,6 +1,6 @@
 /**
- * A site's budgets: what is over them gets 429 and is told when to come again, what is not is taken,
- * and no other site notices.
+ * A site's budgets: requests over them get 429 with the time to retry, the others are accepted, and no other site
+ * is affected.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -57,7 +57,7 @@ test('requests past the burst get 429, which says how and when to go on', async 
   assert.equal(reply.headers['access-control-expose-headers'], 'Retry-After');
   assert.equal(reply.problem.title, 'Too Many Requests');
   assert.match(reply.problem.detail, /requests_per_second/);
-  assert.ok((await collector.metrics())['fleetprof_budget_refusals_total{budget="requests"}'] > 0);
+  assert.ok((await collector.metrics())['fleetprof_uploads_refused_total{site="few",reason="budget_requests"}'] > 0);
 
   assert.equal((await upload('free')).status, 204);
   const preflight = await upload('few', { method: 'OPTIONS' });
@@ -80,7 +80,7 @@ test('bytes past the burst are refused by the length that is announced', async (
   assert.equal(reply.status, 429);
   assert.match(reply.problem.detail, /bytes_per_second/);
   assert.equal(reply.headers['retry-after'], '1');
-  assert.ok((await collector.metrics())['fleetprof_budget_refusals_total{budget="bytes"}'] > 0);
+  assert.ok((await collector.metrics())['fleetprof_uploads_refused_total{site="small",reason="budget_bytes"}'] > 0);
 
   // Not one byte of the body is needed to know.
   const { socket, text } = await connect(collector.url);

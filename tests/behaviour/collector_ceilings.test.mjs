@@ -1,6 +1,6 @@
 /**
- * Ceilings on new names: a page that makes up names at full speed fills neither the database nor
- * another site's ceilings, hides nothing that was there before, and loses no microsecond.
+ * Ceilings on new names: a page that invents names at full speed fills neither the database nor another site's
+ * ceilings, hides no established name, and loses no microsecond.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -46,7 +46,7 @@ function below(limit) {
   return seed % limit;
 }
 
-/** A trace whose functions and scripts nobody has heard of. */
+/** A trace whose functions and scripts are all new. */
 function strangeTrace() {
   const frames = Array.from({ length: 6 }, () => ({ name: randomUUID(), resourceId: below(3), line: 1 + below(9) }));
   return {
@@ -102,7 +102,7 @@ async function namesOf(site) {
   return numbers(row);
 }
 
-/** Sums of a site in µs, and what of them is `(overflow)`. @param {string} site */
+/** Sums of a site in µs, and the part of them in `(overflow)`. @param {string} site */
 async function sumsInSql(site) {
   const [row] = await stack.sql(`select
     (select sum(profiled_ms) * 1000 from fleetprof.upload_log where site = '${site}') as profiled_us,
@@ -165,7 +165,7 @@ test('a flood of made-up names stays under the ceilings, and all time is account
     assert.ok(growth <= hours * ceiling + 1, `the dictionary of each ${kind} has grown by ${growth}`);
   }
 
-  // Times: of what was there before by its names, all else as a whole.
+  // Times: per name for established names, one sum for all others.
   await assertByName('flooded', 'known', 3);
   const expected = [...uploads, ...Array.from({ length: 3 }, () => plainUpload('known'))]
     .map(({ trace }) => sumsOf(trace, interval));

@@ -1,5 +1,5 @@
 /**
- * fleetprofd's command line: what it prints and what it ends with.
+ * fleetprofd's command line: its output and its exit codes.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * What the collector's tests share: requests as browsers never send them, and a few uploads.
+ * What the collector's tests share: requests that no browser would send, and a few uploads.
  */
 import { once } from 'node:events';
 import http from 'node:http';
@@ -59,7 +59,7 @@ export async function connect(url) {
 }
 
 /**
- * Sends again and again until the status is (or is not) the given one; the reply that was.
+ * Sends repeatedly until the status is (or is not) the given one, and returns that reply.
  * @param {() => Promise<Reply>} ask
  * @param {(status: number) => boolean} fits
  * @returns {Promise<Reply>}
@@ -103,7 +103,7 @@ export function envelope(members = {}) {
 /** The origin of the shop's pages. */
 export const origin = 'https://shop.example';
 
-/** A configuration of three sites whose database is absent: the spool takes what comes. */
+/** A configuration with three sites and no database: uploads stay in the spool. */
 export const spoolOnly = {
   database: 'host=/nonexistent dbname=fleetprof',
   sites: [
@@ -119,15 +119,33 @@ export const spoolOnly = {
  */
 export const startLimited = (limits) => startCollector({ config: { ...spoolOnly, limits } });
 
+/** Reasons of refusals that pass: 503. */
+const passing = ['token_unchecked', 'sessions_full', 'spool_full', 'spool_failed', 'stopping', 'memory'];
+
 /**
- * How many uploads a collector says it has answered, by status.
+ * The series of a counter that are not 0, by their labels in the order of the page.
+ * @param {Record<string, number>} metrics
+ * @param {string} name
+ * @returns {Record<string, number>} e.g. `shop origin` → 3
+ */
+export function seriesOf(metrics, name) {
+  const series = Object.entries(metrics).filter(([key, value]) => key.startsWith(`${name}{`) && value > 0);
+  return Object.fromEntries(series.map(([key, value]) => [[...key.matchAll(/"([^"]*)"/g)].map(([, label]) => label).join(' '), value]));
+}
+
+/**
+ * How many uploads a collector says it has accepted, and how many requests it has refused for good or
+ * deferred, all sites together.
  * @param {import('./stack.mjs').Collector} from
  */
 export async function counted(from) {
   const metrics = await from.metrics();
+  const sum = (/** @type {number[]} */ values) => values.reduce((a, b) => a + b, 0);
+  const refusals = Object.entries(seriesOf(metrics, 'fleetprof_uploads_refused_total'));
+  const isPassing = (/** @type {string} */ key) => passing.includes(key.split(' ')[1]);
   return {
-    accepted: metrics['fleetprof_uploads_total{status="accepted"}'],
-    refused: metrics['fleetprof_uploads_total{status="refused"}'],
-    deferred: metrics['fleetprof_uploads_total{status="deferred"}'],
+    accepted: sum(Object.values(seriesOf(metrics, 'fleetprof_uploads_accepted_total'))),
+    refused: sum(refusals.filter(([key]) => !isPassing(key)).map(([, value]) => value)),
+    deferred: sum(refusals.filter(([key]) => isPassing(key)).map(([, value]) => value)),
   };
 }

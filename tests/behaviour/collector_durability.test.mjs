@@ -1,5 +1,5 @@
 /**
- * 204 means durable, and durable means counted once: kills, a database that is away, retries.
+ * 204 means durable, and durable means counted once, despite kills, a missing database and retries.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ after(async () => {
 
 let sites = 0;
 
-/** A site of the test's own, so that tests do not see each other's numbers. */
+/** A site for this test alone, so that tests do not see each other's numbers. */
 function newSite() {
   const name = `site${++sites}`;
   return { name, key: `pk_${name}` };
@@ -41,7 +41,7 @@ async function start(config) {
 /** @param {import('./stack.mjs').Collector} collector @param {{ key: string }} site */
 const ingest = (collector, site) => `${collector.url}/v1/ingest/${site.key}`;
 
-/** What the database says of a site, every number that an upload adds to.
+/** All sums of a site in the database.
  * @param {{ name: string }} site */
 async function numbers(site) {
   const [logged] = await postgres.sql(
@@ -51,7 +51,7 @@ async function numbers(site) {
   return { logged: logged.uploads, ids: logged.ids, ...spot };
 }
 
-/** Exactly so many small traces: three samples of 10 ms each. @param {number} count */
+/** The sums of this many small traces: three samples of 10 ms each. @param {number} count */
 const exactly = (count) => ({
   logged: count, ids: count, samples: 3 * count, uploads: count, self_ms: 30 * count, total_ms: 30 * count,
 });
@@ -90,7 +90,7 @@ test('kill -9 between 204 and flush, and between commit and trim: after a restar
   await untilCounted(site, 100);
   await collector.server.stop('SIGKILL');
 
-  // The database has committed; the spool knows nothing of it.
+  // The database has committed; the spool does not know yet.
   fs.rmSync(spool, { recursive: true });
   fs.renameSync(`${spool}.before`, spool);
   collector = await start(collector.config);

@@ -54,7 +54,7 @@ const flushed = (collector) => waitFor(
   async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0,
   { timeoutMs: 30_000, what: 'empty backlog' });
 
-/** An upload whose record takes about 100 KB, always the same number of bytes. @param {string} release */
+/** An upload with a record of about 100 KB, always of the same size. @param {string} release */
 function large(release) {
   const frames = Array.from({ length: 800 }, (_, i) => ({ name: `${1000 + i}${'x'.repeat(90)}` }));
   return envelope({
@@ -73,7 +73,7 @@ test('a form of three counts three uploads', async () => {
   await flushed(collector);
   assert.deepEqual(await counted('three'), { a: 1, b: 1, c: 1 });
   const metrics = await collector.metrics();
-  assert.equal(metrics['fleetprof_uploads_total{status="accepted"}'], 3);
+  assert.equal(metrics['fleetprof_uploads_accepted_total{site="three"}'], 3);
   assert.equal(metrics.fleetprof_uploads_flushed_total, 3);
   await collector.stop();
 });
@@ -96,7 +96,7 @@ test('a form that a full spool refuses leaves nothing, though its first part wou
   assert.ok(first.fitted > 10 && first.fitted < 1000, `${first.fitted} fitted`);
   await first.collector.server.stop('SIGKILL');
 
-  // As full as before, by as many uploads, but not blocked yet.
+  // As full as before, with as many uploads, but not blocked yet.
   const { collector, url, fitted } = await fill(first.fitted);
   assert.equal(fitted, first.fitted);
   const refused = await send(url, form([envelope({ release: 'form' }), large('form'), envelope({ release: 'form' })]));

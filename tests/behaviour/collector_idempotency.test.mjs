@@ -1,5 +1,5 @@
 /**
- * Idempotency-Key: an upload that has no id of its own counts once under its request's, in every format.
+ * Idempotency-Key: an upload without an id counts once under its request's key, in every format.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -22,7 +22,7 @@ const data = (name) => fs.readFileSync(path.join(repository, 'tests/data', name)
 /** @param {string | Uint8Array} body @param {Record<string, string>} [headers] */
 const post = (body, headers) => send(`${stack.collector.url}/v1/ingest/pk_demo`, { body, headers });
 
-/** The ids of what was counted while the action ran. @param {() => Promise<void>} action */
+/** The ids of the uploads that were counted while the action ran. @param {() => Promise<void>} action */
 async function counted(action) {
   const ids = async () => (await stack.sql('select upload_id::text as id from fleetprof.upload_log')).map(({ id }) => id);
   const known = await ids();
@@ -71,7 +71,7 @@ test('each part of a form counts once under the key of the form', async () => {
   assert.ok(ids.includes(own));
 });
 
-test('a key that is no UUID is refused', async () => {
+test('a key that is not a UUID is refused', async () => {
   for (const key of ['', '1', `{${randomUUID()}}`, `${randomUUID()}0`, `"${randomUUID()}`, 'z'.repeat(36)]) {
     const reply = await post(envelope(), { 'idempotency-key': key });
     assert.equal(reply.status, 400, key);

@@ -1,6 +1,6 @@
 /**
- * Every limit of an upload, at what it allows and one above: the one is taken, the other gets 413 (422 for the
- * span) and is told which setting it was.
+ * Every limit of an upload, at its value and one above: the first is accepted, the second gets 413 (422 for the
+ * span) with the name of the setting.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -15,7 +15,7 @@ const limits = {
   max_body: 20_000, max_inflated: 30_000, samples: 7, stacks: 8, frames: 9, resources: 10, entries: 11,
   stack_depth: 6, json_depth: 12, max_span: '10s',
 };
-// They are of all uploads together, of connections, or refuse nothing; others test them.
+// These limit all uploads together or connections, or refuse nothing; other files test them.
 const elsewhere = ['measures', 'upload_memory', 'body_memory', 'connections', 'connections_per_address', 'timeout', 'request_timeout'];
 
 /** @type {import('./stack.mjs').Collector} */
@@ -53,7 +53,8 @@ const form = (parts) => ({
 /** @param {string} text */
 const inChunks = (text) => ({ chunks: [text.slice(0, 100), text.slice(100)] });
 
-/** Each makes an upload that has so much of what its limit counts. @type {Record<string, Record<string, (count: number) => any>>} */
+/** Each returns an upload with the given amount of what its limit counts. @type {Record<string, Record<string, (count:
+ * number) => any>>} */
 const uploads = {
   max_body: { 'with its length': (count) => textOf(count), 'in chunks': (count) => inChunks(textOf(count)) },
   max_inflated: {
@@ -88,7 +89,7 @@ const uploads = {
   max_span: { 'from the first sample to the last': (count) => trace({ samples: [{ timestamp: 5 }, { timestamp: 5 + count * 1000 }] }) },
 };
 
-/** Each limit as a number, and the least that is more. @param {string} name */
+/** Each limit as a number, and the smallest value above it. @param {string} name */
 function bounds(name) {
   const limit = limits[/** @type {keyof typeof limits} */ (name)];
   return typeof limit === 'number' ? [limit, limit + 1] : [parseFloat(limit), parseFloat(limit) + 0.001];

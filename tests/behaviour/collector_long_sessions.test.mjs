@@ -1,5 +1,5 @@
 /**
- * Long sessions: a capture that is started, uploaded in parts and stopped, one at a time in a window.
+ * Long sessions: a capture that is started, uploaded in parts and stopped, one at a time per browser window.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -62,7 +62,7 @@ test('a start and a stop need neither a body nor its length', async () => {
   assert.match(await post(`${url}/${session}/stop`), /^HTTP\/1\.1 204 /);
 });
 
-test('a window is told up to where it goes', async () => {
+test('a window that is too large gets the largest one in its refusal', async () => {
   const reply = await send(`${url}?window=4294967296`, { body: '' });
   assert.deepEqual([reply.status, reply.problem.detail], [400, 'window must be a whole number from 0 to 4294967295']);
   const session = await start('?window=4294967295');
@@ -153,7 +153,8 @@ test('what runs is not forgotten, neither by its id nor with all; what was stopp
 /** @param {string} and */
 const writers = (and) => stack.sql(`select pid from pg_stat_activity where ${and}`);
 
-/** Keeps the database from taking uploads, until what is returned is called. @param {import('node:test').TestContext} t */
+/** Blocks the database's tables for uploads until the returned function is called. @param
+ * {import('node:test').TestContext} t */
 async function holdUploads(t) {
   const held = stack.postgres.execute('begin; lock table fleetprof_data.upload_id; select pg_sleep(60)').catch(() => {});
   await waitFor(async () => (await writers("wait_event = 'PgSleep'")).length === 1, { what: 'the lock' });
@@ -170,7 +171,7 @@ test('a session runs in SQL from its first part there to its last', async (t) =>
   await send(`${url}/${session}?part=0`, { body: dump(0) });
   await waitFor(async () => (await kept(session)).length === 1, { what: 'the first part in SQL' });
   assert.ok(await runs(session), 'known no later than its first part');
-  // The database takes no uploads for a while, and so learns of the stop before it has the last parts.
+  // The database is blocked for a while, so it learns of the stop before it has the last parts.
   const letGo = await holdUploads(t);
   const waits = "usename = 'fleetprof_writer' and wait_event_type = 'Lock'";
   for (const part of [1, 2, 3]) assert.equal((await send(`${url}/${session}?part=${part}`, { body: dump(0) })).status, 204);
@@ -190,7 +191,7 @@ test('a session runs in SQL from its first part there to its last', async (t) =>
   assert.deepEqual((await kept(session)).map(({ part }) => part), [0, 1, 2, 3], 'all parts came before');
 });
 
-/** Has the database take ten parts at once at most, and write down whether what they are of runs then. */
+/** Limits flushes to ten parts, and makes the database note for each part whether its session was running. */
 const takeFew = () => stack.postgres.execute(`create table public.taken (taking bigint, runs boolean);
   create function public.take() returns trigger language plpgsql security definer as $$
   begin
@@ -202,7 +203,7 @@ const takeFew = () => stack.postgres.execute(`create table public.taken (taking 
   end $$;
   create trigger take after insert on fleetprof_data.session for each row execute function public.take()`);
 
-/** A recording of two sessions, which each have a row. */
+/** A recording of two sessions: each has a row. */
 const recording = [7, 8].map((id) => `["profiler",3,0,2,[${id},1]]\n["profiler",3,0,2,[null,[[${id},1,0,1,null,1]]]]\n`).join('');
 
 for (const [how, body, rows] of /** @type {const} */ ([['stopped', dump(0), 1], ['stopped in recordings', recording, 2], ['cut short by a kill', dump(0), 1]])) {
@@ -320,7 +321,7 @@ test('starts and stops are paid for, and refused to who asks not to be watched',
   await collector.stop();
 });
 
-test('a site runs so many at most, and is told when to try again', async () => {
+test('a site runs a limited number, and a refusal says when to try again', async () => {
   const started = [];
   let reply = await send(`${url}?window=2000`, { body: '' });
   for (; reply.status === 201; reply = await send(`${url}?window=${2000 + started.length}`, { body: '' })) {

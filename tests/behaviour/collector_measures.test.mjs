@@ -46,7 +46,7 @@ function insideOf(name, list) {
   return (/** @type {number} */ time) => windows.some(({ start, end }) => time >= start && time < end);
 }
 
-/** What a name owns in SQL, beside what it must own: frames, shares, and that all adds up. Gives back how many frames.
+/** Compares what a name owns in SQL with what it must own: frames, shares and sums. Returns the number of frames.
  * @param {string} release @param {string} name @param {import('./oracle.mjs').Sums} expected */
 async function assertMeasured(release, name, expected) {
   const rows = await stack.sql(
@@ -72,7 +72,7 @@ function assertRows(rows, what, expected) {
   return rows.length;
 }
 
-/** Measures of a few names anywhere around a trace: edges are samples, a microsecond beside them, or any time.
+/** Measures of a few names around a trace: their edges are at samples, a microsecond off, or at any time.
  * @param {any} profile a ProfilerTrace @param {import('../chaos/random.mjs').Random} random */
 function randomMeasures(profile, random) {
   /** @type {number[]} */
@@ -89,7 +89,7 @@ function randomMeasures(profile, random) {
   });
 }
 
-/** Every name's rows in one query, and the whole of what each name owns.
+/** The rows of all names in one query, and the totals per name.
  * @param {string} release @param {any} profile @param {number | undefined} sampleInterval @param {typeof measures} list */
 async function assertAllMeasured(release, profile, sampleInterval, list) {
   const names = [...new Set(list.map(({ name }) => name))];
@@ -109,7 +109,8 @@ async function assertAllMeasured(release, profile, sampleInterval, list) {
   return found;
 }
 
-/** A small trace as odd as they come: ties, disorder, recursion, markers, samples without a stack. @param {import('../chaos/random.mjs').Random} random */
+/** A small trace with every oddity: ties, disorder, recursion, markers, samples without a stack. @param
+ * {import('../chaos/random.mjs').Random} random */
 function randomTrace(random) {
   const some = (/** @type {number} */ limit) => 1 + random.below(limit);
   const frames = Array.from({ length: some(6) }, (_, i) => ({ name: random.pick(['f', 'g', '', 'Profiler', 'stop']),
@@ -211,7 +212,8 @@ test('a measure that names its marks owns the samples between them', async () =>
   assert.ok(Math.abs(max_ms - (end - start) / 1000) < 1e-6);
 });
 
-/** What is worst for bins: edges, powers of two, one value, two far apart, a heavy tail. @type {Record<string, (i: number) => number>} */
+/** The worst cases for bins: edges, powers of two, one value, two values far apart, a heavy tail. @type
+ * {Record<string, (i: number) => number>} */
 const distributions = {
   edges: (i) => (32 + (i % 32)) * 2 ** (1 + (i % 30)) - (i % 2),
   powers: (i) => 2 ** (i % 53) + (i % 3) - 1,
@@ -238,7 +240,7 @@ test('percentiles of the worst distributions are at most 1.6 % off, whatever the
     database: stack.postgres.conninfo('fleetprof_writer'), sites: [{ name: 'demo', key: 'pk_demo' }] } });
   const parts = [0, 1, 2, 3, 4].map((k) => all.filter((_, i) => (i * 7919) % 5 === k).reverse());
   await send('whole', all);
-  // One after another, each flushed for itself; then at once, by two collectors.
+  // One after another, each with its own flush; then at once, by two collectors.
   for (const part of parts) await send('parts', part);
   await Promise.all(parts.reverse().map((part, i) => send('at once', part, i % 2 ? other : stack.collector)));
   await waitFor(async () => (await stack.sql(

@@ -1,6 +1,6 @@
 /**
- * The collector while allocations fail, one in so many, in all of its rooms and libraries: it stays alive, what it
- * acknowledges is counted once, what it refuses it refuses for what it is, and when memory is back all goes on.
+ * The collector while a share of all allocations fails, in its own code and in libraries: it stays alive, counts what
+ * it acknowledges once, refuses for the right reasons, and works again when memory is back.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -27,10 +27,10 @@ after(() => postgres.stop());
 
 let again = 0;
 
-/** A connection that is closed without a reply is the answer of a server that has no memory for one. @param {Parameters<typeof send>} args */
+/** A server without memory for a reply closes the connection. @param {Parameters<typeof send>} args */
 const trySend = (...args) => send(...args).catch(() => undefined);
 
-/** As a client does: again, until it is told what became of it. @param {Parameters<typeof send>} args */
+/** Retries like a client, until it gets a final answer. @param {Parameters<typeof send>} args */
 async function sendStubbornly(...args) {
   for (let tries = 0; tries < 200; tries++) {
     const reply = await trySend(...args);
@@ -63,11 +63,11 @@ test('what is acknowledged while allocations fail is counted once, and all goes 
   /** A long session of one part. @param {number} window */
   const runSession = async (window) => {
     const { status, headers } = await sendStubbornly(`${ingest}/sessions?window=${window}`, { body: '' });
-    assert.equal(status, 201, 'no earlier start, of which nobody was told, stands in the way');
+    assert.equal(status, 201, 'no earlier start blocks this one after an answer was lost');
     const session = new URL(/** @type {string} */ (headers.location), `${ingest}/`).href;
     assert.equal((await sendStubbornly(`${session}?part=0`, { body: envelope() })).status, 204);
     parts++;
-    // The second time there is nothing to stop any more.
+    // On the second try there may be nothing left to stop.
     assert.ok([204, 400].includes((await sendStubbornly(`${session}/stop`, { body: '' })).status));
   };
   const client = async (/** @type {number} */ number) => {
@@ -91,7 +91,7 @@ test('what is acknowledged while allocations fail is counted once, and all goes 
   failOneIn(0);
   assert.ok(again > uploadsPerRate / 10, `${again} requests had to be sent again`);
 
-  // What was not answered may have been stored all the same: as often as it was sent, under one id.
+  // An upload without an answer may have been stored all the same, each time it was sent, under one id.
   await waitFor(async () => (await collector.metrics())['fleetprof_spool_backlog_records'] === 0, { timeoutMs: 30_000, what: 'an empty spool' });
   const rows = await postgres.sql('select upload_id::text as id from fleetprof.upload_log');
   const counted = new Set(rows.map(({ id }) => id));

@@ -1,6 +1,6 @@
 /**
- * What the contract promises to drop is found nowhere: not in the spool, the database, the log or
- * the metrics. Each secret is a word of its own, so that a find says where it came from.
+ * Data that the contract promises to drop is nowhere: not in the spool, the database, the log or the metrics. Each
+ * secret is a different word, so that a hit shows where it came from.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -132,7 +132,7 @@ test('secrets in every text of an upload are found nowhere', async () => {
     assert.deepEqual(secrets.filter((word) => lower.includes(word.toLowerCase())), [], `in the ${name}`);
     assert.doesNotMatch(name === 'spool' ? '' : text.replace(/(listen|host)=\S+/g, ''), /\b127\.0\.0\.1\b/, `an address in the ${name}`);
   }
-  // The search would find them: what may be kept is found.
+  // Proves that the search works: it finds what may be kept.
   for (const word of kept) {
     assert.ok(places.database.includes(word), `${word} in the database`);
     assert.ok(places.spool.includes(word), `${word} in the spool`);

@@ -13,7 +13,7 @@ import { binDir, repository, run, startCollector, startStack, waitFor } from './
 
 const file = path.join(repository, 'tests/data/opera-scope/recording-two.txt');
 const recording = fs.readFileSync(file, 'utf8');
-/** The lines of session 5 and of 6; those that are passed over are of the session that was named last. */
+/** The lines of session 5 and of 6; skipped lines belong to the session that was named last. */
 const own = [[0, 1, 3, 5, 6, 7, 8, 12, 14, 16], [2, 4, 9, 10, 11, 13, 15, 17]]
   .map((numbers) => numbers.map((number) => `${recording.split('\n')[number]}\n`).join(''));
 
@@ -36,7 +36,8 @@ after(async () => {
 const post = (route, body, headers = {}) =>
   send(`${stack.collector.url}/v1/ingest/pk_demo`, { body, headers: { referer: `https://shop.example${route}`, ...headers } });
 
-/** What was counted and kept of a page, in the order of the sessions. @param {string} route @param {number} count */
+/** What the database counted and kept for a page, in the order of the sessions. @param {string} route @param {number}
+ * count */
 async function kept(route, count) {
   const rows = () => stack.sql(`select session_id::text as id, upload_id::text, source_id, window_id, timelines, events, body_bytes,
       s.load_id::text, s.part from fleetprof.sessions as s join fleetprof.upload_log using (upload_id)
@@ -114,7 +115,7 @@ test('in a form it is as many parts as it has sessions', async () => {
   assert.deepEqual(await kept('/form', 3), first);
 });
 
-test('a part of a long session may have several, which stand in one place of it', async () => {
+test('a part of a long session may have several sessions, all at that part\'s place', async () => {
   const url = `${stack.collector.url}/v1/ingest/pk_demo/sessions`;
   const { session } = JSON.parse((await send(url, { body: '' })).body);
   for (let i = 0; i < 2; i++) {
@@ -150,7 +151,7 @@ test('under keep_raw each keeps its own lines byte for byte, one alone the whole
   assert.equal(await content((await stored(3))[2].id), own[1]);
 });
 
-test('one session that is no good refuses all, and says where', async () => {
+test('one bad session refuses all, and the refusal says where', async () => {
   const bad = `${recording}["profiler",3,0,9,[7,1]]\n["profiler",3,0,9,[null,{}]]\n`;
   const reply = await post('/refused', bad);
   assert.equal(reply.status, 422);

@@ -1,6 +1,6 @@
 /**
- * Bad uploads, one per rule: status, place and a sentence; then the database is as if they had never
- * come, and the next good upload counts.
+ * Bad uploads, one per rule: each gets its status, place and message, leaves no trace in the database, and the next
+ * good upload counts.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -45,7 +45,7 @@ for (const { what, status, pointer, offset, detail, body, headers, query } of ba
     assert.match(problem.detail, /^\S+( \S+){2,}$/, 'a sentence');
     if (pointer !== undefined) assert.equal(problem.pointer, pointer, problem.detail);
     if (offset !== undefined) assert.equal(problem.offset, offset, problem.detail);
-    if (status === 422) assert.equal(typeof problem.pointer, 'string', 'an invalid upload is told where');
+    if (status === 422) assert.equal(typeof problem.pointer, 'string', 'the refusal of an invalid upload has a pointer');
     await sendGood();
   });
 }

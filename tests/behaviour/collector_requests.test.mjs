@@ -1,7 +1,6 @@
 /**
- * Requests that Chromium sent (beacons, fetch with keepalive, in page unload), byte for byte but for
- * the path: those that hold a trace are taken and add up, the others are refused for the right
- * reason. Skipped where the recordings are not at hand.
+ * Requests that Chromium sent (beacons, fetch with keepalive, in page unload), byte for byte except the path: those
+ * with a trace are accepted and add up, the others are refused for the right reason. Skipped without the recordings.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -20,7 +19,7 @@ function parse(recording) {
   return { head: recording.subarray(0, end).toString('latin1'), body: recording.subarray(end + 4) };
 }
 
-/** What the contract says of a request, found out without the collector's code.
+/** The status that the contract gives for a request, determined without the collector's code.
  * @param {{ head: string, body: Buffer }} request */
 function expected({ head, body }) {
   if (head.startsWith('OPTIONS')) return { status: 204, trace: undefined };

@@ -1,6 +1,6 @@
 /**
- * Dumps and sessions of the older formats, from the upload to SQL: sums like everybody's, and kept sessions that can
- * be read back event by event, in every mode of the service they came from.
+ * Dumps and sessions of the older formats, from the upload to SQL: the same sums as other formats, and kept sessions
+ * that can be read back event by event, in every mode of the original service.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -50,7 +50,7 @@ async function breakdown() {
 const events = (id, timeline, mode = 'all', more = '') =>
   stack.sql(`select * from fleetprof.get_events(${id}, ${timeline}, '${mode}'${more})`);
 
-/** A positional Event of the service as a line of what can be compared. @param {any[]} event */
+/** Converts a positional Event of the service to a comparable line. @param {any[]} event */
 const listed = ([type, time, overhead, hits]) => [type, us(time), us(overhead), hits].join(' ');
 const typeNumbers = ['', 'GENERIC', 'PROCESS', 'DOCUMENT_PARSING', 'CSS_PARSING', 'SCRIPT_COMPILATION',
   'SCRIPT_THREAD_EVALUATION', 'REFLOW', 'STYLE_RECALCULATION', 'CSS_SELECTOR_MATCHING', 'LAYOUT', 'PAINT'];
@@ -68,10 +68,10 @@ test('an Opera Scope session gives its own events back, and the service\'s own r
   assert.deepEqual((await events(id, 1, 'reduce_unique_events', ', event_id => 6, types => \'{CSS_SELECTOR_MATCHING}\''))
     .map(given).sort(), lists[3].reply[1].map(listed).sort(), 'REDUCE_UNIQUE_EVENTS, too');
   const [generic] = lists[4].reply[1];
-  assert.deepEqual((await events(id, 1, 'reduce_all')).map(given), [listed(generic)], 'and REDUCE_ALL, but for the process');
+  assert.deepEqual((await events(id, 1, 'reduce_all')).map(given), [listed(generic)], 'and REDUCE_ALL, except the process');
 });
 
-/** Dragonfly asks so: for all events but selectors, then for the selectors of one that was clicked on. */
+/** As Dragonfly asks: all events except selectors, then the selectors of the event that was clicked. */
 test('what was asked for inside an event of an earlier list stands inside it', async () => {
   const id = await upload(JSON.stringify({ 'opera-scope': { version: '1.1', session: [1, 2, [[1, 3]]], timelines: [
     { request: [1, 1, 1, null, null, [7, 8]], reply: [null, [[7, 1, 0, 1, [0, 9], 4], [8, 2, 0, 1, [1, 8], 5, 4, 2]]] },
@@ -111,7 +111,7 @@ test('only unreduced events are in sums, each once', async () => {
 });
 
 /**
- * Records of a dump at every level, found by nothing but braces and strings.
+ * Finds a dump's records at every level from braces and strings alone.
  * @param {string} text
  * @returns {any[]}
  */
@@ -162,7 +162,7 @@ for (const name of ['stream.ndjson', ...real]) {
     const { sums, count } = sumsByType(records);
     const [session] = await stack.sql(`select events, site, format from fleetprof.sessions where session_id = ${id}`);
     assert.deepEqual(session, { events: count, site: 'demo', format: 'speed-tracer' });
-    // Custom types are told apart by name, early dumps by other numbers: what is left compares by number.
+    // Custom types differ by name, and early dumps have other numbers; all others compare by number.
     const isEarly = records.some((record) => record.type >= 22 && record.type <= 24);
     const rows = await stack.sql(`select type_number, count(*) as count, sum(self_us)::bigint as self
       from fleetprof_data.event where session_id = ${id} group by type_number`);
@@ -186,7 +186,7 @@ test('a kept session is given back in its format, and sent again it is the same'
     const { code, stdout, stderr } = await cli('export', id);
     assert.equal(code, 0, stderr);
     const again = await upload(stdout);
-    // That a URL had a query is all that is left of one.
+    // Of a query, only the fact that the URL had one is kept.
     const content = `select timeline, event, parent, event_id, type, start_us, duration_us, self_us, hits, resource, detail - 'hasQuery' as detail
       from fleetprof_data.event where session_id = `;
     assert.deepEqual(await stack.sql(`${content} ${again} order by event`), await stack.sql(`${content} ${id} order by event`), name);
@@ -221,7 +221,7 @@ test('nothing of a secret is kept of a session', async () => {
   assert.doesNotMatch(dump, /hunter2/);
 });
 
-/** Texts that hold a secret in every way that was thought of: `hunter2` must not be found again, nor `jane`. */
+/** Texts that carry a secret in every way we know: neither `hunter2` nor `jane` may be stored. */
 const leaks = ['https://jane:hunter2@shop.example/a?token=hunter2#hunter2', 'GET account?token=hunter2 HTTP/1.1',
   'see //jane:hunter2@shop.example/x, or jane@mail.example', '/u/jane%40mail.example?hunter2', 'mailto:jane@mail.example',
   'https://shop.example/u/jane@mail.example/a.js', 'a\nhttps://shop.example/?hunter2', 'a\\njane@mail.example', 'data:text/plain,hunter2',

@@ -1,5 +1,5 @@
 /**
- * Every real trace is accepted and adds up in SQL to what an independent computation says, to the microsecond.
+ * Every real trace is accepted, and its sums in SQL equal an independent computation to the microsecond.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Page tokens at the collector: who is refused, what is verified, how often and how long a token is good.
+ * Page tokens at the collector: which uploads are refused, what is verified, how often and how long a token is valid.
  * The tokens are made here, from the documented format.
  */
 import assert from 'node:assert/strict';
@@ -86,7 +86,7 @@ const flushed = (collector) => waitFor(
   async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0,
   { timeoutMs: 30_000, what: 'empty backlog' });
 
-/** Every token that is none, with what is counted and said of it. @param {Buffer} key @param {string} site */
+/** Every kind of bad token, with its counter and message. @param {Buffer} key @param {string} site */
 function badTokens(key, site) {
   const good = newToken(key, { site });
   const other = good.at(-2) === 'A' ? 'E' : 'A';
@@ -130,7 +130,7 @@ test('a site that demands tokens refuses uploads without a good one, with 403 an
     assert.equal(reply.headers['retry-after'], undefined);
     assert.equal(await verdicts(collector, verdict), before_ + 1, `${verdict}: ${token}`);
   }
-  // Formats without an envelope have no place for a token: there is a header for it.
+  // Formats without an envelope carry the token in a header.
   assert.equal((await send(ingest(collector, site), { body: '{"m":[1]}' })).status, 403);
   for (const token of ['', newToken(newKey(), { site: site.name })])
     assert.equal((await send(ingest(collector, site), { body: '{"m":[1]}', headers: { 'fleetprof-token': token } })).status, 403, token);
@@ -249,7 +249,7 @@ test('keys are rotated by reloading, in one file or in several', async () => {
   await sendUntil(() => upload(third), (status) => status === 204);
   assert.deepEqual(await statuses(), [204, 204, 204]);
 
-  // A file that is bad now leaves all as it was, and the log says where it is named and what is wrong.
+  // A file that has become bad changes nothing, and the log says where it is named and what is wrong.
   fs.writeFileSync(file, 'abc\n');
   reload();
   const refusal = /not reloaded.*fleetprof.yaml:1:\d+: sites\[\]\.token_keys: .*line 1: it is not a key/;
@@ -317,7 +317,7 @@ test('token_max_age is the greatest age, and a minute more is granted', async ()
   await collector.stop();
 });
 
-test('--check-config tells of a key file that cannot be read, and where it is named', async () => {
+test('--check-config reports a key file that cannot be read, and where it is named', async () => {
   const missing = path.join(keyDir, 'missing.key');
   const { file } = await collectorConfig({
     database: 'dbname=x', sites: [newSite({ token_keys: [keyFile([newKey()]), missing] })],

@@ -1,6 +1,6 @@
 /**
- * User Timing over HTTP: what is refused, at which place, and that nothing of it is stored; measures that name
- * their marks; what is reported; what is kept of a detail.
+ * User Timing over HTTP: what is refused, at which place, with nothing stored; measures that name their marks; what
+ * is reported; which members of `detail` are kept.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -33,7 +33,8 @@ const mark = (/** @type {object} */ members) => ({ name: 'refused', entryType: '
 const measure = (/** @type {object} */ members) => ({ name: 'refused', entryType: 'measure', startTime: 1, duration: 1, ...members });
 const call = (/** @type {object} */ members) => ({ name: 'refused', ...members });
 
-/** Something good stands in each of them, and must not be stored either. @type {[pointer: string, detail: RegExp, body: unknown][]} */
+/** Each of them also has a good entry, which must not be stored either. @type {[pointer: string, detail: RegExp, body:
+ * unknown][]} */
 const refused = [
   // Types.
   ['/marks', /array of performance entries, or a map/, { trace, marks: 'x' }],
@@ -97,7 +98,7 @@ const broken = [
   [24, Buffer.concat([Buffer.from('{"marks":{"refused":[1],"'), Buffer.from([0xc3, 0x28]), Buffer.from('":[1]}}')])],
 ];
 
-test('what is wrong is told with its place, and nothing of it is stored', async () => {
+test('an error has its place, and nothing of the upload is stored', async () => {
   assert.ok(refused.length >= 60);
   for (const [pointer, detail, body] of refused) {
     const { status, problem } = await send(url, { body: JSON.stringify(body) });
@@ -121,7 +122,7 @@ test('what is wrong is told with its place, and nothing of it is stored', async 
       assert.equal((await send(url, { body: nest(open.repeat(10_000) + 1 + close.repeat(10_000)) })).status, 413);
     }
   }
-  // A good one behind them all is in SQL; they, before it, are not.
+  // A good upload sent after all of them is in SQL; the bad ones before it are not.
   assert.equal((await send(url, { body: '{"marks":{"good":[1]}}' })).status, 204);
   await waitFor(async () => (await stack.sql('select 1 from fleetprof.upload_log')).length > 0, { what: 'the good upload in SQL' });
   assert.equal((await stack.sql('select 1 from fleetprof.upload_log')).length, 1);

@@ -1,6 +1,6 @@
 /**
- * Refused bodies are kept for the operator, whole and with the reason, within their bounds; and never at
- * the cost of an upload. No database is needed: what is refused never gets there.
+ * Refused bodies are kept for the operator, whole and with the reason, within their bounds, and never at the cost of
+ * an upload. No database is needed: refused bodies never get there.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -135,7 +135,7 @@ test('past the ceiling the oldest go, also those of an earlier life and with a c
   for (let i = 0; i < 5; i++) assert.equal((await send(url, { body: body(i) })).status, 400);
   const [oldest] = await untilThere(directory, 5);
   await collector.stop();
-  // One from the future: what follows sorts behind it all the same.
+  // A letter dated in the future: later ones still sort after it.
   fs.renameSync(oldest.file, path.join(directory, 'ff00000000000000.letter'));
   fs.writeFileSync(path.join(directory, '0000000000000001.tmp'), 'torn');
 
@@ -172,7 +172,7 @@ test('a directory that cannot be used costs letters and nothing else, until it c
   await waitFor(async () => {
     await send(url, { body: 'nonsense' });
     return letters(place).length;
-  }, { what: 'letters in the directory made anew' });
+  }, { what: 'letters in the recreated directory' });
 });
 
 test('a stop writes what is queued', async () => {
@@ -195,7 +195,7 @@ test('a flood of large refusals is answered as fast as without letters, and take
   const { collector, directory, url } = await start({ max_bytes: '16MiB' });
   const usual = await flood(without.url);
   const took = await flood(url);
-  // At the pace at which letters are written, 80 MiB take ten seconds.
+  // Letters are written slowly: 80 MiB take ten seconds.
   assert.ok(took < 2 * usual + 2000, `${took} ms instead of ${usual}`);
   const metrics = await collector.metrics();
   if (took < 5000) assert.ok(metrics['fleetprof_dead_letters_total{result="dropped"}'] > 0);

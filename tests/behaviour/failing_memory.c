@@ -1,6 +1,6 @@
 /*
- * Failing memory: preloaded into a program, it counts the allocations of its run, those of the
- * libraries too, and lets some fail.
+ * Failing memory: preloaded into a program, it counts all allocations of the run, including those
+ * of libraries, and makes some fail.
  *
  *   FLEETPROF_FAIL_ALLOCATION   N: the N-th fails; N+: that one and all behind it
  *   FLEETPROF_FAIL_ONE_IN       a file with a number of eight bytes, which may change while the
@@ -47,7 +47,7 @@ static void map_one_in(void)
         one_in = mapped;
 }
 
-/* The loader and what libraries do before main() are not ours. */
+/* Allocations of the loader, and of libraries before main(), are not ours. */
 __attribute__((constructor)) static void arm(void)
 {
     const char *wanted = getenv("FLEETPROF_FAIL_ALLOCATION");
@@ -68,8 +68,7 @@ __attribute__((destructor)) static void tell(void)
     }
 }
 
-/* Whether it is one in so many. Scattered: what repeats itself must not meet the same one each
- * time. */
+/* True for one in so many, scattered: a repeated action must not always fail at the same place. */
 static bool is_drawn(uint64_t now, uint64_t each)
 {
     return each > 0 && (now * UINT64_C(0x9e3779b97f4a7c15) >> 32) % each == 0;

@@ -15,11 +15,11 @@ export async function failingMemory(dir) {
   const suppressions = path.join(dir, 'suppressions');
   await runOrThrow(['cc', '-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-o', library,
     path.join(repository, 'tests/behaviour/failing_memory.c')]);
-  // What glibc and OpenSSL leave behind themselves when they have no memory to begin with.
+  // Leaks of glibc and OpenSSL when they get no memory at their start.
   fs.writeFileSync(suppressions, 'leak:setlocale\nleak:OPENSSL_init_crypto\nleak:OPENSSL_init_ssl\n');
   return {
     LD_PRELOAD: library,
-    // Ours comes before the sanitizer's, and calls that.
+    // Our allocator is loaded before the sanitizer's, and calls it.
     ASAN_OPTIONS: [process.env.ASAN_OPTIONS, 'verify_asan_link_order=0', 'fast_unwind_on_malloc=0'].filter(Boolean).join(':'),
     LSAN_OPTIONS: `suppressions=${suppressions}:print_suppressions=0`,
   };

@@ -1,6 +1,6 @@
 /**
- * The collector's JSON reader beside another one, V8's: the same documents are taken, and the same is
- * read from them. $FLEETPROF_JSON_SEED repeats a run.
+ * The collector's JSON reader compared with V8's: both accept the same documents and read the same values.
+ * $FLEETPROF_JSON_SEED repeats a run.
  *
  * What differs, on purpose (docs/formats.md): a leading byte order mark is skipped; a number beyond
  * what a double can hold is refused; deeper than limits.json_depth is refused; -0 may be read as 0; an
@@ -67,7 +67,7 @@ function dumpNumber(number) {
 function dumpObject(object) {
   const members = Object.keys(object).map((name) => [hex(name), dump(object[name])]);
   members.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  // Names that differ in unpaired surrogates alone are one name to us, and here their order is lost.
+  // Names that differ only in unpaired surrogates are one name to us, and here their order is lost.
   if (members.some(([name], i) => i > 0 && name === members[i - 1][0])) throw new Unreadable('ambiguous');
   return `{${members.map((member) => member.join(':')).join(',')}}`;
 }
@@ -86,7 +86,7 @@ function dump(value) {
 }
 
 /**
- * Why we refuse what is JSON: looked for in the text, where members that are written again still stand.
+ * Says why we refuse a JSON document. Searches the text, which still has repeated members.
  * @param {string} text that was parsed
  */
 function checkLimits(text) {
@@ -236,7 +236,7 @@ const brokenBytes = [[0x80], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80
   [0x00], [0x1f], [0x7f], [0x22], [0x5c], [0x2c], [0x3a], [0x5b], [0x7d]];
 
 /**
- * A few bytes changed, taken out, doubled, or put in.
+ * Changes, removes, doubles or inserts a few bytes.
  * @param {Random} random
  * @param {Buffer} document
  */

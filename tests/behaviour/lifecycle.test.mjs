@@ -1,5 +1,5 @@
 /**
- * The collector under a service manager: what it says of itself, sockets that outlive it, the watchdog.
+ * The collector under a service manager: its notifications, sockets that outlive it, the watchdog.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -43,7 +43,7 @@ async function startManaged({ watchdogMs = 60_000, env } = {}) {
   };
 }
 
-test('the service manager is told of the start, of a reload and of the stop', async () => {
+test('notifies the service manager of the start, a reload and the stop', async () => {
   const managed = await startManaged();
   assert.ok((await fetch(`${managed.adminUrl}/readyz`)).ok);
   assert.ok(managed.lines().includes('told STATUS=Taking uploads (sites: 1)'));
@@ -102,7 +102,7 @@ test('restarts under load refuse no connection and lose no upload', async () => 
     while (!over) {
       const id = randomUUID();
       const { status } = await send(managed.url, { body: envelope({ id, release: 'restarts' }) });
-      // 503 is an answer: the same upload is welcome a moment later.
+      // 503 is an answer: the same upload is accepted a moment later.
       if (status === 204) ids.push(id);
       else assert.equal(status, 503);
     }
@@ -143,7 +143,7 @@ test('the watchdog is fed, but not while a disk that hangs keeps uploads waiting
   await managed.server.stop();
 });
 
-test('a socket of the service manager that is none is refused', async () => {
+test('refuses a descriptor of the service manager that is not a listening socket', async () => {
   const { file } = await collectorConfig({ database: postgres.conninfo('fleetprof_writer') });
   const { code, stderr } = await run(['sh', '-c',
     'LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=ingest exec "$0" -c "$1" 3</dev/null', path.join(binDir, 'fleetprofd'), file]);

@@ -1,6 +1,5 @@
 /**
- * A collector on a copy of a spool that an earlier version left, and everything that SQL says of it
- * which no later version may see otherwise.
+ * A collector on a copy of an earlier version's spool, and all its numbers in SQL that no later version may change.
  */
 import fs from 'node:fs';
 import path from 'node:path';

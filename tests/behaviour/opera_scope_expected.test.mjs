@@ -1,6 +1,6 @@
 /**
- * What get_events gives of the made-up Opera Scope sessions is what their hand-computed tables say, row by row:
- * the tables are read from tests/data/opera-scope/expected.md.
+ * get_events returns, row by row, the hand-computed tables of the generated Opera Scope sessions, which are in
+ * tests/data/opera-scope/expected.md.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

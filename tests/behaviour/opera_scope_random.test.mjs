@@ -1,6 +1,6 @@
 /**
- * Random sessions of Opera Scope, asked for in every mode by random selections, against what the service would have
- * answered, told from the events alone.
+ * Random Opera Scope sessions, queried in every mode with random selections and compared with what the service would
+ * have answered, computed from the events alone.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -37,7 +37,7 @@ function detailOf(type, random) {
   return {};
 }
 
-/** Microseconds that are others when they are made milliseconds and microseconds again. */
+/** Microseconds that change when converted to milliseconds and back. */
 const odd = Array.from({ length: 100_000 }, (_, n) => n).filter((n) => (n / 1000) * 1000 !== n);
 
 /** @param {import('../chaos/random.mjs').Random} random */
@@ -100,7 +100,7 @@ function selected(events, { root, depth, types, from, to }) {
     && event.interval[1] >= (from ?? -Infinity) && event.interval[0] <= (to ?? Infinity));
 }
 
-/** What the service gives of these, a line for each event. @param {ScopeEvent[]} events @param {string} mode */
+/** The service's answer for these, one line per event. @param {ScopeEvent[]} events @param {string} mode */
 function answered(events, mode) {
   if (mode === 'all') {
     return events.map((event) => [event.eventID, typeNames[event.type], us(event.time), us(event.overhead), event.hits,

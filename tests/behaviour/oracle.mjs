@@ -1,6 +1,6 @@
 /**
- * What a trace must add up to, by the rules of docs/numbers.md: an independent computation that shares
- * no code with the collector. Quadratic where that is plainest.
+ * Computes what a trace must add up to by the rules of docs/numbers.md, without sharing code with the collector.
+ * Quadratic where that is simplest.
  */
 
 /**
@@ -18,7 +18,7 @@ const markers = new Set(['script', 'gc', 'style', 'layout', 'paint', 'other']);
 export const frameKey = ({ function: name, resource, line, column, kind }) =>
   [name, resource.replace(/^data:.*/s, 'data:'), line ?? '', column ?? '', kind].join('\t');
 
-/** UTF-8 that was read as Latin-1 is put right. @param {string} name */
+/** Repairs UTF-8 that was read as Latin-1. @param {string} name */
 function repairMojibake(name) {
   if (!/[\u0080-\u00ff]/.test(name) || /[^\0-\u00ff]/.test(name)) return name;
   try {

@@ -1,7 +1,7 @@
 /**
- * The lines of operations.md, "Setting up", run as they stand: from Debian's PostgreSQL with peer authentication
- * to a counted upload. They want root, /etc, /usr/bin and fixed ports, so they get namespaces of their own with
- * copy-on-write layers over those folders; the machine outside stays as it is.
+ * The lines of operations.md, "Setting up", run as they stand: from Debian's PostgreSQL with peer authentication to a
+ * counted upload. They need root, /etc, /usr/bin and fixed ports, so they run in their own namespaces with
+ * copy-on-write layers over those folders; the machine outside does not change.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -29,7 +29,7 @@ version=$(ls /usr/lib/postgresql | sort -V | tail -n 1)
 pg_createcluster --start --start-conf=manual "$version" main >&2
 `;
 
-/** What a block needs around it that a person does with eyes and a second terminal. */
+/** Additions to a block for steps that a person would do by looking or in a second terminal. */
 const around = [
   // In the foreground it would end the script.
   { has: 'setpriv ', wrap: (/** @type {string} */ text) => `${text} &` },

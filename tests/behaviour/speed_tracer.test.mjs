@@ -1,6 +1,5 @@
 /**
- * Dumps of Speed Tracer, real ones where they are at hand: what the decoder makes of them is what an independent
- * reading gives.
+ * Speed Tracer dumps, including real ones where available: the decoder's result equals an independent reading.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -13,7 +12,7 @@ import { repository } from './stack.mjs';
 
 const variant = process.env.FLEETPROF_BUILD ? path.basename(process.env.FLEETPROF_BUILD) : 'plain';
 const tool = path.join(repository, 'build/trees', variant, 'tests/tools/profile_tool');
-/** Dumps of others, which are no part of this repository. */
+/** Other people's dumps, which are not part of this repository. */
 const realDumps = path.join(repository, '../shared/lab/speedtracer');
 const ownDumps = path.join(repository, 'tests/data/speed-tracer');
 

@@ -1,6 +1,6 @@
 /**
- * What a dump of Speed Tracer holds, by docs/formats.md: an independent computation that shares no code with the
- * collector. Dumps that are well formed; the plainest way, not the fastest.
+ * Reads a well-formed Speed Tracer dump by docs/formats.md, without sharing code with the collector: simple, not
+ * fast.
  */
 
 /** @typedef {{ type?: number, typeName?: string, time?: number, duration?: number, children?: Item[], data?: any }} Item */
@@ -57,7 +57,7 @@ const earlyNumbers = new Map([
   [24, 12], [23, 13], [22, 14], [21, 14], [16, 2147483646], [17, 2147483647], [25, 17], [15, 2147483644],
 ]);
 
-/** Whether only a version up to 0.8 can have written the dump. @param {Item[]} items */
+/** True if only a version up to 0.8 can have written the dump. @param {Item[]} items */
 export const isEarly = (items) => items.some(({ type = -1 }) => type >= 22 && type <= 24);
 
 /** Today's number of a type. @param {Item} item @param {boolean} early */

@@ -1,6 +1,6 @@
 /**
- * Random dumps of Speed Tracer: requests of which any records tell in any order, work that nests and overlaps, pages and
- * their marks.
+ * Random Speed Tracer dumps: requests with their records in any order, work that nests and overlaps, pages and their
+ * marks.
  */
 
 /** @typedef {import('../chaos/random.mjs').Random} Random */
@@ -32,7 +32,7 @@ function responseHeaders(random) {
 const address = (random) => `https://shop.example/${random.pick(['a.js', 'favicon.ico', 'b.css', 'x/y.png', 'shop.nocache.js',
   `${'aB'.repeat(16)}.cache.html`, 'page'])}${random.pick(['', '', '?q=1', '#f'])}`;
 
-/** What one record tells of one of few requests. @param {Random} random @returns {Item} */
+/** A record about one of a few requests. @param {Random} random @returns {Item} */
 function network(random) {
   const requestId = random.pick(['1', '2', '3', '4', 'a', 'b']);
   const time = within(random, 4000);
@@ -64,7 +64,7 @@ function work(random, time, longest, level = 0) {
     data: { message: `m${random.below(9)}`, type: 'click' }, children };
 }
 
-/** Records as text, one a line; pages in the order of time, as they are shown. @param {Random} random */
+/** Records as text, one per line; pages in the order of time, as they are shown. @param {Random} random */
 export function randomDump(random) {
   /** @type {Item[]} */
   const records = Array.from({ length: 20 + random.below(120) }, () => random.pick([network, network, network,

@@ -1,6 +1,6 @@
 /**
- * Speed Tracer's own reports in SQL, over real dumps where they are at hand: each is what an independent computation
- * from the records gives.
+ * Speed Tracer's own reports in SQL, also over real dumps where available: each equals an independent computation
+ * from the records.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -28,7 +28,7 @@ async function upload(body) {
   return waitFor(async () => (await sessions()).find((id) => !known.includes(id)), { what: 'session in SQL' });
 }
 
-/** Numbers that are equal but for the last bits of a double. @param {any} value @returns {any} */
+/** Rounds off the last bits of a double. @param {any} value @returns {any} */
 function rounded(value) {
   if (typeof value === 'number') return Math.round(value * 1e6) / 1e6 + 0;
   if (Array.isArray(value)) return value.map(rounded);
@@ -127,7 +127,7 @@ if (real.length === 0) test('reports over real dumps', { skip: 'they are not at 
 for (let seed = 1; seed <= 10; seed++)
   test(`reports over random dump ${seed} are what its records say`, async () => { await check(randomDump(seededRandom(seed))); });
 
-/** A made-up request as an update told of it. @param {number} id @param {string} url @param {object} responseHeaders @param {object} [more] */
+/** An update record of a made-up request. @param {number} id @param {string} url @param {object} responseHeaders @param {object} [more] */
 const update = (id, url, responseHeaders, more = {}) => ({ type: 2147483645, time: id, data: {
   identifier: id, url: `https://shop.example/${url}`, requestHeaders: {}, statusCode: 200, startTime: id * 10,
   responseReceivedTime: id * 10 + 3.5, endTime: id * 10 + 7, resourceSize: 1000, responseHeaders, ...more } });
@@ -165,7 +165,7 @@ test('every rule fires, redirects follow one another, and events cross each othe
     [[1, true], [2, true], [3, false]]);
 });
 
-/** What hints there are, by rule and in the order of time: severities. @param {object[]} records */
+/** The severities of all hints, by rule and in the order of time. @param {object[]} records */
 async function severities(records) {
   const id = await upload(records.map((record) => JSON.stringify(record)).join('\n'));
   const rows = await stack.sql(`select rule, json_agg(json_build_array(at_ms, severity) order by at_ms, severity) as found
@@ -242,7 +242,7 @@ const refused = [
   ['a cut posted body without a whole record', '{"header":{},"data":[{"type":1,', 400, { offset: 21 }],
   ['no JSON in the braces', 'y {a}{b}', 400, { offset: 2 }],
   ['a truncated record', ' {"type":1,"time"', 400, { offset: 1 }],
-  ['bytes that are no UTF-8', Buffer.from('\n{"type":1,"data":{"a":"\xFF"}}', 'latin1'), 400, { offset: 1 }],
+  ['bytes that are not UTF-8', Buffer.from('\n{"type":1,"data":{"a":"\xFF"}}', 'latin1'), 400, { offset: 1 }],
   ['a type that is a text', ' {"type":"x"}\n{"time":true}', 422, { offset: 1 }],
   ['a time that is a text', '{"type":1,"time":"3"}', 422, { offset: 0 }],
   ['a huge time', '\n\n{"type":1,"time":1e300}', 422, { offset: 2 }],

@@ -1,6 +1,6 @@
 /**
- * Speed Tracer's reports over the records of a dump, by docs/sql.md: an independent computation, record by record
- * and window by window, that shares no code with the collector or the database. Plain, not fast.
+ * Speed Tracer's reports over the records of a dump, by docs/sql.md: an independent computation, record by record and
+ * window by window, without code of the collector or the database: simple, not fast.
  */
 import { isEarly, toMicroseconds, typeNumber } from './speed_tracer_oracle.mjs';
 
@@ -11,7 +11,7 @@ const START = 12, RESPONSE = 13, FINISH = 14, LOG = 11, LAYOUT = 1, DOM_CONTENT 
 const TAB = 2147483646, UPDATE = 2147483645, ANNOUNCED = 2147483642, ANSWERED = 2147483641, CHUNK = 2147483640, FINISHED = 2147483639;
 
 /**
- * The records as a forest with numbers, in the order in which they stand; times are microseconds.
+ * The records as numbered trees, in file order; times are microseconds.
  * @param {Item[]} items
  * @returns {Node[]}
  */
@@ -25,7 +25,7 @@ export function plant(items) {
     const end = item.duration === undefined ? null : start + toMicroseconds(item.duration);
     const inner = (item.children ?? []).map((child) => grow(child, top || id));
     const number = typeNumber(item, early);
-    const type = early && number >= DOM_CONTENT && number <= 20 ? NaN : number; // they were no marks then
+    const type = early && number >= DOM_CONTENT && number <= 20 ? NaN : number; // in early dumps these are not marks
     return { item, id, top: top || id, type, start, end, inner, data: item.data ?? {} };
   };
   return items.map((item) => grow(item, 0));
@@ -40,7 +40,7 @@ const inside = ({ start, end }, from, to) =>
 
 const ms = (/** @type {number} */ microseconds) => microseconds / 1000;
 
-/** What all events span, of the top level or of all. @param {Node[]} nodes */
+/** The span of all events, of the top level or of all levels. @param {Node[]} nodes */
 function span(nodes) {
   const timed = nodes.filter(({ end }) => end !== null);
   return { from: Math.min(...timed.map(({ start }) => start)), to: Math.max(...timed.map(({ end }) => end ?? 0)) };
@@ -87,11 +87,12 @@ export function timers(forest) {
   });
 }
 
-/** A URL as it is kept: without entities, query and fragment, of a file its name. @param {unknown} url */
+/** A URL as it is stored: without entities, query and fragment; of a file only its name. @param {unknown} url */
 const kept = (url) => typeof url !== 'string' || url === '' ? null : url.replaceAll('&amp;', '&').replaceAll('&lt;', '<')
   .replaceAll('&gt;', '>').replaceAll('&quot;', '"').replace(/[?#][^]*/, '').replace(/^file:.*\//, 'file:');
 
-/** When a page began to be shown; up to version 0.8 with the last request for it before. @param {Node[]} nodes @param {Node} tab */
+/** The time when a page was first shown; up to version 0.8 it starts with the last request for it before that. @param
+ * {Node[]} nodes @param {Node} tab */
 function shownAt(nodes, tab) {
   const request = tab.item.type === TAB ? undefined
     : nodes.filter(({ type, id, data }) => type === START && id < tab.id && data.url === tab.data.url).at(-1);
@@ -189,7 +190,7 @@ export function networkResources(forest) {
   }
   const nothing = /** @type {any} */ ({ url: null, method: null, status: null, mime: null, cached: null, failed: null,
     size: null, start: null, response: null, end: null, requestHeaders: null, responseHeaders: null, query: false });
-  // Where the timeline says nothing, the network stack may.
+  // Falls back to the network stack's record if the timeline has none.
   for (const request of [...requests.values()].flat()) {
     request.start ??= request.told ?? null;
     request.response ??= request.toldResponse ?? null;
@@ -235,7 +236,7 @@ function cachingHints(request) {
 }
 
 /**
- * Both files of an application that GWT made, in one page.
+ * Both files of a GWT application, in one page.
  * @param {any[]} answered @param {number[]} pages when they were shown
  * @returns {[string, number, number, string][]}
  */

@@ -1,6 +1,6 @@
 /**
- * A collector that is updated goes on with the spool that the earlier version left: all of it counts,
- * to the microsecond as that version would have counted it.
+ * An updated collector continues with the spool of the earlier version: all of it counts, to the microsecond as that
+ * version would have counted it.
  *
  * tests/tools/make_old_spool.mjs made the spools, and says when another one is due.
  */
@@ -16,7 +16,7 @@ import { migrate, repository, startPostgres, waitFor } from './stack.mjs';
 const data = path.join(repository, 'tests/data');
 
 for (const version of fs.readdirSync(data).filter((name) => /^spool-v\d+$/.test(name))) {
-  test(`what ${version} holds counts as it did then, but for its torn end`, async () => {
+  test(`what ${version} holds counts as it did then, except its torn end`, async () => {
     const postgres = await startPostgres();
     await migrate(postgres);
     const collector = await startOnSpool(postgres, path.join(data, version, 'spool'));

@@ -69,7 +69,7 @@ export function temporaryDir(name = 'test') {
 }
 
 /**
- * A TCP port on 127.0.0.1 on which nobody listens just now.
+ * Returns a TCP port on 127.0.0.1 that is free at the moment.
  * @returns {Promise<number>}
  */
 export async function freePort() {
@@ -82,8 +82,8 @@ export async function freePort() {
 }
 
 /**
- * Asks until the condition gives something true, and returns that. A condition that throws is asked
- * again; its last error is part of the message when time is up.
+ * Polls until the condition returns something true, and returns that. A condition that throws is retried; its last
+ * error is part of the message when time is up.
  * @template T
  * @param {() => T | Promise<T>} condition
  * @param {{ timeoutMs?: number, what?: string, intervalMs?: number }} [options]
@@ -112,7 +112,7 @@ export async function waitFor(condition, { timeoutMs = 10_000, what = 'the condi
 class GaveUp extends Error {}
 
 /**
- * Starts a program. It gets `deathSignal` from the kernel should this process be killed outright.
+ * Starts a program. The kernel sends it `deathSignal` if this process is killed.
  * @param {string} name
  * @param {string[]} command
  * @param {{ user?: string, deathSignal?: NodeJS.Signals, env?: NodeJS.ProcessEnv }} [options]
@@ -166,7 +166,7 @@ export function startProcess(name, command, { user, deathSignal = 'SIGKILL', env
 }
 
 /**
- * Waits until a server answers; an error with its output when it ends or time is up before that.
+ * Waits until a server answers; throws with its output if it ends or time is up before that.
  * @param {Server} server
  * @param {() => unknown} answers
  * @param {number} [timeoutMs]
@@ -270,7 +270,7 @@ export async function startPostgres({ settings = {} } = {}) {
 }
 
 /**
- * A cluster as initdb leaves it, kept in build/ for all tests: making one takes longer than many a test.
+ * A cluster as initdb leaves it, kept in build/ for all tests: creating one takes longer than most tests.
  * @param {string} bin
  * @returns {Promise<string>} its directory; to be copied, never started
  */
@@ -289,7 +289,7 @@ async function emptyCluster(bin) {
   return kept;
 }
 
-/** Debian keeps each major version's programs apart, out of the path; the newest is taken. */
+/** Debian keeps each major version's programs in a separate folder outside the path; this takes the newest. */
 function postgresBinDir() {
   const versions = '/usr/lib/postgresql';
   const newest = fs.readdirSync(versions).sort((a, b) => Number(b) - Number(a))[0];
@@ -305,7 +305,7 @@ export async function migrate(postgres) {
 }
 
 /**
- * Writes a configuration: ours, with what the test gives laid over it. JSON is YAML.
+ * Writes a configuration: ours, overridden by the test's settings. JSON is YAML.
  * @param {Record<string, unknown>} overrides
  * @returns {Promise<{ file: string, config: Record<string, any> }>}
  */
@@ -336,7 +336,7 @@ export async function collectorConfig(overrides) {
  */
 
 /**
- * Starts fleetprofd and waits until it is ready to take uploads.
+ * Starts fleetprofd and waits until it is ready for uploads.
  * @param {{ config: Record<string, unknown>, env?: NodeJS.ProcessEnv }} options config: what to lay over
  *   collectorConfig's; at least `database`
  * @returns {Promise<Collector>}

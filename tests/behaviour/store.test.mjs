@@ -1,5 +1,5 @@
 /**
- * Spool to SQL against a real PostgreSQL: each upload once, whatever is retried, restarted or refused.
+ * Spool to SQL with a real PostgreSQL: each upload counts once, despite retries, restarts and refusals.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -65,7 +65,7 @@ test('the same id counts once: in a window, in a later one, after a restart', as
 
 test('two collectors that get the same uploads count them once, at the same time, without deadlock', async () => {
   const database = await newDatabase(postgres);
-  // So many segments that two flushes meet among them.
+  // Enough segments that two flushes touch the same ones.
   const settings = { routes: 2000 };
   const spools = await Promise.all([range(1, 1000), range(1, 1000).reverse()].map(async (seeds) => {
     const writer = await startWriter({ conninfo: 'host=/nonexistent', settings });
@@ -73,7 +73,7 @@ test('two collectors that get the same uploads count them once, at the same time
     await writer.quit();
     return writer.spoolDir;
   }));
-  // Both get one window of all the uploads, and are let go in the same moment.
+  // Both get one window with all uploads, and start at the same moment.
   const gate = database.execute(`begin; set statement_timeout = '20s';
     lock table fleetprof_data.segment in exclusive mode;
     select pg_advisory_lock(1);
@@ -193,12 +193,12 @@ test('a position that somebody else moved loses nothing: upload ids say what was
   const writer = await startWriter({ conninfo: database.conninfo() });
   await writer.append(1, 3);
   await writer.flushed();
-  // Back: what is read again is known by its upload ids.
+  // Moved back: records that are read again are recognised by their upload ids.
   await database.execute('update fleetprof_data.spool_position set position = 0');
   await writer.append(4, 3);
   await writer.flushed();
   await assertCounted(database, writer, range(1, 6));
-  // On, under a flush that has begun: whether records 7 to 9 were counted is for their ids to say.
+  // Moved forward during a flush: the ids decide whether records 7 to 9 were counted.
   const moved = database.execute(`begin; set statement_timeout = '20s';
     update fleetprof_data.spool_position set position = 9;
     select pg_advisory_lock(1);

@@ -27,8 +27,8 @@ async function killBackends(database) {
 }
 
 /**
- * A server between libpq and PostgreSQL, on a unix socket. `swallow` is asked, with the number of the
- * commit, whether its reply gets lost together with the connection.
+ * A proxy between libpq and PostgreSQL, on a unix socket. `swallow` gets the number of a commit and decides whether
+ * its reply is lost together with the connection.
  * @param {(commit: number) => boolean} swallow
  */
 async function startProxy(swallow) {
@@ -61,7 +61,7 @@ test('backends killed at random moments: every upload is counted once', async ()
   for (let round = 0; round < 9; round++) {
     await writer.append(appended + 1, 40);
     appended += 40;
-    // Now in the middle of the session's start, now of a flush, now of the wait for uploads.
+    // Breaks sometimes during the session's start, sometimes during a flush or the wait for uploads.
     await waitFor(() => killBackends(database), { intervalMs: round });
     if (round % 3 === 2) await writer.flushed();
   }

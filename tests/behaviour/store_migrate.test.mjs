@@ -274,7 +274,7 @@ test('a migration that fails leaves nothing of itself, and works when the reason
   assert.equal((await migrate(database)).code, 0);
 });
 
-test('an owner with CREATEROLE needs no superuser; a stranger is told what is missing', async () => {
+test('an owner with CREATEROLE needs no superuser; others get an error that says what is missing', async () => {
   const fresh = await startPostgres();
   try {
     const database = await newDatabase(fresh, { empty: true });
@@ -291,7 +291,7 @@ test('an owner with CREATEROLE needs no superuser; a stranger is told what is mi
     assert.equal((await migrate(database, 'deployer')).code, 0);
     const [writer] = await database.sql("select rolconnlimit, rolpassword is not null as password from pg_authid where rolname = 'fleetprof_writer'");
     assert.deepEqual(writer, { rolconnlimit: 7, password: true });
-    // Later runs need no more than membership in the owner.
+    // Later runs need only membership in the owner.
     await database.execute(`create role member login in role fleetprof_owner;
       update fleetprof.schema_version set checksum = 'another' where name = 'functions/folded.sql'`);
     const upgraded = await migrate(database, 'member');

@@ -1,5 +1,5 @@
 /**
- * The uploads of one spool record stand or fall together, however the database or the bytes refuse one.
+ * The uploads of one spool record are counted all or none, whether the database or the bytes make one fail.
  */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -25,7 +25,7 @@ test('a record of many uploads counts each of them, known ones once', async () =
   await writer.append(65, 3);
   await writer.flushed();
   await assertCounted(database, writer, range(1, 67));
-  // Some of these are known by their ids; the others count.
+  // Some of these are already counted, by their ids; the others count.
   await writer.form(60, 20);
   await writer.flushed();
   await assertCounted(database, writer, range(1, 79));

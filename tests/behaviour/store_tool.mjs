@@ -1,6 +1,6 @@
 /**
- * What the store's tests share: a database of its own for each test, the tool that drives a spool and
- * a writer, and an independent count of what should be in SQL.
+ * What the store's tests share: a separate database for each test, the tool that drives a spool and a writer, and an
+ * independent count of what SQL must have.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -49,12 +49,12 @@ export async function newDatabase(postgres, { empty = false } = {}) {
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();
-/** Ends what failed tests have left behind; for `after`. */
+/** Stops processes that failed tests left behind; for `after`. */
 export const killWriters = () => { for (const child of running) child.kill('SIGKILL'); };
 process.on('exit', killWriters);
 
 /**
- * @typedef {object} Delta what describe tells of one
+ * @typedef {object} Delta a delta as describe prints it
  * @property {string} id
  * @property {string} load
  * @property {string} site
@@ -136,7 +136,7 @@ export async function startWriter({ conninfo, spoolDir = path.join(temporaryDir(
 }
 
 /**
- * Holds SQL against deltas of these seeds, each counted once.
+ * Compares SQL with the deltas of these seeds, each counted once.
  * @param {Database} database
  * @param {Writer} writer any that is running, for its descriptions
  * @param {number[]} seeds

@@ -225,7 +225,7 @@ test('has the mark made just before it is stopped', async () => {
   assert.deepEqual(names(marks), ['last']);
 });
 
-test('goes on after the load event for as long as it is told', async () => {
+test('profiles on after the load event for as long as configured', async () => {
   await visit(tag({ 'after-load': 400 }));
   const { envelope } = await firstUpload();
   assert.ok(envelope.duration >= 400, `${envelope.duration} ms`);

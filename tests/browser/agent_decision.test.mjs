@@ -180,7 +180,7 @@ test('a page over plain http is profiled like any other', async () => {
   assert.deepEqual(lines, []);
 });
 
-test('a browser that hides Server-Timing is left alone, but for a try', async () => {
+test('a browser that hides Server-Timing is left alone, unless the policy is to try', async () => {
   await visitor.addInitScript('delete PerformanceResourceTiming.prototype.serverTiming');
   assert.equal(await statusAt(), 'no-decision');
   site.pages['/try'] = tag({ policy: 'try' });
@@ -216,7 +216,7 @@ test("a 304 replaces a stored page's decision", async () => {
   assert.equal(site.uploads.length, 2);
 });
 
-// ---- Nobody is sampled for ever ----
+// ---- No visitor stays sampled ----
 
 test("a page out of a service worker's cache is profiled once, in all tabs, and not after reloads", async () => {
   const body = `
@@ -274,7 +274,7 @@ test("a page out of the browser's cache is profiled once", async () => {
   await visit(page);
   await page.reload();
   await outcome(page);
-  assert.equal(await statusOf(page), 'sent', 'a reload asks the server, which samples anew');
+  assert.equal(await statusOf(page), 'sent', 'a reload asks the server, which decides again');
   assert.equal(site.uploads.length, 2);
 });
 

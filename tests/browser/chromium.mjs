@@ -25,7 +25,7 @@ const modeUnknown = 'Document-Policy HTTP header: Unrecognized document policy f
  * A tab in a context of its own: nothing cached, no cookies.
  * @param {import('playwright-core').Browser} browser
  * @returns {Promise<{ page: import('playwright-core').Page, complaints: string[] }>}
- *   complaints: the page's uncaught errors, and warnings and errors on its console, but for modeUnknown
+ *   complaints: the page's uncaught errors, and warnings and errors on its console, except modeUnknown
  */
 export async function openTab(browser) {
   const context = await browser.newContext();
@@ -62,8 +62,8 @@ export async function knowsMode(browser) {
 }
 
 /**
- * A tab that can really be hidden: playwright keeps the tabs it controls visible for ever, so this one
- * is in a context of its own that playwright leaves alone.
+ * A tab that can really be hidden: playwright keeps the tabs it controls visible, so this one is in a context of its
+ * own that playwright leaves alone.
  * @param {import('playwright-core').Browser} browser
  * @param {string} url
  * @returns {Promise<{ switchAway: () => Promise<void> }>} switchAway opens another tab in front of it

@@ -214,7 +214,7 @@ test("the measures' percentiles are those of the durations the page saw", async 
   }
 });
 
-/** Equal but for the rounding to microseconds. @param {number} actual @param {number} expected */
+/** Equal up to the rounding to microseconds. @param {number} actual @param {number} expected */
 function assertClose(actual, expected) {
   assert.ok(Math.abs(actual - expected) <= 0.001, `${actual}, not ${expected}`);
 }

@@ -410,7 +410,7 @@ for (const { name, missing, start } of headerServers) {
             performance.getEntriesByType('navigation')[0]).serverTiming.map(({ name, description }) => [name, description]));
           const profiler = await tab.evaluate(profile);
           const samples = said.some(([name, description]) => name === 'fleetprof' && description !== '0');
-          assert.equal(profiler, worksIf(samples), `the page is told what it may: ${said}`);
+          assert.equal(profiler, worksIf(samples), `the profiler starts only if the header allows it: ${said}`);
           const requests = () => server.log().filter(([asked]) => asked === at);
           return { profiler, passedOn: response?.fromServiceWorker(), requests };
         };
@@ -447,7 +447,7 @@ for (const { name, missing, start } of headerServers) {
       const { visit: load, close } = await openRevisited(`${server.url}/proxied/page`);
       assert.deepEqual(await load('100%'), [200, 'works', true]);
       assert.deepEqual(await load('0%'), [200, 'NotAllowedError', true]);
-      // Upstream's 304 says nothing of the policy, so nothing is said: the stored no stays.
+      // Upstream's 304 has no policy, so the module adds none: the stored refusal stays.
       assert.deepEqual(await load('100%'), [304, 'NotAllowedError', true]);
       await close();
     });

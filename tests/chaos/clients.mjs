@@ -103,8 +103,8 @@ async function deliver(request, doors, random, ledger) {
 }
 
 /**
- * A long session: starts it, sends its parts, stops it, all at one collector. Once that is started anew, it no longer
- * knows the session.
+ * A long session: starts it, sends its parts, stops it, all at one collector. After a restart the
+ * collector no longer knows the session.
  * @param {Door} door
  * @param {Random} random
  * @param {Ledger} ledger

@@ -30,6 +30,7 @@ struct control {
     _Atomic int64_t short_writes;
     _Atomic int64_t error; /* errno of those that fail */
     _Atomic int64_t sync_delay_us;
+    _Atomic int64_t monotonic_offset_us; /* forward alone: what waits for a moment does not wake */
 };
 
 enum { PART_MAX = 64 * 1024 };
@@ -155,8 +156,10 @@ int fdatasync(int file)
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     int result = (int)syscall(SYS_clock_gettime, clock, now);
-    int64_t offset_us = control->clock_offset_us;
-    if (result == 0 && clock == CLOCK_REALTIME && offset_us != 0) {
+    int64_t offset_us = clock == CLOCK_REALTIME    ? control->clock_offset_us
+                        : clock == CLOCK_MONOTONIC ? control->monotonic_offset_us
+                                                   : 0;
+    if (result == 0 && offset_us != 0) {
         int64_t us = now->tv_nsec / 1000 + offset_us % 1000000;
         now->tv_sec += offset_us / 1000000 + (us >= 1000000) - (us < 0);
         now->tv_nsec = (us + 1000000) % 1000000 * 1000 + now->tv_nsec % 1000;

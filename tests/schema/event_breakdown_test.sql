@@ -4,7 +4,7 @@ set local search_path = pgtap, fleetprof, pg_catalog;
 
 insert into segment (segment_id) values (1);
 insert into segment (segment_id, release) values (2, 'v2');
--- Types that are on two resources, inside themselves, inside each other; and functions, which are no events.
+-- Types that are on two resources, inside themselves, inside each other; and functions, which are not events.
 insert into frame_name (key, function, url, kind) values
     ('dom', 'DOM_EVENT', null, 'event'),
     ('layout', 'LAYOUT', null, 'event'),

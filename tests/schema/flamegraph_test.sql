@@ -155,7 +155,7 @@ select results_eq(
     $$ values ('twin', 'a.js', 0.03::float8), ('twin', 'b.js', 0.012) $$,
     'and two rows of the graph');
 
--- Random stacks: whatever the shape, all surfaces tell of the same time.
+-- Random stacks: whatever the shape, all functions agree on the times.
 select setseed(0.42) \g /dev/null
 delete from pg_temp.sample;
 delete from pg_temp.segment;
@@ -218,7 +218,7 @@ select results_eq(
        from sample, lateral (select distinct key from unnest(path) as key) as on_stack
        group by key
        order by 2 desc, key $$,
-    'hotspots tell of each function what its samples do');
+    'hotspots give each function the time of its samples');
 select results_eq(
     $$ select function, pg_temp.microseconds(self_ms), samples
        from hotspots('random', '2026-01-05Z', '2026-01-07Z', marker => '%t%', top => null) order by function $$,

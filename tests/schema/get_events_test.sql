@@ -122,7 +122,7 @@ select results_eq('select id from get_events(41, 5, event_id => 1)', 'values (2:
     'with children in one whose parent is in another');
 select results_eq($$ select type, time_ms, hits from get_events(41, 5, 'reduce_unique_events') $$,
     $$ values ('REFLOW', 5::float8, 2::bigint), ('LAYOUT', 3, 2), ('PROCESS', 3, 1) $$,
-    'details of aggregates alone are no detail; a custom type is not the process, whatever its name');
+    'an object with only aggregates has no detail; a custom type is not the process, whatever its name');
 select results_eq($$ select type, time_ms, hits from get_events(41, 5, 'reduce_all') $$,
     $$ values ('GENERIC', 11::float8, 5::bigint) $$, 'all of them are summed');
 
@@ -208,7 +208,7 @@ select throws_ok(format('select release_session(%s)', id), '55006',
 from unnest(array[51, 52, 55]) as id;
 select is(release_session(53), 1::bigint, 'a part of what was stopped');
 select is(release_session(), 4::bigint, 'without an id all of them');
-select set_eq('select session_id from sessions', 'values (51::bigint), (52), (55)', 'but for parts of what runs');
+select set_eq('select session_id from sessions', 'values (51::bigint), (52), (55)', 'except parts of running sessions');
 select set_eq('select session_id from fleetprof_data.timeline', 'values (51::bigint), (52), (55)', 'with their timelines');
 select set_eq('select session_id from fleetprof_data.event', 'values (51::bigint), (52), (55)', 'and events');
 update fleetprof_data.spool_position set position = 101;

@@ -83,7 +83,7 @@ select results_eq(
 select results_eq(
     $$ select function, resource, line, column_number, kind, self_ms, total_ms, samples, uploads
        from hotspots('shop', '2026-01-05Z', '2026-01-06Z', marker => '%') $$,
-    'hotspots_of_the_day', 'all markers by wildcard are no filter');
+    'hotspots_of_the_day', 'a wildcard for all markers does not filter');
 
 -- A wildcard that matches some of them.
 select results_eq(
@@ -163,8 +163,8 @@ select ok(not pg_temp.found('2026-01-05 11:00Z', '2026-01-05 15:00Z'), 'since at
 select ok(pg_temp.found('2026-01-05 05:00Z', '2026-01-05 10:00:00.000001Z'), 'until just after the hour''s start');
 select ok(not pg_temp.found('2026-01-05 05:00Z', '2026-01-05 10:00Z'), 'until at the hour''s start');
 select ok(not pg_temp.found('2026-01-05 10:30Z', '2026-01-05 10:30Z'), 'an empty interval overlaps nothing');
-select ok(pg_temp.found('-infinity', 'infinity'), 'for ever');
-select ok(pg_temp.found(null, null), 'null bounds are no bounds');
+select ok(pg_temp.found('-infinity', 'infinity'), 'from -infinity to infinity');
+select ok(pg_temp.found(null, null), 'null bounds do not limit');
 
 select fleetprof_data.make_partitions(array[(now() at time zone 'UTC')::date, (now() at time zone 'UTC')::date - 1]) \g /dev/null
 insert into fleetprof_data.frame_fact

@@ -102,7 +102,7 @@ end
 $$;
 select is(pg_temp.hint_of('select get_events(63, 9999)'),
     'It has ' || (select string_agg(format('%s (all)', n), ', ') from generate_series(1, 20) as n) || ', others.',
-    'who names a timeline that is none is told a few');
+    'for a timeline that does not exist the error lists a few');
 select cmp_ok(pg_temp.read('timeline_20260105', 'select from timelines where session_id = 61'), '<=', 1::bigint,
     'a session reads its own timelines');
 

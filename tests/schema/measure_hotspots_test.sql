@@ -51,7 +51,7 @@ select results_eq(
 select results_eq(
     $$ select function, resource, line, column_number, kind, self_ms, total_ms, samples, uploads
        from measure_hotspots('outer', 'shop', '2026-01-05Z', '2026-01-06Z', route => '/cart', marker => '%') $$,
-    'outer_of_the_day', 'all markers by wildcard are no filter');
+    'outer_of_the_day', 'a wildcard for all markers does not filter');
 
 -- 60 ms of the measure were profiled, 19 of them unattributed.
 select results_eq(

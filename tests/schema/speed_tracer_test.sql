@@ -141,7 +141,7 @@ select results_eq(
         ('6', 1, 'https://a.example/y', null, false, null, null, null, 400, null, null, null, null, null),
         ('7', 1, 'https://a.example/z', 200, false, null, null, null, 500, 520, 550, 20, 30, 50),
         ('8', 1, 'https://a.example/z', 200, false, true, null, null, null, null, null, null, null, null) $$,
-    'one row a request, whichever records tell of it; a redirect ends the one before');
+    'one row per request, from whichever records; a redirect ends the one before');
 select results_eq(
     $$ select blocked_ms, proxy_ms, dns_ms, connect_ms, ssl_ms, send_ms from network_resources(52) where request_id = '1' and attempt = 2 $$,
     $$ values (1::float8, null::float8, 3::float8, 5::float8, null::float8, 1::float8) $$,

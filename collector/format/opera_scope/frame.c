@@ -20,7 +20,7 @@ static bool is_service_char(char c)
 
 struct fp_str fp_scope_skip_space(struct fp_str text)
 {
-    const struct fp_str mark = FP_STR("\xEF\xBB\xBF");
+    const struct fp_str mark = FP_JSON_BYTE_ORDER_MARK;
     if (fp_str_has_prefix(text, mark))
         text = fp_str_skip(text, mark.len);
     while (text.len > 0 && fp_json_is_space(text.ptr[0]))

@@ -70,11 +70,12 @@ static bool begins_dump(yyjson_val *value)
     return is_raw_message(value) || ((is_like_record || is_post(value)) && !is_other(value));
 }
 
+/* Returns the offset after a byte order mark and white space. */
 static size_t skip_space(struct fp_str body)
 {
-    const struct fp_str mark = FP_STR("\xEF\xBB\xBF");
-    size_t at = body.len >= mark.len && memcmp(body.ptr, mark.ptr, mark.len) == 0 ? mark.len : 0;
-    while (at < body.len && strchr(" \t\r\n\f\v", body.ptr[at]) != NULL && body.ptr[at] != '\0')
+    const struct fp_str mark = FP_JSON_BYTE_ORDER_MARK;
+    size_t at = fp_str_has_prefix(body, mark) ? mark.len : 0;
+    while (at < body.len && fp_is_space(body.ptr[at]))
         at++;
     return at;
 }

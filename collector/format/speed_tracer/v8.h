@@ -10,8 +10,8 @@
 /* Sets dump->v8, the state of all profiles of a dump. False after the error is filled. */
 bool fp_st_v8_create(struct fp_st_dump *dump) FP_MUST_CHECK;
 
-/* Gives back the memory that is not the arena's. v8 may be NULL. */
-void fp_st_v8_release(struct fp_st_v8 *v8);
+/* Gives back the memory that is not the arena's. log may be NULL. */
+void fp_st_v8_release(struct fp_st_v8 *log);
 
 /* Reads the text of one profile. Its samples get the given time: the log has no times. False after
  * the error is filled. */

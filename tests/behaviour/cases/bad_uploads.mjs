@@ -1,8 +1,8 @@
 /**
- * Bad uploads, at least one for each rule of the contract: what is sent, and what comes back.
+ * Bad uploads, at least one for each rule of the contract: what is sent, and the expected reply.
  *
- * A case is changed from one good trace by `trace` (members laid over it) or is a body of its own.
- * The limits are those of `smallLimits`.
+ * A case either overrides members of one good trace (`trace`) or has its own body. The limits are those of
+ * `smallLimits`.
  */
 import zlib from 'node:zlib';
 
@@ -69,13 +69,13 @@ const zipped = zlib.gzipSync(good);
 bad('nothing', 400, undefined, /empty/, '');
 bad('blanks', 400, undefined, /empty/, '  \n ');
 bad('truncated JSON', 400, good.length - 5, /too early/, good.slice(0, -5));
-bad('a word that is no JSON', 400, 0, /not JSON/, 'undefined');
+bad('a word that is not JSON', 400, 0, /not JSON/, 'undefined');
 bad('two values', 400, good.length, /after the end/, `${good}${good}`);
 bad('a trailing comma', 400, 6, /not JSON/, '{"a":1,}');
 bad('single quotes', 400, 1, /not JSON/, "{'a': 1}");
 bad('NaN', 400, undefined, /not JSON/, samples('[{"timestamp":NaN}]'));
 bad('a number with a leading zero', 400, undefined, /not JSON/, samples('[{"timestamp":01}]'));
-bad('bytes that are no UTF-8', 400, 6, /UTF-8/, Buffer.from('7b2261223a22ff227d', 'hex'));
+bad('bytes that are not UTF-8', 400, 6, /UTF-8/, Buffer.from('7b2261223a22ff227d', 'hex'));
 bad('a raw control character in a string', 400, 6, /control character/, '{"a":"\u0001"}');
 bad('random bytes', 400, 0, /not JSON/, Buffer.from('f3a19c00d2', 'hex'));
 bad('HTML', 400, 0, /not JSON/, '<html></html>');
@@ -131,9 +131,9 @@ bad('a trace that is an array', 422, '/trace', /object/, { trace: [] });
 bad('a trace that is a text', 422, '/trace', /object/, { trace: 'x' });
 bad('another version', 422, '/version', /number 1/, trace({}, { version: 2 }));
 bad('a version that is a text', 422, '/version', /number 1|number/, trace({}, { version: '1' }));
-bad('an id that is no UUID', 422, '/id', /UUID/, trace({}, { id: 'abc' }));
+bad('an id that is not a UUID', 422, '/id', /UUID/, trace({}, { id: 'abc' }));
 bad('an id that is a number', 422, '/id', /UUID|string/, trace({}, { id: 5 }));
-bad('a load that is no UUID', 422, '/load', /UUID/, trace({}, { load: '123e4567-e89b-42d3-a456-42661417400' }));
+bad('a load that is not a UUID', 422, '/load', /UUID/, trace({}, { load: '123e4567-e89b-42d3-a456-42661417400' }));
 bad('a negative part', 422, '/part', /whole number/, trace({}, { part: -1 }));
 bad('a part that is a fraction', 422, '/part', /whole number/, trace({}, { part: 0.5 }));
 bad('an unknown coverage', 422, '/coverage', /no-policy/, { coverage: 'maybe' });
@@ -200,7 +200,7 @@ bad('an entry that is a text', 422, '/entries/0', /object/, { entries: ['m'] });
 bad('entries of other types alone', 422, undefined, /nothing is left/,
   { entries: [{ name: 'https://shop.example/', entryType: 'resource', startTime: 1, duration: 1 }] });
 bad('marks that are a text', 422, '/marks', /array/, { marks: 'm' });
-bad('a 2012 map whose times are no array', 422, '/marks/m', /array/, { marks: { m: 5 } });
+bad('a 2012 map whose times are not an array', 422, '/marks/m', /array/, { marks: { m: 5 } });
 bad('a 2012 map whose time is a text', 422, '/marks/m/0', /number/, { marks: { m: ['5'] } });
 bad('a window\'s mark with a navigation name', 422, undefined, /performance\.timing/,
   mark({ name: 'navigationStart', entryType: 'mark', startTime: 1 }));

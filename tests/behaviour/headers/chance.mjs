@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 
 /**
- * The sum of the binomial probabilities that are at most that of `hits`: below 0.001 the count lies outside the
- * 99.9 % interval.
+ * Returns the sum of the binomial probabilities that are at most that of `hits`: below 0.001 the count lies outside
+ * the 99.9 % interval.
  * @param {number} hits
  * @param {number} trials
  * @param {number} rate
@@ -21,7 +21,7 @@ export function likelihood(hits, trials, rate) {
 /** @typedef {{ yes: boolean, worker: string }} Lot what one request's answer said, and which worker said it */
 
 /**
- * What lies outside the 99.9 % interval, of each worker's answers and of all.
+ * Lists the counts outside the 99.9 % interval, per worker and in total.
  * @param {Lot[]} lots
  * @param {number} rate
  */
@@ -34,8 +34,8 @@ function outliers(lots, rate) {
 }
 
 /**
- * Fails when two workers sample otherwise than at this rate. One count in a thousand lies outside the interval by
- * chance: not twice in a row.
+ * Fails if two workers do not sample at this rate. One count in a thousand lies outside the interval by chance, but
+ * not twice in a row.
  * @param {() => Promise<Lot[]>} draw
  * @param {number} rate
  */

@@ -1,4 +1,4 @@
-/** Holds a response against what its case expects. */
+/** Compares a response with what its case expects. */
 import assert from 'node:assert/strict';
 
 import { no, sampledTiming, unsampledTiming, yes } from './cases/words.mjs';

@@ -29,7 +29,7 @@ async function askOnce(port, host, paths) {
 }
 
 /**
- * Asks for all paths, on four connections at a time, each good for a thousand requests.
+ * Requests all paths, on four connections at a time, with up to a thousand requests each.
  * @param {number} port
  * @param {string} host
  * @param {string[]} paths

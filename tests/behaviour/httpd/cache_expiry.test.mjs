@@ -1,4 +1,4 @@
-/** A page that mod_cache revalidates on its own: upstream's 304 has no policy, the page has. */
+/** A page that mod_cache revalidates by itself: upstream's 304 has no policy, the page has one. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, describe, test } from 'node:test';

@@ -21,11 +21,11 @@ const usualModules = ['authz_core', 'dir', 'env', 'headers', 'mime', 'proxy', 'p
 export function sanitizerEnvironment() {
   const asan = /=> (\S*libasan\S*)/.exec(execFileSync('ldd', [moduleFile], { encoding: 'utf8' }))?.[1];
   if (!asan) return {};
-  // httpd leaves its last pools to the operating system when it ends.
+  // httpd does not free its last pools at exit.
   return { LD_PRELOAD: asan, ASAN_OPTIONS: 'detect_leaks=0', UBSAN_OPTIONS: 'print_stacktrace=1:halt_on_error=1' };
 }
 
-/** A folder that httpd's children can get at, whoever they are, and write to. */
+/** A folder that httpd's children can read and write, whichever user they run as. */
 export function openDir(/** @type {string} */ name) {
   const dir = temporaryDir(name);
   fs.chmodSync(dir, 0o777);
@@ -99,7 +99,7 @@ export async function startHttpd({ conf, mpm, modules }) {
     dir,
     server,
     errorLog,
-    /** What stands in the access log: [host, sampled, rate, reason] of each request; "-" is a variable not set. */
+    /** Reads the access log: [host, sampled, rate, reason] of each request; "-" is an unset variable. */
     variables: () => read('access.log').split('\n').slice(0, -1).map((line) => line.split('|')),
     stop: async () => {
       assert.ok(server.running(), `httpd has died\n${errorLog()}`);

@@ -1,4 +1,4 @@
-/** Graceful reloads: no request is dropped, visitors keep their lot, keys are read anew, nothing grows. */
+/** Graceful reloads: no request is dropped, visitors keep their decision, keys are read again, nothing grows. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -47,7 +47,7 @@ async function reload() {
   if (++reloads % 50 === 0) fs.truncateSync(`${httpd.dir}/error.log`);
 }
 
-test('no request is dropped while the configuration is loaded anew', async () => {
+test('no request is dropped while the configuration is reloaded', async () => {
   let reloading = true;
   let answers = 0;
   const asking = Array.from({ length: 4 }, async () => {

@@ -1,4 +1,4 @@
-/** A page that nginx's cache revalidates on its own: upstream's 304 has no policy, the page has. */
+/** A page that nginx's cache revalidates by itself: upstream's 304 has no policy, the page has one. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 

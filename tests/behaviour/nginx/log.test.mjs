@@ -1,4 +1,4 @@
-/** What the module complains about, that it does so once a second at most, and what it says to a debugger. */
+/** What the module complains about, at most once per second, and its messages at debug level. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -44,7 +44,7 @@ test('what is fine is not logged', async () => {
   assert.equal(complaints().length, before_);
 });
 
-/** Asks until a complaint gets through: the second of the one before may not be over. */
+/** Repeats the request until a complaint is logged: the second of the last one may not have passed. */
 async function complaintAbout(/** @type {string} */ path, /** @type {RegExp} */ pattern) {
   const deadline = Date.now() + 5000;
   while (Date.now() < deadline) {

@@ -24,7 +24,7 @@ export function preloadSanitizer() {
   const asan = sanitizer();
   if (!asan) return;
   process.env.LD_PRELOAD = asan;
-  // nginx leaves its configuration to the operating system when it ends.
+  // nginx does not free its configuration at exit.
   process.env.ASAN_OPTIONS = 'detect_leaks=0';
   process.env.UBSAN_OPTIONS = 'print_stacktrace=1:halt_on_error=1';
 }
@@ -96,7 +96,7 @@ ${conf({ port: listen, dir })}`,
     /** The master process. */
     pid: nginx.server.pid,
     errorLog,
-    /** What stands in the access log: [host, sampled, rate, reason] of each request. */
+    /** Reads the access log: [host, sampled, rate, reason] of each request. */
     variables: () => fs.readFileSync(`${dir}/access.log`, 'utf8').split('\n').slice(0, -1)
       .map((line) => line.split('|')),
     stop: async () => {

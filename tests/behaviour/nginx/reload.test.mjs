@@ -1,4 +1,4 @@
-/** Reloading: no request is dropped, visitors keep their lot, keys are read anew, nothing grows. */
+/** Reloading: no request is dropped, visitors keep their decision, keys are read again, nothing grows. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -38,7 +38,7 @@ async function reload() {
   }, { what: 'new workers', intervalMs: 5 });
 }
 
-test('no request is dropped while the configuration is loaded anew', async () => {
+test('no request is dropped while the configuration is reloaded', async () => {
   let reloading = true;
   let answers = 0;
   const asking = Array.from({ length: 4 }, async () => {

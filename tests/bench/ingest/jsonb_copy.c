@@ -151,6 +151,20 @@ void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *up
     (void)body;
 }
 
+void fp_ingest_count_accepted(const struct fp_site *site, size_t uploads)
+{
+    (void)site;
+    (void)uploads;
+}
+
+void fp_ingest_count_refused(struct fp_ingest *ingest, const struct fp_site *site,
+                             const struct fp_problem *problem)
+{
+    (void)ingest;
+    (void)site;
+    (void)problem;
+}
+
 /* ---- the way out ---- */
 
 static void put(PGconn *database, const void *bytes, size_t len)

@@ -28,7 +28,7 @@ static void die(const char *what, const char *why)
     exit(2);
 }
 
-/* How many appends of a group were told. */
+/* How many appends of a group are done. */
 struct group {
     pthread_mutex_t lock;
     pthread_cond_t moved;

@@ -56,6 +56,13 @@ const char *fp_spool_trouble(struct fp_spool *spool)
     return fake.appended > 8 ? "it is full" : NULL;
 }
 
+const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error)
+{
+    const char *trouble = fp_spool_trouble(spool);
+    *error = trouble != NULL ? FP_SPOOL_FULL : FP_SPOOL_OK;
+    return trouble;
+}
+
 const char *fp_spool_error_text(enum fp_spool_error error)
 {
     return error == FP_SPOOL_FULL ? "full" : "broken";
@@ -130,13 +137,15 @@ static struct fp_http *public_listener(void)
 {
     static struct fp_http http;
     if (http.ingest == NULL) {
-        http.metrics = fp_metrics_create();
+        struct fp_metrics *metrics = fp_metrics_create();
+        check(metrics != NULL);
+        http.metrics = fp_metrics_join(metrics, &fp_http_metrics);
         check(http.metrics != NULL);
         http.connections = fp_connections_start(1, FP_US_PER_HOUR, http.metrics);
         http.captures = fp_captures_create();
         check(http.connections != NULL && http.captures != NULL);
         struct fp_config *config = load_config();
-        http.ingest = fp_ingest_create(NULL, http.metrics, config->rules, 1);
+        http.ingest = fp_ingest_create(NULL, metrics, config->rules, 1);
         check(http.ingest != NULL);
         fp_config_free(config);
     }

@@ -1,6 +1,6 @@
 /*
  * Fuzzer: any bytes as a dead letter's file. What can be read can be written, as `replay` does, and
- * reads the same then, but for texts that are cut.
+ * reads the same then, except texts that are truncated.
  */
 #include "collector/letters/letter_file.h"
 #include "tests/fuzz/check.h"

@@ -14,7 +14,7 @@ enum { OUT_MAX = 16 * 1024 * 1024 };
 static bool is_secret(yyjson_val *name)
 {
     static const char *const names[] = {"cookie", "set-cookie", "authorization"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(names); i++)
         if (yyjson_get_len(name) == strlen(names[i]) &&
             strncasecmp(yyjson_get_str(name), names[i], strlen(names[i])) == 0)
             return true;

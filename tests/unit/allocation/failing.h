@@ -7,10 +7,7 @@
 
 #include "collector/base/base.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* From here on the n-th allocation (from 1) fails; with and_later so do all that follow. */
 void failing_arm(unsigned long n, bool and_later);

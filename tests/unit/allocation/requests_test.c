@@ -6,6 +6,7 @@
 #include "house.h"
 
 #include "collector/letters/letters.h"
+#include "collector/letters/metrics.h"
 
 #include <sched.h>
 
@@ -18,8 +19,9 @@ static int build(void **state)
 {
     (void)state;
     house_build(&house);
-    http.metrics = house.metrics;
-    http.connections = fp_connections_start(1, FP_US_PER_HOUR, house.metrics);
+    http.metrics = fp_metrics_join(house.metrics, &fp_http_metrics);
+    assert_non_null(http.metrics);
+    http.connections = fp_connections_start(1, FP_US_PER_HOUR, http.metrics);
     http.ingest = fp_ingest_create(house.spool, house.metrics, house.rules, 1);
     return http.connections == NULL || http.ingest == NULL;
 }
@@ -57,9 +59,16 @@ static unsigned post(const char *path, const char *body, char reply[HOUSE_REPLY_
 
 static const char invalid[] = "{\"version\":1,\"marks\":[{\"name\":5}]}";
 
-static uint64_t counted(enum fp_metric metric)
+static struct fp_metric_set *letters_metrics(void)
 {
-    return (uint64_t)fp_metrics_get(house.metrics, metric);
+    struct fp_metric_set *set = fp_metrics_join(house.metrics, &fp_dead_letters_metrics);
+    assert_non_null(set);
+    return set;
+}
+
+static uint64_t counted(enum fp_dead_letters_metric metric)
+{
+    return (uint64_t)fp_metrics_get(letters_metrics(), metric);
 }
 
 /* Looks at the letters of the directory, of which there must be so many, and removes them. */
@@ -171,7 +180,7 @@ static void add_letter(struct fp_dead_letters *letters)
     fp_buf_init(&body, REQUEST_MAX);
     fp_buf_add(&body, invalid, strlen(invalid));
     if (body.failed)
-        fp_metrics_add(house.metrics, FP_METRIC_DEAD_LETTERS_DROPPED, 1);
+        fp_metrics_add(letters_metrics(), FP_METRIC_DEAD_LETTERS_DROPPED, 1);
     else
         fp_dead_letters_add(letters, &sample, &body);
 }

@@ -4,6 +4,7 @@
  */
 #include "house.h"
 
+#include "collector/profile/metrics.h"
 #include "collector/rollup/record.h"
 #include "collector/rollup/rollup.h"
 #include "collector/store/copy_binary.h"
@@ -199,9 +200,11 @@ static bool send_over_http(struct fp_http *http, const struct body *body)
 static size_t count_overflowed(void)
 {
     size_t count = 0;
-    for (enum fp_metric kind = FP_METRIC_NAMES_OVERFLOWED_FRAME;
+    struct fp_metric_set *set = fp_metrics_join(house.metrics, &fp_profile_metrics);
+    assert_non_null(set);
+    for (enum fp_profile_metric kind = FP_METRIC_NAMES_OVERFLOWED_FRAME;
          kind <= FP_METRIC_NAMES_OVERFLOWED_SEGMENT; kind++)
-        count += (size_t)fp_metrics_get(house.metrics, kind);
+        count += (size_t)fp_metrics_get(set, kind);
     return count;
 }
 
@@ -339,8 +342,9 @@ static enum outcome upload_over_http(void *context)
     static struct fp_http http;
     struct body *body = context;
     if (http.connections == NULL) {
-        http.metrics = house.metrics;
-        http.connections = fp_connections_start(1, FP_US_PER_HOUR, house.metrics);
+        http.metrics = fp_metrics_join(house.metrics, &fp_http_metrics);
+        assert_non_null(http.metrics);
+        http.connections = fp_connections_start(1, FP_US_PER_HOUR, http.metrics);
         assert_non_null(http.connections);
     }
     bool sent = send_over_http(&http, body);
@@ -375,7 +379,7 @@ static void an_upload_is_counted_or_deferred(void **state)
         {.file = "opera-scope/recording-stp.txt", .encoding = "", .boundary = ""},
         {.file = "opera-scope/recording-two.txt", .encoding = "", .boundary = ""},
     };
-    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(bodies); i++)
         check_body((struct scenario){.run = upload, .allocations_min = 5}, &bodies[i]);
 }
 

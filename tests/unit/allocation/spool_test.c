@@ -1,6 +1,6 @@
 /*
  * The spool without memory: whichever allocation fails, it starts or says that there is none, no
- * record is acknowledged and lost, and damage that could not be copied is passed over all the same.
+ * record is acknowledged and lost, and damage is skipped even if it could not be copied.
  */
 #include "failing.h"
 

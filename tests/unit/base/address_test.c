@@ -63,7 +63,7 @@ static void refuses_everything_else_and_changes_nothing(void **state)
                                       "UNIX:/a",
                                       "127.0.0.1:100000"};
     struct fp_address address = {.len = 77};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(bad); i++) {
         assert_non_null(fp_address_parse(fp_str_of(bad[i]), &address));
         assert_int_equal(address.len, 77);
     }

@@ -41,14 +41,22 @@ static void check_on(int value)
     FP_ASSERT(value > 1);
 }
 
+static void check_costly(int value)
+{
+    FP_ASSERT_COSTLY(value > 1);
+}
+
 #undef FP_ASSERT
+#undef FP_ASSERT_COSTLY
+#undef FP_ASSERT_IS_THOROUGH
 #undef FP_BASE_ASSERT_H
 #define NDEBUG
-#include "collector/base/assert.h" /* NOLINT(readability-duplicate-include) */
+#include "collector/base/assert.h"
 
 static void check_off(int value)
 {
     FP_ASSERT(value++ > 1);
+    FP_ASSERT_COSTLY(value++ > 1);
     _exit(value);
 }
 
@@ -70,6 +78,16 @@ static void a_condition_that_does_not_hold_aborts_and_names_itself(void **state)
     assert_non_null(strstr(said, ": assertion failed: value > 1\n"));
 }
 
+static void a_costly_condition_is_checked_in_unit_tests(void **state)
+{
+    (void)state;
+    char said[256];
+    assert_int_equal(run(check_costly, 2, said, sizeof(said)), 0);
+    int status = run(check_costly, 1, said, sizeof(said));
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(said, ": assertion failed: value > 1\n"));
+}
+
 static void a_condition_that_is_off_is_not_evaluated(void **state)
 {
     (void)state;
@@ -85,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_condition_that_holds_does_nothing),
         cmocka_unit_test(a_condition_that_does_not_hold_aborts_and_names_itself),
+        cmocka_unit_test(a_costly_condition_is_checked_in_unit_tests),
         cmocka_unit_test(a_condition_that_is_off_is_not_evaluated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * Hashes: pinned for ever, since they are ids in databases that already exist.
+ * Hashes: pinned, because existing databases hold them as ids.
  */
 #include "test.h"
 

@@ -7,7 +7,39 @@
 
 #include <pthread.h>
 
-static char *rendered(const struct fp_metrics *metrics, struct fp_buf *buf)
+#define METRICS(X)                                                                                 \
+    X(REFUSED, COUNTER, "fleetprof_uploads_total", "status=\"refused\"", "Uploads")                \
+    X(DEFERRED, COUNTER, "fleetprof_uploads_total", "status=\"deferred\"", "")                     \
+    X(BYTES, GAUGE, "fleetprof_spool_bytes", "", "Bytes")                                          \
+    X(BACKLOG_AGE, AGE, "fleetprof_backlog_age_seconds", "", "Age")                                \
+    X(LAST, TIME_GAUGE, "fleetprof_last_timestamp_seconds", "", "When")                            \
+    X(CPU, TIME_COUNTER, "process_cpu_seconds_total", "", "Time")                                  \
+    X(SECONDS, HISTOGRAM, "fleetprof_ack_seconds", "", "Durations")
+
+enum { METRICS(FP_METRIC_ID) COUNT };
+
+static const struct fp_metric rows[] = {METRICS(FP_METRIC_ROW)};
+static const struct fp_metric_table table = {rows, COUNT, NULL};
+
+static struct fp_metrics *metrics;
+static struct fp_metric_set *set;
+
+static int make(void **state)
+{
+    (void)state;
+    metrics = fp_metrics_create();
+    set = metrics != NULL ? fp_metrics_join(metrics, &table) : NULL;
+    return set == NULL;
+}
+
+static int drop(void **state)
+{
+    (void)state;
+    fp_metrics_free(metrics);
+    return 0;
+}
+
+static char *rendered(struct fp_buf *buf)
 {
     fp_buf_init(buf, 1 << 20);
     fp_metrics_render(metrics, buf);
@@ -19,19 +51,17 @@ static char *rendered(const struct fp_metrics *metrics, struct fp_buf *buf)
 static void counters_and_gauges_show_their_value(void **state)
 {
     (void)state;
-    struct fp_metrics *metrics = fp_metrics_create();
-    fp_metrics_add(metrics, FP_METRIC_UPLOADS_REFUSED, 3);
-    fp_metrics_add(metrics, FP_METRIC_UPLOADS_REFUSED, 2);
-    fp_metrics_set(metrics, FP_METRIC_SPOOL_BYTES, 100);
-    fp_metrics_shift(metrics, FP_METRIC_SPOOL_BYTES, -40);
-    assert_int_equal(fp_metrics_get(metrics, FP_METRIC_UPLOADS_REFUSED), 5);
+    fp_metrics_add(set, REFUSED, 3);
+    fp_metrics_add(set, REFUSED, 2);
+    fp_metrics_set(set, BYTES, 100);
+    fp_metrics_shift(set, BYTES, -40);
+    assert_int_equal(fp_metrics_get(set, REFUSED), 5);
     struct fp_buf buf;
-    const char *text = rendered(metrics, &buf);
+    const char *text = rendered(&buf);
     assert_non_null(strstr(text, "\nfleetprof_uploads_total{status=\"refused\"} 5\n"));
     assert_non_null(
         strstr(text, "\n# TYPE fleetprof_spool_bytes gauge\nfleetprof_spool_bytes 60\n"));
     fp_buf_release(&buf);
-    fp_metrics_free(metrics);
 }
 
 static void an_age_grows_by_itself(void **state)
@@ -41,44 +71,38 @@ static void an_age_grows_by_itself(void **state)
         int64_t ago_us;
         const char *shown;
     } cases[] = {{90 * FP_US_PER_S + 1000, "90"}, {-FP_US_PER_HOUR, "0"}};
-    struct fp_metrics *metrics = fp_metrics_create();
     char line[128];
     struct fp_buf buf;
-    assert_non_null(strstr(rendered(metrics, &buf), "backlog_age_seconds gauge\n"
-                                                    "fleetprof_spool_backlog_age_seconds 0\n"));
+    assert_non_null(strstr(rendered(&buf), "backlog_age_seconds gauge\n"
+                                           "fleetprof_backlog_age_seconds 0\n"));
     fp_buf_release(&buf);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        fp_metrics_set_since(metrics, FP_METRIC_SPOOL_BACKLOG_AGE_SECONDS,
-                             fp_clock_real_us() - cases[i].ago_us);
-        snprintf(line, sizeof(line), "\nfleetprof_spool_backlog_age_seconds %s\n", cases[i].shown);
-        assert_non_null(strstr(rendered(metrics, &buf), line));
+        fp_metrics_set_since(set, BACKLOG_AGE, fp_clock_real_us() - cases[i].ago_us);
+        snprintf(line, sizeof(line), "\nfleetprof_backlog_age_seconds %s\n", cases[i].shown);
+        assert_non_null(strstr(rendered(&buf), line));
         fp_buf_release(&buf);
     }
-    fp_metrics_free(metrics);
 }
 
 static void help_and_type_stand_once_above_a_name(void **state)
 {
     (void)state;
-    struct fp_metrics *metrics = fp_metrics_create();
     struct fp_buf buf;
-    const char *text = rendered(metrics, &buf);
+    const char *text = rendered(&buf);
     const char *first = strstr(text, "# TYPE fleetprof_uploads_total counter\n");
     assert_non_null(first);
     assert_null(strstr(first + 1, "# TYPE fleetprof_uploads_total "));
     fp_buf_release(&buf);
-    fp_metrics_free(metrics);
 }
 
 static void histogram_buckets_are_cumulative(void **state)
 {
     (void)state;
-    struct fp_metrics *metrics = fp_metrics_create();
     const int64_t durations_us[] = {0, 1000, 1001, 2500000, 10000001};
     for (size_t i = 0; i < 5; i++)
-        fp_metrics_observe_us(metrics, FP_METRIC_ACK_SECONDS, durations_us[i]);
+        fp_metrics_observe_us(set, SECONDS, durations_us[i]);
     struct fp_buf buf;
-    const char *text = rendered(metrics, &buf);
+    const char *text = rendered(&buf);
     assert_non_null(strstr(text, "fleetprof_ack_seconds_bucket{le=\"0.001\"} 2\n"));
     assert_non_null(strstr(text, "fleetprof_ack_seconds_bucket{le=\"0.0025\"} 3\n"));
     assert_non_null(strstr(text, "fleetprof_ack_seconds_bucket{le=\"2.5\"} 4\n"));
@@ -87,37 +111,74 @@ static void histogram_buckets_are_cumulative(void **state)
     assert_non_null(strstr(text, "fleetprof_ack_seconds_sum 12.502002\n"));
     assert_non_null(strstr(text, "fleetprof_ack_seconds_count 5\n"));
     fp_buf_release(&buf);
-    fp_metrics_free(metrics);
 }
 
-static void *add_many(void *metrics)
+static void *add_many(void *context)
 {
     for (int i = 0; i < 10 * 1000; i++)
-        fp_metrics_add(metrics, FP_METRIC_BODY_BYTES, 1);
+        fp_metrics_add(context, REFUSED, 1);
     return NULL;
 }
 
 static void two_threads_lose_no_count(void **state)
 {
     (void)state;
-    struct fp_metrics *metrics = fp_metrics_create();
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, add_many, metrics), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, add_many, set), 0);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    assert_int_equal(fp_metrics_get(metrics, FP_METRIC_BODY_BYTES), 20 * 1000);
-    fp_metrics_free(metrics);
+    assert_int_equal(fp_metrics_get(set, REFUSED), 20 * 1000);
+}
+
+static void times_are_shown_in_seconds(void **state)
+{
+    (void)state;
+    struct fp_buf buf;
+    fp_metrics_set(set, LAST, 1795330000000042);
+    fp_metrics_set(set, CPU, 7);
+    const char *text = rendered(&buf);
+    assert_non_null(strstr(text, "gauge\nfleetprof_last_timestamp_seconds 1795330000.000042\n"));
+    assert_non_null(strstr(text, "counter\nprocess_cpu_seconds_total 0.000007\n"));
+    fp_buf_release(&buf);
+}
+
+static void refresh(struct fp_metric_set *refreshed)
+{
+    fp_metrics_add(refreshed, 0, 1);
+}
+
+static void rooms_join_once_each_and_are_rendered_in_their_order(void **state)
+{
+    (void)state;
+    static const struct fp_metric row = {FP_METRIC_COUNTER, "room_asked_total", "", "Asked"};
+    static const struct fp_metric_table room = {&row, 1, refresh};
+    struct fp_buf buf;
+    struct fp_metric_set *joined = fp_metrics_join(metrics, &room);
+    assert_non_null(joined);
+    assert_ptr_not_equal(joined, set);
+    assert_ptr_equal(fp_metrics_join(metrics, &room), joined);
+    assert_ptr_equal(fp_metrics_join(metrics, &table), set);
+    (void)rendered(&buf);
+    fp_buf_release(&buf);
+    const char *text = rendered(&buf);
+    const char *last = strstr(text, "\nroom_asked_total 2\n");
+    assert_non_null(last);
+    assert_true(strstr(text, "fleetprof_ack_seconds_count") < last);
+    fp_buf_release(&buf);
 }
 
 int main(void)
 {
+#define WITH_SET(test) cmocka_unit_test_setup_teardown(test, make, drop)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counters_and_gauges_show_their_value),
-        cmocka_unit_test(an_age_grows_by_itself),
-        cmocka_unit_test(help_and_type_stand_once_above_a_name),
-        cmocka_unit_test(histogram_buckets_are_cumulative),
-        cmocka_unit_test(two_threads_lose_no_count),
+        WITH_SET(counters_and_gauges_show_their_value),
+        WITH_SET(an_age_grows_by_itself),
+        WITH_SET(help_and_type_stand_once_above_a_name),
+        WITH_SET(times_are_shown_in_seconds),
+        WITH_SET(rooms_join_once_each_and_are_rendered_in_their_order),
+        WITH_SET(histogram_buckets_are_cumulative),
+        WITH_SET(two_threads_lose_no_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

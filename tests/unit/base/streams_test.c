@@ -9,8 +9,8 @@
 
 enum { STREAMS = 3 };
 
-/* In a process of its own: 0 when none of the streams is what is opened next, and those that were
- * closed are of no use. */
+/* In a process of its own: 0 if no file opened next becomes a standard stream, and the closed ones
+ * are unusable. */
 static int hold(unsigned closed)
 {
     for (int stream = 0; stream < STREAMS; stream++)

@@ -4,14 +4,7 @@
 #ifndef FP_TESTS_BASE_TEST_H
 #define FP_TESTS_BASE_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* Allocations that succeed before all further ones fail; negative: all succeed. */
 static int allocations_left = -1;

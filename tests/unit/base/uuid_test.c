@@ -31,7 +31,7 @@ static void refuses_what_is_not_a_uuid(void **state)
         "{81d4fae-7dec-11d0-a765-00a0c91e6bf}",
         "f81d4fae-7dec-11d0-a765-00a0c91e6b 6",
     };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(wrong); i++) {
         struct fp_uuid uuid = {{42}};
         assert_false(fp_uuid_parse(fp_str_of(wrong[i]), &uuid));
         assert_int_equal(uuid.bytes[0], 42);
@@ -74,7 +74,7 @@ static void other_bytes_and_other_parts_have_others(void **state)
         fp_uuid_of_part(&(struct fp_uuid){{0}}, 1),
         fp_uuid_of_part(&(struct fp_uuid){{1}}, 1),
     };
-    size_t count = sizeof(uuids) / sizeof(uuids[0]);
+    size_t count = FP_COUNT(uuids);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(uuids[i].bytes[6] >> 4, 8);
         assert_int_equal(uuids[i].bytes[8] >> 6, 2);

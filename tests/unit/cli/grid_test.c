@@ -2,12 +2,8 @@
  * Grids: texts are cut between characters, by their width on a terminal, and shares of a terminal
  * are handed out without going below a minimum.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "cli/grid.c"
 

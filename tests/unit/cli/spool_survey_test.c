@@ -2,12 +2,8 @@
  * A survey beside a collector: a record that was half written at the first look is no damage, one
  * that stays unreadable is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "collector/spool/file_ops.h"
 

@@ -1,7 +1,7 @@
 /*
  * Configurations: what loads, what every mistake is answered with, and what a reload keeps.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/base/clock.h"
 #include "collector/config/config.c"
@@ -9,6 +9,7 @@
 #include "bad_cases.h"
 
 #include <netinet/in.h>
+#include <unistd.h>
 
 #define THREE_LINES "listen: 127.0.0.1:8600\ndatabase: dbname=x\nspool: {path: /s}\n"
 #define FOUR_LINES THREE_LINES "sites: [{name: a, key: k}]\n"
@@ -226,7 +227,7 @@ static void a_site_keeps_what_it_has_spent_when_its_budgets_change(void **state)
     struct fp_config *fresh =
         load_good(THREE_LINES, "sites:\n- {name: new, key: n}\n"
                                "- {name: a, key: other, budgets: {requests_per_second: 6}}\n");
-    fp_rules_keep_budgets(fresh->rules, running->rules);
+    fp_rules_carry_over(fresh->rules, running->rules);
     assert_ptr_equal(fresh->rules->sites[1].budget, sites[0].budget);
     for (size_t i = 0; i < running->rules->site_count; i++)
         assert_ptr_not_equal(fresh->rules->sites[0].budget, sites[i].budget);

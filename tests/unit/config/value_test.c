@@ -1,7 +1,7 @@
 /*
  * Values: units, bounds of numbers, and how they are printed.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/base/clock.h"
 #include "collector/config/value.c"

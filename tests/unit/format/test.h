@@ -5,14 +5,7 @@
 #ifndef FP_TESTS_FORMAT_TEST_H
 #define FP_TESTS_FORMAT_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "collector/format/format.h"
 

@@ -259,7 +259,7 @@ static struct fleetprof_slice random_line(uint64_t *random, char *line, size_t s
     return fleetprof_buffer_text(&out);
 }
 
-/* Each foreign member of `before` that ours does not speak of stands in `after` byte for byte. */
+/* Fails unless `after` has each member of `before` that ours does not set, byte for byte. */
 static void foreign_members_survive(struct fleetprof_slice before, struct fleetprof_slice after,
                                     struct fleetprof_slice ours)
 {

@@ -1,4 +1,4 @@
-/* Rates, keys and random numbers: pinned, since every server has to agree for ever. */
+/* Rates, keys and random numbers: pinned, because all servers of all versions have to agree. */
 #include "header_policy/sampling.c"
 
 #include "test.h"

@@ -1,8 +1,8 @@
 /*
  * Body: what it holds is charged to all bodies and to its site, no more and no less, whatever comes
- * and whatever fails. Who counts is the test's own.
+ * and whatever fails. The test counts for itself.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/http/body.c"
 

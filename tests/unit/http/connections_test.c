@@ -2,15 +2,17 @@
  * Connections: slow ones are ended in time, an idle one makes room for a new one, and nobody is
  * ended while he is answered.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/http/connections.c"
 
 #include <poll.h>
+#include <unistd.h>
 
 enum { PEERS = 4, LONG_S = 600, WAIT_MS = 10000 };
 
-static struct fp_metrics *metrics;
+static struct fp_metrics *registry;
+static struct fp_metric_set *metrics;
 static struct fp_connections *connections;
 static struct {
     int ours;
@@ -20,7 +22,11 @@ static struct {
 
 static void start(int64_t request_timeout_us)
 {
-    metrics = fp_metrics_create();
+    static const struct fp_metric rows[] = {FP_HTTP_METRICS(FP_METRIC_ROW)};
+    static const struct fp_metric_table table = {rows, FP_HTTP_METRIC_COUNT, NULL};
+    registry = fp_metrics_create();
+    assert_non_null(registry);
+    metrics = fp_metrics_join(registry, &table);
     assert_non_null(metrics);
     connections = fp_connections_start(2, request_timeout_us, metrics);
     assert_non_null(connections);
@@ -53,7 +59,7 @@ static void stop(void)
             leave(i);
     }
     fp_connections_stop(connections);
-    fp_metrics_free(metrics);
+    fp_metrics_free(registry);
 }
 
 /* Whether the peer's connection was ended, or is within the time. */

@@ -1,7 +1,7 @@
 /*
  * Content types: media types in any case, parameters in any order, boundaries quoted or not.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/http/content_type.c"
 

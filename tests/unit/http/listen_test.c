@@ -1,7 +1,7 @@
 /*
  * Listening sockets.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/http/listen.c"
 

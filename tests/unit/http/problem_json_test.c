@@ -1,7 +1,7 @@
 /*
  * Problems: valid JSON whatever a request had in it.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/http/problem_json.c"
 

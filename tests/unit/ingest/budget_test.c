@@ -1,8 +1,8 @@
 /*
- * Budget: the long run is exact, the burst is no larger than it says, and a refusal tells when to
- * come again.
+ * Budget: the long run is exact, a burst is no larger than configured, and a refusal says when to
+ * retry.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/budget.c"
 
@@ -173,15 +173,6 @@ static void a_clock_that_seems_to_go_back_brings_nothing(void **state)
     assert_false(ask(&three_a_second, 1, 0, 10 * S));
 }
 
-static void a_shortage_is_news_once_a_minute(void **state)
-{
-    (void)state;
-    assert_true(fp_budget_is_news(budget, 5 * S));
-    assert_false(fp_budget_is_news(budget, 5 * S));
-    assert_false(fp_budget_is_news(budget, 65 * S - 1));
-    assert_true(fp_budget_is_news(budget, 65 * S));
-}
-
 static void bodies_hold_no_more_than_the_share(void **state)
 {
     (void)state;
@@ -239,7 +230,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_refund_is_there_for_the_next_one, make, drop),
         cmocka_unit_test_setup_teardown(new_limits_keep_the_level_of_the_bucket, make, drop),
         cmocka_unit_test_setup_teardown(a_clock_that_seems_to_go_back_brings_nothing, make, drop),
-        cmocka_unit_test_setup_teardown(a_shortage_is_news_once_a_minute, make, drop),
         cmocka_unit_test_setup_teardown(bodies_hold_no_more_than_the_share, make, drop),
         cmocka_unit_test_setup_teardown(threads_together_get_what_one_would, make, drop),
     };

@@ -1,7 +1,7 @@
 /*
  * Captures: one a window, stopped by word or by silence, never more than there is room for.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/captures.c"
 

@@ -1,8 +1,8 @@
 /*
- * Ingest: what a request's record holds, and what is told when the spool takes it or not. The spool
- * is replaced by one that does as the test says; decoding and folding are real.
+ * Ingest: what a request's record holds, and what the client gets when the spool takes it or not.
+ * The spool is replaced by one that the test controls; decoding and folding are real.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/ingest.c"
 
@@ -29,6 +29,12 @@ const char *fp_spool_trouble(struct fp_spool *spool)
 {
     (void)spool;
     return fake.trouble;
+}
+
+const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error)
+{
+    *error = fake.trouble != NULL ? FP_SPOOL_FULL : FP_SPOOL_OK;
+    return fp_spool_trouble(spool);
 }
 
 const char *fp_spool_error_text(enum fp_spool_error error)

@@ -1,7 +1,7 @@
 /*
  * Multipart bodies: every part and nothing but the parts.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/multipart.c"
 

@@ -1,7 +1,7 @@
 /*
  * Nonces: no token is good for more uses than it may have, whatever room there is.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/nonces.c"
 

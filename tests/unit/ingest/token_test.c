@@ -1,7 +1,7 @@
 /*
  * Tokens: every verdict, where a token is demanded and where not.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/token.c"
 
@@ -15,7 +15,8 @@ enum { NOW_S = 1767225600, MAX_AGE_S = 600, PPM = 500 };
 static struct fleetprof_token_keys *files[2];
 static struct fp_str names[2];
 static struct fp_site site;
-static struct fp_metrics *metrics;
+static struct fp_metrics *registry;
+static struct fp_metric_set *metrics;
 static struct fp_nonce_table *nonces;
 
 static struct fleetprof_token_keys *parse(const char *text)
@@ -39,7 +40,8 @@ static int set_up(void **state)
         .token_max_age_us = MAX_AGE_S * FP_US_PER_S,
         .token_uploads = 2,
     };
-    metrics = fp_metrics_create();
+    registry = fp_metrics_create();
+    metrics = registry != NULL ? fp_metrics_join(registry, &fp_ingest_metrics) : NULL;
     nonces = fp_nonce_table_create(1000);
     return metrics == NULL || nonces == NULL;
 }
@@ -50,7 +52,7 @@ static int tear_down(void **state)
     fleetprof_token_keys_free(files[0]);
     fleetprof_token_keys_free(files[1]);
     fp_nonce_table_free(nonces);
-    fp_metrics_free(metrics);
+    fp_metrics_free(registry);
     return 0;
 }
 
@@ -93,7 +95,7 @@ static bool admit_made(struct made made)
     return admit(made.text, made.len);
 }
 
-static int64_t counted(enum fp_metric metric)
+static int64_t counted(enum fp_ingest_metric metric)
 {
     return fp_metrics_get(metrics, metric);
 }
@@ -122,7 +124,8 @@ static void age_has_its_bounds_and_an_allowance(void **state)
 }
 
 /* Refused where a token is demanded, admitted without a rate where not, counted in both. */
-static void assert_bad(const char *text, size_t len, enum fp_metric metric, const char *words)
+static void assert_bad(const char *text, size_t len, enum fp_ingest_metric metric,
+                       const char *words)
 {
     int64_t before = counted(metric);
     site.require_token = true;
@@ -202,7 +205,8 @@ static void a_site_without_keys_looks_at_no_token(void **state)
     assert_true(admit("nonsense", 8));
     assert_int_equal(rate_ppm, 0);
     assert_true(admit("", 0));
-    for (enum fp_metric i = FP_METRIC_PAGE_TOKENS_GOOD; i <= FP_METRIC_PAGE_TOKENS_UNCHECKED; i++)
+    for (enum fp_ingest_metric i = FP_METRIC_PAGE_TOKENS_GOOD; i <= FP_METRIC_PAGE_TOKENS_UNCHECKED;
+         i++)
         assert_int_equal(counted(i), 0);
 }
 

@@ -3,7 +3,7 @@
  */
 #include "collector/letters/letter_file.c"
 
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 static const struct fp_letter sample = {
     .received_us = 1795245309176231,

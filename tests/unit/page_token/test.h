@@ -2,14 +2,10 @@
 #ifndef FLEETPROF_TEST_PAGE_TOKEN_H
 #define FLEETPROF_TEST_PAGE_TOKEN_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unit/unit.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -331,8 +331,12 @@ static void refusals_are_counted_each_and_logged_once_an_hour(void **state)
     admitted += use(1, HOUR + 1, 100, CEILING + 1) + use(1, HOUR + 1, 200, 1);
     captured(&log);
     assert_int_equal(admitted, 4 * CEILING);
-    assert_int_equal(fp_metrics_get(metrics, FP_METRIC_NAMES_OVERFLOWED_FRAME), 2 * CEILING + 2);
-    assert_int_equal(fp_metrics_get(metrics, FP_METRIC_NAMES_OVERFLOWED_STACK), 0);
+    assert_int_equal(fp_metrics_get(fp_metrics_join(metrics, &fp_profile_metrics),
+                                    FP_METRIC_NAMES_OVERFLOWED_FRAME),
+                     2 * CEILING + 2);
+    assert_int_equal(fp_metrics_get(fp_metrics_join(metrics, &fp_profile_metrics),
+                                    FP_METRIC_NAMES_OVERFLOWED_STACK),
+                     0);
     assert_int_equal(occurrences(log.text, "\n"), 2);
     assert_int_equal(occurrences(log.text, "site=shop kind=frame setting=ceilings.frames"), 2);
 }

@@ -92,7 +92,7 @@ static const struct {
 static void finds_the_route(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(pages); i++) {
         const struct fp_fold_context context = {
             .site = {"shop", 4},
             .rules = {.routes = routes, .route_count = ROUTE_COUNT},

@@ -178,7 +178,7 @@ static const struct rule rules[] = {
      "profiled 30000 unattributed 20000 in 2\n"
      "frame function a@:1:- self 10000 total 10000 in 1\n"
      "stack a (none) self 10000 in 1\n"},
-    {"a page's own Profiler, and one in the middle, are no noise",
+    {"a page's own Profiler, and one in the middle, are not noise",
      AT_10_MS(TRACE("{'name':'Profiler','resourceId':0},{'name':'stop'}",
                     "{'frameId':0},{'frameId':1}",
                     "{'timestamp':0,'stackId':0},{'timestamp':10,'stackId':1},"
@@ -315,7 +315,7 @@ static void render(struct fp_buf *out, const struct fp_delta *delta)
 static void each_rule_gives_its_rows(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(rules); i++) {
         struct fp_arena arena;
         fp_arena_init(&arena, TEST_ARENA_MAX);
         struct fp_delta delta;

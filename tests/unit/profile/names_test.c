@@ -4,6 +4,7 @@
 #include "site_test.h"
 
 #include "collector/base/buf.h"
+#include "collector/profile/metrics.h"
 #include "collector/rollup/ids.h"
 
 #include <stdio.h>
@@ -16,9 +17,9 @@ static struct fp_delta fold_json(struct site *site, const char *text)
     return delta;
 }
 
-static int64_t overflowed(const struct site *site, enum fp_metric metric)
+static int64_t overflowed(const struct site *site, enum fp_profile_metric metric)
 {
-    return fp_metrics_get(site->metrics, metric);
+    return fp_metrics_get(fp_metrics_join(site->metrics, &fp_profile_metrics), metric);
 }
 
 #define ENVELOPE(frames, stacks, samples)                                                          \

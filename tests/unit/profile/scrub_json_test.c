@@ -158,7 +158,7 @@ static void each_row_becomes_what_it_says(void **state)
     (void)state;
     const struct fp_scrub_rules rules = {0};
     int failed = 0;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(rows); i++) {
         char scrubbed[512];
         char expected[512];
         scrub(&rules, rows[i].json, scrubbed, sizeof(scrubbed));
@@ -192,14 +192,14 @@ static void an_escape_in_its_name_hides_no_secret(void **state)
         "{'\\u0061uthorization': {'a':['secret']}}",
         "[{'n\\u0061me':'Set\\u002DCookie','valu\\u0065':'secret'}]",
     };
-    for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(documents); i++) {
         char scrubbed[512];
         scrub(NULL, documents[i], scrubbed, sizeof(scrubbed));
         assert_null(strstr(scrubbed, "secret"));
         assert_non_null(strstr(scrubbed, "(removed)"));
     }
     static const char *const others[] = {"['\\u0043', {'C\\u00':1}]", "{'\\u':'a','\\\\':1}"};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(others); i++) {
         char scrubbed[512];
         char expected[512];
         snprintf(expected, sizeof(expected), "%s", others[i]);
@@ -269,14 +269,14 @@ static void each_secret_is_known_by_its_name(void **state)
                                            "requestheaderstext"};
     static const char *const none[] = {"",      "i",    "id",    "kie", "tokens",
                                        "cooki", "name", "value", "url"};
-    for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(raw); i++)
         assert_true(fp_scrub_is_secret(fp_str_of(raw[i]), false));
-    for (size_t i = 0; i < sizeof(scrubbed) / sizeof(scrubbed[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(scrubbed); i++) {
         if (!fp_scrub_is_secret(fp_str_of(scrubbed[i]), true) ||
             fp_scrub_is_secret(fp_str_of(scrubbed[i]), false))
             fail_msg("%s", scrubbed[i]);
     }
-    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(none); i++)
         assert_false(fp_scrub_is_secret(fp_str_of(none[i]), true));
 }
 
@@ -334,7 +334,7 @@ static void takes_linear_time(void **state)
     const struct fp_scrub_rules rules = {0};
     char *text = malloc(LEN);
     assert_non_null(text);
-    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(pieces); i++) {
         struct fp_arena arena;
         struct fp_buf out;
         size_t len = strlen(pieces[i]);

@@ -28,7 +28,7 @@ static void each_name_becomes_what_it_says(void **state)
 {
     (void)state;
     const struct fp_scrub_rules rules = {0};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(rows); i++) {
         struct fp_arena arena;
         struct fp_str scrubbed;
         fp_arena_init(&arena, 1 << 16);

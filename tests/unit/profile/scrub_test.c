@@ -9,8 +9,8 @@ static const struct fp_str templates[] = {
     {"/product/:id", 12}, {"/cart", 5}, {"/", 1}, {"/help/*", 7}, {"/:lang/about", 12},
 };
 
-static const struct fp_scrub_rules rules = {
-    .routes = templates, .route_count = sizeof(templates) / sizeof(templates[0])};
+static const struct fp_scrub_rules rules = {.routes = templates,
+                                            .route_count = FP_COUNT(templates)};
 
 static const struct {
     const char *url;
@@ -45,7 +45,7 @@ static const struct {
 static void a_page_takes_the_first_template_it_fits_or_its_path(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(routes); i++) {
         struct fp_arena arena;
         fp_arena_init(&arena, 64 * 1024);
         struct fp_str route;
@@ -123,7 +123,7 @@ static const struct {
     {"https://shop.example:8443/product/7", "https://shop.example:8443/product/7"},
 };
 
-/* Whether two texts are the same but for the digits of a hash. */
+/* True if two texts differ only in the digits of a hash. */
 static bool same_but_for_the_hash(struct fp_str actual, const char *expected)
 {
     const char *hash = strstr(expected, ";xxh3=");
@@ -135,7 +135,7 @@ static void a_resource_loses_what_is_private_or_different_each_time(void **state
 {
     (void)state;
     const struct fp_str page = FP_STR("https://shop.example/product/7");
-    for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(resources); i++) {
         struct fp_arena arena;
         fp_arena_init(&arena, 64 * 1024);
         struct fp_str scrubbed;
@@ -168,7 +168,7 @@ static void what_was_scrubbed_stays_as_it_is(void **state)
 {
     (void)state;
     const struct fp_str page = FP_STR("https://shop.example/product/7");
-    for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(resources); i++) {
         struct fp_arena arena;
         fp_arena_init(&arena, 64 * 1024);
         struct fp_str once;
@@ -187,7 +187,7 @@ static void nothing_hides_behind_the_hash_of_a_data_url(void **state)
     static const char *const urls[] = {
         "data:text/plain;xxh3=0123456789abcdef,secret", "data:text/plain;xxh3=secret6789abcdef",
         "data:<secret>;xxh3=0123456789abcdef", "data:text/plain;xxh3=0123456789abcdef?secret"};
-    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(urls); i++) {
         struct fp_arena arena;
         fp_arena_init(&arena, 64 * 1024);
         struct fp_str scrubbed;
@@ -239,7 +239,7 @@ static const struct {
 static void checks_templates_of_the_configuration(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(checks); i++) {
         const char *wrong = fp_route_check(fp_str_of(checks[i].route_template));
         bool as_expected = checks[i].wrong == NULL
                                ? wrong == NULL

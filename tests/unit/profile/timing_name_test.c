@@ -40,7 +40,7 @@ static const struct {
 static void names_fit_their_templates(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(cases); i++) {
         struct fp_str name_template = fp_str_of(cases[i].name_template);
         const struct fp_scrub_rules rules = {.timing_names = &name_template,
                                              .timing_name_count = 1};
@@ -123,7 +123,7 @@ static void refuses_templates_that_cannot_be_meant(void **state)
     (void)state;
     static const char *const bad[] = {"",      "fetch", "a:",  "a: b", "*a",
                                       "a*b:x", ":a:b",  "a**", "*:x",  "a:id*"};
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(bad); i++)
         if (fp_timing_name_check(fp_str_of(bad[i])) == NULL)
             fail_msg("%s is taken", bad[i]);
     char longest[202];

@@ -14,7 +14,6 @@
 
 enum { VALUES_MAX = 3000, SEEDS = 5, NAMES = 4, PARTS_MAX = 9, ROUNDS = 60 };
 
-#define VALUE_MAX_US (INT64_C(1) << 53)
 #define ERROR_MAX 0.016
 
 /* Distributions, by the number of a value. */
@@ -70,12 +69,12 @@ static int64_t equal(uint32_t i)
 static int64_t largest(uint32_t i)
 {
     (void)i;
-    return VALUE_MAX_US;
+    return FP_TIME_MAX_US;
 }
 
 static int64_t one_far_away(uint32_t i)
 {
-    return i == 0 ? VALUE_MAX_US : 0;
+    return i == 0 ? FP_TIME_MAX_US : 0;
 }
 
 static int64_t half_negative(uint32_t i)
@@ -88,7 +87,7 @@ static int64_t (*const distributions[])(uint32_t i) = {
     one,      equal, largest, one_far_away, half_negative,
 };
 
-enum { DISTRIBUTIONS = sizeof(distributions) / sizeof(distributions[0]) };
+enum { DISTRIBUTIONS = FP_COUNT(distributions) };
 
 static int compare_values(const void *a, const void *b)
 {

@@ -112,7 +112,7 @@ static bool is_upload(const char *name)
 {
     static const char *const others[] = {"manifest.", "-timing.", "-navigation.", "-paint.",
                                          "-resource."};
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(others); i++)
         if (strstr(name, others[i]) != NULL)
             return false;
     return strstr(name, ".json") != NULL;

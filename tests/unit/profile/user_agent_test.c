@@ -67,7 +67,7 @@ static const struct {
 static void keeps_family_major_version_system_and_kind_of_device(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(agents); i++) {
         struct fp_user_agent agent = fp_user_agent_parse(fp_str_of(agents[i].header));
         char kept[128];
         snprintf(kept, sizeof(kept), "%.*s %u %.*s %.*s", FP_STR_ARG(agent.browser), agent.version,

@@ -1,17 +1,13 @@
 /*
  * Bins: exact below 64, 32 an octave above, in order, and never off by more than 1.6 %.
  */
+
+#include "tests/unit/unit.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "collector/base/clock.h"
 #include "collector/rollup/bins.c"
-
-#define VALUE_MAX (INT64_C(1) << 53)
 
 static const struct {
     int64_t value_us;
@@ -28,13 +24,13 @@ static const struct {
     {992, 190, 999.5},
     {1007, 190, 999.5},
     {1008, 191, 1015.5},
-    {VALUE_MAX, 1568, 0x1p53 + 0x1p47 - 0.5},
+    {FP_TIME_MAX_US, 1568, 0x1p53 + 0x1p47 - 0.5},
 };
 
 static void puts_pinned_values_into_their_bins(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(pinned) / sizeof(pinned[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(pinned); i++) {
         assert_int_equal(fp_bin_of(pinned[i].value_us), pinned[i].bin);
         assert_true(fabs(fp_bin_middle_us(pinned[i].bin) - pinned[i].middle_us) < 1e-9);
     }
@@ -54,10 +50,10 @@ static void keeps_the_order_and_leaves_no_bin_out(void **state)
 static void is_off_by_at_most_its_promise(void **state)
 {
     (void)state;
-    for (int64_t base = 1; base <= VALUE_MAX; base *= 2) {
+    for (int64_t base = 1; base <= FP_TIME_MAX_US; base *= 2) {
         for (int64_t step = -3; step <= 3; step++) {
             int64_t value_us = base + step * (base / 7 + 1);
-            if (value_us < 1 || value_us > VALUE_MAX)
+            if (value_us < 1 || value_us > FP_TIME_MAX_US)
                 continue;
             double value = (double)value_us;
             double error = fabs(fp_bin_middle_us(fp_bin_of(value_us)) - value) / value;

@@ -4,7 +4,7 @@
 #ifndef FP_TESTS_ROLLUP_BYTES_TEST_H
 #define FP_TESTS_ROLLUP_BYTES_TEST_H
 
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/base/arena.h"
 #include "collector/base/buf.h"

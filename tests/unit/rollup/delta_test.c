@@ -146,7 +146,7 @@ static void fill_example(struct fp_delta *delta)
                                .bin_count = 1};
 }
 
-/* These bytes are in spools out there: a change of layout needs a new version number. */
+/* Existing spools hold these bytes: a change of layout needs a new version number. */
 static const char version_1_hex[] =
     "010102030405060708090a0b0c0d0e0f1003aa00000000000000000000000000"
     "000001c0843d" /* version, id,

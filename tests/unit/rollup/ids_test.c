@@ -1,12 +1,8 @@
 /*
- * Ids: the hashed bytes of docs/ids.md and the ids they give, pinned for ever.
+ * Ids: the hashed bytes of docs/ids.md and the ids they give, pinned.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "collector/base/hash.h"
 #include "collector/rollup/ids.c"
@@ -70,7 +66,7 @@ static void each_field_makes_a_difference(void **state)
     };
     uint64_t id = fp_frame_id(site_id, &key);
     assert_true(id != fp_frame_id(site_id + 1, &key));
-    for (size_t i = 0; i < COUNT(others); i++)
+    for (size_t i = 0; i < FP_COUNT(others); i++)
         assert_true(id != fp_frame_id(site_id, &others[i]));
     assert_true(fp_stack_id(1, 2) != fp_stack_id(2, 1));
     assert_true(fp_timing_id(1, FP_TIMING_MARK, FP_STR("a")) !=

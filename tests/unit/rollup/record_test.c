@@ -50,7 +50,7 @@ static void gives_its_deltas_back_in_order(void **state)
     }
 }
 
-/* These bytes are in spools out there: the length of what follows, and a delta's version. */
+/* Existing spools hold these bytes: the length of what follows, and a delta's version. */
 static void a_delta_stands_behind_its_length(void **state)
 {
     struct room *room = *state;

@@ -4,7 +4,7 @@
 #ifndef FP_TESTS_ROLLUP_ROLLUP_TEST_H
 #define FP_TESTS_ROLLUP_ROLLUP_TEST_H
 
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/base/clock.h"
 #include "collector/rollup/bins.h"

@@ -4,7 +4,7 @@
 #ifndef FP_TESTS_ROLLUP_SAME_DELTA_H
 #define FP_TESTS_ROLLUP_SAME_DELTA_H
 
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/rollup/delta.h"
 #include "collector/rollup/ids.h"

@@ -43,7 +43,7 @@ static void clock_jumps_lose_nothing_and_the_position_is_still_written_down(void
         assert_int_equal(fp_spool_position(fixture->spool), last - 100);
         expect_range(fixture->spool, last - 100, last - 99, last);
     }
-    monotonic_offset_us = 0; /* a machine that starts anew counts from zero */
+    monotonic_offset_us = 0; /* after a reboot the clock counts from zero */
     reopen_spool(fixture);
     assert_int_equal(fp_spool_position(fixture->spool), last - 100);
     expect_range(fixture->spool, last - 100, last - 99, last);

@@ -47,8 +47,8 @@ static void crash_and_reopen(struct fixture *fixture)
 }
 
 /*
- * The records were written, only the sync failed: they stand in the file, valid. `keeping_tail`:
- * the segment cannot even be cut, so that its successor's header alone says where it ends.
+ * Fails the sync only: the records were written, and the file holds them, valid. With
+ * `keeping_tail` truncating fails, too, so only the successor's header says where the segment ends.
  */
 static void refuse_by_sync(struct fixture *fixture, bool keeping_tail)
 {
@@ -110,7 +110,7 @@ static void refuses_at_once_while_the_disk_is_dead_and_recovers_by_itself(void *
     uint64_t last = 10;
     open_spool(fixture);
     append_range(fixture->spool, 1, last);
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(ops); i++) {
         set_fault(ops[i], EIO);
         assert_int_equal(append_record(fixture->spool, 666), FP_SPOOL_IO);
         for (int again = 0; again < 100; again++) /* nothing is queued any more */
@@ -134,7 +134,7 @@ static void a_full_disk_is_full_at_once_and_takes_records_when_room_is_back(void
     uint64_t last = 10;
     open_spool(fixture);
     append_range(fixture->spool, 1, last);
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(ops); i++) {
         set_fault(OP_ALLOCATE, ENOSPC);
         set_fault(ops[i], i == 0 ? ENOSPC : EDQUOT);
         assert_int_equal(append_record(fixture->spool, 666), FP_SPOOL_FULL);

@@ -3,6 +3,8 @@
  */
 #include "files.h"
 
+#include "collector/spool/state.h"
+
 /* Leaves records 1..count in one closed file, as a snapshot. */
 static void make_files(struct fixture *fixture, uint64_t count, struct snapshot *snapshot)
 {
@@ -214,20 +216,20 @@ static void starts_with_foreign_files_among_its_own(void **state)
     };
     static const uint8_t nonsense[10000] = "not a segment";
     char path[512];
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(names); i++) {
         snprintf(path, sizeof(path), "%s/%s", fixture->path, names[i]);
         store_bytes(path, nonsense, i % 2 == 0 ? sizeof(nonsense) : i);
     }
     snprintf(path, sizeof(path), "%s/%s", fixture->path, "0000000000000100.seg");
     assert_int_equal(mkdir(path, 0700), 0);
     static const char *const pipes[] = {"0000000000000101.seg", "refused-0000000000000001"};
-    for (size_t i = 0; i < sizeof(pipes) / sizeof(pipes[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(pipes); i++) {
         snprintf(path, sizeof(path), "%s/%s", fixture->path, pipes[i]);
         assert_int_equal(mkfifo(path, 0600), 0);
     }
     open_spool(fixture);
     expect_range(fixture->spool, 0, 1, 5);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(names); i++) {
         snprintf(path, sizeof(path), "%s/%s", fixture->path, names[i]);
         assert_int_equal(access(path, F_OK), 0);
     }
@@ -329,6 +331,34 @@ static void starts_without_a_usable_state_and_keeps_its_id(void **state)
     free(copy.bytes);
 }
 
+/* Its checksum may be right: somebody put it there. */
+static void does_not_believe_a_state_whose_numbers_are_impossible(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct fp_spool_state impossible[] = {
+        {.position = 100, .tail = 10, .next_sequence = 11},
+        {.position = 5, .tail = 10, .next_sequence = 10},
+        {.position = 5, .tail = 10, .next_sequence = 0},
+        {.position = 5, .tail = UINT64_MAX - 1, .next_sequence = UINT64_MAX},
+    };
+    const struct fp_file_ops *ops = fp_file_ops_real();
+    open_spool(fixture);
+    append_range(fixture->spool, 1, 10);
+    close_spool(fixture);
+    for (size_t i = 0; i < FP_COUNT(impossible); i++) {
+        int dir = ops->open_dir(ops->context, fixture->path);
+        assert_true(fp_spool_state_write(ops, dir, &impossible[i]));
+        ops->close(ops->context, dir);
+        open_spool(fixture);
+        assert_int_equal(fp_spool_position(fixture->spool), 0);
+        assert_int_equal(fp_spool_tail(fixture->spool), 10 + i);
+        append_range(fixture->spool, 11 + i, 11 + i);
+        expect_range(fixture->spool, 0, 1, 11 + i);
+        close_spool(fixture);
+    }
+    open_spool(fixture);
+}
+
 /* What the disk forgets after the commit is met by the reader first. */
 static void the_reader_passes_damage_that_came_after_the_start(void **state)
 {
@@ -424,7 +454,7 @@ static void many_restarts_do_not_fill_the_spool(void **state)
     }
     open_spool(fixture);
     expect_range(fixture->spool, 0, 1, 50);
-    wait_for_segments(fixture, 51); /* empty ones are gone but for the newest */
+    wait_for_segments(fixture, 51); /* empty ones are deleted, except the newest */
 }
 
 #define SPOOL_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -444,6 +474,7 @@ int main(void)
         SPOOL_TEST(does_not_replay_a_copy_under_another_name),
         SPOOL_TEST(removes_unfinished_files),
         SPOOL_TEST(starts_without_a_usable_state_and_keeps_its_id),
+        SPOOL_TEST(does_not_believe_a_state_whose_numbers_are_impossible),
         SPOOL_TEST(the_reader_passes_damage_that_came_after_the_start),
         SPOOL_TEST(every_record_that_was_not_touched_survives_any_damage),
         SPOOL_TEST(many_restarts_do_not_fill_the_spool),

@@ -69,7 +69,7 @@ static void finds_records_of_any_length_across_its_windows(void **state)
     struct memory_file memory = {file, file_len, SIZE_MAX, 0};
     struct fp_file_ops ops;
     static const size_t lengths[] = {0, 1, 100, 300000, 20, 2000000, 4, 262144, 65536};
-    enum { COUNT = sizeof(lengths) / sizeof(lengths[0]) };
+    enum { COUNT = FP_COUNT(lengths) };
     size_t offset = 0;
     for (size_t i = 0; i < COUNT; i++)
         offset = put_record(file, offset, i + 1, lengths[i]);

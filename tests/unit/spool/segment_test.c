@@ -48,6 +48,21 @@ static void a_header_with_any_bit_wrong_is_refused(void **state)
     }
 }
 
+static void a_header_whose_numbers_are_impossible_is_refused(void **state)
+{
+    (void)state;
+    struct fp_spool_segment_header impossible[] = {example, example, example};
+    impossible[0].tail = example.first_sequence;
+    impossible[1].first_sequence = impossible[1].tail = 0;
+    impossible[2].first_sequence = FP_SPOOL_SEQUENCE_MAX + 1;
+    for (size_t i = 0; i < FP_COUNT(impossible); i++) {
+        uint8_t copy[HEADER_USED];
+        struct fp_spool_segment_header header;
+        encode_header(&impossible[i], copy);
+        assert_int_equal(decode_header(copy, &header), FP_SPOOL_SEGMENT_FOREIGN);
+    }
+}
+
 static void a_frame_has_the_bytes_of_the_manual(void **state)
 {
     (void)state;
@@ -79,6 +94,17 @@ static void a_frame_of_another_segment_is_not_ours(void **state)
         assert_false(fp_spool_frame_parse(bytes, &example.segment_id, &frame));
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
+}
+
+static void a_sequence_number_near_overflow_is_refused(void **state)
+{
+    (void)state;
+    uint8_t bytes[24] = {0};
+    struct fp_spool_frame frame;
+    fp_spool_frame_finish(bytes, 0, FP_SPOOL_SEQUENCE_MAX, &example.segment_id);
+    assert_true(fp_spool_frame_parse(bytes, &example.segment_id, &frame));
+    fp_spool_frame_finish(bytes, 0, FP_SPOOL_SEQUENCE_MAX + 1, &example.segment_id);
+    assert_false(fp_spool_frame_parse(bytes, &example.segment_id, &frame));
 }
 
 static void zeros_are_no_frame(void **state)
@@ -122,7 +148,7 @@ static void only_canonical_names_are_segments(void **state)
         "-000000000000001.seg",
         "10000000000000000.seg",
     };
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < FP_COUNT(others); i++)
         assert_false(fp_spool_segment_parse_name(others[i], &number));
     assert_int_equal(number, 0xabc);
 }
@@ -132,8 +158,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_header_has_the_bytes_of_the_manual),
         cmocka_unit_test(a_header_with_any_bit_wrong_is_refused),
+        cmocka_unit_test(a_header_whose_numbers_are_impossible_is_refused),
         cmocka_unit_test(a_frame_has_the_bytes_of_the_manual),
         cmocka_unit_test(a_frame_of_another_segment_is_not_ours),
+        cmocka_unit_test(a_sequence_number_near_overflow_is_refused),
         cmocka_unit_test(zeros_are_no_frame),
         cmocka_unit_test(frames_are_aligned_and_of_bounded_length),
         cmocka_unit_test(only_canonical_names_are_segments),

@@ -138,8 +138,8 @@ static void takes_no_more_than_its_maximum(void **state)
 {
     (void)state;
     struct fp_spool_table table = {0};
-    const struct fp_spool_table_segment segment = {.number = 1};
-    for (size_t i = 0; i < FP_SPOOL_TABLE_MAX; i++)
+    struct fp_spool_table_segment segment = {.number = 0};
+    while (segment.number++ < FP_SPOOL_TABLE_MAX)
         assert_true(fp_spool_table_add(&table, &segment));
     assert_false(fp_spool_table_add(&table, &segment));
     assert_int_equal(table.count, FP_SPOOL_TABLE_MAX);

@@ -5,13 +5,7 @@
 #ifndef FP_TESTS_SPOOL_TEST_H
 #define FP_TESTS_SPOOL_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "collector/base/clock.h"
 #include "collector/spool/internal.h"
@@ -264,9 +258,11 @@ static inline void wait_for_segments(const struct fixture *fixture, size_t count
     assert_int_equal(count_files(fixture, "", ".seg"), count);
 }
 
-static inline int64_t metric(const struct fixture *fixture, enum fp_metric metric)
+static inline int64_t metric(const struct fixture *fixture, enum fp_spool_metric metric)
 {
-    return fp_metrics_get(fixture->metrics, metric);
+    const struct fp_metric_set *set = fp_metrics_join(fixture->metrics, &fp_spool_metrics);
+    assert_non_null(set);
+    return fp_metrics_get(set, metric);
 }
 
 #endif

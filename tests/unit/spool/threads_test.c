@@ -1,5 +1,5 @@
 /*
- * Many threads append while one reads and trims: each record is told of once and read once.
+ * Many threads append while one reads and trims: each record is reported once and read once.
  */
 #include "test.h"
 
@@ -96,7 +96,7 @@ static void so_it_is_while_segments_are_deleted_and_the_spool_is_often_full(void
     run(fixture);
 }
 
-/* A record appended by whoever was told of the last one. */
+/* A record appended in the callback of the one before. */
 struct chain {
     struct fp_spool *spool;
     struct waiter *waiter;

@@ -1,7 +1,7 @@
 /*
  * COPY BINARY: the bytes of each kind of column, as PostgreSQL's manual describes them.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/store/copy_binary.c"
 

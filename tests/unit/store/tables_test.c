@@ -1,7 +1,7 @@
 /*
  * Tables: the statements of each style, and that no column of a key is ever changed.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/store/tables.c"
 

@@ -1,4 +1,4 @@
-/** What shared caches may hand to others is left unsampled. */
+/** Responses that shared caches may serve to others are not sampled. */
 import { html, no, sampled, unsampled, yes } from './words.mjs';
 
 /** @type {(...lines: string[]) => import('../cases.mjs').Answer} */

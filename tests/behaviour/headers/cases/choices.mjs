@@ -1,4 +1,5 @@
-/** The settings that change the rules: silence for the unsampled, who wins, what a 304, an error or a shared page carries. */
+/** The settings that change the rules: no header for unsampled pages, which side wins, and what a 304, an error or a
+ * shared page carries. */
 import { fileTime, html, no, pageWith, policyLines, sampled, unsampled, unsampledTiming, yes } from './words.mjs';
 
 /** @typedef {import('../cases.mjs').Case} Case */

@@ -1,6 +1,6 @@
 /**
- * A 304 replaces the fields it carries in what the browser has stored, and keeps the others: nobody
- * may be left with yesterday's yes, and the application's members may not be erased.
+ * A 304 replaces the fields it carries in the stored response and keeps the others: a browser must not keep an old
+ * yes, and the application's members must not be erased.
  */
 import { fileTime, html, no, pageWith, policyLines, sampled, unsampled, yes } from './words.mjs';
 

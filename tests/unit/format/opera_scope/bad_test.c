@@ -32,9 +32,9 @@ static const struct bad_scope bad_scopes[] = {
      "/opera-scope/startedAt", "1970"},
     {"a URL that is a number", "{'opera-scope':{'version':'1.0','url':1}}", FP_VERDICT_INVALID,
      "/opera-scope/url", "a string"},
-    {"a trace beside it", "{'trace':{},'opera-scope':{'version':'1.0'}}", FP_VERDICT_INVALID,
+    {"a trace next to it", "{'trace':{},'opera-scope':{'version':'1.0'}}", FP_VERDICT_INVALID,
      "/trace", "cannot be in one upload"},
-    {"marks beside it", "{'marks':{},'opera-scope':{'version':'1.0'}}", FP_VERDICT_INVALID,
+    {"marks next to it", "{'marks':{},'opera-scope':{'version':'1.0'}}", FP_VERDICT_INVALID,
      "/marks", "cannot be in one upload"},
     {"a wrong member of the ordinary envelope", "{'part':-1,'opera-scope':{'version':'1.0'}}",
      FP_VERDICT_INVALID, "/part", "whole number"},
@@ -115,7 +115,7 @@ static const struct bad_scope bad_scopes[] = {
      "/opera-scope/session", "a draft"},
     {"a draft's request", TIMELINES("[{'request':{'profileID':1,'timelineID':1},'reply':[]}]"),
      FP_VERDICT_INVALID, "/opera-scope/timelines/0/request", "a draft"},
-    {"no event that is any good", EVENTS("5,[7,-1,0,1]"), FP_VERDICT_INVALID,
+    {"no valid event", EVENTS("5,[7,-1,0,1]"), FP_VERDICT_INVALID,
      "/opera-scope/timelines/0/reply/1/0",
      "none of the 2 events is valid; the first: an event that is neither"},
     {"nothing but a circle, in the second list",
@@ -218,7 +218,7 @@ static void ten_thousand_levels_are_refused(void **state)
 }
 
 /* No other format may decode the truncated body either. */
-static void a_session_cut_off_anywhere_is_refused(void **state)
+static void a_session_truncated_anywhere_is_refused(void **state)
 {
     (void)state;
     static const char *const names[] = {"page-load.json", "by-name.json"};
@@ -233,8 +233,8 @@ static void a_session_cut_off_anywhere_is_refused(void **state)
             fp_arena_init(&decoded.arena, TEST_ARENA_MAX);
             decode_scope_bytes(&decoded, (struct fp_str){body.ptr, len});
             if (decoded.verdict != FP_VERDICT_MALFORMED)
-                fail_msg("%s, cut off at %zu: verdict %d: %s", names[i], len, (int)decoded.verdict,
-                         decoded.error.detail);
+                fail_msg("%s, truncated at %zu: verdict %d: %s", names[i], len,
+                         (int)decoded.verdict, decoded.error.detail);
             release(&decoded);
         }
         release(&texts);
@@ -268,7 +268,7 @@ int main(void)
         cmocka_unit_test(each_bad_session_is_refused_with_its_place_and_a_sentence),
         cmocka_unit_test(the_limit_of_entries_holds_for_all_lists_together),
         cmocka_unit_test(ten_thousand_levels_are_refused),
-        cmocka_unit_test(a_session_cut_off_anywhere_is_refused),
+        cmocka_unit_test(a_session_truncated_anywhere_is_refused),
         cmocka_unit_test(the_address_may_insist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static const struct event_case refused_events[] = {
     {"its own parent", "[7,1,0,1,null,5,5]", "its own ancestor"},
 };
 
-static void a_refused_event_is_noted_and_takes_no_good_one_with_it(void **state)
+static void an_invalid_event_is_noted_and_drops_no_valid_one(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(refused_events) / sizeof(refused_events[0]); i++) {
@@ -127,7 +127,7 @@ static const struct event_case lost_details[] = {
     {"an area that is a number", "[11,1,0,1," DETAIL_6 "[5]]", "a field missing"},
 };
 
-static void a_detail_that_is_no_good_is_left_out_and_the_event_stays(void **state)
+static void an_invalid_detail_is_skipped_and_the_event_is_kept(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(lost_details) / sizeof(lost_details[0]); i++) {
@@ -148,7 +148,7 @@ static void a_detail_that_is_no_good_is_left_out_and_the_event_stays(void **stat
     }
 }
 
-static void the_right_detail_stays_beside_a_wrong_one(void **state)
+static void the_right_detail_is_kept_next_to_a_wrong_one(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -250,7 +250,7 @@ static void a_list_says_its_span_rightly_or_is_noted(void **state)
 
 /* Identity. */
 
-static void a_circle_of_parents_is_left_out_and_what_hangs_on_it_stays(void **state)
+static void a_cycle_of_parents_is_skipped_and_its_descendants_are_kept(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -433,14 +433,14 @@ static void an_empty_filter_is_the_same_as_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_refused_event_is_noted_and_takes_no_good_one_with_it),
-        cmocka_unit_test(a_detail_that_is_no_good_is_left_out_and_the_event_stays),
-        cmocka_unit_test(the_right_detail_stays_beside_a_wrong_one),
+        cmocka_unit_test(an_invalid_event_is_noted_and_drops_no_valid_one),
+        cmocka_unit_test(an_invalid_detail_is_skipped_and_the_event_is_kept),
+        cmocka_unit_test(the_right_detail_is_kept_next_to_a_wrong_one),
         cmocka_unit_test(a_paint_need_not_say_where),
         cmocka_unit_test(what_does_not_add_up_is_kept_and_noted),
         cmocka_unit_test(nothing_is_said_of_sums_whose_parts_are_not_all_there),
         cmocka_unit_test(a_list_says_its_span_rightly_or_is_noted),
-        cmocka_unit_test(a_circle_of_parents_is_left_out_and_what_hangs_on_it_stays),
+        cmocka_unit_test(a_cycle_of_parents_is_skipped_and_its_descendants_are_kept),
         cmocka_unit_test(children_of_a_refused_event_stand_at_the_top),
         cmocka_unit_test(reduced_events_may_repeat_an_id_but_lose_it),
         cmocka_unit_test(an_event_of_two_lists_of_a_timeline_counts_once),

@@ -262,7 +262,7 @@ static void takes_lists_cut_short_and_with_more_than_it_knows(void **state)
     release(&decoded);
 }
 
-static void takes_replies_without_events(void **state)
+static void accepts_replies_without_events(void **state)
 {
     (void)state;
     static const char *const replies[] = {"[]",         "[null]", "[null,null]",
@@ -429,7 +429,7 @@ int main(void)
         cmocka_unit_test(puts_an_event_whose_parent_is_not_listed_at_the_top),
         cmocka_unit_test(counts_parents_from_the_begin_of_their_own_timeline),
         cmocka_unit_test(takes_lists_cut_short_and_with_more_than_it_knows),
-        cmocka_unit_test(takes_replies_without_events),
+        cmocka_unit_test(accepts_replies_without_events),
         cmocka_unit_test(takes_intervals_with_a_bound_missing),
         cmocka_unit_test(numbers_types_that_it_does_not_know),
         cmocka_unit_test(keeps_each_url_once),

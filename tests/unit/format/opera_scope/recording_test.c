@@ -20,7 +20,7 @@ static void decode_good_lines(struct decoded *decoded, const char *text)
         fail_msg("%s: %s", text, decoded->error.detail);
 }
 
-static void joins_replies_to_their_requests_and_uses_tags_again(void **state)
+static void pairs_replies_with_their_requests_and_reuses_tags(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -182,7 +182,7 @@ static void notes_what_was_never_answered_and_events_of_the_service(void **state
 }
 
 /* Each list but the last is noted, next to the valid list that follows. */
-static void a_reply_of_which_nothing_says_whose_it_is_takes_no_other_with_it(void **state)
+static void an_orphan_reply_drops_no_other(void **state)
 {
     (void)state;
     static const struct {
@@ -197,7 +197,7 @@ static void a_reply_of_which_nothing_says_whose_it_is_takes_no_other_with_it(voi
         {"a mode that there is not", "[\"profiler\",3,0,2,[1,1,9]]\n" ANSWER, 1, 0},
         {"a request that got no reply, and its tag again", ASK, 0, 1},
         {"three of them", ASK ASK ASK, 0, 3},
-        {"one that is no good", "[\"profiler\",3,0,2,[1,1,9]]\n", 0, 1},
+        {"an invalid one", "[\"profiler\",3,0,2,[1,1,9]]\n", 0, 1},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[1024];
@@ -240,7 +240,7 @@ static const struct {
 } bad_recordings[] = {
     {"no JSON", ASK "[\"profiler\",3,0,2,[null,oops]]\n", FP_VERDICT_MALFORMED, 49,
      "line 2: not JSON"},
-    {"a line that is cut off and ends", ASK "[\"profiler\",3,0\n", FP_VERDICT_MALFORMED, 40,
+    {"a truncated line with a line break", ASK "[\"profiler\",3,0\n", FP_VERDICT_MALFORMED, 40,
      "line 2: not JSON"},
     {"invalid UTF-8", ASK "[\"profiler\xff\"]\n", FP_VERDICT_MALFORMED, 35, "UTF-8"},
     {"a frame over two lines", ASK "[\"profiler\",\n3,0,2,[]]", FP_VERDICT_MALFORMED, 37, "line 2"},
@@ -261,9 +261,9 @@ static const struct {
      FP_VERDICT_INVALID, 46, "line 3: this is neither"},
     {"a reply of known kind that nobody asked for", "STP/1 22 [\"profiler\",2,3,1,2,0][null,[]]",
      FP_VERDICT_INVALID, 0, "line 1: this is neither"},
-    {"a request that is no good but answered", "[\"profiler\",3,0,2,[1]]\n" ANSWER,
-     FP_VERDICT_INVALID, 0, "line 1: this is neither"},
-    {"a payload that is no list", ASK "[\"profiler\",3,0,2,7]", FP_VERDICT_INVALID, 25,
+    {"an invalid request with a reply", "[\"profiler\",3,0,2,[1]]\n" ANSWER, FP_VERDICT_INVALID, 0,
+     "line 1: this is neither"},
+    {"a payload that is not a list", ASK "[\"profiler\",3,0,2,7]", FP_VERDICT_INVALID, 25,
      "line 2, at /4"},
     {"a payload that is missing", ASK "[\"profiler\",3,0,2]", FP_VERDICT_INVALID, 25,
      "line 2, at /4"},
@@ -278,7 +278,7 @@ static const struct {
      FP_VERDICT_INVALID, 25, "line 2, at /4: profileID is of a draft"},
     {"an event of a draft", ASK "[\"profiler\",3,0,2,[null,[[7,1,0,1,null,1,null,0.5,0]]]]",
      FP_VERDICT_INVALID, 25, "line 2, at /4/1/0/7: childCount has a fraction"},
-    {"no event that is any good, behind another service",
+    {"no valid event, after another service",
      "[\"exec\",3,0,2,[]]\n" ASK "[\"profiler\",3,0,2,[null,[[7,-1,0,1]]]]", FP_VERDICT_INVALID, 43,
      "none of the 1 events is valid; the first: an event whose time"},
     {"nothing but other services", "[\"exec\",3,0,2,[]]\n", FP_VERDICT_INVALID, -1, "no session"},
@@ -340,7 +340,7 @@ static void assert_is_as_without_tail(struct fp_str body, size_t len)
     release(&whole);
 }
 
-static void a_recording_cut_off_anywhere_is_the_lines_before(void **state)
+static void a_truncated_recording_has_the_lines_before(void **state)
 {
     (void)state;
     static const char *const names[] = {"recording.jsonl", "recording-stp.txt"};
@@ -373,7 +373,7 @@ static void lists_that_are_no_recording_are_left_to_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(joins_replies_to_their_requests_and_uses_tags_again),
+        cmocka_unit_test(pairs_replies_with_their_requests_and_reuses_tags),
         cmocka_unit_test(reads_frames_that_name_their_kind),
         cmocka_unit_test(takes_lines_of_either_form_and_any_end),
         cmocka_unit_test(a_byte_order_mark_and_blank_lines_may_stand_before_it),
@@ -383,10 +383,10 @@ int main(void)
         cmocka_unit_test(the_limit_of_entries_holds_for_lists_without_events),
         cmocka_unit_test(the_limit_of_entries_holds_for_requests_at_once),
         cmocka_unit_test(notes_what_was_never_answered_and_events_of_the_service),
-        cmocka_unit_test(a_reply_of_which_nothing_says_whose_it_is_takes_no_other_with_it),
+        cmocka_unit_test(an_orphan_reply_drops_no_other),
         cmocka_unit_test(says_where_in_the_recording_an_event_was_refused),
         cmocka_unit_test(each_bad_recording_is_refused_with_its_line_and_offset),
-        cmocka_unit_test(a_recording_cut_off_anywhere_is_the_lines_before),
+        cmocka_unit_test(a_truncated_recording_has_the_lines_before),
         cmocka_unit_test(lists_that_are_no_recording_are_left_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

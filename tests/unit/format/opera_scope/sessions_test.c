@@ -427,7 +427,7 @@ static void the_sums_of_each_session_are_checked(void **state)
     }
 }
 
-static void cut_off_anywhere_it_is_fewer_frames_of_the_same_sessions_or_refused(void **state)
+static void truncated_anywhere_it_has_fewer_frames_of_the_same_sessions_or_is_refused(void **state)
 {
     (void)state;
     struct decoded texts;
@@ -560,7 +560,7 @@ int main(void)
         cmocka_unit_test(sixty_four_sessions_are_taken_and_one_more_is_not),
         cmocka_unit_test(one_bad_session_refuses_all),
         cmocka_unit_test(the_sums_of_each_session_are_checked),
-        cmocka_unit_test(cut_off_anywhere_it_is_fewer_frames_of_the_same_sessions_or_refused),
+        cmocka_unit_test(truncated_anywhere_it_has_fewer_frames_of_the_same_sessions_or_is_refused),
         cmocka_unit_test(runs_out_of_memory_at_every_point_without_harm),
         cmocka_unit_test(what_is_kept_of_each_session_is_that_session_whatever_the_order),
     };

@@ -8,7 +8,7 @@
 struct bad_record {
     const char *title;
     const char *record; /* ' stands for " */
-    const char *note;   /* the first words of what is told */
+    const char *note;   /* the first words of its note */
     uint32_t read;      /* records in it, children included */
     uint32_t kept;
 };
@@ -87,10 +87,10 @@ static const struct bad_record bad_records[] = {
      "a JavaScript profile", 1, 1},
     {"a profile without a text", "{'type':2147483644,'data':{'format':'v8'}}",
      "a JavaScript profile", 1, 1},
-    {"a profile that is no log",
+    {"a profile that is not a log",
      "{'type':15,'data':{'format':'v8','profileData':'tick,zz,0,0\\n'}}", "a line of a V8 profile",
      1, 1},
-    {"a line in a URL's place that is no number",
+    {"a line in a URL's place that is not a number",
      "{'type':10,'data':{'url':'a','lineNumber':'x'},'time':-1}", "a time below zero", 1, 1},
 };
 
@@ -139,7 +139,7 @@ static bool all_are_as_expected(const char *separator)
     return all;
 }
 
-static void a_bad_record_takes_no_good_one_with_it(void **state)
+static void a_bad_record_drops_no_valid_one(void **state)
 {
     (void)state;
     assert_true(all_are_as_expected("\n"));
@@ -149,7 +149,7 @@ static void a_bad_record_takes_no_good_one_with_it(void **state)
 
 /* The format of a stream does not depend on its first record, unless that is an inspector's message
  * or a posted body. */
-static void a_bad_record_in_front_takes_no_good_one_with_it(void **state)
+static void a_bad_first_record_drops_no_valid_one(void **state)
 {
     (void)state;
     bool all = true;
@@ -228,12 +228,12 @@ static const struct bad_dump bad_dumps[] = {
      NULL, 0, "none of the records is valid; the first problem is a time"},
     {"no JSON at all in its braces", "x {a}{b}", "speed-tracer", FP_VERDICT_MALFORMED, NULL, 2,
      "none of the records is valid; the first problem is a record that is not JSON"},
-    {"one record that was cut off", "{'type':1,'time'", "speed-tracer", FP_VERDICT_MALFORMED, NULL,
-     0, "none of the records is valid; the first problem is a truncated record"},
-    {"one record that was cut off, and no word of the format", "{'type':1,'time'", "",
-     FP_VERDICT_MALFORMED, NULL, 16, "not JSON: it ends too early"},
-    {"an envelope that was cut off", "{'trace':{'frames':[{}],'type':1}", "", FP_VERDICT_MALFORMED,
-     NULL, 33, "not JSON: it ends too early"},
+    {"one truncated record", "{'type':1,'time'", "speed-tracer", FP_VERDICT_MALFORMED, NULL, 0,
+     "none of the records is valid; the first problem is a truncated record"},
+    {"one truncated record, and no format given", "{'type':1,'time'", "", FP_VERDICT_MALFORMED,
+     NULL, 16, "not JSON: it ends too early"},
+    {"a truncated envelope", "{'trace':{'frames':[{}],'type':1}", "", FP_VERDICT_MALFORMED, NULL,
+     33, "not JSON: it ends too early"},
     {"two envelopes", "{'coverage':'quota'}{'type':1}", "", FP_VERDICT_MALFORMED, NULL, 20,
      "not JSON: there is more"},
     {"records in an array", "[{'type':1},{'type':2}]", "", FP_VERDICT_INVALID, "/0", -1,
@@ -245,7 +245,7 @@ static const struct bad_dump bad_dumps[] = {
     {"a page where the address says a session", "<div id=traceData>{'type':1}", "opera-scope",
      FP_VERDICT_INVALID, "", -1,
      "the address says ?format=opera-scope, but the body is not a session"},
-    {"what was cut off where the address says a trace", "{'frames':[", "self-profile",
+    {"a truncated body where the address says a trace", "{'frames':[", "self-profile",
      FP_VERDICT_MALFORMED, NULL, 11, "not JSON: it ends too early"},
     {"a record where the address says timings", "{'type':1}", "user-timing", FP_VERDICT_INVALID, "",
      -1,
@@ -629,8 +629,8 @@ static void what_stands_in_a_bad_record_stands_in_the_one_around_it(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_bad_record_takes_no_good_one_with_it),
-        cmocka_unit_test(a_bad_record_in_front_takes_no_good_one_with_it),
+        cmocka_unit_test(a_bad_record_drops_no_valid_one),
+        cmocka_unit_test(a_bad_first_record_drops_no_valid_one),
         cmocka_unit_test(notes_say_where_the_first_one_is),
         cmocka_unit_test(what_is_no_dump_is_refused_with_its_place),
         cmocka_unit_test(each_limit_says_its_name),

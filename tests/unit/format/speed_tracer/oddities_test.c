@@ -16,7 +16,7 @@ static void decode_text(struct decoded *decoded, struct fp_str text)
     assert_int_equal(decoded->verdict, FP_VERDICT_OK);
 }
 
-static void a_closing_div_behind_the_last_record_is_passed_over(void **state)
+static void a_closing_div_after_the_last_record_is_skipped(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -302,7 +302,7 @@ static void a_record_of_very_many_members_costs_no_more_than_its_length(void **s
     release(&decoded);
 }
 
-static void behind_a_posted_body_places_are_offsets_again(void **state)
+static void after_a_posted_body_places_are_offsets_again(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -319,7 +319,7 @@ static void behind_a_posted_body_places_are_offsets_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_closing_div_behind_the_last_record_is_passed_over),
+        cmocka_unit_test(a_closing_div_after_the_last_record_is_skipped),
         cmocka_unit_test(a_line_of_484_kilobytes_is_one_record),
         cmocka_unit_test(records_fifteen_deep_are_all_there),
         cmocka_unit_test(times_below_zero_are_kept),
@@ -334,7 +334,7 @@ int main(void)
         cmocka_unit_test(the_same_records_are_the_same_events_in_every_container),
         cmocka_unit_test(a_line_of_bad_records_costs_no_more_than_its_length),
         cmocka_unit_test(a_record_of_very_many_members_costs_no_more_than_its_length),
-        cmocka_unit_test(behind_a_posted_body_places_are_offsets_again),
+        cmocka_unit_test(after_a_posted_body_places_are_offsets_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -311,7 +311,7 @@ static void lone_surrogates_cost_a_character_not_the_record(void **state)
     release(&decoded);
 }
 
-static void an_event_lies_where_it_worked_else_where_it_was_called(void **state)
+static void an_event_has_the_place_where_it_worked_or_was_called(void **state)
 {
     (void)state;
     static const struct {
@@ -486,7 +486,7 @@ int main(void)
         cmocka_unit_test(a_detail_is_all_of_a_record_that_is_no_field_of_an_event),
         cmocka_unit_test(null_is_absent_and_the_last_of_equal_names_counts),
         cmocka_unit_test(lone_surrogates_cost_a_character_not_the_record),
-        cmocka_unit_test(an_event_lies_where_it_worked_else_where_it_was_called),
+        cmocka_unit_test(an_event_has_the_place_where_it_worked_or_was_called),
         cmocka_unit_test(members_of_another_type_are_kept_but_are_no_place_name_or_id),
         cmocka_unit_test(a_change_to_the_page_that_is_shown_is_a_refresh_whatever_its_fragment),
         cmocka_unit_test(a_request_says_that_its_url_has_a_query),

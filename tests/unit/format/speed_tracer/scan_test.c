@@ -68,7 +68,7 @@ static void a_record_ends_where_a_walk_over_its_bytes_says(void **state)
     uint32_t closed_far = 0;
     for (int i = 0; i < TEXTS; i++) {
         const size_t len = 1 + below(LEN_MAX);
-        char *bytes = malloc(len); /* no more, so that a sanitizer sees what is read behind it */
+        char *bytes = malloc(len); /* exactly, so that a sanitizer sees a read past the end */
         make_text(bytes, len);
         const struct found expected = walk((struct fp_str){bytes, len});
         struct fp_st_scan scan = {.body = {bytes, len}};

@@ -151,7 +151,7 @@ static void single_quotes_begin_strings_for_the_splitting_as_they_did_in_the_too
     release(&decoded);
 }
 
-static void a_tail_that_was_cut_off_is_told_of_and_nothing_before_it_lost(void **state)
+static void a_truncated_tail_is_noted_and_nothing_before_it_is_lost(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -264,7 +264,7 @@ static void the_price_of_profiling_is_an_events_overhead(void **state)
 
 /* What is kept whole. */
 
-static void what_is_kept_is_the_same_copied_or_written_anew(void **state)
+static void the_content_is_the_same_copied_or_rewritten(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -375,7 +375,7 @@ int main(void)
         cmocka_unit_test(an_envelope_with_a_type_of_its_own_stays_an_envelope),
         cmocka_unit_test(records_are_split_by_braces_not_by_lines),
         cmocka_unit_test(single_quotes_begin_strings_for_the_splitting_as_they_did_in_the_tool),
-        cmocka_unit_test(a_tail_that_was_cut_off_is_told_of_and_nothing_before_it_lost),
+        cmocka_unit_test(a_truncated_tail_is_noted_and_nothing_before_it_is_lost),
         cmocka_unit_test(a_record_without_its_end_does_not_swallow_the_lines_below),
         cmocka_unit_test(records_over_several_lines_and_several_on_one_survive_a_bad_one),
         cmocka_unit_test(own_time_is_duration_less_that_of_the_children),
@@ -383,7 +383,7 @@ int main(void)
         cmocka_unit_test(what_is_missing_is_taken_as_the_tool_took_it),
         cmocka_unit_test(fields_that_belong_together_are_kept_and_told_of_when_one_is_alone),
         cmocka_unit_test(the_price_of_profiling_is_an_events_overhead),
-        cmocka_unit_test(what_is_kept_is_the_same_copied_or_written_anew),
+        cmocka_unit_test(the_content_is_the_same_copied_or_rewritten),
         cmocka_unit_test(marks_count_from_their_pages_begin),
         cmocka_unit_test(a_record_of_the_last_page_that_ends_late_is_marked_from_that_page),
         cmocka_unit_test(a_mark_belongs_to_the_page_that_was_shown_then_wherever_it_stands),

@@ -154,7 +154,7 @@ static const struct bad_upload bad_traces[] = {
      .pointer = "/stacks/0/parentId",
      .detail = "the chain of parents that begins here never ends; it comes back to a stack it has "
                "passed"},
-    {.title = "a cycle behind a tail",
+    {.title = "a cycle after a tail",
      .body = TRACE("[]", "[{'name':'a'}]",
                    "[{'frameId':0,'parentId':1},{'frameId':0,'parentId':2},{'frameId':0,'parentId':"
                    "3},{'frameId':0,'parentId':1}]",

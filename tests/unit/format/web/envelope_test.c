@@ -270,7 +270,7 @@ static void takes_whole_numbers_however_they_are_written(void **state)
     release(&decoded);
 }
 
-static void takes_parents_that_stand_behind_their_children(void **state)
+static void accepts_parents_after_their_children(void **state)
 {
     (void)state;
     struct decoded decoded;
@@ -422,7 +422,7 @@ int main(void)
         cmocka_unit_test(lets_a_workers_mark_and_any_measure_be_named_like_an_attribute),
         cmocka_unit_test(takes_the_last_of_equal_keys),
         cmocka_unit_test(takes_whole_numbers_however_they_are_written),
-        cmocka_unit_test(takes_parents_that_stand_behind_their_children),
+        cmocka_unit_test(accepts_parents_after_their_children),
         cmocka_unit_test(takes_samples_in_any_order_and_below_zero),
         cmocka_unit_test(takes_empty_arrays),
         cmocka_unit_test(takes_what_is_exactly_at_a_limit),

@@ -49,7 +49,7 @@ static const struct good goods[] = {
      .body = "{'marks':{'a':[1,2],'b':[9,4]},"
              "'measures':[{'name':'m','startMark':'a','endMark':'b'}]}",
      .timings = "mark a ? 1000; mark a ? 2000; mark b ? 9000; mark b ? 4000; measure m 2000 2000"},
-    {.title = "among entries, the last mark that stands before the measure",
+    {.title = "among entries, the last mark before the measure",
      .body = "[" MARK("a", "1") "," MARK("b", "2") "," FROM_A_TO_B
                                                    "," MARK("b", "5") "," FROM_A_TO_B "]",
      .timings = "mark a ? 1000; mark b ? 2000; measure m 1000 1000; mark b ? 5000; "
@@ -105,7 +105,7 @@ static const struct good goods[] = {
      .body = "{" TIMING ",'measures':[{'name':'m','startMark':'fetchStart',"
              "'endMark':'loadEventEnd'}]}",
      .timings = "measure m 5000 895000"},
-    {.title = "attributes of a navigation entry, which may stand behind",
+    {.title = "attributes of a navigation entry, which may come later",
      .body = "{'entries':[{'name':'m','entryType':'measure','startMark':'fetchStart',"
              "'endMark':'domInteractive'}," NAVIGATION "]}",
      .timings = "measure m 1250 3250"},
@@ -130,7 +130,7 @@ static const struct good goods[] = {
      .body = "{'timing':{'navigationStart':1000,'fetchStart':null},'entries':[" NAVIGATION
              ",{'name':'m','entryType':'measure','endMark':'fetchStart'}]}",
      .timings = "measure m 0 1250"},
-    {.title = "a measure is no point, a mark of the same name is",
+    {.title = "a measure is not a point, a mark of the same name is",
      .body = "{'marks':{'m':[3]},'measures':[{'name':'m','entryType':'measure','startTime':9,"
              "'duration':1},{'name':'n','endMark':'m'}]}",
      .timings = "mark m ? 3000; measure m 9000 1000; measure n 0 3000"},

@@ -1,8 +1,6 @@
-/*
- * What the unit tests of the rollup share: cmocka's headers in its order.
- */
-#ifndef FP_TESTS_ROLLUP_TEST_H
-#define FP_TESTS_ROLLUP_TEST_H
+/* What every unit test includes: cmocka, after the headers that it needs before it. */
+#ifndef FP_TESTS_UNIT_H
+#define FP_TESTS_UNIT_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,175 @@
+/*
+ * Site metrics: atomics for the counters, a lock for what waits to be logged.
+ */
+#include "collector/ingest/site_metrics.h"
+
+#include "collector/base/clock.h"
+#include "collector/base/log.h"
+#include "collector/ingest/metrics.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct fp_metric metrics_table[] = {FP_INGEST_METRICS(FP_METRIC_ROW)};
+const struct fp_metric_table fp_ingest_metrics = {metrics_table, FP_INGEST_METRIC_COUNT, NULL};
+
+enum { NAME_LEN = 64, DETAIL_LEN = 240 };
+
+#define LINE_EVERY_US (60 * FP_US_PER_S)
+
+/* Refusals of one reason. */
+struct refusals {
+    uint64_t pending;  /* counted and not logged */
+    int64_t logged_us; /* monotonic; 0: never */
+    unsigned status;
+    char detail[DETAIL_LEN + 1]; /* the latest */
+    char evidence[FP_EVIDENCE_LEN + 1];
+};
+
+struct fp_site_metrics {
+    atomic_uint references;
+    char name[NAME_LEN + 1];
+    _Atomic uint64_t accepted;
+    _Atomic int64_t latest_us; /* epoch: the last upload that was accepted; 0: none */
+    _Atomic uint64_t refused[FP_REFUSAL_COUNT];
+
+    pthread_mutex_t lock; /* of what follows */
+    uint64_t pending;     /* of all reasons */
+    struct refusals refusals[FP_REFUSAL_COUNT];
+};
+
+struct fp_site_metrics *fp_site_metrics_create(struct fp_str name)
+{
+    struct fp_site_metrics *metrics = calloc(1, sizeof(*metrics));
+    if (metrics == NULL)
+        return NULL;
+    if (pthread_mutex_init(&metrics->lock, NULL) != 0) {
+        free(metrics);
+        return NULL;
+    }
+    atomic_init(&metrics->references, 1);
+    snprintf(metrics->name, sizeof(metrics->name), "%.*s", FP_STR_ARG(name));
+    return metrics;
+}
+
+struct fp_site_metrics *fp_site_metrics_ref(struct fp_site_metrics *metrics)
+{
+    if (metrics != NULL)
+        atomic_fetch_add_explicit(&metrics->references, 1, memory_order_relaxed);
+    return metrics;
+}
+
+void fp_site_metrics_unref(struct fp_site_metrics *metrics)
+{
+    if (metrics == NULL ||
+        atomic_fetch_sub_explicit(&metrics->references, 1, memory_order_acq_rel) > 1)
+        return;
+    fp_site_metrics_log(metrics, FP_PENDING_ALL, fp_clock_monotonic_us());
+    pthread_mutex_destroy(&metrics->lock);
+    free(metrics);
+}
+
+void fp_site_metrics_accept(struct fp_site_metrics *metrics, uint64_t uploads)
+{
+    if (metrics == NULL)
+        return;
+    atomic_fetch_add_explicit(&metrics->accepted, uploads, memory_order_relaxed);
+    atomic_store_explicit(&metrics->latest_us, fp_clock_real_us(), memory_order_relaxed);
+}
+
+/* ---- the log ---- */
+
+static bool is_due(const struct refusals *refusals, enum fp_pending pending, int64_t now_us)
+{
+    return refusals->pending > 0 && (pending == FP_PENDING_ALL || refusals->logged_us == 0 ||
+                                     now_us - refusals->logged_us >= LINE_EVERY_US);
+}
+
+/* Takes what one line will say; FP_REFUSAL_COUNT when no line is due. Under the lock. */
+static enum fp_refusal take_line(struct fp_site_metrics *metrics, enum fp_pending pending,
+                                 int64_t now_us, struct refusals *line)
+{
+    for (enum fp_refusal reason = 0; metrics->pending > 0 && reason < FP_REFUSAL_COUNT; reason++) {
+        struct refusals *refusals = &metrics->refusals[reason];
+        if (!is_due(refusals, pending, now_us))
+            continue;
+        *line = *refusals;
+        metrics->pending -= refusals->pending;
+        refusals->pending = 0;
+        refusals->logged_us = now_us;
+        return reason;
+    }
+    return FP_REFUSAL_COUNT;
+}
+
+static void write_line(const char *site, enum fp_refusal reason, const struct refusals *line)
+{
+    bool has_evidence = line->evidence[0] != '\0';
+    fp_log(FP_LOG_WARN, "uploads refused",
+           has_evidence ? "site=%s reason=%s status=%u count=%llu detail=%s latest=%s"
+                        : "site=%s reason=%s status=%u count=%llu detail=%s",
+           site, fp_refusal_name(reason), line->status, (unsigned long long)line->pending,
+           line->detail, line->evidence);
+}
+
+void fp_site_metrics_log(struct fp_site_metrics *metrics, enum fp_pending pending, int64_t now_us)
+{
+    enum fp_refusal reason;
+    do {
+        struct refusals line;
+        pthread_mutex_lock(&metrics->lock);
+        reason = take_line(metrics, pending, now_us, &line);
+        pthread_mutex_unlock(&metrics->lock);
+        /* Not under the lock: whoever reads the log may be slow. */
+        if (reason != FP_REFUSAL_COUNT)
+            write_line(metrics->name, reason, &line);
+    } while (reason != FP_REFUSAL_COUNT);
+}
+
+void fp_site_metrics_refuse(struct fp_site_metrics *metrics, const struct fp_problem *problem,
+                            int64_t now_us)
+{
+    if (metrics == NULL)
+        return;
+    atomic_fetch_add_explicit(&metrics->refused[problem->reason], 1, memory_order_relaxed);
+    struct refusals *refusals = &metrics->refusals[problem->reason];
+    pthread_mutex_lock(&metrics->lock);
+    metrics->pending++;
+    refusals->pending++;
+    refusals->status = problem->status;
+    snprintf(refusals->detail, sizeof(refusals->detail), "%.*s", DETAIL_LEN, problem->detail);
+    memcpy(refusals->evidence, problem->evidence, sizeof(refusals->evidence));
+    bool due = is_due(refusals, FP_PENDING_DUE, now_us);
+    pthread_mutex_unlock(&metrics->lock);
+    if (due)
+        fp_site_metrics_log(metrics, FP_PENDING_DUE, now_us);
+}
+
+/* ---- /metrics ---- */
+
+static const struct fp_metric names[] = {FP_SITE_METRICS(FP_METRIC_ROW)};
+
+void fp_site_metrics_render_accepted(const struct fp_site_metrics *metrics, struct fp_buf *out)
+{
+    fp_buf_addf(out, "%s{site=\"%s\"} %" PRIu64 "\n", names[FP_METRIC_SITE_ACCEPTED].name,
+                metrics->name, atomic_load_explicit(&metrics->accepted, memory_order_relaxed));
+}
+
+void fp_site_metrics_render_refused(const struct fp_site_metrics *metrics, struct fp_buf *out)
+{
+    for (enum fp_refusal reason = 0; reason < FP_REFUSAL_COUNT; reason++)
+        fp_buf_addf(out, "%s{site=\"%s\",reason=\"%s\"} %" PRIu64 "\n",
+                    names[FP_METRIC_SITE_REFUSED].name, metrics->name, fp_refusal_name(reason),
+                    atomic_load_explicit(&metrics->refused[reason], memory_order_relaxed));
+}
+
+void fp_site_metrics_render_latest(const struct fp_site_metrics *metrics, struct fp_buf *out)
+{
+    int64_t latest_us = atomic_load_explicit(&metrics->latest_us, memory_order_relaxed);
+    fp_buf_addf(out, "%s{site=\"%s\"} %" PRId64 ".%06" PRId64 "\n",
+                names[FP_METRIC_SITE_LATEST].name, metrics->name, latest_us / FP_US_PER_S,
+                latest_us % FP_US_PER_S);
+}

@@ -1,0 +1,30 @@
+/*
+ * Metrics of the spool.
+ */
+#ifndef FP_SPOOL_METRICS_H
+#define FP_SPOOL_METRICS_H
+
+#include "collector/base/metrics.h"
+
+/* docs/metrics.md has an entry for each. */
+#define FP_SPOOL_METRICS(X)                                                                        \
+    X(FP_METRIC_SPOOL_BYTES, GAUGE, "fleetprof_spool_bytes", "",                                   \
+      "Bytes of spool segments on disk")                                                           \
+    X(FP_METRIC_SPOOL_MAX_BYTES, GAUGE, "fleetprof_spool_max_bytes", "",                           \
+      "The configured ceiling of spool_bytes")                                                     \
+    X(FP_METRIC_SPOOL_BACKLOG_RECORDS, GAUGE, "fleetprof_spool_backlog_records", "",               \
+      "Requests whose uploads are not yet flushed")                                                \
+    X(FP_METRIC_SPOOL_COMMITS, COUNTER, "fleetprof_spool_commits_total", "",                       \
+      "Group commits (fdatasync calls)")                                                           \
+    X(FP_METRIC_SPOOL_COMMIT_SECONDS, HISTOGRAM, "fleetprof_spool_commit_seconds", "",             \
+      "Duration of a group commit")                                                                \
+    X(FP_METRIC_SPOOL_DAMAGED_BYTES, COUNTER, "fleetprof_spool_damaged_bytes_total", "",           \
+      "Bytes set aside by recovery because their checksum failed")                                 \
+    X(FP_METRIC_SPOOL_ERRORS, COUNTER, "fleetprof_spool_errors_total", "",                         \
+      "Failed writes and syncs of the spool")
+
+enum fp_spool_metric { FP_SPOOL_METRICS(FP_METRIC_ID) FP_SPOOL_METRIC_COUNT };
+
+extern const struct fp_metric_table fp_spool_metrics;
+
+#endif
