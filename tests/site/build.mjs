@@ -30,7 +30,7 @@ const source = fileURLToPath(new URL('app', import.meta.url));
 export async function buildSite(dir) {
   const common = /** @type {const} */ ({ bundle: true, minify: true, jsx: 'automatic', metafile: true,
     define: { 'process.env.NODE_ENV': '"production"' }, logLevel: 'error' });
-  const [{ metafile }] = await Promise.all([
+  const builds = await Promise.allSettled([
     esbuild.build({ ...common, outdir: path.join(dir, 'assets'), entryNames: '[name].[hash]', target: 'es2022',
       entryPoints: ['client.jsx', 'worker.js', 'style.css'].map((name) => path.join(source, name)) }),
     esbuild.build({ ...common, outdir: path.join(dir, 'sw'), target: 'es2022',
@@ -38,6 +38,10 @@ export async function buildSite(dir) {
     esbuild.build({ ...common, outfile: path.join(dir, 'render.cjs'), platform: 'node', format: 'cjs',
       entryPoints: [path.join(source, 'render.jsx')] }),
   ]);
+  await esbuild.stop();
+  const failed = builds.find(({ status }) => status === 'rejected');
+  if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
+  const { metafile } = /** @type {PromiseFulfilledResult<esbuild.BuildResult<{ metafile: true }>>} */ (builds[0]).value;
   const built = Object.entries(metafile.outputs);
   const addressOf = (/** @type {string} */ name) => {
     const [file] = built.find(([, { entryPoint }]) => path.basename(entryPoint ?? '') === name) ?? [];

@@ -20,7 +20,7 @@ import { renderPage } from './app.mjs';
  * @property {boolean} [off] without `fleetprof on`
  * @property {boolean} [unsigned] without a token key
  * @property {string | null} [ingest] where uploads go to, if not to the collector of all; null: no such location
- * @property {number} [bodyLimit] bytes of a body that the proxy takes; 8 MiB by default
+ * @property {number} [bodyLimit] bytes of a body that nginx takes; 8 MiB by default
  * @property {boolean} [cut] the proxy cuts the path of uploads
  * @property {{ host: string, hides: string }} [outer] an outer proxy without the module in front of another host,
  *   which hides one response field
@@ -138,7 +138,7 @@ async function startNginxSite(given) {
     server_name ${host.name}.nginx.shop.example;
     access_log ${dir}/access.log site;
     error_log ${dir}/operator.log; # the default level, as Debian's nginx.conf has it
-    ${host.off ? '' : 'fleetprof on;'}
+    ${host.off || host.outer ? '' : 'fleetprof on;'}
     ${host.unsigned ? '' : `fleetprof_token_key ${tokenKey};`}
     ${(host.settings ?? []).map((setting) => `${setting};`).join(' ')}
     location /assets/ {
@@ -209,11 +209,10 @@ async function startHttpdSite(given) {
   ProxyPass / ${app}/`;
   };
   /** @param {Host} host */
-  const ingestLines = ({ ingest: own, cut, bodyLimit = 2 ** 23 }) => (own === null ? '' : `
+  const ingestLines = ({ ingest: own, cut }) => (own === null ? '' : `
   ProxyPass /v1/ingest/ ${own ?? ingest}${cut ? '/' : '/v1/ingest/'} retry=1
   <Location /v1/ingest/>
     FleetProf off
-    LimitRequestBody ${bodyLimit}
   </Location>`);
   /** @param {Host} host @param {number} port @param {string} dir */
   const virtualHost = (host, port, dir) => `
@@ -226,7 +225,7 @@ async function startHttpdSite(given) {
   SSLCertificateFile ${tls.certificate}
   SSLCertificateKeyFile ${tls.key}
   ProxyPreserveHost On
-  ${host.off ? '' : 'FleetProf on'}
+  ${host.off || host.outer ? '' : 'FleetProf on'}
   ${host.unsigned ? '' : `FleetProfTokenKey ${tokenKey}`}
   ${httpdLines(host.settings ?? [])}
   Alias /assets/ ${build.dir}/assets/
