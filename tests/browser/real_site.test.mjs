@@ -4,19 +4,14 @@
  * and PostgreSQL behind those. Pages that are not sampled must be silent, nobody stays sampled, and no upload is lost.
  */
 import assert from 'node:assert/strict';
-import crypto from 'node:crypto';
 import { once } from 'node:events';
-import fs from 'node:fs';
 import https from 'node:https';
 import { after, before, describe, test } from 'node:test';
 
-import {
-  freePort, migrate, startCollector, startPostgres, temporaryDir, waitFor,
-} from '../behaviour/stack.mjs';
-import { ownTiming, startApp } from '../site/app.mjs';
-import { buildSite } from '../site/build.mjs';
-import { makeCertificate } from '../site/certificate.mjs';
+import { freePort, migrate, startCollector, startPostgres, waitFor } from '../behaviour/stack.mjs';
+import { ownTiming } from '../site/app.mjs';
 import { siteServers } from '../site/servers.mjs';
+import { keep, startShop, stopAll } from '../site/shop.mjs';
 import { mayProfile, openVisitor } from '../site/visitor.mjs';
 import { launchChromium } from './chromium.mjs';
 
@@ -25,6 +20,7 @@ import { launchChromium } from './chromium.mjs';
  * @typedef {import('../site/visitor.mjs').Visitor} Visitor
  *
  * @typedef {object} Variant a way in which a page can come out of a cache
+ * @property {boolean} [long] only with `FLEETPROF_LONG=1`
  * @property {import('../site/servers.mjs').Host} host
  * @property {number[]} reloads what two reloads at 0 % are answered with; none: by no server at all
  */
@@ -33,12 +29,12 @@ const revalidate = 'private, no-cache';
 const ownPolicy = 'force-load-at-top, *;report-to=default';
 
 /** @type {Variant[]} */
-const variants = [
+const allVariants = [
   { host: { name: 'none', app: { cacheControl: 'no-store' } }, reloads: [200, 200] },
   { host: { name: 'file', pages: 'files', cacheControl: revalidate }, reloads: [304, 304] },
-  { host: { name: 'stored', app: { cacheControl: 'private, max-age=600' } }, reloads: [200, 304] },
+  { long: true, host: { name: 'stored', app: { cacheControl: 'private, max-age=600' } }, reloads: [200, 304] },
   { host: { name: 'proxied', app: { cacheControl: revalidate, policy: ownPolicy } }, reloads: [200, 304] },
-  { host: { name: 'silent', app: { cacheControl: revalidate } }, reloads: [200, 304] },
+  { long: true, host: { name: 'silent', app: { cacheControl: revalidate } }, reloads: [200, 304] },
   { host: { name: 'send', app: { cacheControl: revalidate }, settings: ['fleetprof_not_modified send'] },
     reloads: [304, 304] },
   { host: { name: 'cached', pages: 'cached' }, reloads: [200, 304] },
@@ -46,9 +42,10 @@ const variants = [
     reloads: [304, 304] },
   { host: { name: 'passsend', app: { cacheControl: revalidate, serviceWorker: 'pass' },
     settings: ['fleetprof_not_modified send'] }, reloads: [304, 304] },
-  { host: { name: 'passcached', pages: 'cached', app: { serviceWorker: 'pass' } }, reloads: [200, 304] },
+  { long: true, host: { name: 'passcached', pages: 'cached', app: { serviceWorker: 'pass' } }, reloads: [200, 304] },
   { host: { name: 'first', app: { cacheControl: revalidate, serviceWorker: 'first' } }, reloads: [] },
 ];
+const variants = allVariants.filter(({ long }) => !long || process.env.FLEETPROF_LONG === '1');
 
 /** @type {import('../site/servers.mjs').Host[]} */
 const otherHosts = [
@@ -62,67 +59,42 @@ const otherHosts = [
 const outageMs = 30_000;
 const outagePages = 3;
 
+/** For each test: nothing that it waits for in a page has a bound of its own. */
+const bound = { timeout: 120_000 };
+
 /** @type {import('playwright-core').Browser} */
 let browser;
 /** @type {import('../behaviour/stack.mjs').Postgres} */
 let postgres;
-/** @type {import('../behaviour/stack.mjs').Collector} */
-let collector;
-/** Away while the outage lasts. @type {import('../behaviour/stack.mjs').Collector} */
+/** The collector that is away while the outage lasts, as it was configured. @type {Record<string, unknown>} */
 let unsteady;
 /** @type {import('../site/app.mjs').App} */
 let app;
-/** @type {Map<string, SiteServer>} */
-const servers = new Map();
-const tokenKey = `${temporaryDir('key')}/token.key`;
-
-/** @param {string} database @param {number} port @param {number} admin */
-const collectorSettings = (database, port, admin) => ({
-  database,
-  listen: `127.0.0.1:${port}`,
-  admin: `127.0.0.1:${admin}`,
-  sites: [{
-    name: 'shop', key: 'pk_shop', require_token: true, token_keys: [tokenKey],
-    origins: [...servers.values()].flatMap(({ origin }) => [...variants.map(({ host }) => host), ...otherHosts,
-      { name: 'outage' }].map(({ name }) => origin(name))),
-  }],
-});
+/** @type {SiteServer[]} */
+let servers;
 
 before(async () => {
-  fs.writeFileSync(tokenKey, crypto.randomBytes(32).toString('hex'));
-  const dir = temporaryDir('shop');
-  fs.chmodSync(dir, 0o755);
-  const ports = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
-  const [build, tls, cluster] = await Promise.all([buildSite(dir), makeCertificate(), startPostgres()]);
-  postgres = cluster;
-  /** @type {import('../site/servers.mjs').Host[]} */
+  const [port, awayPort] = [await freePort(), await freePort()];
   const hosts = [...variants.map(({ host }) => host), ...otherHosts,
-    { name: 'outage', ingest: `http://127.0.0.1:${ports[2]}` }];
-  app = await startApp(build, (name) => hosts.find((host) => host.name === name)?.app);
-  const start = async () => {
-    for (const { name, missing, start: startServer } of siteServers) {
-      if (missing) continue;
-      servers.set(name, await startServer({
-        hosts, app: app.url, ingest: `http://127.0.0.1:${ports[0]}`, build, tls, tokenKey, rate: '100%' }));
-    }
+    { name: 'outage', ingest: `http://127.0.0.1:${awayPort}` }];
+  const starting = keep(startPostgres(), (started) => started.stop());
+  const [shop] = await Promise.all([startShop(hosts, `http://127.0.0.1:${port}`), starting]);
+  ({ app, servers } = shop);
+  postgres = await starting;
+  await migrate(postgres);
+  browser = await keep(launchChromium([...shop.flags, '--short-reporting-delay']), (started) => started.close());
+  const settings = {
+    database: postgres.conninfo('fleetprof_writer'),
+    sites: [{
+      name: 'shop', key: 'pk_shop', require_token: true, token_keys: [shop.tokenKey],
+      origins: servers.flatMap(({ origin }) => hosts.map(({ name }) => origin(name))),
+    }],
   };
-  browser = await launchChromium([...tls.flags, '--short-reporting-delay']);
-  await Promise.all([start(), migrate(postgres)]);
-  const database = postgres.conninfo('fleetprof_writer');
-  [collector, unsteady] = await Promise.all([
-    startCollector({ config: collectorSettings(database, ports[0], ports[1]) }),
-    startCollector({ config: collectorSettings(database, ports[2], ports[3]) }),
-  ]);
-  await unsteady.stop();
-});
+  await keep(startCollector({ config: { ...settings, listen: `127.0.0.1:${port}` } }), (started) => started.stop());
+  unsteady = { ...settings, listen: `127.0.0.1:${awayPort}` };
+}, { timeout: 120_000 });
 
-after(async () => {
-  await browser?.close();
-  await Promise.all([...servers.values()].map((server) => server.stop()));
-  app?.stop();
-  await Promise.all([collector?.stop(), unsteady?.stop()]);
-  await postgres?.stop();
-});
+after(stopAll, { timeout: 120_000 });
 
 /**
  * How often uploads of a host were counted, and at which rate.
@@ -176,50 +148,20 @@ async function isSampled({ origin, port }, visitor) {
   const { host } = new URL(origin('tenth'));
   const request = https.get({ host: '127.0.0.1', port, servername: host.split(':')[0], rejectUnauthorized: false,
     headers: { host, cookie: `visitor=${visitor}` } });
-  const [response] = await once(request, 'response');
+  const [response] = await once(request, 'response', { signal: AbortSignal.timeout(20_000) });
   response.resume();
   return response.headers['document-policy'].includes('js-profiling,');
 }
 
-/** The collector that is away: the clock runs from the first upload that is refused. */
-const outage = {
-  /** @type {(value?: unknown) => void} */
-  begun: () => {},
-  /** @type {Promise<void>} */
-  over: Promise.resolve(),
-};
-
-before(() => {
-  const begun = new Promise((resolve) => { outage.begun = resolve; });
-  outage.over = begun.then(async () => {
-    const end = performance.now() + outageMs;
-    await waitFor(() => performance.now() >= end, { what: 'end of the outage', timeoutMs: 2 * outageMs });
-    unsteady = await startCollector({ config: unsteady.config });
-  });
-});
-
-describe('a real site', { concurrency: true, timeout: 300_000 }, () => {
+describe('a real site', { concurrency: true }, () => {
   for (const { name, missing } of siteServers) {
     describe(`behind ${name}`, { skip: missing, concurrency: false }, () => {
       /** @type {SiteServer} */
       let server;
-      /** @type {Visitor[]} */
-      let stranded;
 
-      before(() => { server = /** @type {SiteServer} */ (servers.get(name)); });
+      before(() => { server = /** @type {SiteServer} */ (servers.find((one) => one.name === name)); });
 
-      test('without a collector the proxy answers, and pages stay open', async () => {
-        stranded = await Promise.all(Array.from({ length: outagePages }, () => openVisitor(browser)));
-        for (const visitor of stranded) {
-          const { profilers } = await visitor.load(goto(server.origin('outage')));
-          assert.equal(profilers, 1);
-          await untilUploaded(visitor, 1);
-          assert.equal(visitor.uploads()[0], name === 'nginx' ? 502 : 503);
-          outage.begun();
-        }
-      });
-
-      test("a sampled load is counted with its token's rate, and the application's fields survive", async () => {
+      test("a sampled load is counted with its token's rate, and the application's fields survive", bound, async () => {
         const visitor = await openVisitor(browser);
         const { lines, profilers, timing, decision, response } = await visitor.load(goto(`${server.origin('whole')}/product/1/`));
         assert.deepEqual({ lines, profilers }, { lines: [], profilers: 1 });
@@ -239,7 +181,7 @@ describe('a real site', { concurrency: true, timeout: 300_000 }, () => {
       });
 
       for (const host of ['zero', 'zerofile']) {
-        test(`unsampled pages are silent: ${host}`, async () => {
+        test(`unsampled pages are silent: ${host}`, bound, async () => {
           const visitor = await openVisitor(browser);
           assertLetGo(await visitor.load(goto(server.origin(host))), 'the first page');
           assertLetGo(await visitor.load(follow('/product/1/')), 'a link');
@@ -253,7 +195,7 @@ describe('a real site', { concurrency: true, timeout: 300_000 }, () => {
         });
       }
 
-      test('at 10 % the unsampled are silent, the sampled are counted at 10 %', async () => {
+      test('at 10 % the unsampled are silent, the sampled are counted at 10 %', bound, async () => {
         const url = server.origin('tenth');
         const lots = await Promise.all(Array.from({ length: 100 }, (_, i) => isSampled(server, `v${i}`)));
         const [picked, passed] = [lots.indexOf(true), lots.indexOf(false)];
@@ -271,7 +213,7 @@ describe('a real site', { concurrency: true, timeout: 300_000 }, () => {
         assert.deepEqual(await untilCounted(name, 'tenth', 3), { uploads: 3, rates: [0.1] });
       });
 
-      test("what the tests look at would show an error: a page that tries although it wasn't sampled", async () => {
+      test("what the tests look at would show an error: a page that tries although it wasn't sampled", bound, async () => {
         const host = `zero.${name}.shop.example`;
         const visitor = await openVisitor(browser);
         await visitor.load(goto(server.origin('zero')));
@@ -287,7 +229,7 @@ describe('a real site', { concurrency: true, timeout: 300_000 }, () => {
         await visitor.close();
       });
 
-      test('an application that answers uploads with a page has not accepted them', async () => {
+      test('an application that answers uploads with a page has not accepted them', bound, async () => {
         const visitor = await openVisitor(browser);
         const { profilers } = await visitor.load(goto(server.origin('fallback')));
         assert.equal(profilers, 1);
@@ -330,12 +272,12 @@ describe('a real site', { concurrency: true, timeout: 300_000 }, () => {
             for (let variant = waiting.shift(); variant; variant = waiting.shift()) await getSampled(variant);
           }));
           await server.reload('0%');
-        });
-        after(() => server.reload('100%'));
+        }, bound);
+        after(() => server.reload('100%'), bound);
 
         for (const variant of variants) {
           const { host, reloads } = variant;
-          test(`${host.name}: a reload, a link and back are let go`, async () => {
+          test(`${host.name}: a reload, a link and back are let go`, bound, async () => {
             const visitor = /** @type {Visitor} */ (visitors.get(variant));
             const answered = () => server.accessLog(host.name).map((line) => / "GET \/ \S+" (\d+) /.exec(line)?.[1])
               .filter((status) => status !== undefined).map(Number);
@@ -360,15 +302,28 @@ describe('a real site', { concurrency: true, timeout: 300_000 }, () => {
           assert.match(server.accessLog('cached').join('\n'), /cache=.*hit/i);
         });
       });
-
-      test(`a collector that is away for ${outageMs / 1000} s loses no upload of pages that stay open`, async () => {
-        await outage.over;
-        for (const visitor of stranded) {
-          await waitFor(() => visitor.uploads().at(-1) === 204, { what: 'accepted upload', timeoutMs: 60_000 });
-        }
-        assert.deepEqual(await untilCounted(name, 'outage', outagePages), { uploads: outagePages, rates: [1] });
-        await Promise.all(stranded.map((visitor) => visitor.close()));
-      });
     });
   }
+
+  test(`a collector that is away for ${outageMs / 1000} s loses no upload of pages that stay open`, bound, async () => {
+    const stranded = await Promise.all(servers.flatMap((server) => Array.from({ length: outagePages }, async () => {
+      const visitor = await openVisitor(browser);
+      const { profilers } = await visitor.load(goto(server.origin('outage')));
+      assert.equal(profilers, 1);
+      await untilUploaded(visitor, 1);
+      const refusedAt = performance.now();
+      assert.equal(visitor.uploads()[0], server.name === 'nginx' ? 502 : 503);
+      return { visitor, refusedAt };
+    })));
+    const end = Math.min(...stranded.map(({ refusedAt }) => refusedAt)) + outageMs;
+    await waitFor(() => performance.now() >= end, { what: 'end of the outage', timeoutMs: 2 * outageMs });
+    await keep(startCollector({ config: unsteady }), (started) => started.stop());
+    for (const { visitor } of stranded) {
+      await waitFor(() => visitor.uploads().at(-1) === 204, { what: 'accepted upload', timeoutMs: 80_000 });
+      await visitor.close();
+    }
+    for (const { name } of servers) {
+      assert.deepEqual(await untilCounted(name, 'outage', outagePages), { uploads: outagePages, rates: [1] });
+    }
+  });
 });

@@ -3,17 +3,11 @@
  * that stays open, or is hidden, must deliver; what is lost of the others is measured, not judged.
  */
 import assert from 'node:assert/strict';
-import crypto from 'node:crypto';
-import fs from 'node:fs';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 
-import {
-  freePort, migrate, startCollector, startPostgres, temporaryDir, waitFor,
-} from '../behaviour/stack.mjs';
-import { startApp } from '../site/app.mjs';
-import { buildSite } from '../site/build.mjs';
-import { makeCertificate } from '../site/certificate.mjs';
-import { siteServers } from '../site/servers.mjs';
+import { freePort, migrate, startCollector, startPostgres, waitFor } from '../behaviour/stack.mjs';
+import { keep, startShop, stopAll, within } from '../site/shop.mjs';
 import { launchChromium, openHideableTab } from './chromium.mjs';
 
 /**
@@ -68,8 +62,11 @@ const endings = [
 ];
 
 /** Rates as the URL has them, and how many page loads each gets. */
-const rates = [{ rate: '1/1', ppm: 1_000_000, loads: 6 }, { rate: '1/10', ppm: 100_000, loads: 20 }];
+const rates = [{ rate: '1/1', ppm: 1_000_000, loads: 8 }, { rate: '1/10', ppm: 100_000, loads: 3 }];
 const atOnce = 6;
+/** What has ended stays in the browser until so many others have: an upload that is still to come gets its time. */
+const keptOpen = 18;
+const visitLimitMs = 120_000;
 
 const long = process.env.FLEETPROF_LONG === '1';
 
@@ -79,61 +76,49 @@ let browser;
 let forgetful;
 /** @type {import('../behaviour/stack.mjs').Postgres} */
 let postgres;
-/** @type {import('../behaviour/stack.mjs').Collector} */
-let collector;
-/** @type {import('../site/app.mjs').App} */
-let app;
 /** @type {import('../site/servers.mjs').SiteServer[]} */
-const servers = [];
+let servers;
 
 before(async () => {
   if (!long) return;
-  const tokenKey = `${temporaryDir('key')}/token.key`;
-  fs.writeFileSync(tokenKey, crypto.randomBytes(32).toString('hex'));
-  const dir = temporaryDir('shop');
-  fs.chmodSync(dir, 0o755);
-  const [port, build, tls, cluster] = await Promise.all([freePort(), buildSite(dir), makeCertificate(), startPostgres()]);
-  postgres = cluster;
+  const port = await freePort();
+  postgres = await keep(startPostgres(), (started) => started.stop());
   await migrate(postgres);
   /** @type {import('../site/servers.mjs').Host[]} */
   const hosts = [...endings.map(({ name, hangs }) => ({
     name, settings: ['fleetprof_sample $arg_rate'], app: { hangs, agent: { 'data-after-load': undefined } },
   })), { name: 'elsewhere', off: true }];
-  app = await startApp(build, (name) => hosts.find((host) => host.name === name)?.app);
-  for (const { missing, start } of siteServers) {
-    if (missing) continue;
-    servers.push(await start({
-      hosts, app: app.url, ingest: `http://127.0.0.1:${port}`, build, tls, tokenKey, rate: '100%' }));
-  }
-  browser = await launchChromium(tls.flags, { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
-  forgetful = await launchChromium(tls.flags);
-  collector = await startCollector({ config: {
+  const shop = await startShop(hosts, `http://127.0.0.1:${port}`);
+  servers = shop.servers;
+  /** @param {import('playwright-core').LaunchOptions} options */
+  const launch = (options) => keep(launchChromium(shop.flags, options), (started) => started.close());
+  browser = await launch({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  forgetful = await launch({});
+  await keep(startCollector({ config: {
     listen: `127.0.0.1:${port}`, database: postgres.conninfo('fleetprof_writer'),
     sites: [{
-      name: 'shop', key: 'pk_shop', require_token: true, token_keys: [tokenKey],
+      name: 'shop', key: 'pk_shop', require_token: true, token_keys: [shop.tokenKey],
       origins: servers.flatMap(({ origin }) => hosts.map(({ name }) => origin(name))),
     }],
-  } });
-});
+  } }), (started) => started.stop());
+}, { timeout: 120_000 });
 
-after(async () => {
-  await Promise.all([browser?.close(), forgetful?.close()]);
-  await Promise.all(servers.map((server) => server.stop()));
-  app?.stop();
-  await collector?.stop();
-  await postgres?.stop();
-});
+after(stopAll, { timeout: 120_000 });
 
 /**
  * Loads a page once and lets it end.
  * @param {Ending} ending @param {string} url @param {string} elsewhere
+ * @returns {Promise<() => Promise<void>>} closes what is left of it
  */
 async function visit({ end, forgets, hangs }, url, elsewhere) {
   if (!end) {
     const tab = await openHideableTab(browser, url);
-    return tab.switchAway;
+    await delay(2500);
+    await tab.switchAway();
+    return tab.close;
   }
   const context = await (forgets ? forgetful : browser).newContext();
+  context.setDefaultTimeout(visitLimitMs);
   const page = await context.newPage();
   await page.goto(elsewhere);
   await page.goto(url, { waitUntil: hangs ? 'commit' : 'load' });
@@ -158,12 +143,15 @@ const counted = () => postgres.sql(`
 
 test('what is delivered, by how the page ends', { skip: !long && 'FLEETPROF_LONG=1 runs it', timeout: 1_200_000 }, async () => {
   const visits = servers.flatMap((server) => endings.flatMap((ending) => rates.flatMap(({ rate, loads }) => (
-    Array.from({ length: loads }, () => async () => visit(ending, `${server.origin(ending.name)}/?rate=${rate}`,
+    Array.from({ length: loads }, () => () => visit(ending, `${server.origin(ending.name)}/?rate=${rate}`,
       `${server.origin('elsewhere')}/`))))));
-  /** @type {(() => Promise<unknown>)[]} */
-  const closing = [];
+  /** @type {(() => Promise<void>)[]} */
+  const open = [];
   await Promise.all(Array.from({ length: atOnce }, async () => {
-    for (let next = visits.shift(); next; next = visits.shift()) closing.push(await next());
+    for (let next = visits.shift(); next; next = visits.shift()) {
+      open.push(await within(next(), 'end of a visit', 2 * visitLimitMs));
+      if (open.length > keptOpen) await within(/** @type {() => Promise<void>} */ (open.shift())(), 'end of a tab');
+    }
   }));
 
   const rows = servers.flatMap((server) => endings.flatMap((ending) => rates.map(({ rate, ppm, loads }) => ({
@@ -177,7 +165,7 @@ test('what is delivered, by how the page ends', { skip: !long && 'FLEETPROF_LONG
     await waitFor(async () => await delivered(row) >= row.sampled,
       { what: `${row.sampled} uploads of pages that ${row.ending.what}, ${row.server.name} ${row.rate}`, timeoutMs: 30_000 });
   }
-  await Promise.all(closing.map((close) => close()));
+  await Promise.all(open.map((close) => within(close(), 'end of a tab')));
 
   console.log('| how the page ended | server | rate | page loads | sampled | delivered |\n|---|---|---|---|---|---|');
   for (const row of rows) {

@@ -114,9 +114,9 @@ before(async () => {
 after(stopAll, { timeout: 120_000 });
 
 for (const { name, missing } of siteServers) {
-  describe(`behind ${name}, something names the mistake:`, { skip: missing, concurrency: 3, timeout: 60_000 }, () => {
+  describe(`behind ${name}, something names the mistake:`, { skip: missing, concurrency: 3 }, () => {
     for (const { name: mistake, host, tells, only = name } of mistakes) {
-      test(mistake, { skip: only !== name && `${name} has no such setting` }, async () => {
+      test(mistake, { skip: only !== name && `${name} has no such setting`, timeout: 120_000 }, async () => {
         const server = /** @type {typeof servers[number]} */ (servers.find((one) => one.name === name));
         const metric = tells.refused
           && `fleetprof_uploads_refused_total{site="${tells.refused[0]}",reason="${tells.refused[1]}"}`;
