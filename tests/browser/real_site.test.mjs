@@ -133,10 +133,15 @@ const follow = (href) => async (/** @type {import('playwright-core').Page} */ pa
   await Promise.all([page.waitForNavigation(), page.click(`a[href="${href}"]`)]);
 };
 
-/** Nothing on the console, no report, no profiler. @param {import('../site/visitor.mjs').Load} load @param {string} what */
+/**
+ * Nothing on the console, no report, no profiler.
+ * @param {import('../site/visitor.mjs').Load} load
+ * @param {string} what
+ */
 function assertLetGo(load, what) {
   const { profilers, violations, lines, decision } = load;
-  assert.deepEqual({ profilers, violations, lines }, { profilers: 0, violations: 0, lines: [] }, `${what}, told ${decision}`);
+  assert.deepEqual({ profilers, violations, lines }, { profilers: 0, violations: 0, lines: [] },
+    `${what}, told ${decision}`);
 }
 
 /**
@@ -163,7 +168,8 @@ describe('a real site', { concurrency: true }, () => {
 
       test("a sampled load is counted with its token's rate, and the application's fields survive", bound, async () => {
         const visitor = await openVisitor(browser);
-        const { lines, profilers, timing, decision, response } = await visitor.load(goto(`${server.origin('whole')}/product/1/`));
+        const load = await visitor.load(goto(`${server.origin('whole')}/product/1/`));
+        const { lines, profilers, timing, decision, response } = load;
         assert.deepEqual({ lines, profilers }, { lines: [], profilers: 1 });
         assert.deepEqual(timing.sort(), ['app', 'db', 'fleetprof']);
         assert.match(String(decision), /^v1\.[0-9a-f]{8}\.shop\.1000000\./);

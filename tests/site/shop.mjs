@@ -88,7 +88,8 @@ export async function startShop(hosts, ingest) {
   const dir = temporaryDir('shop');
   fs.chmodSync(dir, 0o755);
   const [build, tls] = await Promise.all([buildSite(dir), makeCertificate()]);
-  const app = await keep(startApp(build, (name) => hosts.find((host) => host.name === name)?.app), ({ stop }) => stop());
+  const optionsOf = (/** @type {string} */ name) => hosts.find((host) => host.name === name)?.app;
+  const app = await keep(startApp(build, optionsOf), ({ stop }) => stop());
   const servers = await Promise.all(siteServers.filter(({ missing }) => !missing).map(({ start }) => keep(
     start({ hosts, app: app.url, ingest, build, tls, tokenKey, rate: '100%' }), ({ stop }) => stop())));
   return { app, servers, flags: tls.flags, tokenKey };
