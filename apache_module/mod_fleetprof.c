@@ -52,7 +52,7 @@ const mod_fleetprof_conf *mod_fleetprof_conf_of(request_rec *r)
 
 /*
  * Decides before the handler runs, so that applications and RequestHeader can
- * be told.  An internal redirect that is still to come leaves it to the place
+ * know it.  An internal redirect that is still to come leaves it to the place
  * that the request goes to.
  */
 static int decide_early(request_rec *r)

@@ -17,7 +17,7 @@
 #define FLEETPROF_POLICY_YES "js-profiling, js-profiling-mode=lazy"
 #define FLEETPROF_POLICY_NO "js-profiling=?0"
 
-/* Who wins when the application already speaks of a member that we want to send. */
+/* Who wins when the application already names a member that we want to send. */
 enum fleetprof_conflict { FLEETPROF_CONFLICT_UPSTREAM, FLEETPROF_CONFLICT_LOCAL };
 
 enum fleetprof_policy_error {

@@ -46,7 +46,8 @@ bool fleetprof_sampled(uint64_t number, uint32_t ppm);
 
 /*
  * The number of a key: SipHash-2-4 of its bytes under the fixed 16-byte key "fleetprof sample",
- * as a little-endian 64-bit number. The same on every server, for ever: dashboards compare cohorts.
+ * as a little-endian 64-bit number. The same on every server, permanently: dashboards compare
+ * cohorts.
  */
 uint64_t fleetprof_key_number(struct fleetprof_slice key);
 

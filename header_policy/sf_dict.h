@@ -46,7 +46,7 @@ struct fleetprof_sf_reader fleetprof_sf_read(struct fleetprof_slice text);
 
 /*
  * Reads the next member into `*member` (RFC 9651 §4.2.2). After FLEETPROF_SF_ERROR the reader's
- * `at` is where the text went wrong, and the reader is of no further use.
+ * `at` is where the text went wrong, and the reader must not be used again.
  */
 FLEETPROF_MUST_CHECK enum fleetprof_sf_step fleetprof_sf_next(struct fleetprof_sf_reader *reader,
                                                               struct fleetprof_sf_member *member);

@@ -53,7 +53,7 @@ struct fleetprof_lines {
 /* Same bytes? Never fails. */
 bool fleetprof_slice_equal(struct fleetprof_slice a, struct fleetprof_slice b);
 
-/* Same bytes but for the case of ASCII letters? `lower` is lower-case already. */
+/* True for the same bytes except the case of ASCII letters. `lower` is lower-case already. */
 bool fleetprof_slice_is(struct fleetprof_slice text, struct fleetprof_slice lower);
 
 /* `text` without leading and trailing spaces and tabs (RFC 9110 §5.6.3), in the same memory. */

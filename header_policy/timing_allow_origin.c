@@ -72,7 +72,7 @@ static bool is_host(struct fleetprof_slice text)
     return text.len > 0 && text.data[0] != '.';
 }
 
-/* The number of a port as it is serialised: no leading zero. 0 if it is none. */
+/* The number of a port as it is serialised: no leading zero. 0 for anything else. */
 static unsigned port_number(struct fleetprof_slice text)
 {
     unsigned port = 0;

@@ -300,7 +300,7 @@ const char *fleetprof_key_error_text(enum fleetprof_key_error error)
     case FLEETPROF_KEY_LONG:
         return "the key is longer than 128 bytes; make one with \"openssl rand -hex 32\"";
     case FLEETPROF_KEY_TWICE:
-        return "the key stands in the file twice; keep one";
+        return "the key is in the file twice; keep one";
     case FLEETPROF_KEY_MANY:
         return "there are more than 16 keys; take out those that no page uses any more";
     case FLEETPROF_KEY_CRYPTO:

@@ -13,7 +13,7 @@ struct fp_arena_block;
 struct fp_arena_adopted;
 
 struct fp_arena {
-    struct fp_arena_block *block; /* the newest; older ones hang behind it */
+    struct fp_arena_block *block; /* the newest; it links to the older ones */
     struct fp_arena_adopted *adopted;
     size_t used_bytes; /* handed out by malloc so far, headers included */
     size_t max_bytes;

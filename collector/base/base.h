@@ -38,7 +38,7 @@ static inline bool fp_str_equal(struct fp_str a, struct fp_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Returns the text without its first len bytes, of which it has as many. */
+/* Returns the text without its first len bytes. len is at most the text's length. */
 static inline struct fp_str fp_str_skip(struct fp_str text, size_t len)
 {
     return (struct fp_str){text.ptr + len, text.len - len};

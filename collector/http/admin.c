@@ -95,7 +95,7 @@ static enum MHD_Result answer(struct fp_admin *admin, struct MHD_Connection *con
 static void move(const struct fp_admin *admin, struct MHD_Connection *connection,
                  enum fp_connection_state state)
 {
-    struct fp_connection *watched =
+    struct fp_http_connection *watched =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     if (watched != NULL)
         fp_connections_move(admin->connections, watched, state);

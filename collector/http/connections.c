@@ -18,18 +18,18 @@ enum {
     LOOKS_MAX = 64,
 };
 
-struct fp_connection {
-    struct fp_connection *next;
-    struct fp_connection *previous;
+struct fp_http_connection {
+    struct fp_http_connection *next;
+    struct fp_http_connection *previous;
     int fd;
     enum fp_connection_state state;
     int64_t since_us; /* monotonic: in this state */
     bool heard;       /* a request has come */
 };
 
-struct list {
-    struct fp_connection *first;
-    struct fp_connection *last;
+struct connection_list {
+    struct fp_http_connection *first;
+    struct fp_http_connection *last;
     size_t count;
 };
 
@@ -42,13 +42,13 @@ struct fp_connections {
     pthread_mutex_t lock; /* of what follows, and of the connections */
     pthread_cond_t stop;
     bool stopping;
-    struct list lists[STATES];
+    struct connection_list lists[STATES];
     size_t unheard;
 };
 
 /* ---- lists ---- */
 
-static void take_out(struct list *list, struct fp_connection *connection)
+static void take_out(struct connection_list *list, struct fp_http_connection *connection)
 {
     if (connection->previous != NULL)
         connection->previous->next = connection->next;
@@ -61,7 +61,7 @@ static void take_out(struct list *list, struct fp_connection *connection)
     list->count--;
 }
 
-static void append(struct list *list, struct fp_connection *connection)
+static void append(struct connection_list *list, struct fp_http_connection *connection)
 {
     connection->next = NULL;
     connection->previous = list->last;
@@ -73,7 +73,7 @@ static void append(struct list *list, struct fp_connection *connection)
     list->count++;
 }
 
-static void change_state(struct fp_connections *connections, struct fp_connection *connection,
+static void change_state(struct fp_connections *connections, struct fp_http_connection *connection,
                          enum fp_connection_state state)
 {
     take_out(&connections->lists[connection->state], connection);
@@ -84,7 +84,7 @@ static void change_state(struct fp_connections *connections, struct fp_connectio
 
 /* ---- ending ---- */
 
-static void end(struct fp_connections *connections, struct fp_connection *connection,
+static void end(struct fp_connections *connections, struct fp_http_connection *connection,
                 enum fp_http_metric reason)
 {
     if (connections->metrics != NULL)
@@ -97,7 +97,7 @@ static void end(struct fp_connections *connections, struct fp_connection *connec
 enum progress { SILENT, BEGUN, COMPLETE };
 
 /* By what the connection's thread did not come to yet. */
-static enum progress look(const struct fp_connection *connection)
+static enum progress look(const struct fp_http_connection *connection)
 {
     static const char end_of_headers[] = "\r\n\r\n";
     char unread[4096];
@@ -113,10 +113,10 @@ static enum progress look(const struct fp_connection *connection)
 /* Of those that have waited for longest, the first that has sent nothing, else the first that has
  * sent a part: in a flood a whole request may be there for a while before its thread comes to it.
  */
-static struct fp_connection *find_silent(const struct fp_connections *connections)
+static struct fp_http_connection *find_silent(const struct fp_connections *connections)
 {
-    struct fp_connection *begun = NULL;
-    struct fp_connection *waiting = connections->lists[FP_CONNECTION_WAITING].first;
+    struct fp_http_connection *begun = NULL;
+    struct fp_http_connection *waiting = connections->lists[FP_CONNECTION_WAITING].first;
     for (int i = 0; waiting != NULL && i < LOOKS_MAX; i++, waiting = waiting->next) {
         enum progress progress = look(waiting);
         if (progress == SILENT)
@@ -129,10 +129,10 @@ static struct fp_connection *find_silent(const struct fp_connections *connection
 
 /* The one that is missed least: idle; else, idle or slow, the one that is so for longer: in a flood
  * of idle ones a body that has just begun is not slow. NULL when all have sent what they had to. */
-static struct fp_connection *find_expendable(const struct fp_connections *connections)
+static struct fp_http_connection *find_expendable(const struct fp_connections *connections)
 {
-    struct fp_connection *waiting = find_silent(connections);
-    struct fp_connection *receiving = connections->lists[FP_CONNECTION_RECEIVING].first;
+    struct fp_http_connection *waiting = find_silent(connections);
+    struct fp_http_connection *receiving = connections->lists[FP_CONNECTION_RECEIVING].first;
     if (waiting == NULL || receiving == NULL)
         return waiting != NULL ? waiting : receiving;
     bool is_idle = fp_clock_monotonic_us() - waiting->since_us >= (int64_t)IDLE_US;
@@ -141,7 +141,7 @@ static struct fp_connection *find_expendable(const struct fp_connections *connec
 
 static size_t live_count(const struct fp_connections *connections)
 {
-    const struct list *lists = connections->lists;
+    const struct connection_list *lists = connections->lists;
     return lists[FP_CONNECTION_WAITING].count + lists[FP_CONNECTION_RECEIVING].count +
            lists[FP_CONNECTION_ANSWERED].count;
 }
@@ -151,7 +151,7 @@ static size_t live_count(const struct fp_connections *connections)
 static void make_room(struct fp_connections *connections, size_t coming)
 {
     while (live_count(connections) + coming > connections->max) {
-        struct fp_connection *expendable = find_expendable(connections);
+        struct fp_http_connection *expendable = find_expendable(connections);
         if (expendable == NULL)
             return;
         end(connections, expendable, FP_METRIC_CONNECTIONS_ENDED_CROWDED);
@@ -161,7 +161,7 @@ static void make_room(struct fp_connections *connections, size_t coming)
 /* Ends those of a state whose time is up. Returns when the next one's is, INT64_MAX for none. */
 static int64_t end_late(struct fp_connections *connections, enum fp_connection_state state)
 {
-    struct list *list = &connections->lists[state];
+    struct connection_list *list = &connections->lists[state];
     int64_t now_us = fp_clock_monotonic_us();
     while (list->first != NULL) {
         int64_t deadline_us = list->first->since_us + connections->request_timeout_us;
@@ -242,9 +242,9 @@ void fp_connections_stop(struct fp_connections *connections)
 
 /* ---- one connection ---- */
 
-struct fp_connection *fp_connections_add(struct fp_connections *connections, int fd)
+struct fp_http_connection *fp_connections_add(struct fp_connections *connections, int fd)
 {
-    struct fp_connection *connection = calloc(1, sizeof(*connection));
+    struct fp_http_connection *connection = calloc(1, sizeof(*connection));
     if (connection == NULL)
         return NULL;
     connection->fd = fd;
@@ -258,7 +258,8 @@ struct fp_connection *fp_connections_add(struct fp_connections *connections, int
     return connection;
 }
 
-void fp_connections_remove(struct fp_connections *connections, struct fp_connection *connection)
+void fp_connections_remove(struct fp_connections *connections,
+                           struct fp_http_connection *connection)
 {
     pthread_mutex_lock(&connections->lock);
     take_out(&connections->lists[connection->state], connection);
@@ -267,7 +268,7 @@ void fp_connections_remove(struct fp_connections *connections, struct fp_connect
     free(connection);
 }
 
-void fp_connections_move(struct fp_connections *connections, struct fp_connection *connection,
+void fp_connections_move(struct fp_connections *connections, struct fp_http_connection *connection,
                          enum fp_connection_state state)
 {
     pthread_mutex_lock(&connections->lock);

@@ -22,7 +22,7 @@ enum fp_connection_state {
 };
 
 struct fp_connections;
-struct fp_connection;
+struct fp_http_connection;
 
 /*
  * Starts the watch, with a thread of its own. max: open connections; request_timeout_us: for
@@ -40,13 +40,15 @@ void fp_connections_stop(struct fp_connections *connections);
  * A new connection, which waits. The socket stays its owner's and is open until
  * fp_connections_remove. NULL when out of memory. Any thread, as with all that follows.
  */
-struct fp_connection *fp_connections_add(struct fp_connections *connections, int fd) FP_MUST_CHECK;
+struct fp_http_connection *fp_connections_add(struct fp_connections *connections,
+                                              int fd) FP_MUST_CHECK;
 
 /* Before the socket is closed: it is not touched after. */
-void fp_connections_remove(struct fp_connections *connections, struct fp_connection *connection);
+void fp_connections_remove(struct fp_connections *connections,
+                           struct fp_http_connection *connection);
 
 /* The connection comes to another state, and has time anew there; one that is ending stays so. */
-void fp_connections_move(struct fp_connections *connections, struct fp_connection *connection,
+void fp_connections_move(struct fp_connections *connections, struct fp_http_connection *connection,
                          enum fp_connection_state state);
 
 /* How many connections are open on which no request has come yet. */

@@ -8,9 +8,12 @@
  *
  * A request that is refused on its headers is still read to its end, up to a bound: a reply sent
  * into a half-read body is lost to most clients, and the connection with it.
+ *
+ * A step returns false after it has refused the request. The state says what becomes of the body.
  */
 #include "collector/http/request.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
 #include "collector/http/body.h"
@@ -27,56 +30,89 @@ enum {
     DISCARD_MAX = 32 * 1024 * 1024, /* bytes past limits.max_body that are read all the same */
 };
 
-struct request {
+/* What a request asks for. */
+enum request_kind {
+    REQUEST_UNKNOWN, /* no such path, or a method that it does not have */
+    REQUEST_PREFLIGHT,
+    REQUEST_UPLOAD,
+    REQUEST_PART,  /* of a long session */
+    REQUEST_START, /* of a long session */
+    REQUEST_STOP,
+};
+
+enum request_state {
+    STATE_RECEIVING,       /* nothing is wrong so far; an upload's body is collected */
+    STATE_KEEPING_REFUSED, /* refused; the body is collected, to be kept as a dead letter */
+    STATE_DISCARDING,      /* refused; the rest of the body is dropped */
+    STATE_COMMITTING,      /* suspended until the spool has taken or refused the record */
+    STATE_ACCEPTED,        /* counted as accepted; only the reply is left */
+    STATE_REFUSED,         /* counted as refused; only the reply is left */
+};
+
+struct http_request {
     struct fp_http *http;
     struct MHD_Connection *connection;
-    struct fp_connection *watched; /* the same */
-    struct fp_rules *rules;        /* a reference; site and origin lie in it */
+    struct fp_http_connection *watched; /* the same */
+    struct fp_rules *rules;             /* a reference; site and origin are in it */
     const struct fp_site *site;
     const struct fp_str *origin;
+    enum request_kind kind;
+    enum request_state state;
+    bool is_keepable; /* set on the headers: if refused for its content, it becomes a dead letter */
     struct fp_http_target target;
-    struct fp_uuid key;         /* `Idempotency-Key`, or a part's */
-    struct fp_upload_part part; /* of FP_HTTP_PART */
-    struct fp_uuid started;     /* of FP_HTTP_START */
-    bool has_key;
-    bool is_preflight;
-    bool is_upload;   /* POST to a site's path, whatever becomes of it */
-    bool is_turn;     /* a long session is started or stopped */
-    bool has_started; /* it was started */
-    bool has_problem; /* problem will be the reply */
-    bool is_committing;
-    bool may_keep;           /* should it be refused for its body, that may become a dead letter */
-    struct fp_str boundary;  /* in MHD's memory of the headers */
-    uint64_t announced_len;  /* Content-Length, 0 when there is none */
-    uint64_t spent_len;      /* charged to the site's budget */
-    struct fp_body_buf body; /* empty until the request is admitted */
+    struct fp_uuid id;          /* from `Idempotency-Key`, or of a part */
+    const struct fp_uuid *key;  /* &id; NULL: the upload's own id, or a random one */
+    struct fp_upload_part part; /* of REQUEST_PART */
+    struct fp_uuid started;     /* the session of an accepted REQUEST_START */
+    struct fp_str boundary;     /* in MHD's memory of the headers */
+    uint64_t announced_len;     /* Content-Length, 0 if absent */
+    uint64_t spent_len;         /* charged to the site's budget */
+    struct fp_body_buf body;    /* empty until the request is admitted */
     uint64_t received_len;
     int64_t received_us; /* monotonic: when the body was complete */
     struct fp_ticket ticket;
-    struct fp_problem problem;
+    struct fp_problem problem; /* of a refused request */
 };
+
+static bool is_upload(const struct http_request *request)
+{
+    return request->kind == REQUEST_UPLOAD || request->kind == REQUEST_PART;
+}
+
+static bool is_refused(const struct http_request *request)
+{
+    return request->state == STATE_KEEPING_REFUSED || request->state == STATE_DISCARDING;
+}
 
 /* ---- headers ---- */
 
-static const char *header(const struct request *request, const char *name)
+static const char *header(const struct http_request *request, const char *name)
 {
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-static struct fp_str header_or_empty(const struct request *request, const char *name)
+static struct fp_str header_or_empty(const struct http_request *request, const char *name)
 {
     const char *value = header(request, name);
     return value != NULL ? fp_str_of(value) : FP_STR("");
 }
 
-/* What follows is the reply; the body, if any, is of no use. */
-static void refuse(struct request *request, enum fp_refusal reason, const char *detail)
+/* Refuses a request whose problem is filled; its body is of no use. Returns false. */
+static bool discard(struct http_request *request)
 {
-    fp_problem_refuse(&request->problem, reason, "%s", detail);
-    request->has_problem = true;
+    request->state = STATE_DISCARDING;
+    return false;
 }
 
-static void admit(struct request *request, struct fp_str key)
+/* Refuses a request; its body may still become a dead letter. Returns false. */
+static bool refuse(struct http_request *request, enum fp_refusal reason, const char *detail)
+{
+    fp_problem_refuse(&request->problem, reason, "%s", detail);
+    request->state = request->is_keepable ? STATE_KEEPING_REFUSED : STATE_DISCARDING;
+    return false;
+}
+
+static bool admit(struct http_request *request, struct fp_str key)
 {
     const char *origin = header(request, "Origin");
     const char *gpc = header(request, "Sec-GPC");
@@ -86,165 +122,175 @@ static void admit(struct request *request, struct fp_str key)
         .origin = origin != NULL ? fp_str_of(origin) : FP_STR(""),
         .gpc = gpc != NULL && strcmp(gpc, "1") == 0,
     };
-    request->has_problem = !fp_ingest_admit(request->rules, &admission, &request->site,
-                                            &request->origin, &request->problem);
+    return fp_ingest_admit(request->rules, &admission, &request->site, &request->origin,
+                           &request->problem) ||
+           discard(request);
 }
 
-static void check_type(struct request *request)
+static bool check_type(struct http_request *request)
 {
     switch (fp_content_type_read(header_or_empty(request, "Content-Type"), &request->boundary)) {
     case FP_CONTENT_PLAIN:
     case FP_CONTENT_MULTIPART:
-        return;
+        return true;
     case FP_CONTENT_MULTIPART_BROKEN:
-        refuse(request, FP_REFUSAL_HEADER,
-               "a Content-Type of multipart/form-data needs a valid boundary");
-        return;
+        return refuse(request, FP_REFUSAL_HEADER,
+                      "a Content-Type of multipart/form-data needs a valid boundary");
     case FP_CONTENT_UNSUPPORTED:
         break;
     }
-    refuse(request, FP_REFUSAL_TYPE,
-           "this Content-Type is not taken; send application/json, text/plain, "
-           "application/octet-stream, application/x-ndjson, multipart/form-data or none");
+    return refuse(request, FP_REFUSAL_TYPE,
+                  "this Content-Type is not taken; send application/json, text/plain, "
+                  "application/octet-stream, application/x-ndjson, multipart/form-data or none");
 }
 
-/* A UUID, with or without the quotes of a structured field's string. */
-static void read_key(struct request *request)
+/* Reads `Idempotency-Key`: a UUID, with or without the quotes of a structured field's string. */
+static bool read_key(struct http_request *request)
 {
     const char *text = header(request, "Idempotency-Key");
     if (text == NULL)
-        return;
+        return true;
     struct fp_str key = fp_str_of(text);
     if (key.len >= 2 && key.ptr[0] == '"' && key.ptr[key.len - 1] == '"')
         key = (struct fp_str){key.ptr + 1, key.len - 2};
-    request->has_key = fp_uuid_parse(key, &request->key);
-    if (!request->has_key)
-        refuse(request, FP_REFUSAL_HEADER,
-               "the header Idempotency-Key must be a UUID, such as "
-               "f81d4fae-7dec-41d0-a765-00a0c91e6bf6");
+    if (!fp_uuid_parse(key, &request->id))
+        return refuse(request, FP_REFUSAL_HEADER,
+                      "the header Idempotency-Key must be a UUID, such as "
+                      "f81d4fae-7dec-41d0-a765-00a0c91e6bf6");
+    request->key = &request->id;
+    return true;
 }
 
-static void refuse_large(struct request *request)
+static bool refuse_large(struct http_request *request)
 {
     fp_problem_refuse(&request->problem, FP_REFUSAL_SIZE,
                       "the body is larger than %zu bytes (limits.max_body)",
                       request->rules->max_body);
-    request->has_problem = true;
+    return discard(request);
 }
 
-/* MHD has refused what is not a number. */
-static uint64_t announced_len(const struct request *request)
+/* Returns the Content-Length. MHD has refused what is not a number. */
+static uint64_t announced_len(const struct http_request *request)
 {
     const char *length = header(request, "Content-Length");
     return length != NULL ? strtoull(length, NULL, 10) : 0;
 }
 
-/* Starts and stops need no body, and many a client says nothing of one that it does not send. */
-static void check_length(struct request *request)
+static bool check_length(struct http_request *request)
 {
-    if (!request->is_turn && header(request, "Content-Length") == NULL &&
-        header(request, "Transfer-Encoding") == NULL)
-        refuse(request, FP_REFUSAL_LENGTH, "send a Content-Length, or the body in chunks");
-    else if (request->announced_len > request->rules->max_body)
-        refuse_large(request);
+    bool has_length =
+        header(request, "Content-Length") != NULL || header(request, "Transfer-Encoding") != NULL;
+    /* Start and stop take no body, and many clients then send no length header. */
+    if (is_upload(request) && !has_length)
+        return refuse(request, FP_REFUSAL_LENGTH, "send a Content-Length, or the body in chunks");
+    return request->announced_len <= request->rules->max_body || refuse_large(request);
 }
 
-static bool spend(struct request *request, const struct fp_budget_cost *cost)
+/* Charges the site's budget. */
+static bool spend(struct http_request *request, const struct fp_budget_cost *cost)
 {
-    request->has_problem = !fp_ingest_spend(request->site, cost, &request->problem);
-    if (request->has_problem)
-        request->may_keep = false;
-    else
-        request->spent_len += cost->of[FP_BUDGET_BYTES];
-    return !request->has_problem;
+    if (!fp_ingest_spend(request->site, cost, &request->problem))
+        return discard(request);
+    request->spent_len += cost->of[FP_BUDGET_BYTES];
+    return true;
 }
 
-/* What is announced is paid in advance, so that what is too much is not even received. */
-static void spend_announced(struct request *request)
+/* Charges the announced length in advance, so that a body over budget is not even received. */
+static bool spend_announced(struct http_request *request)
 {
-    (void)spend(request,
-                &(struct fp_budget_cost){
-                    .of = {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = request->announced_len}});
+    const struct fp_budget_cost cost = {
+        .of = {[FP_BUDGET_REQUESTS] = 1, [FP_BUDGET_BYTES] = request->announced_len}};
+    return spend(request, &cost);
 }
 
-/* Nothing is kept of people who ask for that, nor again of what comes from the dead letters. */
-static bool may_be_kept(const struct request *request)
+/* No dead letter for clients that opt out (Sec-GPC), nor for a replayed dead letter. */
+static bool may_be_kept(const struct http_request *request)
 {
     return fp_ingest_keeps_refused(request->http->ingest) && header(request, "Sec-GPC") == NULL &&
            header(request, "Fleetprof-Replay") == NULL;
 }
 
-static struct fp_long_session long_session(const struct request *request)
+static struct fp_long_session long_session(const struct http_request *request)
 {
     return (struct fp_long_session){request->http->captures, request->connection, request->site,
                                     &request->target};
 }
 
-static void admit_part(struct request *request)
+static bool admit_part(struct http_request *request)
 {
     const struct fp_long_session session = long_session(request);
-    request->has_problem =
-        !fp_long_session_admit_part(&session, &request->part.number, &request->problem);
+    request->is_keepable = false; /* for the refusals here */
+    if (!fp_long_session_admit_part(&session, &request->part.number, &request->problem))
+        return discard(request);
+    if (request->boundary.len > 0)
+        return refuse(request, FP_REFUSAL_TYPE,
+                      "a part of a session is one upload, not multipart/form-data");
+    request->is_keepable = may_be_kept(request);
     request->part.session = request->target.session;
-    request->has_key = true;
-    request->key = fp_uuid_of_part(&request->part.session, request->part.number);
-    if (!request->has_problem && request->boundary.len > 0)
-        refuse(request, FP_REFUSAL_TYPE,
-               "a part of a session is one upload, not multipart/form-data");
-    request->may_keep = request->may_keep && !request->has_problem;
+    request->id = fp_uuid_of_part(&request->part.session, request->part.number);
+    request->key = &request->id;
+    return true;
 }
 
-/* Decides, on the headers alone, what is to become of the request. */
-static void route(struct request *request, const char *path, const char *method)
+static enum request_kind kind_of(enum fp_http_target_kind target, const char *method)
+{
+    static const enum request_kind posted[] = {
+        [FP_HTTP_NOTHING] = REQUEST_UNKNOWN, [FP_HTTP_UPLOAD] = REQUEST_UPLOAD,
+        [FP_HTTP_PART] = REQUEST_PART,       [FP_HTTP_START] = REQUEST_START,
+        [FP_HTTP_STOP] = REQUEST_STOP,
+    };
+    if (strcmp(method, "POST") == 0)
+        return posted[target];
+    return strcmp(method, "OPTIONS") == 0 ? REQUEST_PREFLIGHT : REQUEST_UNKNOWN;
+}
+
+/* Admits the site and the origin, and checks the method. */
+static bool admit_request(struct http_request *request, const char *path, const char *method)
 {
     request->target = fp_http_target_of(path);
-    if (request->target.kind == FP_HTTP_NOTHING) {
-        refuse(
+    if (request->target.kind == FP_HTTP_NOTHING)
+        return refuse(
             request, FP_REFUSAL_PATH,
-            "there is nothing here; uploads go to /v1/ingest/KEY, with a site's key, and what is "
-            "of a long session to /v1/ingest/KEY/sessions and behind that its id, a UUID; a proxy "
-            "must pass the path on whole (nginx: proxy_pass without a path of its own)");
-        return;
-    }
-    bool is_post = strcmp(method, "POST") == 0;
-    request->is_turn =
-        is_post && (request->target.kind == FP_HTTP_START || request->target.kind == FP_HTTP_STOP);
-    request->is_upload = is_post && !request->is_turn;
-    request->is_preflight = strcmp(method, "OPTIONS") == 0;
+            "no such path; post uploads to /v1/ingest/KEY, and parts of a long session to "
+            "/v1/ingest/KEY/sessions/ID; a proxy must pass the whole path (nginx: "
+            "proxy_pass without a path of its own)");
+    request->kind = kind_of(request->target.kind, method);
     /* Before the method is judged: the reply carries CORS headers in any case. */
-    admit(request, request->target.key);
-    if (!is_post && !request->is_preflight)
-        refuse(request, FP_REFUSAL_METHOD, "uploads are sent with POST");
-    if (request->has_problem || request->is_preflight)
-        return;
-    check_length(request);
-    if (request->has_problem)
-        return;
-    if (request->is_turn) {
-        spend_announced(request);
-        return;
-    }
-    request->may_keep = may_be_kept(request);
-    fp_body_buf_init(&request->body, request->http->ingest, request->rules, request->site);
-    check_type(request);
-    if (!request->has_problem && request->target.kind == FP_HTTP_PART)
-        admit_part(request);
-    else if (!request->has_problem)
-        read_key(request);
-    if (!request->has_problem)
-        spend_announced(request);
+    bool is_admitted = admit(request, request->target.key);
+    if (request->kind == REQUEST_UNKNOWN)
+        return refuse(request, FP_REFUSAL_METHOD, "uploads are sent with POST");
+    return is_admitted;
 }
 
-static void move(const struct request *request, enum fp_connection_state state)
+/* Admits an upload or part, and prepares to receive its body. */
+static bool admit_upload(struct http_request *request)
+{
+    request->is_keepable = may_be_kept(request);
+    fp_body_buf_init(&request->body, request->http->ingest, request->rules, request->site);
+    return check_type(request) &&
+           (request->kind == REQUEST_PART ? admit_part(request) : read_key(request)) &&
+           spend_announced(request);
+}
+
+/* Decides on the headers alone what becomes of the request. */
+static void route(struct http_request *request, const char *path, const char *method)
+{
+    if (!admit_request(request, path, method) || request->kind == REQUEST_PREFLIGHT ||
+        !check_length(request))
+        return;
+    (void)(is_upload(request) ? admit_upload(request) : spend_announced(request));
+}
+
+static void move(const struct http_request *request, enum fp_connection_state state)
 {
     fp_connections_move(request->http->connections, request->watched, state);
 }
 
-static struct request *begin(struct fp_http *http, struct MHD_Connection *connection)
+static struct http_request *begin(struct fp_http *http, struct MHD_Connection *connection)
 {
-    struct fp_connection *watched =
+    struct fp_http_connection *watched =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    struct request *request = watched != NULL ? calloc(1, sizeof(*request)) : NULL;
+    struct http_request *request = watched != NULL ? calloc(1, sizeof(*request)) : NULL;
     if (request == NULL)
         return NULL;
     request->http = http;
@@ -262,10 +308,11 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
 {
     (void)connection;
     struct fp_http *http = cls;
-    struct request *request = *request_cls;
+    struct http_request *request = *request_cls;
     if (request == NULL)
         return;
-    if (request->has_started && why != MHD_REQUEST_TERMINATED_COMPLETED_OK) {
+    if (request->kind == REQUEST_START && request->state == STATE_ACCEPTED &&
+        why != MHD_REQUEST_TERMINATED_COMPLETED_OK) {
         const struct fp_long_session session = long_session(request);
         fp_long_session_abandon(&session, &request->started);
     }
@@ -283,46 +330,56 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
 
 /* ---- the reply ---- */
 
-/* Once per request: what became of it. */
-static void count_outcome(const struct request *request)
+static void count_accepted(const struct http_request *request)
 {
-    const struct fp_http *http = request->http;
-    if (request->has_problem) {
-        fp_ingest_count_refused(http->ingest, request->site, &request->problem);
-    } else if (request->is_upload) {
-        fp_ingest_count_accepted(request->site, request->ticket.upload_count);
-        fp_metrics_observe_us(http->metrics, FP_METRIC_ACK_SECONDS,
-                              fp_clock_monotonic_us() - request->received_us);
-    }
+    fp_ingest_count_accepted(request->site, request->ticket.upload_count);
+    fp_metrics_observe_us(request->http->metrics, FP_METRIC_ACK_SECONDS,
+                          fp_clock_monotonic_us() - request->received_us);
 }
 
-static enum MHD_Result reply(struct request *request)
+/* Ends a request as accepted or refused, and counts it. Once per request. */
+static void settle(struct http_request *request, bool is_accepted)
 {
-    if (!request->is_committing)
-        count_outcome(request);
+    FP_ASSERT(request->state != STATE_ACCEPTED && request->state != STATE_REFUSED);
+    request->state = is_accepted ? STATE_ACCEPTED : STATE_REFUSED;
+    if (!is_accepted)
+        fp_ingest_count_refused(request->http->ingest, request->site, &request->problem);
+    else if (is_upload(request))
+        count_accepted(request);
+}
+
+static enum MHD_Result reply(const struct http_request *request)
+{
+    const bool is_accepted = request->state == STATE_ACCEPTED;
     const struct fp_reply reply = {
-        .problem = request->has_problem ? &request->problem : NULL,
+        .problem = is_accepted ? NULL : &request->problem,
         .origin = request->origin,
-        .started = request->has_started ? &request->started : NULL,
-        .preflight = request->is_preflight,
+        .started = is_accepted && request->kind == REQUEST_START ? &request->started : NULL,
+        .preflight = request->kind == REQUEST_PREFLIGHT,
         .close = atomic_load(&request->http->stopping),
     };
     return fp_reply_send(request->connection, request->http->metrics, &reply);
 }
 
-/* A client that waits for 100 Continue, or has more to send than is worth reading, is told now;
- * MHD closes the connection behind such a reply. */
-static bool replies_early(const struct request *request)
+static enum MHD_Result settle_and_reply(struct http_request *request, bool is_accepted)
+{
+    settle(request, is_accepted);
+    return reply(request);
+}
+
+/* True for a refused client that waits for 100 Continue, or has more to send than is worth reading.
+ * It gets its reply now; MHD closes the connection after such a reply. */
+static bool replies_early(const struct http_request *request)
 {
     const char *expect = header(request, "Expect");
-    return request->has_problem && ((expect != NULL && strcasecmp(expect, "100-continue") == 0) ||
-                                    request->announced_len > DISCARD_MAX);
+    return is_refused(request) && ((expect != NULL && strcasecmp(expect, "100-continue") == 0) ||
+                                   request->announced_len > DISCARD_MAX);
 }
 
 /* ---- the body ---- */
 
-/* Charges what came in chunks, which nobody announced. When it is too much, nothing is charged. */
-static void spend_received(struct request *request)
+/* Charges what came in chunks, unannounced. If that is over budget, charges nothing at all. */
+static void spend_received(struct http_request *request)
 {
     uint64_t paid = request->spent_len;
     if (request->received_len <= paid ||
@@ -336,30 +393,29 @@ static void spend_received(struct request *request)
     request->spent_len = 0;
 }
 
-static void append(struct request *request, const char *bytes, size_t len)
+static void append(struct http_request *request, const char *bytes, size_t len)
 {
+    const bool was_refused = is_refused(request);
     enum fp_body_result result =
         fp_body_buf_add(&request->body, (struct fp_str){bytes, len}, request->announced_len);
     if (result == FP_BODY_FINE)
         return;
-    request->may_keep = false;
-    if (request->has_problem)
+    (void)discard(request);
+    if (was_refused)
         return;
-    if (result == FP_BODY_LARGE) {
-        refuse_large(request);
-    } else {
+    if (result == FP_BODY_LARGE)
+        (void)refuse_large(request);
+    else
         fp_problem_defer(&request->problem, FP_REFUSAL_MEMORY, FP_RETRY_BUSY_S,
                          "there is no memory to receive the body just now");
-        request->has_problem = true;
-    }
 }
 
 /*
- * Whether the client closed the connection with its body half sent. MHD takes what comes together
- * with the end of the stream, and does not look for that end again before the timeout. (Of a body
- * in chunks the rest may be in MHD's buffer; there the timeout has to do.)
+ * True if the client closed the connection with its body half sent. MHD reads the last bytes
+ * together with the end of the stream, and does not notice that end before the timeout. (For a body
+ * in chunks the rest may be in MHD's buffer; only the timeout ends that.)
  */
-static bool is_abandoned(const struct request *request)
+static bool is_abandoned(const struct http_request *request)
 {
     if (request->announced_len <= request->received_len)
         return false;
@@ -369,15 +425,15 @@ static bool is_abandoned(const struct request *request)
     return info != NULL && recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-static enum MHD_Result receive(struct request *request, const char *bytes, size_t len)
+static enum MHD_Result receive(struct http_request *request, const char *bytes, size_t len)
 {
     fp_metrics_add(request->http->metrics, FP_METRIC_BODY_BYTES, len);
     request->received_len += len;
-    if (request->is_upload && !request->has_problem)
+    if (is_upload(request) && request->state == STATE_RECEIVING)
         spend_received(request);
-    if (request->is_upload && (!request->has_problem || request->may_keep))
+    if (is_upload(request) && request->state != STATE_DISCARDING)
         append(request, bytes, len);
-    if (request->has_problem && !request->may_keep)
+    if (request->state == STATE_DISCARDING)
         fp_body_buf_release(&request->body);
     return request->received_len <= DISCARD_MAX + request->rules->max_body && !is_abandoned(request)
                ? MHD_YES
@@ -387,18 +443,17 @@ static enum MHD_Result receive(struct request *request, const char *bytes, size_
 /* ---- the upload ---- */
 
 /*
- * On the committer's thread. The upload is counted here, as it may be durable though its client has
- * gone. The connection's thread goes on from here: nothing may follow.
+ * Runs on the committer's thread. Counts the upload: it may be durable although its client has
+ * gone. After the resume the request belongs to the connection's thread again: nothing may follow.
  */
 static void resume(void *context)
 {
-    struct request *request = context;
-    request->has_problem = !fp_ingest_outcome(&request->ticket, &request->problem);
-    count_outcome(request);
+    struct http_request *request = context;
+    settle(request, fp_ingest_outcome(&request->ticket, &request->problem));
     MHD_resume_connection(request->connection);
 }
 
-static struct fp_upload describe(const struct request *request)
+static struct fp_upload describe(const struct http_request *request)
 {
     const char *format =
         MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, "format");
@@ -409,9 +464,9 @@ static struct fp_upload describe(const struct request *request)
         .encoding = header_or_empty(request, "Content-Encoding"),
         .boundary = request->boundary,
         .format = format != NULL ? fp_str_of(format) : FP_STR(""),
-        .key = request->has_key ? &request->key : NULL,
+        .key = request->key,
         .token = header_or_empty(request, "Fleetprof-Token"),
-        .part = request->target.kind == FP_HTTP_PART ? &request->part : NULL,
+        .part = request->kind == REQUEST_PART ? &request->part : NULL,
         .referer = header_or_empty(request, "Referer"),
         .user_agent = header_or_empty(request, "User-Agent"),
         .origin = request->origin != NULL ? *request->origin : FP_STR(""),
@@ -419,27 +474,27 @@ static struct fp_upload describe(const struct request *request)
     };
 }
 
-static void keep_refused(struct request *request, const struct fp_upload *upload)
+/* Keeps a refused body as a dead letter. */
+static void keep_refused(struct http_request *request, const struct fp_upload *upload)
 {
-    struct fp_ingest *ingest = request->http->ingest;
     struct fp_buf body = fp_body_buf_take(&request->body);
-    fp_ingest_keep_refused(ingest, upload, &request->problem, &body);
+    fp_ingest_keep_refused(request->http->ingest, upload, &request->problem, &body);
 }
 
-static enum MHD_Result submit(struct request *request)
+static enum MHD_Result submit(struct http_request *request)
 {
     struct fp_ingest *ingest = request->http->ingest;
     const struct fp_upload upload = describe(request);
     request->received_us = fp_clock_monotonic_us();
-    request->has_problem = !fp_ingest_prepare(ingest, &upload, &request->ticket, &request->problem);
-    if (request->has_problem && request->may_keep)
+    bool is_prepared = fp_ingest_prepare(ingest, &upload, &request->ticket, &request->problem);
+    if (!is_prepared && request->is_keepable)
         keep_refused(request, &upload);
     fp_body_buf_release(&request->body);
-    if (request->has_problem)
-        return reply(request);
+    if (!is_prepared)
+        return settle_and_reply(request, false);
 
-    /* Suspended first: resume may be called before fp_ingest_commit is back. */
-    request->is_committing = true;
+    /* Suspended first: resume may be called before fp_ingest_commit returns. */
+    request->state = STATE_COMMITTING;
     request->ticket.done = resume;
     request->ticket.context = request;
     MHD_suspend_connection(request->connection);
@@ -447,23 +502,42 @@ static enum MHD_Result submit(struct request *request)
     return MHD_YES;
 }
 
-static enum MHD_Result finish(struct request *request)
+/* Starts or stops a long session. */
+static enum MHD_Result turn(struct http_request *request)
+{
+    const struct fp_long_session session = long_session(request);
+    return settle_and_reply(request,
+                            fp_long_session_turn(&session, &request->started, &request->problem));
+}
+
+/* Answers a complete request that nothing is wrong with so far. */
+static enum MHD_Result answer(struct http_request *request)
+{
+    switch (request->kind) {
+    case REQUEST_UPLOAD:
+    case REQUEST_PART:
+        return submit(request);
+    case REQUEST_START:
+    case REQUEST_STOP:
+        return turn(request);
+    case REQUEST_PREFLIGHT:
+    case REQUEST_UNKNOWN:
+        break;
+    }
+    return settle_and_reply(request, true);
+}
+
+/* Continues a request that is complete, or was resumed. */
+static enum MHD_Result finish(struct http_request *request)
 {
     move(request, FP_CONNECTION_ANSWERED);
-    if (request->is_turn && !request->has_problem) {
-        const struct fp_long_session session = long_session(request);
-        request->has_problem =
-            !fp_long_session_turn(&session, &request->started, &request->problem);
-        request->has_started = request->target.kind == FP_HTTP_START && !request->has_problem;
-    }
-    bool is_new = request->is_upload && !request->is_committing;
-    if (is_new && !request->has_problem)
-        return submit(request);
-    if (is_new && request->may_keep) {
+    if (request->state == STATE_RECEIVING)
+        return answer(request);
+    if (request->state == STATE_KEEPING_REFUSED) {
         const struct fp_upload upload = describe(request);
         keep_refused(request, &upload);
     }
-    return reply(request);
+    return is_refused(request) ? settle_and_reply(request, false) : reply(request);
 }
 
 // NOLINTNEXTLINE(readability-function-size): the parameters are MHD's
@@ -472,14 +546,14 @@ enum MHD_Result fp_request_handle(void *cls, struct MHD_Connection *connection, 
                                   size_t *upload_data_size, void **request_cls)
 {
     (void)version;
-    struct request *request = *request_cls;
+    struct http_request *request = *request_cls;
     if (request == NULL) {
         request = begin(cls, connection);
         if (request == NULL)
             return MHD_NO;
         *request_cls = request;
         route(request, url, method);
-        return replies_early(request) ? reply(request) : MHD_YES;
+        return replies_early(request) ? settle_and_reply(request, false) : MHD_YES;
     }
     if (*upload_data_size > 0) {
         size_t len = *upload_data_size;

@@ -48,7 +48,7 @@ struct fp_ceilings *fp_ceilings_create(struct fp_metrics *metrics) FP_MUST_CHECK
 /* NULL is fine. */
 void fp_ceilings_free(struct fp_ceilings *ceilings);
 
-/* Whose names one upload brings, and when. Pointers are needed during the call only. */
+/* The site and time of an upload. Pointers are needed during the call only. */
 struct fp_ceilings_visit {
     struct fp_ceilings *ceilings;
     const struct fp_ceiling_limits *limits;

@@ -11,7 +11,7 @@
 #include "collector/profile/scrub.h"
 #include "collector/rollup/delta.h"
 
-/* What is known about an upload besides its body. */
+/* Facts about an upload that are not in its body. */
 struct fp_fold_context {
     struct fp_str site;          /* name */
     struct fp_scrub_rules rules; /* the site's */

@@ -1,7 +1,7 @@
 /*
- * Fold, inside: the state of one fold and its steps, in the order in which fp_fold takes them.
+ * Fold, internal: the state of one fold and its steps, in the order in which fp_fold runs them.
  *
- * Every step returns false when memory is out.
+ * Every step returns false if memory is out.
  */
 #ifndef FP_PROFILE_FOLD_PARTS_H
 #define FP_PROFILE_FOLD_PARTS_H

@@ -3,7 +3,7 @@
  *
  * Texts are valid UTF-8 (decoders replace invalid bytes), not scrubbed, and live in the upload's
  * arena or body. A decoder has checked every index, the range of every number, and that parent
- * chains end; nothing here is checked again. Times are whole microseconds since the page's time
+ * chains end; nothing is checked again after it. Times are whole microseconds since the page's time
  * origin.
  */
 #ifndef FP_PROFILE_PROFILE_H
@@ -33,28 +33,28 @@ struct fp_profile_sample {
 /* A mark (value = start time) or a measure (value = duration). */
 struct fp_profile_timing {
     struct fp_str name;
-    struct fp_str detail; /* what is kept of it, as "{key=value}"; "" for nothing */
+    struct fp_str detail; /* the kept part of it, as "{key=value}"; "" for none */
     enum fp_timing_kind kind;
-    bool has_start; /* a measure that says when it began */
+    bool has_start; /* a measure with a start time */
     int64_t value_us;
     int64_t start_us; /* of such a measure */
 };
 
 /* An event of an older format: a span or a point, perhaps inside another one. */
 struct fp_profile_event {
-    uint32_t id;          /* as the source says, unique in its timeline; 0: it has none */
+    uint32_t id;          /* from the source, unique in its timeline; 0: none */
     uint32_t parent;      /* index of an event before it in its timeline, FP_INDEX_NONE */
     int32_t type_number;  /* as the source says */
-    struct fp_str type;   /* the type's name, such as LAYOUT; what a frame is named by */
+    struct fp_str type;   /* the type's name, such as LAYOUT, which becomes the frame's name */
     int64_t start_us;     /* since the session's begin; may be negative */
     int64_t duration_us;  /* from begin to end, FP_DURATION_NONE */
     int64_t self_us;      /* own time: without children; may be negative when clocks are coarse */
-    int64_t overhead_us;  /* what profiling it cost, 0 when not said */
-    uint32_t hits;        /* how often it was hit; 1 where the format has no such number */
-    uint32_t child_count; /* immediate children by the source, listed or not */
+    int64_t overhead_us;  /* cost of profiling it, 0: not said */
+    uint32_t hits;        /* how often it was hit; 1 if the format has no such number */
+    uint32_t child_count; /* immediate children according to the source, listed or not */
     uint32_t resource;    /* index, FP_INDEX_NONE: what it worked on */
     int32_t line;         /* in the resource, FP_POSITION_NONE */
-    bool is_process;      /* the whole process's time: in no sum */
+    bool is_process;      /* time of the whole process: not part of any sum */
     struct fp_str detail; /* the rest as a JSON object's text, unscrubbed; "" for none */
 };
 
@@ -78,7 +78,7 @@ struct fp_profile_note {
 };
 
 enum { FP_PROFILE_NOTES_MAX = 48 };    /* kinds of notes a decoder may have */
-enum { FP_PROFILE_SESSIONS_MAX = 64 }; /* that a recording may have */
+enum { FP_PROFILE_SESSIONS_MAX = 64 }; /* of one recording */
 
 /* Facts about a whole session, in formats with events. */
 struct fp_profile_session {
@@ -87,8 +87,8 @@ struct fp_profile_session {
     struct fp_str version; /* of the format, "" when not said */
     int64_t started_us;    /* epoch, 0: not said */
     struct fp_str content; /* the upload in its format, as yyjson writes it; unscrubbed */
-    struct fp_str raw;     /* of one among several: its lines as they came; else ptr is NULL */
-    uint32_t records_read; /* kept ones, and refused ones with their refused children */
+    struct fp_str raw; /* of one session among several: its lines as received; else ptr is NULL */
+    uint32_t records_read; /* kept and refused records, including refused children */
     uint32_t records_kept;
     struct fp_profile_note *notes; /* room for FP_PROFILE_NOTES_MAX */
     uint32_t note_count;
@@ -123,7 +123,8 @@ struct fp_profile {
     struct fp_profile_frame *frames;
     struct fp_profile_stack *stacks;
     struct fp_profile_sample *samples; /* in the order of arrival */
-    int64_t *weights_us; /* of the samples, where the format gives them; NULL: their times do */
+    int64_t
+        *weights_us; /* of the samples, if the format sends them; NULL: derived from their times */
     struct fp_profile_timing *timings;
 
     bool has_session;

@@ -1,8 +1,8 @@
 /*
- * Route: matching paths with the templates of the configuration. Any thread.
+ * Route: matches paths with the templates of the configuration. Any thread.
  *
- * A template is a path. `:name` stands for one segment that is not empty, `*` as the last segment
- * for any rest, none included. A slash at the end, of path or template, makes no difference.
+ * A template is a path. `:name` matches one segment that is not empty, `*` as the last segment
+ * matches any rest, even an empty one. A trailing slash of path or template makes no difference.
  */
 #ifndef FP_PROFILE_ROUTE_H
 #define FP_PROFILE_ROUTE_H

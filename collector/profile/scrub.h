@@ -11,9 +11,9 @@
 struct fp_scrub_rules {
     bool
         keep_query; /* privacy.keep_query: query strings stay; fragments and credentials never do */
-    const struct fp_str *routes; /* templates such as "/product/:id", the first that fits wins */
+    const struct fp_str *routes; /* templates such as "/product/:id"; the first match wins */
     size_t route_count;
-    const struct fp_str *timing_names; /* templates such as "fetch-:id", the first that fits wins */
+    const struct fp_str *timing_names; /* templates such as "fetch-:id"; the first match wins */
     size_t timing_name_count;
 };
 

@@ -8,6 +8,7 @@
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wnull-dereference"
+#pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
 #include "secret_names.h"
 #pragma GCC diagnostic pop
 

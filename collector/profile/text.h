@@ -6,10 +6,10 @@
 
 #include "collector/base/base.h"
 
-/* Code points of a stored name. */
+/* Most code points of a stored name. */
 #define FP_TEXT_NAME_MAX 1024
-/* Code points of a dimension (release, environment, variant, route, agent): few values, short ones.
- */
+/* Most code points of a dimension (release, environment, variant, route, agent): few values, short
+ * ones. */
 #define FP_TEXT_DIMENSION_MAX 200
 
 /* Returns the longest prefix of text, which is valid UTF-8, with at most max_points code points. */

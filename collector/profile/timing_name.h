@@ -1,8 +1,8 @@
 /*
  * Timing names: templates that keep names of marks and measures few. Pure functions; any thread.
  *
- * In a template `:name` stands for one character or more, `*` as its end for any rest, none
- * included: "fetch-:id" is what "fetch-1234" becomes.
+ * In a template `:name` matches one or more characters, `*` at its end any rest, even an empty one:
+ * "fetch-:id" replaces "fetch-1234".
  */
 #ifndef FP_PROFILE_TIMING_NAME_H
 #define FP_PROFILE_TIMING_NAME_H

@@ -1,5 +1,5 @@
 /*
- * URL: the parts of an absolute URL as this room needs them. Slices of the text; any thread.
+ * URL: splits a text into the parts of an absolute URL, as slices of the text. Any thread.
  */
 #ifndef FP_PROFILE_URL_H
 #define FP_PROFILE_URL_H

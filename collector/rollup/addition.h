@@ -20,7 +20,7 @@ struct fp_addition {
 void *fp_addition_put(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
                       int64_t part, bool *added) FP_MUST_CHECK;
 
-/* As fp_addition_put, for callers who need not know whether it is new. */
+/* As fp_addition_put, for callers that treat a new row and an old one alike. */
 void *fp_addition_fact(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
                        int64_t part) FP_MUST_CHECK;
 

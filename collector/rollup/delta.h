@@ -4,10 +4,10 @@
  * Invariants: times are whole microseconds; per delta, exactly,
  *   sum of stack_samples.self_us + unattributed_us = profiled_us, and
  *   sum of frames.self_us                          = sum of stack_samples.self_us
- * (self times of events may be negative: their clocks are coarse);
- * frames, stacks and timings are unique by id; a stack's parent stands before it; only frames and
- * stacks that some sample needs are there. All texts are valid UTF-8 without U+0000, already
- * scrubbed, at most 1,024 code points, and live in whatever arena the delta was made in.
+ * (self times of events may be negative: their clocks are coarse); frames, stacks and timings have
+ * unique ids; a stack's parent precedes it; every frame and stack is needed by a sample.
+ * fold_check.c asserts these. All texts are valid UTF-8 without U+0000, scrubbed, at most 1,024
+ * code points, and live in the arena in which the delta was made.
  */
 #ifndef FP_ROLLUP_DELTA_H
 #define FP_ROLLUP_DELTA_H
@@ -18,9 +18,9 @@
 #include "collector/base/words.h"
 #include "collector/rollup/session.h"
 
-/* The bound of the absolute value of every summed time: 2^48 times the 20,000 uploads of a rollup,
- * and a record's more, is below 2^63. Whoever fills a delta keeps it; the reader of its bytes
- * refuses more. */
+/* The maximum absolute value of a summed time: 2^48 times the 20,000 uploads of a rollup, and a
+ * record's more, is below 2^63. Whoever fills a delta ensures it; the reader of its bytes refuses
+ * more. */
 #define FP_DELTA_TIME_MAX_US (INT64_C(1) << 48)
 
 /* The dimensions an upload belongs to; an absent one is empty. */
@@ -52,13 +52,13 @@ struct fp_delta_frame {
     int32_t line;
     int32_t column;
     enum fp_frame_kind kind;
-    uint32_t samples;        /* with the frame anywhere on the stack */
+    uint32_t samples;        /* with the frame anywhere on their stack */
     uint32_t marked_samples; /* of these, with a marker */
     int64_t self_us;
-    int64_t total_us; /* once a sample, however often the frame recurs */
+    int64_t total_us; /* once per sample, however often the frame recurs */
 };
 
-/* The part of a frame's numbers that fell to samples with one marker (never FP_MARKER_NONE). */
+/* The part of a frame's numbers from samples with one marker (never FP_MARKER_NONE). */
 struct fp_delta_split {
     uint32_t frame;
     enum fp_marker marker;
@@ -163,7 +163,7 @@ struct fp_delta {
     uint32_t unmeasured; /* measures past a limit, without frames; for a metric, not in the bytes */
 };
 
-/* Appends the delta's bytes (docs/delta.md) to out; look at out->failed. Any thread. */
+/* Appends the delta's bytes (docs/delta.md) to out. The caller checks out->failed. Any thread. */
 void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out);
 
 enum fp_delta_error {
@@ -174,7 +174,7 @@ enum fp_delta_error {
 };
 
 /*
- * Reads what fp_delta_encode wrote. Texts point into bytes, arrays are in the arena. Trusts
+ * Decodes what fp_delta_encode wrote. Texts point into bytes, arrays are in the arena. Trusts
  * nothing: checks every index, enum and length. Any thread.
  */
 enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_arena *arena,

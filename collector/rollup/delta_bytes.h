@@ -1,5 +1,6 @@
 /*
- * What the writer and the reader of delta bytes agree on. docs/delta.md describes the layout.
+ * Constants that the writer and the reader of delta bytes share. docs/delta.md describes the
+ * layout.
  */
 #ifndef FP_ROLLUP_DELTA_BYTES_H
 #define FP_ROLLUP_DELTA_BYTES_H

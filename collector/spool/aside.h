@@ -1,9 +1,8 @@
 /*
- * Aside: files that keep, for inspection, what cannot be used: `damaged-…` ranges of segments and
- * `refused-…` records.
+ * Aside: quarantine files for inspection: `damaged-…` ranges of segments and `refused-…` records.
  *
- * All of them together stay below a ceiling, past which nothing more is kept. Belongs to one thread
- * at a time: recovery's, then the reader's.
+ * Together they stay below a ceiling; past it nothing more is kept. Belongs to one thread at a
+ * time: recovery's, then the reader's.
  */
 #ifndef FP_SPOOL_ASIDE_H
 #define FP_SPOOL_ASIDE_H
@@ -17,13 +16,13 @@ struct fp_spool_aside {
     int dir;                       /* not owned */
     struct fp_metric_set *metrics; /* the spool's; not owned */
     uint64_t max_bytes;
-    uint64_t bytes; /* of the files that are there */
+    uint64_t bytes; /* of the existing files */
 };
 
-/* Whether a file of the spool's directory is one of these. */
+/* True if a file of the spool's directory is one of these. */
 bool fp_spool_aside_is_name(const char *name);
 
-/* Where damage was met. */
+/* A damaged range. */
 struct fp_spool_aside_range {
     int file; /* open segment */
     uint64_t number;
@@ -32,19 +31,19 @@ struct fp_spool_aside_range {
 };
 
 /*
- * Copies a damaged range to a file of its own and counts it; a range that has its file already is
- * not counted again. What cannot be copied is counted all the same.
+ * Copies a damaged range to a file of its own and counts it. Does nothing for a range that already
+ * has its file. Counts a range even if copying it fails.
  */
 void fp_spool_aside_damaged(struct fp_spool_aside *aside, const struct fp_spool_aside_range *range);
 
-/* What follows the name of a refused record in the name of the file that says why. */
+/* The suffix of the file that says why a record was refused. */
 #define FP_ASIDE_REASON ".reason"
 
-/* The sequence in the name of a refused record. False when the file is another. */
+/* Parses the sequence number from the name of a refused record's file. False for any other file. */
 bool fp_spool_aside_parse_refused(const char *name, uint64_t *sequence) FP_MUST_CHECK;
 
-/* Keeps a record under its sequence number, and the reason beside it. False with errno (ENOSPC: the
- * ceiling). */
+/* Writes a record to a file named by its sequence number, and the reason to one next to it. False
+ * with errno (ENOSPC: the ceiling). */
 bool fp_spool_aside_refused(struct fp_spool_aside *aside, uint64_t sequence, struct fp_str record,
                             struct fp_str reason) FP_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /*
- * Little-endian numbers in the spool's files.
+ * Reads and writes little-endian numbers of the spool's files.
  */
 #ifndef FP_SPOOL_BYTES_H
 #define FP_SPOOL_BYTES_H

@@ -1,10 +1,10 @@
 /*
- * File operations: everything that the spool asks of a file system, so that a test can put a
- * failing or a crashing one in its place.
+ * File operations: everything that the spool needs from a file system, as a table that tests
+ * replace by one that fails or crashes.
  *
  * Each function is a system call: -1 and errno on failure. `dir` is the handle of the spool's
- * directory; names are relative to it. The functions are called from the committer's and the
- * reader's thread at once.
+ * directory; names are relative to it. The committer's and the reader's thread call them
+ * concurrently.
  */
 #ifndef FP_SPOOL_FILE_OPS_H
 #define FP_SPOOL_FILE_OPS_H
@@ -14,7 +14,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* Told each name in a directory. False ends the listing. */
+/* Called with each name in a directory. False ends the listing. */
 typedef bool fp_file_name_fn(void *context, const char *name);
 
 struct fp_file_ops {
@@ -37,24 +37,23 @@ struct fp_file_ops {
     int (*remove)(void *context, int dir, const char *name);
 };
 
-/* The operating system's. */
+/* Returns the operating system's. */
 const struct fp_file_ops *fp_file_ops_real(void);
 
-/* Writes all parts, however often the system writes less. Changes `parts` as it goes. False with
- * errno. */
+/* Writes all parts, in as many calls as the system needs. Changes `parts`. False with errno. */
 bool fp_file_write(const struct fp_file_ops *ops, int file, struct iovec *parts, size_t count,
                    uint64_t offset) FP_MUST_CHECK;
 
-/* Reads until len bytes or the end of the file; how many there were, -1 with errno. */
+/* Reads until len bytes or the end of the file. Returns how many bytes it read, -1 with errno. */
 ssize_t fp_file_read(const struct fp_file_ops *ops, int file, void *bytes, size_t len,
                      uint64_t offset) FP_MUST_CHECK;
 
-/* Puts a small file in place, whole or not at all, durably. The previous one stays on failure
- * (errno). */
+/* Replaces a small file atomically and durably. False with errno: the previous one is still there,
+ * or the new one may not be durable. */
 bool fp_file_replace(const struct fp_file_ops *ops, int dir, const char *name, const void *bytes,
                      size_t len) FP_MUST_CHECK;
 
-/* What ends the name of a file that is not in place yet: recovery removes these. */
+/* The suffix of a file that is not in place yet. Recovery removes these. */
 #define FP_FILE_UNFINISHED ".tmp"
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What the files of the spool share: the spool itself and who may touch which part of it.
+ * Shared by the files of the spool: its state, and which thread may touch which part.
  */
 #ifndef FP_SPOOL_INTERNAL_H
 #define FP_SPOOL_INTERNAL_H
@@ -13,7 +13,8 @@
 
 #include <pthread.h>
 
-/* An append on its way: its frame stands behind it, the payload in place. */
+/* A queued append, with its frame: the payload is in place, the header is filled in at the
+ * commit. */
 struct fp_spool_append {
     struct fp_spool_append *next;
     fp_spool_done_fn *done;
@@ -23,7 +24,7 @@ struct fp_spool_append {
     uint8_t frame[];
 };
 
-/* Appends in the order in which they came. */
+/* Appends in the order of arrival. */
 struct fp_spool_queue {
     struct fp_spool_append *first;
     struct fp_spool_append *last;
@@ -45,12 +46,12 @@ struct fp_spool_active {
     uint64_t number;      /* of the segment, also after it was closed; 0: there was none yet */
     struct fp_uuid id;    /* of the segment */
     uint64_t end;         /* where its committed records end */
-    bool has_refused;     /* behind them the disk may hold what was refused */
+    bool has_refused;     /* after them the file may contain refused records */
     uint64_t next_number; /* of the next file */
     struct iovec parts[FP_COMMIT_PARTS];
 };
 
-/* A place in the spool to which the reader may come back. */
+/* A place in the spool to which the reader can return. */
 struct fp_spool_read_point {
     uint64_t number; /* of the segment, 0: none */
     uint64_t offset;
@@ -62,14 +63,14 @@ struct fp_spool_reader {
     int file;                        /* open segment, -1: none */
     uint64_t number;                 /* of it */
     struct fp_spool_scan scan;       /* over it */
-    struct fp_spool_read_point last; /* where the last batch began, to give it again */
+    struct fp_spool_read_point last; /* where the last batch began, to read it again */
     uint64_t empty_after;            /* a read after this record found none ... */
     uint64_t empty_until;            /* ... up to this one, so a wait for them would be in vain */
     struct fp_buf bytes;             /* of the last batch */
     struct fp_spool_record *records;
     size_t record_cap;
-    bool state_due;           /* the state file lags behind */
-    int64_t state_written_us; /* when it was tried last, on the monotonic clock */
+    bool state_due;           /* the state file is not up to date */
+    int64_t state_written_us; /* time of the last attempt, on the monotonic clock */
 };
 
 struct fp_spool {
@@ -104,15 +105,15 @@ struct fp_spool {
     struct fp_spool_aside aside;   /* the same */
 };
 
-/* As fp_spool_open, on other file operations than the system's. For tests. */
+/* As fp_spool_open, with other file operations than the system's. For tests. */
 enum fp_spool_error fp_spool_open_on(const struct fp_file_ops *ops,
                                      const struct fp_spool_settings *settings,
                                      struct fp_metrics *metrics, struct fp_spool **spool,
                                      struct fp_buf *detail) FP_MUST_CHECK;
 
 /*
- * Reads what an earlier process left: fills in id, table, tail, next sequence and position. Damage
- * never makes it fail. Before any thread is started.
+ * Reads what an earlier process left: sets id, table, tail, next sequence and position. Damage
+ * never makes it fail. Called before any thread is started.
  */
 enum fp_spool_error fp_spool_recover(struct fp_spool *spool) FP_MUST_CHECK;
 
@@ -122,20 +123,20 @@ enum fp_spool_error fp_spool_recover(struct fp_spool *spool) FP_MUST_CHECK;
  */
 bool fp_spool_committer_open_segment(struct fp_spool *spool);
 
-/* The body of the committer's thread, for a spool: commits what is queued until `closing` is set.
- */
+/* Runs the committer: commits queued appends until `closing` is set. context: the spool. */
 void *fp_spool_committer_run(void *context);
 
-/* Writes the state file now. Open, the reader's thread, or close. */
+/* Writes the state file now. Called by open, the reader's thread, or close. */
 enum fp_spool_error fp_spool_write_state(struct fp_spool *spool) FP_MUST_CHECK;
 
-/* Whether a record after `after` is there to be read. Under the lock, the reader's thread. */
+/* True if there is a record after `after` to read. Under the lock, the reader's thread. */
 bool fp_spool_reader_has_more(struct fp_spool *spool, uint64_t after) FP_MUST_CHECK;
 
 /* Closes the reader's file and frees its memory. */
 void fp_spool_reader_release(struct fp_spool *spool);
 
-/* Shows how many committed records are not trimmed. Under the lock, after either end has moved. */
+/* Sets the metric of committed records that are not trimmed. Under the lock, after either end has
+ * moved. */
 void fp_spool_note_backlog(struct fp_spool *spool);
 
 #endif

@@ -32,8 +32,8 @@ struct survey {
     size_t cap;
     bool out_of_memory;
     struct fp_spool_scan scan;
-    bool has_refused;    /* the segment before still holds what was refused */
-    uint64_t lost_bytes; /* that may have held records whose sequence numbers are not known */
+    bool has_refused;    /* the previous segment still contains refused records */
+    uint64_t lost_bytes; /* that may contain records with unknown sequence numbers */
 };
 
 static void close_file(const struct fp_spool *spool, int file)

@@ -1,8 +1,8 @@
 /*
- * Scan: walks over the records of one segment, past whatever is damaged between them.
+ * Scan: iterates over the records of one segment, past damaged bytes between them.
  *
- * Recovery and the reader use the same one. Memory: a window of 256 KiB, more only for a record
- * that is longer. Belongs to one thread at a time.
+ * Recovery and the reader use it. Memory: a window of 256 KiB, more only for a record that is
+ * longer. Belongs to one thread at a time.
  */
 #ifndef FP_SPOOL_SCAN_H
 #define FP_SPOOL_SCAN_H
@@ -14,10 +14,10 @@ struct fp_spool_scan {
     const struct fp_file_ops *ops;
     int file;                  /* not owned */
     struct fp_uuid segment_id; /* of the file */
-    uint64_t offset;           /* of what comes next */
-    uint64_t end;              /* nothing at or behind this is looked at; the owner may raise it */
-    uint64_t sequence;         /* of the last record; later ones have higher ones */
-    uint64_t unreadable_bytes; /* that the disk would not give; they were taken for damaged */
+    uint64_t offset;           /* of the next item */
+    uint64_t end;              /* the scan reads nothing from here on; the owner may raise it */
+    uint64_t sequence;         /* of the last record; the next one must be higher */
+    uint64_t unreadable_bytes; /* that the disk did not return; they count as damaged */
 
     uint8_t *window; /* owned: bytes of the file from window_offset */
     size_t window_cap;
@@ -27,12 +27,12 @@ struct fp_spool_scan {
 
 enum fp_spool_scan_found {
     FP_SPOOL_SCAN_RECORD,  /* a valid record */
-    FP_SPOOL_SCAN_DAMAGED, /* bytes that are none, before a valid record */
+    FP_SPOOL_SCAN_DAMAGED, /* invalid bytes before a valid record */
     FP_SPOOL_SCAN_END,     /* no record up to the end */
     FP_SPOOL_SCAN_MEMORY,  /* no memory for the window */
 };
 
-/* A record, a damaged range, or what lies between the last record and the end. */
+/* A record, a damaged range, or the bytes between the last record and the end. */
 struct fp_spool_scan_item {
     uint64_t offset;
     uint64_t len;         /* in the file */
@@ -42,12 +42,12 @@ struct fp_spool_scan_item {
     uint64_t garbage_len; /* at the end: up to the last byte that is not zero */
 };
 
-/* Begins at `offset` of a file, behind record `sequence` (0: none). The first time the scan is all
- * zero but `ops`; its window is kept from file to file. The owner sets `end`. */
+/* Begins at `offset` of a file, after record `sequence` (0: none). Before the first time the scan
+ * is all zero except `ops`; its window is kept from file to file. The owner sets `end`. */
 void fp_spool_scan_begin(struct fp_spool_scan *scan, int file, const struct fp_uuid *segment_id,
                          uint64_t offset, uint64_t sequence);
 
-/* Finds what comes next and moves past it; at the end it stays where the last record ended. */
+/* Finds the next item and moves past it. At the end it stays after the last record. */
 enum fp_spool_scan_found fp_spool_scan_next(struct fp_spool_scan *scan,
                                             struct fp_spool_scan_item *item) FP_MUST_CHECK;
 

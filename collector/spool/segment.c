@@ -172,7 +172,7 @@ static uint32_t frame_crc(const uint8_t *frame, const struct fp_uuid *segment_id
 void fp_spool_frame_finish(uint8_t *frame, size_t payload_len, uint64_t sequence,
                            const struct fp_uuid *segment_id)
 {
-    FP_ASSERT(sequence > 0 && fp_spool_frame_len(payload_len) > 0);
+    FP_ASSERT(fp_spool_frame_len(payload_len) > 0);
     uint8_t *payload = frame + FP_SPOOL_FRAME_HEADER_LEN;
     put_u32(frame + AT_PAYLOAD_LEN, (uint32_t)payload_len);
     put_u32(frame + AT_PAYLOAD_CRC, fp_crc32c(0, payload, payload_len));

@@ -1,5 +1,5 @@
 /*
- * Segment: the bytes of one file of the spool: its name, its header, the frame around a record.
+ * Segment: the bytes of one file of the spool: its name, its header, and the frame of a record.
  *
  * docs/spool.md describes them. No state, no locks: any thread.
  */
@@ -11,13 +11,13 @@
 
 #define FP_SPOOL_SEGMENT_VERSION 1
 
-/* The header is written twice, a page each, so that one bad sector does not cost a whole file. */
+/* The header is written twice, one page each, so that one bad sector does not lose a whole file. */
 #define FP_SPOOL_SEGMENT_HEADER_LEN 8192
 
-/* Records begin at multiples of this. */
+/* Records are aligned to this. */
 #define FP_SPOOL_FRAME_ALIGNMENT 8
 
-/* Length, payload's CRC, sequence, CRC of these with the segment's id. The payload follows. */
+/* Length, CRC of the payload, sequence, CRC of these and the segment's id. The payload follows. */
 #define FP_SPOOL_FRAME_HEADER_LEN 20
 
 /* Far below overflow: spools never get this far, so a higher sequence number is invalid. */
@@ -26,11 +26,11 @@
 struct fp_spool_segment_header {
     struct fp_uuid spool_id;   /* the spool's when the file was made */
     struct fp_uuid segment_id; /* random, of this file alone: part of each record's checksum */
-    uint64_t number;           /* files are numbered upwards; the name says the same */
+    uint64_t number;           /* grows from file to file; also in the name */
     uint64_t first_sequence;   /* no record of the file has a lower one */
     uint64_t tail;             /* the last committed record before this file, 0 when none */
     uint64_t previous_number;  /* the file written before this one, 0 when none */
-    uint64_t previous_end;     /* where its committed records end: what lies behind was refused */
+    uint64_t previous_end;     /* where its committed records end; anything after it was refused */
 };
 
 enum fp_spool_segment_verdict {
@@ -41,15 +41,15 @@ enum fp_spool_segment_verdict {
 
 #define FP_SPOOL_SEGMENT_NAME_SIZE 32
 
-/* The file's name, from its number. */
+/* Formats the file's name. */
 void fp_spool_segment_name(uint64_t number, char name[FP_SPOOL_SEGMENT_NAME_SIZE]);
 
-/* The number in a file's name. False when it is not a segment's. */
+/* Parses a file's name. False if it is not a segment's. */
 bool fp_spool_segment_parse_name(const char *name, uint64_t *number) FP_MUST_CHECK;
 
 /*
- * Makes a file of `len` bytes with this header, durably: bytes, length and name. The handle, -1
- * with errno on failure, when nothing is left behind (or something that recovery removes).
+ * Makes a file of `len` bytes with this header, durably: bytes, length and name. Returns the
+ * handle, -1 with errno on failure; then it leaves no file, or one that recovery removes.
  */
 int fp_spool_segment_create(const struct fp_file_ops *ops, int dir,
                             const struct fp_spool_segment_header *header,
@@ -60,22 +60,22 @@ enum fp_spool_segment_verdict
 fp_spool_segment_read_header(const struct fp_file_ops *ops, int file,
                              struct fp_spool_segment_header *header) FP_MUST_CHECK;
 
-/* The bytes that a record of this length takes in the file, 0 when it is too long for any. */
+/* Returns the bytes that a record of this length needs in the file, 0 if it is too long for any. */
 uint64_t fp_spool_frame_len(size_t payload_len);
 
-/* Fills in header and padding of a frame whose payload already stands at FP_SPOOL_FRAME_HEADER_LEN.
- */
+/* Writes the header and the padding of a frame whose payload is already at
+ * FP_SPOOL_FRAME_HEADER_LEN. */
 void fp_spool_frame_finish(uint8_t *frame, size_t payload_len, uint64_t sequence,
                            const struct fp_uuid *segment_id);
 
-/* What a frame's header says. */
+/* A frame's header. */
 struct fp_spool_frame {
     uint32_t payload_len;
     uint32_t payload_crc;
     uint64_t sequence;
 };
 
-/* Reads a frame's header. False when it is not one of this segment. */
+/* Decodes a frame's header. False if it is not a frame of this segment. */
 bool fp_spool_frame_parse(const uint8_t *bytes, const struct fp_uuid *segment_id,
                           struct fp_spool_frame *frame) FP_MUST_CHECK;
 

@@ -19,19 +19,20 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Frames that may wait for the disk. One longer record may wait alone. */
+/* Limit of the frames that wait for the disk. A single longer record may wait alone. */
 #define QUEUE_MAX_BYTES ((size_t)32 * 1024 * 1024)
 
 /* A segment smaller than this would be mostly header. */
 #define SEGMENT_MIN_BYTES ((uint64_t)2 * FP_SPOOL_SEGMENT_HEADER_LEN)
 
-/* Practically unlimited, and far from an overflow. */
+/* Practically unlimited, and far below overflow. */
 #define KEEP_MAX_US (INT64_MAX / 4)
 
 /* Quarantined files may take this part of max_bytes, on top of it. */
 #define ASIDE_PART 8
 
-/* The state file is a hint: often enough for a quick start, seldom enough to cost nothing. */
+/* The state file is a hint: written often enough for a quick start, rarely enough to cost
+ * nothing. */
 #define STATE_INTERVAL_US FP_US_PER_S
 
 static void lock(struct fp_spool *spool)
@@ -277,7 +278,7 @@ enum fp_spool_error fp_spool_append(struct fp_spool *spool, const void *record, 
     return error;
 }
 
-int64_t fp_spool_commits(const struct fp_spool *spool)
+int64_t fp_spool_commits(struct fp_spool *spool)
 {
     return fp_metrics_get(spool->metrics, FP_METRIC_SPOOL_COMMITS) +
            fp_metrics_get(spool->metrics, FP_METRIC_SPOOL_ERRORS);

@@ -117,7 +117,7 @@ const mistakes = [
   badKey('text.key', 'secret\n', `in line 1: it is not a key in hexadecimal digits, two for each byte; ${randomKey}`),
   badKey('short.key', `# old\n${'0'.repeat(62)}\n`, `in line 2: the key is shorter than 32 bytes; ${randomKey}`),
   badKey('long.key', `${'0'.repeat(258)}\n`, `in line 1: the key is longer than 128 bytes; ${randomKey}`),
-  badKey('twice.key', `${keyA}\n${keyA}\n`, 'in line 2: the key stands in the file twice; keep one'),
+  badKey('twice.key', `${keyA}\n${keyA}\n`, 'in line 2: the key is in the file twice; keep one'),
   badKey('huge.key', '\n'.repeat(16_385), 'the file is longer than 16384 bytes; name a file of keys, one a line'),
   [`fleetprof on; fleetprof_sample 1%; fleetprof_token_key ${goodKey}`, '"fleetprof_token_key" needs "fleetprof_site" at the same level or above '
     + 'it; name the site as the collector\'s configuration does'],

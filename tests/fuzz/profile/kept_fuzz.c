@@ -1,6 +1,6 @@
 /*
- * Fuzzer: any bytes as texts of a session that is kept. JSON stays JSON, also when it is
- * sent and scrubbed again, and a name stays valid UTF-8.
+ * Fuzzer: any bytes as texts of a kept session. JSON stays JSON, also if it is sent and scrubbed
+ * again, and a name stays valid UTF-8.
  */
 #include "collector/base/buf.h"
 #include "collector/profile/scrub_json.h"
@@ -46,7 +46,7 @@ static void scrub_document(struct fp_str text, struct fp_arena *arena)
     free(written);
 }
 
-/* yyjson writes valid UTF-8 alone. */
+/* yyjson writes valid UTF-8 only. */
 static void scrub_name(struct fp_str text, struct fp_arena *arena)
 {
     yyjson_mut_doc *document = yyjson_mut_doc_new(NULL);

@@ -1,6 +1,6 @@
 /*
- * Fuzzer: any bytes as a document that is kept as it came. What was JSON still is, and holds no
- * value of a member that carries a secret.
+ * Fuzzer: any bytes as a document that is kept as received. JSON stays JSON, without the values of
+ * members that carry secrets.
  */
 #include "collector/base/buf.h"
 #include "collector/profile/scrub_json.h"
@@ -21,7 +21,7 @@ static bool is_secret(yyjson_val *name)
     return false;
 }
 
-/* All of a document's values lie one behind the other, a member's name before its value. */
+/* A document's values are stored one after the other, a member's name before its value. */
 static void check_members(yyjson_val *container)
 {
     size_t at;
@@ -30,7 +30,7 @@ static void check_members(yyjson_val *container)
     yyjson_val *value;
     yyjson_obj_foreach(container, at, count, name, value)
     {
-        /* A list of numbers may stay: the times of marks of that name. */
+        /* A list of numbers may stay: the times of marks with that name. */
         check(!is_secret(name) || yyjson_equals_str(value, "(removed)") ||
               yyjson_is_num(yyjson_arr_get_first(value)));
         check_members(value);

@@ -1,6 +1,6 @@
 /*
- * Fuzzer: three lines of any text as a script's URL, a page's URL and a User-Agent. What is kept of
- * them is bounded, holds nothing that privacy takes away, and is kept as it is the next time.
+ * Fuzzer: three lines of any text as a script's URL, a page's URL and a User-Agent. The kept texts
+ * are bounded, contain nothing that privacy removes, and stay the same when scrubbed again.
  */
 #include "collector/profile/scrub.h"
 #include "collector/profile/text.h"
@@ -36,7 +36,7 @@ static bool is_utf8(struct fp_str text)
     return due == 0;
 }
 
-/* For a URL without white space: that would end the host, and what follows be a text. */
+/* For a URL without white space, which would end the host and begin other text. */
 static void check_web_url(struct fp_str url, struct fp_str page, struct fp_arena *arena)
 {
     struct fp_str again;
@@ -74,7 +74,7 @@ static void check_texts(struct fp_str script, struct fp_str page, struct fp_str 
     fp_arena_release(&arena);
 }
 
-/* Texts that reach the scrubber are UTF-8 without U+0000: a byte stands for a code point. */
+/* Texts that reach the scrubber are UTF-8 without U+0000: each byte becomes a code point. */
 static size_t put_point(uint8_t byte, char *text)
 {
     static const char *const points[] = {"\u00e9", "\u20ac", "\U0001f600"};
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         lines[line].len += point_len;
     }
     check_texts(lines[0], lines[1], lines[2]);
-    /* A header may hold any byte. */
+    /* A header may contain any byte. */
     check_user_agent((struct fp_str){(const char *)bytes, len});
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Fuzzer: any bytes as a spool's record. What can be read is written and read again the same, and
- * merges into a rollup.
+ * Fuzzer: any bytes as a record of the spool. A record that decodes encodes and decodes to the
+ * same, and merges into a rollup.
  */
 #include "collector/rollup/record.h"
 #include "collector/rollup/rollup.h"
@@ -17,7 +17,7 @@ static void encode(const struct fp_record *record, struct fp_buf *bytes)
     check(fp_record_count(bytes->data, bytes->len) == record->count);
 }
 
-/* The bytes that were read may be longer than need be: numbers have several spellings. */
+/* The input may be longer than the encoding: numbers have several spellings. */
 static void check_round_trip(const struct fp_record *record, struct fp_arena *arena)
 {
     struct fp_buf once;

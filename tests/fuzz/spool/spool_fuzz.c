@@ -1,10 +1,10 @@
 /*
- * Fuzzer: the life of a spool, as the input tells it, on a disk in memory: records, restarts, and
- * in between damage to any file, files that go, files that were never ours.
+ * Fuzzer: the life of a spool on a disk in memory, as the input describes it: records, restarts,
+ * and between them damage to any file, deleted files, and foreign files.
  *
- * The spool always starts. Unless a file was forged, checksums and all, what is read comes in
- * order, twice the same, and with nothing that was not appended; a record whose own bytes and
- * header are whole is there, whatever lies around it, and so is what is appended afterwards.
+ * The spool always starts. Unless a file was forged with correct checksums, records come in order,
+ * the same in two reads, and only those that were appended; a record whose own bytes and file
+ * header are undamaged is there, whatever is around it, and so is what is appended afterwards.
  */
 #include "collector/base/crc32c.h"
 #include "collector/base/log.h"
@@ -48,15 +48,15 @@ static uint64_t take_u16(struct input *input)
     return high << 8 | take(input);
 }
 
-/* ---- what is known ---- */
+/* ---- the records ---- */
 
 struct record {
     uint64_t sequence;
     size_t len;
     uint32_t crc; /* of its payload */
-    int file;     /* of the disk, where it is; -1: nowhere */
+    int file;     /* of the disk; -1: in none */
     uint64_t offset;
-    bool is_whole; /* nothing has happened to it or its file's header */
+    bool is_whole; /* neither it nor its file's header was damaged */
 };
 
 struct records {
@@ -68,10 +68,10 @@ static struct life {
     struct disk disk;
     struct fixture fixture;
     struct records written;  /* by us */
-    struct records expected; /* of them, what was there when it was read last */
-    uint64_t position;       /* as it was trimmed */
+    struct records expected; /* those that the last read returned */
+    uint64_t position;       /* of the last trim */
     uint64_t uuids;          /* drawn so far */
-    bool is_forged;          /* some file is well-formed and says what no spool has written */
+    bool is_forged;          /* some file is well-formed but was not written by a spool */
 } life;
 
 bool fp_uuid_random(struct fp_uuid *uuid)
@@ -111,7 +111,7 @@ static bool read_header(const struct disk_entry *entry, struct fp_spool_segment_
     return verdict == FP_SPOOL_SEGMENT_VALID && header->number == number;
 }
 
-/* Whether the record stands, whole, at a place of a file. */
+/* True if the whole record is at a place of a file. */
 static bool stands_at(const struct record *record, const struct disk_bytes *bytes, uint64_t offset,
                       const struct fp_uuid *segment_id)
 {
@@ -122,7 +122,7 @@ static bool stands_at(const struct record *record, const struct disk_bytes *byte
            fp_crc32c(0, bytes->at + offset + FP_SPOOL_FRAME_HEADER_LEN, record->len) == record->crc;
 }
 
-/* Looks for a record in all segments, from frame to frame. */
+/* Searches all segments for a record, frame by frame. */
 static void locate(struct record *record)
 {
     record->file = -1;
@@ -146,7 +146,7 @@ static void locate(struct record *record)
     }
 }
 
-/* Whether the record is still where it was, in a file that is still known for a segment. */
+/* True if the record is still in its place, in a file that still counts as a segment. */
 static bool is_whole(const struct record *record)
 {
     struct fp_spool_segment_header header;
@@ -185,7 +185,7 @@ static void read_all(struct records *records)
     } while (batch.count > 0);
 }
 
-/* Holds what was read against what must and what may be there. */
+/* Compares the records read with those that must and those that may be there. */
 static void compare(const struct records *read, const struct records *again)
 {
     check(read->count == again->count);
@@ -264,7 +264,7 @@ static void trim(struct input *input)
     life.fixture.spool->reader.state_written_us = 0; /* the next trim writes it again */
 }
 
-/* A file of the directory; NULL when it is empty. */
+/* Picks a file of the directory, NULL if it is empty. */
 static struct disk_entry *choose_file(struct input *input)
 {
     size_t which = take(input);
@@ -305,7 +305,7 @@ static void put_file(const char *name, const uint8_t *bytes, size_t len)
     disk->ops.close(disk, handle);
 }
 
-/* A file of any bytes under a name that the spool looks at. */
+/* Writes a file of any bytes under a name that the spool reads. */
 static void put_bytes(struct input *input)
 {
     static const char *const names[] = {"state", "state.tmp", "damaged-state", "x",
@@ -320,7 +320,7 @@ static void put_bytes(struct input *input)
     input->len -= len;
 }
 
-/* A copy under the name of another segment. */
+/* Copies a segment to the name of another one. */
 static void copy_file(struct input *input)
 {
     const struct disk_entry *entry = choose_file(input);
@@ -333,7 +333,7 @@ static void copy_file(struct input *input)
     free(bytes.at);
 }
 
-/* Frames with true checksums, in whatever order and at whatever distance. */
+/* Writes frames with correct checksums, in any order and at any distance. */
 static size_t forge_frames(struct input *input, const struct fp_uuid *id, uint8_t *file)
 {
     size_t at = 0;
@@ -369,7 +369,7 @@ static void forge_segment(struct input *input)
     life.is_forged = true;
 }
 
-/* Something happens to the files while no process has them open. */
+/* Changes the files while no process has them open. */
 static void happen(struct input *input, unsigned what)
 {
     stop();

@@ -1,5 +1,5 @@
 /*
- * A configuration is read right or not at all, whichever allocation fails.
+ * A configuration is read correctly or not at all, whichever allocation fails.
  */
 #include "failing.h"
 
@@ -77,7 +77,7 @@ static enum outcome load_good(void *context)
     return outcome;
 }
 
-/* What is wrong is said when there is memory to say it, and never taken for right. */
+/* An error is reported if there is memory for it, and an invalid file is never accepted. */
 static enum outcome load_bad(void *context)
 {
     (void)context;

@@ -1,6 +1,6 @@
 /*
- * Failing: the executable's own malloc and its relatives come before libc's and the sanitizer's for
- * all of the process, and pass on to them.
+ * Failing: the executable's malloc and its relatives replace those of libc and of the sanitizer in
+ * the whole process, and call them.
  */
 #include "failing.h"
 
@@ -14,7 +14,7 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-/* A sanitizer's, when there is one. */
+/* The sanitizer's, if there is one. */
 void *__interceptor_malloc(size_t size) __attribute__((weak));
 void *__interceptor_calloc(size_t count, size_t size) __attribute__((weak));
 void *__interceptor_realloc(void *old, size_t size) __attribute__((weak));
@@ -29,8 +29,8 @@ static atomic_ulong failing; /* 0: none */
 static atomic_bool later_too;
 static atomic_bool paused;
 
-/* A thread's start is the sanitizer's, which cannot do without: from its first function on it is
- * ours. */
+/* Starting a thread is the sanitizer's work, which must not fail: our allocator takes over at the
+ * thread's first function. */
 static _Thread_local bool is_ours;
 
 static bool fails(void)
@@ -90,7 +90,7 @@ __attribute__((visibility("default"))) void *realloc(void *old, size_t size)
                                          : __libc_realloc(old, size);
 }
 
-/* What a thread is to do. */
+/* A thread's function and argument. */
 struct start {
     void *(*run)(void *context);
     void *context;

@@ -1,5 +1,5 @@
 /*
- * House: what an upload needs around it, in a directory of its own: rules of one site, metrics, an
+ * House: the environment of an upload, in a directory of its own: rules of one site, metrics, an
  * open spool, and connections to the public listener's code.
  */
 #ifndef FP_TESTS_ALLOCATION_HOUSE_H
@@ -80,8 +80,8 @@ static inline int house_demolish(struct house *house)
     return nftw(house->directory, house_remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The status of the only reply, 0 when there is none. What is to be sent again says when, and no
- * reply lacks what lets a page read it. */
+/* Returns the status of the only reply, 0 if none. Checks that a reply that asks for a retry says
+ * when, and that every reply has the headers that let a page read it. */
 static inline unsigned house_status_of(const char *reply)
 {
     unsigned status = 0;
@@ -93,7 +93,7 @@ static inline unsigned house_status_of(const char *reply)
     return status;
 }
 
-/* Serves one connection until the listener closes it. The reply's status, 0 when there is none. */
+/* Serves one connection until the listener closes it. Returns the reply's status, 0 if none. */
 static inline unsigned house_exchange(struct fp_http *http, const char *request, size_t request_len,
                                       char reply[HOUSE_REPLY_MAX + 1])
 {

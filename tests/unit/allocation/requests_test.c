@@ -1,7 +1,7 @@
 /*
- * Requests that are refused, and those of a long session, whichever allocation fails: a refusal is
- * the same or comes later, its letter is whole or counted as dropped, and no session runs that its
- * client does not know of.
+ * Refused requests, and those of a long session, whichever allocation fails: a refusal is the same
+ * or comes later, its letter is whole or counted as dropped, and no session runs without its client
+ * knowing.
  */
 #include "house.h"
 
@@ -34,7 +34,7 @@ static int demolish(void **state)
     return house_demolish(&house);
 }
 
-/* Sends a request to …/pk and what follows it; the reply's status, 0 when there is none. */
+/* Sends a request to …/pk plus a path. Returns the reply's status, 0 if none. */
 static unsigned post(const char *path, const char *body, char reply[HOUSE_REPLY_MAX + 1])
 {
     char request[REQUEST_MAX];
@@ -71,7 +71,7 @@ static uint64_t counted(enum fp_dead_letters_metric metric)
     return (uint64_t)fp_metrics_get(letters_metrics(), metric);
 }
 
-/* Looks at the letters of the directory, of which there must be so many, and removes them. */
+/* Checks the number of letters in the directory, and removes them. */
 static void take_letters(const char *path, uint64_t expected)
 {
     struct fp_letter_list list = {0};
@@ -252,7 +252,7 @@ static size_t running(void)
     return fp_captures_list(http.captures, fp_clock_monotonic_us(), ids);
 }
 
-/* Starts a session; its path behind the site's, "" when it was not started. */
+/* Starts a session. Returns its path after the site's, "" if it was not started. */
 static void start(char path[64])
 {
     static char reply[HOUSE_REPLY_MAX + 1];

@@ -1,6 +1,6 @@
 /*
- * An upload's whole road, from the socket to the rows that the database gets: whichever allocation
- * fails, the upload is counted as it should be or deferred with 503, and the next one goes through.
+ * An upload's whole road, from the socket to the database's rows: whichever allocation fails, the
+ * upload is counted correctly or deferred with 503, and the next one succeeds.
  */
 #include "house.h"
 
@@ -15,25 +15,25 @@
 enum {
     BODY_MAX = 1 << 20,
     BYTES_MAX = 16 << 20,
-    OWED_MAX = 8, /* records that are acknowledged and not read back yet */
+    OWED_MAX = 8, /* records that are acknowledged and not yet read back */
 };
 
 static struct house house;
 static struct {
     struct fp_ingest *ingest;
-    struct fp_arena arena; /* of what is read back */
+    struct fp_arena arena; /* of the records read back */
     struct fp_rollup rollup;
     struct fp_buf bytes;
 } road;
 
-/* A body, and what becomes of it. */
+/* A body and its expected rows. */
 struct body {
     const char *file;
     const char *encoding;
     const char *boundary;
     char bytes[BODY_MAX];
     size_t len;
-    struct fp_buf record; /* what the first, undisturbed run wrote, without times */
+    struct fp_buf record; /* output of the first, undisturbed run, without times */
     size_t copied_len;    /* of its rows */
     size_t overflowed;    /* names, so far */
 };
@@ -124,7 +124,7 @@ static void commit(struct fp_ticket *ticket)
         sched_yield();
 }
 
-/* Sends it in; false: deferred. */
+/* Sends the upload. False: deferred. */
 static bool send_in(const struct body *body)
 {
     struct fp_ticket ticket;
@@ -173,7 +173,7 @@ static unsigned exchange(struct fp_http *http, const struct body *body)
     return house_exchange(http, request, make_request(body, request, sizeof(request)), reply);
 }
 
-/* False: deferred, or there was no answer and the browser sends it again. */
+/* False: deferred, or there was no reply and the browser sends it again. */
 static bool send_over_http(struct fp_http *http, const struct body *body)
 {
     uint64_t tail = fp_spool_tail(house.spool);
@@ -208,19 +208,19 @@ static size_t count_overflowed(void)
     return count;
 }
 
-/* The record again, without what differs from run to run. False: no memory. */
+/* Encodes the record again, without what differs from run to run. False: out of memory. */
 static bool normalise(const struct fp_record *record)
 {
     fp_buf_clear(&road.bytes);
     for (size_t i = 0; i < record->count; i++) {
         record->deltas[i].received_us = 0;
-        record->deltas[i].id = (struct fp_uuid){{0}}; /* drawn, when the body has none */
+        record->deltas[i].id = (struct fp_uuid){{0}}; /* random, if the body has none */
         fp_record_add(&road.bytes, &record->deltas[i]);
     }
     return !road.bytes.failed;
 }
 
-/* When a table of known names could not grow, names are counted under (overflow) instead. */
+/* If a table of known names could not grow, names count as (overflow). */
 static void compare(struct body *body)
 {
     size_t overflowed = count_overflowed();
@@ -262,7 +262,7 @@ static bool roll_up(const struct fp_record *record)
     return copy_rows();
 }
 
-/* Brings one record to the rows; false: no memory, it can be tried again. */
+/* Adds one record to the rows. False: out of memory, and it can be tried again. */
 static bool bring_out(struct body *body, const struct fp_spool_record *read)
 {
     struct fp_record record;
@@ -272,7 +272,7 @@ static bool bring_out(struct body *body, const struct fp_spool_record *read)
         assert_int_equal(error, FP_DELTA_MEMORY);
         return false;
     }
-    /* Before the time of receipt is taken away. */
+    /* Before the time of receipt is removed. */
     if (!roll_up(&record))
         return false;
     if (body->copied_len == 0)
@@ -285,7 +285,7 @@ static bool bring_out(struct body *body, const struct fp_spool_record *read)
     return true;
 }
 
-/* Brings out all that was acknowledged. */
+/* Reads and adds all acknowledged records. */
 static bool bring_all_out(struct body *body, size_t *brought)
 {
     struct fp_spool_batch batch;

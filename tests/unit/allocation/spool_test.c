@@ -38,7 +38,7 @@ static void restore(void *context)
     restore_snapshot(fixture, &snapshot);
 }
 
-/* Reads all that is there: in order, and the record that was damaged is not. */
+/* Reads all records: they are in order, and the damaged one is not among them. */
 static bool read_back(uint64_t *numbers, size_t *count)
 {
     struct fp_spool_batch batch;
@@ -60,7 +60,7 @@ static bool read_back(uint64_t *numbers, size_t *count)
     return true;
 }
 
-/* Appends records; acknowledged[i]: the i-th was. False when one was refused. */
+/* Appends records. acknowledged[i]: the i-th was acknowledged. False if one was refused. */
 static bool append_some(bool acknowledged[APPENDS])
 {
     bool all = true;
@@ -72,7 +72,7 @@ static bool append_some(bool acknowledged[APPENDS])
     return all;
 }
 
-/* Records that are set aside and trimmed. */
+/* Quarantines and trims records. */
 static bool use_reader(void)
 {
     struct fp_spool_batch batch;
@@ -89,12 +89,12 @@ static bool use_reader(void)
 static bool open_armed(void)
 {
     enum fp_spool_error error = try_open(fixture);
-    /* A directory is not listed without memory: there the system's own words say so. */
+    /* Without memory a directory cannot be listed: the system's own error text says so. */
     assert_true(error == FP_SPOOL_OK || error == FP_SPOOL_MEMORY || error == FP_SPOOL_NO_PATH);
     return error == FP_SPOOL_OK;
 }
 
-/* What an undisturbed process finds afterwards. */
+/* Checks what an undisturbed process finds afterwards. */
 static void check_left(const bool acknowledged[APPENDS])
 {
     uint64_t numbers[NUMBERS_MAX];

@@ -1,6 +1,5 @@
 /*
- * Bytes, the way of machines without SSE2; the other is what the tests of scrubbing and of dumps
- * run on x86-64.
+ * Byte search without SSE2. On x86-64 the tests of scrubbing and of dumps run the other one.
  */
 #undef __SSE2__
 #include "test.h"

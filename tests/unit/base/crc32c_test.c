@@ -1,5 +1,5 @@
 /*
- * CRC32C: the vectors of RFC 3720 appendix B.4, by instruction and by table alike.
+ * CRC32C: the vectors of RFC 3720 appendix B.4, computed by instruction and by table.
  */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /*
- * Log lines: one line each, logfmt, whatever the values hold.
+ * Log lines: one line each, in logfmt, whatever the values contain.
  */
 #include "test.h"
 
@@ -7,8 +7,8 @@
 
 #include <inttypes.h>
 
-/* Runs one fp_log with standard error in a file and leaves what was written, without its time, in
- * `written`. */
+/* Runs one fp_log with standard error redirected to a file, and copies what it wrote, without its
+ * time, to `written`. */
 static char written[4096];
 
 #define CAPTURE(...)                                                                               \

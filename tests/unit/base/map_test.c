@@ -80,7 +80,7 @@ static void is_unchanged_when_memory_runs_out(void **state)
     fp_map_release(&map);
 }
 
-/* Keys whose low 44 bits are equal would be one long walk if the home slot were key & mask. */
+/* If the home slot were key & mask, keys with equal low 44 bits would make one long walk. */
 static void chosen_keys_do_not_pile_up(void **state)
 {
     (void)state;

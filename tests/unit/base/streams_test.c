@@ -1,5 +1,5 @@
 /*
- * Standard descriptors that are closed, in every combination.
+ * Closed standard descriptors, in every combination.
  */
 #include "collector/base/streams.c"
 #include "tests/unit/base/test.h"

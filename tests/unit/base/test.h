@@ -1,5 +1,6 @@
 /*
- * What the unit tests of the base share: cmocka in its order, and allocations that fail on demand.
+ * Shared by the unit tests of the base: cmocka's headers in its order, and allocations that fail on
+ * demand.
  */
 #ifndef FP_TESTS_BASE_TEST_H
 #define FP_TESTS_BASE_TEST_H

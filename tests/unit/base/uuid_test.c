@@ -1,6 +1,6 @@
 /*
- * UUIDs: read in either case, refused when anything is off, drawn as version 4, derived as version
- * 8.
+ * UUIDs: parsed in either case, rejected if anything is wrong, drawn as version 4, derived as
+ * version 8.
  */
 #include "test.h"
 
@@ -50,7 +50,7 @@ static void draws_different_ones_of_version_4(void **state)
     assert_int_equal(first.bytes[8] >> 6, 2);
 }
 
-/* Uploads that were counted under such an id are known by it for days: it must not change. */
+/* Counted uploads are recognized by such an id for days: it must not change. */
 static void the_same_bytes_always_have_the_same_one(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static struct fp_connections *connections;
 static struct {
     int ours;
     int theirs;
-    struct fp_connection *connection;
+    struct fp_http_connection *connection;
 } peers[PEERS];
 
 static void start(int64_t request_timeout_us)

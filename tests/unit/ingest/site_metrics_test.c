@@ -1,11 +1,13 @@
 /*
  * Site metrics: each refusal is counted once, and the log stays bounded however many come.
  */
-#include "tests/unit/http/test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/ingest/site_metrics.c"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define S FP_US_PER_S
 #define START (1000 * S)

@@ -1,5 +1,5 @@
 /*
- * Ceilings: what is new, what is known, what an hour brings, and that memory stays bounded.
+ * Ceilings: which names are new, which are known, what a new hour changes, and bounded memory.
  */
 #include "test.h"
 
@@ -50,7 +50,7 @@ static struct fp_ceilings_visit visit_of(uint64_t site_id, int64_t hour)
     };
 }
 
-/* How many of the ids first, first + 1, … are admitted. */
+/* Returns how many of the ids first, first + 1, … are admitted. */
 static size_t use(uint64_t site_id, int64_t hour, uint64_t first, size_t count)
 {
     static uint64_t ids[MANY];
@@ -204,7 +204,7 @@ static const struct table *table_of(uint64_t site_id)
     return &site->tables[FP_NAME_FRAME];
 }
 
-/* Who keeps all old names in use and brings new ones each hour gets no further than this. */
+/* A page that keeps all old names in use and adds new ones each hour uses at most this. */
 static void a_table_holds_three_ceilings(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void a_table_holds_three_ceilings(void **state)
     assert_true(ceilings->memory <= 4096 * sizeof(uint64_t));
 }
 
-/* Each hour's flood leaves room for that of the next, at the full ceiling. */
+/* Each hour's flood leaves room for the next hour's, at the full ceiling. */
 static void a_flood_of_new_names_for_hours_needs_no_more_memory(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void a_flood_of_new_names_for_hours_needs_no_more_memory(void **state)
     assert_true(most <= 4096 * sizeof(uint64_t));
 }
 
-/* Stacks are nearly all of it; docs/configuration.md says what the other five add. */
+/* Stacks take nearly all of the memory; docs/configuration.md says what the other five add. */
 static void at_the_default_ceilings_a_site_needs_16_mib_for_stacks(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ static void when_memory_is_used_up_known_names_stay_and_new_ones_are_refused(voi
     assert_int_equal(use(2, HOUR, 1, admitted), admitted);
     assert_true(use(3, HOUR, 1, MANY) < admitted);
     assert_true(ceilings->memory <= limits.memory);
-    /* Nor does the turn of the hour need more. */
+    /* The turn of the hour does not need more either. */
     assert_int_equal(use(2, HOUR + 1, 1, admitted), admitted);
     assert_true(ceilings->memory <= limits.memory);
 }
@@ -290,7 +290,7 @@ static void a_table_shrinks_to_what_was_used(void **state)
 
 /* ---- telling ---- */
 
-/* What is written to standard error goes to a file, until it is read. */
+/* Redirects standard error to a file, until it is read. */
 struct capture {
     int file;
     int was;

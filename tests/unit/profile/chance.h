@@ -1,5 +1,5 @@
 /*
- * Chance in tests: the same at every run.
+ * Random numbers for tests: the same in every run.
  */
 #ifndef FP_TESTS_PROFILE_CHANCE_H
 #define FP_TESTS_PROFILE_CHANCE_H

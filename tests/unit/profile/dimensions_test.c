@@ -1,6 +1,6 @@
 /*
- * What an upload is counted under: names and their ids, routes, templates, what the envelope and
- * the request say.
+ * The dimensions of an upload: names and their ids, routes, templates, fields of the envelope and
+ * of the request.
  */
 #include "test.h"
 

@@ -1,5 +1,6 @@
 /*
- * Events folded: what an event is in the common model, and that no microsecond is lost or made.
+ * Folding events: what an event becomes in the common model, and that no microsecond is lost or
+ * invented.
  */
 #include "test.h"
 
@@ -220,7 +221,7 @@ static void a_session_is_kept_scrubbed_event_by_event_and_whole(void **state)
                              FP_STR("https://shop.example/a.js")));
 }
 
-/* Random trees against sums that are made event by event, without stacks. */
+/* Compares random trees with sums computed event by event, without stacks. */
 static void sums_of_random_trees_are_those_of_a_plain_walk(void **state)
 {
     static const char *const types[TYPES] = {"A", "B", "C", "D", "E"};

@@ -27,7 +27,7 @@
 
 struct rule {
     const char *title;
-    const char *upload; /* ' stands for " */
+    const char *upload; /* ' instead of " */
     const char *rows;
 };
 

@@ -1,6 +1,6 @@
 /*
- * What ran inside measures: on random profiles the same as by asking of each measure, sample by
- * sample; and bounded when measures overlap as much as they can.
+ * Samples inside measures: compares random profiles with a slow method that asks each measure,
+ * sample by sample; and tests the limits when measures overlap as much as they can.
  */
 #include "chance.h"
 #include "test.h"
@@ -28,7 +28,7 @@ struct random_profile {
     struct fp_profile_timing timings[TIMING_MAX];
 };
 
-/* The profiler's own frames are among them: they are noise at the edges, and frames elsewhere. */
+/* Includes the profiler's own frames: noise at the edges, frames elsewhere. */
 static const char *const functions[FRAME_MAX] = {"a", "b",        "c",    "d",       "e",
                                                  "f", "Profiler", "stop", "(layout)"};
 static const char *const names[NAME_MAX] = {"outer", "inner", "render", "", "empty"};
@@ -86,14 +86,14 @@ static void make_profile(struct random_profile *made)
 
 /* The slow way. */
 
-/* What a name owns of one (frame, marker), or of all. */
+/* A name's sums for one (frame, marker), or for all. */
 struct sums {
     uint32_t samples;
     int64_t self_us;
     int64_t total_us;
 };
 
-/* Where in the order of time a sample stands: how many come before it. */
+/* Returns a sample's place in the order of time: how many come before it. */
 static uint32_t rank_of(const struct fp_profile *profile, uint32_t index)
 {
     uint32_t rank = 0;
@@ -145,7 +145,7 @@ static void add(struct sums *sums, int64_t weight_us, bool on_top, bool on_stack
     sums->total_us += weight_us;
 }
 
-/* The frame of that kind and name: on top of the sample's stack, and anywhere on it? */
+/* Checks for a frame of that kind and name: on top of the sample's stack, and anywhere on it. */
 static void add_if_there(const struct fp_profile *profile, uint32_t index,
                          const struct fp_delta_frame *frame, struct sums *sums)
 {
@@ -279,8 +279,8 @@ static void gives_each_name_what_ran_inside_it(void **state)
 
 enum { MANY_SAMPLES = 200000, MANY_MEASURES = 50000, MANY_STACKS = 500000, DEEP = 2000 };
 
-/* Under sanitizers on a busy machine; it takes about 80 ms. Asking each measure would take hours.
- */
+/* Generous, for sanitizers on a busy machine: it takes about 80 ms. Asking each measure takes
+ * hours. */
 #define FOLD_NS_MAX INT64_C(10000000000)
 
 static void fill(struct fp_profile *profile, struct fp_arena *arena, bool one_name)
@@ -312,7 +312,7 @@ static void fill(struct fp_profile *profile, struct fp_arena *arena, bool one_na
     }
 }
 
-/* Nanoseconds of processor time that a fold took. */
+/* Returns the processor time of a fold in nanoseconds. */
 static int64_t fold_time(const struct fp_profile *profile, struct fp_arena *arena,
                          struct fp_delta *delta)
 {

@@ -1,6 +1,6 @@
 /*
- * Whatever comes over the ceilings: no time is lost or made, and nothing is stored that no sample
- * needs.
+ * Random uploads over the ceilings: no time is lost or invented, and only what samples need is
+ * stored.
  */
 #include "chance.h"
 #include "site_test.h"
@@ -12,7 +12,7 @@
 enum { SITE_UPLOADS = 40, ROUNDS = 30 };
 enum { NAMES = 40, FRAMES = 30, STACKS = 60, SAMPLES = 80, TIMINGS = 20, EVENTS = 20 };
 
-/* An upload out of few names, so that many are met again. */
+/* Makes an upload from few names, so that many repeat. */
 struct upload {
     struct fp_profile profile;
     char names[NAMES][8];
@@ -101,7 +101,7 @@ static void make_upload(struct upload *upload)
                                       .hits = 1};
 }
 
-/* What must be the same with ceilings and without. */
+/* The sums that ceilings must not change. */
 struct whole {
     int64_t profiled_us;
     int64_t unattributed_us;
@@ -156,7 +156,7 @@ static void assert_measured(const struct fp_delta *delta)
     }
 }
 
-/* Total time by the definition: of all stacks that have the frame, once. */
+/* Returns the total time by its definition: of all stacks that have the frame, once. */
 static void assert_totals(const struct fp_delta *delta)
 {
     for (uint32_t frame = 0; frame < delta->frame_count; frame++) {
@@ -177,7 +177,8 @@ static void assert_totals(const struct fp_delta *delta)
     }
 }
 
-/* Ids are those of what is stored, each is there once, and parents stand before their children. */
+/* Checks that ids match the stored content and are unique, and that parents precede their
+ * children. */
 static void assert_ids(const struct fp_delta *delta)
 {
     const uint64_t site_id = fp_site_id(FP_STR("shop"));
@@ -211,7 +212,7 @@ static void assert_ids(const struct fp_delta *delta)
     fp_map_release(&seen);
 }
 
-/* The bytes decode, and are the same for the upload sent again. */
+/* Checks that the bytes decode, and that the same upload gives the same bytes. */
 static void assert_repeats(struct site *site, const struct fp_profile *profile,
                            const struct fp_delta *delta)
 {
@@ -231,7 +232,7 @@ static void assert_repeats(struct site *site, const struct fp_profile *profile,
     fp_buf_release(&bytes_again);
 }
 
-/* The different ids that a site has stored. */
+/* The distinct ids that a site has stored. */
 struct stored {
     struct fp_map ids[FP_NAME_KINDS];
 };
@@ -252,8 +253,8 @@ static void store_delta(struct stored *stored, const struct fp_delta *delta)
     store(stored, FP_NAME_SEGMENT, fp_segment_id(&delta->segment));
 }
 
-/* Beside as many as the ceilings say: one `(overflow)`, of timings one a kind, of segments a tenth
- * a step and the one that has given up all four. */
+/* Besides the names that the ceilings admit: one `(overflow)`, one per kind of timings, and of
+ * segments a tenth per step and the one that gave up all four. */
 static void assert_few_stored(const struct site *site, const struct stored *stored)
 {
     const uint32_t *names = site->limits.names;

@@ -1,5 +1,5 @@
 /*
- * Names over their ceilings: where each becomes `(overflow)`.
+ * Names over their ceilings: which of them become `(overflow)`.
  */
 #include "site_test.h"
 
@@ -119,7 +119,7 @@ static void a_stack_over_its_ceiling_is_the_one_frame_and_leaves_nothing_behind(
     assert_int_equal(delta.stacks[1].level, 1);
     assert_int_equal(overflowed(site, FP_METRIC_NAMES_OVERFLOWED_STACK), 1);
 
-    /* What the first upload was charged for is known to the second one. */
+    /* The second upload knows the names that the first one was charged for. */
     delta = fold_json(site, ENVELOPE(ABC, "{'frameId':0},{'frameId':1,'parentId':0}",
                                      "{'timestamp':0,'stackId':1}"));
     assert_stacks(&delta, "a;b 10 | a 10 b 10");
@@ -152,7 +152,7 @@ static void what_stands_on_overflow_alone_is_judged_by_itself(void **state)
     assert_stacks(&delta, "a 10 (overflow) 20 (overflow);(overflow) 10 | a 10 (overflow) 30");
 }
 
-/* Uploads are decided on in several steps, and others come between. */
+/* Ceilings decide on an upload in several steps, with other uploads between them. */
 static void a_known_stack_on_a_refused_one_goes_with_it(void **state)
 {
     struct site *site = *state;
@@ -211,7 +211,7 @@ static void timings_over_their_ceiling_are_counted_and_binned_by_kind(void **sta
         assert_int_equal(timing->id,
                          fp_timing_id(fp_site_id(FP_STR("shop")), timing->kind, timing->name));
     }
-    /* One name of either kind was admitted. */
+    /* One name of each kind was admitted. */
     assert_true((counts[FP_TIMING_MEASURE] == 4 && counts[FP_TIMING_MARK] == 2) ||
                 (counts[FP_TIMING_MEASURE] == 5 && counts[FP_TIMING_MARK] == 1));
 }
@@ -253,7 +253,7 @@ static void assert_segment(struct site *site, const char *upload, const char *ex
 static void segments_lose_environment_then_release_then_route(void **state)
 {
     struct site *site = *state;
-    site->limits.names[FP_NAME_SEGMENT] = 10; /* a tenth for each step */
+    site->limits.names[FP_NAME_SEGMENT] = 10; /* a tenth per step */
     for (char name[] = "0"; name[0] <= '9'; name[0]++) {
         char upload[200];
         char expected[20];

@@ -1,5 +1,5 @@
 /*
- * What is kept of a JSON document: each row a text and what it becomes. ' stands for ".
+ * Scrubbed JSON: each row has a text and its result. ' instead of ".
  */
 #include "test.h"
 
@@ -302,7 +302,7 @@ static void raw_content_loses_the_same_cookies_however_they_are_laid_out(void **
                         "\"value\":\"(removed)\"}],\"password\":\"d\"}");
 }
 
-/* Texts that make each rule look far, again and again. */
+/* Texts that make each rule search far, again and again. */
 static void takes_linear_time(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void takes_linear_time(void **state)
     free(text);
 }
 
-/* Whatever is cut off, nothing is read beyond the end. */
+/* However the text is truncated, nothing is read beyond its end. */
 static void any_part_of_a_text_is_survived(void **state)
 {
     (void)state;
@@ -374,7 +374,7 @@ static void any_part_of_a_text_is_survived(void **state)
     }
 }
 
-/* The text is looked at in blocks. */
+/* The text is searched in blocks. */
 static void it_matters_not_where_in_a_text_something_stands(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * What is kept of a name: each row a name and what it becomes.
+ * Scrubbed names: each row has a name and its result.
  */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /*
- * Scrubbing: what is kept of URLs, and which template a path takes.
+ * Scrubbed URLs, and the template that a path matches.
  */
 #include "test.h"
 
@@ -212,7 +212,7 @@ static void queries_stay_when_the_site_wants_them_but_nothing_else_does(void **s
 
 static const struct {
     const char *route_template;
-    const char *wrong; /* a word of what is said, NULL when it is good */
+    const char *wrong; /* a word of the message, NULL if valid */
 } checks[] = {
     {"/", NULL},
     {"/cart", NULL},

@@ -1,5 +1,6 @@
 /*
- * What the unit tests of profiles share: cmocka in its order, and the way from JSON to a delta.
+ * Shared by the unit tests of profiles: cmocka's headers in its order, and the steps from JSON to a
+ * delta.
  */
 #ifndef FP_TESTS_PROFILE_TEST_H
 #define FP_TESTS_PROFILE_TEST_H
@@ -15,7 +16,7 @@ enum { TEST_ARENA_MAX = 64 * 1024 * 1024 };
 /* A site without routes, ceilings or templates. */
 static const struct fp_fold_context no_context = {.site = {"shop", 4}};
 
-/* A test's JSON: as written, but ' for each ". Lives in the arena. */
+/* Returns a test's JSON with " for each '. Lives in the arena. */
 static inline struct fp_str json_of(struct fp_arena *arena, const char *text)
 {
     struct fp_str json = {NULL, 0};
@@ -27,7 +28,7 @@ static inline struct fp_str json_of(struct fp_arena *arena, const char *text)
     return json;
 }
 
-/* Decodes and folds; the arena's owner releases. */
+/* Decodes and folds. The arena's owner releases it. */
 static inline void fold_body(struct fp_arena *arena, struct fp_str body,
                              const struct fp_fold_context *context, struct fp_delta *delta)
 {

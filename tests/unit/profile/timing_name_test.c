@@ -1,5 +1,5 @@
 /*
- * Templates of names: which names fit, which templates are refused; the same as by trying
+ * Templates of names: which names match, which templates are invalid; compared with trying
  * everything.
  */
 #include "test.h"
@@ -12,7 +12,7 @@ static const struct {
     bool fits;
 } cases[] = {
     {"fetch-:id", "fetch-1234", true},
-    {"fetch-:id", "fetch-", false}, /* one character at least */
+    {"fetch-:id", "fetch-", false}, /* at least one character */
     {"fetch-:id", "fetch", false},
     {"fetch-:id", "prefetch-1", false},
     {"fetch-:id", "fetch-1/2 and more", true},
@@ -52,7 +52,7 @@ static void names_fit_their_templates(void **state)
     }
 }
 
-/* The slow way: every way to spread the wildcards. */
+/* The slow method: tries every length of every wildcard. */
 static bool fits_slowly(const char *pattern, const char *name)
 {
     if (*pattern == '\0')
@@ -72,7 +72,7 @@ static void append(char *text, const char *more)
     memcpy(text + strlen(text), more, strlen(more) + 1);
 }
 
-/* Of letters that repeat, so that a piece stands in many places. */
+/* Made of repeating letters, so that a piece occurs in many places. */
 static void draw(uint64_t *random, char *text, size_t pieces, bool is_template)
 {
     static const char *const parts[] = {"-", "--", "-+", "+", ":x-", ":x+-"};

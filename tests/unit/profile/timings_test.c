@@ -1,6 +1,6 @@
 /*
- * Timings: percentiles out of bins beside exact ones, on values that are worst for bins; uploads
- * that are merged in any order; names that are recommended.
+ * Timings: percentiles from bins compared with exact ones, on the worst values for bins; uploads
+ * merged in any order; recommended names.
  */
 #include "chance.h"
 #include "test.h"
@@ -96,7 +96,7 @@ static int compare_values(const void *a, const void *b)
     return *left < *right ? -1 : *left > *right;
 }
 
-/* As SQL's timings() has it: the nearest rank, within the extremes. */
+/* As SQL's timings() defines it: the nearest rank, within the extremes. */
 static double percentile_of_bins(const struct fp_delta *delta, double share)
 {
     const struct fp_delta_timing *timing = &delta->timings[0];
@@ -169,7 +169,7 @@ static void draw_timings(struct fp_profile_timing *timings, uint32_t count)
                                        .value_us = distributions[below(DISTRIBUTIONS)](below(99))};
 }
 
-/* Shuffles them, cuts them into parts, and adds each part as it comes back from the spool. */
+/* Shuffles them, splits them into parts, and adds each part as it is read from the spool. */
 static void add_in_parts(struct fp_rollup *rollup, struct fp_profile_timing *timings,
                          uint32_t count, uint32_t parts, struct fp_arena *arena)
 {
@@ -283,7 +283,7 @@ static void recommended_marks_keep_their_names_over_any_ceiling(void **state)
         assert_int_equal(delta.timings[i].kind, FP_TIMING_MARK);
         assert_int_equal(delta.timings[i].count, counts[i]);
     }
-    /* Of the five others one has its name. */
+    /* One of the other five has its name. */
     uint32_t overflowed = 0;
     for (uint32_t i = 3; i < delta.timing_count; i++)
         if (fp_str_equal(delta.timings[i].name, FP_STR("(overflow)")))

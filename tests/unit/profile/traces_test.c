@@ -1,6 +1,6 @@
 /*
- * Real traces: each is accepted, folds, and keeps every promise that collector/rollup/delta.h makes
- * of a delta.
+ * Real traces: each is accepted, folds, and keeps every promise that collector/rollup/delta.h
+ * makes.
  */
 #include "test.h"
 
@@ -106,7 +106,7 @@ static void assert_histograms_are_whole(const struct fp_delta *delta)
     }
 }
 
-/* What is no upload, alone in its file: other kinds of entries, timing attributes, the list of the
+/* Files that are not uploads: other kinds of entries, timing attributes, the list of the
  * recordings. */
 static bool is_upload(const char *name)
 {
@@ -133,7 +133,7 @@ static void assert_folds(const char *path)
     fp_arena_release(&arena);
 }
 
-/* Folds every upload of a folder; returns how many there were. */
+/* Folds every upload of a folder. Returns how many there were. */
 static size_t fold_folder(const char *folder)
 {
     size_t count = 0;
@@ -159,7 +159,7 @@ static void every_recorded_trace_folds_and_adds_up(void **state)
     assert_true(fold_folder(FP_TEST_DATA) >= 30);
 }
 
-/* More traces may lie beside the checkout. */
+/* More traces may be next to the checkout. */
 static void every_trace_beside_the_checkout_folds_and_adds_up(void **state)
 {
     (void)state;

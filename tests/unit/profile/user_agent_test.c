@@ -1,5 +1,5 @@
 /*
- * User-Agent: real headers, and what is kept of them.
+ * User-Agent: real headers and their families.
  */
 #include "test.h"
 

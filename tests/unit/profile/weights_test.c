@@ -1,5 +1,5 @@
 /*
- * The median behind the weights: the same as by sorting, whatever the numbers are.
+ * The median that weights use, compared with sorting, for any numbers.
  */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /*
- * Bins: exact below 64, 32 an octave above, in order, and never off by more than 1.6 %.
+ * Bins: exact below 64, 32 per octave above, in order, and never off by more than 1.6 %.
  */
 
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 /*
- * What the tests of encoded deltas share: memory, and bytes that grow.
+ * Shared by the tests of encoded deltas: memory, and a growing buffer.
  */
 #ifndef FP_TESTS_ROLLUP_BYTES_TEST_H
 #define FP_TESTS_ROLLUP_BYTES_TEST_H

@@ -1,6 +1,6 @@
 /*
- * Delta bytes: what is written is read, the layout never changes by accident, and bytes that are
- * cut, flipped or made up are refused without harm.
+ * Delta bytes: they decode to what was encoded, the layout never changes by accident, and
+ * truncated, flipped or invented bytes are refused without harm.
  */
 #include "bytes_test.h"
 #include "same_delta.h"
@@ -63,7 +63,7 @@ static void reads_back_what_was_written(void **state)
     }
 }
 
-/* One of everything, small enough to follow the bytes by hand in docs/delta.md. */
+/* One of each kind, small enough to follow the bytes by hand in docs/delta.md. */
 static void fill_example(struct fp_delta *delta)
 {
     static struct fp_delta_resource resources[] = {
@@ -168,7 +168,7 @@ static const char version_1_hex[] =
                                                       timings */
     ;
 
-/* As version 1, with times that have a sign, what ran inside a measure, and a session. */
+/* As version 1, with signed times, a measure's samples, and a session. */
 static const char version_2_hex[] =
     "020102030405060708090a0b0c0d0e0f1007aa00000000000000000000000000000001c0843d0173"
     "012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e00039c01"
@@ -180,7 +180,7 @@ static const char version_2_hex[] =
     "2f612f622e6a7302010104010201000009a01fc701030101010a027b7d0201001801000002000000"
     "00";
 
-/* What only version 2 can say. */
+/* Content that only version 2 can encode. */
 static void add_measured(struct fp_delta *delta)
 {
     static struct fp_delta_measured measured[] = {{.timing = 0,
@@ -295,7 +295,7 @@ static void refuses_every_shorter_or_longer_form(void **state)
     }
 }
 
-/* Whatever the bytes say, decoding ends, stays within its input and gives only valid indices. */
+/* Whatever the bytes are, decoding ends, stays within its input and gives only valid indices. */
 static void survives_any_damage(void **state)
 {
     struct room *room = *state;
@@ -345,7 +345,7 @@ static void a_count_without_its_bytes_costs_no_memory(void **state)
     delta.resource_count = delta.frame_count = delta.split_count = delta.stack_count = 0;
     delta.stack_sample_count = delta.timing_count = delta.bin_count = 0;
     encode(room, &delta);
-    /* The last nine bytes are the counts of nothing; the first of them becomes four billion. */
+    /* The last nine bytes are zero counts; the first of them becomes four billion. */
     const uint8_t many[] = {0xff, 0xff, 0xff, 0xff, 0x0f};
     room->bytes.len -= 9;
     fp_buf_add(&room->bytes, many, sizeof(many));

@@ -43,7 +43,7 @@ static void hashes_the_bytes_that_are_written_down(void **state)
                      "\1\0\0\0i"));
 }
 
-/* Taken once; they hold the whole chain, hash function and byte order included, where it was. */
+/* Recorded once; they pin the whole chain, including hash function and byte order. */
 static void gives_the_ids_it_gave_before(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * Records: all the deltas that went in come out, or none does.
+ * Records: all encoded deltas come out, or none does.
  */
 #include "bytes_test.h"
 

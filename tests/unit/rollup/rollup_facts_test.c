@@ -1,9 +1,9 @@
 /*
- * The rollup's facts: every row against a count over all deltas done the slow way.
+ * The rollup's facts: compares every row with a slow count over all deltas.
  */
 #include "rollup_test.h"
 
-/* Whether a delta belongs to a fact's segment and hour. */
+/* True if a delta belongs to a fact's segment and hour. */
 static bool belongs(const struct fp_delta *delta, const struct fp_fact_key *key)
 {
     return (int64_t)fp_segment_id(&delta->segment) == key->segment_id &&
@@ -158,7 +158,7 @@ static void check_measure_fact(struct room *room, const struct fp_measure_fact *
     assert_memory_equal(row, &slow, sizeof(slow));
 }
 
-/* Whether a measure has a row of this frame under a marker before that one. */
+/* True if a measure has a row of this frame under an earlier marker. */
 static bool has_earlier_marker(const struct fp_delta *delta,
                                const struct fp_delta_measured *measured,
                                const struct fp_delta_measured_frame *frame)
@@ -204,7 +204,7 @@ static void check_measure_frame_fact(struct room *room, const struct fp_measure_
             check(room, (const struct type *)row_at(room, table, i));                              \
     } while (0)
 
-/* Each row is right (above); here: each thing in a delta has its row. */
+/* The tests above check each row; this one, that everything in a delta has its row. */
 static void check_nothing_is_missing(struct room *room)
 {
     int64_t samples = 0;

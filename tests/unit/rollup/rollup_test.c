@@ -1,5 +1,5 @@
 /*
- * Rollup: every row against a count over all deltas done the slow way; duplicates, buckets, bounds.
+ * Rollup: compares every row with a slow count over all deltas; duplicates, buckets, bounds.
  */
 #include "rollup_test.h"
 
@@ -35,7 +35,7 @@ static void dictionaries_hold_each_name_once(void **state)
                                                    : delta->resources[0].id);
         }
     }
-    /* Two sites, each with the one resource. */
+    /* Two sites with the same resource. */
     assert_int_equal(row_count(room, FP_ROLLUP_TABLE_RESOURCE), 2);
 }
 
@@ -190,7 +190,7 @@ static void says_when_it_is_full_and_never_passes_its_maximum(void **state)
     }
     assert_in_range(full_at, 2, added - 1);
     assert_in_range(small.texts.used_bytes, 1, 512 * 1024);
-    /* After a clear it takes the same again. */
+    /* After a clear it accepts the same again. */
     fp_rollup_clear(&small, &now_clock);
     assert_false(fp_rollup_is_full(&small));
     const struct random_delta_settings settings = {.seed = 1, .max_samples = 40, .functions = 9};

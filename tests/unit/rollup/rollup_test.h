@@ -1,5 +1,5 @@
 /*
- * What the tests of the rollup share: a rollup, and deltas of few segments over three hours.
+ * Shared by the tests of the rollup: a rollup, and deltas of few segments over three hours.
  */
 #ifndef FP_TESTS_ROLLUP_ROLLUP_TEST_H
 #define FP_TESTS_ROLLUP_ROLLUP_TEST_H

@@ -1,5 +1,5 @@
 /*
- * Deltas compared, table by table.
+ * Compares deltas, table by table.
  */
 #ifndef FP_TESTS_ROLLUP_SAME_DELTA_H
 #define FP_TESTS_ROLLUP_SAME_DELTA_H
@@ -114,7 +114,7 @@ static inline void assert_same_events(const struct fp_session *a, const struct f
         struct fp_session_event event = b->events[i];
         assert_same_text(a->events[i].detail, event.detail);
         event.detail = a->events[i].detail;
-        event.total_us = a->events[i].total_us; /* worked out in reading */
+        event.total_us = a->events[i].total_us; /* computed by the decoder */
         event.total_overhead_us = a->events[i].total_overhead_us;
         assert_memory_equal(&a->events[i], &event, sizeof(event));
     }

@@ -1,6 +1,6 @@
 /*
- * A clock that jumps costs no record and keeps none from being written down. The linker puts
- * these clocks in the place of the system's.
+ * A clock that jumps loses no record and does not keep one from being written. The linker replaces
+ * the system's clocks by these.
  */
 #include "test.h"
 
@@ -33,7 +33,7 @@ static void clock_jumps_lose_nothing_and_the_position_is_still_written_down(void
     for (unsigned i = 0; i < 6; i++) {
         append_range(fixture->spool, last + 1, last + 200);
         last += 200;
-        /* The wall clock goes both ways; the monotonic one stands still in sleep, or leaps. */
+        /* The wall clock jumps both ways; the monotonic one stops in sleep, or leaps. */
         real_offset_us += i % 2 == 0 ? jumps_us[i / 2] : -2 * jumps_us[i / 2];
         monotonic_offset_us += jumps_us[i / 2];
         assert_int_equal(fp_spool_trim(fixture->spool, last - 100), FP_SPOOL_OK);

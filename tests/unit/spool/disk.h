@@ -24,7 +24,7 @@ struct disk_bytes {
     size_t len;
 };
 
-/* A change to a file that was not synced: bytes at an offset, or another length. */
+/* An unsynced change to a file: bytes at an offset, or another length. */
 struct disk_change {
     uint64_t offset; /* or the length */
     struct disk_bytes bytes;
@@ -48,7 +48,8 @@ struct disk_names {
     size_t count;
 };
 
-/* A change to the directory: `name` is now that file (-1: gone), and `from` is gone with it. */
+/* A change to the directory: `name` now is that file (-1: removed), and `from` is removed with
+ * it. */
 struct disk_rename {
     char name[64];
     char from[64];
@@ -66,10 +67,10 @@ struct disk {
     struct disk_rename renames[DISK_FILES];
     size_t rename_count;
     int handles[DISK_HANDLES]; /* files, -1: free */
-    long changes;              /* operations that changed something, since the restart */
+    long changes;              /* operations that changed something since the restart */
     long crash_at;             /* of them, 0: never */
     long fault_at;             /* this one fails, 0: none */
-    int fault;                 /* so; 0: it is a write that takes less than it was given */
+    int fault;                 /* with this errno; 0: it is a short write */
     _Atomic bool crashed;
     bool held;        /* changes wait ... */
     bool has_waiting; /* ... and one does */
@@ -139,7 +140,7 @@ static inline void disk_set_len(struct disk_file *file, uint64_t len)
     disk_resize(&file->now, (size_t)len);
 }
 
-/* Lets some of what was not synced reach the disk: a sector is written whole or not at all. */
+/* Writes some of the unsynced changes to the disk: a sector is written whole or not at all. */
 static inline void disk_tear(struct disk *disk, struct disk_file *file)
 {
     uint64_t mode = draw(&disk->random, 4); /* 0: nothing, 1: all, else a part */
@@ -201,7 +202,7 @@ static inline void disk_rename_entry(struct disk *disk, const char *from, const 
     disk_apply_rename(&disk->now, change);
 }
 
-/* Begins an operation, with the disk locked. False: it fails, with errno. */
+/* Begins an operation and locks the disk. False: it fails, with errno. */
 static inline bool disk_enter(struct disk *disk, bool changes_something)
 {
     pthread_mutex_lock(&disk->lock);
@@ -373,7 +374,7 @@ static int disk_sync_data(void *context, int handle)
     struct disk *disk = context;
     if (!disk_enter(disk, true)) {
         int error = errno;
-        /* A failed sync leaves the pages clean, on the disk or not: no later one writes them. */
+        /* A failed sync leaves the pages clean, on the disk or not: no later sync writes them. */
         if (!disk->crashed)
             disk_tear(disk, disk_file_of(disk, handle));
         errno = error;
@@ -463,7 +464,7 @@ static inline void disk_release(struct disk *disk)
     disk->file_count = 0;
 }
 
-/* Lets some of what was not synced reach the disk, and forgets the rest. */
+/* Writes some of the unsynced changes to the disk and drops the rest. */
 static inline void disk_lose_power(struct disk *disk)
 {
     uint64_t mode = draw(&disk->random, 4); /* 0: no name, 1: all, 2: the first ones, 3: any */
@@ -479,7 +480,7 @@ static inline void disk_lose_power(struct disk *disk)
     }
 }
 
-/* Another process begins. No spool is open any more. */
+/* Starts another process. No spool is open. */
 static inline void disk_restart(struct disk *disk)
 {
     disk->changes = 0;

@@ -29,12 +29,12 @@ enum op {
 
 struct faults {
     struct fp_file_ops ops;
-    _Atomic int error[OP_COUNT]; /* each call of it fails so; 0: none */
+    _Atomic int error[OP_COUNT]; /* errno of each of its calls; 0: they work */
     _Atomic long calls;          /* of all operations */
-    _Atomic long failing_call;   /* this one fails; 0: none */
-    _Atomic int call_error;      /* so */
-    _Atomic uint64_t bad_offset; /* reads that touch this byte of any file fail; 0: none do */
-    _Atomic bool short_writes; /* a write takes at most 7 bytes, and is interrupted now and then */
+    _Atomic long failing_call;   /* number of the one that fails; 0: none */
+    _Atomic int call_error;      /* with this errno */
+    _Atomic uint64_t bad_offset; /* reads of this byte of any file fail; 0: none */
+    _Atomic bool short_writes;   /* a write takes at most 7 bytes, and is interrupted at times */
 };
 
 static inline bool is_failing(void *context, enum op op)
@@ -80,7 +80,7 @@ static int faulty_open(void *context, int dir, const char *name, int flags)
 
 static int faulty_close(void *context, int file)
 {
-    real()->close(NULL, file); /* a close that fails has closed all the same */
+    real()->close(NULL, file); /* a failed close closes all the same */
     return is_failing(context, OP_CLOSE) ? -1 : 0;
 }
 
@@ -148,7 +148,7 @@ static int faulty_remove(void *context, int dir, const char *name)
     return is_failing(context, OP_REMOVE) ? -1 : real()->remove(NULL, dir, name);
 }
 
-/* Puts the operations in place; without a rule they do what the system does. */
+/* Installs the operations; without a rule they do what the system does. */
 static inline void init_faults(struct faults *faults)
 {
     *faults = (struct faults){

@@ -1,6 +1,6 @@
 /*
- * A disk that fails: what was acknowledged stays, what was refused is never counted, and the spool
- * comes back by itself.
+ * A failing disk: acknowledged records stay, refused ones never count, and the spool recovers by
+ * itself.
  */
 #include "faults.h"
 #include "files.h"
@@ -23,7 +23,7 @@ static void set_fault(enum op op, int error)
     atomic_store(&faults.error[op], error);
 }
 
-/* Appends until the spool takes a record again. */
+/* Appends until the spool accepts a record again. */
 static void wait_for_recovery(struct fixture *fixture, uint64_t n)
 {
     int64_t until_us = fp_clock_monotonic_us() + PATIENCE_US;
@@ -34,7 +34,7 @@ static void wait_for_recovery(struct fixture *fixture, uint64_t n)
     assert_int_equal(append_record(fixture->spool, n), FP_SPOOL_OK);
 }
 
-/* Closes and looks at the files as a killed process would have left them at this moment. */
+/* Closes, with the files as a killed process would leave them at this moment. */
 static void crash_and_reopen(struct fixture *fixture)
 {
     struct snapshot snapshot;
@@ -80,8 +80,8 @@ static void never_replays_a_record_whose_sync_failed(void **state)
     }
 }
 
-/* The fence is on disk before the waiter hears of the failure: a kill right then changes nothing.
- */
+/* The fence is on disk before the waiter learns of the failure: a kill at that moment changes
+ * nothing. */
 static void never_replays_it_after_a_kill_right_at_the_refusal(void **state)
 {
     struct fixture *fixture = *state;
@@ -96,7 +96,8 @@ static void never_replays_it_after_a_kill_right_at_the_refusal(void **state)
         crash_and_reopen(fixture);
         expect_range(fixture->spool, 0, 1, 10);
         assert_int_equal(append_record(fixture->spool, 11), FP_SPOOL_OK);
-        assert_int_equal(fp_spool_tail(fixture->spool), 12); /* the refused one's number is gone */
+        assert_int_equal(fp_spool_tail(fixture->spool),
+                         12); /* the number of the refused one is used up */
         expect_range(fixture->spool, 0, 1, 11);
         assert_int_equal(tear_down(state) + set_up_faults(state), 0);
         fixture = *state;
@@ -219,7 +220,7 @@ static void a_position_that_cannot_be_written_is_reported_and_harmless(void **st
     expect_range(fixture->spool, 0, 1, 12);
 }
 
-/* Out of file handles for a moment: the records wait, they are not passed over. */
+/* Out of file handles for a moment: the records wait; the reader does not skip them. */
 static void a_segment_that_cannot_be_opened_is_not_skipped(void **state)
 {
     struct fixture *fixture = *state;
@@ -241,7 +242,7 @@ static void a_segment_that_cannot_be_opened_is_not_skipped(void **state)
     expect_range(fixture->spool, last, last + 1, 300);
 }
 
-/* Opens, and waits until the committer has done what it finds to do. */
+/* Opens, and waits until the committer is idle. */
 static void open_and_settle(struct fixture *fixture)
 {
     open_spool(fixture);
@@ -312,7 +313,7 @@ static void a_newest_segment_with_a_bad_sector_is_kept_whole(void **state)
         assert_int_equal(numbers[i], i + 1);
 }
 
-/* A kill may have left records in memory only; before they are given out they must be on disk. */
+/* A kill may have left records in memory only; they must be on disk before they are returned. */
 static void syncs_what_it_found_at_the_start(void **state)
 {
     struct fixture *fixture = *state;
@@ -326,7 +327,7 @@ static void syncs_what_it_found_at_the_start(void **state)
     expect_range(fixture->spool, 0, 1, 10);
 }
 
-/* A file whose name may be lost with the next power cut must not hold what was acknowledged. */
+/* A file whose name may be lost at the next power cut must not hold acknowledged records. */
 static void uses_no_segment_whose_name_is_not_durable(void **state)
 {
     struct fixture *fixture = *state;
@@ -339,13 +340,13 @@ static void uses_no_segment_whose_name_is_not_durable(void **state)
     expect_range(fixture->spool, 0, 1, 1);
 }
 
-/* What one run of the workload had acknowledged and refused. */
+/* The acknowledged and the refused records of one run of the workload. */
 struct outcome {
     bool acknowledged[200];
     bool refused[200];
 };
 
-/* Some of everything: appends over several segments, reads, trims, a restart. */
+/* A bit of everything: appends over several segments, reads, trims, a restart. */
 static void run_workload(struct fixture *fixture, struct outcome *outcome)
 {
     uint64_t n = 1;
@@ -367,8 +368,8 @@ static void run_workload(struct fixture *fixture, struct outcome *outcome)
     }
 }
 
-/* Opens on a healthy disk and compares: nothing that was refused, all that was acknowledged; but up
- * to `given_up` it may have been deleted for want of room, after the trim. */
+/* Opens on a healthy disk and compares: no refused record, every acknowledged one; those up to
+ * `given_up` may have been deleted after the trim, to make room. */
 static void check_outcome(struct fixture *fixture, const struct outcome *outcome, long call,
                           uint64_t given_up)
 {

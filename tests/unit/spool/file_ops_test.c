@@ -1,5 +1,5 @@
 /*
- * The habits around file operations: whole writes, whole reads, files replaced whole or not at all.
+ * File operations: whole writes, whole reads, files replaced whole or not at all.
  */
 #include "faults.h"
 
@@ -103,7 +103,7 @@ static void lists_a_directory_as_often_as_asked(void **state)
     for (int time = 0; time < 2; time++) {
         unsigned count = 0;
         assert_int_equal(real()->list(NULL, dir, count_names, &count), 0);
-        assert_int_equal(count, 4); /* of six, with . and ..: it stops when told to */
+        assert_int_equal(count, 4); /* of six, with . and ..: the callback ended the listing */
     }
     close(dir);
 }

@@ -1,5 +1,5 @@
 /*
- * For tests that look at or change the spool's files behind its back: whole files in memory.
+ * For tests that read or change the spool's files directly: whole files in memory.
  */
 #ifndef FP_TESTS_SPOOL_FILES_H
 #define FP_TESTS_SPOOL_FILES_H
@@ -35,7 +35,7 @@ static inline void store_bytes(const char *path, const uint8_t *bytes, size_t le
     close(file);
 }
 
-/* The whole directory, to begin again from the same files. */
+/* The whole directory, to start several times from the same files. */
 enum { SNAPSHOT_MAX = 64 };
 
 struct snapshot {
@@ -68,7 +68,7 @@ static inline void free_snapshot(struct snapshot *snapshot)
         free(snapshot->files[i].bytes);
 }
 
-/* The n-th segment of a snapshot, from 0. */
+/* Returns the n-th segment of a snapshot, from 0. */
 static inline struct file_copy *segment_of(struct snapshot *snapshot, size_t at)
 {
     for (size_t i = 0; i < snapshot->count; i++)
@@ -78,7 +78,8 @@ static inline struct file_copy *segment_of(struct snapshot *snapshot, size_t at)
     abort();
 }
 
-/* Where the n-th record of a segment begins, from 0; computed from the records' lengths alone. */
+/* Returns the offset of the n-th record of a segment, from 0; computed from the records' lengths
+ * alone. */
 static inline size_t offset_of(uint64_t first_number, uint64_t number)
 {
     uint8_t bytes[RECORD_MAX_LEN];

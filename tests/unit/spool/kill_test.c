@@ -1,5 +1,5 @@
 /*
- * kill -9 at any moment: every record that was acknowledged is there after it, once and in order.
+ * kill -9 at any moment: every acknowledged record is there afterwards, once and in order.
  */
 #include "test.h"
 
@@ -7,7 +7,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* Told in the child, by the committer: the number goes to the parent as soon as it is durable. */
+/* Called in the child, by the committer: sends the number to the parent as soon as it is
+ * durable. */
 struct told {
     int pipe;
     uint64_t n;
@@ -38,7 +39,7 @@ static void run_child(const struct fixture *fixture, int pipe, uint64_t first)
     }
 }
 
-/* Starts a child, kills it after so many acknowledgements, and notes them all. */
+/* Starts a child, kills it after a number of acknowledgements, and notes them all. */
 static uint64_t kill_after(const struct fixture *fixture, uint64_t first, uint64_t wanted)
 {
     int ends[2];
@@ -79,13 +80,13 @@ static void kill_minus_nine_loses_nothing_that_was_acknowledged(void **state)
         uint64_t last = kill_after(fixture, next, 1 + round * round * 20);
         open_spool(fixture);
         size_t count = read_numbers(fixture->spool, position, numbers, 200000);
-        /* All that were acknowledged, then perhaps some whose acknowledgement was cut off. */
+        /* All acknowledged records, then possibly some whose acknowledgement was cut off. */
         assert_true(next + count > last);
         for (size_t i = 0; i < count; i++)
             assert_int_equal(numbers[i], next + i);
         next += count;
         if (round % 3 ==
-            0) { /* sometimes the reader has got everything, sometimes it starts over */
+            0) { /* sometimes the reader has read everything, sometimes it starts over */
             position = fp_spool_tail(fixture->spool);
             assert_int_equal(fp_spool_trim(fixture->spool, position), FP_SPOOL_OK);
         } else {

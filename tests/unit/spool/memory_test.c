@@ -23,7 +23,7 @@ static FILE *open_stream(const char *path, const char *mode)
     return file;
 }
 
-/* Forgets how much memory the process has used so far. */
+/* Resets the peak of the process's memory. */
 static void reset_peak(void)
 {
     FILE *file = open_stream("/proc/self/clear_refs", "w");

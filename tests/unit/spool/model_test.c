@@ -1,7 +1,7 @@
 /*
- * The spool against a model: whatever is torn, lost or reordered when the power fails or the
- * process is killed, and however often, what was acknowledged is there once, in order, and what was
- * refused is not.
+ * Compares the spool with a model. Whatever is torn, lost or reordered when the power fails or the
+ * process is killed, and however often: acknowledged records are there once, in order, and refused
+ * ones are not.
  *
  * FLEETPROF_SPOOL_SEED repeats the case of that seed alone.
  */
@@ -26,7 +26,7 @@ enum {
 
 enum fate { OPEN, ACKNOWLEDGED, REFUSED };
 
-/* What the model knows of a record. */
+/* The model's view of a record. */
 struct model_record {
     _Atomic(enum fate) fate;
     uint64_t sequence; /* as it was read, 0: not yet */
@@ -56,7 +56,7 @@ static int say_seed(void **state)
     return 0;
 }
 
-/* What the waiters of a group share. */
+/* Shared by the waiters of a group. */
 struct group {
     struct waiter waiter;
     struct group_member {
@@ -68,7 +68,7 @@ struct group {
 static void tell_model(void *context, enum fp_spool_error result)
 {
     const struct group_member *member = context;
-    /* A process that is dead refuses nothing: nobody hears it. */
+    /* Ignores refusals of a dead process: nobody receives them. */
     pthread_mutex_lock(&model.disk.lock);
     bool heard = !model.disk.crashed;
     pthread_mutex_unlock(&model.disk.lock);
@@ -79,7 +79,7 @@ static void tell_model(void *context, enum fp_spool_error result)
     tell_waiter(&member->group->waiter, result);
 }
 
-/* Waits until the committer has taken the first append of a group, and stands before the disk. */
+/* Waits until the committer has taken the first append of a group and is about to write. */
 static void wait_for_committer(struct group *group)
 {
     int64_t until_us = fp_clock_monotonic_us() + PATIENCE_US;
@@ -93,7 +93,8 @@ static void wait_for_committer(struct group *group)
     }
 }
 
-/* Appends some records: the first is written alone, the others together, in each run alike. */
+/* Appends some records: the first is written alone, the others together, in the same way in each
+ * run. */
 static void append_group(void)
 {
     struct group group = {.waiter = WAITER_INIT};
@@ -118,7 +119,7 @@ static void append_group(void)
     wait_until_told(&group.waiter, queued);
 }
 
-/* The next record that must be read, from a number on; RECORDS_MAX when there is none. */
+/* Returns the next record that must be read, from a number on; RECORDS_MAX if none. */
 static uint64_t next_due(uint64_t from)
 {
     while (from <= model.last && model.records[from].fate != ACKNOWLEDGED)
@@ -143,13 +144,13 @@ static void check_record(const struct fp_spool_record *read, uint64_t *before)
         assert_int_equal(record->sequence, read->sequence);
     }
     record->sequence = read->sequence;
-    /* What recovery gave out it has made durable, unless the disk would not. */
+    /* Recovery has synced what the reader returns, unless the disk refused. */
     if (model.disk.fault_at == 0)
         record->fate = ACKNOWLEDGED;
     *before = n;
 }
 
-/* Reads all that is there; whether the disk lived as long. */
+/* Reads all records. True if the disk survived it. */
 static bool check_content(void)
 {
     struct fp_spool *spool = model.fixture.spool;
@@ -170,7 +171,7 @@ static bool check_content(void)
     return true;
 }
 
-/* The database takes the next few records. */
+/* The database stores the next few records. */
 static void trim_some(void)
 {
     uint64_t upto = model.done + draw(&model.random, 20);
@@ -202,7 +203,7 @@ static void live(void)
     }
 }
 
-/* One process, up to its crash. */
+/* Runs one process, up to its crash. */
 static void run_life(bool at_peace)
 {
     static const int faults[] = {0, EIO, ENOSPC, EINTR};

@@ -5,7 +5,7 @@
 
 #include "collector/spool/state.h"
 
-/* Leaves records 1..count in one closed file, as a snapshot. */
+/* Writes records 1..count to one closed file, and takes a snapshot. */
 static void make_files(struct fixture *fixture, uint64_t count, struct snapshot *snapshot)
 {
     fixture->settings.segment_bytes = 1 << 20;
@@ -15,7 +15,7 @@ static void make_files(struct fixture *fixture, uint64_t count, struct snapshot 
     take_snapshot(fixture, snapshot);
 }
 
-/* Appends one more record, and sees that it and what was there survive. */
+/* Appends one more record, and checks that it and the earlier ones survive. */
 static void expect_life_goes_on(struct fixture *fixture, uint64_t last)
 {
     assert_int_equal(append_record(fixture->spool, last + 1), FP_SPOOL_OK);
@@ -23,7 +23,7 @@ static void expect_life_goes_on(struct fixture *fixture, uint64_t last)
     expect_range(fixture->spool, 0, 1, last + 1);
 }
 
-/* Record 28 is a short one. */
+/* Record 28 is short. */
 static void cuts_a_torn_tail_at_every_byte(void **state)
 {
     struct fixture *fixture = *state;
@@ -111,7 +111,7 @@ static void keeps_the_records_between_two_damaged_ranges(void **state)
     free_snapshot(&snapshot);
 }
 
-/* In a file that has a successor even the last bytes were committed: nothing is cut quietly. */
+/* In a file with a successor even the last bytes were committed: nothing is cut silently. */
 static void sets_aside_damage_at_the_end_of_an_older_segment(void **state)
 {
     struct fixture *fixture = *state;
@@ -154,12 +154,12 @@ static void never_replays_stale_bytes_of_a_reused_file(void **state)
     take_snapshot(fixture, &snapshot);
     struct file_copy *old = segment_of(&snapshot, 0);
     struct file_copy *newest = segment_of(&snapshot, 1);
-    /* The new file lies where the old one lay: behind its own end come the old one's records. */
+    /* The new file is in the same place on disk: after its own end come the old file's records. */
     size_t len = newest->len;
     uint8_t *reused = malloc(old->len + 4096);
     memcpy(reused, old->bytes, old->len);
     memcpy(reused, newest->bytes, len);
-    /* And, at the very end, a record of its own once more. */
+    /* And, at the very end, one of its own records again. */
     size_t again = offset_of(31, 32) - offset_of(31, 31);
     memcpy(reused + old->len, newest->bytes + offset_of(31, 31), again);
     free(newest->bytes);
@@ -331,7 +331,7 @@ static void starts_without_a_usable_state_and_keeps_its_id(void **state)
     free(copy.bytes);
 }
 
-/* Its checksum may be right: somebody put it there. */
+/* The checksum is correct: somebody wrote it. */
 static void does_not_believe_a_state_whose_numbers_are_impossible(void **state)
 {
     struct fixture *fixture = *state;
@@ -359,7 +359,7 @@ static void does_not_believe_a_state_whose_numbers_are_impossible(void **state)
     open_spool(fixture);
 }
 
-/* What the disk forgets after the commit is met by the reader first. */
+/* The reader is the first to meet damage that occurs after the commit. */
 static void the_reader_passes_damage_that_came_after_the_start(void **state)
 {
     struct fixture *fixture = *state;
@@ -392,7 +392,7 @@ static uint64_t next_random(uint64_t *seed)
     return *seed;
 }
 
-/* Damages a few random ranges of the records' area. hit[n]: record n was touched. */
+/* Damages a few random ranges of the records. hit[n]: record n was touched. */
 static void damage_at_random(struct file_copy *segment, uint64_t count, uint64_t *seed, bool *hit)
 {
     for (uint64_t i = next_random(seed) % 6; i > 0; i--) {
@@ -439,7 +439,8 @@ static void every_record_that_was_not_touched_survives_any_damage(void **state)
     free_snapshot(&snapshot);
 }
 
-/* "Buffer full" after a crash because of counters that drifted: ours are taken from the files. */
+/* No "buffer full" after a crash because of counters that drifted: ours are computed from the
+ * files. */
 static void many_restarts_do_not_fill_the_spool(void **state)
 {
     struct fixture *fixture = *state;

@@ -34,7 +34,7 @@ static ssize_t read_memory(void *context, int file, void *bytes, size_t len, uin
 
 static const struct fp_uuid segment_id = {{9, 9, 9}};
 
-/* Puts a record at an offset; where the next one goes. */
+/* Writes a record at an offset. Returns the next one's offset. */
 static size_t put_record(uint8_t *file, size_t offset, uint64_t sequence, size_t len)
 {
     memset(file + offset + FP_SPOOL_FRAME_HEADER_LEN, (int)sequence, len);
@@ -186,7 +186,7 @@ static void a_sector_that_cannot_be_read_costs_only_the_records_on_it(void **sta
     free(file);
 }
 
-/* A header that claims much, a million times: each must not cost a checksum over what it claims. */
+/* A million headers that claim long payloads: none may cost a checksum over what it claims. */
 static void garbage_that_looks_like_headers_takes_linear_time(void **state)
 {
     (void)state;

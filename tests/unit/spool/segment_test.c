@@ -1,5 +1,5 @@
 /*
- * The bytes of a segment: pinned, since files of today must be read tomorrow.
+ * The bytes of a segment, pinned: later versions must read them.
  */
 #include "test.h"
 

@@ -1,6 +1,5 @@
 /*
- * The spool as its users see it: appended records come back, in order, once, until they are
- * trimmed.
+ * The spool's interface: appended records come back, in order, once, until they are trimmed.
  */
 #include "test.h"
 
@@ -147,7 +146,7 @@ static void keeps_trimmed_segments_for_a_while(void **state)
     expect_range(fixture->spool, 0, 1, 501);
 }
 
-/* How many segments hold nothing after a position. */
+/* Returns how many segments have no records after a position. */
 static size_t segments_before(struct fixture *fixture, uint64_t position)
 {
     size_t count = 0;

@@ -1,11 +1,11 @@
 /*
- * The table of segments: which may go, and never one that may not.
+ * The table of segments: which ones may be deleted.
  */
 #include "test.h"
 
 #include "collector/spool/table.c"
 
-/* A segment that must be in the table. */
+/* Asserts that a segment is in the table. */
 static struct fp_spool_table_segment *there(struct fp_spool_table_segment *segment)
 {
     assert_non_null(segment);

@@ -1,6 +1,6 @@
 /*
- * What the unit tests of the spool share: a directory of their own, records whose content is known,
- * and waiting for a commit.
+ * Shared by the unit tests of the spool: a directory per test, records with known content, and
+ * waiting for a commit.
  */
 #ifndef FP_TESTS_SPOOL_TEST_H
 #define FP_TESTS_SPOOL_TEST_H
@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A wait longer than this has failed. */
+/* A longer wait counts as failed. */
 #define PATIENCE_US (20 * FP_US_PER_S)
 
 struct fixture {
@@ -125,7 +125,7 @@ static inline void wait_until_told(struct waiter *waiter, unsigned told)
     assert_int_equal(error, 0);
 }
 
-/* The bytes of the test's n-th record: text that names n, and a filler that depends on it. */
+/* Makes the bytes of the test's n-th record: text that names n, and a filler that depends on it. */
 enum { RECORD_MAX_LEN = 4096 };
 
 static inline size_t make_record(uint64_t n, uint8_t bytes[RECORD_MAX_LEN])
@@ -149,7 +149,7 @@ static inline uint64_t record_number(const struct fp_spool_record *record)
     return n;
 }
 
-/* Appends the n-th record and waits; what became of it. */
+/* Appends the n-th record and waits. Returns the result. */
 static inline enum fp_spool_error append_record(struct fp_spool *spool, uint64_t n)
 {
     uint8_t bytes[RECORD_MAX_LEN];
@@ -175,7 +175,7 @@ static inline void append_range(struct fp_spool *spool, uint64_t first, uint64_t
     assert_int_equal(waiter.committed, last - first + 1);
 }
 
-/* Reads all after a position; the numbers of the test's records in order. */
+/* Reads all records after a position. Returns the test's numbers of them, in order. */
 static inline size_t read_numbers(struct fp_spool *spool, uint64_t after, uint64_t *numbers,
                                   size_t max)
 {
@@ -193,7 +193,7 @@ static inline size_t read_numbers(struct fp_spool *spool, uint64_t after, uint64
     return count;
 }
 
-/* Fails unless exactly the records first..last are there after a position, in order. */
+/* Fails unless the records after a position are exactly first..last, in order. */
 static inline void expect_range(struct fp_spool *spool, uint64_t after, uint64_t first,
                                 uint64_t last)
 {
@@ -204,8 +204,8 @@ static inline void expect_range(struct fp_spool *spool, uint64_t after, uint64_t
         assert_int_equal(numbers[i], first + i);
 }
 
-/* The n-th file (from 0, by name) of the directory that ends so; its path. False when there is
- * none. */
+/* Finds the path of the n-th file (from 0, by name) of the directory whose name has this beginning
+ * and end. False if none. */
 static inline bool find_file(const struct fixture *fixture, const char *prefix, const char *suffix,
                              size_t at, char path[512])
 {

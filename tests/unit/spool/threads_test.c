@@ -30,7 +30,7 @@ static void *append_many(void *context)
     return NULL;
 }
 
-/* Reads until every record but the refused ones was met. */
+/* Reads until it has every record except the refused ones. */
 static unsigned read_all(struct fp_spool *spool, struct waiter *waiter, unsigned *met)
 {
     unsigned count = 0;
@@ -124,7 +124,7 @@ static void a_waiter_may_append_again(void **state)
     assert_int_equal(fp_spool_tail(fixture->spool), 50);
 }
 
-/* More than the disk takes is refused, not kept in memory. */
+/* Records that the disk is too slow for are refused, not kept in memory. */
 static _Atomic bool disk_stands;
 
 static int slow_sync(void *context, int file)

@@ -1,7 +1,7 @@
 /*
  * Diagnosis: each failure of a set-up has the state and the hint that help.
  */
-#include "test.h"
+#include "tests/unit/unit.h"
 
 #include "collector/store/diagnosis.c"
 

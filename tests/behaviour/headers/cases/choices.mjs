@@ -25,7 +25,7 @@ const ofType = (type) => ({ fields: [['Content-Type', type]] });
 
 const omit = 'fleetprof_unsampled omit';
 /** @type {Case[]} */
-const silence = [
+const omitted = [
   { name: 'omit: an_unsampled_page_says_nothing', place: [...unsampled, omit], answer: pageWith(), log: ['0', '0', 'rate'] },
   { name: 'omit: a_sampled_page_says_yes', place: [...sampled, omit], answer: pageWith(), policy: [yes] },
   { name: 'omit: the_apps_lines_stay_as_they_are', place: [...unsampled, omit], answer: pageWith('a', 'b'), policy: ['a', 'b'] },
@@ -70,7 +70,7 @@ const conflict = [
 ];
 
 const send = 'fleetprof_not_modified send';
-const silent304 = 'fleetprof_not_modified omit';
+const omit304 = 'fleetprof_not_modified omit';
 /** @type {Case[]} */
 const notModifieds = [
   { name: '304 send: upstreams_304_says_no', place: [...unsampled, send], ask: revalidating, status: 304,
@@ -86,19 +86,19 @@ const notModifieds = [
     ask: [['If-None-Match', '"v1"'], ['Sec-Fetch-Dest', 'image']], revalidated: notModified() },
   { name: '304 send: origins_are_not_sent_with_upstreams_304', status: 304, answer: pageWith(), policy: [no],
     place: [...unsampled, send, 'timing_allow_origin *'], ask: revalidating, revalidated: notModified() },
-  { name: '304 omit: a_files_304_says_nothing', place: [...unsampled, silent304], ask: changedSince, status: 304,
+  { name: '304 omit: a_files_304_says_nothing', place: [...unsampled, omit304], ask: changedSince, status: 304,
     log: ['', '0', 'not_modified'] },
-  { name: '304 omit: a_sampled_files_304_says_nothing', place: [...sampled, silent304], ask: changedSince, status: 304,
+  { name: '304 omit: a_sampled_files_304_says_nothing', place: [...sampled, omit304], ask: changedSince, status: 304,
     log: ['', '1', 'not_modified'] },
-  { name: '304 omit: upstreams_304_keeps_the_apps_lines', place: [...unsampled, silent304], ask: revalidating, status: 304,
+  { name: '304 omit: upstreams_304_keeps_the_apps_lines', place: [...unsampled, omit304], ask: revalidating, status: 304,
     answer: pageWith(), revalidated: notModified('a', 'b'), policy: ['a', 'b'] },
-  { name: '304 omit: a_sampled_file_cannot_be_revalidated', place: [...sampled, silent304], policy: [yes],
+  { name: '304 omit: a_sampled_file_cannot_be_revalidated', place: [...sampled, omit304], policy: [yes],
     fields: validatorsGone },
-  { name: '304 omit: an_unsampled_file_can', place: [...unsampled, silent304], policy: [no],
+  { name: '304 omit: an_unsampled_file_can', place: [...unsampled, omit304], policy: [no],
     fields: { 'last-modified': [fileTime] } },
-  { name: '304 omit: a_sampled_page_from_upstream_cannot', place: [...sampled, silent304], answer: validated(),
+  { name: '304 omit: a_sampled_page_from_upstream_cannot', place: [...sampled, omit304], answer: validated(),
     policy: [yes], fields: validatorsGone },
-  { name: '304 omit: a_files_304_can_be_timed', place: [...sampled, silent304, 'timing_allow_origin *'], ask: changedSince,
+  { name: '304 omit: a_files_304_can_be_timed', place: [...sampled, omit304, 'timing_allow_origin *'], ask: changedSince,
     status: 304, origins: ['*'] },
   { name: '304 auto: is_the_default', place: [...sampled, 'fleetprof_not_modified auto'], ask: revalidating, status: 304,
     answer: pageWith(), revalidated: notModified() },
@@ -166,8 +166,8 @@ const inherited = [
   { name: 'inherited: conflict', server: [local], place: sampled, answer: pageWith(no), policy: [yes] },
   { name: 'overridden: conflict', server: [local], place: [...sampled, 'fleetprof_conflict upstream'], answer: pageWith(no),
     policy: [no] },
-  { name: 'inherited: not_modified', server: [silent304], place: sampled, ask: changedSince, status: 304 },
-  { name: 'overridden: not_modified', server: [silent304], place: [...sampled, 'fleetprof_not_modified auto'],
+  { name: 'inherited: not_modified', server: [omit304], place: sampled, ask: changedSince, status: 304 },
+  { name: 'overridden: not_modified', server: [omit304], place: [...sampled, 'fleetprof_not_modified auto'],
     ask: changedSince, status: 304, policy: [yes] },
   { name: 'inherited: cacheable', server: ['fleetprof_cacheable on'], place: sampled, answer: cached('public'), policy: [yes] },
   { name: 'overridden: cacheable', server: ['fleetprof_cacheable on'], place: [...sampled, 'fleetprof_cacheable off'],
@@ -178,4 +178,4 @@ const inherited = [
   { name: 'overridden: always', server: [always], place: [...sampled, 'fleetprof_always off'], path: '/nowhere', status: 404 },
 ];
 
-export const choices = [...silence, ...conflict, ...notModifieds, ...shared, ...types, ...errors, ...inherited];
+export const choices = [...omitted, ...conflict, ...notModifieds, ...shared, ...types, ...errors, ...inherited];
