@@ -108,11 +108,13 @@ after(stopAll, { timeout: 120_000 });
 /**
  * Loads a page once and lets it end.
  * @param {Ending} ending @param {string} url @param {string} elsewhere
+ * @param {() => boolean} arrived whether the server has answered
  * @returns {Promise<() => Promise<void>>} closes what is left of it
  */
-async function visit({ end, forgets, hangs }, url, elsewhere) {
+async function visit({ end, forgets, hangs }, url, elsewhere, arrived) {
   if (!end) {
     const tab = await openHideableTab(browser, url);
+    await waitFor(arrived, { what: `line of ${url} in the access log`, timeoutMs: visitLimitMs });
     await delay(2500);
     await tab.switchAway();
     return tab.close;
@@ -131,7 +133,7 @@ async function visit({ end, forgets, hangs }, url, elsewhere) {
  * @param {import('../site/servers.mjs').SiteServer} server @param {string} host @param {string} rate
  */
 function answered(server, host, rate) {
-  const lines = server.accessLog(host).filter((line) => line.includes(`"GET /?rate=${rate} `));
+  const lines = server.accessLog(host).filter((line) => line.includes(`"GET /?rate=${rate}&`));
   return { loads: lines.length, sampled: lines.filter((line) => line.includes(' sampled=1 ')).length };
 }
 
@@ -143,9 +145,13 @@ const counted = () => postgres.sql(`
 
 const options = { skip: !long && 'FLEETPROF_LONG=1 runs it', timeout: 1_200_000 };
 test('what is delivered, by how the page ends', options, async () => {
+  let number = 0;
   const visits = servers.flatMap((server) => endings.flatMap((ending) => rates.flatMap(({ rate, loads }) => (
-    Array.from({ length: loads }, () => () => visit(ending, `${server.origin(ending.name)}/?rate=${rate}`,
-      `${server.origin('elsewhere')}/`))))));
+    Array.from({ length: loads }, () => () => {
+      const query = `?rate=${rate}&visit=${++number}`;
+      return visit(ending, `${server.origin(ending.name)}/${query}`, `${server.origin('elsewhere')}/`,
+        () => server.accessLog(ending.name).some((line) => line.includes(`"GET /${query} `)));
+    })))));
   /** @type {(() => Promise<void>)[]} */
   const open = [];
   await Promise.all(Array.from({ length: atOnce }, async () => {
