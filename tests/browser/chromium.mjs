@@ -66,7 +66,8 @@ export async function knowsMode(browser) {
  * own that playwright leaves alone.
  * @param {import('playwright-core').Browser} browser
  * @param {string} url
- * @returns {Promise<{ switchAway: () => Promise<void> }>} switchAway opens another tab in front of it
+ * @returns {Promise<{ switchAway: () => Promise<void>, close: () => Promise<void> }>}
+ *   switchAway opens another tab in front of it; close closes both
  */
 export async function openHideableTab(browser, url) {
   const session = await browser.newBrowserCDPSession();
@@ -76,5 +77,6 @@ export async function openHideableTab(browser, url) {
     switchAway: async () => {
       await session.send('Target.createTarget', { url: 'about:blank', browserContextId });
     },
+    close: () => session.detach(),
   };
 }

@@ -1,0 +1,4 @@
+/** Ranks off the main thread. */
+import { rank } from './catalogue.js';
+
+onmessage = ({ data }) => postMessage(rank(data).slice(0, 10).map(({ id }) => id));
