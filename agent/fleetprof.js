@@ -165,7 +165,7 @@
 
   /**
    * Uses a yes up; false when it was used before. A service worker's cache, or the browser's, gives the same
-   * response with the same yes each time: without this, a visitor picked once would be profiled for ever.
+   * response with the same yes each time: without this, a visitor picked once would be profiled forever.
    * It keeps four characters of the server's random number, for sampled page loads only, and never sends them.
    * @param {string} nonce
    */

@@ -67,7 +67,7 @@ void fp_sql_value(struct fp_sql_query *query, const char *type, const char *valu
 PGresult *fp_sql_ask(PGconn *connection, struct fp_sql_query *query) FP_MUST_CHECK;
 
 /* As fp_sql_ask, but gives up at a time of the monotonic clock: NULL then, and when the server
- * does not take the statement; the connection is of no further use. */
+ * does not take the statement; do not use the connection any more. */
 PGresult *fp_sql_ask_until(PGconn *connection, struct fp_sql_query *query,
                            int64_t end_us) FP_MUST_CHECK;
 

@@ -80,7 +80,7 @@ const char *fp_address_parse(struct fp_str text, struct fp_address *address)
     if (host.len < sizeof(host_text))
         memcpy(host_text, host.ptr, host.len);
     if (!parse_ip(host_text, is_v6, port, address))
-        return "has a host that is no IPv4 address, no IPv6 address in brackets and not localhost";
+        return "has a host that is not an IPv4 address, an IPv6 address in brackets or localhost";
     return NULL;
 }
 

@@ -139,7 +139,7 @@ const struct fp_setting fp_settings[] = {
      .help = "Members of the detail of marks and measures that are kept as a part of their names: "
              "fetch{status=200}"},
     {"privacy.keep_raw", FP_SETTING_FLAG, IN_RULES(keep_raw), .value = "false",
-     .help = "Keep sessions and traces byte for byte as they were sent, but for cookies and "
+     .help = "Keep sessions and traces byte for byte as they were sent, except cookies and "
              "authorization, instead of scrubbed"},
     {"privacy.honour_gpc", FP_SETTING_FLAG, IN_RULES(honour_gpc), .value = "false",
      .help = "Refuse uploads of browsers that send Sec-GPC: 1 (Global Privacy Control)"},

@@ -12,7 +12,7 @@
 /* ---- headers ---- */
 
 /* False when there is no memory. Such a reply is not sent: a page could not read it, or would not
- * be told when to come again. */
+ * know when to retry. */
 static bool add(struct MHD_Response *response, const char *name, const char *value)
 {
     return MHD_add_response_header(response, name, value) == MHD_YES;

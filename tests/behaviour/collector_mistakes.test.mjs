@@ -1,6 +1,6 @@
 /**
  * Mistakes of those who set fleetprof up: each one that reaches the collector leaves a line or a metric
- * that names it, and what is told would help.
+ * that names it, and the message would help.
  */
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
@@ -88,7 +88,7 @@ describe('requests', () => {
       { body: envelope({ token: used }) }, 'token_uploads'],
     ['GET', 'shop', 'method', 405, '/v1/ingest/pk_shop', { method: 'GET' }, 'POST'],
     ['no length', 'shop', 'length', 411, '/v1/ingest/pk_shop', {}, 'Content-Length'],
-    ['a key for idempotency that is no UUID', 'shop', 'header', 400, '/v1/ingest/pk_shop', { body, headers: { 'idempotency-key': 'x' } }, 'UUID'],
+    ['a key for idempotency that is not a UUID', 'shop', 'header', 400, '/v1/ingest/pk_shop', { body, headers: { 'idempotency-key': 'x' } }, 'UUID'],
     ['a form of the wrong kind', 'shop', 'type', 415, '/v1/ingest/pk_shop',
       { body, headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 'Content-Type'],
     ['an encoding nobody knows', 'shop', 'encoding', 415, '/v1/ingest/pk_shop', { body, headers: { 'content-encoding': 'lz4' } }, 'gzip'],
@@ -358,7 +358,7 @@ describe('database', () => {
     await collector.stop();
   });
 
-  test('a newer or older schema is told, and is used as long as it works', async () => {
+  test('a newer or older schema is reported, and is used as long as it works', async () => {
     const [{ newest }] = await postgres.sql("select max(name) as newest from fleetprof.schema_version where name like 'tables/%'");
     /** @type {[string, string][]} */
     const changes = [
@@ -379,7 +379,7 @@ describe('database', () => {
   });
 });
 
-test('what goes on failing is told once a minute: refusals with their number, flushes with how long', async (t) => {
+test('repeated failures are logged once a minute: refusals with their number, flushes with how long', async (t) => {
   const faults = await startFaultySystem();
   if (!faults) return t.skip('a sanitizer is preloaded already');
   const collector = await startCollector({ config: { database: 'host=/nonexistent', sites: [{ name: 'shop', key: 'pk_shop' }] }, env: faults.env });

@@ -295,7 +295,7 @@ describe('a real site', { concurrency: true }, () => {
             assertLetGo(await visitor.load(back), 'back');
             assertLetGo(await visitor.load(follow('/product/73/')), 'a new page');
             assertLetGo(await visitor.load(reload), 'its reload');
-            // Not only the agent keeps still: the browser was told no.
+            // Not only the agent keeps still: the server refused the policy.
             if (host.app?.serviceWorker !== 'first') assert.equal(await mayProfile(visitor.page), false);
             assert.deepEqual(visitor.uploads(), Array(uploads.get(variant)).fill(204));
             const total = /** @type {number} */ (uploads.get(variant));

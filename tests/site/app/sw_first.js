@@ -1,4 +1,4 @@
-/** A service worker that keeps the first copy of each page for ever. */
+/** A service worker that keeps the first copy of each page forever. */
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));
 addEventListener('fetch', (event) => {

@@ -113,11 +113,11 @@ static const struct {
     {ADDED, "admin: 127.0.0.1:http\n",
      "5:8: admin: \"127.0.0.1:http\" has a port that is not a number from 1 to 65535\n"},
     {ADDED, "admin: example.org:80\n",
-     "5:8: admin: \"example.org:80\" has a host that is no IPv4 address, no IPv6 address in "
-     "brackets and not localhost\n"},
+     "5:8: admin: \"example.org:80\" has a host that is not an IPv4 address, an IPv6 address in "
+     "brackets or localhost\n"},
     {ADDED, "admin: \"::1:80\"\n",
-     "5:8: admin: \"::1:80\" has a host that is no IPv4 address, no IPv6 address in brackets and "
-     "not localhost\n"},
+     "5:8: admin: \"::1:80\" has a host that is not an IPv4 address, an IPv6 address in brackets "
+     "or localhost\n"},
     {ADDED, "admin: unix:relative/path\n",
      "5:8: admin: \"unix:relative/path\" has no absolute path; write unix:/path\n"},
     {ADDED, "admin: 127.0.0.1:8600\n", "5:8: admin: is the same address as listen\n"},
