@@ -13,6 +13,7 @@
 #include "collector/base/log.h"
 #include "collector/ingest/metrics.h"
 #include "collector/ingest/prepare.h"
+#include "collector/profile/url.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -143,12 +144,41 @@ const char *fp_ingest_trouble(struct fp_ingest *ingest)
 
 /* ---- admission ---- */
 
-/* A part is enough to know one's key again; somebody else's is not told in full. */
+/* Shows the start of an unknown key: enough to recognise one's own, not to use another's. */
 static void show_key(struct fp_problem *problem, struct fp_str key)
 {
     enum { SHOWN_MAX = 8 };
     size_t half = key.len / 2;
     fp_problem_show(problem, key, half < SHOWN_MAX ? half : SHOWN_MAX);
+}
+
+/* Returns the last two labels of an origin's host, or all of a shorter one. */
+static struct fp_str domain_of(struct fp_str origin)
+{
+    struct fp_str host = fp_url_parse(origin).host;
+    const char *colon = host.len > 0 ? memrchr(host.ptr, ':', host.len) : NULL;
+    if (colon != NULL)
+        host.len = (size_t)(colon - host.ptr);
+    size_t at = host.len;
+    for (unsigned dots = 0; at > 0; at--)
+        if (host.ptr[at - 1] == '.' && ++dots == 2)
+            break;
+    return (struct fp_str){host.ptr + at, host.len - at};
+}
+
+/*
+ * Shows a refused origin in the log if it is of the domain of a listed one: a wrong scheme, port or
+ * subdomain is a mistake in the configuration. Any other text is the sender's own, and not logged.
+ */
+static void show_origin(struct fp_problem *problem, const struct fp_site *site,
+                        struct fp_str origin)
+{
+    const struct fp_str domain = domain_of(origin);
+    for (size_t i = 0; i < site->origins.count && domain.len > 0; i++)
+        if (fp_str_equal(domain, domain_of(site->origins.items[i]))) {
+            fp_problem_show(problem, origin, FP_EVIDENCE_LEN);
+            return;
+        }
 }
 
 bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *admission,
@@ -170,7 +200,7 @@ bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *ad
                 problem, FP_REFUSAL_ORIGIN,
                 "pages of this origin may not upload for this site; its configuration "
                 "lists the origins that may");
-            fp_problem_show(problem, admission->origin, FP_EVIDENCE_LEN);
+            show_origin(problem, *site, admission->origin);
             return false;
         }
     }
