@@ -13,8 +13,8 @@
 
 enum {
     CONNECTIONS = 240,
-    CONNECTION_MEMORY = 8 * 1024, /* for the headers, both ways */
-    ENDING_MAX = 16,              /* shut down, and not yet closed */
+    CONNECTION_MEMORY = 8 * 1024, /* for the headers of request and reply */
+    ENDING_MAX = 16,              /* shut down, not yet closed */
     TIMEOUT_S = 10,
     READINESS_MAX = 4096,
     PAGE_MAX = 16 * 1024 * 1024, /* 1,000 sites with the longest names take 5 MiB */
@@ -101,7 +101,8 @@ static void move(const struct fp_admin *admin, struct MHD_Connection *connection
         fp_connections_move(admin->connections, watched, state);
 }
 
-/* Called when the headers are there, for what body there is (it is ignored), and at the end. */
+/* MHD's access handler: called after the headers, for each piece of the body (which is dropped),
+ * and at the end of the request. */
 // NOLINTNEXTLINE(readability-function-size): the parameters are MHD's
 static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload_data,
@@ -110,7 +111,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
     (void)version;
     (void)upload_data;
     if (*request_cls == NULL) {
-        *request_cls = cls; /* anything but NULL: the headers were seen */
+        *request_cls = cls; /* not NULL: the headers have arrived */
         move(cls, connection, FP_CONNECTION_RECEIVING);
         return MHD_YES;
     }
@@ -130,7 +131,8 @@ static void complete(void *cls, struct MHD_Connection *connection, void **reques
     move(cls, connection, FP_CONNECTION_WAITING);
 }
 
-/* Whoever holds connections must not keep the service manager's probe out. */
+/* Watches each connection, so that a client which holds many cannot block the service manager's
+ * probe. */
 static void watch_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
                              enum MHD_ConnectionNotificationCode what)
 {

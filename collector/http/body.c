@@ -1,10 +1,10 @@
 /*
- * Body: grows as it comes, and is charged for what it holds.
+ * Body: grows as pieces arrive, and charges its capacity to the site and the process.
  */
 #include "collector/http/body.h"
 
 enum {
-    FIRST_CAP = 16 * 1024, /* most that is reserved on a mere Content-Length */
+    FIRST_CAP = 16 * 1024, /* reserved at most on the strength of a Content-Length */
     UNKNOWN_LEN_CAP = 1024,
     CAP_MIN = 256,
 };
@@ -16,7 +16,7 @@ void fp_body_buf_init(struct fp_body_buf *body, struct fp_ingest *ingest,
     fp_buf_init(&body->bytes, rules->max_body);
 }
 
-/* Takes memory out of what the site and all bodies together may use. */
+/* Charges memory to the site and to all bodies in flight. False if either is exhausted. */
 static bool charge(const struct fp_body_buf *body, size_t bytes)
 {
     if (!fp_budget_hold(body->site->budget, bytes, fp_rules_body_share(body->rules)))
@@ -35,7 +35,8 @@ static void uncharge(const struct fp_body_buf *body, size_t bytes)
     fp_budget_let_go(body->site->budget, bytes);
 }
 
-/* A Content-Length is a hint: announcing is free, so little is reserved on the strength of it. */
+/* Returns the first capacity. A Content-Length is only a hint: announcing is free, so little is
+ * reserved for it. */
 static size_t first_cap(uint64_t announced_len)
 {
     if (announced_len == 0)
@@ -45,7 +46,7 @@ static size_t first_cap(uint64_t announced_len)
                                        : (size_t)announced_len;
 }
 
-/* Grows by doubling, so that a client reserves at most twice what it really sent. */
+/* Grows by doubling, so a client reserves at most twice what it really sent. */
 static bool make_room(struct fp_body_buf *body, size_t more, uint64_t announced_len)
 {
     struct fp_buf *bytes = &body->bytes;

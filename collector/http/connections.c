@@ -1,6 +1,6 @@
 /*
- * Connections: one list a state, the one that came to it first at its head. All deadlines of a list
- * are equally far from there, so that only heads are ever looked at.
+ * Connections: one list per state, ordered by the time of arrival in that state. All deadlines of a
+ * list are equally far from that time, so only the heads need a look.
  */
 #include "collector/http/connections.h"
 
@@ -14,7 +14,7 @@
 
 enum {
     STATES = FP_CONNECTION_ENDING + 1,
-    IDLE_US = FP_US_PER_S, /* a client that means it has sent its headers by then */
+    IDLE_US = FP_US_PER_S, /* an honest client has sent its headers by then */
     LOOKS_MAX = 64,
 };
 
@@ -23,8 +23,8 @@ struct fp_http_connection {
     struct fp_http_connection *previous;
     int fd;
     enum fp_connection_state state;
-    int64_t since_us; /* monotonic: in this state */
-    bool heard;       /* a request has come */
+    int64_t since_us; /* monotonic: when it entered this state */
+    bool heard;       /* it has sent a request */
 };
 
 struct connection_list {
@@ -39,7 +39,7 @@ struct fp_connections {
     struct fp_metric_set *metrics;
     pthread_t watch;
 
-    pthread_mutex_t lock; /* of what follows, and of the connections */
+    pthread_mutex_t lock; /* protects what follows, and the connections */
     pthread_cond_t stop;
     bool stopping;
     struct connection_list lists[STATES];
@@ -93,10 +93,10 @@ static void end(struct fp_connections *connections, struct fp_http_connection *c
     (void)shutdown(connection->fd, SHUT_RDWR);
 }
 
-/* How far a client has got with the request that its connection waits for. */
+/* How much has arrived of the request that the connection waits for. */
 enum progress { SILENT, BEGUN, COMPLETE };
 
-/* By what the connection's thread did not come to yet. */
+/* Peeks at the bytes that the connection's thread has not read yet. */
 static enum progress look(const struct fp_http_connection *connection)
 {
     static const char end_of_headers[] = "\r\n\r\n";
@@ -110,9 +110,9 @@ static enum progress look(const struct fp_http_connection *connection)
     return is_complete ? COMPLETE : BEGUN;
 }
 
-/* Of those that have waited for longest, the first that has sent nothing, else the first that has
- * sent a part: in a flood a whole request may be there for a while before its thread comes to it.
- */
+/* Among the connections that have waited longest, returns the first that has sent nothing,
+ * otherwise the first that has sent a part. In a flood a whole request may wait a while for its
+ * thread, so a complete one does not count. */
 static struct fp_http_connection *find_silent(const struct fp_connections *connections)
 {
     struct fp_http_connection *begun = NULL;
@@ -127,8 +127,9 @@ static struct fp_http_connection *find_silent(const struct fp_connections *conne
     return begun;
 }
 
-/* The one that is missed least: idle; else, idle or slow, the one that is so for longer: in a flood
- * of idle ones a body that has just begun is not slow. NULL when all have sent what they had to. */
+/* Picks the connection to evict: an idle one; otherwise the one that has waited or been receiving
+ * longest, because in a flood of idle connections a body that has just begun is not slow. NULL if
+ * every client has sent its request. */
 static struct fp_http_connection *find_expendable(const struct fp_connections *connections)
 {
     struct fp_http_connection *waiting = find_silent(connections);
@@ -146,8 +147,8 @@ static size_t live_count(const struct fp_connections *connections)
            lists[FP_CONNECTION_ANSWERED].count;
 }
 
-/* Ends as many as there are too many, with those that come. What all have sent is answered first,
- * so there may be too many for a while. */
+/* Evicts connections until the coming ones fit. Clients that have sent their request are answered
+ * first, so the limit may be exceeded for a while. */
 static void make_room(struct fp_connections *connections, size_t coming)
 {
     while (live_count(connections) + coming > connections->max) {
@@ -158,7 +159,8 @@ static void make_room(struct fp_connections *connections, size_t coming)
     }
 }
 
-/* Ends those of a state whose time is up. Returns when the next one's is, INT64_MAX for none. */
+/* Ends the connections of a state whose deadline has passed. Returns the next deadline, INT64_MAX
+ * if none. */
 static int64_t end_late(struct fp_connections *connections, enum fp_connection_state state)
 {
     struct connection_list *list = &connections->lists[state];
@@ -179,7 +181,7 @@ static void *watch(void *context)
     struct fp_connections *connections = context;
     pthread_mutex_lock(&connections->lock);
     while (!connections->stopping) {
-        /* Who comes while we wait has all of its time left. */
+        /* A connection that arrives during the wait has its full time left. */
         int64_t next_us = fp_clock_monotonic_us() + connections->request_timeout_us;
         for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++) {
             int64_t deadline_us = end_late(connections, timed[i]);

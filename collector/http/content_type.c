@@ -1,5 +1,5 @@
 /*
- * Content type: media type and parameters by RFC 9110, section 8.3.1.
+ * Content type: parses media type and parameters as in RFC 9110, section 8.3.1.
  */
 #include "collector/http/content_type.h"
 
@@ -21,7 +21,7 @@ static bool equals_ignoring_case(struct fp_str a, struct fp_str b)
     return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
 }
 
-/* Takes what stands before the next separator off the front of rest; quoted ones don't separate. */
+/* Removes and returns the text before the next separator; quoted separators do not count. */
 static struct fp_str take_until(struct fp_str *rest, char separator)
 {
     bool quoted = false;

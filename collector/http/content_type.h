@@ -1,6 +1,6 @@
 /*
- * Content type: which `Content-Type` headers an upload may have, and the boundary of a multipart
- * one. Pure functions; any thread.
+ * Content type: decides which `Content-Type` headers an upload may have, and extracts the boundary
+ * of a multipart one. Pure functions; any thread.
  */
 #ifndef FP_HTTP_CONTENT_TYPE_H
 #define FP_HTTP_CONTENT_TYPE_H
@@ -10,13 +10,13 @@
 enum fp_content_type {
     FP_CONTENT_PLAIN, /* one upload: JSON, text, bytes, or no type at all */
     FP_CONTENT_MULTIPART,
-    FP_CONTENT_MULTIPART_BROKEN, /* multipart/form-data without a boundary that can be one */
+    FP_CONTENT_MULTIPART_BROKEN, /* multipart/form-data without a valid boundary */
     FP_CONTENT_UNSUPPORTED,
 };
 
 /*
- * Reads a header's value, "" for none. Of multipart/form-data, *boundary gets the boundary, as a
- * slice of the header.
+ * Classifies a header's value, "" if absent. For multipart/form-data, *boundary becomes the
+ * boundary, a slice of the header.
  */
 enum fp_content_type fp_content_type_read(struct fp_str header, struct fp_str *boundary);
 

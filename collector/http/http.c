@@ -1,5 +1,5 @@
 /*
- * HTTP: the life of the public listener's daemon.
+ * HTTP: starts and stops the public listener's daemon.
  */
 #include "collector/http/http.h"
 
@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 enum {
-    ENDING_MAX = 256, /* connections shut down whose thread has not seen it yet */
+    ENDING_MAX = 256, /* shut down, but not yet closed by their thread */
 };
 
 static void count_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
@@ -23,7 +23,7 @@ static void count_connection(void *cls, struct MHD_Connection *connection, void 
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
         *socket_context = fp_connections_add(http->connections, fd);
-        /* Without memory to watch it by. */
+        /* Out of memory to watch it. */
         if (*socket_context == NULL)
             (void)shutdown(fd, SHUT_RDWR);
         fp_metrics_shift(http->metrics, FP_METRIC_CONNECTIONS, 1);
@@ -43,8 +43,8 @@ size_t fp_http_descriptors(unsigned connections)
 }
 
 /*
- * What is malformed below HTTP, libmicrohttpd answers by itself; that it did is known from its log
- * alone. Of another text than this one nothing is counted.
+ * Counts requests that libmicrohttpd refuses by itself because they are malformed below HTTP. Only
+ * its log shows them; any other log text counts nothing.
  */
 static void hear_library(void *cls, const char *format, va_list arguments)
 {
@@ -65,7 +65,7 @@ static struct MHD_Daemon *start_daemon(struct fp_http *http,
 {
     unsigned most = (unsigned)fp_http_descriptors(settings->connections);
     unsigned timeout_s = (unsigned)((settings->timeout_us + FP_US_PER_S - 1) / FP_US_PER_S);
-    /* A pool of one is no pool, to MHD. It shares the limit out to its threads evenly. */
+    /* MHD ignores a pool size of one. It divides the connection limit evenly among its threads. */
     struct MHD_OptionItem pool[] = {
         {settings->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END,
          (intptr_t)settings->threads, NULL},
@@ -117,7 +117,7 @@ void fp_http_stop_accepting(struct fp_http *http)
 {
     if (atomic_exchange(&http->stopping, true))
         return;
-    /* MHD lets go of the socket; it would close it otherwise. */
+    /* Makes MHD release the socket; otherwise it would close it. */
     (void)MHD_quiesce_daemon(http->daemon);
     fp_listener_close(&http->listener);
 }

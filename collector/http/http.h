@@ -1,8 +1,8 @@
 /*
- * HTTP: the public listener, which takes uploads.
+ * HTTP: the public listener, which receives uploads.
  *
- * Threads of its own serve connections; a connection whose upload waits for its commit is suspended
- * and costs no thread. The functions here are for the main thread.
+ * Its own threads serve connections. While an upload waits for its commit, its connection is
+ * suspended and costs no thread. Call the functions here from the main thread.
  */
 #ifndef FP_HTTP_HTTP_H
 #define FP_HTTP_HTTP_H
@@ -14,9 +14,9 @@
 
 struct fp_http_settings {
     struct fp_address listen;
-    int given_socket; /* listens already, and is used instead of the address; owned; -1: none */
+    int given_socket; /* use this listening socket, not the address; owned; -1: none */
     unsigned threads;
-    unsigned connections;             /* open at once; one more, and the most idle one is ended */
+    unsigned connections;             /* open at once; one more evicts the most idle one */
     unsigned connections_per_address; /* further ones are closed at once; 0: no limit */
     int64_t timeout_us;               /* without traffic, before a connection is closed */
     int64_t request_timeout_us;       /* for the headers of a request, and again for its body */
@@ -25,25 +25,26 @@ struct fp_http_settings {
 
 struct fp_http;
 
-/* Most descriptors that so many connections need, those included that are just being ended. */
+/* Returns the most descriptors that this many connections need, including those that are being
+ * closed. */
 size_t fp_http_descriptors(unsigned connections);
 
-/* Listens and serves. NULL on failure; `detail` then gets a sentence. Ingest and metrics must
- * outlive it. */
+/* Listens and serves. Returns NULL on failure and writes a sentence into `detail`. Ingest and
+ * metrics must outlive it. */
 struct fp_http *fp_http_start(const struct fp_http_settings *settings, struct fp_ingest *ingest,
                               struct fp_metrics *metrics, struct fp_buf *detail) FP_MUST_CHECK;
 
-/* Takes no new connections from now on, and ends each open one after its next reply. */
+/* Stops accepting connections, and ends each open one after its next reply. */
 void fp_http_stop_accepting(struct fp_http *http);
 
-/* How many connections are open on which no request has come yet. */
+/* Returns the number of open connections that have not sent a request yet. */
 size_t fp_http_unheard(const struct fp_http *http);
 
-/* How many requests are being received, decoded, committed or answered. */
+/* Returns the number of requests being received, decoded, committed or answered. */
 size_t fp_http_in_flight(const struct fp_http *http);
 
-/* Closes all connections, ends the threads and frees; NULL is fine. No upload may be waiting for
- * its commit (fp_ingest_committing). */
+/* Closes all connections, ends the threads and frees the listener; NULL is fine. No upload may be
+ * waiting for its commit (fp_ingest_committing). */
 void fp_http_stop(struct fp_http *http);
 
 #endif

@@ -15,7 +15,7 @@ static const char *socket_path(const struct fp_listener *listener)
     return fp_address_path(&listener->address);
 }
 
-/* Removes a socket's file on which nobody listens. False when the path is not free afterwards. */
+/* Removes a socket's file if nobody listens on it. False if the path is not free afterwards. */
 static bool remove_stale_socket(const struct fp_listener *listener, struct fp_buf *detail)
 {
     const char *path = socket_path(listener);
@@ -32,7 +32,8 @@ static bool remove_stale_socket(const struct fp_listener *listener, struct fp_bu
         return false;
     }
     const struct sockaddr *sa = (const void *)&listener->address.sa;
-    /* Only a refused connection says that nobody is there; a full queue says somebody is. */
+    /* Only a refused connection proves that nobody listens; a full queue means that somebody
+     * does. */
     bool stale = connect(probe, sa, listener->address.len) != 0 && errno == ECONNREFUSED;
     close(probe);
     if (!stale) {
@@ -51,7 +52,7 @@ static void set_options(const struct fp_listener *listener)
     int yes = 1;
     sa_family_t family = listener->address.sa.ss_family;
     if (family == AF_UNIX) {
-        /* Before bind: the file is never there with other rights than these. */
+        /* Before bind, so that the file never has other permissions. */
         (void)fchmod(listener->fd, 0660);
         return;
     }
@@ -60,7 +61,8 @@ static void set_options(const struct fp_listener *listener)
         (void)setsockopt(listener->fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
 }
 
-/* The umask may have taken rights away; and the file is noted down, to remove no other later. */
+/* Restores permissions that the umask removed, and remembers the file, so that only this one is
+ * removed later. */
 static bool note_socket_file(struct fp_listener *listener)
 {
     const char *path = socket_path(listener);

@@ -9,27 +9,28 @@
 
 #include <sys/types.h>
 
-/* A listening socket; its file too when it is a unix socket. */
+/* A listening socket and, for a unix socket, its file. */
 struct fp_listener {
     int fd; /* owned; -1 when closed */
     struct fp_address address;
-    dev_t dev; /* of the socket's file, to remove no other */
+    dev_t dev; /* identifies the socket's file, so that no other is removed */
     ino_t ino;
 };
 
 /*
- * Binds and listens, without blocking mode. A unix socket gets mode 0660; a file left behind by a
- * process that is gone is replaced, one on which somebody listens is not. On failure `detail` gets
- * a sentence and the listener is closed.
+ * Binds and listens, in non-blocking mode. A unix socket gets mode 0660; a stale file left by a
+ * dead process is replaced, a file in use is not. On failure `detail` gets a sentence and the
+ * listener is closed.
  */
 bool fp_listener_open(const struct fp_address *address, struct fp_listener *listener,
                       struct fp_buf *detail) FP_MUST_CHECK;
 
-/* Takes over a socket that listens already, `fd`, without blocking mode. Its file, if it has one,
- * is whoever's made it. */
+/* Takes over `fd`, a socket that already listens, and makes it non-blocking. Its file, if any,
+ * stays with its creator. */
 void fp_listener_take(int fd, struct fp_listener *listener);
 
-/* Closes the socket and removes its file, if that is still the one made by fp_listener_open. */
+/* Closes the socket and removes its file, if that is still the file that fp_listener_open
+ * created. */
 void fp_listener_close(struct fp_listener *listener);
 
 #endif

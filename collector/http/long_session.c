@@ -1,5 +1,5 @@
 /*
- * Long sessions: their queries, and what becomes of them.
+ * Long sessions: parses their queries and starts, continues or stops them.
  */
 #include "collector/http/long_session.h"
 
@@ -8,17 +8,17 @@
 
 enum { RETRY_S = 60 };
 
-/* A number of the query, and what it is. */
+/* A number in the query, and its bounds. */
 struct query_number {
     const char *name;
     int64_t max;
-    int64_t missing; /* when it is absent; below 0: then it must not be */
+    int64_t missing; /* used if absent; below 0: it is required */
 };
 
 static const struct query_number part_number = {"part", INT32_MAX, -1};
-static const struct query_number window_number = {"window", UINT32_MAX, 0}; /* as Opera's */
+static const struct query_number window_number = {"window", UINT32_MAX, 0}; /* like Opera's */
 
-/* A whole number from 0 to the maximum. */
+/* Parses a whole number from 0 to the maximum. */
 static bool read_number(const struct fp_long_session *session, const struct query_number *wanted,
                         int64_t *number)
 {
@@ -109,6 +109,6 @@ bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid 
 
 void fp_long_session_abandon(const struct fp_long_session *session, const struct fp_uuid *id)
 {
-    /* Nobody else knows of it; it may have ended with the rest by now. */
+    /* Nobody else knows its id; it may have ended with all others by now. */
     (void)!fp_captures_stop(session->captures, site_id(session), id, fp_clock_monotonic_us());
 }

@@ -14,23 +14,24 @@
 
 #include <microhttpd.h>
 
-/* A request to such a path, of an admitted site. */
+/* A request to such a path, from an admitted site. */
 struct fp_long_session {
     struct fp_captures *captures;
-    struct MHD_Connection *connection; /* for its query */
+    struct MHD_Connection *connection; /* to read its query */
     const struct fp_site *site;
     const struct fp_http_target *target;
 };
 
-/* Admits a part: *part is its number. False: *problem says why not. */
+/* Admits a part and sets *part to its number. False: *problem says why not. */
 bool fp_long_session_admit_part(const struct fp_long_session *session, uint32_t *part,
                                 struct fp_problem *problem) FP_MUST_CHECK;
 
-/* Starts or stops, as the target says; *id is a new session's. False: *problem says why not. */
+/* Starts or stops a session, as the target asks; *id is a new session's id. False: *problem says
+ * why not. */
 bool fp_long_session_turn(const struct fp_long_session *session, struct fp_uuid *id,
                           struct fp_problem *problem) FP_MUST_CHECK;
 
-/* Stops a session that was started and whose client was not told. */
+/* Stops a session whose client never got the reply to its start. */
 void fp_long_session_abandon(const struct fp_long_session *session, const struct fp_uuid *id);
 
 #endif

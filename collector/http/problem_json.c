@@ -1,5 +1,5 @@
 /*
- * Problem: writes refusals with a JSON library, so that no text of a request gets out unescaped.
+ * Problem: writes refusals with a JSON library, so that text from a request is always escaped.
  */
 #include "collector/http/problem_json.h"
 
@@ -29,7 +29,8 @@ const char *fp_http_title(unsigned status)
     return "Error";
 }
 
-/* with_texts: false leaves out what a request may have had a hand in. */
+/* Serialises a problem. with_texts: false omits the members that may contain text from the
+ * request. */
 static char *write_json(const struct fp_problem *problem, bool with_texts, size_t *len)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -55,6 +56,6 @@ static char *write_json(const struct fp_problem *problem, bool with_texts, size_
 char *fp_problem_json(const struct fp_problem *problem, size_t *len)
 {
     char *text = write_json(problem, true, len);
-    /* A text that was cut within a character is no UTF-8 and is refused by the writer. */
+    /* Text truncated inside a character is invalid UTF-8, which the writer refuses. */
     return text != NULL ? text : write_json(problem, false, len);
 }

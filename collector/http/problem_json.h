@@ -6,12 +6,13 @@
 
 #include "collector/ingest/ingest.h"
 
-/* The reason phrase of a status that the collector sends; "Error" for any other. */
+/* Returns the reason phrase of a status that the collector sends; "Error" for any other. */
 const char *fp_http_title(unsigned status);
 
 /*
- * The problem as JSON: type, title, status, detail and, where they apply, pointer and offset.
- * Everything is escaped. Returns malloc'd text that the caller frees, NULL when out of memory.
+ * Returns the problem as JSON: type, title, status, detail and, where they apply, pointer and
+ * offset. Escapes everything. The text is malloc'd and the caller frees it; NULL when out of
+ * memory.
  */
 char *fp_problem_json(const struct fp_problem *problem, size_t *len) FP_MUST_CHECK;
 

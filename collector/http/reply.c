@@ -1,5 +1,5 @@
 /*
- * Reply: builds responses; CORS by the Fetch standard, problems by RFC 9457.
+ * Reply: builds responses, with CORS as in the Fetch standard and problems as in RFC 9457.
  */
 #include "collector/http/reply.h"
 
@@ -11,8 +11,8 @@
 
 /* ---- headers ---- */
 
-/* False when there is no memory. Such a reply is not sent: a page could not read it, or would not
- * know when to retry. */
+/* Adds a header. False when out of memory. Such a reply is not sent: without the header a page
+ * could not read it, or would not know when to retry. */
 static bool add(struct MHD_Response *response, const char *name, const char *value)
 {
     return MHD_add_response_header(response, name, value) == MHD_YES;
@@ -20,7 +20,7 @@ static bool add(struct MHD_Response *response, const char *name, const char *val
 
 static bool add_cors(struct MHD_Response *response, const struct fp_reply *reply)
 {
-    /* The answer to one origin must not be handed to another by a cache. */
+    /* A cache must not serve one origin's reply to another. */
     if (!add(response, "Vary", "Origin"))
         return false;
     if (reply->origin == NULL)
@@ -47,7 +47,7 @@ static bool add_of_problem(struct MHD_Response *response, const struct fp_proble
            (problem->retry_s == 0 || add(response, "Retry-After", seconds));
 }
 
-/* The address is relative to the request's, …/sessions. */
+/* Adds the session's address, relative to the request's, …/sessions. */
 static bool add_of_session(struct MHD_Response *response, const struct fp_uuid *session)
 {
     char id[FP_UUID_TEXT_LEN + 1];

@@ -3,13 +3,13 @@
  *
  * MHD calls fp_request_handle several times: when the headers are there, for each piece of the
  * body, when the body is complete, and once more after a suspended connection was resumed. All
- * calls for one connection come from one thread; while it is suspended the spool's committer writes
- * the outcome down, counts the upload and as its last act resumes the connection.
+ * calls for one connection come from one thread. While it is suspended, the spool's committer
+ * records the outcome, counts the upload and, as its last act, resumes the connection.
  *
- * A request that is refused on its headers is still read to its end, up to a bound: a reply sent
- * into a half-read body is lost to most clients, and the connection with it.
+ * A request refused on its headers is still read to its end, up to a bound: most clients lose a
+ * reply that is sent into a half-read body, and lose the connection too.
  *
- * A step returns false after it has refused the request. The state says what becomes of the body.
+ * A step returns false after it has refused the request. The state says what happens to the body.
  */
 #include "collector/http/request.h"
 
@@ -27,12 +27,12 @@
 #include <sys/socket.h>
 
 enum {
-    DISCARD_MAX = 32 * 1024 * 1024, /* bytes past limits.max_body that are read all the same */
+    DISCARD_MAX = 32 * 1024 * 1024, /* bytes past limits.max_body that are still read */
 };
 
 /* What a request asks for. */
 enum request_kind {
-    REQUEST_UNKNOWN, /* no such path, or a method that it does not have */
+    REQUEST_UNKNOWN, /* no such path, or a method that the path does not have */
     REQUEST_PREFLIGHT,
     REQUEST_UPLOAD,
     REQUEST_PART,  /* of a long session */
@@ -41,10 +41,10 @@ enum request_kind {
 };
 
 enum request_state {
-    STATE_RECEIVING,       /* nothing is wrong so far; an upload's body is collected */
+    STATE_RECEIVING,       /* no error so far; an upload's body is collected */
     STATE_KEEPING_REFUSED, /* refused; the body is collected, to be kept as a dead letter */
     STATE_DISCARDING,      /* refused; the rest of the body is dropped */
-    STATE_COMMITTING,      /* suspended until the spool has taken or refused the record */
+    STATE_COMMITTING,      /* suspended until the spool has stored or refused the record */
     STATE_ACCEPTED,        /* counted as accepted; only the reply is left */
     STATE_REFUSED,         /* counted as refused; only the reply is left */
 };
@@ -53,14 +53,14 @@ struct http_request {
     struct fp_http *http;
     struct MHD_Connection *connection;
     struct fp_http_connection *watched; /* the same */
-    struct fp_rules *rules;             /* a reference; site and origin are in it */
+    struct fp_rules *rules;             /* a reference; contains site and origin */
     const struct fp_site *site;
     const struct fp_str *origin;
     enum request_kind kind;
     enum request_state state;
-    bool is_keepable; /* set on the headers: if refused for its content, it becomes a dead letter */
+    bool is_keepable; /* set from the headers: keep as a dead letter if refused for its content */
     struct fp_http_target target;
-    struct fp_uuid id;          /* from `Idempotency-Key`, or of a part */
+    struct fp_uuid id;          /* from `Idempotency-Key`, or a part's */
     const struct fp_uuid *key;  /* &id; NULL: the upload's own id, or a random one */
     struct fp_upload_part part; /* of REQUEST_PART */
     struct fp_uuid started;     /* the session of an accepted REQUEST_START */
@@ -97,7 +97,7 @@ static struct fp_str header_or_empty(const struct http_request *request, const c
     return value != NULL ? fp_str_of(value) : FP_STR("");
 }
 
-/* Refuses a request whose problem is filled; its body is of no use. Returns false. */
+/* Refuses a request whose problem is already set, and drops its body. Returns false. */
 static bool discard(struct http_request *request)
 {
     request->state = STATE_DISCARDING;
@@ -144,7 +144,7 @@ static bool check_type(struct http_request *request)
                   "application/octet-stream, application/x-ndjson, multipart/form-data or none");
 }
 
-/* Reads `Idempotency-Key`: a UUID, with or without the quotes of a structured field's string. */
+/* Parses `Idempotency-Key`: a UUID, with or without the quotes of a structured field's string. */
 static bool read_key(struct http_request *request)
 {
     const char *text = header(request, "Idempotency-Key");
@@ -169,7 +169,7 @@ static bool refuse_large(struct http_request *request)
     return discard(request);
 }
 
-/* Returns the Content-Length. MHD has refused what is not a number. */
+/* Returns the Content-Length. MHD has already refused an invalid number. */
 static uint64_t announced_len(const struct http_request *request)
 {
     const char *length = header(request, "Content-Length");
@@ -203,7 +203,8 @@ static bool spend_announced(struct http_request *request)
     return spend(request, &cost);
 }
 
-/* No dead letter for clients that opt out (Sec-GPC), nor for a replayed dead letter. */
+/* True if a refused body may become a dead letter. Not for clients that opt out (Sec-GPC), nor for
+ * a replayed dead letter. */
 static bool may_be_kept(const struct http_request *request)
 {
     return fp_ingest_keeps_refused(request->http->ingest) && header(request, "Sec-GPC") == NULL &&
@@ -219,7 +220,7 @@ static struct fp_long_session long_session(const struct http_request *request)
 static bool admit_part(struct http_request *request)
 {
     const struct fp_long_session session = long_session(request);
-    request->is_keepable = false; /* for the refusals here */
+    request->is_keepable = false; /* refusals in this function keep nothing */
     if (!fp_long_session_admit_part(&session, &request->part.number, &request->problem))
         return discard(request);
     if (request->boundary.len > 0)
@@ -255,7 +256,7 @@ static bool admit_request(struct http_request *request, const char *path, const 
             "/v1/ingest/KEY/sessions/ID; a proxy must pass the whole path (nginx: "
             "proxy_pass without a path of its own)");
     request->kind = kind_of(request->target.kind, method);
-    /* Before the method is judged: the reply carries CORS headers in any case. */
+    /* Before the method is checked, because every reply carries CORS headers. */
     bool is_admitted = admit(request, request->target.key);
     if (request->kind == REQUEST_UNKNOWN)
         return refuse(request, FP_REFUSAL_METHOD, "uploads are sent with POST");
@@ -272,7 +273,7 @@ static bool admit_upload(struct http_request *request)
            spend_announced(request);
 }
 
-/* Decides on the headers alone what becomes of the request. */
+/* Decides from the headers alone how to handle the request. */
 static void route(struct http_request *request, const char *path, const char *method)
 {
     if (!admit_request(request, path, method) || request->kind == REQUEST_PREFLIGHT ||
@@ -337,7 +338,7 @@ static void count_accepted(const struct http_request *request)
                           fp_clock_monotonic_us() - request->received_us);
 }
 
-/* Ends a request as accepted or refused, and counts it. Once per request. */
+/* Settles a request as accepted or refused, and counts it. Called once per request. */
 static void settle(struct http_request *request, bool is_accepted)
 {
     FP_ASSERT(request->state != STATE_ACCEPTED && request->state != STATE_REFUSED);
@@ -367,7 +368,7 @@ static enum MHD_Result settle_and_reply(struct http_request *request, bool is_ac
     return reply(request);
 }
 
-/* True for a refused client that waits for 100 Continue, or has more to send than is worth reading.
+/* True if a refused client waits for 100 Continue, or has more left to send than is worth reading.
  * It gets its reply now; MHD closes the connection after such a reply. */
 static bool replies_early(const struct http_request *request)
 {
@@ -378,7 +379,8 @@ static bool replies_early(const struct http_request *request)
 
 /* ---- the body ---- */
 
-/* Charges what came in chunks, unannounced. If that is over budget, charges nothing at all. */
+/* Charges bytes that arrived in chunks, without a Content-Length. If they are over budget, refunds
+ * everything. */
 static void spend_received(struct http_request *request)
 {
     uint64_t paid = request->spent_len;
@@ -412,8 +414,8 @@ static void append(struct http_request *request, const char *bytes, size_t len)
 
 /*
  * True if the client closed the connection with its body half sent. MHD reads the last bytes
- * together with the end of the stream, and does not notice that end before the timeout. (For a body
- * in chunks the rest may be in MHD's buffer; only the timeout ends that.)
+ * together with the end of the stream, and does not notice that end before the timeout. (The rest
+ * of a chunked body may be in MHD's buffer; only the timeout ends that.)
  */
 static bool is_abandoned(const struct http_request *request)
 {
@@ -443,8 +445,9 @@ static enum MHD_Result receive(struct http_request *request, const char *bytes, 
 /* ---- the upload ---- */
 
 /*
- * Runs on the committer's thread. Counts the upload: it may be durable although its client has
- * gone. After the resume the request belongs to the connection's thread again: nothing may follow.
+ * Resumes a request; runs on the committer's thread. Counts the upload, which may be durable
+ * although its client has gone. After the resume the request belongs to the connection's thread
+ * again, so nothing may follow.
  */
 static void resume(void *context)
 {
@@ -493,7 +496,7 @@ static enum MHD_Result submit(struct http_request *request)
     if (!is_prepared)
         return settle_and_reply(request, false);
 
-    /* Suspended first: resume may be called before fp_ingest_commit returns. */
+    /* Suspends first: resume may run before fp_ingest_commit returns. */
     request->state = STATE_COMMITTING;
     request->ticket.done = resume;
     request->ticket.context = request;
@@ -510,7 +513,7 @@ static enum MHD_Result turn(struct http_request *request)
                             fp_long_session_turn(&session, &request->started, &request->problem));
 }
 
-/* Answers a complete request that nothing is wrong with so far. */
+/* Answers a complete request without errors so far. */
 static enum MHD_Result answer(struct http_request *request)
 {
     switch (request->kind) {
@@ -527,7 +530,7 @@ static enum MHD_Result answer(struct http_request *request)
     return settle_and_reply(request, true);
 }
 
-/* Continues a request that is complete, or was resumed. */
+/* Continues a complete or resumed request. */
 static enum MHD_Result finish(struct http_request *request)
 {
     move(request, FP_CONNECTION_ANSWERED);

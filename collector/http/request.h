@@ -1,5 +1,6 @@
 /*
- * Request: one request of the public listener, from its headers to its reply. Private to this room.
+ * Request: handles one request of the public listener, from its headers to its reply. Private to
+ * collector/http.
  */
 #ifndef FP_HTTP_REQUEST_H
 #define FP_HTTP_REQUEST_H
@@ -19,8 +20,8 @@ struct fp_http {
     struct MHD_Daemon *daemon;
     struct fp_listener listener;
     struct fp_captures *captures;
-    struct fp_connections *connections; /* each is its socket's context */
-    atomic_size_t in_flight;            /* requests begun and not completed */
+    struct fp_connections *connections; /* each entry is its socket's context */
+    atomic_size_t in_flight;            /* requests begun but not completed */
     atomic_bool stopping;
 };
 

@@ -1,9 +1,9 @@
 /*
- * Target: takes a path apart.
+ * Target: parses a path.
  */
 #include "collector/http/target.h"
 
-/* Removes a prefix; false when it is not there. */
+/* Removes a prefix. False if it is absent. */
 static bool skip(struct fp_str *path, struct fp_str prefix)
 {
     if (path->len < prefix.len || memcmp(path->ptr, prefix.ptr, prefix.len) != 0)
@@ -12,7 +12,7 @@ static bool skip(struct fp_str *path, struct fp_str prefix)
     return true;
 }
 
-/* Removes what stands before the next slash. */
+/* Removes and returns the text before the next slash. */
 static struct fp_str take_step(struct fp_str *path)
 {
     const char *slash = memchr(path->ptr, '/', path->len);

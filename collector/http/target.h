@@ -1,5 +1,5 @@
 /*
- * Target: what a path of the public listener stands for. Pure; any thread.
+ * Target: parses the paths of the public listener. Pure; any thread.
  */
 #ifndef FP_HTTP_TARGET_H
 #define FP_HTTP_TARGET_H
@@ -11,7 +11,7 @@ enum fp_http_target_kind {
     FP_HTTP_NOTHING,
     FP_HTTP_UPLOAD, /* /v1/ingest/KEY */
     FP_HTTP_START,  /* /v1/ingest/KEY/sessions */
-    FP_HTTP_PART,   /* /v1/ingest/KEY/sessions/ID: an upload, too */
+    FP_HTTP_PART,   /* /v1/ingest/KEY/sessions/ID: also an upload */
     FP_HTTP_STOP,   /* /v1/ingest/KEY/sessions/ID/stop */
 };
 
@@ -21,7 +21,7 @@ struct fp_http_target {
     struct fp_uuid session; /* of FP_HTTP_PART and FP_HTTP_STOP */
 };
 
-/* Takes a path apart; what is nothing of ours is FP_HTTP_NOTHING. */
+/* Parses a path; an unknown one is FP_HTTP_NOTHING. */
 struct fp_http_target fp_http_target_of(const char *text);
 
 #endif

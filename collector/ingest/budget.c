@@ -1,5 +1,5 @@
 /*
- * Budget: what is spent of each bucket, in millionths, under a lock.
+ * Budget: keeps what is spent from each bucket, in millionths, under a lock.
  */
 #include "collector/ingest/budget.h"
 
@@ -14,10 +14,10 @@
 struct fp_budget {
     atomic_uint references;
     atomic_size_t held;              /* bytes of bodies in flight */
-    pthread_mutex_t lock;            /* of what follows */
-    int64_t drained_us;              /* when spent was last brought up to date */
+    pthread_mutex_t lock;            /* protects what follows */
+    int64_t drained_us;              /* when spent was last updated */
     uint64_t spent[FP_BUDGET_KINDS]; /* millionths of a request, of a byte */
-    uint64_t whole[FP_BUDGET_KINDS]; /* the bucket by the limits of the last call */
+    uint64_t whole[FP_BUDGET_KINDS]; /* a full bucket, by the limits of the last call */
 };
 
 struct fp_budget *fp_budget_create(void)
@@ -47,13 +47,14 @@ void fp_budget_unref(struct fp_budget *budget)
     free(budget);
 }
 
-/* Millionths that a full bucket holds. */
+/* Returns the millionths that a full bucket holds. */
 static uint64_t whole(const struct fp_budget_limits *limits, enum fp_budget_kind kind)
 {
     return limits->per_s[kind] * (uint64_t)limits->burst_us;
 }
 
-/* A bucket keeps its level when limits change; one that shrank is empty at worst. */
+/* Fits the buckets to new limits. A bucket keeps its level; one that shrank below what is spent is
+ * empty, without a debt. */
 static void fit(struct fp_budget *budget, const struct fp_budget_limits *limits)
 {
     for (enum fp_budget_kind kind = 0; kind < FP_BUDGET_KINDS; kind++) {
@@ -64,7 +65,8 @@ static void fit(struct fp_budget *budget, const struct fp_budget_limits *limits)
     }
 }
 
-/* What time has paid back. A caller that was overtaken by another brings nothing. */
+/* Refills the buckets for the time that has passed. A caller that another one overtook adds
+ * nothing. */
 static void drain(struct fp_budget *budget, const struct fp_budget_limits *limits, int64_t now_us)
 {
     if (now_us <= budget->drained_us)
@@ -73,7 +75,7 @@ static void drain(struct fp_budget *budget, const struct fp_budget_limits *limit
     budget->drained_us = now_us;
     for (int kind = 0; kind < FP_BUDGET_KINDS; kind++) {
         uint64_t *spent = &budget->spent[kind];
-        uint64_t per_us = limits->per_s[kind]; /* so many millionths */
+        uint64_t per_us = limits->per_s[kind]; /* 1 per s is 1 millionth per us */
         bool is_paid = per_us == 0 || elapsed_us > *spent / per_us;
         *spent = is_paid ? 0 : *spent - per_us * elapsed_us;
     }
@@ -84,8 +86,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Microseconds until the bucket holds the amount, or as much more than what was paid already as it
- * can; 0: it does. */
+/* Returns the microseconds until the bucket holds the cost, 0 if it does. All pieces of an upload
+ * together need at most a full bucket. */
 static uint64_t wait_us(const struct fp_budget *budget, const struct fp_budget_limits *limits,
                         const struct fp_budget_cost *cost, enum fp_budget_kind kind)
 {

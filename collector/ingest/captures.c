@@ -1,5 +1,5 @@
 /*
- * Captures: a table that is searched from end to end; starting and stopping is rare.
+ * Captures: a table with linear search, because starting and stopping is rare.
  */
 #include "collector/ingest/captures.h"
 
@@ -11,12 +11,12 @@
 struct capture {
     struct fp_uuid id;
     uint64_t site_id;
-    int64_t used_us; /* when it was started or its last part came */
+    int64_t used_us; /* when it started or its last part arrived */
     uint32_t window;
 };
 
 struct fp_captures {
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     struct capture running[FP_CAPTURES_MAX];
     size_t count;
 };
@@ -51,7 +51,7 @@ static void forget_idle(struct fp_captures *captures, int64_t now_us)
             forget(captures, &captures->running[i]);
 }
 
-/* With the lock held; NULL when it does not run. */
+/* Finds a running capture; NULL if it is not running. With the lock held. */
 static struct capture *find(struct fp_captures *captures, uint64_t site_id,
                             const struct fp_uuid *id, int64_t now_us)
 {

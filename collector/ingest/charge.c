@@ -1,5 +1,5 @@
 /*
- * Ingest, budgets: a shortage in words.
+ * Ingest, budgets: describes a shortage in words.
  */
 #include "collector/ingest/charge.h"
 

@@ -1,5 +1,5 @@
 /*
- * Ingest, budgets: what a request costs its site, and the refusal when that is too much.
+ * Ingest, budgets: charges a request to its site, and refuses one that costs too much.
  */
 #ifndef FP_INGEST_CHARGE_H
 #define FP_INGEST_CHARGE_H
@@ -9,13 +9,14 @@
 #include "collector/ingest/rules.h"
 
 /*
- * Charges a site. False: nothing was charged, and the shortage is in *problem (429). Any thread.
+ * Charges a site. False: nothing was charged, and *problem (429) describes the shortage. Any
+ * thread.
  */
 bool fp_ingest_spend(const struct fp_site *site, const struct fp_budget_cost *cost,
                      struct fp_problem *problem) FP_MUST_CHECK;
 
-/* Gives back what was charged: bytes that were announced and never came, all of an upload that is
- * refused in the middle. Any thread. */
+/* Refunds what was charged: bytes that were announced but never arrived, or all of an upload that
+ * is refused midway. Any thread. */
 void fp_ingest_refund(const struct fp_site *site, const struct fp_budget_cost *cost);
 
 #endif

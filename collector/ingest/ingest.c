@@ -2,9 +2,9 @@
  * Ingest: admits, prepares and commits uploads.
  *
  * Preparing needs memory: an arena for everything a decoder makes, and a buffer for the request's
- * record. Both lie on a workbench; there are as many benches as threads prepare at once, so that
- * memory is bounded by threads × limits.upload_memory whatever is sent. A bench that grew is
- * emptied before it is put back, so that one large upload does not keep its memory for ever.
+ * record. A workbench owns both. There is one bench per thread that prepares, so memory is at most
+ * threads × limits.upload_memory, whatever clients send. A bench that grew is emptied before it is
+ * put back, so that one large upload does not keep its memory forever.
  */
 #include "collector/ingest/ingest.h"
 
@@ -20,8 +20,8 @@
 #include <stdlib.h>
 
 enum {
-    BENCH_KEPT_MAX = 1024 * 1024, /* bytes of a buffer that is kept for the next upload */
-    NONCES = 256 * 1024, /* page loads whose tokens are remembered: 8 MiB once they are all there */
+    BENCH_KEPT_MAX = 1024 * 1024, /* bytes of a buffer kept for the next upload */
+    NONCES = 256 * 1024,          /* page loads whose tokens are remembered: 8 MiB when full */
 };
 
 struct fp_workbench {
@@ -32,17 +32,17 @@ struct fp_workbench {
 
 struct fp_ingest {
     struct fp_spool *spool;
-    struct fp_dead_letters *letters; /* NULL: refused bodies are not kept */
+    struct fp_dead_letters *letters; /* NULL: drop refused bodies */
     struct fp_metric_set *metrics;
-    struct fp_site_metrics *nowhere; /* of requests whose site is not known */
+    struct fp_site_metrics *nowhere; /* counts requests whose site is unknown */
     struct fp_nonce_table *nonces;
     struct fp_ceilings *ceilings;
     atomic_size_t body_bytes; /* held by bodies in flight */
-    atomic_size_t committing; /* tickets between commit and the end of done */
+    atomic_size_t committing; /* tickets between commit and the return of done */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     struct fp_rules *rules;
-    struct fp_workbench *idle; /* benches nobody works at */
+    struct fp_workbench *idle; /* benches not in use */
     unsigned bench_count;
     unsigned bench_max;
 };
@@ -110,7 +110,7 @@ struct fp_rules *fp_ingest_rules(struct fp_ingest *ingest)
     return rules;
 }
 
-/* Tells of sites whose key goes on under another name. */
+/* Logs each site whose key continues under another name. */
 static void tell_renamed(const struct fp_rules *rules, const struct fp_rules *running)
 {
     for (size_t i = 0; i < rules->site_count; i++) {
@@ -144,7 +144,8 @@ const char *fp_ingest_trouble(struct fp_ingest *ingest)
 
 /* ---- admission ---- */
 
-/* Shows the start of an unknown key: enough to recognise one's own, not to use another's. */
+/* Shows the beginning of an unknown key: enough to recognise one's own, without revealing somebody
+ * else's. */
 static void show_key(struct fp_problem *problem, struct fp_str key)
 {
     enum { SHOWN_MAX = 8 };
@@ -229,7 +230,7 @@ void fp_ingest_uncharge(struct fp_ingest *ingest, size_t bytes)
 
 /* ---- workbenches ---- */
 
-/* NULL when there are none to spare. */
+/* Takes an idle bench or makes one; NULL if none is left. */
 static struct fp_workbench *take_bench(struct fp_ingest *ingest, const struct fp_rules *rules)
 {
     pthread_mutex_lock(&ingest->lock);
@@ -271,7 +272,7 @@ static void return_bench(struct fp_ingest *ingest, struct fp_workbench *bench)
 
 /* ---- preparing and committing ---- */
 
-/* Why an upload that the spool does not take is refused. */
+/* Maps a spool error to the reason of the refusal. */
 static enum fp_refusal reason_of(enum fp_spool_error error)
 {
     switch (error) {

@@ -1,5 +1,5 @@
 /*
- * Metrics of the way in.
+ * Metrics of ingest.
  */
 #ifndef FP_INGEST_METRICS_H
 #define FP_INGEST_METRICS_H
@@ -37,7 +37,7 @@ enum fp_ingest_metric { FP_INGEST_METRICS(FP_METRIC_ID) FP_INGEST_METRIC_COUNT }
 
 extern const struct fp_metric_table fp_ingest_metrics;
 
-/* And those of each configured site; site_metrics.c renders them. */
+/* The metrics of each configured site; site_metrics.c renders them. */
 #define FP_SITE_METRICS(X)                                                                         \
     X(FP_METRIC_SITE_ACCEPTED, COUNTER, "fleetprof_uploads_accepted_total", "site",                \
       "Uploads answered with 204")                                                                 \

@@ -1,8 +1,8 @@
 /*
- * Multipart: finds delimiters in a body that is in memory as a whole.
+ * Multipart: finds delimiters in a body that is completely in memory.
  *
  * A delimiter is CRLF, two hyphens and the boundary, then either two hyphens (the last one) or
- * blanks and CRLF. The first may stand at the very beginning, without its CRLF.
+ * blanks and CRLF. The first one may be at the very beginning, without its CRLF.
  */
 #include "collector/ingest/multipart.h"
 
@@ -24,11 +24,11 @@ bool fp_multipart_boundary_ok(struct fp_str boundary)
 
 struct delimiter {
     size_t start; /* of its CRLF */
-    size_t end;   /* the byte behind it */
+    size_t end;   /* the byte after it */
     bool is_last;
 };
 
-/* Whether what follows prefix and boundary at `at` makes them a delimiter. */
+/* True if the bytes after prefix and boundary at `at` complete a delimiter. */
 static bool ends_delimiter(struct fp_str body, size_t at, struct delimiter *found)
 {
     if (body.len - at >= 2 && memcmp(body.ptr + at, "--", 2) == 0) {
@@ -68,7 +68,7 @@ static bool find_delimiter(const struct fp_multipart *multipart, size_t from,
     return false;
 }
 
-/* Where the content begins: behind the empty line that ends the headers. */
+/* Finds where the content begins: after the empty line that ends the headers. */
 static bool skip_headers(const struct fp_multipart *multipart, size_t end, size_t *content)
 {
     const char *start = multipart->body.ptr + multipart->at;
@@ -100,7 +100,7 @@ enum fp_multipart_step fp_multipart_next(struct fp_multipart *multipart, struct 
     if (!find_delimiter(multipart, multipart->at, &delimiter) ||
         !skip_headers(multipart, delimiter.start + 2, &content))
         return FP_MULTIPART_BROKEN;
-    /* The delimiter's own CRLF served as the empty line: the part is empty. */
+    /* The delimiter's own CRLF is also the empty line, so the part is empty. */
     if (content > delimiter.start)
         content = delimiter.start;
     *part = (struct fp_str){multipart->body.ptr + content, delimiter.start - content};

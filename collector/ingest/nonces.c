@@ -1,9 +1,9 @@
 /*
- * Nonces: a table of small sets; a nonce's hash names its set, and what is forgotten is forgotten
- * set by set. Nonces are random, so the sets fill evenly.
+ * Nonces: a table of small sets. A nonce's hash selects its set, and each set evicts on its own.
+ * Nonces are random, so the sets fill evenly.
  *
- * A place is never given up but for a nonce that expires later. So once a set is full, whatever was
- * in it and is not any more expires no later than the first of those that are.
+ * A nonce is evicted only for one that expires later. So all nonces evicted from a full set expire
+ * no later than the earliest that is still in it.
  */
 #include "collector/ingest/nonces.h"
 
@@ -16,7 +16,7 @@ enum { SET_PLACES = 16 };
 
 struct place {
     char nonce[FP_NONCE_LEN];
-    int64_t expires_s; /* 0: nobody's */
+    int64_t expires_s; /* 0: free */
     uint32_t uses;
 };
 
@@ -25,7 +25,7 @@ struct set {
 };
 
 struct fp_nonce_table {
-    pthread_mutex_t lock; /* of the sets */
+    pthread_mutex_t lock; /* protects the sets */
     struct set *sets;
     size_t set_count;
 };
@@ -35,7 +35,7 @@ struct fp_nonce_table *fp_nonce_table_create(size_t places)
     struct fp_nonce_table *table = calloc(1, sizeof(*table));
     if (table == NULL)
         return NULL;
-    /* Cleared by the kernel, page by page, as sets are used: an unused table takes no memory. */
+    /* The kernel zeroes the pages as sets are used: an unused table takes no memory. */
     table->set_count = places / SET_PLACES + 1;
     table->sets = calloc(table->set_count, sizeof(*table->sets));
     if (table->sets == NULL || pthread_mutex_init(&table->lock, NULL) != 0) {
@@ -64,8 +64,8 @@ static struct place *find(struct set *set, const char nonce[FP_NONCE_LEN])
     return NULL;
 }
 
-/* A place for a new nonce: a free one, or that of the one that expires first; NULL when the new one
- * expires no later, and so may have been here before. */
+/* Returns a place for a new nonce: a free one, or the one that expires first. NULL if the new nonce
+ * expires no later than that: it may have been evicted before. */
 static struct place *make_room(struct set *set, int64_t expires_s)
 {
     struct place *first = &set->places[0];

@@ -1,11 +1,11 @@
 /*
- * Nonces: how often the token of each page load was used, in memory of a fixed size.
+ * Nonces: counts how often the token of each page load was used, in a fixed amount of memory.
  *
- * What is used once may be forgotten only when its token would be refused anyway. So when there is
- * no room, the token that expires first is forgotten, and from then on unknown tokens that expire
- * no later are refused: a flood of page loads makes old tokens worthless sooner, but never lets one
- * be used again from the start. Only tokens whose signature is good get here, so that filling the
- * table takes as many sampled page loads as it has places.
+ * A used nonce may be evicted only if its token would be refused anyway. So when a set is full, the
+ * token that expires first is evicted, and from then on unknown tokens that expire no later are
+ * refused. A flood of page loads makes old tokens worthless sooner, but never allows a used one to
+ * start again. Only tokens with a valid signature get here, so filling the table takes as many
+ * sampled page loads as it has places.
  *
  * A table lives as long as the process, across reloads. Any thread.
  */
@@ -19,7 +19,7 @@
 enum fp_nonce_verdict {
     FP_NONCE_FINE,
     FP_NONCE_USED_UP,
-    FP_NONCE_FORGOTTEN, /* whether it was used is not known any more */
+    FP_NONCE_FORGOTTEN, /* it may have been evicted: its uses are unknown */
 };
 
 struct fp_nonce_table;
@@ -27,13 +27,13 @@ struct fp_nonce_table;
 /* Makes an empty table for about `places` nonces (32 bytes each); NULL when out of memory. */
 struct fp_nonce_table *fp_nonce_table_create(size_t places) FP_MUST_CHECK;
 
-/* NULL is fine. */
+/* Frees the table; NULL is fine. */
 void fp_nonce_table_free(struct fp_nonce_table *table);
 
 /*
- * Uses a nonce once more, unless it was used uses_max times. expires_s: when its token does,
- * seconds since 1970, above 0, the same at every use (when token_max_age is raised, what was
- * forgotten before may come once more).
+ * Uses a nonce once more, unless it was used uses_max times. expires_s: when its token expires, in
+ * seconds since 1970, above 0, the same at each use (if token_max_age is raised, an evicted nonce
+ * may be accepted again).
  */
 enum fp_nonce_verdict fp_nonce_table_use(struct fp_nonce_table *table,
                                          const char nonce[FP_NONCE_LEN], int64_t expires_s,

@@ -1,5 +1,5 @@
 /*
- * Keep: packs.
+ * Keep: compresses.
  */
 #include "collector/ingest/pack.h"
 
@@ -17,7 +17,7 @@ static bool pack(struct fp_session *session, struct fp_str content, struct fp_ar
         return false;
     size_t len = ZSTD_compress(packed, room, content.ptr, content.len, LEVEL);
     session->content = (struct fp_str){packed, len};
-    session->content_len = (uint32_t)content.len; /* at most limits.max_inflated and some, 1 GiB */
+    session->content_len = (uint32_t)content.len; /* at most about limits.max_inflated, 1 GiB */
     return !ZSTD_isError(len);
 }
 

@@ -1,5 +1,5 @@
 /*
- * Prepare: from bytes to deltas, for a single upload and for the parts of a form.
+ * Prepare: turns bytes into deltas, for a single upload and for the parts of a form.
  */
 #include "collector/ingest/prepare.h"
 
@@ -23,7 +23,8 @@ void fp_prepare_no_memory(struct fp_problem *problem)
                      "there is no memory to decode the upload just now");
 }
 
-/* Either the maximum of one upload is reached, or the machine has no memory: that passes. */
+/* Reports that memory ran out: either the upload reached its maximum, or the machine is out of
+ * memory, which is temporary. */
 static void set_memory_problem(struct fp_preparation *work)
 {
     if (!work->arena->full && (!work->record->failed || work->record->starved)) {
@@ -35,7 +36,7 @@ static void set_memory_problem(struct fp_preparation *work)
         "the upload needs more working memory than is set aside for one (limits.upload_memory)");
 }
 
-/* Whoever found an upload wrong. */
+/* Which step found the error in an upload. */
 enum finder { INFLATER, DECODER };
 
 static enum fp_refusal reason_of(const struct fp_upload_error *error, enum finder finder)
@@ -65,7 +66,8 @@ static bool refuse_format(struct fp_preparation *work, const struct fp_upload_er
     return false;
 }
 
-/* True if it begins as gzip or zstd do. (Zlib's two bytes may begin a text, brotli has no mark.) */
+/* True if it begins like gzip or zstd. (Text may begin with zlib's two bytes, and brotli has no
+ * signature.) */
 static bool is_compressed(struct fp_str body)
 {
     static const char gzip[] = {'\x1f', '\x8b'};
@@ -90,7 +92,7 @@ static bool inflate(struct fp_preparation *work, struct fp_str body, struct fp_s
     return false;
 }
 
-/* Whether the upload's token lets it in; the sample rate that it verifies. */
+/* True if the upload's token admits it; sets the sample rate that the token verifies. */
 static bool admit_token(struct fp_preparation *work, struct fp_str token, uint32_t *rate_ppm)
 {
     const struct fp_token_claim claim = {
@@ -103,7 +105,8 @@ static bool admit_token(struct fp_preparation *work, struct fp_str token, uint32
     return fp_token_admit(&claim, rate_ppm, work->problem);
 }
 
-/* What the request says of an upload: an id, unless it has its own, and its place in a session. */
+/* Copies what the request says about an upload: an id, unless the upload has its own, and its place
+ * in a session. */
 static void name_upload(const struct fp_preparation *work, bool is_single,
                         struct fp_profile *profile)
 {
@@ -120,15 +123,15 @@ static void name_upload(const struct fp_preparation *work, bool is_single,
     }
 }
 
-/* An upload on its way: a body, or one session of it. */
+/* An upload being prepared: a body, or one session in it. */
 struct piece {
     struct fp_profile *profile;
-    struct fp_str raw; /* as it came, inflated */
-    size_t body_bytes; /* of the body as received */
-    bool is_single;    /* there is no other in the request */
+    struct fp_str raw; /* as received, inflated */
+    size_t body_bytes; /* its share of the body as received */
+    bool is_single;    /* the only one in the request */
 };
 
-/* Adds one upload to the bench's record. */
+/* Folds one upload into the record. */
 static bool fold(struct fp_preparation *work, const struct piece *piece)
 {
     const struct fp_upload *upload = work->upload;
@@ -177,14 +180,14 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
     return true;
 }
 
-/* What a session stands for of the body it was in with others: its share of the lines. */
+/* Returns a session's share of the received bytes, in proportion to its lines. */
 static size_t share_of(struct fp_str raw, struct fp_str inflated, size_t received_len)
 {
     return (size_t)((uint64_t)received_len * raw.len / inflated.len);
 }
 
-/* Adds what is in a body to the bench's record: an upload, or as many as it has sessions; the last
- * stands for what was none of theirs, too. received_len: of the body as it came. */
+/* Folds a body into the record: one upload, or one per session. The last session is charged the
+ * bytes that belong to none. received_len: bytes of the body as received. */
 static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_t received_len)
 {
     const struct fp_upload *upload = work->upload;
@@ -212,7 +215,7 @@ static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_
     return true;
 }
 
-/* Tells in which part of several the problem is. */
+/* Adds the part's number to the problem. */
 static void name_part(struct fp_preparation *work, size_t number)
 {
     char detail[sizeof(work->problem->detail)];
@@ -224,7 +227,8 @@ static void name_part(struct fp_preparation *work, size_t number)
 static bool fold_parts(struct fp_preparation *work, struct fp_str body)
 {
     struct fp_multipart multipart = {.body = body, .boundary = work->upload->boundary};
-    /* The whole was charged when it was inflated; parts that are compressed in themselves add. */
+    /* The whole body was charged when it was inflated; only parts that are compressed themselves
+     * add to that. */
     for (size_t number = 1;; number++) {
         struct fp_str part;
         enum fp_multipart_step step = fp_multipart_next(&multipart, &part);

@@ -1,5 +1,5 @@
 /*
- * Rules: the counted snapshot and the look-ups in it.
+ * Rules: the reference-counted snapshot and its look-ups.
  */
 #include "collector/ingest/rules.h"
 

@@ -2,8 +2,8 @@
  * Rules: what the configuration says about uploads, as one immutable snapshot that running requests
  * share.
  *
- * Whoever holds a reference may read without a lock; a reload makes new rules and leaves these to
- * the requests that still hold them. Nothing changes after the first fp_rules_ref.
+ * The holder of a reference may read without a lock. A reload makes new rules; requests that hold
+ * the old ones keep them. Nothing changes after the first fp_rules_ref.
  */
 #ifndef FP_INGEST_RULES_H
 #define FP_INGEST_RULES_H
@@ -20,64 +20,65 @@
 
 #include <stdatomic.h>
 
-/* A tenant. All texts are followed by a NUL. */
+/* A tenant. All texts end with a NUL. */
 struct fp_site {
     struct fp_str name;
     struct fp_str key;
     struct fp_str_list origins;
     struct fp_str_list routes;
     struct fp_str_list timing_names; /* templates */
-    bool require_token;              /* uploads without a good page token are refused */
+    bool require_token;              /* refuse uploads without a valid page token */
     struct fp_str_list token_key_files;
     struct fleetprof_token_keys **token_keys; /* of each file; the rules own them */
     int64_t token_max_age_us;
-    uint32_t token_uploads;   /* that one page token is good for */
-    uint32_t sample_keep_ppm; /* share of traces that are kept whole */
+    uint32_t token_uploads;   /* that one page token allows */
+    uint32_t sample_keep_ppm; /* share of traces kept whole */
     struct fp_budget_limits budgets;
     struct fp_budget *budget;        /* a reference; what is spent, across reloads */
-    struct fp_site_metrics *metrics; /* the same of what is counted */
+    struct fp_site_metrics *metrics; /* a reference; what is counted, across reloads */
 };
 
 struct fp_rules {
     atomic_uint references;
-    struct fp_arena arena; /* of everything below */
+    struct fp_arena arena; /* owns everything below */
     struct fp_site *sites;
     size_t site_count;
     size_t max_body;                /* bytes of a request's body as received */
-    size_t upload_memory;           /* bytes of working memory of one upload */
+    size_t upload_memory;           /* bytes of working memory per upload */
     size_t body_memory;             /* bytes of all bodies in flight together */
-    struct fp_format_limits format; /* ceilings of one upload */
+    struct fp_format_limits format; /* ceilings per upload */
     struct fp_ceiling_limits ceilings;
-    uint32_t measures; /* names of measures of one upload that are joined with samples */
-    bool keep_query;   /* query strings stay in URLs */
-    bool keep_raw;     /* what is kept whole is kept as it was sent */
-    bool honour_gpc;   /* an upload with `Sec-GPC: 1` is refused */
+    uint32_t measures; /* names of measures per upload that are joined with samples */
+    bool keep_query;   /* keep query strings in URLs */
+    bool keep_raw;     /* keep whole traces as they were sent */
+    bool honour_gpc;   /* refuse an upload with `Sec-GPC: 1` */
 };
 
-/* Makes empty rules with one reference; NULL when out of memory. arena_max bounds their texts. */
+/* Makes empty rules with one reference; arena_max bounds their texts. Returns NULL when out of
+ * memory. */
 struct fp_rules *fp_rules_create(size_t arena_max) FP_MUST_CHECK;
 
-/* One more holder. Any thread. */
+/* Adds a reference. Any thread. */
 struct fp_rules *fp_rules_ref(struct fp_rules *rules);
 
-/* One holder less; the last one frees. Any thread; rules may be NULL. */
+/* Drops a reference; dropping the last one frees the rules. Any thread; rules may be NULL. */
 void fp_rules_unref(struct fp_rules *rules);
 
-/* What of body_memory one site may hold: half, so that none leaves the others without; all of it
- * when there are no others. */
+/* Returns how much of body_memory one site may hold: half, so that it cannot starve the others; all
+ * of it if it is the only site. */
 size_t fp_rules_body_share(const struct fp_rules *rules);
 
-/* Takes over what the sites that are in both have spent of their budgets and counted, before
+/* Carries over what the sites in both have spent of their budgets and counted. Call it before
  * `rules` are used. */
 void fp_rules_carry_over(struct fp_rules *rules, const struct fp_rules *running);
 
-/* The site of this name, NULL when there is none. */
+/* Returns the site with this name, NULL if there is none. */
 const struct fp_site *fp_rules_site_named(const struct fp_rules *rules, struct fp_str name);
 
-/* The site whose key this is, NULL when there is none. */
+/* Returns the site with this key, NULL if there is none. */
 const struct fp_site *fp_rules_site(const struct fp_rules *rules, struct fp_str key);
 
-/* The origin on the site's list that equals this one, NULL when it is not listed. */
+/* Returns the origin on the site's list that equals this one, NULL if it is not listed. */
 const struct fp_str *fp_site_origin(const struct fp_site *site, struct fp_str origin);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Site metrics: atomics for the counters, a lock for what waits to be logged.
+ * Site metrics: atomics for the counters, a lock for refusals that wait to be logged.
  */
 #include "collector/ingest/site_metrics.h"
 
@@ -22,7 +22,7 @@ enum { NAME_LEN = 64, DETAIL_LEN = 240 };
 
 /* Refusals of one reason. */
 struct refusals {
-    uint64_t pending;  /* counted and not logged */
+    uint64_t pending;  /* counted but not logged */
     int64_t logged_us; /* monotonic; 0: never */
     unsigned status;
     char detail[DETAIL_LEN + 1]; /* the latest */
@@ -33,10 +33,10 @@ struct fp_site_metrics {
     atomic_uint references;
     char name[NAME_LEN + 1];
     _Atomic uint64_t accepted;
-    _Atomic int64_t latest_us; /* epoch: the last upload that was accepted; 0: none */
+    _Atomic int64_t latest_us; /* epoch: the last accepted upload; 0: none */
     _Atomic uint64_t refused[FP_REFUSAL_COUNT];
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     uint64_t pending;     /* of all reasons */
     struct refusals refusals[FP_REFUSAL_COUNT];
 };
@@ -88,7 +88,8 @@ static bool is_due(const struct refusals *refusals, enum fp_pending pending, int
                                      now_us - refusals->logged_us >= LINE_EVERY_US);
 }
 
-/* Takes what one line will say; FP_REFUSAL_COUNT when no line is due. Under the lock. */
+/* Takes what the next line reports, and returns its reason; FP_REFUSAL_COUNT if no line is due.
+ * With the lock held. */
 static enum fp_refusal take_line(struct fp_site_metrics *metrics, enum fp_pending pending,
                                  int64_t now_us, struct refusals *line)
 {
@@ -123,7 +124,7 @@ void fp_site_metrics_log(struct fp_site_metrics *metrics, enum fp_pending pendin
         pthread_mutex_lock(&metrics->lock);
         reason = take_line(metrics, pending, now_us, &line);
         pthread_mutex_unlock(&metrics->lock);
-        /* Not under the lock: whoever reads the log may be slow. */
+        /* Without the lock: a reader of the log may be slow. */
         if (reason != FP_REFUSAL_COUNT)
             write_line(metrics->name, reason, &line);
     } while (reason != FP_REFUSAL_COUNT);

@@ -1,6 +1,6 @@
 /*
- * Tokens: page_token tells whether a token is genuine, the nonce table how often it was used; here
- * both become one verdict.
+ * Tokens: combines page_token, which verifies a token, with the nonce table, which counts its uses,
+ * into one verdict.
  */
 #include "collector/ingest/token.h"
 
@@ -14,7 +14,7 @@ _Static_assert(FP_NONCE_LEN == FLEETPROF_TOKEN_NONCE_LEN, "a token's nonce fits 
 
 struct verdict {
     enum fp_ingest_metric metric;
-    enum fp_refusal reason; /* of all but the good */
+    enum fp_refusal reason; /* unused for a valid token */
     const char *detail;     /* for a web developer */
 };
 
@@ -66,7 +66,7 @@ static struct verdict judge_nonce(enum fp_nonce_verdict verdict)
     }
 }
 
-/* The answer of the first file that knows the key. */
+/* Returns the result of the first key file that contains the token's key. */
 static enum fleetprof_token_error check(const struct fp_token_claim *claim, int64_t max_age_s,
                                         struct fleetprof_token *token)
 {

@@ -1,5 +1,5 @@
 /*
- * Dead letter, as a file: yyjson writes and reads its line.
+ * Dead letter, as a file: writes and parses its line with yyjson.
  */
 #include "collector/letters/letter_file.h"
 
@@ -47,9 +47,8 @@ bool fp_letter_parse_name(const char *name, uint64_t *id)
 
 /* ---- the line ---- */
 
-/* The beginning of a text, at most so long. No code point is left in part: what is no UTF-8 is
- * written as three bytes for each of its own, so that a text would change each time it is written.
- */
+/* Truncates a text to at most `max` bytes, at a code-point boundary: half a code point would become
+ * U+FFFD and change the text on each rewrite. */
 static struct fp_str cut(struct fp_str text, size_t max)
 {
     if (text.len <= max)
@@ -86,7 +85,7 @@ static bool add_members(yyjson_mut_doc *doc, const struct fp_letter *letter, siz
                 add_text(doc, "site", letter->site) &&
                 yyjson_mut_obj_add_uint(doc, root, "status", problem->status) &&
                 add_text(doc, "detail", fp_str_of(problem->detail));
-    /* A pointer of "" means the whole document. */
+    /* The pointer "" means the whole document. */
     if (good && problem->has_pointer)
         good = yyjson_mut_obj_add_str(doc, root, "pointer", problem->pointer);
     if (good && problem->offset >= 0)
@@ -173,7 +172,7 @@ enum fp_letter_error fp_letter_read(struct fp_str bytes, struct fp_arena *arena,
     size_t head_len = (size_t)(end - bytes.ptr);
     *body = (struct fp_str){end + 1, bytes.len - head_len - 1};
     yyjson_read_err error;
-    /* The bytes are not written to without YYJSON_READ_INSITU. */
+    /* yyjson does not change the bytes without YYJSON_READ_INSITU. */
     yyjson_doc *doc =
         yyjson_read_opts((char *)(uintptr_t)bytes.ptr, head_len, YYJSON_READ_NOFLAG, NULL, &error);
     if (doc == NULL)
@@ -251,7 +250,8 @@ static bool add_entry(struct fp_letter_list *list, size_t *cap, const struct fp_
     return true;
 }
 
-/* A stream over an open directory; closing it leaves that open. NULL with errno. */
+/* Opens a stream over an open directory; closing the stream leaves the directory open. Returns NULL
+ * with errno. */
 static DIR *open_stream(int dir)
 {
     int again = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Memory of what waits for the disk, and the pace at which it is written: a flood of refusals must
- * not take the disk from the spool. */
+/* The memory for letters that wait for the disk, and the rate at which they are written: a flood of
+ * refusals must not slow down the spool's disk. */
 #define QUEUE_BYTES ((size_t)16 * 1024 * 1024)
 #define BYTES_PER_S ((uint64_t)8 * 1024 * 1024)
 
@@ -33,18 +33,18 @@ struct fp_dead_letters {
     struct fp_metric_set *metrics;
     pthread_t thread;
 
-    pthread_mutex_t lock; /* of what follows, up to the empty line */
+    pthread_mutex_t lock; /* protects what follows, up to the empty line */
     pthread_cond_t changed;
     struct queued *first;
     struct queued *last;
-    size_t queued_bytes; /* that they hold, the one being written too */
+    size_t queued_bytes; /* bytes they hold, including the one being written */
     bool stopping;
 
-    /* The thread's own. */
-    int dir; /* -1 while there is none */
+    /* Used only by the thread. */
+    int dir; /* -1: not open */
     uint64_t room;
     uint64_t last_id;
-    bool failing; /* that letters are lost was logged */
+    bool failing; /* the loss of letters was logged */
 };
 
 static struct fp_str bytes_of(const struct fp_buf *buf)
@@ -67,7 +67,7 @@ static void count(struct fp_dead_letters *letters, enum fp_dead_letters_metric m
     fp_metrics_set(letters->metrics, FP_METRIC_DEAD_LETTERS_BYTES, (int64_t)letters->room);
 }
 
-/* Sees what is there. Others may remove letters at any time. */
+/* Lists the directory and updates the room it takes. Others may remove letters at any time. */
 static bool take_stock(struct fp_dead_letters *letters, struct fp_letter_list *list)
 {
     if (!fp_letter_list(letters->dir, list))
@@ -89,7 +89,7 @@ static bool open_directory(struct fp_dead_letters *letters)
     if (letters->dir < 0)
         return false;
     struct fp_letter_list list = {0};
-    /* Two collectors would write under the same names. */
+    /* Two collectors would use the same names. */
     if (flock(letters->dir, LOCK_EX | LOCK_NB) == 0 && take_stock(letters, &list)) {
         free(list.entries);
         fp_letter_sweep(letters->dir);
@@ -104,8 +104,8 @@ static bool open_directory(struct fp_dead_letters *letters)
 }
 
 /*
- * Removes the oldest letters when there is no room for another. An eighth more goes than has to, so
- * that the directory is not read for each letter.
+ * Evicts the oldest letters if there is no room for another. Evicts an eighth of the maximum more
+ * than necessary, so that the directory is not read for each letter.
  */
 static bool make_room(struct fp_dead_letters *letters, uint64_t needed)
 {
@@ -138,7 +138,8 @@ static bool store(struct fp_dead_letters *letters, const struct queued *queued)
     uint64_t needed = fp_letter_room(queued->head.len + queued->body.len);
     if (!open_directory(letters) || !make_room(letters, needed))
         return false;
-    /* The time, and never less than before: ids sort by age even when the clock is set back. */
+    /* The time, but always later than the last id: ids sort by age even if the clock is set
+     * back. */
     uint64_t now = (uint64_t)queued->received_us;
     uint64_t id = now > letters->last_id ? now : letters->last_id + 1;
     if (!fp_letter_put(letters->dir, id, bytes_of(&queued->head), bytes_of(&queued->body)))
@@ -149,7 +150,7 @@ static bool store(struct fp_dead_letters *letters, const struct queued *queued)
     return true;
 }
 
-/* After a failure: says so once, and lets go of a directory that was removed, to make it anew. */
+/* Logs the first failure. Closes a directory that was removed, so that it is created again. */
 static void note_failure(struct fp_dead_letters *letters)
 {
     int error = errno;
@@ -175,7 +176,8 @@ static void store_or_drop(struct fp_dead_letters *letters, const struct queued *
 
 /* ---- the thread ---- */
 
-/* The next letter, NULL once there is none and the end has come. Under the lock. */
+/* Waits for the next letter and returns it; NULL at the end, once the queue is empty. With the lock
+ * held. */
 static struct queued *take(struct fp_dead_letters *letters)
 {
     while (letters->first == NULL && !letters->stopping)
@@ -186,7 +188,7 @@ static struct queued *take(struct fp_dead_letters *letters)
     return queued;
 }
 
-/* Waits as long as writing so much may take, or until the end has come. Under the lock. */
+/* Waits as long as writing that many bytes may take, or until the end. With the lock held. */
 static void keep_pace(struct fp_dead_letters *letters, size_t bytes)
 {
     int64_t until_us =
@@ -269,7 +271,7 @@ void fp_dead_letters_stop(struct fp_dead_letters *letters)
 
 /* ---- adding ---- */
 
-/* Puts a letter into the queue. False when there is no room. */
+/* Adds a letter to the queue. False if there is no room. */
 static bool enqueue(struct fp_dead_letters *letters, struct queued *queued)
 {
     size_t held = queued->head.cap + queued->body.cap;
