@@ -186,7 +186,7 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
         .request_timeout_us = config->request_timeout_us,
         .captures = collector->captures,
     };
-    /* Starts the admin listener last: whoever reads "ready" there may upload. */
+    /* The admin listener starts last: whoever reads "ready" there may upload. */
     collector->http = fp_http_start(&http, collector->ingest, collector->metrics, detail);
     if (collector->http == NULL)
         return fail("listener cannot be opened", detail);
