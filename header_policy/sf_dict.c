@@ -1,8 +1,8 @@
 /*
  * The grammar of RFC 9651 as small functions, each named after the production it reads.
  *
- * A function advances the reader over what it accepts. When it returns false the reader stands at
- * the first byte that does not fit, and the whole field is lost.
+ * A function advances the reader over the text it accepts. When it returns false, the reader is at
+ * the first byte that does not fit, and the whole field is invalid.
  */
 #include "sf_dict.h"
 

@@ -69,7 +69,7 @@ struct fp_problem {
     int64_t offset;                     /* in the inflated body (of the part); -1: does not apply */
     char detail[320];                   /* a sentence; not escaped */
     char pointer[256];                  /* RFC 6901; not escaped */
-    char evidence[FP_EVIDENCE_LEN + 1]; /* excerpt of the request, for the log only */
+    char evidence[FP_EVIDENCE_LEN + 1]; /* excerpt of the request, for the log only; not escaped */
 };
 
 /* Fills a problem that another process reported; detail is a printf format. */

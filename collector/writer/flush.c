@@ -35,8 +35,8 @@ static bool set_aside(struct fp_writer *writer, const struct fp_spool_record *re
     return true;
 }
 
-/* Quarantines a record that this version cannot read: no version of ours, or a later one, wrote
- * it. */
+/* Quarantines an unreadable record: no version of ours could have written it, or a later version
+ * did. */
 static bool set_unreadable_aside(struct fp_writer *writer, const struct fp_spool_record *record,
                                  enum fp_delta_error error)
 {
