@@ -1,7 +1,7 @@
 /*
- * fleetprofd: starts the collector's parts in order, reloads, and stops them in order.
+ * fleetprofd: starts the collector's parts in order, reloads, and stops them in reverse order.
  *
- * The main thread does nothing but wait for signals; all others have them blocked.
+ * The main thread only waits for signals; all other threads block them.
  */
 #include "collector/base/clock.h"
 #include "collector/base/log.h"
@@ -29,28 +29,30 @@
 
 enum {
     EXIT_FINE = 0,
-    EXIT_NO = 1,         /* the answer is no */
-    EXIT_CANNOT_RUN = 2, /* wrong use too */
+    EXIT_NO = 1,         /* the check failed */
+    EXIT_CANNOT_RUN = 2, /* also for wrong usage */
     ERRORS_MAX = 64 * 1024,
     DEFAULT_MAX = 64 * 1024,
-    THREAD_FILES = 2, /* descriptors that each of http.threads waits with */
-    SPARE_FILES = 64, /* and those of all the rest: the spool, the database, letters */
+    THREAD_FILES = 2, /* descriptors that each of http.threads needs for waiting */
+    SPARE_FILES = 64, /* descriptors for everything else: the spool, the database, dead letters */
 };
 
-/* The bounds of a stop. Together they stay below what service managers grant. */
+/* Time limits of the stages of a stop. STOP_S bounds the whole, below what service managers
+ * allow. */
 enum { HEAR_S = 1, DRAIN_S = 10, LAST_FLUSH_S = 10, STOP_S = 30 };
 
-/* How often it is looked for refusals to be logged. */
+/* Interval of the check for refusals to log. */
 #define LOG_EVERY_US (2 * FP_US_PER_S)
 
-/* A count must be 0 so many times in a row: what was just accepted is not counted yet. */
+/* Number of times in a row that a count must be 0: a request that was just accepted is not counted
+ * yet. */
 enum { QUIET_LOOKS = 4 };
 
 struct collector {
     struct fp_config *config;
     struct fp_metrics *metrics;
     struct fp_spool *spool;
-    struct fp_dead_letters *letters; /* NULL: none are kept */
+    struct fp_dead_letters *letters; /* NULL: dead letters are off */
     struct fp_ingest *ingest;
     struct fp_captures *captures;
     struct fp_writer *writer;
@@ -114,7 +116,7 @@ static bool open_spool(struct collector *collector, struct fp_buf *detail)
            fail("spool cannot be opened", detail);
 }
 
-/* Without a path none are kept, and that is fine. */
+/* Starts the dead letters. Without a path they stay off, which is not an error. */
 static bool start_dead_letters(struct collector *collector)
 {
     const struct fp_dead_letters_settings settings = {
@@ -184,7 +186,7 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
         .request_timeout_us = config->request_timeout_us,
         .captures = collector->captures,
     };
-    /* The admin listener comes last: whoever reads "ready" there may upload. */
+    /* The admin listener starts last: whoever reads "ready" there may upload. */
     collector->http = fp_http_start(&http, collector->ingest, collector->metrics, detail);
     if (collector->http == NULL)
         return fail("listener cannot be opened", detail);
@@ -195,9 +197,9 @@ static bool start_listeners(struct collector *collector, struct fp_buf *detail)
 }
 
 /*
- * Each connection needs a descriptor; the usual soft limit is 1,024. Where the hard limit is too
- * low as well, there can be no start: connections that cannot be accepted would be refused to
- * everyone.
+ * Raises the limit of descriptors: each connection needs one, and the usual soft limit is 1,024.
+ * Refuses to start if the hard limit is too low as well: the collector could not accept all
+ * connections.
  */
 static bool raise_file_limit(const struct fp_config *config, struct fp_buf *detail)
 {
@@ -276,8 +278,8 @@ static void give_up(int signal_number)
     _exit(EXIT_FINE);
 }
 
-/* From here on a second SIGTERM or SIGINT ends the process at once, and so does the bound's end:
- * what was acknowledged is in the spool. */
+/* From here on a second SIGTERM or SIGINT ends the process at once, and so does the time limit.
+ * Nothing is lost: every acknowledged upload is in the spool. */
 static void arm_stop(void)
 {
     sigset_t set;
@@ -291,7 +293,7 @@ static void arm_stop(void)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Stops whatever was started, in the reverse of the road. */
+/* Stops whatever was started, in reverse order. */
 static void stop(struct collector *collector)
 {
     atomic_store(&collector->stopping, true);
@@ -360,15 +362,15 @@ static void reload(struct collector *collector, const char *file)
     fp_buf_release(&errors);
 }
 
-/* What the watchdog saw last. */
+/* The watchdog's last observation. */
 struct progress {
     size_t committing;
-    int64_t commits; /* and failed ones */
+    int64_t commits; /* including failed ones */
 };
 
 /*
- * Whether uploads still get their replies: none waits for its commit, or some commit has ended
- * since the last look. A disk that hangs is the way in which they don't.
+ * True if uploads still get their replies: none waits for its commit, or some commit has ended
+ * since the last look. It is false when the disk hangs.
  */
 static bool makes_progress(const struct collector *collector, struct progress *last)
 {
@@ -381,8 +383,8 @@ static bool makes_progress(const struct collector *collector, struct progress *l
     return progress;
 }
 
-/* The next of the signals that the main thread waits for; meanwhile feeds the watchdog and logs
- * refusals whose minute is over. */
+/* Returns the next signal that the main thread waits for. Meanwhile feeds the watchdog and logs
+ * refusals whose minute has passed. */
 static int wait_for_signal(const struct collector *collector, const sigset_t *signals)
 {
     int64_t watchdog_us = fp_service_watchdog_us();
@@ -402,7 +404,7 @@ static int wait_for_signal(const struct collector *collector, const sigset_t *si
     }
 }
 
-/* Blocks the signals that the main thread waits for; threads started later inherit that. */
+/* Blocks the signals that the main thread waits for. Threads started later inherit the mask. */
 static void block_signals(sigset_t *set)
 {
     sigemptyset(set);
@@ -490,7 +492,7 @@ int main(int argc, char **argv)
     const char *file = NULL;
     bool check_only = false;
     if (!fp_streams_hold())
-        return EXIT_CANNOT_RUN; /* and nowhere to say so */
+        return EXIT_CANNOT_RUN; /* and there is nowhere to print an error */
     for (int option; (option = getopt_long(argc, argv, "c:h", options, NULL)) != -1;) {
         switch (option) {
         case 'c':

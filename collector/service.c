@@ -1,8 +1,8 @@
 /*
  * Service: a thin layer over libsystemd.
  *
- * What cannot be told is not told: a service manager that is gone is no reason to stop taking
- * uploads.
+ * Ignores notifications that fail: the collector keeps taking uploads when the service manager is
+ * gone.
  */
 #include "collector/service.h"
 

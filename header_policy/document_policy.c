@@ -1,6 +1,6 @@
 /*
- * Merging Document-Policy in the caller's one buffer: join the lines, take out what has to go by
- * closing the gaps, append what is missing.
+ * Merges Document-Policy in the caller's one buffer: joins the lines, removes members by closing
+ * the gaps, appends missing members.
  */
 #include "document_policy.h"
 
@@ -112,7 +112,7 @@ bool fleetprof_document_policy_says_yes(struct fleetprof_slice dictionary)
            !fleetprof_slice_equal(member.value, (struct fleetprof_slice){"?0", 2});
 }
 
-/* One value out of all lines, as RFC 9651 §4.2 has it. False: too long. */
+/* Joins all lines into one value (RFC 9651 §4.2). False: too long. */
 static bool join(struct fleetprof_lines lines, struct fleetprof_buffer *out)
 {
     size_t i;
@@ -128,7 +128,7 @@ static bool join(struct fleetprof_lines lines, struct fleetprof_buffer *out)
     return true;
 }
 
-/* Reads all of it. False: not a dictionary. */
+/* Reads the whole dictionary. False: not a dictionary. */
 static bool scan(struct fleetprof_slice dictionary, bool *profiling_is_named)
 {
     struct fleetprof_sf_reader reader = fleetprof_sf_read(dictionary);
@@ -143,8 +143,8 @@ static bool scan(struct fleetprof_slice dictionary, bool *profiling_is_named)
 }
 
 /*
- * Takes out the members that ours replace. What stays moves to the front with the separators it
- * had, so the text never grows and can be closed up while it is read. False: there are none.
+ * Removes the members that ours replace. The rest moves to the front with its separators, so the
+ * text never grows and can be compacted while it is read. False: none were removed.
  */
 static bool remove_replaced(struct fleetprof_buffer *out, struct fleetprof_slice ours)
 {
@@ -170,7 +170,7 @@ static bool remove_replaced(struct fleetprof_buffer *out, struct fleetprof_slice
     return removed;
 }
 
-/* Appends our members but those that the text names. False: too long. */
+/* Appends our members, except those that the text already names. False: too long. */
 static bool append_missing(struct fleetprof_buffer *out, struct fleetprof_slice ours,
                            bool without_profiling)
 {
@@ -225,7 +225,7 @@ fleetprof_document_policy_merge(const struct fleetprof_policy_request *request,
     if (!append_missing(out, request->members, result.upstream_decides)) {
         return result;
     }
-    /* Lines that need nothing from us are not rewritten for the sake of their number. */
+    /* Several lines that need no other change are not joined into one. */
     unchanged = removed ? is_what_was_sent(request->upstream, out) : out->len == len_before;
     result.outcome = unchanged ? FLEETPROF_UNCHANGED : FLEETPROF_CHANGED;
     return result;

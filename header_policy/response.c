@@ -1,9 +1,9 @@
-/* Reading Content-Type, Fetch Metadata, Accept and Cache-Control for what the policy needs. */
+/* Reads Content-Type, Fetch Metadata, Accept and Cache-Control for the policy. */
 #include "response.h"
 
 #include <string.h>
 
-/* The media type without its parameters. */
+/* Returns the media type without its parameters. */
 static struct fleetprof_slice essence(struct fleetprof_slice content_type)
 {
     struct fleetprof_slice type = {content_type.data, 0};
@@ -32,7 +32,7 @@ static const struct fleetprof_slice default_types[] = {{"text/html", 9},
 const struct fleetprof_types fleetprof_default_types = {
     default_types, sizeof(default_types) / sizeof(default_types[0]), false};
 
-/* True for a token. */
+/* True if the text is a token. */
 static bool is_name(struct fleetprof_slice text)
 {
     size_t i = 0;
@@ -137,7 +137,7 @@ struct directive {
     bool has_argument;
 };
 
-/* The length of an argument: a comma inside double quotes does not end it. */
+/* Returns the length of an argument: a comma inside double quotes does not end it. */
 static size_t argument_len(struct fleetprof_slice text)
 {
     bool quoted = false;
@@ -183,7 +183,7 @@ static bool take_directive(struct fleetprof_slice *rest, struct directive *direc
     return true;
 }
 
-/* Is the number in `argument`, quoted or not, above zero? */
+/* True if the number in `argument`, quoted or not, is above zero. */
 static bool is_positive(struct fleetprof_slice argument)
 {
     size_t i = argument.len > 0 && argument.data[0] == '"' ? 1 : 0;

@@ -1,9 +1,9 @@
-/* Rates, and the two sources of numbers that are held against them. */
+/* Rates, and the two sources of numbers that are compared with them. */
 #include "sampling.h"
 
 #include <string.h>
 
-/* Digits a part of a rate may have: its value times 10^8 stays within 64 bits. */
+/* Maximum number of digits per part of a rate: its value times 10^8 stays within 64 bits. */
 #define RATE_DIGITS_MAX 9
 
 static bool is_digit(char c)
@@ -53,7 +53,8 @@ static enum fleetprof_rate_error to_ppm(uint64_t part, uint64_t whole, uint32_t 
     return FLEETPROF_RATE_OK;
 }
 
-/* What follows the whole number of a percentage: [.digits]%. Scales both numbers to whole ones. */
+/* Takes the rest of a percentage after its whole number: [.digits]%. Scales both numbers to
+ * integers. */
 static bool take_percent(struct fleetprof_slice *text, uint64_t *part, uint64_t *whole)
 {
     uint64_t fraction;
@@ -135,7 +136,8 @@ size_t fleetprof_rate_format(uint32_t ppm, char text[FLEETPROF_RATE_TEXT_MAX])
 
 bool fleetprof_sampled(uint64_t number, uint32_t ppm)
 {
-    /* The stretch of numbers that one part per million takes, rounded up: 999,999 is the last. */
+    /* The divisor is the range of numbers per part per million, rounded up: 999,999 is the largest
+     * quotient. */
     return number / (UINT64_MAX / FLEETPROF_RATE_ONE + 1) < ppm;
 }
 
@@ -178,7 +180,7 @@ static void sip_absorb(uint64_t v[4], uint64_t word)
     v[0] ^= word;
 }
 
-/* SipHash-2-4 as Aumasson and Bernstein published it. */
+/* Computes SipHash-2-4 as published by Aumasson and Bernstein. */
 static uint64_t siphash(const unsigned char key[16], struct fleetprof_slice text)
 {
     const unsigned char *bytes = (const unsigned char *)text.data;

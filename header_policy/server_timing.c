@@ -1,4 +1,4 @@
-/* Splitting Server-Timing at its commas; no metric is read any further than its name. */
+/* Splits Server-Timing at its commas; reads only the name of each metric. */
 #include "server_timing.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
- * Server-Timing: takes our member out of the application's lines.
+ * Server-Timing: removes our member from the application's lines.
  *
  * The value is a comma list of metrics, `name;parameter=value;…` (W3C Server Timing). Browsers read
- * the lines as one list, and stop at the first byte that they do not understand. So our member gets
- * a line of its own before the application's: nothing that the application sends can hide it, and
- * whoever looks for the first metric of our name finds ours.
+ * the lines as one list and stop at the first byte that they do not understand. So our member gets
+ * a line of its own before the application's: nothing that the application sends can hide it, and a
+ * search for the first metric of our name finds ours.
  */
 #ifndef FLEETPROF_SERVER_TIMING_H
 #define FLEETPROF_SERVER_TIMING_H

@@ -1,8 +1,8 @@
 /*
  * The grammar of RFC 9651 as small functions, each named after the production it reads.
  *
- * A function advances the reader over what it accepts. When it returns false the reader stands at
- * the first byte that does not fit, and the whole field is lost.
+ * A function advances the reader over the text it accepts. When it returns false, the reader is at
+ * the first byte that does not fit, and the whole field is invalid.
  */
 #include "sf_dict.h"
 
@@ -64,7 +64,7 @@ static bool is_base64_char(unsigned char c)
     return is_alpha(c) || is_digit(c) || c == '+' || c == '/';
 }
 
-/* The byte under the reader, or NUL at the end: no production here accepts a NUL. */
+/* Returns the byte at the reader, or NUL at the end: no production here accepts a NUL. */
 static unsigned char peek(const struct fleetprof_sf_reader *r)
 {
     return r->at < r->end ? (unsigned char)*r->at : '\0';
@@ -139,7 +139,7 @@ static bool read_token(struct fleetprof_sf_reader *r)
     return true;
 }
 
-/* §4.2.7: padding may be left out, as the RFC asks parsers to allow, but not be half there. */
+/* §4.2.7: padding may be absent, as the RFC asks parsers to allow, but not incomplete. */
 static bool read_bytes(struct fleetprof_sf_reader *r)
 {
     size_t data;
@@ -172,7 +172,7 @@ static bool read_date(struct fleetprof_sf_reader *r)
     return read_number(r, &type) && type == FLEETPROF_SF_INTEGER;
 }
 
-/* How far a UTF-8 sequence has come: how many bytes are to follow, and the range of the next. */
+/* State of a UTF-8 sequence: the number of bytes that must follow, and the range of the next. */
 struct utf8 {
     unsigned follow;
     unsigned char low;
@@ -221,7 +221,7 @@ static int lower_hex(unsigned char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Two lower-case hex digits after a '%'. */
+/* Reads two lower-case hex digits after a '%'. */
 static bool read_escape(struct fleetprof_sf_reader *r, unsigned char *byte)
 {
     int high;
@@ -327,7 +327,7 @@ static bool read_parameters(struct fleetprof_sf_reader *r)
     return true;
 }
 
-/* §4.2.1.2, up to and with the closing parenthesis. */
+/* §4.2.1.2, up to and including the closing parenthesis. */
 static bool read_inner_list(struct fleetprof_sf_reader *r)
 {
     enum fleetprof_sf_type type;
@@ -381,7 +381,7 @@ static bool read_member(struct fleetprof_sf_reader *r, struct fleetprof_sf_membe
     return true;
 }
 
-/* Steps over what stands before a member: nothing before the first, else a comma. */
+/* Skips the separator before a member: nothing before the first, else a comma. */
 static enum fleetprof_sf_step read_separator(struct fleetprof_sf_reader *r)
 {
     if (!r->started) {
@@ -402,7 +402,7 @@ static enum fleetprof_sf_step read_separator(struct fleetprof_sf_reader *r)
 
 struct fleetprof_sf_reader fleetprof_sf_read(struct fleetprof_slice text)
 {
-    /* An absent value may come as NULL, to which nothing can be added. */
+    /* An absent value may be NULL, to which no offset may be added. */
     const char *start = text.data == NULL ? "" : text.data;
 
     return (struct fleetprof_sf_reader){start, start + text.len, false};

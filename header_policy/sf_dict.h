@@ -1,8 +1,8 @@
 /*
- * Reads a structured-field dictionary (RFC 9651) member by member, strictly, without memory.
+ * Reads a structured-field dictionary (RFC 9651) member by member, strictly, without allocating.
  *
- * One syntax error anywhere makes a browser drop the whole field, so a caller that wants to act on
- * members reads to the end before it believes any of them. A key may come twice: the last one wins.
+ * A single syntax error makes a browser drop the whole field, so a caller that acts on members must
+ * read to the end first. A key may occur twice: the last one wins.
  */
 #ifndef FLEETPROF_SF_DICT_H
 #define FLEETPROF_SF_DICT_H
@@ -27,7 +27,7 @@ enum fleetprof_sf_type {
 
 /* One member. The slices point into the text that is read. */
 struct fleetprof_sf_member {
-    struct fleetprof_slice text; /* all of it, parameters included, byte for byte */
+    struct fleetprof_slice text; /* the whole member, parameters included, byte for byte */
     struct fleetprof_slice key;
     struct fleetprof_slice value; /* the item or list without parameters; empty for `key` alone */
     enum fleetprof_sf_type type;  /* `key` alone is a Boolean */
@@ -41,19 +41,19 @@ struct fleetprof_sf_reader {
     bool started;
 };
 
-/* A reader at the start of `text`, which must outlive it. */
+/* Returns a reader at the start of `text`, which must outlive it. */
 struct fleetprof_sf_reader fleetprof_sf_read(struct fleetprof_slice text);
 
 /*
  * Reads the next member into `*member` (RFC 9651 §4.2.2). After FLEETPROF_SF_ERROR the reader's
- * `at` is where the text went wrong, and the reader must not be used again.
+ * `at` is the place of the error, and the reader must not be used again.
  */
 FLEETPROF_MUST_CHECK enum fleetprof_sf_step fleetprof_sf_next(struct fleetprof_sf_reader *reader,
                                                               struct fleetprof_sf_member *member);
 
 /*
- * Looks `key` up in a dictionary, the last one if there are several. False when it is not there or
- * `text` is not a dictionary; `*member` is then unspecified.
+ * Looks up `key` in a dictionary, the last one if there are several. False when the key is missing
+ * or `text` is not a dictionary; `*member` is then unspecified.
  */
 FLEETPROF_MUST_CHECK bool fleetprof_sf_find(struct fleetprof_slice text, struct fleetprof_slice key,
                                             struct fleetprof_sf_member *member);

@@ -1,4 +1,4 @@
-/* Borrowed text and the caller's buffer: the few operations that everything here is made of. */
+/* Borrowed text and the caller's buffer: the basic operations of header_policy. */
 #include "slice.h"
 
 #include <string.h>

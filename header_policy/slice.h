@@ -1,8 +1,9 @@
 /*
- * Borrowed text, and a buffer of the caller's with a fixed end: all the memory header_policy uses.
+ * Borrowed text, and a caller's buffer with a fixed end: all the memory that header_policy uses.
  *
- * Everything in this room is pure: no I/O, no allocation, no state between calls, so any thread may
- * call anything. The code lives inside other people's servers, hence the hidden visibility.
+ * All functions of header_policy are pure: no I/O, no allocation, no state between calls, so any
+ * thread may call any of them. The code runs inside other people's servers, hence the hidden
+ * visibility.
  */
 #ifndef FLEETPROF_SLICE_H
 #define FLEETPROF_SLICE_H
@@ -17,11 +18,11 @@
 #define FLEETPROF_MUST_CHECK
 #endif
 
-/* The longest field value we make, in bytes. What would grow past it is left as it was. */
+/* Maximum length of a field value we make, in bytes. A value that would exceed it is left
+ * unchanged. */
 #define FLEETPROF_FIELD_MAX 4096
 
-/* Text that somebody else owns: not terminated, never written to. `data` may be NULL if len is 0.
- */
+/* Text with another owner: not terminated, never written to. `data` may be NULL if len is 0. */
 struct fleetprof_slice {
     const char *data;
     size_t len;
@@ -29,34 +30,35 @@ struct fleetprof_slice {
 
 #define FLEETPROF_SLICE(literal) ((struct fleetprof_slice){(literal), sizeof(literal) - 1})
 
-/* Memory of the caller's to write into. `len` bytes of `size` are used. */
+/* The caller's memory, to write into. `len` bytes of `size` are used. */
 struct fleetprof_buffer {
     char *data;
     size_t len;
     size_t size;
 };
 
-/* What became of a field. Only after FLEETPROF_CHANGED is there a new value to send. */
+/* The result for a field. Only FLEETPROF_CHANGED comes with a new value to send. */
 enum fleetprof_outcome {
-    FLEETPROF_UNCHANGED, /* what is there already says it all */
-    FLEETPROF_CHANGED,   /* the buffer holds one line that replaces all of them */
+    FLEETPROF_UNCHANGED, /* the existing lines already say it */
+    FLEETPROF_CHANGED,   /* the buffer holds one line that replaces all lines */
     FLEETPROF_UNPARSABLE,
     FLEETPROF_TOO_LONG /* more than the buffer holds */
 };
 
-/* The fields one server instance got from the application, in order of appearance. */
+/* The lines of a field that one server instance got from the application, in order. */
 struct fleetprof_lines {
     const struct fleetprof_slice *line;
     size_t count;
 };
 
-/* Same bytes? Never fails. */
+/* True if both hold the same bytes. */
 bool fleetprof_slice_equal(struct fleetprof_slice a, struct fleetprof_slice b);
 
-/* True for the same bytes except the case of ASCII letters. `lower` is lower-case already. */
+/* True for the same bytes, ignoring the case of ASCII letters. `lower` is already lower-case. */
 bool fleetprof_slice_is(struct fleetprof_slice text, struct fleetprof_slice lower);
 
-/* `text` without leading and trailing spaces and tabs (RFC 9110 §5.6.3), in the same memory. */
+/* Returns `text` without leading and trailing spaces and tabs (RFC 9110 §5.6.3), in the same
+ * memory. */
 struct fleetprof_slice fleetprof_slice_trim(struct fleetprof_slice text);
 
 /* True for the characters of a token (RFC 9110 §5.6.2). */
@@ -69,11 +71,11 @@ bool fleetprof_is_token_char(char c);
 bool fleetprof_slice_split(struct fleetprof_slice *rest, char separator,
                            struct fleetprof_slice *part);
 
-/* Appends `text`. False, with the buffer as it was, when it does not fit. */
+/* Appends `text`. False, with the buffer unchanged, when it does not fit. */
 FLEETPROF_MUST_CHECK bool fleetprof_buffer_put(struct fleetprof_buffer *buffer,
                                                struct fleetprof_slice text);
 
-/* The used part of `buffer`: valid until the buffer is written again. */
+/* Returns the used part of `buffer`: valid until the next write to the buffer. */
 struct fleetprof_slice fleetprof_buffer_text(const struct fleetprof_buffer *buffer);
 
 #if defined(__GNUC__)

@@ -1,4 +1,4 @@
-/* Checking one origin part by part, and joining lists of them without repeats. */
+/* Checks an origin part by part, and joins lists of origins without repeats. */
 #include "timing_allow_origin.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static bool has_upper(struct fleetprof_slice text)
     return has_any(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 }
 
-/* RFC 3986 §3.1, lower-case. */
+/* True if the text is a scheme (RFC 3986 §3.1), lower-case. */
 static bool is_scheme(struct fleetprof_slice text)
 {
     size_t i;
@@ -72,7 +72,7 @@ static bool is_host(struct fleetprof_slice text)
     return text.len > 0 && text.data[0] != '.';
 }
 
-/* The number of a port as it is serialised: no leading zero. 0 for anything else. */
+/* Returns the number of a port in serialised form: no leading zero. Returns 0 for anything else. */
 static unsigned port_number(struct fleetprof_slice text)
 {
     unsigned port = 0;
@@ -90,7 +90,8 @@ static unsigned port_number(struct fleetprof_slice text)
     return port <= PORT_MAX ? port : 0;
 }
 
-/* The URL Standard's special schemes: their default port is never part of an origin. */
+/* True if the port is the default of one of the URL Standard's special schemes: it is never part of
+ * an origin. */
 static bool is_default_port(struct fleetprof_slice scheme, unsigned port)
 {
     static const struct {
@@ -127,7 +128,7 @@ static bool cut_port(struct fleetprof_slice *host, struct fleetprof_slice *port)
     return true;
 }
 
-/* What follows `://`. */
+/* Checks the text after `://`. */
 static enum fleetprof_origin_error check_authority(struct fleetprof_slice scheme,
                                                    struct fleetprof_slice host)
 {

@@ -1,8 +1,8 @@
 /*
- * Timing-Allow-Origin: the union of what the application allows and what is configured.
+ * Timing-Allow-Origin: the union of the application's origins and the configured ones.
  *
- * The value is a comma list of serialised origins, `null` or `*`; browsers compare the strings
- * exactly (Fetch, "TAO check"), so an origin that is not spelt as a browser spells it never
+ * The value is a comma list of serialised origins, `null` or `*`. Browsers compare the strings
+ * exactly (Fetch, "TAO check"), so an origin in any other spelling than the browser's never
  * matches.
  */
 #ifndef FLEETPROF_TIMING_ALLOW_ORIGIN_H
@@ -28,27 +28,28 @@ enum fleetprof_origin_error {
 };
 
 /*
- * May `origin` be configured? Accepts `null`, `*` and scheme://host[:port] as a browser writes it:
- * lower-case, no path, no default port (HTML, "ASCII serialisation of an origin").
+ * Checks an origin for the configuration. Accepts `null`, `*` and scheme://host[:port] as a browser
+ * writes it: lower-case, no path, no default port (HTML, "ASCII serialisation of an origin").
  */
 FLEETPROF_MUST_CHECK enum fleetprof_origin_error
 fleetprof_origin_check(struct fleetprof_slice origin);
 
-/* What is wrong and what would be right, for an administrator: constant text, no full stop. */
+/* Returns what is wrong and what would be right, for an administrator: constant text, no full
+ * stop. */
 const char *fleetprof_origin_error_text(enum fleetprof_origin_error error);
 
 /*
- * Appends the entries of `list` to the comma list in `out` unless they are there. False when they
- * don't fit; `out` then holds some of them.
+ * Appends the entries of `list` to the comma list in `out`, except those already there. False when
+ * they do not fit; `out` then holds some of them.
  */
 FLEETPROF_MUST_CHECK bool fleetprof_timing_allow_origin_add(struct fleetprof_buffer *out,
                                                             struct fleetprof_slice list);
 
 /*
  * Merges `ours`, a comma list, with the application's lines into `out` (emptied first; its size is
- * the cap, normally FLEETPROF_FIELD_MAX). The application's entries come first and keep their
- * bytes, ours follow unless they are there; `*` anywhere makes the whole value `*`. Never
- * _UNPARSABLE.
+ * the limit, normally FLEETPROF_FIELD_MAX). The application's entries come first and keep their
+ * bytes; ours follow unless they are there already. `*` anywhere makes the whole value `*`. Never
+ * returns _UNPARSABLE.
  */
 FLEETPROF_MUST_CHECK enum fleetprof_outcome
 fleetprof_timing_allow_origin_merge(struct fleetprof_lines upstream, struct fleetprof_slice ours,

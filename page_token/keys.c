@@ -1,6 +1,7 @@
 /*
- * Keys of page tokens: read from a file of hexadecimal lines, named after themselves, kept as HMAC
- * contexts that are ready to sign. The bytes of a key are wiped as soon as it is in its context.
+ * Keys of page tokens: reads them from a file of hexadecimal lines, derives each key's name from
+ * the key, and keeps them as HMAC contexts ready for signing. Wipes a key's bytes as soon as its
+ * context holds them.
  */
 #include "keys.h"
 
@@ -17,7 +18,7 @@
 
 struct fleetprof_key {
     char id[FLEETPROF_KEY_ID_LEN];
-    EVP_MAC_CTX *keyed; /* copied for every use, never updated itself */
+    EVP_MAC_CTX *keyed; /* copied for every use, never updated */
 };
 
 struct fleetprof_token_keys {
@@ -85,7 +86,7 @@ bool fleetprof_key_sign(const struct fleetprof_key *key, const char *text, size_
     return true;
 }
 
-/* An HMAC-SHA-256 context with the key in it, or NULL. The caller frees it. */
+/* Returns an HMAC-SHA-256 context that holds the key, or NULL. The caller frees it. */
 static EVP_MAC_CTX *keyed_context(const unsigned char *bytes, size_t len)
 {
     char digest[] = "SHA256";
@@ -102,7 +103,8 @@ static EVP_MAC_CTX *keyed_context(const unsigned char *bytes, size_t len)
     return context;
 }
 
-/* A key's name is the start of a MAC that no token has: those begin with "v1.". */
+/* Names a key by the start of a MAC. The signed text differs from that of every token: tokens begin
+ * with "v1.". */
 static bool name_key(struct fleetprof_key *key)
 {
     static const char purpose[] = "fleetprof key id";
@@ -259,7 +261,7 @@ struct fleetprof_key_result fleetprof_token_keys_load(const char *path,
     if (file == NULL) {
         return result;
     }
-    /* What stdio would buffer, nobody would wipe. */
+    /* No stdio buffer: nothing would wipe it. */
     (void)setvbuf(file, NULL, _IONBF, 0);
     len = fread(text, 1, sizeof(text), file);
     if (ferror(file) == 0) {
@@ -278,7 +280,7 @@ void fleetprof_token_keys_free(struct fleetprof_token_keys *keys)
         return;
     }
     for (i = 0; i < keys->count; i++) {
-        EVP_MAC_CTX_free(keys->key[i].keyed); /* wipes what is in it */
+        EVP_MAC_CTX_free(keys->key[i].keyed); /* wipes its contents */
     }
     OPENSSL_free(keys);
 }

@@ -1,6 +1,6 @@
 /*
- * Writing and reading tokens. A site's name may hold dots and no other field can, so a token is
- * taken apart from both ends, and what is left in the middle is the site.
+ * Writes and reads tokens. Only a site's name may contain dots, so a token is parsed from both
+ * ends, and the rest in the middle is the site.
  */
 #include "page_token.h"
 
@@ -15,7 +15,7 @@
 #define TIME_MAX 99999999999 /* 11 digits: the year 5138 */
 #define NONCE_BYTES 12
 
-/* The longest: version, key's name, site, 7 digits, 11 digits, nonce, MAC, six dots. */
+/* The longest token: version, key's name, site, 7 digits, 11 digits, nonce, MAC, six dots. */
 _Static_assert(2 + FLEETPROF_KEY_ID_LEN + FLEETPROF_TOKEN_SITE_MAX + 7 + 11 +
                        FLEETPROF_TOKEN_NONCE_LEN + FLEETPROF_MAC_LEN + 6 <
                    FLEETPROF_TOKEN_MAX,
@@ -32,7 +32,7 @@ static bool is_alphanumeric(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Is every byte a letter, a digit, or one of `others`? */
+/* True if every byte is a letter, a digit, or one of `others`. */
 static bool consists_of(const char *text, size_t len, const char *others)
 {
     size_t i;
@@ -90,7 +90,7 @@ size_t fleetprof_token_make(const struct fleetprof_token_keys *keys,
 
 static const char field_start[] = "fleetprof;desc=\"";
 
-/* Writes what the unsigned value says: its length, or 0 when the time is out of its range. */
+/* Writes the unsigned value. Returns its length, or 0 when the time is out of range. */
 static size_t make_unsigned(const struct fleetprof_token *token, char text[FLEETPROF_TOKEN_MAX])
 {
     if (token->time_s <= 0 || token->time_s > TIME_MAX) {
@@ -119,7 +119,7 @@ size_t fleetprof_token_field(const struct fleetprof_token_keys *keys, struct fle
     return start_len + len + 1;
 }
 
-/* Takes what stands before the first dot, and the dot, off the front of `rest`. */
+/* Takes the text before the first dot, and the dot, off the front of `rest`. */
 static bool take_first(struct token_field *rest, struct token_field *field)
 {
     const char *dot = rest->len > 0 ? memchr(rest->data, '.', rest->len) : NULL;
@@ -134,7 +134,7 @@ static bool take_first(struct token_field *rest, struct token_field *field)
     return true;
 }
 
-/* Takes what stands after the last dot, and the dot, off the end of `rest`. */
+/* Takes the text after the last dot, and the dot, off the end of `rest`. */
 static bool take_last(struct token_field *rest, struct token_field *field)
 {
     size_t start = rest->len;
@@ -151,7 +151,7 @@ static bool take_last(struct token_field *rest, struct token_field *field)
     return true;
 }
 
-/* A number from 1 to `max`, written in one way only: digits, the first of them no zero. */
+/* Parses a number from 1 to `max`: only digits, and no leading zero. */
 static bool read_number(struct token_field field, int64_t max, int64_t *number)
 {
     int64_t value = 0;
@@ -173,7 +173,7 @@ static bool read_number(struct token_field field, int64_t max, int64_t *number)
     return true;
 }
 
-/* What stands between the key's name and the MAC. */
+/* Parses the fields between the key's name and the MAC. */
 static bool read_claims(struct token_field rest, struct fleetprof_token *token)
 {
     struct token_field ppm;

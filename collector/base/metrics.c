@@ -21,8 +21,8 @@ static const struct {
 enum { BUCKET_COUNT = sizeof(histogram_buckets) / sizeof(histogram_buckets[0]) };
 
 struct cell {
-    _Atomic int64_t value; /* a histogram's is its sum in µs, an age's its beginning */
-    _Atomic uint64_t buckets[BUCKET_COUNT]; /* a histogram's, not cumulative */
+    _Atomic int64_t value; /* for a histogram its sum in µs, for an age its start */
+    _Atomic uint64_t buckets[BUCKET_COUNT]; /* for a histogram; not cumulative */
 };
 
 struct fp_metric_set {

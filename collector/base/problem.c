@@ -1,4 +1,4 @@
-/* Problem: filled in one place, so that none carries what an earlier one left. */
+/* Problem: filled in one place, so that none keeps values of an earlier one. */
 #include "collector/base/problem.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * Problem: why a request is refused, for whoever writes the reply.
+ * Problem: why a request is refused, for the code that writes the reply.
  */
 #ifndef FP_BASE_PROBLEM_H
 #define FP_BASE_PROBLEM_H
@@ -7,7 +7,7 @@
 #include "collector/base/base.h"
 
 /*
- * Every reason for which a request is refused: id, HTTP status, name (a metric's label, the log's
+ * Every reason for refusing a request: id, HTTP status, name (a metric's label, the log's
  * `reason=`). docs/metrics.md has an entry for each.
  */
 #define FP_REFUSALS(X)                                                                             \
@@ -62,34 +62,35 @@ const char *fp_refusal_name(enum fp_refusal reason);
 
 /* Why a request is not answered with 204. */
 struct fp_problem {
-    enum fp_refusal reason; /* of a request that this process refuses */
-    unsigned status;        /* HTTP */
-    unsigned retry_s;       /* `Retry-After`, 0: none */
-    bool has_pointer;       /* pointer applies (it may be "", the whole document) */
-    int64_t offset;         /* into the inflated body (of the part), -1: does not apply */
-    char detail[320];       /* a sentence; not escaped */
-    char pointer[256];      /* RFC 6901; not escaped */
-    char evidence[FP_EVIDENCE_LEN + 1]; /* what the request had, for the log alone; not escaped */
+    enum fp_refusal reason;             /* set if this process refuses the request */
+    unsigned status;                    /* HTTP */
+    unsigned retry_s;                   /* `Retry-After`, 0: none */
+    bool has_pointer;                   /* pointer applies (it may be "", the whole document) */
+    int64_t offset;                     /* in the inflated body (of the part); -1: does not apply */
+    char detail[320];                   /* a sentence; not escaped */
+    char pointer[256];                  /* RFC 6901; not escaped */
+    char evidence[FP_EVIDENCE_LEN + 1]; /* excerpt of the request, for the log only; not escaped */
 };
 
-/* Fills a problem that another process has refused; detail by printf's rules. */
+/* Fills a problem that another process reported; detail is a printf format. */
 void fp_problem_set(struct fp_problem *problem, unsigned status, const char *detail, ...)
     FP_PRINTF(3, 4);
 
-/* Fills a problem without place, with the status of its reason; detail by printf's rules. */
+/* Fills a problem without a place, with the status of its reason; detail is a printf format. */
 void fp_problem_refuse(struct fp_problem *problem, enum fp_refusal reason, const char *detail, ...)
     FP_PRINTF(3, 4);
 
-/* Notes at most `len` bytes of what the request had; dots stand for the rest. */
+/* Records at most `len` bytes of the request; dots replace the rest. */
 void fp_problem_show(struct fp_problem *problem, struct fp_str text, size_t len);
 
-/* For `Retry-After`. */
+/* Seconds for `Retry-After`. */
 enum {
-    FP_RETRY_BUSY_S = 5,  /* until others' memory is free */
+    FP_RETRY_BUSY_S = 5,  /* until other requests free their memory */
     FP_RETRY_FULL_S = 30, /* a full spool drains at the database's pace */
 };
 
-/* Fills a problem that passes, a reason of status 503: the same request may be sent again. */
+/* Fills a temporary problem, with a reason of status 503: the client may send the same request
+ * again. */
 void fp_problem_defer(struct fp_problem *problem, enum fp_refusal reason, unsigned retry_s,
                       const char *detail);
 

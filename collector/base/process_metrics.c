@@ -1,5 +1,5 @@
 /*
- * Process metrics: read from /proc (proc(5)) when they are asked for.
+ * Process metrics: read from /proc (proc(5)) on demand.
  */
 #include "collector/base/process_metrics.h"
 
@@ -15,13 +15,13 @@
 /* Members of /proc/self/stat. */
 struct status {
     uint64_t cpu_ticks;
-    uint64_t start_ticks; /* since the machine's start */
+    uint64_t start_ticks; /* since boot */
     uint64_t virtual_bytes;
     uint64_t resident_pages;
 };
 
-/* Reads the members behind the command's name, which may hold anything but is the last in
- * parentheses. */
+/* Reads the members after the command's name. The name may contain any character, so the last
+ * closing parenthesis ends it. */
 static bool read_status(struct status *status)
 {
     char text[2048];
@@ -49,7 +49,7 @@ static int64_t us_of_ticks(uint64_t ticks)
     return (int64_t)(ticks * (uint64_t)FP_US_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/* The entries of /proc/self/fd but the one that is open to read them. */
+/* Counts the entries of /proc/self/fd, except the descriptor that is open to read them. */
 static int64_t count_fds(void)
 {
     int64_t count = 0;
@@ -81,7 +81,8 @@ static void refresh(struct fp_metric_set *set)
 static const struct fp_metric metrics_table[] = {FP_PROCESS_METRICS(FP_METRIC_ROW)};
 static const struct fp_metric_table table = {metrics_table, FP_PROCESS_METRIC_COUNT, refresh};
 
-/* When the process started, by today's clock: asked once, so that it never moves. */
+/* Returns when the process started, by the current clock. Called once, so that the value never
+ * changes. */
 static int64_t start_us(void)
 {
     struct status status;

@@ -1,6 +1,6 @@
 /*
- * Process metrics: the build, and what the kernel says of this process, under the names that every
- * client library of Prometheus uses.
+ * Process metrics: the build, and the kernel's figures for this process, under the names that all
+ * Prometheus client libraries use.
  */
 #ifndef FP_BASE_PROCESS_METRICS_H
 #define FP_BASE_PROCESS_METRICS_H
@@ -31,7 +31,8 @@
 
 enum fp_process_metric { FP_PROCESS_METRICS(FP_METRIC_ID) FP_PROCESS_METRIC_COUNT };
 
-/* Joins a registry with them; what /proc does not tell stays 0. False when out of memory. */
+/* Adds the process metrics to a registry; values that /proc lacks stay 0. Returns false when out of
+ * memory. */
 bool fp_process_metrics_join(struct fp_metrics *metrics) FP_MUST_CHECK;
 
 #endif

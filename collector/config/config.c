@@ -1,5 +1,6 @@
 /*
- * Configuration: reads the file, checks what settings say together, and compares for a reload.
+ * Configuration: reads the file, checks settings against each other, and compares configurations
+ * for a reload.
  */
 #include "collector/config/config.h"
 
@@ -12,7 +13,7 @@
 
 enum {
     FILE_MAX = 1024 * 1024,
-    TEXTS_MAX = 4 * FILE_MAX, /* of one arena; more than a file of FILE_MAX can need */
+    TEXTS_MAX = 4 * FILE_MAX, /* limit of one arena; more than a file of FILE_MAX can need */
 };
 
 static yaml_mark_t mark_of(struct fp_config_loader *loader, const char *name)
@@ -20,7 +21,7 @@ static yaml_mark_t mark_of(struct fp_config_loader *loader, const char *name)
     return fp_config_place(loader, fp_setting_find(name))->mark;
 }
 
-/* What no setting can know alone. */
+/* Checks the rules that involve more than one setting. */
 static void check_together(struct fp_config_loader *loader)
 {
     const struct fp_config *config = loader->config;
@@ -49,7 +50,7 @@ static void check_together(struct fp_config_loader *loader)
                            "admin: is the same address as listen");
 }
 
-/* Defaults are texts of the table and are read like those of the file. */
+/* Stores the defaults. They are texts in the table and are parsed like the file's values. */
 static bool store_defaults(struct fp_config *config)
 {
     for (size_t i = 0; i < fp_setting_count; i++) {
@@ -87,7 +88,7 @@ void fp_config_free(struct fp_config *config)
     free(config);
 }
 
-/* The reader stops at a byte, not at a mark. */
+/* Converts a byte offset, where the reader stopped, to a line and column. */
 static yaml_mark_t mark_of_byte(const struct fp_buf *text, size_t offset)
 {
     yaml_mark_t mark = {0};
@@ -138,7 +139,7 @@ static void load_document(struct fp_config_loader *loader, yaml_parser_t *parser
     yaml_document_delete(&loader->document);
 }
 
-/* Reads the whole file. On failure, errors gets a line. */
+/* Reads the whole file. On failure, appends a line to errors. */
 static bool read_file(const char *file, struct fp_buf *text, struct fp_buf *errors)
 {
     FILE *stream = fopen(file, "re");

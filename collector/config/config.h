@@ -1,8 +1,8 @@
 /*
- * Configuration: the YAML file as a struct, checked whole before anything is opened.
+ * Configuration: the YAML file as a struct, checked completely before anything is opened.
  *
- * A configuration belongs to the main thread; what running requests read of it is in `rules`, a
- * snapshot of its own. docs/configuration.md has an entry per setting.
+ * A configuration belongs to the main thread. `rules`, a snapshot of its own, holds the part that
+ * running requests read. docs/configuration.md has an entry per setting.
  */
 #ifndef FP_CONFIG_CONFIG_H
 #define FP_CONFIG_CONFIG_H
@@ -15,8 +15,8 @@
 
 /* All texts are followed by a NUL; an absent one is empty. */
 struct fp_config {
-    struct fp_arena arena;  /* of the texts below */
-    struct fp_rules *rules; /* one reference; sites, limits of an upload, privacy */
+    struct fp_arena arena;  /* owns the texts below */
+    struct fp_rules *rules; /* one reference; sites, upload limits, privacy */
     struct fp_address listen;
     struct fp_address admin; /* all zero: no admin listener */
     struct fp_str database;  /* a libpq connection string */
@@ -24,7 +24,7 @@ struct fp_config {
     uint64_t spool_max_bytes;
     uint64_t spool_segment_bytes;
     int64_t spool_keep_us;
-    struct fp_str dead_letters_path; /* "": none are kept */
+    struct fp_str dead_letters_path; /* "": dead letters are off */
     uint64_t dead_letters_max_bytes;
     uint32_t http_threads;
     uint32_t connections;
@@ -40,23 +40,24 @@ struct fp_config {
 };
 
 /*
- * Reads and checks a file. NULL on failure; `errors` then holds lines of the form
- * `file:line:column: what is wrong, and what would be right`, one for each error found.
+ * Reads and checks a file. Returns NULL on failure; `errors` then holds one line per error:
+ * `file:line:column: what is wrong, and what would be right`.
  */
 struct fp_config *fp_config_load(const char *file, struct fp_buf *errors) FP_MUST_CHECK;
 
-/* Gives back everything and the reference to the rules. */
+/* Frees the configuration and drops its reference to the rules. */
 void fp_config_free(struct fp_config *config);
 
 /*
- * Compares a freshly loaded configuration with the running one: a setting that cannot change in a
- * running process and differs takes the running value in `fresh`, and `tell` is called with its
- * name. False when out of memory.
+ * Compares a freshly loaded configuration with the running one. For each setting that differs and
+ * cannot change in a running process, copies the running value into `fresh` and calls `tell` with
+ * the name. Returns false when out of memory.
  */
 bool fp_config_keep_fixed(struct fp_config *fresh, const struct fp_config *running,
                           void (*tell)(const char *name)) FP_MUST_CHECK;
 
-/* Appends a whole configuration with every setting at its default and explained; it loads. */
+/* Appends a complete configuration, with every setting explained and at its default. The text is
+ * valid as a configuration file. */
 void fp_config_print_default(struct fp_buf *out);
 
 #endif

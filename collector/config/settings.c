@@ -1,5 +1,6 @@
 /*
- * Settings: the table, how a text is stored through it, and the default configuration it prints.
+ * Settings: the table, the storing of values through it, and the default configuration that it
+ * prints.
  */
 #include "collector/config/settings.h"
 
@@ -20,7 +21,7 @@
 #define IN_CEILINGS(kind_) IN_RULES(ceilings.names[kind_]), .min = 1, .max = 10000000
 #define IN_SITE(field_) FIELD(FP_HOME_SITE, struct fp_site, field_), .reloadable = true
 
-/* Settings of one section stand together, in the order in which they are printed. */
+/* Settings of one section are adjacent, in the order in which they are printed. */
 const struct fp_setting fp_settings[] = {
     {"listen", FP_SETTING_ADDRESS, IN_CONFIG(listen), .value = "127.0.0.1:8600", .required = true,
      .help = "Where uploads are taken: host:port, [IPv6]:port or unix:/path (mode 0660)"},
@@ -276,7 +277,7 @@ static const char *read_number(enum fp_setting_type type, struct fp_str text, in
     return fp_value_duration(text, value);
 }
 
-/* Fields of numbers have 4 or 8 bytes; bounds see to it that the value fits. */
+/* Stores a number in a field of 4 or 8 bytes; the bounds ensure that the value fits. */
 static const char *store_number(const struct fp_setting *setting, struct fp_str text, void *field)
 {
     int64_t value = 0;
@@ -352,7 +353,7 @@ static void print_comment(const char *indent, const char *text, struct fp_buf *o
     fp_buf_addf(out, "\n");
 }
 
-/* `# name: type, default or required, bounds, when a change counts` */
+/* Prints `# name: type, default or required, bounds, when a change takes effect`. */
 static void print_facts(const struct fp_setting *setting, const char *indent, struct fp_buf *out)
 {
     fp_buf_addf(out, "%s# [%s] %s", indent, setting->name, fp_setting_type_name(setting->type));
@@ -384,7 +385,7 @@ static const char preamble[] = "# Configuration of fleetprofd: every setting, ex
                                "next reload (SIGHUP) where\n"
                                "# that is said, else at the next restart.\n";
 
-/* `section:`, `sites:`, or a mapping within a site. Returns the indent of what is in it. */
+/* Prints `section:`, `sites:`, or a mapping within a site. Returns the indent of its contents. */
 static const char *print_heading(struct fp_str section, struct fp_buf *out)
 {
     static const struct fp_str site = {FP_SITE_PREFIX, sizeof(FP_SITE_PREFIX) - 1};

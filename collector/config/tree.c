@@ -1,5 +1,5 @@
 /*
- * Tree: walks a YAML document by the table of settings and notes every error with its place.
+ * Tree: walks a YAML document by the table of settings and records every error with its place.
  */
 #include "collector/config/tree.h"
 
@@ -13,10 +13,10 @@
 enum {
     SITES_MAX = 1000,
     LIST_MAX = 1000,
-    KEY_MAX = 48, /* more than any setting's name */
+    KEY_MAX = 48, /* longer than any setting's name */
 };
 
-/* A mapping of the file: what its keys are called in full, and whose fields they are. */
+/* A mapping of the file: the prefix of its keys' full names, and the owner of their fields. */
 struct scope {
     const char *prefix;
     struct fp_site *site; /* NULL outside sites */
@@ -37,7 +37,7 @@ void fp_config_complain(struct fp_config_loader *loader, yaml_mark_t mark, const
                 text);
 }
 
-/* What of a scalar is shown in a message. */
+/* Returns the part of a scalar that a message shows. */
 static struct fp_str excerpt(struct fp_str text)
 {
     enum { SHOWN_MAX = 64 };
@@ -57,7 +57,7 @@ static void name_bounds(const struct fp_setting *setting, char *text, size_t len
     fp_buf_release(&buf);
 }
 
-/* What is wrong with a template is a whole sentence. */
+/* True if the type's error messages are whole sentences: those on templates. */
 static bool names_template(const struct fp_setting *setting)
 {
     return setting->type == FP_SETTING_ROUTES || setting->type == FP_SETTING_TIMING_NAMES;
@@ -124,7 +124,7 @@ static size_t item_count(const yaml_node_t *sequence)
     return (size_t)(sequence->data.sequence.items.top - sequence->data.sequence.items.start);
 }
 
-/* The key of a mapping's nth pair, as text; empty when it is no scalar. */
+/* Returns the key of a mapping's nth pair as text; empty when it is not a scalar. */
 static struct fp_str key_at(struct fp_config_loader *loader, const yaml_node_t *mapping, size_t n)
 {
     yaml_node_t *key = node_at(loader, mapping->data.mapping.pairs.start[n].key);
@@ -216,7 +216,7 @@ static void load_keys(struct fp_config_loader *loader, const yaml_node_t *node,
     const struct fp_str_list *files = &site->token_key_files;
     site->token_keys = NULL;
     if (files->count < item_count(node))
-        return; /* what is wrong with the list was said */
+        return; /* the list's errors are reported already */
     site->token_keys = fp_arena_array(&loader->config->rules->arena, files->count,
                                       sizeof(struct fleetprof_token_keys *));
     if (site->token_keys == NULL) {
@@ -272,7 +272,8 @@ static bool begins_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* The part of a setting's name that is a key of the scope's mapping, "" when it is elsewhere. */
+/* Returns the part of a setting's name that is a key of the scope's mapping, "" when the setting
+ * belongs elsewhere. */
 static struct fp_str key_in_scope(const struct fp_setting *setting, const struct scope *scope)
 {
     if (!begins_with(setting->name, scope->prefix))
@@ -305,7 +306,8 @@ static void complain_of_unknown(struct fp_config_loader *loader, const struct sc
                        scope->prefix, FP_STR_ARG(shown), known);
 }
 
-/* Whether an earlier pair has the same key. Only as far as mappings of known keys can be long. */
+/* True if an earlier pair has this key. Compares at most FP_CONFIG_SETTINGS_MAX pairs: a valid
+ * mapping is never longer. */
 static bool is_repeated(struct fp_config_loader *loader, const yaml_node_t *mapping, size_t n)
 {
     struct fp_str key = key_at(loader, mapping, n);
@@ -359,7 +361,7 @@ static void check_site_tokens(struct fp_config_loader *loader, const struct fp_s
                            require->name);
 }
 
-/* Begins a site: no setting given, each at its default; lists are empty. */
+/* Initialises a site: no setting given, each at its default, lists empty. */
 static bool begin_site(struct fp_config_loader *loader, struct fp_site *site)
 {
     for (size_t i = 0; i < fp_setting_count; i++) {
@@ -410,7 +412,7 @@ static void load_sites(struct fp_config_loader *loader, const yaml_node_t *node)
     }
 }
 
-/* Whether a text can be a key at all: full names of settings, with dots and brackets, are none. */
+/* True if a text can be a key. Full names of settings, with dots and brackets, cannot. */
 static bool is_key(struct fp_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -420,8 +422,8 @@ static bool is_key(struct fp_str text)
     return text.len > 0 && text.len < KEY_MAX;
 }
 
-/* The value of a key that is no setting itself: a section (of a site too), the sites, or a mistake.
- */
+/* Loads the value of a key that is not a setting itself: a section (also of a site), the sites, or
+ * a mistake. */
 static void load_section(struct fp_config_loader *loader, const struct scope *scope,
                          const yaml_node_t *key, const yaml_node_t *value)
 {
@@ -480,7 +482,8 @@ static void load_mapping(struct fp_config_loader *loader, const struct scope *sc
     check_required(loader, scope, mapping);
 }
 
-/* A required setting of a section that is not there at all has no mapping to be missed in. */
+/* Reports the missing sections that hold required settings: a missing section has no mapping for
+ * check_required() to check. */
 static void check_sections(struct fp_config_loader *loader, const yaml_node_t *root)
 {
     bool has_sites = false;

@@ -1,5 +1,5 @@
 /*
- * Values: numbers with units, and the shapes of texts.
+ * Values: parses numbers with units and checks texts.
  */
 #include "collector/config/value.h"
 
@@ -15,7 +15,7 @@ struct unit {
     int64_t factor;
 };
 
-/* Ascending, so that printing can take the last one that divides. */
+/* In ascending order: printing takes the last unit that divides the value. */
 static const struct unit byte_units[] = {
     {{"B", 1}, 1},
     {{"KiB", 3}, INT64_C(1) << 10},
@@ -29,8 +29,7 @@ static const struct unit duration_units[] = {
 };
 enum { BYTE_UNIT_COUNT = FP_COUNT(byte_units), DURATION_UNIT_COUNT = FP_COUNT(duration_units) };
 
-/* Reads the digits at the front of text and leaves the rest in it. False when there are none or
- * they are too many. */
+/* Takes the digits off the front of text. False when there are none or too many. */
 static bool take_number(struct fp_str *text, int64_t *number)
 {
     int64_t value = 0;
@@ -45,7 +44,7 @@ static bool take_number(struct fp_str *text, int64_t *number)
     return i > 0;
 }
 
-/* A number and the name of one of the units. */
+/* Parses a number followed by the name of one of the units. */
 static bool read_measured(struct fp_str text, const struct unit *units, size_t unit_count,
                           int64_t *value)
 {
@@ -145,7 +144,7 @@ const char *fp_value_check_name(struct fp_str text)
     return "is not 1 to 64 letters, digits, dots, underscores and hyphens";
 }
 
-/* Returns what is wrong with an origin, as the modules judge it too. */
+/* Returns what is wrong with an origin, by the web server modules' rules. */
 static const char *origin_phrase(enum fleetprof_origin_error error)
 {
     switch (error) {

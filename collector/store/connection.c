@@ -1,5 +1,5 @@
 /*
- * Connection: every wait is a poll on the server's socket, the interrupt and a deadline.
+ * Connection: every wait polls the server's socket and the interrupt, up to a deadline.
  */
 #include "collector/store/connection.h"
 
@@ -11,11 +11,11 @@
 
 enum {
     CONNECT_TIMEOUT_S = 10,
-    /* The server ends a statement after its statement_timeout; this is for a server or
-     * network that says nothing at all. It must be longer. */
+    /* The server ends a statement after its statement_timeout. This limit is for a server or
+     * network that sends nothing at all, so it must be longer. */
     SILENCE_MAX_S = 660,
-    /* libpq takes an answer that it has no memory for (to a copy, of which the server waits for
-     * more) for one that is still to come, and reads it when it is asked again. */
+    /* When libpq has no memory for a reply (to a copy, while the server waits for more data), it
+     * reports that the reply is still to come. It reads the reply when it is asked again. */
     ASK_AGAIN_S = 1,
 };
 
@@ -32,7 +32,7 @@ void fp_pg_close(struct fp_pg *connection)
 
 static void note(struct fp_pg *connection, const char *format, ...) FP_PRINTF(2, 3);
 
-/* Keeps one line of a message, without libpq's newline at the end. */
+/* Keeps one line of a message, without libpq's trailing newline. */
 static void note(struct fp_pg *connection, const char *format, ...)
 {
     va_list args;
@@ -50,7 +50,7 @@ static enum fp_store_result close_as(struct fp_pg *connection, enum fp_store_res
     return result;
 }
 
-/* Begins the record of a failure; to be called while there is a connection. */
+/* Begins the record of a failure. Call it while there is a connection. */
 static void begin_failure(struct fp_pg *connection)
 {
     const char *host = PQhost(connection->pg);
@@ -62,7 +62,7 @@ static void begin_failure(struct fp_pg *connection)
     snprintf(failure->database, sizeof(failure->database), "%s", database != NULL ? database : "");
 }
 
-/* A connection that was not made. */
+/* Records the failure of a connection attempt. */
 static enum fp_store_result refuse_connection(struct fp_pg *connection)
 {
     char text[sizeof(connection->message)];
@@ -86,7 +86,7 @@ static enum fp_store_result give_up(struct fp_pg *connection)
     return close_as(connection, FP_STORE_DOWN);
 }
 
-/* Waits until the server's socket is ready for `events`, or the time has come. */
+/* Waits until the server's socket is ready for `events`, or until `until_us`. */
 static enum fp_store_result poll_socket(struct fp_pg *connection, short events, int64_t until_us,
                                         bool *is_ready)
 {
@@ -138,7 +138,8 @@ static enum fp_store_result finish_connecting(struct fp_pg *connection)
     }
 }
 
-/* Notices (such as "there is no transaction in progress") are not for our standard error. */
+/* Drops notices (such as "there is no transaction in progress"); libpq would print them to standard
+ * error. */
 static void ignore_notice(void *context, const PGresult *result)
 {
     (void)context;
@@ -147,7 +148,8 @@ static void ignore_notice(void *context, const PGresult *result)
 
 enum fp_store_result fp_pg_open(struct fp_pg *connection, const char *conninfo)
 {
-    /* What stands before dbname, which brings the user's own settings, gives way to them. */
+    /* dbname holds the user's connection string; its settings override what comes before it
+     * here. */
     const char *const names[] = {
         "fallback_application_name", "tcp_user_timeout", "keepalives_idle", "keepalives_interval",
         "keepalives_count",          "dbname",           "client_encoding", NULL};
@@ -160,7 +162,7 @@ enum fp_store_result fp_pg_open(struct fp_pg *connection, const char *conninfo)
     }
     if (PQstatus(connection->pg) == CONNECTION_BAD)
         return refuse_connection(connection);
-    /* A refusal's SQLSTATE is told in this way alone. */
+    /* A refused connection's SQLSTATE is only available in this form. */
     (void)PQsetErrorVerbosity(connection->pg, PQERRORS_VERBOSE);
     enum fp_store_result result = finish_connecting(connection);
     if (result != FP_STORE_OK)
@@ -175,16 +177,16 @@ static bool in_class(const char *state, const char *class)
     return strncmp(state, class, strlen(class)) == 0;
 }
 
-/* What kind of failure an error of the server is, by its SQLSTATE. */
+/* Classifies an error of the server by its SQLSTATE. */
 static enum fp_store_result judge(const PGresult *failure, const char *state)
 {
-    /* What passes by itself: connection trouble, not the primary, deadlock, no resources, a lock or
-     * statement time-out, shutting down or starting up. */
+    /* Temporary errors: lost connection, not the primary, deadlock, no resources, lock or statement
+     * time-out, shutting down or starting up. */
     static const char *const passing[] = {"08", "25006", "40", "53", "55P03", "57"};
     if (in_class(state, "22"))
         return FP_STORE_REFUSED;
-    /* A row without a partition is a check violation too, but of no constraint, and not its fault.
-     */
+    /* A row without a partition is a check violation too, but names no constraint, and the row is
+     * not at fault. */
     if (in_class(state, "23"))
         return PQresultErrorField(failure, PG_DIAG_CONSTRAINT_NAME) != NULL ||
                        strcmp(state, "23502") == 0
@@ -216,7 +218,7 @@ static enum fp_store_result report_failure(struct fp_pg *connection, const PGres
     return close_as(connection, result);
 }
 
-/* Sends everything that libpq holds back. */
+/* Sends everything that libpq has buffered. */
 static enum fp_store_result flush_output(struct fp_pg *connection)
 {
     for (;;) {
@@ -229,13 +231,13 @@ static enum fp_store_result flush_output(struct fp_pg *connection)
             wait_socket(connection, POLLIN | POLLOUT, silence_deadline_us());
         if (result != FP_STORE_OK)
             return result;
-        /* A server that waits for us to read would never read us. */
+        /* A server that waits for us to read would never read from us. */
         if (PQconsumeInput(connection->pg) == 0)
             return lose(connection);
     }
 }
 
-/* The next result of what was sent; *result NULL when there is none left. */
+/* Gets the next result of what was sent; *next is NULL when there are no more. */
 static enum fp_store_result next_result(struct fp_pg *connection, PGresult **next)
 {
     *next = NULL;
@@ -266,8 +268,8 @@ static bool succeeded(const PGresult *result)
 }
 
 /*
- * Reads results to the end and keeps the last one. An error is remembered until the server has
- * said all. While the server waits for copy data there is no end: the copy result is the last.
+ * Reads results to the end and keeps the last one. Remembers an error until the server has sent
+ * everything. While the server waits for copy data there is no end: the copy result is the last.
  */
 static enum fp_store_result read_results(struct fp_pg *connection, PGresult **last)
 {

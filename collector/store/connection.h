@@ -1,10 +1,10 @@
 /*
- * Connection: libpq without blocking calls, so that a stop or a silent server never holds the
+ * Connection: libpq without blocking calls, so that a stop or a silent server never blocks the
  * writer. Belongs to one thread.
  *
- * Whatever fails leaves its reason in `message` and says what kind of failure it is; after
- * FP_STORE_DOWN, FP_STORE_TROUBLE and FP_STORE_STOPPED the connection is closed already, after
- * FP_STORE_REFUSED it stands, in a failed transaction if one was open.
+ * Every failure leaves its reason in `message` and returns its kind. After FP_STORE_DOWN,
+ * FP_STORE_TROUBLE and FP_STORE_STOPPED the connection is closed already. After FP_STORE_REFUSED it
+ * stays open, in a failed transaction if one was open.
  */
 #ifndef FP_STORE_CONNECTION_H
 #define FP_STORE_CONNECTION_H
@@ -18,18 +18,18 @@ struct fp_pg {
     PGconn *pg; /* owned; NULL while not connected */
     int interrupt_fd;
     char message[512];
-    struct fp_failure failure; /* the last one */
+    struct fp_failure failure; /* the last failure */
 };
 
-/* Makes it ready to be opened. interrupt_fd as in fp_store_settings. */
+/* Initialises a connection without opening it. interrupt_fd is the same as in fp_store_settings. */
 void fp_pg_init(struct fp_pg *connection, int interrupt_fd);
 
-/* Connects; conninfo may override all our defaults but the client encoding. */
+/* Connects. conninfo may override all our defaults except the client encoding. */
 enum fp_store_result fp_pg_open(struct fp_pg *connection, const char *conninfo) FP_MUST_CHECK;
 
 void fp_pg_close(struct fp_pg *connection);
 
-/* Runs statements without parameters and forgets their results. */
+/* Runs statements without parameters and discards their results. */
 enum fp_store_result fp_pg_run(struct fp_pg *connection, const char *statements) FP_MUST_CHECK;
 
 /* One statement with parameters in text form. */
@@ -37,20 +37,20 @@ struct fp_pg_query {
     const char *statement;
     const char *const *values;
     int value_count;
-    bool binary; /* form of the result */
+    bool binary; /* of the result */
 };
 
-/* Runs it; on FP_STORE_OK the caller clears *result. */
+/* Runs a statement; on FP_STORE_OK the caller clears *result. */
 enum fp_store_result fp_pg_query(struct fp_pg *connection, const struct fp_pg_query *query,
                                  PGresult **result) FP_MUST_CHECK;
 
-/* Begins `copy … from stdin`; then any number of puts; then the end. */
+/* Begins `copy … from stdin`; any number of puts and one end follow. */
 enum fp_store_result fp_pg_copy(struct fp_pg *connection, const char *statement) FP_MUST_CHECK;
 enum fp_store_result fp_pg_put(struct fp_pg *connection, const void *bytes,
                                size_t len) FP_MUST_CHECK;
 enum fp_store_result fp_pg_copy_end(struct fp_pg *connection) FP_MUST_CHECK;
 
-/* Rolls back what is open; closes the connection when that fails. */
+/* Rolls back the open transaction; closes the connection when that fails. */
 void fp_pg_rollback(struct fp_pg *connection);
 
 #endif

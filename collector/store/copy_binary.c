@@ -58,7 +58,7 @@ static void put_double(struct fp_buf *out, double value)
     put_bigint(out, bits);
 }
 
-/* A version, then the text. */
+/* Appends a version byte, then the text. */
 static void put_json(struct fp_buf *out, struct fp_str text)
 {
     put32(out, (int32_t)text.len + 1);
@@ -157,7 +157,7 @@ static void put_value(enum fp_column_kind kind, const void *member, struct fp_bu
 void fp_copy_begin(struct fp_buf *out)
 {
     static const char signature[] = "PGCOPY\n\377\r\n";
-    fp_buf_add(out, signature, sizeof(signature)); /* its NUL is part of it */
+    fp_buf_add(out, signature, sizeof(signature)); /* the signature includes its NUL */
     put32(out, 0);                                 /* flags */
     put32(out, 0);                                 /* length of the header's extension */
 }

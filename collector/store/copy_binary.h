@@ -7,13 +7,13 @@
 
 #include "collector/store/tables.h"
 
-/* Appends what stands before the first row. */
+/* Appends the header, before the first row. */
 void fp_copy_begin(struct fp_buf *out);
 
-/* Appends a row: the target's columns. */
+/* Appends one row: the values of the target's columns. */
 void fp_copy_row(const struct fp_store_table *target, const void *row, struct fp_buf *out);
 
-/* Appends what stands after the last row. */
+/* Appends the trailer, after the last row. */
 void fp_copy_end(struct fp_buf *out);
 
 #endif

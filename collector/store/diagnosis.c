@@ -1,6 +1,6 @@
 /*
- * Diagnosis: by SQLSTATE (PostgreSQL, appendix A); where one stands for several causes, by the
- * server's function that reported it, whose name is the same in every language.
+ * Diagnosis: by SQLSTATE (PostgreSQL, appendix A). Where one SQLSTATE has several causes, by the
+ * server function that reported it: its name is the same in every language.
  */
 #include "collector/store/diagnosis.h"
 
@@ -40,7 +40,7 @@ const char *fp_database_state_text(enum fp_database_state state)
     return state_texts[state];
 }
 
-/* ---- a message taken apart ---- */
+/* ---- parsing a message ---- */
 
 static bool is_sqlstate(const char *text)
 {
@@ -50,8 +50,8 @@ static bool is_sqlstate(const char *text)
     return text[5] == ':' && text[6] == ' ';
 }
 
-/* The SQLSTATE in `…SEVERITY:  SQLSTATE: sentence`, of the last server that was tried; NULL when no
- * server said anything. */
+/* Finds the SQLSTATE in `…SEVERITY:  SQLSTATE: sentence`, of the last server that was tried; NULL
+ * when no server replied. */
 static const char *find_sqlstate(const char *message)
 {
     const char *found = NULL;
@@ -66,7 +66,7 @@ void fp_failure_read(struct fp_failure *failure, const char *message, char *text
     const char *sqlstate = find_sqlstate(message);
     if (sqlstate == NULL) {
         int len = (int)strcspn(message, "\n");
-        /* Said by libpq, which is never translated here. */
+        /* libpq's own text, which is never translated here. */
         failure->lacks_password = strstr(message, "no password supplied") != NULL;
         snprintf(text, text_size, "%.*s", failure->lacks_password ? len : (int)strlen(message),
                  message);
@@ -81,7 +81,7 @@ void fp_failure_read(struct fp_failure *failure, const char *message, char *text
              (int)strcspn(sentence, "\n"), sentence, failure->sqlstate);
 }
 
-/* ---- what it says ---- */
+/* ---- the state it shows ---- */
 
 static bool is_of(const struct fp_failure *failure, const char *class)
 {
@@ -113,7 +113,7 @@ enum fp_database_state fp_failure_state(const struct fp_failure *failure)
     return FP_DATABASE_FAILING;
 }
 
-/* ---- what would help ---- */
+/* ---- the hint ---- */
 
 static void name_system_user(char name[64])
 {

@@ -1,6 +1,6 @@
 /*
- * Diagnosis: what a failure says about the database, and what would help. Pure but for the name of
- * the system's user.
+ * Diagnosis: derives the state of the database and a hint from a failure. Pure, except that it
+ * looks up the system user's name.
  */
 #ifndef FP_STORE_DIAGNOSIS_H
 #define FP_STORE_DIAGNOSIS_H
@@ -8,28 +8,28 @@
 #include "collector/base/buf.h"
 #include "collector/store/store.h"
 
-/* What is known of a failure. */
+/* The facts about a failure. */
 struct fp_failure {
-    char sqlstate[6];     /* "": not the server said it */
-    bool is_role_missing; /* the server knows no such role */
-    bool is_unlisted;     /* no line of pg_hba.conf is about such a connection */
-    bool lacks_password;  /* the server wants one, and there is none */
-    bool is_local;        /* by a unix socket */
-    char role[64];        /* as which we connected */
+    char sqlstate[6];     /* "": not reported by the server */
+    bool is_role_missing; /* the server does not know the role */
+    bool is_unlisted;     /* no line of pg_hba.conf matches the connection */
+    bool lacks_password;  /* the server asks for one, and none is configured */
+    bool is_local;        /* through a unix socket */
+    char role[64];        /* the role we connected as */
     char database[64];
 };
 
 /*
- * Takes libpq's message about a connection that was not made, with PQERRORS_VERBOSE, apart: the
- * SQLSTATE and what else the failure shows go into *failure, the sentence into `text`, without
- * newline. A message of no server is left as it is.
+ * Parses libpq's message about a failed connection attempt, written with PQERRORS_VERBOSE. Stores
+ * the SQLSTATE and the other facts in *failure, and the sentence without its newline in `text`. A
+ * message that does not come from a server stays as it is.
  */
 void fp_failure_read(struct fp_failure *failure, const char *message, char *text, size_t text_size);
 
-/* The state of a database that fails like this. */
+/* Returns the state of a database that fails like this. */
 enum fp_database_state fp_failure_state(const struct fp_failure *failure);
 
-/* Appends what would help, a sentence; nothing when it passes by itself. */
+/* Appends a hint, one sentence; nothing when the failure passes by itself. */
 void fp_failure_hint(const struct fp_failure *failure, enum fp_database_state state,
                      struct fp_buf *hint);
 

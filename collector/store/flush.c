@@ -1,5 +1,5 @@
 /*
- * Flush: a rollup becomes rows. docs/schema.md gives the order and its reasons.
+ * Flush: writes a rollup as rows. docs/schema.md gives the order and its reasons.
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
@@ -9,13 +9,13 @@
 #include <inttypes.h>
 
 enum {
-    CHUNK_ROWS = 10000, /* rows a statement: more costs HOT updates, fewer costs round trips */
+    CHUNK_ROWS = 10000, /* rows per statement: more costs HOT updates, fewer costs round trips */
     PUT_BYTES = 64 * 1024
 };
 
 #define PAGES_MAX ((size_t)UINT32_MAX - 1) /* of any table of PostgreSQL */
 
-/* Told each key that a book returns, because it was new. */
+/* Called for each key that a book table returns, because the key was new. */
 typedef void new_key_fn(struct fp_rollup *rollup, const struct fp_claim_key *key);
 
 static enum fp_store_result put_rows(struct fp_store *store)
@@ -42,7 +42,7 @@ static bool has_wanted(const struct fp_store_table *target, const struct fp_roll
     return false;
 }
 
-/* Copies the sorted rows that have to be written into the target's temporary table. */
+/* Copies the sorted rows that need writing into the target's temporary table. */
 static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_store_table *target,
                                       const struct fp_rollup *rollup, size_t *count)
 {
@@ -72,7 +72,7 @@ static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_st
     return result == FP_STORE_OK ? fp_pg_copy_end(&store->connection) : result;
 }
 
-/* A returned row of a book: its id and site. */
+/* Returns the key in a row that a book table returned: its id and site. */
 static struct fp_claim_key returned_key(const PGresult *rows, int row)
 {
     struct fp_uuid id;
@@ -82,7 +82,7 @@ static struct fp_claim_key returned_key(const PGresult *rows, int row)
     return fp_claim_key(&id, (int64_t)be64toh(site_id));
 }
 
-/* How many pages the target's temporary table has. */
+/* Counts the pages of the target's temporary table. */
 static enum fp_store_result count_pages(struct fp_store *store, const struct fp_store_table *target,
                                         size_t *pages)
 {
@@ -101,7 +101,7 @@ static enum fp_store_result count_pages(struct fp_store *store, const struct fp_
     return result;
 }
 
-/* Merges the rows of the pages from `first` to before `end`. */
+/* Merges the rows of the pages from `first` up to, but not including, `end`. */
 static enum fp_store_result merge_pages(struct fp_store *store, const char *statement, size_t first,
                                         size_t end, PGresult **rows)
 {
@@ -115,8 +115,8 @@ static enum fp_store_result merge_pages(struct fp_store *store, const char *stat
     return fp_pg_query(&store->connection, &query, rows);
 }
 
-/* Merges `count` copied rows, some CHUNK_ROWS a statement. Of a book, `on_new` (else NULL) is told
- * each key that was new. */
+/* Merges `count` copied rows, about CHUNK_ROWS per statement. For a book table, calls `on_new` for
+ * each new key; for others on_new is NULL. */
 static enum fp_store_result merge_rows(struct fp_store *store, const struct fp_store_table *target,
                                        size_t count, struct fp_rollup *rollup, new_key_fn *on_new)
 {
@@ -142,7 +142,7 @@ static enum fp_store_result merge_rows(struct fp_store *store, const struct fp_s
     return result;
 }
 
-/* Writes a target's rows; on_new as for merge_rows. */
+/* Writes a target's rows; on_new has the same meaning as for merge_rows. */
 static enum fp_store_result write_target(struct fp_store *store, enum fp_store_table_id id,
                                          struct fp_rollup *rollup, new_key_fn *on_new,
                                          size_t *count)
@@ -173,7 +173,7 @@ static enum fp_store_result write_targets(struct fp_store *store, struct fp_roll
     return FP_STORE_OK;
 }
 
-/* Commits; a transaction that had failed unnoticed is not taken for a committed one. */
+/* Commits. Does not mistake a transaction that failed unnoticed for a committed one. */
 static enum fp_store_result commit(struct fp_store *store)
 {
     const struct fp_pg_query query = {.statement = "commit"};
@@ -190,7 +190,7 @@ const struct fp_map *fp_store_touched(const struct fp_store *store)
     return &store->touched;
 }
 
-/* A new day begins with everything untouched, and so does a full map. */
+/* Forgets all touched rows on a new day, and when the map is full. */
 static void forget_touched(struct fp_store *store, const struct fp_rollup *rollup)
 {
     int64_t today = fp_store_day_of(rollup->clock.now_us);
@@ -204,13 +204,14 @@ static void remember_touched(struct fp_store *store, const struct fp_rollup *rol
     for (size_t table = FP_ROLLUP_TABLE_SEGMENT; table <= FP_ROLLUP_TABLE_TIMING; table++)
         for (size_t i = 0; i < rollup->tables[table].count; i++) {
             const uint64_t *id = fp_rows_at(&rollup->tables[table], i);
-            /* What does not fit is written again next time. */
+            /* A row that does not fit in the map is written again next time. */
             if (fp_map_put(&store->touched, *id, 0) == FP_MAP_NONE)
                 return;
         }
 }
 
-/* Dictionaries have a transaction of their own: on a cluster, their locks reach wide. */
+/* Writes the dictionaries in a transaction of their own: on a cluster, their locks affect many
+ * nodes. */
 static enum fp_store_result write_dictionaries(struct fp_store *store, struct fp_rollup *rollup)
 {
     bool wanted = false;
@@ -240,7 +241,7 @@ static bool is_made(const struct fp_store *store, int64_t day)
     return false;
 }
 
-/* Makes the partitions of the rollup's days, but for those that are known to be there. */
+/* Makes the partitions for the rollup's days, except those that are known to exist. */
 static enum fp_store_result ensure_partitions(struct fp_store *store,
                                               const struct fp_rollup *rollup)
 {
@@ -299,7 +300,7 @@ static void mark_new_upload(struct fp_rollup *rollup, const struct fp_claim_key 
         upload->known = false;
 }
 
-/* Claims the upload ids: whichever the database does not return, it knows already. */
+/* Claims the upload ids. The database already knows each id that it does not return. */
 static enum fp_store_result claim_uploads(struct fp_store *store, struct fp_rollup *rollup,
                                           size_t *known)
 {
@@ -335,7 +336,7 @@ enum fp_store_result fp_store_claim(struct fp_store *store, const struct fp_stor
 
 static void count_new_load(struct fp_rollup *rollup, const struct fp_claim_key *key)
 {
-    /* Only a load that was sent can come back. */
+    /* Only a load that was sent can be returned. */
     bool counted = fp_rollup_count_load(rollup, key);
     (void)counted;
 }

@@ -1,5 +1,6 @@
 /*
- * Housekeeping: partitions ahead and behind, and the pruning of what nobody needs any more.
+ * Housekeeping: makes partitions for the next days, drops expired ones, and prunes rows that are no
+ * longer needed.
  */
 #include "collector/base/clock.h"
 #include "collector/store/store_internal.h"
@@ -8,12 +9,12 @@
 
 enum {
     DAYS_AHEAD = 2,
-    /* A fact's bucket may be an hour ahead, and days begin elsewhere than retention ends. */
+    /* A fact's bucket may be an hour ahead, and days and retention begin at different times. */
     DICTIONARY_DAYS_MORE = 2
 };
 
-/* Runs a function or query of one row with three days as parameters or none; *said gets its value.
- */
+/* Runs a function or query that returns one row, with three days as parameters or none; stores its
+ * value in *said. */
 static enum fp_store_result ask(struct fp_store *store, const char *statement,
                                 const char *const *days, bool *said)
 {
@@ -73,7 +74,7 @@ static enum fp_store_result prune_books(struct fp_store *store)
     return fp_pg_run(&store->connection, statements);
 }
 
-/* Callers last: a row goes after those that refer to it. */
+/* Prunes callers last: a row goes after those that refer to it. */
 static enum fp_store_result prune_dictionaries(struct fp_store *store,
                                                const struct fp_rollup_clock *clock)
 {
@@ -119,7 +120,7 @@ enum fp_store_result fp_store_housekeep(struct fp_store *store)
         store, "select pg_try_advisory_lock(hashtext('fleetprof.housekeeping'))", NULL, &locked);
     if (result != FP_STORE_OK || !locked)
         return result;
-    /* Pruning after a long pause takes its time. */
+    /* Pruning after a long pause is slow. */
     result = fp_pg_run(connection, "set statement_timeout = '10min'");
     if (result == FP_STORE_OK)
         result = keep_house(store);
@@ -128,8 +129,8 @@ enum fp_store_result fp_store_housekeep(struct fp_store *store)
     if (result == FP_STORE_OK)
         result = ask(store, "select pg_advisory_unlock(hashtext('fleetprof.housekeeping'))", NULL,
                      &locked);
-    /* What failed took the connection with it, and with that the lock and the time-out; data that
-     * is refused is nobody's here. */
+    /* Other failures closed the connection already, which released the lock and the time-out.
+     * FP_STORE_REFUSED left it open. */
     if (result == FP_STORE_REFUSED)
         fp_pg_close(connection);
     return result;

@@ -1,6 +1,6 @@
 /*
- * Migrate: bootstrap.sql, then table files that the version table lacks, then functions and views
- * whose checksums differ.
+ * Migrate: runs bootstrap.sql, then the table files that the version table lacks, then the
+ * functions and views whose checksums differ.
  */
 #include "collector/store/migrate.h"
 
@@ -54,7 +54,7 @@ static bool lacks_rights(const struct migration *run)
     return strstr(run->connection.message, "(SQLSTATE 42501)") != NULL;
 }
 
-/* Reports what the server said about `what`, with a hint where there is one. */
+/* Reports the server's message about `what`, with a hint where there is one. */
 static enum fp_migrate_result failed(const struct migration *run, const char *what)
 {
     report_line(run, "%s: %s", what, run->connection.message);
@@ -86,7 +86,7 @@ static PGresult *ask(struct migration *run, const char *statement, const char *c
     return fp_pg_query(&run->connection, &query, &rows) == FP_STORE_OK ? rows : NULL;
 }
 
-/* The form of fleetprof.schema_version. */
+/* The layout of fleetprof.schema_version. */
 enum form { FORM_NONE, FORM_NUMBERED, FORM_TODAY };
 
 static bool read_form(struct migration *run, enum form *form)
@@ -166,14 +166,14 @@ static enum fp_migrate_result compare_tables(struct migration *run)
         return failed(run, "reading fleetprof.schema_version");
     enum fp_migrate_result result = FP_MIGRATE_OK;
     run->tables_applied = (size_t)PQntuples(rows);
-    /* From the end: a file too many says more than a changed one. */
+    /* Starts from the end: an extra file explains more than a changed one. */
     for (int row = PQntuples(rows); result == FP_MIGRATE_OK && row-- > 0;)
         result = compare_table(run, rows, row);
     PQclear(rows);
     return result;
 }
 
-/* Finds out whether this program can migrate the database. Changes nothing. */
+/* Checks whether this program can migrate the database. Changes nothing. */
 static enum fp_migrate_result check_database(struct migration *run)
 {
     enum form form;
@@ -276,8 +276,8 @@ static bool bootstrap(struct migration *run)
 }
 
 /*
- * Applies tables, functions and views in one transaction. The end of the connection rolls back what
- * failed.
+ * Applies tables, functions and views in one transaction. On failure the caller closes the
+ * connection, which rolls back.
  */
 static enum fp_migrate_result apply(struct migration *run)
 {
@@ -328,7 +328,7 @@ static const char *option_value(const PQconninfoOption *options, const char *key
 }
 
 /*
- * Reports why there is no connection, with a hint for two mistakes of a first installation. A
+ * Reports why the connection failed, with a hint for two mistakes of a first installation. A
  * refused connection has no SQLSTATE, so translated messages get no hint.
  */
 static void report_no_connection(const struct migration *run, const char *conninfo)

@@ -10,21 +10,21 @@ enum fp_migrate_result {
     FP_MIGRATE_OK = 0,     /* the database is up to date now */
     FP_MIGRATE_DOWN,       /* no connection */
     FP_MIGRATE_NEWER,      /* a later version of fleetprof migrated the database */
-    FP_MIGRATE_UNRELEASED, /* a version before 0.1.0 made it: there is no way to upgrade it */
-    FP_MIGRATE_CHANGED,    /* a table file was applied in another form than this program has */
-    FP_MIGRATE_RIGHTS,     /* the connecting role may not do what is needed */
-    FP_MIGRATE_FAILED,     /* a statement failed; nothing but roles has changed */
+    FP_MIGRATE_UNRELEASED, /* a version before 0.1.0 made it; it cannot be upgraded */
+    FP_MIGRATE_CHANGED,    /* a table file differs from the one that was applied */
+    FP_MIGRATE_RIGHTS,     /* the connecting role lacks a privilege */
+    FP_MIGRATE_FAILED,     /* a statement failed; only roles may have changed */
 };
 
-/* Gets one line of text (no newline) for each thing done and for what went wrong. */
+/* Receives one line of text (without newline) for each thing done and for each error. */
 typedef void fp_migrate_report_fn(void *context, const char *line);
 
 /*
- * Creates missing roles, applies the table files that the database lacks, then the files of
- * functions and views that it has in another form, and drops those that this version no longer has.
- * All but the roles happens in one transaction. Safe to run twice and by two at once. The role of
- * the connection string must be a superuser, or have CREATEROLE and own the database (or be a
- * member of fleetprof_owner when the roles exist).
+ * Creates missing roles. Applies the table files that the database lacks, then the function and
+ * view files whose form in the database differs. Drops functions and views that this version no
+ * longer has. Does all except the roles in one transaction. Safe to run twice, and from two
+ * processes at once. The role of the connection string must be a superuser, or have CREATEROLE and
+ * own the database (or be a member of fleetprof_owner when the roles exist).
  */
 enum fp_migrate_result fp_migrate(const char *conninfo, fp_migrate_report_fn *report,
                                   void *context) FP_MUST_CHECK;

@@ -12,15 +12,15 @@ struct fp_schema_file {
     const char *objects; /* the functions and views it defines, as PostgreSQL's text[] */
 };
 
-/* tables/NNNN_what.sql, by number from 1 without gaps. */
+/* tables/NNNN_what.sql, ordered by number from 1 without gaps. */
 extern const struct fp_schema_file fp_schema_tables[];
 extern const size_t fp_schema_table_count;
 
-/* Files of functions/ and views/, each after those that it needs. */
+/* Files of functions/ and views/, each after the files that it needs. */
 extern const struct fp_schema_file fp_schema_definitions[];
 extern const size_t fp_schema_definition_count;
 
-/* bootstrap.sql, which runs before all others, every time. */
+/* bootstrap.sql, which runs first, on every migration. */
 extern const char *const fp_schema_bootstrap;
 
 /* apply.sql: temporary functions that apply the definitions. */

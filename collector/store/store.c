@@ -1,5 +1,5 @@
 /*
- * Store: the session, the clock and the position.
+ * Store: the database session, the clock and the position.
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
@@ -12,8 +12,8 @@
 enum { SQL_MAX = 32 * 1024, ROWS_MAX = 4 * 1024 * 1024 };
 
 /*
- * A lock is waited for longer than a drop of partitions may take. A vanished client's statement is
- * cancelled by the server itself, which frees its locks for the next try.
+ * lock_timeout is longer than dropping partitions may take. If a client vanishes, the server itself
+ * cancels its statement, which frees the locks for the next try.
  */
 static const char session_sql[] = "set search_path = pg_catalog, pg_temp;"
                                   "set synchronous_commit = on;"
@@ -103,7 +103,7 @@ static enum fp_store_result prepare_session(struct fp_store *store)
     return statements != NULL ? fp_pg_run(&store->connection, statements) : FP_STORE_MEMORY;
 }
 
-/* The bigint in the first column of the first row; *found is false when there is no row. */
+/* Reads the bigint in the first column of the first row; *found is false when there is no row. */
 static enum fp_store_result query_bigint(struct fp_store *store, const struct fp_pg_query *query,
                                          int64_t *value, bool *found)
 {
@@ -137,7 +137,7 @@ enum fp_store_result fp_store_connect(struct fp_store *store)
 {
     if (fp_store_connected(store))
         return FP_STORE_OK;
-    /* It may be another database than before. */
+    /* This may be a different database. */
     store->made_count = 0;
     store->state = FP_DATABASE_REACHABLE;
     fp_map_clear(&store->touched);
@@ -173,7 +173,7 @@ enum fp_store_result fp_store_read_position(struct fp_store *store, const struct
     return query_bigint(store, &query, &found_position, &found);
 }
 
-/* The ids as the text of an array, {…}, with its NUL. */
+/* Writes the ids as the text of an array, {…}, with its NUL. */
 static void write_array(struct fp_buf *array, const struct fp_store_session_ids *ids)
 {
     fp_buf_init(array, (ids->count + 1) * (FP_UUID_TEXT_LEN + 1) + sizeof("{}"));
@@ -247,7 +247,8 @@ void fp_store_day_text(int64_t day, char text[FP_DAY_TEXT_MAX])
     strftime(text, FP_DAY_TEXT_MAX, "%Y-%m-%d", &utc);
 }
 
-/* The begin of the oldest day that is kept. Whole days are dropped, so whole days expire. */
+/* Returns the start of the oldest day that is kept. Whole days are dropped, so whole days
+ * expire. */
 static int64_t oldest_kept_us(int64_t now_us, int64_t kept_us)
 {
     return fp_store_day_of(now_us - kept_us) * FP_US_PER_DAY;

@@ -1,5 +1,5 @@
 /*
- * What the files of the store share among themselves.
+ * Shared by the store's files.
  */
 #ifndef FP_STORE_STORE_INTERNAL_H
 #define FP_STORE_STORE_INTERNAL_H
@@ -9,23 +9,23 @@
 #include "collector/store/connection.h"
 #include "collector/store/store.h"
 
-/* How many days' partitions are remembered as made. */
+/* Maximum number of days whose partitions are remembered as made. */
 #define FP_STORE_MADE_DAYS 64
 
-/* How many dictionary rows are remembered as touched today: 8 MiB of map. */
+/* Maximum number of dictionary rows remembered as touched today: 8 MiB of map. */
 #define FP_STORE_TOUCHED_MAX 390000
 
 struct fp_store {
     struct fp_store_settings settings;
     struct fp_pg connection;
     struct fp_buf sql;                     /* the statement being written */
-    struct fp_buf rows;                    /* copy data on its way */
+    struct fp_buf rows;                    /* copy data being sent */
     int64_t made_days[FP_STORE_MADE_DAYS]; /* days since 1970, a ring */
     size_t made_count;                     /* days ever put into the ring since connecting */
     struct fp_map touched; /* ids of dictionary rows that were written on touched_day */
     int64_t touched_day;
     enum fp_database_state state; /* while all goes well */
-    int64_t pruned_day;           /* the last one on which dictionaries were pruned, 0: none */
+    int64_t pruned_day;           /* the last day on which dictionaries were pruned, 0: none */
 };
 
 #define FP_DAY_TEXT_MAX 16
@@ -33,14 +33,14 @@ struct fp_store {
 /* Writes a day (since 1970, UTC) as YYYY-MM-DD. */
 void fp_store_day_text(int64_t day, char text[FP_DAY_TEXT_MAX]);
 
-/* The day (since 1970, UTC) in which a moment lies. */
+/* Returns the day (since 1970, UTC) that contains a moment. */
 int64_t fp_store_day_of(int64_t moment_us);
 
-/* Makes partitions of the days in a PostgreSQL array's text form. */
+/* Makes partitions for the days in a PostgreSQL array's text form. */
 enum fp_store_result fp_store_make_partitions(struct fp_store *store,
                                               const char *days) FP_MUST_CHECK;
 
-/* The statement in store->sql, NULL when it did not fit. */
+/* Returns the statement in store->sql, NULL when it did not fit. */
 const char *fp_store_sql(struct fp_store *store);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Tables: the descriptions, and the writing of statements from them.
+ * Tables: the descriptions, and the statements built from them.
  */
 #include "collector/store/tables.h"
 
@@ -240,7 +240,7 @@ static bool is_logged(const struct fp_rollup *rollup, const void *row)
     return upload->counted && upload->bucket_us >= rollup->clock.oldest_log_us;
 }
 
-/* Rows of sessions begin with the key of a fact. */
+/* True if the row's session is kept. Session rows begin with a fact key. */
 static bool is_kept(const struct fp_rollup *rollup, const void *row)
 {
     const struct fp_fact_key *key = row;
@@ -309,7 +309,7 @@ const char *fp_store_column_type(enum fp_column_kind kind)
     return types[kind];
 }
 
-/* Appends the names of the columns, or of the key's columns only, with commas between. */
+/* Appends the names of all columns, or of the key columns only, separated by commas. */
 static void add_names(const struct fp_store_table *target, bool keys_only, struct fp_buf *out)
 {
     const char *comma = "";
@@ -338,7 +338,7 @@ void fp_store_table_copy_sql(const struct fp_store_table *target, struct fp_buf 
     fp_buf_addf(out, ") from stdin (format binary)");
 }
 
-/* `do update set` for every counter. */
+/* Appends `do update set` for every counter. */
 static void add_updates(const struct fp_store_table *target, struct fp_buf *out)
 {
     const char *before = " do update set ";

@@ -1,6 +1,6 @@
 /*
- * Tables: which columns of the database come from which members of a rollup's rows, and the
- * statements that follow from it. One description per table; everything else is derived.
+ * Tables: maps members of a rollup's rows to columns of the database, and builds the statements
+ * from that. One description per table; everything else is derived.
  */
 #ifndef FP_STORE_TABLES_H
 #define FP_STORE_TABLES_H
@@ -8,7 +8,7 @@
 #include "collector/base/buf.h"
 #include "collector/rollup/rollup.h"
 
-/* How a member of a row becomes a value of a column. */
+/* How a row's member is converted to a column's value. */
 enum fp_column_kind {
     FP_COLUMN_BIGINT,
     FP_COLUMN_BIGINT_OR_NULL, /* 0 is null */
@@ -19,10 +19,10 @@ enum fp_column_kind {
     FP_COLUMN_TIME, /* microseconds since 1970 */
     FP_COLUMN_BOOLEAN,
     FP_COLUMN_TEXT,
-    FP_COLUMN_BYTES, /* from a fp_str, as the next */
+    FP_COLUMN_BYTES, /* from a fp_str, as is the next */
     FP_COLUMN_JSON,
     FP_COLUMN_UUID,
-    FP_COLUMN_MARKER, /* from an int64_t; these six by name */
+    FP_COLUMN_MARKER, /* from an int64_t; these six as names */
     FP_COLUMN_FRAME_KIND,
     FP_COLUMN_TIMING_KIND,
     FP_COLUMN_FORMAT,
@@ -31,7 +31,7 @@ enum fp_column_kind {
     FP_COLUMN_KIND_COUNT
 };
 
-/* What happens to a column when a row with this key is there. */
+/* How a column is merged when a row with this key exists. */
 enum fp_column_merge {
     FP_MERGE_KEY,
     FP_MERGE_KEEP,
@@ -44,15 +44,15 @@ struct fp_store_column {
     const char *name;
     enum fp_column_kind kind;
     enum fp_column_merge merge;
-    size_t offset;       /* of the member in the row */
-    size_t given_offset; /* of a bool that says whether there is a value; 0: there always is */
+    size_t offset;       /* the member's offset in the row */
+    size_t given_offset; /* offset of a bool that is true if there is a value; 0: always */
 };
 
 enum fp_store_table_style {
-    FP_STORE_TABLE_DICTIONARY, /* a known row is kept and its last_seen touched once a day */
-    FP_STORE_TABLE_FACT,       /* counters are added */
+    FP_STORE_TABLE_DICTIONARY, /* keeps a known row and touches its last_seen once per day */
+    FP_STORE_TABLE_FACT,       /* adds counters */
     FP_STORE_TABLE_LOG,        /* a known row is kept */
-    FP_STORE_TABLE_BOOK        /* a known row is kept; the keys of new ones are returned */
+    FP_STORE_TABLE_BOOK        /* keeps a known row; returns the keys of new ones */
 };
 
 /* The database's tables, in the order in which a flush writes them. */
@@ -86,19 +86,19 @@ struct fp_store_table {
     enum fp_rollup_table source;
     const struct fp_store_column *columns;
     size_t column_count;
-    /* Whether a row of the source belongs into this table; NULL: all do. */
+    /* True if a row of the source belongs in this table; NULL: all do. */
     bool (*wants)(const struct fp_rollup *rollup, const void *row);
 };
 
 const struct fp_store_table *fp_store_table(enum fp_store_table_id id);
 
-/* The type of a column of this kind. */
+/* Returns the SQL type of a column of this kind. */
 const char *fp_store_column_type(enum fp_column_kind kind);
 
 /*
- * Appends a statement: the temporary table pg_temp.new_NAME that takes the rows, the copy into it,
- * and the merge of the rows from page $1 to page $2 (tids) from there. A copy fills an empty table
- * page after page, so that pages in turn hold the rows in turn.
+ * Each appends a statement: one makes the temporary table pg_temp.new_NAME, one copies rows into
+ * it, one merges its rows from page $1 to page $2 (tids). A copy fills an empty table page by page,
+ * so pages in order hold the rows in order.
  */
 void fp_store_table_create_sql(const struct fp_store_table *target, struct fp_buf *out);
 void fp_store_table_copy_sql(const struct fp_store_table *target, struct fp_buf *out);

@@ -11,18 +11,18 @@
 
 enum { READ_RECORDS = 1024 };
 
-/* What was found in a window. */
+/* The contents of a window. */
 struct window {
-    uint64_t end; /* sequence number of its last record */
+    uint64_t end; /* sequence number of the last record */
     size_t records;
     size_t counted;
     size_t duplicates;
-    size_t misdated; /* of those counted */
+    size_t misdated; /* of the counted uploads */
 };
 
 /* ---- building a window ---- */
 
-/* Moves a record that will never be counted to a file of its own. */
+/* Quarantines a record that will never be counted: moves it to a file of its own. */
 static bool set_aside(struct fp_writer *writer, const struct fp_spool_record *record,
                       const char *reason, const char *detail)
 {
@@ -35,7 +35,8 @@ static bool set_aside(struct fp_writer *writer, const struct fp_spool_record *re
     return true;
 }
 
-/* Sets a record aside that no version of ours could have written, or that a later one did. */
+/* Quarantines an unreadable record: no version of ours could have written it, or a later version
+ * did. */
 static bool set_unreadable_aside(struct fp_writer *writer, const struct fp_spool_record *record,
                                  enum fp_delta_error error)
 {
@@ -70,7 +71,7 @@ static bool add_upload(struct fp_writer *writer, const struct fp_delta *delta,
     }
 }
 
-/* Adds a record's uploads to the rollup: all are readable, or none is added. */
+/* Adds a record's uploads to the rollup: all of them, or none if one is unreadable. */
 static enum fp_store_result add_record(struct fp_writer *writer,
                                        const struct fp_spool_record *record, struct window *window)
 {
@@ -92,8 +93,8 @@ static enum fp_store_result add_record(struct fp_writer *writer,
 }
 
 /*
- * Adds the records after the position up to `until`, at most max_records of them, to the rollup.
- * FP_STORE_REFUSED: one of them does not fit into memory; it is the window's last one.
+ * Adds the records after the position up to `until`, at most max_records, to the rollup.
+ * FP_STORE_REFUSED: one of them does not fit into memory; it is the last one of the window.
  */
 static enum fp_store_result add_records(struct fp_writer *writer, uint64_t until,
                                         size_t max_records, struct window *window)
@@ -125,7 +126,7 @@ static enum fp_store_result add_records(struct fp_writer *writer, uint64_t until
 
 /* ---- flushing it ---- */
 
-/* Sets the one record of a refused window aside; the next window goes over it. */
+/* Quarantines the only record of a refused window; the next window skips it. */
 static enum fp_store_result set_refused_aside(struct fp_writer *writer)
 {
     struct fp_spool_batch batch;
@@ -137,7 +138,7 @@ static enum fp_store_result set_refused_aside(struct fp_writer *writer)
     return FP_STORE_OK;
 }
 
-/* Of a refused window, tries half; of a single record, none. */
+/* Halves a refused window for the next try; quarantines a single record. */
 static enum fp_store_result halve(struct fp_writer *writer, const struct window *window)
 {
     if (window->records > 1) {
@@ -191,7 +192,7 @@ static void count_flush(struct fp_writer *writer, const struct window *window, s
     fp_metrics_set(metrics, FP_METRIC_LAST_FLUSH, fp_clock_real_us());
 }
 
-/* A flush that took too long makes the next window smaller; else windows may grow again. */
+/* Shrinks the next window after a flush that took too long; otherwise lets windows grow again. */
 static void adapt_window(struct fp_writer *writer, const struct window *window, int64_t took_us)
 {
     if (took_us > writer->settings.pace.max_window_us && window->records > 1)
@@ -220,7 +221,7 @@ enum fp_store_result fp_writer_flush(struct fp_writer *writer)
     uint64_t tail = fp_spool_tail(writer->spool);
     result = add_records(writer, UINT64_MAX, writer->window_records, &window);
     if (result == FP_STORE_OK && window.records == 0)
-        writer->position = tail; /* what was there is gone: trimmed before the start, or damaged */
+        writer->position = tail; /* the records are gone: trimmed before the start, or damaged */
     else if (result == FP_STORE_OK)
         result = write_window(writer, &window, &rows);
     if (result == FP_STORE_REFUSED)

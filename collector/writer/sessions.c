@@ -1,10 +1,10 @@
 /*
- * Writer: telling the database which long sessions run.
+ * Writer: reports the running long sessions to the database.
  *
- * Told before a window is written, after it was read: so the database knows of each session before
- * it gets one of its parts. Of one that stopped it is told where the spool ended then, after all
- * parts that were answered: so it knows when the last of them is there. One may have run and
- * stopped while nothing could be told, even before a restart: what tells of it are its parts.
+ * It reports after it has read a window and before it writes it, so the database knows each session
+ * before it gets one of its parts. For a stopped session the database also gets the spool's end at
+ * that moment; once the writer has passed it, the last part is in. A session may start and stop
+ * while no report is possible, even before a restart. Only its parts show that it existed.
  */
 #include "collector/writer/internal.h"
 
@@ -12,7 +12,7 @@
 #include "collector/base/uuid.h"
 #include "collector/rollup/record.h"
 
-#define TOLD_FOR_US FP_US_PER_HOUR /* a collector that is silent for longer is taken for gone */
+#define TOLD_FOR_US FP_US_PER_HOUR /* a collector without a report for longer counts as gone */
 #define TELL_AGAIN_US (TOLD_FOR_US / 6)
 
 static bool is_told(const struct fp_writer *writer, const struct fp_uuid *running, size_t count)
@@ -22,8 +22,9 @@ static bool is_told(const struct fp_writer *writer, const struct fp_uuid *runnin
            fp_clock_monotonic_us() - writer->told_us < TELL_AGAIN_US;
 }
 
-/* A part's id is made of its session's and its number; if it is a recording of several sessions,
- * their ids are made of that. Other uploads of a page load have ids that tell nothing. */
+/* True if the row is a part of a long session. A part's id is derived from its session's id and its
+ * number. If the part is a recording of several sessions, their ids are derived from the part's id.
+ * Ids of other uploads of a page load carry no such information. */
 static bool is_part(const struct fp_session_row *session)
 {
     if (!session->has_load)
@@ -47,7 +48,7 @@ static bool is_among(const struct fp_uuid *id, const struct fp_uuid *ids, size_t
     return false;
 }
 
-/* The ids of long sessions with parts in the window that do not run any more; some may be there
+/* Lists the ids of long sessions that have parts in the window and no longer run. An id may appear
  * several times. */
 static void list_stopped(const struct fp_rows *sessions, const struct fp_uuid *running,
                          size_t running_count, struct fp_buf *stopped)

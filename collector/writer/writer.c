@@ -1,11 +1,13 @@
 /*
  * Writer: a loop of connect, wait for a window, flush it, trim the spool.
  *
- * The database's position is the authority: it is read again after whatever left a commit in doubt,
- * so a window is either wholly counted or wholly tried again. Where nothing of ours is in doubt, as
- * at the start, it does not say which records were counted: they may be those of a copy of this
- * spool. Then this spool's own note of the position, at most a second old, says where to go on, and
- * upload ids say what was counted.
+ * The database's position is the authority. The writer reads it again after anything that left a
+ * commit in doubt, so a window is either wholly counted or wholly retried.
+ *
+ * When no commit of this process is in doubt, as at the start, the position does not show which
+ * records were counted: they may be those of a copy of this spool. Then the spool's own note of the
+ * position, at most a second old, gives the place to continue, and upload ids show what was
+ * counted.
  */
 #include "collector/writer/internal.h"
 
@@ -42,10 +44,10 @@ static void signal_fd(int fd)
 {
     const uint64_t one = 1;
     ssize_t written = write(fd, &one, sizeof(one));
-    (void)written; /* a counter of one cannot overflow */
+    (void)written; /* a counter of 1 cannot overflow */
 }
 
-/* Sleeps, until the writer is stopping or another pace is wanted. */
+/* Sleeps for the duration; wakes early when the writer is stopping or a new pace is set. */
 static void pause_us(const struct fp_writer *writer, int64_t duration_us)
 {
     struct pollfd ends[] = {{.fd = writer->stop_fd, .events = POLLIN},
@@ -54,7 +56,7 @@ static void pause_us(const struct fp_writer *writer, int64_t duration_us)
         (void)poll(ends, 2, (int)(duration_us / FP_US_PER_MS) + 1);
 }
 
-/* Takes over the pace that is wanted, if it is another. */
+/* Adopts the wanted pace, if a new one was set. */
 static void adopt_pace(struct fp_writer *writer)
 {
     uint64_t signals;
@@ -67,9 +69,9 @@ static void adopt_pace(struct fp_writer *writer)
     writer->housekeeping_us = fp_clock_monotonic_us();
 }
 
-/* ---- what is waiting ---- */
+/* ---- the backlog ---- */
 
-/* When the first waiting upload was received; 0 when it can't be read. */
+/* Returns when the first waiting upload was received; 0 when it cannot be read. */
 static int64_t read_oldest_us(struct fp_writer *writer)
 {
     struct fp_spool_batch batch;
@@ -84,7 +86,8 @@ static int64_t read_oldest_us(struct fp_writer *writer)
     return uploads.deltas[0].received_us;
 }
 
-/* Before a flush and after it: while the database hangs, the age grows all the same. */
+/* Publishes the age of the backlog. Called before and after each flush, so the age keeps growing
+ * while the database hangs. */
 static void show_backlog_age(struct fp_writer *writer)
 {
     bool is_waiting = fp_spool_tail(writer->spool) > writer->position;
@@ -108,7 +111,7 @@ static void await_turn(struct fp_writer *writer)
     }
 }
 
-/* Waits for a window. False: nothing came for a while. */
+/* Waits for a window. False: nothing arrived for a while. */
 static bool await_window(struct fp_writer *writer)
 {
     if (!fp_spool_wait(writer->spool, writer->position, is_stopping(writer) ? 0 : IDLE_US))
@@ -121,8 +124,8 @@ static bool await_window(struct fp_writer *writer)
 
 /* ---- the loop ---- */
 
-/* A position that moved to where a commit in doubt moves it says that this was committed; one
- * behind ours is that of a database restored from a backup. */
+/* Continues from the database's position. If it equals the end of the commit in doubt, that commit
+ * happened. A position before ours means that the database was restored from a backup. */
 static void go_on_from(struct fp_writer *writer, uint64_t position)
 {
     bool committed = position == writer->doubted_end && position > writer->database_position;
@@ -134,8 +137,8 @@ static void go_on_from(struct fp_writer *writer, uint64_t position)
 }
 
 /*
- * Reads the position. One beyond the end that the spool had at the start is another copy's of this
- * spool: this one takes a new id, and what was counted is known by its upload ids.
+ * Reads the position. If it is beyond the end that the spool had at the start, it comes from
+ * another copy of this spool: this copy draws a new id, and upload ids show what was counted.
  */
 static enum fp_store_result read_position(struct fp_writer *writer)
 {
@@ -158,7 +161,7 @@ static enum fp_store_result read_position(struct fp_writer *writer)
     return FP_STORE_OK;
 }
 
-/* Shows how the database does in the metrics and to whoever asks. */
+/* Publishes the database's state in the metrics and in the shared status. */
 static void show_state(struct fp_writer *writer, enum fp_database_state state, bool is_up)
 {
     struct fp_database_status *status = writer->settings.status;
@@ -173,7 +176,8 @@ static void show_state(struct fp_writer *writer, enum fp_database_state state, b
         atomic_store(&status->failing_since_us, is_up ? 0 : fp_clock_real_us());
 }
 
-/* After failures, only a flush says that the database works: one that refuses them lets us in. */
+/* Publishes a new connection. After failures only a flush proves that the database works: a
+ * database that refuses flushes still accepts connections. */
 static void note_connection(struct fp_writer *writer)
 {
     if (writer->tries > 0)
@@ -193,7 +197,7 @@ static enum fp_store_result get_ready(struct fp_writer *writer)
     if (result == FP_STORE_OK && (!was_connected || !writer->position_known))
         result = read_position(writer);
     if (result == FP_STORE_OK && !was_connected) {
-        writer->sessions_told = false; /* it may be another database than before */
+        writer->sessions_told = false; /* this may be a different database */
         note_connection(writer);
     }
     return result;
@@ -219,17 +223,17 @@ static enum fp_store_result work(struct fp_writer *writer, bool *idle)
     *idle = !await_window(writer);
     show_backlog_age(writer);
     if (*idle) {
-        fp_writer_trim(writer); /* its note of the position may be a second old */
+        fp_writer_trim(writer); /* updates its note of the position, which may be a second old */
         result = fp_writer_tell_sessions(writer, NULL);
     } else {
         result = fp_writer_flush(writer);
     }
     if (result == FP_STORE_OK && fp_store_state(writer->store) != FP_DATABASE_REACHABLE)
-        result = fp_store_check_schema(writer->store); /* it may have been migrated since */
+        result = fp_store_check_schema(writer->store); /* a migration may have run since */
     return result == FP_STORE_OK ? keep_house(writer) : result;
 }
 
-/* What went well ends a time of failures. */
+/* Ends a period of failures after a success. */
 static void note_success(struct fp_writer *writer)
 {
     if (writer->tries > 0)
@@ -260,8 +264,8 @@ static void log_trouble(const struct fp_writer *writer, enum fp_store_result res
     fp_buf_release(&hint);
 }
 
-/* Shows a failure, and logs it: at once when it is the first or another than before, then once a
- * minute for as long as it lasts. */
+/* Publishes a failure and logs it: at once when it is the first or differs from the last, then once
+ * per minute while it lasts. */
 static void note_trouble(struct fp_writer *writer, enum fp_store_result result)
 {
     int64_t now_us = fp_clock_monotonic_us();
@@ -278,8 +282,8 @@ static void note_trouble(struct fp_writer *writer, enum fp_store_result result)
     log_trouble(writer, result);
 }
 
-/* Waits longer after every failure, by a random part so that collectors do not come back at once.
- */
+/* Waits longer after every failure, plus a random part so that collectors do not reconnect at the
+ * same time. */
 static void back_off(struct fp_writer *writer)
 {
     struct fp_uuid drawn = {{128}};
@@ -292,7 +296,7 @@ static void back_off(struct fp_writer *writer)
 
 static void note_failure(struct fp_writer *writer, enum fp_store_result result)
 {
-    /* A commit whose reply was lost may have moved it. */
+    /* A commit whose reply was lost may have moved the position. */
     writer->position_known = false;
     if (result == FP_STORE_MOVED || result == FP_STORE_STOPPED)
         return;
@@ -343,7 +347,7 @@ static void free_writer(struct fp_writer *writer)
     free(writer);
 }
 
-/* What the thread needs beside memory of its own. */
+/* Makes what the thread needs besides its own memory. */
 static bool equip(struct fp_writer *writer)
 {
     writer->stop_fd = eventfd(0, EFD_CLOEXEC);

@@ -1,10 +1,11 @@
 /*
- * Writer: the one way out. A thread that takes what is committed in the spool, merges it and writes
- * it to the database, for as long as the collector runs.
+ * Writer: the only path from the spool to the database. Its thread takes the committed records of
+ * the spool, merges them and writes them to the database, for as long as the collector runs.
  *
- * Self-clocking: the next flush starts when the last has ended and min_window has passed since that
- * one began; what came meanwhile is its window. So windows grow with the load and the cost of an
- * upload falls. A database that is down is tried again with back-off; the spool absorbs.
+ * Self-clocking: the next flush starts when the last one has ended and min_window has passed since
+ * the last one began. Everything that arrived meanwhile is its window. So windows grow with the
+ * load, and the cost per upload falls. The writer retries a database that is down with back-off;
+ * the spool absorbs the uploads.
  */
 #ifndef FP_WRITER_WRITER_H
 #define FP_WRITER_WRITER_H
@@ -14,52 +15,52 @@
 #include "collector/spool/spool.h"
 #include "collector/store/store.h"
 
-/* What may change while the writer runs. */
+/* The settings that may change while the writer runs. */
 struct fp_writer_pace {
     int64_t min_window_us;         /* from the start of one flush to the start of the next */
     int64_t max_window_us;         /* a flush that takes longer makes the next window smaller */
-    struct fp_retention retention; /* how long what is kept in the database */
+    struct fp_retention retention; /* how long the database keeps each kind of row */
 };
 
 #define FP_WRITER_SESSIONS_MAX 1024
 
-/* How the database does; the writer keeps it up to date, any thread may read it. */
+/* The state of the database. The writer updates it; any thread may read it. */
 struct fp_database_status {
     _Atomic enum fp_database_state state;
     _Atomic int64_t failing_since_us; /* epoch; 0: flushes work */
 };
 
-/* Writes the ids of the long sessions that run and returns how many they are. Any thread. */
+/* Writes the ids of the running long sessions and returns their number. Any thread. */
 typedef size_t fp_writer_list_sessions_fn(void *sessions,
                                           struct fp_uuid ids[FP_WRITER_SESSIONS_MAX]);
 
 struct fp_writer_settings {
     const char *database; /* libpq connection string; copied */
     struct fp_writer_pace pace;
-    int64_t stop_timeout_us; /* how long fp_writer_stop may try to flush what is left */
+    int64_t stop_timeout_us;                   /* time limit of fp_writer_stop's last flush */
     fp_writer_list_sessions_fn *list_sessions; /* NULL: there are none */
-    void *sessions;                            /* what it is called with; outlives the writer */
-    struct fp_database_status *status;         /* outlives the writer; NULL: nobody asks */
+    void *sessions;                            /* its argument; outlives the writer */
+    struct fp_database_status *status;         /* outlives the writer; may be NULL */
 };
 
 struct fp_writer;
 
 /*
- * Starts the thread; the database need not be there. To be called before the first append to the
- * spool (the spool's end as it is now tells whether the spool is an old copy) and from one thread;
- * spool and metrics must outlive the writer, which is from now on the spool's only reader. NULL
+ * Starts the thread; the database may be unreachable. Call it before the first append to the spool
+ * (its end at that moment shows whether the spool is an old copy) and from one thread. The spool
+ * and metrics must outlive the writer, which is from now on the spool's only reader. Returns NULL
  * when memory, descriptors or threads run out. The caller stops it.
  */
 struct fp_writer *fp_writer_start(const struct fp_writer_settings *settings, struct fp_spool *spool,
                                   struct fp_metrics *metrics) FP_MUST_CHECK;
 
-/* Gives it another pace, from now on; a window that waits is held to it too. Any thread. */
+/* Sets a new pace, which also applies to a window that is waiting. Any thread. */
 void fp_writer_reload(struct fp_writer *writer, const struct fp_writer_pace *pace);
 
 /*
- * Tries to flush what the spool holds, for at most stop_timeout_us, ends the thread and frees. What
- * was not flushed stays in the spool. Call it after the last append is committed and before
- * fp_spool_close. NULL is fine.
+ * Tries to flush the rest of the spool, for at most stop_timeout_us, then ends the thread and frees
+ * the writer. Unflushed records stay in the spool. Call it after the last append is committed and
+ * before fp_spool_close. NULL is fine.
  */
 void fp_writer_stop(struct fp_writer *writer);
 
