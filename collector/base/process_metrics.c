@@ -34,6 +34,7 @@ static bool read_status(struct status *status)
     const char *rest = strrchr(text, ')');
     uint64_t user;
     uint64_t system;
+    // NOLINTNEXTLINE(cert-err34-c): the kernel writes these numbers
     if (rest == NULL || sscanf(rest + 1,
                                " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
                                " %*d %*d %*d %*d %*d %*d %" SCNu64 " %" SCNu64 " %" SCNu64,

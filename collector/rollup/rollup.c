@@ -83,6 +83,14 @@ void fp_rollup_recount(struct fp_rollup *rollup)
         ((struct fp_upload_row *)fp_rows_at(uploads, i))->counted = false;
 }
 
+bool fp_rollup_is_over(const struct fp_rollup *rollup)
+{
+    bool is_over = rollup->texts.full;
+    for (size_t i = 0; i < FP_ROLLUP_TABLE_COUNT; i++)
+        is_over = is_over || rollup->tables[i].is_over;
+    return is_over;
+}
+
 bool fp_rollup_is_full(const struct fp_rollup *rollup)
 {
     size_t used = rollup->texts.used_bytes;

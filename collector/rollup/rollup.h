@@ -303,6 +303,10 @@ enum fp_rollup_result {
 enum fp_rollup_result fp_rollup_add(struct fp_rollup *rollup,
                                     const struct fp_delta *delta) FP_MUST_CHECK;
 
+/* After FP_ROLLUP_NO_ROOM: true if max_bytes refused the delta, false if the machine had no memory.
+ */
+bool fp_rollup_is_over(const struct fp_rollup *rollup);
+
 /* True when no further delta should be added. */
 bool fp_rollup_is_full(const struct fp_rollup *rollup);
 

@@ -23,8 +23,10 @@ void *fp_rows_at(const struct fp_rows *rows, size_t index)
 
 static bool take_budget(struct fp_rows *rows, size_t len)
 {
-    if (len > *rows->budget)
+    if (len > *rows->budget) {
+        rows->is_over = true;
         return false;
+    }
     *rows->budget -= len;
     return true;
 }
@@ -205,6 +207,7 @@ void fp_rows_clear(struct fp_rows *rows)
     if (rows->count > 0)
         memset(rows->slots, 0, rows->slot_count * sizeof(*rows->slots));
     rows->count = 0;
+    rows->is_over = false;
 }
 
 void fp_rows_release(struct fp_rows *rows)

@@ -26,6 +26,7 @@ struct fp_rows {
     size_t slot_count;
     uint32_t *order; /* row numbers by key, after fp_rows_sort */
     size_t order_cap;
+    bool is_over; /* the budget has refused something since the last clear */
 };
 
 /* Makes an empty table. Allocates nothing yet. */

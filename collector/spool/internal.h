@@ -65,7 +65,7 @@ struct fp_spool_reader {
     struct fp_spool_scan scan;       /* over it */
     struct fp_spool_read_point last; /* where the last batch began, to read it again */
     uint64_t empty_after;            /* a read after this record found none ... */
-    uint64_t empty_until;            /* ... up to this one, so a wait for them would be in vain */
+    uint64_t empty_until;            /* ... up to this one, so a wait for them would be useless */
     struct fp_buf bytes;             /* of the last batch */
     struct fp_spool_record *records;
     size_t record_cap;

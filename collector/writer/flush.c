@@ -82,19 +82,20 @@ static enum fp_store_result add_record(struct fp_writer *writer,
     enum fp_delta_error error =
         fp_record_decode(record->bytes, record->len, &writer->arena, &uploads);
     if (error == FP_DELTA_MEMORY)
-        return FP_STORE_REFUSED;
+        return writer->arena.full ? FP_STORE_REFUSED : FP_STORE_MEMORY;
     if (error != FP_DELTA_OK)
         return set_unreadable_aside(writer, record, error) ? FP_STORE_OK : FP_STORE_MEMORY;
     for (size_t i = 0; i < uploads.count; i++) {
         if (!add_upload(writer, &uploads.deltas[i], window))
-            return FP_STORE_REFUSED;
+            return fp_rollup_is_over(&writer->rollup) ? FP_STORE_REFUSED : FP_STORE_MEMORY;
     }
     return FP_STORE_OK;
 }
 
 /*
  * Adds the records after the position up to `until`, at most max_records, to the rollup.
- * FP_STORE_REFUSED: one of them does not fit into memory; it is the last one of the window.
+ * FP_STORE_REFUSED: one of them needs more memory than a record may; it is the last of the window.
+ * FP_STORE_MEMORY: the machine has none now.
  */
 static enum fp_store_result add_records(struct fp_writer *writer, uint64_t until,
                                         size_t max_records, struct window *window)

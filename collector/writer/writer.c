@@ -166,8 +166,8 @@ static void show_state(struct fp_writer *writer, enum fp_database_state state, b
 {
     struct fp_database_status *status = writer->settings.status;
     fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_UP, is_up);
-    fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_STATE_CONNECTING + writer->state, 0);
-    fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_STATE_CONNECTING + state, 1);
+    fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_STATE_CONNECTING + (size_t)writer->state, 0);
+    fp_metrics_set(writer->metrics, FP_METRIC_DATABASE_STATE_CONNECTING + (size_t)state, 1);
     writer->state = state;
     if (status == NULL)
         return;
