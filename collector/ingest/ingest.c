@@ -157,7 +157,9 @@ static void show_key(struct fp_problem *problem, struct fp_str key)
 static struct fp_str domain_of(struct fp_str origin)
 {
     struct fp_str host = fp_url_parse(origin).host;
-    const char *colon = host.len > 0 ? memrchr(host.ptr, ':', host.len) : NULL;
+    if (host.len == 0)
+        return host;
+    const char *colon = memrchr(host.ptr, ':', host.len);
     if (colon != NULL)
         host.len = (size_t)(colon - host.ptr);
     size_t at = host.len;
