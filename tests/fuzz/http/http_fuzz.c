@@ -137,7 +137,8 @@ static struct fp_http *public_listener(void)
 {
     static struct fp_http http;
     if (http.ingest == NULL) {
-        struct fp_metrics *metrics = fp_metrics_create();
+        static struct fp_metrics *metrics; /* static: the sets do not point to it */
+        metrics = fp_metrics_create();
         check(metrics != NULL);
         http.metrics = fp_metrics_join(metrics, &fp_http_metrics);
         check(http.metrics != NULL);
