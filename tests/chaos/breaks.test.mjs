@@ -40,6 +40,11 @@ const conserve = (build, seed) => run(
     NODE_TEST_CONTEXT: undefined,
   } });
 
+test('each broken build is a patch that still applies', async () => {
+  for (const name of fs.readdirSync(breaksDir))
+    await runOrThrow(['patch', '--dry-run', '-p1', '-d', repository, '-i', path.join(breaksDir, name)]);
+});
+
 for (const name of fs.readdirSync(breaksDir)) {
   test(`the conservation test is red: ${path.basename(name, '.patch').replaceAll('_', ' ')}`, { skip }, async (t) => {
     const build = await buildBroken(path.join(breaksDir, name));
