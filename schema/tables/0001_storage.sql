@@ -2,8 +2,7 @@
 --
 -- Everything a user may rely on is in schema fleetprof (views and functions); fleetprof_data is where the
 -- numbers lie and may change between versions. Ids are 64-bit content hashes (docs/ids.md). Times are
--- microseconds; buckets are UTC hours. Facts are keyed by segment first, so that a query for some segments
--- reads some pages; counters are in no index, so that an update stays in its page (HOT).
+-- microseconds; buckets begin at UTC hours. docs/schema.md explains packed rows, sealing and cohorts.
 
 create schema fleetprof_data;
 
@@ -23,11 +22,14 @@ comment on type fleetprof_data.timing_kind is 'A point (mark) or a span (measure
 create type fleetprof_data.selection as (
     segment_ids bigint[],
     after       timestamptz,
-    before      timestamptz
+    before      timestamptz,
+    group_ids   bigint[],
+    buckets     timestamptz[],
+    spans       smallint[]
 );
 
 comment on type fleetprof_data.selection is
-    'What a caller''s filters select: segments, and buckets with after < bucket < before.';
+    'What a caller''s filters select. Fresh rows: of segment_ids, with after < bucket < before. Sealed rows: of group_ids, in the blocks that buckets and spans (in parallel) name; no two of these blocks overlap.';
 
 -- A type of its own, because a function can't have both a parameter and a result column named marker.
 create type fleetprof_data.marker_share as (
@@ -89,115 +91,305 @@ create table fleetprof_data.timing (
 );
 
 -- Facts ------------------------------------------------------------------------------------------------
+--
+-- Packed rows: one row holds the facts of a group in a block of time as parallel arrays, one entry per key. The
+-- arrays of each kind are the attributes of the type KIND_columns. Each kind has three tables:
+--   KIND_recent  what flushes appended and nobody has sealed; a group is a segment, a block is an hour
+--   KIND_hours   sealed: hours and blocks of four hours
+--   KIND_days    sealed: days and blocks of eight days
+-- In sealed rows a group is a segment or a cohort, and entries ascend by key. A key may have several entries: all
+-- readers add them up.
 
-create table fleetprof_data.segment_fact (
-    segment_id           bigint not null,
-    bucket               timestamptz not null,
-    uploads              bigint not null,
-    loads                bigint not null,
-    samples              bigint not null,
-    unattributed_samples bigint not null,
-    profiled_us          bigint not null,
-    profiled_us2         double precision not null,
-    unattributed_us      bigint not null,
-    primary key (segment_id, bucket)
-) partition by range (bucket);
+create type fleetprof_data.total_columns as (
+    marker       smallint[],
+    uploads      integer[],
+    loads        integer[],
+    samples      bigint[],
+    self_us      bigint[],
+    profiled_us2 double precision[]
+);
 
-create table fleetprof_data.marker_fact (
-    segment_id bigint not null,
-    bucket     timestamptz not null,
-    marker     fleetprof_data.marker not null,
-    samples    bigint not null,
-    self_us    bigint not null,
-    primary key (segment_id, bucket, marker)
-) partition by range (bucket);
+create type fleetprof_data.frame_columns as (
+    frame_id         bigint[],
+    uploads          integer[],
+    unmarked_uploads integer[],
+    samples          bigint[],
+    self_us          bigint[],
+    total_us         bigint[],
+    self_us2         real[],
+    total_us2        real[],
+    self_profiled    real[],
+    total_profiled   real[]
+);
 
-create table fleetprof_data.frame_fact (
-    segment_id       bigint not null,
-    bucket           timestamptz not null,
-    frame_id         bigint not null,
-    uploads          bigint not null,
-    unmarked_uploads bigint not null,
-    samples          bigint not null,
-    self_us          bigint not null,
-    total_us         bigint not null,
-    self_us2         double precision not null,
-    total_us2        double precision not null,
-    self_profiled    double precision not null,
-    total_profiled   double precision not null,
-    primary key (segment_id, bucket, frame_id)
-) partition by range (bucket);
+create type fleetprof_data.frame_marker_columns as (
+    frame_id bigint[],
+    marker   smallint[],
+    uploads  integer[],
+    samples  bigint[],
+    self_us  bigint[],
+    total_us bigint[]
+);
 
-create table fleetprof_data.frame_marker_fact (
-    segment_id bigint not null,
-    bucket     timestamptz not null,
-    frame_id   bigint not null,
-    marker     fleetprof_data.marker not null,
-    uploads    bigint not null,
-    samples    bigint not null,
-    self_us    bigint not null,
-    total_us   bigint not null,
-    primary key (segment_id, bucket, frame_id, marker)
-) partition by range (bucket);
+create type fleetprof_data.stack_columns as (
+    stack_id bigint[],
+    marker   smallint[],
+    uploads  integer[],
+    samples  bigint[],
+    self_us  bigint[]
+);
 
-create table fleetprof_data.stack_fact (
-    segment_id bigint not null,
-    bucket     timestamptz not null,
-    stack_id   bigint not null,
-    marker     fleetprof_data.marker not null,
-    uploads    bigint not null,
-    samples    bigint not null,
-    self_us    bigint not null,
-    primary key (segment_id, bucket, stack_id, marker)
-) partition by range (bucket);
+create type fleetprof_data.timing_columns as (
+    timing_id bigint[],
+    uploads   integer[],
+    count     integer[],
+    negative  integer[],
+    sum_us    double precision[],
+    min_us    bigint[],
+    max_us    bigint[]
+);
 
-create table fleetprof_data.measure_fact (
-    segment_id           bigint not null,
-    bucket               timestamptz not null,
-    timing_id            bigint not null,
-    uploads              bigint not null,
-    samples              bigint not null,
-    unattributed_samples bigint not null,
-    profiled_us          bigint not null,
-    unattributed_us      bigint not null,
-    primary key (segment_id, bucket, timing_id)
-) partition by range (bucket);
+create type fleetprof_data.timing_bin_columns as (
+    timing_id bigint[],
+    bin       smallint[],
+    count     integer[]
+);
 
-create table fleetprof_data.measure_frame_fact (
-    segment_id    bigint not null,
-    bucket        timestamptz not null,
-    timing_id     bigint not null,
-    marker        fleetprof_data.marker not null,
-    frame_id      bigint not null,
-    uploads       bigint not null,
-    first_uploads bigint not null,
-    samples       bigint not null,
-    self_us       bigint not null,
-    total_us      bigint not null,
-    primary key (segment_id, bucket, timing_id, marker, frame_id)
-) partition by range (bucket);
+create type fleetprof_data.measure_columns as (
+    timing_id            bigint[],
+    uploads              integer[],
+    samples              bigint[],
+    unattributed_samples bigint[],
+    profiled_us          bigint[],
+    unattributed_us      bigint[]
+);
 
-create table fleetprof_data.timing_fact (
-    segment_id bigint not null,
-    bucket     timestamptz not null,
-    timing_id  bigint not null,
-    uploads    bigint not null,
-    count      bigint not null,
-    negative   bigint not null,
-    sum_us     double precision not null,
-    min_us     bigint not null,
-    max_us     bigint not null,
-    primary key (segment_id, bucket, timing_id)
-) partition by range (bucket);
+create type fleetprof_data.measure_frame_columns as (
+    timing_id     bigint[],
+    marker        smallint[],
+    frame_id      bigint[],
+    uploads       integer[],
+    first_uploads integer[],
+    samples       bigint[],
+    self_us       bigint[],
+    total_us      bigint[]
+);
 
-create table fleetprof_data.timing_bin_fact (
-    segment_id bigint not null,
-    bucket     timestamptz not null,
-    timing_id  bigint not null,
-    bin        smallint not null,
-    count      bigint not null,
-    primary key (segment_id, bucket, timing_id, bin)
-) partition by range (bucket);
+comment on type fleetprof_data.total_columns is 'Totals, by marker. Markers are numbered as fleetprof_data.marker is ordered, from 0; -1 stands for unattributed samples. All samples and all profiled time are the sum over all entries.';
+comment on column fleetprof_data.total_columns.marker is 'Key.';
+comment on column fleetprof_data.total_columns.uploads is 'Uploads; in the entry of marker -1, else 0.';
+comment on column fleetprof_data.total_columns.loads is 'Page loads; in the entry of marker -1, else 0. One of several uploads counts where its first upload counts.';
+comment on column fleetprof_data.total_columns.samples is 'Samples with this marker.';
+comment on column fleetprof_data.total_columns.self_us is 'Time of these samples, microseconds.';
+comment on column fleetprof_data.total_columns.profiled_us2 is 'Sum over uploads of profiled time squared, microseconds squared; in the entry of marker -1, else 0.';
+
+comment on type fleetprof_data.frame_columns is 'What a frame cost, all markers together.';
+comment on column fleetprof_data.frame_columns.frame_id is 'Key.';
+comment on column fleetprof_data.frame_columns.uploads is 'Uploads with the frame on some stack.';
+comment on column fleetprof_data.frame_columns.unmarked_uploads is 'Of these, uploads with the frame on the stack of a sample without marker.';
+comment on column fleetprof_data.frame_columns.samples is 'Samples with the frame anywhere on the stack.';
+comment on column fleetprof_data.frame_columns.self_us is 'Time with the frame on top, microseconds.';
+comment on column fleetprof_data.frame_columns.total_us is 'Time with the frame anywhere on the stack, once per sample, microseconds.';
+comment on column fleetprof_data.frame_columns.self_us2 is 'Sum over uploads of self time squared, microseconds squared.';
+comment on column fleetprof_data.frame_columns.total_us2 is 'Sum over uploads of total time squared, microseconds squared.';
+comment on column fleetprof_data.frame_columns.self_profiled is 'Sum over uploads of self time times the upload''s profiled time, microseconds squared.';
+comment on column fleetprof_data.frame_columns.total_profiled is 'Sum over uploads of total time times the upload''s profiled time, microseconds squared.';
+
+comment on type fleetprof_data.frame_marker_columns is 'The part of the frame''s facts from samples with a marker. The rest is (none), which has no entries.';
+comment on column fleetprof_data.frame_marker_columns.frame_id is 'Key.';
+comment on column fleetprof_data.frame_marker_columns.marker is 'Key: number of the marker.';
+comment on column fleetprof_data.frame_marker_columns.uploads is 'Uploads with such a sample.';
+comment on column fleetprof_data.frame_marker_columns.samples is 'Samples with the frame anywhere on the stack.';
+comment on column fleetprof_data.frame_marker_columns.self_us is 'Time with the frame on top, microseconds.';
+comment on column fleetprof_data.frame_marker_columns.total_us is 'Time with the frame anywhere on the stack, once per sample, microseconds.';
+
+comment on type fleetprof_data.stack_columns is 'What a whole stack cost, by marker.';
+comment on column fleetprof_data.stack_columns.stack_id is 'Key.';
+comment on column fleetprof_data.stack_columns.marker is 'Key: number of the marker; 0: without one.';
+comment on column fleetprof_data.stack_columns.uploads is 'Uploads with such a sample.';
+comment on column fleetprof_data.stack_columns.samples is 'Samples with exactly this stack.';
+comment on column fleetprof_data.stack_columns.self_us is 'Time of these samples, microseconds.';
+
+comment on type fleetprof_data.timing_columns is 'Values of marks and measures.';
+comment on column fleetprof_data.timing_columns.timing_id is 'Key: mark or measure.';
+comment on column fleetprof_data.timing_columns.uploads is 'Uploads with it.';
+comment on column fleetprof_data.timing_columns.count is 'Values, negative ones included.';
+comment on column fleetprof_data.timing_columns.negative is 'Values below zero; they are in no bin.';
+comment on column fleetprof_data.timing_columns.sum_us is 'Sum of the values, microseconds. Floating point: one absurd value must not overflow a sum.';
+comment on column fleetprof_data.timing_columns.min_us is 'Least value, microseconds.';
+comment on column fleetprof_data.timing_columns.max_us is 'Greatest value, microseconds.';
+
+comment on type fleetprof_data.timing_bin_columns is 'Histograms of the non-negative values of marks and measures.';
+comment on column fleetprof_data.timing_bin_columns.timing_id is 'Key: mark or measure.';
+comment on column fleetprof_data.timing_bin_columns.bin is 'Key: log-linear bin of whole microseconds, 32 per octave (collector/rollup/bins.h).';
+comment on column fleetprof_data.timing_bin_columns.count is 'Values in the bin.';
+
+comment on type fleetprof_data.measure_columns is 'Samples inside the windows of measures.';
+comment on column fleetprof_data.measure_columns.timing_id is 'Key: measure.';
+comment on column fleetprof_data.measure_columns.uploads is 'Uploads with such a sample.';
+comment on column fleetprof_data.measure_columns.samples is 'Samples, unattributed ones included; once per upload, however many windows contain it.';
+comment on column fleetprof_data.measure_columns.unattributed_samples is 'Samples without stack and marker.';
+comment on column fleetprof_data.measure_columns.profiled_us is 'Profiled time of the measure, microseconds: the sum of all samples'' weights.';
+comment on column fleetprof_data.measure_columns.unattributed_us is 'Time of unattributed samples, microseconds.';
+
+comment on type fleetprof_data.measure_frame_columns is 'What a frame cost inside the windows of measures, by marker.';
+comment on column fleetprof_data.measure_frame_columns.timing_id is 'Key: measure.';
+comment on column fleetprof_data.measure_frame_columns.marker is 'Key: number of the marker; 0: without one.';
+comment on column fleetprof_data.measure_frame_columns.frame_id is 'Key.';
+comment on column fleetprof_data.measure_frame_columns.uploads is 'Uploads with such a sample.';
+comment on column fleetprof_data.measure_frame_columns.first_uploads is 'Of these, uploads without a sample of the frame under an earlier marker: their sum over all markers is the number of uploads with the frame.';
+comment on column fleetprof_data.measure_frame_columns.samples is 'Samples with the frame anywhere on the stack.';
+comment on column fleetprof_data.measure_frame_columns.self_us is 'Time with the frame on top, microseconds.';
+comment on column fleetprof_data.measure_frame_columns.total_us is 'Time with the frame anywhere on the stack, once per sample, microseconds.';
+
+do $$
+declare
+    kind text;
+    place text;
+    column_name name;
+begin
+    foreach kind in array array[
+        'total', 'frame', 'frame_marker', 'stack', 'timing', 'timing_bin', 'measure', 'measure_frame'
+    ] loop
+        -- A queue: rows are appended, sealed within the hour and deleted. So its own vacuum is due by rows, not by
+        -- a share of the table.
+        execute format($sql$
+            create table fleetprof_data.%1$s_recent (
+                group_id bigint not null,
+                bucket   timestamptz not null,
+                spool_id uuid not null,
+                position bigint not null,
+                like fleetprof_data.%1$s_columns including comments,
+                primary key (group_id, bucket, spool_id, position)
+            ) with (
+                autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+                autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
+                toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000
+            )$sql$, kind);
+        execute format($sql$
+            comment on table fleetprof_data.%1$s_recent is %2$L;
+            comment on column fleetprof_data.%1$s_recent.group_id is 'Segment.';
+            comment on column fleetprof_data.%1$s_recent.bucket is 'Start of the UTC hour of receipt.';
+            comment on column fleetprof_data.%1$s_recent.spool_id is 'Spool whose flush appended the row.';
+            comment on column fleetprof_data.%1$s_recent.position is 'Position of that spool after the flush.'
+            $sql$, kind, format('Packed facts (%s_columns) as flushes appended them, not sealed yet.', kind));
+        foreach place in array array['hours', 'days'] loop
+            execute format($sql$
+                create table fleetprof_data.%1$s_%2$s (
+                    group_id bigint not null,
+                    bucket   timestamptz not null,
+                    span     smallint not null,
+                    like fleetprof_data.%1$s_columns including comments,
+                    primary key (group_id, bucket, span)
+                ) partition by range (bucket)$sql$, kind, place);
+            execute format($sql$
+                comment on table fleetprof_data.%1$s_%2$s is %3$L;
+                comment on column fleetprof_data.%1$s_%2$s.group_id is 'Segment or cohort.';
+                comment on column fleetprof_data.%1$s_%2$s.bucket is 'Start of the block.';
+                comment on column fleetprof_data.%1$s_%2$s.span is 'Length of the block: 0 an hour, 1 four hours, 2 a day, 3 eight days.'
+                $sql$, kind, place, format('Packed facts (%s_columns), sealed: %s.', kind,
+                    case place when 'hours' then 'hours and blocks of four hours' else 'days and blocks of eight days' end));
+        end loop;
+        -- lz4 is several times faster than PostgreSQL's own compression, where the server was built with it.
+        for column_name in
+            select attname from pg_attribute
+            where attrelid = format('fleetprof_data.%s_columns', kind)::regclass and attnum > 0
+        loop
+            foreach place in array array['recent', 'hours', 'days'] loop
+                begin
+                    execute format('alter table fleetprof_data.%s_%s alter %I set compression lz4', kind, place, column_name);
+                exception
+                    when feature_not_supported then null;
+                end;
+            end loop;
+        end loop;
+    end loop;
+end
+$$;
+
+-- Sealing ----------------------------------------------------------------------------------------------
+
+create table fleetprof_data.unsealed (
+    site     text not null,
+    bucket   timestamptz not null,
+    spool_id uuid not null,
+    position bigint not null,
+    entries  integer not null,
+    primary key (site, bucket, spool_id, position)
+);
+
+create table fleetprof_data.sealed (
+    site   text not null,
+    bucket timestamptz not null,
+    span   smallint not null,
+    primary key (site, bucket)
+);
+
+create table fleetprof_data.horizon (
+    hours_from timestamptz not null
+);
+insert into fleetprof_data.horizon values ('-infinity');
+
+create table fleetprof_data.cohort_level (
+    level      smallint primary key,
+    dimensions text[] not null,
+    since      timestamptz not null default '-infinity'
+);
+insert into fleetprof_data.cohort_level (level, dimensions) values
+    (1, '{site,environment}'),
+    (2, '{site,environment,release}');
+
+create table fleetprof_data.cohort (
+    group_id    bigint primary key,
+    level       smallint not null,
+    site        text not null,
+    route       text,
+    release     text,
+    environment text,
+    variant     text,
+    browser     text,
+    os          text,
+    device      text,
+    thread      text,
+    last_seen   date not null
+);
+create index cohort_site on fleetprof_data.cohort (site);
+
+comment on table fleetprof_data.unsealed is 'Flushes whose rows of a site and hour wait in the tables KIND_recent.';
+comment on column fleetprof_data.unsealed.site is 'Site.';
+comment on column fleetprof_data.unsealed.bucket is 'Start of the UTC hour.';
+comment on column fleetprof_data.unsealed.spool_id is 'Spool of the flush.';
+comment on column fleetprof_data.unsealed.position is 'Position of that spool after the flush.';
+comment on column fleetprof_data.unsealed.entries is 'Entries of all these rows, all kinds together.';
+
+comment on table fleetprof_data.sealed is 'Blocks of time of which a site has sealed rows. Only the longest are here: no two blocks of a site overlap. Blocks within one exist in the tables, too.';
+comment on column fleetprof_data.sealed.site is 'Site.';
+comment on column fleetprof_data.sealed.bucket is 'Start of the block.';
+comment on column fleetprof_data.sealed.span is 'Length of the block: 0 an hour, 1 four hours, 2 a day, 3 eight days.';
+
+comment on table fleetprof_data.horizon is 'One row: how far back hours reach.';
+comment on column fleetprof_data.horizon.hours_from is 'Sealed rows of spans 0 and 1 before this were dropped (retention.hours); days are there.';
+
+comment on table fleetprof_data.cohort_level is 'The levels at which sealing adds segments up.';
+comment on column fleetprof_data.cohort_level.level is 'Number from 1.';
+comment on column fleetprof_data.cohort_level.dimensions is 'Dimensions that a cohort of this level keeps; site is one of them. It adds up over the others.';
+comment on column fleetprof_data.cohort_level.since is 'Hours from this on are summed at this level; set it to an hour in the future when you add a level.';
+
+comment on table fleetprof_data.cohort is 'Groups of segments that agree in some dimensions. Sealed rows hold their sums.';
+comment on column fleetprof_data.cohort.group_id is 'Content hash of level and kept dimensions.';
+comment on column fleetprof_data.cohort.level is 'Level; it says which dimensions are kept. The others are null.';
+comment on column fleetprof_data.cohort.site is 'The tenant, as configured.';
+comment on column fleetprof_data.cohort.route is 'Route; null: all.';
+comment on column fleetprof_data.cohort.release is 'Release; null: all.';
+comment on column fleetprof_data.cohort.environment is 'Environment; null: all.';
+comment on column fleetprof_data.cohort.variant is 'Variant; null: all.';
+comment on column fleetprof_data.cohort.browser is 'Browser family; null: all.';
+comment on column fleetprof_data.cohort.os is 'Operating system family; null: all.';
+comment on column fleetprof_data.cohort.device is 'Device class; null: all.';
+comment on column fleetprof_data.cohort.thread is 'Thread; null: all.';
+comment on column fleetprof_data.cohort.last_seen is 'UTC day of the last sealing that needed this row; unseen rows are pruned.';
+
+-- Uploads ----------------------------------------------------------------------------------------------
 
 create table fleetprof_data.upload (
     bucket               timestamptz not null,
@@ -217,9 +409,9 @@ create table fleetprof_data.upload (
     profiled_us          bigint not null,
     unattributed_us      bigint not null,
     timings              integer not null,
-    skipped_entries      integer not null,
-    primary key (segment_id, bucket, upload_id)
+    skipped_entries      integer not null
 ) partition by range (bucket);
+create index upload_received on fleetprof_data.upload using brin (received);
 
 -- Books ------------------------------------------------------------------------------------------------
 
@@ -247,8 +439,17 @@ create table fleetprof_data.spool_position (
 
 -- Partitions -------------------------------------------------------------------------------------------
 --
--- Each partitioned table has one partition per UTC day, named TABLE_YYYYMMDD. Collectors make them through
--- this function, since their role may not create tables. Table files call it too, so it stands here.
+-- Each partitioned table has partitions of one UTC day, or of eight days if its name ends in _days (days and blocks
+-- of eight days). Their names are TABLE_YYYYMMDD, by the first day. Collectors make them through this function, since
+-- their role may not create tables. Table files call it too, so it stands here.
+
+create function fleetprof_data.partition_days(parent name)
+returns integer
+language sql immutable
+return case when parent like '%\_days' then 8 else 1 end;
+
+comment on function fleetprof_data.partition_days is
+    'Returns how many days a partition of this table holds. Partitions of several days begin at multiples since 1970.';
 
 create function fleetprof_data.make_partitions(days date[])
 returns integer
@@ -261,6 +462,8 @@ declare
     day    date;
     parent name;
     child  name;
+    length integer;
+    first  date;
     made   integer := 0;
 begin
     -- Two collectors that need the same day: the second one finds it made.
@@ -273,17 +476,16 @@ begin
             where c.relnamespace = 'fleetprof_data'::regnamespace
             order by c.relname
         loop
-            child := parent || to_char(day, '_YYYYMMDD');
+            length := fleetprof_data.partition_days(parent);
+            first := day - ((day - '1970-01-01') % length + length) % length;
+            child := parent || to_char(first, '_YYYYMMDD');
             continue when to_regclass(format('fleetprof_data.%I', child)) is not null;
-            -- Attaching lets others read and write the parent meanwhile; `partition of` would not. Room is
-            -- left in each page, so that updates of counters stay there (HOT).
-            execute format(
-                'create table fleetprof_data.%I (like fleetprof_data.%I including all) with (fillfactor = 70)',
-                child, parent);
+            -- Attaching lets others read and write the parent meanwhile; `partition of` would not.
+            execute format('create table fleetprof_data.%I (like fleetprof_data.%I including all)', child, parent);
             execute format(
                 'alter table fleetprof_data.%I attach partition fleetprof_data.%I for values from (%L) to (%L)',
                 parent, child,
-                to_char(day, 'YYYY-MM-DD 00:00:00+00'), to_char(day + 1, 'YYYY-MM-DD 00:00:00+00'));
+                to_char(first, 'YYYY-MM-DD 00:00:00+00'), to_char(first + length, 'YYYY-MM-DD 00:00:00+00'));
             made := made + 1;
         end loop;
     end loop;
@@ -302,10 +504,8 @@ grant select on fleetprof.schema_version to fleetprof_reader, fleetprof_writer;
 
 grant select on
     fleetprof_data.segment, fleetprof_data.resource, fleetprof_data.frame, fleetprof_data.stack,
-    fleetprof_data.timing, fleetprof_data.segment_fact, fleetprof_data.marker_fact,
-    fleetprof_data.frame_fact, fleetprof_data.frame_marker_fact, fleetprof_data.stack_fact,
-    fleetprof_data.measure_fact, fleetprof_data.measure_frame_fact,
-    fleetprof_data.timing_fact, fleetprof_data.timing_bin_fact, fleetprof_data.upload
+    fleetprof_data.timing, fleetprof_data.unsealed, fleetprof_data.sealed, fleetprof_data.horizon,
+    fleetprof_data.cohort_level, fleetprof_data.cohort, fleetprof_data.upload
 to fleetprof_reader;
 
 -- `fleetprof import --wait` looks here for what it sent.
@@ -316,13 +516,26 @@ grant select, insert, update, delete on
     fleetprof_data.timing, fleetprof_data.upload_id, fleetprof_data.load_id, fleetprof_data.spool_position
 to fleetprof_writer;
 
-grant select, insert, update on
-    fleetprof_data.segment_fact, fleetprof_data.marker_fact, fleetprof_data.frame_fact,
-    fleetprof_data.frame_marker_fact, fleetprof_data.stack_fact, fleetprof_data.measure_fact,
-    fleetprof_data.measure_frame_fact, fleetprof_data.timing_fact, fleetprof_data.timing_bin_fact, fleetprof_data.upload
-to fleetprof_writer;
+grant select, insert, delete on fleetprof_data.unsealed, fleetprof_data.sealed to fleetprof_writer;
+grant select, insert, update, delete on fleetprof_data.cohort to fleetprof_writer;
+grant select, update on fleetprof_data.horizon to fleetprof_writer;
+grant select on fleetprof_data.cohort_level to fleetprof_writer;
+grant select, insert on fleetprof_data.upload to fleetprof_writer;
 
-revoke all on function fleetprof_data.make_partitions(date[]) from public;
+do $
+declare
+    kind text;
+begin
+    foreach kind in array array[
+        'total', 'frame', 'frame_marker', 'stack', 'timing', 'timing_bin', 'measure', 'measure_frame'
+    ] loop
+        execute format('grant select on fleetprof_data.%1$s_recent, fleetprof_data.%1$s_hours, fleetprof_data.%1$s_days to fleetprof_reader', kind);
+        execute format('grant select, insert, delete on fleetprof_data.%1$s_recent, fleetprof_data.%1$s_hours, fleetprof_data.%1$s_days to fleetprof_writer', kind);
+    end loop;
+end
+$;
+
+revoke all on function fleetprof_data.partition_days(name), fleetprof_data.make_partitions(date[]) from public;
 grant execute on function fleetprof_data.make_partitions(date[]) to fleetprof_writer;
 
 -- Comments ---------------------------------------------------------------------------------------------
@@ -367,97 +580,6 @@ comment on column fleetprof_data.timing.timing_id is 'Content hash of site, kind
 comment on column fleetprof_data.timing.name is 'Name, at most 1,024 code points.';
 comment on column fleetprof_data.timing.kind is 'mark or measure.';
 comment on column fleetprof_data.timing.last_seen is 'UTC day of the last upload that needed this row; unseen rows are pruned.';
-
-comment on table fleetprof_data.segment_fact is 'Totals of a segment in an hour.';
-comment on column fleetprof_data.segment_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.segment_fact.bucket is 'Start of the UTC hour of receipt.';
-comment on column fleetprof_data.segment_fact.uploads is 'Uploads.';
-comment on column fleetprof_data.segment_fact.loads is 'Page loads; one of several uploads counts where its first upload counts.';
-comment on column fleetprof_data.segment_fact.samples is 'Samples, unattributed ones included.';
-comment on column fleetprof_data.segment_fact.unattributed_samples is 'Samples without stack and marker.';
-comment on column fleetprof_data.segment_fact.profiled_us is 'Profiled time, microseconds: the sum of all samples'' weights.';
-comment on column fleetprof_data.segment_fact.profiled_us2 is 'Sum over uploads of profiled time squared, microseconds squared.';
-comment on column fleetprof_data.segment_fact.unattributed_us is 'Time of unattributed samples, microseconds.';
-
-comment on table fleetprof_data.marker_fact is 'Attributed samples of a segment in an hour, by marker.';
-comment on column fleetprof_data.marker_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.marker_fact.bucket is 'Start of the UTC hour of receipt.';
-comment on column fleetprof_data.marker_fact.marker is 'Marker; (none): a stack without one.';
-comment on column fleetprof_data.marker_fact.samples is 'Samples.';
-comment on column fleetprof_data.marker_fact.self_us is 'Time of these samples, microseconds.';
-
-comment on table fleetprof_data.frame_fact is 'What a frame cost in a segment and hour, all markers together.';
-comment on column fleetprof_data.frame_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.frame_fact.bucket is 'Start of the UTC hour of receipt.';
-comment on column fleetprof_data.frame_fact.frame_id is 'Frame.';
-comment on column fleetprof_data.frame_fact.uploads is 'Uploads with the frame on some stack.';
-comment on column fleetprof_data.frame_fact.unmarked_uploads is 'Of these, uploads with the frame on the stack of a sample without marker.';
-comment on column fleetprof_data.frame_fact.samples is 'Samples with the frame anywhere on the stack.';
-comment on column fleetprof_data.frame_fact.self_us is 'Time with the frame on top, microseconds.';
-comment on column fleetprof_data.frame_fact.total_us is 'Time with the frame anywhere on the stack, once per sample, microseconds.';
-comment on column fleetprof_data.frame_fact.self_us2 is 'Sum over uploads of self time squared, microseconds squared.';
-comment on column fleetprof_data.frame_fact.total_us2 is 'Sum over uploads of total time squared, microseconds squared.';
-comment on column fleetprof_data.frame_fact.self_profiled is 'Sum over uploads of self time times the upload''s profiled time, microseconds squared.';
-comment on column fleetprof_data.frame_fact.total_profiled is 'Sum over uploads of total time times the upload''s profiled time, microseconds squared.';
-
-comment on table fleetprof_data.frame_marker_fact is 'The part of frame_fact from samples with a marker. The rest is (none), which has no rows.';
-comment on column fleetprof_data.frame_marker_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.frame_marker_fact.bucket is 'Start of the UTC hour of receipt.';
-comment on column fleetprof_data.frame_marker_fact.frame_id is 'Frame.';
-comment on column fleetprof_data.frame_marker_fact.marker is 'Marker.';
-comment on column fleetprof_data.frame_marker_fact.uploads is 'Uploads with such a sample.';
-comment on column fleetprof_data.frame_marker_fact.samples is 'Samples with the frame anywhere on the stack.';
-comment on column fleetprof_data.frame_marker_fact.self_us is 'Time with the frame on top, microseconds.';
-comment on column fleetprof_data.frame_marker_fact.total_us is 'Time with the frame anywhere on the stack, once per sample, microseconds.';
-
-comment on table fleetprof_data.stack_fact is 'What a whole stack cost in a segment and hour, by marker.';
-comment on column fleetprof_data.stack_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.stack_fact.bucket is 'Start of the UTC hour of receipt.';
-comment on column fleetprof_data.stack_fact.stack_id is 'Stack.';
-comment on column fleetprof_data.stack_fact.marker is 'Marker; (none): without one.';
-comment on column fleetprof_data.stack_fact.uploads is 'Uploads with such a sample.';
-comment on column fleetprof_data.stack_fact.samples is 'Samples with exactly this stack.';
-comment on column fleetprof_data.stack_fact.self_us is 'Time of these samples, microseconds.';
-
-comment on table fleetprof_data.measure_fact is 'Samples inside the windows of a measure, in a segment and hour.';
-comment on column fleetprof_data.measure_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.measure_fact.bucket is 'Start of the UTC hour of receipt.';
-comment on column fleetprof_data.measure_fact.timing_id is 'Measure.';
-comment on column fleetprof_data.measure_fact.uploads is 'Uploads with such a sample.';
-comment on column fleetprof_data.measure_fact.samples is 'Samples, unattributed ones included; once per upload, however many windows contain it.';
-comment on column fleetprof_data.measure_fact.unattributed_samples is 'Samples without stack and marker.';
-comment on column fleetprof_data.measure_fact.profiled_us is 'Profiled time of the measure, microseconds: the sum of all samples'' weights.';
-comment on column fleetprof_data.measure_fact.unattributed_us is 'Time of unattributed samples, microseconds.';
-
-comment on table fleetprof_data.measure_frame_fact is 'What a frame cost inside the windows of a measure, in a segment and hour, by marker.';
-comment on column fleetprof_data.measure_frame_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.measure_frame_fact.bucket is 'Start of the UTC hour of receipt.';
-comment on column fleetprof_data.measure_frame_fact.timing_id is 'Measure.';
-comment on column fleetprof_data.measure_frame_fact.marker is 'Marker; (none): without one.';
-comment on column fleetprof_data.measure_frame_fact.frame_id is 'Frame.';
-comment on column fleetprof_data.measure_frame_fact.uploads is 'Uploads with such a sample.';
-comment on column fleetprof_data.measure_frame_fact.first_uploads is 'Of these, uploads without a sample of the frame under an earlier marker: their sum over all markers is the number of uploads with the frame.';
-comment on column fleetprof_data.measure_frame_fact.samples is 'Samples with the frame anywhere on the stack.';
-comment on column fleetprof_data.measure_frame_fact.self_us is 'Time with the frame on top, microseconds.';
-comment on column fleetprof_data.measure_frame_fact.total_us is 'Time with the frame anywhere on the stack, once per sample, microseconds.';
-
-comment on table fleetprof_data.timing_fact is 'Values of a mark or measure in a segment and hour.';
-comment on column fleetprof_data.timing_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.timing_fact.bucket is 'Start of the UTC hour of receipt.';
-comment on column fleetprof_data.timing_fact.timing_id is 'Mark or measure.';
-comment on column fleetprof_data.timing_fact.uploads is 'Uploads with it.';
-comment on column fleetprof_data.timing_fact.count is 'Values, negative ones included.';
-comment on column fleetprof_data.timing_fact.negative is 'Values below zero; they are in no bin.';
-comment on column fleetprof_data.timing_fact.sum_us is 'Sum of the values, microseconds. Floating point: one absurd value must not overflow a sum.';
-comment on column fleetprof_data.timing_fact.min_us is 'Least value, microseconds.';
-comment on column fleetprof_data.timing_fact.max_us is 'Greatest value, microseconds.';
-
-comment on table fleetprof_data.timing_bin_fact is 'Histogram of the non-negative values of timing_fact.';
-comment on column fleetprof_data.timing_bin_fact.segment_id is 'Segment.';
-comment on column fleetprof_data.timing_bin_fact.bucket is 'Start of the UTC hour of receipt.';
-comment on column fleetprof_data.timing_bin_fact.timing_id is 'Mark or measure.';
-comment on column fleetprof_data.timing_bin_fact.bin is 'Log-linear bin of whole microseconds, 32 per octave (collector/rollup/bins.h).';
-comment on column fleetprof_data.timing_bin_fact.count is 'Values in the bin.';
 
 comment on table fleetprof_data.upload is 'One row per counted upload, kept for retention.upload_log.';
 comment on column fleetprof_data.upload.bucket is 'Start of the UTC hour in which it counts.';
