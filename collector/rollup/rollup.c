@@ -203,29 +203,43 @@ static bool add_frame_name(const struct fp_addition *add, const struct fp_delta_
     return fp_addition_text(add, frame->function, &row->function);
 }
 
+static bool add_frame(const struct fp_addition *add, const struct fp_delta_frame *frame,
+                      struct fp_frame_fact *fact, bool is_new)
+{
+    /* A frame with a fact in this window also has its name there. */
+    if (fact == NULL || (is_new && !add_frame_name(add, frame)))
+        return false;
+    double profiled_us = (double)add->delta->profiled_us;
+    double self_us = (double)frame->self_us;
+    double total_us = (double)frame->total_us;
+    fact->uploads++;
+    fact->unmarked_uploads += frame->samples > frame->marked_samples ? 1 : 0;
+    fact->samples += frame->samples;
+    fact->self_us += frame->self_us;
+    fact->total_us += frame->total_us;
+    fact->self_us2 += self_us * self_us;
+    fact->total_us2 += total_us * total_us;
+    fact->self_profiled += self_us * profiled_us;
+    fact->total_profiled += total_us * profiled_us;
+    return true;
+}
+
 static bool add_frames(const struct fp_addition *add)
 {
-    const struct fp_delta *delta = add->delta;
-    double profiled_us = (double)delta->profiled_us;
-    for (uint32_t i = 0; i < delta->frame_count; i++) {
-        const struct fp_delta_frame *frame = &delta->frames[i];
-        bool added;
-        struct fp_frame_fact *fact =
-            fp_addition_put(add, FP_ROLLUP_TABLE_FRAME_FACT, frame->id, 0, &added);
-        /* A frame with a fact in this window also has its name there. */
-        if (fact == NULL || (added && !add_frame_name(add, frame)))
-            return false;
-        double self_us = (double)frame->self_us;
-        double total_us = (double)frame->total_us;
-        fact->uploads++;
-        fact->unmarked_uploads += frame->samples > frame->marked_samples ? 1 : 0;
-        fact->samples += frame->samples;
-        fact->self_us += frame->self_us;
-        fact->total_us += frame->total_us;
-        fact->self_us2 += self_us * self_us;
-        fact->total_us2 += total_us * total_us;
-        fact->self_profiled += self_us * profiled_us;
-        fact->total_profiled += total_us * profiled_us;
+    struct fp_addition_batch batch;
+    uint32_t end = add->delta->frame_count;
+    for (uint32_t first = 0; first < end; first += batch.count) {
+        const struct fp_delta_frame *frames = add->delta->frames + first;
+        fp_addition_begin_batch(&batch, end - first);
+        for (uint32_t i = 0; i < batch.count; i++)
+            batch.keys[i] = fp_addition_key(add, frames[i].id, 0);
+        fp_addition_prefetch(add, FP_ROLLUP_TABLE_FRAME_FACT, &batch);
+        for (uint32_t i = 0; i < batch.count; i++) {
+            bool is_new;
+            struct fp_frame_fact *fact = fp_addition_put_batched(&batch, i, &is_new);
+            if (!add_frame(add, &frames[i], fact, is_new))
+                return false;
+        }
     }
     return true;
 }
@@ -270,24 +284,57 @@ static bool add_stack_names(const struct fp_addition *add, uint32_t index)
     return true;
 }
 
+static bool add_stack_sample(const struct fp_addition *add,
+                             const struct fp_delta_stack_sample *sample, struct fp_stack_fact *fact,
+                             bool is_new)
+{
+    if (fact == NULL || (is_new && !add_stack_names(add, sample->stack)))
+        return false;
+    fact->uploads++;
+    fact->samples += sample->samples;
+    fact->self_us += sample->self_us;
+    return true;
+}
+
 static bool add_stack_samples(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
+    struct fp_addition_batch batch;
+    uint32_t end = delta->stack_sample_count;
+    for (uint32_t first = 0; first < end; first += batch.count) {
+        const struct fp_delta_stack_sample *samples = delta->stack_samples + first;
+        fp_addition_begin_batch(&batch, end - first);
+        for (uint32_t i = 0; i < batch.count; i++)
+            batch.keys[i] = fp_addition_key(add, delta->stacks[samples[i].stack].id,
+                                            (int64_t)samples[i].marker);
+        fp_addition_prefetch(add, FP_ROLLUP_TABLE_STACK_FACT, &batch);
+        for (uint32_t i = 0; i < batch.count; i++) {
+            bool is_new;
+            struct fp_stack_fact *fact = fp_addition_put_batched(&batch, i, &is_new);
+            if (!add_stack_sample(add, &samples[i], fact, is_new))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool add_marker_facts(const struct fp_addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    struct fp_marker_fact sums[FP_MARKER_COUNT] = {0};
     for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
         const struct fp_delta_stack_sample *sample = &delta->stack_samples[i];
-        int64_t marker = (int64_t)sample->marker;
-        uint64_t id = delta->stacks[sample->stack].id;
-        bool added;
-        struct fp_stack_fact *stack =
-            fp_addition_put(add, FP_ROLLUP_TABLE_STACK_FACT, id, marker, &added);
-        struct fp_marker_fact *all = fp_addition_fact(add, FP_ROLLUP_TABLE_MARKER_FACT, 0, marker);
-        if (stack == NULL || all == NULL || (added && !add_stack_names(add, sample->stack)))
+        sums[sample->marker].samples += sample->samples;
+        sums[sample->marker].self_us += sample->self_us;
+    }
+    for (int64_t marker = 0; marker < FP_MARKER_COUNT; marker++) {
+        if (sums[marker].samples == 0)
+            continue;
+        struct fp_marker_fact *fact = fp_addition_fact(add, FP_ROLLUP_TABLE_MARKER_FACT, 0, marker);
+        if (fact == NULL)
             return false;
-        stack->uploads++;
-        stack->samples += sample->samples;
-        stack->self_us += sample->self_us;
-        all->samples += sample->samples;
-        all->self_us += sample->self_us;
+        fact->samples += sums[marker].samples;
+        fact->self_us += sums[marker].self_us;
     }
     return true;
 }
@@ -412,7 +459,7 @@ static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row
 static bool add_facts(const struct fp_addition *add)
 {
     return add_segment(add) && add_segment_fact(add) && add_resources(add) && add_frames(add) &&
-           add_splits(add) && add_stack_samples(add) && add_timings(add) &&
+           add_splits(add) && add_stack_samples(add) && add_marker_facts(add) && add_timings(add) &&
            fp_addition_measures(add) && fp_addition_session(add) && add_load(add);
 }
 
