@@ -13,6 +13,12 @@ struct source {
     const char *groups; /* query of the groups; $1 is the site */
 };
 
+/* Groups that are built at once. */
+struct batch {
+    const struct fp_plan_item *items;
+    size_t count;
+};
+
 static const char segments_sql[] = "select segment_id from fleetprof_data.segment where site = $1";
 static const char cohorts_sql[] = "select group_id from fleetprof_data.cohort where site = $1";
 
@@ -26,34 +32,32 @@ static void add_span(struct fp_buf *sql, enum fp_span span, const struct fp_bloc
 }
 
 static enum fp_store_result plan_source(struct fp_sealing *sealing, const struct fp_seal_unit *unit,
-                                        const struct source *source, struct fp_plan *plan)
+                                        const struct source *source, enum fp_pack_kind kind,
+                                        struct fp_plan *plan)
 {
     const char *const values[] = {unit->site};
+    const struct fp_pack_shape *shape = fp_pack_shape(kind);
     struct fp_buf *sql = fp_seal_sql(sealing);
-    for (int kind = 0; kind < FP_PACK_KIND_COUNT; kind++) {
-        const struct fp_pack_shape *shape = fp_pack_shape((enum fp_pack_kind)kind);
-        fp_buf_addf(sql,
-                    "%sselect %d, group_id, count(*), sum(cardinality(%s))"
-                    " from fleetprof_data.%s_%s where group_id in (%s) and",
-                    kind == 0 ? "" : " union all ", kind, shape->columns[0].name, shape->name,
-                    fp_span_place(source->span), source->groups);
-        add_span(sql, source->span, &unit->block);
-        fp_buf_addf(sql, " group by group_id");
-    }
-    fp_buf_addf(sql, " order by 1, 2");
+    fp_buf_addf(sql,
+                "select %d, group_id, count(*), sum(cardinality(%s)) from fleetprof_data.%s_%s"
+                " where group_id in (%s) and",
+                (int)kind, shape->columns[0].name, shape->name, fp_span_place(source->span),
+                source->groups);
+    add_span(sql, source->span, &unit->block);
+    fp_buf_addf(sql, " group by group_id order by group_id");
     return fp_plan_read(sealing, values, 1, plan);
 }
 
 /* Deletes what an interrupted try wrote for these groups. */
 static enum fp_store_result delete_rest(struct fp_sealing *sealing, const struct fp_block *block,
-                                        const struct fp_plan_item *items, size_t count)
+                                        const struct batch *batch)
 {
     struct fp_buf *sql = fp_seal_sql(sealing);
     fp_buf_addf(sql, "delete from fleetprof_data.%s_%s where span = %d and bucket = ",
-                fp_pack_shape(items[0].kind)->name, fp_span_place(block->span), (int)block->span);
+                fp_pack_shape(batch->items[0].kind)->name, fp_span_place(block->span), (int)block->span);
     fp_sql_time(sql, block->bucket_us);
     fp_buf_addf(sql, " and group_id = any (");
-    fp_sql_ids(sql, items, count);
+    fp_sql_ids(sql, batch->items, batch->count);
     fp_buf_addf(sql, ")");
     PGresult *answer;
     enum fp_store_result result = fp_seal_query(sealing, NULL, 0, &answer);
@@ -62,19 +66,19 @@ static enum fp_store_result delete_rest(struct fp_sealing *sealing, const struct
 }
 
 static enum fp_store_result read_batch(struct fp_sealing *sealing, const struct fp_block *block,
-                                       enum fp_span from, const struct fp_plan_item *items,
-                                       size_t count, struct fp_groups *groups)
+                                       enum fp_span from, const struct batch *batch,
+                                       struct fp_groups *groups)
 {
-    const struct fp_pack_shape *shape = fp_pack_shape(items[0].kind);
+    const struct fp_pack_shape *shape = fp_pack_shape(batch->items[0].kind);
     struct fp_buf *sql = fp_seal_sql(sealing);
     fp_buf_addf(sql, "copy (select group_id");
     fp_sql_columns(sql, shape);
     fp_buf_addf(sql, " from fleetprof_data.%s_%s where", shape->name, fp_span_place(from));
     add_span(sql, from, block);
     fp_buf_addf(sql, " and group_id = any (");
-    fp_sql_ids(sql, items, count);
+    fp_sql_ids(sql, batch->items, batch->count);
     fp_buf_addf(sql, ") order by group_id) to stdout (format binary)");
-    return fp_groups_read(sealing, items, count, groups);
+    return fp_groups_read(sealing, batch->items, batch->count, groups);
 }
 
 static enum fp_store_result write_batch(struct fp_sealing *sealing, const struct fp_block *block,
@@ -95,15 +99,15 @@ static enum fp_store_result write_batch(struct fp_sealing *sealing, const struct
 
 /* Builds the rows of a batch of groups in a transaction. */
 static enum fp_store_result build_batch(struct fp_sealing *sealing, const struct fp_block *block,
-                                        enum fp_span from, const struct fp_plan_item *items,
-                                        size_t count, struct fp_seal_report *report)
+                                        enum fp_span from, const struct batch *batch,
+                                        struct fp_seal_report *report)
 {
     struct fp_groups groups = {0};
     enum fp_store_result result = fp_pg_run(sealing->pg, "begin");
     if (result == FP_STORE_OK)
-        result = delete_rest(sealing, block, items, count);
+        result = delete_rest(sealing, block, batch);
     if (result == FP_STORE_OK)
-        result = read_batch(sealing, block, from, items, count, &groups);
+        result = read_batch(sealing, block, from, batch, &groups);
     if (result == FP_STORE_OK)
         result = write_batch(sealing, block, &groups, report);
     if (result == FP_STORE_OK)
@@ -112,24 +116,31 @@ static enum fp_store_result build_batch(struct fp_sealing *sealing, const struct
     return result;
 }
 
+static enum fp_store_result build_kind(struct fp_sealing *sealing, const struct fp_seal_unit *unit,
+                                       const struct source *source, enum fp_pack_kind kind,
+                                       struct fp_seal_report *report)
+{
+    struct fp_plan plan;
+    enum fp_store_result result = plan_source(sealing, unit, source, kind, &plan);
+    size_t at = 0;
+    while (result == FP_STORE_OK && at < plan.count) {
+        struct batch batch = {.items = plan.items + at};
+        batch.count = fp_plan_batch(batch.items, plan.count - at);
+        for (size_t i = 0; i < batch.count; i++)
+            report->entries_read += batch.items[i].entries;
+        result = build_batch(sealing, &unit->block, source->span, &batch, report);
+        at += batch.count;
+    }
+    fp_plan_release(&plan);
+    return result;
+}
+
 static enum fp_store_result build(struct fp_sealing *sealing, const struct fp_seal_unit *unit,
                                   const struct source *source, struct fp_seal_report *report)
 {
-    struct fp_plan plan;
-    enum fp_store_result result = plan_source(sealing, unit, source, &plan);
-    size_t at = 0;
-    while (result == FP_STORE_OK && at < plan.count) {
-        const struct fp_plan_item *items = plan.items + at;
-        size_t left = 1;
-        while (at + left < plan.count && items[left].kind == items[0].kind)
-            left++;
-        size_t count = fp_plan_batch(items, left);
-        for (size_t i = 0; i < count; i++)
-            report->entries_read += items[i].entries;
-        result = build_batch(sealing, &unit->block, source->span, items, count, report);
-        at += count;
-    }
-    fp_plan_release(&plan);
+    enum fp_store_result result = FP_STORE_OK;
+    for (int kind = 0; result == FP_STORE_OK && kind < FP_PACK_KIND_COUNT; kind++)
+        result = build_kind(sealing, unit, source, (enum fp_pack_kind)kind, report);
     return result;
 }
 

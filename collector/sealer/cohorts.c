@@ -230,7 +230,7 @@ bool fp_cohorts_add(struct fp_cohorts *cohorts, const struct fp_group *segment)
         const struct fp_cohort key = {.id = cohorts->cohort_ids[at + i]};
         struct fp_cohort *cohort = bsearch(&key, cohorts->items, cohorts->count,
                                            sizeof(*cohorts->items), compare_cohorts);
-        if (!add_copy(cohorts, cohort, &segment->pack))
+        if (cohort == NULL || !add_copy(cohorts, cohort, &segment->pack))
             return false;
     }
     return true;

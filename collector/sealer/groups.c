@@ -2,15 +2,12 @@
  * Sealing: reads the rows of groups by COPY BINARY, merges those of each group, and writes rows.
  */
 #include "collector/sealer/internal.h"
+#include "collector/store/copy_binary.h"
 
 #include <endian.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 enum { PUT_BYTES = 64 * 1024, ROW_HEAD_FIELDS = 3 };
-
-/* PostgreSQL counts microseconds from 2000-01-01. */
-#define POSTGRES_EPOCH_US (INT64_C(10957) * FP_US_PER_DAY)
 
 /* ---- plans ---- */
 
@@ -227,57 +224,40 @@ enum fp_store_result fp_groups_read(struct fp_sealing *sealing, const struct fp_
 
 /* ---- writing ---- */
 
-static void put16(struct fp_buf *out, uint16_t value)
-{
-    uint16_t big = htobe16(value);
-    fp_buf_add(out, &big, sizeof(big));
-}
-
-static void put32(struct fp_buf *out, uint32_t value)
-{
-    uint32_t big = htobe32(value);
-    fp_buf_add(out, &big, sizeof(big));
-}
-
-static void put_bigint(struct fp_buf *out, int64_t value)
-{
-    uint64_t big = htobe64((uint64_t)value);
-    put32(out, sizeof(big));
-    fp_buf_add(out, &big, sizeof(big));
-}
-
-static void put_header(struct fp_buf *out)
-{
-    fp_buf_add(out, "PGCOPY\n\377\r\n", 11); /* with its NUL */
-    put32(out, 0);                           /* flags */
-    put32(out, 0);                           /* length of the header's extension */
-}
-
-static void put_row(struct fp_buf *out, const struct fp_block *block,
-                    const struct fp_group_ref *group)
-{
-    put16(out, (uint16_t)(ROW_HEAD_FIELDS + group->pack->shape->column_count));
-    put_bigint(out, group->id);
-    put_bigint(out, block->bucket_us - POSTGRES_EPOCH_US);
-    put32(out, sizeof(uint16_t));
-    put16(out, (uint16_t)block->span);
-    fp_pack_encode(group->pack, out);
-}
-
-/* Sends what is in the buffer. */
-static enum fp_store_result send(struct fp_sealing *sealing)
+/* Sends what is in the buffer, once it is worth it. A connection in the middle of a copy is good for
+ * nothing else. */
+static enum fp_store_result send(struct fp_sealing *sealing, size_t worth)
 {
     struct fp_buf *bytes = &sealing->bytes;
     if (bytes->failed) {
         fp_pg_close(sealing->pg);
         return FP_STORE_MEMORY;
     }
+    if (bytes->len < worth)
+        return FP_STORE_OK;
     enum fp_store_result result = FP_STORE_OK;
     for (size_t at = 0; result == FP_STORE_OK && at < bytes->len; at += PUT_BYTES) {
         size_t left = bytes->len - at;
         result = fp_pg_put(sealing->pg, bytes->data + at, left < PUT_BYTES ? left : PUT_BYTES);
     }
     fp_buf_clear(bytes);
+    return result;
+}
+
+/* Sends a row, column by column: one of a large group is long. */
+static enum fp_store_result send_row(struct fp_sealing *sealing, const struct fp_block *block,
+                                     const struct fp_group_ref *group)
+{
+    const struct fp_pack_shape *shape = group->pack->shape;
+    fp_copy_fields(ROW_HEAD_FIELDS + shape->column_count, &sealing->bytes);
+    fp_copy_bigint(group->id, &sealing->bytes);
+    fp_copy_time(block->bucket_us, &sealing->bytes);
+    fp_copy_smallint((int16_t)block->span, &sealing->bytes);
+    enum fp_store_result result = FP_STORE_OK;
+    for (size_t i = 0; result == FP_STORE_OK && i < shape->column_count; i++) {
+        fp_pack_encode_column(group->pack, i, &sealing->bytes);
+        result = send(sealing, PUT_BYTES);
+    }
     return result;
 }
 
@@ -295,15 +275,12 @@ enum fp_store_result fp_groups_write(struct fp_sealing *sealing, const struct fp
         return FP_STORE_MEMORY;
     enum fp_store_result result = fp_pg_copy(sealing->pg, (const char *)sql->data);
     fp_buf_clear(&sealing->bytes);
-    put_header(&sealing->bytes);
-    for (size_t i = 0; result == FP_STORE_OK && i < count; i++) {
-        put_row(&sealing->bytes, block, &groups[i]);
-        if (sealing->bytes.len >= PUT_BYTES || sealing->bytes.failed)
-            result = send(sealing);
-    }
+    fp_copy_begin(&sealing->bytes);
+    for (size_t i = 0; result == FP_STORE_OK && i < count; i++)
+        result = send_row(sealing, block, &groups[i]);
     if (result != FP_STORE_OK)
         return result;
-    put16(&sealing->bytes, UINT16_MAX);
-    result = send(sealing);
+    fp_copy_end(&sealing->bytes);
+    result = send(sealing, 0);
     return result == FP_STORE_OK ? fp_pg_copy_end(sealing->pg) : result;
 }

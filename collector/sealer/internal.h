@@ -193,33 +193,33 @@ enum fp_store_result fp_seal_block(struct fp_sealing *sealing, const struct fp_s
 
 enum { FP_SEAL_POSTPONED_MAX = 64, FP_SEAL_SUMS_MAX = 1024 };
 
+/* A unit that failed. */
+struct fp_seal_postponed {
+    uint64_t key;
+    int64_t until_us; /* when it is tried again, by the clock of fp_sealing_step */
+};
+
+/* The size of an hour's own sums. */
+struct fp_seal_sum {
+    uint64_t key; /* of the unit */
+    int64_t entries;
+};
+
 struct fp_sealing {
     struct fp_store *store; /* not owned */
     struct fp_pg *pg;       /* the store's */
     struct fp_buf sql;
     struct fp_buf bytes; /* copy data on its way */
     bool has_lock;
-    bool is_fresh; /* the lists were read with the lock held */
-
-    PGresult *hours; /* owned: the lists of what is due or will be; NULL: read them */
-    PGresult *blocks;
-    int next_hour;
+    PGresult *hours;  /* owned: what is or will be due, NULL: not read */
+    PGresult *blocks; /* owned: the same */
+    int next_hour;    /* the first that was not looked at */
     int next_block;
-
-    /* Units that failed, and when each is tried again. */
-    struct {
-        uint64_t key;
-        int64_t until_us;
-    } postponed[FP_SEAL_POSTPONED_MAX];
+    struct fp_seal_postponed postponed[FP_SEAL_POSTPONED_MAX];
     size_t postponed_count;
-    uint64_t failed_key; /* of the last failed step, and how often it failed in a row */
+    uint64_t failed_key; /* of the last failed unit */
     unsigned failed_times;
-
-    /* Entries that the last seal of an open hour wrote, by the unit's key; others fall out. */
-    struct {
-        uint64_t key;
-        int64_t entries;
-    } sums[FP_SEAL_SUMS_MAX];
+    struct fp_seal_sum sums[FP_SEAL_SUMS_MAX]; /* by key; a later one takes the place */
 };
 
 #endif
