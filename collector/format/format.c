@@ -79,7 +79,7 @@ static bool fail_shape(struct fp_decoder *decoder, const struct fp_format_decode
 }
 
 /* Decodes a body that is not one JSON document. asked: NULL if the shape decides. */
-static bool decode_bytes(struct fp_decoder *decoder, struct fp_str body,
+static bool decode_stream(struct fp_decoder *decoder, struct fp_str body,
                          const struct fp_format_decoder *found,
                          const struct fp_format_decoder *asked)
 {
@@ -135,7 +135,7 @@ static bool decode_body(struct fp_decoder *decoder, struct fp_str body,
 {
     const struct fp_format_decoder *found = decoder_of_text(body);
     if (found != NULL)
-        return decode_bytes(decoder, body, found, asked);
+        return decode_stream(decoder, body, found, asked);
     if (decode_ahead(decoder, body, asked))
         return true;
     struct fp_json json;
@@ -147,7 +147,7 @@ static bool decode_body(struct fp_decoder *decoder, struct fp_str body,
     }
     if (decoder->error->verdict == FP_VERDICT_MALFORMED)
         found = decoder_of_stream(decoder, body, asked);
-    return found != NULL && decode_bytes(decoder, body, found, asked);
+    return found != NULL && decode_stream(decoder, body, found, asked);
 }
 
 /* Refuses times whose sum is more than a delta holds: later there is nobody to tell. */
