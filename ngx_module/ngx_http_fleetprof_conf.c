@@ -1,7 +1,7 @@
 
 /*
- * The directives' parameters: checked once, at configuration time, with
- * messages that say what would be right.
+ * Checks the parameters of directives once, at configuration time.  The error
+ * messages say what would be right.
  */
 
 
@@ -317,7 +317,7 @@ ngx_http_fleetprof_timing_allow_origin(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* NULL, or what is wrong with one parameter of several */
+/* returns NULL, or what is wrong with one of nelts - 1 parameters */
 
 static const char *
 ngx_http_fleetprof_check_origin(ngx_str_t *value, ngx_uint_t nelts)
@@ -384,7 +384,7 @@ ngx_http_fleetprof_invalid(ngx_conf_t *cf, ngx_str_t *parameter, ngx_err_t err,
 
     value = cf->args->elts;
 
-    /* the reason has to fit in the line as well */
+    /* the parameter is cut, so that the reason fits into the line */
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, err,
                        "invalid parameter \"%*s%s\" in \"%V\": %s",
