@@ -13,7 +13,7 @@
 
 #define EXPRESSION "expr="
 
-#define ALONE "it has to stand alone; leave it out, or the others"
+#define ALONE "it must be the only parameter; remove it or the others"
 
 /* Maximum length of a list of members or origins, in bytes. */
 #define LIST_MAX (FLEETPROF_FIELD_MAX / 2)
@@ -80,7 +80,7 @@ static const choice cacheable = CHOICE(cacheable, "on", "off");
 static const char *set_choice(cmd_parms *cmd, void *data, const char *value)
 {
     const choice *options = cmd->info;
-    const char *reason = "it is none of";
+    const char *reason = "it is not one of";
     int i;
 
     for (i = 0; options->words[i] != NULL; i++) {

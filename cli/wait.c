@@ -99,7 +99,7 @@ static void watch_database(const struct watch *watch, const struct fp_wait_place
 {
     long long missing = 0;
     if (PQstatus(watch->connection) != CONNECTION_OK || !poll_until_counted(watch, &missing)) {
-        fp_message_notice("could not see whether the uploads are counted; they are safe in the "
+        fp_message_notice("could not check whether the uploads are counted; they are safe in the "
                           "collector's spool");
         const char *why = PQerrorMessage(watch->connection);
         fp_message_detail("%s", why[0] != '\0' ? why : "the database does not answer");

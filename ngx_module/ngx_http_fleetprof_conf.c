@@ -9,7 +9,7 @@
 
 
 #define NGX_HTTP_FLEETPROF_ALONE                                              \
-    "it has to stand alone; leave it out, or the others"
+    "it must be the only parameter; remove it or the others"
 
 
 static ngx_int_t ngx_http_fleetprof_compile(ngx_conf_t *cf, ngx_str_t *text,
@@ -250,7 +250,7 @@ ngx_http_fleetprof_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
     words = cmd->post;
-    last = ngx_cpymem(reason, "it is none of", sizeof("it is none of") - 1);
+    last = ngx_cpymem(reason, "it is not one of", sizeof("it is not one of") - 1);
 
     for (i = 0; words[i].name.len != 0; i++) {
 
