@@ -208,7 +208,7 @@ describe('.htaccess', () => {
   });
 
   for (const [name, line, message] of [
-    ['a mistake is named', 'FleetProfSample 101%', /\.htaccess: invalid parameter "101%" in "FleetProfSample": it is more/],
+    ['a mistake is named', 'FleetProfSample 101%', /\.htaccess: invalid parameter "101%" in "FleetProfSample": it is above/],
     ['no key file is read for it', `FleetProfTokenKey ${goodKey}`, /\.htaccess: FleetProfTokenKey not allowed here/],
     ['no file is read by an expression', 'FleetProf "expr=file(\'/etc/hostname\') == \'x\'"',
       /\.htaccess: invalid parameter .* in "FleetProf": file not available in restricted context/],
