@@ -249,7 +249,7 @@ static void print_report(const struct import_file *file)
     fp_buf_release(&lines);
 }
 
-/* Returns the exit code that an answer stands for, after printing any error. */
+/* Prints the error of an answer, if any, and returns its exit code. */
 static enum fp_exit judge(struct import *import, const struct import_file *file,
                           const struct fp_upload_reply *reply)
 {

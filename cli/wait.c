@@ -75,7 +75,8 @@ static void sleep_ms(int64_t ms)
         continue;
 }
 
-/* Polls until nothing is missing or the time is over. False if the database cannot be asked. */
+/* Polls until nothing is missing or the time limit is reached. False if the database cannot be
+ * queried. */
 static bool poll_until_counted(const struct watch *watch, long long *missing)
 {
     int64_t notice_us = fp_clock_monotonic_us() + (int64_t)NOTICE_AFTER_MS * US_PER_MS;
