@@ -270,7 +270,7 @@ export function measureHotspots(store, filters, name) {
       whole.attributed += profiled - unattributed;
       whole.loads++;
       const seen = new Set();
-      for (const [frame, marker, samples, self, total] of rows.filter((row) => markers.has(row[1]))) {
+      for (const [frame, , samples, self, total] of rows.filter((row) => markers.has(row[1]))) {
         const found = sums.of(frames[frame]);
         found.self += self;
         found.total += total;

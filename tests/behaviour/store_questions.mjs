@@ -205,7 +205,7 @@ export function randomQuestion(random, store) {
   const subject = random.pick(subjectNames);
   const { delta: { segment }, receivedUs } = random.pick(store.uploads);
   const [a, b] = [edge(random, receivedUs), edge(random, random.pick(store.uploads).receivedUs)].sort((x, y) => x - y);
-  const wanted = random.shuffled([...naive.dimensions]).slice(0, random.pick([0, 0, 0, 1, 1, 2, 3]));
+  const wanted = random.shuffled(/** @type {string[]} */ ([...naive.dimensions])).slice(0, random.pick([0, 0, 0, 1, 1, 2, 3]));
   // Often what a cohort is made of.
   if (random.chance(0.4)) wanted.splice(0, Infinity, ...random.pick([['environment'], ['environment', 'release'], ['release']]));
   return {
