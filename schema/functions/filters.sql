@@ -12,6 +12,13 @@ return replace(replace(filter, '\', '\\'), '_', '\_');
 comment on function fleetprof_data.like_pattern is
     'Returns the LIKE pattern of a filter, in which only % is a wildcard.';
 
+create or replace function fleetprof_data.marker_of(number smallint)
+returns fleetprof_data.marker
+language sql immutable parallel safe
+return ('{(none),script,gc,style,layout,paint,other}'::fleetprof_data.marker[])[number + 1];
+
+comment on function fleetprof_data.marker_of is 'Returns the marker with this number in packed rows; null for -1.';
+
 create or replace function fleetprof_data.select_segments(
     site        text,
     since       timestamptz,
@@ -130,12 +137,14 @@ comment on function fleetprof_data.selected_totals is
 
 revoke execute on function
     fleetprof_data.like_pattern,
+    fleetprof_data.marker_of,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
     fleetprof_data.selected_totals
 from public;
 grant execute on function
     fleetprof_data.like_pattern,
+    fleetprof_data.marker_of,
     fleetprof_data.select_segments,
     fleetprof_data.select_markers,
     fleetprof_data.selected_totals
