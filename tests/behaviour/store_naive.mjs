@@ -376,7 +376,8 @@ export function flamegraph(store, filters, minShare) {
   const sums = [...stackSums(uploads, filters.marker).values()];
   const roots = sums.filter(({ level }) => level === 1);
   if (roots.length === 0) return [];
-  const kept = sums.filter(({ total }) => whole.profiled !== 0 && total >= minShare * whole.profiled);
+  const isKept = (/** @type {Sum} */ { total }) =>
+    minShare === 0 || (whole.profiled !== 0 && total >= minShare * whole.profiled);
   const all = { function: '(all)', resource: null, line: null, column_number: null };
   /** @type {Row[]} */
   const rows = [];
@@ -386,11 +387,9 @@ export function flamegraph(store, filters, minShare) {
     self_ms_per_load: per(self / 1000, whole.loads), total_ms_per_load: per(total / 1000, whole.loads),
     busy_share: per(self, whole.attributed), is_agent: isAgent(frame.resource),
   });
-  const ids = new Set(kept.map(({ id }) => id));
-  // A stack may cost more than its caller: own times of events can be below zero.
-  const children = grouped(kept, ({ above }) => (above !== undefined && ids.has(above) ? above : ''));
+  const children = grouped(sums.filter(isKept), ({ above }) => above ?? '');
   const walk = (/** @type {string} */ id) => {
-    const inside = (children.get(id) ?? []).sort((a, b) => a.level - b.level || b.total - a.total
+    const inside = (children.get(id) ?? []).sort((a, b) => b.total - a.total
       || asShown(a.frame, b.frame) || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
     for (const node of inside) {
       put(node);

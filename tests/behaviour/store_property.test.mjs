@@ -49,7 +49,8 @@ after(async () => {
  * @property {Database} database
  * @property {Writer[]} writers
  * @property {number[]} hours in which uploads come, mostly
- * @property {number} nextSeed of the next upload
+ * @property {number} firstSeed of the first upload
+ * @property {number} nextSeed of the next one
  * @property {string[]} steps what happened, in words
  */
 
@@ -65,8 +66,7 @@ async function addUploads(run) {
   const { random, store, writers, hours } = run;
   const writer = random.pick(writers);
   const count = 1 + random.below(random.pick([1, 4, 25]));
-  const repeated = run.nextSeed > 30 && random.chance(0.1);
-  const seed = repeated ? 1 + random.below(run.nextSeed - count) : run.nextSeed;
+  const seed = random.chance(0.1) ? Math.max(run.firstSeed, run.nextSeed - random.below(30)) : run.nextSeed;
   const atUs = random.pick(hours) + random.pick([0, hourUs - 1, random.below(hourUs)]);
   const stepUs = random.pick([0, 0, 60_000_000, hourUs, 4 * hourUs + 1, -hourUs]);
   run.steps.push(`${count} uploads from ${seed} on at ${atUs} + ${stepUs}`);
@@ -120,7 +120,7 @@ async function runSeed(seed) {
   ];
   /** @type {Run} */
   const run = {
-    random, database, writers, store: new NaiveStore(), hours: randomHours(random), nextSeed: 1 + 1000 * seed, steps: [],
+    random, database, writers, store: new NaiveStore(), hours: randomHours(random), firstSeed: 1000 * seed, nextSeed: 1000 * seed, steps: [],
   };
   const name = `seed ${seed}`;
   await addUploads(run);

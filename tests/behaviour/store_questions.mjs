@@ -276,6 +276,7 @@ export function differences(question, found, store) {
   const keyOf = (/** @type {Row} */ row) => key.map((column) => JSON.stringify(row[column])).join(' ');
   const byKey = new Map(wanted.map((row) => [keyOf(row), row]));
   const lines = [];
+  const misplaced = [];
   if (byKey.size !== wanted.length) throw new Error(`${question.subject}: key does not identify a row`);
   const count = Math.min(wanted.length, limit);
   if (found.length !== count) lines.push(`${found.length} rows, not ${count}`);
@@ -286,13 +287,14 @@ export function differences(question, found, store) {
     if (difference) lines.push(`${keyOf(row)}: ${difference}`);
     if (seen.has(keyOf(row))) lines.push(`${keyOf(row)}: twice`);
     seen.add(keyOf(row));
-    const misplaced = wanted[i] && order?.find((column) => !equal(subject, column, row[column], wanted[i][column]));
-    if (!difference && misplaced) lines.push(`row ${i + 1} is ${keyOf(row)}, not ${keyOf(wanted[i])}`);
+    if (wanted[i] && order?.some((column) => !equal(subject, column, row[column], wanted[i][column]))) {
+      misplaced.push(`row ${i + 1} is ${keyOf(row)}, not ${keyOf(wanted[i])}`);
+    }
   }
   if (count === wanted.length) {
     lines.push(...wanted.filter((row) => !seen.has(keyOf(row))).map((row) => `${keyOf(row)}: missing`));
   }
-  return lines;
+  return lines.length > 0 ? lines : misplaced;
 }
 
 /**
