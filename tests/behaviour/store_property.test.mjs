@@ -9,14 +9,16 @@ import { after, before, test } from 'node:test';
 
 import { seededRandom } from '../chaos/random.mjs';
 import { migrate, startPostgres } from './stack.mjs';
-import { NaiveStore, dayUs, hourUs } from './store_naive.mjs';
+import { NaiveStore, dayUs, dimensions, hourUs } from './store_naive.mjs';
 import {
   differences, narrower, randomQuestion, subjectNames, toSql, wholeQuestion, within,
 } from './store_questions.mjs';
+import { killSealers, startSealer } from './store_sealer.mjs';
 import { killWriters, newDatabase, startWriter } from './store_tool.mjs';
 
 /** @typedef {import('../chaos/random.mjs').Random} Random */
 /** @typedef {import('./store_questions.mjs').Question} Question */
+/** @typedef {import('./store_sealer.mjs').Sealer} Sealer */
 /** @typedef {import('./store_tool.mjs').Database} Database */
 /** @typedef {import('./store_tool.mjs').Writer} Writer */
 
@@ -25,6 +27,7 @@ const minutes = Number(process.env.FLEETPROF_PROPERTY_MINUTES ?? (long ? 10 : 0)
 const chosen = process.env.FLEETPROF_PROPERTY_SEED;
 const shownLines = 10;
 const yearsUs = 40 * 365 * dayUs;
+const retention = { facts_us: yearsUs, hours_us: yearsUs, log_us: yearsUs, sessions_us: yearsUs };
 
 /** The same dates in every run; a block of eight days begins here. */
 const firstUs = 2464 * 8 * dayUs;
@@ -37,6 +40,7 @@ before(async () => {
   await migrate(postgres);
 });
 after(async () => {
+  killSealers();
   killWriters();
   await postgres.stop();
 });
@@ -48,6 +52,7 @@ after(async () => {
  * @property {NaiveStore} store
  * @property {Database} database
  * @property {Writer[]} writers
+ * @property {Sealer} sealer changes with every retention
  * @property {number[]} hours in which uploads come, mostly
  * @property {number} firstSeed of the first upload
  * @property {number} nextSeed of the next one
@@ -77,6 +82,51 @@ async function addUploads(run) {
   }
   run.nextSeed = Math.max(run.nextSeed, seed + count);
 }
+
+/** A time of sealing: soon after an hour in which uploads came, or long after. @param {Run} run */
+const randomNow = ({ random, hours }) =>
+  random.pick(hours) + random.pick([1, 2, 4, 24, 24 * 8, 24 * 30]) * hourUs + random.below(300) * 1e6;
+
+/** Seals some hours or blocks, or all that are over at a time. @param {Run} run */
+async function seal(run) {
+  const { random, sealer } = run;
+  const nowUs = randomNow(run);
+  if (random.chance(0.4)) {
+    const times = 1 + random.below(6);
+    run.steps.push(`${times} steps of sealing at ${nowUs}`);
+    for (let left = times; left > 0; left--) await sealer.step(nowUs);
+  } else {
+    run.steps.push(`seal all at ${nowUs}`);
+    await sealer.all(nowUs);
+  }
+}
+
+/** Drops hours before a day. @param {Run} run */
+async function dropHours(run) {
+  const { random, store, database } = run;
+  const keptUs = Date.now() * 1000 - random.pick(run.hours) - random.below(3) * dayUs;
+  await run.sealer.quit();
+  run.sealer = startSealer(database.conninfo(), { ...retention, hours_us: keptUs });
+  await run.sealer.house();
+  const [{ us }] = await database.sql(
+    "select case when hours_from > '-infinity' then extract(epoch from hours_from) * 1000000 end as us from fleetprof_data.horizon");
+  store.hoursFromUs = us ?? -Infinity;
+  run.steps.push(`drop hours before ${us}`);
+}
+
+/** Adds a level of cohorts, for hours in which nothing is sealed yet. @param {Run} run */
+async function addLevel({ random, store, database, steps }) {
+  const kept = random.shuffled([...dimensions]).slice(0, random.below(4));
+  const last = Math.max(...store.uploads.map(({ bucketUs }) => bucketUs));
+  const sinceUs = store.uploads.length === 0 ? random.pick([-Infinity, firstUs + 9 * dayUs]) : last + hourUs;
+  const since = sinceUs === -Infinity ? '-infinity' : new Date(sinceUs / 1000).toISOString();
+  steps.push(`a level of ${kept} since ${since}`);
+  await database.execute(`insert into fleetprof_data.cohort_level (level, dimensions, since)
+    select max(level) + 1, '{${['site', ...kept]}}', '${since}' from fleetprof_data.cohort_level`);
+}
+
+/** @type {((run: Run) => Promise<void>)[]} */
+const actions = [addUploads, addUploads, addUploads, addUploads, seal, seal, seal, dropHours, addLevel];
 
 /** @param {Run} run @param {Question[]} questions @returns {Promise<string[][]>} differences by question */
 async function ask({ database, store }, questions) {
@@ -113,23 +163,25 @@ of ${run.store.select(question.filters).length} uploads:\n  ${lines.slice(0, sho
 async function runSeed(seed) {
   const random = seededRandom(seed);
   const database = await newDatabase(postgres);
-  const settings = { facts_us: yearsUs, log_us: yearsUs, sessions_us: yearsUs, values: 3 };
+  const settings = { ...retention, values: 3 };
   const writers = [
     await startWriter({ conninfo: database.conninfo(), settings }),
     await startWriter({ conninfo: database.conninfo(), settings }),
   ];
   /** @type {Run} */
   const run = {
-    random, database, writers, store: new NaiveStore(), hours: randomHours(random), firstSeed: 1000 * seed, nextSeed: 1000 * seed, steps: [],
+    random, database, writers, store: new NaiveStore(),
+    sealer: startSealer(database.conninfo(), retention), hours: randomHours(random), firstSeed: 1000 * seed, nextSeed: 1000 * seed, steps: [],
   };
   const name = `seed ${seed}`;
+  if (random.chance(0.5)) await addLevel(run);
   await addUploads(run);
   for (let left = 3 + random.below(5); left > 0; left--) {
-    for (let steps = 1 + random.below(4); steps > 0; steps--) await addUploads(run);
+    for (let steps = 1 + random.below(6); steps > 0; steps--) await random.pick(actions)(run);
     await check(run, Array.from({ length: 12 }, () => randomQuestion(random, run.store)), name);
   }
   await check(run, subjectNames.map((subject) => wholeQuestion(subject)), name);
-  for (const writer of writers) await writer.quit();
+  for (const process of [run.sealer, ...writers]) await process.quit();
 }
 
 /** @returns {Iterable<number>} */
