@@ -294,6 +294,88 @@ test('rows that contradict the queue are not sealed, and hold up nobody else', a
   await sealer.quit();
 });
 
+/** @param {import('./store_tool.mjs').Database} database */
+const partitions = async (database) => (await database.sql(`select relname from pg_class
+  where relkind = 'r' and relname ~ '^total_(hours|days)_' order by 1`)).map(({ relname }) => relname.slice('total_'.length));
+
+/** @param {number} daysAgo */
+function dayName(daysAgo, length = 1) {
+  const day = Math.floor((Date.now() / 86_400_000 - daysAgo) / length) * length;
+  return new Date(day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+}
+
+test('hours are dropped when every site has built the day and nothing of it waits', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 11 });
+  const todayUs = Math.floor(Date.now() / 86_400_000) * dayUs;
+  const nowUs = Date.now() * 1000;
+  const sealer = startSealTool(database.conninfo(), { hours_us: 20 * dayUs });
+  await flushes.flush('one', [todayUs - 22 * dayUs, todayUs - 21 * dayUs]);
+  await flushes.flush('two', [todayUs - 21 * dayUs + 2 * hourUs], { segments: [4] });
+  const hours = async () => (await partitions(database)).filter((name) => name.startsWith('hours')).slice(0, 2);
+  const both = [`hours_${dayName(22)}`, `hours_${dayName(21)}`];
+  const horizon = async () => (await database.sql(`select hours_from = '-infinity' as none,
+    case when isfinite(hours_from) then (extract(epoch from now() - hours_from) / 86400)::float8 end as days from fleetprof_data.horizon`))[0];
+
+  // Nothing is sealed.
+  await sealer.house();
+  await sealer.house();
+  assert.deepEqual(await hours(), both);
+  assert.equal(Math.floor((await horizon()).days), 22);
+  // The day is sealed by the hour only.
+  await sealer.step(nowUs);
+  await sealer.step(nowUs);
+  await sealer.house();
+  await sealer.house();
+  assert.deepEqual(await hours(), both);
+  await sealer.all(nowUs);
+  // The horizon moves; the partitions stay until the next time, for who still reads by the old one.
+  await sealer.house();
+  assert.equal(Math.floor((await horizon()).days), 20);
+  assert.deepEqual(await hours(), both);
+  await assertNoDifference(database);
+  assert.equal((await sealer.house()).dropped, 16);
+  assert.deepEqual((await hours()).slice(0, 1), [`hours_${dayName(0)}`]);
+  await assertNoDifference(database);
+  // Late data: only days are there.
+  await flushes.flush('one', [todayUs - 21 * dayUs + 3 * hourUs, todayUs - 30 * dayUs]);
+  await flushes.flush('three', [todayUs - 21 * dayUs], { segments: [1] });
+  await sealer.all(nowUs);
+  await assertNoDifference(database);
+  assert.ok((await tiles(database)).every(({ span }) => span >= 2));
+  await sealer.quit();
+});
+
+test('what is past retention.facts goes, sealed or not', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 12 });
+  const todayUs = Math.floor(Date.now() / 86_400_000) * dayUs;
+  const old = [todayUs - 70 * dayUs, todayUs - 52 * dayUs];
+  let sealer = startSealTool(database.conninfo());
+  await flushes.flush('one', old);
+  await sealer.all(Date.now() * 1000);
+  await flushes.flush('one', old);
+  await flushes.flush('two', [...old, todayUs - 5 * dayUs]);
+  await sealer.step(Date.now() * 1000);
+  await sealer.quit();
+  sealer = startSealTool(database.conninfo(), { facts_us: 40 * dayUs, hours_us: 60 * dayUs });
+  await sealer.house();
+  await sealer.house();
+  const kept = await partitions(database);
+  assert.ok(!kept.includes(`hours_${dayName(52)}`) && !kept.includes(`days_${dayName(52, 8)}`), kept.join());
+  assert.ok(kept.includes(`hours_${dayName(5)}`) && kept.includes(`days_${dayName(5, 8)}`), kept.join());
+  assert.deepEqual(await database.sql('select site from fleetprof_data.unsealed'), [{ site: 'two' }]);
+  assert.deepEqual(await database.sql("select count(*) from fleetprof_data.frame_recent where bucket < now() - interval '40 days'"), [{ count: 0 }]);
+  assert.deepEqual(await tiles(database), []);
+  const [{ oldest }] = await database.sql('select extract(epoch from now() - hours_from) / 86400 < 42 as oldest from fleetprof_data.horizon');
+  assert.equal(oldest, true);
+  for (const kind of ['total', 'stack', 'measure_frame']) {
+    await database.execute(`delete from public.${kind}_log where bucket < now() - interval '40 days'`);
+  }
+  assert.deepEqual(await sealer.all(Date.now() * 1000).then(({ hours }) => hours), 1);
+  await sealer.quit();
+});
+
 test('levels: one for later hours is left out, a wrong one is an error', async () => {
   const database = await newDatabase(postgres);
   const flushes = await startFlushes(database, { seed: 10 });
