@@ -10,9 +10,10 @@
  *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …, each a record of its
  *                                       own; answers when durable
  *     form SEED COUNT [RECEIVED_US STEP_US]
- *                                       the same deltas in one record, so in one flush; each
- * STEP_US after the one before describe SEED [RECEIVED_US]       what such a delta holds damage
- * [SEED]                     a record that no version could have written, behind a good delta if a
+ *                                       the same deltas in one record, so in one flush; each STEP_US
+ *                                       after the one before
+ *     describe SEED [RECEIVED_US]       what such a delta holds
+ *     damage [SEED]                     a record that no version could have written, behind a good delta if a
  * seed is given position                          the spool's position and its end metrics
  * Prometheus text as a JSON string quit                              stops the writer, closes the
  * spool
