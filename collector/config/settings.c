@@ -121,10 +121,15 @@ const struct fp_setting fp_settings[] = {
      .help = "Least time from the start of one transaction to the start of the next"},
     {"flush.max_window", FP_SETTING_DURATION, IN_PACE(flush_max_window_us), .value = "10s",
      .min = FP_US_PER_MS, .max = FP_US_PER_HOUR,
-     .help = "A transaction that takes longer makes the next one smaller"},
-    {"retention.facts", FP_SETTING_DURATION, IN_PACE(retention_facts_us), .value = "90d",
+     .help = "A transaction that takes longer makes the next one smaller; under load, uploads are "
+             "gathered for half as long"},
+    {"retention.facts", FP_SETTING_DURATION, IN_PACE(retention_facts_us), .value = "400d",
      .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
-     .help = "How long numbers are kept; whole days are dropped"},
+     .help = "How long numbers are kept; eight days are dropped at once"},
+    {"retention.hours", FP_SETTING_DURATION, IN_PACE(retention_hours_us), .value = "14d",
+     .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
+     .help = "How long numbers are kept by the hour; older ones are kept by the day. At most "
+             "retention.facts counts"},
     {"retention.upload_log", FP_SETTING_DURATION, IN_PACE(retention_upload_log_us), .value = "14d",
      .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
      .help = "How long there is a row for each counted upload"},

@@ -43,6 +43,47 @@ test('one upload and then silence is flushed by time', async () => {
   await writer.quit();
 });
 
+/**
+ * Appends 40 uploads of random seeds every 50 ms for as long as `goesOn`.
+ * @param {import('./store_tool.mjs').Writer} writer @param {() => Promise<boolean>} goesOn
+ */
+async function keepBusy(writer, goesOn) {
+  let next = performance.now();
+  await waitFor(async () => {
+    if (performance.now() < next) return false;
+    next += 50;
+    await writer.append(Math.floor(Math.random() * 1e9), 40);
+    return !await goesOn();
+  }, { intervalMs: 5, timeoutMs: 30_000, what: 'flush under load' });
+}
+
+test('a busy collector gathers uploads, and flushes them when it is no longer busy', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { window_us: 1000, max_window_us: 60_000_000 } });
+  await writer.append(1, 1);
+  await writer.flushed();
+  const began = performance.now();
+  await keepBusy(writer, async () => performance.now() - began < 2000);
+  assert.ok(await writer.metric('flushes_total') <= 3, `${await writer.metric('flushes_total')} flushes`);
+  await writer.flushed(10_000);
+  await writer.quit();
+});
+
+test('a busy collector flushes a full window, and one that has waited for half of max_window', async () => {
+  const database = await newDatabase(postgres);
+  for (const { maxWindowUs, uploads } of [{ maxWindowUs: 3_600_000_000, uploads: 9500 }, { maxWindowUs: 2_000_000, uploads: 40 }]) {
+    const writer = await startWriter({
+      conninfo: database.conninfo(), settings: { window_us: 1000, max_window_us: maxWindowUs, routes: 1 },
+    });
+    await writer.append(1, 1);
+    await writer.flushed();
+    const flushes = await writer.metric('flushes_total');
+    await writer.append(2, uploads);
+    await keepBusy(writer, async () => await writer.metric('flushes_total') === flushes);
+    await writer.quit();
+  }
+});
+
 test('the same id counts once: in a window, in a later one, after a restart', async () => {
   const database = await newDatabase(postgres);
   let writer = await startWriter({ conninfo: database.conninfo() });
@@ -253,7 +294,7 @@ test('a flush appends one row per kind, segment and hour, and notes what is unse
   assert.equal(wrong, 0);
   assert.ok(flushes >= 2);
   const found = await database.sql(`select kind, min(entries) as least from (${arrays}) a group by 1 order by 1`);
-  assert.deepEqual(found.map(({ kind }) => kind), kinds.toSorted());
+  assert.deepEqual(found.map(({ kind }) => kind), [...kinds].sort());
   assert.ok(found.every(({ least }) => least > 0), JSON.stringify(found));
   // Sorted by the key, which the sealer relies on.
   const [{ unsorted }] = await database.sql(`select count(*) as unsorted from fleetprof_data.frame_recent
@@ -288,7 +329,7 @@ test('partitions are UTC days, over the end of a month and in any time zone', as
 
 test('partitions are made ahead, without any upload', async () => {
   const database = await newDatabase(postgres);
-  const writer = await startWriter({ conninfo: database.conninfo() });
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1 } });
   const partitions = await waitFor(async () => {
     const rows = await database.sql(`select right(relname, 8) as day from pg_class
       where relname like 'upload_2%' and relkind = 'r' order by 1`);
@@ -326,18 +367,23 @@ test('housekeeping drops what is past its retention and prunes what nobody needs
   await database.execute(`
     update fleetprof_data.upload_id set counted = now() - interval '8 days' where upload_id in (select upload_id from fleetprof_data.upload_id limit 7);
     update fleetprof_data.load_id set counted = now() - interval '8 days' where load_id in (select load_id from fleetprof_data.load_id limit 2);
-    update fleetprof_data.frame set last_seen = last_seen - 43 where frame_id in (select frame_id from fleetprof_data.frame limit 4);
-    update fleetprof_data.frame set last_seen = last_seen - 41 where frame_id in (select frame_id from fleetprof_data.frame where last_seen > current_date - 10 limit 5);
+    update fleetprof_data.frame set last_seen = last_seen - 51 where frame_id in (select frame_id from fleetprof_data.frame limit 4);
+    update fleetprof_data.frame set last_seen = last_seen - 49 where frame_id in (select frame_id from fleetprof_data.frame where last_seen > current_date - 10 limit 5);
     update fleetprof_data.stack set last_seen = last_seen - 400`);
   const count = async (/** @type {string} */ table) => (await database.sql(`select count(*) from fleetprof_data.${table}`))[0].count;
   const before_ = { ids: await count('upload_id'), loads: await count('load_id'), frames: await count('frame') };
 
-  writer = await startWriter({ conninfo: database.conninfo(), settings: { facts_us: 40 * dayUs, log_us: 3 * dayUs } });
-  await waitFor(async () => await count('stack') === 0);
+  writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1, facts_us: 40 * dayUs, log_us: 3 * dayUs } });
+  await waitFor(async () => await writer.metric('last_housekeeping_timestamp_seconds') > 0);
+  assert.equal(await count('stack'), 0);
   assert.equal(await count('upload_id'), before_.ids - 7);
   assert.equal(await count('load_id'), before_.loads - 2);
   assert.equal(await count('frame'), before_.frames - 4);
   assert.equal(await count('upload'), 20);
+  assert.equal(await writer.metric('partitions_made_total') > 0, true);
+  assert.equal(await writer.metric('partitions_dropped_total') > 0, true);
+  const stacks = await writer.metric('rows_pruned_total') - 7 - 2 - 4;
+  assert.ok(stacks > 0, `${stacks} stacks`);
   await writer.quit();
 });
 
@@ -386,5 +432,5 @@ test('roles: the writer makes no tables, the reader reads all numbers and writes
   await assert.rejects(database.execute('update fleetprof_data.frame_recent set position = 0', 'fleetprof_writer'), /permission denied/);
   for (const table of ['segment', 'frame_fact', 'upload']) await database.execute(`table fleetprof_data.${table}`, 'fleetprof_reader');
   await assert.rejects(database.execute('delete from fleetprof_data.frame', 'fleetprof_reader'), /permission denied/);
-  await assert.rejects(database.execute("select fleetprof_data.drop_partition('2030-01-01', '2030-01-01', '2030-01-01')", 'fleetprof_reader'), /permission denied/);
+  await assert.rejects(database.execute("select fleetprof_data.drop_partition('2030-01-01', '2030-01-01', '2030-01-01', '2030-01-01')", 'fleetprof_reader'), /permission denied/);
 });
