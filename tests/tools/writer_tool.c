@@ -4,19 +4,20 @@
  *     writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]
  *
  * Settings: window_us, max_window_us, facts_us, hours_us, log_us, sessions_us, ids_us, stop_us,
- * segment_bytes, routes, values, sealing (1: with a sealer). Commands on standard input, one a line;
- * each is answered by one line of JSON:
+ * segment_bytes, routes, values (of each dimension), sealing (1: with a sealer). Commands on
+ * standard input, one a line; each is answered by one line of JSON:
  *
  *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …, each a record of its
  *                                       own; answers when durable
- *     form SEED COUNT [RECEIVED_US STEP_US]
- *                                       the same deltas in one record, so in one flush; each STEP_US
- *                                       after the one before
+ *     form SEED COUNT                   the same deltas in one record
+ *     form SEED COUNT RECEIVED_US STEP_US
+ *                                       each STEP_US after the one before
  *     describe SEED [RECEIVED_US]       what such a delta holds
- *     damage [SEED]                     a record that no version could have written, behind a good delta if a
- * seed is given position                          the spool's position and its end metrics
- * Prometheus text as a JSON string quit                              stops the writer, closes the
- * spool
+ *     damage [SEED]                     a record that no version could have written, behind a good
+ *                                       delta if a seed is given
+ *     position                          the spool's position and its end
+ *     metrics                           Prometheus text as a JSON string
+ *     quit                              stops the writer, closes the spool
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
@@ -268,8 +269,7 @@ static void open_spool(struct tool *tool, const char *path, uint64_t segment_byt
 
 int main(int argc, char **argv)
 {
-    struct tool tool = {
-        .metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC)};
+    struct tool tool = {.metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC)};
     struct fp_writer_settings settings = {
         .pace = {.min_window_us = 20 * FP_US_PER_MS,
                  .max_window_us = 10 * FP_US_PER_S,
