@@ -74,7 +74,7 @@ static const struct fp_format_decoder *decoder_of_document(yyjson_val *root)
 static bool fail_shape(struct fp_decoder *decoder, const struct fp_format_decoder *asked)
 {
     return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
-                      "the address says ?format=%s, but the body is %s",
+                      "the URL has ?format=%s, but the body is %s",
                       fp_upload_format_name(asked->format), asked->what_else);
 }
 
@@ -180,7 +180,7 @@ static bool check_format(struct fp_decoder *decoder, const struct fp_format_deco
     if (asked == NULL || asked->format == found)
         return true;
     return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
-                      "the address says ?format=%s, but the body is %s",
+                      "the URL has ?format=%s, but the body is %s",
                       fp_upload_format_name(asked->format), fp_upload_format_name(found));
 }
 
@@ -191,8 +191,8 @@ enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
     const struct fp_format_decoder *asked = decoder_named(format_hint);
     if (format_hint.len > 0 && asked == NULL)
         return fp_upload_fail(error, FP_VERDICT_UNSUPPORTED,
-                              "this version takes the formats self-profile, user-timing, "
-                              "speed-tracer and opera-scope");
+                              "the format must be self-profile, user-timing, "
+                              "speed-tracer or opera-scope");
     struct fp_buf content;
     *error = no_error;
     fp_buf_init(&content, arena->max_bytes);

@@ -20,6 +20,7 @@ comment on type fleetprof_data.timing_kind is 'A point (mark) or a span (measure
 -- Types of functions -----------------------------------------------------------------------------------
 
 create type fleetprof_data.selection as (
+    sites       text[],
     segment_ids bigint[],
     after       timestamptz,
     before      timestamptz,
@@ -29,7 +30,7 @@ create type fleetprof_data.selection as (
 );
 
 comment on type fleetprof_data.selection is
-    'What a caller''s filters select. Fresh rows: of segment_ids, with after < bucket < before. Sealed rows: of group_ids, in the blocks that buckets and spans (in parallel) name; no two of these blocks overlap.';
+    'What a caller''s filters select. sites: of these segments. Fresh rows: of segment_ids, with after < bucket < before. Sealed rows: of group_ids, in the blocks that buckets and spans (in parallel) name; no two of these blocks overlap.';
 
 -- A type of its own, because a function can't have both a parameter and a result column named marker.
 create type fleetprof_data.marker_share as (
@@ -273,15 +274,16 @@ begin
             comment on column fleetprof_data.%1$s_recent.spool_id is 'Spool whose flush appended the row.';
             comment on column fleetprof_data.%1$s_recent.position is 'Position of that spool after the flush.'
             $sql$, kind, format('Packed facts (%s_columns) as flushes appended them, not sealed yet.', kind));
+        -- The checks let queries for one span skip the other table.
         foreach place in array array['hours', 'days'] loop
             execute format($sql$
                 create table fleetprof_data.%1$s_%2$s (
                     group_id bigint not null,
                     bucket   timestamptz not null,
-                    span     smallint not null,
+                    span     smallint not null check (span in (%3$s)),
                     like fleetprof_data.%1$s_columns including comments,
                     primary key (group_id, bucket, span)
-                ) partition by range (bucket)$sql$, kind, place);
+                ) partition by range (bucket)$sql$, kind, place, case place when 'hours' then '0, 1' else '2, 3' end);
             execute format($sql$
                 comment on table fleetprof_data.%1$s_%2$s is %3$L;
                 comment on column fleetprof_data.%1$s_%2$s.group_id is 'Segment or cohort.';
@@ -522,7 +524,7 @@ grant select, update on fleetprof_data.horizon to fleetprof_writer;
 grant select on fleetprof_data.cohort_level to fleetprof_writer;
 grant select, insert on fleetprof_data.upload to fleetprof_writer;
 
-do $
+do $$
 declare
     kind text;
 begin
@@ -533,7 +535,7 @@ begin
         execute format('grant select, insert, delete on fleetprof_data.%1$s_recent, fleetprof_data.%1$s_hours, fleetprof_data.%1$s_days to fleetprof_writer', kind);
     end loop;
 end
-$;
+$$;
 
 revoke all on function fleetprof_data.partition_days(name), fleetprof_data.make_partitions(date[]) from public;
 grant execute on function fleetprof_data.make_partitions(date[]) to fleetprof_writer;

@@ -18,16 +18,28 @@ select
     line,
     column_number,
     kind::text as kind,
-    uploads,
+    uploads::bigint as uploads,
     samples,
     self_us / 1000::double precision as self_ms,
     total_us / 1000::double precision as total_ms
-from fleetprof_data.frame_fact
-join fleetprof_data.segment using (segment_id)
+from (
+    -- Conditions on dimensions and hours find packed rows by index: segment is joined before rows are unpacked.
+    select
+        segment.*,
+        bucket,
+        unnest(frame_id) as frame_id,
+        unnest(uploads) as uploads,
+        unnest(samples) as samples,
+        unnest(self_us) as self_us,
+        unnest(total_us) as total_us
+    from fleetprof_data.frame_packed
+    join fleetprof_data.segment on segment_id = group_id
+    where span = 0
+) as entry
 join fleetprof_data.named_frame using (frame_id);
 
 comment on view fleetprof.hotspot_hourly is
-    'Time in each frame, one row per hour, segment and frame. Totals of different frames overlap: do not add them up.';
+    'Time in each frame by hour and segment. A frame may have several rows in an hour that is still open: they add up. Totals of different frames overlap: do not add those up. Hours reach back as far as retention.hours; functions reach further, by days.';
 comment on column fleetprof.hotspot_hourly.bucket is 'Start of the hour in which the uploads were received.';
 comment on column fleetprof.hotspot_hourly.uploads is 'Uploads with the frame in some sample.';
 comment on column fleetprof.hotspot_hourly.samples is 'Samples with the frame anywhere on the stack.';

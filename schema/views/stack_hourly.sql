@@ -21,17 +21,29 @@ select
     line,
     column_number,
     kind::text as kind,
-    marker::text as marker,
-    uploads,
+    fleetprof_data.marker_of(marker)::text as marker,
+    uploads::bigint as uploads,
     samples,
     self_us / 1000::double precision as self_ms
-from fleetprof_data.stack_fact
-join fleetprof_data.segment using (segment_id)
+from (
+    -- Conditions on dimensions and hours find packed rows by index: segment is joined before rows are unpacked.
+    select
+        segment.*,
+        bucket,
+        unnest(stack_id) as stack_id,
+        unnest(marker) as marker,
+        unnest(uploads) as uploads,
+        unnest(samples) as samples,
+        unnest(self_us) as self_us
+    from fleetprof_data.stack_packed
+    join fleetprof_data.segment on segment_id = group_id
+    where span = 0
+) as entry
 join fleetprof_data.stack using (stack_id)
 join fleetprof_data.named_frame using (frame_id);
 
 comment on view fleetprof.stack_hourly is
-    'Samples whose stack is exactly this one, one row per hour, segment, stack and marker. Function, resource, line, column_number and kind are those of the frame on top.';
+    'Samples whose stack is exactly this one, by hour, segment and marker. A stack may have several rows in an hour that is still open: they add up. Hours reach back as far as retention.hours. Function, resource, line, column_number and kind are those of the frame on top.';
 comment on column fleetprof.stack_hourly.bucket is 'Start of the hour in which the uploads were received.';
 comment on column fleetprof.stack_hourly.path is
     'The stack''s frames, outermost first; read stack by stack, so leave it out where it is not needed.';

@@ -16,9 +16,9 @@ select
     thread,
     name,
     kind::text as kind,
-    uploads,
-    count,
-    negative,
+    uploads::bigint as uploads,
+    count::bigint as count,
+    negative::bigint as negative,
     sum_us / 1000::double precision as sum_ms,
     min_us / 1000::double precision as min_ms,
     max_us / 1000::double precision as max_ms,
@@ -30,12 +30,26 @@ select
         -- Level 3
         'mark_interactive', 'mark_feature_usage'
     ]) as well_known
-from fleetprof_data.timing_fact
-join fleetprof_data.segment using (segment_id)
+from (
+    -- Conditions on dimensions and hours find packed rows by index: segment is joined before rows are unpacked.
+    select
+        segment.*,
+        bucket,
+        unnest(timing_id) as timing_id,
+        unnest(uploads) as uploads,
+        unnest(count) as count,
+        unnest(negative) as negative,
+        unnest(sum_us) as sum_us,
+        unnest(min_us) as min_us,
+        unnest(max_us) as max_us
+    from fleetprof_data.timing_packed
+    join fleetprof_data.segment on segment_id = group_id
+    where span = 0
+) as entry
 join fleetprof_data.timing using (timing_id);
 
 comment on view fleetprof.timing_hourly is
-    'User Timing, one row per hour, segment and name: a mark''s start time, a measure''s duration. Percentiles cannot be added up: take them from fleetprof.timings.';
+    'User Timing by hour, segment and name: a mark''s start time, a measure''s duration. A name may have several rows in an hour that is still open: they add up. Percentiles do not: take them from fleetprof.timings. Hours reach back as far as retention.hours.';
 comment on column fleetprof.timing_hourly.bucket is 'Start of the hour in which the uploads were received.';
 comment on column fleetprof.timing_hourly.kind is 'mark or measure.';
 comment on column fleetprof.timing_hourly.uploads is 'Uploads with this name.';
