@@ -8,6 +8,7 @@
 #include <endian.h>
 
 #define ID_WORDS 1
+#define HOUR_WORDS (sizeof(struct fp_hour_key) / sizeof(int64_t))
 #define FACT_WORDS (sizeof(struct fp_fact_key) / sizeof(int64_t))
 #define MEASURE_FRAME_WORDS (sizeof(struct fp_measure_frame_key) / sizeof(int64_t))
 #define CLAIM_WORDS (sizeof(struct fp_claim_key) / sizeof(int64_t))
@@ -21,9 +22,8 @@ static const struct {
     [FP_ROLLUP_TABLE_FRAME] = {sizeof(struct fp_frame_row), ID_WORDS},
     [FP_ROLLUP_TABLE_STACK] = {sizeof(struct fp_stack_row), ID_WORDS},
     [FP_ROLLUP_TABLE_TIMING] = {sizeof(struct fp_timing_row), ID_WORDS},
+    [FP_ROLLUP_TABLE_HOUR] = {sizeof(struct fp_hour_row), HOUR_WORDS},
     [FP_ROLLUP_TABLE_TOTAL_FACT] = {sizeof(struct fp_total_fact), FACT_WORDS},
-    [FP_ROLLUP_TABLE_SEGMENT_FACT] = {sizeof(struct fp_segment_fact), FACT_WORDS},
-    [FP_ROLLUP_TABLE_MARKER_FACT] = {sizeof(struct fp_marker_fact), FACT_WORDS},
     [FP_ROLLUP_TABLE_FRAME_FACT] = {sizeof(struct fp_frame_fact), FACT_WORDS},
     [FP_ROLLUP_TABLE_FRAME_MARKER_FACT] = {sizeof(struct fp_frame_marker_fact), FACT_WORDS},
     [FP_ROLLUP_TABLE_STACK_FACT] = {sizeof(struct fp_stack_fact), FACT_WORDS},
@@ -157,20 +157,39 @@ static bool add_segment(const struct fp_addition *add)
            fp_addition_text(add, names->thread, &row->names.thread);
 }
 
-static bool add_segment_fact(const struct fp_addition *add)
+static bool add_hour(const struct fp_addition *add)
+{
+    const struct fp_hour_key key = {add->site_id, add->bucket_us};
+    bool added;
+    struct fp_hour_row *row =
+        fp_rows_put(&add->rollup->tables[FP_ROLLUP_TABLE_HOUR], &key.site_id, &added);
+    return row != NULL && (!added || fp_addition_text(add, add->delta->segment.site, &row->site));
+}
+
+/* Adds samples to the total of a marker. NULL: no room. */
+static struct fp_total_fact *add_total(const struct fp_addition *add, int64_t marker,
+                                       int64_t samples, int64_t self_us)
+{
+    struct fp_total_fact *total = fp_addition_fact(add, FP_ROLLUP_TABLE_TOTAL_FACT, 0, marker);
+    if (total == NULL)
+        return NULL;
+    total->samples += samples;
+    total->self_us += self_us;
+    total->site_id = add->site_id;
+    return total;
+}
+
+static bool add_upload_total(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
-    struct fp_segment_fact *fact = fp_addition_fact(add, FP_ROLLUP_TABLE_SEGMENT_FACT, 0, 0);
-    if (fact == NULL)
+    struct fp_total_fact *total =
+        add_total(add, FP_TOTAL_UNATTRIBUTED, delta->unattributed_samples, delta->unattributed_us);
+    if (total == NULL)
         return false;
     double profiled_us = (double)delta->profiled_us;
-    fact->uploads++;
-    fact->loads += delta->has_load ? 0 : 1;
-    fact->samples += delta->samples;
-    fact->unattributed_samples += delta->unattributed_samples;
-    fact->profiled_us += delta->profiled_us;
-    fact->unattributed_us += delta->unattributed_us;
-    fact->profiled_us2 += profiled_us * profiled_us;
+    total->uploads++;
+    total->loads += delta->has_load ? 0 : 1;
+    total->profiled_us2 += profiled_us * profiled_us;
     return true;
 }
 
@@ -281,14 +300,12 @@ static bool add_stack_samples(const struct fp_addition *add)
         bool added;
         struct fp_stack_fact *stack =
             fp_addition_put(add, FP_ROLLUP_TABLE_STACK_FACT, id, marker, &added);
-        struct fp_marker_fact *all = fp_addition_fact(add, FP_ROLLUP_TABLE_MARKER_FACT, 0, marker);
-        if (stack == NULL || all == NULL || (added && !add_stack_names(add, sample->stack)))
+        if (stack == NULL || (added && !add_stack_names(add, sample->stack)) ||
+            add_total(add, marker, sample->samples, sample->self_us) == NULL)
             return false;
         stack->uploads++;
         stack->samples += sample->samples;
         stack->self_us += sample->self_us;
-        all->samples += sample->samples;
-        all->self_us += sample->self_us;
     }
     return true;
 }
@@ -364,9 +381,9 @@ bool fp_rollup_count_load(struct fp_rollup *rollup, const struct fp_claim_key *k
         fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_LOAD], &key->high);
     if (load == NULL)
         return false;
-    struct fp_fact_key fact_key = {load->segment_id, load->bucket_us, 0, 0};
-    struct fp_segment_fact *fact =
-        fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_SEGMENT_FACT], &fact_key.segment_id);
+    struct fp_fact_key fact_key = {load->segment_id, load->bucket_us, 0, FP_TOTAL_UNATTRIBUTED};
+    struct fp_total_fact *fact =
+        fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_TOTAL_FACT], &fact_key.segment_id);
     if (fact == NULL)
         return false;
     fact->loads++;
@@ -412,8 +429,8 @@ static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row
 
 static bool add_facts(const struct fp_addition *add)
 {
-    return add_segment(add) && add_segment_fact(add) && add_resources(add) && add_frames(add) &&
-           add_splits(add) && add_stack_samples(add) && add_timings(add) &&
+    return add_segment(add) && add_hour(add) && add_upload_total(add) && add_resources(add) &&
+           add_frames(add) && add_splits(add) && add_stack_samples(add) && add_timings(add) &&
            fp_addition_measures(add) && fp_addition_session(add) && add_load(add);
 }
 

@@ -9,7 +9,9 @@
 
 #include <inttypes.h>
 
-enum { SQL_MAX = 32 * 1024, ROWS_MAX = 4 * 1024 * 1024 };
+/* The longest piece of copy data is an array of a packed row: 12 bytes per entry, of which a rollup
+ * of the greatest upload has 5 million. */
+enum { SQL_MAX = 32 * 1024, ROWS_MAX = 64 * 1024 * 1024 };
 
 /*
  * lock_timeout is longer than dropping partitions may take. If a client vanishes, the server itself
@@ -96,6 +98,8 @@ static enum fp_store_result prepare_session(struct fp_store *store)
         return result;
     fp_buf_clear(&store->sql);
     for (enum fp_store_table_id id = 0; id < FP_STORE_TABLE_COUNT; id++) {
+        if (fp_store_table(id)->style == FP_STORE_TABLE_LOG)
+            continue;
         fp_store_table_create_sql(fp_store_table(id), &store->sql);
         fp_buf_addf(&store->sql, ";");
     }

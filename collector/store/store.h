@@ -2,8 +2,8 @@
  * Store: one connection to the database, which writes each rollup as rows exactly once.
  *
  * A flush writes the dictionaries in a short transaction of their own. A second transaction moves
- * the spool's position, claims the upload ids and adds the facts (docs/schema.md). A store belongs
- * to one thread.
+ * the spool's position, claims the upload ids and appends the facts (docs/schema.md). A store
+ * belongs to one thread.
  */
 #ifndef FP_STORE_STORE_H
 #define FP_STORE_STORE_H
@@ -108,19 +108,19 @@ const struct fp_map *fp_store_touched(const struct fp_store *store);
  */
 struct fp_store_window {
     struct fp_uuid spool_id;
-    uint64_t start; /* position before and after */
+    uint64_t start; /* position before and after; equal if the database's is at or beyond the end */
     uint64_t end;
 };
 enum fp_store_result fp_store_claim(struct fp_store *store, const struct fp_store_window *window,
                                     struct fp_rollup *rollup, size_t *known) FP_MUST_CHECK;
 
 /*
- * Second half of a flush. Claims the load ids, adds the facts and commits. *rows gets the number of
- * fact rows. After DOWN the commit may have happened; the position shows it. Any result except OK:
- * rolled back.
+ * Second half of a flush. Claims the load ids, appends the facts and commits. *entries gets the
+ * number of entries of facts. After DOWN the commit may have happened; the position shows it. Any
+ * result except OK: rolled back.
  */
 enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *rollup,
-                                     size_t *rows) FP_MUST_CHECK;
+                                     size_t *entries) FP_MUST_CHECK;
 
 /* Rolls back after a successful claim. */
 void fp_store_abandon(struct fp_store *store);
