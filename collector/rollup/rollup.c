@@ -223,29 +223,43 @@ static bool add_frame_name(const struct fp_addition *add, const struct fp_delta_
     return fp_addition_text(add, frame->function, &row->function);
 }
 
+static bool add_frame(const struct fp_addition *add, const struct fp_delta_frame *frame,
+                      struct fp_frame_fact *fact, bool is_new)
+{
+    /* A frame with a fact in this window also has its name there. */
+    if (fact == NULL || (is_new && !add_frame_name(add, frame)))
+        return false;
+    double profiled_us = (double)add->delta->profiled_us;
+    double self_us = (double)frame->self_us;
+    double total_us = (double)frame->total_us;
+    fact->uploads++;
+    fact->unmarked_uploads += frame->samples > frame->marked_samples ? 1 : 0;
+    fact->samples += frame->samples;
+    fact->self_us += frame->self_us;
+    fact->total_us += frame->total_us;
+    fact->self_us2 += self_us * self_us;
+    fact->total_us2 += total_us * total_us;
+    fact->self_profiled += self_us * profiled_us;
+    fact->total_profiled += total_us * profiled_us;
+    return true;
+}
+
 static bool add_frames(const struct fp_addition *add)
 {
-    const struct fp_delta *delta = add->delta;
-    double profiled_us = (double)delta->profiled_us;
-    for (uint32_t i = 0; i < delta->frame_count; i++) {
-        const struct fp_delta_frame *frame = &delta->frames[i];
-        bool added;
-        struct fp_frame_fact *fact =
-            fp_addition_put(add, FP_ROLLUP_TABLE_FRAME_FACT, frame->id, 0, &added);
-        /* A frame with a fact in this window also has its name there. */
-        if (fact == NULL || (added && !add_frame_name(add, frame)))
-            return false;
-        double self_us = (double)frame->self_us;
-        double total_us = (double)frame->total_us;
-        fact->uploads++;
-        fact->unmarked_uploads += frame->samples > frame->marked_samples ? 1 : 0;
-        fact->samples += frame->samples;
-        fact->self_us += frame->self_us;
-        fact->total_us += frame->total_us;
-        fact->self_us2 += self_us * self_us;
-        fact->total_us2 += total_us * total_us;
-        fact->self_profiled += self_us * profiled_us;
-        fact->total_profiled += total_us * profiled_us;
+    struct fp_addition_batch batch;
+    uint32_t end = add->delta->frame_count;
+    for (uint32_t first = 0; first < end; first += batch.count) {
+        const struct fp_delta_frame *frames = add->delta->frames + first;
+        fp_addition_begin_batch(&batch, end - first);
+        for (uint32_t i = 0; i < batch.count; i++)
+            batch.keys[i] = fp_addition_key(add, frames[i].id, 0);
+        fp_addition_prefetch(add, FP_ROLLUP_TABLE_FRAME_FACT, &batch);
+        for (uint32_t i = 0; i < batch.count; i++) {
+            bool is_new;
+            struct fp_frame_fact *fact = fp_addition_put_batched(&batch, i, &is_new);
+            if (!add_frame(add, &frames[i], fact, is_new))
+                return false;
+        }
     }
     return true;
 }
@@ -290,22 +304,53 @@ static bool add_stack_names(const struct fp_addition *add, uint32_t index)
     return true;
 }
 
+static bool add_stack_sample(const struct fp_addition *add,
+                             const struct fp_delta_stack_sample *sample, struct fp_stack_fact *fact,
+                             bool is_new)
+{
+    if (fact == NULL || (is_new && !add_stack_names(add, sample->stack)))
+        return false;
+    fact->uploads++;
+    fact->samples += sample->samples;
+    fact->self_us += sample->self_us;
+    return true;
+}
+
 static bool add_stack_samples(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
+    struct fp_addition_batch batch;
+    uint32_t end = delta->stack_sample_count;
+    for (uint32_t first = 0; first < end; first += batch.count) {
+        const struct fp_delta_stack_sample *samples = delta->stack_samples + first;
+        fp_addition_begin_batch(&batch, end - first);
+        for (uint32_t i = 0; i < batch.count; i++)
+            batch.keys[i] = fp_addition_key(add, delta->stacks[samples[i].stack].id,
+                                            (int64_t)samples[i].marker);
+        fp_addition_prefetch(add, FP_ROLLUP_TABLE_STACK_FACT, &batch);
+        for (uint32_t i = 0; i < batch.count; i++) {
+            bool is_new;
+            struct fp_stack_fact *fact = fp_addition_put_batched(&batch, i, &is_new);
+            if (!add_stack_sample(add, &samples[i], fact, is_new))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool add_markers(const struct fp_addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    struct fp_total_fact sums[FP_MARKER_COUNT] = {0};
     for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
         const struct fp_delta_stack_sample *sample = &delta->stack_samples[i];
-        int64_t marker = (int64_t)sample->marker;
-        uint64_t id = delta->stacks[sample->stack].id;
-        bool added;
-        struct fp_stack_fact *stack =
-            fp_addition_put(add, FP_ROLLUP_TABLE_STACK_FACT, id, marker, &added);
-        if (stack == NULL || (added && !add_stack_names(add, sample->stack)) ||
-            add_total(add, marker, sample->samples, sample->self_us) == NULL)
+        sums[sample->marker].samples += sample->samples;
+        sums[sample->marker].self_us += sample->self_us;
+    }
+    for (int64_t marker = 0; marker < FP_MARKER_COUNT; marker++) {
+        const struct fp_total_fact *sum = &sums[marker];
+        if (sum->samples > 0 && add_total(add, marker, sum->samples, sum->self_us) == NULL)
             return false;
-        stack->uploads++;
-        stack->samples += sample->samples;
-        stack->self_us += sample->self_us;
     }
     return true;
 }
@@ -430,8 +475,9 @@ static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row
 static bool add_facts(const struct fp_addition *add)
 {
     return add_segment(add) && add_hour(add) && add_upload_total(add) && add_resources(add) &&
-           add_frames(add) && add_splits(add) && add_stack_samples(add) && add_timings(add) &&
-           fp_addition_measures(add) && fp_addition_session(add) && add_load(add);
+           add_frames(add) && add_splits(add) && add_stack_samples(add) && add_markers(add) &&
+           add_timings(add) && fp_addition_measures(add) && fp_addition_session(add) &&
+           add_load(add);
 }
 
 static int64_t hour_of(int64_t moment_us)

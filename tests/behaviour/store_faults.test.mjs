@@ -203,7 +203,7 @@ test('a partition that vanishes is made again, and no upload is blamed for it', 
 
 test('a query that holds a partition past its retention holds up no flush', async () => {
   const database = await newDatabase(postgres);
-  let writer = await startWriter({ conninfo: database.conninfo() });
+  let writer = await startWriter({ conninfo: database.conninfo(), settings: { log_us: 60 * 86_400_000_000 } });
   await writer.append(1, 5, (Date.now() - 50 * 86_400_000) * 1000);
   await writer.flushed();
   await writer.quit();
