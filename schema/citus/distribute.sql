@@ -26,6 +26,15 @@ placed as (
     where relnamespace = 'fleetprof_data'::regnamespace and relkind in ('r', 'p') and not relispartition
 ),
 step (position, name, about, statement) as (
+    -- Views go to the nodes with the last of their tables. The functions in them must be there before.
+    select distinct 0, null, null, format('select create_distributed_function(%L)', pg_proc.oid::regprocedure)
+    from pg_depend
+    join pg_proc on refclassid = 'pg_proc'::regclass and refobjid = pg_proc.oid
+    where classid = 'pg_rewrite'::regclass
+        and pronamespace in ('fleetprof'::regnamespace, 'fleetprof_data'::regnamespace)
+        and not exists (
+            select from pg_dist_object as known where known.classid = 'pg_proc'::regclass and known.objid = pg_proc.oid)
+    union all
     select
         position,
         name,

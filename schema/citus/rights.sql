@@ -37,6 +37,11 @@ begin
         where relnamespace in ('fleetprof'::regnamespace, 'fleetprof_data'::regnamespace)
             and relkind = 'v'
             and grantee not in (0, relowner)
+        union all
+        select privilege_type, 'schema ' || nspname, grantee
+        from pg_namespace
+        cross join aclexplode(nspacl)
+        where nspname in ('fleetprof', 'fleetprof_data') and grantee not in (0, nspowner)
     loop
         execute format('grant %s on %s to %s', thing.privilege_type, thing.name, thing.grantee::regrole);
     end loop;

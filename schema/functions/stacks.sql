@@ -18,6 +18,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
+    sampled_ids bigint[];
     -- All stacks, each after its parent; parent 0 means none.
     stack_ids bigint[];
     parent_ids bigint[];
@@ -29,7 +30,10 @@ declare
     sample_sums bigint[];
     parent integer;
 begin
-    with recursive sums as (
+    -- In a query of its own: Citus has none that is recursive and reads facts.
+    select array_agg(stack_id), array_agg(self_us), array_agg(samples)
+    into sampled_ids, self_sums, sample_sums
+    from (
         select stack_id, sum(self_us)::bigint as self_us, sum(samples)::bigint as samples
         from (
             select
@@ -42,10 +46,11 @@ begin
         ) as entry
         where marker = any(stack_sums.markers)
         group by stack_id
-    ),
-    sampled as materialized (
+    ) as sums;
+
+    with recursive sampled as materialized (
         select stack_id, parent_id, frame_id, level, self_us, samples
-        from sums
+        from unnest(sampled_ids, self_sums, sample_sums) as sums (stack_id, self_us, samples)
         join stack using (stack_id)
     ),
     ancestor (stack_id, parent_id, frame_id, level) as (

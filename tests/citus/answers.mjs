@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { run } from '../behaviour/stack.mjs';
 
 const [field, record, end] = ['\x1f', '\x1e', '\x1d'];
-const number = /-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)/gi;
+/** A field that is a number (but not an id of 64 bits), or a floating number in a text. */
+const number = new RegExp(`(?<=^|${field})-?\\d{1,15}(?=$|${field})|-?\\d+(?:\\.\\d+(?:e[+-]?\\d+)?|e[+-]?\\d+)`, 'gi');
 
 /**
  * @typedef {object} Question

@@ -22,7 +22,7 @@ const dumps = ['speed-tracer/stream.ndjson', 'speed-tracer/early.ndjson', 'speed
   'speed-tracer/post.json', 'opera-scope/page-load.json', 'opera-scope/by-name.json', 'opera-scope/manual.json'].map(read);
 
 export const sites = ['shop', 'news'].map((name) => ({
-  name, key: `pk_${name}`, routes: ['/product/:id', '/cart'], sample_keep: name === 'shop' ? '20%' : '0%',
+  name, key: `pk_${name}`, routes: ['/product/:id', '/cart'], sample_keep: name === 'news' ? '100%' : '0%',
 }));
 const browsers = [
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0.0.0 Safari/537.36',
@@ -48,8 +48,10 @@ function uuidOf(text) {
  * @returns {Upload}
  */
 export function uploadOf(phase, number) {
-  const site = sites[number % 5 === 4 ? 1 : 0].name;
-  const headers = { 'user-agent': browsers[number % 3 === 0 ? 1 : 0] };
+  // Parts of a page load may reach different collectors. They are of one segment: the part that is counted first has the load.
+  const load = Math.floor(number / 2);
+  const site = sites[load % 5 === 4 ? 1 : 0].name;
+  const headers = { 'user-agent': browsers[load % 3 === 0 ? 1 : 0] };
   if (number % 17 === 16) {
     return {
       site,
@@ -57,8 +59,6 @@ export function uploadOf(phase, number) {
       headers: { ...headers, 'idempotency-key': uuidOf(`${phase} ${number}`) },
     };
   }
-  // Two parts of a page load may reach different collectors.
-  const load = Math.floor(number / 2);
   const body = JSON.stringify({
     version: 1,
     id: uuidOf(`${phase} ${number}`),
