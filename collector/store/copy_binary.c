@@ -50,6 +50,12 @@ void fp_copy_integer(int32_t value, struct fp_buf *out)
     put32(out, value);
 }
 
+void fp_copy_smallint(int16_t value, struct fp_buf *out)
+{
+    put32(out, sizeof(value));
+    put16(out, value);
+}
+
 void fp_copy_time(int64_t moment_us, struct fp_buf *out)
 {
     fp_copy_bigint(moment_us - POSTGRES_EPOCH_US, out);

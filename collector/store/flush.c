@@ -235,14 +235,6 @@ static enum fp_store_result write_dictionaries(struct fp_store *store, struct fp
     return result;
 }
 
-static bool is_made(const struct fp_store *store, int64_t day)
-{
-    for (size_t i = 0; i < FP_STORE_MADE_DAYS && i < store->made_count; i++)
-        if (store->made_days[i] == day)
-            return true;
-    return false;
-}
-
 /* Makes the partitions for the rollup's days, except those that are known to exist. */
 static enum fp_store_result ensure_partitions(struct fp_store *store,
                                               const struct fp_rollup *rollup)
@@ -252,7 +244,7 @@ static enum fp_store_result ensure_partitions(struct fp_store *store,
     for (size_t i = 0; i < hours->count; i++) {
         const struct fp_hour_row *hour = fp_rows_at(hours, i);
         int64_t day = fp_store_day_of(hour->key.bucket_us);
-        if (is_made(store, day))
+        if (fp_store_has_made(store, day))
             continue;
         char text[FP_DAY_TEXT_MAX];
         fp_store_day_text(day, text);
@@ -263,8 +255,9 @@ static enum fp_store_result ensure_partitions(struct fp_store *store,
         return FP_STORE_OK;
     fp_buf_addf(&store->sql, "}");
     const char *days = fp_store_sql(store);
+    size_t made;
     enum fp_store_result result =
-        days != NULL ? fp_store_make_partitions(store, days) : FP_STORE_MEMORY;
+        days != NULL ? fp_store_make_partitions(store, days, &made) : FP_STORE_MEMORY;
     if (result != FP_STORE_OK)
         store->made_count = 0;
     return result;

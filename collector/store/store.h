@@ -15,6 +15,7 @@
 /* How long the database keeps each kind of row, in microseconds. */
 struct fp_retention {
     int64_t facts_us;      /* all numbers, and the dictionary rows they need */
+    int64_t hours_us;      /* numbers by the hour; at most facts_us counts */
     int64_t upload_log_us; /* one row per upload */
     int64_t sessions_us;   /* kept sessions */
     int64_t upload_ids_us; /* how long a retried upload or load id is recognised as a repeat */
@@ -52,6 +53,7 @@ const char *fp_database_state_text(enum fp_database_state state);
 struct fp_store_settings {
     const char *database; /* libpq connection string; must outlive the store */
     struct fp_retention retention;
+    bool flushes;     /* the session is made ready for flushes */
     int interrupt_fd; /* once readable, every call ends with FP_STORE_STOPPED; -1: none */
 };
 
@@ -147,11 +149,28 @@ struct fp_store_sessions {
 enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
                                             const struct fp_store_sessions *sessions) FP_MUST_CHECK;
 
+/* The store's connection, for what this header has no function for (connection.h). */
+struct fp_pg *fp_store_connection(struct fp_store *store);
+
+/* Closes the connection; fp_store_connect opens it again. */
+void fp_store_disconnect(struct fp_store *store);
+
+/* Makes the partitions for the UTC day that contains a moment, unless they are known to exist. */
+enum fp_store_result fp_store_make_day(struct fp_store *store, int64_t moment_us) FP_MUST_CHECK;
+
+/* What housekeeping did. */
+struct fp_store_chores {
+    size_t partitions_made;
+    size_t partitions_dropped;
+    size_t rows_pruned;
+};
+
 /*
  * Makes the partitions of today and the next two days and drops those past retention. Prunes upload
- * and load ids and, once per day, unreferenced dictionary rows. Does nothing while another
- * collector is doing it.
+ * and load ids and, once per day, unreferenced dictionary rows. The caller sees to it that nobody
+ * seals or keeps house meanwhile (sealing.h). *chores counts, also after a failure, what was done.
  */
-enum fp_store_result fp_store_housekeep(struct fp_store *store) FP_MUST_CHECK;
+enum fp_store_result fp_store_housekeep(struct fp_store *store,
+                                        struct fp_store_chores *chores) FP_MUST_CHECK;
 
 #endif

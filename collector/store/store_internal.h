@@ -40,9 +40,12 @@ void fp_store_day_text(int64_t day, char text[FP_DAY_TEXT_MAX]);
 /* Returns the day (since 1970, UTC) that contains a moment. */
 int64_t fp_store_day_of(int64_t moment_us);
 
-/* Makes partitions for the days in a PostgreSQL array's text form. */
-enum fp_store_result fp_store_make_partitions(struct fp_store *store,
-                                              const char *days) FP_MUST_CHECK;
+/* Makes partitions for the days in a PostgreSQL array's text form; *made counts the tables. */
+enum fp_store_result fp_store_make_partitions(struct fp_store *store, const char *days,
+                                              size_t *made) FP_MUST_CHECK;
+
+/* True if the partitions of a day are known to exist. */
+bool fp_store_has_made(const struct fp_store *store, int64_t day);
 
 /* Returns the statement in store->sql, NULL when it did not fit. */
 const char *fp_store_sql(struct fp_store *store);

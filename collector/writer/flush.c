@@ -193,6 +193,20 @@ static void count_flush(struct fp_writer *writer, const struct window *window, s
     fp_metrics_set(metrics, FP_METRIC_LAST_FLUSH, fp_clock_real_us());
 }
 
+/* Tells the sealer what was flushed. */
+static void tell_sealer(const struct fp_writer *writer, size_t entries)
+{
+    const struct fp_rows *hours = &writer->rollup.tables[FP_ROLLUP_TABLE_HOUR];
+    int64_t oldest_us = INT64_MAX;
+    for (size_t i = 0; i < hours->count; i++) {
+        const struct fp_hour_row *hour = fp_rows_at(hours, i);
+        if (hour->key.bucket_us < oldest_us)
+            oldest_us = hour->key.bucket_us;
+    }
+    if (writer->settings.note_flush != NULL && hours->count > 0)
+        writer->settings.note_flush(writer->settings.sealer, entries, oldest_us);
+}
+
 /* Shrinks the next window after a flush that took too long; otherwise lets windows grow again. */
 static void adapt_window(struct fp_writer *writer, const struct window *window, int64_t took_us)
 {
@@ -232,6 +246,7 @@ enum fp_store_result fp_writer_flush(struct fp_writer *writer)
     int64_t took_us = fp_clock_monotonic_us() - writer->flush_began_us;
     writer->position = window.end;
     count_flush(writer, &window, rows, took_us);
+    tell_sealer(writer, rows);
     adapt_window(writer, &window, took_us);
     fp_writer_trim(writer);
     return FP_STORE_OK;

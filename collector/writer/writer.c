@@ -25,8 +25,6 @@
 #define IDLE_US FP_US_PER_S
 #define BACKOFF_FIRST_US (100 * FP_US_PER_MS)
 #define BACKOFF_MAX_US (5 * FP_US_PER_S)
-#define HOUSEKEEPING_US FP_US_PER_HOUR
-#define HOUSEKEEPING_RETRY_US (60 * FP_US_PER_S)
 #define LOG_AGAIN_US (60 * FP_US_PER_S)
 
 enum { HINT_MAX = 1024 };
@@ -66,7 +64,6 @@ static void adopt_pace(struct fp_writer *writer)
     writer->settings.pace = writer->wanted;
     pthread_mutex_unlock(&writer->lock);
     fp_store_set_retention(writer->store, &writer->settings.pace.retention);
-    writer->housekeeping_us = fp_clock_monotonic_us();
 }
 
 /* ---- the backlog ---- */
@@ -203,18 +200,6 @@ static enum fp_store_result get_ready(struct fp_writer *writer)
     return result;
 }
 
-static enum fp_store_result keep_house(struct fp_writer *writer)
-{
-    int64_t now_us = fp_clock_monotonic_us();
-    if (now_us < writer->housekeeping_us || is_stopping(writer))
-        return FP_STORE_OK;
-    writer->housekeeping_us = now_us + HOUSEKEEPING_RETRY_US;
-    enum fp_store_result result = fp_store_housekeep(writer->store);
-    if (result == FP_STORE_OK)
-        writer->housekeeping_us = now_us + HOUSEKEEPING_US;
-    return result;
-}
-
 static enum fp_store_result work(struct fp_writer *writer, bool *idle)
 {
     enum fp_store_result result = get_ready(writer);
@@ -230,7 +215,7 @@ static enum fp_store_result work(struct fp_writer *writer, bool *idle)
     }
     if (result == FP_STORE_OK && fp_store_state(writer->store) != FP_DATABASE_REACHABLE)
         result = fp_store_check_schema(writer->store); /* a migration may have run since */
-    return result == FP_STORE_OK ? keep_house(writer) : result;
+    return result;
 }
 
 /* Ends a period of failures after a success. */
@@ -358,8 +343,12 @@ static bool equip(struct fp_writer *writer)
     if (writer->stop_fd < 0 || writer->interrupt_fd < 0 || writer->done_fd < 0 ||
         writer->reload_fd < 0 || writer->database == NULL)
         return false;
-    const struct fp_store_settings settings = {writer->database, writer->settings.pace.retention,
-                                               writer->interrupt_fd};
+    const struct fp_store_settings settings = {
+        .database = writer->database,
+        .retention = writer->settings.pace.retention,
+        .flushes = true,
+        .interrupt_fd = writer->interrupt_fd,
+    };
     writer->store = fp_store_create(&settings);
     if (writer->store == NULL)
         return false;
