@@ -213,6 +213,32 @@ test('a worker that is killed in the middle of a flush loses nothing', { skip },
   for (const { collector } of places) assert.doesNotMatch(collector.server.output(), /fleetprof migrate/);
 });
 
+/** Waits until both sides have sealed all hours that are over, into the same blocks. @returns {Promise<string[]>} the blocks */
+async function sealed() {
+  const done = async () => {
+    const [one, other] = await Promise.all([plain, coordinator].map(async (node) => (await rows(node, database, `
+      select 'waits' as what, site, bucket::text, 0 as span from fleetprof_data.unsealed where bucket < '${new Date(thisHour).toISOString()}'
+      union all select 'sealed', site, bucket::text, span from fleetprof_data.sealed order by 1, 2, 3, 4`))
+      .map(({ what, site, bucket, span }) => `${what} ${site} ${bucket} ${span}`)));
+    assert.deepEqual(other, one);
+    assert.ok(one.length > 0 && one.every((line) => line.startsWith('sealed')), one.join('\n'));
+    assert.ok(one.some((line) => line.endsWith('2')), one.join('\n'));
+    return one;
+  };
+  return waitFor(done, { timeoutMs: 90_000, intervalMs: 300, what: 'same blocks on both sides' });
+}
+
+test('hours are sealed into blocks, and late uploads are added to them', { skip }, async () => {
+  const blocks = await sealed();
+  setHour(hours.old);
+  await sendAll('late', 40);
+  await counted();
+  assert.deepEqual(await sealed(), blocks);
+  setHour(hours.fresh);
+  await sendAll('fresh', 40);
+  await counted();
+});
+
 test('every function and view gives the same rows', { skip }, async () => {
   const known = asked();
   const objects = await rows(coordinator, database, `
