@@ -103,7 +103,7 @@ struct fp_hour_row {
  * FP_TOTAL_UNATTRIBUTED. */
 struct fp_total_fact {
     struct fp_fact_key key;
-    int64_t uploads; /* this, loads and profiled_us2 are 0 but for FP_TOTAL_UNATTRIBUTED */
+    int64_t uploads; /* this, loads and profiled_us2 are 0 except for FP_TOTAL_UNATTRIBUTED */
     int64_t loads;   /* uploads without a load id here, the others when their load is claimed */
     int64_t samples;
     int64_t self_us;

@@ -43,7 +43,7 @@ enum fp_store_table_style {
     FP_STORE_TABLE_LOG         /* has no key: rows are copied straight into it */
 };
 
-/* The database's tables but for those of facts, in the order in which a flush writes them. */
+/* The database's tables without those of facts, in the order in which a flush writes them. */
 enum fp_store_table_id {
     FP_STORE_TABLE_SEGMENT,
     FP_STORE_TABLE_RESOURCE,

@@ -23,11 +23,16 @@
 #include <unistd.h>
 
 #define IDLE_US FP_US_PER_S
+#define BUSY_US (100 * FP_US_PER_MS)
 #define BACKOFF_FIRST_US (100 * FP_US_PER_MS)
 #define BACKOFF_MAX_US (5 * FP_US_PER_S)
 #define LOG_AGAIN_US (60 * FP_US_PER_S)
 
-enum { HINT_MAX = 1024 };
+enum {
+    HINT_MAX = 1024,
+    BUSY_RECORDS = 25, /* in BUSY_US: the records of a busy collector */
+    FULL_RECORDS = 10000
+};
 
 _Static_assert(FP_METRIC_DATABASE_STATE_FAILING - FP_METRIC_DATABASE_STATE_CONNECTING ==
                    FP_DATABASE_FAILING - FP_DATABASE_CONNECTING,
@@ -96,7 +101,7 @@ static void show_backlog_age(struct fp_writer *writer)
                          is_waiting ? writer->oldest_us : 0);
 }
 
-/* Waits until the next flush may begin. */
+/* Waits until min_window has passed since the last flush began. */
 static void await_turn(struct fp_writer *writer)
 {
     int64_t left_us = 1;
@@ -108,6 +113,36 @@ static void await_turn(struct fp_writer *writer)
     }
 }
 
+/* True if waiting would make the next window no larger. Records that the last flush left behind
+ * have waited already. */
+static bool is_full(const struct fp_writer *writer)
+{
+    uint64_t waiting = fp_spool_tail(writer->spool) - writer->position;
+    return waiting >= FULL_RECORDS || waiting >= writer->window_records ||
+           writer->position < writer->flush_tail;
+}
+
+/*
+ * Waits for a larger window while many records arrive: the more uploads share a packed row, the
+ * cheaper each is. Ends when the window is full, when fewer than BUSY_RECORDS have arrived in
+ * BUSY_US, and when half of max_window has passed since the last flush began.
+ */
+static void await_larger(struct fp_writer *writer)
+{
+    uint64_t seen = writer->flush_tail;
+    int64_t left_us = 1;
+    while (left_us > 0 && !is_stopping(writer) && !is_full(writer) &&
+           fp_spool_tail(writer->spool) - seen >= BUSY_RECORDS) {
+        seen = fp_spool_tail(writer->spool);
+        adopt_pace(writer);
+        left_us = writer->flush_began_us + writer->settings.pace.max_window_us / 2 -
+                  fp_clock_monotonic_us();
+        if (left_us > 0)
+            (void)fp_spool_wait(writer->spool, writer->position + FULL_RECORDS - 1,
+                                left_us < BUSY_US ? left_us : BUSY_US);
+    }
+}
+
 /* Waits for a window. False: nothing arrived for a while. */
 static bool await_window(struct fp_writer *writer)
 {
@@ -116,6 +151,7 @@ static bool await_window(struct fp_writer *writer)
     uint64_t waiting = fp_spool_tail(writer->spool) - writer->position;
     if (waiting < writer->window_records)
         await_turn(writer);
+    await_larger(writer);
     return true;
 }
 

@@ -3,8 +3,9 @@
  * the spool, merges them and writes them to the database, for as long as the collector runs.
  *
  * Self-clocking: the next flush starts when the last one has ended and min_window has passed since
- * the last one began. Everything that arrived meanwhile is its window. So windows grow with the
- * load, and the cost per upload falls. The writer retries a database that is down with back-off;
+ * the last one began; while many records arrive, it waits up to half of max_window for more.
+ * Everything that arrived meanwhile is its window. So windows grow with the load, and the cost per
+ * upload falls. The writer retries a database that is down with back-off;
  * the spool absorbs the uploads.
  */
 #ifndef FP_WRITER_WRITER_H
@@ -18,7 +19,8 @@
 /* The settings that may change while the writer runs. */
 struct fp_writer_pace {
     int64_t min_window_us;         /* from the start of one flush to the start of the next */
-    int64_t max_window_us;         /* a flush that takes longer makes the next window smaller */
+    int64_t max_window_us;         /* a flush that takes longer makes the next window smaller, and a
+                                      window of a busy collector waits up to half as long */
     struct fp_retention retention; /* how long the database keeps each kind of row */
 };
 
