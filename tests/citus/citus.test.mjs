@@ -126,7 +126,7 @@ test('the collector\'s role makes and drops partitions', { skip }, async () => {
     select count(*) from pg_class where relkind = 'r' and relname ~ '_20(25|26)[0-9]{4}_[0-9]+$'`));
   for (const worker of workers) assert.ok(await count(worker) > 0);
   await execute(coordinator, 'new', `do $$ begin
-    while (select fleetprof_data.drop_partition('2027-01-01', '2027-01-01', '2027-01-01')) is not null loop end loop; end $$`,
+    while (select fleetprof_data.drop_partition('2027-01-01', '2027-01-01', '2027-01-01', '2027-01-01')) is not null loop end loop; end $$`,
   'fleetprof_writer');
   for (const worker of workers) assert.equal(await count(worker), 0);
 });
