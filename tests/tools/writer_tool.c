@@ -3,24 +3,25 @@
  *
  *     writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]
  *
- * Settings: window_us, max_window_us, facts_us, log_us, ids_us, stop_us, segment_bytes. Commands on
- * standard input, one a line; each is answered by one line of JSON:
+ * Settings: window_us, max_window_us, facts_us, log_us, ids_us, stop_us, segment_bytes, routes,
+ * values. Commands on standard input, one a line; each is answered by one line of JSON:
  *
  *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …, each a record of its
  *                                       own; answers when durable
- *     form SEED COUNT                   the same deltas in one record
- *     describe SEED [RECEIVED_US]       what such a delta holds
- *     damage [SEED]                     a record that no version could have written, behind a good
- *                                       delta if a seed is given
- *     position                          the spool's position and its end
- *     metrics                           Prometheus text as a JSON string
- *     quit                              stops the writer, closes the spool
+ *     form SEED COUNT [RECEIVED_US STEP_US]
+ *                                       the same deltas in one record, so in one flush; each
+ * STEP_US after the one before describe SEED [RECEIVED_US]       what such a delta holds damage
+ * [SEED]                     a record that no version could have written, behind a good delta if a
+ * seed is given position                          the spool's position and its end metrics
+ * Prometheus text as a JSON string quit                              stops the writer, closes the
+ * spool
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
 #include "collector/rollup/record.h"
 #include "collector/writer/writer.h"
 
+#include "tests/tools/describe_delta.h"
 #include "tests/tools/random_delta.h"
 
 #include <inttypes.h>
@@ -39,6 +40,7 @@ struct tool {
     struct fp_buf bytes;
     int done_fd; /* counts appends that are durable */
     uint64_t routes;
+    uint64_t values;
 };
 
 static void die(const char *what)
@@ -55,6 +57,7 @@ static void draw(struct tool *tool, uint64_t seed, int64_t received_us, struct f
         .max_samples = 30,
         .functions = 40,
         .routes = (unsigned)tool->routes,
+        .values = (unsigned)tool->values,
     };
     fp_arena_clear(&tool->arena);
     random_delta(&settings, &tool->arena, delta);
@@ -105,12 +108,13 @@ static void append(struct tool *tool, uint64_t seed, uint64_t count, int64_t rec
     answer_appended(tool, count);
 }
 
-static void append_form(struct tool *tool, uint64_t seed, uint64_t count)
+static void append_form(struct tool *tool, uint64_t seed, uint64_t count, int64_t received_us,
+                        int64_t step_us)
 {
     fp_buf_clear(&tool->bytes);
     for (uint64_t i = 0; i < count; i++) {
         struct fp_delta delta;
-        draw(tool, seed + i, fp_clock_real_us(), &delta);
+        draw(tool, seed + i, received_us + (int64_t)i * step_us, &delta);
         fp_record_add(&tool->bytes, &delta);
     }
     append_bytes(tool, tool->bytes.data, tool->bytes.len);
@@ -133,36 +137,11 @@ static void damage(struct tool *tool, uint64_t seed)
     printf("{}\n");
 }
 
-/* Prints the members of a delta that a test adds up. Texts of random deltas need no escaping. */
 static void describe(struct tool *tool, uint64_t seed, int64_t received_us)
 {
     struct fp_delta delta;
-    char id[FP_UUID_TEXT_LEN + 1];
-    char load[FP_UUID_TEXT_LEN + 1];
     draw(tool, seed, received_us, &delta);
-    fp_uuid_format(&delta.id, id);
-    fp_uuid_format(&delta.load, load);
-    printf("{\"id\": \"%s\", \"load\": \"%s\", \"site\": \"%.*s\", \"route\": \"%.*s\", "
-           "\"samples\": %u, \"profiled_us\": %" PRId64 ", \"unattributed_us\": %" PRId64
-           ", \"frames\": [",
-           id, delta.has_load ? load : "", FP_STR_ARG(delta.segment.site),
-           FP_STR_ARG(delta.segment.route), delta.samples, delta.profiled_us,
-           delta.unattributed_us);
-    for (uint32_t i = 0; i < delta.frame_count; i++)
-        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", %" PRId64 "]", i > 0 ? ", " : "",
-               (int64_t)delta.frames[i].id, delta.frames[i].samples, delta.frames[i].self_us,
-               delta.frames[i].total_us);
-    printf("], \"timings\": [");
-    for (uint32_t i = 0; i < delta.timing_count; i++)
-        printf("%s[\"%" PRId64 "\", %u, %" PRId64 "]", i > 0 ? ", " : "",
-               (int64_t)delta.timings[i].id, delta.timings[i].count, delta.timings[i].sum_us);
-    printf("], \"measured\": [");
-    for (uint32_t i = 0; i < delta.measured_count; i++)
-        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", %" PRId64 ", %u]", i > 0 ? ", " : "",
-               (int64_t)delta.timings[delta.measured[i].timing].id, delta.measured[i].samples,
-               delta.measured[i].profiled_us, delta.measured[i].unattributed_us,
-               delta.measured[i].frame_count);
-    printf("]}\n");
+    describe_delta(&delta);
 }
 
 static void print_metrics(struct tool *tool)
@@ -189,12 +168,14 @@ static bool obey(struct tool *tool, const char *line)
     uint64_t seed = 0;
     uint64_t count = 0;
     int64_t received_us = 0;
+    int64_t step_us = 0;
     if (sscanf(line, "append %" SCNu64 " %" SCNu64 " %" SCNd64, &seed, &count, &received_us) >= 2)
         append(tool, seed, count, received_us > 0 ? received_us : fp_clock_real_us());
     else if (sscanf(line, "describe %" SCNu64 " %" SCNd64, &seed, &received_us) >= 1)
         describe(tool, seed, received_us);
-    else if (sscanf(line, "form %" SCNu64 " %" SCNu64, &seed, &count) == 2)
-        append_form(tool, seed, count);
+    else if (sscanf(line, "form %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64, &seed, &count,
+                    &received_us, &step_us) >= 2)
+        append_form(tool, seed, count, received_us > 0 ? received_us : fp_clock_real_us(), step_us);
     else if (sscanf(line, "%31s %" SCNu64, word, &seed) >= 1 && strcmp(word, "damage") == 0)
         damage(tool, seed);
     else if (strcmp(word, "position") == 0)
@@ -210,7 +191,7 @@ static bool obey(struct tool *tool, const char *line)
 }
 
 static void read_setting(const char *argument, struct fp_writer_settings *settings,
-                         uint64_t *segment_bytes, uint64_t *routes)
+                         uint64_t *segment_bytes, struct tool *tool)
 {
     const struct {
         const char *name;
@@ -224,7 +205,8 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         {"ids_us=", &settings->pace.retention.upload_ids_us},
         {"stop_us=", &settings->stop_timeout_us},
         {"segment_bytes=", (int64_t *)segment_bytes},
-        {"routes=", (int64_t *)routes},
+        {"routes=", (int64_t *)&tool->routes},
+        {"values=", (int64_t *)&tool->values},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         size_t len = strlen(known[i].name);
@@ -272,7 +254,7 @@ int main(int argc, char **argv)
         die("usage: writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]");
     settings.database = argv[1];
     for (int i = 3; i < argc; i++)
-        read_setting(argv[i], &settings, &segment_bytes, &tool.routes);
+        read_setting(argv[i], &settings, &segment_bytes, &tool);
     fp_arena_init(&tool.arena, ARENA_MAX);
     fp_buf_init(&tool.bytes, ARENA_MAX);
     open_spool(&tool, argv[2], segment_bytes);
