@@ -202,7 +202,7 @@ end
 $$;
 
 comment on function fleetprof_data.call_tree is
-    'Returns a selection''s stacks as a tree, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of the profiled time are left out, with what is on top of them.';
+    'Returns a selection''s stacks as a tree, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of the profiled time are left out.';
 
 revoke execute on function fleetprof_data.stack_sums, fleetprof_data.call_tree from public;
 grant execute on function fleetprof_data.stack_sums, fleetprof_data.call_tree to fleetprof_reader;
