@@ -210,6 +210,7 @@ struct fp_sealing {
     struct fp_pg *pg;       /* the store's */
     struct fp_buf sql;
     struct fp_buf bytes; /* copy data on its way */
+    uint64_t connection; /* number of the connection that has the lock and read the lists */
     bool has_lock;
     PGresult *hours;  /* owned: what is or will be due, NULL: not read */
     PGresult *blocks; /* owned: the same */

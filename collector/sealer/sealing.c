@@ -61,13 +61,16 @@ void fp_sealing_free(struct fp_sealing *sealing)
 
 /* ---- the lock ---- */
 
+/* Connects if needed. The lock went with the connection that had it, whoever opened the next. */
 static enum fp_store_result connect(struct fp_sealing *sealing)
 {
-    if (fp_store_connected(sealing->store))
-        return FP_STORE_OK;
+    enum fp_store_result result = fp_store_connect(sealing->store);
+    if (sealing->connection == sealing->pg->number)
+        return result;
+    sealing->connection = sealing->pg->number;
     sealing->has_lock = false;
     forget_lists(sealing);
-    return fp_store_connect(sealing->store);
+    return result;
 }
 
 static enum fp_store_result try_lock(struct fp_sealing *sealing)
