@@ -56,16 +56,16 @@ struct fp_sealer {
     } news;
 
     /* The thread's own. */
-    int64_t ahead_us;   /* the database's clock less the monotonic one */
-    int64_t look_us;    /* when to look for what is due */
-    int64_t looked_us;  /* the last look */
-    size_t fresh;       /* entries flushed here since then */
-    int64_t house_us;   /* when housekeeping is due */
+    int64_t ahead_us;  /* the database's clock less the monotonic one */
+    int64_t look_us;   /* when to look for what is due */
+    int64_t looked_us; /* the last look */
+    size_t fresh;      /* entries flushed here since then */
+    int64_t house_us;  /* when housekeeping is due */
     int64_t house_kept_us;
-    bool is_due;        /* the last look found something that is not done */
-    int64_t worked_us;  /* when something was last due */
+    bool is_due;       /* the last look found something that is not done */
+    int64_t worked_us; /* when something was last due */
     int64_t backoff_us;
-    uint64_t tries;     /* failures since the last success */
+    uint64_t tries; /* failures since the last success */
     int64_t logged_us;
 };
 
@@ -178,24 +178,24 @@ static void note_look(struct fp_sealer *sealer, const struct fp_seal_report *rep
                          report->oldest_waiting_us);
 }
 
-/* Does what is due. Nobody is told of the stop but by the store's connection. */
+/* Does one step, if one is due. Between two steps the thread hears of news and keeps house. Nobody
+ * is told of the stop but by the store's connection. */
 static enum fp_store_result seal(struct fp_sealer *sealer)
 {
     struct fp_seal_report report;
     enum fp_store_result result = read_clock(sealer);
-    while (result == FP_STORE_OK) {
-        int64_t began_us = fp_clock_monotonic_us();
+    int64_t began_us = fp_clock_monotonic_us();
+    if (result == FP_STORE_OK)
         result = fp_sealing_step(sealer->sealing, began_us + sealer->ahead_us, &report);
-        if (result != FP_STORE_OK)
-            break;
-        if (report.did == FP_SEAL_NOTHING || report.did == FP_SEAL_BUSY) {
-            note_look(sealer, &report);
-            break;
-        }
+    if (result != FP_STORE_OK)
+        return result;
+    if (report.did == FP_SEAL_NOTHING || report.did == FP_SEAL_BUSY) {
+        note_look(sealer, &report);
+    } else {
         sealer->worked_us = fp_clock_monotonic_us();
         count_step(sealer, &report, sealer->worked_us - began_us);
     }
-    return result;
+    return FP_STORE_OK;
 }
 
 /* Returns when housekeeping is due if nothing is flushed before: after midnight, when days end. */

@@ -276,6 +276,71 @@ test('two sealers at once: one works, the other says so', async () => {
   await other.quit();
 });
 
+/**
+ * Runs a script whose last statement takes long, and ends its connection later.
+ * @param {import('./store_tool.mjs').Database} database @param {string} script
+ */
+function hold(database, script) {
+  const held = database.execute(`${script}; select pg_sleep(600)`).catch(() => {});
+  return async () => {
+    await end(database, 'pg_sleep');
+    await held;
+  };
+}
+
+/** @param {import('./store_tool.mjs').Database} database @param {string} query a pattern */
+const end = (database, query) => database.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and query ~ '${query}'`);
+
+/** @param {import('./store_tool.mjs').Database} database @param {string} query a pattern */
+const waits = async (database, query) => (await database.sql(`select from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query ~ '${query}'`)).length > 0;
+
+/**
+ * Makes the seals of a site wait. Returns what ends that.
+ * @param {import('./store_tool.mjs').Database} database @param {string} site
+ */
+async function holdSite(database, site) {
+  const release = hold(database, `begin; select from fleetprof_data.unsealed where site = '${site}' for update`);
+  await waitFor(async () => (await database.sql("select from pg_locks where mode = 'RowShareLock' and relation = 'fleetprof_data.unsealed'::regclass")).length > 0);
+  return release;
+}
+
+test('a collector whose connection was cut works only once it has the lock again', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 15 });
+  for (const site of ['one', 'two', 'three']) await flushes.flush(site, [startUs]);
+  await holdSite(database, 'one');
+  const collector = await startCollector({ config: { database: database.conninfo() } });
+  await waitFor(() => waits(database, '^delete from fleetprof_data.unsealed'));
+  const release = hold(database, "select pg_advisory_lock(hashtext('fleetprof.sealing'))");
+  await waitFor(() => waits(database, 'pg_advisory_lock'));
+  await end(database, '^delete from fleetprof_data.unsealed');
+  await waitFor(async () => !await waits(database, 'pg_advisory_lock'));
+
+  // It goes on with the other sites.
+  await waitFor(async () => (await tiles(database)).length > 0 || (await database.sql(`select from pg_stat_activity
+    where datname = current_database() and query ~ 'pg_try_advisory_lock' and pid <> pg_backend_pid()`)).length > 0);
+  assert.deepEqual(await tiles(database), []);
+  await release();
+  await waitFor(async () => (await tiles(database)).filter(({ span }) => span === 3).length === 3, { what: 'blocks', timeoutMs: 30_000 });
+  await assertNoDifference(database);
+  await collector.stop();
+});
+
+test('housekeeping does not wait until everything is sealed', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 16 });
+  const yesterdayUs = (Math.floor(Date.now() / 86_400_000) - 1) * dayUs;
+  for (const site of ['one', 'two']) await flushes.flush(site, [yesterdayUs]);
+  const release = await holdSite(database, 'two');
+  const collector = await startCollector({ config: { database: database.conninfo() } });
+  await waitFor(async () => (await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds > 0);
+  await release();
+  await waitFor(async () => (await tiles(database)).length === 2);
+  await collector.stop();
+});
+
 test('rows that contradict the queue are not sealed, and hold up nobody else', async () => {
   const database = await newDatabase(postgres);
   const flushes = await startFlushes(database, { seed: 9 });
