@@ -445,6 +445,7 @@ test('levels: one for later hours is left out, a wrong one is an error', async (
   const flushes = await startFlushes(database, { seed: 10 });
   const sealer = startSealTool(database.conninfo());
   await flushes.flush('one', [startUs, startUs + hourUs]);
+  await assert.rejects(database.execute(`insert into fleetprof_data.cohort_level (level, dimensions) values (7, '{site}')`), /"since"/);
   await database.execute(`insert into fleetprof_data.cohort_level values (7, '{device,site,route}', to_timestamp(${(startUs + hourUs) / 1e6}))`);
   await sealer.all(startUs + 3 * hourUs);
   const levels = await database.sql(`select c.level, count(distinct r.bucket) as hours from fleetprof_data.total_hours r
