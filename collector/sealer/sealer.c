@@ -65,6 +65,7 @@ struct fp_sealer {
     bool is_due;       /* the last look found something that is not done */
     int64_t worked_us; /* when something was last due */
     int64_t backoff_us;
+    bool is_unit;   /* the last failure was that of one hour or block, which is now left out */
     uint64_t tries; /* failures since the last success */
     int64_t logged_us;
 };
@@ -182,11 +183,12 @@ static void note_look(struct fp_sealer *sealer, const struct fp_seal_report *rep
  * is told of the stop but by the store's connection. */
 static enum fp_store_result seal(struct fp_sealer *sealer)
 {
-    struct fp_seal_report report;
+    struct fp_seal_report report = {0};
     enum fp_store_result result = read_clock(sealer);
     int64_t began_us = fp_clock_monotonic_us();
     if (result == FP_STORE_OK)
         result = fp_sealing_step(sealer->sealing, began_us + sealer->ahead_us, &report);
+    sealer->is_unit = report.is_unit;
     if (result != FP_STORE_OK)
         return result;
     if (report.did == FP_SEAL_NOTHING || report.did == FP_SEAL_BUSY) {
@@ -232,6 +234,7 @@ static enum fp_store_result keep_house(struct fp_sealer *sealer)
 static enum fp_store_result work(struct fp_sealer *sealer)
 {
     enum fp_store_result result = FP_STORE_OK;
+    sealer->is_unit = false;
     if (fp_clock_monotonic_us() >= sealer->look_us)
         result = seal(sealer);
     return result == FP_STORE_OK ? keep_house(sealer) : result;
@@ -321,7 +324,8 @@ static void *run(void *argument)
             wait_until(sealer, next_moment(sealer));
         } else if (result != FP_STORE_STOPPED) {
             note_failure(sealer, result);
-            back_off(sealer);
+            if (!sealer->is_unit)
+                back_off(sealer);
         }
     }
     return NULL;

@@ -22,9 +22,9 @@ enum fp_seal_did {
 
 struct fp_seal_report {
     enum fp_seal_did did;
-    bool is_unit;           /* of a failure: one hour or block failed, others may work */
-    int64_t bucket_us;      /* start of the hour or block */
-    int span;               /* 0 hour, 1 four hours, 2 day, 3 eight days */
+    bool is_unit;      /* of a failure: one hour or block failed, others may work */
+    int64_t bucket_us; /* start of the hour or block */
+    int span;          /* 0 hour, 1 four hours, 2 day, 3 eight days */
     size_t entries_read;
     size_t entries_written;
     /* With FP_SEAL_NOTHING and FP_SEAL_BUSY: */
@@ -40,7 +40,7 @@ void fp_sealing_free(struct fp_sealing *sealing);
 
 /*
  * Does one due step. now_us is the epoch by the database's clock. After a failure nothing has
- * changed; a unit that fails alone is left out for a while, so that others go on.
+ * changed; a unit that fails alone is left out for a minute to an hour, so that others go on.
  */
 enum fp_store_result fp_sealing_step(struct fp_sealing *sealing, int64_t now_us,
                                      struct fp_seal_report *report) FP_MUST_CHECK;

@@ -174,8 +174,8 @@ test('a connection cut at any message: the next try continues, and no sum change
   let before_ = -1;
   for (;;) {
     since = 0;
-    // Units that fail are left out for a minute.
-    const answer = await sealer.all(startUs + dayUs + delayUs + ++tries * 61_000_000);
+    // Units that fail are left out, for an hour at most.
+    const answer = await sealer.all(startUs + dayUs + delayUs + ++tries * 3_601_000_000);
     if (!answer.error) break;
     const [{ n }] = await database.sql('select count(*) as n from fleetprof_data.sealed');
     // Checking takes long; it is enough when something moved, and now and then.
@@ -356,9 +356,26 @@ test('rows that contradict the queue are not sealed, and hold up nobody else', a
   // Tried again later, and repaired meanwhile.
   assert.match((await sealer.all(now + 61_000_000)).error, /noted/);
   await database.execute(`update fleetprof_data.unsealed set entries = entries - 1 where site = 'bad'`);
-  assert.equal((await sealer.all(now + 122_000_000)).hours, 1);
+  // Left out for longer after the second failure.
+  assert.equal((await sealer.all(now + 122_000_000)).hours, 0);
+  assert.equal((await sealer.all(now + 182_000_000)).hours, 1);
   await assertNoDifference(database);
   await sealer.quit();
+});
+
+test('many hours that cannot be sealed hold up nobody else', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 17 });
+  await flushes.flush('bad', [startUs]);
+  await database.execute(`update fleetprof_data.unsealed set entries = entries + 1;
+    insert into fleetprof_data.unsealed select site, bucket + interval '1 hour' * n, spool_id, position, 1
+    from fleetprof_data.unsealed, generate_series(1, 100) n`);
+  await flushes.flush('good', [startUs + 200 * hourUs]);
+  const collector = await startCollector({ config: { database: database.conninfo() } });
+  await waitFor(async () => (await tiles(database)).length > 0, { timeoutMs: 30_000 });
+  assert.deepEqual((await tiles(database)).map(({ site }) => site), ['good']);
+  assert.ok((await collector.metrics()).fleetprof_seal_errors_total > 100);
+  await collector.stop();
 });
 
 /** @param {import('./store_tool.mjs').Database} database */
