@@ -284,8 +284,7 @@ static void open_spool(struct tool *tool, const char *path, uint64_t segment_byt
 
 int main(int argc, char **argv)
 {
-    struct tool tool = {
-        .metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC)};
+    struct tool tool = {.metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC)};
     struct fp_writer_settings settings = {
         .pace = {.min_window_us = 20 * FP_US_PER_MS,
                  .max_window_us = 10 * FP_US_PER_S,
