@@ -152,7 +152,7 @@ begin
             )::integer as place
         from every
         join named_frame using (frame_id)
-        where every.total_us >= call_tree.min_share * profiled
+        where call_tree.min_share = 0 or every.total_us >= call_tree.min_share * profiled
     )
     select
         (select total_us from whole),
@@ -181,10 +181,17 @@ begin
     sizes := array_fill(1, array[node_count + 1], array[0]);
     next_ordinals := array_fill(2, array[node_count + 1], array[0]);
     ordinals := array_fill(0, array[node_count]);
+    -- A stack may cost more than its caller, since own times of events may be negative. It is left out with it.
+    for node in 1..node_count loop
+        if levels[node] > 1 and (parents[node] = 0 or sizes[parents[node]] = 0) then
+            sizes[node] := 0;
+        end if;
+    end loop;
     for node in reverse node_count..1 loop
         sizes[parents[node]] := sizes[parents[node]] + sizes[node];
     end loop;
     for node in 1..node_count loop
+        continue when sizes[node] = 0;
         ordinals[node] := next_ordinals[parents[node]];
         next_ordinals[parents[node]] := ordinals[node] + sizes[node];
         next_ordinals[node] := ordinals[node] + 1;
@@ -194,12 +201,13 @@ begin
     select ordinal, level, frame_id, self_us, total_us, samples
     from unnest(ordinals, levels, frame_ids, self_sums, total_sums, sample_sums)
         as node (ordinal, level, frame_id, self_us, total_us, samples)
+    where ordinal > 0
     order by ordinal;
 end
 $$;
 
 comment on function fleetprof_data.call_tree is
-    'Returns a selection''s stacks as a tree, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of the profiled time are left out.';
+    'Returns a selection''s stacks as a tree, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of the profiled time are left out, with what is on top of them.';
 
 revoke execute on function fleetprof_data.stack_sums, fleetprof_data.call_tree from public;
 grant execute on function fleetprof_data.stack_sums, fleetprof_data.call_tree to fleetprof_reader;

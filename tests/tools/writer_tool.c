@@ -4,18 +4,18 @@
  *     writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]
  *
  * Settings: window_us, max_window_us, facts_us, hours_us, log_us, sessions_us, ids_us, stop_us,
- * segment_bytes, routes, sealing (1: with a sealer). Commands on
- * standard input, one a line; each is answered by one line of JSON:
+ * segment_bytes, routes, values, sealing (1: with a sealer). Commands on standard input, one a
+ * line; each is answered by one line of JSON:
  *
  *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …, each a record of its
  *                                       own; answers when durable
- *     form SEED COUNT                   the same deltas in one record
- *     describe SEED [RECEIVED_US]       what such a delta holds
- *     damage [SEED]                     a record that no version could have written, behind a good
- *                                       delta if a seed is given
- *     position                          the spool's position and its end
- *     metrics                           Prometheus text as a JSON string
- *     quit                              stops the writer, closes the spool
+ *     form SEED COUNT [RECEIVED_US STEP_US]
+ *                                       the same deltas in one record, so in one flush; each
+ * STEP_US after the one before describe SEED [RECEIVED_US]       what such a delta holds damage
+ * [SEED]                     a record that no version could have written, behind a good delta if a
+ * seed is given position                          the spool's position and its end metrics
+ * Prometheus text as a JSON string quit                              stops the writer, closes the
+ * spool
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
@@ -23,6 +23,7 @@
 #include "collector/sealer/sealer.h"
 #include "collector/writer/writer.h"
 
+#include "tests/tools/describe_delta.h"
 #include "tests/tools/random_delta.h"
 
 #include <inttypes.h>
@@ -42,6 +43,7 @@ struct tool {
     struct fp_buf bytes;
     int done_fd; /* counts appends that are durable */
     uint64_t routes;
+    uint64_t values;
 };
 
 static void die(const char *what)
@@ -58,6 +60,7 @@ static void draw(struct tool *tool, uint64_t seed, int64_t received_us, struct f
         .max_samples = 30,
         .functions = 40,
         .routes = (unsigned)tool->routes,
+        .values = (unsigned)tool->values,
     };
     fp_arena_clear(&tool->arena);
     random_delta(&settings, &tool->arena, delta);
@@ -108,12 +111,13 @@ static void append(struct tool *tool, uint64_t seed, uint64_t count, int64_t rec
     answer_appended(tool, count);
 }
 
-static void append_form(struct tool *tool, uint64_t seed, uint64_t count)
+static void append_form(struct tool *tool, uint64_t seed, uint64_t count, int64_t received_us,
+                        int64_t step_us)
 {
     fp_buf_clear(&tool->bytes);
     for (uint64_t i = 0; i < count; i++) {
         struct fp_delta delta;
-        draw(tool, seed + i, fp_clock_real_us(), &delta);
+        draw(tool, seed + i, received_us + (int64_t)i * step_us, &delta);
         fp_record_add(&tool->bytes, &delta);
     }
     append_bytes(tool, tool->bytes.data, tool->bytes.len);
@@ -136,36 +140,11 @@ static void damage(struct tool *tool, uint64_t seed)
     printf("{}\n");
 }
 
-/* Prints the members of a delta that a test adds up. Texts of random deltas need no escaping. */
 static void describe(struct tool *tool, uint64_t seed, int64_t received_us)
 {
     struct fp_delta delta;
-    char id[FP_UUID_TEXT_LEN + 1];
-    char load[FP_UUID_TEXT_LEN + 1];
     draw(tool, seed, received_us, &delta);
-    fp_uuid_format(&delta.id, id);
-    fp_uuid_format(&delta.load, load);
-    printf("{\"id\": \"%s\", \"load\": \"%s\", \"site\": \"%.*s\", \"route\": \"%.*s\", "
-           "\"samples\": %u, \"profiled_us\": %" PRId64 ", \"unattributed_us\": %" PRId64
-           ", \"frames\": [",
-           id, delta.has_load ? load : "", FP_STR_ARG(delta.segment.site),
-           FP_STR_ARG(delta.segment.route), delta.samples, delta.profiled_us,
-           delta.unattributed_us);
-    for (uint32_t i = 0; i < delta.frame_count; i++)
-        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", %" PRId64 "]", i > 0 ? ", " : "",
-               (int64_t)delta.frames[i].id, delta.frames[i].samples, delta.frames[i].self_us,
-               delta.frames[i].total_us);
-    printf("], \"timings\": [");
-    for (uint32_t i = 0; i < delta.timing_count; i++)
-        printf("%s[\"%" PRId64 "\", %u, %" PRId64 "]", i > 0 ? ", " : "",
-               (int64_t)delta.timings[i].id, delta.timings[i].count, delta.timings[i].sum_us);
-    printf("], \"measured\": [");
-    for (uint32_t i = 0; i < delta.measured_count; i++)
-        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", %" PRId64 ", %u]", i > 0 ? ", " : "",
-               (int64_t)delta.timings[delta.measured[i].timing].id, delta.measured[i].samples,
-               delta.measured[i].profiled_us, delta.measured[i].unattributed_us,
-               delta.measured[i].frame_count);
-    printf("]}\n");
+    describe_delta(&delta);
 }
 
 static void print_metrics(struct tool *tool)
@@ -192,12 +171,14 @@ static bool obey(struct tool *tool, const char *line)
     uint64_t seed = 0;
     uint64_t count = 0;
     int64_t received_us = 0;
+    int64_t step_us = 0;
     if (sscanf(line, "append %" SCNu64 " %" SCNu64 " %" SCNd64, &seed, &count, &received_us) >= 2)
         append(tool, seed, count, received_us > 0 ? received_us : fp_clock_real_us());
     else if (sscanf(line, "describe %" SCNu64 " %" SCNd64, &seed, &received_us) >= 1)
         describe(tool, seed, received_us);
-    else if (sscanf(line, "form %" SCNu64 " %" SCNu64, &seed, &count) == 2)
-        append_form(tool, seed, count);
+    else if (sscanf(line, "form %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64, &seed, &count,
+                    &received_us, &step_us) >= 2)
+        append_form(tool, seed, count, received_us > 0 ? received_us : fp_clock_real_us(), step_us);
     else if (sscanf(line, "%31s %" SCNu64, word, &seed) >= 1 && strcmp(word, "damage") == 0)
         damage(tool, seed);
     else if (strcmp(word, "position") == 0)
@@ -215,6 +196,7 @@ static bool obey(struct tool *tool, const char *line)
 struct other_settings {
     int64_t segment_bytes;
     int64_t routes;
+    int64_t values;
     int64_t sealing;
 };
 
@@ -235,6 +217,7 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         {"stop_us=", &settings->stop_timeout_us},
         {"segment_bytes=", &other->segment_bytes},
         {"routes=", &other->routes},
+        {"values=", &other->values},
         {"sealing=", &other->sealing},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -304,6 +287,7 @@ int main(int argc, char **argv)
     fp_arena_init(&tool.arena, ARENA_MAX);
     fp_buf_init(&tool.bytes, ARENA_MAX);
     tool.routes = (uint64_t)other.routes;
+    tool.values = (uint64_t)other.values;
     open_spool(&tool, argv[2], (uint64_t)other.segment_bytes);
     start_writer(&tool, &settings, other.sealing != 0);
     char line[256];
