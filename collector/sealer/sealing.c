@@ -8,9 +8,9 @@
 
 enum {
     SQL_MAX = 16 * 1024 * 1024,
-    UNITS_MAX = 256,            /* read at once */
-    FAILED_TIMES_MAX = 3,       /* before a unit is left out because the server was down */
-    KEPT_BYTES = 1024 * 1024,   /* of a buffer, between steps */
+    UNITS_MAX = 256,          /* read at once */
+    FAILED_TIMES_MAX = 3,     /* before a unit is left out because the server was down */
+    KEPT_BYTES = 1024 * 1024, /* of a buffer, between steps */
 };
 
 /* The longest array of a packed row, and some more. */
@@ -109,8 +109,7 @@ static enum fp_store_result read_hours(struct fp_sealing *sealing, int64_t now_u
                 " from fleetprof_data.unsealed group by site, bucket) as hour"
                 " order by is_over desc, weight >= %d desc, start, site limit %d",
                 (int)(FP_US_PER_HOUR / FP_US_PER_S) + FP_SEAL_DELAY_S,
-                (long long)(now_us / FP_US_PER_S), FP_SEAL_FLUSH_WEIGHT, FP_SEAL_WEIGHT,
-                UNITS_MAX);
+                (long long)(now_us / FP_US_PER_S), FP_SEAL_FLUSH_WEIGHT, FP_SEAL_WEIGHT, UNITS_MAX);
     return fp_seal_query(sealing, NULL, 0, &sealing->hours);
 }
 

@@ -22,9 +22,9 @@ enum fp_seal_did {
 
 struct fp_seal_report {
     enum fp_seal_did did;
-    bool is_unit;           /* of a failure: one hour or block failed, others may work */
-    int64_t bucket_us;      /* start of the hour or block */
-    int span;               /* 0 hour, 1 four hours, 2 day, 3 eight days */
+    bool is_unit;      /* of a failure: one hour or block failed, others may work */
+    int64_t bucket_us; /* start of the hour or block */
+    int span;          /* 0 hour, 1 four hours, 2 day, 3 eight days */
     size_t entries_read;
     size_t entries_written;
     /* With FP_SEAL_NOTHING and FP_SEAL_BUSY: */
