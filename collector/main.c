@@ -236,8 +236,8 @@ static bool raise_file_limit(const struct fp_config *config, struct fp_buf *deta
     if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
         return true;
     fp_buf_addf(detail,
-                "limits.connections is %u and http.threads %u, which takes %llu open files, and "
-                "%llu are allowed; lower them, or raise the limit (LimitNOFILE=, ulimit -Hn)",
+                "limits.connections (%u) and http.threads (%u) need %llu open files, but %llu are "
+                "allowed; lower them, or raise the limit (LimitNOFILE=, ulimit -Hn)",
                 config->connections, config->http_threads, (unsigned long long)wanted,
                 (unsigned long long)limit.rlim_max);
     return fail("too few open files are allowed", detail);
@@ -468,12 +468,14 @@ static int run(struct fp_config *config, const char *file)
 
 static const char usage[] =
     "usage: fleetprofd -c FILE                  run with this configuration\n"
-    "       fleetprofd -c FILE --check-config   say what is wrong with it: 0 nothing, 1 something\n"
-    "       fleetprofd --print-default-config   every setting, explained, at its default\n"
+    "       fleetprofd -c FILE --check-config   print what is wrong with it; exit code 1 if "
+    "anything\n"
+    "       fleetprofd --print-default-config   print every setting with its default and an "
+    "explanation\n"
     "       fleetprofd --version\n"
     "       fleetprofd --help\n"
     "\n"
-    "SIGHUP reads the configuration again; SIGTERM and SIGINT stop, the second time at once.\n";
+    "SIGHUP reloads the configuration; SIGTERM and SIGINT stop, a second one at once.\n";
 
 static int print_default(void)
 {

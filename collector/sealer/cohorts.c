@@ -95,8 +95,8 @@ static void add_segment(struct fp_cohorts *cohorts, const struct levels *levels,
 {
     struct fp_str dimensions[FP_DIMENSION_COUNT];
     for (int i = 0; i < FP_DIMENSION_COUNT; i++)
-        dimensions[i] = (struct fp_str){PQgetvalue(rows, row, i + 1),
-                                        (size_t)PQgetlength(rows, row, i + 1)};
+        dimensions[i] =
+            (struct fp_str){PQgetvalue(rows, row, i + 1), (size_t)PQgetlength(rows, row, i + 1)};
     for (size_t i = 0; i < levels->count; i++) {
         const struct level *level = &levels->items[i];
         int64_t id = (int64_t)fp_cohort_id(level->number, level->kept, dimensions);
@@ -228,8 +228,8 @@ bool fp_cohorts_add(struct fp_cohorts *cohorts, const struct fp_group *segment)
     size_t at = (size_t)(found - cohorts->segment_ids) * cohorts->level_count;
     for (size_t i = 0; i < cohorts->level_count; i++) {
         const struct fp_cohort key = {.id = cohorts->cohort_ids[at + i]};
-        struct fp_cohort *cohort = bsearch(&key, cohorts->items, cohorts->count,
-                                           sizeof(*cohorts->items), compare_cohorts);
+        struct fp_cohort *cohort =
+            bsearch(&key, cohorts->items, cohorts->count, sizeof(*cohorts->items), compare_cohorts);
         if (cohort == NULL || !add_copy(cohorts, cohort, &segment->pack))
             return false;
     }
