@@ -3,22 +3,29 @@
  *
  *     writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]
  *
- * Settings: window_us, max_window_us, facts_us, log_us, ids_us, stop_us, segment_bytes, routes,
- * values. Commands on standard input, one a line; each is answered by one line of JSON:
+ * Settings: window_us, max_window_us, facts_us, hours_us, log_us, sessions_us, ids_us, stop_us,
+ * segment_bytes, routes, values; sealer=1 seals and keeps house, too. Commands on standard input,
+ * one a line; each is answered by one line of JSON:
  *
- *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …, each a record of its
- *                                       own; answers when durable
+ *     append SEED COUNT [RECEIVED_US]
+ *         COUNT deltas of seeds SEED, SEED+1, …, each a record of its own; answers when durable
  *     form SEED COUNT [RECEIVED_US STEP_US]
- *                                       the same deltas in one record, so in one flush; each
- * STEP_US after the one before describe SEED [RECEIVED_US]       what such a delta holds damage
- * [SEED]                     a record that no version could have written, behind a good delta if a
- * seed is given position                          the spool's position and its end metrics
- * Prometheus text as a JSON string quit                              stops the writer, closes the
- * spool
+ *         the same deltas in one record, so in one flush; each STEP_US after the one before
+ *     describe SEED [RECEIVED_US]
+ *         what such a delta holds
+ *     damage [SEED]
+ *         a record that no version could have written, behind a good delta if a seed is given
+ *     position
+ *         the spool's position and its end
+ *     metrics
+ *         Prometheus text as a JSON string
+ *     quit
+ *         stops the writer, closes the spool
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
 #include "collector/rollup/record.h"
+#include "collector/sealer/sealer.h"
 #include "collector/writer/writer.h"
 
 #include "tests/tools/describe_delta.h"
@@ -35,6 +42,8 @@
 struct tool {
     struct fp_spool *spool;
     struct fp_writer *writer;
+    struct fp_sealer *sealer; /* NULL: none */
+    int64_t wants_sealer;
     struct fp_metrics *metrics;
     struct fp_arena arena;
     struct fp_buf bytes;
@@ -200,6 +209,7 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         {"window_us=", &settings->pace.min_window_us},
         {"max_window_us=", &settings->pace.max_window_us},
         {"facts_us=", &settings->pace.retention.facts_us},
+        {"hours_us=", &settings->pace.retention.hours_us},
         {"log_us=", &settings->pace.retention.upload_log_us},
         {"sessions_us=", &settings->pace.retention.sessions_us},
         {"ids_us=", &settings->pace.retention.upload_ids_us},
@@ -207,6 +217,7 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         {"segment_bytes=", (int64_t *)segment_bytes},
         {"routes=", (int64_t *)&tool->routes},
         {"values=", (int64_t *)&tool->values},
+        {"sealer=", &tool->wants_sealer},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         size_t len = strlen(known[i].name);
@@ -235,6 +246,21 @@ static void open_spool(struct tool *tool, const char *path, uint64_t segment_byt
     fp_buf_release(&detail);
 }
 
+static void note_flush(void *sealer, size_t entries, int64_t oldest_us)
+{
+    fp_sealer_wake(sealer, entries, oldest_us);
+}
+
+static void start_sealer(struct tool *tool, struct fp_writer_settings *settings)
+{
+    const struct fp_sealer_settings sealer = {settings->database, settings->pace.retention};
+    tool->sealer = fp_sealer_start(&sealer, tool->metrics);
+    if (tool->sealer == NULL)
+        die("sealer");
+    settings->note_flush = note_flush;
+    settings->sealer = tool->sealer;
+}
+
 int main(int argc, char **argv)
 {
     struct tool tool = {
@@ -258,6 +284,8 @@ int main(int argc, char **argv)
     fp_arena_init(&tool.arena, ARENA_MAX);
     fp_buf_init(&tool.bytes, ARENA_MAX);
     open_spool(&tool, argv[2], segment_bytes);
+    if (tool.wants_sealer != 0)
+        start_sealer(&tool, &settings);
     tool.writer = fp_writer_start(&settings, tool.spool, tool.metrics);
     if (tool.writer == NULL)
         die("writer");
@@ -267,6 +295,7 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof(line), stdin) != NULL && obey(&tool, line));
     fp_spool_stop_appends(tool.spool);
     fp_writer_stop(tool.writer);
+    fp_sealer_stop(tool.sealer);
     fp_spool_close(tool.spool);
     fp_metrics_free(tool.metrics);
     fp_arena_release(&tool.arena);
