@@ -367,8 +367,8 @@ test('housekeeping drops what is past its retention and prunes what nobody needs
   await database.execute(`
     update fleetprof_data.upload_id set counted = now() - interval '8 days' where upload_id in (select upload_id from fleetprof_data.upload_id limit 7);
     update fleetprof_data.load_id set counted = now() - interval '8 days' where load_id in (select load_id from fleetprof_data.load_id limit 2);
-    update fleetprof_data.frame set last_seen = last_seen - 43 where frame_id in (select frame_id from fleetprof_data.frame limit 4);
-    update fleetprof_data.frame set last_seen = last_seen - 41 where frame_id in (select frame_id from fleetprof_data.frame where last_seen > current_date - 10 limit 5);
+    update fleetprof_data.frame set last_seen = last_seen - 51 where frame_id in (select frame_id from fleetprof_data.frame limit 4);
+    update fleetprof_data.frame set last_seen = last_seen - 49 where frame_id in (select frame_id from fleetprof_data.frame where last_seen > current_date - 10 limit 5);
     update fleetprof_data.stack set last_seen = last_seen - 400`);
   const count = async (/** @type {string} */ table) => (await database.sql(`select count(*) from fleetprof_data.${table}`))[0].count;
   const before_ = { ids: await count('upload_id'), loads: await count('load_id'), frames: await count('frame') };
