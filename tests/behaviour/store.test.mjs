@@ -329,7 +329,7 @@ test('partitions are UTC days, over the end of a month and in any time zone', as
 
 test('partitions are made ahead, without any upload', async () => {
   const database = await newDatabase(postgres);
-  const writer = await startWriter({ conninfo: database.conninfo(), settings: { sealer: 1 } });
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1 } });
   const partitions = await waitFor(async () => {
     const rows = await database.sql(`select right(relname, 8) as day from pg_class
       where relname like 'upload_2%' and relkind = 'r' order by 1`);
@@ -373,12 +373,17 @@ test('housekeeping drops what is past its retention and prunes what nobody needs
   const count = async (/** @type {string} */ table) => (await database.sql(`select count(*) from fleetprof_data.${table}`))[0].count;
   const before_ = { ids: await count('upload_id'), loads: await count('load_id'), frames: await count('frame') };
 
-  writer = await startWriter({ conninfo: database.conninfo(), settings: { sealer: 1, facts_us: 40 * dayUs, log_us: 3 * dayUs } });
-  await waitFor(async () => await count('stack') === 0 && await count('frame') < before_.frames);
-  assert.equal(await count('frame'), before_.frames - 4);
+  writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1, facts_us: 40 * dayUs, log_us: 3 * dayUs } });
+  await waitFor(async () => await writer.metric('last_housekeeping_timestamp_seconds') > 0);
+  assert.equal(await count('stack'), 0);
   assert.equal(await count('upload_id'), before_.ids - 7);
   assert.equal(await count('load_id'), before_.loads - 2);
+  assert.equal(await count('frame'), before_.frames - 4);
   assert.equal(await count('upload'), 20);
+  assert.equal(await writer.metric('partitions_made_total') > 0, true);
+  assert.equal(await writer.metric('partitions_dropped_total') > 0, true);
+  const stacks = await writer.metric('rows_pruned_total') - 7 - 2 - 4;
+  assert.ok(stacks > 0, `${stacks} stacks`);
   await writer.quit();
 });
 

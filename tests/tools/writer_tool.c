@@ -4,23 +4,20 @@
  *     writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]
  *
  * Settings: window_us, max_window_us, facts_us, hours_us, log_us, sessions_us, ids_us, stop_us,
- * segment_bytes, routes, values; sealer=1 seals and keeps house, too. Commands on standard input,
- * one a line; each is answered by one line of JSON:
+ * segment_bytes, routes, values (of each dimension), sealing (1: with a sealer). Commands on
+ * standard input, one a line; each is answered by one line of JSON:
  *
- *     append SEED COUNT [RECEIVED_US]
- *         COUNT deltas of seeds SEED, SEED+1, …, each a record of its own; answers when durable
- *     form SEED COUNT [RECEIVED_US STEP_US]
- *         the same deltas in one record, so in one flush; each STEP_US after the one before
- *     describe SEED [RECEIVED_US]
- *         what such a delta holds
- *     damage [SEED]
- *         a record that no version could have written, behind a good delta if a seed is given
- *     position
- *         the spool's position and its end
- *     metrics
- *         Prometheus text as a JSON string
- *     quit
- *         stops the writer, closes the spool
+ *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …, each a record of its
+ *                                       own; answers when durable
+ *     form SEED COUNT                   the same deltas in one record
+ *     form SEED COUNT RECEIVED_US STEP_US
+ *                                       each STEP_US after the one before
+ *     describe SEED [RECEIVED_US]       what such a delta holds
+ *     damage [SEED]                     a record that no version could have written, behind a good
+ *                                       delta if a seed is given
+ *     position                          the spool's position and its end
+ *     metrics                           Prometheus text as a JSON string
+ *     quit                              stops the writer, closes the spool
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
@@ -43,7 +40,6 @@ struct tool {
     struct fp_spool *spool;
     struct fp_writer *writer;
     struct fp_sealer *sealer; /* NULL: none */
-    int64_t wants_sealer;
     struct fp_metrics *metrics;
     struct fp_arena arena;
     struct fp_buf bytes;
@@ -199,8 +195,15 @@ static bool obey(struct tool *tool, const char *line)
     return true;
 }
 
+struct other_settings {
+    int64_t segment_bytes;
+    int64_t routes;
+    int64_t values;
+    int64_t sealing;
+};
+
 static void read_setting(const char *argument, struct fp_writer_settings *settings,
-                         uint64_t *segment_bytes, struct tool *tool)
+                         struct other_settings *other)
 {
     const struct {
         const char *name;
@@ -214,10 +217,10 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         {"sessions_us=", &settings->pace.retention.sessions_us},
         {"ids_us=", &settings->pace.retention.upload_ids_us},
         {"stop_us=", &settings->stop_timeout_us},
-        {"segment_bytes=", (int64_t *)segment_bytes},
-        {"routes=", (int64_t *)&tool->routes},
-        {"values=", (int64_t *)&tool->values},
-        {"sealer=", &tool->wants_sealer},
+        {"segment_bytes=", &other->segment_bytes},
+        {"routes=", &other->routes},
+        {"values=", &other->values},
+        {"sealing=", &other->sealing},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         size_t len = strlen(known[i].name);
@@ -227,6 +230,24 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         }
     }
     die("unknown setting");
+}
+
+static void note_flush(void *sealer, size_t entries, int64_t oldest_us)
+{
+    fp_sealer_wake(sealer, entries, oldest_us);
+}
+
+static void start_writer(struct tool *tool, struct fp_writer_settings *settings, bool sealing)
+{
+    const struct fp_sealer_settings sealer = {settings->database, settings->pace.retention};
+    if (sealing) {
+        tool->sealer = fp_sealer_start(&sealer, tool->metrics);
+        settings->note_flush = note_flush;
+        settings->sealer = tool->sealer;
+    }
+    tool->writer = fp_writer_start(settings, tool->spool, tool->metrics);
+    if (tool->writer == NULL || (sealing && tool->sealer == NULL))
+        die("threads");
 }
 
 static void open_spool(struct tool *tool, const char *path, uint64_t segment_bytes)
@@ -246,25 +267,9 @@ static void open_spool(struct tool *tool, const char *path, uint64_t segment_byt
     fp_buf_release(&detail);
 }
 
-static void note_flush(void *sealer, size_t entries, int64_t oldest_us)
-{
-    fp_sealer_wake(sealer, entries, oldest_us);
-}
-
-static void start_sealer(struct tool *tool, struct fp_writer_settings *settings)
-{
-    const struct fp_sealer_settings sealer = {settings->database, settings->pace.retention};
-    tool->sealer = fp_sealer_start(&sealer, tool->metrics);
-    if (tool->sealer == NULL)
-        die("sealer");
-    settings->note_flush = note_flush;
-    settings->sealer = tool->sealer;
-}
-
 int main(int argc, char **argv)
 {
-    struct tool tool = {
-        .metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC), .routes = 3};
+    struct tool tool = {.metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC)};
     struct fp_writer_settings settings = {
         .pace = {.min_window_us = 20 * FP_US_PER_MS,
                  .max_window_us = 10 * FP_US_PER_S,
@@ -275,20 +280,18 @@ int main(int argc, char **argv)
                                .upload_ids_us = 7 * FP_US_PER_DAY}},
         .stop_timeout_us = 5 * FP_US_PER_S,
     };
-    uint64_t segment_bytes = 4 * 1024 * 1024;
+    struct other_settings other = {.segment_bytes = 4 * 1024 * 1024, .routes = 3};
     if (argc < 3 || tool.metrics == NULL || tool.done_fd < 0)
         die("usage: writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]");
     settings.database = argv[1];
     for (int i = 3; i < argc; i++)
-        read_setting(argv[i], &settings, &segment_bytes, &tool);
+        read_setting(argv[i], &settings, &other);
     fp_arena_init(&tool.arena, ARENA_MAX);
     fp_buf_init(&tool.bytes, ARENA_MAX);
-    open_spool(&tool, argv[2], segment_bytes);
-    if (tool.wants_sealer != 0)
-        start_sealer(&tool, &settings);
-    tool.writer = fp_writer_start(&settings, tool.spool, tool.metrics);
-    if (tool.writer == NULL)
-        die("writer");
+    tool.routes = (uint64_t)other.routes;
+    tool.values = (uint64_t)other.values;
+    open_spool(&tool, argv[2], (uint64_t)other.segment_bytes);
+    start_writer(&tool, &settings, other.sealing != 0);
     char line[256];
     do
         fflush(stdout);
