@@ -37,76 +37,41 @@ returns table (
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
     selected selection := select_segments(
         estimated_hotspots.site, estimated_hotspots.since, estimated_hotspots.until, estimated_hotspots.route,
         estimated_hotspots.release, estimated_hotspots.environment, estimated_hotspots.variant,
-        estimated_hotspots.browser, estimated_hotspots.os, estimated_hotspots.device, estimated_hotspots.thread);
-    markers marker[] := select_markers(estimated_hotspots.marker);
+        estimated_hotspots.browser, estimated_hotspots.os, estimated_hotspots.device, estimated_hotspots.thread,
+        by_segment => true);
+    markers smallint[] := select_markers(estimated_hotspots.marker);
+    -- The segments of each verified rate.
+    parts selection[];
+    weights double precision[];
+    rated bigint;
+    every bigint := (selected_totals(selected)).uploads;
 begin
-    if estimated_hotspots.top < 1 then
-        raise invalid_parameter_value using
-            message = format('top is %s', estimated_hotspots.top),
-            hint = 'top is how many rows to return, 1 or more; null returns all.';
-    end if;
-
-    return query
-    with rated as materialized (
+    select array_agg(part), array_agg(1e6::double precision / rate_ppm)
+    into parts, weights
+    from (
         select
-            1e6::double precision / rate_ppm as weight,
-            row(array_agg(segment_id order by segment_id), selected.after, selected.before)::selection as part
+            rate_ppm,
+            row(
+                selected.sites, array_agg(segment_id), selected.after, selected.before,
+                array_agg(segment_id), selected.buckets, selected.spans)::selection as part
         from segment
         where segment_id = any(selected.segment_ids) and rate_ppm > 0
         group by rate_ppm
-    ),
-    whole as materialized (
-        select
-            nullif(sum(weight * profiled_us), 0) as profiled_us,
-            nullif(sum(weight * attributed_us), 0) as attributed_us,
-            nullif(sum(weight * loads), 0) as loads,
-            sum(uploads)::bigint as uploads
-        from rated
-        cross join lateral selected_totals(part)
-    ),
-    sums as (
-        select
-            frame_id,
-            sum(samples) as samples,
-            sum(uploads) as uploads,
-            sum(weight * uploads) as estimated_uploads,
-            sum(weight * self_us) as self_us,
-            sum(weight * total_us) as total_us
-        from rated
-        cross join lateral frame_sums(part, markers)
-        group by frame_id
-    )
-    select
-        function,
-        resource,
-        line,
-        column_number,
-        kind::text,
-        sum(self_us) / 1000,
-        sum(total_us) / 1000,
-        sum(self_us) / whole.profiled_us,
-        sum(total_us) / whole.profiled_us,
-        sum(samples)::bigint,
-        sum(sums.uploads)::bigint,
-        sum(self_us) / 1000 / whole.loads,
-        sum(total_us) / 1000 / whole.loads,
-        least(sum(estimated_uploads), whole.loads) / whole.loads,
-        sum(self_us) / whole.attributed_us,
-        fleetprof.is_agent(resource),
-        whole.uploads,
-        (selected_totals(selected)).uploads - whole.uploads
-    from sums
-    join named_frame using (frame_id)
-    cross join whole
-    group by function, resource, line, column_number, kind, whole.profiled_us, whole.attributed_us, whole.loads, whole.uploads
-    order by sum(self_us) desc, function collate "C", resource collate "C", line, column_number, kind
-    limit estimated_hotspots.top;
+    ) as part;
+    rated := (
+        select sum((selected_totals(parts[part])).uploads) from generate_subscripts(parts, 1) as part);
+
+    return query
+    select *, rated, every - rated
+    from ranked_frames(parts, weights, markers, null, estimated_hotspots.top);
 end
 $$;
 

@@ -22,6 +22,8 @@ returns table (
 )
 language plpgsql stable parallel safe rows 30
 set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
@@ -29,7 +31,7 @@ declare
         event_breakdown.site, event_breakdown.since, event_breakdown.until, event_breakdown.route,
         event_breakdown.release, event_breakdown.environment, event_breakdown.variant, event_breakdown.browser,
         event_breakdown.os, event_breakdown.device, event_breakdown.thread);
-    markers marker[] := select_markers(event_breakdown.marker);
+    markers smallint[] := select_markers(event_breakdown.marker);
     -- Stacks of events, each after its parent; parent 0 means none. Types are numbered.
     parents integer[];
     types integer[];

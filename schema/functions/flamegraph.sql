@@ -32,6 +32,8 @@ returns table (
 )
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
@@ -39,7 +41,7 @@ declare
         flamegraph.site, flamegraph.since, flamegraph.until, flamegraph.route, flamegraph.release,
         flamegraph.environment, flamegraph.variant, flamegraph.browser, flamegraph.os, flamegraph.device,
         flamegraph.thread);
-    markers marker[] := select_markers(flamegraph.marker);
+    markers smallint[] := select_markers(flamegraph.marker);
     whole record := selected_totals(selected);
 begin
     if (flamegraph.min_share between 0 and 1) is not true then
@@ -90,6 +92,8 @@ create or replace function fleetprof.flamegraph_grafana(
 returns table (level integer, value double precision, label text, self double precision)
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 begin

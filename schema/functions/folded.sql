@@ -1,6 +1,6 @@
 -- Folded stacks, as flame graph tools read them.
 
-create or replace function fleetprof_data.folded_stacks(selected fleetprof_data.selection, markers fleetprof_data.marker[])
+create or replace function fleetprof_data.folded_stacks(selected fleetprof_data.selection, markers smallint[])
 returns table (path text, self_us bigint)
 language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
@@ -52,13 +52,15 @@ create or replace function fleetprof.folded(
 returns setof text
 language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
     selected selection := select_segments(
         folded.site, folded.since, folded.until, folded.route, folded.release, folded.environment,
         folded.variant, folded.browser, folded.os, folded.device, folded.thread);
-    markers marker[] := select_markers(folded.marker);
+    markers smallint[] := select_markers(folded.marker);
 begin
     return query
     select path || ' ' || sum(self_us)

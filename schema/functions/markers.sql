@@ -17,40 +17,38 @@ create or replace function fleetprof.markers(
 returns setof fleetprof_data.marker_share
 language plpgsql stable parallel safe rows 8
 set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
     selected selection := select_segments(
         markers.site, markers.since, markers.until, markers.route, markers.release, markers.environment,
         markers.variant, markers.browser, markers.os, markers.device, markers.thread);
-    wanted marker[] := select_markers(markers.marker);
+    wanted smallint[] := select_markers(markers.marker);
     profiled double precision := (selected_totals(selected)).profiled_us;
 begin
+    if markers.marker is null then
+        wanted := wanted || -1::smallint;
+    end if;
     return query
-    with sums as (
-        select marker::text as marker, sum(samples) as samples, sum(self_us) as self_us
-        from marker_fact
-        where segment_id = any(selected.segment_ids)
-            and bucket > selected.after
-            and bucket < selected.before
-            and marker = any(wanted)
-        group by marker
-        union all
-        select '(unattributed)', sum(unattributed_samples), sum(unattributed_us)
-        from segment_fact
-        where segment_id = any(selected.segment_ids)
-            and bucket > selected.after
-            and bucket < selected.before
-            and markers.marker is null
-    )
     select
-        marker,
-        samples::bigint,
-        (self_us / 1000)::double precision,
-        self_us::double precision / profiled
-    from sums
-    where samples > 0
-    order by self_us desc, marker collate "C";
+        coalesce(marker_of(marker)::text, '(unattributed)'),
+        sum(samples)::bigint,
+        (sum(self_us) / 1000)::double precision,
+        sum(self_us)::double precision / profiled
+    from (
+        select
+            unnest(marker) as marker,
+            unnest(samples) as samples,
+            unnest(self_us) as self_us
+        from total_packed
+        where is_selected(selected, sealed, group_id, bucket, span)
+    ) as entry
+    where marker = any(wanted)
+    group by marker
+    having sum(samples) > 0
+    order by sum(self_us) desc, coalesce(marker_of(marker)::text, '(unattributed)') collate "C";
 end
 $$;
 

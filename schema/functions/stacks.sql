@@ -1,9 +1,9 @@
 -- The tree of stacks.
 --
--- Only a stack's own samples are stored. Its total, with the stacks that stand on it, is added up here, one
--- level after the other, from the deepest to the outermost: so each stack is read once.
+-- Only a stack's own samples are stored. Its total, with the stacks that stand on it, is added up here: in one pass over
+-- the selected stacks and their ancestors, from the deepest to the outermost.
 
-create or replace function fleetprof_data.stack_sums(selected fleetprof_data.selection, markers fleetprof_data.marker[])
+create or replace function fleetprof_data.stack_sums(selected fleetprof_data.selection, markers smallint[])
 returns table (
     stack_id  bigint,
     parent_id bigint,
@@ -18,70 +18,81 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    own record;
-    -- The current level; at the start of an iteration, the level below it.
+    -- All stacks, each after its parent; parent 0 means none.
     stack_ids bigint[];
     parent_ids bigint[];
+    levels integer[];
     frame_ids bigint[];
+    parents integer[];
     self_sums bigint[];
     total_sums bigint[];
     sample_sums bigint[];
+    parent integer;
 begin
-    for own in
-        with sums as (
-            select stack_id, sum(self_us)::bigint as self_us, sum(samples)::bigint as samples
-            from stack_fact
-            where segment_id = any((stack_sums.selected).segment_ids)
-                and bucket > (stack_sums.selected).after
-                and bucket < (stack_sums.selected).before
-                and marker = any(stack_sums.markers)
-            group by stack_id
-        ),
-        levels as (
-            select
-                level,
-                array_agg(stack_id) as stack_ids,
-                array_agg(self_us) as self_sums,
-                array_agg(samples) as sample_sums
-            from sums
-            join stack using (stack_id)
-            group by level
-        )
-        select level, stack_ids, self_sums, sample_sums
-        from generate_series(1, (select max(level) from levels)) as level
-        left join levels using (level)
-        order by level desc
-    loop
-        select
-            array_agg(stack_id),
-            array_agg(parent_id),
-            array_agg(frame_id),
-            array_agg(self_us),
-            array_agg(total_us),
-            array_agg(samples)
-        into stack_ids, parent_ids, frame_ids, self_sums, total_sums, sample_sums
+    with recursive sums as (
+        select stack_id, sum(self_us)::bigint as self_us, sum(samples)::bigint as samples
         from (
             select
-                stack_id,
-                sum(self_us)::bigint as self_us,
-                sum(total_us)::bigint as total_us,
-                sum(samples)::bigint as samples
-            from (
-                select stack_id, self_us, self_us as total_us, samples
-                from unnest(own.stack_ids, own.self_sums, own.sample_sums) as leaf (stack_id, self_us, samples)
-                union all
-                select parent_id, 0, total_us, samples
-                from unnest(parent_ids, total_sums, sample_sums) as child (parent_id, total_us, samples)
-            ) as part
-            group by stack_id
-        ) as node
-        join stack using (stack_id);
+                unnest(stack_id) as stack_id,
+                unnest(marker) as marker,
+                unnest(samples) as samples,
+                unnest(self_us) as self_us
+            from stack_packed
+            where is_selected(stack_sums.selected, sealed, group_id, bucket, span)
+        ) as entry
+        where marker = any(stack_sums.markers)
+        group by stack_id
+    ),
+    sampled as materialized (
+        select stack_id, parent_id, frame_id, level, self_us, samples
+        from sums
+        join stack using (stack_id)
+    ),
+    ancestor (stack_id, parent_id, frame_id, level) as (
+        select outer_stack.stack_id, outer_stack.parent_id, outer_stack.frame_id, outer_stack.level
+        from sampled as inner_stack
+        join stack as outer_stack on outer_stack.stack_id = inner_stack.parent_id
+        where not exists (select from sampled where sampled.stack_id = inner_stack.parent_id)
+        union
+        select outer_stack.stack_id, outer_stack.parent_id, outer_stack.frame_id, outer_stack.level
+        from ancestor as inner_stack
+        join stack as outer_stack on outer_stack.stack_id = inner_stack.parent_id
+    ),
+    node as materialized (
+        select *, row_number() over (order by level)::integer as place
+        from (
+            select stack_id, parent_id, frame_id, level, self_us, samples
+            from sampled
+            union all
+            select stack_id, parent_id, frame_id, level, 0, 0
+            from ancestor
+            where not exists (select from sampled where sampled.stack_id = ancestor.stack_id)
+        ) as every
+    )
+    select
+        array_agg(stack_id), array_agg(parent_id), array_agg(level), array_agg(frame_id),
+        array_agg(parent_place), array_agg(self_us), array_agg(samples)
+    into stack_ids, parent_ids, levels, frame_ids, parents, self_sums, sample_sums
+    from (
+        select node.*, coalesce(parent.place, 0) as parent_place
+        from node
+        left join node as parent on parent.stack_id = node.parent_id
+        order by node.place
+    ) as node;
 
-        return query
-        select stack_id, parent_id, own.level, frame_id, self_us, total_us, samples
-        from unnest(stack_ids, parent_ids, frame_ids, self_sums, total_sums, sample_sums)
-            as node (stack_id, parent_id, frame_id, self_us, total_us, samples);
+    total_sums := self_sums;
+    for node in reverse coalesce(cardinality(parents), 0)..1 loop
+        parent := parents[node];
+        if parent > 0 then
+            total_sums[parent] := total_sums[parent] + total_sums[node];
+            sample_sums[parent] := sample_sums[parent] + sample_sums[node];
+        end if;
     end loop;
+
+    return query
+    select stack_id, parent_id, level, frame_id, self_us, total_us, samples
+    from unnest(stack_ids, parent_ids, levels, frame_ids, self_sums, total_sums, sample_sums)
+        as node (stack_id, parent_id, level, frame_id, self_us, total_us, samples);
 end
 $$;
 
@@ -90,7 +101,7 @@ comment on function fleetprof_data.stack_sums is
 
 create or replace function fleetprof_data.call_tree(
     selected  fleetprof_data.selection,
-    markers   fleetprof_data.marker[],
+    markers   smallint[],
     min_share double precision
 )
 returns table (

@@ -40,6 +40,8 @@ returns table (
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
@@ -58,20 +60,32 @@ begin
             sum(sum_us) as sum_us,
             min(min_us) as min_us,
             max(max_us) as max_us
-        from timing_fact
+        from (
+            select
+                unnest(timing_id) as timing_id,
+                unnest(count) as count,
+                unnest(negative) as negative,
+                unnest(sum_us) as sum_us,
+                unnest(min_us) as min_us,
+                unnest(max_us) as max_us
+            from timing_packed
+            where is_selected(selected, sealed, group_id, bucket, span)
+        ) as entry
         join timing using (timing_id)
-        where segment_id = any(selected.segment_ids)
-            and bucket > selected.after
-            and bucket < selected.before
         group by name, kind
     ),
     histogram as (
         select name, kind, bin, sum(count) as count
-        from timing_bin_fact
+        from (
+            select timing_id, bin, sum(count) as count
+            from (
+                select unnest(timing_id) as timing_id, unnest(bin) as bin, unnest(count) as count
+                from timing_bin_packed
+                where is_selected(selected, sealed, group_id, bucket, span)
+            ) as entry
+            group by timing_id, bin
+        ) as timing_bin
         join timing using (timing_id)
-        where segment_id = any(selected.segment_ids)
-            and bucket > selected.after
-            and bucket < selected.before
         group by name, kind, bin
     ),
     cumulative as (

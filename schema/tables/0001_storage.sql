@@ -20,6 +20,7 @@ comment on type fleetprof_data.timing_kind is 'A point (mark) or a span (measure
 -- Types of functions -----------------------------------------------------------------------------------
 
 create type fleetprof_data.selection as (
+    sites       text[],
     segment_ids bigint[],
     after       timestamptz,
     before      timestamptz,
@@ -29,7 +30,7 @@ create type fleetprof_data.selection as (
 );
 
 comment on type fleetprof_data.selection is
-    'What a caller''s filters select. Fresh rows: of segment_ids, with after < bucket < before. Sealed rows: of group_ids, in the blocks that buckets and spans (in parallel) name; no two of these blocks overlap.';
+    'What a caller''s filters select. sites: of these segments. Fresh rows: of segment_ids, with after < bucket < before. Sealed rows: of group_ids, in the blocks that buckets and spans (in parallel) name; no two of these blocks overlap.';
 
 -- A type of its own, because a function can't have both a parameter and a result column named marker.
 create type fleetprof_data.marker_share as (

@@ -62,7 +62,8 @@ select throws_ok($$ select * from estimated_hotspots('shop', top => 0) $$, '2202
 
 -- Later parts of page loads that began elsewhere, and nothing but unattributed time.
 savepoint parts;
-update fleetprof_data.segment_fact set loads = 0, unattributed_us = profiled_us;
+update segment_fact set loads = 0, unattributed_us = profiled_us;
+select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select self_ms, self_share, self_ms_per_load, load_share, busy_share
        from estimated_hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 1) $$,

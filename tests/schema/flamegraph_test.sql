@@ -45,7 +45,8 @@ select results_eq(
         (13, 2, 'draw',        8.98,      8.98,       1) $$,
     'depth first, siblings by time, equal ones by name; unattributed time is not in it');
 -- As if there were four page loads; 40 of 100 ms are attributed.
-update fleetprof_data.segment_fact set loads = 4;
+update segment_fact set loads = 4;
+select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select function, self_ms_per_load, total_ms_per_load, busy_share, is_agent
        from flamegraph('shop', '2026-01-05Z', '2026-01-06Z', min_share => 0.1) $$,
@@ -53,13 +54,15 @@ select results_eq(
         ('(all)', 0::float8, 10::float8, 0::float8, false), ('main', 0, 31.02 / 4, 0, false),
         ('render', 1.75, 4.25, 7 / 40.0, false), ('draw', 2.5, 2.5, 0.25, false) $$,
     'means are of page loads, the busy share of attributed time');
-update fleetprof_data.segment_fact set loads = 0, unattributed_us = profiled_us;
+update segment_fact set loads = 0, unattributed_us = profiled_us;
+select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select total_ms, self_ms_per_load, total_ms_per_load, busy_share
        from flamegraph('shop', '2026-01-05Z', '2026-01-06Z', min_share => 1) $$,
     $$ values (40::float8, null::float8, null::float8, null::float8) $$,
     'no page load, no mean; no attributed time, no share');
-update fleetprof_data.segment_fact set loads = 1, unattributed_us = 60000;
+update segment_fact set loads = 1, unattributed_us = 60000;
+select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select function, resource, line, column_number from flamegraph('shop', '2026-01-05Z', '2026-01-06Z') where level = 2 $$,
     $$ values

@@ -97,7 +97,7 @@ select results_eq(
     $$ values ('render', 15::float8, 3::bigint, 2::bigint), ('main', 0, 6, 3) $$,
     '(none) among several: an upload counts once for each of its markers');
 select is(
-    (select array_agg(name) from unnest(fleetprof_data.select_markers('%o%')) as name),
+    (select array_agg(fleetprof_data.marker_of(number)) from unnest(fleetprof_data.select_markers('%o%')) as number),
     '{(none),layout,other}', 'these have an o');
 
 -- 3 page loads of one upload each; 45 ms of the 100 were attributed.
@@ -123,13 +123,15 @@ select is(
     'an upload that counts for two markers takes no share above 1');
 -- The three uploads become parts of one page load.
 savepoint parts;
-update fleetprof_data.segment_fact set loads = 1;
+update segment_fact set loads = 1;
+select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select function, self_ms_per_load, load_share from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 2) $$,
     $$ values ('render', 17::float8, 1::float8), ('draw', 10, 1) $$,
     'parts of one page load: means are of the load, no share is above 1');
 -- The first part counted elsewhere.
-update fleetprof_data.segment_fact set loads = 0;
+update segment_fact set loads = 0;
+select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select self_ms, self_ms_per_load, total_ms_per_load, load_share, busy_share
        from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 1) $$,
@@ -137,12 +139,14 @@ select results_eq(
     'no page load, no mean');
 rollback to parts;
 -- All of it unattributed, as when a script's facts were lost: nothing to divide by.
-update fleetprof_data.segment_fact set unattributed_us = profiled_us;
+update segment_fact set unattributed_us = profiled_us;
+select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select self_ms, self_share, busy_share from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 1) $$,
     $$ values (17::float8, 0.17::float8, null::float8) $$,
     'no attributed time, no busy share');
-update fleetprof_data.segment_fact set unattributed_us = 0;
+update segment_fact set unattributed_us = 0;
+select pg_temp.pack() \g /dev/null
 select is(
     (select busy_share from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 1)), 0.17::float8,
     'nothing unattributed: the busy share is the self share');
@@ -167,9 +171,10 @@ select ok(pg_temp.found('-infinity', 'infinity'), 'from -infinity to infinity');
 select ok(pg_temp.found(null, null), 'null bounds do not limit');
 
 select fleetprof_data.make_partitions(array[(now() at time zone 'UTC')::date, (now() at time zone 'UTC')::date - 1]) \g /dev/null
-insert into fleetprof_data.frame_fact
+insert into frame_fact
 select 1, date_bin('1 hour', now(), '2000-01-01Z'), frame_id, 1, 1, 1, 1, 1, 0, 0, 0, 0
 from fleetprof_data.frame where function = 'main';
+select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select function from hotspots('shop') $$, $$ values ('main') $$,
     'by default the last day, what arrives in this hour included');
@@ -179,8 +184,9 @@ insert into fleetprof_data.segment values (2, 'shop-eu', '', '', '', '', '', '',
 insert into fleetprof_data.frame
 select 99, function, resource_id, line, column_number, kind, last_seen
 from fleetprof_data.frame where function = 'render';
-insert into fleetprof_data.frame_fact values (2, '2026-01-05 10:00Z', 99, 1, 1, 2, 3000, 3000, 0, 0, 0, 0);
-insert into fleetprof_data.segment_fact values (2, '2026-01-05 10:00Z', 1, 1, 2, 0, 100000, 0, 0);
+insert into frame_fact values (2, '2026-01-05 10:00Z', 99, 1, 1, 2, 3000, 3000, 0, 0, 0, 0);
+insert into segment_fact values (2, '2026-01-05 10:00Z', 1, 1, 2, 0, 100000, 0, 0);
+select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select function, self_ms, total_ms, self_share, samples, uploads
        from hotspots('shop%', '2026-01-05Z', '2026-01-06Z', top => 1) $$,
@@ -196,9 +202,10 @@ from (values
     ('b', 301, 1, 1), ('a', null, 1, 1), ('a', 301, 2, 1), ('a', 301, 1, null), ('a', 301, 1, 2), ('a', 301, 1, 1),
     ('a', 302, 1, 1), ('B', 301, 1, 1)
 ) as frame (function, resource_id, line, column_number);
-insert into fleetprof_data.frame_fact
+insert into frame_fact
 select 3, '2026-01-05 10:00Z', frame_id, 1, 1, 1, 5, frame_id, 0, 0, 0, 0
 from fleetprof_data.frame where frame_id between 301 and 308;
+select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select function, resource, line, column_number from hotspots('ties', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values

@@ -41,15 +41,17 @@ insert into frame_name (key, function, kind) select 'e' || n, 'TYPE' || n, 'even
 insert into sample (us, path) select 1000, array_agg('f' || n order by n) from generate_series(1, 1500) as n;
 insert into sample (segment_id, us, path) values (2, 1000, '{e0}'), (2, 1000, '{e1}'), (2, 1000, '{e2}');
 select pg_temp.store() \g /dev/null
-insert into fleetprof_data.stack_fact
+insert into stack_fact
 select 1, '2026-01-05 10:00Z', stack_id, '(none)', 1, 1, 1000 from fleetprof_data.stack where level between 2 and 1499;
+select pg_temp.pack() \g /dev/null
 insert into fleetprof_data.stack
 select
     1000000 + chain * 10000 + level, case when level > 1 then 1000000 + chain * 10000 + level - 1 end,
     pg_temp.id('shop', 'e' || level % 3), level, '2026-01-05'
 from generate_series(1, 80) as chain cross join generate_series(1, 1500) as level;
-insert into fleetprof_data.stack_fact
+insert into stack_fact
 select 2, '2026-01-05 10:00Z', stack_id, '(none)', 1, 1, 1000 from fleetprof_data.stack where stack_id between 1000000 and 2000000;
+select pg_temp.pack() \g /dev/null
 analyze fleetprof_data.event, fleetprof_data.timeline, fleetprof_data.stack, fleetprof_data.frame;
 
 select plan(10);

@@ -1,0 +1,203 @@
+-- Frames by time: what hotspots, estimated_hotspots and measure_hotspots share.
+
+create or replace function fleetprof_data.frame_sums(
+    selected   fleetprof_data.selection,
+    markers    smallint[],
+    timing_ids bigint[]
+)
+returns table (frame_id bigint, uploads bigint, samples bigint, self_us bigint, total_us bigint)
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    every_marker boolean := are_all(frame_sums.markers);
+    unmarked boolean := 0 = any(frame_sums.markers);
+begin
+    if frame_sums.timing_ids is not null then
+        return query
+        select
+            frame_id,
+            sum(case when every_marker then first_uploads else uploads end),
+            sum(samples)::bigint,
+            sum(self_us)::bigint,
+            sum(total_us)::bigint
+        from (
+            select
+                unnest(timing_id) as timing_id,
+                unnest(marker) as marker,
+                unnest(frame_id) as frame_id,
+                unnest(uploads) as uploads,
+                unnest(first_uploads) as first_uploads,
+                unnest(samples) as samples,
+                unnest(self_us) as self_us,
+                unnest(total_us) as total_us
+            from measure_frame_packed
+            where is_selected(frame_sums.selected, sealed, group_id, bucket, span)
+        ) as entry
+        where timing_id = any(frame_sums.timing_ids) and marker = any(frame_sums.markers)
+        group by frame_id;
+    elsif every_marker then
+        return query
+        select frame_id, sum(uploads), sum(samples)::bigint, sum(self_us)::bigint, sum(total_us)::bigint
+        from (
+            select
+                unnest(frame_id) as frame_id,
+                unnest(uploads) as uploads,
+                unnest(samples) as samples,
+                unnest(self_us) as self_us,
+                unnest(total_us) as total_us
+            from frame_packed
+            where is_selected(frame_sums.selected, sealed, group_id, bucket, span)
+        ) as entry
+        group by frame_id;
+    else
+        -- Samples without a marker have no entries of their own: they are all samples minus those with a marker that
+        -- is not wanted.
+        return query
+        select frame_id, sum(uploads), sum(samples)::bigint, sum(self_us)::bigint, sum(total_us)::bigint
+        from (
+            select
+                unnest(frame_id) as frame_id,
+                unnest(unmarked_uploads) as uploads,
+                unnest(samples) as samples,
+                unnest(self_us) as self_us,
+                unnest(total_us) as total_us
+            from frame_packed
+            where unmarked and is_selected(frame_sums.selected, sealed, group_id, bucket, span)
+            union all
+            select
+                frame_id,
+                uploads * wanted,
+                samples * (wanted - unmarked::integer),
+                self_us * (wanted - unmarked::integer),
+                total_us * (wanted - unmarked::integer)
+            from (
+                select
+                    (unnest(marker) = any(frame_sums.markers))::integer as wanted,
+                    unnest(frame_id) as frame_id,
+                    unnest(uploads) as uploads,
+                    unnest(samples) as samples,
+                    unnest(self_us) as self_us,
+                    unnest(total_us) as total_us
+                from frame_marker_packed
+                where is_selected(frame_sums.selected, sealed, group_id, bucket, span)
+            ) as marked
+        ) as entry
+        group by frame_id
+        having sum(samples) > 0;
+    end if;
+end
+$$;
+
+comment on function fleetprof_data.frame_sums is
+    'Returns sums per frame over a selection and a set of markers; times in microseconds. timing_ids: inside these measures; null: everywhere. Unless the set has all markers, an upload counts once for each of its markers in the set.';
+
+create or replace function fleetprof_data.ranked_frames(
+    parts      fleetprof_data.selection[],
+    weights    double precision[],
+    markers    smallint[],
+    timing_ids bigint[],
+    top        integer
+)
+returns table (
+    function          text,
+    resource          text,
+    line              integer,
+    column_number     integer,
+    kind              text,
+    self_ms           double precision,
+    total_ms          double precision,
+    self_share        double precision,
+    total_share       double precision,
+    samples           bigint,
+    uploads           bigint,
+    self_ms_per_load  double precision,
+    total_ms_per_load double precision,
+    load_share        double precision,
+    busy_share        double precision,
+    is_agent          boolean
+)
+language plpgsql stable parallel safe rows 20
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    whole record;
+    -- Frames of one site never look alike, so names are needed only for the rows to return, and for their equals.
+    candidates bigint := case when cardinality((ranked_frames.parts)[1].sites) = 1 then ranked_frames.top end;
+begin
+    if ranked_frames.top < 1 then
+        raise invalid_parameter_value using
+            message = format('top is %s', ranked_frames.top),
+            hint = 'top is how many rows to return, 1 or more; null returns all.';
+    end if;
+
+    select
+        sum(weight * profiled_us) as profiled_us,
+        sum(weight * attributed_us) as attributed_us,
+        sum(weight * loads) as loads
+    into whole
+    from unnest(ranked_frames.weights) with ordinality as part (weight, number)
+    cross join lateral selected_totals(ranked_frames.parts[number], ranked_frames.timing_ids);
+
+    return query
+    with sums as (
+        select
+            frame_id,
+            sum(samples) as samples,
+            sum(uploads) as uploads,
+            sum(weight * uploads) as weighted_uploads,
+            sum(weight * self_us) as self_us,
+            sum(weight * total_us) as total_us
+        from unnest(ranked_frames.weights) with ordinality as part (weight, number)
+        cross join lateral frame_sums(ranked_frames.parts[number], ranked_frames.markers, ranked_frames.timing_ids)
+        group by frame_id
+        order by self_us desc
+        fetch first (coalesce(candidates, 9223372036854775807)) rows with ties
+    ),
+    hottest as (
+        select
+            function,
+            resource,
+            line,
+            column_number,
+            kind,
+            sum(samples)::bigint as samples,
+            sum(uploads)::bigint as uploads,
+            sum(weighted_uploads) as weighted_uploads,
+            sum(self_us) as self_us,
+            sum(total_us) as total_us
+        from sums
+        join named_frame using (frame_id)
+        group by function, resource, line, column_number, kind
+        order by self_us desc, function collate "C", resource collate "C", line, column_number, kind
+        limit ranked_frames.top
+    )
+    select
+        function,
+        resource,
+        line,
+        column_number,
+        kind::text,
+        self_us / 1000,
+        total_us / 1000,
+        self_us / whole.profiled_us,
+        total_us / whole.profiled_us,
+        samples,
+        uploads,
+        self_us / 1000 / whole.loads,
+        total_us / 1000 / whole.loads,
+        least(weighted_uploads, whole.loads) / whole.loads,
+        self_us / whole.attributed_us,
+        fleetprof.is_agent(resource)
+    from hottest
+    order by self_us desc, function collate "C", resource collate "C", line, column_number, kind;
+end
+$$;
+
+comment on function fleetprof_data.ranked_frames is
+    'Returns the rows of fleetprof.hotspots for parts of a selection, each with a weight that multiplies its times, page loads and, in load_share, uploads.';
+
+revoke execute on function fleetprof_data.frame_sums, fleetprof_data.ranked_frames from public;
+grant execute on function fleetprof_data.frame_sums, fleetprof_data.ranked_frames to fleetprof_reader;
