@@ -216,18 +216,22 @@ bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *ad
     return true;
 }
 
-bool fp_ingest_charge(struct fp_ingest *ingest, const struct fp_rules *rules, size_t bytes)
+bool fp_ingest_hold(struct fp_ingest *ingest, const struct fp_rules *rules,
+                    const struct fp_site *site, size_t bytes)
 {
+    if (!fp_budget_hold(site->budget, bytes, fp_rules_body_share(rules)))
+        return false;
     size_t before = atomic_fetch_add_explicit(&ingest->body_bytes, bytes, memory_order_relaxed);
     if (before + bytes <= rules->body_memory)
         return true;
-    fp_ingest_uncharge(ingest, bytes);
+    fp_ingest_let_go(ingest, site, bytes);
     return false;
 }
 
-void fp_ingest_uncharge(struct fp_ingest *ingest, size_t bytes)
+void fp_ingest_let_go(struct fp_ingest *ingest, const struct fp_site *site, size_t bytes)
 {
     atomic_fetch_sub_explicit(&ingest->body_bytes, bytes, memory_order_relaxed);
+    fp_budget_let_go(site->budget, bytes);
 }
 
 /* ---- workbenches ---- */

@@ -21,6 +21,7 @@ static const struct {
     [FP_ROLLUP_TABLE_FRAME] = {sizeof(struct fp_frame_row), ID_WORDS},
     [FP_ROLLUP_TABLE_STACK] = {sizeof(struct fp_stack_row), ID_WORDS},
     [FP_ROLLUP_TABLE_TIMING] = {sizeof(struct fp_timing_row), ID_WORDS},
+    [FP_ROLLUP_TABLE_TOTAL_FACT] = {sizeof(struct fp_total_fact), FACT_WORDS},
     [FP_ROLLUP_TABLE_SEGMENT_FACT] = {sizeof(struct fp_segment_fact), FACT_WORDS},
     [FP_ROLLUP_TABLE_MARKER_FACT] = {sizeof(struct fp_marker_fact), FACT_WORDS},
     [FP_ROLLUP_TABLE_FRAME_FACT] = {sizeof(struct fp_frame_fact), FACT_WORDS},

@@ -24,6 +24,7 @@ enum fp_rollup_table {
     FP_ROLLUP_TABLE_FRAME,
     FP_ROLLUP_TABLE_STACK,
     FP_ROLLUP_TABLE_TIMING,
+    FP_ROLLUP_TABLE_TOTAL_FACT,
     FP_ROLLUP_TABLE_SEGMENT_FACT,
     FP_ROLLUP_TABLE_MARKER_FACT,
     FP_ROLLUP_TABLE_FRAME_FACT,
@@ -82,6 +83,19 @@ struct fp_fact_key {
     int64_t bucket_us; /* the hour's begin, epoch */
     int64_t id;        /* of the frame, stack or timing */
     int64_t part;      /* marker or bin */
+};
+
+/* key.part of a total of unattributed samples, which has no marker. */
+#define FP_TOTAL_UNATTRIBUTED (-1)
+
+/* Totals by marker, which is key.part. */
+struct fp_total_fact {
+    struct fp_fact_key key;
+    int64_t uploads; /* these and loads and profiled_us2: with FP_TOTAL_UNATTRIBUTED only */
+    int64_t loads;   /* uploads without a load id here, the others when their load is claimed */
+    int64_t samples;
+    int64_t self_us;
+    double profiled_us2;
 };
 
 struct fp_segment_fact {
