@@ -46,7 +46,7 @@ const userAgents = [
 ];
 
 /** Numbers from 0 to 1 (mulberry32). @param {number} seed */
-function random(seed) {
+export function random(seed) {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -117,18 +117,25 @@ function behindLength(bytes) {
   return Buffer.concat([length, bytes]);
 }
 
-/** A whole request: the first head with the first body. @param {string} file that writeBodies wrote */
-export function firstRequest(file) {
+/** What writeBodies wrote: the heads and the bodies. @param {string} file */
+function readRequests(file) {
   const bytes = fs.readFileSync(file);
-  let at = 4;
-  const take = () => {
+  const parts = [];
+  for (let at = 4; at < bytes.length;) {
     const begin = at + 4;
     at = begin + bytes.readUInt32LE(at);
-    return bytes.subarray(begin, at);
-  };
-  const head = take();
-  for (let left = bytes.readUInt32LE(0) - 1; left > 0; left -= 1) take();
-  const body = take();
+    parts.push(bytes.subarray(begin, at));
+  }
+  const count = bytes.readUInt32LE(0);
+  return { heads: parts.slice(0, count), bodies: parts.slice(count) };
+}
+
+/** The bodies, gzipped. @param {string} file that writeBodies wrote */
+export const readBodies = (file) => readRequests(file).bodies;
+
+/** A whole request: the first head with the first body. @param {string} file that writeBodies wrote */
+export function firstRequest(file) {
+  const { heads: [head], bodies: [body] } = readRequests(file);
   return Buffer.concat([head, Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]);
 }
 
