@@ -15,7 +15,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 const [command, dir, threads = '1'] = process.argv.slice(2);
 const instance = await DuckDBInstance.create(':memory:', threads === 'default' ? {} : { threads });
 const connection = await instance.connect();
-const csv = (/** @type {string} */ file) => `(select * from read_csv(${quoted(file)}, header = true))`;
+const csv = (/** @type {string} */ file, options = '') => `(select * from read_csv(${quoted(file)}, header = true${options}))`;
 const quoted = (/** @type {string} */ file) => `'${path.join(dir, file).replaceAll("'", "''")}'`;
 
 /** Rows of each upload from the sums over uploads, which they add up to. @param {string} table @param {string} key @param {string[]} columns */
@@ -29,7 +29,7 @@ async function expand(table, key, columns) {
         select *, unnest(range(uploads)) as i, hash(segment, hour, (i + ${key} * 7) % whole) as upload,
           to_timestamp(hour * 3600 + upload % 3600) as received
         from ${csv(path.join('keys', file))} as sum
-        join ${csv('segment.csv')} as segment using (segment)
+        join ${csv('segment.csv', ", types = {'release': 'varchar'}")} as segment using (segment)
       )
       order by hour, route, release, received, upload
     ) to ${quoted(path.join(table, file.replace(/csv$/, 'parquet')))} (format parquet)`);
