@@ -23,8 +23,7 @@ static const struct argp migrate_argp = {
     .parser = parse_migrate,
     .doc = "Brings a database to this version: creates schema and roles in an empty one, or adds "
            "the tables that an older one lacks; replaces the functions and views that changed. "
-           "Says what it did. Collectors may go on meanwhile, and two migrations at once do no "
-           "harm.\v"
+           "Prints what it did. Collectors may keep running, and concurrent migrations are safe.\v"
            "The role of the connection must be a superuser, or own the database and have "
            "CREATEROLE, or be a member of fleetprof_owner. The collector's role, fleetprof_writer, "
            "may not migrate.",

@@ -86,9 +86,11 @@ static void write64(const uint64_t *values, size_t count, struct element64 *out)
         out[i] = (struct element64){htobe32(sizeof(*values)), htobe64(values[i])};
 }
 
-static void encode_column(enum fp_pack_type type, const void *column, size_t count,
-                          struct fp_buf *out)
+void fp_pack_encode_column(const struct fp_pack *pack, size_t column, struct fp_buf *out)
 {
+    enum fp_pack_type type = pack->shape->columns[column].type;
+    const void *values = pack->columns[column];
+    size_t count = pack->count;
     size_t header_len = count > 0 ? ARRAY_LEN : EMPTY_LEN;
     size_t len = FIELD_LEN + field_len(type, count);
     uint8_t *to = fp_buf_reserve(out, len);
@@ -98,13 +100,13 @@ static void encode_column(enum fp_pack_type type, const void *column, size_t cou
     memcpy(to, &header, header_len);
     switch (fp_pack_type_size(type)) {
     case sizeof(uint16_t):
-        write16(column, count, (void *)(to + header_len));
+        write16(values, count, (void *)(to + header_len));
         break;
     case sizeof(uint32_t):
-        write32(column, count, (void *)(to + header_len));
+        write32(values, count, (void *)(to + header_len));
         break;
     default:
-        write64(column, count, (void *)(to + header_len));
+        write64(values, count, (void *)(to + header_len));
     }
     out->len += len;
 }
@@ -112,7 +114,7 @@ static void encode_column(enum fp_pack_type type, const void *column, size_t cou
 void fp_pack_encode(const struct fp_pack *pack, struct fp_buf *out)
 {
     for (size_t i = 0; i < pack->shape->column_count; i++)
-        encode_column(pack->shape->columns[i].type, pack->columns[i], pack->count, out);
+        fp_pack_encode_column(pack, i, out);
 }
 
 /* Reads a header, and what follows is as long as it says. False: it is not one of a column of this

@@ -92,9 +92,10 @@ bool fp_pack_append(struct fp_pack *pack, const void *row) FP_MUST_CHECK;
 bool fp_pack_merge(const struct fp_pack *left, const struct fp_pack *right,
                    struct fp_pack *out) FP_MUST_CHECK;
 
-/* Appends the columns as fields of a COPY BINARY tuple: one array each. The caller checks
- * out->failed. */
+/* Appends the columns, or one of them, as fields of a COPY BINARY tuple: one array each. The caller
+ * checks out->failed. */
 void fp_pack_encode(const struct fp_pack *pack, struct fp_buf *out);
+void fp_pack_encode_column(const struct fp_pack *pack, size_t column, struct fp_buf *out);
 
 /*
  * Appends the entries of a tuple's fields, which begin at *bytes: one array per column, all of one

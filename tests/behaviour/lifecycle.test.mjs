@@ -148,5 +148,5 @@ test('refuses a descriptor of the service manager that is not a listening socket
   const { code, stderr } = await run(['sh', '-c',
     'LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=ingest exec "$0" -c "$1" 3</dev/null', path.join(binDir, 'fleetprofd'), file]);
   assert.equal(code, 2);
-  assert.match(stderr, /the service manager's socket ingest is no listening stream socket/);
+  assert.match(stderr, /the service manager's socket ingest is not a listening stream socket/);
 });

@@ -63,6 +63,7 @@ select throws_ok($$ select * from estimated_hotspots('shop', top => 0) $$, '2202
 -- Later parts of page loads that began elsewhere, and nothing but unattributed time.
 savepoint parts;
 update segment_fact set loads = 0, unattributed_us = profiled_us;
+delete from marker_fact;
 select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select self_ms, self_share, self_ms_per_load, load_share, busy_share

@@ -140,12 +140,14 @@ select results_eq(
 rollback to parts;
 -- All of it unattributed, as when a script's facts were lost: nothing to divide by.
 update segment_fact set unattributed_us = profiled_us;
+delete from marker_fact;
 select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select self_ms, self_share, busy_share from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 1) $$,
     $$ values (17::float8, 0.17::float8, null::float8) $$,
     'no attributed time, no busy share');
 update segment_fact set unattributed_us = 0;
+insert into marker_fact select segment_id, bucket, 'script', samples, profiled_us from segment_fact;
 select pg_temp.pack() \g /dev/null
 select is(
     (select busy_share from hotspots('shop', '2026-01-05Z', '2026-01-06Z', top => 1)), 0.17::float8,
@@ -186,6 +188,7 @@ select 99, function, resource_id, line, column_number, kind, last_seen
 from fleetprof_data.frame where function = 'render';
 insert into frame_fact values (2, '2026-01-05 10:00Z', 99, 1, 1, 2, 3000, 3000, 0, 0, 0, 0);
 insert into segment_fact values (2, '2026-01-05 10:00Z', 1, 1, 2, 0, 100000, 0, 0);
+insert into marker_fact values (2, '2026-01-05 10:00Z', '(none)', 2, 100000);
 select pg_temp.pack() \g /dev/null
 select results_eq(
     $$ select function, self_ms, total_ms, self_share, samples, uploads

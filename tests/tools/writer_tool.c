@@ -260,8 +260,11 @@ int main(int argc, char **argv)
     struct fp_writer_settings settings = {
         .pace = {.min_window_us = 20 * FP_US_PER_MS,
                  .max_window_us = 10 * FP_US_PER_S,
-                 .retention = {400 * FP_US_PER_DAY, 30 * FP_US_PER_DAY, 30 * FP_US_PER_DAY,
-                               7 * FP_US_PER_DAY}},
+                 .retention = {.facts_us = 400 * FP_US_PER_DAY,
+                               .hours_us = 14 * FP_US_PER_DAY,
+                               .upload_log_us = 30 * FP_US_PER_DAY,
+                               .sessions_us = 30 * FP_US_PER_DAY,
+                               .upload_ids_us = 7 * FP_US_PER_DAY}},
         .stop_timeout_us = 5 * FP_US_PER_S,
     };
     uint64_t segment_bytes = 4 * 1024 * 1024;

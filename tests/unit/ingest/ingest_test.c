@@ -346,8 +346,8 @@ static void sessions_count_towards_what_a_request_may_hold(void **state)
     assert_false(prepare(body, "b", &ticket, &problem));
     assert_int_equal(problem.status, 413);
     assert_string_equal(problem.detail,
-                        "part 2: a multipart body can have 64 parts at most, and each session of a "
-                        "recording is one");
+                        "part 2: a multipart body can have at most 64 parts; each session of a "
+                        "recording counts as one");
 }
 
 static void a_part_of_a_long_session_has_its_place_in_it(void **state)
@@ -445,7 +445,7 @@ static void a_spool_in_trouble_is_told_before_any_work(void **state)
     fake.trouble = "it is full";
     assert_false(prepare("{", "", &ticket, &problem));
     assert_int_equal(problem.status, 503);
-    assert_string_equal(problem.detail, "uploads are not taken just now: it is full");
+    assert_string_equal(problem.detail, "uploads are not accepted now: it is full");
     assert_string_equal(fp_ingest_trouble(ingest), "it is full");
 }
 
