@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// DuckDB over Parquet, in a process of its own so that its processor time can be told: what somebody would build who
+// DuckDB over Parquet, in a process of its own, whose processor time is known: what somebody would build who
 // keeps raw samples in columns.
 //
 //   node duckdb.mjs load DIR             makes DIR/frames, DIR/stacks and their dictionaries from what writeKeys wrote
