@@ -3,9 +3,9 @@
  * page's marks and measures, and uploads them once.
  *
  * A classic script that defines `globalThis.fleetprof`; fleetprof.mjs is the same as an ES module.
- * It profiles only where the server said in `Server-Timing` that it picked this page load: to try without being
- * allowed puts an error on the visitor's console and makes a violation report.
- * Nothing here may ever throw into the page, or write to its console unless `debug` asks for it.
+ * It profiles only if the server says in `Server-Timing` that it picked this page load: a try without permission
+ * writes an error to the visitor's console and sends a violation report.
+ * Nothing here may throw into the page, or write to its console unless `debug` is on.
  */
 
 /**
@@ -103,7 +103,7 @@
   }
 
   /**
-   * Turns debug on where asked to, and names members that nothing reads: a misspelt one is silent otherwise.
+   * Turns debug on if requested, and reports unknown members: a misspelt one would be silent otherwise.
    * @param {object} options
    */
   function setDebug(options) {
@@ -130,8 +130,8 @@
   }
 
   /**
-   * Returns what the server said of this page load; undefined when it said nothing. A 304 replaces what a stored
-   * page came with.
+   * Returns the server's decision on this page load; undefined if there is none. A 304 replaces the one that a
+   * stored page has.
    */
   function serverDecision() {
     const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
@@ -139,10 +139,10 @@
   }
 
   /**
-   * Finds what speaks against profiling before anything is tried.
+   * Returns the reason not to profile, before anything is tried.
    * @param {Options} options
    * @param {string | undefined} decision `0`, or a yes: `1.TIME.NONCE`, signed `v1.KEYID.SITE.PPM.TIME.NONCE.MAC`
-   * @returns {[Status, string] | undefined} undefined when nothing does
+   * @returns {[Status, string] | undefined} undefined if there is none
    */
   function reasonNotToProfile({ endpoint, policy }, decision) {
     if (!globalThis.document) return ['unsupported', 'not a page: workers are not profiled'];
@@ -164,7 +164,7 @@
   }
 
   /**
-   * Uses a yes up; false when it was used before. A service worker's cache, or the browser's, gives the same
+   * Marks a yes as used; false if it was used before. A service worker's cache, or the browser's, returns the same
    * response with the same yes each time: without this, a visitor picked once would be profiled forever.
    * It keeps four characters of the server's random number, for sampled page loads only, and never sends them.
    * @param {string} nonce
@@ -178,7 +178,7 @@
       // To the front, so that a response still in use is the last to be forgotten.
       const latest = [mark, ...marks.filter((other) => other && other !== mark)].slice(0, maxUsed);
       localStorage.setItem(usedKey, latest.join(' '));
-    } catch { // storage is blocked or full: the age is what remains
+    } catch { // storage is blocked or full: only the age counts
     }
     return isNew;
   }
@@ -215,8 +215,8 @@
       const trace = await profiler.stop();
       return upload(endpoint, JSON.stringify({
         version: 1,
-        id: randomUuid(),
-        load: randomUuid(),
+        id: makeUuid(),
+        load: makeUuid(),
         part: 0,
         agent: { name: 'fleetprof-agent', version },
         page,
@@ -281,8 +281,8 @@
   }
 
   /**
-   * Returns a value's JSON; undefined for null, for what JSON cannot say, and for what would be longer or deeper than
-   * the limits, which is found out without building it.
+   * Returns a value's JSON; undefined for null, for values that JSON cannot express, and for JSON that would be longer
+   * or deeper than the limits.
    * @param {unknown} value
    * @param {number} maxLength
    * @returns {string | undefined}
@@ -326,7 +326,7 @@
         tell('sent', `sent (${kilobytes(body)}, 204)`);
         return true;
       }
-      // Spread, so that all the tabs that were turned away together do not come back together.
+      // Random, so that tabs that were refused together do not retry together.
       const pause = Math.max(retryAfterMs, firstRetryMs * 2 ** (attempt - 1)) * (1 + Math.random() / 2);
       const isLater = !status || laterStatuses.includes(status);
       if (!isLater || attempt === maxAttempts || performance.now() + pause > deadline) {
@@ -374,7 +374,7 @@
   }
 
   /**
-   * Says what a reply means. Only 204 is a collector's yes: another success is somebody else's page.
+   * Describes a reply. A success other than 204 is a page of the application.
    * @param {Response} reply
    */
   async function describe(reply) {
@@ -397,10 +397,12 @@
     return ms >= 0 ? ms : undefined;
   }
 
-  /** Makes a UUID; crypto.randomUUID exists in secure contexts only. */
-  function randomUuid() {
+  /** Makes a UUID of version 7, which begins with the time: crypto.randomUUID makes version 4. */
+  function makeUuid() {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
-    bytes[6] = bytes[6] & 0x0f | 0x40;
+    let time = Date.now();
+    for (let i = 5; i >= 0; i--, time = Math.floor(time / 256)) bytes[i] = time % 256;
+    bytes[6] = bytes[6] & 0x0f | 0x70;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
@@ -408,7 +410,7 @@
 
   /** @type {typeof globalThis & { fleetprof?: Fleetprof }} */
   const scope = globalThis;
-  // Once, should a page load both builds; and an element's id may have taken the name.
+  // A page may load both builds, or have an element of this id.
   if (!scope.fleetprof?.start) scope.fleetprof = { version, start };
 
   const tag = /** @type {HTMLScriptElement | null | undefined} */ (globalThis.document?.currentScript);

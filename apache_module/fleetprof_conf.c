@@ -1,6 +1,6 @@
 /*
- * The directives: checked once, when the configuration is read, with messages
- * that say what would be right.
+ * Checks the directives once, when the configuration is read.  The error
+ * messages say what would be right.
  */
 
 #include "mod_fleetprof.h"
@@ -13,9 +13,9 @@
 
 #define EXPRESSION "expr="
 
-#define ALONE "it has to stand alone; leave it out, or the others"
+#define ALONE "it must be the only parameter; remove it or the others"
 
-/* What a list of members or origins may take, in bytes. */
+/* Maximum length of a list of members or origins, in bytes. */
 #define LIST_MAX (FLEETPROF_FIELD_MAX / 2)
 
 static const char *invalid(cmd_parms *cmd, const char *parameter,
@@ -31,7 +31,7 @@ static const char *too_few(cmd_parms *cmd)
     return apr_psprintf(cmd->pool, "%s %s", cmd->cmd->name, cmd->cmd->errmsg);
 }
 
-/* What follows "expr=", or NULL. */
+/* Returns the text after "expr=", or NULL. */
 static const char *expression_in(const char *parameter)
 {
     size_t len = sizeof(EXPRESSION) - 1;
@@ -40,8 +40,8 @@ static const char *expression_in(const char *parameter)
 }
 
 /*
- * Compiles an expression; NULL, or what is wrong.  It adds nothing to Vary:
- * what a response varies by is for the application to say.
+ * Compiles an expression.  Returns NULL, or what is wrong.  The expression
+ * adds nothing to Vary, which belongs to the application.
  */
 static const char *compile(cmd_parms *cmd, const char *text, unsigned flags,
                            ap_expr_info_t **expression)
@@ -62,10 +62,10 @@ static const char *compile(cmd_parms *cmd, const char *text, unsigned flags,
     return error ? invalid(cmd, text, error) : NULL;
 }
 
-/* A setting that is one of a few words: each stands for its place, from 1. */
+/* A setting that takes one of a few words; its value is the word's number. */
 typedef struct {
     size_t offset;              /* of an int in the configuration */
-    const char *words[4];       /* NULL ends them */
+    const char *words[4];       /* numbered from 1; NULL ends them */
 } choice;
 
 #define CHOICE(setting, ...) \
@@ -80,7 +80,7 @@ static const choice cacheable = CHOICE(cacheable, "on", "off");
 static const char *set_choice(cmd_parms *cmd, void *data, const char *value)
 {
     const choice *options = cmd->info;
-    const char *reason = "it is none of";
+    const char *reason = "it is not one of";
     int i;
 
     for (i = 0; options->words[i] != NULL; i++) {
@@ -137,7 +137,7 @@ static const char *set_rate(cmd_parms *cmd, mod_fleetprof_sample *sample,
                : invalid(cmd, value, fleetprof_rate_error_text(error));
 }
 
-/* A key is an expression in any case: a word is one that stands for itself. */
+/* Compiles a key: always an expression; a plain word is its own value. */
 static const char *set_key(cmd_parms *cmd, mod_fleetprof_sample *sample,
                            const char *value)
 {
@@ -195,7 +195,7 @@ static const char *set_policy(cmd_parms *cmd, void *data, int argc,
     return NULL;
 }
 
-/* NULL, or what is wrong with one origin of several. */
+/* Returns NULL, or what is wrong with one of argc origins. */
 static const char *check_origin(const char *origin, int argc)
 {
     enum fleetprof_origin_error error;
@@ -248,7 +248,7 @@ static const char *set_origins(cmd_parms *cmd, void *data, int argc,
     return NULL;
 }
 
-/* NULL, or what is wrong with one type of several. */
+/* Returns NULL, or what is wrong with one of argc types. */
 static const char *check_type(const char *type, int argc)
 {
     enum fleetprof_type_error error;
@@ -319,7 +319,7 @@ static apr_status_t free_keys(void *keys)
     return APR_SUCCESS;
 }
 
-/* What is wrong with a key file; errno is still that of reading it. */
+/* Returns what is wrong with a key file.  errno must be that of reading it. */
 static const char *key_file_error(cmd_parms *cmd,
                                   struct fleetprof_key_result result)
 {
@@ -338,7 +338,7 @@ static const char *key_file_error(cmd_parms *cmd,
     return reason;
 }
 
-/* Read as the user that starts httpd: its children need not see the file. */
+/* Runs as the user that starts httpd: the children need no access. */
 static const char *set_token_key(cmd_parms *cmd, void *data, const char *name)
 {
     mod_fleetprof_conf *conf = data;

@@ -1,6 +1,6 @@
 /*
- * Whether a page load is sampled: decided once for each main request, however
- * it is redirected internally, and told in the environment.
+ * Decides once per main request, however it is redirected internally, whether
+ * the page load is sampled, and reports the decision in the environment.
  */
 
 #include "mod_fleetprof.h"
@@ -11,10 +11,10 @@
 
 APLOG_USE_MODULE(fleetprof);
 
-/* This child's, seeded after the fork; threads share it by atomic steps. */
+/* The state of this child, set after the fork; threads share it by atomics. */
 static struct {
-    uint64_t random;            /* its stream of random numbers */
-    apr_int64_t logged;     /* the second of its last message */
+    uint64_t random;            /* state of its random numbers */
+    apr_int64_t logged;         /* the second of its last message */
 } child;
 
 /* In the order of mod_fleetprof_reason. */
@@ -31,7 +31,8 @@ int mod_fleetprof_may_log(void)
 }
 
 /*
- * Children that shared a seed would sample in step, so each draws its own.
+ * Seeds each child on its own: children with the same seed would sample in
+ * step.
  */
 void mod_fleetprof_seed(server_rec *s)
 {
@@ -63,7 +64,7 @@ static uint64_t random_number(void)
     return number;
 }
 
-/* The value of an expression; NULL, and a message, if it has none. */
+/* Returns the value of an expression; logs and returns NULL if it has none. */
 static const char *evaluate(request_rec *r, const ap_expr_info_t *expression,
                             const char *directive)
 {
@@ -158,8 +159,8 @@ mod_fleetprof_decision *mod_fleetprof_decision_of(request_rec *r)
 }
 
 /*
- * A section's settings may lack a rate, which is not known before sections are
- * merged for a request: then nobody is sampled.
+ * Makes the decision.  A section may lack a rate, which is known only when the
+ * sections are merged for a request: then nobody is sampled.
  */
 static mod_fleetprof_reason draw(request_rec *r,
                                  const mod_fleetprof_sample *sample,

@@ -1,9 +1,9 @@
 /*
  * The output filter: finds out what the response is, asks header_policy for
- * the fields, and swaps them.  Whatever it can't do it leaves as it was.
+ * the fields, and replaces them.  It leaves a field that it cannot merge.
  *
- * httpd keeps response fields in two tables, headers_out and err_headers_out,
- * and sends both; the latter's come first.
+ * httpd keeps response fields in two tables.  It sends those of err_headers_out
+ * first, then those of headers_out.
  */
 
 #include "mod_fleetprof.h"
@@ -78,7 +78,7 @@ static void log_field(request_rec *r, const char *name, const char *reason)
     }
 }
 
-/* mod_cache says in the environment that the response is out of its store. */
+/* True if mod_cache says in the environment that it serves the response. */
 static int is_from_cache(request_rec *r)
 {
     return apr_table_get(r->subprocess_env, AP_CACHE_HIT_ENV) != NULL
@@ -91,10 +91,10 @@ static int is_proxied(request_rec *r)
 }
 
 /*
- * A 304 replaces the fields it carries in what the browser has stored.  When
- * the upstream server sent it without a field, we don't know what that field
- * said, and ours would erase it.  A 304 that mod_cache makes of what it has
- * stored has all the fields of that.
+ * True if an upstream server sent a 304.  The fields of a 304 replace those
+ * that the browser has stored.  If this 304 lacks a field, we do not know the
+ * stored one, and ours would erase it.  A 304 that mod_cache makes has all the
+ * fields of the stored response.
  */
 static int is_upstreams_304(request_rec *r)
 {
@@ -102,7 +102,7 @@ static int is_upstreams_304(request_rec *r)
            && !is_from_cache(r);
 }
 
-/* For an upstream server's 304 httpd guesses a type from the URL. */
+/* Ignores the type that httpd guesses from the URL for an upstream's 304. */
 static const char *content_type_of(request_rec *r)
 {
     return is_upstreams_304(r) ? apr_table_get(r->headers_out, "Content-Type")
@@ -127,19 +127,19 @@ static int has_policy(request_rec *r, const mod_fleetprof_conf *conf)
                                 &exchange);
 }
 
-/* May a response of this status carry the policy? */
+/* True if a response with this status may carry the policy. */
 static int has_status(request_rec *r, const mod_fleetprof_conf *conf)
 {
     if (r->status < 400) {
         return r->status == HTTP_NOT_MODIFIED || ap_is_HTTP_SUCCESS(r->status);
     }
 
-    /* A request that could not even be read has been mapped to nothing. */
+    /* A request that could not be read was not mapped to a file. */
     return conf->always == MOD_FLEETPROF_ON
            && (r->filename != NULL || is_from_cache(r));
 }
 
-/* Is a 304 to be left as it is, if it has or has not got the field yet? */
+/* True if this is a 304 that is left as it is. */
 static int keeps_stored_304(request_rec *r, const mod_fleetprof_conf *conf,
                          int has_field)
 {
@@ -172,8 +172,8 @@ static int is_cacheable(request_rec *r)
 }
 
 /*
- * A sampled page whose 304 would say nothing, such as that of an upstream
- * server, can't be revalidated later: that would keep today's yes alive.
+ * A sampled page must not be revalidated by a 304 without a policy, such as
+ * that of an upstream server: it would keep the yes alive.
  */
 static void drop_validators(request_rec *r, const mod_fleetprof_conf *conf)
 {
@@ -188,7 +188,7 @@ static void drop_validators(request_rec *r, const mod_fleetprof_conf *conf)
     }
 }
 
-/* What we would like to say. */
+/* Returns the members that we would add. */
 static const char *members_for(mod_fleetprof_reason reason,
                                const mod_fleetprof_conf *conf)
 {
@@ -354,10 +354,9 @@ static void insert_filter(request_rec *r)
 }
 
 /*
- * The place: after mod_headers (CONTENT_SET), so that its fields are merged,
- * and after mod_cache's filters (+1), so that a decision is neither stored nor
- * replayed.  A response that httpd makes of an error, a 304 too, has only the
- * error filters.
+ * The filter runs after mod_headers (CONTENT_SET), so that it merges its
+ * fields, and after mod_cache's filters (+1), so that a decision is neither
+ * stored nor replayed.  Errors and 304s of httpd have only the error filters.
  */
 void mod_fleetprof_register_filter(apr_pool_t *p)
 {

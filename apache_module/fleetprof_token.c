@@ -1,6 +1,6 @@
 /*
- * The line of Server-Timing by which the page's script learns the decision: a
- * sampled page's token, or that the page is not to be profiled.
+ * Writes the line of Server-Timing that carries the decision to the page's
+ * script: the token of a sampled page, or a no.
  */
 
 #include "mod_fleetprof.h"
@@ -11,7 +11,7 @@ APLOG_USE_MODULE(fleetprof);
 
 #define SERVER_TIMING "Server-Timing"
 
-/* Adds an application's line, without the metrics that are named as ours. */
+/* Adds an application's line, without metrics that have our name. */
 static int add_others(void *fields, const char *name, const char *value)
 {
     struct fleetprof_slice line = mod_fleetprof_slice(value);
@@ -55,7 +55,7 @@ static void log_token(request_rec *r, const char *reason)
     }
 }
 
-/* What a sampled page says; NULL if libcrypto has failed. */
+/* Returns the metric of a sampled page; NULL if libcrypto failed. */
 static const char *sampled_timing(request_rec *r,
                                   const mod_fleetprof_conf *conf,
                                   apr_uint32_t ppm)
@@ -87,9 +87,8 @@ static const char *sampled_timing(request_rec *r,
 }
 
 /*
- * Policy and Server-Timing change together.  Where upstream's own word lets
- * browsers profile it speaks for itself, by its Server-Timing too: it may be a
- * tier of ours.
+ * Policy and Server-Timing change together.  If upstream's own policy allows
+ * profiling, its Server-Timing stays: it may have this module.
  */
 void mod_fleetprof_set_timing(request_rec *r, const mod_fleetprof_conf *conf,
                               const mod_fleetprof_decision *decision)

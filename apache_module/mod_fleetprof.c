@@ -52,8 +52,8 @@ const mod_fleetprof_conf *mod_fleetprof_conf_of(request_rec *r)
 
 /*
  * Decides before the handler runs, so that applications and RequestHeader can
- * know it.  An internal redirect that is still to come leaves it to the place
- * that the request goes to.
+ * read the decision.  If an internal redirect is pending, the place that it
+ * goes to decides.
  */
 static int decide_early(request_rec *r)
 {
@@ -70,7 +70,7 @@ static int decide_early(request_rec *r)
     return DECLINED;
 }
 
-/* Where a server is defined, for messages. */
+/* Returns where a server is defined, for messages. */
 static const char *place_of(apr_pool_t *p, const server_rec *s)
 {
     return s->defn_name == NULL ? "the server config"
@@ -80,8 +80,8 @@ static const char *place_of(apr_pool_t *p, const server_rec *s)
 }
 
 /*
- * Where one directive needs another is known here for whole servers only: for
- * the rest, at run time.
+ * Checks for whole servers that the directives that others need are set.
+ * Sections are checked at run time.
  */
 static int check_conf(apr_pool_t *p, apr_pool_t *plog, apr_pool_t *ptemp,
                       server_rec *s)
@@ -120,7 +120,7 @@ static void start_child(apr_pool_t *p, server_rec *s)
 
 static void register_hooks(apr_pool_t *p)
 {
-    /* mod_dir puts the index file in place, RequestHeader wants to know. */
+    /* after mod_dir chose the index file, before RequestHeader reads us */
     static const char *const before_us[] = { "mod_dir.c", NULL };
     static const char *const after_us[] = { "mod_headers.c", NULL };
 

@@ -33,12 +33,12 @@ extern module AP_MODULE_DECLARE_DATA fleetprof_module MOD_FLEETPROF_EXPORTED;
 #pragma GCC visibility push(hidden)
 #endif
 
-/* The most lines of one field that are looked at; more are left alone. */
+/* A field with more lines than this is left alone. */
 #define MOD_FLEETPROF_MAX_LINES 32
 
 /*
  * In every setting 0 or NULL means: not set here, the level above decides.
- * The choices stand in the order of the words in fleetprof_conf.c.
+ * The choices are in the order of the words in fleetprof_conf.c.
  */
 enum { MOD_FLEETPROF_ON = 1, MOD_FLEETPROF_OFF, MOD_FLEETPROF_EXPRESSION };
 enum { MOD_FLEETPROF_UNSAMPLED_NEGATIVE = 1, MOD_FLEETPROF_UNSAMPLED_OMIT };
@@ -90,9 +90,8 @@ typedef enum {
 } mod_fleetprof_reason;
 
 /*
- * One for each main request, kept with the first request of its chain.  It is
- * decided once and says SAMPLED, RATE or BAD_RATE; what the response turns out
- * to be may overrule it.
+ * One per main request, kept with the first request of its chain.  It is made
+ * once: SAMPLED, RATE or BAD_RATE.  The response may still overrule it.
  */
 typedef struct {
     int decided;
@@ -105,39 +104,39 @@ typedef struct {
 /* The directives: see docs/httpd.md. */
 extern const command_rec mod_fleetprof_directives[];
 
-/* The settings where the request is now; the caller may not change them. */
+/* Returns the settings of the request's current place; read-only. */
 const mod_fleetprof_conf *mod_fleetprof_conf_of(request_rec *r);
 
-/* Is the module on for this request, where it is now? */
+/* True if the module is on for this request in its current place. */
 int mod_fleetprof_enabled(request_rec *r, const mod_fleetprof_conf *conf);
 
 /* Seeds the calling child's random numbers, once, when it starts. */
 void mod_fleetprof_seed(server_rec *s);
 
-/* The main request's decision, made if need be by the settings given. */
+/* Returns the main request's decision; makes it by these settings if needed. */
 mod_fleetprof_decision *mod_fleetprof_decide(request_rec *r,
                                              const mod_fleetprof_conf *conf);
 
-/* The main request's decision, which may not have been made yet. */
+/* Returns the main request's decision, which may not be made yet. */
 mod_fleetprof_decision *mod_fleetprof_decision_of(request_rec *r);
 
-/* Says in the request's environment what has become of it. */
+/* Writes the decision's outcome into the request's environment. */
 void mod_fleetprof_set_env(request_rec *r,
                            const mod_fleetprof_decision *decision);
 
-/* The word for a reason, as in FLEETPROF_REASON. */
+/* Returns the word for a reason, as in FLEETPROF_REASON. */
 const char *mod_fleetprof_reason_text(mod_fleetprof_reason reason);
 
-/* True once a second at most, in each child. */
+/* True at most once per second and child. */
 int mod_fleetprof_may_log(void);
 
-/* Are pages to have tokens? */
+/* True if pages get signed tokens. */
 static APR_INLINE int mod_fleetprof_has_keys(const mod_fleetprof_conf *conf)
 {
     return conf->keys != NULL && conf->keys->keys != NULL;
 }
 
-/* Says in Server-Timing what has become of the decision. */
+/* Writes the outcome of the decision into Server-Timing. */
 void mod_fleetprof_set_timing(request_rec *r, const mod_fleetprof_conf *conf,
                               const mod_fleetprof_decision *decision);
 

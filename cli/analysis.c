@@ -6,7 +6,8 @@
 #include "cli/empty_answer.h"
 #include "cli/period.h"
 
-#define FILTERS_HEADING "Which page loads (in a PATTERN, % is any text; '' asks for none):"
+#define FILTERS_HEADING                                                                            \
+    "Which page loads (in a PATTERN, % matches any text; '' matches an absent value):"
 
 static const struct argp_child children[] = {
     {&fp_filters_argp, 0, FILTERS_HEADING, 1},

@@ -113,8 +113,8 @@ static const struct argp import_argp = {
     .children = children,
     .args_doc = "FILE...",
     .doc = "Uploads each FILE (- is standard input) to a collector. Files may be compressed (.gz, "
-           ".br, .zst). One without an id gets one that is a hash of its content, so that it "
-           "counts once however often it is imported. Says which records of a dump or session are "
+           ".br, .zst). An upload without an id gets one, a hash of its content, so that it counts "
+           "once however often it is imported. Prints which records of a dump or session are "
            "refused.\v"
            "While the collector is busy or its budget is spent, import waits and tries again, five "
            "times in all. --wait never changes the exit code: an upload that is not counted in "
@@ -249,7 +249,7 @@ static void print_report(const struct import_file *file)
     fp_buf_release(&lines);
 }
 
-/* Returns the exit code that an answer stands for, after printing any error. */
+/* Prints the error of an answer, if any, and returns its exit code. */
 static enum fp_exit judge(struct import *import, const struct import_file *file,
                           const struct fp_upload_reply *reply)
 {

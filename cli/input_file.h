@@ -1,5 +1,5 @@
 /*
- * Input file: a file to upload: its bytes, their encoding, and the text in them.
+ * Input file: reads a file to upload, finds its encoding, and inflates it.
  *
  * One thread.
  */

@@ -1,5 +1,5 @@
 /*
- * Period: PostgreSQL reads the times; what it cannot read is explained in our words.
+ * Period: lets PostgreSQL read the times, and explains those that it cannot read.
  */
 #include "cli/period.h"
 

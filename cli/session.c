@@ -42,7 +42,7 @@ static const struct argp_child children[] = {
 static const struct argp list_argp = {
     .parser = parse_list,
     .doc = "The uploads that are kept whole, the latest first: dumps of Speed Tracer, sessions of "
-           "Opera Scope, and the share of traces that sample_keep says.",
+           "Opera Scope, and the share of traces that sample_keep sets.",
     .children = list_children,
 };
 

@@ -143,7 +143,7 @@ struct refused_show_options {
 
 static const struct argp_option show_option_table[] = {
     {"body", OPTION_BODY, NULL, 0,
-     "print the body alone, byte for byte, compressed if it came so; of a record its bytes", 0},
+     "print only the body, byte for byte as it was received; for a record, its bytes", 0},
     {0},
 };
 

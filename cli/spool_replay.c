@@ -159,7 +159,7 @@ static bool keep_reason(const struct replay *replay, const struct fp_refused_ent
     return put;
 }
 
-/* Returns the exit code that an answer stands for, after printing any error. */
+/* Prints the error of an answer, if any, and returns its exit code. */
 static enum fp_exit judge_letter(const struct replay *replay, const struct fp_refused_entry *entry,
                                  const struct fp_refused *refused,
                                  const struct fp_upload_reply *reply)

@@ -166,8 +166,8 @@ static void count_record(const struct fp_survey *survey, struct fp_survey_segmen
 
 /*
  * Reads the records of an open segment up to the scan's end; rest: the bytes after the last one.
- * Looks twice at damage where a collector may be writing: a record that was half written the first
- * time is whole now.
+ * Where a collector may be writing, reads damage twice: a record that was half written the first
+ * time may be whole by then.
  */
 static void scan_records(struct scanning *scanning, struct fp_survey_segment *segment,
                          bool is_newest, struct fp_spool_scan_item *rest)

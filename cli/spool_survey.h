@@ -1,6 +1,6 @@
 /*
- * Survey: what is in a spool's directory, as a starting collector would find it, without a lock
- * and without changing anything: a collector may be at work in it meanwhile. One thread.
+ * Survey: lists the contents of a spool's directory, as a starting collector would find them. Takes
+ * no lock and changes nothing, because a collector may be using the directory. One thread.
  */
 #ifndef FP_CLI_SPOOL_SURVEY_H
 #define FP_CLI_SPOOL_SURVEY_H

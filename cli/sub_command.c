@@ -39,7 +39,7 @@ static bool is_either(const char *word, const char *one, const char *other)
     return strcmp(word, one) == 0 || strcmp(word, other) == 0;
 }
 
-/* Answers an option that every command has. False if it is not one of them. */
+/* Handles an option that every command has. False for any other option. */
 static bool answer(const struct fp_command_family *family, const char *word)
 {
     if (is_either(word, "-?", "--help"))

@@ -38,7 +38,8 @@ static void collect(const struct fp_profile *profile, struct notes *notes)
                      });
 }
 
-/* The records that may be refused one by one: of dumps and sessions; entries of User Timing. */
+/* The records that can be refused one by one: those of dumps and sessions, and the entries of User
+ * Timing. */
 struct record_counts {
     const char *name; /* NULL: the upload has none */
     uint32_t read;

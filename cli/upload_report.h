@@ -28,8 +28,8 @@ void fp_upload_report_add_name(const struct fp_profile *profile, bool is_session
                                struct fp_buf *text);
 
 /*
- * Appends the readable report of an upload and of those after it in the same file; nothing if there
- * are no records and no notes. name: the file's. The caller ends them with
+ * Appends the readable report of an upload and of those after it in the same file. Appends nothing
+ * if there are no records and no notes. name: the file's. The caller ends the text with
  * fp_memory_text.
  */
 void fp_upload_report_add_lines(const struct fp_profile *profile, const char *name,

@@ -51,7 +51,7 @@ static const struct argp validate_argp = {
     .args_doc = "FILE...",
     .doc = "Decodes each FILE (- is standard input) with the collector's own decoder and says what "
            "it holds, or where and why it would be refused. Without a configuration the default "
-           "limits hold.",
+           "limits apply.",
 };
 
 static const struct fp_grid_column columns[] = {

@@ -75,7 +75,8 @@ static void sleep_ms(int64_t ms)
         continue;
 }
 
-/* Polls until nothing is missing or the time is over. False if the database cannot be asked. */
+/* Polls until nothing is missing or the time limit is reached. False if the database cannot be
+ * queried. */
 static bool poll_until_counted(const struct watch *watch, long long *missing)
 {
     int64_t notice_us = fp_clock_monotonic_us() + (int64_t)NOTICE_AFTER_MS * US_PER_MS;
@@ -99,7 +100,7 @@ static void watch_database(const struct watch *watch, const struct fp_wait_place
 {
     long long missing = 0;
     if (PQstatus(watch->connection) != CONNECTION_OK || !poll_until_counted(watch, &missing)) {
-        fp_message_notice("could not see whether the uploads are counted; they are safe in the "
+        fp_message_notice("could not check whether the uploads are counted; they are safe in the "
                           "collector's spool");
         const char *why = PQerrorMessage(watch->connection);
         fp_message_detail("%s", why[0] != '\0' ? why : "the database does not answer");

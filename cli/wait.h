@@ -31,8 +31,8 @@ struct fp_wait_place {
 };
 
 /*
- * Returns once all uploads are counted, or the time is over. In that case, or when the database
- * cannot be asked, prints a notice: the uploads are safe, so it is not an error.
+ * Returns when all uploads are counted, or the time limit is reached. In that case, or if the
+ * database cannot be queried, prints a notice: the uploads are safe, so it is not an error.
  */
 void fp_wait_until_counted(struct fp_wait *wait, const struct fp_wait_place *place);
 

@@ -13,6 +13,7 @@
 #include "collector/http/http.h"
 #include "collector/ingest/ingest.h"
 #include "collector/letters/letters.h"
+#include "collector/sealer/sealer.h"
 #include "collector/service.h"
 #include "collector/spool/spool.h"
 #include "collector/writer/writer.h"
@@ -55,6 +56,7 @@ struct collector {
     struct fp_dead_letters *letters; /* NULL: dead letters are off */
     struct fp_ingest *ingest;
     struct fp_captures *captures;
+    struct fp_sealer *sealer;
     struct fp_writer *writer;
     struct fp_database_status database;
     struct fp_admin *admin;
@@ -135,8 +137,11 @@ static struct fp_writer_pace pace_of(const struct fp_config *config)
     return (struct fp_writer_pace){
         .min_window_us = config->flush_min_window_us,
         .max_window_us = config->flush_max_window_us,
-        .retention = {config->retention_facts_us, config->retention_upload_log_us,
-                      config->retention_sessions_us, config->retention_upload_ids_us},
+        .retention = {.facts_us = config->retention_facts_us,
+                      .hours_us = config->retention_hours_us,
+                      .upload_log_us = config->retention_upload_log_us,
+                      .sessions_us = config->retention_sessions_us,
+                      .upload_ids_us = config->retention_upload_ids_us},
     };
 }
 
@@ -147,6 +152,22 @@ static size_t list_captures(void *captures, struct fp_uuid ids[FP_WRITER_SESSION
     return fp_captures_list(captures, fp_clock_monotonic_us(), ids);
 }
 
+/* Tells the sealer what the writer flushed. */
+static void note_flush(void *sealer, size_t entries, int64_t oldest_us)
+{
+    fp_sealer_wake(sealer, entries, oldest_us);
+}
+
+static bool start_sealer(struct collector *collector)
+{
+    const struct fp_sealer_settings settings = {
+        .database = collector->config->database.ptr,
+        .retention = pace_of(collector->config).retention,
+    };
+    collector->sealer = fp_sealer_start(&settings, collector->metrics);
+    return collector->sealer != NULL;
+}
+
 static bool start_writer(struct collector *collector)
 {
     const struct fp_writer_settings settings = {
@@ -155,6 +176,8 @@ static bool start_writer(struct collector *collector)
         .stop_timeout_us = LAST_FLUSH_S * FP_US_PER_S,
         .list_sessions = list_captures,
         .sessions = collector->captures,
+        .note_flush = note_flush,
+        .sealer = collector->sealer,
         .status = &collector->database,
     };
     collector->writer = fp_writer_start(&settings, collector->spool, collector->metrics);
@@ -213,8 +236,8 @@ static bool raise_file_limit(const struct fp_config *config, struct fp_buf *deta
     if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
         return true;
     fp_buf_addf(detail,
-                "limits.connections is %u and http.threads %u, which takes %llu open files, and "
-                "%llu are allowed; lower them, or raise the limit (LimitNOFILE=, ulimit -Hn)",
+                "limits.connections (%u) and http.threads (%u) need %llu open files, but %llu are "
+                "allowed; lower them, or raise the limit (LimitNOFILE=, ulimit -Hn)",
                 config->connections, config->http_threads, (unsigned long long)wanted,
                 (unsigned long long)limit.rlim_max);
     return fail("too few open files are allowed", detail);
@@ -234,7 +257,7 @@ static bool start(struct collector *collector, struct fp_buf *detail)
         fp_ingest_create(collector->spool, collector->metrics, config->rules, config->http_threads);
     collector->captures = fp_captures_create();
     if (collector->ingest == NULL || collector->captures == NULL ||
-        !start_dead_letters(collector) || !start_writer(collector))
+        !start_dead_letters(collector) || !start_sealer(collector) || !start_writer(collector))
         return fail("out of memory or threads", detail);
     return start_listeners(collector, detail);
 }
@@ -309,6 +332,7 @@ static void stop(struct collector *collector)
         fp_ingest_log_refusals(collector->ingest, FP_PENDING_ALL);
     }
     fp_writer_stop(collector->writer);
+    fp_sealer_stop(collector->sealer);
     fp_captures_free(collector->captures);
     fp_admin_stop(collector->admin);
     fp_ingest_free(collector->ingest);
@@ -354,6 +378,7 @@ static void reload(struct collector *collector, const char *file)
         const struct fp_writer_pace pace = pace_of(fresh);
         fp_ingest_reload(collector->ingest, fresh->rules);
         fp_writer_reload(collector->writer, &pace);
+        fp_sealer_reload(collector->sealer, &pace.retention);
         fp_config_free(collector->config);
         collector->config = fresh;
         fp_log(FP_LOG_INFO, "configuration reloaded", "sites=%zu", fresh->rules->site_count);
@@ -443,12 +468,14 @@ static int run(struct fp_config *config, const char *file)
 
 static const char usage[] =
     "usage: fleetprofd -c FILE                  run with this configuration\n"
-    "       fleetprofd -c FILE --check-config   say what is wrong with it: 0 nothing, 1 something\n"
-    "       fleetprofd --print-default-config   every setting, explained, at its default\n"
+    "       fleetprofd -c FILE --check-config   print what is wrong with it; exit code 1 if "
+    "anything\n"
+    "       fleetprofd --print-default-config   print every setting with its default and an "
+    "explanation\n"
     "       fleetprofd --version\n"
     "       fleetprofd --help\n"
     "\n"
-    "SIGHUP reads the configuration again; SIGTERM and SIGINT stop, the second time at once.\n";
+    "SIGHUP reloads the configuration; SIGTERM and SIGINT stop, a second one at once.\n";
 
 static int print_default(void)
 {

@@ -31,7 +31,7 @@ bool fp_service_socket(const char *name, int *fd, struct fp_buf *detail)
     free_names(names, count);
     if (*fd < 0 || sd_is_socket(*fd, AF_UNSPEC, SOCK_STREAM, 1) > 0)
         return true;
-    fp_buf_addf(detail, "the service manager's socket %s is no listening stream socket", name);
+    fp_buf_addf(detail, "the service manager's socket %s is not a listening stream socket", name);
     *fd = -1;
     return false;
 }
@@ -48,7 +48,7 @@ void fp_service_reloading(void)
 
 void fp_service_stopping(void)
 {
-    (void)sd_notify(0, "STOPPING=1\nSTATUS=Finishing what was begun");
+    (void)sd_notify(0, "STOPPING=1\nSTATUS=Finishing requests and flushing");
 }
 
 int64_t fp_service_watchdog_us(void)

@@ -106,7 +106,7 @@ const char *fleetprof_rate_error_text(enum fleetprof_rate_error error)
         return "it is not a rate; write a percentage such as \"1%\" or \"0.05%\", or a fraction "
                "such as \"1/2000\"";
     case FLEETPROF_RATE_ABOVE_ONE:
-        return "it is more than everything; write at most \"100%\"";
+        return "it is above 100 %; write at most \"100%\"";
     case FLEETPROF_RATE_TOO_SMALL:
         return "it is below one in a million, which is the finest rate; write at least "
                "\"0.0001%\", or \"0%\" for none";

@@ -207,7 +207,7 @@ const char *fleetprof_origin_error_text(enum fleetprof_origin_error error)
     case FLEETPROF_ORIGIN_DEFAULT_PORT:
         return "browsers leave the scheme's default port out of an origin; leave it out, too";
     case FLEETPROF_ORIGIN_LIST:
-        return "it holds a comma or blank; write each origin as a parameter of its own";
+        return "it contains a comma or space; write each origin as a parameter of its own";
     case FLEETPROF_ORIGIN_OK:
     default:
         return "it is fine";

@@ -1,7 +1,7 @@
 
 /*
- * The directives' parameters: checked once, at configuration time, with
- * messages that say what would be right.
+ * Checks the parameters of directives once, at configuration time.  The error
+ * messages say what would be right.
  */
 
 
@@ -9,7 +9,7 @@
 
 
 #define NGX_HTTP_FLEETPROF_ALONE                                              \
-    "it has to stand alone; leave it out, or the others"
+    "it must be the only parameter; remove it or the others"
 
 
 static ngx_int_t ngx_http_fleetprof_compile(ngx_conf_t *cf, ngx_str_t *text,
@@ -250,7 +250,7 @@ ngx_http_fleetprof_choice(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
     words = cmd->post;
-    last = ngx_cpymem(reason, "it is none of", sizeof("it is none of") - 1);
+    last = ngx_cpymem(reason, "it is not one of", sizeof("it is not one of") - 1);
 
     for (i = 0; words[i].name.len != 0; i++) {
 
@@ -317,7 +317,7 @@ ngx_http_fleetprof_timing_allow_origin(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* NULL, or what is wrong with one parameter of several */
+/* returns NULL, or what is wrong with one of nelts - 1 parameters */
 
 static const char *
 ngx_http_fleetprof_check_origin(ngx_str_t *value, ngx_uint_t nelts)
@@ -384,7 +384,7 @@ ngx_http_fleetprof_invalid(ngx_conf_t *cf, ngx_str_t *parameter, ngx_err_t err,
 
     value = cf->args->elts;
 
-    /* the reason has to fit in the line as well */
+    /* the parameter is cut, so that the reason fits into the line */
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, err,
                        "invalid parameter \"%*s%s\" in \"%V\": %s",

@@ -1,7 +1,7 @@
 
 /*
- * Whether a page load is sampled: decided once for each main request, and
- * told to everybody who asks, by variables too.
+ * Decides once per main request whether the page load is sampled, and reports
+ * the decision in variables.
  */
 
 
@@ -100,8 +100,8 @@ ngx_http_fleetprof_enabled(ngx_http_request_t *r,
 
 
 /*
- * Module contexts do not outlive an internal redirect, the request's pool
- * does: the context is the data of a cleanup handler that cleans up nothing.
+ * An internal redirect clears module contexts, but not the request's pool.  So
+ * the context is the data of a cleanup handler that does nothing.
  */
 
 static void
@@ -163,7 +163,7 @@ ngx_http_fleetprof_decide(ngx_http_request_t *r,
         return;
     }
 
-    /* evaluating the rate or the key may well ask for our own variables */
+    /* set first: the rate or the key may contain our own variables */
 
     ctx->decided = 1;
     ctx->decision = NGX_HTTP_FLEETPROF_BAD_RATE;

@@ -1,7 +1,7 @@
 
 /*
  * The header filter: finds out what the response is, asks header_policy for
- * the fields, and swaps them.  Whatever it can't do it leaves as it was.
+ * the fields, and replaces them.  It leaves a field that it cannot merge.
  */
 
 
@@ -109,9 +109,9 @@ ngx_http_fleetprof_header_filter(ngx_http_request_t *r)
 
 
 /*
- * Does the response come from an upstream server just now, or from a cache of
- * what one sent?  After X-Accel-Redirect or an intercepted error r->upstream
- * is still there, but its cleanup is gone.
+ * True if the response comes from an upstream server, or from a cache of its
+ * responses.  After X-Accel-Redirect or an intercepted error r->upstream is
+ * still set, but its cleanup is not.
  */
 
 static ngx_uint_t
@@ -132,10 +132,10 @@ ngx_http_fleetprof_proxied(ngx_http_request_t *r)
 
 
 /*
- * A 304 replaces the fields it carries in what the browser has stored.  When
- * the upstream server sent it without a field, we don't know what that field
- * said, and ours would erase it.  A 304 that nginx makes of a 200 has all the
- * fields of that 200.
+ * True if the upstream server sent a 304.  The fields of a 304 replace those
+ * that the browser has stored.  If this 304 lacks a field, we do not know the
+ * stored one, and ours would erase it.  A 304 that nginx makes from a 200 has
+ * all the fields of that 200.
  */
 
 static ngx_uint_t
@@ -147,7 +147,7 @@ ngx_http_fleetprof_upstream_not_modified(ngx_http_request_t *r)
 }
 
 
-/* may a field of which the response has n lines be sent on this response? */
+/* true if the response, which has n lines of a field, may carry ours */
 
 static ngx_uint_t
 ngx_http_fleetprof_may_send(ngx_http_request_t *r,
@@ -172,8 +172,8 @@ ngx_http_fleetprof_may_send(ngx_http_request_t *r,
 
 
 /*
- * A malformed request never came as far as a location, and gets its error
- * from whichever server is the default.
+ * True if a response with this status can have a policy.  A malformed request
+ * never reaches a location: the default server sends its error.
  */
 
 static ngx_uint_t
@@ -209,8 +209,8 @@ ngx_http_fleetprof_has_policy(ngx_http_request_t *r,
     if (exchange.not_modified && type.len == 0 && type.data != NULL) {
 
         /*
-         * nginx makes a 304 of a 200 by setting the length of its type to 0,
-         * and leaves the type itself and content_type_len as they are
+         * nginx makes a 304 from a 200 by setting the length of its type to
+         * 0; the type itself and content_type_len stay
          */
 
         type.len = r->headers_out.content_type_len;
@@ -300,9 +300,9 @@ ngx_http_fleetprof_set_policy(ngx_http_request_t *r,
 
 
 /*
- * A sampled page must not be revalidated by a 304 that says nothing, for that
- * would keep today's yes alive: it goes out without validators if its 304
- * would come from upstream, or would have nothing of ours by configuration.
+ * A sampled page must not be revalidated by a 304 without a policy, which would
+ * keep the yes alive.  So it is sent without validators if its 304 would come
+ * from upstream, or if the configuration leaves 304s untouched.
  */
 
 static void
@@ -419,7 +419,7 @@ ngx_http_fleetprof_merge_policy(ngx_http_request_t *r,
 }
 
 
-/* all lines of a response field by one, or by none if the value is empty */
+/* replaces all lines of a field by one, or by none if the value is empty */
 
 static ngx_int_t
 ngx_http_fleetprof_replace(ngx_http_request_t *r, uint32_t lengths,

@@ -8,7 +8,7 @@
 #include "ngx_http_fleetprof_module.h"
 
 
-/* the next field after "*i" in "*part" with this name, or NULL */
+/* returns the next field after "*i" in "*part" with this name, or NULL */
 
 static ngx_table_elt_t *
 ngx_http_fleetprof_next(ngx_list_part_t **part, ngx_uint_t *i, ngx_str_t *name)
@@ -133,8 +133,8 @@ ngx_http_fleetprof_remove(ngx_http_request_t *r, uint32_t lengths,
 
 
 /*
- * Moves the first n lines of a field behind those that have been added since,
- * without the metrics that are named as ours.
+ * Moves the first n lines of a field after the lines added since, and drops
+ * metrics with our name.
  */
 
 static ngx_int_t

@@ -250,7 +250,7 @@ ngx_http_fleetprof_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 }
 
 
-/* what one directive needs of another */
+/* checks that the directives that others need are set */
 
 static char *
 ngx_http_fleetprof_check_loc_conf(ngx_conf_t *cf,
@@ -294,8 +294,8 @@ ngx_http_fleetprof_init(ngx_conf_t *cf)
 
 
 /*
- * A worker draws its own seed after the fork: workers that shared one would
- * sample in step.
+ * Seeds each worker after the fork: workers with the same seed would sample in
+ * step.
  */
 
 static ngx_int_t

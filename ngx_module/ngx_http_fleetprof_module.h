@@ -29,13 +29,13 @@
 #endif
 
 
-/* the most lines of one field that are looked at; more are left alone */
+/* a field with more lines than this is left alone */
 #define NGX_HTTP_FLEETPROF_MAX_LINES  32
 
 
 typedef struct {
     uint64_t                   random;      /* this worker's stream */
-    time_t                     logged;      /* when this worker last did */
+    time_t                     logged;      /* when this worker last logged */
 } ngx_http_fleetprof_main_conf_t;
 
 
@@ -67,9 +67,9 @@ typedef enum {
 
 typedef struct {
     ngx_http_complex_value_t     *enable;        /* NULL: off */
-    ngx_str_t                     enable_file;   /* where that is written */
+    ngx_str_t                     enable_file;   /* where the directive is */
     ngx_uint_t                    enable_line;
-    ngx_http_fleetprof_sample_t  *sample;        /* NULL: none, if off */
+    ngx_http_fleetprof_sample_t  *sample;        /* NULL only if off */
     ngx_http_fleetprof_policy_t  *policy;
     const struct fleetprof_types *types;
     ngx_uint_t                    unsampled;
@@ -101,8 +101,8 @@ typedef enum {
 
 
 /*
- * One for each main request.  The decision is made once and says sampled,
- * rate or bad rate; what the response turns out to be may overrule it.
+ * One per main request.  The decision is made once: sampled, rate or bad
+ * rate.  The response may still overrule it.
  */
 
 typedef struct {
@@ -134,9 +134,9 @@ char *ngx_http_fleetprof_timing_allow_origin(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 
 /*
- * A directive whose only parameter is one of a few words: cmd->post is an
- * array of ngx_conf_enum_t, cmd->offset that of an ngx_uint_t.  Does what
- * ngx_conf_set_enum_slot() does, whose message does not list the words.
+ * Sets a directive that takes one of a few words: cmd->post is an array of
+ * ngx_conf_enum_t, cmd->offset that of an ngx_uint_t.  Unlike that of
+ * ngx_conf_set_enum_slot(), its error message lists the words.
  */
 char *ngx_http_fleetprof_choice(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
@@ -145,63 +145,63 @@ char *ngx_http_fleetprof_choice(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_http_fleetprof_invalid(ngx_conf_t *cf, ngx_str_t *parameter,
     ngx_err_t err, const char *reason);
 
-/* is the module on for this request, in the location it is in now? */
+/* true if the module is on for this request in its current location */
 ngx_uint_t ngx_http_fleetprof_enabled(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf);
 
 /*
- * The main request's context; NULL when there is none and it is not to be
- * created, or when there is no memory.
+ * Returns the main request's context.  NULL when there is none and create is
+ * 0, or when out of memory.
  */
 ngx_http_fleetprof_ctx_t *ngx_http_fleetprof_get_ctx(ngx_http_request_t *r,
     ngx_uint_t create);
 
-/* makes the decision for the main request, unless it has been made */
+/* makes the decision for the main request, if it is not made yet */
 void ngx_http_fleetprof_decide(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx);
 
-/* says in Server-Timing what has become of the decision */
+/* writes the outcome of the decision into Server-Timing */
 ngx_int_t ngx_http_fleetprof_set_timing(ngx_http_request_t *r,
     ngx_http_fleetprof_loc_conf_t *flcf, ngx_http_fleetprof_ctx_t *ctx,
     uint32_t lengths);
 
-/* the word for a reason, as in $fleetprof_reason */
+/* returns the word for a reason, as in $fleetprof_reason */
 ngx_str_t *ngx_http_fleetprof_reason_text(ngx_http_fleetprof_reason_e reason);
 
-/* $fleetprof_sampled, $fleetprof_rate, $fleetprof_reason */
+/* adds $fleetprof_sampled, $fleetprof_rate and $fleetprof_reason */
 ngx_int_t ngx_http_fleetprof_add_variables(ngx_conf_t *cf);
 
-/* true once a second at most, in each worker */
+/* true at most once per second and worker */
 ngx_uint_t ngx_http_fleetprof_may_log(ngx_http_request_t *r);
 
 /* puts the header filter on top of those that are installed */
 void ngx_http_fleetprof_install_filter(void);
 
 /*
- * The lengths of all response fields' names, a bit for each: most fields that
- * we look for are not there, and this tells so without a walk for each.
+ * Returns the lengths of all response field names, as a bit mask.  Most fields
+ * that we look for are absent; the mask shows this without a walk per field.
  */
 uint32_t ngx_http_fleetprof_lengths(ngx_http_request_t *r);
 
 /*
  * Collects the values of a response field into lines[], which has room for
- * NGX_HTTP_FLEETPROF_MAX_LINES; their number, or NGX_DECLINED if there are
- * more.  The values still belong to whoever set them.
+ * NGX_HTTP_FLEETPROF_MAX_LINES.  Returns their number, or NGX_DECLINED if
+ * there are more.  The values are not copied.
  */
 ngx_int_t ngx_http_fleetprof_lines(ngx_http_request_t *r, uint32_t lengths,
     ngx_str_t *name, struct fleetprof_slice *lines);
 
-/* the first value of a request field, empty if there is none */
+/* returns the first value of a request field, empty if there is none */
 struct fleetprof_slice ngx_http_fleetprof_request_field(ngx_http_request_t *r,
     ngx_str_t *name);
 
-/* takes every line of a response field out */
+/* removes every line of a response field */
 void ngx_http_fleetprof_remove(ngx_http_request_t *r, uint32_t lengths,
     ngx_str_t *name);
 
 /*
- * Adds a line of Server-Timing before those that are there, and takes the
- * metrics that are named as ours out of them; value must outlive the request.
+ * Adds a line of Server-Timing before the existing ones, and removes metrics
+ * with our name from those; value must outlive the request.
  */
 ngx_int_t ngx_http_fleetprof_add_timing(ngx_http_request_t *r,
     uint32_t lengths, ngx_str_t *name, ngx_str_t *value);
@@ -210,7 +210,7 @@ ngx_int_t ngx_http_fleetprof_add_timing(ngx_http_request_t *r,
 ngx_int_t ngx_http_fleetprof_add(ngx_http_request_t *r, ngx_str_t *name,
     ngx_str_t *value);
 
-/* the same, of a value that is copied */
+/* the same, but copies the value */
 ngx_int_t ngx_http_fleetprof_add_copy(ngx_http_request_t *r, ngx_str_t *name,
     struct fleetprof_slice value);
 

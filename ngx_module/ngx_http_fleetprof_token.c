@@ -1,7 +1,7 @@
 
 /*
- * The line of Server-Timing by which the page's script learns the decision,
- * and the directives that name the site and the key of its token.
+ * Writes the line of Server-Timing that carries the decision to the page's
+ * script, and sets the directives that name the token's site and key.
  */
 
 
@@ -104,10 +104,9 @@ ngx_http_fleetprof_free_keys(void *data)
 
 
 /*
- * Policy and Server-Timing change together: on a 304 whose policy is left to
- * the stored one, so is Server-Timing.  Where upstream's own word lets browsers
- * profile it speaks for itself, by its Server-Timing too: it may be a tier of
- * ours.
+ * Policy and Server-Timing change together: a 304 that leaves the stored policy
+ * in force leaves the stored Server-Timing, too.  If upstream's own policy
+ * allows profiling, its Server-Timing stays: it may have this module.
  */
 
 ngx_int_t
@@ -144,7 +143,7 @@ ngx_http_fleetprof_set_timing(ngx_http_request_t *r,
 }
 
 
-/* what a sampled document says; empty if libcrypto has failed */
+/* makes the metric of a sampled document; empty if libcrypto failed */
 
 static ngx_int_t
 ngx_http_fleetprof_sampled_timing(ngx_http_request_t *r,

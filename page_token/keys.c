@@ -291,11 +291,11 @@ const char *fleetprof_key_error_text(enum fleetprof_key_error error)
     case FLEETPROF_KEY_UNREADABLE:
         return "the file can't be read";
     case FLEETPROF_KEY_FILE_LONG:
-        return "the file is longer than 16384 bytes; name a file of keys, one a line";
+        return "the file is longer than 16384 bytes; name a file with one key per line";
     case FLEETPROF_KEY_NONE:
         return "there is no key in the file; make one with \"openssl rand -hex 32\"";
     case FLEETPROF_KEY_NOT_HEX:
-        return "it is not a key in hexadecimal digits, two for each byte; make one with "
+        return "it is not a key in hexadecimal digits, two per byte; make one with "
                "\"openssl rand -hex 32\"";
     case FLEETPROF_KEY_SHORT:
         return "the key is shorter than 32 bytes; make one with \"openssl rand -hex 32\"";
@@ -304,7 +304,7 @@ const char *fleetprof_key_error_text(enum fleetprof_key_error error)
     case FLEETPROF_KEY_TWICE:
         return "the key is in the file twice; keep one";
     case FLEETPROF_KEY_MANY:
-        return "there are more than 16 keys; take out those that no page uses any more";
+        return "there are more than 16 keys; remove those that no page uses any more";
     case FLEETPROF_KEY_CRYPTO:
         return "libcrypto could not set up HMAC-SHA-256";
     case FLEETPROF_KEY_OK:

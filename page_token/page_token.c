@@ -267,7 +267,7 @@ const char *fleetprof_token_error_text(enum fleetprof_token_error error)
                "description "
                "of the page's Server-Timing entry \"fleetprof\" as it is";
     case FLEETPROF_TOKEN_VERSION:
-        return "the token has another version than v1";
+        return "the token's version is not v1";
     case FLEETPROF_TOKEN_UNKNOWN_KEY:
         return "the token is signed with a key that is not known here";
     case FLEETPROF_TOKEN_FORGED:
@@ -275,7 +275,7 @@ const char *fleetprof_token_error_text(enum fleetprof_token_error error)
     case FLEETPROF_TOKEN_OTHER_SITE:
         return "the token belongs to another site";
     case FLEETPROF_TOKEN_EXPIRED:
-        return "the token has expired; a page's uploads have to arrive while it is young";
+        return "the token has expired; a page's uploads must arrive soon after it was loaded";
     case FLEETPROF_TOKEN_EARLY:
         return "the token is from the future; the clocks of web server and collector differ";
     case FLEETPROF_TOKEN_CRYPTO:

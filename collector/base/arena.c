@@ -149,15 +149,40 @@ bool fp_arena_adopt(struct fp_arena *arena, void *bytes, size_t len)
     return true;
 }
 
-static void free_adopted(struct fp_arena *arena)
+static void free_adopted(struct fp_arena *arena, const struct fp_arena_adopted *kept)
 {
-    for (; arena->adopted != NULL; arena->adopted = arena->adopted->older)
+    for (; arena->adopted != kept; arena->adopted = arena->adopted->older)
         free(arena->adopted->bytes);
+}
+
+static void free_blocks(struct fp_arena *arena, const struct fp_arena_block *kept)
+{
+    while (arena->block != kept) {
+        struct fp_arena_block *older = arena->block->older;
+        free(arena->block);
+        arena->block = older;
+    }
+}
+
+struct fp_arena_mark fp_arena_mark(const struct fp_arena *arena)
+{
+    return (struct fp_arena_mark){*arena, arena->block != NULL ? arena->block->used : 0};
+}
+
+void fp_arena_rewind(struct fp_arena *arena, const struct fp_arena_mark *mark)
+{
+    free_adopted(arena, mark->before.adopted);
+    free_blocks(arena, mark->before.block);
+    *arena = mark->before;
+    if (arena->block == NULL)
+        return;
+    arena->block->used = mark->block_used;
+    FORBID(arena->block->data + arena->block->used, arena->block->cap - arena->block->used);
 }
 
 void fp_arena_clear(struct fp_arena *arena)
 {
-    free_adopted(arena);
+    free_adopted(arena, NULL);
     struct fp_arena_block *kept = NULL;
     struct fp_arena_block *block = arena->block;
     while (block != NULL) {
@@ -182,12 +207,8 @@ void fp_arena_clear(struct fp_arena *arena)
 
 void fp_arena_release(struct fp_arena *arena)
 {
-    free_adopted(arena);
-    while (arena->block != NULL) {
-        struct fp_arena_block *older = arena->block->older;
-        free(arena->block);
-        arena->block = older;
-    }
+    free_adopted(arena, NULL);
+    free_blocks(arena, NULL);
     arena->used_bytes = 0;
     arena->full = false;
 }

@@ -40,6 +40,19 @@ bool fp_arena_copy(struct fp_arena *arena, struct fp_str str, struct fp_str *cop
  * False if the arena's maximum is reached or memory is out: the caller keeps them. */
 bool fp_arena_adopt(struct fp_arena *arena, void *bytes, size_t len) FP_MUST_CHECK;
 
+/* What an arena held at some time. */
+struct fp_arena_mark {
+    struct fp_arena before;
+    size_t block_used;
+};
+
+/* Returns what the arena holds now. */
+struct fp_arena_mark fp_arena_mark(const struct fp_arena *arena);
+
+/* Drops what was allocated since the mark, and the note that the arena was full since. The arena
+ * was not cleared in between. */
+void fp_arena_rewind(struct fp_arena *arena, const struct fp_arena_mark *mark);
+
 /* Drops all allocations and the note that it was full. Keeps one block for reuse. */
 void fp_arena_clear(struct fp_arena *arena);
 

@@ -20,5 +20,5 @@ enum fp_verdict fp_upload_fail(struct fp_upload_error *error, enum fp_verdict ve
 enum fp_verdict fp_upload_fail_memory(struct fp_upload_error *error)
 {
     return fp_upload_fail(error, FP_VERDICT_MEMORY,
-                          "the upload needs more memory than is set aside for one");
+                          "the upload needs more memory than one upload may use");
 }

@@ -13,8 +13,7 @@ enum fp_verdict {
     FP_VERDICT_TOO_LARGE,   /* 413: over a limit */
     FP_VERDICT_UNSUPPORTED, /* 415: encoding or format not supported */
     FP_VERDICT_INVALID,     /* 422: JSON, but not a valid upload */
-    FP_VERDICT_MEMORY, /* the arena or the machine has no more: 413 or 503, as the caller sees fit
-                        */
+    FP_VERDICT_MEMORY, /* the arena is full, or the machine is: 413 or 503, the caller decides */
 };
 
 struct fp_upload_error {

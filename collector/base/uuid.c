@@ -5,6 +5,7 @@
 #include "collector/base/uuid.h"
 
 #include "collector/base/ascii.h"
+#include "collector/base/clock.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -60,7 +61,8 @@ static void set_version(struct fp_uuid *uuid, unsigned version)
     uuid->bytes[8] = (uint8_t)((uuid->bytes[8] & 0x3f) | 0x80); /* RFC 9562's variant */
 }
 
-bool fp_uuid_random(struct fp_uuid *uuid)
+/* Fills a UUID with random bytes. False: unchanged. */
+static bool draw(struct fp_uuid *uuid)
 {
     struct fp_uuid drawn;
     ssize_t got;
@@ -69,8 +71,26 @@ bool fp_uuid_random(struct fp_uuid *uuid)
     } while (got < 0 && errno == EINTR);
     if (got != (ssize_t)sizeof(drawn.bytes))
         return false;
-    set_version(&drawn, 4);
     *uuid = drawn;
+    return true;
+}
+
+bool fp_uuid_random(struct fp_uuid *uuid)
+{
+    if (!draw(uuid))
+        return false;
+    set_version(uuid, 4);
+    return true;
+}
+
+bool fp_uuid_timed(struct fp_uuid *uuid)
+{
+    enum { TIME_LEN = 6 };
+    if (!draw(uuid))
+        return false;
+    uint64_t now_ms = htobe64((uint64_t)(fp_clock_real_us() / FP_US_PER_MS) << 16);
+    memcpy(uuid->bytes, &now_ms, TIME_LEN);
+    set_version(uuid, 7);
     return true;
 }
 

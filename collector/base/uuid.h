@@ -17,6 +17,12 @@ void fp_uuid_format(const struct fp_uuid *uuid, char text[FP_UUID_TEXT_LEN + 1])
 /* Draws a random UUID (version 4) from the system. False when the system gives no random bytes. */
 bool fp_uuid_random(struct fp_uuid *uuid) FP_MUST_CHECK;
 
+/*
+ * Makes a UUID (version 7): the time in milliseconds, then 74 random bits. Ids made one after
+ * another are neighbours in an index. False when the system gives no random bytes.
+ */
+bool fp_uuid_timed(struct fp_uuid *uuid) FP_MUST_CHECK;
+
 /* Derives a UUID (version 8) from the hash of some bytes: equal bytes give equal ids. */
 struct fp_uuid fp_uuid_of_bytes(const void *bytes, size_t len);
 

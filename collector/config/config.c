@@ -37,7 +37,7 @@ static void check_together(struct fp_config_loader *loader)
     if (config->rules->max_body > config->rules->body_memory)
         fp_config_complain(
             loader, mark_of(loader, "limits.max_body"),
-            "limits.max_body: is larger than limits.body_memory, such a body never fits");
+            "limits.max_body: is larger than limits.body_memory, so such a body never fits");
     if (config->rules->max_body > config->rules->format.max_inflated)
         fp_config_complain(loader, mark_of(loader, "limits.max_body"),
                            "limits.max_body: is larger than limits.max_inflated");
@@ -135,7 +135,7 @@ static void load_document(struct fp_config_loader *loader, yaml_parser_t *parser
     root = yaml_document_get_root_node(&loader->document);
     if (root != NULL)
         fp_config_complain(loader, root->start_mark,
-                           "a second document begins here; one is enough");
+                           "a second document begins here; only one is allowed");
     yaml_document_delete(&loader->document);
 }
 

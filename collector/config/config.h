@@ -34,6 +34,7 @@ struct fp_config {
     int64_t flush_min_window_us;
     int64_t flush_max_window_us;
     int64_t retention_facts_us;
+    int64_t retention_hours_us;
     int64_t retention_upload_log_us;
     int64_t retention_sessions_us;
     int64_t retention_upload_ids_us;

@@ -24,36 +24,35 @@
 /* Settings of one section are adjacent, in the order in which they are printed. */
 const struct fp_setting fp_settings[] = {
     {"listen", FP_SETTING_ADDRESS, IN_CONFIG(listen), .value = "127.0.0.1:8600", .required = true,
-     .help = "Where uploads are taken: host:port, [IPv6]:port or unix:/path (mode 0660)"},
+     .help = "Where uploads are accepted: host:port, [IPv6]:port or unix:/path (mode 0660)"},
     {"admin", FP_SETTING_ADDRESS, IN_CONFIG(admin), .value = "127.0.0.1:8601",
-     .help = "Where /healthz, /readyz and /metrics are answered; nowhere when absent. Keep it away "
-             "from "
-             "the public"},
+     .help = "Where /healthz, /readyz and /metrics are answered; if absent, nowhere. Keep it away "
+             "from the public"},
     {"database", FP_SETTING_TEXT, IN_CONFIG(database), .required = true,
      .value = "host=/run/postgresql dbname=fleetprof user=fleetprof_writer",
      .help = "libpq connection string or URI of the database"},
     {"spool.path", FP_SETTING_PATH, IN_CONFIG(spool_path), .required = true,
      .value = "/var/lib/fleetprof/spool",
-     .help = "Directory of the spool, for one collector alone; made when absent, its parent must "
+     .help = "Directory of the spool, for one collector only; created if absent, its parent must "
              "exist"},
     {"spool.max_bytes", FP_SETTING_BYTES, IN_CONFIG(spool_max_bytes), .value = "4GiB",
      .min = 4 * MIB, .max = 1024 * TIB,
-     .help = "Ceiling of the spool on disk; past it uploads are answered with 503"},
+     .help = "Maximum size of the spool on disk; above that, uploads are answered with 503"},
     {"spool.segment_bytes", FP_SETTING_BYTES, IN_CONFIG(spool_segment_bytes), .value = "16MiB",
      .min = MIB, .max = GIB,
      .help = "Size of one file of the spool, preallocated; the largest record fits in one"},
     {"spool.keep", FP_SETTING_DURATION, IN_CONFIG(spool_keep_us), .value = "1h", .min = 0,
      .max = 30 * FP_US_PER_DAY, .help = "How long a file stays after all of it is in the database"},
     {"dead_letters.path", FP_SETTING_PATH_OR_NONE, IN_CONFIG(dead_letters_path), .value = "",
-     .help = "Directory where bodies of refused uploads are kept, for one collector alone; made "
-             "when absent. They are raw user data. None are kept when empty"},
+     .help = "Directory where bodies of refused uploads are kept, for one collector only; created "
+             "if absent. They are raw user data. If empty, none are kept"},
     {"dead_letters.max_bytes", FP_SETTING_BYTES, IN_CONFIG(dead_letters_max_bytes),
      .value = "64MiB", .min = MIB, .max = GIB,
-     .help = "Ceiling of that directory; past it the oldest are dropped"},
+     .help = "Maximum size of that directory; above that, the oldest are dropped"},
     {"limits.max_body", FP_SETTING_BYTES, IN_RULES(max_body), .value = "8MiB", .min = 1024,
      .max = GIB, .help = "Largest body of a request, as received"},
     {"limits.max_inflated", FP_SETTING_BYTES, IN_RULES(format.max_inflated), .value = "64MiB",
-     .min = 1024, .max = GIB, .help = "Largest body after inflating; all parts of one together"},
+     .min = 1024, .max = GIB, .help = "Largest body after inflating; all parts of a form together"},
     {"limits.samples", FP_SETTING_COUNT, IN_RULES(format.samples), .value = "200000", .min = 1,
      .max = 100000000, .help = "Samples of one trace"},
     {"limits.stacks", FP_SETTING_COUNT, IN_RULES(format.stacks), .value = "500000", .min = 1,
@@ -65,8 +64,8 @@ const struct fp_setting fp_settings[] = {
     {"limits.entries", FP_SETTING_COUNT, IN_RULES(format.entries), .value = "50000", .min = 1,
      .max = 100000000, .help = "Marks, measures and entries of one upload together"},
     {"limits.measures", FP_SETTING_COUNT, IN_RULES(measures), .value = "64", .min = 0, .max = 10000,
-     .help = "Names of measures of one upload for which the samples inside are added up by "
-             "function; those with the most samples first"},
+     .help = "Names of measures per upload whose samples are added up by function; those with the "
+             "most samples first"},
     {"limits.stack_depth", FP_SETTING_COUNT, IN_RULES(format.stack_depth), .value = "2000",
      .min = 1, .max = 1000000, .help = "Frames on one stack"},
     {"limits.json_depth", FP_SETTING_COUNT, IN_RULES(format.json_depth), .value = "64", .min = 8,
@@ -76,55 +75,59 @@ const struct fp_setting fp_settings[] = {
      .help = "Time between a trace's first and last sample"},
     {"limits.upload_memory", FP_SETTING_BYTES, IN_RULES(upload_memory), .value = "256MiB",
      .min = MIB, .max = 64 * GIB,
-     .help = "Working memory of one upload while it is decoded; at most http.threads of them are "
-             "at work at once"},
+     .help = "Working memory of one upload while it is decoded; at most http.threads uploads are "
+             "decoded at once"},
     {"limits.body_memory", FP_SETTING_BYTES, IN_RULES(body_memory), .value = "64MiB", .min = 65536,
      .max = 64 * GIB,
-     .help = "Memory of all bodies being received; past it uploads are answered with 503"},
+     .help = "Memory of all bodies being received; above that, uploads are answered with 503"},
     {"limits.connections", FP_SETTING_COUNT, IN_CONFIG(connections), .value = "1024", .min = 1,
      .max = 1000000,
-     .help = "Open connections; when one more comes, the one that has been idle for longest is "
-             "closed"},
+     .help = "Open connections; for one more, the one that has been idle longest is closed"},
     {"limits.connections_per_address", FP_SETTING_COUNT, IN_CONFIG(connections_per_address),
      .value = "0", .min = 0, .max = 1000000,
-     .help = "Open connections of one address, further ones are closed at once; 0: no limit. Not "
-             "behind a proxy, whose address all have"},
+     .help = "Open connections per client address, further ones are closed at once; 0: no limit. "
+             "Behind a proxy all connections have its address: keep 0"},
     {"limits.timeout", FP_SETTING_DURATION, IN_CONFIG(timeout_us), .value = "30s",
      .min = FP_US_PER_S, .max = FP_US_PER_HOUR,
-     .help = "A connection without traffic for so long is closed; whole seconds"},
+     .help = "A connection is closed after this time without traffic; whole seconds"},
     {"limits.request_timeout", FP_SETTING_DURATION, IN_CONFIG(request_timeout_us), .value = "60s",
      .min = FP_US_PER_S, .max = FP_US_PER_HOUR,
      .help = "Time for the headers of a request, and again for its body; then the connection is "
-             "closed, traffic or not"},
+             "closed, even with traffic"},
     {"ceilings.frames", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_FRAME), .value = "50000",
-     .help = "New functions of a site in an hour; above that, here and below, a name becomes "
-             "(overflow). One that the site used in this hour or the last is not new"},
+     .help = "New functions per site and hour; above that, here and below, new names become "
+             "(overflow). A name that the site used in this hour or the last is not new"},
     {"ceilings.stacks", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_STACK), .value = "500000",
-     .help = "New stacks of a site in an hour"},
+     .help = "New stacks per site and hour"},
     {"ceilings.timing_names", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_TIMING), .value = "5000",
-     .help = "New names of marks and measures of a site in an hour"},
+     .help = "New names of marks and measures per site and hour"},
     {"ceilings.routes", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_ROUTE), .value = "1000",
-     .help = "New routes of a site in an hour"},
+     .help = "New routes per site and hour"},
     {"ceilings.releases", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_RELEASE), .value = "200",
-     .help = "New releases of a site in an hour"},
+     .help = "New releases per site and hour"},
     {"ceilings.segments", FP_SETTING_COUNT, IN_CEILINGS(FP_NAME_SEGMENT), .value = "2000",
-     .help = "New combinations of dimensions of a site in an hour; above that the environment "
-             "becomes (overflow), then the release, then the route"},
+     .help = "New combinations of dimensions per site and hour; above that, the environment "
+             "becomes (overflow), then the release, the route and the variant"},
     {"ceilings.memory", FP_SETTING_BYTES, IN_RULES(ceilings.memory), .value = "64MiB", .min = MIB,
      .max = 64 * GIB,
-     .help = "Memory for the names of all sites together; when it is used up new names become "
+     .help = "Memory for the names of all sites together; when it is full, new names become "
              "(overflow)"},
     {"http.threads", FP_SETTING_COUNT, IN_CONFIG(http_threads), .value = "2", .min = 1, .max = 256,
-     .help = "Threads that take and decode uploads"},
+     .help = "Threads that receive and decode uploads"},
     {"flush.min_window", FP_SETTING_DURATION, IN_PACE(flush_min_window_us), .value = "250ms",
      .min = FP_US_PER_MS, .max = FP_US_PER_HOUR,
      .help = "Least time from the start of one transaction to the start of the next"},
     {"flush.max_window", FP_SETTING_DURATION, IN_PACE(flush_max_window_us), .value = "10s",
      .min = FP_US_PER_MS, .max = FP_US_PER_HOUR,
-     .help = "A transaction that takes longer makes the next one smaller"},
-    {"retention.facts", FP_SETTING_DURATION, IN_PACE(retention_facts_us), .value = "90d",
+     .help = "A transaction that takes longer makes the next one smaller; under load, uploads are "
+             "gathered for half as long"},
+    {"retention.facts", FP_SETTING_DURATION, IN_PACE(retention_facts_us), .value = "400d",
      .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
-     .help = "How long numbers are kept; whole days are dropped"},
+     .help = "How long numbers are kept; eight days are dropped at once"},
+    {"retention.hours", FP_SETTING_DURATION, IN_PACE(retention_hours_us), .value = "14d",
+     .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
+     .help = "How long numbers are kept by the hour; older ones are kept by the day. At most "
+             "retention.facts counts"},
     {"retention.upload_log", FP_SETTING_DURATION, IN_PACE(retention_upload_log_us), .value = "14d",
      .min = FP_US_PER_DAY, .max = 36500 * FP_US_PER_DAY,
      .help = "How long there is a row for each counted upload"},
@@ -145,32 +148,31 @@ const struct fp_setting fp_settings[] = {
     {"privacy.honour_gpc", FP_SETTING_FLAG, IN_RULES(honour_gpc), .value = "false",
      .help = "Refuse uploads of browsers that send Sec-GPC: 1 (Global Privacy Control)"},
     {FP_SITE_PREFIX "name", FP_SETTING_NAME, IN_SITE(name), .value = "shop", .required = true,
-     .help = "What the site is called in SQL"},
+     .help = "The site's name in SQL"},
     {FP_SITE_PREFIX "key", FP_SETTING_NAME, IN_SITE(key), .value = "pk_shop", .required = true,
-     .help = "Its key in the path /v1/ingest/KEY; public, pages carry it"},
+     .help = "The site's key in the path /v1/ingest/KEY; public, because pages contain it"},
     {FP_SITE_PREFIX "origins", FP_SETTING_ORIGINS, IN_SITE(origins),
      .value = "[https://shop.example, \"http://127.0.0.1:8080\"]",
-     .help = "Pages of these origins may upload, as browsers send them; null must be listed too. "
+     .help = "Origins whose pages may upload, as browsers send them; null must be listed, too. "
              "Requests without Origin are admitted"},
     {FP_SITE_PREFIX "routes", FP_SETTING_ROUTES, IN_SITE(routes), .value = "[/product/:id, /cart]",
-     .help = "Templates of paths that count as one page; the first that fits wins"},
+     .help = "Templates of paths that count as one page; the first that matches wins"},
     {FP_SITE_PREFIX "timing_names", FP_SETTING_TIMING_NAMES, IN_SITE(timing_names), .value = "[]",
      .help = "Templates such as fetch-:id of names of marks and measures that count as one; the "
-             "first that fits wins"},
+             "first that matches wins"},
     {FP_SITE_PREFIX "require_token", FP_SETTING_FLAG, IN_SITE(require_token), .value = "false",
-     .help =
-         "Refuse uploads without a good page token (403). Where none is required, a good one still "
-         "verifies the sample rate"},
+     .help = "Refuse uploads without a valid page token (403). Where none is required, a valid one "
+             "still verifies the sample rate"},
     {FP_SITE_PREFIX "token_keys", FP_SETTING_KEY_FILES, IN_SITE(token_key_files), .value = "[]",
-     .help = "Files of the keys that page tokens are signed with: each as the web server's "
-             "fleetprof_token_key. Without one no token is looked at"},
+     .help = "Files with the keys that sign page tokens, the same as the web server's "
+             "fleetprof_token_key. Without one, tokens are ignored"},
     {FP_SITE_PREFIX "token_max_age", FP_SETTING_DURATION, IN_SITE(token_max_age_us), .value = "1h",
      .min = FP_US_PER_S, .max = 30 * FP_US_PER_DAY,
-     .help = "How old a page may be when its upload arrives; a minute more is granted, for clocks "
-             "that differ"},
+     .help = "How old a page may be when its upload arrives; one minute more is allowed, for "
+             "clocks that differ"},
     {FP_SITE_PREFIX "token_uploads", FP_SETTING_COUNT, IN_SITE(token_uploads), .value = "32",
      .min = 1, .max = 1000000,
-     .help = "Uploads that one page token is good for: parts, retries, and loads of the page from "
+     .help = "Uploads that one page token allows: parts, retries, and loads of the page from "
              "the browser's cache"},
     {FP_SITE_PREFIX "sample_keep", FP_SETTING_SHARE, IN_SITE(sample_keep_ppm), .value = "0%",
      .min = 0, .max = 1000000,
@@ -178,14 +180,13 @@ const struct fp_setting fp_settings[] = {
              "formats always are"},
     {FP_SITE_PREFIX "budgets.requests_per_second", FP_SETTING_COUNT,
      IN_SITE(budgets.per_s[FP_BUDGET_REQUESTS]), .value = "0", .min = 0, .max = FP_BUDGET_RATE_MAX,
-     .help =
-         "Uploads a second that the site may send in the long run, above that 429; 0: no limit"},
+     .help = "Uploads per second that the site may send on average; above that 429; 0: no limit"},
     {FP_SITE_PREFIX "budgets.bytes_per_second", FP_SETTING_BYTES,
      IN_SITE(budgets.per_s[FP_BUDGET_BYTES]), .value = "0B", .min = 0, .max = FP_BUDGET_RATE_MAX,
-     .help = "The same of bytes of bodies, as received; 0: no limit"},
+     .help = "Bytes of bodies per second, as received; above that 429; 0: no limit"},
     {FP_SITE_PREFIX "budgets.burst", FP_SETTING_DURATION, IN_SITE(budgets.burst_us), .value = "10s",
      .min = FP_US_PER_S, .max = FP_BUDGET_BURST_MAX_US,
-     .help = "What both rates bring in so long may come at once, when it was quiet before"},
+     .help = "How many seconds' worth of both rates may arrive at once after a quiet period"},
 };
 const size_t fp_setting_count = sizeof(fp_settings) / sizeof(fp_settings[0]);
 
@@ -376,14 +377,15 @@ static void print_setting(const struct fp_setting *setting, const char *indent, 
                 setting->value, quoted ? "\"" : "");
 }
 
-static const char preamble[] = "# Configuration of fleetprofd: every setting, explained. Made by\n"
-                               "# `fleetprofd --print-default-config`.\n"
-                               "#\n"
-                               "# Only what is marked as required must be there. Addresses, paths, "
-                               "the database and the sites\n"
-                               "# are a sample, all else is at its default. A change counts at the "
-                               "next reload (SIGHUP) where\n"
-                               "# that is said, else at the next restart.\n";
+static const char preamble[] =
+    "# Configuration of fleetprofd: every setting with its default and an explanation. Made by\n"
+    "# `fleetprofd --print-default-config`.\n"
+    "#\n"
+    "# Only the settings marked as required must be present. Addresses, paths, the database and "
+    "the\n"
+    "# sites are examples; all other values are the defaults. Each setting says when a change "
+    "takes\n"
+    "# effect: at the next reload (SIGHUP) or at the next restart.\n";
 
 /* Prints `section:`, `sites:`, or a mapping within a site. Returns the indent of its contents. */
 static const char *print_heading(struct fp_str section, struct fp_buf *out)

@@ -357,7 +357,7 @@ static void check_site_tokens(struct fp_config_loader *loader, const struct fp_s
     const struct fp_setting *require = fp_setting_find(FP_SITE_PREFIX "require_token");
     if (site->require_token && site->token_key_files.count == 0)
         fp_config_complain(loader, fp_config_place(loader, require)->mark,
-                           "%s: no token could be good; name a key file in token_keys",
+                           "%s: no token can be valid without a key; name a key file in token_keys",
                            require->name);
 }
 

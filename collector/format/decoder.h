@@ -31,12 +31,15 @@ struct fp_field {
     yyjson_val *value; /* NULL when absent or null */
 };
 
+struct fp_chromium_trace;
+
 struct fp_decoder {
     const struct fp_format_limits *limits;
     struct fp_arena *arena;
     struct fp_profile *profile; /* what is being filled */
     struct fp_upload_error *error;
-    struct fp_buf *content; /* of an upload that is kept whole, else NULL */
+    struct fp_buf *content;                /* of an upload that is kept whole, else NULL */
+    const struct fp_chromium_trace *trace; /* read ahead of the document, else NULL */
 };
 
 /* Fills decoder->error with a sentence and a pointer to the place. Returns false. */

@@ -21,6 +21,8 @@ static const struct fp_format_decoder *const decoders[] = {
 
 enum { DECODERS = FP_COUNT(decoders) };
 
+static const struct fp_upload_error no_error = {.verdict = FP_VERDICT_OK, .offset = -1};
+
 /* Returns the decoder that `?format=` names, NULL if none. */
 static const struct fp_format_decoder *decoder_named(struct fp_str hint)
 {
@@ -52,6 +54,14 @@ static const struct fp_format_decoder *decoder_of_stream(const struct fp_decoder
     return NULL;
 }
 
+static bool read_ahead(struct fp_decoder *decoder, struct fp_str body, struct fp_str *rest)
+{
+    for (size_t i = 0; i < DECODERS; i++)
+        if (decoders[i]->read_ahead != NULL && decoders[i]->read_ahead(decoder, body, rest))
+            return true;
+    return false;
+}
+
 static const struct fp_format_decoder *decoder_of_document(yyjson_val *root)
 {
     size_t i = 0;
@@ -64,14 +74,14 @@ static const struct fp_format_decoder *decoder_of_document(yyjson_val *root)
 static bool fail_shape(struct fp_decoder *decoder, const struct fp_format_decoder *asked)
 {
     return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
-                      "the address says ?format=%s, but the body is %s",
+                      "the URL has ?format=%s, but the body is %s",
                       fp_upload_format_name(asked->format), asked->what_else);
 }
 
 /* Decodes a body that is not one JSON document. asked: NULL if the shape decides. */
-static bool decode_bytes(struct fp_decoder *decoder, struct fp_str body,
-                         const struct fp_format_decoder *found,
-                         const struct fp_format_decoder *asked)
+static bool decode_stream(struct fp_decoder *decoder, struct fp_str body,
+                          const struct fp_format_decoder *found,
+                          const struct fp_format_decoder *asked)
 {
     if (asked != NULL && asked != found)
         return fail_shape(decoder, asked);
@@ -95,12 +105,39 @@ static bool decode_document(struct fp_decoder *decoder, struct fp_str body, stru
     return found->decode(decoder, body, json);
 }
 
+/* Decodes a body of which a decoder can read the largest part without a document. Else false, and
+ * everything is as before: whether the body is valid, and what is wrong with it, is then for the
+ * document to say. */
+static bool decode_ahead(struct fp_decoder *decoder, struct fp_str body,
+                         const struct fp_format_decoder *asked)
+{
+    const struct fp_arena_mark mark = fp_arena_mark(decoder->arena);
+    struct fp_str rest;
+    struct fp_json json;
+    bool decoded = false;
+    if (read_ahead(decoder, body, &rest) &&
+        fp_json_parse(rest, decoder->limits->json_depth, decoder->arena, &json, decoder->error) ==
+            FP_VERDICT_OK) {
+        decoded = decode_document(decoder, body, &json, asked);
+        fp_json_release(&json);
+    }
+    if (!decoded) {
+        decoder->trace = NULL;
+        fp_buf_clear(decoder->content);
+        fp_arena_rewind(decoder->arena, &mark);
+        *decoder->error = no_error;
+    }
+    return decoded;
+}
+
 static bool decode_body(struct fp_decoder *decoder, struct fp_str body,
                         const struct fp_format_decoder *asked)
 {
     const struct fp_format_decoder *found = decoder_of_text(body);
     if (found != NULL)
-        return decode_bytes(decoder, body, found, asked);
+        return decode_stream(decoder, body, found, asked);
+    if (decode_ahead(decoder, body, asked))
+        return true;
     struct fp_json json;
     if (fp_json_parse(body, decoder->limits->json_depth, decoder->arena, &json, decoder->error) ==
         FP_VERDICT_OK) {
@@ -110,7 +147,7 @@ static bool decode_body(struct fp_decoder *decoder, struct fp_str body,
     }
     if (decoder->error->verdict == FP_VERDICT_MALFORMED)
         found = decoder_of_stream(decoder, body, asked);
-    return found != NULL && decode_bytes(decoder, body, found, asked);
+    return found != NULL && decode_stream(decoder, body, found, asked);
 }
 
 /* Refuses times whose sum is more than a delta holds: later there is nobody to tell. */
@@ -143,7 +180,7 @@ static bool check_format(struct fp_decoder *decoder, const struct fp_format_deco
     if (asked == NULL || asked->format == found)
         return true;
     return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
-                      "the address says ?format=%s, but the body is %s",
+                      "the URL has ?format=%s, but the body is %s",
                       fp_upload_format_name(asked->format), fp_upload_format_name(found));
 }
 
@@ -154,12 +191,12 @@ enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
     const struct fp_format_decoder *asked = decoder_named(format_hint);
     if (format_hint.len > 0 && asked == NULL)
         return fp_upload_fail(error, FP_VERDICT_UNSUPPORTED,
-                              "this version takes the formats self-profile, user-timing, "
-                              "speed-tracer and opera-scope");
+                              "the format must be self-profile, user-timing, "
+                              "speed-tracer or opera-scope");
     struct fp_buf content;
-    *error = (struct fp_upload_error){.verdict = FP_VERDICT_OK, .offset = -1};
+    *error = no_error;
     fp_buf_init(&content, arena->max_bytes);
-    struct fp_decoder decoder = {limits, arena, profile, error, &content};
+    struct fp_decoder decoder = {limits, arena, profile, error, &content, NULL};
     bool decoded = decode_body(&decoder, body, asked) && check_format(&decoder, asked) &&
                    check_all_sums(&decoder) && fp_content_finish(&decoder);
     fp_buf_release(&content);

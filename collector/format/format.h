@@ -13,8 +13,8 @@
 /*
  * Decodes a body, which stays unchanged. format_hint: the `?format=` value, "" if the shape
  * decides. On failure *error says where and why, and the profile is undefined. The profile is in
- * the arena, and so are those that follow it (profile->next): each is an upload of its own. Any
- * thread.
+ * the arena, and so are those that follow it (profile->next): each is an upload of its own. Their
+ * texts are in the arena or in the body. Any thread.
  */
 enum fp_verdict fp_format_decode(struct fp_str body, struct fp_str format_hint,
                                  const struct fp_format_limits *limits, struct fp_arena *arena,

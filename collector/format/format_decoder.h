@@ -21,9 +21,13 @@ struct fp_format_decoder {
     /* True if a JSON document is of this format. */
     bool (*has_shape)(yyjson_val *root);
 
+    /* Reads the largest part of a body ahead of the document, and sets *rest to what is left to
+     * parse. False, without an error, if the body has no form that can be read so. NULL: never. */
+    bool (*read_ahead)(struct fp_decoder *decoder, struct fp_str body, struct fp_str *rest);
+
     /* Decodes into decoder->profile, which it clears first. json is NULL if the body is not one
-     * JSON document; a decoder that reads the body itself may release it. Texts of the profile are
-     * static or in the arena. */
+     * JSON document, and without what was read ahead; a decoder that reads the body itself may
+     * release it. Texts of the profile are static, in the arena or in the body. */
     bool (*decode)(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json);
 
     /* Completes "the body is …", for a body of another format: "not a dump of Speed Tracer". */

@@ -74,6 +74,25 @@ static int continuation_count(int first, int *lowest, int *highest)
     return first >= 0xF0 && first <= 0xF4 ? 3 : -1;
 }
 
+bool fp_utf8_is_valid(struct fp_str text)
+{
+    for (size_t i = 0; i < text.len;) {
+        int lowest;
+        int highest;
+        int left = continuation_count((unsigned char)text.ptr[i++], &lowest, &highest);
+        if (left < 0)
+            return false;
+        for (; left > 0; left--, i++) {
+            int byte = i < text.len ? (unsigned char)text.ptr[i] : -1;
+            if (byte < lowest || byte > highest)
+                return false;
+            lowest = 0x80;
+            highest = 0xBF;
+        }
+    }
+    return true;
+}
+
 static bool is_ascii(struct fp_str text)
 {
     unsigned char all = 0;

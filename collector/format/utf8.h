@@ -8,6 +8,9 @@
 #include "collector/base/arena.h"
 #include "collector/base/base.h"
 
+/* True for valid UTF-8 (RFC 3629). */
+bool fp_utf8_is_valid(struct fp_str text);
+
 /* Copies valid UTF-8 into the arena and replaces U+0000 by U+FFFD. False if the arena is full. */
 bool fp_utf8_copy(struct fp_arena *arena, struct fp_str text, struct fp_str *copy) FP_MUST_CHECK;
 

@@ -85,11 +85,11 @@ static enum MHD_Result answer(struct fp_admin *admin, struct MHD_Connection *con
             continue;
         if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
             return fp_reply_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, plain_text,
-                                 FP_STR("Only GET and HEAD are answered here.\n"));
+                                 FP_STR("Method not allowed; use GET or HEAD.\n"));
         return pages[i].send(admin, connection);
     }
     return fp_reply_text(connection, MHD_HTTP_NOT_FOUND, plain_text,
-                         FP_STR("Here are /healthz, /readyz and /metrics.\n"));
+                         FP_STR("Not found; the paths are /healthz, /readyz and /metrics.\n"));
 }
 
 static void move(const struct fp_admin *admin, struct MHD_Connection *connection,

@@ -1,5 +1,5 @@
 /*
- * Body: grows as pieces arrive, and charges its capacity to the site and the process.
+ * Body: grows as pieces arrive, and holds its capacity of the memory for bodies.
  */
 #include "collector/http/body.h"
 
@@ -14,25 +14,6 @@ void fp_body_buf_init(struct fp_body_buf *body, struct fp_ingest *ingest,
 {
     *body = (struct fp_body_buf){.ingest = ingest, .rules = rules, .site = site};
     fp_buf_init(&body->bytes, rules->max_body);
-}
-
-/* Charges memory to the site and to all bodies in flight. False if either is exhausted. */
-static bool charge(const struct fp_body_buf *body, size_t bytes)
-{
-    if (!fp_budget_hold(body->site->budget, bytes, fp_rules_body_share(body->rules)))
-        return false;
-    if (fp_ingest_charge(body->ingest, body->rules, bytes))
-        return true;
-    fp_budget_let_go(body->site->budget, bytes);
-    return false;
-}
-
-static void uncharge(const struct fp_body_buf *body, size_t bytes)
-{
-    if (bytes == 0)
-        return;
-    fp_ingest_uncharge(body->ingest, bytes);
-    fp_budget_let_go(body->site->budget, bytes);
 }
 
 /* Returns the first capacity. A Content-Length is only a hint: announcing is free, so little is
@@ -59,11 +40,11 @@ static bool make_room(struct fp_body_buf *body, size_t more, uint64_t announced_
         cap = first_cap(announced_len);
     if (cap < needed)
         cap = needed;
-    if (!charge(body, cap - held))
+    if (!fp_ingest_hold(body->ingest, body->rules, body->site, cap - held))
         return false;
     if (fp_buf_reserve(bytes, cap - bytes->len) != NULL)
         return true;
-    uncharge(body, cap - held);
+    fp_ingest_let_go(body->ingest, body->site, cap - held);
     return false;
 }
 
@@ -78,16 +59,23 @@ enum fp_body_result fp_body_buf_add(struct fp_body_buf *body, struct fp_str piec
     return FP_BODY_FINE;
 }
 
+/* Returns what the body holds. */
+static void let_go(const struct fp_body_buf *body)
+{
+    if (body->bytes.cap > 0)
+        fp_ingest_let_go(body->ingest, body->site, body->bytes.cap);
+}
+
 struct fp_buf fp_body_buf_take(struct fp_body_buf *body)
 {
     struct fp_buf bytes = body->bytes;
-    uncharge(body, bytes.cap);
+    let_go(body);
     fp_buf_init(&body->bytes, bytes.max);
     return bytes;
 }
 
 void fp_body_buf_release(struct fp_body_buf *body)
 {
-    uncharge(body, body->bytes.cap);
+    let_go(body);
     fp_buf_release(&body->bytes);
 }

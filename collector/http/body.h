@@ -14,7 +14,7 @@ struct fp_body_buf {
     struct fp_ingest *ingest;
     const struct fp_rules *rules;
     const struct fp_site *site;
-    struct fp_buf bytes; /* its capacity is charged */
+    struct fp_buf bytes; /* its capacity is held from the ingest */
 };
 
 enum fp_body_result {
@@ -33,7 +33,7 @@ void fp_body_buf_init(struct fp_body_buf *body, struct fp_ingest *ingest,
 enum fp_body_result fp_body_buf_add(struct fp_body_buf *body, struct fp_str piece,
                                     uint64_t announced_len) FP_MUST_CHECK;
 
-/* Moves the bytes to the caller, who owns them from now on; they are no longer charged. */
+/* Moves the bytes to the caller, who owns them from now on; they are no longer held. */
 struct fp_buf fp_body_buf_take(struct fp_body_buf *body);
 
 /* Frees the bytes; the body stays usable. */

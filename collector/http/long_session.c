@@ -50,22 +50,20 @@ static bool set_problem(enum fp_capture_result result, struct fp_problem *proble
         return true;
     case FP_CAPTURE_RUNS:
         fp_problem_refuse(problem, FP_REFUSAL_SESSION,
-                          "a session runs for this window; stop it before another is started");
+                          "a session is already running for this window; stop it first");
         return false;
     case FP_CAPTURE_UNKNOWN:
-        fp_problem_refuse(
-            problem, FP_REFUSAL_SESSION,
-            "no such session runs here: it was stopped, or had no part for an hour, or "
-            "the collector was restarted; start another one");
+        fp_problem_refuse(problem, FP_REFUSAL_SESSION,
+                          "no such session is running here: it was stopped, had no part for an "
+                          "hour, or the collector was restarted; start a new one");
         return false;
     case FP_CAPTURE_MANY:
         fp_problem_refuse(problem, FP_REFUSAL_SESSIONS,
-                          "no more than %d sessions of a site can run at once",
-                          FP_CAPTURES_SITE_MAX);
+                          "at most %d sessions of a site can run at once", FP_CAPTURES_SITE_MAX);
         break;
     case FP_CAPTURE_FULL:
-        fp_problem_refuse(problem, FP_REFUSAL_SESSIONS_FULL,
-                          "no more than %d sessions can run at once", FP_CAPTURES_MAX);
+        fp_problem_refuse(problem, FP_REFUSAL_SESSIONS_FULL, "at most %d sessions can run at once",
+                          FP_CAPTURES_MAX);
         break;
     }
     problem->retry_s = RETRY_S;
@@ -78,7 +76,8 @@ bool fp_long_session_admit_part(const struct fp_long_session *session, uint32_t 
     int64_t number;
     if (!read_number(session, &part_number, &number)) {
         fp_problem_refuse(problem, FP_REFUSAL_SESSION,
-                          "say which part this is: ?part= and a whole number from 0 to %d",
+                          "the number of the part is missing or invalid: ?part= must be a whole "
+                          "number from 0 to %d",
                           INT32_MAX);
         return false;
     }

@@ -140,7 +140,7 @@ static bool check_type(struct http_request *request)
         break;
     }
     return refuse(request, FP_REFUSAL_TYPE,
-                  "this Content-Type is not taken; send application/json, text/plain, "
+                  "this Content-Type is not supported; send application/json, text/plain, "
                   "application/octet-stream, application/x-ndjson, multipart/form-data or none");
 }
 
@@ -409,7 +409,7 @@ static void append(struct http_request *request, const char *bytes, size_t len)
         (void)refuse_large(request);
     else
         fp_problem_defer(&request->problem, FP_REFUSAL_MEMORY, FP_RETRY_BUSY_S,
-                         "there is no memory to receive the body just now");
+                         "there is not enough memory to receive the body now");
 }
 
 /*

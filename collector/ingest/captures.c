@@ -86,7 +86,7 @@ static enum fp_capture_result start(struct fp_captures *captures, const struct c
 enum fp_capture_result fp_captures_start(struct fp_captures *captures, uint64_t site_id,
                                          uint32_t window, int64_t now_us, struct fp_uuid *id)
 {
-    if (!fp_uuid_random(id))
+    if (!fp_uuid_timed(id))
         return FP_CAPTURE_FULL;
     const struct capture capture = {*id, site_id, now_us, window};
     pthread_mutex_lock(&captures->lock);

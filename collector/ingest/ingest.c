@@ -118,8 +118,7 @@ static void tell_renamed(const struct fp_rules *rules, const struct fp_rules *ru
         const struct fp_site *old = fp_rules_site(running, site->key);
         if (old != NULL && fp_rules_site_named(running, site->name) == NULL)
             fp_log(FP_LOG_WARN,
-                   "the key's site has another name now: a new, empty site begins, and what was "
-                   "counted stays under the old name",
+                   "site renamed: a new, empty site begins; the old name keeps what was counted",
                    "old=%.*s new=%.*s", FP_STR_ARG(old->name), FP_STR_ARG(site->name));
     }
 }
@@ -191,8 +190,7 @@ bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *ad
     *admitted_origin = NULL;
     *site = fp_rules_site(rules, admission->key);
     if (*site == NULL) {
-        fp_problem_refuse(problem, FP_REFUSAL_UNKNOWN_KEY,
-                          "the site key in the path is not known here");
+        fp_problem_refuse(problem, FP_REFUSAL_UNKNOWN_KEY, "the site key in the path is unknown");
         show_key(problem, admission->key);
         return false;
     }
@@ -210,24 +208,28 @@ bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *ad
     if (admission->gpc && rules->honour_gpc) {
         fp_problem_refuse(
             problem, FP_REFUSAL_GPC,
-            "the browser asks not to share data (Sec-GPC: 1), and that is honoured here");
+            "the browser asks not to share data (Sec-GPC: 1), and this collector honours that");
         return false;
     }
     return true;
 }
 
-bool fp_ingest_charge(struct fp_ingest *ingest, const struct fp_rules *rules, size_t bytes)
+bool fp_ingest_hold(struct fp_ingest *ingest, const struct fp_rules *rules,
+                    const struct fp_site *site, size_t bytes)
 {
+    if (!fp_budget_hold(site->budget, bytes, fp_rules_body_share(rules)))
+        return false;
     size_t before = atomic_fetch_add_explicit(&ingest->body_bytes, bytes, memory_order_relaxed);
     if (before + bytes <= rules->body_memory)
         return true;
-    fp_ingest_uncharge(ingest, bytes);
+    fp_ingest_let_go(ingest, site, bytes);
     return false;
 }
 
-void fp_ingest_uncharge(struct fp_ingest *ingest, size_t bytes)
+void fp_ingest_let_go(struct fp_ingest *ingest, const struct fp_site *site, size_t bytes)
 {
     atomic_fetch_sub_explicit(&ingest->body_bytes, bytes, memory_order_relaxed);
+    fp_budget_let_go(site->budget, bytes);
 }
 
 /* ---- workbenches ---- */
@@ -301,7 +303,7 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
     enum fp_spool_error error;
     const char *trouble = fp_spool_check(ingest->spool, &error);
     if (trouble != NULL) {
-        fp_problem_refuse(problem, reason_of(error), "uploads are not taken just now: %s", trouble);
+        fp_problem_refuse(problem, reason_of(error), "uploads are not accepted now: %s", trouble);
         problem->retry_s = FP_RETRY_FULL_S;
         return false;
     }
@@ -362,11 +364,11 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
         return true;
     case FP_SPOOL_TOO_LONG:
         fp_problem_refuse(problem, FP_REFUSAL_LIMIT,
-                          "what the upload comes to does not fit a record (spool.segment_bytes)");
+                          "the upload's data does not fit into one record (spool.segment_bytes)");
         return false;
     case FP_SPOOL_STOPPING:
         fp_problem_defer(problem, FP_REFUSAL_STOPPING, FP_RETRY_BUSY_S,
-                         "the collector is stopping; send it again");
+                         "the collector is stopping; retry");
         return false;
     case FP_SPOOL_FULL:
     case FP_SPOOL_IO:

@@ -3,7 +3,7 @@
  * with its reason.
  *
  * The steps of a request: fp_ingest_rules (a snapshot for its whole life) → fp_ingest_admit →
- * receive the body under fp_ingest_charge → fp_ingest_prepare (inflate, decode, check the page
+ * receive the body under fp_ingest_hold → fp_ingest_prepare (inflate, decode, check the page
  * token, fold, encode: all of the work, on the caller's thread) → fp_ingest_commit, which returns
  * at once; the spool's committer calls back later → fp_ingest_outcome. Nothing of an upload is
  * stored before all of it is valid. Any thread may call any function.
@@ -58,12 +58,12 @@ bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *ad
                      struct fp_problem *problem) FP_MUST_CHECK;
 
 /*
- * Reserves bytes of the memory that all bodies in flight share; the caller returns them. False if
- * that would exceed the limit; then nothing is reserved.
+ * Reserves memory for a body in flight: of what all bodies share, and of what those of one site may
+ * take of it. The caller returns it. False if that would exceed either; then nothing is reserved.
  */
-bool fp_ingest_charge(struct fp_ingest *ingest, const struct fp_rules *rules,
-                      size_t bytes) FP_MUST_CHECK;
-void fp_ingest_uncharge(struct fp_ingest *ingest, size_t bytes);
+bool fp_ingest_hold(struct fp_ingest *ingest, const struct fp_rules *rules,
+                    const struct fp_site *site, size_t bytes) FP_MUST_CHECK;
+void fp_ingest_let_go(struct fp_ingest *ingest, const struct fp_site *site, size_t bytes);
 
 /* Session and number of a part of a long session, from the upload's URL. */
 struct fp_upload_part {

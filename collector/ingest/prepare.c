@@ -20,7 +20,7 @@ _Static_assert(FP_PROFILE_SESSIONS_MAX <= FP_RECORD_DELTAS_MAX, "a recording fit
 void fp_prepare_no_memory(struct fp_problem *problem)
 {
     fp_problem_defer(problem, FP_REFUSAL_MEMORY, FP_RETRY_BUSY_S,
-                     "there is no memory to decode the upload just now");
+                     "there is not enough memory to decode the upload now");
 }
 
 /* Reports that memory ran out: either the upload reached its maximum, or the machine is out of
@@ -33,7 +33,7 @@ static void set_memory_problem(struct fp_preparation *work)
     }
     fp_problem_refuse(
         work->problem, FP_REFUSAL_LIMIT,
-        "the upload needs more working memory than is set aside for one (limits.upload_memory)");
+        "the upload needs more working memory than one upload may use (limits.upload_memory)");
 }
 
 /* Which step found the error in an upload. */
@@ -138,10 +138,10 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
     struct fp_profile *profile = piece->profile;
     uint32_t rate_ppm;
     if (work->upload_count == FP_RECORD_DELTAS_MAX) {
-        fp_problem_refuse(work->problem, FP_REFUSAL_LIMIT,
-                          "a multipart body can have %d parts at most, and each session of a "
-                          "recording is one",
-                          FP_RECORD_DELTAS_MAX);
+        fp_problem_refuse(
+            work->problem, FP_REFUSAL_LIMIT,
+            "a multipart body can have at most %d parts; each session of a recording counts as one",
+            FP_RECORD_DELTAS_MAX);
         return false;
     }
     name_upload(work, piece->is_single, profile);
@@ -233,10 +233,9 @@ static bool fold_parts(struct fp_preparation *work, struct fp_str body)
         struct fp_str part;
         enum fp_multipart_step step = fp_multipart_next(&multipart, &part);
         if (step == FP_MULTIPART_BROKEN) {
-            fp_problem_refuse(
-                work->problem, FP_REFUSAL_FORM,
-                "the multipart body ends before its closing boundary, or a part has no "
-                "empty line behind its headers");
+            fp_problem_refuse(work->problem, FP_REFUSAL_FORM,
+                              "the multipart body ends before its closing boundary, or a part has "
+                              "no empty line after its headers");
             work->problem->offset = (int64_t)multipart.at;
             return false;
         }

@@ -88,7 +88,7 @@ static bool is_due(const struct refusals *refusals, enum fp_pending pending, int
                                      now_us - refusals->logged_us >= LINE_EVERY_US);
 }
 
-/* Takes what the next line reports, and returns its reason; FP_REFUSAL_COUNT if no line is due.
+/* Takes the counts of the next log line, and returns its reason; FP_REFUSAL_COUNT if none is due.
  * With the lock held. */
 static enum fp_refusal take_line(struct fp_site_metrics *metrics, enum fp_pending pending,
                                  int64_t now_us, struct refusals *line)

@@ -21,14 +21,14 @@ struct verdict {
 static const struct verdict good = {FP_METRIC_PAGE_TOKENS_GOOD, FP_REFUSAL_COUNT, ""};
 static const struct verdict missing = {
     FP_METRIC_PAGE_TOKENS_MISSING, FP_REFUSAL_TOKEN_MISSING,
-    "the upload has no page token, and this site demands one; send the description of the page's "
+    "the upload has no page token, and this site requires one; send the description of the page's "
     "Server-Timing entry \"fleetprof\" as token"};
 static const struct verdict used_up = {FP_METRIC_PAGE_TOKENS_USED_UP, FP_REFUSAL_TOKEN_USED_UP,
                                        "the token is used up: its page load has sent as many "
                                        "uploads as the site's token_uploads says"};
 static const struct verdict forgotten = {
     FP_METRIC_PAGE_TOKENS_FORGOTTEN, FP_REFUSAL_TOKEN_FORGOTTEN,
-    "the token is too old: so many page loads have come since that its uses are forgotten"};
+    "the token is too old: the collector no longer knows how often it was used"};
 
 static struct verdict judge_error(enum fleetprof_token_error error)
 {

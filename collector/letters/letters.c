@@ -188,7 +188,8 @@ static struct queued *take(struct fp_dead_letters *letters)
     return queued;
 }
 
-/* Waits as long as writing that many bytes may take, or until the end. With the lock held. */
+/* Waits as long as that many bytes take at the maximum rate, or until the thread must end. With
+ * the lock held. */
 static void keep_pace(struct fp_dead_letters *letters, size_t bytes)
 {
     int64_t until_us =

@@ -328,7 +328,7 @@ size_t fp_ceilings_admit(const struct fp_ceilings_visit *visit, enum fp_name_kin
     if (refusals > 0 && kind < FP_NAME_KINDS)
         fp_metrics_add(ceilings->metrics, kinds[kind].metric, refusals);
     if (spent != NULL)
-        fp_log(FP_LOG_WARN, "new names become (overflow) until the next hour, a ceiling is reached",
+        fp_log(FP_LOG_WARN, "ceiling reached, new names become (overflow) until the next hour",
                "site=%.*s kind=%s setting=%s", FP_STR_ARG(visit->site), kinds[kind].name, spent);
     return refusals;
 }

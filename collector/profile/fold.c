@@ -96,7 +96,7 @@ static bool describe(struct fp_fold *fold)
         .body_bytes = fold->context->body_bytes,
         .skipped_entries = profile->skipped_entries,
     };
-    if (!profile->has_id && !fp_uuid_random(&delta->id))
+    if (!profile->has_id && !fp_uuid_timed(&delta->id))
         return false;
     if (!find_route(fold, &delta->segment.route) || !describe_agent(fold, &delta->agent))
         return false;

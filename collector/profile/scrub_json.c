@@ -146,7 +146,7 @@ static void scrub_plain(struct walk *walk, size_t from, size_t to)
         walk->copied = to;
 }
 
-/* Scrubs a URL, and what remains of it as text. Most remain as they are. */
+/* Scrubs a URL, then scrubs the rest of it as text. Most URLs do not change. */
 static bool scrub_url(struct walk *walk, size_t from, size_t to)
 {
     const struct fp_str before = slice(walk->json, walk->copied, from);
@@ -234,7 +234,7 @@ static bool is_opaque(struct fp_str json, size_t from, size_t colon, size_t end)
            !fp_scrub_is_edge(json.ptr[colon + 1]);
 }
 
-/* Returns the colon of the next URL, or `end`. *has_label: on the way was a colon that may end a
+/* Returns the colon of the next URL, or `end`. *has_label: true if a colon before it may end a
  * header's name. */
 static size_t find_url(struct fp_str json, size_t at, size_t end, bool *has_label)
 {

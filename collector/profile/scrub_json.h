@@ -1,5 +1,5 @@
 /*
- * Scrub, JSON: scrubs whole documents: details of events, and sessions as they came.
+ * Scrub, JSON: scrubs whole documents: details of events, and sessions as they were received.
  */
 #ifndef FP_PROFILE_SCRUB_JSON_H
 #define FP_PROFILE_SCRUB_JSON_H

@@ -115,7 +115,7 @@ const char *fp_timing_name_check(struct fp_str name_template)
             return "* may only be the end of a template of names";
         piece = next_piece(&rest);
         if (piece.text.len == 0)
-            return "between two :names of a template something must stand";
+            return "two :names of a template need a character between them";
     }
     return NULL;
 }

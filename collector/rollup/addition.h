@@ -24,6 +24,29 @@ void *fp_addition_put(const struct fp_addition *add, enum fp_rollup_table table,
 void *fp_addition_fact(const struct fp_addition *add, enum fp_rollup_table table, uint64_t id,
                        int64_t part) FP_MUST_CHECK;
 
+/* Returns the key of a fact of this upload's segment and bucket. */
+struct fp_fact_key fp_addition_key(const struct fp_addition *add, uint64_t id, int64_t part);
+
+enum { FP_ADDITION_BATCH = 16 };
+
+/* Keys of one table that are looked up together: memory answers several reads at a time. */
+struct fp_addition_batch {
+    struct fp_rows *rows;
+    uint32_t count;
+    struct fp_fact_key keys[FP_ADDITION_BATCH];
+    uint64_t hashes[FP_ADDITION_BATCH];
+};
+
+/* Begins a batch of `left` keys, or of as many as it holds. The caller sets the keys, calls
+ * fp_addition_prefetch and then gets each row with fp_addition_put_batched. */
+void fp_addition_begin_batch(struct fp_addition_batch *batch, uint32_t left);
+void fp_addition_prefetch(const struct fp_addition *add, enum fp_rollup_table table,
+                          struct fp_addition_batch *batch);
+
+/* As fp_addition_put, for key number `index` of a batch. */
+void *fp_addition_put_batched(struct fp_addition_batch *batch, uint32_t index,
+                              bool *added) FP_MUST_CHECK;
+
 /* Copies a text into the rollup. False: no room. */
 bool fp_addition_text(const struct fp_addition *add, struct fp_str text,
                       struct fp_str *copy) FP_MUST_CHECK;

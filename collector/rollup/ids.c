@@ -9,6 +9,7 @@
 enum id_tag {
     TAG_SITE = 'S',
     TAG_SEGMENT = 'G',
+    TAG_COHORT = 'C',
     TAG_RESOURCE = 'R',
     TAG_FRAME = 'F',
     TAG_STACK = 'K',
@@ -39,6 +40,17 @@ uint64_t fp_segment_id(const struct fp_segment *segment)
         segment->browser, segment->os,    segment->device,  segment->thread,
     };
     return hash_kind(TAG_SEGMENT, numbers, FP_COUNT(numbers), texts, FP_COUNT(texts));
+}
+
+uint64_t fp_cohort_id(unsigned level, unsigned kept, const struct fp_str dimensions[])
+{
+    const uint64_t numbers[] = {level, kept};
+    struct fp_str texts[FP_DIMENSION_COUNT];
+    size_t text_count = 0;
+    for (size_t i = 0; i < FP_DIMENSION_COUNT; i++)
+        if ((kept & 1U << i) != 0)
+            texts[text_count++] = dimensions[i];
+    return hash_kind(TAG_COHORT, numbers, FP_COUNT(numbers), texts, text_count);
 }
 
 uint64_t fp_resource_id(uint64_t site_id, struct fp_str url)

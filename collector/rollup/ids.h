@@ -10,6 +10,25 @@
 
 uint64_t fp_site_id(struct fp_str site);
 uint64_t fp_segment_id(const struct fp_segment *segment);
+
+/* The dimensions that a cohort may keep, in the order in which they are hashed. */
+enum fp_dimension {
+    FP_DIMENSION_SITE,
+    FP_DIMENSION_ROUTE,
+    FP_DIMENSION_RELEASE,
+    FP_DIMENSION_ENVIRONMENT,
+    FP_DIMENSION_VARIANT,
+    FP_DIMENSION_BROWSER,
+    FP_DIMENSION_OS,
+    FP_DIMENSION_DEVICE,
+    FP_DIMENSION_THREAD,
+    FP_DIMENSION_COUNT
+};
+
+/* Returns the id of the cohort to which a segment belongs at a level. Bit n of `kept` says that the
+ * level keeps dimension n; the others are not read. */
+uint64_t fp_cohort_id(unsigned level, unsigned kept, const struct fp_str dimensions[]);
+
 uint64_t fp_resource_id(uint64_t site_id, struct fp_str url);
 
 /* resource_id 0 when absent, line and column FP_POSITION_NONE when absent. */

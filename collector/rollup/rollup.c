@@ -8,6 +8,7 @@
 #include <endian.h>
 
 #define ID_WORDS 1
+#define HOUR_WORDS (sizeof(struct fp_hour_key) / sizeof(int64_t))
 #define FACT_WORDS (sizeof(struct fp_fact_key) / sizeof(int64_t))
 #define MEASURE_FRAME_WORDS (sizeof(struct fp_measure_frame_key) / sizeof(int64_t))
 #define CLAIM_WORDS (sizeof(struct fp_claim_key) / sizeof(int64_t))
@@ -21,8 +22,8 @@ static const struct {
     [FP_ROLLUP_TABLE_FRAME] = {sizeof(struct fp_frame_row), ID_WORDS},
     [FP_ROLLUP_TABLE_STACK] = {sizeof(struct fp_stack_row), ID_WORDS},
     [FP_ROLLUP_TABLE_TIMING] = {sizeof(struct fp_timing_row), ID_WORDS},
-    [FP_ROLLUP_TABLE_SEGMENT_FACT] = {sizeof(struct fp_segment_fact), FACT_WORDS},
-    [FP_ROLLUP_TABLE_MARKER_FACT] = {sizeof(struct fp_marker_fact), FACT_WORDS},
+    [FP_ROLLUP_TABLE_HOUR] = {sizeof(struct fp_hour_row), HOUR_WORDS},
+    [FP_ROLLUP_TABLE_TOTAL_FACT] = {sizeof(struct fp_total_fact), FACT_WORDS},
     [FP_ROLLUP_TABLE_FRAME_FACT] = {sizeof(struct fp_frame_fact), FACT_WORDS},
     [FP_ROLLUP_TABLE_FRAME_MARKER_FACT] = {sizeof(struct fp_frame_marker_fact), FACT_WORDS},
     [FP_ROLLUP_TABLE_STACK_FACT] = {sizeof(struct fp_stack_fact), FACT_WORDS},
@@ -156,20 +157,39 @@ static bool add_segment(const struct fp_addition *add)
            fp_addition_text(add, names->thread, &row->names.thread);
 }
 
-static bool add_segment_fact(const struct fp_addition *add)
+static bool add_hour(const struct fp_addition *add)
+{
+    const struct fp_hour_key key = {add->site_id, add->bucket_us};
+    bool added;
+    struct fp_hour_row *row =
+        fp_rows_put(&add->rollup->tables[FP_ROLLUP_TABLE_HOUR], &key.site_id, &added);
+    return row != NULL && (!added || fp_addition_text(add, add->delta->segment.site, &row->site));
+}
+
+/* Adds samples to the total of a marker. NULL: no room. */
+static struct fp_total_fact *add_total(const struct fp_addition *add, int64_t marker,
+                                       int64_t samples, int64_t self_us)
+{
+    struct fp_total_fact *total = fp_addition_fact(add, FP_ROLLUP_TABLE_TOTAL_FACT, 0, marker);
+    if (total == NULL)
+        return NULL;
+    total->samples += samples;
+    total->self_us += self_us;
+    total->site_id = add->site_id;
+    return total;
+}
+
+static bool add_upload_total(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
-    struct fp_segment_fact *fact = fp_addition_fact(add, FP_ROLLUP_TABLE_SEGMENT_FACT, 0, 0);
-    if (fact == NULL)
+    struct fp_total_fact *total =
+        add_total(add, FP_TOTAL_UNATTRIBUTED, delta->unattributed_samples, delta->unattributed_us);
+    if (total == NULL)
         return false;
     double profiled_us = (double)delta->profiled_us;
-    fact->uploads++;
-    fact->loads += delta->has_load ? 0 : 1;
-    fact->samples += delta->samples;
-    fact->unattributed_samples += delta->unattributed_samples;
-    fact->profiled_us += delta->profiled_us;
-    fact->unattributed_us += delta->unattributed_us;
-    fact->profiled_us2 += profiled_us * profiled_us;
+    total->uploads++;
+    total->loads += delta->has_load ? 0 : 1;
+    total->profiled_us2 += profiled_us * profiled_us;
     return true;
 }
 
@@ -203,29 +223,43 @@ static bool add_frame_name(const struct fp_addition *add, const struct fp_delta_
     return fp_addition_text(add, frame->function, &row->function);
 }
 
+static bool add_frame(const struct fp_addition *add, const struct fp_delta_frame *frame,
+                      struct fp_frame_fact *fact, bool is_new)
+{
+    /* A frame with a fact in this window also has its name there. */
+    if (fact == NULL || (is_new && !add_frame_name(add, frame)))
+        return false;
+    double profiled_us = (double)add->delta->profiled_us;
+    double self_us = (double)frame->self_us;
+    double total_us = (double)frame->total_us;
+    fact->uploads++;
+    fact->unmarked_uploads += frame->samples > frame->marked_samples ? 1 : 0;
+    fact->samples += frame->samples;
+    fact->self_us += frame->self_us;
+    fact->total_us += frame->total_us;
+    fact->self_us2 += self_us * self_us;
+    fact->total_us2 += total_us * total_us;
+    fact->self_profiled += self_us * profiled_us;
+    fact->total_profiled += total_us * profiled_us;
+    return true;
+}
+
 static bool add_frames(const struct fp_addition *add)
 {
-    const struct fp_delta *delta = add->delta;
-    double profiled_us = (double)delta->profiled_us;
-    for (uint32_t i = 0; i < delta->frame_count; i++) {
-        const struct fp_delta_frame *frame = &delta->frames[i];
-        bool added;
-        struct fp_frame_fact *fact =
-            fp_addition_put(add, FP_ROLLUP_TABLE_FRAME_FACT, frame->id, 0, &added);
-        /* A frame with a fact in this window also has its name there. */
-        if (fact == NULL || (added && !add_frame_name(add, frame)))
-            return false;
-        double self_us = (double)frame->self_us;
-        double total_us = (double)frame->total_us;
-        fact->uploads++;
-        fact->unmarked_uploads += frame->samples > frame->marked_samples ? 1 : 0;
-        fact->samples += frame->samples;
-        fact->self_us += frame->self_us;
-        fact->total_us += frame->total_us;
-        fact->self_us2 += self_us * self_us;
-        fact->total_us2 += total_us * total_us;
-        fact->self_profiled += self_us * profiled_us;
-        fact->total_profiled += total_us * profiled_us;
+    struct fp_addition_batch batch;
+    uint32_t end = add->delta->frame_count;
+    for (uint32_t first = 0; first < end; first += batch.count) {
+        const struct fp_delta_frame *frames = add->delta->frames + first;
+        fp_addition_begin_batch(&batch, end - first);
+        for (uint32_t i = 0; i < batch.count; i++)
+            batch.keys[i] = fp_addition_key(add, frames[i].id, 0);
+        fp_addition_prefetch(add, FP_ROLLUP_TABLE_FRAME_FACT, &batch);
+        for (uint32_t i = 0; i < batch.count; i++) {
+            bool is_new;
+            struct fp_frame_fact *fact = fp_addition_put_batched(&batch, i, &is_new);
+            if (!add_frame(add, &frames[i], fact, is_new))
+                return false;
+        }
     }
     return true;
 }
@@ -270,24 +304,53 @@ static bool add_stack_names(const struct fp_addition *add, uint32_t index)
     return true;
 }
 
+static bool add_stack_sample(const struct fp_addition *add,
+                             const struct fp_delta_stack_sample *sample, struct fp_stack_fact *fact,
+                             bool is_new)
+{
+    if (fact == NULL || (is_new && !add_stack_names(add, sample->stack)))
+        return false;
+    fact->uploads++;
+    fact->samples += sample->samples;
+    fact->self_us += sample->self_us;
+    return true;
+}
+
 static bool add_stack_samples(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
+    struct fp_addition_batch batch;
+    uint32_t end = delta->stack_sample_count;
+    for (uint32_t first = 0; first < end; first += batch.count) {
+        const struct fp_delta_stack_sample *samples = delta->stack_samples + first;
+        fp_addition_begin_batch(&batch, end - first);
+        for (uint32_t i = 0; i < batch.count; i++)
+            batch.keys[i] = fp_addition_key(add, delta->stacks[samples[i].stack].id,
+                                            (int64_t)samples[i].marker);
+        fp_addition_prefetch(add, FP_ROLLUP_TABLE_STACK_FACT, &batch);
+        for (uint32_t i = 0; i < batch.count; i++) {
+            bool is_new;
+            struct fp_stack_fact *fact = fp_addition_put_batched(&batch, i, &is_new);
+            if (!add_stack_sample(add, &samples[i], fact, is_new))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool add_markers(const struct fp_addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    struct fp_total_fact sums[FP_MARKER_COUNT] = {0};
     for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
         const struct fp_delta_stack_sample *sample = &delta->stack_samples[i];
-        int64_t marker = (int64_t)sample->marker;
-        uint64_t id = delta->stacks[sample->stack].id;
-        bool added;
-        struct fp_stack_fact *stack =
-            fp_addition_put(add, FP_ROLLUP_TABLE_STACK_FACT, id, marker, &added);
-        struct fp_marker_fact *all = fp_addition_fact(add, FP_ROLLUP_TABLE_MARKER_FACT, 0, marker);
-        if (stack == NULL || all == NULL || (added && !add_stack_names(add, sample->stack)))
+        sums[sample->marker].samples += sample->samples;
+        sums[sample->marker].self_us += sample->self_us;
+    }
+    for (int64_t marker = 0; marker < FP_MARKER_COUNT; marker++) {
+        const struct fp_total_fact *sum = &sums[marker];
+        if (sum->samples > 0 && add_total(add, marker, sum->samples, sum->self_us) == NULL)
             return false;
-        stack->uploads++;
-        stack->samples += sample->samples;
-        stack->self_us += sample->self_us;
-        all->samples += sample->samples;
-        all->self_us += sample->self_us;
     }
     return true;
 }
@@ -363,9 +426,9 @@ bool fp_rollup_count_load(struct fp_rollup *rollup, const struct fp_claim_key *k
         fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_LOAD], &key->high);
     if (load == NULL)
         return false;
-    struct fp_fact_key fact_key = {load->segment_id, load->bucket_us, 0, 0};
-    struct fp_segment_fact *fact =
-        fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_SEGMENT_FACT], &fact_key.segment_id);
+    struct fp_fact_key fact_key = {load->segment_id, load->bucket_us, 0, FP_TOTAL_UNATTRIBUTED};
+    struct fp_total_fact *fact =
+        fp_rows_find(&rollup->tables[FP_ROLLUP_TABLE_TOTAL_FACT], &fact_key.segment_id);
     if (fact == NULL)
         return false;
     fact->loads++;
@@ -411,9 +474,10 @@ static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row
 
 static bool add_facts(const struct fp_addition *add)
 {
-    return add_segment(add) && add_segment_fact(add) && add_resources(add) && add_frames(add) &&
-           add_splits(add) && add_stack_samples(add) && add_timings(add) &&
-           fp_addition_measures(add) && fp_addition_session(add) && add_load(add);
+    return add_segment(add) && add_hour(add) && add_upload_total(add) && add_resources(add) &&
+           add_frames(add) && add_splits(add) && add_stack_samples(add) && add_markers(add) &&
+           add_timings(add) && fp_addition_measures(add) && fp_addition_session(add) &&
+           add_load(add);
 }
 
 static int64_t hour_of(int64_t moment_us)

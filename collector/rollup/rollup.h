@@ -24,8 +24,8 @@ enum fp_rollup_table {
     FP_ROLLUP_TABLE_FRAME,
     FP_ROLLUP_TABLE_STACK,
     FP_ROLLUP_TABLE_TIMING,
-    FP_ROLLUP_TABLE_SEGMENT_FACT,
-    FP_ROLLUP_TABLE_MARKER_FACT,
+    FP_ROLLUP_TABLE_HOUR,
+    FP_ROLLUP_TABLE_TOTAL_FACT,
     FP_ROLLUP_TABLE_FRAME_FACT,
     FP_ROLLUP_TABLE_FRAME_MARKER_FACT,
     FP_ROLLUP_TABLE_STACK_FACT,
@@ -84,21 +84,31 @@ struct fp_fact_key {
     int64_t part;      /* marker or bin */
 };
 
-struct fp_segment_fact {
-    struct fp_fact_key key;
-    int64_t uploads;
-    int64_t loads; /* uploads without a load id here, the others when their load is claimed */
-    int64_t samples;
-    int64_t unattributed_samples;
-    int64_t profiled_us;
-    int64_t unattributed_us;
-    double profiled_us2;
+/* An hour in which a site has facts. */
+struct fp_hour_key {
+    int64_t site_id;
+    int64_t bucket_us;
 };
 
-struct fp_marker_fact {
+struct fp_hour_row {
+    struct fp_hour_key key;
+    struct fp_str site;
+    int64_t entries; /* of packed facts: 0, until the store has counted them */
+};
+
+/* key.part of the total of unattributed samples, which have no marker. */
+#define FP_TOTAL_UNATTRIBUTED (-1)
+
+/* Totals by marker, which is key.part. Each segment with an upload has one of
+ * FP_TOTAL_UNATTRIBUTED. */
+struct fp_total_fact {
     struct fp_fact_key key;
+    int64_t uploads; /* this, loads and profiled_us2 are 0 except for FP_TOTAL_UNATTRIBUTED */
+    int64_t loads;   /* uploads without a load id here, the others when their load is claimed */
     int64_t samples;
     int64_t self_us;
+    double profiled_us2;
+    int64_t site_id;
 };
 
 struct fp_frame_fact {

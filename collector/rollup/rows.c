@@ -7,7 +7,7 @@
 
 #include <sys/random.h>
 
-enum { BLOCK_ROWS = 256, SLOTS_MIN = 256 };
+enum { BLOCK_ROWS = 256, SLOTS_MIN = 256, CACHE_LINE = 64 };
 
 void fp_rows_init(struct fp_rows *rows, size_t row_len, size_t key_words, size_t *budget)
 {
@@ -42,7 +42,7 @@ static void *resize(struct fp_rows *rows, void *array, size_t old_len, size_t ne
     return moved;
 }
 
-static uint64_t hash_key(const struct fp_rows *rows, const int64_t *key)
+uint64_t fp_rows_hash(const struct fp_rows *rows, const int64_t *key)
 {
     uint64_t hash = rows->seed;
     for (size_t i = 0; i < rows->key_words; i++) {
@@ -80,7 +80,7 @@ static struct fp_rows_slot *find_slot(const struct fp_rows *rows, const int64_t 
 static void enter_slot(struct fp_rows *rows, size_t index)
 {
     const int64_t *key = fp_rows_at(rows, index);
-    uint64_t hash = hash_key(rows, key);
+    uint64_t hash = fp_rows_hash(rows, key);
     *find_slot(rows, key, hash) = (struct fp_rows_slot){(uint32_t)index + 1, tag_of(hash)};
 }
 
@@ -88,7 +88,7 @@ void *fp_rows_find(const struct fp_rows *rows, const int64_t *key)
 {
     if (rows->slot_count == 0)
         return NULL;
-    uint32_t row = find_slot(rows, key, hash_key(rows, key))->row;
+    uint32_t row = find_slot(rows, key, fp_rows_hash(rows, key))->row;
     return row != 0 ? fp_rows_at(rows, row - 1) : NULL;
 }
 
@@ -135,15 +135,39 @@ static bool ensure_block(struct fp_rows *rows)
     return true;
 }
 
+void fp_rows_prefetch_slot(const struct fp_rows *rows, uint64_t hash)
+{
+    if (rows->slot_count > 0)
+        __builtin_prefetch(&rows->slots[(size_t)hash & (rows->slot_count - 1)]);
+}
+
+void fp_rows_prefetch_row(const struct fp_rows *rows, uint64_t hash)
+{
+    if (rows->slot_count == 0)
+        return;
+    /* Most rows are in their home slot; the others are fetched when they are needed. */
+    const struct fp_rows_slot *slot = &rows->slots[(size_t)hash & (rows->slot_count - 1)];
+    if (slot->row == 0 || slot->tag != tag_of(hash))
+        return;
+    const uint8_t *row = fp_rows_at(rows, slot->row - 1);
+    for (size_t at = 0; at < rows->row_len; at += CACHE_LINE)
+        __builtin_prefetch(row + at, 1);
+}
+
 void *fp_rows_put(struct fp_rows *rows, const int64_t *key, bool *added)
 {
-    void *row = fp_rows_find(rows, key);
+    return fp_rows_put_hashed(rows, key, fp_rows_hash(rows, key), added);
+}
+
+void *fp_rows_put_hashed(struct fp_rows *rows, const int64_t *key, uint64_t hash, bool *added)
+{
+    uint32_t found = rows->slot_count > 0 ? find_slot(rows, key, hash)->row : 0;
     *added = false;
-    if (row != NULL)
-        return row;
+    if (found != 0)
+        return fp_rows_at(rows, found - 1);
     if (!ensure_slot(rows) || !ensure_block(rows))
         return NULL;
-    row = fp_rows_at(rows, rows->count);
+    void *row = fp_rows_at(rows, rows->count);
     memset(row, 0, rows->row_len);
     memcpy(row, key, rows->key_words * sizeof(*key));
     enter_slot(rows, rows->count++);

@@ -41,6 +41,16 @@ void *fp_rows_find(const struct fp_rows *rows, const int64_t *key);
  */
 void *fp_rows_put(struct fp_rows *rows, const int64_t *key, bool *added) FP_MUST_CHECK;
 
+/*
+ * fp_rows_put in steps, for many keys: hash them all, prefetch their slots, prefetch their rows,
+ * then put them. Each step finds in the processor's cache what the step before it asked for.
+ */
+uint64_t fp_rows_hash(const struct fp_rows *rows, const int64_t *key);
+void fp_rows_prefetch_slot(const struct fp_rows *rows, uint64_t hash);
+void fp_rows_prefetch_row(const struct fp_rows *rows, uint64_t hash);
+void *fp_rows_put_hashed(struct fp_rows *rows, const int64_t *key, uint64_t hash,
+                         bool *added) FP_MUST_CHECK;
+
 /* Returns row number `index` in the order of insertion. */
 void *fp_rows_at(const struct fp_rows *rows, size_t index);
 

@@ -134,7 +134,7 @@ bool fp_spool_aside_refused(struct fp_spool_aside *aside, uint64_t sequence, str
     if (!keep_bytes(aside, name, record))
         return false;
     if (!keep_bytes(aside, reason_name, reason)) /* the log has it too */
-        fp_log(FP_LOG_WARN, "why a record was refused is not written down", "file=%s error=%s",
-               name, strerror(errno));
+        fp_log(FP_LOG_WARN, "the reason why a record was refused was not written",
+               "file=%s error=%s", name, strerror(errno));
     return true;
 }

@@ -105,7 +105,7 @@ struct fp_spool {
     struct fp_spool_aside aside;   /* the same */
 };
 
-/* As fp_spool_open, with other file operations than the system's. For tests. */
+/* Does the same as fp_spool_open, but with the given file operations. For tests. */
 enum fp_spool_error fp_spool_open_on(const struct fp_file_ops *ops,
                                      const struct fp_spool_settings *settings,
                                      struct fp_metrics *metrics, struct fp_spool **spool,

@@ -438,6 +438,6 @@ void fp_spool_close(struct fp_spool *spool)
     unlock(spool);
     pthread_join(spool->committer, NULL);
     if (spool->reader.state_due && fp_spool_write_state(spool) != FP_SPOOL_OK)
-        fp_log(FP_LOG_WARN, "spool position not written down; records may be read twice", "");
+        fp_log(FP_LOG_WARN, "spool position was not written; records may be read twice", "");
     free_spool(spool);
 }

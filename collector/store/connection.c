@@ -26,6 +26,8 @@ void fp_pg_init(struct fp_pg *connection, int interrupt_fd)
 
 void fp_pg_close(struct fp_pg *connection)
 {
+    PQfreemem(connection->row);
+    connection->row = NULL;
     PQfinish(connection->pg);
     connection->pg = NULL;
 }
@@ -237,25 +239,32 @@ static enum fp_store_result flush_output(struct fp_pg *connection)
     }
 }
 
+/* Waits a moment for input and reads it. *deadline_us is when to give up; input moves it. */
+static enum fp_store_result read_input(struct fp_pg *connection, int64_t *deadline_us)
+{
+    bool is_ready;
+    int64_t now_us = fp_clock_monotonic_us();
+    if (now_us >= *deadline_us)
+        return give_up(connection);
+    enum fp_store_result result =
+        poll_socket(connection, POLLIN, now_us + ASK_AGAIN_S * FP_US_PER_S, &is_ready);
+    if (result != FP_STORE_OK || !is_ready)
+        return result;
+    if (PQconsumeInput(connection->pg) == 0)
+        return lose(connection);
+    *deadline_us = silence_deadline_us();
+    return FP_STORE_OK;
+}
+
 /* Gets the next result of what was sent; *next is NULL when there are no more. */
 static enum fp_store_result next_result(struct fp_pg *connection, PGresult **next)
 {
     *next = NULL;
     int64_t deadline_us = silence_deadline_us();
     while (PQisBusy(connection->pg)) {
-        bool is_ready;
-        int64_t now_us = fp_clock_monotonic_us();
-        if (now_us >= deadline_us)
-            return give_up(connection);
-        enum fp_store_result result =
-            poll_socket(connection, POLLIN, now_us + ASK_AGAIN_S * FP_US_PER_S, &is_ready);
+        enum fp_store_result result = read_input(connection, &deadline_us);
         if (result != FP_STORE_OK)
             return result;
-        if (!is_ready)
-            continue;
-        if (PQconsumeInput(connection->pg) == 0)
-            return lose(connection);
-        deadline_us = silence_deadline_us();
     }
     *next = PQgetResult(connection->pg);
     return FP_STORE_OK;
@@ -264,12 +273,13 @@ static enum fp_store_result next_result(struct fp_pg *connection, PGresult **nex
 static bool succeeded(const PGresult *result)
 {
     ExecStatusType status = PQresultStatus(result);
-    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_COPY_IN;
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_COPY_IN ||
+           status == PGRES_COPY_OUT;
 }
 
 /*
  * Reads results to the end and keeps the last one. Remembers an error until the server has sent
- * everything. While the server waits for copy data there is no end: the copy result is the last.
+ * everything. While copy data is on its way there is no end: the copy result is the last.
  */
 static enum fp_store_result read_results(struct fp_pg *connection, PGresult **last)
 {
@@ -290,7 +300,8 @@ static enum fp_store_result read_results(struct fp_pg *connection, PGresult **la
                 break;
             }
         }
-        bool copies = PQresultStatus(next) == PGRES_COPY_IN;
+        bool copies =
+            PQresultStatus(next) == PGRES_COPY_IN || PQresultStatus(next) == PGRES_COPY_OUT;
         PQclear(*last);
         *last = next;
         if (copies)
@@ -356,6 +367,49 @@ enum fp_store_result fp_pg_copy_end(struct fp_pg *connection)
         result = read_results(connection, &last);
     PQclear(last);
     return result;
+}
+
+enum fp_store_result fp_pg_copy_out(struct fp_pg *connection, const char *statement)
+{
+    return fp_pg_run(connection, statement);
+}
+
+enum fp_store_result fp_pg_get(struct fp_pg *connection, const uint8_t **row, size_t *len)
+{
+    *row = NULL;
+    *len = 0;
+    if (connection->pg == NULL)
+        return FP_STORE_DOWN;
+    PQfreemem(connection->row);
+    connection->row = NULL;
+    int64_t deadline_us = silence_deadline_us();
+    int got;
+    while ((got = PQgetCopyData(connection->pg, &connection->row, 1)) == 0) {
+        enum fp_store_result result = read_input(connection, &deadline_us);
+        if (result != FP_STORE_OK)
+            return result;
+    }
+    if (got > 0) {
+        *row = (const uint8_t *)connection->row;
+        *len = (size_t)got;
+        return FP_STORE_OK;
+    }
+    if (got < -1)
+        return lose(connection);
+    PGresult *last;
+    enum fp_store_result result = read_results(connection, &last);
+    PQclear(last);
+    return result;
+}
+
+enum fp_store_result fp_pg_reject(struct fp_pg *connection, const char *format, ...)
+{
+    va_list args;
+    begin_failure(connection);
+    va_start(args, format);
+    vsnprintf(connection->message, sizeof(connection->message), format, args);
+    va_end(args);
+    return close_as(connection, FP_STORE_TROUBLE);
 }
 
 void fp_pg_rollback(struct fp_pg *connection)

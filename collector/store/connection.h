@@ -17,6 +17,7 @@
 struct fp_pg {
     PGconn *pg; /* owned; NULL while not connected */
     int interrupt_fd;
+    char *row; /* owned by libpq; the last row of fp_pg_get */
     char message[512];
     struct fp_failure failure; /* the last failure */
 };
@@ -49,6 +50,20 @@ enum fp_store_result fp_pg_copy(struct fp_pg *connection, const char *statement)
 enum fp_store_result fp_pg_put(struct fp_pg *connection, const void *bytes,
                                size_t len) FP_MUST_CHECK;
 enum fp_store_result fp_pg_copy_end(struct fp_pg *connection) FP_MUST_CHECK;
+
+/*
+ * Begins `copy … to stdout`. Then call fp_pg_get until it sets *row to NULL; the caller who stops
+ * before that closes the connection. A row is valid until the next call. In binary form the first
+ * row follows the header, and the last one is the trailer.
+ */
+enum fp_store_result fp_pg_copy_out(struct fp_pg *connection, const char *statement) FP_MUST_CHECK;
+enum fp_store_result fp_pg_get(struct fp_pg *connection, const uint8_t **row,
+                               size_t *len) FP_MUST_CHECK;
+
+/* Closes the connection because what the database holds contradicts itself, and notes how. Returns
+ * FP_STORE_TROUBLE. */
+enum fp_store_result fp_pg_reject(struct fp_pg *connection, const char *format, ...)
+    FP_PRINTF(2, 3);
 
 /* Rolls back the open transaction; closes the connection when that fails. */
 void fp_pg_rollback(struct fp_pg *connection);

@@ -33,29 +33,42 @@ static void put_bytes(struct fp_buf *out, const void *bytes, size_t len)
     fp_buf_add(out, bytes, len);
 }
 
-static void put_bigint(struct fp_buf *out, int64_t value)
+void fp_copy_fields(size_t count, struct fp_buf *out)
+{
+    put16(out, (int16_t)count);
+}
+
+void fp_copy_bigint(int64_t value, struct fp_buf *out)
 {
     uint64_t big = htobe64((uint64_t)value);
     put_bytes(out, &big, sizeof(big));
 }
 
-static void put_integer(struct fp_buf *out, int32_t value)
+void fp_copy_integer(int32_t value, struct fp_buf *out)
 {
     put32(out, sizeof(value));
     put32(out, value);
 }
 
-static void put_smallint(struct fp_buf *out, int64_t value)
+void fp_copy_smallint(int16_t value, struct fp_buf *out)
 {
-    put32(out, sizeof(int16_t));
-    put16(out, (int16_t)value);
+    put32(out, sizeof(value));
+    put16(out, value);
 }
 
-static void put_double(struct fp_buf *out, double value)
+void fp_copy_time(int64_t moment_us, struct fp_buf *out)
 {
-    int64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    put_bigint(out, bits);
+    fp_copy_bigint(moment_us - POSTGRES_EPOCH_US, out);
+}
+
+void fp_copy_text(struct fp_str text, struct fp_buf *out)
+{
+    put_bytes(out, text.ptr, text.len);
+}
+
+void fp_copy_uuid(const struct fp_uuid *id, struct fp_buf *out)
+{
+    put_bytes(out, id->bytes, sizeof(id->bytes));
 }
 
 /* Appends a version byte, then the text. */
@@ -92,16 +105,16 @@ static void put_number(enum fp_column_kind kind, const void *member, struct fp_b
         if (kind == FP_COLUMN_INTEGER_OR_NULL && value < 0)
             put_null(out);
         else
-            put_integer(out, value);
+            fp_copy_integer(value, out);
         return;
     }
     int64_t value = read_int64(member);
     if (kind == FP_COLUMN_BIGINT_OR_NULL && value == 0)
         put_null(out);
-    else if (kind == FP_COLUMN_SMALLINT)
-        put_smallint(out, value);
+    else if (kind == FP_COLUMN_TIME)
+        fp_copy_time(value, out);
     else
-        put_bigint(out, kind == FP_COLUMN_TIME ? value - POSTGRES_EPOCH_US : value);
+        fp_copy_bigint(value, out);
 }
 
 static void put_value(enum fp_column_kind kind, const void *member, struct fp_buf *out)
@@ -111,28 +124,21 @@ static void put_value(enum fp_column_kind kind, const void *member, struct fp_bu
     case FP_COLUMN_BIGINT_OR_NULL:
     case FP_COLUMN_INTEGER:
     case FP_COLUMN_INTEGER_OR_NULL:
-    case FP_COLUMN_SMALLINT:
     case FP_COLUMN_TIME:
         put_number(kind, member, out);
-        break;
-    case FP_COLUMN_DOUBLE:
-        put_double(out, *(const double *)member);
         break;
     case FP_COLUMN_BOOLEAN:
         put_bytes(out, *(const bool *)member ? "\1" : "\0", 1);
         break;
     case FP_COLUMN_TEXT:
     case FP_COLUMN_BYTES:
-        put_bytes(out, ((const struct fp_str *)member)->ptr, ((const struct fp_str *)member)->len);
+        fp_copy_text(*(const struct fp_str *)member, out);
         break;
     case FP_COLUMN_JSON:
         put_json(out, *(const struct fp_str *)member);
         break;
     case FP_COLUMN_UUID:
-        put_bytes(out, member, sizeof(struct fp_uuid));
-        break;
-    case FP_COLUMN_MARKER:
-        put_name(out, fp_marker_name((enum fp_marker)read_int64(member)));
+        fp_copy_uuid(member, out);
         break;
     case FP_COLUMN_FRAME_KIND:
         put_name(out, fp_frame_kind_name(*(const enum fp_frame_kind *)member));
@@ -165,7 +171,7 @@ void fp_copy_begin(struct fp_buf *out)
 void fp_copy_row(const struct fp_store_table *target, const void *row, struct fp_buf *out)
 {
     const char *members = row;
-    put16(out, (int16_t)target->column_count);
+    fp_copy_fields(target->column_count, out);
     for (size_t i = 0; i < target->column_count; i++) {
         const struct fp_store_column *column = &target->columns[i];
         bool is_given =

@@ -10,6 +10,18 @@
 /* Appends the header, before the first row. */
 void fp_copy_begin(struct fp_buf *out);
 
+/* Begins a row of this many fields; as many of the functions below follow. Packs write fields,
+ * too. */
+void fp_copy_fields(size_t count, struct fp_buf *out);
+
+/* Append one field each. A time is in microseconds since 1970. */
+void fp_copy_bigint(int64_t value, struct fp_buf *out);
+void fp_copy_integer(int32_t value, struct fp_buf *out);
+void fp_copy_smallint(int16_t value, struct fp_buf *out);
+void fp_copy_time(int64_t moment_us, struct fp_buf *out);
+void fp_copy_text(struct fp_str text, struct fp_buf *out);
+void fp_copy_uuid(const struct fp_uuid *id, struct fp_buf *out);
+
 /* Appends one row: the values of the target's columns. */
 void fp_copy_row(const struct fp_store_table *target, const void *row, struct fp_buf *out);
 

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 enum {
-    CHUNK_ROWS = 10000, /* rows per statement: more costs HOT updates, fewer costs round trips */
+    CHUNK_ROWS = 10000, /* per statement: more cost HOT updates of last_seen, fewer round trips */
     PUT_BYTES = 64 * 1024
 };
 
@@ -27,6 +27,26 @@ static enum fp_store_result put_rows(struct fp_store *store)
     return result;
 }
 
+enum fp_store_result fp_store_copy_begin(struct fp_store *store)
+{
+    const char *statement = fp_store_sql(store);
+    fp_buf_clear(&store->rows);
+    fp_copy_begin(&store->rows);
+    return statement != NULL ? fp_pg_copy(&store->connection, statement) : FP_STORE_MEMORY;
+}
+
+enum fp_store_result fp_store_copy_more(struct fp_store *store)
+{
+    return store->rows.len >= PUT_BYTES || store->rows.failed ? put_rows(store) : FP_STORE_OK;
+}
+
+enum fp_store_result fp_store_copy_end(struct fp_store *store)
+{
+    fp_copy_end(&store->rows);
+    enum fp_store_result result = put_rows(store);
+    return result == FP_STORE_OK ? fp_pg_copy_end(&store->connection) : result;
+}
+
 static bool is_wanted(const struct fp_store_table *target, const struct fp_rollup *rollup,
                       const void *row)
 {
@@ -42,7 +62,7 @@ static bool has_wanted(const struct fp_store_table *target, const struct fp_roll
     return false;
 }
 
-/* Copies the sorted rows that need writing into the target's temporary table. */
+/* Copies the sorted rows that need writing into the target's temporary table, or into the log. */
 static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_store_table *target,
                                       const struct fp_rollup *rollup, size_t *count)
 {
@@ -50,26 +70,16 @@ static enum fp_store_result copy_rows(struct fp_store *store, const struct fp_st
     *count = 0;
     fp_buf_clear(&store->sql);
     fp_store_table_copy_sql(target, &store->sql);
-    const char *statement = fp_store_sql(store);
-    if (statement == NULL)
-        return FP_STORE_MEMORY;
-    enum fp_store_result result = fp_pg_copy(&store->connection, statement);
-    fp_buf_clear(&store->rows);
-    fp_copy_begin(&store->rows);
+    enum fp_store_result result = fp_store_copy_begin(store);
     for (size_t i = 0; result == FP_STORE_OK && i < source->count; i++) {
         const void *row = fp_rows_sorted(source, i);
         if (!is_wanted(target, rollup, row))
             continue;
         fp_copy_row(target, row, &store->rows);
         ++*count;
-        if (store->rows.len >= PUT_BYTES)
-            result = put_rows(store);
+        result = fp_store_copy_more(store);
     }
-    if (result != FP_STORE_OK)
-        return result;
-    fp_copy_end(&store->rows);
-    result = put_rows(store);
-    return result == FP_STORE_OK ? fp_pg_copy_end(&store->connection) : result;
+    return result == FP_STORE_OK ? fp_store_copy_end(store) : result;
 }
 
 /* Returns the key in a row that a book table returned: its id and site. */
@@ -144,33 +154,27 @@ static enum fp_store_result merge_rows(struct fp_store *store, const struct fp_s
 
 /* Writes a target's rows; on_new has the same meaning as for merge_rows. */
 static enum fp_store_result write_target(struct fp_store *store, enum fp_store_table_id id,
-                                         struct fp_rollup *rollup, new_key_fn *on_new,
-                                         size_t *count)
+                                         struct fp_rollup *rollup, new_key_fn *on_new)
 {
     const struct fp_store_table *target = fp_store_table(id);
-    struct fp_rows *source = &rollup->tables[target->source];
-    *count = 0;
+    size_t count;
     if (!has_wanted(target, rollup))
         return FP_STORE_OK;
-    if (!fp_rows_sort(source))
+    if (!fp_rows_sort(&rollup->tables[target->source]))
         return FP_STORE_MEMORY;
-    enum fp_store_result result = copy_rows(store, target, rollup, count);
-    return result == FP_STORE_OK ? merge_rows(store, target, *count, rollup, on_new) : result;
+    enum fp_store_result result = copy_rows(store, target, rollup, &count);
+    if (result != FP_STORE_OK || target->style == FP_STORE_TABLE_LOG)
+        return result;
+    return merge_rows(store, target, count, rollup, on_new);
 }
 
 static enum fp_store_result write_targets(struct fp_store *store, struct fp_rollup *rollup,
-                                          enum fp_store_table_id first, enum fp_store_table_id last,
-                                          size_t *total)
+                                          enum fp_store_table_id first, enum fp_store_table_id last)
 {
-    *total = 0;
-    for (enum fp_store_table_id id = first; id <= last; id++) {
-        size_t count;
-        enum fp_store_result result = write_target(store, id, rollup, NULL, &count);
-        if (result != FP_STORE_OK)
-            return result;
-        *total += count;
-    }
-    return FP_STORE_OK;
+    enum fp_store_result result = FP_STORE_OK;
+    for (enum fp_store_table_id id = first; result == FP_STORE_OK && id <= last; id++)
+        result = write_target(store, id, rollup, NULL);
+    return result;
 }
 
 /* Commits. Does not mistake a transaction that failed unnoticed for a committed one. */
@@ -215,7 +219,6 @@ static void remember_touched(struct fp_store *store, const struct fp_rollup *rol
 static enum fp_store_result write_dictionaries(struct fp_store *store, struct fp_rollup *rollup)
 {
     bool wanted = false;
-    size_t total;
     forget_touched(store, rollup);
     for (enum fp_store_table_id id = FP_STORE_TABLE_SEGMENT; !wanted && id <= FP_STORE_TABLE_TIMING;
          id++)
@@ -224,8 +227,7 @@ static enum fp_store_result write_dictionaries(struct fp_store *store, struct fp
         return FP_STORE_OK;
     enum fp_store_result result = fp_pg_run(&store->connection, "begin");
     if (result == FP_STORE_OK)
-        result =
-            write_targets(store, rollup, FP_STORE_TABLE_SEGMENT, FP_STORE_TABLE_TIMING, &total);
+        result = write_targets(store, rollup, FP_STORE_TABLE_SEGMENT, FP_STORE_TABLE_TIMING);
     if (result == FP_STORE_OK)
         result = commit(store);
     if (result == FP_STORE_OK)
@@ -233,24 +235,16 @@ static enum fp_store_result write_dictionaries(struct fp_store *store, struct fp
     return result;
 }
 
-static bool is_made(const struct fp_store *store, int64_t day)
-{
-    for (size_t i = 0; i < FP_STORE_MADE_DAYS && i < store->made_count; i++)
-        if (store->made_days[i] == day)
-            return true;
-    return false;
-}
-
 /* Makes the partitions for the rollup's days, except those that are known to exist. */
 static enum fp_store_result ensure_partitions(struct fp_store *store,
                                               const struct fp_rollup *rollup)
 {
-    const struct fp_rows *facts = &rollup->tables[FP_ROLLUP_TABLE_SEGMENT_FACT];
+    const struct fp_rows *hours = &rollup->tables[FP_ROLLUP_TABLE_HOUR];
     fp_buf_clear(&store->sql);
-    for (size_t i = 0; i < facts->count; i++) {
-        const struct fp_segment_fact *fact = fp_rows_at(facts, i);
-        int64_t day = fp_store_day_of(fact->key.bucket_us);
-        if (is_made(store, day))
+    for (size_t i = 0; i < hours->count; i++) {
+        const struct fp_hour_row *hour = fp_rows_at(hours, i);
+        int64_t day = fp_store_day_of(hour->key.bucket_us);
+        if (fp_store_has_made(store, day))
             continue;
         char text[FP_DAY_TEXT_MAX];
         fp_store_day_text(day, text);
@@ -261,8 +255,9 @@ static enum fp_store_result ensure_partitions(struct fp_store *store,
         return FP_STORE_OK;
     fp_buf_addf(&store->sql, "}");
     const char *days = fp_store_sql(store);
+    size_t made;
     enum fp_store_result result =
-        days != NULL ? fp_store_make_partitions(store, days) : FP_STORE_MEMORY;
+        days != NULL ? fp_store_make_partitions(store, days, &made) : FP_STORE_MEMORY;
     if (result != FP_STORE_OK)
         store->made_count = 0;
     return result;
@@ -307,19 +302,28 @@ static enum fp_store_result claim_uploads(struct fp_store *store, struct fp_roll
     struct fp_rows *uploads = &rollup->tables[FP_ROLLUP_TABLE_UPLOAD];
     for (size_t i = 0; i < uploads->count; i++)
         ((struct fp_upload_row *)fp_rows_at(uploads, i))->known = true;
-    size_t count;
     enum fp_store_result result =
-        write_target(store, FP_STORE_TABLE_UPLOAD_ID, rollup, mark_new_upload, &count);
+        write_target(store, FP_STORE_TABLE_UPLOAD_ID, rollup, mark_new_upload);
     *known = 0;
     for (size_t i = 0; i < uploads->count; i++)
         *known += ((struct fp_upload_row *)fp_rows_at(uploads, i))->known ? 1 : 0;
     return result;
 }
 
+/* Chooses the key of the flush's packed rows. False: the system gives no random bytes. */
+static bool name_flush(struct fp_store *store, const struct fp_store_window *window)
+{
+    store->flush_spool_id = window->spool_id;
+    store->flush_position = window->end;
+    return window->end != window->start || fp_uuid_random(&store->flush_spool_id);
+}
+
 enum fp_store_result fp_store_claim(struct fp_store *store, const struct fp_store_window *window,
                                     struct fp_rollup *rollup, size_t *known)
 {
     *known = 0;
+    if (!name_flush(store, window))
+        return FP_STORE_MEMORY;
     enum fp_store_result result = write_dictionaries(store, rollup);
     if (result == FP_STORE_OK)
         result = ensure_partitions(store, rollup);
@@ -341,15 +345,16 @@ static void count_new_load(struct fp_rollup *rollup, const struct fp_claim_key *
     (void)counted;
 }
 
-enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *rollup, size_t *rows)
+enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *rollup,
+                                     size_t *entries)
 {
-    size_t loads;
-    *rows = 0;
+    *entries = 0;
     enum fp_store_result result =
-        write_target(store, FP_STORE_TABLE_LOAD_ID, rollup, count_new_load, &loads);
+        write_target(store, FP_STORE_TABLE_LOAD_ID, rollup, count_new_load);
     if (result == FP_STORE_OK)
-        result =
-            write_targets(store, rollup, FP_STORE_TABLE_SEGMENT_FACT, FP_STORE_TABLE_UPLOAD, rows);
+        result = fp_store_write_facts(store, rollup, entries);
+    if (result == FP_STORE_OK)
+        result = write_targets(store, rollup, FP_STORE_TABLE_SESSION, FP_STORE_TABLE_UPLOAD);
     if (result == FP_STORE_OK)
         result = commit(store);
     if (result != FP_STORE_OK)

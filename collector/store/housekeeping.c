@@ -9,26 +9,33 @@
 
 enum {
     DAYS_AHEAD = 2,
-    /* A fact's bucket may be an hour ahead, and days and retention begin at different times. */
-    DICTIONARY_DAYS_MORE = 2
+    /* Days for which dictionary rows outlive the facts' retention: a partition of facts may hold
+     * eight days, a bucket may be an hour ahead, and days and retention begin at different
+     * times. */
+    DICTIONARY_DAYS_MORE = 10
 };
 
-/* Runs a function or query that returns one row, with three days as parameters or none; stores its
- * value in *said. */
-static enum fp_store_result ask(struct fp_store *store, const char *statement,
-                                const char *const *days, bool *said)
+/* The first day of each kind of row that is kept, as text. */
+struct first_days {
+    char facts[FP_DAY_TEXT_MAX];
+    char hours[FP_DAY_TEXT_MAX];
+    char uploads[FP_DAY_TEXT_MAX];
+    char sessions[FP_DAY_TEXT_MAX];
+};
+
+static void find_first_days(const struct fp_store *store, const struct fp_rollup_clock *clock,
+                            struct first_days *days)
 {
-    const struct fp_pg_query query = {
-        .statement = statement, .values = days, .value_count = days != NULL ? 3 : 0};
-    PGresult *rows;
-    enum fp_store_result result = fp_pg_query(&store->connection, &query, &rows);
-    *said = result == FP_STORE_OK && PQntuples(rows) > 0 && !PQgetisnull(rows, 0, 0) &&
-            strcmp(PQgetvalue(rows, 0, 0), "f") != 0;
-    PQclear(rows);
-    return result;
+    const struct fp_retention *retention = &store->settings.retention;
+    int64_t hours_us =
+        retention->hours_us < retention->facts_us ? retention->hours_us : retention->facts_us;
+    fp_store_day_text(fp_store_day_of(clock->oldest_us), days->facts);
+    fp_store_day_text(fp_store_day_of(clock->now_us - hours_us), days->hours);
+    fp_store_day_text(fp_store_day_of(clock->oldest_log_us), days->uploads);
+    fp_store_day_text(fp_store_day_of(clock->oldest_session_us), days->sessions);
 }
 
-static enum fp_store_result make_ahead(struct fp_store *store, int64_t today)
+static enum fp_store_result make_ahead(struct fp_store *store, int64_t today, size_t *made)
 {
     char days[(DAYS_AHEAD + 1) * FP_DAY_TEXT_MAX + 2];
     size_t len = 0;
@@ -39,98 +46,132 @@ static enum fp_store_result make_ahead(struct fp_store *store, int64_t today)
         len += (size_t)written;
     }
     snprintf(days + len, sizeof(days) - len, "}");
-    return fp_store_make_partitions(store, days);
+    return fp_store_make_partitions(store, days, made);
 }
 
-static enum fp_store_result drop_behind(struct fp_store *store, const struct fp_rollup_clock *clock)
+static enum fp_store_result drop_behind(struct fp_store *store, const struct first_days *first,
+                                        size_t *dropped)
 {
-    char facts_from[FP_DAY_TEXT_MAX];
-    char uploads_from[FP_DAY_TEXT_MAX];
-    char sessions_from[FP_DAY_TEXT_MAX];
-    fp_store_day_text(fp_store_day_of(clock->oldest_us), facts_from);
-    fp_store_day_text(fp_store_day_of(clock->oldest_log_us), uploads_from);
-    fp_store_day_text(fp_store_day_of(clock->oldest_session_us), sessions_from);
-    const char *const days[] = {facts_from, uploads_from, sessions_from};
-    bool dropped;
-    enum fp_store_result result;
-    do
-        result = ask(store, "select fleetprof_data.drop_partition($1::date, $2::date, $3::date)",
-                     days, &dropped);
-    while (result == FP_STORE_OK && dropped);
+    const char *const values[] = {first->facts, first->hours, first->uploads, first->sessions};
+    const struct fp_pg_query query = {
+        .statement =
+            "select fleetprof_data.drop_partition($1::date, $2::date, $3::date, $4::date)",
+        .values = values,
+        .value_count = FP_COUNT(values),
+    };
+    for (;;) {
+        PGresult *rows;
+        enum fp_store_result result = fp_pg_query(&store->connection, &query, &rows);
+        bool is_done = result != FP_STORE_OK || PQgetisnull(rows, 0, 0);
+        PQclear(rows);
+        if (is_done)
+            return result;
+        ++*dropped;
+        store->made_count = 0;
+    }
+}
+
+/* Moves the horizon of hours. Their partitions are dropped by the next housekeeping: until then,
+ * whoever still reads by the old horizon finds them. */
+static enum fp_store_result move_horizon(struct fp_store *store, const struct first_days *first)
+{
+    const char *const values[] = {first->facts, first->hours};
+    const struct fp_pg_query query = {
+        .statement = "select fleetprof_data.move_horizon($1::date, $2::date)",
+        .values = values,
+        .value_count = FP_COUNT(values),
+    };
+    PGresult *answer;
+    enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
+    PQclear(answer);
     return result;
 }
 
-static enum fp_store_result prune_books(struct fp_store *store)
+/* Runs a delete and counts the rows. */
+static enum fp_store_result prune(struct fp_store *store, const char *statement, size_t *pruned)
 {
-    char statements[512];
+    const struct fp_pg_query query = {.statement = statement};
+    PGresult *answer;
+    enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
+    if (result == FP_STORE_OK)
+        *pruned += strtoul(PQcmdTuples(answer), NULL, 10);
+    PQclear(answer);
+    return result;
+}
+
+static enum fp_store_result prune_books(struct fp_store *store, size_t *pruned)
+{
+    static const char *const books[] = {"upload_id", "load_id"};
     int64_t seconds = store->settings.retention.upload_ids_us / FP_US_PER_S;
-    snprintf(statements, sizeof(statements),
-             "delete from fleetprof_data.upload_id"
-             " where counted < now() - interval '1 second' * %" PRId64 ";"
-             "delete from fleetprof_data.load_id"
-             " where counted < now() - interval '1 second' * %" PRId64 ";"
-             "delete from fleetprof_data.long_session where expires < now()",
-             seconds, seconds);
-    return fp_pg_run(&store->connection, statements);
+    enum fp_store_result result = FP_STORE_OK;
+    for (size_t i = 0; result == FP_STORE_OK && i < FP_COUNT(books); i++) {
+        char statement[128];
+        snprintf(statement, sizeof(statement),
+                 "delete from fleetprof_data.%s where counted < now() - interval '1 second' * "
+                 "%" PRId64,
+                 books[i], seconds);
+        result = prune(store, statement, pruned);
+    }
+    if (result == FP_STORE_OK)
+        result =
+            prune(store, "delete from fleetprof_data.long_session where expires < now()", pruned);
+    return result;
 }
 
 /* Prunes callers last: a row goes after those that refer to it. */
 static enum fp_store_result prune_dictionaries(struct fp_store *store,
-                                               const struct fp_rollup_clock *clock)
+                                               const struct fp_rollup_clock *clock, size_t *pruned)
 {
-    static const char *const names[] = {"stack", "frame", "resource", "timing", "segment"};
+    static const char *const names[] = {"stack", "frame", "resource", "timing", "cohort",
+                                        "segment"};
     char unseen_since[FP_DAY_TEXT_MAX];
     fp_store_day_text(fp_store_day_of(clock->oldest_us) - DICTIONARY_DAYS_MORE, unseen_since);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < FP_COUNT(names); i++) {
         char statement[128];
         snprintf(statement, sizeof(statement),
                  "delete from fleetprof_data.%s where last_seen < '%s'", names[i], unseen_since);
-        enum fp_store_result result = fp_pg_run(&store->connection, statement);
+        enum fp_store_result result = prune(store, statement, pruned);
         if (result != FP_STORE_OK)
             return result;
     }
     return FP_STORE_OK;
 }
 
-static enum fp_store_result keep_house(struct fp_store *store)
+static enum fp_store_result keep_house(struct fp_store *store, struct fp_store_chores *chores)
 {
     struct fp_rollup_clock clock;
+    struct first_days first;
     enum fp_store_result result = fp_store_read_clock(store, &clock);
     if (result != FP_STORE_OK)
         return result;
     int64_t today = fp_store_day_of(clock.now_us);
-    result = make_ahead(store, today);
+    find_first_days(store, &clock, &first);
+    result = make_ahead(store, today, &chores->partitions_made);
     if (result == FP_STORE_OK)
-        result = drop_behind(store, &clock);
+        result = drop_behind(store, &first, &chores->partitions_dropped);
     if (result == FP_STORE_OK)
-        result = prune_books(store);
+        result = move_horizon(store, &first);
+    if (result == FP_STORE_OK)
+        result = prune_books(store, &chores->rows_pruned);
     if (result == FP_STORE_OK && store->pruned_day != today) {
-        result = prune_dictionaries(store, &clock);
+        result = prune_dictionaries(store, &clock, &chores->rows_pruned);
         if (result == FP_STORE_OK)
             store->pruned_day = today;
     }
     return result;
 }
 
-enum fp_store_result fp_store_housekeep(struct fp_store *store)
+enum fp_store_result fp_store_housekeep(struct fp_store *store, struct fp_store_chores *chores)
 {
     struct fp_pg *connection = &store->connection;
-    bool locked;
-    enum fp_store_result result = ask(
-        store, "select pg_try_advisory_lock(hashtext('fleetprof.housekeeping'))", NULL, &locked);
-    if (result != FP_STORE_OK || !locked)
-        return result;
+    *chores = (struct fp_store_chores){0};
     /* Pruning after a long pause is slow. */
-    result = fp_pg_run(connection, "set statement_timeout = '10min'");
+    enum fp_store_result result = fp_pg_run(connection, "set statement_timeout = '10min'");
     if (result == FP_STORE_OK)
-        result = keep_house(store);
+        result = keep_house(store, chores);
     if (result == FP_STORE_OK)
         result = fp_pg_run(connection, "set statement_timeout = '60s'");
-    if (result == FP_STORE_OK)
-        result = ask(store, "select pg_advisory_unlock(hashtext('fleetprof.housekeeping'))", NULL,
-                     &locked);
-    /* Other failures closed the connection already, which released the lock and the time-out.
-     * FP_STORE_REFUSED left it open. */
+    /* Other failures closed the connection already, and the time-out with it. */
     if (result == FP_STORE_REFUSED)
         fp_pg_close(connection);
     return result;

@@ -9,11 +9,16 @@
 
 #include <inttypes.h>
 
-enum { SQL_MAX = 32 * 1024, ROWS_MAX = 4 * 1024 * 1024 };
+/* The longest piece of copy data is an array of a packed row: 12 bytes per entry, of which a rollup
+ * of the greatest upload has 5 million. */
+enum { SQL_MAX = 32 * 1024, ROWS_MAX = 64 * 1024 * 1024 };
 
 /*
  * lock_timeout is longer than dropping partitions may take. If a client vanishes, the server itself
  * cancels its statement, which frees the locks for the next try.
+ *
+ * The settings of Citus have no effect without it. Its deadlock prevention would let one flush at a
+ * time claim upload ids. Instead each flush claims them shard by shard, in one order.
  */
 static const char session_sql[] = "set search_path = pg_catalog, pg_temp;"
                                   "set synchronous_commit = on;"
@@ -24,7 +29,9 @@ static const char session_sql[] = "set search_path = pg_catalog, pg_temp;"
                                   "set statement_timeout = '60s';"
                                   "set lock_timeout = '30s';"
                                   "set idle_in_transaction_session_timeout = '60s';"
-                                  "set client_connection_check_interval = '1s'";
+                                  "set client_connection_check_interval = '1s';"
+                                  "set citus.enable_deadlock_prevention = off;"
+                                  "set citus.multi_shard_modify_mode = 'sequential'";
 
 struct fp_store *fp_store_create(const struct fp_store_settings *settings)
 {
@@ -54,6 +61,16 @@ void fp_store_close(struct fp_store *store)
     fp_buf_release(&store->rows);
     fp_map_release(&store->touched);
     free(store);
+}
+
+struct fp_pg *fp_store_connection(struct fp_store *store)
+{
+    return &store->connection;
+}
+
+void fp_store_disconnect(struct fp_store *store)
+{
+    fp_pg_close(&store->connection);
 }
 
 bool fp_store_connected(const struct fp_store *store)
@@ -92,10 +109,12 @@ const char *fp_store_sql(struct fp_store *store)
 static enum fp_store_result prepare_session(struct fp_store *store)
 {
     enum fp_store_result result = fp_pg_run(&store->connection, session_sql);
-    if (result != FP_STORE_OK)
+    if (result != FP_STORE_OK || !store->settings.flushes)
         return result;
     fp_buf_clear(&store->sql);
     for (enum fp_store_table_id id = 0; id < FP_STORE_TABLE_COUNT; id++) {
+        if (fp_store_table(id)->style == FP_STORE_TABLE_LOG)
+            continue;
         fp_store_table_create_sql(fp_store_table(id), &store->sql);
         fp_buf_addf(&store->sql, ";");
     }
@@ -272,7 +291,8 @@ enum fp_store_result fp_store_read_clock(struct fp_store *store, struct fp_rollu
     return result;
 }
 
-enum fp_store_result fp_store_make_partitions(struct fp_store *store, const char *days)
+enum fp_store_result fp_store_make_partitions(struct fp_store *store, const char *days,
+                                              size_t *made)
 {
     const char *const values[] = {days};
     const struct fp_pg_query query = {
@@ -280,7 +300,33 @@ enum fp_store_result fp_store_make_partitions(struct fp_store *store, const char
         .values = values,
         .value_count = 1,
     };
-    int64_t made;
+    int64_t count;
     bool found;
-    return query_bigint(store, &query, &made, &found);
+    enum fp_store_result result = query_bigint(store, &query, &count, &found);
+    *made = result == FP_STORE_OK ? (size_t)count : 0;
+    return result;
+}
+
+bool fp_store_has_made(const struct fp_store *store, int64_t day)
+{
+    for (size_t i = 0; i < FP_STORE_MADE_DAYS && i < store->made_count; i++)
+        if (store->made_days[i] == day)
+            return true;
+    return false;
+}
+
+enum fp_store_result fp_store_make_day(struct fp_store *store, int64_t moment_us)
+{
+    char text[FP_DAY_TEXT_MAX];
+    char days[FP_DAY_TEXT_MAX + 2];
+    size_t made;
+    int64_t day = fp_store_day_of(moment_us);
+    if (fp_store_has_made(store, day))
+        return FP_STORE_OK;
+    fp_store_day_text(day, text);
+    snprintf(days, sizeof(days), "{%s}", text);
+    enum fp_store_result result = fp_store_make_partitions(store, days, &made);
+    if (result == FP_STORE_OK)
+        store->made_days[store->made_count++ % FP_STORE_MADE_DAYS] = day;
+    return result;
 }

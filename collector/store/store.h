@@ -2,8 +2,8 @@
  * Store: one connection to the database, which writes each rollup as rows exactly once.
  *
  * A flush writes the dictionaries in a short transaction of their own. A second transaction moves
- * the spool's position, claims the upload ids and adds the facts (docs/schema.md). A store belongs
- * to one thread.
+ * the spool's position, claims the upload ids and appends the facts (docs/schema.md). A store
+ * belongs to one thread.
  */
 #ifndef FP_STORE_STORE_H
 #define FP_STORE_STORE_H
@@ -15,6 +15,7 @@
 /* How long the database keeps each kind of row, in microseconds. */
 struct fp_retention {
     int64_t facts_us;      /* all numbers, and the dictionary rows they need */
+    int64_t hours_us;      /* numbers by the hour; at most facts_us counts */
     int64_t upload_log_us; /* one row per upload */
     int64_t sessions_us;   /* kept sessions */
     int64_t upload_ids_us; /* how long a retried upload or load id is recognised as a repeat */
@@ -52,6 +53,7 @@ const char *fp_database_state_text(enum fp_database_state state);
 struct fp_store_settings {
     const char *database; /* libpq connection string; must outlive the store */
     struct fp_retention retention;
+    bool flushes;     /* the session is made ready for flushes */
     int interrupt_fd; /* once readable, every call ends with FP_STORE_STOPPED; -1: none */
 };
 
@@ -108,19 +110,19 @@ const struct fp_map *fp_store_touched(const struct fp_store *store);
  */
 struct fp_store_window {
     struct fp_uuid spool_id;
-    uint64_t start; /* position before and after */
+    uint64_t start; /* position before and after; equal if the database's is at or beyond the end */
     uint64_t end;
 };
 enum fp_store_result fp_store_claim(struct fp_store *store, const struct fp_store_window *window,
                                     struct fp_rollup *rollup, size_t *known) FP_MUST_CHECK;
 
 /*
- * Second half of a flush. Claims the load ids, adds the facts and commits. *rows gets the number of
- * fact rows. After DOWN the commit may have happened; the position shows it. Any result except OK:
- * rolled back.
+ * Second half of a flush. Claims the load ids, appends the facts and commits. *entries gets the
+ * number of entries of facts. After DOWN the commit may have happened; the position shows it. Any
+ * result except OK: rolled back.
  */
 enum fp_store_result fp_store_commit(struct fp_store *store, struct fp_rollup *rollup,
-                                     size_t *rows) FP_MUST_CHECK;
+                                     size_t *entries) FP_MUST_CHECK;
 
 /* Rolls back after a successful claim. */
 void fp_store_abandon(struct fp_store *store);
@@ -147,11 +149,28 @@ struct fp_store_sessions {
 enum fp_store_result fp_store_tell_sessions(struct fp_store *store,
                                             const struct fp_store_sessions *sessions) FP_MUST_CHECK;
 
+/* The store's connection, for what this header has no function for (connection.h). */
+struct fp_pg *fp_store_connection(struct fp_store *store);
+
+/* Closes the connection; fp_store_connect opens it again. */
+void fp_store_disconnect(struct fp_store *store);
+
+/* Makes the partitions for the UTC day that contains a moment, unless they are known to exist. */
+enum fp_store_result fp_store_make_day(struct fp_store *store, int64_t moment_us) FP_MUST_CHECK;
+
+/* What housekeeping did. */
+struct fp_store_chores {
+    size_t partitions_made;
+    size_t partitions_dropped;
+    size_t rows_pruned;
+};
+
 /*
  * Makes the partitions of today and the next two days and drops those past retention. Prunes upload
- * and load ids and, once per day, unreferenced dictionary rows. Does nothing while another
- * collector is doing it.
+ * and load ids and, once per day, unreferenced dictionary rows. The caller sees to it that nobody
+ * seals or keeps house meanwhile (sealing.h). *chores counts, also after a failure, what was done.
  */
-enum fp_store_result fp_store_housekeep(struct fp_store *store) FP_MUST_CHECK;
+enum fp_store_result fp_store_housekeep(struct fp_store *store,
+                                        struct fp_store_chores *chores) FP_MUST_CHECK;
 
 #endif

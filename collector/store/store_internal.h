@@ -18,8 +18,12 @@
 struct fp_store {
     struct fp_store_settings settings;
     struct fp_pg connection;
-    struct fp_buf sql;                     /* the statement being written */
-    struct fp_buf rows;                    /* copy data being sent */
+    struct fp_buf sql;  /* the statement being written */
+    struct fp_buf rows; /* copy data being sent */
+    /* What the packed rows of the flush that is under way are known by. The position alone is not
+     * enough where it cannot move: then the flush has an id of its own in place of the spool's. */
+    struct fp_uuid flush_spool_id;
+    uint64_t flush_position;
     int64_t made_days[FP_STORE_MADE_DAYS]; /* days since 1970, a ring */
     size_t made_count;                     /* days ever put into the ring since connecting */
     struct fp_map touched; /* ids of dictionary rows that were written on touched_day */
@@ -36,11 +40,28 @@ void fp_store_day_text(int64_t day, char text[FP_DAY_TEXT_MAX]);
 /* Returns the day (since 1970, UTC) that contains a moment. */
 int64_t fp_store_day_of(int64_t moment_us);
 
-/* Makes partitions for the days in a PostgreSQL array's text form. */
-enum fp_store_result fp_store_make_partitions(struct fp_store *store,
-                                              const char *days) FP_MUST_CHECK;
+/* Makes partitions for the days in a PostgreSQL array's text form; *made counts the tables. */
+enum fp_store_result fp_store_make_partitions(struct fp_store *store, const char *days,
+                                              size_t *made) FP_MUST_CHECK;
+
+/* True if the partitions of a day are known to exist. */
+bool fp_store_has_made(const struct fp_store *store, int64_t day);
 
 /* Returns the statement in store->sql, NULL when it did not fit. */
 const char *fp_store_sql(struct fp_store *store);
+
+/* Begins the copy that store->sql says, with store->rows as its buffer. */
+enum fp_store_result fp_store_copy_begin(struct fp_store *store) FP_MUST_CHECK;
+
+/* Sends store->rows once they are long enough. */
+enum fp_store_result fp_store_copy_more(struct fp_store *store) FP_MUST_CHECK;
+
+/* Sends the rest of store->rows and ends the copy. */
+enum fp_store_result fp_store_copy_end(struct fp_store *store) FP_MUST_CHECK;
+
+/* Writes the rollup's facts as packed rows, and notes them as unsealed. Adds the number of their
+ * entries to *entries. */
+enum fp_store_result fp_store_write_facts(struct fp_store *store, struct fp_rollup *rollup,
+                                          size_t *entries) FP_MUST_CHECK;
 
 #endif

@@ -3,227 +3,132 @@
  */
 #include "collector/store/tables.h"
 
-#define COLUMN(row, member, name, kind, merge)                                                     \
-    {name, FP_COLUMN_##kind, FP_MERGE_##merge, offsetof(struct row, member), 0}
-#define COUNTER(row, member, kind) COLUMN(row, member, #member, kind, ADD)
-#define FACT_KEY(row)                                                                              \
-    COLUMN(row, key.segment_id, "segment_id", BIGINT, KEY),                                        \
-        COLUMN(row, key.bucket_us, "bucket", TIME, KEY)
+#define COLUMN(row, member, name, kind)                                                            \
+    {name, FP_COLUMN_##kind, false, offsetof(struct row, member), 0}
+#define KEY(row, member, name, kind) {name, FP_COLUMN_##kind, true, offsetof(struct row, member), 0}
+#define GIVEN(row, member, given, name, kind)                                                      \
+    {name, FP_COLUMN_##kind, false, offsetof(struct row, member), offsetof(struct row, given)}
 
 static const struct fp_store_column segment_columns[] = {
-    COLUMN(fp_segment_row, segment_id, "segment_id", BIGINT, KEY),
-    COLUMN(fp_segment_row, names.site, "site", TEXT, KEEP),
-    COLUMN(fp_segment_row, names.route, "route", TEXT, KEEP),
-    COLUMN(fp_segment_row, names.release, "release", TEXT, KEEP),
-    COLUMN(fp_segment_row, names.environment, "environment", TEXT, KEEP),
-    COLUMN(fp_segment_row, names.variant, "variant", TEXT, KEEP),
-    COLUMN(fp_segment_row, names.browser, "browser", TEXT, KEEP),
-    COLUMN(fp_segment_row, names.os, "os", TEXT, KEEP),
-    COLUMN(fp_segment_row, names.device, "device", TEXT, KEEP),
-    COLUMN(fp_segment_row, names.thread, "thread", TEXT, KEEP),
-    COLUMN(fp_segment_row, names.rate_ppm, "rate_ppm", INTEGER, KEEP),
+    KEY(fp_segment_row, segment_id, "segment_id", BIGINT),
+    COLUMN(fp_segment_row, names.site, "site", TEXT),
+    COLUMN(fp_segment_row, names.route, "route", TEXT),
+    COLUMN(fp_segment_row, names.release, "release", TEXT),
+    COLUMN(fp_segment_row, names.environment, "environment", TEXT),
+    COLUMN(fp_segment_row, names.variant, "variant", TEXT),
+    COLUMN(fp_segment_row, names.browser, "browser", TEXT),
+    COLUMN(fp_segment_row, names.os, "os", TEXT),
+    COLUMN(fp_segment_row, names.device, "device", TEXT),
+    COLUMN(fp_segment_row, names.thread, "thread", TEXT),
+    COLUMN(fp_segment_row, names.rate_ppm, "rate_ppm", INTEGER),
 };
 
 static const struct fp_store_column resource_columns[] = {
-    COLUMN(fp_resource_row, resource_id, "resource_id", BIGINT, KEY),
-    COLUMN(fp_resource_row, url, "url", TEXT, KEEP),
+    KEY(fp_resource_row, resource_id, "resource_id", BIGINT),
+    COLUMN(fp_resource_row, url, "url", TEXT),
 };
 
 static const struct fp_store_column frame_columns[] = {
-    COLUMN(fp_frame_row, frame_id, "frame_id", BIGINT, KEY),
-    COLUMN(fp_frame_row, function, "function", TEXT, KEEP),
-    COLUMN(fp_frame_row, resource_id, "resource_id", BIGINT_OR_NULL, KEEP),
-    COLUMN(fp_frame_row, line, "line", INTEGER_OR_NULL, KEEP),
-    COLUMN(fp_frame_row, column, "column_number", INTEGER_OR_NULL, KEEP),
-    COLUMN(fp_frame_row, kind, "kind", FRAME_KIND, KEEP),
+    KEY(fp_frame_row, frame_id, "frame_id", BIGINT),
+    COLUMN(fp_frame_row, function, "function", TEXT),
+    COLUMN(fp_frame_row, resource_id, "resource_id", BIGINT_OR_NULL),
+    COLUMN(fp_frame_row, line, "line", INTEGER_OR_NULL),
+    COLUMN(fp_frame_row, column, "column_number", INTEGER_OR_NULL),
+    COLUMN(fp_frame_row, kind, "kind", FRAME_KIND),
 };
 
 static const struct fp_store_column stack_columns[] = {
-    COLUMN(fp_stack_row, stack_id, "stack_id", BIGINT, KEY),
-    COLUMN(fp_stack_row, parent_id, "parent_id", BIGINT_OR_NULL, KEEP),
-    COLUMN(fp_stack_row, frame_id, "frame_id", BIGINT, KEEP),
-    COLUMN(fp_stack_row, level, "level", INTEGER, KEEP),
+    KEY(fp_stack_row, stack_id, "stack_id", BIGINT),
+    COLUMN(fp_stack_row, parent_id, "parent_id", BIGINT_OR_NULL),
+    COLUMN(fp_stack_row, frame_id, "frame_id", BIGINT),
+    COLUMN(fp_stack_row, level, "level", INTEGER),
 };
 
 static const struct fp_store_column timing_columns[] = {
-    COLUMN(fp_timing_row, timing_id, "timing_id", BIGINT, KEY),
-    COLUMN(fp_timing_row, name, "name", TEXT, KEEP),
-    COLUMN(fp_timing_row, kind, "kind", TIMING_KIND, KEEP),
+    KEY(fp_timing_row, timing_id, "timing_id", BIGINT),
+    COLUMN(fp_timing_row, name, "name", TEXT),
+    COLUMN(fp_timing_row, kind, "kind", TIMING_KIND),
 };
 
 static const struct fp_store_column upload_id_columns[] = {
-    COLUMN(fp_upload_row, id, "upload_id", UUID, KEY),
-    COLUMN(fp_upload_row, key.site_id, "site_id", BIGINT, KEY),
+    KEY(fp_upload_row, id, "upload_id", UUID),
+    KEY(fp_upload_row, key.site_id, "site_id", BIGINT),
 };
 
 static const struct fp_store_column load_id_columns[] = {
-    COLUMN(fp_load_row, id, "load_id", UUID, KEY),
-    COLUMN(fp_load_row, key.site_id, "site_id", BIGINT, KEY),
-};
-
-static const struct fp_store_column segment_fact_columns[] = {
-    FACT_KEY(fp_segment_fact),
-    COUNTER(fp_segment_fact, uploads, BIGINT),
-    COUNTER(fp_segment_fact, loads, BIGINT),
-    COUNTER(fp_segment_fact, samples, BIGINT),
-    COUNTER(fp_segment_fact, unattributed_samples, BIGINT),
-    COUNTER(fp_segment_fact, profiled_us, BIGINT),
-    COUNTER(fp_segment_fact, profiled_us2, DOUBLE),
-    COUNTER(fp_segment_fact, unattributed_us, BIGINT),
-};
-
-static const struct fp_store_column marker_fact_columns[] = {
-    FACT_KEY(fp_marker_fact),
-    COLUMN(fp_marker_fact, key.part, "marker", MARKER, KEY),
-    COUNTER(fp_marker_fact, samples, BIGINT),
-    COUNTER(fp_marker_fact, self_us, BIGINT),
-};
-
-static const struct fp_store_column frame_fact_columns[] = {
-    FACT_KEY(fp_frame_fact),
-    COLUMN(fp_frame_fact, key.id, "frame_id", BIGINT, KEY),
-    COUNTER(fp_frame_fact, uploads, BIGINT),
-    COUNTER(fp_frame_fact, unmarked_uploads, BIGINT),
-    COUNTER(fp_frame_fact, samples, BIGINT),
-    COUNTER(fp_frame_fact, self_us, BIGINT),
-    COUNTER(fp_frame_fact, total_us, BIGINT),
-    COUNTER(fp_frame_fact, self_us2, DOUBLE),
-    COUNTER(fp_frame_fact, total_us2, DOUBLE),
-    COUNTER(fp_frame_fact, self_profiled, DOUBLE),
-    COUNTER(fp_frame_fact, total_profiled, DOUBLE),
-};
-
-static const struct fp_store_column frame_marker_fact_columns[] = {
-    FACT_KEY(fp_frame_marker_fact),
-    COLUMN(fp_frame_marker_fact, key.id, "frame_id", BIGINT, KEY),
-    COLUMN(fp_frame_marker_fact, key.part, "marker", MARKER, KEY),
-    COUNTER(fp_frame_marker_fact, uploads, BIGINT),
-    COUNTER(fp_frame_marker_fact, samples, BIGINT),
-    COUNTER(fp_frame_marker_fact, self_us, BIGINT),
-    COUNTER(fp_frame_marker_fact, total_us, BIGINT),
-};
-
-static const struct fp_store_column stack_fact_columns[] = {
-    FACT_KEY(fp_stack_fact),
-    COLUMN(fp_stack_fact, key.id, "stack_id", BIGINT, KEY),
-    COLUMN(fp_stack_fact, key.part, "marker", MARKER, KEY),
-    COUNTER(fp_stack_fact, uploads, BIGINT),
-    COUNTER(fp_stack_fact, samples, BIGINT),
-    COUNTER(fp_stack_fact, self_us, BIGINT),
-};
-
-static const struct fp_store_column timing_fact_columns[] = {
-    FACT_KEY(fp_timing_fact),
-    COLUMN(fp_timing_fact, key.id, "timing_id", BIGINT, KEY),
-    COUNTER(fp_timing_fact, uploads, BIGINT),
-    COUNTER(fp_timing_fact, count, BIGINT),
-    COUNTER(fp_timing_fact, negative, BIGINT),
-    COUNTER(fp_timing_fact, sum_us, DOUBLE),
-    COLUMN(fp_timing_fact, min_us, "min_us", BIGINT, LEAST),
-    COLUMN(fp_timing_fact, max_us, "max_us", BIGINT, GREATEST),
-};
-
-static const struct fp_store_column timing_bin_fact_columns[] = {
-    FACT_KEY(fp_timing_bin_fact),
-    COLUMN(fp_timing_bin_fact, key.id, "timing_id", BIGINT, KEY),
-    COLUMN(fp_timing_bin_fact, key.part, "bin", SMALLINT, KEY),
-    COUNTER(fp_timing_bin_fact, count, BIGINT),
-};
-
-static const struct fp_store_column measure_fact_columns[] = {
-    FACT_KEY(fp_measure_fact),
-    COLUMN(fp_measure_fact, key.id, "timing_id", BIGINT, KEY),
-    COUNTER(fp_measure_fact, uploads, BIGINT),
-    COUNTER(fp_measure_fact, samples, BIGINT),
-    COUNTER(fp_measure_fact, unattributed_samples, BIGINT),
-    COUNTER(fp_measure_fact, profiled_us, BIGINT),
-    COUNTER(fp_measure_fact, unattributed_us, BIGINT),
-};
-
-static const struct fp_store_column measure_frame_fact_columns[] = {
-    COLUMN(fp_measure_frame_fact, key.fact.segment_id, "segment_id", BIGINT, KEY),
-    COLUMN(fp_measure_frame_fact, key.fact.bucket_us, "bucket", TIME, KEY),
-    COLUMN(fp_measure_frame_fact, key.fact.id, "timing_id", BIGINT, KEY),
-    COLUMN(fp_measure_frame_fact, key.fact.part, "marker", MARKER, KEY),
-    COLUMN(fp_measure_frame_fact, key.frame_id, "frame_id", BIGINT, KEY),
-    COUNTER(fp_measure_frame_fact, uploads, BIGINT),
-    COUNTER(fp_measure_frame_fact, first_uploads, BIGINT),
-    COUNTER(fp_measure_frame_fact, samples, BIGINT),
-    COUNTER(fp_measure_frame_fact, self_us, BIGINT),
-    COUNTER(fp_measure_frame_fact, total_us, BIGINT),
+    KEY(fp_load_row, id, "load_id", UUID),
+    KEY(fp_load_row, key.site_id, "site_id", BIGINT),
 };
 
 static const struct fp_store_column upload_columns[] = {
-    COLUMN(fp_upload_row, segment_id, "segment_id", BIGINT, KEY),
-    COLUMN(fp_upload_row, bucket_us, "bucket", TIME, KEY),
-    COLUMN(fp_upload_row, id, "upload_id", UUID, KEY),
-    COLUMN(fp_upload_row, received_us, "received", TIME, KEEP),
-    {"load_id", FP_COLUMN_UUID, FP_MERGE_KEEP, offsetof(struct fp_upload_row, load),
-     offsetof(struct fp_upload_row, has_load)},
-    COLUMN(fp_upload_row, part, "part", INTEGER, KEEP),
-    COLUMN(fp_upload_row, format, "format", FORMAT, KEEP),
-    COLUMN(fp_upload_row, coverage, "coverage", COVERAGE, KEEP),
-    COLUMN(fp_upload_row, truncated, "truncated", BOOLEAN, KEEP),
-    COLUMN(fp_upload_row, browser_version, "browser_version", INTEGER, KEEP),
-    COLUMN(fp_upload_row, agent, "agent", TEXT, KEEP),
-    COLUMN(fp_upload_row, body_bytes, "body_bytes", INTEGER, KEEP),
-    COLUMN(fp_upload_row, samples, "samples", INTEGER, KEEP),
-    COLUMN(fp_upload_row, unattributed_samples, "unattributed_samples", INTEGER, KEEP),
-    COLUMN(fp_upload_row, profiled_us, "profiled_us", BIGINT, KEEP),
-    COLUMN(fp_upload_row, unattributed_us, "unattributed_us", BIGINT, KEEP),
-    COLUMN(fp_upload_row, timings, "timings", INTEGER, KEEP),
-    COLUMN(fp_upload_row, skipped_entries, "skipped_entries", INTEGER, KEEP),
+    COLUMN(fp_upload_row, bucket_us, "bucket", TIME),
+    COLUMN(fp_upload_row, id, "upload_id", UUID),
+    COLUMN(fp_upload_row, received_us, "received", TIME),
+    COLUMN(fp_upload_row, segment_id, "segment_id", BIGINT),
+    GIVEN(fp_upload_row, load, has_load, "load_id", UUID),
+    COLUMN(fp_upload_row, part, "part", INTEGER),
+    COLUMN(fp_upload_row, format, "format", FORMAT),
+    COLUMN(fp_upload_row, coverage, "coverage", COVERAGE),
+    COLUMN(fp_upload_row, truncated, "truncated", BOOLEAN),
+    COLUMN(fp_upload_row, browser_version, "browser_version", INTEGER),
+    COLUMN(fp_upload_row, agent, "agent", TEXT),
+    COLUMN(fp_upload_row, body_bytes, "body_bytes", INTEGER),
+    COLUMN(fp_upload_row, samples, "samples", INTEGER),
+    COLUMN(fp_upload_row, unattributed_samples, "unattributed_samples", INTEGER),
+    COLUMN(fp_upload_row, profiled_us, "profiled_us", BIGINT),
+    COLUMN(fp_upload_row, unattributed_us, "unattributed_us", BIGINT),
+    COLUMN(fp_upload_row, timings, "timings", INTEGER),
+    COLUMN(fp_upload_row, skipped_entries, "skipped_entries", INTEGER),
 };
 
-#define SESSION_KEY(row) FACT_KEY(row), COLUMN(row, key.id, "session_id", BIGINT, KEY)
-#define GIVEN(row, member, given, name, kind)                                                      \
-    {name, FP_COLUMN_##kind, FP_MERGE_KEEP, offsetof(struct row, member),                          \
-     offsetof(struct row, given)}
+#define SESSION_KEY(row)                                                                           \
+    KEY(row, key.segment_id, "segment_id", BIGINT), KEY(row, key.bucket_us, "bucket", TIME),       \
+        KEY(row, key.id, "session_id", BIGINT)
 
 static const struct fp_store_column session_columns[] = {
     SESSION_KEY(fp_session_row),
-    COLUMN(fp_session_row, upload, "upload_id", UUID, KEEP),
+    COLUMN(fp_session_row, upload, "upload_id", UUID),
     GIVEN(fp_session_row, load, has_load, "load_id", UUID),
-    COLUMN(fp_session_row, part, "part", INTEGER, KEEP),
-    COLUMN(fp_session_row, received_us, "received", TIME, KEEP),
+    COLUMN(fp_session_row, part, "part", INTEGER),
+    COLUMN(fp_session_row, received_us, "received", TIME),
     GIVEN(fp_session_row, started_us, has_started, "started", TIME),
-    COLUMN(fp_session_row, format, "format", FORMAT, KEEP),
-    COLUMN(fp_session_row, version, "version", TEXT, KEEP),
-    COLUMN(fp_session_row, source_id, "source_id", BIGINT_OR_NULL, KEEP),
-    COLUMN(fp_session_row, window_id, "window_id", BIGINT_OR_NULL, KEEP),
-    COLUMN(fp_session_row, page_url, "page_url", TEXT, KEEP),
-    COLUMN(fp_session_row, is_raw, "is_raw", BOOLEAN, KEEP),
-    COLUMN(fp_session_row, content_len, "content_bytes", INTEGER, KEEP),
-    COLUMN(fp_session_row, content, "content", BYTES, KEEP),
+    COLUMN(fp_session_row, format, "format", FORMAT),
+    COLUMN(fp_session_row, version, "version", TEXT),
+    COLUMN(fp_session_row, source_id, "source_id", BIGINT_OR_NULL),
+    COLUMN(fp_session_row, window_id, "window_id", BIGINT_OR_NULL),
+    COLUMN(fp_session_row, page_url, "page_url", TEXT),
+    COLUMN(fp_session_row, is_raw, "is_raw", BOOLEAN),
+    COLUMN(fp_session_row, content_len, "content_bytes", INTEGER),
+    COLUMN(fp_session_row, content, "content", BYTES),
 };
 
 static const struct fp_store_column timeline_columns[] = {
     SESSION_KEY(fp_timeline_row),
-    COLUMN(fp_timeline_row, key.part, "timeline", BIGINT, KEY),
-    COLUMN(fp_timeline_row, timeline_id, "timeline_id", BIGINT, KEEP),
-    COLUMN(fp_timeline_row, frame_id, "frame_id", BIGINT_OR_NULL, KEEP),
-    COLUMN(fp_timeline_row, mode, "mode", REDUCE_MODE, KEEP),
-    COLUMN(fp_timeline_row, events, "events", INTEGER, KEEP),
+    KEY(fp_timeline_row, key.part, "timeline", BIGINT),
+    COLUMN(fp_timeline_row, timeline_id, "timeline_id", BIGINT),
+    COLUMN(fp_timeline_row, frame_id, "frame_id", BIGINT_OR_NULL),
+    COLUMN(fp_timeline_row, mode, "mode", REDUCE_MODE),
+    COLUMN(fp_timeline_row, events, "events", INTEGER),
 };
 
 static const struct fp_store_column event_columns[] = {
     SESSION_KEY(fp_event_row),
-    COLUMN(fp_event_row, key.part, "event", BIGINT, KEY),
-    COLUMN(fp_event_row, timeline, "timeline", BIGINT, KEEP),
-    COLUMN(fp_event_row, parent, "parent", BIGINT_OR_NULL, KEEP),
-    COLUMN(fp_event_row, event_id, "event_id", BIGINT_OR_NULL, KEEP),
-    COLUMN(fp_event_row, type, "type", TEXT, KEEP),
-    COLUMN(fp_event_row, type_number, "type_number", INTEGER, KEEP),
-    COLUMN(fp_event_row, start_us, "start_us", BIGINT, KEEP),
+    KEY(fp_event_row, key.part, "event", BIGINT),
+    COLUMN(fp_event_row, timeline, "timeline", BIGINT),
+    COLUMN(fp_event_row, parent, "parent", BIGINT_OR_NULL),
+    COLUMN(fp_event_row, event_id, "event_id", BIGINT_OR_NULL),
+    COLUMN(fp_event_row, type, "type", TEXT),
+    COLUMN(fp_event_row, type_number, "type_number", INTEGER),
+    COLUMN(fp_event_row, start_us, "start_us", BIGINT),
     GIVEN(fp_event_row, duration_us, has_duration, "duration_us", BIGINT),
-    COLUMN(fp_event_row, self_us, "self_us", BIGINT, KEEP),
-    COLUMN(fp_event_row, overhead_us, "overhead_us", BIGINT, KEEP),
-    COLUMN(fp_event_row, total_us, "total_us", BIGINT, KEEP),
-    COLUMN(fp_event_row, total_overhead_us, "total_overhead_us", BIGINT, KEEP),
-    COLUMN(fp_event_row, hits, "hits", BIGINT, KEEP),
-    COLUMN(fp_event_row, child_count, "child_count", BIGINT, KEEP),
+    COLUMN(fp_event_row, self_us, "self_us", BIGINT),
+    COLUMN(fp_event_row, overhead_us, "overhead_us", BIGINT),
+    COLUMN(fp_event_row, total_us, "total_us", BIGINT),
+    COLUMN(fp_event_row, total_overhead_us, "total_overhead_us", BIGINT),
+    COLUMN(fp_event_row, hits, "hits", BIGINT),
+    COLUMN(fp_event_row, child_count, "child_count", BIGINT),
     GIVEN(fp_event_row, resource, has_resource, "resource", TEXT),
-    COLUMN(fp_event_row, line, "line", INTEGER_OR_NULL, KEEP),
+    COLUMN(fp_event_row, line, "line", INTEGER_OR_NULL),
     GIVEN(fp_event_row, detail, has_detail, "detail", JSON),
 };
 
@@ -263,19 +168,9 @@ static const struct fp_store_table targets[FP_STORE_TABLE_COUNT] = {
     [FP_STORE_TABLE_TIMING] = TARGET(timing, TIMING, DICTIONARY, NULL),
     [FP_STORE_TABLE_UPLOAD_ID] = TARGET(upload_id, UPLOAD, BOOK, is_counted),
     [FP_STORE_TABLE_LOAD_ID] = TARGET(load_id, LOAD, BOOK, NULL),
-    [FP_STORE_TABLE_SEGMENT_FACT] = TARGET(segment_fact, SEGMENT_FACT, FACT, NULL),
-    [FP_STORE_TABLE_MARKER_FACT] = TARGET(marker_fact, MARKER_FACT, FACT, NULL),
-    [FP_STORE_TABLE_FRAME_FACT] = TARGET(frame_fact, FRAME_FACT, FACT, NULL),
-    [FP_STORE_TABLE_FRAME_MARKER_FACT] = TARGET(frame_marker_fact, FRAME_MARKER_FACT, FACT, NULL),
-    [FP_STORE_TABLE_STACK_FACT] = TARGET(stack_fact, STACK_FACT, FACT, NULL),
-    [FP_STORE_TABLE_TIMING_FACT] = TARGET(timing_fact, TIMING_FACT, FACT, NULL),
-    [FP_STORE_TABLE_TIMING_BIN_FACT] = TARGET(timing_bin_fact, TIMING_BIN_FACT, FACT, NULL),
-    [FP_STORE_TABLE_MEASURE_FACT] = TARGET(measure_fact, MEASURE_FACT, FACT, NULL),
-    [FP_STORE_TABLE_MEASURE_FRAME_FACT] =
-        TARGET(measure_frame_fact, MEASURE_FRAME_FACT, FACT, NULL),
-    [FP_STORE_TABLE_SESSION] = TARGET(session, SESSION, LOG, is_kept),
-    [FP_STORE_TABLE_TIMELINE] = TARGET(timeline, TIMELINE, LOG, is_kept),
-    [FP_STORE_TABLE_EVENT] = TARGET(event, EVENT, LOG, is_kept),
+    [FP_STORE_TABLE_SESSION] = TARGET(session, SESSION, SESSIONS, is_kept),
+    [FP_STORE_TABLE_TIMELINE] = TARGET(timeline, TIMELINE, SESSIONS, is_kept),
+    [FP_STORE_TABLE_EVENT] = TARGET(event, EVENT, SESSIONS, is_kept),
     [FP_STORE_TABLE_UPLOAD] = TARGET(upload, UPLOAD, LOG, is_logged),
 };
 
@@ -291,13 +186,10 @@ const char *fp_store_column_type(enum fp_column_kind kind)
         [FP_COLUMN_BIGINT_OR_NULL] = "bigint",
         [FP_COLUMN_INTEGER] = "integer",
         [FP_COLUMN_INTEGER_OR_NULL] = "integer",
-        [FP_COLUMN_SMALLINT] = "smallint",
-        [FP_COLUMN_DOUBLE] = "double precision",
         [FP_COLUMN_TIME] = "timestamptz",
         [FP_COLUMN_BOOLEAN] = "boolean",
         [FP_COLUMN_TEXT] = "text",
         [FP_COLUMN_UUID] = "uuid",
-        [FP_COLUMN_MARKER] = "fleetprof_data.marker",
         [FP_COLUMN_FRAME_KIND] = "fleetprof_data.frame_kind",
         [FP_COLUMN_TIMING_KIND] = "fleetprof_data.timing_kind",
         [FP_COLUMN_FORMAT] = "text",
@@ -315,7 +207,7 @@ static void add_names(const struct fp_store_table *target, bool keys_only, struc
     const char *comma = "";
     for (size_t i = 0; i < target->column_count; i++) {
         const struct fp_store_column *column = &target->columns[i];
-        if (keys_only && column->merge != FP_MERGE_KEY)
+        if (keys_only && !column->is_key)
             continue;
         fp_buf_addf(out, "%s%s", comma, column->name);
         comma = ", ";
@@ -333,33 +225,11 @@ void fp_store_table_create_sql(const struct fp_store_table *target, struct fp_bu
 
 void fp_store_table_copy_sql(const struct fp_store_table *target, struct fp_buf *out)
 {
-    fp_buf_addf(out, "copy pg_temp.new_%s (", target->name);
+    fp_buf_addf(out, "copy %s%s (",
+                target->style == FP_STORE_TABLE_LOG ? "fleetprof_data." : "pg_temp.new_",
+                target->name);
     add_names(target, false, out);
     fp_buf_addf(out, ") from stdin (format binary)");
-}
-
-/* Appends `do update set` for every counter. */
-static void add_updates(const struct fp_store_table *target, struct fp_buf *out)
-{
-    const char *before = " do update set ";
-    for (size_t i = 0; i < target->column_count; i++) {
-        const char *name = target->columns[i].name;
-        switch (target->columns[i].merge) {
-        case FP_MERGE_KEY:
-        case FP_MERGE_KEEP:
-            continue;
-        case FP_MERGE_ADD:
-            fp_buf_addf(out, "%s%s = t.%s + excluded.%s", before, name, name, name);
-            break;
-        case FP_MERGE_LEAST:
-            fp_buf_addf(out, "%s%s = least(t.%s, excluded.%s)", before, name, name, name);
-            break;
-        case FP_MERGE_GREATEST:
-            fp_buf_addf(out, "%s%s = greatest(t.%s, excluded.%s)", before, name, name, name);
-            break;
-        }
-        before = ", ";
-    }
 }
 
 void fp_store_table_merge_sql(const struct fp_store_table *target, struct fp_buf *out)
@@ -380,15 +250,13 @@ void fp_store_table_merge_sql(const struct fp_store_table *target, struct fp_buf
         fp_buf_addf(out, " do update set last_seen = excluded.last_seen"
                          " where t.last_seen < excluded.last_seen");
         break;
-    case FP_STORE_TABLE_FACT:
-        add_updates(target, out);
-        break;
-    case FP_STORE_TABLE_LOG:
-        fp_buf_addf(out, " do nothing");
-        break;
     case FP_STORE_TABLE_BOOK:
         fp_buf_addf(out, " do nothing returning ");
         add_names(target, true, out);
+        break;
+    case FP_STORE_TABLE_SESSIONS:
+    case FP_STORE_TABLE_LOG:
+        fp_buf_addf(out, " do nothing");
         break;
     }
 }

@@ -14,16 +14,13 @@ enum fp_column_kind {
     FP_COLUMN_BIGINT_OR_NULL, /* 0 is null */
     FP_COLUMN_INTEGER,
     FP_COLUMN_INTEGER_OR_NULL, /* negative is null */
-    FP_COLUMN_SMALLINT,        /* from an int64_t */
-    FP_COLUMN_DOUBLE,
-    FP_COLUMN_TIME, /* microseconds since 1970 */
+    FP_COLUMN_TIME,            /* microseconds since 1970 */
     FP_COLUMN_BOOLEAN,
     FP_COLUMN_TEXT,
     FP_COLUMN_BYTES, /* from a fp_str, as is the next */
     FP_COLUMN_JSON,
     FP_COLUMN_UUID,
-    FP_COLUMN_MARKER, /* from an int64_t; these six as names */
-    FP_COLUMN_FRAME_KIND,
+    FP_COLUMN_FRAME_KIND, /* these five as names */
     FP_COLUMN_TIMING_KIND,
     FP_COLUMN_FORMAT,
     FP_COLUMN_COVERAGE,
@@ -31,31 +28,22 @@ enum fp_column_kind {
     FP_COLUMN_KIND_COUNT
 };
 
-/* How a column is merged when a row with this key exists. */
-enum fp_column_merge {
-    FP_MERGE_KEY,
-    FP_MERGE_KEEP,
-    FP_MERGE_ADD,
-    FP_MERGE_LEAST,
-    FP_MERGE_GREATEST
-};
-
 struct fp_store_column {
     const char *name;
     enum fp_column_kind kind;
-    enum fp_column_merge merge;
+    bool is_key;
     size_t offset;       /* the member's offset in the row */
     size_t given_offset; /* offset of a bool that is true if there is a value; 0: always */
 };
 
 enum fp_store_table_style {
     FP_STORE_TABLE_DICTIONARY, /* keeps a known row and touches its last_seen once per day */
-    FP_STORE_TABLE_FACT,       /* adds counters */
-    FP_STORE_TABLE_LOG,        /* a known row is kept */
-    FP_STORE_TABLE_BOOK        /* keeps a known row; returns the keys of new ones */
+    FP_STORE_TABLE_BOOK,       /* keeps a known row; returns the keys of new ones */
+    FP_STORE_TABLE_SESSIONS,   /* keeps a known row */
+    FP_STORE_TABLE_LOG         /* has no key: rows are copied straight into it */
 };
 
-/* The database's tables, in the order in which a flush writes them. */
+/* The database's tables without those of facts, in the order in which a flush writes them. */
 enum fp_store_table_id {
     FP_STORE_TABLE_SEGMENT,
     FP_STORE_TABLE_RESOURCE,
@@ -64,15 +52,6 @@ enum fp_store_table_id {
     FP_STORE_TABLE_TIMING,
     FP_STORE_TABLE_UPLOAD_ID,
     FP_STORE_TABLE_LOAD_ID,
-    FP_STORE_TABLE_SEGMENT_FACT,
-    FP_STORE_TABLE_MARKER_FACT,
-    FP_STORE_TABLE_FRAME_FACT,
-    FP_STORE_TABLE_FRAME_MARKER_FACT,
-    FP_STORE_TABLE_STACK_FACT,
-    FP_STORE_TABLE_TIMING_FACT,
-    FP_STORE_TABLE_TIMING_BIN_FACT,
-    FP_STORE_TABLE_MEASURE_FACT,
-    FP_STORE_TABLE_MEASURE_FRAME_FACT,
     FP_STORE_TABLE_SESSION,
     FP_STORE_TABLE_TIMELINE,
     FP_STORE_TABLE_EVENT,
@@ -96,9 +75,9 @@ const struct fp_store_table *fp_store_table(enum fp_store_table_id id);
 const char *fp_store_column_type(enum fp_column_kind kind);
 
 /*
- * Each appends a statement: one makes the temporary table pg_temp.new_NAME, one copies rows into
- * it, one merges its rows from page $1 to page $2 (tids). A copy fills an empty table page by page,
- * so pages in order hold the rows in order.
+ * Each appends a statement: one makes the temporary table pg_temp.new_NAME, one copies rows into it
+ * (or straight into the table, if that is a log), one merges its rows from page $1 to page $2
+ * (tids). A copy fills an empty table page by page, so pages in order hold the rows in order.
  */
 void fp_store_table_create_sql(const struct fp_store_table *target, struct fp_buf *out);
 void fp_store_table_copy_sql(const struct fp_store_table *target, struct fp_buf *out);

@@ -151,7 +151,7 @@ static enum fp_store_result halve(struct fp_writer *writer, const struct window 
 }
 
 static enum fp_store_result write_window(struct fp_writer *writer, struct window *window,
-                                         size_t *rows)
+                                         size_t *entries)
 {
     uint64_t end = window->end;
     uint64_t start = writer->database_position;
@@ -172,7 +172,7 @@ static enum fp_store_result write_window(struct fp_writer *writer, struct window
         }
     }
     writer->doubted_end = moves.end;
-    result = fp_store_commit(writer->store, &writer->rollup, rows);
+    result = fp_store_commit(writer->store, &writer->rollup, entries);
     if (result == FP_STORE_OK)
         writer->database_position = moves.end;
     if (result == FP_STORE_OK || result == FP_STORE_REFUSED)
@@ -180,17 +180,31 @@ static enum fp_store_result write_window(struct fp_writer *writer, struct window
     return result;
 }
 
-static void count_flush(struct fp_writer *writer, const struct window *window, size_t rows,
+static void count_flush(struct fp_writer *writer, const struct window *window, size_t entries,
                         int64_t took_us)
 {
     struct fp_metric_set *metrics = writer->metrics;
     fp_metrics_add(metrics, FP_METRIC_FLUSHES, 1);
-    fp_metrics_add(metrics, FP_METRIC_FLUSH_ROWS, rows);
+    fp_metrics_add(metrics, FP_METRIC_FLUSH_ROWS, entries);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_FLUSHED, window->counted);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_DUPLICATE, window->duplicates);
     fp_metrics_add(metrics, FP_METRIC_UPLOADS_MISDATED, window->misdated);
     fp_metrics_observe_us(metrics, FP_METRIC_FLUSH_SECONDS, took_us);
     fp_metrics_set(metrics, FP_METRIC_LAST_FLUSH, fp_clock_real_us());
+}
+
+/* Tells the sealer what was flushed. */
+static void tell_sealer(const struct fp_writer *writer, size_t entries)
+{
+    const struct fp_rows *hours = &writer->rollup.tables[FP_ROLLUP_TABLE_HOUR];
+    int64_t oldest_us = INT64_MAX;
+    for (size_t i = 0; i < hours->count; i++) {
+        const struct fp_hour_row *hour = fp_rows_at(hours, i);
+        if (hour->key.bucket_us < oldest_us)
+            oldest_us = hour->key.bucket_us;
+    }
+    if (writer->settings.note_flush != NULL && hours->count > 0)
+        writer->settings.note_flush(writer->settings.sealer, entries, oldest_us);
 }
 
 /* Shrinks the next window after a flush that took too long; otherwise lets windows grow again. */
@@ -213,25 +227,27 @@ enum fp_store_result fp_writer_flush(struct fp_writer *writer)
 {
     struct fp_rollup_clock clock;
     struct window window;
-    size_t rows = 0;
+    size_t entries = 0;
     writer->flush_began_us = fp_clock_monotonic_us();
     enum fp_store_result result = fp_store_read_clock(writer->store, &clock);
     if (result != FP_STORE_OK)
         return result;
     fp_rollup_clear(&writer->rollup, &clock);
     uint64_t tail = fp_spool_tail(writer->spool);
+    writer->flush_tail = tail;
     result = add_records(writer, UINT64_MAX, writer->window_records, &window);
     if (result == FP_STORE_OK && window.records == 0)
         writer->position = tail; /* the records are gone: trimmed before the start, or damaged */
     else if (result == FP_STORE_OK)
-        result = write_window(writer, &window, &rows);
+        result = write_window(writer, &window, &entries);
     if (result == FP_STORE_REFUSED)
         return halve(writer, &window);
     if (result != FP_STORE_OK || window.records == 0)
         return result;
     int64_t took_us = fp_clock_monotonic_us() - writer->flush_began_us;
     writer->position = window.end;
-    count_flush(writer, &window, rows, took_us);
+    count_flush(writer, &window, entries, took_us);
+    tell_sealer(writer, entries);
     adapt_window(writer, &window, took_us);
     fp_writer_trim(writer);
     return FP_STORE_OK;

@@ -24,7 +24,7 @@
       "Flushes that failed and are tried again")                                                   \
     X(FP_METRIC_FLUSH_SECONDS, HISTOGRAM, "fleetprof_flush_seconds", "", "Duration of a flush")    \
     X(FP_METRIC_FLUSH_ROWS, COUNTER, "fleetprof_flush_rows_total", "",                             \
-      "Fact rows written after merging")                                                           \
+      "Entries of packed facts written after merging")                                             \
     X(FP_METRIC_LAST_FLUSH, TIME_GAUGE, "fleetprof_last_flush_timestamp_seconds", "",              \
       "When the last flush committed, 0 before the first")                                         \
     X(FP_METRIC_DATABASE_UP, GAUGE, "fleetprof_database_up", "",                                   \

@@ -23,13 +23,16 @@
 #include <unistd.h>
 
 #define IDLE_US FP_US_PER_S
+#define BUSY_US (100 * FP_US_PER_MS)
 #define BACKOFF_FIRST_US (100 * FP_US_PER_MS)
 #define BACKOFF_MAX_US (5 * FP_US_PER_S)
-#define HOUSEKEEPING_US FP_US_PER_HOUR
-#define HOUSEKEEPING_RETRY_US (60 * FP_US_PER_S)
 #define LOG_AGAIN_US (60 * FP_US_PER_S)
 
-enum { HINT_MAX = 1024 };
+enum {
+    HINT_MAX = 1024,
+    BUSY_RECORDS = 25, /* in BUSY_US: the records of a busy collector */
+    FULL_RECORDS = 10000
+};
 
 _Static_assert(FP_METRIC_DATABASE_STATE_FAILING - FP_METRIC_DATABASE_STATE_CONNECTING ==
                    FP_DATABASE_FAILING - FP_DATABASE_CONNECTING,
@@ -66,7 +69,6 @@ static void adopt_pace(struct fp_writer *writer)
     writer->settings.pace = writer->wanted;
     pthread_mutex_unlock(&writer->lock);
     fp_store_set_retention(writer->store, &writer->settings.pace.retention);
-    writer->housekeeping_us = fp_clock_monotonic_us();
 }
 
 /* ---- the backlog ---- */
@@ -99,7 +101,7 @@ static void show_backlog_age(struct fp_writer *writer)
                          is_waiting ? writer->oldest_us : 0);
 }
 
-/* Waits until the next flush may begin. */
+/* Waits until min_window has passed since the last flush began. */
 static void await_turn(struct fp_writer *writer)
 {
     int64_t left_us = 1;
@@ -111,6 +113,36 @@ static void await_turn(struct fp_writer *writer)
     }
 }
 
+/* True if waiting would make the next window no larger. Records that the last flush left behind
+ * have waited already. */
+static bool is_full(const struct fp_writer *writer)
+{
+    uint64_t waiting = fp_spool_tail(writer->spool) - writer->position;
+    return waiting >= FULL_RECORDS || waiting >= writer->window_records ||
+           writer->position < writer->flush_tail;
+}
+
+/*
+ * Waits for a larger window while many records arrive: the more uploads share a packed row, the
+ * cheaper each is. Ends when the window is full, when fewer than BUSY_RECORDS have arrived in
+ * BUSY_US, and when half of max_window has passed since the last flush began.
+ */
+static void await_larger(struct fp_writer *writer)
+{
+    uint64_t seen = writer->flush_tail;
+    int64_t left_us = 1;
+    while (left_us > 0 && !is_stopping(writer) && !is_full(writer) &&
+           fp_spool_tail(writer->spool) - seen >= BUSY_RECORDS) {
+        seen = fp_spool_tail(writer->spool);
+        adopt_pace(writer);
+        left_us = writer->flush_began_us + writer->settings.pace.max_window_us / 2 -
+                  fp_clock_monotonic_us();
+        if (left_us > 0)
+            (void)fp_spool_wait(writer->spool, writer->position + FULL_RECORDS - 1,
+                                left_us < BUSY_US ? left_us : BUSY_US);
+    }
+}
+
 /* Waits for a window. False: nothing arrived for a while. */
 static bool await_window(struct fp_writer *writer)
 {
@@ -119,6 +151,7 @@ static bool await_window(struct fp_writer *writer)
     uint64_t waiting = fp_spool_tail(writer->spool) - writer->position;
     if (waiting < writer->window_records)
         await_turn(writer);
+    await_larger(writer);
     return true;
 }
 
@@ -203,18 +236,6 @@ static enum fp_store_result get_ready(struct fp_writer *writer)
     return result;
 }
 
-static enum fp_store_result keep_house(struct fp_writer *writer)
-{
-    int64_t now_us = fp_clock_monotonic_us();
-    if (now_us < writer->housekeeping_us || is_stopping(writer))
-        return FP_STORE_OK;
-    writer->housekeeping_us = now_us + HOUSEKEEPING_RETRY_US;
-    enum fp_store_result result = fp_store_housekeep(writer->store);
-    if (result == FP_STORE_OK)
-        writer->housekeeping_us = now_us + HOUSEKEEPING_US;
-    return result;
-}
-
 static enum fp_store_result work(struct fp_writer *writer, bool *idle)
 {
     enum fp_store_result result = get_ready(writer);
@@ -230,7 +251,7 @@ static enum fp_store_result work(struct fp_writer *writer, bool *idle)
     }
     if (result == FP_STORE_OK && fp_store_state(writer->store) != FP_DATABASE_REACHABLE)
         result = fp_store_check_schema(writer->store); /* a migration may have run since */
-    return result == FP_STORE_OK ? keep_house(writer) : result;
+    return result;
 }
 
 /* Ends a period of failures after a success. */
@@ -358,8 +379,12 @@ static bool equip(struct fp_writer *writer)
     if (writer->stop_fd < 0 || writer->interrupt_fd < 0 || writer->done_fd < 0 ||
         writer->reload_fd < 0 || writer->database == NULL)
         return false;
-    const struct fp_store_settings settings = {writer->database, writer->settings.pace.retention,
-                                               writer->interrupt_fd};
+    const struct fp_store_settings settings = {
+        .database = writer->database,
+        .retention = writer->settings.pace.retention,
+        .flushes = true,
+        .interrupt_fd = writer->interrupt_fd,
+    };
     writer->store = fp_store_create(&settings);
     if (writer->store == NULL)
         return false;

@@ -3,8 +3,9 @@
  * the spool, merges them and writes them to the database, for as long as the collector runs.
  *
  * Self-clocking: the next flush starts when the last one has ended and min_window has passed since
- * the last one began. Everything that arrived meanwhile is its window. So windows grow with the
- * load, and the cost per upload falls. The writer retries a database that is down with back-off;
+ * the last one began; while many records arrive, it waits up to half of max_window for more.
+ * Everything that arrived meanwhile is its window. So windows grow with the load, and the cost per
+ * upload falls. The writer retries a database that is down with back-off;
  * the spool absorbs the uploads.
  */
 #ifndef FP_WRITER_WRITER_H
@@ -18,7 +19,8 @@
 /* The settings that may change while the writer runs. */
 struct fp_writer_pace {
     int64_t min_window_us;         /* from the start of one flush to the start of the next */
-    int64_t max_window_us;         /* a flush that takes longer makes the next window smaller */
+    int64_t max_window_us;         /* a flush that takes longer makes the next window smaller, and a
+                                      window of a busy collector waits up to half as long */
     struct fp_retention retention; /* how long the database keeps each kind of row */
 };
 
@@ -34,12 +36,18 @@ struct fp_database_status {
 typedef size_t fp_writer_list_sessions_fn(void *sessions,
                                           struct fp_uuid ids[FP_WRITER_SESSIONS_MAX]);
 
+/* Told after each flush: how many entries of facts it appended, and the oldest hour that got some
+ * (its start, epoch). The writer's thread; does not wait. */
+typedef void fp_writer_note_flush_fn(void *sealer, size_t entries, int64_t oldest_us);
+
 struct fp_writer_settings {
     const char *database; /* libpq connection string; copied */
     struct fp_writer_pace pace;
     int64_t stop_timeout_us;                   /* time limit of fp_writer_stop's last flush */
     fp_writer_list_sessions_fn *list_sessions; /* NULL: there are none */
     void *sessions;                            /* its argument; outlives the writer */
+    fp_writer_note_flush_fn *note_flush;       /* NULL: nobody is told */
+    void *sealer;                              /* its argument; outlives the writer */
     struct fp_database_status *status;         /* outlives the writer; may be NULL */
 };
 

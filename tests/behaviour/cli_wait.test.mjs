@@ -133,7 +133,7 @@ test('a database that cannot be asked is said, and is no error', async () => {
   ])) {
     const { code, stderr } = await fleetprof(['import', '-c', stuck.file, '-d', conninfo, '--wait=5', file]);
     assert.equal(code, 0);
-    assert.match(stderr, /^fleetprof: could not see whether the uploads are counted; they are safe in the collector's spool\n/);
+    assert.match(stderr, /^fleetprof: could not check whether the uploads are counted; they are safe in the collector's spool\n/);
     assert.match(stderr, why);
   }
 });
@@ -145,7 +145,7 @@ test('a database that does not answer is not waited for any longer than was said
   const began = performance.now();
   const { code, stderr } = await fleetprof(['import', '-c', stuck.file, '--wait=1', freshFile()]);
   assert.equal(code, 0);
-  assert.match(stderr, /could not see whether .*\n.*detail: the database does not answer\n$/);
+  assert.match(stderr, /could not check whether .*\n.*detail: the database does not answer\n$/);
   assert.ok(performance.now() - began < 6000);
   await postgres.sql("select pg_cancel_backend(pid) from pg_stat_activity where query like 'begin; lock%' or query like '%pg_sleep(8)%' and pid <> pg_backend_pid()");
   await locked;

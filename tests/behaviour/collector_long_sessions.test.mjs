@@ -67,7 +67,7 @@ test('a window that is too large gets the largest one in its refusal', async () 
   assert.deepEqual([reply.status, reply.problem.detail], [400, 'window must be a whole number from 0 to 4294967295']);
   const session = await start('?window=4294967295');
   const second = await send(`${url}?window=4294967295`, { body: '' });
-  assert.match(second.problem.detail, /a session runs for this window/);
+  assert.match(second.problem.detail, /a session is already running for this window/);
   assert.equal((await send(`${url}/${session}/stop`, { body: '' })).status, 204);
 });
 
@@ -75,7 +75,7 @@ test('one runs in a window at a time', async () => {
   const session = await start('?window=3');
   const second = await send(`${url}?window=3`, { body: '' });
   assert.equal(second.status, 400);
-  assert.match(second.problem.detail, /a session runs for this window/);
+  assert.match(second.problem.detail, /a session is already running for this window/);
   const other = await start('?window=4');
   assert.equal((await send(`${url}/${session}/stop`, { body: '' })).status, 204);
   const next = await start('?window=3');
@@ -89,7 +89,7 @@ test('what was stopped, or never ran, takes no part and is not stopped', async (
     for (const [address, body] of [[`${url}/${id}?part=0`, dump(0)], [`${url}/${id}/stop`, '']]) {
       const reply = await send(address, { body });
       assert.equal(reply.status, 400, address);
-      assert.match(reply.problem.detail, /no such session runs here/);
+      assert.match(reply.problem.detail, /no such session is running here/);
     }
   }
 });
@@ -99,7 +99,7 @@ test('a part says which one it is, and is one upload', async () => {
   for (const query of ['', '?part=', '?part=-1', '?part=1.5', '?part=2147483648', '?part=x']) {
     const reply = await send(`${url}/${session}${query}`, { body: dump(0) });
     assert.equal(reply.status, 400, query);
-    assert.match(reply.problem.detail, /\?part= and a whole number/);
+    assert.match(reply.problem.detail, /\?part= must be a whole number/);
   }
   const form = await send(`${url}/${session}?part=0`,
     { body: '--x\r\n\r\n{}\r\n--x--\r\n', headers: { 'content-type': 'multipart/form-data; boundary=x' } });
@@ -329,7 +329,7 @@ test('a site runs a limited number, and a refusal says when to try again', async
     assert.ok(started.length <= 128, 'the 129th is refused');
   }
   assert.equal(reply.status, 429, reply.body);
-  assert.match(reply.problem.detail, /no more than 128 sessions of a site/);
+  assert.match(reply.problem.detail, /at most 128 sessions of a site/);
   assert.equal(reply.headers['retry-after'], '60');
   assert.equal((await send(`${url}/${started.pop()}/stop`, { body: '' })).status, 204);
   started.push(await start('?window=3000'));
@@ -346,7 +346,7 @@ test('a restart forgets what runs, not what was answered', async () => {
   const after = await startCollector({ config: before.config });
   const part = await send(`${at(after)}/${session}?part=1`, { body: dump(0) });
   assert.equal(part.status, 400);
-  assert.match(part.problem.detail, /the collector was restarted; start another one/);
+  assert.match(part.problem.detail, /the collector was restarted; start a new one/);
   assert.equal((await send(at(after), { body: '' })).status, 201, 'the window is free');
   const parts = () => stack.sql(`select part from fleetprof.sessions where load_id = '${session}'`);
   await waitFor(async () => (await parts()).length === 1, { what: 'the part in SQL' });

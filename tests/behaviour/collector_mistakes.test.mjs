@@ -220,7 +220,7 @@ test('a key for a site that a reload renamed', async () => {
   fs.writeFileSync(collector.file, JSON.stringify({ ...collector.config, sites: [{ name: 'new', key: 'pk_a' }, { name: 'same', key: 'pk_b' }] }));
   process.kill(collector.server.pid, 'SIGHUP');
   await waitFor(() => lines(collector, 'configuration reloaded').length > 0, { what: 'reload' });
-  const told = lines(collector, 'stays under the old name');
+  const told = lines(collector, 'the old name keeps what was counted');
   assert.equal(told.length, 1);
   assert.match(told[0], /level=warn .* old=old new=new$/);
   const accepted = seriesOf(await collector.metrics(), 'fleetprof_uploads_accepted_total');

@@ -79,7 +79,7 @@ test('a reload changes the windows and the retention, also of what is waiting al
   await upload();
   await postgres.execute('select fleetprof_data.make_partitions(array[current_date - 10])');
   const partitions = async () => (await postgres.sql(
-    `select count(*) as n from pg_class where relname ~ to_char(current_date - 10, '_YYYYMMDD$') and relkind = 'r'`))[0].n;
+    `select count(*) as n from pg_class where relname ~ to_char(current_date - 10, '"^(upload|session|event)_"YYYYMMDD$') and relkind = 'r'`))[0].n;
   assert.ok(await partitions() > 0);
   assert.equal(await counted(), 1);
 
@@ -148,5 +148,5 @@ test('refuses a descriptor of the service manager that is not a listening socket
   const { code, stderr } = await run(['sh', '-c',
     'LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=ingest exec "$0" -c "$1" 3</dev/null', path.join(binDir, 'fleetprofd'), file]);
   assert.equal(code, 2);
-  assert.match(stderr, /the service manager's socket ingest is no listening stream socket/);
+  assert.match(stderr, /the service manager's socket ingest is not a listening stream socket/);
 });

@@ -43,6 +43,47 @@ test('one upload and then silence is flushed by time', async () => {
   await writer.quit();
 });
 
+/**
+ * Appends 40 uploads of random seeds every 50 ms for as long as `goesOn`.
+ * @param {import('./store_tool.mjs').Writer} writer @param {() => Promise<boolean>} goesOn
+ */
+async function keepBusy(writer, goesOn) {
+  let next = performance.now();
+  await waitFor(async () => {
+    if (performance.now() < next) return false;
+    next += 50;
+    await writer.append(Math.floor(Math.random() * 1e9), 40);
+    return !await goesOn();
+  }, { intervalMs: 5, timeoutMs: 30_000, what: 'flush under load' });
+}
+
+test('a busy collector gathers uploads, and flushes them when it is no longer busy', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { window_us: 1000, max_window_us: 60_000_000 } });
+  await writer.append(1, 1);
+  await writer.flushed();
+  const began = performance.now();
+  await keepBusy(writer, async () => performance.now() - began < 2000);
+  assert.ok(await writer.metric('flushes_total') <= 3, `${await writer.metric('flushes_total')} flushes`);
+  await writer.flushed(10_000);
+  await writer.quit();
+});
+
+test('a busy collector flushes a full window, and one that has waited for half of max_window', async () => {
+  const database = await newDatabase(postgres);
+  for (const { maxWindowUs, uploads } of [{ maxWindowUs: 3_600_000_000, uploads: 9500 }, { maxWindowUs: 2_000_000, uploads: 40 }]) {
+    const writer = await startWriter({
+      conninfo: database.conninfo(), settings: { window_us: 1000, max_window_us: maxWindowUs, routes: 1 },
+    });
+    await writer.append(1, 1);
+    await writer.flushed();
+    const flushes = await writer.metric('flushes_total');
+    await writer.append(2, uploads);
+    await keepBusy(writer, async () => await writer.metric('flushes_total') === flushes);
+    await writer.quit();
+  }
+});
+
 test('the same id counts once: in a window, in a later one, after a restart', async () => {
   const database = await newDatabase(postgres);
   let writer = await startWriter({ conninfo: database.conninfo() });
@@ -217,6 +258,53 @@ test('a position that somebody else moved loses nothing: upload ids say what was
   await writer.quit();
 });
 
+test('a position far ahead that somebody else wrote holds up no flush', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { routes: 1 } });
+  await writer.append(1, 3);
+  await writer.flushed();
+  await database.execute('update fleetprof_data.spool_position set position = 1000');
+  // Several flushes of the same segments, none of which can move the position.
+  for (const first of [4, 7, 10, 13]) {
+    await writer.append(first, 3);
+    await writer.flushed();
+  }
+  await assertCounted(database, writer, range(1, 15));
+  assert.equal(await writer.metric('uploads_quarantined_total'), 0);
+  await writer.quit();
+});
+
+test('a flush appends one row per kind, segment and hour, and notes what is unsealed', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { routes: 1 } });
+  await writer.append(1, 300);
+  await writer.flushed();
+  await writer.append(301, 300);
+  await writer.flushed();
+  const kinds = ['total', 'frame', 'frame_marker', 'stack', 'timing', 'timing_bin', 'measure', 'measure_frame'];
+  const keys = { total: 'marker', timing_bin: 'timing_id', measure_frame: 'timing_id', frame_marker: 'frame_id', measure: 'timing_id' };
+  const arrays = kinds.map((kind) => `
+    select s.site, r.bucket, r.spool_id, r.position, r.group_id, '${kind}' as kind,
+      cardinality(r.${keys[/** @type {keyof keys} */ (kind)] ?? `${kind}_id`}) as entries
+    from fleetprof_data.${kind}_recent r join fleetprof_data.segment s on s.segment_id = r.group_id`).join(' union all ');
+  const [{ wrong, flushes }] = await database.sql(`
+    select count(*) filter (where p.entries is distinct from u.entries) as wrong, count(distinct u.position) as flushes
+    from (select site, bucket, spool_id, position, sum(entries) as entries from (${arrays}) a group by 1, 2, 3, 4) p
+    full join fleetprof_data.unsealed u using (site, bucket, spool_id, position)`);
+  assert.equal(wrong, 0);
+  assert.ok(flushes >= 2);
+  const found = await database.sql(`select kind, min(entries) as least from (${arrays}) a group by 1 order by 1`);
+  assert.deepEqual(found.map(({ kind }) => kind), [...kinds].sort());
+  assert.ok(found.every(({ least }) => least > 0), JSON.stringify(found));
+  // Sorted by the key, which the sealer relies on.
+  const [{ unsorted }] = await database.sql(`select count(*) as unsorted from fleetprof_data.frame_recent
+    where frame_id <> (select array_agg(id order by id) from unnest(frame_id) id)`);
+  assert.equal(unsorted, 0);
+  // No flush can be written twice.
+  await assert.rejects(database.execute('insert into fleetprof_data.total_recent select * from fleetprof_data.total_recent limit 1'), /duplicate key/);
+  await writer.quit();
+});
+
 test('partitions are UTC days, over the end of a month and in any time zone', async () => {
   const database = await newDatabase(postgres);
   const writer = await startWriter({ conninfo: database.conninfo(), settings: { facts_us: 20_000 * dayUs, log_us: 20_000 * dayUs } });
@@ -227,26 +315,24 @@ test('partitions are UTC days, over the end of a month and in any time zone', as
   await writer.append(3, 1, Date.UTC(2025, 2, 9, 7) * 1000);
   await writer.flushed();
   const rows = await database.sql(`select tableoid::regclass::text as partition, to_char(bucket at time zone 'UTC', 'YYYY-MM-DD HH24') as hour
-    from fleetprof_data.segment_fact order by bucket`);
+    from fleetprof_data.upload order by bucket`);
   assert.deepEqual(rows, [
-    { partition: 'fleetprof_data.segment_fact_20250131', hour: '2025-01-31 23' },
-    { partition: 'fleetprof_data.segment_fact_20250201', hour: '2025-02-01 00' },
-    { partition: 'fleetprof_data.segment_fact_20250309', hour: '2025-03-09 07' },
+    { partition: 'fleetprof_data.upload_20250131', hour: '2025-01-31 23' },
+    { partition: 'fleetprof_data.upload_20250201', hour: '2025-02-01 00' },
+    { partition: 'fleetprof_data.upload_20250309', hour: '2025-03-09 07' },
   ]);
   const [{ bounds }] = await database.sql(
-    "select pg_get_expr(relpartbound, oid) as bounds from pg_class where relname = 'frame_fact_20250131'");
+    "select pg_get_expr(relpartbound, oid) as bounds from pg_class where relname = 'upload_20250131'");
   assert.match(bounds, /FROM \('2025-01-30 19:00:00-05'\) TO \('2025-01-31 19:00:00-05'\)/);
-  const [{ options }] = await database.sql("select reloptions::text as options from pg_class where relname = 'frame_fact_20250131'");
-  assert.equal(options, '{fillfactor=70}');
   await writer.quit();
 });
 
 test('partitions are made ahead, without any upload', async () => {
   const database = await newDatabase(postgres);
-  const writer = await startWriter({ conninfo: database.conninfo() });
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1 } });
   const partitions = await waitFor(async () => {
     const rows = await database.sql(`select right(relname, 8) as day from pg_class
-      where relname like 'frame_fact_2%' and relkind = 'r' order by 1`);
+      where relname like 'upload_2%' and relkind = 'r' order by 1`);
     return rows.length === 3 && rows;
   });
   const days = [0, 1, 2].map((ahead) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10).replaceAll('-', ''));
@@ -281,20 +367,23 @@ test('housekeeping drops what is past its retention and prunes what nobody needs
   await database.execute(`
     update fleetprof_data.upload_id set counted = now() - interval '8 days' where upload_id in (select upload_id from fleetprof_data.upload_id limit 7);
     update fleetprof_data.load_id set counted = now() - interval '8 days' where load_id in (select load_id from fleetprof_data.load_id limit 2);
-    update fleetprof_data.frame set last_seen = last_seen - 43 where frame_id in (select frame_id from fleetprof_data.frame limit 4);
-    update fleetprof_data.frame set last_seen = last_seen - 41 where frame_id in (select frame_id from fleetprof_data.frame where last_seen > current_date - 10 limit 5);
+    update fleetprof_data.frame set last_seen = last_seen - 51 where frame_id in (select frame_id from fleetprof_data.frame limit 4);
+    update fleetprof_data.frame set last_seen = last_seen - 49 where frame_id in (select frame_id from fleetprof_data.frame where last_seen > current_date - 10 limit 5);
     update fleetprof_data.stack set last_seen = last_seen - 400`);
   const count = async (/** @type {string} */ table) => (await database.sql(`select count(*) from fleetprof_data.${table}`))[0].count;
   const before_ = { ids: await count('upload_id'), loads: await count('load_id'), frames: await count('frame') };
 
-  writer = await startWriter({ conninfo: database.conninfo(), settings: { facts_us: 40 * dayUs, log_us: 3 * dayUs } });
-  await waitFor(async () => await count('stack') === 0);
+  writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1, facts_us: 40 * dayUs, log_us: 3 * dayUs } });
+  await waitFor(async () => await writer.metric('last_housekeeping_timestamp_seconds') > 0);
+  assert.equal(await count('stack'), 0);
   assert.equal(await count('upload_id'), before_.ids - 7);
   assert.equal(await count('load_id'), before_.loads - 2);
   assert.equal(await count('frame'), before_.frames - 4);
-  const [{ uploads }] = await database.sql('select sum(uploads) as uploads from fleetprof_data.segment_fact');
-  assert.equal(uploads, 40);
   assert.equal(await count('upload'), 20);
+  assert.equal(await writer.metric('partitions_made_total') > 0, true);
+  assert.equal(await writer.metric('partitions_dropped_total') > 0, true);
+  const stacks = await writer.metric('rows_pruned_total') - 7 - 2 - 4;
+  assert.ok(stacks > 0, `${stacks} stacks`);
   await writer.quit();
 });
 
@@ -340,8 +429,8 @@ test('roles: the writer makes no tables, the reader reads all numbers and writes
   const database = await newDatabase(postgres);
   await assert.rejects(database.execute('create table fleetprof_data.own (a int)', 'fleetprof_writer'), /permission denied/);
   await assert.rejects(database.execute('drop table fleetprof_data.frame', 'fleetprof_writer'), /must be owner/);
-  await assert.rejects(database.execute('delete from fleetprof_data.frame_fact', 'fleetprof_writer'), /permission denied/);
+  await assert.rejects(database.execute('update fleetprof_data.frame_recent set position = 0', 'fleetprof_writer'), /permission denied/);
   for (const table of ['segment', 'frame_fact', 'upload']) await database.execute(`table fleetprof_data.${table}`, 'fleetprof_reader');
   await assert.rejects(database.execute('delete from fleetprof_data.frame', 'fleetprof_reader'), /permission denied/);
-  await assert.rejects(database.execute("select fleetprof_data.drop_partition('2030-01-01', '2030-01-01', '2030-01-01')", 'fleetprof_reader'), /permission denied/);
+  await assert.rejects(database.execute("select fleetprof_data.drop_partition('2030-01-01', '2030-01-01', '2030-01-01', '2030-01-01')", 'fleetprof_reader'), /permission denied/);
 });

@@ -132,7 +132,7 @@ test('a database that hangs does not hold up the stop; what is left is flushed b
   let writer = await startWriter({ conninfo: database.conninfo(), settings: { stop_us: 300_000 } });
   await writer.append(1, 10);
   await writer.flushed();
-  const lock = database.execute(`begin; lock table fleetprof_data.frame_fact;
+  const lock = database.execute(`begin; lock table fleetprof_data.frame_recent;
     select pg_advisory_lock(1); select pg_sleep(60)`).catch(() => {});
   await waitFor(async () => (await database.sql("select from pg_locks where locktype = 'advisory' and objid = 1")).length > 0);
   await writer.append(11, 10);
@@ -190,29 +190,28 @@ test('a partition that vanishes is made again, and no upload is blamed for it', 
   await writer.append(1, 5);
   await writer.flushed();
   await database.execute(`do $$ declare child name; begin
-    for child in select relname from pg_class where relname ~ '_fact_2\\d{7}$' and relkind = 'r' loop
+    for child in select relname from pg_class where relname ~ '_2\\d{7}$' and relkind = 'r' loop
       execute format('drop table fleetprof_data.%I', child);
     end loop; end $$;
     delete from fleetprof_data.upload_id`);
   await writer.append(6, 5);
   await writer.flushed();
   assert.equal(await writer.metric('uploads_quarantined_total'), 0);
-  const [{ uploads }] = await database.sql('select sum(uploads) as uploads from fleetprof_data.segment_fact');
-  assert.equal(uploads, 5);
+  assert.deepEqual(await database.sql('select count(*) from fleetprof_data.upload'), [{ count: 5 }]);
   await writer.quit();
 });
 
 test('a query that holds a partition past its retention holds up no flush', async () => {
   const database = await newDatabase(postgres);
-  let writer = await startWriter({ conninfo: database.conninfo() });
+  let writer = await startWriter({ conninfo: database.conninfo(), settings: { log_us: 60 * 86_400_000_000 } });
   await writer.append(1, 5, (Date.now() - 50 * 86_400_000) * 1000);
   await writer.flushed();
   await writer.quit();
-  const query = database.execute('begin; select count(*) from fleetprof_data.frame_fact; select pg_advisory_lock(1); select pg_sleep(60)')
+  const query = database.execute('begin; select count(*) from fleetprof_data.upload; select pg_advisory_lock(1); select pg_sleep(60)')
     .catch(() => {});
   await waitFor(async () => (await database.sql("select from pg_locks where locktype = 'advisory' and objid = 1")).length > 0);
 
-  writer = await startWriter({ conninfo: database.conninfo(), spoolDir: writer.spoolDir, settings: { facts_us: 40 * 86_400_000_000 } });
+  writer = await startWriter({ conninfo: database.conninfo(), spoolDir: writer.spoolDir, settings: { sealing: 1, log_us: 40 * 86_400_000_000 } });
   await waitFor(() => /lock timeout/.test(writer.log()));
   await writer.append(6, 5);
   await writer.flushed();

@@ -116,10 +116,12 @@ test('fills the envelope, and with nothing else', async () => {
   }), { path: '/page?token=secret#secret' });
   const { envelope } = await firstUpload();
   const { id, load, timeOrigin, duration, trace, marks, measures, ...rest } = envelope;
-  const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+  const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
   assert.match(id, uuid);
   assert.match(load, uuid);
   assert.notEqual(id, load);
+  const times = [id, load].map((text) => parseInt(text.replace('-', '').slice(0, 12), 16));
+  assert.ok(times.every((time) => Math.abs(time - Date.now()) < 60_000), `${times}`);
   assert.ok(Math.abs(timeOrigin - Date.now()) < 60_000);
   assert.ok(duration > 0 && duration < 60_000);
   assert.deepEqual(Object.keys(trace).sort(), ['frames', 'resources', 'samples', 'stacks']);

@@ -63,6 +63,28 @@ async function readTable(sql, from, key, numbers, words) {
   return new Map(rows.map((row) => [words(row.key), row.numbers]));
 }
 
+/**
+ * What functions for users answer about sites, releases and routes: from sums of several levels, over all time.
+ * @param {Sql} sql
+ */
+async function readHotspots(sql) {
+  const hotspots = async (/** @type {string[]} */ dimensions) => {
+    const filters = dimensions.map((dimension) => `${dimension} => part.${dimension}, `).join('');
+    const columns = dimensions.map((dimension) => `part.${dimension}`).join(', ');
+    const kept = dimensions.includes('route') ? `where route not like '/once/%'` : '';
+    return readTable(sql, `(select distinct ${dimensions.join(', ')} from fleetprof_data.segment ${kept}) as part,
+      fleetprof.hotspots(${filters}since => null, until => null, top => null) as hotspot`,
+    `${columns}, function, resource, line, column_number, kind`,
+    `${us('sum(self_ms)')}, ${us('sum(total_ms)')}, sum(samples)`,
+    (key) => inWords([...key.slice(0, dimensions.length), frameKeyOf(key.slice(dimensions.length))]));
+  };
+  return {
+    'hotspots of sites': await hotspots(['site']),
+    'hotspots of releases': await hotspots(['site', 'release']),
+    'hotspots of routes': await hotspots(['site', 'route']),
+  };
+}
+
 /** Page loads and events of sessions by site, from the functions for users. @param {Sql} sql */
 async function readSites(sql) {
   const sites = `(select distinct site from fleetprof_data.segment) as sites`;
@@ -126,7 +148,7 @@ const unequal = `
 /** @param {Sql} sql @returns {Promise<Counted>} */
 export async function countedIn(sql) {
   /** @type {Tables} */
-  const tables = await readSites(sql);
+  const tables = { ...await readSites(sql), ...await readHotspots(sql) };
   for (const [name, { from, key = '', words = inWords, numbers }] of Object.entries(perSegment)) {
     tables[name] = await readTable(sql, from, `site, release, route${key && `, ${key}`}`, numbers,
       ([site, release, route, ...rest]) => inWords([site, release, route, ...(rest.length > 0 ? [words(rest)] : [])]));

@@ -1,9 +1,9 @@
 /*
- * Opera Scope, events: from the reply to a query into the profile.
+ * Opera Scope, events: reads the events of a reply to a query into the profile.
  *
  * fp_scope_read_events reads a reply: each event (fp_scope_read_event), its detail
  * (fp_scope_read_detail), then their order (fp_scope_place_events) and sums (fp_scope_check_sums).
- * Functions that return bool give false after they have filled decoder->error.
+ * Functions that return bool fill decoder->error before they return false.
  */
 #ifndef FP_FORMAT_OPERA_SCOPE_EVENT_H
 #define FP_FORMAT_OPERA_SCOPE_EVENT_H

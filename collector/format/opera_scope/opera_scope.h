@@ -1,6 +1,6 @@
 /*
- * Opera Scope: a session of Opera's Profiler service, 1.0 or 1.1, in an envelope of ours or as a
- * recording of the service's frames.
+ * Opera Scope: a session of Opera's Profiler service, 1.0 or 1.1, in fleetprof's own envelope or as
+ * a recording of the service's frames.
  *
  * The service has no file format; docs/formats.md specifies these two.
  */

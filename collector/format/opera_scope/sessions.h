@@ -9,7 +9,7 @@
 
 #include "collector/format/opera_scope/scope.h"
 
-/* Stands for a session's index where a line belongs to none, or not yet to one. */
+/* The session index of a line that belongs to no session, or not to one yet. */
 #define FP_SCOPE_NO_SESSION UINT32_MAX
 
 /* A session of a recording. It begins with the reply that names it. */

@@ -19,7 +19,7 @@ struct block {
     uint64_t backslashes;
     uint64_t brackets; /* and braces */
     uint64_t spaces;   /* and control characters */
-    uint64_t longs;    /* u and /: after a backslash, an escape that may have a shorter form */
+    uint64_t longs; /* u and /: if a backslash precedes them, the escape may have a shorter form */
 };
 
 /* The state of a record's scan at the begin of a block. */

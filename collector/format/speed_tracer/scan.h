@@ -35,9 +35,9 @@ struct fp_st_record {
 };
 
 /*
- * Finds the next record in the way of the tool's loader: skips everything before a brace, and
- * counts braces outside of strings. Strings are in " or ', and \ escapes in them. Sets has_junk
- * also with FP_ST_SCAN_END.
+ * Finds the next record as the tool's loader does: skips everything before a brace, and counts
+ * braces outside of strings. Strings are in " or ', and \ escapes in them. Sets has_junk also with
+ * FP_ST_SCAN_END.
  */
 enum fp_st_scan_result fp_st_scan_next(struct fp_st_scan *scan, struct fp_st_record *record);
 

@@ -15,6 +15,7 @@
 #include "collector/base/hash.h"
 #include "collector/base/uuid.h"
 #include "collector/format/format_decoder.h"
+#include "collector/format/web/chromium_trace.h"
 #include "collector/format/web/envelope_content.h"
 #include "collector/format/web/self_profile.h"
 #include "collector/format/web/user_timing.h"
@@ -244,8 +245,17 @@ static bool is_envelope(yyjson_val *object)
     return false;
 }
 
-static bool decode_trace(struct fp_decoder *decoder, const struct fp_field *field)
+/* True if an object's first member of a field's name is its last, which is the field's value. */
+static bool is_only(yyjson_val *object, const struct fp_field *field)
 {
+    return yyjson_obj_getn(object, field->name.ptr, field->name.len) == field->value;
+}
+
+static bool decode_trace(struct fp_decoder *decoder, yyjson_val *root, const struct fp_field *field)
+{
+    /* The trace that was read ahead may be the first of several. */
+    if (decoder->trace != NULL && !is_only(root, field))
+        return false;
     if (field->value == NULL)
         return true;
     const struct fp_place place = fp_field_place(field);
@@ -295,7 +305,8 @@ static bool read_members(struct fp_decoder *decoder, yyjson_val *root, struct fp
 static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
 {
     struct fp_field fields[ENVELOPE_FIELD_COUNT];
-    return read_members(decoder, root, fields) && decode_trace(decoder, &fields[ENVELOPE_TRACE]) &&
+    return read_members(decoder, root, fields) &&
+           decode_trace(decoder, root, &fields[ENVELOPE_TRACE]) &&
            decode_timings(decoder, fields) && check_not_empty(decoder);
 }
 
@@ -376,14 +387,27 @@ static bool is_drawn(const struct fp_decoder *decoder)
     return (fp_hash64(id.bytes, sizeof(id.bytes)) >> 32) * PPM >> 32 < ppm;
 }
 
+/* Writes the content of a trace that is kept whole. A document lacks a trace that was read ahead.
+ */
+static bool keep(struct fp_decoder *decoder, struct fp_str body, yyjson_val *root)
+{
+    struct fp_json whole;
+    if (decoder->trace == NULL) {
+        fp_envelope_add_content(decoder, root);
+        return true;
+    }
+    if (fp_json_parse(body, decoder->limits->json_depth, decoder->arena, &whole, decoder->error) !=
+        FP_VERDICT_OK)
+        return false;
+    fp_envelope_add_content(decoder, whole.root);
+    fp_json_release(&whole);
+    return true;
+}
+
 static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json)
 {
-    (void)body;
-    if (!decode_any(decoder, json->root))
-        return false;
-    if (decoder->profile->has_trace && is_drawn(decoder))
-        fp_envelope_add_content(decoder, json->root);
-    return true;
+    return decode_any(decoder, json->root) &&
+           (!decoder->profile->has_trace || !is_drawn(decoder) || keep(decoder, body, json->root));
 }
 
 static bool has_trace_shape(yyjson_val *root)
@@ -399,6 +423,7 @@ static bool has_timings_shape(yyjson_val *root)
 const struct fp_format_decoder fp_format_self_profile = {
     .format = FP_UPLOAD_SELF_PROFILE,
     .has_shape = has_trace_shape,
+    .read_ahead = fp_chromium_trace_read,
     .decode = decode,
     .what_else = "neither a ProfilerTrace nor an envelope",
 };

@@ -8,7 +8,9 @@
 #include "collector/format/web/self_profile.h"
 
 #include "collector/base/assert.h"
+#include "collector/format/json.h"
 #include "collector/format/utf8.h"
+#include "collector/format/web/chromium_trace.h"
 
 enum trace_field { TRACE_FRAMES, TRACE_RESOURCES, TRACE_SAMPLES, TRACE_STACKS, TRACE_FIELD_COUNT };
 
@@ -196,8 +198,7 @@ static bool check_parents(struct fp_decoder *decoder, const struct fp_field *fie
 
 enum sample_field { SAMPLE_MARKER, SAMPLE_STACK, SAMPLE_TIMESTAMP, SAMPLE_FIELD_COUNT };
 
-/* Returns the marker of a ProfilerMarker word; a word of a newer browser counts as `other`. */
-static enum fp_marker marker_named(struct fp_str word)
+enum fp_marker fp_self_profile_marker(struct fp_str word)
 {
     for (enum fp_marker marker = FP_MARKER_SCRIPT; marker < FP_MARKER_COUNT; marker++)
         if (fp_str_equal(word, fp_str_of(fp_marker_name(marker))))
@@ -213,8 +214,7 @@ static bool read_marker(struct fp_decoder *decoder, const struct fp_field *field
         return true;
     if (!yyjson_is_str(field->value))
         return fp_fail_field(decoder, field, "must be a string, such as \"gc\" or \"layout\"");
-    *marker =
-        marker_named((struct fp_str){yyjson_get_str(field->value), yyjson_get_len(field->value)});
+    *marker = fp_self_profile_marker(fp_json_text(field->value));
     return true;
 }
 
@@ -291,6 +291,18 @@ static bool read_lengths(struct fp_decoder *decoder, const struct fp_field *fiel
                          &profile->sample_count);
 }
 
+static void take(struct fp_profile *profile, const struct fp_chromium_trace *trace)
+{
+    profile->resources = trace->resources;
+    profile->frames = trace->frames;
+    profile->stacks = trace->stacks;
+    profile->samples = trace->samples;
+    profile->resource_count = trace->resource_count;
+    profile->frame_count = trace->frame_count;
+    profile->stack_count = trace->stack_count;
+    profile->sample_count = trace->sample_count;
+}
+
 bool fp_self_profile_decode(struct fp_decoder *decoder, const struct fp_place *place,
                             yyjson_val *trace)
 {
@@ -300,6 +312,11 @@ bool fp_self_profile_decode(struct fp_decoder *decoder, const struct fp_place *p
     if (!fp_read_object(decoder, place, trace, fields, TRACE_FIELD_COUNT))
         return false;
     decoder->profile->has_trace = true;
+    if (decoder->trace != NULL) {
+        take(decoder->profile, decoder->trace);
+        return check_parents(decoder, &fields[TRACE_STACKS]) &&
+               check_span(decoder, &fields[TRACE_SAMPLES]);
+    }
     return read_lengths(decoder, fields) && allocate(decoder) &&
            decode_resources(decoder, &fields[TRACE_RESOURCES]) &&
            decode_frames(decoder, &fields[TRACE_FRAMES]) &&

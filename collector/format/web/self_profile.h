@@ -10,7 +10,11 @@
 /* True if an object has a member that only a bare ProfilerTrace has at its top level. */
 bool fp_self_profile_is_trace(yyjson_val *object);
 
-/* Decodes and validates a trace. place: where it is, NULL for the whole document. */
+/* Returns the marker of a ProfilerMarker word; a word of a newer browser counts as `other`. */
+enum fp_marker fp_self_profile_marker(struct fp_str word);
+
+/* Decodes and validates a trace, or takes the one in decoder->trace instead. place: where it is,
+ * NULL for the whole document. */
 bool fp_self_profile_decode(struct fp_decoder *decoder, const struct fp_place *place,
                             yyjson_val *trace) FP_MUST_CHECK;
 

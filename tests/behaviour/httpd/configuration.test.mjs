@@ -36,7 +36,7 @@ function check(lines) {
 const member = 'it is not a structured-field dictionary member (RFC 9651); write a lower-case key, alone or with a '
   + 'value such as "?1", "lazy", "2.5" or "(a b)"';
 const rate = 'it is not a rate; write a percentage such as "1%" or "0.05%", or a fraction such as "1/2000"';
-const alone = 'it has to stand alone; leave it out, or the others';
+const alone = 'it must be the only parameter; remove it or the others';
 const noExpression = 'an expression would let the request choose its own answer; write the origins out';
 const notAKey = 'it is not a key; write for example "key=%{reqenv:VISITOR}"';
 const longOrigin = `https://${'a'.repeat(1000)}.example`;
@@ -56,7 +56,7 @@ const mistakes = [
   ['FleetProfSample 0.01', invalid('0.01', 'FleetProfSample', rate)],
   ['FleetProfSample 1/0', invalid('1/0', 'FleetProfSample', rate)],
   ['FleetProfSample %{reqenv:RATE}', invalid('%{reqenv:RATE}', 'FleetProfSample', rate)],
-  ['FleetProfSample 101%', invalid('101%', 'FleetProfSample', 'it is more than everything; write at most "100%"')],
+  ['FleetProfSample 101%', invalid('101%', 'FleetProfSample', 'it is above 100 %; write at most "100%"')],
   ['FleetProfSample 1/2000000', invalid('1/2000000', 'FleetProfSample', 'it is below one in a million, which is the '
     + 'finest rate; write at least "0.0001%", or "0%" for none')],
   ['FleetProfSample "expr=%{nosuch:x}"', 'in "FleetProfSample": Function \'nosuch\' does not exist'],
@@ -77,10 +77,10 @@ const mistakes = [
     + 'write "js-profiling-mode=lazy" or "js-profiling-mode=eager"')],
   [`FleetProfPolicy a=${'x'.repeat(1500)} b=${'x'.repeat(1500)}`,
     'in "FleetProfPolicy": the members are longer than 2048 bytes; name fewer'],
-  ['FleetProfUnsampled no', invalid('no', 'FleetProfUnsampled', 'it is none of "negative", "omit"')],
-  ['FleetProfConflict app', invalid('app', 'FleetProfConflict', 'it is none of "upstream", "local"')],
-  ['FleetProfNotModified on', invalid('on', 'FleetProfNotModified', 'it is none of "auto", "send", "omit"')],
-  ['FleetProfCacheable 1', invalid('1', 'FleetProfCacheable', 'it is none of "on", "off"')],
+  ['FleetProfUnsampled no', invalid('no', 'FleetProfUnsampled', 'it is not one of "negative", "omit"')],
+  ['FleetProfConflict app', invalid('app', 'FleetProfConflict', 'it is not one of "upstream", "local"')],
+  ['FleetProfNotModified on', invalid('on', 'FleetProfNotModified', 'it is not one of "auto", "send", "omit"')],
+  ['FleetProfCacheable 1', invalid('1', 'FleetProfCacheable', 'it is not one of "on", "off"')],
   ['FleetProfAlways', 'FleetProfAlways takes one argument, "on" or "off"'],
   ['FleetProfTypes', 'FleetProfTypes takes "*" or one or more media types'],
   ['FleetProfTypes html', invalid('html', 'FleetProfTypes', 'it is not a media type; write for example "text/html"')],
@@ -208,7 +208,7 @@ describe('.htaccess', () => {
   });
 
   for (const [name, line, message] of [
-    ['a mistake is named', 'FleetProfSample 101%', /\.htaccess: invalid parameter "101%" in "FleetProfSample": it is more/],
+    ['a mistake is named', 'FleetProfSample 101%', /\.htaccess: invalid parameter "101%" in "FleetProfSample": it is above/],
     ['no key file is read for it', `FleetProfTokenKey ${goodKey}`, /\.htaccess: FleetProfTokenKey not allowed here/],
     ['no file is read by an expression', 'FleetProf "expr=file(\'/etc/hostname\') == \'x\'"',
       /\.htaccess: invalid parameter .* in "FleetProf": file not available in restricted context/],

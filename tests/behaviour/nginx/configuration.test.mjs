@@ -33,7 +33,7 @@ const member = 'it is not a structured-field dictionary member (RFC 9651); write
   + 'value such as "?1", "lazy", "2.5" or "(a b)"';
 const rate = 'it is not a rate; write a percentage such as "1%" or "0.05%", or a fraction such as "1/2000"';
 const noPath = 'an origin ends before the path; leave out everything from the first "/" after the host';
-const alone = 'it has to stand alone; leave it out, or the others';
+const alone = 'it must be the only parameter; remove it or the others';
 const randomKey = 'make one with "openssl rand -hex 32"';
 
 /** The path of a file that holds this text. */
@@ -47,7 +47,7 @@ const longOrigin = `https://${'a'.repeat(1000)}.example`;
 
 /** @type {(directive: string, wrong: string, words: string[]) => [line: string, message: string]} */
 const notAChoice = (directive, wrong, words) => [`${directive} ${wrong}`,
-  `invalid parameter "${wrong}" in "${directive}": it is none of ${words.map((word) => `"${word}"`).join(', ')}`];
+  `invalid parameter "${wrong}" in "${directive}": it is not one of ${words.map((word) => `"${word}"`).join(', ')}`];
 
 /** @type {(name: string, text: string, message: string) => [line: string, message: string]} */
 const badKey = (name, text, message) => [`fleetprof_token_key ${fileWith(name, text)}`,
@@ -65,7 +65,7 @@ const mistakes = [
   ['fleetprof_sample 0.01', `invalid parameter "0.01" in "fleetprof_sample": ${rate}`],
   ['fleetprof_sample 1/0', `invalid parameter "1/0" in "fleetprof_sample": ${rate}`],
   ['fleetprof_sample 101%',
-    'invalid parameter "101%" in "fleetprof_sample": it is more than everything; write at most "100%"'],
+    'invalid parameter "101%" in "fleetprof_sample": it is above 100 %; write at most "100%"'],
   ['fleetprof_sample 1/2000000', 'invalid parameter "1/2000000" in "fleetprof_sample": it is below one in a million, '
     + 'which is the finest rate; write at least "0.0001%", or "0%" for none'],
   ['fleetprof_sample 1% $remote_addr', 'invalid parameter "$remote_addr" in "fleetprof_sample": it is not a key; '
@@ -114,11 +114,11 @@ const mistakes = [
     + '(2: No such file or directory)'],
   [`fleetprof_token_key ${dir}`, 'in "fleetprof_token_key": the file can\'t be read (21: Is a directory)'],
   badKey('empty.key', '# nothing\n', `there is no key in the file; ${randomKey}`),
-  badKey('text.key', 'secret\n', `in line 1: it is not a key in hexadecimal digits, two for each byte; ${randomKey}`),
+  badKey('text.key', 'secret\n', `in line 1: it is not a key in hexadecimal digits, two per byte; ${randomKey}`),
   badKey('short.key', `# old\n${'0'.repeat(62)}\n`, `in line 2: the key is shorter than 32 bytes; ${randomKey}`),
   badKey('long.key', `${'0'.repeat(258)}\n`, `in line 1: the key is longer than 128 bytes; ${randomKey}`),
   badKey('twice.key', `${keyA}\n${keyA}\n`, 'in line 2: the key is in the file twice; keep one'),
-  badKey('huge.key', '\n'.repeat(16_385), 'the file is longer than 16384 bytes; name a file of keys, one a line'),
+  badKey('huge.key', '\n'.repeat(16_385), 'the file is longer than 16384 bytes; name a file with one key per line'),
   [`fleetprof on; fleetprof_sample 1%; fleetprof_token_key ${goodKey}`, '"fleetprof_token_key" needs "fleetprof_site" at the same level or above '
     + 'it; name the site as the collector\'s configuration does'],
   ['timing_allow_origin', 'invalid number of arguments in "timing_allow_origin" directive'],
@@ -131,7 +131,7 @@ const mistakes = [
     + 'for every origin and can\'t be a part of one; name each origin, or use "*" alone'],
   ['timing_allow_origin https://a.example:443', 'invalid parameter "https://a.example:443" in "timing_allow_origin": '
     + 'browsers leave the scheme\'s default port out of an origin; leave it out, too'],
-  ['timing_allow_origin "https://a.example https://b.example"', 'in "timing_allow_origin": it holds a comma or blank; '
+  ['timing_allow_origin "https://a.example https://b.example"', 'in "timing_allow_origin": it contains a comma or space; '
     + 'write each origin as a parameter of its own'],
   ['timing_allow_origin https://$host', 'invalid parameter "https://$host" in "timing_allow_origin": a variable would '
     + 'let the request choose its own answer; write the origins out'],

@@ -76,16 +76,19 @@ bool fp_ingest_admit(const struct fp_rules *rules, const struct fp_admission *ad
     return true;
 }
 
-bool fp_ingest_charge(struct fp_ingest *ingest, const struct fp_rules *rules, size_t bytes)
+bool fp_ingest_hold(struct fp_ingest *ingest, const struct fp_rules *rules,
+                    const struct fp_site *site, size_t bytes)
 {
     (void)ingest;
+    (void)site;
     (void)rules;
     (void)bytes;
     return true;
 }
 
-void fp_ingest_uncharge(struct fp_ingest *ingest, size_t bytes)
+void fp_ingest_let_go(struct fp_ingest *ingest, const struct fp_site *site, size_t bytes)
 {
+    (void)site;
     (void)ingest;
     (void)bytes;
 }

@@ -30,13 +30,13 @@ export function printSize({ size, count, jsonBytes, gzipBytes, idleMiB, fleetpro
   line('fleetprofd', fleetprof);
   for (const { name, ...figures } of peers) line(name, figures);
   line('fleetprofd, half load', half);
-  const { inflate, parse, decode, fold, encode, merge } = stages;
-  const steps = { inflate, parse, decode, fold, encode };
+  const { inflate, general, decode, fold, encode, merge } = stages;
+  const steps = { inflate, decode, fold, encode };
   const inside = Object.values(steps).reduce((sum, step) => sum + step, 0);
   const stage = (/** @type {[string, number][]} */ entries) => entries.map(([name, us]) => `${name} ${us.toFixed(0)}`).join(', ');
   console.log(`  µs an upload: ${stage([['HTTP', Math.max(0, fleetprof.http_us - inside)], ...Object.entries(steps), ['spool', fleetprof.spool_us],
     ['merge', merge], ['flush', Math.max(0, fleetprof.writer_us - merge)], ['database', fleetprof.databaseCpu_us]])}`);
-  console.log(`  inflate + parse alone ${limit_us.toFixed(0)} µs; before the database ${before(fleetprof).toFixed(0)} µs`);
+  console.log(`  general decoder ${general.toFixed(0)} µs; inflate + parse alone ${limit_us.toFixed(0)} µs; before the database ${before(fleetprof).toFixed(0)} µs`);
   const jsonb = peers[1];
   const times = (/** @type {number} */ theirs, /** @type {number} */ ours) => `${(theirs / ours).toFixed(2)}×`;
   console.log(`  processor time of COPY jsonb over ours: database ${times(jsonb.databaseCpu_us, fleetprof.databaseCpu_us)}, in all `

@@ -264,8 +264,12 @@ static void check_replies(struct connection *connection)
 static bool holds_nothing(struct fp_http *http)
 {
     struct fp_rules *rules = fp_ingest_rules(http->ingest);
-    bool is_free = fp_ingest_charge(http->ingest, rules, BODY_MEMORY);
-    fp_ingest_uncharge(http->ingest, BODY_MEMORY);
+    bool is_free = true;
+    for (size_t i = 0; i < rules->site_count; i++)
+        is_free = is_free && fp_ingest_hold(http->ingest, rules, &rules->sites[i], BODY_MEMORY / 2);
+    check(is_free);
+    for (size_t i = 0; i < rules->site_count; i++)
+        fp_ingest_let_go(http->ingest, &rules->sites[i], BODY_MEMORY / 2);
     fp_rules_unref(rules);
     return is_free && atomic_load(&http->in_flight) == 0 && fp_ingest_committing(http->ingest) == 0;
 }

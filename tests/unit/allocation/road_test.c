@@ -4,6 +4,7 @@
  */
 #include "house.h"
 
+#include "collector/pack/pack.h"
 #include "collector/profile/metrics.h"
 #include "collector/rollup/record.h"
 #include "collector/rollup/rollup.h"
@@ -233,6 +234,28 @@ static void compare(struct body *body)
     body->overflowed = overflowed;
 }
 
+/* Packs the facts of a kind, merges them with themselves, and encodes both. */
+static bool copy_facts(const struct fp_pack_shape *shape)
+{
+    struct fp_rows *rows = &road.rollup.tables[shape->source];
+    struct fp_pack pack;
+    struct fp_pack twice;
+    fp_pack_init(&pack, shape);
+    fp_pack_init(&twice, shape);
+    bool is_done = fp_rows_sort(rows);
+    for (size_t i = 0; is_done && i < rows->count; i++)
+        is_done = fp_pack_append(&pack, fp_rows_sorted(rows, i));
+    is_done = is_done && fp_pack_merge(&pack, &pack, &twice);
+    if (is_done) {
+        assert_int_equal(pack.count, rows->count);
+        fp_pack_encode(&pack, &road.bytes);
+        fp_pack_encode(&twice, &road.bytes);
+    }
+    fp_pack_release(&pack);
+    fp_pack_release(&twice);
+    return is_done;
+}
+
 static bool copy_rows(void)
 {
     fp_buf_clear(&road.bytes);
@@ -246,6 +269,9 @@ static bool copy_rows(void)
             fp_copy_row(target, fp_rows_sorted(rows, i), &road.bytes);
     }
     fp_copy_end(&road.bytes);
+    for (enum fp_pack_kind kind = 0; kind < FP_PACK_KIND_COUNT; kind++)
+        if (!copy_facts(fp_pack_shape(kind)))
+            return false;
     return !road.bytes.failed;
 }
 

@@ -156,6 +156,34 @@ static void adopts_what_was_allocated_elsewhere(void **state)
     assert_int_equal(arena.used_bytes, 0);
 }
 
+static void rewinds_to_a_mark(void **state)
+{
+    (void)state;
+    for (size_t before = 0; before < 10000; before += 1000) {
+        struct fp_arena arena;
+        fp_arena_init(&arena, 1 << 20);
+        char *kept = before > 0 ? fp_arena_alloc(&arena, before) : NULL;
+        if (before > 0)
+            memset(kept, 'k', before);
+        const struct fp_arena_mark mark = fp_arena_mark(&arena);
+        const size_t used_bytes = arena.used_bytes;
+        for (int i = 0; i < 50; i++)
+            assert_non_null(fp_arena_alloc(&arena, 3000));
+        assert_true(fp_arena_adopt(&arena, malloc(5000), 5000));
+        assert_null(fp_arena_alloc(&arena, 1 << 20));
+        assert_true(arena.full);
+        fp_arena_rewind(&arena, &mark);
+        assert_false(arena.full);
+        assert_int_equal(arena.used_bytes, used_bytes);
+        char *again = fp_arena_alloc(&arena, 100);
+        assert_non_null(again);
+        memset(again, 'a', 100);
+        for (size_t i = 0; i < before; i++)
+            assert_int_equal(kept[i], 'k');
+        fp_arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +197,7 @@ int main(void)
         cmocka_unit_test(clears_arrays),
         cmocka_unit_test(copies_text_with_a_nul_behind_it),
         cmocka_unit_test(adopts_what_was_allocated_elsewhere),
+        cmocka_unit_test(rewinds_to_a_mark),
         cmocka_unit_test(keeps_one_block_of_moderate_size_when_cleared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

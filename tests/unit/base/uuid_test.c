@@ -1,10 +1,12 @@
 /*
- * UUIDs: parsed in either case, rejected if anything is wrong, drawn as version 4, derived as
- * version 8.
+ * UUIDs: parsed in either case, rejected if anything is wrong, drawn as version 4, made as version
+ * 7, derived as version 8.
  */
 #include "test.h"
 
 #include "collector/base/uuid.c"
+
+#include <sched.h>
 
 static void reads_and_writes_the_text_form(void **state)
 {
@@ -50,6 +52,27 @@ static void draws_different_ones_of_version_4(void **state)
     assert_int_equal(first.bytes[8] >> 6, 2);
 }
 
+static void makes_different_ones_of_version_7_in_the_order_of_time(void **state)
+{
+    (void)state;
+    struct fp_uuid first;
+    struct fp_uuid second;
+    int64_t before_ms = fp_clock_real_us() / FP_US_PER_MS;
+    assert_true(fp_uuid_timed(&first));
+    while (fp_clock_real_us() / FP_US_PER_MS <= before_ms + 1)
+        sched_yield();
+    assert_true(fp_uuid_timed(&second));
+    int64_t after_ms = fp_clock_real_us() / FP_US_PER_MS;
+    int64_t made_ms = 0;
+    for (size_t i = 0; i < 6; i++)
+        made_ms = made_ms << 8 | first.bytes[i];
+    assert_in_range(made_ms, before_ms, after_ms);
+    assert_true(memcmp(first.bytes, second.bytes, 6) < 0);
+    assert_memory_not_equal(first.bytes + 6, second.bytes + 6, 10);
+    assert_int_equal(first.bytes[6] >> 4, 7);
+    assert_int_equal(first.bytes[8] >> 6, 2);
+}
+
 /* Counted uploads are recognized by such an id for days: it must not change. */
 static void the_same_bytes_always_have_the_same_one(void **state)
 {
@@ -89,6 +112,7 @@ int main(void)
         cmocka_unit_test(reads_and_writes_the_text_form),
         cmocka_unit_test(refuses_what_is_not_a_uuid),
         cmocka_unit_test(draws_different_ones_of_version_4),
+        cmocka_unit_test(makes_different_ones_of_version_7_in_the_order_of_time),
         cmocka_unit_test(the_same_bytes_always_have_the_same_one),
         cmocka_unit_test(other_bytes_and_other_parts_have_others),
     };

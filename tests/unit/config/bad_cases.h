@@ -74,7 +74,7 @@ static const struct {
      "5:20: limits.max_body: \"9999999TiB\" is not a size; write a number and B, KiB, MiB, GiB or "
      "TiB, such as 8MiB\n"},
     {ADDED, "limits: {max_body: 65MiB}\n",
-     "5:20: limits.max_body: is larger than limits.body_memory, such a body never fits\n"
+     "5:20: limits.max_body: is larger than limits.body_memory, so such a body never fits\n"
      "5:20: limits.max_body: is larger than limits.max_inflated\n"},
     {ADDED, "limits: {max_inflated: 1MiB}\n",
      "1:1: limits.max_body: is larger than limits.max_inflated\n"},
@@ -139,7 +139,7 @@ static const struct {
      "6:1: not YAML: found unexpected end of stream while scanning a quoted scalar\n"},
     {ADDED, "x: \x01\n", "5:4: not YAML: control characters are not allowed\n"},
     {ADDED, "x: \xff\n", "5:4: not YAML: invalid leading UTF-8 octet\n"},
-    {ADDED, "---\na: b\n", "6:1: a second document begins here; one is enough\n"},
+    {ADDED, "---\na: b\n", "6:1: a second document begins here; only one is allowed\n"},
     {SITES, "sites: []\n", "4:8: sites: must be a list of 1 to 1000 sites\n"},
     {SITES, "sites: {name: a}\n", "4:8: sites: must be a list of 1 to 1000 sites\n"},
     {SITES, "sites: [a]\n",
@@ -169,9 +169,11 @@ static const struct {
     {SITES, "sites: [{name: a, key: k, budgets: {burst: 2s, burst: 3s}}]\n",
      "4:48: sites[].budgets.burst: is given twice; leave one out\n"},
     {SITES, "sites: [{name: a, key: k, require_token: true}]\n",
-     "4:42: sites[].require_token: no token could be good; name a key file in token_keys\n"},
+     "4:42: sites[].require_token: no token can be valid without a key; name a key file in "
+     "token_keys\n"},
     {SITES, "sites: [{name: a, key: k, require_token: true, token_keys: []}]\n",
-     "4:42: sites[].require_token: no token could be good; name a key file in token_keys\n"},
+     "4:42: sites[].require_token: no token can be valid without a key; name a key file in "
+     "token_keys\n"},
     {SITES, "sites: [{name: a, key: k, require_token: \"true\"}]\n",
      "4:42: sites[].require_token: \"true\" is a text; write it without quotes\n"},
     {SITES, "sites: [{name: a, key: k, token_keys: /k}]\n",

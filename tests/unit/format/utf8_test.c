@@ -86,9 +86,47 @@ static void pairs_escapes_of_surrogates(void **state)
     }
 }
 
+static void knows_valid_from_invalid(void **state)
+{
+    (void)state;
+    static const char *const valid[] = {"",
+                                        "plain",
+                                        "\x7F",
+                                        "\xC2\x80",
+                                        "\xDF\xBF",
+                                        "\xE0\xA0\x80",
+                                        "\xED\x9F\xBF",
+                                        "\xEF\xBF\xBF",
+                                        "\xF0\x90\x80\x80",
+                                        "\xF4\x8F\xBF\xBF",
+                                        "a\xC3\xA9z"};
+    static const char *const invalid[] = {"\x80",
+                                          "\xBF",
+                                          "\xC0\x80",
+                                          "\xC1\xBF",
+                                          "\xC3",
+                                          "\xC3(",
+                                          "\xC3\xC3\xA9",
+                                          "\xE0\x9F\xBF",
+                                          "\xE2\x82",
+                                          "\xE2\x28\xA1",
+                                          "\xED\xA0\x80",
+                                          "\xF0\x8F\xBF\xBF",
+                                          "\xF0\x90\x80",
+                                          "\xF4\x90\x80\x80",
+                                          "\xF5\x80\x80\x80",
+                                          "\xFF",
+                                          "a\xC3\xA9\xA9"};
+    for (size_t i = 0; i < FP_COUNT(valid); i++)
+        assert_true(fp_utf8_is_valid(fp_str_of(valid[i])));
+    for (size_t i = 0; i < FP_COUNT(invalid); i++)
+        assert_false(fp_utf8_is_valid(fp_str_of(invalid[i])));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(knows_valid_from_invalid),
         cmocka_unit_test(replaces_each_nul_and_keeps_the_rest),
         cmocka_unit_test(repairs_mojibake_and_nothing_else),
         cmocka_unit_test(pairs_escapes_of_surrogates),

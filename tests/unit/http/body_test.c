@@ -1,55 +1,34 @@
 /*
- * Body: exactly the memory it holds is charged to all bodies and to its site, whatever arrives and
- * whatever fails. The test counts for itself.
+ * Body: exactly the memory it has is held from the ingest, whatever arrives and whatever fails. The
+ * test counts for itself.
  */
 #include "tests/unit/unit.h"
 
 #include "collector/http/body.c"
 
 static struct {
-    size_t charged; /* to all bodies */
-    size_t held;    /* by the site */
+    size_t held;
     size_t most;
-    size_t site_most;
 } memory;
 
-bool fp_ingest_charge(struct fp_ingest *ingest, const struct fp_rules *rules, size_t bytes)
+bool fp_ingest_hold(struct fp_ingest *ingest, const struct fp_rules *rules,
+                    const struct fp_site *site, size_t bytes)
 {
     (void)ingest;
     (void)rules;
-    if (bytes > memory.most - memory.charged)
-        return false;
-    memory.charged += bytes;
-    return true;
-}
-
-void fp_ingest_uncharge(struct fp_ingest *ingest, size_t bytes)
-{
-    (void)ingest;
-    assert_true(bytes <= memory.charged);
-    memory.charged -= bytes;
-}
-
-bool fp_budget_hold(struct fp_budget *budget, size_t bytes, size_t most)
-{
-    (void)budget;
-    if (bytes > most - memory.held)
+    (void)site;
+    if (bytes > memory.most - memory.held)
         return false;
     memory.held += bytes;
     return true;
 }
 
-void fp_budget_let_go(struct fp_budget *budget, size_t bytes)
+void fp_ingest_let_go(struct fp_ingest *ingest, const struct fp_site *site, size_t bytes)
 {
-    (void)budget;
+    (void)ingest;
+    (void)site;
     assert_true(bytes <= memory.held);
     memory.held -= bytes;
-}
-
-size_t fp_rules_body_share(const struct fp_rules *rules)
-{
-    (void)rules;
-    return memory.site_most;
 }
 
 enum { MAX_BODY = 1000 * 1000 };
@@ -62,7 +41,7 @@ static const char bytes[MAX_BODY + 1];
 static int set_up(void **state)
 {
     (void)state;
-    memory.most = memory.site_most = SIZE_MAX;
+    memory.most = SIZE_MAX;
     fp_body_buf_init(&body, NULL, &rules, &site);
     return 0;
 }
@@ -71,13 +50,12 @@ static int tear_down(void **state)
 {
     (void)state;
     fp_body_buf_release(&body);
-    return memory.charged != 0 || memory.held != 0;
+    return memory.held != 0;
 }
 
 static enum fp_body_result add(size_t len, uint64_t announced_len)
 {
     enum fp_body_result result = fp_body_buf_add(&body, (struct fp_str){bytes, len}, announced_len);
-    assert_int_equal(memory.charged, body.bytes.cap);
     assert_int_equal(memory.held, body.bytes.cap);
     return result;
 }
@@ -116,25 +94,22 @@ static void the_largest_body_fits_and_a_byte_more_does_not(void **state)
     assert_int_equal(add(1, 0), FP_BODY_LARGE);
 }
 
-static void without_memory_nothing_is_added_and_nothing_charged(void **state)
+static void without_memory_nothing_is_added_and_nothing_held(void **state)
 {
     (void)state;
     assert_int_equal(add(1000, 1000), FP_BODY_FINE);
     memory.most = 1500;
     assert_int_equal(add(1, 0), FP_BODY_NO_MEMORY);
-    memory.most = SIZE_MAX;
-    memory.site_most = 1500;
-    assert_int_equal(add(1, 0), FP_BODY_NO_MEMORY);
     assert_int_equal(body.bytes.len, 1000);
 }
 
-static void what_is_taken_is_not_charged_any_more(void **state)
+static void what_is_taken_is_not_held_any_more(void **state)
 {
     (void)state;
     assert_int_equal(add(5000, 0), FP_BODY_FINE);
     struct fp_buf taken = fp_body_buf_take(&body);
     assert_int_equal(taken.len, 5000);
-    assert_int_equal(memory.charged, 0);
+    assert_int_equal(memory.held, 0);
     fp_buf_release(&taken);
     assert_int_equal(add(5, 5), FP_BODY_FINE);
 }
@@ -144,7 +119,7 @@ static void one_of_zeros_can_be_released(void **state)
     (void)state;
     struct fp_body_buf none = {0};
     fp_body_buf_release(&none);
-    assert_int_equal(memory.charged, 0);
+    assert_int_equal(memory.held, 0);
 }
 
 int main(void)
@@ -155,8 +130,8 @@ int main(void)
         WITH_BODY(a_body_of_the_announced_length_is_no_larger),
         WITH_BODY(at_most_twice_of_what_came_is_reserved),
         WITH_BODY(the_largest_body_fits_and_a_byte_more_does_not),
-        WITH_BODY(without_memory_nothing_is_added_and_nothing_charged),
-        WITH_BODY(what_is_taken_is_not_charged_any_more),
+        WITH_BODY(without_memory_nothing_is_added_and_nothing_held),
+        WITH_BODY(what_is_taken_is_not_held_any_more),
         WITH_BODY(one_of_zeros_can_be_released),
     };
     return cmocka_run_group_tests_name("body", tests, NULL, NULL);

@@ -201,13 +201,31 @@ static void admits_by_key_origin_and_privacy(void **state)
 static void bodies_share_their_memory(void **state)
 {
     (void)state;
-    assert_true(fp_ingest_charge(ingest, rules, 600));
-    assert_false(fp_ingest_charge(ingest, rules, 401));
-    assert_true(fp_ingest_charge(ingest, rules, 400));
-    assert_false(fp_ingest_charge(ingest, rules, 1));
-    fp_ingest_uncharge(ingest, 600);
-    assert_true(fp_ingest_charge(ingest, rules, 600));
-    fp_ingest_uncharge(ingest, 1000);
+    struct fp_site sites[] = {{.budget = fp_budget_create()}, {.budget = fp_budget_create()}};
+    assert_non_null(sites[0].budget);
+    assert_non_null(sites[1].budget);
+    struct fp_site *old_sites = rules->sites;
+    rules->sites = sites;
+    rules->max_body = 100;
+    for (rules->site_count = 1; rules->site_count <= 2; rules->site_count++) {
+        /* Half of it is all that one of two sites may have. */
+        size_t share = rules->site_count == 1 ? 1000 : 500;
+        assert_true(fp_ingest_hold(ingest, rules, &sites[0], share - 100));
+        assert_false(fp_ingest_hold(ingest, rules, &sites[0], 101));
+        assert_true(fp_ingest_hold(ingest, rules, &sites[0], 100));
+        assert_false(fp_ingest_hold(ingest, rules, &sites[0], 1));
+        assert_int_equal(fp_ingest_hold(ingest, rules, &sites[1], 500), rules->site_count == 2);
+        assert_false(fp_ingest_hold(ingest, rules, &sites[1], 1));
+        fp_ingest_let_go(ingest, &sites[0], share);
+        assert_true(fp_ingest_hold(ingest, rules, &sites[0], share));
+        fp_ingest_let_go(ingest, &sites[0], share);
+        if (rules->site_count == 2)
+            fp_ingest_let_go(ingest, &sites[1], 500);
+    }
+    rules->sites = old_sites;
+    rules->site_count = 1;
+    fp_budget_unref(sites[0].budget);
+    fp_budget_unref(sites[1].budget);
 }
 
 /* ---- preparing and committing ---- */
@@ -328,8 +346,8 @@ static void sessions_count_towards_what_a_request_may_hold(void **state)
     assert_false(prepare(body, "b", &ticket, &problem));
     assert_int_equal(problem.status, 413);
     assert_string_equal(problem.detail,
-                        "part 2: a multipart body can have 64 parts at most, and each session of a "
-                        "recording is one");
+                        "part 2: a multipart body can have at most 64 parts; each session of a "
+                        "recording counts as one");
 }
 
 static void a_part_of_a_long_session_has_its_place_in_it(void **state)
@@ -427,7 +445,7 @@ static void a_spool_in_trouble_is_told_before_any_work(void **state)
     fake.trouble = "it is full";
     assert_false(prepare("{", "", &ticket, &problem));
     assert_int_equal(problem.status, 503);
-    assert_string_equal(problem.detail, "uploads are not taken just now: it is full");
+    assert_string_equal(problem.detail, "uploads are not accepted now: it is full");
     assert_string_equal(fp_ingest_trouble(ingest), "it is full");
 }
 

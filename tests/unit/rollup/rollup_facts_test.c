@@ -15,23 +15,6 @@ static bool belongs(const struct fp_delta *delta, const struct fp_fact_key *key)
     for (const struct fp_delta *delta = (room)->deltas; delta < (room)->deltas + DELTAS; delta++)  \
         if (belongs(delta, key))
 
-static void check_segment_fact(struct room *room, const struct fp_segment_fact *row)
-{
-    struct fp_segment_fact slow = {.key = row->key};
-    FOR_EACH_DELTA(room, &row->key, delta)
-    {
-        slow.uploads++;
-        slow.loads += delta->has_load ? 0 : 1;
-        slow.samples += delta->samples;
-        slow.unattributed_samples += delta->unattributed_samples;
-        slow.profiled_us += delta->profiled_us;
-        slow.unattributed_us += delta->unattributed_us;
-        slow.profiled_us2 += (double)delta->profiled_us * (double)delta->profiled_us;
-    }
-    assert_true(slow.uploads > 0);
-    assert_memory_equal(row, &slow, sizeof(slow));
-}
-
 static void check_frame_fact(struct room *room, const struct fp_frame_fact *row)
 {
     struct fp_frame_fact slow = {.key = row->key};
@@ -93,17 +76,31 @@ static void check_stack_fact(struct room *room, const struct fp_stack_fact *row)
     assert_memory_equal(row, &slow, sizeof(slow));
 }
 
-static void check_marker_fact(struct room *room, const struct fp_marker_fact *row)
+static void add_unattributed(const struct fp_delta *delta, struct fp_total_fact *slow)
 {
-    struct fp_marker_fact slow = {.key = row->key};
+    slow->uploads++;
+    slow->loads += delta->has_load ? 0 : 1;
+    slow->samples += delta->unattributed_samples;
+    slow->self_us += delta->unattributed_us;
+    slow->profiled_us2 += (double)delta->profiled_us * (double)delta->profiled_us;
+}
+
+static void check_total_fact(struct room *room, const struct fp_total_fact *row)
+{
+    struct fp_total_fact slow = {.key = row->key};
     FOR_EACH_DELTA(room, &row->key, delta)
-    for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
-        if ((int64_t)delta->stack_samples[i].marker != row->key.part)
-            continue;
-        slow.samples += delta->stack_samples[i].samples;
-        slow.self_us += delta->stack_samples[i].self_us;
+    {
+        slow.site_id = (int64_t)fp_site_id(delta->segment.site);
+        if (row->key.part == FP_TOTAL_UNATTRIBUTED)
+            add_unattributed(delta, &slow);
+        for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
+            if ((int64_t)delta->stack_samples[i].marker != row->key.part)
+                continue;
+            slow.samples += delta->stack_samples[i].samples;
+            slow.self_us += delta->stack_samples[i].self_us;
+        }
     }
-    assert_true(slow.samples > 0);
+    assert_true(slow.samples > 0 || slow.uploads > 0);
     assert_memory_equal(row, &slow, sizeof(slow));
 }
 
@@ -207,6 +204,8 @@ static void check_measure_frame_fact(struct room *room, const struct fp_measure_
 /* The tests above check each row; this one, that everything in a delta has its row. */
 static void check_nothing_is_missing(struct room *room)
 {
+    int64_t uploads = DELTAS;
+    int64_t profiled_us = 0;
     int64_t samples = 0;
     int64_t splits = 0;
     int64_t frames = 0;
@@ -214,12 +213,18 @@ static void check_nothing_is_missing(struct room *room)
     int64_t measured = 0;
     int64_t measured_frames = 0;
     for (size_t i = 0; i < DELTAS; i++) {
+        profiled_us += room->deltas[i].profiled_us;
         samples += room->deltas[i].stack_sample_count;
         splits += room->deltas[i].split_count;
         frames += room->deltas[i].frame_count;
         timings += room->deltas[i].timing_count;
         measured += room->deltas[i].measured_count;
         measured_frames += room->deltas[i].measured_frame_count;
+    }
+    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_TOTAL_FACT); i++) {
+        const struct fp_total_fact *total = row_at(room, FP_ROLLUP_TABLE_TOTAL_FACT, i);
+        uploads -= total->uploads;
+        profiled_us -= total->self_us;
     }
     for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_STACK_FACT); i++)
         samples -= ((struct fp_stack_fact *)row_at(room, FP_ROLLUP_TABLE_STACK_FACT, i))->uploads;
@@ -238,6 +243,8 @@ static void check_nothing_is_missing(struct room *room)
         measured_frames -=
             ((struct fp_measure_frame_fact *)row_at(room, FP_ROLLUP_TABLE_MEASURE_FRAME_FACT, i))
                 ->uploads;
+    assert_int_equal(uploads, 0);
+    assert_int_equal(profiled_us, 0);
     assert_int_equal(samples, 0);
     assert_int_equal(splits, 0);
     assert_int_equal(frames, 0);
@@ -249,8 +256,7 @@ static void check_nothing_is_missing(struct room *room)
 
 static void check_facts(struct room *room)
 {
-    CHECK_ALL(room, FP_ROLLUP_TABLE_SEGMENT_FACT, fp_segment_fact, check_segment_fact);
-    CHECK_ALL(room, FP_ROLLUP_TABLE_MARKER_FACT, fp_marker_fact, check_marker_fact);
+    CHECK_ALL(room, FP_ROLLUP_TABLE_TOTAL_FACT, fp_total_fact, check_total_fact);
     CHECK_ALL(room, FP_ROLLUP_TABLE_FRAME_FACT, fp_frame_fact, check_frame_fact);
     CHECK_ALL(room, FP_ROLLUP_TABLE_FRAME_MARKER_FACT, fp_frame_marker_fact,
               check_frame_marker_fact);

@@ -88,16 +88,20 @@ static void a_recount_leaves_known_uploads_out(void **state)
     assert_int_equal(fp_rollup_add(&room->rollup, &room->deltas[8]), FP_ROLLUP_DUPLICATE);
     assert_false(upload->counted);
     int64_t uploads = 0;
-    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_SEGMENT_FACT); i++)
-        uploads +=
-            ((struct fp_segment_fact *)row_at(room, FP_ROLLUP_TABLE_SEGMENT_FACT, i))->uploads;
+    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_TOTAL_FACT); i++)
+        uploads += ((struct fp_total_fact *)row_at(room, FP_ROLLUP_TABLE_TOTAL_FACT, i))->uploads;
     assert_int_equal(uploads, DELTAS - 1);
 }
 
-static const struct fp_segment_fact *only_segment_fact(struct room *room)
+/* Returns the loads of a delta's segment in the hour of receipt. */
+static int64_t loads_at(struct room *room, const struct fp_delta *delta)
 {
-    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_SEGMENT_FACT), 1);
-    return row_at(room, FP_ROLLUP_TABLE_SEGMENT_FACT, 0);
+    const struct fp_fact_key key = {(int64_t)fp_segment_id(&delta->segment),
+                                    hour_of(delta->received_us), 0, FP_TOTAL_UNATTRIBUTED};
+    const struct fp_total_fact *total =
+        fp_rows_find(&room->rollup.tables[FP_ROLLUP_TABLE_TOTAL_FACT], &key.segment_id);
+    assert_non_null(total);
+    return total->loads;
 }
 
 static void a_load_of_several_parts_counts_once_and_where_it_was_first_seen(void **state)
@@ -113,17 +117,46 @@ static void a_load_of_several_parts_counts_once_and_where_it_was_first_seen(void
     second.id.bytes[0] ^= 1;
     second.received_us = NOW_US;
     assert_int_equal(fp_rollup_add(&room->rollup, &first), FP_ROLLUP_COUNTED);
-    assert_int_equal(only_segment_fact(room)->loads, 0);
+    assert_int_equal(loads_at(room, &first), 0);
     assert_int_equal(fp_rollup_add(&room->rollup, &second), FP_ROLLUP_COUNTED);
     assert_int_equal(row_count(room, FP_ROLLUP_TABLE_LOAD), 1);
     struct fp_claim_key key = fp_claim_key(&first.load, (int64_t)fp_site_id(first.segment.site));
     assert_true(fp_rollup_count_load(&room->rollup, &key));
-    const struct fp_segment_fact *earlier = row_at(room, FP_ROLLUP_TABLE_SEGMENT_FACT, 0);
-    const struct fp_segment_fact *later = row_at(room, FP_ROLLUP_TABLE_SEGMENT_FACT, 1);
-    assert_int_equal(earlier->loads, 1);
-    assert_int_equal(later->loads, 0);
+    assert_int_equal(loads_at(room, &first), 1);
+    assert_int_equal(loads_at(room, &second), 0);
     key.low++;
     assert_false(fp_rollup_count_load(&room->rollup, &key));
+}
+
+/* Also without its dictionary row, which is where else a site's text would be. */
+static void every_hour_of_a_site_has_its_text(void **state)
+{
+    struct room *room = *state;
+    struct fp_map known;
+    fp_map_init(&known, 1000);
+    draw_all(room, 4);
+    for (size_t i = 0; i < DELTAS; i++) {
+        room->deltas[i].segment.site = i % 2 == 0 ? FP_STR("even") : FP_STR("odd");
+        assert_true(fp_map_put(&known, fp_segment_id(&room->deltas[i].segment), 0) != FP_MAP_NONE);
+    }
+    room->rollup.known = &known;
+    add_all(room);
+    assert_int_equal(row_count(room, FP_ROLLUP_TABLE_SEGMENT), 0);
+    for (size_t i = 0; i < DELTAS; i++) {
+        const struct fp_str site = room->deltas[i].segment.site;
+        const struct fp_hour_key key = {(int64_t)fp_site_id(site),
+                                        hour_of(room->deltas[i].received_us)};
+        const struct fp_hour_row *hour =
+            fp_rows_find(&room->rollup.tables[FP_ROLLUP_TABLE_HOUR], &key.site_id);
+        assert_non_null(hour);
+        assert_true(fp_str_equal(hour->site, site));
+    }
+    for (size_t i = 0; i < row_count(room, FP_ROLLUP_TABLE_TOTAL_FACT); i++) {
+        const struct fp_total_fact *total = row_at(room, FP_ROLLUP_TABLE_TOTAL_FACT, i);
+        const struct fp_hour_key key = {total->site_id, total->key.bucket_us};
+        assert_non_null(fp_rows_find(&room->rollup.tables[FP_ROLLUP_TABLE_HOUR], &key.site_id));
+    }
+    fp_map_release(&known);
 }
 
 static int64_t bucket_at(int64_t received_us)
@@ -247,6 +280,7 @@ int main(void)
         TEST(an_upload_id_counts_once_a_site),
         TEST(a_recount_leaves_known_uploads_out),
         TEST(a_load_of_several_parts_counts_once_and_where_it_was_first_seen),
+        TEST(every_hour_of_a_site_has_its_text),
         TEST(buckets_are_utc_hours_of_receipt),
         TEST(a_clock_far_ahead_gets_the_database_s_hour),
         TEST(what_is_older_than_the_retention_counts_in_the_databases_hour),

@@ -71,44 +71,24 @@ static void writes_names_numbers_and_nulls(void **state)
                       "\0\0\0\7builtin");
 }
 
-static void writes_times_from_the_year_2000_and_markers_by_name(void **state)
+static void writes_fields_of_packed_rows(void **state)
 {
     (void)state;
-    const struct fp_marker_fact fact = {
-        .key = {.segment_id = 1, .bucket_us = INT64_C(946684800000001), .part = FP_MARKER_LAYOUT},
-        .samples = 2,
-        .self_us = 3,
-    };
-    struct fp_buf out = encode(FP_STORE_TABLE_MARKER_FACT, &fact);
-    ASSERT_BYTES(out, "\0\0\0\10\0\0\0\0\0\0\0\1"
+    struct fp_buf out;
+    const struct fp_uuid id = {{1, 2, 3}};
+    fp_buf_init(&out, 1000);
+    fp_copy_fields(5, &out);
+    fp_copy_bigint(-2, &out);
+    fp_copy_time(INT64_C(946684800000001), &out); /* PostgreSQL counts from the year 2000 */
+    fp_copy_uuid(&id, &out);
+    fp_copy_integer(258, &out);
+    fp_copy_text(FP_STR("shop"), &out);
+    ASSERT_BYTES(out, "\0\5"
+                      "\0\0\0\10\377\377\377\377\377\377\377\376"
                       "\0\0\0\10\0\0\0\0\0\0\0\1"
-                      "\0\0\0\6layout"
-                      "\0\0\0\10\0\0\0\0\0\0\0\2"
-                      "\0\0\0\10\0\0\0\0\0\0\0\3");
-}
-
-static void writes_smallints(void **state)
-{
-    (void)state;
-    const struct fp_timing_bin_fact fact = {
-        .key = {.bucket_us = INT64_C(946684800000000), .part = 1601}, .count = 1};
-    struct fp_buf out = encode(FP_STORE_TABLE_TIMING_BIN_FACT, &fact);
-    ASSERT_BYTES(out, "\0\0\0\10\0\0\0\0\0\0\0\0"
-                      "\0\0\0\10\0\0\0\0\0\0\0\0"
-                      "\0\0\0\10\0\0\0\0\0\0\0\0"
-                      "\0\0\0\2\6\101"
-                      "\0\0\0\10\0\0\0\0\0\0\0\1");
-}
-
-static void writes_doubles(void **state)
-{
-    (void)state;
-    const struct fp_timing_fact fact = {.key = {.bucket_us = INT64_C(946684800000000)},
-                                        .sum_us = -1.5};
-    struct fp_buf out = encode(FP_STORE_TABLE_TIMING_FACT, &fact);
-    /* segment_id, bucket, timing_id, uploads, count, negative; then sum_us */
-    assert_memory_equal(out.data + 6 * 12, "\0\0\0\10\277\370\0\0\0\0\0\0", 12);
-    fp_buf_release(&out);
+                      "\0\0\0\20\1\2\3\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                      "\0\0\0\4\0\0\1\2"
+                      "\0\0\0\4shop");
 }
 
 static void writes_uuids_and_booleans_and_leaves_an_absent_load_out(void **state)
@@ -122,9 +102,10 @@ static void writes_uuids_and_booleans_and_leaves_an_absent_load_out(void **state
         .received_us = INT64_C(946684800000000),
         .truncated = true,
     };
-    /* segment_id, bucket, upload_id, received; then load_id and seven columns to truncated */
+    /* bucket, upload_id, segment_id; then load_id, received, part, and three columns to truncated
+     */
     struct fp_buf out = encode(FP_STORE_TABLE_UPLOAD, &upload);
-    assert_memory_equal(out.data + 24, "\0\0\0\20\1\2\3\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
+    assert_memory_equal(out.data + 12, "\0\0\0\20\1\2\3\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
     assert_memory_equal(out.data + 56, "\0\0\0\20\11\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20);
     assert_memory_equal(out.data + 76 + 8, "\0\0\0\14self-profile\0\0\0\0\0\0\0\1\1", 25);
     fp_buf_release(&out);
@@ -139,9 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_the_rows),
         cmocka_unit_test(writes_names_numbers_and_nulls),
-        cmocka_unit_test(writes_times_from_the_year_2000_and_markers_by_name),
-        cmocka_unit_test(writes_smallints),
-        cmocka_unit_test(writes_doubles),
+        cmocka_unit_test(writes_fields_of_packed_rows),
         cmocka_unit_test(writes_uuids_and_booleans_and_leaves_an_absent_load_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,22 +28,6 @@ static void a_dictionary_touches_last_seen_once_a_day(void **state)
                "where t.last_seen < excluded.last_seen");
 }
 
-static void a_fact_adds_counters_and_keeps_extremes(void **state)
-{
-    (void)state;
-    assert_sql(fp_store_table_merge_sql, FP_STORE_TABLE_TIMING_FACT,
-               "insert into fleetprof_data.timing_fact as t (segment_id, bucket, timing_id, "
-               "uploads, count, negative, sum_us, min_us, max_us) "
-               "select segment_id, bucket, timing_id, uploads, count, negative, sum_us, min_us, "
-               "max_us from pg_temp.new_timing_fact where ctid >= $1 and ctid < $2 "
-               "order by segment_id, bucket, timing_id "
-               "on conflict (segment_id, bucket, timing_id) do update set "
-               "uploads = t.uploads + excluded.uploads, count = t.count + excluded.count, "
-               "negative = t.negative + excluded.negative, sum_us = t.sum_us + excluded.sum_us, "
-               "min_us = least(t.min_us, excluded.min_us), "
-               "max_us = greatest(t.max_us, excluded.max_us)");
-}
-
 static void a_book_returns_the_keys_that_are_new(void **state)
 {
     (void)state;
@@ -58,28 +42,33 @@ static void a_book_returns_the_keys_that_are_new(void **state)
 static void temporary_tables_have_the_columns_of_the_copy(void **state)
 {
     (void)state;
-    assert_sql(fp_store_table_create_sql, FP_STORE_TABLE_MARKER_FACT,
-               "create temporary table new_marker_fact (segment_id bigint, "
-               "bucket timestamptz, marker fleetprof_data.marker, samples bigint, self_us bigint) "
-               "on commit delete rows");
-    assert_sql(fp_store_table_copy_sql, FP_STORE_TABLE_MARKER_FACT,
-               "copy pg_temp.new_marker_fact (segment_id, bucket, marker, samples, "
-               "self_us) from stdin (format binary)");
+    assert_sql(fp_store_table_create_sql, FP_STORE_TABLE_TIMING,
+               "create temporary table new_timing (timing_id bigint, name text, "
+               "kind fleetprof_data.timing_kind) on commit delete rows");
+    assert_sql(fp_store_table_copy_sql, FP_STORE_TABLE_TIMING,
+               "copy pg_temp.new_timing (timing_id, name, kind) from stdin (format binary)");
 }
 
-static void every_target_has_a_key_and_only_facts_have_counters(void **state)
+static void a_log_is_copied_straight_into_its_table(void **state)
+{
+    (void)state;
+    assert_sql(fp_store_table_copy_sql, FP_STORE_TABLE_UPLOAD,
+               "copy fleetprof_data.upload (bucket, upload_id, received, segment_id, load_id, "
+               "part, format, coverage, truncated, browser_version, agent, body_bytes, samples, "
+               "unattributed_samples, profiled_us, unattributed_us, timings, skipped_entries) "
+               "from stdin (format binary)");
+}
+
+static void every_target_but_a_log_has_a_key(void **state)
 {
     (void)state;
     for (enum fp_store_table_id id = 0; id < FP_STORE_TABLE_COUNT; id++) {
         const struct fp_store_table *target = fp_store_table(id);
         size_t keys = 0;
-        size_t counters = 0;
-        for (size_t i = 0; i < target->column_count; i++) {
-            keys += target->columns[i].merge == FP_MERGE_KEY ? 1 : 0;
-            counters += target->columns[i].merge > FP_MERGE_KEEP ? 1 : 0;
-        }
-        assert_in_range(keys, 1, 5);
-        assert_int_equal(counters > 0, target->style == FP_STORE_TABLE_FACT);
+        for (size_t i = 0; i < target->column_count; i++)
+            keys += target->columns[i].is_key ? 1 : 0;
+        assert_int_equal(keys == 0, target->style == FP_STORE_TABLE_LOG);
+        assert_in_range(keys, 0, 4);
     }
 }
 
@@ -87,10 +76,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dictionary_touches_last_seen_once_a_day),
-        cmocka_unit_test(a_fact_adds_counters_and_keeps_extremes),
         cmocka_unit_test(a_book_returns_the_keys_that_are_new),
         cmocka_unit_test(temporary_tables_have_the_columns_of_the_copy),
-        cmocka_unit_test(every_target_has_a_key_and_only_facts_have_counters),
+        cmocka_unit_test(a_log_is_copied_straight_into_its_table),
+        cmocka_unit_test(every_target_but_a_log_has_a_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,378 @@
+/*
+ * Sealing: finds what is due, and does it one step after another.
+ */
+#include "collector/base/hash.h"
+#include "collector/sealer/internal.h"
+
+#include <stdlib.h>
+
+enum {
+    SQL_MAX = 16 * 1024 * 1024,
+    UNITS_MAX = 256,            /* read at once */
+    FAILED_TIMES_MAX = 3,       /* before a unit is left out because the server was down */
+    KEPT_BYTES = 1024 * 1024,   /* of a buffer, between steps */
+};
+
+/* The longest array of a packed row, and some more. */
+#define BYTES_MAX ((size_t)FP_PACK_ENTRIES_MAX * 12 + 1024 * 1024)
+
+/* How long a unit that failed is left out. */
+#define POSTPONE_US (60 * FP_US_PER_S)
+
+struct fp_sealing *fp_sealing_create(struct fp_store *store)
+{
+    struct fp_sealing *sealing = calloc(1, sizeof(*sealing));
+    if (sealing == NULL)
+        return NULL;
+    sealing->store = store;
+    sealing->pg = fp_store_connection(store);
+    fp_buf_init(&sealing->sql, SQL_MAX);
+    fp_buf_init(&sealing->bytes, BYTES_MAX);
+    return sealing;
+}
+
+/* Drops the lists of what is due. */
+static void forget_lists(struct fp_sealing *sealing)
+{
+    PQclear(sealing->hours);
+    PQclear(sealing->blocks);
+    sealing->hours = NULL;
+    sealing->blocks = NULL;
+    sealing->next_hour = 0;
+    sealing->next_block = 0;
+}
+
+void fp_sealing_rest(struct fp_sealing *sealing)
+{
+    forget_lists(sealing);
+    fp_buf_release(&sealing->sql);
+    fp_buf_release(&sealing->bytes);
+    fp_store_disconnect(sealing->store);
+    sealing->has_lock = false;
+}
+
+void fp_sealing_free(struct fp_sealing *sealing)
+{
+    if (sealing == NULL)
+        return;
+    fp_sealing_rest(sealing);
+    free(sealing);
+}
+
+/* ---- the lock ---- */
+
+static enum fp_store_result connect(struct fp_sealing *sealing)
+{
+    if (fp_store_connected(sealing->store))
+        return FP_STORE_OK;
+    sealing->has_lock = false;
+    forget_lists(sealing);
+    return fp_store_connect(sealing->store);
+}
+
+static enum fp_store_result try_lock(struct fp_sealing *sealing)
+{
+    if (sealing->has_lock)
+        return FP_STORE_OK;
+    PGresult *answer;
+    struct fp_buf *sql = fp_seal_sql(sealing);
+    fp_buf_addf(sql, "select pg_try_advisory_lock(hashtext('fleetprof.sealing'))");
+    enum fp_store_result result = fp_seal_query(sealing, NULL, 0, &answer);
+    sealing->has_lock = result == FP_STORE_OK && PQgetvalue(answer, 0, 0)[0] == 't';
+    PQclear(answer);
+    return result;
+}
+
+static enum fp_store_result unlock(struct fp_sealing *sealing)
+{
+    if (!sealing->has_lock)
+        return FP_STORE_OK;
+    sealing->has_lock = false;
+    return fp_pg_run(sealing->pg, "select pg_advisory_unlock(hashtext('fleetprof.sealing'))");
+}
+
+/* ---- what is due ---- */
+
+/*
+ * Hours with unsealed flushes: site, start in seconds, weight, whether it is due by time; then the
+ * entries of all hours, and the oldest hour. Those that are due come first, the oldest before
+ * others.
+ */
+static enum fp_store_result read_hours(struct fp_sealing *sealing, int64_t now_us)
+{
+    struct fp_buf *sql = fp_seal_sql(sealing);
+    fp_buf_addf(sql,
+                "select site, start, weight, start + %d <= %lld as is_over,"
+                " sum(entries) over (), min(start) over () from ("
+                "select site, extract(epoch from bucket)::bigint as start, sum(entries) as entries,"
+                " sum(entries) + count(*) * %d as weight"
+                " from fleetprof_data.unsealed group by site, bucket) as hour"
+                " order by is_over desc, weight >= %d desc, start, site limit %d",
+                (int)(FP_US_PER_HOUR / FP_US_PER_S) + FP_SEAL_DELAY_S,
+                (long long)(now_us / FP_US_PER_S), FP_SEAL_FLUSH_WEIGHT, FP_SEAL_WEIGHT,
+                UNITS_MAX);
+    return fp_seal_query(sealing, NULL, 0, &sealing->hours);
+}
+
+/*
+ * Blocks whose shorter blocks are all of the next shorter span: site, start in seconds, span, when
+ * it is due. Those that are due come first, shorter and older ones before others.
+ */
+static enum fp_store_result read_blocks(struct fp_sealing *sealing, int64_t now_us)
+{
+    struct fp_buf *sql = fp_seal_sql(sealing);
+    fp_buf_addf(sql,
+                "select site, start, span, due from ("
+                "select site, block.span, block.length,"
+                " floor(extract(epoch from bucket) / block.length)::bigint * block.length as start,"
+                " floor(extract(epoch from bucket) / block.length)::bigint * block.length"
+                " + block.length + %d as due, min(tile.span) as shortest"
+                " from fleetprof_data.sealed tile"
+                " join (values (1, 14400), (2, 86400), (3, 691200)) as block (span, length)"
+                " on tile.span < block.span group by 1, 2, 3, 4, 5) as candidate"
+                " where shortest = span - 1"
+                " order by due > %lld, case when due > %lld then due else span end, start, site"
+                " limit %d",
+                FP_SEAL_DELAY_S, (long long)(now_us / FP_US_PER_S),
+                (long long)(now_us / FP_US_PER_S), UNITS_MAX);
+    return fp_seal_query(sealing, NULL, 0, &sealing->blocks);
+}
+
+static enum fp_store_result read_lists(struct fp_sealing *sealing, int64_t now_us)
+{
+    forget_lists(sealing);
+    enum fp_store_result result = read_hours(sealing, now_us);
+    return result == FP_STORE_OK ? read_blocks(sealing, now_us) : result;
+}
+
+static uint64_t key_of(const struct fp_seal_unit *unit)
+{
+    const uint64_t numbers[] = {(uint64_t)unit->block.bucket_us, (uint64_t)unit->block.span};
+    const struct fp_str site = fp_str_of(unit->site);
+    return fp_hash_fields(&(struct fp_hash_input){.tag = 'Z',
+                                                  .numbers = numbers,
+                                                  .number_count = FP_COUNT(numbers),
+                                                  .texts = &site,
+                                                  .text_count = 1});
+}
+
+/* True if the unit failed and is left out for now. */
+static bool is_postponed(const struct fp_sealing *sealing, uint64_t key, int64_t now_us)
+{
+    for (size_t i = 0; i < sealing->postponed_count; i++)
+        if (sealing->postponed[i].key == key && sealing->postponed[i].until_us > now_us)
+            return true;
+    return false;
+}
+
+static struct fp_seal_sum *sum_of(struct fp_sealing *sealing, uint64_t key)
+{
+    return &sealing->sums[key % FP_SEAL_SUMS_MAX];
+}
+
+/* Returns what an open hour gathers before it is sealed: as much as sealing writes again then. */
+static int64_t weight_of(struct fp_sealing *sealing, uint64_t key)
+{
+    const struct fp_seal_sum *sum = sum_of(sealing, key);
+    return sum->key == key && sum->entries > FP_SEAL_WEIGHT ? sum->entries : FP_SEAL_WEIGHT;
+}
+
+/* Gets the next due hour. */
+static bool next_hour(struct fp_sealing *sealing, int64_t now_us, struct fp_seal_unit *unit)
+{
+    while (sealing->next_hour < PQntuples(sealing->hours)) {
+        int row = sealing->next_hour++;
+        *unit = (struct fp_seal_unit){
+            .site = PQgetvalue(sealing->hours, row, 0),
+            .block = {FP_SPAN_HOUR, fp_seal_number(sealing->hours, row, 1) * FP_US_PER_S},
+        };
+        uint64_t key = key_of(unit);
+        unit->weight = weight_of(sealing, key);
+        bool is_over = PQgetvalue(sealing->hours, row, 3)[0] == 't';
+        if ((is_over || fp_seal_number(sealing->hours, row, 2) >= unit->weight) &&
+            !is_postponed(sealing, key, now_us))
+            return true;
+    }
+    return false;
+}
+
+/* Gets the next due block. */
+static bool next_block(struct fp_sealing *sealing, int64_t now_us, struct fp_seal_unit *unit)
+{
+    while (sealing->next_block < PQntuples(sealing->blocks)) {
+        int row = sealing->next_block++;
+        *unit = (struct fp_seal_unit){
+            .site = PQgetvalue(sealing->blocks, row, 0),
+            .block = {(enum fp_span)fp_seal_number(sealing->blocks, row, 2),
+                      fp_seal_number(sealing->blocks, row, 1) * FP_US_PER_S},
+        };
+        if (fp_seal_number(sealing->blocks, row, 3) * FP_US_PER_S <= now_us &&
+            !is_postponed(sealing, key_of(unit), now_us))
+            return true;
+    }
+    return false;
+}
+
+/* Gets the next due unit of the lists: hours first, since blocks are made of them. */
+static bool next_unit(struct fp_sealing *sealing, int64_t now_us, struct fp_seal_unit *unit)
+{
+    return next_hour(sealing, now_us, unit) || next_block(sealing, now_us, unit);
+}
+
+static void note_earlier(int64_t *next_us, int64_t moment_us)
+{
+    if (moment_us < *next_us)
+        *next_us = moment_us;
+}
+
+/* Reports what waits, and when something will be due. */
+static void report_waiting(const struct fp_sealing *sealing, int64_t now_us,
+                           struct fp_seal_report *report)
+{
+    int hours = PQntuples(sealing->hours);
+    report->next_us = INT64_MAX;
+    if (hours > 0) {
+        report->waiting_entries = fp_seal_number(sealing->hours, 0, 4);
+        report->oldest_waiting_us = fp_seal_number(sealing->hours, 0, 5) * FP_US_PER_S;
+    }
+    for (int i = 0; i < hours; i++)
+        if (PQgetvalue(sealing->hours, i, 3)[0] != 't')
+            note_earlier(&report->next_us,
+                         (fp_seal_number(sealing->hours, i, 1) + FP_SEAL_DELAY_S) * FP_US_PER_S +
+                             FP_US_PER_HOUR);
+    for (int i = 0; i < PQntuples(sealing->blocks); i++)
+        if (fp_seal_number(sealing->blocks, i, 3) * FP_US_PER_S > now_us)
+            note_earlier(&report->next_us, fp_seal_number(sealing->blocks, i, 3) * FP_US_PER_S);
+    for (size_t i = 0; i < sealing->postponed_count; i++)
+        note_earlier(&report->next_us, sealing->postponed[i].until_us);
+}
+
+/* ---- a step ---- */
+
+/* Forgets the units whose time has come. */
+static void readmit(struct fp_sealing *sealing, int64_t now_us)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < sealing->postponed_count; i++)
+        if (sealing->postponed[i].until_us > now_us)
+            sealing->postponed[kept++] = sealing->postponed[i];
+    sealing->postponed_count = kept;
+}
+
+/* Leaves a unit out for a while if others may work: at once if it failed by itself, and after some
+ * times if the server was down, since its statements may be what ends the server's patience. */
+static bool postpone(struct fp_sealing *sealing, uint64_t key, int64_t now_us,
+                     enum fp_store_result result)
+{
+    sealing->failed_times = sealing->failed_key == key ? sealing->failed_times + 1 : 1;
+    sealing->failed_key = key;
+    if (result == FP_STORE_STOPPED ||
+        (result == FP_STORE_DOWN && sealing->failed_times < FAILED_TIMES_MAX) ||
+        sealing->postponed_count == FP_SEAL_POSTPONED_MAX)
+        return false;
+    sealing->postponed[sealing->postponed_count++] =
+        (struct fp_seal_postponed){key, now_us + POSTPONE_US};
+    sealing->failed_times = 0;
+    return true;
+}
+
+/* Remembers the size of an open hour's sums. */
+static void note_sum(struct fp_sealing *sealing, const struct fp_seal_unit *unit, uint64_t key,
+                     const struct fp_seal_report *report)
+{
+    if (unit->block.span == FP_SPAN_HOUR)
+        *sum_of(sealing, key) = (struct fp_seal_sum){key, (int64_t)report->entries_written};
+}
+
+static void shrink(struct fp_buf *buf)
+{
+    if (buf->cap > KEPT_BYTES)
+        fp_buf_release(buf);
+}
+
+static enum fp_store_result work_on(struct fp_sealing *sealing, const struct fp_seal_unit *unit,
+                                    int64_t now_us, struct fp_seal_report *report)
+{
+    uint64_t key = key_of(unit);
+    report->bucket_us = unit->block.bucket_us;
+    report->span = (int)unit->block.span;
+    enum fp_store_result result = unit->block.span == FP_SPAN_HOUR
+                                      ? fp_seal_hour(sealing, unit, report)
+                                      : fp_seal_block(sealing, unit, report);
+    shrink(&sealing->sql);
+    shrink(&sealing->bytes);
+    if (result == FP_STORE_OK) {
+        sealing->failed_times = 0;
+        note_sum(sealing, unit, key, report);
+        return FP_STORE_OK;
+    }
+    report->did = FP_SEAL_NOTHING;
+    fp_pg_rollback(sealing->pg);
+    report->is_unit = postpone(sealing, key, now_us, result);
+    return result;
+}
+
+/* Finds a unit to work on, with the lock held; *found is false if none is due or the lock is
+ * another's. */
+static enum fp_store_result find_unit(struct fp_sealing *sealing, int64_t now_us,
+                                      struct fp_seal_unit *unit, bool *found,
+                                      struct fp_seal_report *report)
+{
+    *found = sealing->has_lock && sealing->hours != NULL && next_unit(sealing, now_us, unit);
+    if (*found)
+        return FP_STORE_OK;
+    enum fp_store_result result = read_lists(sealing, now_us);
+    if (result != FP_STORE_OK)
+        return result;
+    report_waiting(sealing, now_us, report);
+    *found = next_unit(sealing, now_us, unit);
+    if (!*found)
+        return unlock(sealing);
+    if (sealing->has_lock)
+        return FP_STORE_OK;
+    result = try_lock(sealing);
+    if (result != FP_STORE_OK)
+        return result;
+    *found = false;
+    if (!sealing->has_lock) {
+        report->did = FP_SEAL_BUSY;
+        return FP_STORE_OK;
+    }
+    /* Another collector may have worked since the lists were read. */
+    forget_lists(sealing);
+    return find_unit(sealing, now_us, unit, found, report);
+}
+
+enum fp_store_result fp_sealing_step(struct fp_sealing *sealing, int64_t now_us,
+                                     struct fp_seal_report *report)
+{
+    *report = (struct fp_seal_report){.did = FP_SEAL_NOTHING, .next_us = INT64_MAX};
+    readmit(sealing, now_us);
+    enum fp_store_result result = connect(sealing);
+    while (result == FP_STORE_OK && report->did == FP_SEAL_NOTHING) {
+        struct fp_seal_unit unit;
+        bool found;
+        result = find_unit(sealing, now_us, &unit, &found, report);
+        if (result != FP_STORE_OK || !found)
+            break;
+        result = work_on(sealing, &unit, now_us, report);
+    }
+    return result;
+}
+
+enum fp_store_result fp_sealing_keep_house(struct fp_sealing *sealing,
+                                           struct fp_store_chores *chores, bool *busy)
+{
+    *chores = (struct fp_store_chores){0};
+    *busy = false;
+    enum fp_store_result result = connect(sealing);
+    if (result == FP_STORE_OK)
+        result = try_lock(sealing);
+    if (result != FP_STORE_OK)
+        return result;
+    *busy = !sealing->has_lock;
+    if (*busy)
+        return FP_STORE_OK;
+    result = fp_store_housekeep(sealing->store, chores);
+    return result == FP_STORE_OK ? unlock(sealing) : result;
+}
