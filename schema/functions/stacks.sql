@@ -104,16 +104,24 @@ begin
     from unnest(levels, total_sums, sample_sums) as node (level, total_us, samples)
     where level = 1
     having count(*) > 0;
+
+    -- A stack may cost more than its caller, since own times of events may be negative. It is left out with it.
+    for node in 1..coalesce(cardinality(parents), 0) loop
+        parent := parents[node];
+        if total_sums[node] < stack_sums.least_us or (parent > 0 and total_sums[parent] is null) then
+            total_sums[node] := null;
+        end if;
+    end loop;
     return query
     select stack_id, parent_id, level, frame_id, self_us, total_us, samples
     from unnest(stack_ids, parent_ids, levels, frame_ids, self_sums, total_sums, sample_sums)
         as node (stack_id, parent_id, level, frame_id, self_us, total_us, samples)
-    where total_us >= stack_sums.least_us;
+    where total_us is not null;
 end
 $$;
 
 comment on function fleetprof_data.stack_sums is
-    'Returns every stack of a selection and all stacks below it, each after its parent: self (exactly this stack) and total (this stack or one on top of it) in microseconds, samples as total. Stacks whose total is less than least_us are left out. The first row, with level 0 and no stack, is the whole.';
+    'Returns every stack of a selection and all stacks below it, each after its parent: self (exactly this stack) and total (this stack or one on top of it) in microseconds, samples as total. Stacks whose total is less than least_us are left out, with what is on top of them. The first row, with level 0 and no stack, is the whole.';
 
 create or replace function fleetprof_data.call_tree(
     selected  fleetprof_data.selection,
@@ -133,7 +141,10 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    least_us double precision := call_tree.min_share * (selected_totals(call_tree.selected)).profiled_us;
+    least_us double precision := case
+        when call_tree.min_share > 0 then call_tree.min_share * (selected_totals(call_tree.selected)).profiled_us
+        else '-infinity'
+    end;
     -- Each node after its parent and its greater siblings. The first one is the whole tree.
     parents integer[];
     levels integer[];

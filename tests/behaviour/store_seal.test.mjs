@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { migrate, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { migrate, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 import { dayUs, hourUs, killSealers, random, startFlushes, startSealTool } from './seal_tool.mjs';
-import { newDatabase } from './store_tool.mjs';
+import { assertCounted, killWriters, newDatabase, range, startWriter } from './store_tool.mjs';
 
 /** A block of eight days begins here. */
 const startUs = Math.floor(Date.UTC(2026, 0, 20) * 1000 / (8 * dayUs)) * 8 * dayUs;
@@ -16,11 +16,13 @@ const delayUs = 120_000_000;
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 before(async () => {
-  postgres = await startPostgres({ settings: { timezone: 'America/New_York' } });
+  // Autovacuum commits, too, which would count as statements of an idle collector.
+  postgres = await startPostgres({ settings: { timezone: 'America/New_York', autovacuum: 'off' } });
   await migrate(postgres);
 });
 after(async () => {
   killSealers();
+  killWriters();
   await postgres.stop();
 });
 
@@ -294,6 +296,85 @@ test('rows that contradict the queue are not sealed, and hold up nobody else', a
   await sealer.quit();
 });
 
+/** @param {import('./store_tool.mjs').Database} database */
+const partitions = async (database) => (await database.sql(`select relname from pg_class
+  where relkind = 'r' and relname ~ '^total_(hours|days)_' order by 1`)).map(({ relname }) => relname.slice('total_'.length));
+
+/** @param {number} daysAgo */
+function dayName(daysAgo, length = 1) {
+  const day = Math.floor((Date.now() / 86_400_000 - daysAgo) / length) * length;
+  return new Date(day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+}
+
+test('hours are dropped when every site has built the day and nothing of it waits', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 11 });
+  const todayUs = Math.floor(Date.now() / 86_400_000) * dayUs;
+  const nowUs = Date.now() * 1000;
+  const sealer = startSealTool(database.conninfo(), { hours_us: 20 * dayUs });
+  await flushes.flush('one', [todayUs - 22 * dayUs, todayUs - 21 * dayUs]);
+  await flushes.flush('two', [todayUs - 21 * dayUs + 2 * hourUs], { segments: [4] });
+  const hours = async () => (await partitions(database)).filter((name) => name.startsWith('hours')).slice(0, 2);
+  const both = [`hours_${dayName(22)}`, `hours_${dayName(21)}`];
+  const horizon = async () => (await database.sql(`select hours_from = '-infinity' as none,
+    case when isfinite(hours_from) then (extract(epoch from now() - hours_from) / 86400)::float8 end as days from fleetprof_data.horizon`))[0];
+
+  // Nothing is sealed.
+  await sealer.house();
+  await sealer.house();
+  assert.deepEqual(await hours(), both);
+  assert.equal(Math.floor((await horizon()).days), 22);
+  // The day is sealed by the hour only.
+  await sealer.step(nowUs);
+  await sealer.step(nowUs);
+  await sealer.house();
+  await sealer.house();
+  assert.deepEqual(await hours(), both);
+  await sealer.all(nowUs);
+  // The horizon moves; the partitions stay until the next time, for who still reads by the old one.
+  await sealer.house();
+  assert.equal(Math.floor((await horizon()).days), 20);
+  assert.deepEqual(await hours(), both);
+  await assertNoDifference(database);
+  assert.equal((await sealer.house()).dropped, 16);
+  assert.deepEqual((await hours()).slice(0, 1), [`hours_${dayName(0)}`]);
+  await assertNoDifference(database);
+  // Late data: only days are there.
+  await flushes.flush('one', [todayUs - 21 * dayUs + 3 * hourUs, todayUs - 30 * dayUs]);
+  await flushes.flush('three', [todayUs - 21 * dayUs], { segments: [1] });
+  await sealer.all(nowUs);
+  await assertNoDifference(database);
+  assert.ok((await tiles(database)).every(({ span }) => span >= 2));
+  await sealer.quit();
+});
+
+test('what is past retention.facts goes, sealed or not', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 12 });
+  const todayUs = Math.floor(Date.now() / 86_400_000) * dayUs;
+  const old = [todayUs - 70 * dayUs, todayUs - 52 * dayUs];
+  let sealer = startSealTool(database.conninfo());
+  await flushes.flush('one', old);
+  await sealer.all(Date.now() * 1000);
+  await flushes.flush('one', old);
+  await flushes.flush('two', [...old, todayUs - 5 * dayUs]);
+  await sealer.step(Date.now() * 1000);
+  await sealer.quit();
+  sealer = startSealTool(database.conninfo(), { facts_us: 40 * dayUs, hours_us: 60 * dayUs });
+  await sealer.house();
+  await sealer.house();
+  const kept = await partitions(database);
+  assert.ok(!kept.includes(`hours_${dayName(52)}`) && !kept.includes(`days_${dayName(52, 8)}`), kept.join());
+  assert.ok(kept.includes(`hours_${dayName(5)}`) && kept.includes(`days_${dayName(5, 8)}`), kept.join());
+  assert.deepEqual(await database.sql('select site from fleetprof_data.unsealed'), [{ site: 'two' }]);
+  assert.deepEqual(await database.sql("select count(*) from fleetprof_data.frame_recent where bucket < now() - interval '40 days'"), [{ count: 0 }]);
+  assert.deepEqual(await tiles(database), []);
+  const [{ oldest }] = await database.sql('select extract(epoch from now() - hours_from) / 86400 < 42 as oldest from fleetprof_data.horizon');
+  assert.equal(oldest, true);
+  assert.equal((await sealer.all(Date.now() * 1000)).hours, 1);
+  await sealer.quit();
+});
+
 test('levels: one for later hours is left out, a wrong one is an error', async () => {
   const database = await newDatabase(postgres);
   const flushes = await startFlushes(database, { seed: 10 });
@@ -312,4 +393,81 @@ test('levels: one for later hours is left out, a wrong one is an error', async (
     assert.match((await sealer.all(startUs + (10 + i) * hourUs)).error, /cohort_level: level 7 lacks site, or names a dimension/);
   }
   await sealer.quit();
+});
+
+test('memory is bounded, however much a flush and its hour hold', async () => {
+  const database = await newDatabase(postgres);
+  await startFlushes(database, { seed: 13 });
+  const sealer = startSealTool(database.conninfo());
+  await sealer.step(0);
+  const idle = await sealer.peakKiB();
+  // 300 segments with 3,000 frames each, of 20,000: 50 MB of entries, and as much again in the hour already.
+  await database.execute(`
+    insert into fleetprof_data.segment select n, 'one', '/' || n % 50, 'v' || n % 3, '', '', '', '', '', '', 0, current_date from generate_series(1, 300) n;
+    select fleetprof_data.make_partitions(array['${new Date(startUs / 1000).toISOString()}'::date])`);
+  for (const position of [1, 2]) {
+    await database.execute(`
+      insert into fleetprof_data.frame_recent
+      select s, '${new Date(startUs / 1000).toISOString()}', '00000000-0000-4000-8000-000000000001', ${position},
+        array_agg(id order by id), array_agg(1), array_agg(1), array_agg(id), array_agg(id), array_agg(id), array_agg(1::real), array_agg(1::real), array_agg(1::real), array_agg(1::real)
+      from generate_series(1, 300) s, lateral (select (s * 7 + n * 6) % 20000 as id from generate_series(1, 3000) n) e group by s;
+      insert into fleetprof_data.unsealed values ('one', '${new Date(startUs / 1000).toISOString()}', '00000000-0000-4000-8000-000000000001', ${position}, 900000)`);
+    const step = await sealer.step(startUs + 2 * hourUs);
+    assert.equal(step.did, 'hour', step.error);
+  }
+  assert.equal((await sealer.all(startUs + 9 * dayUs)).blocks, 3);
+  const [{ sums }] = await database.sql(`select array_agg(distinct s) as sums from (
+    select span, sum(u) as s from (select span, group_id, unnest(samples) u from (table fleetprof_data.frame_hours union all table fleetprof_data.frame_days) r) e
+    left join fleetprof_data.cohort c using (group_id) group by span, coalesce(c.level, 0)) x`);
+  assert.equal(sums.length, 1);
+  const grown = await sealer.peakKiB() - idle;
+  assert.ok(grown < 32 * 1024, `${grown} KiB`);
+  await sealer.quit();
+});
+
+test('the sealer beside a writer seals late data at once', async () => {
+  const database = await newDatabase(postgres);
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1 } });
+  const receivedUs = Math.floor(Date.now() / 3_600_000) * hourUs - 2 * hourUs;
+  await writer.append(1, 30, receivedUs);
+  await writer.flushed();
+  await waitFor(async () => await writer.metric('seals_total') > 0 && await writer.metric('unsealed_entries') === 0);
+  assert.deepEqual(await database.sql('select count(*) from fleetprof_data.frame_recent'), [{ count: 0 }]);
+  await assertCounted(database, writer, range(1, 30));
+  await writer.append(31, 30, receivedUs + hourUs / 2);
+  await writer.append(61, 20);
+  await writer.flushed();
+  // The current hour waits for its end.
+  await waitFor(async () => (await database.sql(`select from fleetprof_data.unsealed where bucket < now() - interval '62 minutes'`)).length === 0);
+  await waitFor(async () => await writer.metric('unsealed_entries') > 0);
+  assert.ok(await writer.metric('unsealed_age_seconds') < 3700);
+  assert.equal(await writer.metric('seal_errors_total'), 0);
+  assert.ok(await writer.metric('seal_entries_read_total') > 0);
+  assert.ok(await writer.metric('seal_entries_written_total') > 0);
+  await assertCounted(database, writer, range(1, 80));
+  await writer.quit();
+});
+
+test('a collector seals what others left, and then is quiet: one connection, no statement', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 14 });
+  await flushes.flush('demo', [startUs, startUs + 5 * hourUs]);
+  const [{ name }] = await database.sql('select current_database() as name');
+  const collector = await startCollector({ config: { database: database.conninfo() } });
+  await waitFor(async () => (await tiles(database)).some(({ span }) => span === 3), { what: 'eight days', timeoutMs: 30_000 });
+  await assertNoDifference(database);
+  const metrics = await collector.metrics();
+  assert.equal(metrics.fleetprof_seals_total, 2);
+  assert.equal(metrics.fleetprof_sealed_blocks_total, 4);
+  assert.equal(metrics.fleetprof_seal_errors_total, 0);
+  assert.ok(metrics.fleetprof_last_housekeeping_timestamp_seconds > 0);
+
+  const backends = () => postgres.sql(`select pid, query_start, state_change from pg_stat_activity where datname = '${name}' order by pid`, 'postgres');
+  await waitFor(async () => (await backends()).length === 1, { what: 'a closed connection', timeoutMs: 90_000 });
+  const commits = async () => (await postgres.sql(`select xact_commit + xact_rollback as n from pg_stat_database where datname = '${name}'`, 'postgres'))[0].n;
+  // Statistics arrive late: wait until they rest, which a statement per second would prevent.
+  let last = -1;
+  await waitFor(async () => { const now = await commits(); const rests = now === last; last = now; return rests; }, { intervalMs: 5_000, timeoutMs: 60_000 });
+  assert.equal((await backends()).length, 1);
+  await collector.stop();
 });

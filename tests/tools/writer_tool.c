@@ -3,22 +3,26 @@
  *
  *     writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]
  *
- * Settings: window_us, max_window_us, facts_us, log_us, ids_us, stop_us, segment_bytes, routes,
- * values. Commands on standard input, one a line; each is answered by one line of JSON:
+ * Settings: window_us, max_window_us, facts_us, hours_us, log_us, sessions_us, ids_us, stop_us,
+ * segment_bytes, routes, values (of each dimension), sealing (1: with a sealer). Commands on
+ * standard input, one a line; each is answered by one line of JSON:
  *
  *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …, each a record of its
  *                                       own; answers when durable
- *     form SEED COUNT [RECEIVED_US STEP_US]
- *                                       the same deltas in one record, so in one flush; each
- * STEP_US after the one before describe SEED [RECEIVED_US]       what such a delta holds damage
- * [SEED]                     a record that no version could have written, behind a good delta if a
- * seed is given position                          the spool's position and its end metrics
- * Prometheus text as a JSON string quit                              stops the writer, closes the
- * spool
+ *     form SEED COUNT                   the same deltas in one record
+ *     form SEED COUNT RECEIVED_US STEP_US
+ *                                       each STEP_US after the one before
+ *     describe SEED [RECEIVED_US]       what such a delta holds
+ *     damage [SEED]                     a record that no version could have written, behind a good
+ *                                       delta if a seed is given
+ *     position                          the spool's position and its end
+ *     metrics                           Prometheus text as a JSON string
+ *     quit                              stops the writer, closes the spool
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
 #include "collector/rollup/record.h"
+#include "collector/sealer/sealer.h"
 #include "collector/writer/writer.h"
 
 #include "tests/tools/describe_delta.h"
@@ -35,6 +39,7 @@
 struct tool {
     struct fp_spool *spool;
     struct fp_writer *writer;
+    struct fp_sealer *sealer; /* NULL: none */
     struct fp_metrics *metrics;
     struct fp_arena arena;
     struct fp_buf bytes;
@@ -190,8 +195,15 @@ static bool obey(struct tool *tool, const char *line)
     return true;
 }
 
+struct other_settings {
+    int64_t segment_bytes;
+    int64_t routes;
+    int64_t values;
+    int64_t sealing;
+};
+
 static void read_setting(const char *argument, struct fp_writer_settings *settings,
-                         uint64_t *segment_bytes, struct tool *tool)
+                         struct other_settings *other)
 {
     const struct {
         const char *name;
@@ -200,13 +212,15 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         {"window_us=", &settings->pace.min_window_us},
         {"max_window_us=", &settings->pace.max_window_us},
         {"facts_us=", &settings->pace.retention.facts_us},
+        {"hours_us=", &settings->pace.retention.hours_us},
         {"log_us=", &settings->pace.retention.upload_log_us},
         {"sessions_us=", &settings->pace.retention.sessions_us},
         {"ids_us=", &settings->pace.retention.upload_ids_us},
         {"stop_us=", &settings->stop_timeout_us},
-        {"segment_bytes=", (int64_t *)segment_bytes},
-        {"routes=", (int64_t *)&tool->routes},
-        {"values=", (int64_t *)&tool->values},
+        {"segment_bytes=", &other->segment_bytes},
+        {"routes=", &other->routes},
+        {"values=", &other->values},
+        {"sealing=", &other->sealing},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         size_t len = strlen(known[i].name);
@@ -216,6 +230,24 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         }
     }
     die("unknown setting");
+}
+
+static void note_flush(void *sealer, size_t entries, int64_t oldest_us)
+{
+    fp_sealer_wake(sealer, entries, oldest_us);
+}
+
+static void start_writer(struct tool *tool, struct fp_writer_settings *settings, bool sealing)
+{
+    const struct fp_sealer_settings sealer = {settings->database, settings->pace.retention};
+    if (sealing) {
+        tool->sealer = fp_sealer_start(&sealer, tool->metrics);
+        settings->note_flush = note_flush;
+        settings->sealer = tool->sealer;
+    }
+    tool->writer = fp_writer_start(settings, tool->spool, tool->metrics);
+    if (tool->writer == NULL || (sealing && tool->sealer == NULL))
+        die("threads");
 }
 
 static void open_spool(struct tool *tool, const char *path, uint64_t segment_bytes)
@@ -237,8 +269,7 @@ static void open_spool(struct tool *tool, const char *path, uint64_t segment_byt
 
 int main(int argc, char **argv)
 {
-    struct tool tool = {
-        .metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC), .routes = 3};
+    struct tool tool = {.metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC)};
     struct fp_writer_settings settings = {
         .pace = {.min_window_us = 20 * FP_US_PER_MS,
                  .max_window_us = 10 * FP_US_PER_S,
@@ -249,24 +280,25 @@ int main(int argc, char **argv)
                                .upload_ids_us = 7 * FP_US_PER_DAY}},
         .stop_timeout_us = 5 * FP_US_PER_S,
     };
-    uint64_t segment_bytes = 4 * 1024 * 1024;
+    struct other_settings other = {.segment_bytes = 4 * 1024 * 1024, .routes = 3};
     if (argc < 3 || tool.metrics == NULL || tool.done_fd < 0)
         die("usage: writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]");
     settings.database = argv[1];
     for (int i = 3; i < argc; i++)
-        read_setting(argv[i], &settings, &segment_bytes, &tool);
+        read_setting(argv[i], &settings, &other);
     fp_arena_init(&tool.arena, ARENA_MAX);
     fp_buf_init(&tool.bytes, ARENA_MAX);
-    open_spool(&tool, argv[2], segment_bytes);
-    tool.writer = fp_writer_start(&settings, tool.spool, tool.metrics);
-    if (tool.writer == NULL)
-        die("writer");
+    tool.routes = (uint64_t)other.routes;
+    tool.values = (uint64_t)other.values;
+    open_spool(&tool, argv[2], (uint64_t)other.segment_bytes);
+    start_writer(&tool, &settings, other.sealing != 0);
     char line[256];
     do
         fflush(stdout);
     while (fgets(line, sizeof(line), stdin) != NULL && obey(&tool, line));
     fp_spool_stop_appends(tool.spool);
     fp_writer_stop(tool.writer);
+    fp_sealer_stop(tool.sealer);
     fp_spool_close(tool.spool);
     fp_metrics_free(tool.metrics);
     fp_arena_release(&tool.arena);
