@@ -143,6 +143,7 @@ enum { FP_COHORT_LEVELS_MAX = 16 };
 struct fp_cohort {
     int64_t id;
     unsigned level;
+    unsigned kept;      /* bits of dimensions */
     int64_t segment_id; /* of one of its segments */
     struct fp_ladder waiting;
 };

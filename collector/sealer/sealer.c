@@ -144,7 +144,7 @@ static void hear(struct fp_sealer *sealer)
 static enum fp_store_result read_clock(struct fp_sealer *sealer)
 {
     struct fp_rollup_clock clock;
-    enum fp_store_result result = fp_store_connect(sealer->store);
+    enum fp_store_result result = fp_sealing_connect(sealer->sealing);
     if (result == FP_STORE_OK)
         result = fp_store_read_clock(sealer->store, &clock);
     if (result == FP_STORE_OK)

@@ -61,7 +61,7 @@ void fp_sealing_free(struct fp_sealing *sealing)
 
 /* ---- the lock ---- */
 
-static enum fp_store_result connect(struct fp_sealing *sealing)
+enum fp_store_result fp_sealing_connect(struct fp_sealing *sealing)
 {
     if (fp_store_connected(sealing->store))
         return FP_STORE_OK;
@@ -347,7 +347,7 @@ enum fp_store_result fp_sealing_step(struct fp_sealing *sealing, int64_t now_us,
 {
     *report = (struct fp_seal_report){.did = FP_SEAL_NOTHING, .next_us = INT64_MAX};
     readmit(sealing, now_us);
-    enum fp_store_result result = connect(sealing);
+    enum fp_store_result result = fp_sealing_connect(sealing);
     while (result == FP_STORE_OK && report->did == FP_SEAL_NOTHING) {
         struct fp_seal_unit unit;
         bool found;
@@ -364,7 +364,7 @@ enum fp_store_result fp_sealing_keep_house(struct fp_sealing *sealing,
 {
     *chores = (struct fp_store_chores){0};
     *busy = false;
-    enum fp_store_result result = connect(sealing);
+    enum fp_store_result result = fp_sealing_connect(sealing);
     if (result == FP_STORE_OK)
         result = try_lock(sealing);
     if (result != FP_STORE_OK)

@@ -91,19 +91,22 @@ export class NaiveStore {
     });
   }
 
-  /** @param {Filters} filters @returns {Upload[]} */
-  select({ site, since, until, dimensions: wanted }) {
+  /**
+   * @param {Filters} filters
+   * @param {number} [hoursFromUs] before this, an interval is widened to whole days
+   * @returns {Upload[]}
+   */
+  select({ site, since, until, dimensions: wanted }, hoursFromUs = this.hoursFromUs) {
     return this.uploads.filter(({ delta: { segment }, bucketUs }) => matches(site, segment.site)
       && Object.entries(wanted).every(([name, filter]) => matches(filter, segment[name]))
-      && this.#overlaps(bucketUs, since ?? -Infinity, until ?? Infinity));
+      && overlaps(bucketUs, bucketUs < hoursFromUs ? dayUs : hourUs, since ?? -Infinity, until ?? Infinity));
   }
+}
 
-  /** @param {number} bucketUs @param {number} since @param {number} until */
-  #overlaps(bucketUs, since, until) {
-    const length = bucketUs < this.hoursFromUs ? dayUs : hourUs;
-    const begin = Math.floor(bucketUs / length) * length;
-    return since < until && begin + length > since && begin < until;
-  }
+/** @param {number} bucketUs @param {number} length @param {number} since @param {number} until */
+function overlaps(bucketUs, length, since, until) {
+  const begin = Math.floor(bucketUs / length) * length;
+  return since < until && begin + length > since && begin < until;
 }
 
 /** @param {Description['frames'][number]} frame @returns {Frame} */
@@ -507,7 +510,7 @@ export function timingHourly(store, filters) {
 
 /** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
 export function uploadLog(store, filters) {
-  return store.select(filters).map(({ delta, receivedUs, bucketUs }) => {
+  return store.select(filters, -Infinity).map(({ delta, receivedUs, bucketUs }) => {
     const { rate_ppm: rate, ...names } = delta.segment;
     return {
       received_us: receivedUs,

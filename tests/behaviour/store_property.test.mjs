@@ -27,7 +27,7 @@ const minutes = Number(process.env.FLEETPROF_PROPERTY_MINUTES ?? (long ? 10 : 0)
 const chosen = process.env.FLEETPROF_PROPERTY_SEED;
 const shownLines = 10;
 const yearsUs = 40 * 365 * dayUs;
-const retention = { facts_us: yearsUs, hours_us: yearsUs, log_us: yearsUs, sessions_us: yearsUs };
+const retention = { facts_us: yearsUs, log_us: yearsUs, sessions_us: yearsUs };
 
 /** The same dates in every run; a block of eight days begins here. */
 const firstUs = 2464 * 8 * dayUs;
@@ -171,7 +171,7 @@ async function runSeed(seed) {
   /** @type {Run} */
   const run = {
     random, database, writers, store: new NaiveStore(),
-    sealer: startSealer(database.conninfo(), retention), hours: randomHours(random), firstSeed: 1000 * seed, nextSeed: 1000 * seed, steps: [],
+    sealer: startSealer(database.conninfo(), { ...retention, hours_us: yearsUs }), hours: randomHours(random), firstSeed: 1000 * seed, nextSeed: 1000 * seed, steps: [],
   };
   const name = `seed ${seed}`;
   if (random.chance(0.5)) await addLevel(run);

@@ -317,5 +317,6 @@ export function narrower(question, store) {
       changes.push(...values.map((value) => ({ dimensions: { ...filters.dimensions, [name]: value } })));
     }
   }
-  return changes.map((change) => ({ ...question, filters: { ...filters, ...change } }));
+  return changes.map((change) => ({ ...question, filters: { ...filters, ...change } }))
+    .filter((one) => store.select(one.filters).length < uploads.length);
 }

@@ -4,18 +4,20 @@
  *     writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]
  *
  * Settings: window_us, max_window_us, facts_us, hours_us, log_us, sessions_us, ids_us, stop_us,
- * segment_bytes, routes, values, sealing (1: with a sealer). Commands on standard input, one a
- * line; each is answered by one line of JSON:
+ * segment_bytes, routes, values (of each dimension), sealing (1: with a sealer). Commands on
+ * standard input, one a line; each is answered by one line of JSON:
  *
  *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …, each a record of its
  *                                       own; answers when durable
- *     form SEED COUNT [RECEIVED_US STEP_US]
- *                                       the same deltas in one record, so in one flush; each
- * STEP_US after the one before describe SEED [RECEIVED_US]       what such a delta holds damage
- * [SEED]                     a record that no version could have written, behind a good delta if a
- * seed is given position                          the spool's position and its end metrics
- * Prometheus text as a JSON string quit                              stops the writer, closes the
- * spool
+ *     form SEED COUNT                   the same deltas in one record
+ *     form SEED COUNT RECEIVED_US STEP_US
+ *                                       each STEP_US after the one before
+ *     describe SEED [RECEIVED_US]       what such a delta holds
+ *     damage [SEED]                     a record that no version could have written, behind a good
+ *                                       delta if a seed is given
+ *     position                          the spool's position and its end
+ *     metrics                           Prometheus text as a JSON string
+ *     quit                              stops the writer, closes the spool
  */
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
