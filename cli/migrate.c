@@ -5,13 +5,32 @@
 #include "cli/command.h"
 #include "cli/query.h"
 
+struct migrate_options {
+    struct fp_database_options database;
+    bool citus;
+};
+
+enum { OPTION_CITUS = FP_OPTION_FIRST };
+
+static const struct argp_option options[] = {
+    {"citus", OPTION_CITUS, NULL, 0, "Distribute the tables over the nodes of Citus", 0},
+    {0},
+};
+
 static error_t parse_migrate(int key, char *arg, struct argp_state *state)
 {
     (void)arg;
-    if (key != ARGP_KEY_INIT)
+    struct migrate_options *given = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &given->database;
+        return 0;
+    case OPTION_CITUS:
+        given->citus = true;
+        return 0;
+    default:
         return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = state->input;
-    return 0;
+    }
 }
 
 static const struct argp_child children[] = {
@@ -20,6 +39,7 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp migrate_argp = {
+    .options = options,
     .parser = parse_migrate,
     .doc = "Brings a database to this version: creates schema and roles in an empty one, or adds "
            "the tables that an older one lacks; replaces the functions and views that changed. "
@@ -39,12 +59,12 @@ static void report(void *context, const char *line)
 
 enum fp_exit fp_migrate_command(int argc, char **argv)
 {
-    struct fp_database_options options = {0};
-    fp_command_parse(&migrate_argp, argc, argv, &options);
-    char *conninfo = fp_database_choose(&options);
+    struct migrate_options given = {0};
+    fp_command_parse(&migrate_argp, argc, argv, &given);
+    char *conninfo = fp_database_choose(&given.database);
     if (conninfo == NULL)
         return FP_EXIT_TROUBLE;
-    enum fp_migrate_result result = fp_migrate(conninfo, report, NULL);
+    enum fp_migrate_result result = fp_migrate(conninfo, given.citus, report, NULL);
     free(conninfo);
     if (result == FP_MIGRATE_OK)
         return FP_EXIT_FINE;

@@ -80,8 +80,8 @@ static bool fail_shape(struct fp_decoder *decoder, const struct fp_format_decode
 
 /* Decodes a body that is not one JSON document. asked: NULL if the shape decides. */
 static bool decode_stream(struct fp_decoder *decoder, struct fp_str body,
-                         const struct fp_format_decoder *found,
-                         const struct fp_format_decoder *asked)
+                          const struct fp_format_decoder *found,
+                          const struct fp_format_decoder *asked)
 {
     if (asked != NULL && asked != found)
         return fail_shape(decoder, asked);

@@ -95,14 +95,17 @@ static void add_segment(struct fp_cohorts *cohorts, const struct levels *levels,
 {
     struct fp_str dimensions[FP_DIMENSION_COUNT];
     for (int i = 0; i < FP_DIMENSION_COUNT; i++)
-        dimensions[i] = (struct fp_str){PQgetvalue(rows, row, i + 1),
-                                        (size_t)PQgetlength(rows, row, i + 1)};
+        dimensions[i] =
+            (struct fp_str){PQgetvalue(rows, row, i + 1), (size_t)PQgetlength(rows, row, i + 1)};
     for (size_t i = 0; i < levels->count; i++) {
         const struct level *level = &levels->items[i];
         int64_t id = (int64_t)fp_cohort_id(level->number, level->kept, dimensions);
         cohorts->cohort_ids[(size_t)row * levels->count + i] = id;
-        cohorts->items[cohorts->count++] = (struct fp_cohort){
-            .id = id, .level = level->number, .segment_id = cohorts->segment_ids[row]};
+        cohorts->items[cohorts->count++] =
+            (struct fp_cohort){.id = id,
+                               .level = level->number,
+                               .kept = level->kept,
+                               .segment_id = cohorts->segment_ids[row]};
     }
 }
 
@@ -148,7 +151,9 @@ static enum fp_store_result derive(struct fp_sealing *sealing, const struct leve
     return FP_STORE_OK;
 }
 
-/* Makes or touches the rows of some cohorts; their dimensions are those of their segments. */
+/* Makes or touches the rows of some cohorts; their dimensions are those of their segments. Does not
+ * read cohort_level: on Citus, a statement that writes locks all that it reads, which takes the
+ * right to write that, too. */
 static enum fp_store_result touch(struct fp_sealing *sealing, const struct fp_cohort *cohorts,
                                   size_t count)
 {
@@ -158,15 +163,15 @@ static enum fp_store_result touch(struct fp_sealing *sealing, const struct fp_co
     fp_buf_addf(sql, "insert into fleetprof_data.cohort as known (group_id, level, " DIMENSIONS
                      ", last_seen) select wanted.group_id, level, segment.site");
     for (size_t i = 0; i < FP_COUNT(names); i++)
-        fp_buf_addf(sql, ", case when '%s' = any (dimensions) then segment.%s end", names[i],
-                    names[i]);
+        fp_buf_addf(sql, ", case when kept & %u <> 0 then segment.%s end",
+                    1U << (FP_DIMENSION_ROUTE + i), names[i]);
     fp_buf_addf(sql, ", (now() at time zone 'UTC')::date from (values ");
     for (size_t i = 0; i < count; i++)
-        fp_buf_addf(sql, "%s(%" PRId64 "::bigint, %u::smallint, %" PRId64 "::bigint)",
-                    i == 0 ? "" : ", ", cohorts[i].id, cohorts[i].level, cohorts[i].segment_id);
-    fp_buf_addf(sql, ") as wanted (group_id, level, segment_id)"
+        fp_buf_addf(sql, "%s(%" PRId64 "::bigint, %u::smallint, %u, %" PRId64 "::bigint)",
+                    i == 0 ? "" : ", ", cohorts[i].id, cohorts[i].level, cohorts[i].kept,
+                    cohorts[i].segment_id);
+    fp_buf_addf(sql, ") as wanted (group_id, level, kept, segment_id)"
                      " join fleetprof_data.segment using (segment_id)"
-                     " join fleetprof_data.cohort_level using (level)"
                      " order by 1"
                      " on conflict (group_id) do update set last_seen = excluded.last_seen"
                      " where known.last_seen < excluded.last_seen");
@@ -228,8 +233,8 @@ bool fp_cohorts_add(struct fp_cohorts *cohorts, const struct fp_group *segment)
     size_t at = (size_t)(found - cohorts->segment_ids) * cohorts->level_count;
     for (size_t i = 0; i < cohorts->level_count; i++) {
         const struct fp_cohort key = {.id = cohorts->cohort_ids[at + i]};
-        struct fp_cohort *cohort = bsearch(&key, cohorts->items, cohorts->count,
-                                           sizeof(*cohorts->items), compare_cohorts);
+        struct fp_cohort *cohort =
+            bsearch(&key, cohorts->items, cohorts->count, sizeof(*cohorts->items), compare_cohorts);
         if (cohort == NULL || !add_copy(cohorts, cohort, &segment->pack))
             return false;
     }

@@ -1,6 +1,6 @@
 /*
- * Sealer internals: the state of the work on one connection, and its steps. All of it belongs to one
- * thread.
+ * Sealer internals: the state of the work on one connection, and its steps. All of it belongs to
+ * one thread.
  *
  * Functions return what the store's connection returned. Any result except FP_STORE_OK: the open
  * transaction is rolled back, or will be when the connection closes.
@@ -122,8 +122,7 @@ struct fp_group_ref {
 
 /* Writes a row per group into a block. */
 enum fp_store_result fp_groups_write(struct fp_sealing *sealing, const struct fp_block *block,
-                                     const struct fp_group_ref *groups,
-                                     size_t count) FP_MUST_CHECK;
+                                     const struct fp_group_ref *groups, size_t count) FP_MUST_CHECK;
 
 /* Adds a group at the end and takes the pack over. False: no memory; the pack is unchanged. */
 bool fp_groups_add(struct fp_groups *groups, int64_t id, struct fp_pack *pack) FP_MUST_CHECK;
@@ -144,6 +143,7 @@ enum { FP_COHORT_LEVELS_MAX = 16 };
 struct fp_cohort {
     int64_t id;
     unsigned level;
+    unsigned kept;      /* bits of dimensions */
     int64_t segment_id; /* of one of its segments */
     struct fp_ladder waiting;
 };

@@ -1,6 +1,7 @@
 /*
- * Migrate: runs bootstrap.sql, then the table files that the version table lacks, then the
- * functions and views whose checksums differ.
+ * Migrate: runs roles.sql and bootstrap.sql, then the table files that the version table lacks,
+ * then the functions and views whose checksums differ. Then, with Citus, distributes what is not
+ * distributed yet.
  */
 #include "collector/store/migrate.h"
 
@@ -17,6 +18,7 @@ enum { STATEMENT_MAX = 4 * 1024 * 1024, DONE_MAX = 64 * 1024 };
 struct migration {
     struct fp_pg connection;
     struct fp_buf statement;
+    bool distributes; /* over the nodes of Citus */
     size_t tables_applied;
     struct fp_buf done; /* what was done, to be reported after the commit: NUL-terminated lines */
     fp_migrate_report_fn *report;
@@ -270,9 +272,14 @@ static enum fp_migrate_result apply_definitions(struct migration *run)
     return FP_MIGRATE_OK;
 }
 
+static bool run_transaction(struct migration *run, const char *statements)
+{
+    return run_sql(run, "begin") && run_sql(run, statements) && run_sql(run, "commit");
+}
+
 static bool bootstrap(struct migration *run)
 {
-    return run_sql(run, "begin") && run_sql(run, fp_schema_bootstrap) && run_sql(run, "commit");
+    return run_transaction(run, fp_schema_roles) && run_transaction(run, fp_schema_bootstrap);
 }
 
 /*
@@ -291,30 +298,108 @@ static enum fp_migrate_result apply(struct migration *run)
     return result;
 }
 
+/*
+ * Reads what the server is to Citus. Refuses a worker, and a coordinator that cannot distribute yet
+ * if the caller wants that. A database that is distributed stays so: sets run->distributes.
+ */
+static enum fp_migrate_result check_citus(struct migration *run)
+{
+    static const char no_extension[] =
+        "the database has no extension citus; docs/citus.md says how to set it up";
+    static const char worker[] = "this is a worker of Citus; connect to the coordinator";
+    static const char unregistered[] =
+        "the coordinator is not among the nodes of Citus; call citus_set_coordinator_host";
+    PGresult *rows = ask(run, "select to_regclass('pg_catalog.pg_dist_node') is not null", NULL, 0);
+    if (rows == NULL)
+        return failed(run, "looking for Citus");
+    bool is_citus = *PQgetvalue(rows, 0, 0) == 't';
+    PQclear(rows);
+    const char *problem = NULL;
+    if (is_citus) {
+        rows = ask(run, fp_schema_citus_role, NULL, 0);
+        if (rows == NULL)
+            return failed(run, "reading the nodes of Citus");
+        const char *role = PQgetvalue(rows, 0, 0);
+        if (strcmp(role, "worker") == 0)
+            problem = worker;
+        else if (strcmp(role, "unregistered") == 0 && run->distributes)
+            problem = unregistered;
+        else if (strcmp(role, "distributed") == 0)
+            run->distributes = true;
+        PQclear(rows);
+    } else if (run->distributes) {
+        problem = no_extension;
+    }
+    if (problem == NULL)
+        return FP_MIGRATE_OK;
+    report_line(run, "%s", problem);
+    return FP_MIGRATE_FAILED;
+}
+
+/* Runs each step that distribute.sql returns. Steps that a user wants to know of have a line. */
+static enum fp_migrate_result run_steps(struct migration *run, const PGresult *steps)
+{
+    for (int row = 0; row < PQntuples(steps); row++) {
+        const char *statement = PQgetvalue(steps, row, 1);
+        if (!run_sql(run, statement))
+            return failed(run, statement);
+        if (!PQgetisnull(steps, row, 0))
+            keep_line(run, "%s", PQgetvalue(steps, row, 0));
+    }
+    return FP_MIGRATE_OK;
+}
+
+/*
+ * Distributes what is not distributed yet. Each table is a transaction of its own: a large one
+ * takes long, and collectors wait for it. A second run goes on after what an interrupted one did.
+ */
+static enum fp_migrate_result distribute(struct migration *run)
+{
+    if (!run_sql(run, "set role fleetprof_owner"))
+        return failed(run, "acting as fleetprof_owner");
+    PGresult *steps = ask(run, fp_schema_citus_distribute, NULL, 0);
+    if (steps == NULL)
+        return failed(run, "reading what is distributed");
+    enum fp_migrate_result result = run_steps(run, steps);
+    PQclear(steps);
+    if (result == FP_MIGRATE_OK && !run_transaction(run, fp_schema_citus_rights))
+        result = failed(run, "functions and rights on the nodes");
+    return result;
+}
+
 /* Reports what was done, now that it is committed. */
-static void report_done(const struct migration *run)
+static void report_done(const struct migration *run, enum fp_migrate_result result)
 {
     for (size_t i = 0; i < run->done.len; i += strlen((const char *)run->done.data + i) + 1)
         run->report(run->context, (const char *)run->done.data + i);
-    report_line(run, "%s: %zu table files, %zu files of functions and views",
-                run->done.len == 0 ? "nothing to do" : "the database is up to date",
-                fp_schema_table_count, fp_schema_definition_count);
+    if (result == FP_MIGRATE_OK)
+        report_line(run, "%s: %zu table files, %zu files of functions and views",
+                    run->done.len == 0 ? "nothing to do" : "the database is up to date",
+                    fp_schema_table_count, fp_schema_definition_count);
 }
 
 static enum fp_migrate_result migrate(struct migration *run)
 {
-    /* Held until the connection ends: a second migration waits, then finds nothing to do. */
+    /* Citus refuses to alter types and tables after a statement that ran on shards in parallel;
+     * without Citus the setting has no effect. The lock is held until the connection ends: a second
+     * migration waits, then finds nothing to do. */
     if (!run_sql(run, "set client_min_messages = warning; set search_path = pg_catalog, pg_temp;"
+                      "set citus.multi_shard_modify_mode = 'sequential';"
                       "select pg_advisory_lock(hashtext('fleetprof.migrate'))"))
         return failed(run, "waiting for other migrations");
     enum fp_migrate_result result = check_database(run);
+    if (result == FP_MIGRATE_OK)
+        result = check_citus(run);
     if (result != FP_MIGRATE_OK)
         return result;
     if (!bootstrap(run))
-        return failed(run, "bootstrap.sql");
+        return failed(run, "roles and version table");
     result = apply(run);
-    if (result == FP_MIGRATE_OK)
-        report_done(run);
+    if (result != FP_MIGRATE_OK)
+        return result;
+    if (run->distributes)
+        result = distribute(run);
+    report_done(run, result);
     return result;
 }
 
@@ -349,9 +434,10 @@ static void report_no_connection(const struct migration *run, const char *connin
     PQconninfoFree(options);
 }
 
-enum fp_migrate_result fp_migrate(const char *conninfo, fp_migrate_report_fn *report, void *context)
+enum fp_migrate_result fp_migrate(const char *conninfo, bool distributes,
+                                  fp_migrate_report_fn *report, void *context)
 {
-    struct migration run = {.report = report, .context = context};
+    struct migration run = {.distributes = distributes, .report = report, .context = context};
     fp_pg_init(&run.connection, -1);
     fp_buf_init(&run.statement, STATEMENT_MAX);
     fp_buf_init(&run.done, DONE_MAX);

@@ -13,7 +13,8 @@ enum fp_migrate_result {
     FP_MIGRATE_UNRELEASED, /* a version before 0.1.0 made it; it cannot be upgraded */
     FP_MIGRATE_CHANGED,    /* a table file differs from the one that was applied */
     FP_MIGRATE_RIGHTS,     /* the connecting role lacks a privilege */
-    FP_MIGRATE_FAILED,     /* a statement failed; only roles may have changed */
+    FP_MIGRATE_FAILED, /* a statement failed; only roles, or what is distributed, may have changed
+                        */
 };
 
 /* Receives one line of text (without newline) for each thing done and for each error. */
@@ -22,11 +23,13 @@ typedef void fp_migrate_report_fn(void *context, const char *line);
 /*
  * Creates missing roles. Applies the table files that the database lacks, then the function and
  * view files whose form in the database differs. Drops functions and views that this version no
- * longer has. Does all except the roles in one transaction. Safe to run twice, and from two
- * processes at once. The role of the connection string must be a superuser, or have CREATEROLE and
- * own the database (or be a member of fleetprof_owner when the roles exist).
+ * longer has. Does all except the roles in one transaction. Then, if `distributes` or if a previous
+ * migration did, places tables and functions on the nodes of Citus, each table in a transaction of
+ * its own. Safe to run twice, and from two processes at once. The role of the connection string
+ * must be a superuser, or have CREATEROLE and own the database (or be a member of fleetprof_owner
+ * when the roles exist).
  */
-enum fp_migrate_result fp_migrate(const char *conninfo, fp_migrate_report_fn *report,
-                                  void *context) FP_MUST_CHECK;
+enum fp_migrate_result fp_migrate(const char *conninfo, bool distributes,
+                                  fp_migrate_report_fn *report, void *context) FP_MUST_CHECK;
 
 #endif

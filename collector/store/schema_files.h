@@ -20,10 +20,16 @@ extern const size_t fp_schema_table_count;
 extern const struct fp_schema_file fp_schema_definitions[];
 extern const size_t fp_schema_definition_count;
 
-/* bootstrap.sql, which runs first, on every migration. */
+/* These two run first, on every migration. */
+extern const char *const fp_schema_roles;
 extern const char *const fp_schema_bootstrap;
 
 /* apply.sql: temporary functions that apply the definitions. */
 extern const char *const fp_schema_apply;
+
+/* Files of citus/: each says at its top what it is. */
+extern const char *const fp_schema_citus_role;
+extern const char *const fp_schema_citus_distribute;
+extern const char *const fp_schema_citus_rights;
 
 #endif

@@ -16,6 +16,9 @@ enum { SQL_MAX = 32 * 1024, ROWS_MAX = 64 * 1024 * 1024 };
 /*
  * lock_timeout is longer than dropping partitions may take. If a client vanishes, the server itself
  * cancels its statement, which frees the locks for the next try.
+ *
+ * The settings of Citus have no effect without it. Its deadlock prevention would let one flush at a
+ * time claim upload ids. Instead each flush claims them shard by shard, in one order.
  */
 static const char session_sql[] = "set search_path = pg_catalog, pg_temp;"
                                   "set synchronous_commit = on;"
@@ -26,7 +29,9 @@ static const char session_sql[] = "set search_path = pg_catalog, pg_temp;"
                                   "set statement_timeout = '60s';"
                                   "set lock_timeout = '30s';"
                                   "set idle_in_transaction_session_timeout = '60s';"
-                                  "set client_connection_check_interval = '1s'";
+                                  "set client_connection_check_interval = '1s';"
+                                  "set citus.enable_deadlock_prevention = off;"
+                                  "set citus.multi_shard_modify_mode = 'sequential'";
 
 struct fp_store *fp_store_create(const struct fp_store_settings *settings)
 {

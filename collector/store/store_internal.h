@@ -53,7 +53,7 @@ const char *fp_store_sql(struct fp_store *store);
 /* Begins the copy that store->sql says, with store->rows as its buffer. */
 enum fp_store_result fp_store_copy_begin(struct fp_store *store) FP_MUST_CHECK;
 
-/* Sends store->rows if they are enough for a packet or two. */
+/* Sends store->rows once they are long enough. */
 enum fp_store_result fp_store_copy_more(struct fp_store *store) FP_MUST_CHECK;
 
 /* Sends the rest of store->rows and ends the copy. */

@@ -24,6 +24,7 @@ language plpgsql stable parallel safe rows 30
 set search_path = fleetprof_data, pg_temp
 set datestyle = 'ISO, YMD'
 set plan_cache_mode = force_custom_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -51,7 +52,7 @@ begin
             stack_id, parent_id, function as name, sums.self_us, sums.total_us, sums.samples,
             row_number() over (order by level)::integer as place,
             dense_rank() over (order by function)::integer as type
-        from stack_sums(selected, markers) as sums
+        from stack_sums(selected, markers, '-infinity') as sums
         join frame using (frame_id)
         where kind = 'event'
     )

@@ -34,6 +34,7 @@ language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
 set datestyle = 'ISO, YMD'
 set plan_cache_mode = force_custom_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -94,6 +95,7 @@ language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
 set datestyle = 'ISO, YMD'
 set plan_cache_mode = force_custom_plan
+set jit = off
 as $$
 #variable_conflict use_column
 begin

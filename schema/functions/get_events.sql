@@ -45,7 +45,7 @@ begin
             kept_timeline.mode),
         hint = case
             when listed is not null then format('It has %s.', listed)
-            when exists (select from session as s where s.session_id = kept_timeline.session_id)
+            when exists (select 1 from session as s where s.session_id = kept_timeline.session_id)
                 then 'It has no events; fleetprof session export gives it back as it came.'
             else 'There is no such session; the view fleetprof.sessions lists those that are kept.'
         end;
@@ -171,6 +171,11 @@ as $$
 #variable_conflict use_column
 declare
     reduced timeline;
+    -- Citus takes variables as parameters of a query that it distributes, but not fields of them.
+    its_segment constant bigint := (reduced_timeline.list).segment_id;
+    its_bucket constant timestamptz := (reduced_timeline.list).bucket;
+    its_session constant bigint := (reduced_timeline.list).session_id;
+    its_timeline constant bigint := (reduced_timeline.list).timeline_id;
 begin
     with lists as (
         select t.timeline, t.mode, exists (
@@ -182,18 +187,18 @@ begin
                 and e.timeline = t.timeline
                 and e.type = any(reduced_timeline.types)) as has_types
         from timeline as t
-        where t.segment_id = (reduced_timeline.list).segment_id
-            and t.bucket = (reduced_timeline.list).bucket
-            and t.session_id = (reduced_timeline.list).session_id
-            and t.timeline_id = (reduced_timeline.list).timeline_id
+        where t.segment_id = its_segment
+            and t.bucket = its_bucket
+            and t.session_id = its_session
+            and t.timeline_id = its_timeline
             and t.mode in ('all', reduced_timeline.mode)
     )
     select t.*
     into reduced
     from timeline as t
-    where t.segment_id = (reduced_timeline.list).segment_id
-        and t.bucket = (reduced_timeline.list).bucket
-        and t.session_id = (reduced_timeline.list).session_id
+    where t.segment_id = its_segment
+        and t.bucket = its_bucket
+        and t.session_id = its_session
         and t.timeline in (select timeline from lists where mode <> 'all' and has_types)
         and not exists (select from lists where mode = 'all' and has_types)
     order by events desc, timeline
@@ -238,6 +243,8 @@ as $$
 declare
     list timeline := kept_timeline(get_events.session_id, get_events.timeline_id, get_events.mode);
     reduced timeline;
+    numbers bigint[];
+    ids bigint[];
 begin
     if get_events.mode <> list.mode
         and num_nonnulls(get_events.event_id, get_events.from_ms, get_events.to_ms, get_events.max_depth) = 0
@@ -248,12 +255,15 @@ begin
         end if;
     end if;
     if get_events.mode = list.mode then
+        -- A parent need not be selected itself. Citus has no query that joins a function with a distributed table.
+        select array_agg(event), array_agg(event_id)
+        into numbers, ids
+        from event
+        where segment_id = list.segment_id and bucket = list.bucket and session_id = list.session_id;
         return query
         select
-            event_id,
-            (select p.event_id from event as p
-             where p.segment_id = e.segment_id and p.bucket = e.bucket
-                 and p.session_id = e.session_id and p.event = e.parent),
+            e.event_id,
+            p.event_id,
             type,
             self_us / 1000::double precision,
             overhead_us / 1000::double precision,
@@ -268,7 +278,8 @@ begin
             detail
         from select_events(list, get_events.event_id, get_events.from_ms, get_events.to_ms,
             get_events.max_depth, get_events.types) as e
-        order by start_us, event;
+        left join unnest(numbers, ids) as p (event, event_id) on p.event = e.parent
+        order by start_us, e.event;
         return;
     end if;
 

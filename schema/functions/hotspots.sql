@@ -37,6 +37,7 @@ language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
 set datestyle = 'ISO, YMD'
 set plan_cache_mode = force_custom_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare

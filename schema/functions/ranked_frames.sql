@@ -8,6 +8,8 @@ create or replace function fleetprof_data.frame_sums(
 returns table (frame_id bigint, uploads bigint, samples bigint, self_us bigint, total_us bigint)
 language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
+-- Far fewer entries are expected than there are.
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare

@@ -15,8 +15,15 @@ begin
     if release_session.session_id is null then
         delete from session where load_id is null or load_id not in (select load_id from fleetprof.running_sessions);
         get diagnostics released = row_count;
-        delete from timeline where not exists (select from session where session.session_id = timeline.session_id);
-        delete from event where not exists (select from session where session.session_id = event.session_id);
+        -- By the whole key: Citus joins tables by the column that they are distributed by.
+        delete from timeline as t
+        where not exists (
+            select from session as s
+            where s.segment_id = t.segment_id and s.bucket = t.bucket and s.session_id = t.session_id);
+        delete from event as e
+        where not exists (
+            select from session as s
+            where s.segment_id = e.segment_id and s.bucket = e.bucket and s.session_id = e.session_id);
         return released;
     end if;
     select load_id into of_load from session where session_id = release_session.session_id;

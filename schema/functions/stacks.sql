@@ -3,7 +3,11 @@
 -- Only a stack's own samples are stored. Its total, with the stacks that stand on it, is added up here: in one pass over
 -- the selected stacks and their ancestors, from the deepest to the outermost.
 
-create or replace function fleetprof_data.stack_sums(selected fleetprof_data.selection, markers smallint[])
+create or replace function fleetprof_data.stack_sums(
+    selected fleetprof_data.selection,
+    markers  smallint[],
+    least_us double precision
+)
 returns table (
     stack_id  bigint,
     parent_id bigint,
@@ -15,21 +19,26 @@ returns table (
 )
 language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
+-- Far fewer entries are expected than there are.
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
-    -- All stacks, each after its parent; parent 0 means none.
+    every_marker boolean := are_all(stack_sums.markers);
+    -- First the stacks with samples of their own, then all stacks, each after its parent.
     stack_ids bigint[];
     parent_ids bigint[];
     levels integer[];
     frame_ids bigint[];
-    parents integer[];
+    parents integer[]; -- places in these arrays; 0: none
     self_sums bigint[];
     total_sums bigint[];
     sample_sums bigint[];
     parent integer;
 begin
-    with recursive sums as (
+    select array_agg(stack_id), array_agg(self_us), array_agg(samples)
+    into stack_ids, self_sums, sample_sums
+    from (
         select stack_id, sum(self_us)::bigint as self_us, sum(samples)::bigint as samples
         from (
             select
@@ -40,29 +49,30 @@ begin
             from stack_packed
             where is_selected(stack_sums.selected, sealed, group_id, bucket, span)
         ) as entry
-        where marker = any(stack_sums.markers)
+        where every_marker or marker = any(stack_sums.markers)
         group by stack_id
-    ),
-    sampled as materialized (
+    ) as sums;
+
+    -- A statement of its own: the planner knows how long the arrays are.
+    with recursive sampled as materialized (
         select stack_id, parent_id, frame_id, level, self_us, samples
-        from sums
+        from unnest(stack_ids, self_sums, sample_sums) as sums (stack_id, self_us, samples)
         join stack using (stack_id)
     ),
     ancestor (stack_id, parent_id, frame_id, level) as (
-        select outer_stack.stack_id, outer_stack.parent_id, outer_stack.frame_id, outer_stack.level
-        from sampled as inner_stack
-        join stack as outer_stack on outer_stack.stack_id = inner_stack.parent_id
-        where not exists (select from sampled where sampled.stack_id = inner_stack.parent_id)
+        select parent.stack_id, parent.parent_id, parent.frame_id, parent.level
+        from sampled
+        join stack as parent on parent.stack_id = sampled.parent_id
+        where not exists (select from sampled as known where known.stack_id = sampled.parent_id)
         union
-        select outer_stack.stack_id, outer_stack.parent_id, outer_stack.frame_id, outer_stack.level
-        from ancestor as inner_stack
-        join stack as outer_stack on outer_stack.stack_id = inner_stack.parent_id
+        select parent.stack_id, parent.parent_id, parent.frame_id, parent.level
+        from ancestor
+        join stack as parent on parent.stack_id = ancestor.parent_id
     ),
     node as materialized (
         select *, row_number() over (order by level)::integer as place
         from (
-            select stack_id, parent_id, frame_id, level, self_us, samples
-            from sampled
+            select stack_id, parent_id, frame_id, level, self_us, samples from sampled
             union all
             select stack_id, parent_id, frame_id, level, 0, 0
             from ancestor
@@ -90,14 +100,28 @@ begin
     end loop;
 
     return query
+    select null::bigint, null::bigint, 0, null::bigint, 0::bigint, sum(total_us)::bigint, sum(samples)::bigint
+    from unnest(levels, total_sums, sample_sums) as node (level, total_us, samples)
+    where level = 1
+    having count(*) > 0;
+
+    -- A stack may cost more than its caller, since own times of events may be negative. It is left out with it.
+    for node in 1..coalesce(cardinality(parents), 0) loop
+        parent := parents[node];
+        if total_sums[node] < stack_sums.least_us or (parent > 0 and total_sums[parent] is null) then
+            total_sums[node] := null;
+        end if;
+    end loop;
+    return query
     select stack_id, parent_id, level, frame_id, self_us, total_us, samples
     from unnest(stack_ids, parent_ids, levels, frame_ids, self_sums, total_sums, sample_sums)
-        as node (stack_id, parent_id, level, frame_id, self_us, total_us, samples);
+        as node (stack_id, parent_id, level, frame_id, self_us, total_us, samples)
+    where total_us is not null;
 end
 $$;
 
 comment on function fleetprof_data.stack_sums is
-    'Returns every stack of a selection and all stacks below it: self (exactly this stack) and total (this stack or one on top of it) in microseconds, samples as total.';
+    'Returns every stack of a selection and all stacks below it, each after its parent: self (exactly this stack) and total (this stack or one on top of it) in microseconds, samples as total. Stacks whose total is less than least_us are left out, with what is on top of them. The first row, with level 0 and no stack, is the whole.';
 
 create or replace function fleetprof_data.call_tree(
     selected  fleetprof_data.selection,
@@ -117,11 +141,11 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    profiled double precision := (selected_totals(call_tree.selected)).profiled_us;
-    -- The whole tree is node 0. The arrays hold the other nodes, each after its parent and its
-    -- greater siblings.
-    whole_us bigint;
-    whole_samples bigint;
+    least_us double precision := case
+        when call_tree.min_share > 0 then call_tree.min_share * (selected_totals(call_tree.selected)).profiled_us
+        else '-infinity'
+    end;
+    -- Each node after its parent and its greater siblings. The first one is the whole tree.
     parents integer[];
     levels integer[];
     frame_ids bigint[];
@@ -133,53 +157,32 @@ declare
     next_ordinals integer[];
     ordinals integer[];
 begin
-    with every as materialized (
-        select stack_id, parent_id, level, frame_id, self_us, total_us, samples
-        from stack_sums(call_tree.selected, call_tree.markers)
-    ),
-    whole as materialized (
-        select sum(total_us)::bigint as total_us, sum(samples)::bigint as samples
-        from every
-        where level = 1
-    ),
-    kept as materialized (
+    with node as materialized (
         select
-            every.*,
+            sums.*,
             row_number() over (
                 order by
-                    level, every.total_us desc,
+                    level, sums.total_us desc,
                     function collate "C", resource collate "C", line, column_number, stack_id
             )::integer as place
-        from every
-        join named_frame using (frame_id)
-        where every.total_us >= call_tree.min_share * profiled
+        from stack_sums(call_tree.selected, call_tree.markers, least_us) as sums
+        left join named_frame using (frame_id)
     )
     select
-        (select total_us from whole),
-        (select samples from whole),
-        array_agg(parent_place),
-        array_agg(level),
-        array_agg(frame_id),
-        array_agg(self_us),
-        array_agg(total_us),
-        array_agg(samples)
-    into whole_us, whole_samples, parents, levels, frame_ids, self_sums, total_sums, sample_sums
+        array_agg(parent_place), array_agg(level), array_agg(frame_id),
+        array_agg(self_us), array_agg(total_us), array_agg(samples)
+    into parents, levels, frame_ids, self_sums, total_sums, sample_sums
     from (
-        select node.*, coalesce(parent.place, 0) as parent_place
-        from kept as node
-        left join kept as parent on parent.stack_id = node.parent_id
+        select node.*, case node.level when 0 then 0 else coalesce(parent.place, 1) end as parent_place
+        from node
+        left join node as parent on parent.stack_id = node.parent_id
         order by node.place
     ) as node;
-
-    if whole_us is null then
-        return;
-    end if;
-    return query select 1, 0, null::bigint, 0::bigint, whole_us, whole_samples;
 
     -- Depth first: a node comes right after its parent and the subtrees of its greater siblings.
     node_count := coalesce(cardinality(parents), 0);
     sizes := array_fill(1, array[node_count + 1], array[0]);
-    next_ordinals := array_fill(2, array[node_count + 1], array[0]);
+    next_ordinals := array_fill(1, array[node_count + 1], array[0]);
     ordinals := array_fill(0, array[node_count]);
     for node in reverse node_count..1 loop
         sizes[parents[node]] := sizes[parents[node]] + sizes[node];

@@ -276,7 +276,7 @@ test('retention drops sessions by the day, and says so when one is asked for; th
   const id = await upload(read('opera-scope/manual.json'));
   const sum = () => stack.sql("select sum(count)::int as count from fleetprof.event_breakdown('demo')");
   const before = await sum();
-  const drop = async () => (await stack.sql("select fleetprof_data.drop_partition('1970-01-01', '1970-01-01', (now() + interval '2 days')::date) as name",
+  const drop = async () => (await stack.sql("select fleetprof_data.drop_partition('1970-01-01', '1970-01-01', '1970-01-01', (now() + interval '2 days')::date) as name",
     'fleetprof_writer'))[0].name;
   const dropped = [];
   for (let name = await drop(); name !== null; name = await drop()) dropped.push(name);

@@ -79,7 +79,7 @@ test('a reload changes the windows and the retention, also of what is waiting al
   await upload();
   await postgres.execute('select fleetprof_data.make_partitions(array[current_date - 10])');
   const partitions = async () => (await postgres.sql(
-    `select count(*) as n from pg_class where relname ~ to_char(current_date - 10, '_YYYYMMDD$') and relkind = 'r'`))[0].n;
+    `select count(*) as n from pg_class where relname ~ to_char(current_date - 10, '"^(upload|session|event)_"YYYYMMDD$') and relkind = 'r'`))[0].n;
   assert.ok(await partitions() > 0);
   assert.equal(await counted(), 1);
 

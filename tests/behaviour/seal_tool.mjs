@@ -224,11 +224,11 @@ function checkSql() {
       left join fleetprof_data.cohort c on c.level = l.level and c.site = s.site
         and ${['route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread']
     .map((d) => `c.${d} is not distinct from case when '${d}' = any (l.dimensions) then s.${d} end`).join(' and ')};
-    create or replace function public.exists_block(the_site text, moment timestamptz, the_span integer) returns boolean language sql stable as $$
+    create or replace function public.exists_block(the_site text, moment timestamptz, the_span integer) returns boolean language sql stable set jit = off as $$
       select exists (select from fleetprof_data.sealed t where t.site = the_site and t.span >= the_span
         and t.bucket <= moment and t.bucket + ${lengths}[t.span + 1] > moment)
         and (the_span >= 2 or moment >= (select hours_from from fleetprof_data.horizon)) $$;
-    create or replace function public.differences() returns text language plpgsql as $$
+    create or replace function public.differences() returns text language plpgsql set jit = off as $$
     declare different bigint; said text := '';
     begin
       ${parts.join('\n')}
@@ -240,7 +240,7 @@ function checkSql() {
       return said;
     end $$;
     -- Uploads by segments and by cohorts, in one snapshot: recent ones, and those of the longest blocks.
-    create or replace function public.uploads_seen() returns table (by_segment bigint, by_cohort bigint) language sql stable as $$
+    create or replace function public.uploads_seen() returns table (by_segment bigint, by_cohort bigint) language sql stable set jit = off as $$
       with recent as (select coalesce(sum(u), 0) as uploads from (select unnest(uploads) u from fleetprof_data.total_recent) e),
       rows as (select * from fleetprof_data.total_hours union all select * from fleetprof_data.total_days),
       segments as (select coalesce(sum(u), 0) as uploads from (

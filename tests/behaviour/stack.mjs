@@ -9,7 +9,7 @@
  * Programs are taken from build/bin and build/modules, or from $FLEETPROF_BUILD/bin and …/modules.
  * When the test file fails, the last output of every server it started is printed.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -244,7 +244,8 @@ export async function startPostgres({ settings = {} } = {}) {
   const flags = Object.entries(wanted).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
   /** @type {Postgres['conninfo']} */
-  const conninfo = (user = 'postgres', database = 'fleetprof') => `host=${socketDir} dbname=${database} user=${user}`;
+  const conninfo = (user = 'postgres', database = 'fleetprof') =>
+    `host=${socketDir} port=${settings.port ?? 5432} dbname=${database} user=${user}`;
   /** @param {string} script @param {string} connection */
   const psql = (script, connection) => runOrThrow([`${bin}/psql`, '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', connection],
     { input: script });
@@ -289,8 +290,12 @@ async function emptyCluster(bin) {
   return kept;
 }
 
-/** Debian keeps each major version's programs in a separate folder outside the path; this takes the newest. */
-function postgresBinDir() {
+/**
+ * Debian keeps each major version's programs in a separate folder outside the path; this takes the newest. $PG_CONFIG
+ * names the pg_config of another PostgreSQL.
+ */
+export function postgresBinDir() {
+  if (process.env.PG_CONFIG) return execFileSync(process.env.PG_CONFIG, ['--bindir'], { encoding: 'utf8' }).trim();
   const versions = '/usr/lib/postgresql';
   const newest = fs.readdirSync(versions).sort((a, b) => Number(b) - Number(a))[0];
   return path.join(versions, newest, 'bin');

@@ -329,7 +329,7 @@ test('partitions are UTC days, over the end of a month and in any time zone', as
 
 test('partitions are made ahead, without any upload', async () => {
   const database = await newDatabase(postgres);
-  const writer = await startWriter({ conninfo: database.conninfo() });
+  const writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1 } });
   const partitions = await waitFor(async () => {
     const rows = await database.sql(`select right(relname, 8) as day from pg_class
       where relname like 'upload_2%' and relkind = 'r' order by 1`);
@@ -367,18 +367,23 @@ test('housekeeping drops what is past its retention and prunes what nobody needs
   await database.execute(`
     update fleetprof_data.upload_id set counted = now() - interval '8 days' where upload_id in (select upload_id from fleetprof_data.upload_id limit 7);
     update fleetprof_data.load_id set counted = now() - interval '8 days' where load_id in (select load_id from fleetprof_data.load_id limit 2);
-    update fleetprof_data.frame set last_seen = last_seen - 43 where frame_id in (select frame_id from fleetprof_data.frame limit 4);
-    update fleetprof_data.frame set last_seen = last_seen - 41 where frame_id in (select frame_id from fleetprof_data.frame where last_seen > current_date - 10 limit 5);
+    update fleetprof_data.frame set last_seen = last_seen - 51 where frame_id in (select frame_id from fleetprof_data.frame limit 4);
+    update fleetprof_data.frame set last_seen = last_seen - 49 where frame_id in (select frame_id from fleetprof_data.frame where last_seen > current_date - 10 limit 5);
     update fleetprof_data.stack set last_seen = last_seen - 400`);
   const count = async (/** @type {string} */ table) => (await database.sql(`select count(*) from fleetprof_data.${table}`))[0].count;
   const before_ = { ids: await count('upload_id'), loads: await count('load_id'), frames: await count('frame') };
 
-  writer = await startWriter({ conninfo: database.conninfo(), settings: { facts_us: 40 * dayUs, log_us: 3 * dayUs } });
-  await waitFor(async () => await count('stack') === 0);
+  writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1, facts_us: 40 * dayUs, log_us: 3 * dayUs } });
+  await waitFor(async () => await writer.metric('last_housekeeping_timestamp_seconds') > 0);
+  assert.equal(await count('stack'), 0);
   assert.equal(await count('upload_id'), before_.ids - 7);
   assert.equal(await count('load_id'), before_.loads - 2);
   assert.equal(await count('frame'), before_.frames - 4);
   assert.equal(await count('upload'), 20);
+  assert.equal(await writer.metric('partitions_made_total') > 0, true);
+  assert.equal(await writer.metric('partitions_dropped_total') > 0, true);
+  const stacks = await writer.metric('rows_pruned_total') - 7 - 2 - 4;
+  assert.ok(stacks > 0, `${stacks} stacks`);
   await writer.quit();
 });
 
@@ -427,5 +432,5 @@ test('roles: the writer makes no tables, the reader reads all numbers and writes
   await assert.rejects(database.execute('update fleetprof_data.frame_recent set position = 0', 'fleetprof_writer'), /permission denied/);
   for (const table of ['segment', 'frame_fact', 'upload']) await database.execute(`table fleetprof_data.${table}`, 'fleetprof_reader');
   await assert.rejects(database.execute('delete from fleetprof_data.frame', 'fleetprof_reader'), /permission denied/);
-  await assert.rejects(database.execute("select fleetprof_data.drop_partition('2030-01-01', '2030-01-01', '2030-01-01')", 'fleetprof_reader'), /permission denied/);
+  await assert.rejects(database.execute("select fleetprof_data.drop_partition('2030-01-01', '2030-01-01', '2030-01-01', '2030-01-01')", 'fleetprof_reader'), /permission denied/);
 });

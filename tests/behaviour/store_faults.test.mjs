@@ -211,7 +211,7 @@ test('a query that holds a partition past its retention holds up no flush', asyn
     .catch(() => {});
   await waitFor(async () => (await database.sql("select from pg_locks where locktype = 'advisory' and objid = 1")).length > 0);
 
-  writer = await startWriter({ conninfo: database.conninfo(), spoolDir: writer.spoolDir, settings: { log_us: 40 * 86_400_000_000 } });
+  writer = await startWriter({ conninfo: database.conninfo(), spoolDir: writer.spoolDir, settings: { sealing: 1, log_us: 40 * 86_400_000_000 } });
   await waitFor(() => /lock timeout/.test(writer.log()));
   await writer.append(6, 5);
   await writer.flushed();

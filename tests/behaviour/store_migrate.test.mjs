@@ -323,3 +323,11 @@ test('the build refuses files of schema/ that could not be migrated', async () =
     assert.match(result.stderr, message);
   }
 });
+
+test('without Citus, --citus changes nothing and says what is missing', async () => {
+  const database = await newDatabase(postgres, { empty: true });
+  const result = await run([path.join(binDir, 'fleetprof'), 'migrate', '--citus', '--database', database.conninfo()]);
+  assert.notEqual(result.code, 0);
+  assert.match(said(result), /the database has no extension citus; docs\/citus\.md/);
+  assert.deepEqual(await database.sql("select 1 from pg_namespace where nspname like 'fleetprof%'"), []);
+});

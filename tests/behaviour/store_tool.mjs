@@ -10,7 +10,7 @@ import readline from 'node:readline';
 import { buildDir, repository, runOrThrow, temporaryDir, waitFor } from './stack.mjs';
 
 const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
-const toolsDir = process.env.FLEETPROF_TEST_TOOLS
+export const toolsDir = process.env.FLEETPROF_TEST_TOOLS
   ?? path.join(repository, 'build/trees', variant, 'tests/unit/store');
 
 let databases = 0;
@@ -69,7 +69,8 @@ process.on('exit', killWriters);
  * @property {string} spoolDir
  * @property {(seed: number, count: number, receivedUs?: number) => Promise<void>} append durable when it resolves
  * @property {(seed: number) => Promise<Delta>} describe
- * @property {(seed: number, count: number) => Promise<void>} form the same, all in one record
+ * @property {(seed: number, count: number, receivedUs?: number, stepUs?: number) => Promise<void>} form the same, all
+ *   in one record, each so long after the one before
  * @property {(seed?: number) => Promise<void>} damage appends a record that cannot be read, the seed's delta
  *   before what is broken
  * @property {(name: string) => Promise<number>} metric
@@ -115,7 +116,7 @@ export async function startWriter({ conninfo, spoolDir = path.join(temporaryDir(
     spoolDir,
     append: (seed, count, receivedUs) => send(`append ${seed} ${count}${receivedUs ? ` ${receivedUs}` : ''}`),
     describe: (seed) => send(`describe ${seed} ${fixed}`),
-    form: (seed, count) => send(`form ${seed} ${count}`),
+    form: (seed, count, receivedUs = 0, stepUs = 0) => send(`form ${seed} ${count} ${receivedUs} ${stepUs}`),
     damage: (seed = 0) => send(`damage ${seed}`),
     metric,
     flushed: async (timeoutMs = 30_000) => {

@@ -30,7 +30,13 @@ function addUpload(tables, upload, times) {
   const { site, release, route, sums } = upload;
   const put = (/** @type {string} */ table, /** @type {string[]} */ key, /** @type {number[]} */ numbers) =>
     add(tables, table, [site, release, route, ...key], numbers, times);
-  for (const [key, { self_us, total_us, samples }] of sums.frames) put('frames', [key], [self_us, total_us, samples]);
+  for (const [key, { self_us, total_us, samples }] of sums.frames) {
+    const numbers = [self_us, total_us, samples];
+    put('frames', [key], numbers);
+    add(tables, 'hotspots of sites', [site, key], numbers, times);
+    add(tables, 'hotspots of releases', [site, release, key], numbers, times);
+    if (!route.startsWith('/once/')) add(tables, 'hotspots of routes', [site, route, key], numbers, times);
+  }
   for (const [marker, { self_us, samples }] of sums.markers) put('markers', [marker], [self_us, samples]);
   if (sums.samples > sums.unattributed_samples) put('stacks', [], attributed(sums));
   for (const { kind, name, us } of upload.timings) put('timings', [kind, name], [1, us]);

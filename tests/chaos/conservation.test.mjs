@@ -16,6 +16,8 @@ import { contentDifferences } from './contents.mjs';
 import { lanes, runFaults } from './faults.mjs';
 import { emptyLedger, inWords } from './ledger.mjs';
 import { seededRandom } from './random.mjs';
+import { startReader } from './reader.mjs';
+import { liveInThePast, sealedBlocks, untilSealed } from './sealing.mjs';
 
 const long = process.env.FLEETPROF_LONG === '1';
 const faultCount = Number(process.env.FLEETPROF_CHAOS_FAULTS ?? (long ? 500 : 25));
@@ -40,6 +42,8 @@ for (const seed of seeds) {
       await startPlace({ name: 'second collector', database, onSmallDisk: false }),
     ];
     const ledger = emptyLedger();
+    const endPast = liveInThePast(places, random.branch());
+    const endReading = startReader(postgres, random.branch());
     const end = startClients({ doors: places, clients: 12, pauseMs: 150, random, ledger });
 
     /** @param {number} more @param {string} when */
@@ -49,6 +53,7 @@ for (const seed of seeds) {
     };
     const done = await runFaults(lanes(places, postgres), faultCount, random, () => replies(80, 'after a fault'));
 
+    await endPast();
     for (const place of places) place.system?.heal();
     await end();
     for (const place of places) {
@@ -57,11 +62,17 @@ for (const seed of seeds) {
       await endFresh();
     }
     for (const place of places) await untilFlushed(place, healMs);
+    await untilSealed(postgres, healMs);
+    const { reads, lines: torn } = await endReading();
     for (const place of places) await place.stop();
     t.diagnostic(`${name}: ${[...done].map(([kind, count]) => `${count} × ${kind}`).join(', ')}`);
     t.diagnostic(inWords(ledger));
+    const blocks = await sealedBlocks(postgres.sql);
+    t.diagnostic(`${reads} snapshots read, sealed blocks: ${blocks.join(', ')}`);
 
-    const lines = [...await differences(ledger, postgres.sql), ...await contentDifferences(ledger, postgres)];
+    const lines = [...await differences(ledger, postgres.sql), ...torn, ...await contentDifferences(ledger, postgres)];
+    if (reads < 10) lines.push(`reader: ${reads} snapshots only`);
+    if (places.some(({ system }) => system) && blocks.length === 0) lines.push('sealing: nothing was sealed');
     for (const place of places) {
       const refused = fs.readdirSync(place.spool).filter((file) => file.startsWith('refused-'));
       lines.push(...refused.map((file) => `${place.name}: ${file} was set aside`));

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { untilFlushed } from './collectors.mjs';
 import { errors } from './faulty_system.mjs';
+import { endSealer, vacuum, whileSealing } from './sealing.mjs';
 
 /** @typedef {import('./random.mjs').Random} Random */
 /** @typedef {import('./collectors.mjs').Place} Place */
@@ -126,6 +127,14 @@ const ofDisk = {
   },
 };
 
+/** @param {Postgres} postgres @returns {Faults<Place>} */
+const ofSealer = (postgres) => ({
+  'kill -9 in a seal': async (place, random) => {
+    await whileSealing(postgres, random, () => place.cutPower(random));
+    await place.start();
+  },
+});
+
 /** The processes of a cluster. @param {Postgres} postgres */
 function processesOf({ server: { pid } }) {
   const children = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
@@ -168,10 +177,14 @@ const ofDatabase = {
     signalAll(pids, 'SIGCONT');
   },
   'slow database': async (postgres, random) => {
-    const table = random.pick(['upload_id', 'spool_position', 'frame_fact', 'stack']);
+    const table = random.pick(['upload_id', 'spool_position', 'frame_recent', 'unsealed', 'sealed', 'stack_hours', 'stack']);
     const seconds = 0.3 + random.share();
     await postgres.execute(`begin; lock table fleetprof_data.${table}; select pg_sleep(${seconds}); commit`);
   },
+  'sealer ended': endSealer,
+  'PostgreSQL stopped in a seal': (postgres, random) =>
+    whileSealing(postgres, random, () => restart(postgres, 'SIGQUIT', random)),
+  vacuum,
   'read-only database': async (postgres, random) => {
     await postgres.execute('alter system set default_transaction_read_only = on; select pg_reload_conf()');
     await aWhile(random);
@@ -199,7 +212,7 @@ const lane = (name, what, faults) => ({
 export function lanes(places, postgres) {
   return [
     ...places.map((place) => lane(place.name, place,
-      { ...ofCollector, ...ofSpool, ...(place.system ? ofSystem : {}), ...(place.disk ? ofDisk : {}) })),
+      { ...ofCollector, ...ofSealer(postgres), ...ofSpool, ...(place.system ? ofSystem : {}), ...(place.disk ? ofDisk : {}) })),
     lane('database', postgres, ofDatabase),
   ];
 }

@@ -31,6 +31,7 @@ struct control {
     _Atomic int64_t error; /* errno of those that fail */
     _Atomic int64_t sync_delay_us;
     _Atomic int64_t monotonic_offset_us; /* forward alone: what waits for a moment does not wake */
+    _Atomic int64_t past_us; /* how far back the clock lives, whatever its offset: uploads are late */
 };
 
 enum { PART_MAX = 64 * 1024 };
@@ -156,7 +157,7 @@ int fdatasync(int file)
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     int result = (int)syscall(SYS_clock_gettime, clock, now);
-    int64_t offset_us = clock == CLOCK_REALTIME    ? control->clock_offset_us
+    int64_t offset_us = clock == CLOCK_REALTIME    ? control->clock_offset_us - control->past_us
                         : clock == CLOCK_MONOTONIC ? control->monotonic_offset_us
                                                    : 0;
     if (result == 0 && offset_us != 0) {

@@ -8,7 +8,7 @@ import { binDir, repository, run, runOrThrow, temporaryDir } from '../behaviour/
 
 /** The order is faulty_system.c's. */
 const settings = /** @type {const} */ ([
-  'clockOffsetUs', 'failingWrites', 'failingSyncs', 'shortWrites', 'error', 'syncDelayUs', 'monotonicOffsetUs',
+  'clockOffsetUs', 'failingWrites', 'failingSyncs', 'shortWrites', 'error', 'syncDelayUs', 'monotonicOffsetUs', 'pastUs',
 ]);
 /** @typedef {Partial<Record<(typeof settings)[number], number>>} Settings */
 

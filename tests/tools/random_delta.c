@@ -12,7 +12,8 @@ enum {
     TIMING_MAX = 4,
     VALUES_MAX = 8,
     TIMELINES_MAX = 3,
-    EVENTS_MAX = 9
+    EVENTS_MAX = 9,
+    RESOURCES = 3
 };
 
 uint64_t random_next(uint64_t *state)
@@ -44,6 +45,17 @@ static struct fp_uuid uuid(uint64_t *state)
     return id;
 }
 
+/* Draws one of a dimension's values, of which one is absent and one is frequent; without a number
+ * of values, the fixed one. */
+static struct fp_str dimension(const struct random_delta_settings *settings, uint64_t *state,
+                               struct fp_arena *arena, const char *fixed)
+{
+    if (settings->values == 0)
+        return fp_str_of(fixed);
+    uint32_t number = below(state, 3) > 0 ? 1 : below(state, settings->values);
+    return number == 0 ? FP_STR("") : text(arena, fixed, number);
+}
+
 static void describe(const struct random_delta_settings *settings, uint64_t *state,
                      struct fp_arena *arena, struct fp_delta *delta)
 {
@@ -55,16 +67,16 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
     delta->part = below(state, 4);
     delta->received_us = settings->received_us;
     delta->segment = (struct fp_segment){
-        .site = text(arena, "site-", below(state, 2)),
+        .site = text(arena, "site-", below(state, settings->values > 0 ? 3 : 2)),
         .route = text(arena, "/route/", below(state, settings->routes)),
-        .release = FP_STR("1.0"),
-        .environment = FP_STR("production"),
-        .variant = FP_STR(""),
+        .release = dimension(settings, state, arena, "1.0"),
+        .environment = dimension(settings, state, arena, "production"),
+        .variant = dimension(settings, state, arena, ""),
         .browser = fp_str_of(browsers[below(state, 3)]),
-        .os = FP_STR("Linux"),
-        .device = FP_STR("desktop"),
-        .thread = FP_STR("window"),
-        .rate_ppm = below(state, 2) * 10000,
+        .os = dimension(settings, state, arena, "Linux"),
+        .device = dimension(settings, state, arena, "desktop"),
+        .thread = dimension(settings, state, arena, "window"),
+        .rate_ppm = below(state, settings->values > 0 ? 3 : 2) * 10000,
     };
     delta->format = (enum fp_upload_format)below(state, FP_UPLOAD_FORMAT_COUNT);
     delta->coverage = (enum fp_coverage)below(state, FP_COVERAGE_COUNT);
@@ -75,17 +87,27 @@ static void describe(const struct random_delta_settings *settings, uint64_t *sta
     delta->skipped_entries = below(state, 5);
 }
 
-/* Finds the frame of function `number` or adds it. Every fourth has no resource. */
+static bool has_events(const struct fp_delta *delta)
+{
+    return delta->format == FP_UPLOAD_SPEED_TRACER || delta->format == FP_UPLOAD_OPERA_SCOPE;
+}
+
+/* Finds the frame of function `number` or adds it. Every fourth has no resource. Among
+ * several resources, those of a format with events are events. */
 static uint32_t frame_of(struct fp_delta *delta, struct fp_arena *arena, unsigned number,
                          uint64_t site_id)
 {
     bool has_resource = number % 4 != 0;
+    bool is_event = delta->resource_count > 1 && has_events(delta);
+    uint32_t resource = number % delta->resource_count;
     struct fp_frame_key key = {
         .function = number % 7 == 0 ? FP_STR("") : text(arena, "function_", number),
-        .resource_id = has_resource ? delta->resources[0].id : 0,
+        .resource_id = has_resource ? delta->resources[resource].id : 0,
         .line = number % 5 == 0 ? FP_POSITION_NONE : (int32_t)number,
         .column = number % 5 == 0 ? FP_POSITION_NONE : 7,
-        .kind = has_resource ? FP_FRAME_FUNCTION : FP_FRAME_BUILTIN,
+        .kind = is_event       ? FP_FRAME_EVENT
+                : has_resource ? FP_FRAME_FUNCTION
+                               : FP_FRAME_BUILTIN,
     };
     uint64_t id = fp_frame_id(site_id, &key);
     for (uint32_t i = 0; i < delta->frame_count; i++)
@@ -94,7 +116,7 @@ static uint32_t frame_of(struct fp_delta *delta, struct fp_arena *arena, unsigne
     delta->frames[delta->frame_count] = (struct fp_delta_frame){
         .id = id,
         .function = key.function,
-        .resource = has_resource ? 0 : FP_INDEX_NONE,
+        .resource = has_resource ? resource : FP_INDEX_NONE,
         .line = key.line,
         .column = key.column,
         .kind = key.kind,
@@ -176,11 +198,6 @@ static void split_by_marker(struct fp_delta *delta, struct fp_arena *arena)
         }
 }
 
-static bool has_events(const struct fp_delta *delta)
-{
-    return delta->format == FP_UPLOAD_SPEED_TRACER || delta->format == FP_UPLOAD_OPERA_SCOPE;
-}
-
 /* A stack that samples are drawn from: its functions, outermost first. */
 struct drawn_stack {
     uint32_t depth;
@@ -200,18 +217,23 @@ static uint32_t needed_stack(struct fp_delta *delta, struct fp_arena *arena, uin
 static void draw_trace(const struct random_delta_settings *settings, uint64_t *state,
                        struct fp_arena *arena, struct fp_delta *delta)
 {
+    static const char *const urls[RESOURCES] = {"https://shop.example/app.js",
+                                                "https://shop.example/fleetprof.js",
+                                                "https://shop.example/route/:id"};
     uint32_t samples = below(state, settings->max_samples + 1);
     size_t nodes = STACK_TRIES * STACK_DEPTH_MAX;
     uint64_t site_id = fp_site_id(delta->segment.site);
     struct drawn_stack drawn[STACK_TRIES];
-    delta->resources = fp_arena_array(arena, 1, sizeof(*delta->resources));
+    delta->resources = fp_arena_array(arena, RESOURCES, sizeof(*delta->resources));
     delta->frames = fp_arena_array(arena, nodes, sizeof(*delta->frames));
     delta->stacks = fp_arena_array(arena, nodes, sizeof(*delta->stacks));
     delta->stack_samples =
         fp_arena_array(arena, nodes * FP_MARKER_COUNT, sizeof(*delta->stack_samples));
-    delta->resource_count = 1;
-    delta->resources[0].url = FP_STR("https://shop.example/app.js");
-    delta->resources[0].id = fp_resource_id(site_id, delta->resources[0].url);
+    delta->resource_count = settings->values > 0 ? RESOURCES : 1;
+    for (uint32_t i = 0; i < delta->resource_count; i++) {
+        delta->resources[i].url = fp_str_of(urls[i]);
+        delta->resources[i].id = fp_resource_id(site_id, delta->resources[i].url);
+    }
     for (size_t i = 0; i < STACK_TRIES; i++) {
         drawn[i].depth = 1 + below(state, STACK_DEPTH_MAX);
         for (uint32_t level = 0; level < drawn[i].depth; level++)

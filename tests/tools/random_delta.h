@@ -13,6 +13,8 @@ struct random_delta_settings {
     unsigned max_samples;
     unsigned functions;
     unsigned routes;
+    unsigned values; /* of each other dimension, absent included; 0: one, and other shapes are few,
+                        too */
 };
 
 /* Fills a delta. Its arrays and texts are in the arena, which must be large enough. */

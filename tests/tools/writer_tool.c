@@ -3,12 +3,15 @@
  *
  *     writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]
  *
- * Settings: window_us, max_window_us, facts_us, log_us, ids_us, stop_us, segment_bytes. Commands on
+ * Settings: window_us, max_window_us, facts_us, hours_us, log_us, sessions_us, ids_us, stop_us,
+ * segment_bytes, routes, values (of each dimension), sealing (1: with a sealer). Commands on
  * standard input, one a line; each is answered by one line of JSON:
  *
  *     append SEED COUNT [RECEIVED_US]   COUNT deltas of seeds SEED, SEED+1, …, each a record of its
  *                                       own; answers when durable
  *     form SEED COUNT                   the same deltas in one record
+ *     form SEED COUNT RECEIVED_US STEP_US
+ *                                       each STEP_US after the one before
  *     describe SEED [RECEIVED_US]       what such a delta holds
  *     damage [SEED]                     a record that no version could have written, behind a good
  *                                       delta if a seed is given
@@ -19,8 +22,10 @@
 #include "collector/base/clock.h"
 #include "collector/base/uuid.h"
 #include "collector/rollup/record.h"
+#include "collector/sealer/sealer.h"
 #include "collector/writer/writer.h"
 
+#include "tests/tools/describe_delta.h"
 #include "tests/tools/random_delta.h"
 
 #include <inttypes.h>
@@ -34,11 +39,13 @@
 struct tool {
     struct fp_spool *spool;
     struct fp_writer *writer;
+    struct fp_sealer *sealer; /* NULL: none */
     struct fp_metrics *metrics;
     struct fp_arena arena;
     struct fp_buf bytes;
     int done_fd; /* counts appends that are durable */
     uint64_t routes;
+    uint64_t values;
 };
 
 static void die(const char *what)
@@ -55,6 +62,7 @@ static void draw(struct tool *tool, uint64_t seed, int64_t received_us, struct f
         .max_samples = 30,
         .functions = 40,
         .routes = (unsigned)tool->routes,
+        .values = (unsigned)tool->values,
     };
     fp_arena_clear(&tool->arena);
     random_delta(&settings, &tool->arena, delta);
@@ -105,12 +113,13 @@ static void append(struct tool *tool, uint64_t seed, uint64_t count, int64_t rec
     answer_appended(tool, count);
 }
 
-static void append_form(struct tool *tool, uint64_t seed, uint64_t count)
+static void append_form(struct tool *tool, uint64_t seed, uint64_t count, int64_t received_us,
+                        int64_t step_us)
 {
     fp_buf_clear(&tool->bytes);
     for (uint64_t i = 0; i < count; i++) {
         struct fp_delta delta;
-        draw(tool, seed + i, fp_clock_real_us(), &delta);
+        draw(tool, seed + i, received_us + (int64_t)i * step_us, &delta);
         fp_record_add(&tool->bytes, &delta);
     }
     append_bytes(tool, tool->bytes.data, tool->bytes.len);
@@ -133,36 +142,11 @@ static void damage(struct tool *tool, uint64_t seed)
     printf("{}\n");
 }
 
-/* Prints the members of a delta that a test adds up. Texts of random deltas need no escaping. */
 static void describe(struct tool *tool, uint64_t seed, int64_t received_us)
 {
     struct fp_delta delta;
-    char id[FP_UUID_TEXT_LEN + 1];
-    char load[FP_UUID_TEXT_LEN + 1];
     draw(tool, seed, received_us, &delta);
-    fp_uuid_format(&delta.id, id);
-    fp_uuid_format(&delta.load, load);
-    printf("{\"id\": \"%s\", \"load\": \"%s\", \"site\": \"%.*s\", \"route\": \"%.*s\", "
-           "\"samples\": %u, \"profiled_us\": %" PRId64 ", \"unattributed_us\": %" PRId64
-           ", \"frames\": [",
-           id, delta.has_load ? load : "", FP_STR_ARG(delta.segment.site),
-           FP_STR_ARG(delta.segment.route), delta.samples, delta.profiled_us,
-           delta.unattributed_us);
-    for (uint32_t i = 0; i < delta.frame_count; i++)
-        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", %" PRId64 "]", i > 0 ? ", " : "",
-               (int64_t)delta.frames[i].id, delta.frames[i].samples, delta.frames[i].self_us,
-               delta.frames[i].total_us);
-    printf("], \"timings\": [");
-    for (uint32_t i = 0; i < delta.timing_count; i++)
-        printf("%s[\"%" PRId64 "\", %u, %" PRId64 "]", i > 0 ? ", " : "",
-               (int64_t)delta.timings[i].id, delta.timings[i].count, delta.timings[i].sum_us);
-    printf("], \"measured\": [");
-    for (uint32_t i = 0; i < delta.measured_count; i++)
-        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", %" PRId64 ", %u]", i > 0 ? ", " : "",
-               (int64_t)delta.timings[delta.measured[i].timing].id, delta.measured[i].samples,
-               delta.measured[i].profiled_us, delta.measured[i].unattributed_us,
-               delta.measured[i].frame_count);
-    printf("]}\n");
+    describe_delta(&delta);
 }
 
 static void print_metrics(struct tool *tool)
@@ -189,12 +173,14 @@ static bool obey(struct tool *tool, const char *line)
     uint64_t seed = 0;
     uint64_t count = 0;
     int64_t received_us = 0;
+    int64_t step_us = 0;
     if (sscanf(line, "append %" SCNu64 " %" SCNu64 " %" SCNd64, &seed, &count, &received_us) >= 2)
         append(tool, seed, count, received_us > 0 ? received_us : fp_clock_real_us());
     else if (sscanf(line, "describe %" SCNu64 " %" SCNd64, &seed, &received_us) >= 1)
         describe(tool, seed, received_us);
-    else if (sscanf(line, "form %" SCNu64 " %" SCNu64, &seed, &count) == 2)
-        append_form(tool, seed, count);
+    else if (sscanf(line, "form %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64, &seed, &count,
+                    &received_us, &step_us) >= 2)
+        append_form(tool, seed, count, received_us > 0 ? received_us : fp_clock_real_us(), step_us);
     else if (sscanf(line, "%31s %" SCNu64, word, &seed) >= 1 && strcmp(word, "damage") == 0)
         damage(tool, seed);
     else if (strcmp(word, "position") == 0)
@@ -209,8 +195,15 @@ static bool obey(struct tool *tool, const char *line)
     return true;
 }
 
+struct other_settings {
+    int64_t segment_bytes;
+    int64_t routes;
+    int64_t values;
+    int64_t sealing;
+};
+
 static void read_setting(const char *argument, struct fp_writer_settings *settings,
-                         uint64_t *segment_bytes, uint64_t *routes)
+                         struct other_settings *other)
 {
     const struct {
         const char *name;
@@ -219,12 +212,15 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         {"window_us=", &settings->pace.min_window_us},
         {"max_window_us=", &settings->pace.max_window_us},
         {"facts_us=", &settings->pace.retention.facts_us},
+        {"hours_us=", &settings->pace.retention.hours_us},
         {"log_us=", &settings->pace.retention.upload_log_us},
         {"sessions_us=", &settings->pace.retention.sessions_us},
         {"ids_us=", &settings->pace.retention.upload_ids_us},
         {"stop_us=", &settings->stop_timeout_us},
-        {"segment_bytes=", (int64_t *)segment_bytes},
-        {"routes=", (int64_t *)routes},
+        {"segment_bytes=", &other->segment_bytes},
+        {"routes=", &other->routes},
+        {"values=", &other->values},
+        {"sealing=", &other->sealing},
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         size_t len = strlen(known[i].name);
@@ -234,6 +230,24 @@ static void read_setting(const char *argument, struct fp_writer_settings *settin
         }
     }
     die("unknown setting");
+}
+
+static void note_flush(void *sealer, size_t entries, int64_t oldest_us)
+{
+    fp_sealer_wake(sealer, entries, oldest_us);
+}
+
+static void start_writer(struct tool *tool, struct fp_writer_settings *settings, bool sealing)
+{
+    const struct fp_sealer_settings sealer = {settings->database, settings->pace.retention};
+    if (sealing) {
+        tool->sealer = fp_sealer_start(&sealer, tool->metrics);
+        settings->note_flush = note_flush;
+        settings->sealer = tool->sealer;
+    }
+    tool->writer = fp_writer_start(settings, tool->spool, tool->metrics);
+    if (tool->writer == NULL || (sealing && tool->sealer == NULL))
+        die("threads");
 }
 
 static void open_spool(struct tool *tool, const char *path, uint64_t segment_bytes)
@@ -255,8 +269,7 @@ static void open_spool(struct tool *tool, const char *path, uint64_t segment_byt
 
 int main(int argc, char **argv)
 {
-    struct tool tool = {
-        .metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC), .routes = 3};
+    struct tool tool = {.metrics = fp_metrics_create(), .done_fd = eventfd(0, EFD_CLOEXEC)};
     struct fp_writer_settings settings = {
         .pace = {.min_window_us = 20 * FP_US_PER_MS,
                  .max_window_us = 10 * FP_US_PER_S,
@@ -267,24 +280,25 @@ int main(int argc, char **argv)
                                .upload_ids_us = 7 * FP_US_PER_DAY}},
         .stop_timeout_us = 5 * FP_US_PER_S,
     };
-    uint64_t segment_bytes = 4 * 1024 * 1024;
+    struct other_settings other = {.segment_bytes = 4 * 1024 * 1024, .routes = 3};
     if (argc < 3 || tool.metrics == NULL || tool.done_fd < 0)
         die("usage: writer_tool CONNINFO SPOOL_DIR [SETTING=VALUE …]");
     settings.database = argv[1];
     for (int i = 3; i < argc; i++)
-        read_setting(argv[i], &settings, &segment_bytes, &tool.routes);
+        read_setting(argv[i], &settings, &other);
     fp_arena_init(&tool.arena, ARENA_MAX);
     fp_buf_init(&tool.bytes, ARENA_MAX);
-    open_spool(&tool, argv[2], segment_bytes);
-    tool.writer = fp_writer_start(&settings, tool.spool, tool.metrics);
-    if (tool.writer == NULL)
-        die("writer");
+    tool.routes = (uint64_t)other.routes;
+    tool.values = (uint64_t)other.values;
+    open_spool(&tool, argv[2], (uint64_t)other.segment_bytes);
+    start_writer(&tool, &settings, other.sealing != 0);
     char line[256];
     do
         fflush(stdout);
     while (fgets(line, sizeof(line), stdin) != NULL && obey(&tool, line));
     fp_spool_stop_appends(tool.spool);
     fp_writer_stop(tool.writer);
+    fp_sealer_stop(tool.sealer);
     fp_spool_close(tool.spool);
     fp_metrics_free(tool.metrics);
     fp_arena_release(&tool.arena);

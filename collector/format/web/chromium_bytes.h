@@ -71,10 +71,10 @@ static inline const char *fp_chromium_whole(const char *at, const char *end, uin
 }
 
 /*
- * Reads the digits after a point, which count thousands of a millisecond, and rounds them to whole
- * microseconds. The general reader rounds floor(x * 1000 + 0.5) in doubles. Its error is below
- * 0.001 microseconds for a time of at most 8 digits of milliseconds, so both agree unless the
- * fourth digit is 4 or 5.
+ * Reads the digits after the point of a number of milliseconds, and rounds them to whole
+ * microseconds. fp_time_of rounds by floor(x * 1000 + 0.5) in doubles, whose errors are below 0.001
+ * microseconds here: there are at most 8 digits before the point. So both agree, unless the fourth
+ * digit is 4 or 5.
  */
 static inline const char *fp_chromium_fraction(const char *at, const char *end, uint32_t *us)
 {

@@ -15,7 +15,7 @@
 #define TRACE_MEMBER "\"trace\":"
 
 enum {
-    SEARCH_MAX = 4096, /* the agent writes a few hundred bytes before the trace */
+    SEARCH_MAX = 4096, /* bytes; the agent writes some hundred before the trace */
     LIST_MIN = 64,     /* elements of the first allocation */
     JSON_DEPTH = 4     /* of a trace in an envelope */
 };
@@ -99,26 +99,33 @@ static const char *read_frame(struct reader *reader, const char *at, void *eleme
     return fp_chromium_skip(at, end, FP_STR("}"));
 }
 
+/* Reads a marker, which may be absent. */
+static const char *read_marker(const char *at, const char *end, enum fp_marker *marker)
+{
+    const char *string = fp_chromium_skip(at, end, FP_STR("\"marker\":\""));
+    struct fp_str word;
+    bool is_ascii;
+    *marker = FP_MARKER_NONE;
+    if (string == NULL)
+        return at;
+    at = fp_chromium_string(string, end, &word, &is_ascii);
+    at = fp_chromium_skip(at, end, FP_STR(","));
+    if (at != NULL)
+        *marker = fp_self_profile_marker(word);
+    return at;
+}
+
 static const char *read_sample(struct reader *reader, const char *at, void *element)
 {
     struct fp_profile_sample *sample = element;
     const char *end = reader->end;
-    const char *value;
-    sample->marker = FP_MARKER_NONE;
-    sample->stack = FP_INDEX_NONE;
     at = fp_chromium_skip(at, end, FP_STR("{"));
-    if ((value = fp_chromium_skip(at, end, FP_STR("\"marker\":\""))) != NULL) {
-        struct fp_str word;
-        bool is_ascii;
-        at = fp_chromium_string(value, end, &word, &is_ascii);
-        at = fp_chromium_skip(at, end, FP_STR(","));
-        if (at != NULL)
-            sample->marker = fp_self_profile_marker(word);
-    }
-    if ((value = fp_chromium_skip(at, end, FP_STR("\"stackId\":"))) != NULL) {
-        at = read_index(value, end, &sample->stack, &reader->stacks_needed);
-        at = fp_chromium_skip(at, end, FP_STR(","));
-    }
+    at = read_marker(at, end, &sample->marker);
+    const char *number = fp_chromium_skip(at, end, FP_STR("\"stackId\":"));
+    sample->stack = FP_INDEX_NONE;
+    if (number != NULL)
+        at = fp_chromium_skip(read_index(number, end, &sample->stack, &reader->stacks_needed), end,
+                              FP_STR(","));
     at = fp_chromium_skip(at, end, FP_STR("\"timestamp\":"));
     at = fp_chromium_time(at, end, &sample->time_us);
     return fp_chromium_skip(at, end, FP_STR("}"));
@@ -141,6 +148,8 @@ static const char *read_stack(struct reader *reader, const char *at, void *eleme
 
 /* Arrays. */
 
+/* Doubles the room for elements. The arena keeps the old arrays, which together are shorter than
+ * the new one. */
 static bool grow(struct reader *reader, struct list *list)
 {
     uint32_t cap = list->cap > 0 ? list->cap * 2 : LIST_MIN;
@@ -164,16 +173,21 @@ read_array(struct reader *reader, const char *at, struct list *list,
            const char *(*read_element)(struct reader *reader, const char *at, void *element))
 {
     const char *end = reader->end;
-    const char *after = fp_chromium_skip(at, end, FP_STR("]"));
-    if (at == NULL || after != NULL)
-        return after;
+    if (at == NULL || at == end)
+        return NULL;
+    if (*at == ']')
+        return at + 1;
+    char separator;
     do {
         if (list->count == list->cap && !grow(reader, list))
             return NULL;
         at = read_element(reader, at, (char *)list->elements + list->count * list->size);
+        if (at == NULL || at == end)
+            return NULL;
+        separator = *at++;
         list->count++;
-    } while (at != NULL && at < end && *at++ == ',');
-    return at != NULL && at[-1] == ']' ? at : NULL;
+    } while (separator == ',');
+    return separator == ']' ? at : NULL;
 }
 
 static const char *read_trace(struct reader *reader, const char *at,

@@ -54,7 +54,11 @@ language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
+declare
+    seen timestamptz;
 begin
+    -- Citus has no query that joins a function with a distributed table.
+    select coalesce(started, received) into seen from session where session_id = cached_responses.session_id;
     return query
     select
         start_ms,
@@ -86,11 +90,6 @@ begin
             order by start_us
         ))
     from fleetprof.network_resources(cached_responses.session_id)
-    cross join (
-        select coalesce(started, received) as seen
-        from session
-        where session_id = cached_responses.session_id
-    ) as kept
     cross join lateral (
         select
             lower(coalesce(header(response_headers, 'content-type'), mime_type, '')) as content_type,

@@ -1,0 +1,537 @@
+/**
+ * A naive store: keeps every upload as it was described and answers each question of SQL by reading all of them. It
+ * knows nothing of segments, cohorts, blocks or packed rows, and shares no code with SQL's functions; docs/numbers.md
+ * and docs/sql.md are its rules.
+ */
+
+/**
+ * A delta as writer_tool describes it.
+ * @typedef {object} Description
+ * @property {string} id
+ * @property {string} load
+ * @property {number} part
+ * @property {Record<string, string> & { rate_ppm: number }} segment
+ * @property {string} format
+ * @property {string} coverage
+ * @property {boolean} truncated
+ * @property {number} browser_version
+ * @property {string} agent
+ * @property {number} body_bytes
+ * @property {number} skipped_entries
+ * @property {number} samples
+ * @property {number} unattributed_samples
+ * @property {number} profiled_us
+ * @property {number} unattributed_us
+ * @property {[string, number, number, number, string, string, number, number, string][]} frames id, samples, self_us,
+ *   total_us, function, resource, line, column, kind
+ * @property {[string, number, number][]} stacks id, index of the parent or -1, index of the frame
+ * @property {[number, string, number, number][]} stack_samples index of the stack, marker, samples, self_us
+ * @property {[string, number, number, string, string, number, number, number, [number, number][]][]} timings id, count,
+ *   sum_us, name, kind, negative, min_us, max_us, bins
+ * @property {[string, number, number, number, number, number, [number, string, number, number, number][]][]} measured
+ *   timing's id, samples, profiled_us, unattributed_us, rows, unattributed samples, and by frame and marker: index of
+ *   the frame, marker, samples, self_us, total_us
+ *
+ * @typedef {object} Upload a description that counts
+ * @property {Description} delta
+ * @property {number} receivedUs
+ * @property {number} bucketUs
+ * @property {number} loads 1 if its page load counts here
+ * @property {Frame[]} frames
+ * @property {Entry[]} entries
+ *
+ * @typedef {{ function: string, resource: string | null, line: number | null, column_number: number | null,
+ *   kind: string, name: string }} Frame as it is shown, and its name as it is stored
+ * @typedef {{ id: string, frame: Frame, above: Node | undefined, level: number }} Node of a site's stacks
+ * @typedef {{ marker: string, samples: number, us: number, stack: Node, path: Node[], frames: Set<Frame> }} Entry
+ *   samples of one stack and marker
+ *
+ * @typedef {object} Filters null filters nothing; times are microseconds since 1970
+ * @property {string} site
+ * @property {number | null} since
+ * @property {number | null} until
+ * @property {string | null} marker
+ * @property {Record<string, string | null>} dimensions
+ *
+ * @typedef {Record<string, any>} Row
+ */
+
+export const hourUs = 3_600_000_000;
+export const dayUs = 24 * hourUs;
+export const dimensions = /** @type {const} */ ([
+  'route', 'release', 'environment', 'variant', 'browser', 'os', 'device', 'thread',
+]);
+export const markerNames = ['(none)', 'script', 'gc', 'style', 'layout', 'paint', 'other'];
+
+export class NaiveStore {
+  /** @type {Upload[]} in the order in which they were counted */
+  uploads = [];
+  /** Hours before this exist only as parts of days. */
+  hoursFromUs = -Infinity;
+  #ids = new Set();
+  #loads = new Set();
+
+  /**
+   * Counts an upload, unless it was counted before.
+   * @param {Description} delta
+   * @param {number} receivedUs
+   */
+  add(delta, receivedUs) {
+    const { site } = delta.segment;
+    if (this.#ids.has(`${site} ${delta.id}`)) return;
+    this.#ids.add(`${site} ${delta.id}`);
+    const isFirst = delta.load === '' || !this.#loads.has(`${site} ${delta.load}`);
+    this.#loads.add(`${site} ${delta.load}`);
+    const frames = delta.frames.map(shownFrame);
+    this.uploads.push({
+      delta, receivedUs, frames,
+      bucketUs: Math.floor(receivedUs / hourUs) * hourUs,
+      loads: isFirst ? 1 : 0,
+      entries: entriesOf(delta, frames),
+    });
+  }
+
+  /**
+   * @param {Filters} filters
+   * @param {number} [hoursFromUs] before this, an interval is widened to whole days
+   * @returns {Upload[]}
+   */
+  select({ site, since, until, dimensions: wanted }, hoursFromUs = this.hoursFromUs) {
+    return this.uploads.filter(({ delta: { segment }, bucketUs }) => matches(site, segment.site)
+      && Object.entries(wanted).every(([name, filter]) => matches(filter, segment[name]))
+      && overlaps(bucketUs, bucketUs < hoursFromUs ? dayUs : hourUs, since ?? -Infinity, until ?? Infinity));
+  }
+}
+
+/** @param {number} bucketUs @param {number} length @param {number} since @param {number} until */
+function overlaps(bucketUs, length, since, until) {
+  const begin = Math.floor(bucketUs / length) * length;
+  return since < until && begin + length > since && begin < until;
+}
+
+/** @param {Description['frames'][number]} frame @returns {Frame} */
+function shownFrame([, , , , name, resource, line, column, kind]) {
+  return {
+    name,
+    function: name === '' ? '(anonymous)' : name,
+    resource: resource || null,
+    line: line < 0 ? null : line,
+    column_number: column < 0 ? null : column,
+    kind,
+  };
+}
+
+/** @param {Description} delta @param {Frame[]} frames @returns {Entry[]} */
+function entriesOf({ stacks, stack_samples: samples }, frames) {
+  /** @type {Node[]} */
+  const nodes = [];
+  for (const [id, parent, frame] of stacks) {
+    const above = nodes[parent];
+    nodes.push({ id, frame: frames[frame], above, level: above ? above.level + 1 : 1 });
+  }
+  return samples.map(([stack, marker, count, us]) => {
+    const path = [];
+    for (let node = /** @type {Node | undefined} */ (nodes[stack]); node; node = node.above) path.unshift(node);
+    return { marker, samples: count, us, stack: nodes[stack], path, frames: new Set(path.map(({ frame }) => frame)) };
+  });
+}
+
+/** @param {string | null} filter @param {string} value */
+function matches(filter, value) {
+  if (filter === null) return true;
+  const literal = (/** @type {string} */ part) => part.replace(/[^a-z0-9]/gi, '\\$&');
+  return new RegExp(`^${filter.split('%').map(literal).join('.*')}$`, 's').test(value);
+}
+
+/** @param {string | null} filter */
+const markersOf = (filter) => new Set(markerNames.filter((name) => matches(filter === '' ? '(none)' : filter, name)));
+
+/** @template T @param {Iterable<T>} items @param {(item: T) => number} number */
+function sum(items, number) {
+  let total = 0;
+  for (const item of items) total += number(item);
+  return total;
+}
+
+/** Null where there is nothing to divide by. @param {number} part @param {number} whole */
+const per = (part, whole) => (whole === 0 ? null : part / whole);
+
+/** Compares texts and numbers; what is absent comes last. @param {any} a @param {any} b */
+const ascending = (a, b) => (a === b ? 0 : a === null ? 1 : b === null ? -1 : a < b ? -1 : 1);
+
+/** @param {Frame} a @param {Frame} b */
+const asShown = (a, b) => ascending(a.function, b.function) || ascending(a.resource, b.resource)
+  || ascending(a.line, b.line) || ascending(a.column_number, b.column_number);
+
+/** @param {string | null} resource */
+const isAgent = (resource) => resource?.endsWith('/fleetprof.js') ?? false;
+
+/**
+ * The sums that shares and means divide by. Weights are those of estimates.
+ * @param {Upload[]} uploads @param {(upload: Upload) => number} [weight]
+ */
+function wholeOf(uploads, weight = () => 1) {
+  const whole = (/** @type {(upload: Upload) => number} */ number) => sum(uploads, (one) => weight(one) * number(one));
+  return {
+    profiled: whole(({ delta }) => delta.profiled_us),
+    attributed: whole(({ delta }) => delta.profiled_us - delta.unattributed_us),
+    loads: whole(({ loads }) => loads),
+  };
+}
+
+/**
+ * @typedef {{ frame: Frame, self: number, total: number, samples: number, uploads: number, weighted: number }} FrameSum
+ * @typedef {{ profiled: number, attributed: number, loads: number }} Whole
+ */
+
+/** Sums by frames that are shown alike. */
+class FrameSums {
+  /** @type {Map<string, FrameSum>} */
+  sums = new Map();
+
+  /** @param {Frame} frame */
+  of(frame) {
+    const key = JSON.stringify(frame);
+    const found = this.sums.get(key) ?? { frame, self: 0, total: 0, samples: 0, uploads: 0, weighted: 0 };
+    this.sums.set(key, found);
+    return found;
+  }
+
+  /** @param {Whole} whole @returns {Row[]} with the most self time first */
+  rows(whole) {
+    return [...this.sums.values()]
+      .sort((a, b) => b.self - a.self || asShown(a.frame, b.frame))
+      .map(({ frame: { name, ...frame }, self, total, samples, uploads, weighted }) => ({
+        ...frame,
+        self_ms: self / 1000,
+        total_ms: total / 1000,
+        self_share: per(self, whole.profiled),
+        total_share: per(total, whole.profiled),
+        samples,
+        uploads,
+        self_ms_per_load: per(self / 1000, whole.loads),
+        total_ms_per_load: per(total / 1000, whole.loads),
+        load_share: per(Math.min(weighted, whole.loads), whole.loads),
+        busy_share: per(self, whole.attributed),
+        is_agent: isAgent(frame.resource),
+      }));
+  }
+}
+
+/**
+ * An upload counts once per frame or, with some of the markers, once per frame and marker.
+ * @param {FrameSums} sums @param {Upload} upload @param {Set<string>} markers @param {number} weight
+ */
+function addFrames(sums, { entries }, markers, weight) {
+  const seen = new Set();
+  const every = markers.size === markerNames.length;
+  for (const entry of entries.filter(({ marker }) => markers.has(marker))) {
+    for (const frame of entry.frames) {
+      const found = sums.of(frame);
+      const key = `${every ? '' : entry.marker} ${JSON.stringify(frame)}`;
+      if (frame === entry.stack.frame) found.self += weight * entry.us;
+      found.total += weight * entry.us;
+      found.samples += entry.samples;
+      if (!seen.has(key)) {
+        found.uploads++;
+        found.weighted += weight;
+      }
+      seen.add(key);
+    }
+  }
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function hotspots(store, filters) {
+  const uploads = store.select(filters);
+  const sums = new FrameSums();
+  for (const upload of uploads) addFrames(sums, upload, markersOf(filters.marker), 1);
+  return sums.rows(wholeOf(uploads));
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function estimatedHotspots(store, filters) {
+  const uploads = store.select(filters);
+  const rated = uploads.filter(({ delta }) => delta.segment.rate_ppm > 0);
+  const weight = (/** @type {Upload} */ { delta }) => 1e6 / delta.segment.rate_ppm;
+  const sums = new FrameSums();
+  for (const upload of rated) addFrames(sums, upload, markersOf(filters.marker), weight(upload));
+  return sums.rows(wholeOf(rated, weight))
+    .map((row) => ({ ...row, rated_uploads: rated.length, unrated_uploads: uploads.length - rated.length }));
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @param {string} name @returns {Row[]} */
+export function measureHotspots(store, filters, name) {
+  const markers = markersOf(filters.marker);
+  const every = markers.size === markerNames.length;
+  const sums = new FrameSums();
+  const whole = { profiled: 0, attributed: 0, loads: 0 };
+  for (const { delta, frames } of store.select(filters)) {
+    for (const [timing, , profiled, unattributed, , , rows] of delta.measured) {
+      if (delta.timings.find(([id]) => id === timing)?.[3] !== name) continue;
+      whole.profiled += profiled;
+      whole.attributed += profiled - unattributed;
+      whole.loads++;
+      const seen = new Set();
+      for (const [frame, , samples, self, total] of rows.filter((row) => markers.has(row[1]))) {
+        const found = sums.of(frames[frame]);
+        found.self += self;
+        found.total += total;
+        found.samples += samples;
+        const isNew = !every || !seen.has(frame);
+        found.uploads += isNew ? 1 : 0;
+        found.weighted = found.uploads;
+        seen.add(frame);
+      }
+    }
+  }
+  return sums.rows(whole);
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function markers(store, filters) {
+  const uploads = store.select(filters);
+  const { profiled } = wholeOf(uploads);
+  const wanted = markersOf(filters.marker);
+  const entries = uploads.flatMap((upload) => upload.entries).filter(({ marker }) => wanted.has(marker));
+  const parts = entries.map(({ marker, samples, us }) => ({ marker, samples, us }));
+  if (filters.marker === null) {
+    parts.push(...uploads.map(({ delta }) => (
+      { marker: '(unattributed)', samples: delta.unattributed_samples, us: delta.unattributed_us })));
+  }
+  return [...grouped(parts, ({ marker }) => marker)]
+    .map(([marker, group]) => ({ marker, samples: sum(group, (one) => one.samples), us: sum(group, (one) => one.us) }))
+    .filter(({ samples }) => samples > 0)
+    .sort((a, b) => b.us - a.us || ascending(a.marker, b.marker))
+    .map(({ marker, samples, us }) => ({ marker, samples, self_ms: us / 1000, share: per(us, profiled) }));
+}
+
+/** @template T @param {T[]} items @param {(item: T) => string} key @returns {Map<string, T[]>} */
+function grouped(items, key) {
+  /** @type {Map<string, T[]>} */
+  const groups = new Map();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group.push(item);
+    else groups.set(key(item), [item]);
+  }
+  return groups;
+}
+
+/** Middle of a log-linear bin: 64 bins of one microsecond, then 32 per octave. @param {number} bin */
+function binMiddle(bin) {
+  if (bin < 64) return bin;
+  const width = 2 ** (Math.floor((bin - 64) / 32) + 1);
+  const lowest = (32 + (bin - 64) % 32) * width;
+  return (lowest + lowest + width - 1) / 2;
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function timings(store, filters) {
+  const every = store.select(filters).flatMap(({ delta }) => delta.timings);
+  return [...grouped(every, ([, , , name, kind]) => JSON.stringify([name, kind]))].map(([key, group]) => {
+    const [name, kind] = JSON.parse(key);
+    const count = sum(group, (timing) => timing[1]);
+    const least = Math.min(...group.map((timing) => timing[6]));
+    const greatest = Math.max(...group.map((timing) => timing[7]));
+    const values = group.flatMap((timing) => timing[8])
+      .flatMap(([bin, times]) => Array.from({ length: times }, () => binMiddle(bin)))
+      .map((value) => Math.min(Math.max(value, least), greatest))
+      .sort((a, b) => a - b);
+    const quantile = (/** @type {number} */ share) =>
+      (values.length === 0 ? null : values[Math.max(Math.ceil(share * values.length - 1e-9), 1) - 1] / 1000);
+    return {
+      name, kind, count,
+      p50_ms: quantile(0.5), p75_ms: quantile(0.75), p95_ms: quantile(0.95), p99_ms: quantile(0.99),
+      min_ms: least / 1000, max_ms: greatest / 1000,
+      mean_ms: sum(group, (timing) => timing[2]) / count / 1000,
+    };
+  }).sort((a, b) => ascending(a.name, b.name) || ascending(a.kind, b.kind));
+}
+
+/**
+ * @typedef {{ id: string, frame: Frame, level: number, above: string | undefined, self: number, total: number,
+ *   samples: number }} Sum of a stack
+ */
+
+/** Every stack with samples and all below it. @param {Upload[]} uploads @param {string | null} marker */
+function stackSums(uploads, marker) {
+  const wanted = markersOf(marker);
+  /** @type {Map<string, Sum>} */
+  const sums = new Map();
+  for (const entry of uploads.flatMap(({ entries }) => entries)) {
+    if (!wanted.has(entry.marker)) continue;
+    for (const { id, frame, level, above } of entry.path) {
+      const found = sums.get(id) ?? { id, frame, level, above: above?.id, self: 0, total: 0, samples: 0 };
+      sums.set(id, found);
+      if (id === entry.stack.id) found.self += entry.us;
+      found.total += entry.us;
+      found.samples += entry.samples;
+    }
+  }
+  return sums;
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @param {number} minShare @returns {Row[]} */
+export function flamegraph(store, filters, minShare) {
+  const uploads = store.select(filters);
+  const whole = wholeOf(uploads);
+  const sums = [...stackSums(uploads, filters.marker).values()];
+  const roots = sums.filter(({ level }) => level === 1);
+  if (roots.length === 0) return [];
+  const isKept = (/** @type {Sum} */ { total }) =>
+    minShare === 0 || (whole.profiled !== 0 && total >= minShare * whole.profiled);
+  const all = { function: '(all)', resource: null, line: null, column_number: null };
+  /** @type {Row[]} */
+  const rows = [];
+  const put = (/** @type {any} */ { frame: { name, kind, ...frame }, level, self, total, samples }) => rows.push({
+    ordinal: rows.length + 1, level, ...frame,
+    self_ms: self / 1000, total_ms: total / 1000, samples,
+    self_ms_per_load: per(self / 1000, whole.loads), total_ms_per_load: per(total / 1000, whole.loads),
+    busy_share: per(self, whole.attributed), is_agent: isAgent(frame.resource),
+  });
+  const children = grouped(sums.filter(isKept), ({ above }) => above ?? '');
+  const walk = (/** @type {string} */ id) => {
+    const inside = (children.get(id) ?? []).sort((a, b) => b.total - a.total
+      || asShown(a.frame, b.frame) || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+    for (const node of inside) {
+      put(node);
+      walk(node.id);
+    }
+  };
+  put({ frame: all, level: 0, self: 0, total: sum(roots, ({ total }) => total), samples: sum(roots, (one) => one.samples) });
+  walk('');
+  return rows;
+}
+
+/** @param {Omit<Frame, 'kind' | 'name'>} frame */
+function label({ function: name, resource, line, column_number: column }) {
+  if (name !== '(anonymous)' || (resource === null && line === null)) return name;
+  return `${name} ${resource ?? ''}${line === null ? '' : `:${line}`}${column === null ? '' : `:${column}`}`;
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @param {number} minShare @returns {Row[]} */
+export function flamegraphGrafana(store, filters, minShare) {
+  return flamegraph(store, filters, minShare).map((row) => (
+    { level: row.level, value: row.total_ms, label: label(/** @type {any} */ (row)), self: row.self_ms }));
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function folded(store, filters) {
+  const wanted = markersOf(filters.marker);
+  const entries = store.select(filters).flatMap((upload) => upload.entries).filter(({ marker }) => wanted.has(marker));
+  const lines = [...grouped(entries, ({ stack }) => stack.id).values()]
+    .map((group) => ({ path: pathOf(group[0]).join(';'), us: sum(group, ({ us }) => us) }))
+    .filter(({ us }) => us > 0);
+  return [...grouped(lines, ({ path }) => path)]
+    .map(([path, group]) => ({ folded: `${path} ${sum(group, ({ us }) => us)}`, path }))
+    .sort((a, b) => ascending(a.path, b.path))
+    .map(({ folded: line }) => ({ folded: line }));
+}
+
+/** @param {Entry} entry */
+const pathOf = ({ path }) => path.map(({ frame }) => label(frame));
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function eventBreakdown(store, filters) {
+  const sums = stackSums(store.select(filters), filters.marker);
+  const events = [...sums.values()].filter(({ frame }) => frame.kind === 'event');
+  const inside = grouped(events, ({ above }) => above ?? '');
+  const isOutermost = (/** @type {Sum} */ { frame, above }) => {
+    for (let next = sums.get(above ?? ''); next; next = sums.get(next.above ?? '')) {
+      if (next.frame.kind === 'event' && next.frame.name === frame.name) return false;
+    }
+    return true;
+  };
+  return [...grouped(events, ({ frame }) => frame.name)].map(([name, group]) => ({
+    event_type: name,
+    count: sum(group, (one) => one.samples - sum(inside.get(one.id) ?? [], (child) => child.samples)),
+    self_ms: sum(group, ({ self }) => self) / 1000,
+    total_ms: sum(group.filter(isOutermost), ({ total }) => total) / 1000,
+  })).sort((a, b) => b.self_ms - a.self_ms || b.count - a.count || ascending(a.event_type, b.event_type));
+}
+
+/**
+ * Rows of the hourly views, added up.
+ * @template T
+ * @param {NaiveStore} store @param {Filters} filters
+ * @param {(upload: Upload) => { key: Row, numbers: T }[]} read
+ * @param {(numbers: T[]) => Row} add
+ * @returns {Row[]}
+ */
+function hourly(store, filters, read, add) {
+  const rows = store.select(filters).flatMap((upload) => {
+    const { rate_ppm: _, ...names } = upload.delta.segment;
+    return read(upload).map(({ key, numbers }) => ({ key: { bucket_us: upload.bucketUs, ...names, ...key }, numbers }));
+  });
+  return [...grouped(rows, ({ key }) => JSON.stringify(key))]
+    .map(([key, group]) => ({ ...JSON.parse(key), ...add(group.map(({ numbers }) => numbers)) }));
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function hotspotHourly(store, filters) {
+  const every = new Set(markerNames);
+  return hourly(store, filters, (upload) => {
+    const sums = new FrameSums();
+    addFrames(sums, upload, every, 1);
+    return [...sums.sums.values()].map(({ frame: { name, ...frame }, ...numbers }) => ({ key: frame, numbers }));
+  }, (group) => ({
+    uploads: sum(group, ({ uploads }) => uploads),
+    samples: sum(group, ({ samples }) => samples),
+    self_ms: sum(group, ({ self }) => self) / 1000,
+    total_ms: sum(group, ({ total }) => total) / 1000,
+  }));
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function stackHourly(store, filters) {
+  return hourly(store, filters, ({ entries }) => entries.map((entry) => {
+    const { stack: { id, level, frame: { name, ...frame } }, marker, samples, us } = entry;
+    return { key: { stack_id: id, path: pathOf(entry), level, ...frame, marker }, numbers: { samples, us } };
+  }), (group) => ({
+    uploads: group.length,
+    samples: sum(group, ({ samples }) => samples),
+    self_ms: sum(group, ({ us }) => us) / 1000,
+  }));
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function timingHourly(store, filters) {
+  return hourly(store, filters, ({ delta }) => delta.timings.map(([, count, total, name, kind, negative, least, most]) => (
+    { key: { name, kind, well_known: false }, numbers: { count, total, negative, least, most } })), (group) => ({
+    uploads: group.length,
+    count: sum(group, ({ count }) => count),
+    negative: sum(group, ({ negative }) => negative),
+    sum_ms: sum(group, ({ total }) => total) / 1000,
+    min_ms: Math.min(...group.map(({ least }) => least)) / 1000,
+    max_ms: Math.max(...group.map(({ most }) => most)) / 1000,
+  }));
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function uploadLog(store, filters) {
+  return store.select(filters, -Infinity).map(({ delta, receivedUs, bucketUs }) => {
+    const { rate_ppm: rate, ...names } = delta.segment;
+    return {
+      received_us: receivedUs,
+      bucket_us: bucketUs,
+      upload_id: delta.id,
+      load_id: delta.load || null,
+      part: delta.part,
+      ...names,
+      browser_version: delta.browser_version,
+      format: delta.format,
+      agent: delta.agent,
+      coverage: delta.coverage,
+      truncated: delta.truncated,
+      body_bytes: delta.body_bytes,
+      samples: delta.samples,
+      unattributed_samples: delta.unattributed_samples,
+      profiled_ms: delta.profiled_us / 1000,
+      unattributed_ms: delta.unattributed_us / 1000,
+      timings: sum(delta.timings, (timing) => timing[1]),
+      skipped_entries: delta.skipped_entries,
+      sample_rate: rate === 0 ? null : rate / 1e6,
+    };
+  });
+}

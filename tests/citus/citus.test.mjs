@@ -1,0 +1,308 @@
+/**
+ * fleetprof on Citus: a coordinator, two workers and two collectors against one PostgreSQL that gets the same uploads.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { send } from '../behaviour/collector_client.mjs';
+import { blocksOf } from '../behaviour/manual.mjs';
+import { binDir, migrate, run, runOrThrow, startCollector, startPostgres, waitFor } from '../behaviour/stack.mjs';
+import { startFaultySystem } from '../chaos/faulty_system.mjs';
+import { ask, difference } from './answers.mjs';
+import { createDatabase, execute, missingCitus, rows, startNode, withHosts } from './cluster.mjs';
+import { asked, questions } from './questions.mjs';
+import { sites, uploadOf } from './uploads.mjs';
+
+/** @typedef {import('./cluster.mjs').Node} Node */
+/**
+ * @typedef {object} Place a collector whose clock can be set
+ * @property {import('../behaviour/stack.mjs').Collector} collector
+ * @property {import('../chaos/faulty_system.mjs').FaultySystem} system
+ */
+
+const skip = missingCitus() ?? false;
+const database = 'fleetprof';
+const hourMs = 3_600_000;
+const thisHour = Math.floor(Date.now() / hourMs) * hourMs;
+/** Hours in which uploads are received. All of a test's uploads are in the middle of one, whenever the test runs. */
+const hours = {
+  old: Math.floor(thisHour / (24 * hourMs)) * 24 * hourMs - 43 * hourMs,
+  recent: thisHour - 3 * hourMs,
+  fresh: thisHour,
+};
+
+/** @type {Node} */ let coordinator;
+/** @type {Node[]} */ let workers;
+/** @type {Node} */ let plain;
+/** @type {Place[]} */ let places = [];
+/** @type {Place} */ let single;
+let sent = 0;
+
+const isIt = (/** @type {Node} */ node) => node === plain ? 'one server' : 'Citus';
+
+before(async () => {
+  if (skip) return;
+  coordinator = await startNode({ 'citus.shard_count': 8 });
+  workers = [await startNode(), await startNode()];
+  plain = Object.assign(await startPostgres(), { port: 5432 });
+  await migrate(plain);
+});
+
+after(async () => {
+  for (const { collector } of [...places, single].filter(Boolean)) await collector.server.stop('SIGKILL');
+  for (const node of [coordinator, ...workers ?? [], plain].filter(Boolean)) await node.stop('SIGQUIT');
+});
+
+/** Runs `fleetprof migrate` as the manual has it. @param {string} on */
+async function migrateCitus(on) {
+  const [command] = blocksOf('citus.md', 'sh');
+  return run(['sh', '-c', withHosts(command, hosts()).replace('dbname=fleetprof', `dbname=${on}`)],
+    { env: { PATH: `${binDir}:${process.env.PATH}` } });
+}
+
+const hosts = () => ({
+  'coordinator.example': coordinator, 'worker1.example': workers[0], 'worker2.example': workers[1],
+});
+
+/** @param {string} on a database that all nodes have */
+async function joinNodes(on) {
+  const [each, once] = blocksOf('citus.md', 'sql');
+  for (const node of [coordinator, ...workers]) await execute(node, on, each);
+  await execute(coordinator, on, withHosts(once, hosts()));
+}
+
+/** @param {Node} node @param {string} on */
+const rights = (node, on) => rows(node, on, `
+  select oid::regprocedure::text as name, coalesce(proacl::text, '(public)') as rights, proconfig::text as settings
+  from pg_proc where pronamespace::regnamespace::text in ('fleetprof', 'fleetprof_data')
+  union all
+  select oid::regclass::text, coalesce(relacl::text, '(owner)'), null
+  from pg_class
+  where relnamespace::regnamespace::text in ('fleetprof', 'fleetprof_data') and relkind in ('v', 'p')
+    and oid::regclass::text <> 'fleetprof.schema_version'
+  union all
+  select nspname, nspacl::text, null from pg_namespace where nspname in ('fleetprof', 'fleetprof_data')
+  order by 1`);
+
+/** Functions, views and tables have the same rights on all nodes, and functions the same settings. @param {string} on */
+async function assertSameRights(on) {
+  const expected = await rights(coordinator, on);
+  assert.ok(expected.length > 60);
+  assert.ok(expected.every(({ rights: text }) => text !== '(public)'));
+  for (const worker of workers) assert.deepEqual(await rights(worker, on), expected);
+}
+
+test('the manual\'s lines distribute an empty database, and say what is missing', { skip }, async () => {
+  for (const node of [coordinator, ...workers]) await createDatabase(node, 'new');
+  await execute(coordinator, 'new', 'create extension citus');
+  const early = await migrateCitus('new');
+  assert.notEqual(early.code, 0);
+  assert.match(early.stderr, /the coordinator is not among the nodes of Citus; call citus_set_coordinator_host/);
+  await execute(coordinator, 'new', 'drop extension citus');
+
+  await joinNodes('new');
+  const first = await migrateCitus('new');
+  assert.equal(first.code, 0, first.stderr);
+  assert.match(first.stderr, /distributed fleetprof_data\.frame_hours by group_id/);
+  assert.match(first.stderr, /copied fleetprof_data\.segment to each node/);
+  const left = await rows(coordinator, 'new', `
+    select oid::regclass::text as name from pg_class
+    where relnamespace = 'fleetprof_data'::regnamespace and relkind in ('r', 'p')
+      and oid not in (select logicalrelid from pg_dist_partition)`);
+  assert.deepEqual(left, []);
+  await assertSameRights('new');
+
+  const second = await migrateCitus('new');
+  assert.match(second.stderr, /nothing to do/);
+  const worker = await run([`${binDir}/fleetprof`, 'migrate', '-d', workers[0].conninfo('postgres', 'new')]);
+  assert.notEqual(worker.code, 0);
+  assert.match(worker.stderr, /this is a worker of Citus; connect to the coordinator/);
+});
+
+test('the collector\'s role makes and drops partitions', { skip }, async () => {
+  await execute(coordinator, 'new', "select fleetprof_data.make_partitions('{2026-01-01}')", 'fleetprof_writer');
+  /** Counts partitions on a worker, where Citus hides them as a rule. @param {Node} worker */
+  const count = async (worker) => Number(await execute(worker, 'new', `set citus.override_table_visibility = off;
+    select count(*) from pg_class where relkind = 'r' and relname ~ '_20(25|26)[0-9]{4}_[0-9]+$'`));
+  for (const worker of workers) assert.ok(await count(worker) > 0);
+  await execute(coordinator, 'new', `select fleetprof_data.move_horizon('2026-06-01', '2026-06-01');
+    do $$ begin
+    while (select fleetprof_data.drop_partition('2027-01-01', '2027-01-01', '2027-01-01', '2027-01-01')) is not null loop end loop; end $$`,
+  'fleetprof_writer');
+  for (const worker of workers) assert.equal(await count(worker), 0);
+});
+
+/** @param {Node} node @returns {Promise<Place>} */
+async function startPlace(node) {
+  const system = await startFaultySystem();
+  assert.ok(system);
+  const collector = await startCollector({
+    config: { database: node.conninfo('fleetprof_writer'), sites, flush: { min_window: '100ms', max_window: '5s' } }, env: system.env,
+  });
+  return { collector, system };
+}
+
+/** Sets the clocks of all collectors to ten minutes past an hour. @param {number} hour */
+function setHour(hour) {
+  const clockOffsetUs = (hour + 600_000 - Date.now()) * 1000;
+  for (const { system } of [...places, single]) system.set({ clockOffsetUs });
+}
+
+/** @param {Place} place @param {import('./uploads.mjs').Upload} upload */
+async function post({ collector }, { site, body, headers }) {
+  const reply = await send(`${collector.url}/v1/ingest/pk_${site}`, { body, headers });
+  assert.equal(reply.status, 204, reply.body);
+}
+
+/**
+ * Sends uploads, each to one of the cluster's collectors, some to both, and to the single server's.
+ * @param {string} phase
+ * @param {number} count
+ */
+async function sendAll(phase, count) {
+  for (let i = 0; i < count; i++) {
+    const upload = uploadOf(phase, i);
+    const to = i % 10 === 9 ? places : [places[Math.floor(i / 3) % places.length]];
+    await Promise.all([...to, single].map((place) => post(place, upload)));
+  }
+  sent += count;
+}
+
+/** Waits until all that was sent is counted, once, on both sides. */
+async function counted() {
+  for (const node of [coordinator, plain]) {
+    await waitFor(async () => {
+      const [{ n }] = await rows(node, database, 'select count(*)::int as n from fleetprof_data.upload');
+      assert.ok(n <= sent, `${n} of ${sent} uploads`);
+      return n === sent;
+    }, { timeoutMs: 60_000, intervalMs: 200, what: `${sent} uploads on ${isIt(node)}` });
+  }
+}
+
+test('a database in use is distributed while uploads come', { skip }, async () => {
+  await migrate(coordinator);
+  places = [await startPlace(coordinator), await startPlace(coordinator)];
+  single = await startPlace(plain);
+  setHour(hours.old);
+  await sendAll('before', 60);
+  await counted();
+  await joinNodes(database);
+  const [result] = await Promise.all([migrateCitus(database), sendAll('meanwhile', 60)]);
+  assert.equal(result.code, 0, result.stderr);
+  await counted();
+  const [{ bytes }] = await rows(coordinator, database, `
+    select sum(pg_relation_size(oid))::int as bytes from pg_class
+    where oid in (select logicalrelid from pg_dist_partition)`);
+  assert.equal(bytes, 0, 'the coordinator keeps no copy of what it has distributed');
+  await assertSameRights(database);
+});
+
+test('a worker that is killed in the middle of a flush loses nothing', { skip }, async () => {
+  setHour(hours.recent);
+  const [worker] = workers;
+  const sending = sendAll('killed', 120);
+  await waitFor(async () => (await rows(worker, database, `
+    select 1 from pg_stat_activity
+    where backend_xid is not null and usename = 'fleetprof_writer' and pid <> pg_backend_pid()`)).length > 0,
+  { timeoutMs: 30_000, intervalMs: 5, what: 'flush' });
+  await worker.stop('SIGQUIT');
+  await waitFor(() => places.some(({ collector }) => /level=(error|warning|warn)/.test(collector.server.output())),
+    { timeoutMs: 60_000, what: 'failed flush' });
+  await worker.start();
+  await sending;
+  await counted();
+  for (const { collector } of places) assert.doesNotMatch(collector.server.output(), /fleetprof migrate/);
+});
+
+/** Waits until both sides have sealed all hours that are over, into the same blocks. @returns {Promise<string[]>} the blocks */
+async function sealed() {
+  const done = async () => {
+    const [one, other] = await Promise.all([plain, coordinator].map(async (node) => (await rows(node, database, `
+      select 'waits' as what, site, bucket::text, 0 as span from fleetprof_data.unsealed where bucket < '${new Date(thisHour).toISOString()}'
+      union all select 'sealed', site, bucket::text, span from fleetprof_data.sealed order by 1, 2, 3, 4`))
+      .map(({ what, site, bucket, span }) => `${what} ${site} ${bucket} ${span}`)));
+    assert.deepEqual(other, one);
+    assert.ok(one.length > 0 && one.every((line) => line.startsWith('sealed')), one.join('\n'));
+    assert.ok(one.some((line) => line.endsWith('2')), one.join('\n'));
+    return one;
+  };
+  return waitFor(done, { timeoutMs: 90_000, intervalMs: 300, what: 'same blocks on both sides' });
+}
+
+test('hours are sealed into blocks, and late uploads are added to them', { skip }, async () => {
+  const blocks = await sealed();
+  setHour(hours.old);
+  await sendAll('late', 40);
+  await counted();
+  assert.deepEqual(await sealed(), blocks);
+  setHour(hours.fresh);
+  await sendAll('fresh', 40);
+  await counted();
+});
+
+test('every function and view gives the same rows', { skip }, async () => {
+  const known = asked();
+  const objects = await rows(coordinator, database, `
+    select proname as name from pg_proc where pronamespace = 'fleetprof'::regnamespace
+    union select relname from pg_class where relnamespace = 'fleetprof'::regnamespace and relkind = 'v'`);
+  assert.deepEqual(objects.map(({ name }) => name).filter((name) => !known.includes(name)), []);
+  await compare();
+});
+
+/** Asks both sides everything. */
+async function compare(style = 'ISO, YMD') {
+  const sessions = await rows(plain, database, `
+    select session_id::text as id, coalesce(array_agg(distinct timeline_id::text) filter (where timeline_id is not null), '{}') as timelines
+    from fleetprof_data.session left join fleetprof_data.timeline using (session_id) group by 1 order by 1`);
+  const list = questions({
+    first: new Date(hours.old - 100 * hourMs).toISOString(),
+    end: new Date(thisHour + 2 * hourMs).toISOString(),
+    hour: new Date(hours.recent).toISOString(),
+    sessions: sessions.slice(0, 12),
+  });
+  const statements = list.map(({ sql }) => sql);
+  const began = performance.now();
+  const expected = await ask(plain.conninfo('fleetprof_reader'), statements, style);
+  const middle = performance.now();
+  const actual = await ask(coordinator.conninfo('fleetprof_reader'), statements, style);
+  console.log(`# ${list.length} queries: ${Math.round(middle - began)} ms on one server, ${Math.round(performance.now() - middle)} ms on Citus`);
+  const differences = list.map((question, i) => difference(question, expected[i], actual[i])).filter(Boolean);
+  assert.equal(differences.length, 0, `${differences.length} of ${list.length} differ\n${differences.slice(0, 40).join('\n')}`);
+  const filled = expected.filter(({ rows: found }) => found.length > 0).length;
+  assert.ok(filled > list.length / 2, `${filled} of ${list.length} have rows`);
+}
+
+test('times mean the same in a session with another style of dates', { skip }, async () => {
+  const list = ['hotspots', 'timings', 'folded'].map((name) =>
+    `select * from fleetprof.${name}('shop', since => to_timestamp(${hours.recent / 1000}), until => to_timestamp(${hours.recent / 1000 + 3600}))`);
+  const expected = await ask(plain.conninfo('fleetprof_reader'), list, 'German');
+  const actual = await ask(coordinator.conninfo('fleetprof_reader'), list, 'German');
+  for (const [i, sql] of list.entries()) {
+    assert.ok(expected[i].rows.length > 0, sql);
+    assert.equal(difference({ sql }, expected[i], actual[i]), undefined);
+  }
+});
+
+test('kept sessions are released on all nodes', { skip }, async () => {
+  const left = 'select (select count(*) from fleetprof_data.session) + (select count(*) from fleetprof_data.timeline) + (select count(*) from fleetprof_data.event)';
+  for (const node of [plain, coordinator]) {
+    const [{ id }] = await rows(node, database, 'select min(session_id)::text as id from fleetprof.sessions');
+    assert.equal(await execute(node, database, `select fleetprof.release_session(${id})`, 'fleetprof_writer'), '1\n');
+  }
+  const [expected, actual] = await Promise.all([plain, coordinator].map((node) => execute(node, database, left)));
+  assert.equal(actual, expected);
+  assert.notEqual(actual, '0\n');
+  for (const node of [plain, coordinator]) {
+    await execute(node, database, 'select fleetprof.release_session()', 'fleetprof_writer');
+    assert.equal(await execute(node, database, left), '0\n');
+  }
+});
+
+test('a later migration reaches all nodes', { skip }, async () => {
+  await execute(coordinator, database, `drop function fleetprof.timings; revoke select on fleetprof.segment from fleetprof_reader;
+    update fleetprof.schema_version set checksum = 'another' where name in ('views/segment.sql', 'functions/stacks.sql')`);
+  const result = await run([`${binDir}/fleetprof`, 'migrate', '-d', coordinator.conninfo('postgres', database)]);
+  assert.equal(result.code, 0, result.stderr);
+  assert.match(result.stderr, /changed functions\/timings\.sql/);
+  await assertSameRights(database);
+});

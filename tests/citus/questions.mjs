@@ -1,0 +1,129 @@
+/**
+ * What the test asks: every function and view of schema fleetprof, with several filters each.
+ */
+
+/** @typedef {import('./answers.mjs').Question} Question */
+
+/** @param {string} text */
+const literal = (text) => `'${text.replaceAll("'", "''")}'`;
+
+/**
+ * @param {string} first an hour, as ISO text: before all facts
+ * @param {string} end after all facts
+ * @param {string} hour one with facts
+ * @returns {string[]} filters, as arguments
+ */
+function filters(first, end, hour) {
+  const always = `since => ${literal(first)}, until => ${literal(end)}`;
+  return [
+    `site => '%', ${always}`,
+    `site => 'shop', ${always}`,
+    `site => 'news', ${always}`,
+    `site => 'shop', ${always}, release => '1.1'`,
+    `site => 'shop', ${always}, release => '1.%', environment => 'production'`,
+    `site => 'shop', ${always}, route => '/product/:id'`,
+    `site => 'shop', ${always}, browser => 'Chrome', device => 'mobile'`,
+    `site => '%', ${always}, variant => ''`,
+    `site => 'shop', since => ${literal(hour)}, until => ${literal(hour)}::timestamptz + interval '1 hour'`,
+    `site => 'shop', since => ${literal(hour)}::timestamptz + interval '30 minutes', until => ${literal(end)}, release => '1.0'`,
+    `site => 'shop', since => date_trunc('day', ${literal(hour)}::timestamptz, 'UTC'), until => ${literal(end)}`,
+    `site => 'nobody', ${always}`,
+  ];
+}
+
+/** Functions over facts, and what they are asked beside the filters. @type {Record<string, string[]>} */
+const factFunctions = {
+  hotspots: ["top => null", "top => null, marker => 'layout'"],
+  estimated_hotspots: ["top => null"],
+  measure_hotspots: ["measure_name => 'dom', top => null"],
+  markers: ["marker => null"],
+  timings: [''],
+  flamegraph: ['min_share => 0', "min_share => 0.01, marker => 'script'"],
+  flamegraph_grafana: ['min_share => 0.05'],
+  folded: [''],
+  event_breakdown: [''],
+};
+
+/** Functions over a kept session: what they are asked beside its id. @type {Record<string, string[]>} */
+const sessionFunctions = {
+  hints: [''],
+  ui_thread_use: ['', ', 0, 50'],
+  event_summary: ['', ', 10, 400'],
+  log_messages: [''],
+  page_transitions: [''],
+  network_resources: [''],
+  session_content: [''],
+};
+
+/** Views, by what remains the same however often the facts of an hour were flushed and when an upload came. */
+/** @type {Record<string, string[]>} */
+const views = {
+  segment: ['select * from fleetprof.segment', "select route, count(*) from fleetprof.segment where site = 'shop' group by route"],
+  hotspot_hourly: [
+    `select bucket, segment_id, site, route, release, function, resource, line, column_number, kind,
+      sum(uploads), sum(samples), sum(self_ms), sum(total_ms)
+      from fleetprof.hotspot_hourly group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`,
+    `select function, sum(self_ms) from fleetprof.hotspot_hourly where site = 'shop' and release = '1.1' group by function`,
+  ],
+  stack_hourly: [
+    `select bucket, segment_id, stack_id, level, function, resource, marker, sum(uploads), sum(samples), sum(self_ms)
+      from fleetprof.stack_hourly group by 1, 2, 3, 4, 5, 6, 7`,
+    "select distinct stack_id, path from fleetprof.stack_hourly where site = 'news'",
+  ],
+  timing_hourly: [
+    `select bucket, segment_id, site, release, name, kind, sum(uploads), sum(count), sum(negative), min(min_ms), max(max_ms)
+      from fleetprof.timing_hourly group by 1, 2, 3, 4, 5, 6`,
+  ],
+  upload_log: [
+    `select bucket, upload_id, load_id, part, segment_id, site, route, release, environment, variant, browser, browser_version,
+      os, device, thread, format, coverage, truncated, agent, body_bytes, samples, unattributed_samples, profiled_ms, unattributed_ms, timings,
+      skipped_entries from fleetprof.upload_log`,
+    "select site, format, count(*), sum(samples) from fleetprof.upload_log group by site, format",
+  ],
+  sessions: [
+    `select session_id, site, route, release, environment, variant, browser, os, device, thread, format, version, page_url,
+      upload_id, load_id, part, source_id, window_id, timelines, events, is_raw, content_bytes from fleetprof.sessions`,
+  ],
+  timelines: ['select * from fleetprof.timelines'],
+  running_sessions: ['select * from fleetprof.running_sessions'],
+};
+
+/**
+ * @param {{ first: string, end: string, hour: string, sessions: { id: string, timelines: string[] }[] }} given
+ * @returns {Question[]}
+ */
+export function questions({ first, end, hour, sessions }) {
+  /** @type {Question[]} */
+  const list = [];
+  for (const [name, extras] of Object.entries(factFunctions)) {
+    for (const filter of filters(first, end, hour)) {
+      for (const extra of extras) {
+        // Squares are kept as sums of 32 bits.
+        list.push({ sql: `select * from fleetprof.${name}(${[extra, filter].filter(Boolean).join(', ')})`,
+          tolerance: name === 'estimated_hotspots' ? 1e-5 : 1e-9 });
+      }
+    }
+  }
+  for (const { id, timelines } of sessions) {
+    for (const [name, extras] of Object.entries(sessionFunctions)) {
+      for (const extra of extras) list.push({ sql: `select * from fleetprof.${name}(${id}${extra})` });
+    }
+    for (const timeline of timelines) {
+      for (const more of ["", ", 'reduce_unique_types'", ", 'reduce_unique_events'", ", 'reduce_all'", ", types => '{LAYOUT,PAINT}'",
+        ', from_ms => 10, to_ms => 200', ', max_depth => 1']) {
+        list.push({ sql: `select * from fleetprof.get_events(${id}, ${timeline}${more})` });
+      }
+    }
+  }
+  for (const name of ['get_events(1, 1)', 'hints(1)', 'session_content(1)', 'ui_thread_use(1)']) {
+    list.push({ sql: `select * from fleetprof.${name}` });
+  }
+  for (const sql of Object.values(views).flat()) list.push({ sql });
+  list.push({ sql: "select resource, fleetprof.is_agent(resource) from fleetprof.hotspot_hourly group by resource" });
+  return list;
+}
+
+/** @returns {string[]} the names of functions and views that are asked, or that the test calls by itself */
+export const asked = () => [
+  ...Object.keys(factFunctions), ...Object.keys(sessionFunctions), ...Object.keys(views), 'get_events', 'is_agent', 'release_session',
+];

@@ -1,0 +1,76 @@
+/**
+ * The uploads of the test: real traces, marks, measures and dumps of tests/data, each with an id of its own, so that
+ * several databases can get the same ones.
+ */
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { repository } from '../behaviour/stack.mjs';
+
+const data = path.join(repository, 'tests/data');
+/** @param {string} name */
+const read = (name) => fs.readFileSync(path.join(data, name), 'utf8');
+
+const traces = fs.readdirSync(data)
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => JSON.parse(read(name)))
+  .filter((trace) => Array.isArray(trace.samples) && trace.samples.length > 0);
+const entries = ['perf-coi-marks-tojson.json', 'perf-coi-measures-tojson.json'].flatMap((name) => JSON.parse(read(name)));
+/** Each has its own kind of record: pages, network, log messages, hints. */
+const dumps = ['speed-tracer/stream.ndjson', 'speed-tracer/early.ndjson', 'speed-tracer/v8.ndjson', 'speed-tracer/saved-page.html',
+  'speed-tracer/post.json', 'opera-scope/page-load.json', 'opera-scope/by-name.json', 'opera-scope/manual.json'].map(read);
+
+export const sites = ['shop', 'news'].map((name) => ({
+  name, key: `pk_${name}`, routes: ['/product/:id', '/cart'], sample_keep: name === 'news' ? '100%' : '0%',
+}));
+const browsers = [
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0.0.0 Mobile Safari/537.36',
+];
+
+/**
+ * @typedef {object} Upload
+ * @property {string} site
+ * @property {string} body
+ * @property {Record<string, string>} headers
+ */
+
+/** @param {string} text @returns {string} a UUID that depends on the text alone */
+function uuidOf(text) {
+  const hex = crypto.createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * @param {string} phase a word that makes them others than those of another phase
+ * @param {number} number
+ * @returns {Upload}
+ */
+export function uploadOf(phase, number) {
+  // Parts of a page load may reach different collectors. They are of one segment: the part that is counted first has the load.
+  const load = Math.floor(number / 2);
+  const site = sites[load % 5 === 4 ? 1 : 0].name;
+  const headers = { 'user-agent': browsers[load % 3 === 0 ? 1 : 0] };
+  if (number % 17 === 16) {
+    return {
+      site,
+      body: dumps[Math.floor(number / 17) % dumps.length],
+      headers: { ...headers, 'idempotency-key': uuidOf(`${phase} ${number}`) },
+    };
+  }
+  const body = JSON.stringify({
+    version: 1,
+    id: uuidOf(`${phase} ${number}`),
+    load: uuidOf(`${phase} load ${load}`),
+    part: number % 2,
+    page: { url: `https://shop.example/${load % 4 === 3 ? 'cart' : `product/${load % 5}`}` },
+    release: `1.${load % 3}`,
+    environment: load % 7 === 6 ? 'staging' : 'production',
+    variant: load % 11 === 10 ? 'b' : '',
+    sampleInterval: 10,
+    trace: traces[number % traces.length],
+    ...(number % 4 === 1 ? { entries } : {}),
+  });
+  return { site, body, headers };
+}

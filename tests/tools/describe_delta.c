@@ -1,0 +1,125 @@
+/*
+ * Describes a delta: prints members and arrays as they are; sums are the test's task.
+ */
+#include "tests/tools/describe_delta.h"
+
+#include "collector/base/uuid.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void print_segment(const struct fp_segment *segment)
+{
+    printf("\"segment\": {\"site\": \"%.*s\", \"route\": \"%.*s\", \"release\": \"%.*s\", ",
+           FP_STR_ARG(segment->site), FP_STR_ARG(segment->route), FP_STR_ARG(segment->release));
+    printf("\"environment\": \"%.*s\", \"variant\": \"%.*s\", \"browser\": \"%.*s\", ",
+           FP_STR_ARG(segment->environment), FP_STR_ARG(segment->variant),
+           FP_STR_ARG(segment->browser));
+    printf("\"os\": \"%.*s\", \"device\": \"%.*s\", \"thread\": \"%.*s\", \"rate_ppm\": %u}",
+           FP_STR_ARG(segment->os), FP_STR_ARG(segment->device), FP_STR_ARG(segment->thread),
+           segment->rate_ppm);
+}
+
+static void print_upload(const struct fp_delta *delta)
+{
+    char id[FP_UUID_TEXT_LEN + 1];
+    char load[FP_UUID_TEXT_LEN + 1];
+    fp_uuid_format(&delta->id, id);
+    fp_uuid_format(&delta->load, load);
+    printf("\"id\": \"%s\", \"load\": \"%s\", \"part\": %u, \"site\": \"%.*s\", "
+           "\"received_us\": %" PRId64 ", ",
+           id, delta->has_load ? load : "", delta->part, FP_STR_ARG(delta->segment.site),
+           delta->received_us);
+    print_segment(&delta->segment);
+    printf(
+        ", \"format\": \"%s\", \"coverage\": \"%s\", \"truncated\": %s, \"browser_version\": %u, "
+        "\"agent\": \"%.*s\", \"body_bytes\": %u, \"skipped_entries\": %u, ",
+        fp_upload_format_name(delta->format), fp_coverage_name(delta->coverage),
+        delta->truncated ? "true" : "false", delta->browser_version, FP_STR_ARG(delta->agent),
+        delta->body_bytes, delta->skipped_entries);
+    printf("\"samples\": %u, \"unattributed_samples\": %u, \"profiled_us\": %" PRId64
+           ", \"unattributed_us\": %" PRId64,
+           delta->samples, delta->unattributed_samples, delta->profiled_us, delta->unattributed_us);
+}
+
+static void print_frames(const struct fp_delta *delta)
+{
+    printf(", \"frames\": [");
+    for (uint32_t i = 0; i < delta->frame_count; i++) {
+        const struct fp_delta_frame *frame = &delta->frames[i];
+        bool has_resource = frame->resource != FP_INDEX_NONE;
+        struct fp_str url = has_resource ? delta->resources[frame->resource].url : FP_STR("");
+        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", %" PRId64
+               ", \"%.*s\", \"%.*s\", %d, %d, \"%s\"]",
+               i > 0 ? ", " : "", (int64_t)frame->id, frame->samples, frame->self_us,
+               frame->total_us, FP_STR_ARG(frame->function), FP_STR_ARG(url), frame->line,
+               frame->column, fp_frame_kind_name(frame->kind));
+    }
+    printf("]");
+}
+
+static void print_stacks(const struct fp_delta *delta)
+{
+    printf(", \"stacks\": [");
+    for (uint32_t i = 0; i < delta->stack_count; i++) {
+        const struct fp_delta_stack *stack = &delta->stacks[i];
+        printf("%s[\"%" PRId64 "\", %" PRId64 ", %u]", i > 0 ? ", " : "", (int64_t)stack->id,
+               stack->parent == FP_INDEX_NONE ? -1 : (int64_t)stack->parent, stack->frame);
+    }
+    printf("], \"stack_samples\": [");
+    for (uint32_t i = 0; i < delta->stack_sample_count; i++) {
+        const struct fp_delta_stack_sample *sample = &delta->stack_samples[i];
+        printf("%s[%u, \"%s\", %u, %" PRId64 "]", i > 0 ? ", " : "", sample->stack,
+               fp_marker_name(sample->marker), sample->samples, sample->self_us);
+    }
+    printf("]");
+}
+
+static void print_timings(const struct fp_delta *delta)
+{
+    printf(", \"timings\": [");
+    for (uint32_t i = 0; i < delta->timing_count; i++) {
+        const struct fp_delta_timing *timing = &delta->timings[i];
+        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", \"%.*s\", \"%s\", %u, %" PRId64 ", %" PRId64
+               ", [",
+               i > 0 ? ", " : "", (int64_t)timing->id, timing->count, timing->sum_us,
+               FP_STR_ARG(timing->name), fp_timing_kind_name(timing->kind), timing->negative,
+               timing->min_us, timing->max_us);
+        for (uint32_t k = 0; k < timing->bin_count; k++)
+            printf("%s[%u, %u]", k > 0 ? ", " : "", delta->bins[timing->first_bin + k].bin,
+                   delta->bins[timing->first_bin + k].count);
+        printf("]]");
+    }
+    printf("]");
+}
+
+static void print_measured(const struct fp_delta *delta)
+{
+    printf(", \"measured\": [");
+    for (uint32_t i = 0; i < delta->measured_count; i++) {
+        const struct fp_delta_measured *measured = &delta->measured[i];
+        printf("%s[\"%" PRId64 "\", %u, %" PRId64 ", %" PRId64 ", %u, %u, [", i > 0 ? ", " : "",
+               (int64_t)delta->timings[measured->timing].id, measured->samples,
+               measured->profiled_us, measured->unattributed_us, measured->frame_count,
+               measured->unattributed_samples);
+        for (uint32_t k = 0; k < measured->frame_count; k++) {
+            const struct fp_delta_measured_frame *frame =
+                &delta->measured_frames[measured->first_frame + k];
+            printf("%s[%u, \"%s\", %u, %" PRId64 ", %" PRId64 "]", k > 0 ? ", " : "", frame->frame,
+                   fp_marker_name(frame->marker), frame->samples, frame->self_us, frame->total_us);
+        }
+        printf("]]");
+    }
+    printf("]");
+}
+
+void describe_delta(const struct fp_delta *delta)
+{
+    putchar('{');
+    print_upload(delta);
+    print_frames(delta);
+    print_stacks(delta);
+    print_timings(delta);
+    print_measured(delta);
+    puts("}");
+}
