@@ -276,6 +276,13 @@ const dateOf = (day) => new Date(day * 86_400_000).toISOString().slice(0, 10);
 /** @param {number | bigint} hour since 1970 */
 export const timeOf = (hour) => new Date(Number(hour) * 3_600_000).toISOString();
 
+/** Lets the planner know the tables. Statistics of the arrays would take minutes of processor time, and nothing uses them. @param {Record<Kind, import('./packed.mjs').Column[]>} columns */
+const planned = (columns) => `
+vacuum;
+analyze fleetprof_data.segment, fleetprof_data.resource, fleetprof_data.frame, fleetprof_data.stack, fleetprof_data.timing;
+${Object.keys(columns).flatMap((kind) => ['hours', 'days'].map((place) => `analyze fleetprof_data.${kind}_${place} (group_id, bucket, span);`)).join('\n')}
+${Object.keys(columns).map((kind) => `analyze fleetprof_data.${kind}_recent (group_id, bucket);`).join('\n')}`;
+
 /** What says which blocks there are. @param {Generator} generator @param {string} day */
 function books({ releases, tiles, period, freshEntries, cohortId }, day) {
   const { firstDay, days, lastHours, hourDays, fresh } = period;
@@ -304,6 +311,6 @@ export async function generate(postgres, site, period, { watch = () => {}, progr
     ${dictionaries(site, last)}`);
   const generator = new Generator(postgres, site, period, watch);
   await generator.run(progress);
-  await postgres.execute(`${copyDays(generator.columns, period)}${books(generator, last)}\nvacuum analyze;`);
+  await postgres.execute(`${copyDays(generator.columns, period)}${books(generator, last)}${planned(generator.columns)}`);
   return { freshEntries: generator.freshEntries.reduce((sum, entries) => sum + entries, 0), tiles: generator.tiles.length };
 }
