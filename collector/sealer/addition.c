@@ -101,9 +101,8 @@ static enum fp_store_result plan_rows(struct fp_sealing *sealing, const struct f
     for (size_t i = 0; i < groups->count; i++)
         wanted[i].group_id = groups->items[i].id;
     struct fp_buf *sql = fp_seal_sql(sealing);
-    fp_buf_addf(sql,
-                "select %d, group_id, 1, cardinality(%s) from fleetprof_data.%s_%s", (int)groups->kind,
-                shape->columns[0].name, shape->name, fp_span_place(block->span));
+    fp_buf_addf(sql, "select %d, group_id, 1, cardinality(%s) from fleetprof_data.%s_%s",
+                (int)groups->kind, shape->columns[0].name, shape->name, fp_span_place(block->span));
     add_condition(sql, block, wanted, groups->count);
     fp_buf_addf(sql, " order by group_id");
     free(wanted);
@@ -132,8 +131,7 @@ static struct part next_part(const struct fp_groups *groups, size_t from,
 }
 
 enum fp_store_result fp_groups_add_to(struct fp_sealing *sealing, const struct fp_block *block,
-                                      const struct fp_groups *groups,
-                                      struct fp_seal_report *report)
+                                      const struct fp_groups *groups, struct fp_seal_report *report)
 {
     struct fp_plan plan = {0};
     size_t at = 0;

@@ -54,7 +54,8 @@ static enum fp_store_result delete_rest(struct fp_sealing *sealing, const struct
 {
     struct fp_buf *sql = fp_seal_sql(sealing);
     fp_buf_addf(sql, "delete from fleetprof_data.%s_%s where span = %d and bucket = ",
-                fp_pack_shape(batch->items[0].kind)->name, fp_span_place(block->span), (int)block->span);
+                fp_pack_shape(batch->items[0].kind)->name, fp_span_place(block->span),
+                (int)block->span);
     fp_sql_time(sql, block->bucket_us);
     fp_buf_addf(sql, " and group_id = any (");
     fp_sql_ids(sql, batch->items, batch->count);
@@ -154,8 +155,8 @@ static void add_tiles(struct fp_buf *sql, const struct fp_block *block)
 }
 
 /* Counts the shorter blocks; 0 unless all are of the next shorter span. */
-static enum fp_store_result count_tiles(struct fp_sealing *sealing,
-                                        const struct fp_seal_unit *unit, size_t *count)
+static enum fp_store_result count_tiles(struct fp_sealing *sealing, const struct fp_seal_unit *unit,
+                                        size_t *count)
 {
     const char *const values[] = {unit->site};
     struct fp_buf *sql = fp_seal_sql(sealing);

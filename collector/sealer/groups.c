@@ -155,8 +155,8 @@ static bool take_row(struct intake *intake, const uint8_t *bytes, size_t len, bo
     int64_t id;
     *is_ours = intake->has_begun || skip_header(&bytes, end);
     intake->has_begun = true;
-    intake->has_ended = (size_t)(end - bytes) == sizeof(trailer) &&
-                        memcmp(bytes, trailer, sizeof(trailer)) == 0;
+    intake->has_ended =
+        (size_t)(end - bytes) == sizeof(trailer) && memcmp(bytes, trailer, sizeof(trailer)) == 0;
     if (intake->has_ended || !*is_ours)
         return *is_ours && end_group(intake);
     *is_ours = read_group_id(intake, &bytes, end, &id);
@@ -184,7 +184,8 @@ static enum fp_store_result take_rows(struct fp_sealing *sealing, struct intake 
         if (take_row(intake, row, len, &is_ours))
             continue;
         if (!is_ours)
-            return fp_pg_reject(sealing->pg, "packed rows of kind %s are not readable, or memory is short",
+            return fp_pg_reject(sealing->pg,
+                                "packed rows of kind %s are not readable, or memory is short",
                                 intake->shape->name);
         fp_pg_close(sealing->pg); /* in the middle of a copy */
         return FP_STORE_MEMORY;
@@ -224,8 +225,8 @@ enum fp_store_result fp_groups_read(struct fp_sealing *sealing, const struct fp_
 
 /* ---- writing ---- */
 
-/* Sends what is in the buffer, once it is worth it. A connection in the middle of a copy is good for
- * nothing else. */
+/* Sends what is in the buffer, once it is worth it. A connection in the middle of a copy is good
+ * for nothing else. */
 static enum fp_store_result send(struct fp_sealing *sealing, size_t worth)
 {
     struct fp_buf *bytes = &sealing->bytes;

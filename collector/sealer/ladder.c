@@ -56,8 +56,8 @@ bool fp_ladder_push(struct fp_ladder *ladder, struct fp_pack *pack)
     ladder->entries += pack->count;
     ladder->steps[ladder->count++] = *pack;
     fp_pack_init(pack, pack->shape);
-    while (ladder->count > 1 && ladder->steps[ladder->count - 2].count <=
-                                    ladder->steps[ladder->count - 1].count * 2)
+    while (ladder->count > 1 &&
+           ladder->steps[ladder->count - 2].count <= ladder->steps[ladder->count - 1].count * 2)
         if (!merge_last(ladder))
             return false;
     return true;

@@ -1,7 +1,7 @@
 /*
- * Sealing an hour: one transaction moves some flushes' rows of a site and hour from KIND_recent into
- * the rows of every block that exists for that hour. So a fact is at each moment either recent or in
- * each of these blocks.
+ * Sealing an hour: one transaction moves some flushes' rows of a site and hour from KIND_recent
+ * into the rows of every block that exists for that hour. So a fact is at each moment either recent
+ * or in each of these blocks.
  */
 #include "collector/sealer/internal.h"
 
@@ -259,8 +259,8 @@ static enum fp_store_result seal_flushes(struct job *job)
     if (result == FP_STORE_OK)
         result = plan_rows(job);
     if (result == FP_STORE_OK)
-        result = fp_cohorts_read(job->sealing, job->unit->block.bucket_us, &job->plan,
-                                 &job->cohorts);
+        result =
+            fp_cohorts_read(job->sealing, job->unit->block.bucket_us, &job->plan, &job->cohorts);
     return result == FP_STORE_OK ? seal_rows(job) : result;
 }
 

@@ -56,16 +56,16 @@ struct fp_sealer {
     } news;
 
     /* The thread's own. */
-    int64_t ahead_us;   /* the database's clock less the monotonic one */
-    int64_t look_us;    /* when to look for what is due */
-    int64_t looked_us;  /* the last look */
-    size_t fresh;       /* entries flushed here since then */
-    int64_t house_us;   /* when housekeeping is due */
+    int64_t ahead_us;  /* the database's clock less the monotonic one */
+    int64_t look_us;   /* when to look for what is due */
+    int64_t looked_us; /* the last look */
+    size_t fresh;      /* entries flushed here since then */
+    int64_t house_us;  /* when housekeeping is due */
     int64_t house_kept_us;
-    bool is_due;        /* the last look found something that is not done */
-    int64_t worked_us;  /* when something was last due */
+    bool is_due;       /* the last look found something that is not done */
+    int64_t worked_us; /* when something was last due */
     int64_t backoff_us;
-    uint64_t tries;     /* failures since the last success */
+    uint64_t tries; /* failures since the last success */
     int64_t logged_us;
 };
 
@@ -144,7 +144,7 @@ static void hear(struct fp_sealer *sealer)
 static enum fp_store_result read_clock(struct fp_sealer *sealer)
 {
     struct fp_rollup_clock clock;
-    enum fp_store_result result = fp_store_connect(sealer->store);
+    enum fp_store_result result = fp_sealing_connect(sealer->sealing);
     if (result == FP_STORE_OK)
         result = fp_store_read_clock(sealer->store, &clock);
     if (result == FP_STORE_OK)

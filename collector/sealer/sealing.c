@@ -8,9 +8,9 @@
 
 enum {
     SQL_MAX = 16 * 1024 * 1024,
-    UNITS_MAX = 256,            /* read at once */
-    FAILED_TIMES_MAX = 3,       /* before a unit is left out because the server was down */
-    KEPT_BYTES = 1024 * 1024,   /* of a buffer, between steps */
+    UNITS_MAX = 256,          /* read at once */
+    FAILED_TIMES_MAX = 3,     /* before a unit is left out because the server was down */
+    KEPT_BYTES = 1024 * 1024, /* of a buffer, between steps */
 };
 
 /* The longest array of a packed row, and some more. */
@@ -61,7 +61,7 @@ void fp_sealing_free(struct fp_sealing *sealing)
 
 /* ---- the lock ---- */
 
-static enum fp_store_result connect(struct fp_sealing *sealing)
+enum fp_store_result fp_sealing_connect(struct fp_sealing *sealing)
 {
     if (fp_store_connected(sealing->store))
         return FP_STORE_OK;
@@ -109,8 +109,7 @@ static enum fp_store_result read_hours(struct fp_sealing *sealing, int64_t now_u
                 " from fleetprof_data.unsealed group by site, bucket) as hour"
                 " order by is_over desc, weight >= %d desc, start, site limit %d",
                 (int)(FP_US_PER_HOUR / FP_US_PER_S) + FP_SEAL_DELAY_S,
-                (long long)(now_us / FP_US_PER_S), FP_SEAL_FLUSH_WEIGHT, FP_SEAL_WEIGHT,
-                UNITS_MAX);
+                (long long)(now_us / FP_US_PER_S), FP_SEAL_FLUSH_WEIGHT, FP_SEAL_WEIGHT, UNITS_MAX);
     return fp_seal_query(sealing, NULL, 0, &sealing->hours);
 }
 
@@ -348,7 +347,7 @@ enum fp_store_result fp_sealing_step(struct fp_sealing *sealing, int64_t now_us,
 {
     *report = (struct fp_seal_report){.did = FP_SEAL_NOTHING, .next_us = INT64_MAX};
     readmit(sealing, now_us);
-    enum fp_store_result result = connect(sealing);
+    enum fp_store_result result = fp_sealing_connect(sealing);
     while (result == FP_STORE_OK && report->did == FP_SEAL_NOTHING) {
         struct fp_seal_unit unit;
         bool found;
@@ -365,7 +364,7 @@ enum fp_store_result fp_sealing_keep_house(struct fp_sealing *sealing,
 {
     *chores = (struct fp_store_chores){0};
     *busy = false;
-    enum fp_store_result result = connect(sealing);
+    enum fp_store_result result = fp_sealing_connect(sealing);
     if (result == FP_STORE_OK)
         result = try_lock(sealing);
     if (result != FP_STORE_OK)

@@ -22,9 +22,9 @@ enum fp_seal_did {
 
 struct fp_seal_report {
     enum fp_seal_did did;
-    bool is_unit;           /* of a failure: one hour or block failed, others may work */
-    int64_t bucket_us;      /* start of the hour or block */
-    int span;               /* 0 hour, 1 four hours, 2 day, 3 eight days */
+    bool is_unit;      /* of a failure: one hour or block failed, others may work */
+    int64_t bucket_us; /* start of the hour or block */
+    int span;          /* 0 hour, 1 four hours, 2 day, 3 eight days */
     size_t entries_read;
     size_t entries_written;
     /* With FP_SEAL_NOTHING and FP_SEAL_BUSY: */
@@ -37,6 +37,10 @@ struct fp_seal_report {
  * it, and nobody else uses the store. Returns NULL when out of memory. */
 struct fp_sealing *fp_sealing_create(struct fp_store *store) FP_MUST_CHECK;
 void fp_sealing_free(struct fp_sealing *sealing);
+
+/* Opens the store's connection unless it is open. Nobody else opens it: the lock is lost with the
+ * connection, and this notes it. */
+enum fp_store_result fp_sealing_connect(struct fp_sealing *sealing) FP_MUST_CHECK;
 
 /*
  * Does one due step. now_us is the epoch by the database's clock. After a failure nothing has

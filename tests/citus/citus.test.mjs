@@ -125,7 +125,8 @@ test('the collector\'s role makes and drops partitions', { skip }, async () => {
   const count = async (worker) => Number(await execute(worker, 'new', `set citus.override_table_visibility = off;
     select count(*) from pg_class where relkind = 'r' and relname ~ '_20(25|26)[0-9]{4}_[0-9]+$'`));
   for (const worker of workers) assert.ok(await count(worker) > 0);
-  await execute(coordinator, 'new', `do $$ begin
+  await execute(coordinator, 'new', `select fleetprof_data.move_horizon('2026-06-01', '2026-06-01');
+    do $$ begin
     while (select fleetprof_data.drop_partition('2027-01-01', '2027-01-01', '2027-01-01', '2027-01-01')) is not null loop end loop; end $$`,
   'fleetprof_writer');
   for (const worker of workers) assert.equal(await count(worker), 0);
@@ -270,3 +271,38 @@ async function compare(style = 'ISO, YMD') {
   const filled = expected.filter(({ rows: found }) => found.length > 0).length;
   assert.ok(filled > list.length / 2, `${filled} of ${list.length} have rows`);
 }
+
+test('times mean the same in a session with another style of dates', { skip }, async () => {
+  const list = ['hotspots', 'timings', 'folded'].map((name) =>
+    `select * from fleetprof.${name}('shop', since => to_timestamp(${hours.recent / 1000}), until => to_timestamp(${hours.recent / 1000 + 3600}))`);
+  const expected = await ask(plain.conninfo('fleetprof_reader'), list, 'German');
+  const actual = await ask(coordinator.conninfo('fleetprof_reader'), list, 'German');
+  for (const [i, sql] of list.entries()) {
+    assert.ok(expected[i].rows.length > 0, sql);
+    assert.equal(difference({ sql }, expected[i], actual[i]), undefined);
+  }
+});
+
+test('kept sessions are released on all nodes', { skip }, async () => {
+  const left = 'select (select count(*) from fleetprof_data.session) + (select count(*) from fleetprof_data.timeline) + (select count(*) from fleetprof_data.event)';
+  for (const node of [plain, coordinator]) {
+    const [{ id }] = await rows(node, database, 'select min(session_id)::text as id from fleetprof.sessions');
+    assert.equal(await execute(node, database, `select fleetprof.release_session(${id})`, 'fleetprof_writer'), '1\n');
+  }
+  const [expected, actual] = await Promise.all([plain, coordinator].map((node) => execute(node, database, left)));
+  assert.equal(actual, expected);
+  assert.notEqual(actual, '0\n');
+  for (const node of [plain, coordinator]) {
+    await execute(node, database, 'select fleetprof.release_session()', 'fleetprof_writer');
+    assert.equal(await execute(node, database, left), '0\n');
+  }
+});
+
+test('a later migration reaches all nodes', { skip }, async () => {
+  await execute(coordinator, database, `drop function fleetprof.timings; revoke select on fleetprof.segment from fleetprof_reader;
+    update fleetprof.schema_version set checksum = 'another' where name in ('views/segment.sql', 'functions/stacks.sql')`);
+  const result = await run([`${binDir}/fleetprof`, 'migrate', '-d', coordinator.conninfo('postgres', database)]);
+  assert.equal(result.code, 0, result.stderr);
+  assert.match(result.stderr, /changed functions\/timings\.sql/);
+  await assertSameRights(database);
+});

@@ -173,16 +173,21 @@ read_array(struct reader *reader, const char *at, struct list *list,
            const char *(*read_element)(struct reader *reader, const char *at, void *element))
 {
     const char *end = reader->end;
-    const char *after = fp_chromium_skip(at, end, FP_STR("]"));
-    if (at == NULL || after != NULL)
-        return after;
+    if (at == NULL || at == end)
+        return NULL;
+    if (*at == ']')
+        return at + 1;
+    char separator;
     do {
         if (list->count == list->cap && !grow(reader, list))
             return NULL;
         at = read_element(reader, at, (char *)list->elements + list->count * list->size);
+        if (at == NULL || at == end)
+            return NULL;
+        separator = *at++;
         list->count++;
-    } while (at != NULL && at < end && *at++ == ',');
-    return at != NULL && at[-1] == ']' ? at : NULL;
+    } while (separator == ',');
+    return separator == ']' ? at : NULL;
 }
 
 static const char *read_trace(struct reader *reader, const char *at,
