@@ -56,7 +56,14 @@ language sql
 return format('select * from fleetprof.%I(%s''shop'', %L, %L, %L%s)',
     question.name, question.first_argument, since, until, route, question.arguments);
 
-select plan(41);
+select plan(42);
+select is_empty(
+    $$ select attrelid::regclass, attname
+       from pg_attribute
+       join pg_class on pg_class.oid = attrelid
+       where relnamespace = 'fleetprof_data'::regnamespace and relkind = 'r' and attndims > 0
+           and relname ~ '_(recent|hours|days)(_[0-9]{8})?$' and attstattarget is distinct from 0 $$,
+    'no statistics of elements');
 select pg_temp.pack('hours') \g /dev/null
 analyze;
 select is(
