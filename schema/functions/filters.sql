@@ -40,6 +40,8 @@ return case
         group_id = any((selected).group_ids)
         and bucket = any((selected).buckets)
         and span = ((selected).spans)[array_position((selected).buckets, bucket)]
+        -- Longest blocks come first: this leaves out KIND_hours or KIND_days as a whole.
+        and span between ((selected).spans)[cardinality((selected).spans)] and ((selected).spans)[1]
     else group_id = any((selected).segment_ids) and bucket > (selected).after and bucket < (selected).before
 end;
 
@@ -81,7 +83,7 @@ begin
     for size in reverse 3..0 loop
         length := lengths[size + 1];
         -- A block fits if all sites have sums of it: none has smaller tiles in it.
-        select array_agg(bucket) filter (where fits), array_agg(bucket) filter (where not fits)
+        select array_agg(bucket order by bucket) filter (where fits), array_agg(bucket) filter (where not fits)
         into fitting, remaining
         from (
             select
@@ -108,7 +110,7 @@ end
 $$;
 
 comment on function fleetprof_data.cover is
-    'Returns the fewest blocks that cover what is sealed of these sites in [since, until): of group_spans, with sums for all sites, none overlapping. since and until are whole hours.';
+    'Returns the fewest blocks that cover what is sealed of these sites in [since, until), the longest first: of group_spans, with sums for all sites, none overlapping. since and until are whole hours.';
 
 create or replace function fleetprof_data.select_segments(
     site        text,
