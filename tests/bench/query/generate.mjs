@@ -25,7 +25,8 @@ import { binSpace, segmentColumns, siteName } from './site.mjs';
  * @typedef {(segment: import('./site.mjs').Segment, hour: number, facts: import('./site.mjs').Hour) => void} Watch
  */
 
-export const flushesPerHour = 10; // of the hour that is still open
+const flushesPerHour = 10;
+const flushesSoFar = 4; // of the hour that is still open
 const spool = Buffer.from('00000000000070008000000000000001', 'hex');
 const levels = [{ level: 1, id: -1n, keeps: ['site', 'environment'] }, { level: 2, id: -100n, keeps: ['site', 'environment', 'release'] }];
 const hoursPer = [1, 4, 24, 192];
@@ -56,7 +57,7 @@ class Generator {
     this.kept = new Map();
     /** @type {[bigint, number][]} */
     this.tiles = [];
-    this.freshEntries = Array(flushesPerHour).fill(0);
+    this.freshEntries = Array(flushesSoFar).fill(0);
   }
 
   /** @param {Postgres} postgres @param {Kind} kind @param {string} place @param {string[]} heads @returns {[string, PackedWriter]} */
@@ -162,10 +163,10 @@ class Generator {
     else if (hour % 4 === 3) this.tiles.push([at - 3n, 1]);
   }
 
-  /** The hour that is still open: a row for each segment and flush. @param {number} day @param {number} hour */
+  /** What there is of the hour that is still open: a row for each segment and flush. @param {number} day @param {number} hour */
   async #freshHour(day, hour) {
     const at = BigInt(day * 24 + hour);
-    for (let part = 0; part < flushesPerHour; part += 1) {
+    for (let part = 0; part < flushesSoFar; part += 1) {
       for (const segment of this.site.segments) {
         const facts = this.site.hour(segment, day, hour, part, flushesPerHour);
         this.watch(segment, day * 24 + hour, facts);
