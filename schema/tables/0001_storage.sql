@@ -336,7 +336,9 @@ insert into fleetprof_data.horizon values ('-infinity');
 
 create table fleetprof_data.cohort_level (
     level      smallint primary key,
-    dimensions text[] not null,
+    dimensions text[] not null check (
+        dimensions @> '{site}'
+        and dimensions <@ '{site,route,release,environment,variant,browser,os,device,thread}'),
     since      timestamptz not null default '-infinity'
 );
 insert into fleetprof_data.cohort_level (level, dimensions) values
