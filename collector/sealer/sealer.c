@@ -178,7 +178,7 @@ static void note_look(struct fp_sealer *sealer, const struct fp_seal_report *rep
                          report->oldest_waiting_us);
 }
 
-/* Does what is due. Nobody is told of the stop but by the store's connection. */
+/* Does what is due. A stop interrupts the store's connection. */
 static enum fp_store_result seal(struct fp_sealer *sealer)
 {
     struct fp_seal_report report;

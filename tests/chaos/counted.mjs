@@ -145,6 +145,11 @@ const unequal = `
     or fact.profiled_us - fact.unattributed_us <> coalesce(stacks.self_us, 0)
     or fact.profiled_us - fact.unattributed_us <> coalesce(frames.self_us, 0)`;
 
+/** Recent rows that wait for no seal. */
+const unqueued = `select 'unqueued' as kind, bucket, spool_id, position from fleetprof_data.total_recent
+  where not exists (select from fleetprof_data.unsealed as queue where queue.bucket = total_recent.bucket
+    and queue.spool_id = total_recent.spool_id and queue.position = total_recent.position)`;
+
 /** What is summed of each kind of packed rows. */
 const packedSums = {
   total: 'self_us', frame: 'total_us', frame_marker: 'self_us', stack: 'self_us', timing: 'count', timing_bin: 'count',
@@ -194,6 +199,6 @@ export async function countedIn(sql) {
     tables,
     ids: (await sql('select from fleetprof_data.upload_id')).length,
     wrongHours: await sql(wrongHours),
-    unequal: [...await sql(unequal), ...await unequalBlocksIn(sql)],
+    unequal: [...await sql(unequal), ...await unequalBlocksIn(sql), ...await sql(unqueued)],
   };
 }

@@ -25,7 +25,8 @@ import { binSpace, segmentColumns, siteName } from './site.mjs';
  * @typedef {(segment: import('./site.mjs').Segment, hour: number, facts: import('./site.mjs').Hour) => void} Watch
  */
 
-export const flushesPerHour = 10; // of the hour that is still open
+const flushesPerHour = 10;
+const flushesSoFar = 4; // of the hour that is still open
 const spool = Buffer.from('00000000000070008000000000000001', 'hex');
 const levels = [{ level: 1, id: -1n, keeps: ['site', 'environment'] }, { level: 2, id: -100n, keeps: ['site', 'environment', 'release'] }];
 const hoursPer = [1, 4, 24, 192];
@@ -56,7 +57,7 @@ class Generator {
     this.kept = new Map();
     /** @type {[bigint, number][]} */
     this.tiles = [];
-    this.freshEntries = Array(flushesPerHour).fill(0);
+    this.freshEntries = Array(flushesSoFar).fill(0);
   }
 
   /** @param {Postgres} postgres @param {Kind} kind @param {string} place @param {string[]} heads @returns {[string, PackedWriter]} */
@@ -162,10 +163,10 @@ class Generator {
     else if (hour % 4 === 3) this.tiles.push([at - 3n, 1]);
   }
 
-  /** The hour that is still open: a row for each segment and flush. @param {number} day @param {number} hour */
+  /** What there is of the hour that is still open: a row for each segment and flush. @param {number} day @param {number} hour */
   async #freshHour(day, hour) {
     const at = BigInt(day * 24 + hour);
-    for (let part = 0; part < flushesPerHour; part += 1) {
+    for (let part = 0; part < flushesSoFar; part += 1) {
       for (const segment of this.site.segments) {
         const facts = this.site.hour(segment, day, hour, part, flushesPerHour);
         this.watch(segment, day * 24 + hour, facts);
@@ -276,6 +277,13 @@ const dateOf = (day) => new Date(day * 86_400_000).toISOString().slice(0, 10);
 /** @param {number | bigint} hour since 1970 */
 export const timeOf = (hour) => new Date(Number(hour) * 3_600_000).toISOString();
 
+/** Lets the planner know the tables. Statistics of the arrays would take minutes of processor time, and nothing uses them. @param {Record<Kind, import('./packed.mjs').Column[]>} columns */
+const planned = (columns) => `
+vacuum;
+analyze fleetprof_data.segment, fleetprof_data.resource, fleetprof_data.frame, fleetprof_data.stack, fleetprof_data.timing;
+${Object.keys(columns).flatMap((kind) => ['hours', 'days'].map((place) => `analyze fleetprof_data.${kind}_${place} (group_id, bucket, span);`)).join('\n')}
+${Object.keys(columns).map((kind) => `analyze fleetprof_data.${kind}_recent (group_id, bucket);`).join('\n')}`;
+
 /** What says which blocks there are. @param {Generator} generator @param {string} day */
 function books({ releases, tiles, period, freshEntries, cohortId }, day) {
   const { firstDay, days, lastHours, hourDays, fresh } = period;
@@ -304,6 +312,6 @@ export async function generate(postgres, site, period, { watch = () => {}, progr
     ${dictionaries(site, last)}`);
   const generator = new Generator(postgres, site, period, watch);
   await generator.run(progress);
-  await postgres.execute(`${copyDays(generator.columns, period)}${books(generator, last)}\nvacuum analyze;`);
+  await postgres.execute(`${copyDays(generator.columns, period)}${books(generator, last)}${planned(generator.columns)}`);
   return { freshEntries: generator.freshEntries.reduce((sum, entries) => sum + entries, 0), tiles: generator.tiles.length };
 }

@@ -14,6 +14,10 @@ import { readBodies, writeBodies } from '../ingest/bodies.mjs';
 
 const program = path.join(repository, 'tests/bench/query/duckdb.mjs');
 
+/** Why there is no DuckDB here; false if there is. */
+export const duckdbMissing = !fs.existsSync(path.join(path.dirname(program), 'node_modules/@duckdb/node-api'))
+  && 'DuckDB is not installed: npm install --prefix tests/bench/query --ignore-scripts';
+
 /** Keeps sums per segment, hour and key as text, from which DuckDB makes its rows. */
 export class KeyFiles {
   /** @param {string} dir @param {Site} site @param {number} from hour @param {number} to hour */

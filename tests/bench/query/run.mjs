@@ -7,6 +7,7 @@
 //
 // --hour-days: how many days have hours. --raw-hours: how many hours DuckDB gets; --traces: how many raw traces jsonb gets;
 // both are scaled to the day. --keep leaves the database running until Ctrl-C.
+// DuckDB has a package.json of its own: npm install --prefix tests/bench/query --ignore-scripts
 import fs from 'node:fs';
 import os from 'node:os';
 import { parseArgs } from 'node:util';
@@ -16,7 +17,7 @@ import pg from 'pg';
 import { migrate, startPostgres, temporaryDir } from '../../behaviour/stack.mjs';
 import { median } from '../ingest/report.mjs';
 import { generate, timeOf } from './generate.mjs';
-import { duckdbFlamegraph, duckdbHotspots, jsonbFlamegraph, jsonbHotspots, KeyFiles, loadTraces } from './peers.mjs';
+import { duckdbFlamegraph, duckdbHotspots, duckdbMissing, jsonbFlamegraph, jsonbHotspots, KeyFiles, loadTraces } from './peers.mjs';
 import { shapeOf, Site, siteName } from './site.mjs';
 
 const { values: options } = parseArgs({
@@ -32,6 +33,7 @@ const { values: options } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 });
+if (duckdbMissing) throw new Error(duckdbMissing);
 const days = Number(options.days);
 const repeats = Number(options.repeats);
 const rawHours = Number(options['raw-hours']);
