@@ -134,10 +134,13 @@ as $$
 declare
     selected selection;
     hours_from timestamptz := (select hours_from from horizon);
-    -- The hours that [since, until) overlaps: from the first one on, and before the second one.
-    first_hour timestamptz := date_bin('1 hour', coalesce(select_segments.since, '-infinity'), 'epoch');
+    -- The hours that [since, until) overlaps: from the first one on, and before the second one. Null is no bound; times
+    -- at the ends of the calendar could not be computed with.
+    first_hour timestamptz := date_bin('1 hour', greatest(select_segments.since, 'epoch'), 'epoch');
     end_hour timestamptz := date_bin(
-        '1 hour', coalesce(select_segments.until, 'infinity') - interval '1 microsecond', 'epoch') + interval '1 hour';
+        '1 hour',
+        least(greatest(coalesce(select_segments.until, 'infinity'), 'epoch'), '3000-01-01Z') - interval '1 microsecond',
+        'epoch') + interval '1 hour';
     filtered text[] := array(
         select dimension
         from unnest(

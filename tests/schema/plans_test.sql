@@ -56,7 +56,7 @@ language sql
 return format('select * from fleetprof.%I(%s''shop'', %L, %L, %L%s)',
     question.name, question.first_argument, since, until, route, question.arguments);
 
-select plan(42);
+select plan(45);
 select is_empty(
     $$ select attrelid::regclass, attname
        from pg_attribute
@@ -74,6 +74,11 @@ select is(
     pg_temp.scans(kind, pg_temp.asked(question, '2026-01-06 01:00Z', '2026-01-07Z')),
     '{"hours_20260106": "by index", "recent": "by index"}', format('%s(%s) leaves the day before of %s alone', name, arguments, kind))
 from question;
+select is(
+    pg_temp.scans(kind, format(
+        $$ select * from fleetprof.%I where site = 'shop' and route = '/7' and bucket >= '2026-01-05Z' and bucket < '2026-01-06Z' $$, name)),
+    '{"hours_20260105": "by index", "recent": "by index"}', name || ' unpacks the rows that dimensions and hours select')
+from (values ('hotspot_hourly', 'frame'), ('stack_hourly', 'stack'), ('timing_hourly', 'timing')) as view (name, kind);
 select pg_temp.pack('mixed') \g /dev/null
 analyze;
 select is(
