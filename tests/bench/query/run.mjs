@@ -206,7 +206,9 @@ for (const [{ name }, { at, perHour }] of duckdb) console.log(`  ${name.padEnd(4
 
 if (options.keep) {
   console.log(`\n${postgres.conninfo()}`);
+  const awake = setInterval(() => {}, 60_000); // a handler alone keeps no process running
   await new Promise((resolve) => { process.once('SIGINT', resolve); });
+  clearInterval(awake);
 }
 fs.rmSync(dir, { recursive: true });
 await postgres.stop();
