@@ -191,12 +191,13 @@ enum fp_store_result fp_seal_block(struct fp_sealing *sealing, const struct fp_s
 
 /* ---- the state ---- */
 
-enum { FP_SEAL_POSTPONED_MAX = 64, FP_SEAL_SUMS_MAX = 1024 };
+enum { FP_SEAL_FAILED_MAX = 1024, FP_SEAL_SUMS_MAX = 1024 };
 
-/* A unit that failed. */
-struct fp_seal_postponed {
+/* A unit that failed and has not worked since. */
+struct fp_seal_failed {
     uint64_t key;
-    int64_t until_us; /* when it is tried again, by the clock of fp_sealing_step */
+    unsigned times;
+    int64_t until_us; /* left out until then, by the clock of fp_sealing_step */
 };
 
 /* The size of an hour's own sums. */
@@ -210,15 +211,14 @@ struct fp_sealing {
     struct fp_pg *pg;       /* the store's */
     struct fp_buf sql;
     struct fp_buf bytes; /* copy data on its way */
+    uint64_t connection; /* number of the connection that has the lock and read the lists */
     bool has_lock;
     PGresult *hours;  /* owned: what is or will be due, NULL: not read */
     PGresult *blocks; /* owned: the same */
     int next_hour;    /* the first that was not looked at */
     int next_block;
-    struct fp_seal_postponed postponed[FP_SEAL_POSTPONED_MAX];
-    size_t postponed_count;
-    uint64_t failed_key; /* of the last failed unit */
-    unsigned failed_times;
+    struct fp_seal_failed failed[FP_SEAL_FAILED_MAX]; /* a later one replaces the first due */
+    size_t failed_count;
     struct fp_seal_sum sums[FP_SEAL_SUMS_MAX]; /* by key; a later one takes the place */
 };
 

@@ -65,6 +65,7 @@ struct fp_sealer {
     bool is_due;       /* the last look found something that is not done */
     int64_t worked_us; /* when something was last due */
     int64_t backoff_us;
+    bool is_unit;   /* the last failure was that of one hour or block, which is now left out */
     uint64_t tries; /* failures since the last success */
     int64_t logged_us;
 };
@@ -144,7 +145,7 @@ static void hear(struct fp_sealer *sealer)
 static enum fp_store_result read_clock(struct fp_sealer *sealer)
 {
     struct fp_rollup_clock clock;
-    enum fp_store_result result = fp_sealing_connect(sealer->sealing);
+    enum fp_store_result result = fp_store_connect(sealer->store);
     if (result == FP_STORE_OK)
         result = fp_store_read_clock(sealer->store, &clock);
     if (result == FP_STORE_OK)
@@ -178,24 +179,25 @@ static void note_look(struct fp_sealer *sealer, const struct fp_seal_report *rep
                          report->oldest_waiting_us);
 }
 
-/* Does what is due. A stop interrupts the store's connection. */
+/* Does one step, if one is due. Between two steps the thread adopts settings and keeps house. A
+ * stop interrupts the store's connection. */
 static enum fp_store_result seal(struct fp_sealer *sealer)
 {
-    struct fp_seal_report report;
+    struct fp_seal_report report = {0};
     enum fp_store_result result = read_clock(sealer);
-    while (result == FP_STORE_OK) {
-        int64_t began_us = fp_clock_monotonic_us();
+    int64_t began_us = fp_clock_monotonic_us();
+    if (result == FP_STORE_OK)
         result = fp_sealing_step(sealer->sealing, began_us + sealer->ahead_us, &report);
-        if (result != FP_STORE_OK)
-            break;
-        if (report.did == FP_SEAL_NOTHING || report.did == FP_SEAL_BUSY) {
-            note_look(sealer, &report);
-            break;
-        }
+    sealer->is_unit = report.is_unit;
+    if (result != FP_STORE_OK)
+        return result;
+    if (report.did == FP_SEAL_NOTHING || report.did == FP_SEAL_BUSY) {
+        note_look(sealer, &report);
+    } else {
         sealer->worked_us = fp_clock_monotonic_us();
         count_step(sealer, &report, sealer->worked_us - began_us);
     }
-    return result;
+    return FP_STORE_OK;
 }
 
 /* Returns when housekeeping is due if nothing is flushed before: after midnight, when days end. */
@@ -232,6 +234,7 @@ static enum fp_store_result keep_house(struct fp_sealer *sealer)
 static enum fp_store_result work(struct fp_sealer *sealer)
 {
     enum fp_store_result result = FP_STORE_OK;
+    sealer->is_unit = false;
     if (fp_clock_monotonic_us() >= sealer->look_us)
         result = seal(sealer);
     return result == FP_STORE_OK ? keep_house(sealer) : result;
@@ -321,7 +324,8 @@ static void *run(void *argument)
             wait_until(sealer, next_moment(sealer));
         } else if (result != FP_STORE_STOPPED) {
             note_failure(sealer, result);
-            back_off(sealer);
+            if (!sealer->is_unit)
+                back_off(sealer);
         }
     }
     return NULL;

@@ -8,15 +8,16 @@
 
 enum {
     SQL_MAX = 16 * 1024 * 1024,
-    UNITS_MAX = 256,          /* read at once */
-    FAILED_TIMES_MAX = 3,     /* before a unit is left out because the server was down */
-    KEPT_BYTES = 1024 * 1024, /* of a buffer, between steps */
+    UNITS_MAX = 2 * FP_SEAL_FAILED_MAX, /* read at once: more than may be left out */
+    FAILED_TIMES_MAX = 3,               /* before a unit is left out because the server was down */
+    POSTPONE_DOUBLINGS = 6,             /* of POSTPONE_US: to an hour */
+    KEPT_BYTES = 1024 * 1024,           /* of a buffer, between steps */
 };
 
 /* The longest array of a packed row, and some more. */
 #define BYTES_MAX ((size_t)FP_PACK_ENTRIES_MAX * 12 + 1024 * 1024)
 
-/* How long a unit that failed is left out. */
+/* How long a unit that failed is left out; twice as long after each further failure. */
 #define POSTPONE_US (60 * FP_US_PER_S)
 
 struct fp_sealing *fp_sealing_create(struct fp_store *store)
@@ -61,13 +62,16 @@ void fp_sealing_free(struct fp_sealing *sealing)
 
 /* ---- the lock ---- */
 
-enum fp_store_result fp_sealing_connect(struct fp_sealing *sealing)
+/* Connects if needed. The lock went with the connection that had it, whoever opened the next. */
+static enum fp_store_result connect(struct fp_sealing *sealing)
 {
-    if (fp_store_connected(sealing->store))
-        return FP_STORE_OK;
+    enum fp_store_result result = fp_store_connect(sealing->store);
+    if (sealing->connection == sealing->pg->number)
+        return result;
+    sealing->connection = sealing->pg->number;
     sealing->has_lock = false;
     forget_lists(sealing);
-    return fp_store_connect(sealing->store);
+    return result;
 }
 
 static enum fp_store_result try_lock(struct fp_sealing *sealing)
@@ -155,13 +159,20 @@ static uint64_t key_of(const struct fp_seal_unit *unit)
                                                   .text_count = 1});
 }
 
-/* True if the unit failed and is left out for now. */
-static bool is_postponed(const struct fp_sealing *sealing, uint64_t key, int64_t now_us)
+/* Returns what is known of the unit's failures; NULL: it has none. */
+static struct fp_seal_failed *find_failed(struct fp_sealing *sealing, uint64_t key)
 {
-    for (size_t i = 0; i < sealing->postponed_count; i++)
-        if (sealing->postponed[i].key == key && sealing->postponed[i].until_us > now_us)
-            return true;
-    return false;
+    for (size_t i = 0; i < sealing->failed_count; i++)
+        if (sealing->failed[i].key == key)
+            return &sealing->failed[i];
+    return NULL;
+}
+
+/* True if the unit failed and is left out for now. */
+static bool is_postponed(struct fp_sealing *sealing, uint64_t key, int64_t now_us)
+{
+    const struct fp_seal_failed *failed = find_failed(sealing, key);
+    return failed != NULL && failed->until_us > now_us;
 }
 
 static struct fp_seal_sum *sum_of(struct fp_sealing *sealing, uint64_t key)
@@ -242,20 +253,36 @@ static void report_waiting(const struct fp_sealing *sealing, int64_t now_us,
     for (int i = 0; i < PQntuples(sealing->blocks); i++)
         if (fp_seal_number(sealing->blocks, i, 3) * FP_US_PER_S > now_us)
             note_earlier(&report->next_us, fp_seal_number(sealing->blocks, i, 3) * FP_US_PER_S);
-    for (size_t i = 0; i < sealing->postponed_count; i++)
-        note_earlier(&report->next_us, sealing->postponed[i].until_us);
+    for (size_t i = 0; i < sealing->failed_count; i++)
+        if (sealing->failed[i].until_us > now_us)
+            note_earlier(&report->next_us, sealing->failed[i].until_us);
 }
 
 /* ---- a step ---- */
 
-/* Forgets the units whose time has come. */
-static void readmit(struct fp_sealing *sealing, int64_t now_us)
+/* Counts a failure of a unit. */
+static struct fp_seal_failed *note_failed(struct fp_sealing *sealing, uint64_t key)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < sealing->postponed_count; i++)
-        if (sealing->postponed[i].until_us > now_us)
-            sealing->postponed[kept++] = sealing->postponed[i];
-    sealing->postponed_count = kept;
+    struct fp_seal_failed *failed = find_failed(sealing, key);
+    if (failed == NULL && sealing->failed_count < FP_SEAL_FAILED_MAX) {
+        failed = &sealing->failed[sealing->failed_count++];
+        *failed = (struct fp_seal_failed){.key = key};
+    } else if (failed == NULL) {
+        failed = sealing->failed;
+        for (size_t i = 1; i < sealing->failed_count; i++)
+            if (sealing->failed[i].until_us < failed->until_us)
+                failed = &sealing->failed[i];
+        *failed = (struct fp_seal_failed){.key = key};
+    }
+    failed->times++;
+    return failed;
+}
+
+static void forget_failed(struct fp_sealing *sealing, uint64_t key)
+{
+    struct fp_seal_failed *failed = find_failed(sealing, key);
+    if (failed != NULL)
+        *failed = sealing->failed[--sealing->failed_count];
 }
 
 /* Leaves a unit out for a while if others may work: at once if it failed by itself, and after some
@@ -263,16 +290,16 @@ static void readmit(struct fp_sealing *sealing, int64_t now_us)
 static bool postpone(struct fp_sealing *sealing, uint64_t key, int64_t now_us,
                      enum fp_store_result result)
 {
-    sealing->failed_times = sealing->failed_key == key ? sealing->failed_times + 1 : 1;
-    sealing->failed_key = key;
-    if (result == FP_STORE_STOPPED ||
-        (result == FP_STORE_DOWN && sealing->failed_times < FAILED_TIMES_MAX) ||
-        sealing->postponed_count == FP_SEAL_POSTPONED_MAX)
+    if (result == FP_STORE_STOPPED)
         return false;
-    sealing->postponed[sealing->postponed_count++] =
-        (struct fp_seal_postponed){key, now_us + POSTPONE_US};
-    sealing->failed_times = 0;
-    return true;
+    struct fp_seal_failed *failed = note_failed(sealing, key);
+    if (result == FP_STORE_DOWN && failed->times < FAILED_TIMES_MAX)
+        return false;
+    unsigned doublings = failed->times - 1;
+    if (doublings > POSTPONE_DOUBLINGS)
+        doublings = POSTPONE_DOUBLINGS;
+    failed->until_us = now_us + (POSTPONE_US << doublings);
+    return sealing->failed_count < FP_SEAL_FAILED_MAX; /* else there is no end of them */
 }
 
 /* Remembers the size of an open hour's sums. */
@@ -301,7 +328,7 @@ static enum fp_store_result work_on(struct fp_sealing *sealing, const struct fp_
     shrink(&sealing->sql);
     shrink(&sealing->bytes);
     if (result == FP_STORE_OK) {
-        sealing->failed_times = 0;
+        forget_failed(sealing, key);
         note_sum(sealing, unit, key, report);
         return FP_STORE_OK;
     }
@@ -346,8 +373,7 @@ enum fp_store_result fp_sealing_step(struct fp_sealing *sealing, int64_t now_us,
                                      struct fp_seal_report *report)
 {
     *report = (struct fp_seal_report){.did = FP_SEAL_NOTHING, .next_us = INT64_MAX};
-    readmit(sealing, now_us);
-    enum fp_store_result result = fp_sealing_connect(sealing);
+    enum fp_store_result result = connect(sealing);
     while (result == FP_STORE_OK && report->did == FP_SEAL_NOTHING) {
         struct fp_seal_unit unit;
         bool found;
@@ -364,7 +390,7 @@ enum fp_store_result fp_sealing_keep_house(struct fp_sealing *sealing,
 {
     *chores = (struct fp_store_chores){0};
     *busy = false;
-    enum fp_store_result result = fp_sealing_connect(sealing);
+    enum fp_store_result result = connect(sealing);
     if (result == FP_STORE_OK)
         result = try_lock(sealing);
     if (result != FP_STORE_OK)

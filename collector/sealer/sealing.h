@@ -38,13 +38,9 @@ struct fp_seal_report {
 struct fp_sealing *fp_sealing_create(struct fp_store *store) FP_MUST_CHECK;
 void fp_sealing_free(struct fp_sealing *sealing);
 
-/* Opens the store's connection unless it is open. Nobody else opens it: the lock is lost with the
- * connection, and this notes it. */
-enum fp_store_result fp_sealing_connect(struct fp_sealing *sealing) FP_MUST_CHECK;
-
 /*
  * Does one due step. now_us is the epoch by the database's clock. After a failure nothing has
- * changed; a unit that fails alone is left out for a while, so that others go on.
+ * changed; a unit that fails alone is left out for a minute to an hour, so that others go on.
  */
 enum fp_store_result fp_sealing_step(struct fp_sealing *sealing, int64_t now_us,
                                      struct fp_seal_report *report) FP_MUST_CHECK;

@@ -157,6 +157,7 @@ enum fp_store_result fp_pg_open(struct fp_pg *connection, const char *conninfo)
         "keepalives_count",          "dbname",           "client_encoding", NULL};
     const char *const values[] = {"fleetprofd", "30000", "30", "10", "3", conninfo, "UTF8", NULL};
     fp_pg_close(connection);
+    connection->number++;
     connection->pg = PQconnectStartParams(names, values, 1);
     if (connection->pg == NULL) {
         note(connection, "out of memory");

@@ -16,6 +16,7 @@
 
 struct fp_pg {
     PGconn *pg; /* owned; NULL while not connected */
+    uint64_t number; /* of the connection: each has another */
     int interrupt_fd;
     char *row; /* owned by libpq; the last row of fp_pg_get */
     char message[512];

@@ -174,8 +174,8 @@ test('a connection cut at any message: the next try continues, and no sum change
   let before_ = -1;
   for (;;) {
     since = 0;
-    // Units that fail are left out for a minute.
-    const answer = await sealer.all(startUs + dayUs + delayUs + ++tries * 61_000_000);
+    // Units that fail are left out, for an hour at most.
+    const answer = await sealer.all(startUs + dayUs + delayUs + ++tries * 3_601_000_000);
     if (!answer.error) break;
     const [{ n }] = await database.sql('select count(*) as n from fleetprof_data.sealed');
     // Checking takes long; it is enough when something moved, and now and then.
@@ -276,6 +276,71 @@ test('two sealers at once: one works, the other says so', async () => {
   await other.quit();
 });
 
+/**
+ * Runs a script whose last statement takes long, and ends its connection later.
+ * @param {import('./store_tool.mjs').Database} database @param {string} script
+ */
+function hold(database, script) {
+  const held = database.execute(`${script}; select pg_sleep(600)`).catch(() => {});
+  return async () => {
+    await end(database, 'pg_sleep');
+    await held;
+  };
+}
+
+/** @param {import('./store_tool.mjs').Database} database @param {string} query a pattern */
+const end = (database, query) => database.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and query ~ '${query}'`);
+
+/** @param {import('./store_tool.mjs').Database} database @param {string} query a pattern */
+const waits = async (database, query) => (await database.sql(`select from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query ~ '${query}'`)).length > 0;
+
+/**
+ * Makes the seals of a site wait. Returns what ends that.
+ * @param {import('./store_tool.mjs').Database} database @param {string} site
+ */
+async function holdSite(database, site) {
+  const release = hold(database, `begin; select from fleetprof_data.unsealed where site = '${site}' for update`);
+  await waitFor(async () => (await database.sql("select from pg_locks where mode = 'RowShareLock' and relation = 'fleetprof_data.unsealed'::regclass")).length > 0);
+  return release;
+}
+
+test('a collector whose connection was cut works only once it has the lock again', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 15 });
+  for (const site of ['one', 'two', 'three']) await flushes.flush(site, [startUs]);
+  await holdSite(database, 'one');
+  const collector = await startCollector({ config: { database: database.conninfo() } });
+  await waitFor(() => waits(database, '^delete from fleetprof_data.unsealed'));
+  const release = hold(database, "select pg_advisory_lock(hashtext('fleetprof.sealing'))");
+  await waitFor(() => waits(database, 'pg_advisory_lock'));
+  await end(database, '^delete from fleetprof_data.unsealed');
+  await waitFor(async () => !await waits(database, 'pg_advisory_lock'));
+
+  // It goes on with the other sites.
+  await waitFor(async () => (await tiles(database)).length > 0 || (await database.sql(`select from pg_stat_activity
+    where datname = current_database() and query ~ 'pg_try_advisory_lock' and pid <> pg_backend_pid()`)).length > 0);
+  assert.deepEqual(await tiles(database), []);
+  await release();
+  await waitFor(async () => (await tiles(database)).filter(({ span }) => span === 3).length === 3, { what: 'blocks', timeoutMs: 30_000 });
+  await assertNoDifference(database);
+  await collector.stop();
+});
+
+test('housekeeping does not wait until everything is sealed', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 16 });
+  const yesterdayUs = (Math.floor(Date.now() / 86_400_000) - 1) * dayUs;
+  for (const site of ['one', 'two']) await flushes.flush(site, [yesterdayUs]);
+  const release = await holdSite(database, 'two');
+  const collector = await startCollector({ config: { database: database.conninfo() } });
+  await waitFor(async () => (await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds > 0);
+  await release();
+  await waitFor(async () => (await tiles(database)).length === 2);
+  await collector.stop();
+});
+
 test('rows that contradict the queue are not sealed, and hold up nobody else', async () => {
   const database = await newDatabase(postgres);
   const flushes = await startFlushes(database, { seed: 9 });
@@ -291,9 +356,26 @@ test('rows that contradict the queue are not sealed, and hold up nobody else', a
   // Tried again later, and repaired meanwhile.
   assert.match((await sealer.all(now + 61_000_000)).error, /noted/);
   await database.execute(`update fleetprof_data.unsealed set entries = entries - 1 where site = 'bad'`);
-  assert.equal((await sealer.all(now + 122_000_000)).hours, 1);
+  // Left out for longer after the second failure.
+  assert.equal((await sealer.all(now + 122_000_000)).hours, 0);
+  assert.equal((await sealer.all(now + 182_000_000)).hours, 1);
   await assertNoDifference(database);
   await sealer.quit();
+});
+
+test('many hours that cannot be sealed hold up nobody else', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 17 });
+  await flushes.flush('bad', [startUs]);
+  await database.execute(`update fleetprof_data.unsealed set entries = entries + 1;
+    insert into fleetprof_data.unsealed select site, bucket + interval '1 hour' * n, spool_id, position, 1
+    from fleetprof_data.unsealed, generate_series(1, 100) n`);
+  await flushes.flush('good', [startUs + 200 * hourUs]);
+  const collector = await startCollector({ config: { database: database.conninfo() } });
+  await waitFor(async () => (await tiles(database)).length > 0, { timeoutMs: 30_000 });
+  assert.deepEqual((await tiles(database)).map(({ site }) => site), ['good']);
+  assert.ok((await collector.metrics()).fleetprof_seal_errors_total > 100);
+  await collector.stop();
 });
 
 /** @param {import('./store_tool.mjs').Database} database */
@@ -380,6 +462,7 @@ test('levels: one for later hours is left out, a wrong one is an error', async (
   const flushes = await startFlushes(database, { seed: 10 });
   const sealer = startSealTool(database.conninfo());
   await flushes.flush('one', [startUs, startUs + hourUs]);
+  await assert.rejects(database.execute(`insert into fleetprof_data.cohort_level (level, dimensions) values (7, '{site}')`), /"since"/);
   await database.execute(`insert into fleetprof_data.cohort_level values (7, '{device,site,route}', to_timestamp(${(startUs + hourUs) / 1e6}))`);
   await sealer.all(startUs + 3 * hourUs);
   const levels = await database.sql(`select c.level, count(distinct r.bucket) as hours from fleetprof_data.total_hours r
