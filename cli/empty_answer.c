@@ -49,14 +49,19 @@ static void hint_at_values(const char *many, const PGresult *values)
     fp_buf_release(&names);
 }
 
-/* Says when the latest upload came that matches the site and, if asked, all dimensions. */
+/* Asks when the latest upload came that matches the site and, if asked, all dimensions: its hour,
+ * or its day where hours are no longer kept. */
 static PGresult *ask_latest(const struct fp_filters *filters, bool all_dimensions,
                             PGconn *connection)
 {
     struct fp_sql_query query;
-    fp_sql_init(&query, "select to_char(max(bucket) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') "
-                        "from fleetprof_data.segment_fact join fleetprof.segment "
-                        "using (segment_id) where ");
+    fp_sql_init(&query,
+                "select coalesce("
+                "'in the hour from ' || to_char(max(bucket) filter (where span = 0) "
+                "at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), "
+                "'on ' || to_char(max(bucket) at time zone 'UTC', 'YYYY-MM-DD')) || ' (UTC)' "
+                "from fleetprof_data.total_packed join fleetprof.segment "
+                "on segment_id = group_id where span in (0, 2) and ");
     add_condition(filters, FP_FILTER_SITE, &query);
     for (size_t i = 0; all_dimensions && i < dimension_count; i++) {
         if (filters->values[dimensions[i].filter] != NULL) {
@@ -72,7 +77,7 @@ static bool hint_at_latest(const struct fp_filters *filters, PGconn *connection)
 {
     PGresult *answer = ask_latest(filters, false, connection);
     if (answer != NULL && PQgetisnull(answer, 0, 0) == 0)
-        fp_message_hint("The latest upload of site \"%s\" came in the hour from %s (UTC).",
+        fp_message_hint("The latest upload of site \"%s\" came %s.",
                         filters->values[FP_FILTER_SITE], PQgetvalue(answer, 0, 0));
     PQclear(answer);
     return answer != NULL;
@@ -109,10 +114,9 @@ static PGresult *list_values(const struct fp_filters *filters, enum fp_filter fi
     struct fp_sql_query query;
     fp_sql_init(&query, "select ");
     fp_sql_add(&query, column);
-    fp_sql_add(&query, " from fleetprof.segment left join fleetprof_data.segment_fact "
-                       "using (segment_id) where ");
+    fp_sql_add(&query, " from (" FP_FILTERS_UPLOADS " where ");
     add_condition(filters, FP_FILTER_SITE, &query);
-    fp_sql_add(&query, " group by 1 order by coalesce(sum(uploads), 0) desc, 1 limit 10");
+    fp_sql_add(&query, ") as entry group by 1 order by sum(uploads) desc, 1 limit 10");
     return ask(connection, &query);
 }
 
@@ -151,9 +155,9 @@ static PGresult *ask_measures(const struct fp_filters *filters, const char *meas
     struct fp_sql_query query;
     fp_sql_init(&query, "select name, bool_or(name = ");
     fp_sql_value(&query, "text", measure);
-    fp_sql_add(&query, ") over () from fleetprof.timing_hourly where kind = 'measure' and ");
-    add_condition(filters, FP_FILTER_SITE, &query);
-    fp_sql_add(&query, " group by name order by sum(count) desc, name limit 10");
+    fp_sql_add(&query, ") over () from fleetprof.timings(");
+    fp_sql_value(&query, "text", filters->values[FP_FILTER_SITE]);
+    fp_sql_add(&query, ", null, null) where kind = 'measure' order by count desc, name limit 10");
     return ask(connection, &query);
 }
 
@@ -205,8 +209,8 @@ static bool explain_period(const struct fp_filters *filters, PGconn *connection)
     bool together = PQgetisnull(answer, 0, 0) == 0;
     if (together) {
         fp_message_notice("nothing matches");
-        fp_message_hint("The latest upload that these filters match came in the hour from %s "
-                        "(UTC). Without --since, the period is one day.",
+        fp_message_hint("The latest upload that these filters match came %s. Without --since, the "
+                        "period is one day.",
                         PQgetvalue(answer, 0, 0));
     } else {
         fp_message_notice("nothing matches: no upload has all of these values together");

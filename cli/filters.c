@@ -88,9 +88,8 @@ void fp_filters_add(const struct fp_filters *filters, struct fp_sql_query *query
 static PGresult *list_sites(PGconn *connection)
 {
     struct fp_sql_query query;
-    fp_sql_init(&query, "select site from fleetprof.segment "
-                        "left join fleetprof_data.segment_fact using (segment_id) "
-                        "group by site order by coalesce(sum(uploads), 0) desc, site limit 10");
+    fp_sql_init(&query, "select site from (" FP_FILTERS_UPLOADS ") as entry "
+                        "group by site order by sum(uploads) desc, site limit 10");
     PGresult *sites = fp_sql_run(connection, &query);
     fp_sql_release(&query);
     return sites;

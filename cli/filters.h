@@ -33,6 +33,13 @@ struct fp_filters {
 extern const struct argp fp_filters_argp;
 extern const struct argp fp_filters_without_marker_argp;
 
+/* SQL for segments and their uploads, at least one row per segment. Uploads count as far back as
+ * hours are kept. */
+#define FP_FILTERS_UPLOADS                                                                         \
+    "select segment.*, unnest(coalesce(uploads, '{0}')) as uploads "                               \
+    "from fleetprof.segment "                                                                      \
+    "left join fleetprof_data.total_packed on group_id = segment_id and span = 0"
+
 /* Returns the name of a filter's option, parameter and column. */
 const char *fp_filter_name(enum fp_filter filter);
 

@@ -25,6 +25,7 @@ struct fp_record_replay *fp_record_replay_create(const struct fp_config *config)
                       .upload_log_us = config->retention_upload_log_us,
                       .sessions_us = config->retention_sessions_us,
                       .upload_ids_us = config->retention_upload_ids_us},
+        .flushes = true,
         .interrupt_fd = -1,
     };
     struct fp_record_replay *replay = fp_memory_need(calloc(1, sizeof(*replay)));

@@ -51,7 +51,8 @@ size_t fp_plan_batch(const struct fp_plan_item *items, size_t count)
     size_t most = FP_SEAL_BATCH_BYTES / fp_seal_entry_bytes(fp_pack_shape(items[0].kind));
     size_t entries = items[0].entries;
     size_t end = 1;
-    while (end < count && end < FP_SEAL_GROUPS_MAX && entries + items[end].entries <= most)
+    while (end < count && end < FP_SEAL_GROUPS_MAX && items[end].kind == items[0].kind &&
+           entries + items[end].entries <= most)
         entries += items[end++].entries;
     return end;
 }

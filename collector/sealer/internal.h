@@ -26,9 +26,9 @@ enum {
     FP_SEAL_GROUPS_MAX = 4096,
     FP_SEAL_FLUSHES_MAX = 2048,
     /* Entries that an hour gathers before its end. */
-    FP_SEAL_WEIGHT = 500000,
+    FP_SEAL_SIZE = 500000,
     /* What a flush counts beside its entries: its rows cost readers as much as this many. */
-    FP_SEAL_FLUSH_WEIGHT = 512,
+    FP_SEAL_FLUSH_SIZE = 512,
     /* Time from the end of a block to its sealing: flushes of that hour may still be on their way,
      * and each that comes later is sealed on its own. Twelve times flush.max_window. */
     FP_SEAL_DELAY_S = 120,
@@ -103,7 +103,7 @@ enum fp_store_result fp_plan_read(struct fp_sealing *sealing, const char *const 
                                   struct fp_plan *plan) FP_MUST_CHECK;
 void fp_plan_release(struct fp_plan *plan);
 
-/* Returns where the batch ends that begins with items[0]; not 0. All items are of one kind. */
+/* Returns where the batch ends that begins with items[0]; not 0. A batch is of one kind. */
 size_t fp_plan_batch(const struct fp_plan_item *items, size_t count);
 
 /* Returns the bytes of an entry. */
@@ -178,10 +178,10 @@ bool fp_cohorts_take(struct fp_cohorts *cohorts, struct fp_groups *groups) FP_MU
 struct fp_seal_unit {
     const char *site;
     struct fp_block block; /* an hour to seal, or a longer block to build */
-    int64_t weight;        /* of an hour: the most to take at once */
+    int64_t size;          /* of an hour: the most to take at once */
 };
 
-/* Seals whole flushes of an hour: as many as the weight allows, and at least one. */
+/* Seals whole flushes of an hour: as many as the size allows, and at least one. */
 enum fp_store_result fp_seal_hour(struct fp_sealing *sealing, const struct fp_seal_unit *unit,
                                   struct fp_seal_report *report) FP_MUST_CHECK;
 

@@ -51,12 +51,12 @@ static enum fp_store_result choose(struct job *job)
     enum fp_store_result result = fp_seal_query(job->sealing, values, 1, &queue);
     if (result != FP_STORE_OK)
         return result;
-    int64_t weight = 0;
-    for (int i = 0; i < PQntuples(queue) && (i == 0 || weight < job->unit->weight); i++) {
+    int64_t size = 0;
+    for (int i = 0; i < PQntuples(queue) && (i == 0 || size < job->unit->size); i++) {
         int64_t entries = fp_seal_number(queue, i, 2);
-        if (i > 0 && weight + entries > job->unit->weight)
+        if (i > 0 && size + entries > job->unit->size)
             break;
-        weight += entries + FP_SEAL_FLUSH_WEIGHT;
+        size += entries + FP_SEAL_FLUSH_SIZE;
         job->entries += (size_t)entries;
         job->flush_count++;
     }
@@ -238,14 +238,12 @@ static enum fp_store_result seal_rows(struct job *job)
     size_t at = 0;
     while (result == FP_STORE_OK && at < job->plan.count) {
         const struct fp_plan_item *items = job->plan.items + at;
-        size_t left = 1;
-        while (at + left < job->plan.count && items[left].kind == items[0].kind)
-            left++;
-        size_t count = fp_plan_batch(items, left);
-        result = seal_batch(job, items, count);
-        if (result == FP_STORE_OK && count == left)
-            result = write_cohorts(job, items[0].kind);
+        size_t count = fp_plan_batch(items, job->plan.count - at);
         at += count;
+        bool is_last = at == job->plan.count || items[count].kind != items[0].kind;
+        result = seal_batch(job, items, count);
+        if (result == FP_STORE_OK && is_last)
+            result = write_cohorts(job, items[0].kind);
     }
     return result;
 }

@@ -98,7 +98,7 @@ static enum fp_store_result unlock(struct fp_sealing *sealing)
 /* ---- what is due ---- */
 
 /*
- * Hours with unsealed flushes: site, start in seconds, weight, whether it is due by time; then the
+ * Hours with unsealed flushes: site, start in seconds, size, whether it is due by time; then the
  * entries of all hours, and the oldest hour. Those that are due come first, the oldest before
  * others.
  */
@@ -106,14 +106,14 @@ static enum fp_store_result read_hours(struct fp_sealing *sealing, int64_t now_u
 {
     struct fp_buf *sql = fp_seal_sql(sealing);
     fp_buf_addf(sql,
-                "select site, start, weight, start + %d <= %lld as is_over,"
+                "select site, start, size, start + %d <= %lld as is_over,"
                 " sum(entries) over (), min(start) over () from ("
                 "select site, extract(epoch from bucket)::bigint as start, sum(entries) as entries,"
-                " sum(entries) + count(*) * %d as weight"
+                " sum(entries) + count(*) * %d as size"
                 " from fleetprof_data.unsealed group by site, bucket) as hour"
-                " order by is_over desc, weight >= %d desc, start, site limit %d",
+                " order by is_over desc, size >= %d desc, start, site limit %d",
                 (int)(FP_US_PER_HOUR / FP_US_PER_S) + FP_SEAL_DELAY_S,
-                (long long)(now_us / FP_US_PER_S), FP_SEAL_FLUSH_WEIGHT, FP_SEAL_WEIGHT, UNITS_MAX);
+                (long long)(now_us / FP_US_PER_S), FP_SEAL_FLUSH_SIZE, FP_SEAL_SIZE, UNITS_MAX);
     return fp_seal_query(sealing, NULL, 0, &sealing->hours);
 }
 
@@ -181,10 +181,10 @@ static struct fp_seal_sum *sum_of(struct fp_sealing *sealing, uint64_t key)
 }
 
 /* Returns what an open hour gathers before it is sealed: as much as sealing writes again then. */
-static int64_t weight_of(struct fp_sealing *sealing, uint64_t key)
+static int64_t size_of(struct fp_sealing *sealing, uint64_t key)
 {
     const struct fp_seal_sum *sum = sum_of(sealing, key);
-    return sum->key == key && sum->entries > FP_SEAL_WEIGHT ? sum->entries : FP_SEAL_WEIGHT;
+    return sum->key == key && sum->entries > FP_SEAL_SIZE ? sum->entries : FP_SEAL_SIZE;
 }
 
 /* Gets the next due hour. */
@@ -197,9 +197,9 @@ static bool next_hour(struct fp_sealing *sealing, int64_t now_us, struct fp_seal
             .block = {FP_SPAN_HOUR, fp_seal_number(sealing->hours, row, 1) * FP_US_PER_S},
         };
         uint64_t key = key_of(unit);
-        unit->weight = weight_of(sealing, key);
+        unit->size = size_of(sealing, key);
         bool is_over = PQgetvalue(sealing->hours, row, 3)[0] == 't';
-        if ((is_over || fp_seal_number(sealing->hours, row, 2) >= unit->weight) &&
+        if ((is_over || fp_seal_number(sealing->hours, row, 2) >= unit->size) &&
             !is_postponed(sealing, key, now_us))
             return true;
     }

@@ -54,8 +54,7 @@ static enum fp_store_result drop_behind(struct fp_store *store, const struct fir
 {
     const char *const values[] = {first->facts, first->hours, first->uploads, first->sessions};
     const struct fp_pg_query query = {
-        .statement =
-            "select fleetprof_data.drop_partition($1::date, $2::date, $3::date, $4::date)",
+        .statement = "select fleetprof_data.drop_partition($1::date, $2::date, $3::date, $4::date)",
         .values = values,
         .value_count = FP_COUNT(values),
     };
@@ -122,8 +121,8 @@ static enum fp_store_result prune_books(struct fp_store *store, size_t *pruned)
 static enum fp_store_result prune_dictionaries(struct fp_store *store,
                                                const struct fp_rollup_clock *clock, size_t *pruned)
 {
-    static const char *const names[] = {"stack", "frame", "resource", "timing", "cohort",
-                                        "segment"};
+    static const char *const names[] = {"stack",  "frame",  "resource",
+                                        "timing", "cohort", "segment"};
     char unseen_since[FP_DAY_TEXT_MAX];
     fp_store_day_text(fp_store_day_of(clock->oldest_us) - DICTIONARY_DAYS_MORE, unseen_since);
     for (size_t i = 0; i < FP_COUNT(names); i++) {

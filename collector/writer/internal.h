@@ -55,8 +55,8 @@ struct fp_writer {
     size_t told_count;
     int64_t told_us; /* monotonic */
 
-    int64_t flush_began_us;  /* monotonic */
-    uint64_t flush_tail;     /* the spool's end when the last flush began */
+    int64_t flush_began_us; /* monotonic */
+    uint64_t flush_tail;    /* the spool's end when the last flush began */
     int64_t backoff_us;
     uint64_t oldest_after; /* the position for which oldest_us holds */
     int64_t oldest_us;     /* when the oldest waiting upload was received; 0: unknown */

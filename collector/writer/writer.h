@@ -36,8 +36,8 @@ struct fp_database_status {
 typedef size_t fp_writer_list_sessions_fn(void *sessions,
                                           struct fp_uuid ids[FP_WRITER_SESSIONS_MAX]);
 
-/* Told after each flush: how many entries of facts it appended, and the oldest hour that got some
- * (its start, epoch). The writer's thread; does not wait. */
+/* Called after each flush: notes how many entries of facts it appended, and the oldest hour that
+ * got some (its start, epoch). On the writer's thread; does not wait. */
 typedef void fp_writer_note_flush_fn(void *sealer, size_t entries, int64_t oldest_us);
 
 struct fp_writer_settings {
@@ -46,7 +46,7 @@ struct fp_writer_settings {
     int64_t stop_timeout_us;                   /* time limit of fp_writer_stop's last flush */
     fp_writer_list_sessions_fn *list_sessions; /* NULL: there are none */
     void *sessions;                            /* its argument; outlives the writer */
-    fp_writer_note_flush_fn *note_flush;       /* NULL: nobody is told */
+    fp_writer_note_flush_fn *note_flush;       /* NULL: none */
     void *sealer;                              /* its argument; outlives the writer */
     struct fp_database_status *status;         /* outlives the writer; may be NULL */
 };

@@ -63,7 +63,7 @@ declare
     kind        text;
 begin
     -- What is past its retention and was never sealed goes with its rows.
-    if exists (select from fleetprof_data.unsealed where bucket < kept_start) then
+    if exists (select 1 from fleetprof_data.unsealed where bucket < kept_start) then
         foreach kind in array array[
             'total', 'frame', 'frame_marker', 'stack', 'timing', 'timing_bin', 'measure', 'measure_frame'
         ] loop

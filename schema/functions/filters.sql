@@ -40,6 +40,8 @@ return case
         group_id = any((selected).group_ids)
         and bucket = any((selected).buckets)
         and span = ((selected).spans)[array_position((selected).buckets, bucket)]
+        -- Longest blocks come first: this leaves out KIND_hours or KIND_days as a whole.
+        and span between ((selected).spans)[cardinality((selected).spans)] and ((selected).spans)[1]
     else group_id = any((selected).segment_ids) and bucket > (selected).after and bucket < (selected).before
 end;
 
@@ -81,7 +83,7 @@ begin
     for size in reverse 3..0 loop
         length := lengths[size + 1];
         -- A block fits if all sites have sums of it: none has smaller tiles in it.
-        select array_agg(bucket) filter (where fits), array_agg(bucket) filter (where not fits)
+        select array_agg(bucket order by bucket) filter (where fits), array_agg(bucket) filter (where not fits)
         into fitting, remaining
         from (
             select
@@ -108,7 +110,7 @@ end
 $$;
 
 comment on function fleetprof_data.cover is
-    'Returns the fewest blocks that cover what is sealed of these sites in [since, until): of group_spans, with sums for all sites, none overlapping. since and until are whole hours.';
+    'Returns the fewest blocks that cover what is sealed of these sites in [since, until), the longest first: of group_spans, with sums for all sites, none overlapping. since and until are whole hours.';
 
 create or replace function fleetprof_data.select_segments(
     site        text,
@@ -132,10 +134,13 @@ as $$
 declare
     selected selection;
     hours_from timestamptz := (select hours_from from horizon);
-    -- The hours that [since, until) overlaps: from the first one on, and before the second one.
-    first_hour timestamptz := date_bin('1 hour', coalesce(select_segments.since, '-infinity'), 'epoch');
+    -- The hours that [since, until) overlaps: from the first one on, and before the second one. Null is no bound; times
+    -- at the ends of the calendar could not be computed with.
+    first_hour timestamptz := date_bin('1 hour', greatest(select_segments.since, 'epoch'), 'epoch');
     end_hour timestamptz := date_bin(
-        '1 hour', coalesce(select_segments.until, 'infinity') - interval '1 microsecond', 'epoch') + interval '1 hour';
+        '1 hour',
+        least(greatest(coalesce(select_segments.until, 'infinity'), 'epoch'), '3000-01-01Z') - interval '1 microsecond',
+        'epoch') + interval '1 hour';
     filtered text[] := array(
         select dimension
         from unnest(

@@ -21,6 +21,8 @@ language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
 -- Far fewer entries are expected than there are.
 set enable_sort = off
+-- The arrays below take as much. With less, each step writes a temporary file.
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare

@@ -292,12 +292,14 @@ begin
                 $sql$, kind, place, format('Packed facts (%s_columns), sealed: %s.', kind,
                     case place when 'hours' then 'hours and blocks of four hours' else 'days and blocks of eight days' end));
         end loop;
-        -- lz4 is several times faster than PostgreSQL's own compression, where the server was built with it.
+        -- Statistics of the elements cost much and help nobody. lz4 is several times faster than PostgreSQL's own
+        -- compression, where the server was built with it.
         for column_name in
             select attname from pg_attribute
             where attrelid = format('fleetprof_data.%s_columns', kind)::regclass and attnum > 0
         loop
             foreach place in array array['recent', 'hours', 'days'] loop
+                execute format('alter table fleetprof_data.%s_%s alter %I set statistics 0', kind, place, column_name);
                 begin
                     execute format('alter table fleetprof_data.%s_%s alter %I set compression lz4', kind, place, column_name);
                 exception
@@ -334,7 +336,9 @@ insert into fleetprof_data.horizon values ('-infinity');
 
 create table fleetprof_data.cohort_level (
     level      smallint primary key,
-    dimensions text[] not null,
+    dimensions text[] not null check (
+        dimensions @> '{site}'
+        and dimensions <@ '{site,route,release,environment,variant,browser,os,device,thread}'),
     since      timestamptz not null
 );
 insert into fleetprof_data.cohort_level (level, dimensions, since) values
@@ -466,6 +470,7 @@ declare
     child  name;
     length integer;
     first  date;
+    plain  name; -- a column without statistics
     made   integer := 0;
 begin
     -- Two collectors that need the same day: the second one finds it made.
@@ -484,6 +489,13 @@ begin
             continue when to_regclass(format('fleetprof_data.%I', child)) is not null;
             -- Attaching lets others read and write the parent meanwhile; `partition of` would not.
             execute format('create table fleetprof_data.%I (like fleetprof_data.%I including all)', child, parent);
+            -- `like` takes over everything but this.
+            for plain in
+                select attname from pg_attribute
+                where attrelid = format('fleetprof_data.%I', parent)::regclass and attnum > 0 and attstattarget = 0
+            loop
+                execute format('alter table fleetprof_data.%I alter %I set statistics 0', child, plain);
+            end loop;
             execute format(
                 'alter table fleetprof_data.%I attach partition fleetprof_data.%I for values from (%L) to (%L)',
                 parent, child,

@@ -174,6 +174,22 @@ test('an empty answer says why, and what there is', async () => {
   assert.match(stderr, latest);
 });
 
+test('where hours are no longer kept, an empty answer names the day of the latest upload', async () => {
+  await stack.postgres.execute(`
+    select fleetprof_data.make_partitions('{2026-01-05}');
+    insert into fleetprof_data.segment values (1, 'old', '/', '', '', '', '', '', '', '', 0, '2026-01-05');
+    insert into fleetprof_data.total_days values (1, '2026-01-05Z', 2, '{-1}', '{1}', '{1}', '{1}', '{1}', '{1}');
+    insert into fleetprof_data.sealed values ('old', '2026-01-05Z', 2)`);
+  try {
+    const { stderr } = await fleetprof('top', '--site', 'old', '--since', '2026-02-01');
+    assert.match(stderr, /nothing matches\n.*hint: The latest upload that these filters match came on 2026-01-05 \(UTC\)\. /);
+  } finally {
+    await stack.postgres.execute(`
+      delete from fleetprof_data.segment where site = 'old'; delete from fleetprof_data.sealed where site = 'old';
+      delete from fleetprof_data.total_days where group_id = 1`);
+  }
+});
+
 test('a time that cannot be meant is wrong use: it says what to write', async () => {
   for (const [args, said] of /** @type {[string[], RegExp][]} */ ([
     [['--since', '5'], /--since: 5 has no unit\n.*hint: Write 5m, 5h or 5d\.\n$/],

@@ -133,7 +133,7 @@ describe('connections', () => {
     await waitFor(async () => (await other.metrics()).fleetprof_body_bytes_total >= 60_000, { what: 'body' });
     const ask = () => send(`${other.url}/v1/ingest/pk_shop`, { body: ' '.repeat(40_000) + envelope() });
     const reply = await sendUntil(ask, (status) => status === 503);
-    assert.match(reply.problem.detail, /no memory/);
+    assert.match(reply.problem.detail, /not enough memory/);
     assert.equal(reply.headers['retry-after'], '5');
     hog.socket.destroy();
     await sendUntil(ask, (status) => status === 204);

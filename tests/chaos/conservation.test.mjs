@@ -70,8 +70,8 @@ for (const seed of seeds) {
     const blocks = await sealedBlocks(postgres.sql);
     t.diagnostic(`${reads} snapshots read, sealed blocks: ${blocks.join(', ')}`);
 
-    const lines = [...torn, ...await differences(ledger, postgres.sql), ...await contentDifferences(ledger, postgres)];
-    if (reads < faultCount) lines.push(`reader: ${reads} snapshots only`);
+    const lines = [...await differences(ledger, postgres.sql), ...torn, ...await contentDifferences(ledger, postgres)];
+    if (reads < 10) lines.push(`reader: ${reads} snapshots only`);
     if (places.some(({ system }) => system) && blocks.length === 0) lines.push('sealing: nothing was sealed');
     for (const place of places) {
       const refused = fs.readdirSync(place.spool).filter((file) => file.startsWith('refused-'));

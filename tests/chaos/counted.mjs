@@ -145,6 +145,45 @@ const unequal = `
     or fact.profiled_us - fact.unattributed_us <> coalesce(stacks.self_us, 0)
     or fact.profiled_us - fact.unattributed_us <> coalesce(frames.self_us, 0)`;
 
+/** Recent rows that wait for no seal. */
+const unqueued = `select 'unqueued' as kind, bucket, spool_id, position from fleetprof_data.total_recent
+  where not exists (select from fleetprof_data.unsealed as queue where queue.bucket = total_recent.bucket
+    and queue.spool_id = total_recent.spool_id and queue.position = total_recent.position)`;
+
+/** What is summed of each kind of packed rows. */
+const packedSums = {
+  total: 'self_us', frame: 'total_us', frame_marker: 'self_us', stack: 'self_us', timing: 'count', timing_bin: 'count',
+  measure: 'profiled_us', measure_frame: 'total_us',
+};
+
+/** Each block that a site has, of segments and of each level, adds up to its hours. @param {string} kind @param {string} column */
+const unequalBlocks = (kind, column) => `
+  with packed as (
+    select site, level, bucket, span, (select sum(value) from unnest(${column}) as value) as sum
+    from fleetprof_data.${kind}_sum
+    join (select group_id, site, level from fleetprof_data.cohort
+      union all select segment_id, site, 0 from fleetprof_data.segment) as one using (group_id)
+  ),
+  lengths (span, length) as (values (0, interval '1 hour'), (1, '4 hours'), (2, '1 day'), (3, '8 days'))
+  select '${kind}' as kind, site, level, tile.bucket, block.span,
+    (select sum(sum) from packed where packed.site = tile.site and packed.level = block.level and packed.span = block.span
+      and packed.bucket >= tile.bucket and packed.bucket < tile.bucket + tile_length.length) as sum,
+    (select sum(sum) from packed where packed.site = tile.site and packed.level = 0 and packed.span = 0
+      and packed.bucket >= tile.bucket and packed.bucket < tile.bucket + tile_length.length) as of_hours
+  from fleetprof_data.sealed as tile
+  join lengths as tile_length using (span)
+  join (values (0, 0), (0, 2), (1, 0), (1, 1), (1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (2, 3)) as block (level, span)
+    on block.span <= tile.span`;
+
+/** @param {Sql} sql */
+async function unequalBlocksIn(sql) {
+  const rows = [];
+  for (const [kind, column] of Object.entries(packedSums)) {
+    rows.push(...await sql(`select * from (${unequalBlocks(kind, column)}) as block where sum is distinct from of_hours`));
+  }
+  return rows;
+}
+
 /** @param {Sql} sql @returns {Promise<Counted>} */
 export async function countedIn(sql) {
   /** @type {Tables} */
@@ -160,6 +199,6 @@ export async function countedIn(sql) {
     tables,
     ids: (await sql('select from fleetprof_data.upload_id')).length,
     wrongHours: await sql(wrongHours),
-    unequal: await sql(unequal),
+    unequal: [...await sql(unequal), ...await unequalBlocksIn(sql), ...await sql(unqueued)],
   };
 }

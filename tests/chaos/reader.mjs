@@ -12,19 +12,11 @@ const pauseMs = 150;
 const everHours = 24 * 40;
 
 /**
- * What a reader compares: by name, the sums of attributed time (microseconds) that must be equal.
- * @param {string} site a pattern
- * @param {string | null} release
- * @param {number} fromHours how many hours ago the interval begins
- * @param {number} toHours how many hours ago it ends
+ * Compares, by name, the sums of attributed time (microseconds) and of values, which must be equal.
+ * @param {string} given arguments of functions
+ * @param {string} where the same, as a condition
  */
-function comparison(site, release, fromHours, toHours) {
-  const hour = (/** @type {number} */ ago) => `date_trunc('hour', now(), 'UTC') + interval '2 hours' - ${ago} * interval '1 hour'`;
-  const given = `site => '${site}', since => ${hour(fromHours)}, until => ${hour(toHours)}${
-    release === null ? '' : `, release => '${release}'`}`;
-  const where = `site like '${site}' and bucket >= ${hour(fromHours)} and bucket < ${hour(toHours)}${
-    release === null ? '' : ` and release = '${release}'`}`;
-  return `
+const comparison = (given, where) => `
     begin isolation level repeatable read read only;
     select json_build_object(
       'log', (select coalesce(round(sum(profiled_ms - unattributed_ms) * 1000), 0) from fleetprof.upload_log where ${where}),
@@ -41,14 +33,18 @@ function comparison(site, release, fromHours, toHours) {
       'timings logged', (select coalesce(sum(timings), 0) from fleetprof.upload_log where ${where}),
       'timings', (select coalesce(sum(count), 0) from fleetprof.timings(${given})));
     commit;`;
-}
 
-/** @param {Random} random */
-function randomComparison(random) {
+/** Arguments of functions, and the same as a condition. @param {Random} random @returns {[string, string]} */
+function randomSelection(random) {
   const site = random.pick(['%', random.pick(sites).name]);
   const release = random.pick([null, '1.0']);
-  const [to, from] = [random.below(everHours), random.below(everHours)].sort((a, b) => a - b);
-  return random.chance(0.5) ? comparison(site, release, everHours, 0) : comparison(site, release, from, to);
+  const hours = [random.below(everHours), random.below(everHours)].sort((a, b) => a - b);
+  const [until, since] = (random.chance(0.5) ? [0, everHours] : hours)
+    .map((ago) => `date_trunc('hour', now(), 'UTC') + interval '${2 - ago} hours'`);
+  return [
+    `site => '${site}', since => ${since}, until => ${until}${release === null ? '' : `, release => '${release}'`}`,
+    `site like '${site}' and bucket >= ${since} and bucket < ${until}${release === null ? '' : ` and release = '${release}'`}`,
+  ];
 }
 
 /**
@@ -61,13 +57,13 @@ export function startReader(postgres, random) {
   let stopping = false;
   const reading = (async () => {
     while (!stopping) {
-      const script = randomComparison(random);
+      const [given, where] = randomSelection(random);
       // The database may be down or locked: then nothing was read.
-      const answer = await postgres.execute(script, 'fleetprof_reader').catch(() => '');
+      const answer = await postgres.execute(comparison(given, where), 'fleetprof_reader').catch(() => '');
       const sums = answer.trim().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
       if (sums.length === 2) seen.reads++;
       for (const sum of sums.filter((sum) => new Set(Object.values(sum)).size > 1)) {
-        seen.lines.push(`snapshot: sums differ: ${JSON.stringify(sum)}\n${script}`);
+        seen.lines.push(`snapshot: ${given}: ${JSON.stringify(sum)}`);
       }
       await delay(pauseMs);
     }

@@ -43,7 +43,6 @@ insert into sample (segment_id, us, path) values (2, 1000, '{e0}'), (2, 1000, '{
 select pg_temp.store() \g /dev/null
 insert into stack_fact
 select 1, '2026-01-05 10:00Z', stack_id, '(none)', 1, 1, 1000 from fleetprof_data.stack where level between 2 and 1499;
-select pg_temp.pack() \g /dev/null
 insert into fleetprof_data.stack
 select
     1000000 + chain * 10000 + level, case when level > 1 then 1000000 + chain * 10000 + level - 1 end,

@@ -11,58 +11,86 @@ insert into timing_value (segment_id, bucket, name, us)
 select segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', 'measure ' || n, n * n * n
 from segment, generate_series(1, 50) as n, generate_series(0, 1) as day;
 select pg_temp.store() \g /dev/null
-analyze;
 
-create temp table question (name text, arguments text, fact text, first_argument text default '');
+create temp table question (name text, arguments text, kind text, first_argument text default '');
 insert into question values
-    ('measure_hotspots', '', 'measure_fact', '''measure 3'', '),
-    ('measure_hotspots', ', marker => ''layout''', 'measure_frame_fact', '''measure 3'', ');
+    ('measure_hotspots', '', 'measure', '''measure 3'', '),
+    ('measure_hotspots', ', marker => ''layout''', 'measure_frame', '''measure 3'', ');
 insert into question values
-    ('hotspots', '', 'frame_fact'),
-    ('estimated_hotspots', '', 'frame_fact'),
-    ('hotspots', ', marker => ''layout''', 'frame_marker_fact'),
-    ('flamegraph', '', 'stack_fact'),
-    ('folded', '', 'stack_fact'),
-    ('markers', '', 'marker_fact'),
-    ('timings', '', 'timing_fact'),
-    ('timings', '', 'timing_bin_fact');
+    ('hotspots', '', 'frame'),
+    ('estimated_hotspots', '', 'frame'),
+    ('hotspots', ', marker => ''layout''', 'frame_marker'),
+    ('flamegraph', '', 'stack'),
+    ('folded', '', 'stack'),
+    ('markers', '', 'total'),
+    ('timings', '', 'timing'),
+    ('timings', '', 'timing_bin');
 
--- Scans of a partition by one call: {whole, by index}.
-create function pg_temp.scans(partition text, query text)
-returns bigint[]
+-- Scans of a kind's tables by one call, by place: {whole, by index}; places without scans are left out.
+create function pg_temp.scans(kind text, query text)
+returns jsonb
 language plpgsql
 as $$
 declare
-    before bigint[];
+    tables text := kind || '_(recent|hours|days)(_[0-9]{8})?';
+    counted text := format(
+        'select jsonb_object_agg(substring(relname from %L), array[seq_scan, idx_scan])
+         from pg_stat_xact_user_tables where schemaname = %L and relname ~ %L',
+        kind || '_(.*)', 'fleetprof_data', '^' || tables || '$');
+    before jsonb;
+    after jsonb;
 begin
-    select array[sum(seq_scan), sum(idx_scan)] into before
-    from pg_stat_xact_user_tables where schemaname = 'fleetprof_data' and relname = partition;
+    execute counted into before;
     execute query;
+    execute counted into after;
     return (
-        select array[sum(seq_scan) - before[1], sum(idx_scan) - before[2]]
-        from pg_stat_xact_user_tables where schemaname = 'fleetprof_data' and relname = partition);
+        select coalesce(jsonb_object_agg(place, case when scans->>0 = before->place->>0 then 'by index' else 'whole' end), '{}')
+        from jsonb_each(after) as entry (place, scans)
+        where scans <> before->place);
 end
 $$;
 
-create function pg_temp.asked(question question, since text, until text)
+create function pg_temp.asked(question question, since text, until text, route text default '/7')
 returns text
 language sql
-return format('select * from fleetprof.%I(%s''shop'', %L, %L, ''/7''%s)',
-    question.name, question.first_argument, since, until, question.arguments);
+return format('select * from fleetprof.%I(%s''shop'', %L, %L, %L%s)',
+    question.name, question.first_argument, since, until, route, question.arguments);
 
-select plan(32);
+select plan(45);
+select is_empty(
+    $$ select attrelid::regclass, attname
+       from pg_attribute
+       join pg_class on pg_class.oid = attrelid
+       where relnamespace = 'fleetprof_data'::regnamespace and relkind = 'r' and attndims > 0
+           and relname ~ '_(recent|hours|days)(_[0-9]{8})?$' and attstattarget is distinct from 0 $$,
+    'no statistics of elements');
+select pg_temp.pack('hours') \g /dev/null
+analyze;
 select is(
-    pg_temp.scans(fact || '_20260106', pg_temp.asked(question, '2026-01-05Z', '2026-01-06Z')),
-    '{0,0}', format('%s leaves the next day of %s alone', name, fact))
+    pg_temp.scans(kind, pg_temp.asked(question, '2026-01-05Z', '2026-01-06Z')),
+    '{"hours_20260105": "by index", "recent": "by index"}', format('%s(%s) reads its day of %s by index', name, arguments, kind))
 from question;
 select is(
-    pg_temp.scans(fact || '_20260105', pg_temp.asked(question, '2026-01-06 01:00Z', '2026-01-07Z')),
-    '{0,0}', format('%s leaves the day before of %s alone', name, fact))
+    pg_temp.scans(kind, pg_temp.asked(question, '2026-01-06 01:00Z', '2026-01-07Z')),
+    '{"hours_20260106": "by index", "recent": "by index"}', format('%s(%s) leaves the day before of %s alone', name, arguments, kind))
 from question;
-select ok(scans[1] = 0 and scans[2] > 0, format('%s finds its rows of %s by index: %s', name, fact, scans))
+select is(
+    pg_temp.scans(kind, format(
+        $$ select * from fleetprof.%I where site = 'shop' and route = '/7' and bucket >= '2026-01-05Z' and bucket < '2026-01-06Z' $$, name)),
+    '{"hours_20260105": "by index", "recent": "by index"}', name || ' unpacks the rows that dimensions and hours select')
+from (values ('hotspot_hourly', 'frame'), ('stack_hourly', 'stack'), ('timing_hourly', 'timing')) as view (name, kind);
+select pg_temp.pack('mixed') \g /dev/null
+analyze;
+select is(
+    pg_temp.scans(kind, pg_temp.asked(question, '2026-01-05Z', '2026-01-06Z')),
+    '{"days_20260103": "by index", "recent": "by index"}', format('%s(%s) reads %s of a whole day in one row', name, arguments, kind))
+from question;
+select is(
+    pg_temp.scans(kind, pg_temp.asked(question, '2026-01-05Z', '2026-01-06 12:00Z', null)),
+    '{"days_20260103": "by index", "hours_20260105": "by index", "hours_20260106": "by index", "recent": "whole"}',
+    format('%s(%s) reads a site''s %s of a day and half of the next one', name, arguments, kind))
 from question
-cross join lateral pg_temp.scans(
-    fact || '_20260105', pg_temp.asked(question, '2026-01-05Z', '2026-01-06Z')) as scans;
+where name <> 'estimated_hotspots';
 
 -- A regular expression for each frame of a site would cost more than the sums.
 set local track_functions = 'all';

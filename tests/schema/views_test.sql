@@ -13,7 +13,7 @@ insert into timing_value (kind, name, us) values
     ('mark', 'fullyloaded', 1), ('mark', 'mark_fully_loaded_2', 1), ('measure', 'mark_fully_loaded', 1);
 select pg_temp.store() \g /dev/null
 
-select plan(7);
+select plan(10);
 
 select results_eq(
     $$ select bucket, site, route, name, kind, sum(uploads), sum(count), sum(negative), sum(sum_ms), min(min_ms), max(max_ms)
@@ -64,6 +64,41 @@ select results_eq(
         'views', '/cart', 'v1', 'production', 'a', 'Chrome', 156, 'Linux', 'desktop', 'window',
         'self-profile', 'fleetprof/1.0', 'quota', true, 4096, 3, 1, 3.5::float8, 0.25::float8, 7, 4) $$,
     'upload_log');
+insert into fleetprof_data.session values
+    (5, '2026-01-06 23:00Z', 1, '00000000-0000-4000-8000-000000000001', null, 0, '2026-01-06 23:12Z', null,
+     'speed-tracer', '1.1', 7, 3, '', false, 9, '\x28');
+select pg_temp.pack('mixed') \g /dev/null
+select results_eq(
+    $$ select day, kind, rows, bytes > 0 from storage where site = 'views' order by day, kind $$,
+    -- Entries: 2 frames, 3 stacks with their markers, 2 of them with a marker in a frame, 3 markers with those of
+    -- nobody; fresh ones are of one segment, hours of a segment and two cohorts with two spans each, and so are days.
+    $$ values
+        (date '2026-01-03', 'days', 2 * 10::bigint, true), ('2026-01-05', 'days', 3 * 10, true), ('2026-01-05', 'hours', 5 * 10, true),
+        ('2026-01-05', 'recent', 10, true), ('2026-01-05', 'upload_log', 1, true), ('2026-01-06', 'sessions', 1, true) $$,
+    'storage: entries by UTC day and retention');
+create function pg_temp.bytes_in(place text)
+returns bigint
+language plpgsql
+as $$
+declare
+    query text := (
+        select string_agg(format('select pg_column_size(%I) as bytes from fleetprof_data.%I', attname, replace(relname, 'columns', place)), ' union all ')
+        from pg_class
+        join pg_attribute on attrelid = pg_class.oid and attnum > 0
+        where relnamespace = 'fleetprof_data'::regnamespace and relkind = 'c' and relname like '%\_columns');
+    total bigint;
+begin
+    execute format('select sum(bytes) from (%s) as part', query) into total;
+    return total;
+end
+$$;
+select results_eq(
+    $$ select kind, sum(bytes)::bigint from storage where kind in ('days', 'hours', 'recent') group by kind order by kind $$,
+    $$ select place, pg_temp.bytes_in(place) from unnest('{days,hours,recent}'::text[]) as place $$,
+    'storage: sizes of all columns');
+select is(
+    array(select fleetprof_data.marker_of(number::smallint) from generate_series(0, 7) as number),
+    enum_range(null::fleetprof_data.marker) || null::fleetprof_data.marker, 'markers are numbered in their order');
 select is(fleetprof_data.stack_path(-1), '{}', 'a stack that is not there has no path');
 
 select * from finish();

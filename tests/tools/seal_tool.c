@@ -3,8 +3,8 @@
  *
  *     seal_tool CONNINFO [SETTING=VALUE …]
  *
- * Settings: facts_us, hours_us, log_us, sessions_us, ids_us. Commands on standard input, one a line;
- * each is answered by one line of JSON:
+ * Settings: facts_us, hours_us, log_us, sessions_us, ids_us. Commands on standard input, one a
+ * line; each is answered by one line of JSON:
  *
  *     step NOW_US    one step: {"did": "nothing"|"hour"|"block"|"busy", …}
  *     all NOW_US     steps until nothing is due: {"hours": …, "blocks": …}
@@ -132,8 +132,8 @@ static void read_setting(const char *argument, struct fp_retention *retention)
         const char *name;
         int64_t *value;
     } known[] = {
-        {"facts_us=", &retention->facts_us},       {"hours_us=", &retention->hours_us},
-        {"log_us=", &retention->upload_log_us},    {"sessions_us=", &retention->sessions_us},
+        {"facts_us=", &retention->facts_us},    {"hours_us=", &retention->hours_us},
+        {"log_us=", &retention->upload_log_us}, {"sessions_us=", &retention->sessions_us},
         {"ids_us=", &retention->upload_ids_us},
     };
     for (size_t i = 0; i < FP_COUNT(known); i++) {

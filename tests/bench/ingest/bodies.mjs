@@ -46,7 +46,7 @@ const userAgents = [
 ];
 
 /** Numbers from 0 to 1 (mulberry32). @param {number} seed */
-function random(seed) {
+export function random(seed) {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -101,10 +101,16 @@ function vary(trace, draw) {
   return { frames, resources: trace.resources, samples, stacks };
 }
 
-/** The heads of requests, without their Content-Length: page k is met (2k + 1) times as rarely as the last. */
-function heads() {
-  const pages = Array.from({ length: routeCount }, (_, page) => Array(2 * page + 1).fill(`/r${page}`)).flat();
-  return userAgents.flatMap((agent) => pages.map((page) => [
+/**
+ * The heads of requests, without their Content-Length: of a site of 48 segments, where page k is met (2k + 1) times as
+ * rarely as the last; or one for each of so many segments.
+ * @param {number} [segments]
+ */
+function heads(segments) {
+  const agents = segments === undefined ? userAgents : userAgents.slice(0, segments);
+  const pages = segments === undefined ? Array.from({ length: routeCount }, (_, page) => Array(2 * page + 1).fill(`/r${page}`)).flat()
+    : Array.from({ length: Math.ceil(segments / agents.length) }, (_, page) => `/r${page}`);
+  return agents.flatMap((agent) => pages.map((page) => [
     'POST /v1/ingest/pk_demo HTTP/1.1', 'Host: shop.example', `User-Agent: ${agent}`, 'Content-Type: text/plain',
     'Accept: */*', 'Accept-Language: en-US,en;q=0.9', 'Origin: http://127.0.0.1', `Referer: http://127.0.0.1${page}`, '',
   ].join('\r\n')));
@@ -117,18 +123,25 @@ function behindLength(bytes) {
   return Buffer.concat([length, bytes]);
 }
 
-/** A whole request: the first head with the first body. @param {string} file that writeBodies wrote */
-export function firstRequest(file) {
+/** What writeBodies wrote: the heads and the bodies. @param {string} file */
+function readRequests(file) {
   const bytes = fs.readFileSync(file);
-  let at = 4;
-  const take = () => {
+  const parts = [];
+  for (let at = 4; at < bytes.length;) {
     const begin = at + 4;
     at = begin + bytes.readUInt32LE(at);
-    return bytes.subarray(begin, at);
-  };
-  const head = take();
-  for (let left = bytes.readUInt32LE(0) - 1; left > 0; left -= 1) take();
-  const body = take();
+    parts.push(bytes.subarray(begin, at));
+  }
+  const count = bytes.readUInt32LE(0);
+  return { heads: parts.slice(0, count), bodies: parts.slice(count) };
+}
+
+/** The bodies, gzipped. @param {string} file that writeBodies wrote */
+export const readBodies = (file) => readRequests(file).bodies;
+
+/** A whole request: the first head with the first body. @param {string} file that writeBodies wrote */
+export function firstRequest(file) {
+  const { heads: [head], bodies: [body] } = readRequests(file);
   return Buffer.concat([head, Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]);
 }
 
@@ -136,21 +149,22 @@ export function firstRequest(file) {
  * Writes the number of heads (32 bits, little endian), the heads and the bodies, each behind its length.
  * @param {string} file
  * @param {string} size a name of `sizes`
- * @param {number} [seed]
+ * @param {{ seed?: number, segments?: number }} [options]
  * @returns {{ count: number, jsonBytes: number, gzipBytes: number }} bytes: means
  */
-export function writeBodies(file, size, seed = 1) {
+export function writeBodies(file, size, { seed = 1, segments } = {}) {
   const draw = random(seed);
   const { traces, count } = sizes[size];
   const bases = traces.map((names) => join(names.map(readTrace)));
   const output = fs.openSync(file, 'w');
   const headCount = Buffer.alloc(4);
-  headCount.writeUInt32LE(heads().length);
-  fs.writeSync(output, Buffer.concat([headCount, ...heads().map((head) => behindLength(Buffer.from(head)))]));
+  const made = heads(segments);
+  headCount.writeUInt32LE(made.length);
+  fs.writeSync(output, Buffer.concat([headCount, ...made.map((head) => behindLength(Buffer.from(head)))]));
   let jsonBytes = 0;
   let gzipBytes = 0;
-  for (let made = 0; made < count; made += 1) {
-    const trace = vary(bases[made % bases.length], draw);
+  for (let number = 0; number < count; number += 1) {
+    const trace = vary(bases[number % bases.length], draw);
     const json = JSON.stringify({ release: '2026.11.1', sampleInterval: 10, trace });
     const body = gzipSync(json);
     fs.writeSync(output, behindLength(body));

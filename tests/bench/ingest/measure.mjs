@@ -1,5 +1,6 @@
 /** One measurement of one of the programs under load. */
 import { runOrThrow, waitFor } from '../../behaviour/stack.mjs';
+import { startSealTool } from '../../behaviour/seal_tool.mjs';
 import { benchProgram } from './peers.mjs';
 import { memoryMiB, threadCpuMicroseconds, treeCpuMicroseconds } from './processes.mjs';
 
@@ -30,7 +31,7 @@ async function databaseBytes(postgres) {
 
 /**
  * The cost per upload in processor time and database bytes, measured around `run`, which returns the number of
- * uploads.
+ * uploads, and the checkpoint after it. PostgreSQL's time is that of all its processes.
  * @template {{ uploads: number }} T
  * @param {Postgres} postgres
  * @param {number} pid
@@ -40,6 +41,7 @@ async function costOf(postgres, pid, run) {
   const bytes = await databaseBytes(postgres);
   const cpu = [treeCpuMicroseconds(pid), treeCpuMicroseconds(postgres.server.pid)];
   const result = await run();
+  await postgres.execute('checkpoint');
   const after = [treeCpuMicroseconds(pid), treeCpuMicroseconds(postgres.server.pid)];
   const { wal, disk } = await databaseBytes(postgres);
   const { uploads } = result;
@@ -55,8 +57,19 @@ async function costOf(postgres, pid, run) {
 
 /** Processor time of the collector's threads. @param {number} pid */
 function threadTimes(pid) {
-  const { writer, spool, ...others } = threadCpuMicroseconds(pid);
-  return { writer, spool, http: Object.values(others).reduce((sum, time) => sum + time, 0) };
+  const { writer, spool, sealer, ...others } = threadCpuMicroseconds(pid);
+  return { writer, spool, sealer, http: Object.values(others).reduce((sum, time) => sum + time, 0) };
+}
+
+/** Waits until the sealer has nothing to do: it looks again within six seconds. @param {number} pid */
+async function sealerRests(pid) {
+  let { sealer } = threadTimes(pid);
+  let since = performance.now();
+  await waitFor(() => {
+    const { sealer: now } = threadTimes(pid);
+    if (now - sealer > 1000) [sealer, since] = [now, performance.now()];
+    return performance.now() - since > 6000;
+  }, { timeoutMs: 300_000, what: 'sealer to rest', intervalMs: 200 });
 }
 
 /**
@@ -78,6 +91,7 @@ export async function measureFleetprof(postgres, collector, load) {
       return flushed - before.fleetprof_uploads_flushed_total >= requests;
     }, { timeoutMs: 300_000, what: 'count in SQL like the replies\'' });
     const done = performance.now();
+    await sealerRests(pid);
     return {
       uploads: requests, perSecond: requests * 1000 / (done - began), ackedPerSecond: requests * 1e6 / duration_us,
       lag_ms: done - answered, p50_us, p99_us, max_us,
@@ -90,16 +104,61 @@ export async function measureFleetprof(postgres, collector, load) {
     http_us: (after.http - threads.http) / uploads,
     spool_us: (after.spool - threads.spool) / uploads,
     writer_us: (after.writer - threads.writer) / uploads,
+    sealer_us: (after.sealer - threads.sealer) / uploads,
     perSync: uploads / (metrics.fleetprof_spool_commits_total - before.fleetprof_spool_commits_total),
     perFlush: uploads / (metrics.fleetprof_flushes_total - before.fleetprof_flushes_total),
     rows: (metrics.fleetprof_flush_rows_total - before.fleetprof_flush_rows_total) / uploads,
   };
 }
 
+/** What autovacuum would do by now: tables of which more than a thousand rows came or went. @param {Postgres} postgres */
+async function dueVacuums(postgres) {
+  const rows = await postgres.sql(`
+    select format('vacuum %I.%I', schemaname, relname) as text from pg_stat_user_tables
+    where schemaname = 'fleetprof_data' and (n_dead_tup > 1000 or n_ins_since_vacuum > 1000 or relname ~ '_recent$')`);
+  return rows.map(({ text }) => text).join(';');
+}
+
+/**
+ * What sealing takes that the collector put off, up to a moment by the clock, and the vacuum of what autovacuum would.
+ * @param {Postgres} postgres without collectors
+ * @param {number} uploads over which the cost is spread
+ * @param {number} ahead of now, seconds
+ */
+export async function measureSealing(postgres, uploads, ahead) {
+  const tool = startSealTool(postgres.conninfo('fleetprof_writer'));
+  const result = await costOf(postgres, tool.pid, async () => {
+    const { error } = await tool.all((Date.now() + ahead * 1000) * 1000);
+    if (error) throw new Error(`sealing: ${error}`);
+    await postgres.execute(await dueVacuums(postgres));
+    return { uploads };
+  });
+  await tool.quit();
+  return result;
+}
+
+/** Bytes of an upload in the database, by what they are for. @param {Postgres} postgres @param {number} uploads */
+export async function storedBytes(postgres, uploads) {
+  const rows = await postgres.sql(`
+    select
+      case
+        when relname ~ '_hours_[0-9]+$' then 'hours'
+        when relname ~ '_days_[0-9]+$' then 'days'
+        when relname ~ '_recent$' then 'recent'
+        when relname ~ '^upload_[0-9]+$' then 'log'
+        when relname in ('upload_id', 'load_id') then 'ids'
+        else 'names'
+      end as place,
+      sum(pg_table_size(oid) + pg_indexes_size(oid))::float8 as bytes
+    from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind = 'r' group by 1`);
+  return Object.fromEntries(rows.map(({ place, bytes }) => [place, bytes / uploads]));
+}
+
 /** One of the others. @param {Postgres} postgres @param {Peer} peer @param {Load} load */
 export async function measurePeer(postgres, peer, load) {
   const result = await costOf(postgres, peer.pid, async () => {
     const { requests, duration_us, p50_us, p99_us, max_us } = await post(peer.port, load);
+    await postgres.execute('vacuum trace');
     return { uploads: requests, perSecond: requests * 1e6 / duration_us, p50_us, p99_us, max_us };
   });
   await peer.emptied();

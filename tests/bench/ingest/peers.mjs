@@ -28,7 +28,7 @@ export const benchProgram = (name) => path.join(buildDir, 'trees/plain/tests/ben
  */
 
 /** @param {Postgres} postgres @param {Record<string, string>} [flush] @returns {Promise<Collector>} */
-export const startFleetprof = (postgres, flush = { min_window: '1s', max_window: '10s' }) => startCollector({
+export const startFleetprof = (postgres, flush = {}) => startCollector({
   config: {
     database: postgres.conninfo('fleetprof_writer'),
     spool: { path: path.join(temporaryDir('spool'), 'spool'), max_bytes: '4GiB' },

@@ -129,6 +129,8 @@ static void defaults_are_those_of_the_contract(void **state)
     assert_int_equal(rules->format.stack_depth, 2000);
     assert_int_equal(rules->format.json_depth, 64);
     assert_true(rules->format.max_span_us == FP_US_PER_HOUR);
+    assert_true(config->retention_facts_us == 400 * FP_US_PER_DAY);
+    assert_true(config->retention_hours_us == 14 * FP_US_PER_DAY);
     assert_true(config->retention_upload_ids_us == 7 * FP_US_PER_DAY);
     assert_true(config->spool_keep_us == FP_US_PER_HOUR);
     assert_int_equal(config->dead_letters_path.len, 0);
@@ -148,13 +150,14 @@ static void every_setting_is_stored_where_it_belongs(void **state)
 {
     (void)state;
     struct fp_config *config = load_good(
-        THREE_LINES "admin: \"[::1]:8601\"\n"
-                    "limits: {samples: 7, max_body: 2048, timeout: 5s, connections: 3}\n"
-                    "flush: {min_window: 1ms, max_window: 2m}\n"
-                    "retention: {facts: 2d, upload_log: 3d, sessions: 5d, upload_ids: 4h}\n"
-                    "privacy: {keep_query: true, honour_gpc: true, detail_keys: [status]}\n"
-                    "dead_letters: {path: /letters, max_bytes: 2MiB}\n"
-                    "http: {threads: 5}\n",
+        THREE_LINES
+        "admin: \"[::1]:8601\"\n"
+        "limits: {samples: 7, max_body: 2048, timeout: 5s, connections: 3}\n"
+        "flush: {min_window: 1ms, max_window: 2m}\n"
+        "retention: {facts: 2d, hours: 6d, upload_log: 3d, sessions: 5d, upload_ids: 4h}\n"
+        "privacy: {keep_query: true, honour_gpc: true, detail_keys: [status]}\n"
+        "dead_letters: {path: /letters, max_bytes: 2MiB}\n"
+        "http: {threads: 5}\n",
         "sites: [{key: k, name: a, origins: [\"null\", capacitor://localhost],\n"
         "  timing_names: [\"fetch-:id\"]}]\n");
     assert_int_equal(config->admin.sa.ss_family, AF_INET6);
@@ -166,6 +169,7 @@ static void every_setting_is_stored_where_it_belongs(void **state)
     assert_int_equal(config->flush_min_window_us, 1000);
     assert_int_equal(config->flush_max_window_us, 120000000);
     assert_true(config->retention_facts_us == 2 * FP_US_PER_DAY);
+    assert_true(config->retention_hours_us == 6 * FP_US_PER_DAY);
     assert_true(config->retention_upload_log_us == 3 * FP_US_PER_DAY);
     assert_true(config->retention_sessions_us == 5 * FP_US_PER_DAY);
     assert_true(config->retention_upload_ids_us == 4 * FP_US_PER_HOUR);

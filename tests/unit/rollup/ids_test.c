@@ -43,6 +43,21 @@ static void hashes_the_bytes_that_are_written_down(void **state)
                      "\1\0\0\0i"));
 }
 
+static void a_cohort_is_its_level_and_what_it_keeps(void **state)
+{
+    (void)state;
+    const struct fp_str dimensions[FP_DIMENSION_COUNT] = {
+        FP_STR("a"), FP_STR("b"), FP_STR("c"), FP_STR("d"), FP_STR("e"),
+        FP_STR("f"), FP_STR("g"), FP_STR("h"), FP_STR("i"),
+    };
+    const unsigned site_environment_thread = 1 | 8 | 256;
+    uint64_t id = fp_cohort_id(2, site_environment_thread, dimensions);
+    assert_true(id == HASH("C\2\0\0\0\0\0\0\0\x09\1\0\0\0\0\0\0"
+                           "\1\0\0\0a\1\0\0\0d\1\0\0\0i"));
+    assert_true(id != fp_cohort_id(3, site_environment_thread, dimensions));
+    assert_true(fp_cohort_id(1, 1, dimensions) == UINT64_C(0xe342cc8753a78227));
+}
+
 /* Recorded once; they pin the whole chain, including hash function and byte order. */
 static void gives_the_ids_it_gave_before(void **state)
 {
@@ -79,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hashes_the_bytes_that_are_written_down),
+        cmocka_unit_test(a_cohort_is_its_level_and_what_it_keeps),
         cmocka_unit_test(gives_the_ids_it_gave_before),
         cmocka_unit_test(each_field_makes_a_difference),
     };
