@@ -179,8 +179,8 @@ static void note_look(struct fp_sealer *sealer, const struct fp_seal_report *rep
                          report->oldest_waiting_us);
 }
 
-/* Does one step, if one is due. Between two steps the thread hears of news and keeps house. Only
- * the store's connection notices the stop. */
+/* Does one step, if one is due. Between two steps the thread adopts settings and keeps house. A
+ * stop interrupts the store's connection. */
 static enum fp_store_result seal(struct fp_sealer *sealer)
 {
     struct fp_seal_report report = {0};
