@@ -472,8 +472,14 @@ test('levels: one for later hours is left out, a wrong one is an error', async (
     [1, 2, 3].map((n) => ({ site: 'one', route: `/r${n}`, release: null, device: 'desktop', browser: null })));
   await flushes.flush('one', [startUs + 2 * hourUs]);
   for (const [i, dimensions] of ['{route}', '{site,browzer}'].entries()) {
-    await database.execute(`update fleetprof_data.cohort_level set dimensions = '${dimensions}' where level = 7`);
+    const spoil = () => database.execute(`update fleetprof_data.cohort_level set dimensions = '${dimensions}' where level = 7`);
+    await assert.rejects(spoil, /cohort_level_dimensions_check/);
+    await database.execute('alter table fleetprof_data.cohort_level drop constraint cohort_level_dimensions_check');
+    await spoil();
     assert.match((await sealer.all(startUs + (10 + i) * hourUs)).error, /cohort_level: level 7 lacks site, or names a dimension/);
+    await database.execute(`update fleetprof_data.cohort_level set dimensions = '{site}' where level = 7;
+      alter table fleetprof_data.cohort_level add check (dimensions @> '{site}'
+        and dimensions <@ '{site,route,release,environment,variant,browser,os,device,thread}')`);
   }
   await sealer.quit();
 });
