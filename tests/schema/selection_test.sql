@@ -99,7 +99,7 @@ delete from sealed;
 insert into segment (segment_id, route, browser) values (1, '/cart', 'Chrome'), (2, '/cart', 'Firefox'), (3, '/home', 'Chrome');
 insert into segment (segment_id, release) values (4, 'v2');
 insert into segment (segment_id, site) values (5, 'shop-eu');
-insert into cohort_level (level, dimensions) values (3, '{site,environment,route}');
+insert into cohort_level (level, dimensions, since) values (3, '{site,environment,route}', '-infinity');
 insert into sample (segment_id, bucket, us, path)
 select segment_id, '2026-01-05Z'::timestamptz + hour * interval '1 hour', (1 << segment_id::integer) * 1000, '{main}'
 from segment, generate_series(0, 29) as hour;
