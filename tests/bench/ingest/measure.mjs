@@ -111,11 +111,12 @@ export async function measureFleetprof(postgres, collector, load) {
   };
 }
 
-/** What autovacuum would do by now: tables of which more than a thousand rows came or went. @param {Postgres} postgres */
+/** What autovacuum would do by now, by its thresholds. @param {Postgres} postgres */
 async function dueVacuums(postgres) {
   const rows = await postgres.sql(`
-    select format('vacuum %I.%I', schemaname, relname) as text from pg_stat_user_tables
-    where schemaname = 'fleetprof_data' and (n_dead_tup > 1000 or n_ins_since_vacuum > 1000 or relname ~ '_recent$')`);
+    select format('vacuum %I.%I', schemaname, relname) as text from pg_stat_all_tables
+    where schemaname in ('fleetprof_data', 'pg_toast')
+      and (n_dead_tup > 50 + 0.2 * n_live_tup or n_ins_since_vacuum > 1000 + 0.2 * n_live_tup)`);
   return rows.map(({ text }) => text).join(';');
 }
 
@@ -137,6 +138,19 @@ export async function measureSealing(postgres, uploads, ahead) {
   return result;
 }
 
+/** Bytes of packed rows in the database, compressed, without the free space in their files. @param {Postgres} postgres */
+async function packedBytes(postgres) {
+  const tables = await postgres.sql(`
+    select attrelid::regclass::text as name, string_agg(format('pg_column_size(%I)', attname), ' + ') as size
+    from pg_attribute
+    where attrelid in (select oid from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind in ('r', 'p') and relname ~ '_(recent|hours|days)$')
+      and attnum > 0
+    group by attrelid`);
+  const [{ bytes }] = await postgres.sql(`select sum(bytes)::float8 as bytes from (${
+    tables.map(({ name, size }) => `select sum(28 + ${size}) as bytes from ${name}`).join(' union all ')}) every`);
+  return bytes;
+}
+
 /** Bytes of an upload in the database, by what they are for. @param {Postgres} postgres @param {number} uploads */
 export async function storedBytes(postgres, uploads) {
   const rows = await postgres.sql(`
@@ -151,7 +165,8 @@ export async function storedBytes(postgres, uploads) {
       end as place,
       sum(pg_table_size(oid) + pg_indexes_size(oid))::float8 as bytes
     from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind = 'r' group by 1`);
-  return Object.fromEntries(rows.map(({ place, bytes }) => [place, bytes / uploads]));
+  const places = Object.fromEntries(rows.map(({ place, bytes }) => [place, bytes / uploads]));
+  return { ...places, packed: await packedBytes(postgres) / uploads };
 }
 
 /** One of the others. @param {Postgres} postgres @param {Peer} peer @param {Load} load */
