@@ -64,7 +64,7 @@ test('no start where so many open files are not allowed', async () => {
     const { file } = await collectorConfig({ database: 'host=/nonexistent', limits, http: { threads } });
     const { code, stderr } = await run(['sh', '-c', `ulimit -n ${allowed} && exec "$@"`, 'sh', path.join(binDir, 'fleetprofd'), '-c', file]);
     assert.equal(code, 2);
-    assert.match(stderr, new RegExp(`limits\\.connections is \\d+ and http\\.threads ${threads}, which takes \\d+ open files, and ${allowed} are allowed`));
+    assert.match(stderr, new RegExp(`limits\\.connections \\(\\d+\\) and http\\.threads \\(${threads}\\) need \\d+ open files, but ${allowed} are allowed`));
   }
 });
 

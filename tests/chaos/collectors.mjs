@@ -78,7 +78,7 @@ export async function startPlace({ name, database, onSmallDisk }) {
     dead_letters: { path: path.join(path.dirname(spool), 'letters'), max_bytes: lettersBytes },
     flush: { min_window: '100ms', max_window: '1s' },
     // What comes late is kept all the same.
-    retention: { hours: '100d', facts: '400d', upload_log: '100d', sessions: '100d' },
+    retention: { hours: '100d', facts: '100d', upload_log: '100d', sessions: '100d' },
     ceilings,
     sites,
   };
