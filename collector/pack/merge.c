@@ -138,7 +138,9 @@ static void pick_numbers(const struct plan *plan, const int16_t *left, const int
     for (size_t i = 0; i < plan->count; i++) {
         int16_t a = left[plan->pairs[i].left];
         int16_t b = right[plan->pairs[i].right];
-        out[i] = a > b ? a : b;
+        out[i] = b;
+        if (a > b)
+            out[i] = a;
     }
 }
 

@@ -2,6 +2,8 @@
  * Sealing: reads the rows of groups by COPY BINARY, merges those of each group, and writes rows.
  */
 #include "collector/sealer/internal.h"
+
+#include "collector/base/assert.h"
 #include "collector/store/copy_binary.h"
 
 #include <endian.h>
@@ -43,6 +45,7 @@ size_t fp_seal_entry_bytes(const struct fp_pack_shape *shape)
     size_t bytes = 0;
     for (size_t i = 0; i < shape->column_count; i++)
         bytes += fp_pack_type_size(shape->columns[i].type);
+    FP_ASSERT(bytes > 0);
     return bytes;
 }
 

@@ -120,7 +120,7 @@ static enum fp_store_result read_tile(struct job *job, bool *has_tile)
 /* Makes the block that covers the hour, if none does. */
 static enum fp_store_result ensure_tile(struct job *job)
 {
-    bool has_tile;
+    bool has_tile = false;
     enum fp_store_result result = read_tile(job, &has_tile);
     if (result != FP_STORE_OK || has_tile)
         return result;
@@ -193,7 +193,8 @@ static enum fp_store_result add_to_spans(const struct job *job, const struct fp_
 {
     enum fp_store_result result = FP_STORE_OK;
     int span = job->before_horizon ? FP_SPAN_DAY : FP_SPAN_HOUR;
-    for (; result == FP_STORE_OK && span <= (int)job->longest; span++) {
+    int end = (int)job->longest < FP_SPAN_COUNT ? (int)job->longest + 1 : FP_SPAN_COUNT;
+    for (; result == FP_STORE_OK && span < end; span++) {
         if (!are_cohorts && span != FP_SPAN_HOUR && span != FP_SPAN_DAY)
             continue;
         const struct fp_block block = fp_block_of((enum fp_span)span, job->unit->block.bucket_us);

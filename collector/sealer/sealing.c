@@ -15,7 +15,7 @@ enum {
 };
 
 /* The longest array of a packed row, and some more. */
-#define BYTES_MAX ((size_t)FP_PACK_ENTRIES_MAX * 12 + 1024 * 1024)
+#define BYTES_MAX ((size_t)FP_PACK_ENTRIES_MAX * 12 + (size_t)1024 * 1024)
 
 /* How long a unit that failed is left out; twice as long after each further failure. */
 #define POSTPONE_US (60 * FP_US_PER_S)
