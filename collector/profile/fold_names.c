@@ -75,7 +75,7 @@ void fp_fold_bound_timing(const struct fp_fold *fold, enum fp_timing_kind kind, 
     if (!is_bounded(fold) || !is_refused(fold, FP_NAME_TIMING, *id))
         return;
     *name = overflow_name;
-    *id = fp_timing_id(fold->site_id, kind, overflow_name);
+    *id = fp_timing_id(fold->site_id, &(struct fp_timing_key){.kind = kind, .name = overflow_name});
 }
 
 /* ---- leaving out what no sample needs any more ---- */

@@ -74,7 +74,8 @@ static uint32_t find_timing(struct fp_fold *fold, struct fp_map *known,
     struct fp_str name;
     if (!name_of(fold, from, &name))
         return FP_MAP_NONE;
-    uint64_t id = fp_timing_id(fold->site_id, from->kind, name);
+    uint64_t id =
+        fp_timing_id(fold->site_id, &(struct fp_timing_key){.kind = from->kind, .name = name});
     uint32_t index = fp_map_get(known, id);
     return index != FP_MAP_NONE ? index : add_timing(fold, known, from, name, id);
 }

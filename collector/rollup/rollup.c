@@ -364,7 +364,9 @@ static bool add_timing_name(const struct fp_addition *add, const struct fp_delta
     if (row == NULL)
         return true;
     row->kind = timing->kind;
-    return fp_addition_text(add, timing->name, &row->name);
+    return fp_addition_text(add, timing->name, &row->name) &&
+           fp_addition_text(add, timing->source, &row->source) &&
+           fp_addition_text(add, timing->function, &row->function);
 }
 
 static bool add_bins(const struct fp_addition *add, const struct fp_delta_timing *timing)
@@ -446,7 +448,7 @@ static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row
     const struct fp_delta *delta = add->delta;
     uint64_t timings = 0;
     for (uint32_t i = 0; i < delta->timing_count; i++)
-        timings += delta->timings[i].count;
+        timings += delta->timings[i].kind <= FP_TIMING_MEASURE ? delta->timings[i].count : 0;
     struct fp_claim_key key = row->key;
     *row = (struct fp_upload_row){
         .key = key,

@@ -73,6 +73,8 @@ struct fp_stack_row {
 struct fp_timing_row {
     int64_t timing_id;
     struct fp_str name;
+    struct fp_str source;
+    struct fp_str function;
     enum fp_timing_kind kind;
 };
 

@@ -73,6 +73,7 @@ begin
             where is_selected(selected, sealed, group_id, bucket, span)
         ) as entry
         join timing using (timing_id)
+        where kind in ('mark', 'measure')
         group by name, kind
     ),
     histogram as (
@@ -87,6 +88,7 @@ begin
             group by timing_id, bin
         ) as timing_bin
         join timing using (timing_id)
+        where kind in ('mark', 'measure')
         group by name, kind, bin
     ),
     cumulative as (
