@@ -214,7 +214,7 @@ static bool add_interaction(struct fp_fold *fold, const struct fp_profile_intera
     struct fp_str name;
     uint32_t timing;
     if (!scrub_word(fold, from->type, &key.name) ||
-        !fp_scrub_selector(from->target, fold->arena, &key.source) ||
+        !fp_scrub_selector(from->target, false, fold->arena, &key.source) ||
         !find_bounded(fold, key, &timing))
         return false;
     fp_fold_value(fold, timing, from->duration_us);
@@ -272,6 +272,15 @@ static void divide_blocking(const struct fp_profile_long_frame *frame,
     qsort(parts, frame->script_count, sizeof(*parts), compare_scripts);
 }
 
+static bool scrub_invoker(const struct fp_fold *fold, struct fp_str invoker,
+                          struct fp_str *scrubbed)
+{
+    if (fp_invoker_is_url(invoker))
+        return fp_scrub_resource(&fold->context->rules, invoker, fold->page_url, fold->arena,
+                                 scrubbed);
+    return fp_scrub_selector(invoker, true, fold->arena, scrubbed);
+}
+
 /* Adds a script's run, or a frame without scripts, with its part of the blocking time. */
 static bool add_script(struct fp_fold *fold, const struct fp_profile_script *from,
                        int64_t blocking_us)
@@ -279,7 +288,7 @@ static bool add_script(struct fp_fold *fold, const struct fp_profile_script *fro
     const struct fp_scrub_rules *rules = &fold->context->rules;
     struct fp_timing_key key = {.kind = FP_TIMING_FRAME_SCRIPT};
     uint32_t timing;
-    if (!fp_scrub_invoker(rules, from->invoker, fold->page_url, fold->arena, &key.name) ||
+    if (!scrub_invoker(fold, from->invoker, &key.name) ||
         !fp_scrub_resource(rules, from->url, fold->page_url, fold->arena, &key.source) ||
         !fp_scrub_name(rules, from->function, fold->arena, &key.function) ||
         !find_bounded(fold, key, &timing))

@@ -324,7 +324,8 @@ static struct fp_str last_steps(struct fp_str text)
     return fp_text_cut(kept, FP_SELECTOR_MAX);
 }
 
-static bool scrub(struct fp_str text, bool any_tag, struct fp_arena *arena, struct fp_str *scrubbed)
+bool fp_scrub_selector(struct fp_str text, bool any_tag, struct fp_arena *arena,
+                       struct fp_str *scrubbed)
 {
     struct fp_buf out;
     struct selector selector = {.text = text, .out = &out, .any_tag = any_tag, .is_at_start = true};
@@ -337,22 +338,14 @@ static bool scrub(struct fp_str text, bool any_tag, struct fp_arena *arena, stru
     return fits;
 }
 
-bool fp_scrub_selector(struct fp_str selector, struct fp_arena *arena, struct fp_str *scrubbed)
+bool fp_invoker_is_url(struct fp_str invoker)
 {
-    return scrub(selector, false, arena, scrubbed);
-}
-
-bool fp_scrub_invoker(const struct fp_scrub_rules *rules, struct fp_str invoker,
-                      struct fp_str page_url, struct fp_arena *arena, struct fp_str *scrubbed)
-{
-    const struct fp_url url = fp_url_parse(invoker);
     static const char *const schemes[] = {"data", "blob", "file", "javascript"};
+    const struct fp_url url = fp_url_parse(invoker);
     bool is_url = url.host.len > 0;
     for (size_t i = 0; i < FP_COUNT(schemes); i++)
         is_url = is_url || fp_url_has_scheme(&url, schemes[i]);
-    if (is_url)
-        return fp_scrub_resource(rules, invoker, page_url, arena, scrubbed);
-    return scrub(invoker, true, arena, scrubbed);
+    return is_url;
 }
 
 /* Hosts. */

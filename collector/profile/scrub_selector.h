@@ -16,16 +16,14 @@
  * `*` replaces numbers, hashes, words that are not tags (so texts), whatever stands in parentheses,
  * and steps with characters of addresses, URLs and `name=value`; values of attributes go. Keeps the
  * last steps that fit in FP_SELECTOR_MAX. The result fits into a JSON string. Scrubbing twice is
- * like scrubbing once.
+ * like scrubbing once. any_tag: any word may stand for a tag, as in what invokes a script:
+ * `BUTTON#buy.onclick`, `Window.setTimeout`.
  */
-bool fp_scrub_selector(struct fp_str selector, struct fp_arena *arena,
+bool fp_scrub_selector(struct fp_str selector, bool any_tag, struct fp_arena *arena,
                        struct fp_str *scrubbed) FP_MUST_CHECK;
 
-/* Reduces what invokes a script: a URL as fp_scrub_resource does; else as a selector, but any word
- * may stand for a tag: `BUTTON#buy.onclick`, `Window.setTimeout`. */
-bool fp_scrub_invoker(const struct fp_scrub_rules *rules, struct fp_str invoker,
-                      struct fp_str page_url, struct fp_arena *arena,
-                      struct fp_str *scrubbed) FP_MUST_CHECK;
+/* True if what invokes a script is its URL, for fp_scrub_resource; else it is a selector. */
+bool fp_invoker_is_url(struct fp_str invoker);
 
 /* Reduces a host, or a URL to its host: lower case, with its port, without credentials. */
 bool fp_scrub_host(struct fp_str host, struct fp_arena *arena,
