@@ -55,8 +55,8 @@ enum fp_timing_kind {
 const char *fp_timing_kind_name(enum fp_timing_kind kind);
 
 enum fp_upload_format {
-    FP_UPLOAD_SELF_PROFILE, /* an envelope with or without a trace, or a bare trace */
-    FP_UPLOAD_USER_TIMING,  /* bare entries or maps, or an envelope with these alone */
+    FP_UPLOAD_SELF_PROFILE, /* a trace, bare or in an envelope; an envelope with coverage alone */
+    FP_UPLOAD_USER_TIMING,  /* bare entries or maps, or an envelope without a trace */
     FP_UPLOAD_SPEED_TRACER, /* a dump: events, network, perhaps V8 profiles */
     FP_UPLOAD_OPERA_SCOPE,  /* a session of Opera's profiler service: events */
     FP_UPLOAD_FORMAT_COUNT

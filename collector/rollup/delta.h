@@ -165,6 +165,14 @@ struct fp_delta {
     uint32_t unmeasured; /* measures past a limit, without frames; for a metric, not in the bytes */
 };
 
+/* True if the upload profiled its page load: it has a trace, though perhaps without samples, or
+ * events. Only such uploads count in what means are taken of. */
+static inline bool fp_delta_is_profiled(const struct fp_delta *delta)
+{
+    return delta->samples > 0 ||
+           (delta->format != FP_UPLOAD_USER_TIMING && delta->coverage == FP_COVERAGE_NONE);
+}
+
 /* Appends the delta's bytes (docs/delta.md) to out. The caller checks out->failed. Any thread. */
 void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out);
 

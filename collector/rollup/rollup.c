@@ -187,6 +187,8 @@ static bool add_upload_total(const struct fp_addition *add)
     if (total == NULL)
         return false;
     double profiled_us = (double)delta->profiled_us;
+    if (!fp_delta_is_profiled(delta))
+        return true;
     total->uploads++;
     total->loads += delta->has_load ? 0 : 1;
     total->profiled_us2 += profiled_us * profiled_us;
@@ -407,7 +409,7 @@ static bool add_timings(const struct fp_addition *add)
 static bool add_load(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
-    if (!delta->has_load)
+    if (!delta->has_load || !fp_delta_is_profiled(delta))
         return true;
     struct fp_claim_key key = fp_claim_key(&delta->load, add->site_id);
     bool added;

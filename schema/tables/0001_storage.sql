@@ -183,8 +183,8 @@ create type fleetprof_data.measure_frame_columns as (
 
 comment on type fleetprof_data.total_columns is 'Totals, by marker. Markers are numbered as fleetprof_data.marker is ordered, from 0; -1 stands for unattributed samples. All samples and all profiled time are the sum over all entries.';
 comment on column fleetprof_data.total_columns.marker is 'Key.';
-comment on column fleetprof_data.total_columns.uploads is 'Uploads; in the entry of marker -1, else 0.';
-comment on column fleetprof_data.total_columns.loads is 'Page loads; in the entry of marker -1, else 0. One of several uploads counts where its first upload counts.';
+comment on column fleetprof_data.total_columns.uploads is 'Uploads with a trace or events; in the entry of marker -1, else 0.';
+comment on column fleetprof_data.total_columns.loads is 'Page loads with a trace or events; in the entry of marker -1, else 0. One of several uploads counts where its first upload counts.';
 comment on column fleetprof_data.total_columns.samples is 'Samples with this marker.';
 comment on column fleetprof_data.total_columns.self_us is 'Time of these samples, microseconds.';
 comment on column fleetprof_data.total_columns.profiled_us2 is 'Sum over uploads of profiled time squared, microseconds squared; in the entry of marker -1, else 0.';
