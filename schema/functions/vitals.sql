@@ -52,7 +52,7 @@ end
 $$;
 
 comment on function fleetprof_data.vital_values is
-    'Returns the rows of fleetprof.vitals, in any order; with a dimension, by its values, too, and the selection is one by segment.';
+    'Returns the rows of fleetprof.vitals, in any order; with a dimension, by its values, too, and the selection must keep it apart.';
 
 create or replace function fleetprof_data.vital_names()
 returns text[]
@@ -141,17 +141,23 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-    selected selection;
     dimensions constant text[] := '{route,release,environment,variant,browser,os,device,thread}';
+    filters text[] := array[
+        vitals_by.route, vitals_by.release, vitals_by.environment, vitals_by.variant, vitals_by.browser, vitals_by.os,
+        vitals_by.device, vitals_by.thread];
+    kept integer := array_position(dimensions, vitals_by.dimension);
+    selected selection;
 begin
-    if vitals_by.dimension is null or vitals_by.dimension <> all(dimensions) then
+    if kept is null then
         raise invalid_parameter_value using
             message = coalesce('no dimension is named "' || vitals_by.dimension || '"', 'dimension is null'),
             hint = format('Dimensions are %s.', array_to_string(dimensions, ', '));
     end if;
+    -- %% matches what % matches, but counts as a filter: so the groups of the selection keep the dimension apart.
+    filters[kept] := coalesce(nullif(filters[kept], '%'), '%%');
     selected := select_segments(
-        vitals_by.site, vitals_by.since, vitals_by.until, vitals_by.route, vitals_by.release, vitals_by.environment,
-        vitals_by.variant, vitals_by.browser, vitals_by.os, vitals_by.device, vitals_by.thread, by_segment => true);
+        vitals_by.site, vitals_by.since, vitals_by.until, filters[1], filters[2], filters[3], filters[4], filters[5],
+        filters[6], filters[7], filters[8]);
     return query
     select member, name, unit, count, p50, p75, p95, good_share, needs_improvement_share, poor_share
     from vital_values(selected, vitals_by.dimension)

@@ -88,7 +88,7 @@ before(async () => {
   for (const clickMs of [560, 560]) await upload({ ...page({ ...product, clickMs }), coverage: 'unsupported' }, safari);
   for (const clickMs of [80, 240]) await upload(page({ ...cart, clickMs }), chrome);
   await upload({ version: 1, page: { url: 'https://www.shop.example/cart' }, release: '2026.11.2', coverage: 'no-policy' }, chrome);
-  await waitFor(async () => (await ask('count(*) as n from fleetprof.upload_log'))[0].n === String(sent), { what: `${sent} uploads in SQL` });
+  await waitFor(async () => (await ask('count(*) as n from fleetprof.upload_log'))[0].n === sent, { what: `${sent} uploads in SQL` });
 });
 after(async () => { await stack?.stop(); });
 
@@ -121,8 +121,8 @@ test('vital_hotspots names the function inside slow interactions, and what it co
   const rows = await ask(`function, line, self_ms, uploads, self_ms_per_load, good_self_ms, good_uploads, good_self_ms_per_load
     from fleetprof.vital_hotspots('INP', 'shop', route => '/product/:id')`);
   assert.deepEqual(rows, [
-    { function: 'sortReviews', line: 388, self_ms: 1100, uploads: '2', self_ms_per_load: 550, good_self_ms: 30, good_uploads: '1', good_self_ms_per_load: 30 },
-    { function: 'addToCart', line: 310, self_ms: 100, uploads: '2', self_ms_per_load: 50, good_self_ms: 50, good_uploads: '1', good_self_ms_per_load: 50 },
+    { function: 'sortReviews', line: 388, self_ms: 1100, uploads: 2, self_ms_per_load: 550, good_self_ms: 30, good_uploads: 1, good_self_ms_per_load: 30 },
+    { function: 'addToCart', line: 310, self_ms: 100, uploads: 2, self_ms_per_load: 50, good_self_ms: 50, good_uploads: 1, good_self_ms_per_load: 50 },
   ]);
 });
 
@@ -155,8 +155,8 @@ test('third parties: script time and responses by host', async () => {
   for (const row of rows) if (row.p75_ms !== null) close(row.p75_ms, 60);
   assert.deepEqual(rows.map(({ host, party, self_ms: self, requests, bytes, opaque_share: opaque }) => [host, party, self, requests, bytes, opaque]), [
     ['static.shop.example', 'first', 3080, 14, 630_000, 0],
-    ['www.shop.example', 'first', 0, 0, null, null],
     ['fonts.example', 'third', 0, 21, null, 1],
+    ['www.shop.example', 'first', 0, 0, null, null],
   ]);
 });
 
