@@ -159,7 +159,7 @@ bool fp_fold_timings(struct fp_fold *fold)
     if (delta->timings == NULL || delta->bins == NULL || fold->binned == NULL ||
         fold->windows == NULL)
         return false;
-    /* Each name twice if it is over its ceiling. */
+    /* A name beyond its ceiling has two ids. */
     fp_map_init(&fold->timings, 2 * count);
     if (!group(fold) || !fp_fold_observed(fold))
         return false;

@@ -268,7 +268,7 @@ static bool is_of_secret(uint32_t c, bool is_escaped)
     return c == '@' || c == '=' || c == '%' || c == '?' || c == '&' || c == '/';
 }
 
-/* Takes anything else: it is no part of a name. */
+/* Takes anything else, which is not part of a name. */
 static void take_other(struct selector *selector)
 {
     uint32_t c = (unsigned char)selector->text.ptr[selector->at++];

@@ -61,8 +61,8 @@ static bool check_texts(struct fp_decoder *decoder, const struct fp_field *field
            fp_read_text(decoder, &fields[VITAL_URL], &text);
 }
 
-/* Reads where a value is measured from: a page that came back, or one that was rendered in advance,
- * starts its clock anew. */
+/* Reads where a value is measured from. The clock of a page that came back, or that was rendered in
+ * advance, starts later. */
 static bool read_navigation(struct fp_decoder *decoder, const struct fp_field *field,
                             struct fp_profile_vital *vital)
 {

@@ -241,7 +241,7 @@ static void entries_that_lack_a_member_are_skipped(void **state)
 #define RESOURCE(members) "{'version':1,'resources':[{'host':'a'," members "}]}"
 
 static const struct bad_upload bad_uploads[] = {
-    {"vitals that are no list", "{'vitals':{}}", NULL, FP_VERDICT_INVALID, "/vitals", 0,
+    {"vitals that are not a list", "{'vitals':{}}", NULL, FP_VERDICT_INVALID, "/vitals", 0,
      "vitals is an object; it must be an array"},
     {"an unknown vital", "{'vitals':[{'name':'FID','value':1}]}", NULL, FP_VERDICT_INVALID,
      "/vitals/0/name", 0, "name must be one of LCP, INP, CLS, FCP, TTFB"},
