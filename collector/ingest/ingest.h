@@ -99,7 +99,8 @@ struct fp_ticket {
     struct fp_ingest *ingest;
     struct fp_workbench *workbench; /* held from prepare to commit */
     size_t upload_count;
-    enum fp_spool_error result; /* set before done */
+    struct fp_refused_records refused; /* of all uploads */
+    enum fp_spool_error result;        /* set before done */
 };
 
 /*
@@ -127,8 +128,9 @@ bool fp_ingest_keeps_refused(const struct fp_ingest *ingest);
 void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *upload,
                             const struct fp_problem *problem, struct fp_buf *body);
 
-/* Counts the uploads of a committed ticket. Any thread; so may all functions below. */
-void fp_ingest_count_accepted(const struct fp_site *site, size_t uploads);
+/* Counts the uploads of a committed ticket, and their refused records. Any thread; so may all
+ * functions below. */
+void fp_ingest_count_accepted(const struct fp_site *site, const struct fp_ticket *ticket);
 
 /* Counts a refused request, whoever refused it, and logs it as fp_site_metrics_refuse does. site
  * NULL: unknown. */

@@ -123,6 +123,19 @@ static void name_upload(const struct fp_preparation *work, bool is_single,
     }
 }
 
+static void count_refused(const struct fp_delta *delta, struct fp_refused_records *refused)
+{
+    if (delta->refusal_count == 0)
+        return;
+    refused->count += delta->records_refused;
+    for (uint32_t i = 0; i < delta->refusal_count; i++)
+        refused->by_reason[delta->refusals[i].reason] += delta->refusals[i].records;
+    const struct fp_delta_refusal *first = &delta->refusals[0];
+    refused->format = delta->format;
+    refused->reason = first->reason;
+    snprintf(refused->place, sizeof(refused->place), "%.*s", FP_STR_ARG(first->place));
+}
+
 /* An upload being prepared: a body, or one session in it. */
 struct piece {
     struct fp_profile *profile;
@@ -174,6 +187,7 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
         return false;
     }
     work->upload_count++;
+    count_refused(&delta, &work->refused);
     fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
     fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_UNORDERED, profile->unordered_entries);
     fp_metrics_add(work->metrics, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);

@@ -100,6 +100,9 @@ bool fp_fold_timings(struct fp_fold *fold) FP_MUST_CHECK;
 /* Sums, per measure, what ran inside its windows (rule 7). */
 bool fp_fold_measures(struct fp_fold *fold) FP_MUST_CHECK;
 
+/* Counts the records of the upload, and those that were refused by reason. */
+bool fp_fold_refusals(struct fp_fold *fold) FP_MUST_CHECK;
+
 /* Asserts the invariants of delta.h, where costly assertions are on. */
 void fp_fold_check(const struct fp_delta *delta);
 

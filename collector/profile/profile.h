@@ -69,8 +69,8 @@ struct fp_profile_timeline {
 
 /* A problem that a lenient decoder found, and its first place. */
 struct fp_profile_note {
-    const char *text; /* static: "no JSON", "a duration below zero", ... */
-    bool is_refusal;  /* the record, event or detail was left out; else taken as it is */
+    const char *text;              /* static: "no JSON", "a duration below zero", ... */
+    enum fp_record_refusal reason; /* NONE: the record, event or detail is kept as it is */
     uint32_t count;
     int64_t first_offset;        /* bytes into the inflated body; of an array's element its index */
     bool is_index;               /* first_offset is one */

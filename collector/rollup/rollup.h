@@ -36,6 +36,7 @@ enum fp_rollup_table {
     FP_ROLLUP_TABLE_SESSION,
     FP_ROLLUP_TABLE_TIMELINE,
     FP_ROLLUP_TABLE_EVENT,
+    FP_ROLLUP_TABLE_REFUSAL,
     FP_ROLLUP_TABLE_UPLOAD,
     FP_ROLLUP_TABLE_LOAD,
     FP_ROLLUP_TABLE_COUNT
@@ -192,6 +193,8 @@ struct fp_session_row {
     struct fp_str content; /* zstd */
     int32_t content_len;   /* unpacked */
     int32_t part;
+    int32_t records_read;
+    int32_t records_refused;
     enum fp_upload_format format;
     bool has_load;
     bool has_started;
@@ -229,6 +232,17 @@ struct fp_event_row {
     bool has_detail;
 };
 
+/* Records that were refused of accepted uploads. key.id is the format, key.part the reason. */
+struct fp_refusal_row {
+    struct fp_fact_key key;
+    int64_t records;
+    int64_t uploads;
+    int64_t latest_us;   /* when the latest of these uploads was received */
+    struct fp_str place; /* of its first such record */
+    enum fp_upload_format format;
+    enum fp_record_refusal reason;
+};
+
 /* The key of an upload or load id. The words sort as PostgreSQL sorts uuids. */
 struct fp_claim_key {
     int64_t high;
@@ -255,6 +269,8 @@ struct fp_upload_row {
     int32_t unattributed_samples;
     int32_t timings; /* marks and measures */
     int32_t skipped_entries;
+    int32_t records_read;
+    int32_t records_refused;
     enum fp_upload_format format;
     enum fp_coverage coverage;
     bool has_load;

@@ -14,6 +14,8 @@ static bool add_session_row(const struct fp_addition *add, uint64_t session_id)
     row->load = add->delta->load;
     row->has_load = add->delta->has_load;
     row->part = (int32_t)add->delta->part;
+    row->records_read = fp_addition_int32(add->delta->records_read);
+    row->records_refused = fp_addition_int32(add->delta->records_refused);
     row->received_us = add->delta->received_us;
     row->started_us = session->started_us;
     row->has_started = session->started_us != 0;

@@ -4,22 +4,24 @@
 -- partitioned tables; retention.sessions limits how long they are kept.
 
 create table fleetprof_data.session (
-    segment_id    bigint not null,
-    bucket        timestamptz not null,
-    session_id    bigint not null,
-    upload_id     uuid not null,
-    load_id       uuid,
-    part          integer not null,
-    received      timestamptz not null,
-    started       timestamptz,
-    format        text not null,
-    version       text not null,
-    source_id     bigint,
-    window_id     bigint,
-    page_url      text not null,
-    is_raw        boolean not null,
-    content_bytes integer not null,
-    content       bytea not null,
+    segment_id      bigint not null,
+    bucket          timestamptz not null,
+    session_id      bigint not null,
+    upload_id       uuid not null,
+    load_id         uuid,
+    part            integer not null,
+    received        timestamptz not null,
+    started         timestamptz,
+    format          text not null,
+    version         text not null,
+    source_id       bigint,
+    window_id       bigint,
+    page_url        text not null,
+    is_raw          boolean not null,
+    content_bytes   integer not null,
+    content         bytea not null,
+    records_read    integer not null default 0,
+    records_refused integer not null default 0,
     primary key (segment_id, bucket, session_id)
 ) partition by range (bucket);
 alter table fleetprof_data.session alter column content set storage external; -- it is zstd already
@@ -106,6 +108,8 @@ comment on column fleetprof_data.session.page_url is 'The page, scrubbed; empty:
 comment on column fleetprof_data.session.is_raw is 'Whether the content is what was sent, byte for byte, not scrubbed.';
 comment on column fleetprof_data.session.content_bytes is 'Size of the content, bytes.';
 comment on column fleetprof_data.session.content is 'The upload in the format it came in, zstd.';
+comment on column fleetprof_data.session.records_read is 'Records of a dump or session, or entries of User Timing, kept and refused ones.';
+comment on column fleetprof_data.session.records_refused is 'Records, and parts of kept ones, that were refused.';
 
 comment on table fleetprof_data.timeline is 'Lists of events of kept sessions, as the view fleetprof.timelines shows them.';
 comment on column fleetprof_data.timeline.segment_id is 'Segment.';

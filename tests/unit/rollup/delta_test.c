@@ -241,18 +241,86 @@ static void add_session(struct fp_delta *delta)
     delta->session = &session;
 }
 
-static void bytes_of_version_2_never_change(void **state)
+/* As version 2, with refused records at the end. */
+static const char version_3_tail[] = "0702"
+                                     "010206627974652037" /* not_json, 2, byte 7 */
+                                     "1e0100";            /* other_entry, 1 */
+
+/* Content that only version 3 can encode. */
+static void add_refusals(struct fp_delta *delta)
+{
+    static struct fp_delta_refusal refusals[] = {
+        {FP_RECORD_REFUSAL_NOT_JSON, 2, {"byte 7", 6}},
+        {FP_RECORD_REFUSAL_OTHER_ENTRY, 1, {"", 0}},
+    };
+    delta->records_read = 7;
+    delta->records_refused = 3;
+    delta->refusals = refusals;
+    delta->refusal_count = 2;
+}
+
+static size_t read_hex(const char *hex, uint8_t *bytes)
+{
+    size_t len = strlen(hex) / 2;
+    for (size_t i = 0; i < len; i++) {
+        const char digits[] = {hex[2 * i], hex[2 * i + 1], 0};
+        bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    return len;
+}
+
+static void bytes_of_version_2_are_still_read(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta read;
+    uint8_t bytes[sizeof(version_2_hex)];
+    size_t len = read_hex(version_2_hex, bytes);
+    fill_example(&example);
+    add_measured(&example);
+    add_session(&example);
+    assert_int_equal(fp_delta_decode(bytes, len, &room->arena, &read), FP_DELTA_OK);
+    assert_same_upload(&example, &read);
+    assert_same_measured(&example, &read);
+    assert_same_session(example.session, read.session);
+}
+
+static void refusals_out_of_order_or_empty_are_damage(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    fill_example(&example);
+    add_refusals(&example);
+    struct fp_delta_refusal *refusals = example.refusals;
+    const struct fp_delta_refusal kept[] = {refusals[0], refusals[1]};
+    refusals[0].reason = FP_RECORD_REFUSAL_OTHER_ENTRY;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    refusals[0] = kept[0];
+    refusals[0].records = 0;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    refusals[0].records = UINT32_MAX;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    refusals[0] = kept[0];
+}
+
+static void bytes_of_version_3_never_change(void **state)
 {
     struct room *room = *state;
     struct fp_delta example;
     fill_example(&example);
     add_measured(&example);
     add_session(&example);
+    add_refusals(&example);
     encode(room, &example);
     char hex[2048] = "";
     for (size_t i = 0; i < room->bytes.len; i++)
         snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);
-    assert_string_equal(hex, version_2_hex);
+    char expected[2048];
+    snprintf(expected, sizeof(expected), "03%s%s", version_2_hex + 2, version_3_tail);
+    assert_string_equal(hex, expected);
 }
 
 static void bytes_of_version_1_are_still_read(void **state)
@@ -261,10 +329,7 @@ static void bytes_of_version_1_are_still_read(void **state)
     struct fp_delta example;
     struct fp_delta read;
     uint8_t bytes[sizeof(version_1_hex) / 2];
-    for (size_t i = 0; i < sizeof(bytes); i++) {
-        const char digits[] = {version_1_hex[2 * i], version_1_hex[2 * i + 1], 0};
-        bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
-    }
+    (void)read_hex(version_1_hex, bytes);
     fill_example(&example);
     assert_int_equal(fp_delta_decode(bytes, sizeof(bytes), &room->arena, &read), FP_DELTA_OK);
     assert_same_upload(&example, &read);
@@ -345,9 +410,9 @@ static void a_count_without_its_bytes_costs_no_memory(void **state)
     delta.resource_count = delta.frame_count = delta.split_count = delta.stack_count = 0;
     delta.stack_sample_count = delta.timing_count = delta.bin_count = 0;
     encode(room, &delta);
-    /* The last nine bytes are zero counts; the first of them becomes four billion. */
+    /* The last eleven bytes are zero counts; the first of them becomes four billion. */
     const uint8_t many[] = {0xff, 0xff, 0xff, 0xff, 0x0f};
-    room->bytes.len -= 9;
+    room->bytes.len -= 11;
     fp_buf_add(&room->bytes, many, sizeof(many));
     assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
     assert_in_range(room->arena.used_bytes, 0, 4096);
@@ -370,7 +435,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_back_what_was_written, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_of_version_2_never_change, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_2_are_still_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refusals_out_of_order_or_empty_are_damage, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_3_never_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_1_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_every_shorter_or_longer_form, set_up, tear_down),
         cmocka_unit_test_setup_teardown(survives_any_damage, set_up, tear_down),
