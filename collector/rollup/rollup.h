@@ -199,6 +199,7 @@ struct fp_session_row {
     bool has_load;
     bool has_started;
     bool is_raw;
+    bool is_detached;
 };
 
 struct fp_timeline_row {
@@ -211,9 +212,10 @@ struct fp_timeline_row {
 
 struct fp_event_row {
     struct fp_fact_key key;
-    int64_t timeline; /* key.part of its timeline */
-    int64_t parent;   /* key.part of its parent, 0: none */
-    int64_t event_id; /* 0: none */
+    int64_t timeline;  /* key.part of its timeline */
+    int64_t parent;    /* key.part of its parent, 0: none */
+    int64_t event_id;  /* 0: none */
+    int64_t parent_id; /* event_id of a parent that the upload does not list, 0: none */
     int64_t start_us;
     int64_t duration_us;
     int64_t self_us;

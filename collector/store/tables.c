@@ -115,6 +115,7 @@ static const struct fp_store_column session_columns[] = {
     COLUMN(fp_session_row, content, "content", BYTES),
     COLUMN(fp_session_row, records_read, "records_read", INTEGER),
     COLUMN(fp_session_row, records_refused, "records_refused", INTEGER),
+    COLUMN(fp_session_row, is_detached, "is_detached", BOOLEAN),
 };
 
 static const struct fp_store_column timeline_columns[] = {
@@ -145,6 +146,7 @@ static const struct fp_store_column event_columns[] = {
     GIVEN(fp_event_row, resource, has_resource, "resource", TEXT),
     COLUMN(fp_event_row, line, "line", INTEGER_OR_NULL),
     GIVEN(fp_event_row, detail, has_detail, "detail", JSON),
+    COLUMN(fp_event_row, parent_id, "parent_id", BIGINT_OR_NULL),
 };
 
 static bool is_counted(const struct fp_rollup *rollup, const void *row)

@@ -525,7 +525,8 @@ export function refusals(store, filters) {
       rows.set(key, row);
     }
   }
-  return [...rows.values()].map((row) => ({ ...row, by_records: row.records }));
+  const order = (/** @type {Row} */ row) => `${row.format} ${row.reason}`;
+  return [...rows.values()].sort((a, b) => b.records - a.records || (order(a) < order(b) ? -1 : 1));
 }
 
 /** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */

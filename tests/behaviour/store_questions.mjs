@@ -146,9 +146,8 @@ const subjects = {
   refusals: {
     answer: (store, { filters }) => naive.refusals(store, filters),
     from: ({ filters }) => `fleetprof.refusals(${argumentsOf({ ...filters, marker: null })})`,
-    columns: `format, reason, records, uploads, (extract(epoch from latest) * 1000000)::bigint as latest_us,
-      records as by_records`,
-    order: ['by_records', 'format', 'reason'],
+    columns: `format, reason, records, uploads, (extract(epoch from latest) * 1000000)::bigint as latest_us`,
+    order: ['records', 'format', 'reason'],
     key: ['format', 'reason'],
     exact: [],
   },

@@ -354,6 +354,7 @@ static void draw_event(uint64_t *state, const struct fp_session *session, uint32
         .child_count = below(state, 5),
         .resource = below(state, 2) == 0 ? FP_INDEX_NONE : 0,
         .line = below(state, 2) == 0 ? FP_POSITION_NONE : 12,
+        .parent_id = index % 5 == 4 ? index : 0,
         .detail = below(state, 2) == 0 ? FP_STR("") : FP_STR("{\"timerId\":7}"),
     };
 }

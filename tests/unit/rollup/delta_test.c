@@ -241,8 +241,9 @@ static void add_session(struct fp_delta *delta)
     delta->session = &session;
 }
 
-/* As version 2, with refused records at the end. */
-static const char version_3_tail[] = "0702"
+/* As version 2, with more of the session, and refused records. */
+static const char version_3_tail[] = "01010109" /* detached; event 1 has parent 9 */
+                                     "0702"
                                      "010206627974652037" /* not_json, 2, byte 7 */
                                      "1e0100";            /* other_entry, 1 */
 
@@ -314,7 +315,11 @@ static void bytes_of_version_3_never_change(void **state)
     add_measured(&example);
     add_session(&example);
     add_refusals(&example);
+    example.session->is_detached = true;
+    example.session->events[1].parent_id = 9;
     encode(room, &example);
+    example.session->is_detached = false;
+    example.session->events[1].parent_id = 0;
     char hex[2048] = "";
     for (size_t i = 0; i < room->bytes.len; i++)
         snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);

@@ -139,6 +139,7 @@ static inline void assert_same_session(const struct fp_session *a, const struct 
     assert_same_text(a->page_url, b->page_url);
     assert_int_equal(a->started_us, b->started_us);
     assert_int_equal(a->is_raw, b->is_raw);
+    assert_int_equal(a->is_detached, b->is_detached);
     assert_int_equal(a->content_len, b->content_len);
     assert_same_text(a->content, b->content);
     assert_int_equal(a->type_count, b->type_count);
