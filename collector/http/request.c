@@ -228,6 +228,7 @@ static bool admit_part(struct http_request *request)
                       "a part of a session is one upload, not multipart/form-data");
     request->is_keepable = may_be_kept(request);
     request->part.session = request->target.session;
+    request->part.captures = request->http->captures;
     request->id = fp_uuid_of_part(&request->part.session, request->part.number);
     request->key = &request->id;
     return true;

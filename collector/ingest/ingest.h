@@ -65,10 +65,13 @@ bool fp_ingest_hold(struct fp_ingest *ingest, const struct fp_rules *rules,
                     const struct fp_site *site, size_t bytes) FP_MUST_CHECK;
 void fp_ingest_let_go(struct fp_ingest *ingest, const struct fp_site *site, size_t bytes);
 
+struct fp_captures;
+
 /* Session and number of a part of a long session, from the upload's URL. */
 struct fp_upload_part {
     struct fp_uuid session;
     uint32_t number;
+    struct fp_captures *captures; /* in which the session runs */
 };
 
 /* A whole request. The caller owns the texts; they must live until fp_ingest_prepare returns. */

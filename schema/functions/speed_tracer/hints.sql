@@ -70,6 +70,15 @@ begin
         from missing
         where parts is not null
         union all
+        (
+            select 'Missing Parts', 1, null, format(
+                'part %s was decoded without what the part before it left: its JavaScript profile lacks code', part), null
+            from fleetprof.session_parts(hints.session_id)
+            where is_detached
+            order by part
+            limit 20
+        )
+        union all
         select 'Long Duration Events', case when duration_us > 2000000 then 2 else 3 end, start_us / 1000::double precision,
             format('Event lasted: %s ms. Exceeded threshold: %s ms', round(duration_us / 1000.0, 3),
                 case when duration_us > 2000000 then 2000 else 100 end), event_id
