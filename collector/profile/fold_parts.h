@@ -139,6 +139,9 @@ void fp_fold_window(struct fp_fold *fold, uint32_t timing, int64_t start_us, int
 /* Sums, per measure or window's name, what ran inside its windows (rule 7). */
 bool fp_fold_measures(struct fp_fold *fold) FP_MUST_CHECK;
 
+/* Counts the records of the upload, and those that were refused by reason. */
+bool fp_fold_refusals(struct fp_fold *fold) FP_MUST_CHECK;
+
 /* Asserts the invariants of delta.h, where costly assertions are on. */
 void fp_fold_check(const struct fp_delta *delta);
 

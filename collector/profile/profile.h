@@ -92,6 +92,7 @@ struct fp_profile_responses {
 struct fp_profile_event {
     uint32_t id;          /* from the source, unique in its timeline; 0: none */
     uint32_t parent;      /* index of an event before it in its timeline, FP_INDEX_NONE */
+    uint32_t parent_id;   /* of a parent that the upload does not list, 0: none */
     int32_t type_number;  /* as the source says */
     struct fp_str type;   /* the type's name, such as LAYOUT, which becomes the frame's name */
     int64_t start_us;     /* since the session's begin; may be negative */
@@ -117,8 +118,8 @@ struct fp_profile_timeline {
 
 /* A problem that a lenient decoder found, and its first place. */
 struct fp_profile_note {
-    const char *text; /* static: "no JSON", "a duration below zero", ... */
-    bool is_refusal;  /* the record, event or detail was left out; else taken as it is */
+    const char *text;              /* static: "no JSON", "a duration below zero", ... */
+    enum fp_record_refusal reason; /* NONE: the record, event or detail is kept as it is */
     uint32_t count;
     int64_t first_offset;        /* bytes into the inflated body; of an array's element its index */
     bool is_index;               /* first_offset is one */
@@ -136,6 +137,7 @@ struct fp_profile_session {
     int64_t started_us;    /* epoch, 0: not said */
     struct fp_str content; /* the upload in its format, as yyjson writes it; unscrubbed */
     struct fp_str raw; /* of one session among several: its lines as received; else ptr is NULL */
+    bool is_detached;  /* a part that lacks what the part before it left */
     uint32_t records_read; /* kept and refused records, including refused children */
     uint32_t records_kept;
     struct fp_profile_note *notes; /* room for FP_PROFILE_NOTES_MAX */

@@ -116,6 +116,9 @@ static void find_parent(struct tree *tree, const struct fp_map *ids, struct fp_s
     if (tree->query->mode != FP_REDUCE_ALL_EVENTS)
         return;
     item->known_parent = find_known(tree, item->parent_id);
+    /* A session's other parts may list it. */
+    if (item->parent == FP_INDEX_NONE && item->known_parent == FP_INDEX_NONE)
+        item->event.parent_id = item->parent_id;
     if (item->known_parent == FP_INDEX_NONE)
         item->known_parent = find_known(tree, tree->query->event_id);
 }
