@@ -5,7 +5,7 @@
 
 #include "cli/memory.h"
 
-enum { NOTES_MAX = FP_PROFILE_NOTES_MAX + 2, JSON_MAX = 64 * 1024 };
+enum { NOTES_MAX = FP_PROFILE_NOTES_MAX + 3, JSON_MAX = 64 * 1024 };
 
 struct notes {
     struct fp_profile_note list[NOTES_MAX];
@@ -34,6 +34,14 @@ static void collect(const struct fp_profile *profile, struct notes *notes)
                          .text = "a mark that is earlier than the one before it",
                          .count = profile->unordered_entries,
                          .first_offset = (int64_t)profile->first_unordered,
+                         .is_index = true,
+                     });
+    add_count(notes, &(struct fp_profile_note){
+                         .text = profile->is_since_first_epoch
+                                     ? "a time since 1970, taken as since the first of them"
+                                     : "a time since 1970, taken as since navigationStart",
+                         .count = profile->epoch_times,
+                         .first_offset = (int64_t)profile->first_epoch,
                          .is_index = true,
                      });
 }
