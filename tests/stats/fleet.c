@@ -13,6 +13,8 @@ enum {
     SAMPLES_MAX = 20000,
 };
 
+#define TYPICAL_MS 8000.0
+
 /* ---- random numbers ---- */
 
 /* sfc32 */
@@ -100,7 +102,7 @@ struct fleet_side fleet_ordinary_side(void)
         .routes = {0.4, 0.25, 0.15, 0.1, 0.06, 0.04},
         .drift = 1,
         .parts = 1,
-        .visit_ms = 8000,
+        .visit_ms = TYPICAL_MS,
         .hours = FLEET_HOURS,
         .release = "1",
     };
@@ -139,7 +141,7 @@ static void make_bundle(struct fleet *fleet, struct fp_arena *arena)
     profile->frame_count = profile->stack_count = count;
     for (uint32_t i = 0; i < count; i++) {
         profile->frames[i] = (struct fp_profile_frame){
-            .function = print_text(arena, i == 0 ? "main" : "function", i, ""),
+            .function = print_text(arena, i == 0 ? "main" : "function", i == 0 ? 0 : i - 1, ""),
             .resource = 0,
             .line = (int32_t)(10 * i + 1 + (unsigned)fleet->side.release[0] % 7),
             .column = 1,
@@ -203,8 +205,11 @@ static void begin_load(struct fleet *fleet)
 static unsigned draw_samples(struct fleet *fleet, unsigned number, double visit_ms)
 {
     const struct fleet_function *function = &fleet->site.functions[number];
-    double presence = function->presence > 0.5 ? function->presence
-                                               : fmin(0.999, function->presence * fleet->boost);
+    double chance = function->presence;
+    if (chance <= 0.5)
+        chance = fmin(0.999, chance * fleet->boost);
+    double presence =
+        fleet->side.steady ? 1 - pow(1 - chance, fleet->side.visit_ms / TYPICAL_MS) : chance;
     if (fleet_uniform(fleet) >= presence)
         return 0;
     double cost = function->mean_ms * function->route_factors[fleet->route] *
@@ -212,8 +217,8 @@ static unsigned draw_samples(struct fleet *fleet, unsigned number, double visit_
                   fleet->function_hours[number][fleet->hour];
     cost *= fleet->side.pareto ? 0.5238 * pow(fleet_uniform(fleet), -1 / 2.1)
                                : lognormal(fleet, function->sigma);
-    if (function->grows)
-        cost *= visit_ms / 8000;
+    if (function->grows || fleet->side.steady)
+        cost *= visit_ms / TYPICAL_MS * (chance / presence);
     return poisson(fleet, fmin(cost, visit_ms) * 1000 / INTERVAL_US);
 }
 

@@ -44,7 +44,8 @@ struct fleet_side {
     double parts;               /* mean uploads of a page load; they share the machine */
     double visit_ms;            /* typical profiled time of an upload */
     bool pareto;                /* costs have a Pareto 2.1 tail */
-    unsigned hours;             /* over how many hours uploads spread */
+    bool steady;    /* functions cost the same share of time, however long an upload is */
+    unsigned hours; /* over how many hours uploads spread */
     const char *release;
 };
 

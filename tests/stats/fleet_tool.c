@@ -130,8 +130,8 @@ static void set_option(struct fleet_side *side, const char *name, double value)
         side->hours = value < 1 || value > FLEET_HOURS ? FLEET_HOURS : (unsigned)value;
         return;
     }
-    if (strcmp(name, "pareto") == 0) {
-        side->pareto = value > 0;
+    if (strcmp(name, "pareto") == 0 || strcmp(name, "steady") == 0) {
+        *(name[0] == 'p' ? &side->pareto : &side->steady) = value > 0;
         return;
     }
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
