@@ -21,6 +21,8 @@ static const struct command commands[] = {
     {"migrate", "bring a database to this version's schema", fp_migrate_command},
     {"top", "the functions that cost the most time", fp_top_command},
     {"timings", "percentiles of User Timing marks and measures", fp_timings_command},
+    {"compare", "two releases, or two periods, function by function", fp_compare_command},
+    {"regressions", "what a release made slower, for pipelines", fp_regressions_command},
     {"export", "stacks for other tools, such as flame graphs", fp_export_command},
     {"validate", "check files as the collector would, without a server", fp_validate_command},
     {"import", "upload files to a collector", fp_import_command},
@@ -34,7 +36,7 @@ static void list_commands(FILE *stream)
 {
     (void)fprintf(stream, "Commands:\n");
     for (size_t i = 0; i < command_count; i++)
-        (void)fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        (void)fprintf(stream, "  %-11s %s\n", commands[i].name, commands[i].summary);
 }
 
 /* Inserts the list of commands into --help, after the options. */

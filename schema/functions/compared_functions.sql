@@ -204,7 +204,9 @@ begin
             sum(before_us + after_us) / sum(before_us2 + after_us2)
                 * sum((before_us + after_us) * before_uploads / (before_uploads + after_uploads)) as before_effective,
             sum(before_us + after_us) / sum(before_us2 + after_us2)
-                * sum((before_us + after_us) * after_uploads / (before_uploads + after_uploads)) as after_effective
+                * sum((before_us + after_us) * after_uploads / (before_uploads + after_uploads)) as after_effective,
+            least(
+                sum(before_us) ^ 2 / nullif(sum(before_us2), 0), sum(after_us) ^ 2 / nullif(sum(after_us2), 0)) as least_observed
         from cost
         group by number
     ),
@@ -227,7 +229,7 @@ begin
     side_total as materialized (
         select is_after, sum(amount) as amount, count(distinct bucket) as hours from hour_total group by is_after
     ),
-    class_total as (
+    class_total as materialized (
         select is_after, device, sum(uploads) as uploads, sum(amount) as amount, sum(amount2) as amount2
         from (
             select false as is_after, device, before_uploads as uploads, before_amount as amount, before_amount2 as amount2 from layer
@@ -241,8 +243,7 @@ begin
         select
             number, is_after, device,
             us / amount as rate,
-            greatest(0, us2 - 2 * us / amount * product + (us / amount) ^ 2 * amount2)
-                * uploads / greatest(uploads - 1, 1) as squares
+            greatest(0, us2 - 2 * us / amount * product + (us / amount) ^ 2 * amount2) / (amount / uploads) ^ 2 as squares
         from (
             select
                 number, is_after, device, sum(self_us) as us, sum(spread ^ 2) as us2,
@@ -278,9 +279,13 @@ begin
         where hours > 1
         group by number
     ),
+    -- What independent uploads would make of it, if both sides had one variance.
     within_hours as (
-        select number, sum(squares / amount ^ 2) as variance
-        from class_cost
+        select number, sum(squares / greatest(all_uploads - 2, 1) * class_total.uploads * (class_total.amount / class_total.uploads) ^ 2
+            / side_total.amount ^ 2) as variance
+        from (select number, device, sum(squares) as squares from class_cost group by number, device) as class
+        join (select device, sum(uploads) as all_uploads from class_total group by device) as device using (device)
+        join class_total using (device)
         join side_total using (is_after)
         where hours > 1
         group by number
@@ -312,6 +317,12 @@ begin
             -- A mean of nothing is taken for half of what one effective upload would make it.
             ln(greatest(after_mean, mean / after_effective / 2) / greatest(before_mean, mean / before_effective / 2)) as difference,
             before_mean > 0 and after_mean > 0 as is_ratio,
+            -- The logarithm of a mean of few is skewed to the left: where one side has less than it should have, the
+            -- difference itself is judged.
+            case when least_observed >= least_effective and before_mean > 0 and after_mean > 0
+                then ln(after_mean / before_mean)
+                else (after_mean - before_mean) / mean
+            end as judged_difference,
             sqrt(variance * widening) / mean as error,
             sqrt(widening * (before_variance / nullif(before_mean, 0) ^ 2 + after_variance / nullif(after_mean, 0) ^ 2)) as own_error
         from widened
@@ -340,7 +351,7 @@ begin
         from (
             select *, row_number() over (order by p) as place, count(*) over () as functions
             from (
-                select tested.*, p_of_t((difference - common) / error, df) as p from tested cross join first_common
+                select tested.*, p_of_t((judged_difference - common) / error, df) as p from tested cross join first_common
             ) as tested
         ) as tested
     ),
@@ -366,11 +377,11 @@ begin
                     *,
                     case
                         when not compared_functions.one_sided then p
-                        when difference > common then p / 2
+                        when judged_difference > common then p / 2
                         else 1 - p / 2
                     end as tail
                 from (
-                    select tested.*, common, p_of_t((difference - common) / error, df) as p
+                    select tested.*, common, p_of_t((judged_difference - common) / error, df) as p
                     from tested
                     cross join second_common
                 ) as tested
@@ -395,7 +406,7 @@ begin
             when known.number is null then 'too few'
             when before_uploads = 0 then 'new'
             when after_uploads = 0 then 'gone'
-            when is_changed and difference > common then 'slower'
+            when is_changed and judged_difference > common then 'slower'
             when is_changed and not compared_functions.one_sided then 'faster'
             else 'no change seen'
         end,
