@@ -22,6 +22,54 @@ $$;
 comment on function fleetprof_data.p_of_t is
     'Returns the two-sided probability of Student''s t with df degrees of freedom, for df from about 10 on.';
 
+create or replace function fleetprof_data.common_change(
+    differences      double precision[],
+    errors           double precision[],
+    out common       double precision,
+    out common_error double precision
+)
+language plpgsql immutable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    common := 0;
+    common_error := 0;
+    -- Of few functions it would be the change of some of them.
+    if cardinality(common_change.differences) < 30 then
+        return;
+    end if;
+    select coalesce(min(difference) filter (where up_to >= half), 0), sqrt(pi() / 2 / sum(error ^ -2))
+    into common, common_error
+    from (
+        select
+            difference, error, sum(1 / error) over (order by difference) as up_to, sum(1 / error) over () / 2 as half
+        from unnest(common_change.differences, common_change.errors) as tested (difference, error)
+    ) as ordered;
+end
+$$;
+
+comment on function fleetprof_data.common_change is
+    'Returns what functions changed by in common: the median of their changes (logarithms), weighted by precision, and its own error; 0 of less than 30 functions.';
+
+create or replace function fleetprof_data.judged_change(
+    difference   double precision,
+    after_weight double precision,
+    is_scarce    boolean
+)
+returns double precision
+language sql immutable parallel safe
+-- The logarithm of a mean of few uploads is skewed to the left. Where the side with less time has far fewer uploads, or
+-- the function in few of them, the difference of the means, over their mean, is judged instead.
+return case
+    when is_scarce or (difference < 0 and after_weight < 1.0 / 3) or (difference > 0 and after_weight > 2.0 / 3)
+        then (exp(difference) - 1) / (1 - after_weight + after_weight * exp(difference))
+    else difference
+end;
+
+comment on function fleetprof_data.judged_change is
+    'Returns a change (a logarithm) on the scale on which it is judged. after_weight: share of the later side in all uploads; is_scarce: a side has the function in few uploads.';
+
 create or replace function fleetprof_data.compared_functions(
     before    fleetprof_data.compared_side,
     after     fleetprof_data.compared_side,
@@ -73,6 +121,7 @@ declare
     frame_ids bigint[];
     numbers integer[];
     side_verdict text;
+    after_weight double precision; -- share of the later side in all uploads of common strata
     -- A function's prior degrees of freedom: how much it takes the mean of all for its own widening.
     prior_df constant double precision := 46;
     -- Two-sided p of 0.001, about what Benjamini and Hochberg leave, found in nine of ten cases.
@@ -110,6 +159,7 @@ begin
     if coalesce(least(whole.before_uploads, whole.after_uploads), 0) = 0 then
         return;
     end if;
+    after_weight := whole.common_after / (whole.common_before + whole.common_after);
     side_verdict := case
         when least(whole.before_uploads, whole.after_uploads) < least_uploads
             or least(hours.before, hours.after) < least_hours then 'early'
@@ -317,12 +367,7 @@ begin
             -- A mean of nothing is taken for half of what one effective upload would make it.
             ln(greatest(after_mean, mean / after_effective / 2) / greatest(before_mean, mean / before_effective / 2)) as difference,
             before_mean > 0 and after_mean > 0 as is_ratio,
-            -- The logarithm of a mean of few is skewed to the left: where one side has less than it should have, the
-            -- difference itself is judged.
-            case when least_observed >= least_effective and before_mean > 0 and after_mean > 0
-                then ln(after_mean / before_mean)
-                else (after_mean - before_mean) / mean
-            end as judged_difference,
+            least_observed,
             sqrt(variance * widening) / mean as error,
             sqrt(widening * (before_variance / nullif(before_mean, 0) ^ 2 + after_variance / nullif(after_mean, 0) ^ 2)) as own_error
         from widened
@@ -336,13 +381,8 @@ begin
         where before_uploads > 0 and after_uploads > 0
     ),
     first_common as (
-        select coalesce(min(difference) filter (where up_to >= half and functions >= 30), 0) as common
-        from (
-            select
-                difference, sum(1 / error) over (order by difference) as up_to, sum(1 / error) over () / 2 as half,
-                count(*) over () as functions
-            from tested
-        ) as ordered
+        select *
+        from common_change((select array_agg(difference) from tested), (select array_agg(error) from tested))
     ),
     first_judged as materialized (
         select
@@ -351,20 +391,22 @@ begin
         from (
             select *, row_number() over (order by p) as place, count(*) over () as functions
             from (
-                select tested.*, p_of_t((judged_difference - common) / error, df) as p from tested cross join first_common
+                select
+                    tested.*,
+                    p_of_t(
+                        judged_change(difference - common, after_weight, least_observed < least_effective)
+                            / sqrt(error ^ 2 + common_error ^ 2), df) as p
+                from tested
+                cross join first_common
             ) as tested
         ) as tested
     ),
     -- Again, without those that changed by themselves.
     second_common as (
-        select coalesce(min(difference) filter (where up_to >= half and functions >= 30), 0) as common
-        from (
-            select
-                difference, sum(1 / error) over (order by difference) as up_to, sum(1 / error) over () / 2 as half,
-                count(*) over () as functions
-            from first_judged
-            where not is_changed
-        ) as ordered
+        select *
+        from common_change(
+            (select array_agg(difference) from first_judged where not is_changed),
+            (select array_agg(error) from first_judged where not is_changed))
     ),
     judged as materialized (
         select
@@ -377,11 +419,15 @@ begin
                     *,
                     case
                         when not compared_functions.one_sided then p
-                        when judged_difference > common then p / 2
+                        when difference > common then p / 2
                         else 1 - p / 2
                     end as tail
                 from (
-                    select tested.*, common, p_of_t((judged_difference - common) / error, df) as p
+                    select
+                        tested.*, common,
+                        p_of_t(
+                            judged_change(difference - common, after_weight, least_observed < least_effective)
+                                / sqrt(error ^ 2 + common_error ^ 2), df) as p
                     from tested
                     cross join second_common
                 ) as tested
@@ -398,7 +444,7 @@ begin
         case when is_ratio then exp(difference) - 1 end,
         case when is_ratio then exp(difference - 1.96 * own_error) - 1 end,
         case when is_ratio then exp(difference + 1.96 * own_error) - 1 end,
-        case when side_verdict is null then exp(visible_z * error) - 1 end,
+        case when side_verdict is null then exp(visible_z * sqrt(error ^ 2 + (select common_error from second_common) ^ 2)) - 1 end,
         case when side_verdict is null then judged.p end,
         case
             when side_verdict is not null then side_verdict
@@ -406,7 +452,7 @@ begin
             when known.number is null then 'too few'
             when before_uploads = 0 then 'new'
             when after_uploads = 0 then 'gone'
-            when is_changed and judged_difference > common then 'slower'
+            when is_changed and difference > common then 'slower'
             when is_changed and not compared_functions.one_sided then 'faster'
             else 'no change seen'
         end,
@@ -428,10 +474,12 @@ comment on function fleetprof_data.compared_functions is
 revoke execute on function
     fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,
     fleetprof_data.compared_parts, fleetprof_data.compared_hours, fleetprof_data.compared_hour_totals,
-    fleetprof_data.compared_hours_span, fleetprof_data.p_of_t, fleetprof_data.compared_functions
+    fleetprof_data.compared_hours_span, fleetprof_data.p_of_t, fleetprof_data.common_change,
+    fleetprof_data.judged_change, fleetprof_data.compared_functions
 from public;
 grant execute on function
     fleetprof_data.compared_side, fleetprof_data.compared_strata, fleetprof_data.compared_sums,
     fleetprof_data.compared_parts, fleetprof_data.compared_hours, fleetprof_data.compared_hour_totals,
-    fleetprof_data.compared_hours_span, fleetprof_data.p_of_t, fleetprof_data.compared_functions
+    fleetprof_data.compared_hours_span, fleetprof_data.p_of_t, fleetprof_data.common_change,
+    fleetprof_data.judged_change, fleetprof_data.compared_functions
 to fleetprof_reader;
