@@ -87,7 +87,9 @@ begin
         from total
         left join cost using (bucket)
     )
-    select bucket, self_ms / loads, greatest(0, self_ms - error_ms) / loads, (self_ms + error_ms) / loads, uploads
+    select
+        bucket, self_ms / loads, case when error_ms is not null then greatest(0, self_ms - error_ms) / loads end,
+        (self_ms + error_ms) / loads, uploads
     from estimate
     order by bucket;
 end
