@@ -21,6 +21,8 @@ static const struct command commands[] = {
     {"migrate", "bring a database to this version's schema", fp_migrate_command},
     {"top", "the functions that cost the most time", fp_top_command},
     {"timings", "percentiles of User Timing marks and measures", fp_timings_command},
+    {"callers", "who calls a function, or what it calls", fp_callers_command},
+    {"trend", "a function or a measure by hour or day", fp_trend_command},
     {"compare", "two releases, or two periods, function by function", fp_compare_command},
     {"regressions", "what a release made slower, for pipelines", fp_regressions_command},
     {"export", "stacks for other tools, such as flame graphs", fp_export_command},
