@@ -1,4 +1,4 @@
--- Who calls a function, and what it calls.
+-- Callers of a function, and what it calls.
 
 create or replace function fleetprof_data.call_edges(
     selected      fleetprof_data.selection,
@@ -32,7 +32,7 @@ begin
     sums := '{}';
     samples := '{}';
     select
-        array_agg(level) as levels, array_agg(frame_id) as frames, array_agg(self_us) as selfs,
+        array_agg(level) as levels, array_agg(frame_id) as frames, array_agg(self_us) as own_sums,
         array_agg(total_us) as totals, array_agg(samples) as samples
     into tree
     from (select * from call_tree(call_edges.selected, call_edges.markers, 0) order by ordinal) as node;
@@ -62,9 +62,9 @@ begin
             continue when not is_wanted;
             other := path[level - 1];
         else
-            if is_wanted and tree.selfs[node] <> 0 then
+            if is_wanted and tree.own_sums[node] <> 0 then
                 frame_ids := frame_ids || null::bigint;
-                sums := sums || tree.selfs[node];
+                sums := sums || tree.own_sums[node];
                 samples := samples || null::bigint;
             end if;
             continue when level = 1 or path[level - 1] <> all(wanted);

@@ -35,7 +35,7 @@ begin
             hint = 'max_nodes is how many nodes to return at most, 1 or more.';
     end if;
     select
-        array_agg(level) as levels, array_agg(frame_id) as frame_ids, array_agg(self_us) as selfs,
+        array_agg(level) as levels, array_agg(frame_id) as frame_ids, array_agg(self_us) as own_sums,
         array_agg(total_us) as totals, array_agg(samples) as samples, count(*)::integer as nodes
     into tree
     from (
@@ -85,7 +85,7 @@ begin
         ),
         node as (
             select level, coalesce(listed.place - 1, -1) as frame, self_us, total_us, samples, node.place
-            from unnest(tree.levels, tree.frame_ids, tree.selfs, tree.totals, tree.samples, is_shown) with ordinality
+            from unnest(tree.levels, tree.frame_ids, tree.own_sums, tree.totals, tree.samples, is_shown) with ordinality
                 as node (level, frame_id, self_us, total_us, samples, is_shown, place)
             left join unnest(frame_ids) with ordinality as listed (frame_id, place) using (frame_id)
             where coalesce(is_shown, true) and node.place <= tree.nodes

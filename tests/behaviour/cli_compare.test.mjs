@@ -55,7 +55,7 @@ async function startHook(...statuses) {
 test('compare lists what was found first, and says what could have been seen of the rest', async () => {
   const rows = await json('compare', '1', '2', '--top', '5');
   assert.equal(rows.length, 5);
-  assert.deepEqual(rows.map(({ verdict }) => verdict), ['slower', ...Array(4).fill('no change seen')]);
+  assert.deepEqual(rows.map((/** @type {{ verdict: string }} */ { verdict }) => verdict), ['slower', ...Array(4).fill('no change seen')]);
   assert.equal(rows[0].function, 'function7');
   assert.ok(rows[0].change_low < 1 && rows[0].change_high > 1, 'the interval holds the truth');
   assert.ok(rows[1].smallest_visible > 0);

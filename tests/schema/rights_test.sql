@@ -16,7 +16,11 @@ insert into fleetprof_data.timeline values (1, '2026-01-05 10:00Z', 1, 1, 1, nul
 
 create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
-from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] not in ('session_id', 'resource')
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] not in ('session_id', 'resource', 'by')
+union all
+select format('select * from fleetprof.%I(%s''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname,
+    case proname when 'trend' then '''function'', ''main'', ''hour'', ' else '''host'', ' end)
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] = 'by'
 union all
 select format('select * from fleetprof.%I(''app.js'')', proname)
 from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] = 'resource'

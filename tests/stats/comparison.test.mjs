@@ -12,7 +12,7 @@ const isLong = Boolean(process.env.FLEETPROF_LONG);
 const runs = Number(process.env.FLEETPROF_STATS_RUNS ?? (isLong ? 400 : 1));
 const seedOf = (/** @type {number} */ run) => 20_261_122 + run;
 const percent = (/** @type {number} */ part, /** @type {number} */ whole) => `${(100 * part / Math.max(1, whole)).toFixed(1)} %`;
-const isFound = ({ verdict }) => verdict === 'slower' || verdict === 'faster';
+const isFound = (/** @type {{ verdict: string }} */ { verdict }) => verdict === 'slower' || verdict === 'faster';
 const isTested = (/** @type {import('./fleet.mjs').Compared} */ row) => isFound(row) || row.verdict === 'no change seen';
 
 /** Nothing changed, but… What the second side has, what both have. @type {Record<string, [import('./fleet.mjs').Side, import('./fleet.mjs').Side]>} */
