@@ -35,6 +35,33 @@ create type fleetprof_data.selection as (
 comment on type fleetprof_data.selection is
     'What a caller''s filters select. sites: of these segments. Fresh rows: of segment_ids, with after < bucket < before. Sealed rows: of group_ids, in the blocks that buckets and spans (in parallel) name; no two of these blocks overlap.';
 
+create type fleetprof_data.compared_side as (
+    whole         fleetprof_data.selection,
+    segments      fleetprof_data.selection,
+    hours         fleetprof_data.selection,
+    segment_hours fleetprof_data.selection
+);
+
+comment on type fleetprof_data.compared_side is
+    'One side of a comparison, read in four ways. whole: sums, in the fewest rows. segments: each segment''s sums, in the fewest blocks. hours, segment_hours: the same by hour, by day where hours are gone.';
+
+create type fleetprof_data.stratum as (
+    before_ids     bigint[],
+    after_ids      bigint[],
+    device         text,
+    before_uploads double precision,
+    after_uploads  double precision,
+    before_loads   double precision,
+    after_loads    double precision,
+    before_us      double precision,
+    after_us       double precision,
+    before_us2     double precision,
+    after_us2      double precision
+);
+
+comment on type fleetprof_data.stratum is
+    'Segments of two sides of a comparison that differ in the release only (and, perhaps, in os and rate_ppm): their ids and totals. us: profiled time, microseconds; us2: sum over uploads of its square.';
+
 -- A type of its own, because a function can't have both a parameter and a result column named marker.
 create type fleetprof_data.marker_share as (
     marker  text,
