@@ -29,6 +29,14 @@ void fp_notes_list(const struct fp_profile *profile, struct fp_notes *notes)
                    .first_offset = (int64_t)profile->first_unordered,
                    .is_index = true,
                });
+    add(notes, &(struct fp_profile_note){
+                   .text = profile->is_since_first_epoch
+                               ? "a time since 1970, taken as since the first of them"
+                               : "a time since 1970, taken as since navigationStart",
+                   .count = profile->epoch_times,
+                   .first_offset = (int64_t)profile->first_epoch,
+                   .is_index = true,
+               });
 }
 
 struct fp_record_counts fp_notes_count_records(const struct fp_profile *profile)

@@ -10,7 +10,7 @@
 #include "collector/base/buf.h"
 #include "collector/profile/profile.h"
 
-enum { FP_NOTES_MAX = FP_PROFILE_NOTES_MAX + 2, FP_NOTE_PLACE_MAX = 160 };
+enum { FP_NOTES_MAX = FP_PROFILE_NOTES_MAX + 3, FP_NOTE_PLACE_MAX = 160 };
 
 struct fp_notes {
     struct fp_profile_note list[FP_NOTES_MAX];

@@ -51,6 +51,7 @@ struct fp_profile_event {
     int64_t duration_us;  /* from begin to end, FP_DURATION_NONE */
     int64_t self_us;      /* own time: without children; may be negative when clocks are coarse */
     int64_t overhead_us;  /* cost of profiling it, 0: not said */
+    int64_t unlisted_us;  /* time inside it that no event of the profile has */
     uint32_t hits;        /* how often it was hit; 1 if the format has no such number */
     uint32_t child_count; /* immediate children according to the source, listed or not */
     uint32_t resource;    /* index, FP_INDEX_NONE: what it worked on */
@@ -128,6 +129,11 @@ struct fp_profile {
     int64_t
         *weights_us; /* of the samples, if the format sends them; NULL: derived from their times */
     struct fp_profile_timing *timings;
+
+    uint32_t epoch_times;      /* of User Timing, sent as ms since 1970 */
+    size_t first_epoch;        /* index of the first, in its array */
+    bool is_since_first_epoch; /* they are relative to the first of them: no navigationStart was
+                                  sent */
 
     bool has_session;
     struct fp_profile_session session;

@@ -221,6 +221,7 @@ declare
     reduced timeline;
     numbers bigint[];
     ids bigint[];
+    is_scope boolean; -- aggregatedTime and aggregatedOverhead are the service's own sums
 begin
     if get_events.mode <> list.mode
         and num_nonnulls(get_events.event_id, get_events.from_ms, get_events.to_ms, get_events.max_depth) = 0
@@ -232,6 +233,7 @@ begin
     end if;
     if get_events.mode = list.mode then
         -- A parent need not be selected itself. Citus has no query that joins a function with a distributed table.
+        select format = 'opera-scope' into is_scope from session where session_id = get_events.session_id;
         select array_agg(event), array_agg(event_id)
         into numbers, ids
         from session_events(list.session_id);
@@ -246,13 +248,14 @@ begin
             case when list.mode = 'all' or duration_us is not null then start_us / 1000::double precision end,
             (start_us + duration_us) / 1000::double precision,
             child_count,
-            total_us / 1000::double precision,
-            total_overhead_us / 1000::double precision,
+            coalesce((sums ->> 'aggregatedTime')::double precision, total_us / 1000::double precision),
+            coalesce((sums ->> 'aggregatedOverhead')::double precision, total_overhead_us / 1000::double precision),
             resource,
             line,
             detail
         from select_events(list, get_events.event_id, get_events.from_ms, get_events.to_ms,
             get_events.max_depth, get_events.types) as e
+        cross join lateral (select case when is_scope then detail end) as service (sums)
         left join unnest(numbers, ids) as p (event, event_id) on p.event = e.parent
         order by start_us, e.event;
         return;
@@ -292,7 +295,7 @@ end
 $$;
 
 comment on function fleetprof.get_events is
-    'Returns events of a kept session''s timeline: those below event_id (null: all), at most max_depth levels, of these types, whose interval overlaps [from_ms, to_ms]. mode all returns each event, by start. The other modes return virtual events, greatest time first: one per type (reduce_unique_types), one per type and detail (reduce_unique_events), one for all (reduce_all). time_ms is own time and adds up; total_ms is with the events inside. Milliseconds since the session began.';
+    'Returns events of a kept session''s timeline: those below event_id (null: all), at most max_depth levels, of these types, whose interval overlaps [from_ms, to_ms]. mode all returns each event, by start. The other modes return virtual events, greatest time first: one per type (reduce_unique_types), one per type and detail (reduce_unique_events), one for all (reduce_all). time_ms is own time and adds up; total_ms is with the events inside, as the service sent it, or else those that are listed. Milliseconds since the session began.';
 
 revoke execute on function
     fleetprof_data.kept_timeline,

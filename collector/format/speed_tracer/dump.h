@@ -27,6 +27,8 @@ struct fp_st_dump {
     int64_t offset;     /* of the current record: bytes into the body, or index in `data` */
     struct fp_st_note_count notes[FP_ST_NOTE_COUNT];
 
+    bool is_latin1; /* the body's bytes are those of windows-1252, as browsers read ISO-8859-1 */
+
     bool is_post;                /* container D; the content is one, too */
     bool is_index;               /* offset is an index in `data` */
     struct fp_str before_record; /* what separates the next record from the content so far */

@@ -119,7 +119,7 @@ begin
         union all
         select 'Resource Caching', 1, start_ms, format('%s has no expiration', url), null
         from cacheable
-        where fresh_s is null
+        where fresh_s is null and not has_query and status in (200, 203, 206, 300, 301, 304, 410)
         union all
         select 'Resource Caching', 1, start_ms, format('%s has a Vary that keeps caches from it: %s', url, vary), null
         from cacheable
@@ -129,7 +129,7 @@ begin
                 where field not in ('', 'accept-encoding', 'user-agent'))
         union all
         select 'Resource Caching', case when fresh_s < month_s then 2 else 3 end, start_ms,
-            format('%s may be cached for %s days only', url, floor(greatest(fresh_s, 0) / 86400)), null
+            format('%s may be cached for %s days only', url, floor(fresh_s / 86400)), null
         from cacheable
         where kind <> 'favicon' and fresh_s < 11 * month_s
         union all
