@@ -28,6 +28,20 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
     static const char *const names[FP_TIMING_KIND_COUNT] = {
         [FP_TIMING_MARK] = "mark",
         [FP_TIMING_MEASURE] = "measure",
+        [FP_TIMING_VITAL] = "vital",
+        [FP_TIMING_VITAL_GOOD] = "vital_good",
+        [FP_TIMING_VITAL_POOR] = "vital_poor",
+        [FP_TIMING_WINDOW] = "window",
+        [FP_TIMING_INTERACTION] = "interaction",
+        [FP_TIMING_INPUT_DELAY] = "input_delay",
+        [FP_TIMING_PROCESSING] = "processing",
+        [FP_TIMING_FRAME_SCRIPT] = "frame_script",
+        [FP_TIMING_BLOCKING] = "blocking",
+        [FP_TIMING_FORCED_LAYOUT] = "forced_layout",
+        [FP_TIMING_RESOURCE] = "resource",
+        [FP_TIMING_RESOURCE_BYTES] = "resource_bytes",
+        [FP_TIMING_RESOURCE_OPAQUE] = "resource_opaque",
+        [FP_TIMING_COVERAGE] = "coverage",
     };
     return names[kind];
 }

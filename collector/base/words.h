@@ -31,13 +31,32 @@ enum fp_frame_kind {
 
 const char *fp_frame_kind_name(enum fp_frame_kind kind);
 
-enum fp_timing_kind { FP_TIMING_MARK, FP_TIMING_MEASURE, FP_TIMING_KIND_COUNT };
+/* What a timing counts; docs/numbers.md has them all. In the database's order. */
+enum fp_timing_kind {
+    FP_TIMING_MARK,
+    FP_TIMING_MEASURE,
+    FP_TIMING_VITAL,
+    FP_TIMING_VITAL_GOOD, /* page loads whose vital is good; no values, like the next */
+    FP_TIMING_VITAL_POOR,
+    FP_TIMING_WINDOW, /* spans that samples are joined with, like measures */
+    FP_TIMING_INTERACTION,
+    FP_TIMING_INPUT_DELAY,
+    FP_TIMING_PROCESSING,
+    FP_TIMING_FRAME_SCRIPT, /* scripts in long animation frames */
+    FP_TIMING_BLOCKING,
+    FP_TIMING_FORCED_LAYOUT,
+    FP_TIMING_RESOURCE,
+    FP_TIMING_RESOURCE_BYTES,
+    FP_TIMING_RESOURCE_OPAQUE, /* responses without Timing-Allow-Origin */
+    FP_TIMING_COVERAGE,        /* page loads without a trace, by reason */
+    FP_TIMING_KIND_COUNT
+};
 
 const char *fp_timing_kind_name(enum fp_timing_kind kind);
 
 enum fp_upload_format {
-    FP_UPLOAD_SELF_PROFILE, /* an envelope with or without a trace, or a bare trace */
-    FP_UPLOAD_USER_TIMING,  /* bare entries or maps, or an envelope with these alone */
+    FP_UPLOAD_SELF_PROFILE, /* a trace, bare or in an envelope; an envelope with coverage alone */
+    FP_UPLOAD_USER_TIMING,  /* bare entries or maps, or an envelope without a trace */
     FP_UPLOAD_SPEED_TRACER, /* a dump: events, network, perhaps V8 profiles */
     FP_UPLOAD_OPERA_SCOPE,  /* a session of Opera's profiler service: events */
     FP_UPLOAD_FORMAT_COUNT

@@ -125,6 +125,7 @@ bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *con
     fp_map_release(&fold.resources);
     fp_map_release(&fold.frames);
     fp_map_release(&fold.stacks);
+    fp_map_release(&fold.timings);
     if (folded)
         fp_fold_check(delta);
     return folded;

@@ -137,7 +137,12 @@ static void take_timings(struct fp_in *in, struct fp_delta *delta)
         struct fp_delta_timing *timing = &delta->timings[i];
         timing->id = fp_in_fixed64(in);
         timing->name = fp_in_text(in);
-        timing->kind = (enum fp_timing_kind)fp_in_byte(in, FP_TIMING_KIND_COUNT);
+        timing->kind = (enum fp_timing_kind)fp_in_byte(in, in->version < 3 ? FP_TIMING_MEASURE + 1
+                                                                           : FP_TIMING_KIND_COUNT);
+        if (timing->kind > FP_TIMING_MEASURE) {
+            timing->source = fp_in_text(in);
+            timing->function = fp_in_text(in);
+        }
         timing->count = fp_in_count(in);
         timing->negative = (uint32_t)fp_in_varint(in, timing->count);
         timing->sum_us = fp_in_signed(in);

@@ -110,6 +110,10 @@ static void put_timings(struct fp_buf *out, const struct fp_delta *delta)
         fp_out_fixed64(out, timing->id);
         fp_out_text(out, timing->name);
         fp_out_byte(out, timing->kind);
+        if (timing->kind > FP_TIMING_MEASURE) {
+            fp_out_text(out, timing->source);
+            fp_out_text(out, timing->function);
+        }
         fp_out_varint(out, timing->count);
         fp_out_varint(out, timing->negative);
         fp_out_signed(out, timing->sum_us);

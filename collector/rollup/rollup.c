@@ -188,6 +188,8 @@ static bool add_upload_total(const struct fp_addition *add)
     if (total == NULL)
         return false;
     double profiled_us = (double)delta->profiled_us;
+    if (!fp_delta_is_profiled(delta))
+        return true;
     total->uploads++;
     total->loads += delta->has_load ? 0 : 1;
     total->profiled_us2 += profiled_us * profiled_us;
@@ -365,7 +367,9 @@ static bool add_timing_name(const struct fp_addition *add, const struct fp_delta
     if (row == NULL)
         return true;
     row->kind = timing->kind;
-    return fp_addition_text(add, timing->name, &row->name);
+    return fp_addition_text(add, timing->name, &row->name) &&
+           fp_addition_text(add, timing->source, &row->source) &&
+           fp_addition_text(add, timing->function, &row->function);
 }
 
 static bool add_bins(const struct fp_addition *add, const struct fp_delta_timing *timing)
@@ -429,7 +433,7 @@ static bool add_refusals(const struct fp_addition *add)
 static bool add_load(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
-    if (!delta->has_load)
+    if (!delta->has_load || !fp_delta_is_profiled(delta))
         return true;
     struct fp_claim_key key = fp_claim_key(&delta->load, add->site_id);
     bool added;
@@ -464,7 +468,7 @@ static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row
     const struct fp_delta *delta = add->delta;
     uint64_t timings = 0;
     for (uint32_t i = 0; i < delta->timing_count; i++)
-        timings += delta->timings[i].count;
+        timings += delta->timings[i].kind <= FP_TIMING_MEASURE ? delta->timings[i].count : 0;
     struct fp_claim_key key = row->key;
     *row = (struct fp_upload_row){
         .key = key,

@@ -74,6 +74,8 @@ struct fp_stack_row {
 struct fp_timing_row {
     int64_t timing_id;
     struct fp_str name;
+    struct fp_str source;
+    struct fp_str function;
     enum fp_timing_kind kind;
 };
 
@@ -104,8 +106,10 @@ struct fp_hour_row {
  * FP_TOTAL_UNATTRIBUTED. */
 struct fp_total_fact {
     struct fp_fact_key key;
-    int64_t uploads; /* this, loads and profiled_us2 are 0 except for FP_TOTAL_UNATTRIBUTED */
-    int64_t loads;   /* uploads without a load id here, the others when their load is claimed */
+    /* Of profiled uploads (fp_delta_is_profiled). This, loads and profiled_us2 are 0 except for
+     * FP_TOTAL_UNATTRIBUTED. */
+    int64_t uploads;
+    int64_t loads; /* uploads without a load id here, the others when their load is claimed */
     int64_t samples;
     int64_t self_us;
     double profiled_us2;
@@ -281,7 +285,7 @@ struct fp_upload_row {
     bool known;   /* the database has counted it before */
 };
 
-/* A page load that has an id, where it is first seen. */
+/* A profiled page load that has an id, where it is first seen. */
 struct fp_load_row {
     struct fp_claim_key key;
     struct fp_uuid id;

@@ -48,6 +48,8 @@ static const struct fp_store_column timing_columns[] = {
     KEY(fp_timing_row, timing_id, "timing_id", BIGINT),
     COLUMN(fp_timing_row, name, "name", TEXT),
     COLUMN(fp_timing_row, kind, "kind", TIMING_KIND),
+    COLUMN(fp_timing_row, source, "source", TEXT),
+    COLUMN(fp_timing_row, function, "function", TEXT),
 };
 
 static const struct fp_store_column upload_id_columns[] = {

@@ -16,7 +16,12 @@ insert into fleetprof_data.timeline values (1, '2026-01-05 10:00Z', 1, 1, 1, nul
 
 create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
-from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] not in ('session_id', 'resource')
+from pg_proc
+where pronamespace = 'fleetprof'::regnamespace and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital')
+union all
+select format('select * from fleetprof.%I(%L, ''shop'', ''2026-01-05Z'', ''2026-01-06Z'')',
+    proname, case proargnames[1] when 'vital' then 'INP' else 'route' end)
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] in ('dimension', 'vital')
 union all
 select format('select * from fleetprof.%I(''app.js'')', proname)
 from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] = 'resource'

@@ -302,7 +302,13 @@ static void draw_timings(uint64_t *state, struct fp_arena *arena, struct fp_delt
         struct fp_delta_timing *timing = &delta->timings[i];
         timing->name = text(arena, "timing-", i);
         timing->kind = (enum fp_timing_kind)below(state, FP_TIMING_KIND_COUNT);
-        timing->id = fp_timing_id(site_id, timing->kind, timing->name);
+        if (timing->kind > FP_TIMING_MEASURE) {
+            timing->source = text(arena, "source-", below(state, 3));
+            timing->function = text(arena, "function-", below(state, 3));
+        }
+        const struct fp_timing_key key = {timing->kind, timing->name, timing->source,
+                                          timing->function};
+        timing->id = fp_timing_id(site_id, &key);
         draw_timing(state, delta, timing);
     }
 }
@@ -315,7 +321,8 @@ static void draw_measured(uint64_t *state, struct fp_arena *arena, struct fp_del
     delta->measured_frames =
         fp_arena_array(arena, TIMING_MAX * rows, sizeof(*delta->measured_frames));
     for (uint32_t i = 0; i < delta->timing_count; i++) {
-        if (delta->timings[i].kind != FP_TIMING_MEASURE || below(state, 3) == 0)
+        enum fp_timing_kind kind = delta->timings[i].kind;
+        if ((kind != FP_TIMING_MEASURE && kind != FP_TIMING_WINDOW) || below(state, 3) == 0)
             continue;
         struct fp_delta_measured *measured = &delta->measured[delta->measured_count++];
         *measured = (struct fp_delta_measured){.timing = i,
