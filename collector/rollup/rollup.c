@@ -187,9 +187,9 @@ static bool add_upload_total(const struct fp_addition *add)
         add_total(add, FP_TOTAL_UNATTRIBUTED, delta->unattributed_samples, delta->unattributed_us);
     if (total == NULL)
         return false;
-    double profiled_us = (double)delta->profiled_us;
     if (!fp_delta_is_profiled(delta))
         return true;
+    double profiled_us = (double)delta->profiled_us;
     total->uploads++;
     total->loads += delta->has_load ? 0 : 1;
     total->profiled_us2 += profiled_us * profiled_us;
