@@ -45,7 +45,9 @@ struct fp_record_counts fp_notes_count_records(const struct fp_profile *profile)
                                        profile->session.records_kept, 0};
     /* A kept trace has a session, too, but no records. */
     if (profile->format != FP_UPLOAD_SPEED_TRACER && profile->format != FP_UPLOAD_OPERA_SCOPE) {
-        const uint32_t kept = profile->timing_count;
+        const uint32_t kept = profile->timing_count + profile->vital_count +
+                              profile->interaction_count + profile->long_frame_count +
+                              profile->responses_count;
         const uint32_t read = kept + profile->skipped_entries;
         records = (struct fp_record_counts){read > 0 ? "entries" : NULL, read, kept, 0};
     }

@@ -181,6 +181,11 @@ struct fp_profile {
         *weights_us; /* of the samples, if the format sends them; NULL: derived from their times */
     struct fp_profile_timing *timings;
 
+    uint32_t epoch_times;      /* of User Timing, sent as ms since 1970 */
+    size_t first_epoch;        /* index of the first, in its array */
+    bool is_since_first_epoch; /* they are relative to the first of them: no navigationStart was
+                                  sent */
+
     struct fp_profile_vital *vitals;
     struct fp_profile_interaction *interactions;
     struct fp_profile_long_frame *long_frames;
@@ -189,10 +194,6 @@ struct fp_profile {
     int64_t *response_durations_us;
     bool has_first_paint;
     int64_t first_paint_us;
-    uint32_t epoch_times;      /* of User Timing, sent as ms since 1970 */
-    size_t first_epoch;        /* index of the first, in its array */
-    bool is_since_first_epoch; /* they are relative to the first of them: no navigationStart was
-                                  sent */
 
     bool has_session;
     struct fp_profile_session session;

@@ -139,12 +139,12 @@ static bool move_events(struct linking *linking, struct fp_profile_event *events
         struct fp_profile_event *event = &events[at];
         *event = profile->events[from[at]];
         facts[at] = linking->scope->facts[from[at]];
-        if (late != FP_INDEX_NONE)
+        if (late != FP_INDEX_NONE) {
             event->parent = late;
-        if (event->parent != FP_INDEX_NONE) {
-            event->parent = linking->places[event->parent];
             event->parent_id = 0;
         }
+        if (event->parent != FP_INDEX_NONE)
+            event->parent = linking->places[event->parent];
         FP_ASSERT(event->parent == FP_INDEX_NONE || event->parent < at);
         facts[at].depth = event->parent != FP_INDEX_NONE ? facts[event->parent].depth + 1 : 1;
         if (!check_depth(linking, facts[at].depth))
