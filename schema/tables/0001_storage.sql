@@ -364,6 +364,7 @@ create table fleetprof_data.sealed (
 create table fleetprof_data.horizon (
     hours_from timestamptz not null
 );
+create unique index horizon_is_one_row on fleetprof_data.horizon ((true));
 insert into fleetprof_data.horizon values ('-infinity');
 
 create table fleetprof_data.cohort_level (
@@ -579,7 +580,7 @@ to fleetprof_writer;
 
 grant select, insert, delete on fleetprof_data.unsealed, fleetprof_data.sealed to fleetprof_writer;
 grant select, insert, update, delete on fleetprof_data.cohort to fleetprof_writer;
-grant select, update on fleetprof_data.horizon to fleetprof_writer;
+grant select on fleetprof_data.horizon to fleetprof_writer;
 grant select on fleetprof_data.cohort_level to fleetprof_writer;
 grant select, insert on fleetprof_data.upload to fleetprof_writer;
 grant select, insert, update on fleetprof_data.refusal to fleetprof_writer;

@@ -39,7 +39,7 @@ from pg_class where relnamespace = 'fleetprof'::regnamespace and relkind = 'v';
 create temp table storage as
 select relname from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind in ('r', 'p', 'v');
 select plan(
-    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 9);
+    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 11);
 
 create function pg_temp.runs(query text)
 returns text
@@ -108,6 +108,11 @@ select ok(
     and not has_schema_privilege('fleetprof_reader', 'fleetprof_data', 'create'),
     'the reader creates nothing');
 
+select throws_ok(
+    $$ insert into fleetprof_data.horizon values ('-infinity') $$, '23505', null, 'there is one horizon');
+select ok(
+    not has_table_privilege('fleetprof_writer', 'fleetprof_data.horizon', 'insert, update, delete, truncate'),
+    'the writer moves it by a function only');
 select ok(
     has_table_privilege('fleetprof_reader', 'fleetprof_data.upload_id', 'select'),
     'the reader sees which uploads are counted');
