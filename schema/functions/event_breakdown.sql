@@ -116,13 +116,14 @@ begin
         (coalesce(sum(total_us) filter (where is_outermost), 0) / 1000)::double precision
     from every
     left join inside using (place)
+    where name <> '(not listed)' -- time that is in no event of the upload
     group by name
     order by 3 desc, 2 desc, name collate "C";
 end
 $$;
 
 comment on function fleetprof.event_breakdown is
-    'Returns events of Speed Tracer and Opera Scope by type, greatest own time first: their count, self_ms (own time, without the events inside), total_ms (with them; a type inside itself counts once). Milliseconds.';
+    'Returns events of Speed Tracer and Opera Scope by type, greatest own time first: their count, self_ms (own time, without the events inside), total_ms (with them, also with those that the upload does not list but includes in aggregatedTime; a type inside itself counts once). Milliseconds.';
 
 revoke execute on function fleetprof.event_breakdown from public;
 grant execute on function fleetprof.event_breakdown to fleetprof_reader;

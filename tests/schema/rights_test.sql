@@ -16,7 +16,16 @@ insert into fleetprof_data.timeline values (1, '2026-01-05 10:00Z', 1, 1, 1, nul
 
 create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
-from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] not in ('session_id', 'resource')
+from pg_proc
+where pronamespace = 'fleetprof'::regnamespace
+    and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital', 'by')
+union all
+select format('select * from fleetprof.%I(%s, ''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname,
+    case when proname = 'trend' then '''function'', ''main'', ''hour'''
+         when proargnames[1] = 'vital' then '''INP'''
+         when proargnames[1] = 'dimension' then '''route'''
+         else '''host''' end)
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] in ('dimension', 'vital', 'by')
 union all
 select format('select * from fleetprof.%I(''app.js'')', proname)
 from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] = 'resource'
