@@ -109,7 +109,7 @@ begin
             select parent.stack_id, parent.parent_id
             from ancestor
             join stack as parent on parent.stack_id = ancestor.parent_id
-            where ancestor.parent_id <> all(stack_ids)
+            where (ancestor.parent_id = any(stack_ids)) is not true
         )
         select array_agg(stack_id) into missing from ancestor;
         stack_ids := stack_ids || missing;
