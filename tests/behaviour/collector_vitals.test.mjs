@@ -87,6 +87,7 @@ test('each member is counted under its kind', async () => {
     ['resource_bytes', 'cdn.example', 'script', '', 2, 900],
     ['resource_opaque', 'ads.example', 'img', '', 1, 0],
     ['coverage', 'quota', '', '', 1, 0],
+    ['page_host', 'shop.example', '', '', 1, 0],
   ]);
   const listed = await stack.sql(`select name from fleetprof.timings('shop', release => '${release}')
     union all select name from fleetprof.timing_hourly where release = '${release}'`);
