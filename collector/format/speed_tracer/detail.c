@@ -399,9 +399,10 @@ static void add_other_members(struct fp_buf *out, const struct fp_st_detail_sour
     release(&data);
 }
 
-static void add_flag(struct fp_buf *out, struct fp_str name, bool is_set)
+/* Appends a fact, unless the data says it already. */
+static void add_flag(struct fp_buf *out, yyjson_val *data, struct fp_str name, bool is_set)
 {
-    if (!is_set)
+    if (!is_set || yyjson_is_true(fp_json_member(data, name)))
         return;
     add_name(out, name);
     fp_buf_add(out, "true", 4);
@@ -439,8 +440,8 @@ bool fp_st_write_detail(struct fp_st_dump *dump, const struct fp_st_detail_sourc
         add_timer_member(out, source->data, FP_STR("timeout"), source->timer->timeout);
         add_timer_member(out, source->data, FP_STR("singleShot"), source->timer->single_shot);
     }
-    add_flag(out, FP_STR("isRefresh"), source->is_refresh);
-    add_flag(out, FP_STR("hasQuery"), source->has_query);
+    add_flag(out, source->data, FP_STR("isRefresh"), source->is_refresh);
+    add_flag(out, source->data, FP_STR("hasQuery"), source->has_query);
     fp_buf_add(out, "}", 1);
     return !out->failed;
 }

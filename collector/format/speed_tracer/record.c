@@ -235,11 +235,24 @@ static bool add_event(struct fp_st_dump *dump, struct fp_profile_event *event)
     return true;
 }
 
-/* True if a change of page shows the same page again: its URL without the fragment is the same. */
-static bool is_refresh(struct fp_st_dump *dump, const struct record_reading *reading)
+/* Keeps a fact in the content, unless the record says it already or has no data. */
+static bool keep_fact(struct fp_st_dump *dump, const struct record_reading *reading,
+                      struct fp_str name, bool value)
 {
-    if (reading->event.type_number != FP_ST_TYPE_TAB_CHANGED)
-        return false;
+    yyjson_val *data = reading->members[DATA];
+    if (data == NULL || yyjson_is_bool(fp_json_member(data, name)))
+        return true;
+    dump->facts = fp_st_grow(dump->decoder->arena, dump->facts, dump->fact_count, &dump->fact_cap,
+                             sizeof(*dump->facts));
+    if (dump->facts == NULL)
+        return fp_fail_memory(dump->decoder);
+    dump->facts[dump->fact_count++] = (struct fp_st_fact){reading->record, name, value};
+    return true;
+}
+
+/* True if a change of page shows the same page again: its URL without the fragment is the same. */
+static bool shows_same_page(struct fp_st_dump *dump, const struct record_reading *reading)
+{
     struct fp_str page = url_of(dump, &reading->event);
     const char *fragment = page.len > 0 ? memchr(page.ptr, '#', page.len) : NULL;
     if (fragment != NULL)
@@ -249,28 +262,60 @@ static bool is_refresh(struct fp_st_dump *dump, const struct record_reading *rea
     return is_same;
 }
 
-static bool has_query(const struct fp_st_dump *dump, const struct record_reading *reading)
+/* Finds whether a change of page is a refresh. In an exported dump the record says it, because URLs
+ * there lack what tells them apart. */
+static bool find_refresh(struct fp_st_dump *dump, const struct record_reading *reading,
+                         bool *is_refresh)
 {
-    const struct fp_str url = url_of(dump, &reading->event);
+    const struct fp_str name = FP_STR("isRefresh");
+    yyjson_val *said = fp_json_member(reading->members[DATA], name);
+    bool is_first = dump->shown_page.ptr == NULL;
+    *is_refresh = false;
+    if (reading->event.type_number != FP_ST_TYPE_TAB_CHANGED)
+        return true;
+    *is_refresh = shows_same_page(dump, reading);
+    if (yyjson_is_bool(said))
+        *is_refresh = yyjson_get_bool(said);
+    return is_first || keep_fact(dump, reading, name, *is_refresh);
+}
+
+static bool starts_request(const struct record_reading *reading)
+{
     switch (reading->event.type_number) {
     case FP_ST_TYPE_RESOURCE_START:
     case FP_ST_TYPE_RESOURCE_UPDATE:
     case FP_ST_TYPE_REQUEST_WILL_BE_SENT:
-        return url.len > 0 && memchr(url.ptr, '?', url.len) != NULL;
+        return true;
     default:
         return false;
     }
 }
 
+/* Finds whether the URL of a request has a query. An exported dump says it. */
+static bool find_query(struct fp_st_dump *dump, const struct record_reading *reading,
+                       bool *has_query)
+{
+    const struct fp_str name = FP_STR("hasQuery");
+    const struct fp_str url = url_of(dump, &reading->event);
+    *has_query =
+        starts_request(reading) && (yyjson_is_true(fp_json_member(reading->members[DATA], name)) ||
+                                    (url.len > 0 && memchr(url.ptr, '?', url.len) != NULL));
+    return !*has_query || keep_fact(dump, reading, name, true);
+}
+
 static bool copy_detail(struct fp_st_dump *dump, struct record_reading *reading)
 {
+    bool is_refresh;
+    bool has_query;
+    if (!find_refresh(dump, reading, &is_refresh) || !find_query(dump, reading, &has_query))
+        return false;
     const struct fp_st_detail_source source = {
         .record = reading->record,
         .data = reading->members[DATA],
         .type = reading->event.type_number,
         .source_type = reading->source_type,
-        .is_refresh = is_refresh(dump, reading),
-        .has_query = has_query(dump, reading),
+        .is_refresh = is_refresh,
+        .has_query = has_query,
         .timer = fp_st_find_timer(dump, reading->event.type_number, reading->members[DATA]),
     };
     if (!fp_st_write_detail(dump, &source))
@@ -416,21 +461,103 @@ static bool read_nested(struct fp_st_dump *dump, yyjson_val *record, uint32_t pa
     return true;
 }
 
+/* The content. */
+
+static void add_with_facts(struct fp_st_dump *dump, yyjson_val *record, uint32_t *next);
+
+static void add_records(struct fp_st_dump *dump, yyjson_val *records, uint32_t *next)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *record;
+    fp_content_add(dump->decoder, FP_STR("["));
+    yyjson_arr_foreach(records, i, count, record)
+    {
+        if (i > 0)
+            fp_content_add(dump->decoder, FP_STR(","));
+        add_with_facts(dump, record, next);
+    }
+    fp_content_add(dump->decoder, FP_STR("]"));
+}
+
+/* Appends a record's data, and a fact as its last member, which wins over another of that name. */
+static void add_data(struct fp_st_dump *dump, yyjson_val *data, const struct fp_st_fact *fact)
+{
+    struct fp_decoder *decoder = dump->decoder;
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    fp_content_add(decoder, FP_STR("{"));
+    yyjson_obj_foreach(data, i, count, key, value)
+    {
+        fp_content_add_value(decoder, key);
+        fp_content_add(decoder, FP_STR(":"));
+        fp_content_add_value(decoder, value);
+        fp_content_add(decoder, FP_STR(","));
+    }
+    fp_content_add(decoder, FP_STR("\""));
+    fp_content_add(decoder, fact->name);
+    fp_content_add(decoder, fact->value ? FP_STR("\":true}") : FP_STR("\":false}"));
+}
+
+/* Appends a record with the facts about it and its children, of which the first is *next. */
+static void add_with_facts(struct fp_st_dump *dump, yyjson_val *record, uint32_t *next)
+{
+    struct fp_decoder *decoder = dump->decoder;
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    if (!yyjson_is_obj(record)) {
+        fp_content_add_value(decoder, record);
+        return;
+    }
+    const struct fp_st_fact *fact = NULL;
+    if (*next < dump->fact_count && dump->facts[*next].record == record)
+        fact = &dump->facts[(*next)++];
+    fp_content_add(decoder, FP_STR("{"));
+    yyjson_obj_foreach(record, i, count, key, value)
+    {
+        const struct fp_str name = fp_json_text(key);
+        if (i > 0)
+            fp_content_add(decoder, FP_STR(","));
+        fp_content_add_value(decoder, key);
+        fp_content_add(decoder, FP_STR(":"));
+        if (fp_st_name_is(name, member_names[CHILDREN]) && yyjson_is_arr(value))
+            add_records(dump, value, next);
+        else if (fact != NULL && fp_st_name_is(name, member_names[DATA]) && yyjson_is_obj(value))
+            add_data(dump, value, fact);
+        else
+            fp_content_add_value(decoder, value);
+    }
+    fp_content_add(decoder, FP_STR("}"));
+}
+
+static void add_content(struct fp_st_dump *dump, yyjson_val *record)
+{
+    uint32_t next = 0;
+    fp_content_add(dump->decoder, dump->before_record);
+    if (dump->fact_count > 0)
+        add_with_facts(dump, record, &next);
+    else if (dump->text.len > 0)
+        fp_content_add(dump->decoder, dump->text);
+    else
+        fp_content_add_value(dump->decoder, record);
+    dump->before_record = dump->is_post ? FP_STR(",\n") : FP_STR("\n");
+}
+
 bool fp_st_read_record(struct fp_st_dump *dump, yyjson_val *record)
 {
     const struct fp_profile *profile = dump->decoder->profile;
     const uint32_t index = profile->event_count;
     int64_t duration_us;
+    dump->fact_count = 0;
     if (!read_nested(dump, record, FP_INDEX_NONE, &duration_us))
         return false;
     if (profile->event_count == index)
         return true;
-    fp_content_add(dump->decoder, dump->before_record);
-    if (dump->text.len > 0)
-        fp_content_add(dump->decoder, dump->text);
-    else
-        fp_content_add_value(dump->decoder, record);
-    dump->before_record = dump->is_post ? FP_STR(",\n") : FP_STR("\n");
+    add_content(dump, record);
     if (index > 0 && profile->events[index].start_us < dump->last_start_us)
         fp_st_add_note(dump, FP_ST_NOTE_TIME_BACKWARDS);
     dump->last_start_us = profile->events[index].start_us;
