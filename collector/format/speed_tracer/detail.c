@@ -9,6 +9,7 @@
 #include "collector/base/hash.h"
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer/types.h"
+#include "collector/format/speed_tracer/v8.h"
 
 enum {
     NUMBER_MAX = 512, /* more than yyjson takes to write one number */
@@ -418,6 +419,28 @@ static void add_timer_member(struct fp_buf *out, yyjson_val *data, struct fp_str
     add_value(out, &value, no_spellings);
 }
 
+/* Appends how many ticks a profile had in each state of the engine, and whose profile it is. */
+static void add_profile_facts(struct fp_buf *out, const struct fp_st_detail_source *source)
+{
+    static const struct fp_str names[FP_ST_VM_STATES] = {
+        {"js", 2}, {"gc", 2}, {"compiler", 8}, {"other", 5}, {"external", 8}, {"unknown", 7}};
+    if (source->profiled_event > 0) {
+        add_name(out, FP_STR("profileOf"));
+        add_whole(out, source->profiled_event, false);
+    }
+    if (source->vm_states == NULL)
+        return;
+    add_name(out, FP_STR("vmStates"));
+    fp_buf_add(out, "{", 1);
+    for (size_t i = 0; i < FP_ST_VM_STATES; i++) {
+        if (source->vm_states[i] == 0)
+            continue;
+        add_name(out, names[i]);
+        add_whole(out, source->vm_states[i], false);
+    }
+    fp_buf_add(out, "}", 1);
+}
+
 bool fp_st_write_detail(struct fp_st_dump *dump, const struct fp_st_detail_source *source)
 {
     struct fp_buf *out = &dump->detail;
@@ -436,6 +459,7 @@ bool fp_st_write_detail(struct fp_st_dump *dump, const struct fp_st_detail_sourc
         fp_buf_addf(out, "%s", failed ? "true" : "false");
     }
     add_other_members(out, source);
+    add_profile_facts(out, source);
     if (source->timer != NULL) {
         add_timer_member(out, source->data, FP_STR("timeout"), source->timer->timeout);
         add_timer_member(out, source->data, FP_STR("singleShot"), source->timer->single_shot);

@@ -41,6 +41,8 @@ struct fp_st_dump {
     bool is_index;               /* offset is an index in `data` */
     struct fp_str before_record; /* what separates the next record from the content so far */
     int64_t last_start_us;       /* of the previous top-level record */
+    uint64_t last_sequence;      /* of it, */
+    uint32_t last_event;         /* and its id; 0: it has no sequence, or no duration */
     struct fp_str shown_page;    /* URL without its fragment */
     struct fp_st_fact *facts;    /* of the current record and its children, in their order */
     uint32_t fact_count;

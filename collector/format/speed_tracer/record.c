@@ -26,6 +26,7 @@ enum record_member {
     CALLER_LINE,
     USED_HEAP,
     TOTAL_HEAP,
+    SEQUENCE,
     MEMBER_COUNT
 };
 
@@ -42,6 +43,7 @@ static const struct fp_str member_names[] = {
     [CALLER_LINE] = {"callerScriptLine", 16},
     [USED_HEAP] = {"usedHeapSize", 12},
     [TOTAL_HEAP] = {"totalHeapSize", 13},
+    [SEQUENCE] = {"sequence", 8},
 };
 
 /* Members of a record's data, whatever its type. */
@@ -57,6 +59,8 @@ enum data_member {
     PROFILE_DATA,
     IS_MAIN_RESOURCE,
     MAIN_RESOURCE,
+    IS_ORPHANED,
+    ORPHAN,
     DATA_MEMBER_COUNT
 };
 
@@ -72,6 +76,8 @@ static const struct fp_str data_member_names[] = {
     [PROFILE_DATA] = {"profileData", 11},
     [IS_MAIN_RESOURCE] = {"isMainResource", 14},
     [MAIN_RESOURCE] = {"mainResource", 12},
+    [IS_ORPHANED] = {"isOrphaned", 10},
+    [ORPHAN] = {"orphan", 6},
 };
 
 /* A record while it is read. A member is NULL if absent or null. */
@@ -81,6 +87,7 @@ struct record_reading {
     yyjson_val *data_members[DATA_MEMBER_COUNT];
     struct fp_profile_event event;
     int32_t source_type;
+    bool is_read_profile; /* a V8 profile that was read */
 };
 
 static void read_members(yyjson_val *object, const struct fp_str *names, size_t name_count,
@@ -303,6 +310,35 @@ static bool find_query(struct fp_st_dump *dump, const struct record_reading *rea
     return !*has_query || keep_fact(dump, reading, name, true);
 }
 
+/* Returns the id of the event that a profile belongs to, 0 if it is unknown: the record with the
+ * sequence before its own. */
+static uint32_t profiled_event(const struct fp_st_dump *dump, const struct record_reading *reading)
+{
+    yyjson_val *const *data = reading->data_members;
+    yyjson_val *sequence = reading->members[SEQUENCE];
+    bool is_tied = reading->event.type_number == FP_ST_TYPE_PROFILE_DATA &&
+                   !yyjson_is_true(either(data[IS_ORPHANED], data[ORPHAN])) &&
+                   yyjson_is_uint(sequence) && yyjson_get_uint(sequence) - 1 == dump->last_sequence;
+    return is_tied ? dump->last_event : 0;
+}
+
+/* Reads the V8 profile that the record may be. */
+static bool read_profile(struct fp_st_dump *dump, struct record_reading *reading)
+{
+    if (reading->event.type_number != FP_ST_TYPE_PROFILE_DATA)
+        return true;
+    yyjson_val *text = reading->data_members[PROFILE_DATA];
+    if (!yyjson_is_str(text) || !yyjson_equals_str(reading->data_members[FORMAT], "v8")) {
+        fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_PROFILE);
+        return true;
+    }
+    if (dump->v8 == NULL && !fp_st_v8_create(dump))
+        return false;
+    const struct fp_str log = fp_json_text(text);
+    reading->is_read_profile = true;
+    return fp_st_v8_read(dump, log, reading->event.start_us);
+}
+
 static bool copy_detail(struct fp_st_dump *dump, struct record_reading *reading)
 {
     bool is_refresh;
@@ -316,6 +352,8 @@ static bool copy_detail(struct fp_st_dump *dump, struct record_reading *reading)
         .source_type = reading->source_type,
         .is_refresh = is_refresh,
         .has_query = has_query,
+        .vm_states = reading->is_read_profile ? fp_st_v8_states(dump->v8) : NULL,
+        .profiled_event = profiled_event(dump, reading),
         .timer = fp_st_find_timer(dump, reading->event.type_number, reading->members[DATA]),
     };
     if (!fp_st_write_detail(dump, &source))
@@ -355,22 +393,6 @@ static bool add_mark(struct fp_st_dump *dump, const struct record_reading *readi
     return true;
 }
 
-/* Reads the V8 profile that the record may be. */
-static bool read_profile(struct fp_st_dump *dump, const struct record_reading *reading)
-{
-    if (reading->event.type_number != FP_ST_TYPE_PROFILE_DATA)
-        return true;
-    yyjson_val *text = reading->data_members[PROFILE_DATA];
-    if (!yyjson_is_str(text) || !yyjson_equals_str(reading->data_members[FORMAT], "v8")) {
-        fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_PROFILE);
-        return true;
-    }
-    if (dump->v8 == NULL && !fp_st_v8_create(dump))
-        return false;
-    const struct fp_str log = fp_json_text(text);
-    return fp_st_v8_read(dump, log, reading->event.start_us);
-}
-
 static void set_main_resource(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     if (dump->main_resource == FP_INDEX_NONE && reading->event.resource != FP_INDEX_NONE &&
@@ -396,11 +418,11 @@ static bool fill_event(struct fp_st_dump *dump, struct record_reading *reading)
         .has_duration = reading->members[DURATION] != NULL,
     };
     if (!fp_st_set_type(dump, &raw, event) || !find_place(dump, reading) ||
-        !copy_detail(dump, reading))
+        !read_profile(dump, reading) || !copy_detail(dump, reading))
         return false;
     set_main_resource(dump, reading);
     return fp_st_add_timer(dump, event->type_number, reading->members[DATA]) &&
-           add_mark(dump, reading) && read_profile(dump, reading) && add_event(dump, event);
+           add_mark(dump, reading) && add_event(dump, event);
 }
 
 static bool read_nested(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent,
@@ -547,6 +569,16 @@ static void add_content(struct fp_st_dump *dump, yyjson_val *record)
     dump->before_record = dump->is_post ? FP_STR(",\n") : FP_STR("\n");
 }
 
+/* Remembers a top-level record for the profile that may follow it. */
+static void remember_sequence(struct fp_st_dump *dump, yyjson_val *record, uint32_t index)
+{
+    const struct fp_profile_event *event = &dump->decoder->profile->events[index];
+    yyjson_val *sequence = fp_json_member(record, member_names[SEQUENCE]);
+    bool is_ui = yyjson_is_uint(sequence) && event->duration_us != FP_DURATION_NONE;
+    dump->last_sequence = yyjson_get_uint(sequence);
+    dump->last_event = is_ui ? event->id : 0;
+}
+
 bool fp_st_read_record(struct fp_st_dump *dump, yyjson_val *record)
 {
     const struct fp_profile *profile = dump->decoder->profile;
@@ -561,5 +593,6 @@ bool fp_st_read_record(struct fp_st_dump *dump, yyjson_val *record)
     if (index > 0 && profile->events[index].start_us < dump->last_start_us)
         fp_st_add_note(dump, FP_ST_NOTE_TIME_BACKWARDS);
     dump->last_start_us = profile->events[index].start_us;
+    remember_sequence(dump, record, index);
     return true;
 }
