@@ -24,6 +24,7 @@ struct fp_preparation {
     int64_t received_us;  /* epoch */
     size_t inflated_left; /* what is left of limits.max_inflated, for all parts together */
     size_t upload_count;
+    struct fp_refused_records refused; /* of all uploads so far; starts empty */
 };
 
 /* Prepares all uploads, or none: false if one is refused. Any thread. */

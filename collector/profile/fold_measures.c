@@ -1,10 +1,11 @@
 /*
  * Fold, measures: what ran inside the windows of each measure.
  *
- * A measure's window is [start, start + duration). The overlapping windows of one name are joined,
- * so a sample counts once per name; it counts for every name whose window holds it. Measures may
- * overlap in any way, so the result can be far larger than the upload: names with the most samples
- * come first, and whole names past a limit are left out.
+ * A measure's window is [start, start + duration), and so are those of interactions, long animation
+ * frames and vitals, whose names are of kind window. The overlapping windows of one name are
+ * joined, so a sample counts once per name; it counts for every name whose window holds it.
+ * Measures may overlap in any way, so the result can be far larger than the upload: names with the
+ * most samples come first, and whole names past a limit are left out.
  */
 #include "collector/profile/fold.h"
 #include "collector/profile/fold_parts.h"
@@ -86,14 +87,12 @@ static uint32_t list_windows(struct measuring *measuring)
 {
     const struct fp_fold *fold = measuring->fold;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < fold->profile->timing_count; i++) {
-        const struct fp_profile_timing *timing = &fold->profile->timings[i];
-        if (!timing->has_start || timing->value_us <= 0)
-            continue;
+    for (uint32_t i = 0; i < fold->window_count; i++) {
+        const struct fp_fold_window *from = &fold->windows[i];
         const struct measure_window window = {
-            .timing = fold->timing_of[i],
-            .first = first_sample(fold, timing->start_us),
-            .end = first_sample(fold, timing->start_us + timing->value_us),
+            .timing = from->timing,
+            .first = first_sample(fold, from->start_us),
+            .end = first_sample(fold, from->end_us),
         };
         if (window.first < window.end)
             measuring->windows[count++] = window;
@@ -284,7 +283,7 @@ static bool measure(struct measuring *measuring, const struct name *name)
 static bool prepare_names(struct measuring *measuring)
 {
     struct fp_fold *fold = measuring->fold;
-    uint32_t count = fold->profile->timing_count;
+    uint32_t count = fold->window_count;
     measuring->windows = fp_fold_array(fold, count, sizeof(*measuring->windows));
     measuring->names = fp_fold_array(fold, count, sizeof(*measuring->names));
     return measuring->windows != NULL && measuring->names != NULL;
@@ -311,7 +310,7 @@ static bool prepare_sums(struct measuring *measuring)
 
 bool fp_fold_measures(struct fp_fold *fold)
 {
-    if (fold->profile->timing_count == 0 || fold->profile->sample_count == 0)
+    if (fold->window_count == 0 || fold->profile->sample_count == 0)
         return true;
     struct measuring measuring = {.fold = fold};
     if (!prepare_names(&measuring))

@@ -19,6 +19,19 @@ struct fp_fold_sample {
     enum fp_marker marker;
 };
 
+/* A value with a bin, and the timing (index into the delta's) that it belongs to. */
+struct fp_fold_binned {
+    uint32_t timing;
+    uint16_t bin;
+};
+
+/* A span of time whose samples belong to a timing. */
+struct fp_fold_window {
+    uint32_t timing; /* index into the delta's */
+    int64_t start_us;
+    int64_t end_us; /* above start_us */
+};
+
 struct fp_fold {
     const struct fp_profile *profile;
     const struct fp_fold_context *context;
@@ -36,7 +49,6 @@ struct fp_fold {
     uint32_t *stack_of;
     uint32_t *chain; /* room for a chain of parents */
     uint32_t marker_stack_of[FP_MARKER_COUNT];
-    uint32_t *timing_of; /* never FP_INDEX_NONE */
 
     bool *outermost; /* by the delta's stack: its frame is not among its ancestors' */
 
@@ -44,6 +56,12 @@ struct fp_fold {
     struct fp_map resources;
     struct fp_map frames;
     struct fp_map stacks;
+    struct fp_map timings;
+
+    struct fp_fold_binned *binned;
+    struct fp_fold_window *windows;
+    uint32_t binned_count;
+    uint32_t window_count;
 };
 
 /* Allocates count elements of size bytes, not cleared. NULL when memory is out. */
@@ -94,15 +112,39 @@ bool fp_fold_session(struct fp_fold *fold) FP_MUST_CHECK;
 /* Adds up self and total times: stack_samples, splits, and the numbers of the frames. */
 bool fp_fold_sum(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Replaces the name and id of a timing over the site's ceiling by those of `(overflow)`. */
-void fp_fold_bound_timing(const struct fp_fold *fold, enum fp_timing_kind kind, struct fp_str *name,
-                          uint64_t *id);
+/* True if a timing, which takes one unit of the site's ceiling, is over it. */
+bool fp_fold_is_over(const struct fp_fold *fold, uint64_t timing_id);
 
-/* Groups marks and measures by name, with their histograms (rule 8). */
+/* Replaces the texts of a timing by those of `(overflow)`. */
+void fp_fold_overflow(struct fp_timing_key *key);
+
+/* Groups marks and measures by name, with their histograms (rule 8), and lists the windows of
+ * measures. Then does the same for vitals and what else was observed. */
 bool fp_fold_timings(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Sums, per measure, what ran inside its windows (rule 7). */
+/* How many timings, values with bins and windows the observed facts may add. */
+size_t fp_fold_observed_max(const struct fp_profile *profile);
+
+/* Adds vitals, interactions, long animation frames, resources and coverage to the timings. */
+bool fp_fold_observed(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Finds a timing of the delta, or adds it: fp_fold_timings made room. FP_MAP_NONE: no memory. */
+uint32_t fp_fold_timing(struct fp_fold *fold, const struct fp_timing_key *key) FP_MUST_CHECK;
+
+/* Adds a value to a timing, and its bin unless it is negative. */
+void fp_fold_value(struct fp_fold *fold, uint32_t timing, int64_t value_us);
+
+/* Adds a value that has no bin, and counts it `count` times. */
+void fp_fold_sum_up(struct fp_fold *fold, uint32_t timing, uint32_t count, int64_t value_us);
+
+/* Lists a window of a timing, unless it is empty. */
+void fp_fold_window(struct fp_fold *fold, uint32_t timing, int64_t start_us, int64_t duration_us);
+
+/* Sums, per measure or window's name, what ran inside its windows (rule 7). */
 bool fp_fold_measures(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Counts the records of the upload, and those that were refused by reason. */
+bool fp_fold_refusals(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Asserts the invariants of delta.h, where costly assertions are on. */
 void fp_fold_check(const struct fp_delta *delta);

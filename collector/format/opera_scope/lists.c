@@ -139,8 +139,10 @@ static bool move_events(struct linking *linking, struct fp_profile_event *events
         struct fp_profile_event *event = &events[at];
         *event = profile->events[from[at]];
         facts[at] = linking->scope->facts[from[at]];
-        if (late != FP_INDEX_NONE)
+        if (late != FP_INDEX_NONE) {
             event->parent = late;
+            event->parent_id = 0;
+        }
         if (event->parent != FP_INDEX_NONE)
             event->parent = linking->places[event->parent];
         FP_ASSERT(event->parent == FP_INDEX_NONE || event->parent < at);

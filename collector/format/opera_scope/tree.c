@@ -122,6 +122,8 @@ static void find_parent(struct tree *tree, const struct fp_map *ids, struct fp_s
     item->known_parent = find_known(tree, item->parent_id);
     item->is_late = item->parent_id != 0 && item->parent == FP_INDEX_NONE &&
                     item->known_parent == FP_INDEX_NONE;
+    if (item->is_late)
+        item->event.parent_id = item->parent_id; /* another part of the session may list it */
     if (item->known_parent == FP_INDEX_NONE)
         item->known_parent = find_known(tree, tree->query->event_id);
 }

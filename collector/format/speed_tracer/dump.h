@@ -51,6 +51,11 @@ struct fp_st_dump {
     bool may_be_early; /* the version is unknown or 0.8: types may have early numbers */
     bool is_early;     /* a record was found that only versions up to 0.8 wrote */
 
+    struct fp_str session_page; /* the first page of the session, from the parts before; "" */
+    int64_t page_begin_us;      /* when the last page of the parts before began, ... */
+    bool has_page_begin;        /* ... if there is one */
+    bool lacks_profile;         /* a part before this one may have had code that is not known */
+
     struct fp_map resources;  /* hash of URL -> index */
     struct fp_map type_names; /* hash of a custom type's name -> index into custom_types */
     struct fp_str *custom_types;

@@ -10,6 +10,7 @@
 #include "collector/format/content.h"
 #include "collector/format/format_decoder.h"
 #include "collector/format/json.h"
+#include "collector/format/speed_tracer/carry.h"
 #include "collector/format/speed_tracer/dump.h"
 #include "collector/format/speed_tracer/finish.h"
 #include "collector/format/speed_tracer/record.h"
@@ -532,7 +533,7 @@ static bool decode_records(struct fp_st_dump *dump, struct fp_str body)
 {
     struct fp_st_scan scan = {.body = body};
     struct record_parser parser = {.dump = dump, .is_first = true};
-    if (!open_container(dump, &scan) || !read_body(&parser, &scan))
+    if (!open_container(dump, &scan) || !fp_st_carry_restore(dump) || !read_body(&parser, &scan))
         return false;
     const struct fp_profile *profile = dump->decoder->profile;
     FP_ASSERT(profile->session.records_kept == profile->event_count &&
@@ -542,7 +543,10 @@ static bool decode_records(struct fp_st_dump *dump, struct fp_str body)
     fp_content_add(dump->decoder, dump->is_post  ? FP_STR("]}\n")
                                   : scan.in_page ? FP_STR("\n</div></body></html>\n")
                                                  : FP_STR("\n"));
-    return fp_st_finish(dump) && add_timeline(dump) && fp_st_list_notes(dump);
+    if (!fp_st_finish(dump) || !add_timeline(dump) || !fp_st_list_notes(dump))
+        return false;
+    fp_st_carry_save(dump);
+    return true;
 }
 
 /* Reserves memory for the content, which is about as long as the body, so that it need not grow. */

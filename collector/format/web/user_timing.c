@@ -8,6 +8,7 @@
 #include "collector/base/map.h"
 #include "collector/format/json.h"
 #include "collector/format/utf8.h"
+#include "collector/format/web/observed_entries.h"
 #include "collector/format/web/user_timing_detail.h"
 #include "collector/format/web/user_timing_points.h"
 
@@ -35,6 +36,7 @@ struct decoding {
     size_t index; /* of the current entry or time */
     bool has_mark;
     int64_t last_mark_us;
+    struct fp_observed_entries observed;
 };
 
 struct open_measure {
@@ -251,17 +253,27 @@ static bool decode_measure(struct decoding *decoding, const struct fp_field *fie
     return true;
 }
 
-static bool decode_entry(struct decoding *decoding, const struct fp_field *fields)
+/* Reads an entry that is neither mark nor measure, or skips and counts it. */
+static bool decode_other(struct decoding *decoding, const struct fp_place *place, yyjson_val *entry)
+{
+    struct fp_decoder *decoder = decoding->decoder;
+    bool taken;
+    if (!fp_observed_entries_read(&decoding->observed, decoder, place, entry, &taken))
+        return false;
+    if (!taken && decoder->profile->skipped_entries++ == 0)
+        decoder->profile->first_skipped = decoding->index;
+    return true;
+}
+
+static bool decode_entry(struct decoding *decoding, const struct fp_field *fields,
+                         yyjson_val *entry)
 {
     struct fp_decoder *decoder = decoding->decoder;
     enum entry_kind kind = ENTRY_OTHER;
     if (!read_kind(decoding, fields, &kind))
         return false;
-    if (kind == ENTRY_OTHER) {
-        if (decoder->profile->skipped_entries++ == 0)
-            decoder->profile->first_skipped = decoding->index;
-        return true;
-    }
+    if (kind == ENTRY_OTHER)
+        return decode_other(decoding, fields[ENTRY_TYPE].object, entry);
     struct fp_str name;
     if (!fp_read_required(decoder, &fields[ENTRY_NAME]) ||
         !fp_read_text(decoder, &fields[ENTRY_NAME], &name))
@@ -292,7 +304,7 @@ static bool decode_entries(struct decoding *decoding)
     for (; (entry = yyjson_arr_iter_next(&entries)) != NULL; at.index++) {
         decoding->index = at.index;
         if (!fp_read_object(decoding->decoder, &at, entry, fields, ENTRY_FIELD_COUNT) ||
-            !decode_entry(decoding, fields))
+            !decode_entry(decoding, fields, entry))
             return false;
     }
     return true;
@@ -418,8 +430,14 @@ static bool decode_source(struct decoding *decoding, const struct fp_user_timing
     decoding->source = source;
     if (source->value == NULL)
         return true;
-    if (yyjson_is_arr(source->value))
-        return decode_entries(decoding);
+    if (yyjson_is_arr(source->value)) {
+        fp_observed_entries_init(&decoding->observed, yyjson_arr_size(source->value));
+        bool decoded =
+            decode_entries(decoding) &&
+            fp_observed_entries_finish(&decoding->observed, decoding->decoder, source->place);
+        fp_observed_entries_release(&decoding->observed);
+        return decoded;
+    }
     bool map_allowed = source->allow != FP_USER_TIMING_MIXED;
     if (map_allowed && yyjson_is_obj(source->value))
         return decode_map(decoding);

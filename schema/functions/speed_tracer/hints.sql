@@ -52,7 +52,27 @@ begin
         from response
         where kind in ('stylesheet', 'script', 'image', 'media', 'favicon') and not is_uncached
     ),
+    missing as (
+        select string_agg(
+            case when part = last_part then part::text else format('%s to %s', part, last_part) end, ', ' order by part) as parts
+        from (
+            select part, last_part from fleetprof.session_parts(hints.session_id) where is_missing order by part limit 20
+        ) as first
+    ),
     hint (rule, severity, at_ms, description, event_id) as (
+        select 'Missing Parts', 1, null::double precision, format('parts %s of the session are missing', parts), null::bigint
+        from missing
+        where parts is not null
+        union all
+        (
+            select 'Missing Parts', 1, null, format(
+                'part %s was decoded without what the part before it left: its JavaScript profile lacks code', part), null
+            from fleetprof.session_parts(hints.session_id)
+            where is_detached
+            order by part
+            limit 20
+        )
+        union all
         select 'Long Duration Events', case when duration_us > 2000000 then 2 else 3 end, start_us / 1000::double precision,
             format('Event lasted: %s ms. Exceeded threshold: %s ms', round(duration_us / 1000.0, 3),
                 case when duration_us > 2000000 then 2000 else 100 end), event_id
@@ -129,7 +149,7 @@ begin
     )
     select *
     from hint
-    order by severity, at_ms, rule, description collate "C";
+    order by severity, rule <> 'Missing Parts', at_ms, rule, description collate "C";
 end
 $$;
 

@@ -129,11 +129,10 @@ static void run_format(struct bench *bench, struct fp_str body, struct fp_profil
 static void run_check(struct bench *bench)
 {
     struct fp_record uploads;
-    struct fp_arena arena;
-    fp_arena_init(&arena, ARENA_MAX);
-    if (fp_record_decode(bench->record.data, bench->record.len, &arena, &uploads) != FP_DELTA_OK)
+    fp_arena_clear(&bench->writer_arena);
+    if (fp_record_decode(bench->record.data, bench->record.len, &bench->writer_arena, &uploads) !=
+        FP_DELTA_OK)
         die("check");
-    fp_arena_release(&arena);
     note(bench, STAGE_CHECK);
 }
 

@@ -91,7 +91,7 @@ static void an_invalid_event_is_noted_and_drops_no_valid_one(void **state)
         assert_int_equal(profile->session.records_read, 3);
         assert_int_equal(profile->session.records_kept, 2);
         assert_note(profile, refused->note, 1);
-        assert_true(profile->session.notes[0].is_refusal);
+        assert_int_not_equal(profile->session.notes[0].reason, FP_RECORD_REFUSAL_NONE);
         assert_int_equal(profile->session.notes[0].first_offset, 1);
         assert_text(profile->session.notes[0].first_pointer, "/opera-scope/timelines/0/reply/1/1");
         release(&decoded);
@@ -143,7 +143,7 @@ static void an_invalid_detail_is_skipped_and_the_event_is_kept(void **state)
         assert_int_equal(profile->events[1].resource, FP_INDEX_NONE);
         assert_int_equal(profile->resource_count, 0);
         assert_note(profile, lost_details[i].note, 1);
-        assert_true(profile->session.notes[0].is_refusal);
+        assert_int_not_equal(profile->session.notes[0].reason, FP_RECORD_REFUSAL_NONE);
         release(&decoded);
     }
 }
@@ -191,7 +191,7 @@ static void what_does_not_add_up_is_kept_and_noted(void **state)
         decode_good_scope(&decoded, text);
         assert_int_equal(decoded.profile.session.note_count, 1);
         assert_note(&decoded.profile, odd_lists[i].note, 1);
-        assert_false(decoded.profile.session.notes[0].is_refusal);
+        assert_int_equal(decoded.profile.session.notes[0].reason, FP_RECORD_REFUSAL_NONE);
         assert_int_equal(decoded.profile.session.records_kept,
                          decoded.profile.session.records_read);
         release(&decoded);

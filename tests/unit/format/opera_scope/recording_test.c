@@ -176,7 +176,7 @@ static void notes_what_was_never_answered_and_events_of_the_service(void **state
                                            "STP/1 20 [\"profiler\",3,7,1,0]null\n");
     assert_note(&decoded.profile, "without a reply", 1);
     assert_int_equal(note_of(&decoded.profile, "without a reply").first_offset, strlen(ASK ANSWER));
-    assert_false(note_of(&decoded.profile, "without a reply").is_refusal);
+    assert_int_equal(note_of(&decoded.profile, "without a reply").reason, FP_RECORD_REFUSAL_NONE);
     assert_note(&decoded.profile, "which has none", 1);
     release(&decoded);
 }

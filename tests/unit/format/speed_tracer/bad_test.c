@@ -100,7 +100,7 @@ static bool refusals_add_up(const struct decoded *decoded)
     const struct fp_profile_session *session = &decoded->profile.session;
     uint32_t refused = 0;
     for (uint32_t i = 0; i < session->note_count; i++)
-        if (session->notes[i].is_refusal)
+        if (session->notes[i].reason != FP_RECORD_REFUSAL_NONE)
             refused += session->notes[i].count;
     return refused - note_count(decoded, "a line of a V8 profile") ==
            session->records_read - session->records_kept;
@@ -179,10 +179,10 @@ static void notes_say_where_the_first_one_is(void **state)
     take_dump(&decoded, "{'type':1,'time':0} x\n{'type':'a'}{'type':'b'}");
     assert_int_equal(decoded.profile.session.note_count, 2);
     const struct fp_profile_note *notes = decoded.profile.session.notes;
-    assert_true(notes[0].is_refusal);
+    assert_int_not_equal(notes[0].reason, FP_RECORD_REFUSAL_NONE);
     assert_int_equal(notes[0].count, 2);
     assert_int_equal(notes[0].first_offset, 22);
-    assert_false(notes[1].is_refusal);
+    assert_int_equal(notes[1].reason, FP_RECORD_REFUSAL_NONE);
     assert_int_equal(notes[1].first_offset, 20);
     release(&decoded);
 }

@@ -99,12 +99,14 @@ static const struct bad_upload bad_timings[] = {
      .body = "[{'name':'x','entryType':'paint','startTime':1,'duration':0}]",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
-     .detail = "nothing is left of the entries: none of them is a mark or a measure"},
+     .detail = "nothing is left of the entries: none of them is a mark, a measure or of "
+               "another type that is read"},
     {.title = "empty marks alone",
      .body = "{'marks':[],'measures':[]}",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
-     .detail = "there is no trace, mark, measure or coverage in this upload"},
+     .detail = "there is no trace, mark, measure, vital, interaction, frame, resource or "
+               "coverage in this upload"},
     {.title = "too many entries",
      .body = "[{},{},{},{},{},{},{}]",
      .verdict = FP_VERDICT_TOO_LARGE,
