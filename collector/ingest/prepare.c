@@ -125,6 +125,28 @@ static void name_upload(const struct fp_preparation *work, bool is_single,
     }
 }
 
+/* True if the delta whose bytes are the record's from `begin` on can be decoded. What is
+ * acknowledged must be readable: later nobody can send it again. Needs memory of its own, because
+ * the upload may have used all that it may. */
+static bool check_readable(struct fp_preparation *work, size_t begin)
+{
+    struct fp_arena arena;
+    struct fp_record record;
+    fp_arena_init(&arena, work->arena->max_bytes);
+    const enum fp_delta_error error =
+        fp_record_decode(work->record->data + begin, work->record->len - begin, &arena, &record);
+    fp_arena_release(&arena);
+    if (error == FP_DELTA_OK)
+        return true;
+    if (error == FP_DELTA_MEMORY)
+        fp_prepare_no_memory(work->problem);
+    else
+        fp_problem_refuse(work->problem, FP_REFUSAL_UNREADABLE,
+                          "fleetprof cannot read back what it made of this upload, so it was not "
+                          "stored; this is a defect of fleetprof, please report it");
+    return false;
+}
+
 static void count_refused(const struct fp_delta *delta, struct fp_refused_records *refused)
 {
     if (delta->refusal_count == 0)
@@ -157,11 +179,14 @@ static bool add_to_record(struct fp_preparation *work, const struct piece *piece
         set_memory_problem(work);
         return false;
     }
+    const size_t begin = work->record->len;
     fp_record_add(work->record, &delta);
     if (work->record->failed) {
         set_memory_problem(work);
         return false;
     }
+    if (!check_readable(work, begin))
+        return false;
     work->upload_count++;
     count_refused(&delta, &work->refused);
     fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
