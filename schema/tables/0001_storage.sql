@@ -13,7 +13,8 @@ create type fleetprof_data.frame_kind as enum ('function', 'builtin', 'marker', 
 create type fleetprof_data.marker as enum ('(none)', 'script', 'gc', 'style', 'layout', 'paint', 'other');
 create type fleetprof_data.timing_kind as enum (
     'mark', 'measure', 'vital', 'vital_good', 'vital_poor', 'window', 'interaction', 'input_delay', 'processing',
-    'frame_script', 'blocking', 'forced_layout', 'resource', 'resource_bytes', 'resource_opaque', 'coverage'
+    'frame_script', 'blocking', 'forced_layout', 'resource', 'resource_bytes', 'resource_opaque', 'coverage',
+    'page_host'
 );
 
 comment on type fleetprof_data.frame_kind is 'What a frame is: a function, a builtin (only a name), a marker without a stack, an event of an older format, or what a ceiling cut off.';
@@ -34,6 +35,33 @@ create type fleetprof_data.selection as (
 
 comment on type fleetprof_data.selection is
     'What a caller''s filters select. sites: of these segments. Fresh rows: of segment_ids, with after < bucket < before. Sealed rows: of group_ids, in the blocks that buckets and spans (in parallel) name; no two of these blocks overlap.';
+
+create type fleetprof_data.compared_side as (
+    whole         fleetprof_data.selection,
+    segments      fleetprof_data.selection,
+    hours         fleetprof_data.selection,
+    segment_hours fleetprof_data.selection
+);
+
+comment on type fleetprof_data.compared_side is
+    'One side of a comparison, read in four ways. whole: sums, in the fewest rows. segments: each segment''s sums, in the fewest blocks. hours, segment_hours: the same by hour, by day where hours are gone.';
+
+create type fleetprof_data.stratum as (
+    before_ids     bigint[],
+    after_ids      bigint[],
+    device         text,
+    before_uploads double precision,
+    after_uploads  double precision,
+    before_loads   double precision,
+    after_loads    double precision,
+    before_us      double precision,
+    after_us       double precision,
+    before_us2     double precision,
+    after_us2      double precision
+);
+
+comment on type fleetprof_data.stratum is
+    'Segments of two sides of a comparison that differ in the release only (and, perhaps, in os and rate_ppm): their ids and totals. us: profiled time, microseconds; us2: sum over uploads of its square.';
 
 -- A type of its own, because a function can't have both a parameter and a result column named marker.
 create type fleetprof_data.marker_share as (
@@ -337,6 +365,7 @@ create table fleetprof_data.sealed (
 create table fleetprof_data.horizon (
     hours_from timestamptz not null
 );
+create unique index horizon_is_one_row on fleetprof_data.horizon ((true));
 insert into fleetprof_data.horizon values ('-infinity');
 
 create table fleetprof_data.cohort_level (
@@ -552,7 +581,7 @@ to fleetprof_writer;
 
 grant select, insert, delete on fleetprof_data.unsealed, fleetprof_data.sealed to fleetprof_writer;
 grant select, insert, update, delete on fleetprof_data.cohort to fleetprof_writer;
-grant select, update on fleetprof_data.horizon to fleetprof_writer;
+grant select on fleetprof_data.horizon to fleetprof_writer;
 grant select on fleetprof_data.cohort_level to fleetprof_writer;
 grant select, insert on fleetprof_data.upload to fleetprof_writer;
 grant select, insert, update on fleetprof_data.refusal to fleetprof_writer;

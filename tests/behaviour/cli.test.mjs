@@ -8,8 +8,8 @@ import { binDir, repository, run, temporaryDir } from './stack.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const dir = temporaryDir('cli');
-const commands = ['migrate', 'top', 'timings', 'vitals', 'interactions', 'long-frames', 'third-parties', 'coverage', 'export', 'validate',
-  'import'];
+const commands = ['migrate', 'top', 'timings', 'callers', 'trend', 'compare', 'regressions', 'vitals', 'interactions', 'long-frames',
+  'third-parties', 'coverage', 'export', 'validate', 'import'];
 const families = ['session', 'spool', 'spool dead-letters'];
 const members = ['session list', 'session export', 'spool inspect', 'spool verify', 'spool dead-letters list', 'spool dead-letters show',
   'spool dead-letters replay'];

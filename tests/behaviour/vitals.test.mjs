@@ -160,6 +160,12 @@ test('third parties: script time and responses by host', async () => {
   ]);
 });
 
+test('the host of the page is known without a profile', async () => {
+  const rows = await json('third-parties', '--route', '/cart');
+  assert.deepEqual(rows.map(({ host, party, self_ms: self }) => [host, party, self]),
+    [['static.shop.example', 'first', null], ['fonts.example', 'third', null]]);
+});
+
 test('coverage: profiled page loads, and why others are not', async () => {
   assert.deepEqual(await json('coverage'), [{
     loads: 6, profiled: 3, no_policy: 1, unsupported: 2, quota: 0, disabled: 0, not_sampled: null, sampled: null, delivered: null,
