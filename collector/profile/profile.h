@@ -168,9 +168,10 @@ struct fp_profile {
     struct fp_str token;    /* as sent; "" when the envelope has none */
     struct fp_str page_url; /* "" when the envelope has none */
     struct fp_str page_route;
-    int64_t interval_us;      /* effective sample interval, 0 when not said */
-    uint32_t skipped_entries; /* of types that are not read */
-    size_t first_skipped;     /* index of the first, in its array */
+    int64_t interval_us;       /* effective sample interval, 0 when not said */
+    uint32_t observed_entries; /* of types that are read, but marks and measures */
+    uint32_t skipped_entries;  /* of types that are not read */
+    size_t first_skipped;      /* index of the first, in its array */
 
     bool has_trace;
     struct fp_str *resources;
