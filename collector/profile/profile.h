@@ -36,6 +36,7 @@ struct fp_profile_timing {
     struct fp_str name;
     struct fp_str detail; /* the kept part of it, as "{key=value}"; "" for none */
     enum fp_timing_kind kind;
+    bool has_start; /* a measure with a start time */
     int64_t value_us;
     int64_t start_us; /* of such a measure */
 };
