@@ -44,9 +44,11 @@ static void temporary_tables_have_the_columns_of_the_copy(void **state)
     (void)state;
     assert_sql(fp_store_table_create_sql, FP_STORE_TABLE_TIMING,
                "create temporary table new_timing (timing_id bigint, name text, "
-               "kind fleetprof_data.timing_kind) on commit delete rows");
+               "kind fleetprof_data.timing_kind, source text, function text) "
+               "on commit delete rows");
     assert_sql(fp_store_table_copy_sql, FP_STORE_TABLE_TIMING,
-               "copy pg_temp.new_timing (timing_id, name, kind) from stdin (format binary)");
+               "copy pg_temp.new_timing (timing_id, name, kind, source, function) "
+               "from stdin (format binary)");
 }
 
 static void a_log_is_copied_straight_into_its_table(void **state)
