@@ -34,7 +34,9 @@ select
     ) as events,
     is_raw,
     content_bytes,
-    length(content) as stored_bytes
+    length(content) as stored_bytes,
+    records_read,
+    records_refused
 from fleetprof_data.session as s
 left join fleetprof_data.segment using (segment_id);
 
@@ -54,5 +56,7 @@ comment on column fleetprof.sessions.events is 'Events in all its timelines.';
 comment on column fleetprof.sessions.is_raw is 'Whether the content is what was sent, byte for byte (privacy.keep_raw), not scrubbed.';
 comment on column fleetprof.sessions.content_bytes is 'Size of the content, bytes.';
 comment on column fleetprof.sessions.stored_bytes is 'Size of the content as stored (zstd), bytes.';
+comment on column fleetprof.sessions.records_read is 'Records of a dump or session, or entries of User Timing, kept and refused ones.';
+comment on column fleetprof.sessions.records_refused is 'Records, and parts of kept ones, that were refused; by reason: refusals.';
 
 grant select on fleetprof.sessions to fleetprof_reader;

@@ -31,6 +31,19 @@ static const char *const note_texts[FP_ST_NOTE_COUNT] = {
     [FP_ST_NOTE_UNKNOWN_PROFILE] = "a JavaScript profile in another format than v8",
 };
 
+static const enum fp_record_refusal reasons[FP_ST_NOTE_REFUSALS] = {
+    [FP_ST_NOTE_NOT_JSON] = FP_RECORD_REFUSAL_NOT_JSON,
+    [FP_ST_NOTE_TRUNCATED] = FP_RECORD_REFUSAL_TRUNCATED,
+    [FP_ST_NOTE_NO_OBJECT] = FP_RECORD_REFUSAL_NOT_OBJECT,
+    [FP_ST_NOTE_BAD_TYPE] = FP_RECORD_REFUSAL_BAD_TYPE,
+    [FP_ST_NOTE_BAD_TIME] = FP_RECORD_REFUSAL_BAD_TIME,
+    [FP_ST_NOTE_BAD_DURATION] = FP_RECORD_REFUSAL_BAD_DURATION,
+    [FP_ST_NOTE_NEGATIVE_DURATION] = FP_RECORD_REFUSAL_NEGATIVE_DURATION,
+    [FP_ST_NOTE_BAD_CHILDREN] = FP_RECORD_REFUSAL_BAD_CHILDREN,
+    [FP_ST_NOTE_BAD_DATA] = FP_RECORD_REFUSAL_BAD_DATA,
+    [FP_ST_NOTE_BAD_PROFILE_LINE] = FP_RECORD_REFUSAL_BAD_PROFILE_LINE,
+};
+
 _Static_assert((int)FP_ST_NOTE_COUNT <= (int)FP_PROFILE_NOTES_MAX,
                "a session has room for all kinds of notes");
 
@@ -58,7 +71,7 @@ bool fp_st_list_notes(struct fp_st_dump *dump)
         if (dump->notes[i].count > 0)
             session->notes[session->note_count++] = (struct fp_profile_note){
                 .text = note_texts[i],
-                .is_refusal = i < FP_ST_NOTE_REFUSALS,
+                .reason = i < FP_ST_NOTE_REFUSALS ? reasons[i] : FP_RECORD_REFUSAL_NONE,
                 .count = dump->notes[i].count,
                 .first_offset = dump->notes[i].first_offset,
                 .is_index = dump->notes[i].is_index,

@@ -62,6 +62,7 @@ struct fp_st_v8 {
     uint64_t moved_address;
     int64_t interval_us;
     uint32_t line_count;
+    bool is_partial; /* a part that is not known may have created code */
 };
 
 /* A line, split into fields. */
@@ -75,6 +76,14 @@ struct v8_line {
 /* The result of reading a line. */
 enum outcome { DONE, UNREADABLE, REFUSED /* the whole upload; the error is filled */ };
 
+static void begin_ticks(struct fp_st_dump *dump, struct fp_st_v8 *log)
+{
+    const struct fp_format_limits *limits = dump->decoder->limits;
+    fp_map_init(&log->ticks.frame_ids, (size_t)limits->frames + 1);
+    fp_map_init(&log->ticks.stack_ids, (size_t)limits->stacks + 1);
+    dump->v8 = log;
+}
+
 bool fp_st_v8_create(struct fp_st_dump *dump)
 {
     struct fp_decoder *decoder = dump->decoder;
@@ -82,11 +91,34 @@ bool fp_st_v8_create(struct fp_st_dump *dump)
     if (log == NULL)
         return fp_fail_memory(decoder);
     log->interval_us = FP_US_PER_MS;
+    log->is_partial = dump->lacks_profile;
     fp_st_code_map_init(&log->code, decoder->arena);
-    fp_map_init(&log->ticks.frame_ids, (size_t)decoder->limits->frames + 1);
-    fp_map_init(&log->ticks.stack_ids, (size_t)decoder->limits->stacks + 1);
-    dump->v8 = log;
+    begin_ticks(dump, log);
     return true;
+}
+
+bool fp_st_v8_resume(struct fp_st_dump *dump, const struct fp_st_v8 *before)
+{
+    struct fp_st_v8 *log = fp_st_v8_copy(before, dump->decoder->arena);
+    if (log == NULL)
+        return fp_fail_memory(dump->decoder);
+    begin_ticks(dump, log);
+    return true;
+}
+
+struct fp_st_v8 *fp_st_v8_copy(const struct fp_st_v8 *log, struct fp_arena *arena)
+{
+    struct fp_st_v8 *copied = fp_arena_alloc(arena, sizeof(*copied));
+    if (copied == NULL)
+        return NULL;
+    *copied = *log;
+    copied->line_count = 0;
+    copied->ticks = (struct fp_st_v8_ticks){0};
+    for (uint32_t i = 0; i < log->alias_count; i++)
+        if (!fp_arena_copy(arena, log->aliases[i].name, &copied->aliases[i].name) ||
+            !fp_arena_copy(arena, log->aliases[i].meaning, &copied->aliases[i].meaning))
+            return NULL;
+    return fp_st_code_map_copy(&log->code, arena, &copied->code) ? copied : NULL;
 }
 
 void fp_st_v8_release(struct fp_st_v8 *log)
@@ -264,6 +296,7 @@ static void begin(struct fp_st_v8 *log, uint64_t interval_ms)
 {
     fp_st_code_map_clear(&log->code);
     log->window.size = 0;
+    log->is_partial = false;
     log->alias_count = 0;
     memset(log->alias_slots, 0, sizeof(log->alias_slots));
     log->code_address = 0;
@@ -428,6 +461,8 @@ bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us)
             outcome = read_line(dump, (struct fp_str){text.ptr + at, end - at}, &line);
         if (outcome == REFUSED)
             return false;
+        if (dump->v8->is_partial)
+            dump->decoder->profile->session.is_detached = true;
         if (outcome == UNREADABLE)
             fp_st_add_note(dump, FP_ST_NOTE_BAD_PROFILE_LINE);
         at = end + 1;

@@ -10,6 +10,13 @@
 /* Sets dump->v8, the state of all profiles of a dump. False after the error is filled. */
 bool fp_st_v8_create(struct fp_st_dump *dump) FP_MUST_CHECK;
 
+/* Sets dump->v8 to a copy of another dump's state, which this one continues. False after the error
+ * is filled. */
+bool fp_st_v8_resume(struct fp_st_dump *dump, const struct fp_st_v8 *before) FP_MUST_CHECK;
+
+/* Returns a copy of the state in another arena, for fp_st_v8_resume alone. NULL if that is full. */
+struct fp_st_v8 *fp_st_v8_copy(const struct fp_st_v8 *log, struct fp_arena *arena) FP_MUST_CHECK;
+
 /* Gives back the memory that is not the arena's. log may be NULL. */
 void fp_st_v8_release(struct fp_st_v8 *log);
 

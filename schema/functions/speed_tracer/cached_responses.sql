@@ -48,6 +48,7 @@ returns table (
     vary          text,
     fresh_s       double precision,
     has_query     boolean,
+    status        integer,
     page          integer
 )
 language plpgsql stable parallel safe rows 100
@@ -64,10 +65,10 @@ begin
         start_ms,
         url,
         case
-            when url ~ '/favicon\.ico$' then 'favicon'
             when content_type ~ '^text/(html|xml|plain)|^application/xhtml' then 'document'
             when content_type ~ 'css' then 'stylesheet'
             when content_type ~ 'javascript|ecmascript' then 'script'
+            when content_type ~ '^image/vnd\.microsoft\.icon' or url ~ '/favicon\.ico$' and content_type is not null then 'favicon'
             when content_type ~ '^image/' then 'image'
             when content_type ~ '^(audio|video)/|flash' then 'media'
             else 'other'
@@ -75,14 +76,13 @@ begin
         bytes,
         coalesce(encoding ~ '(compress|deflate|gzip|pack200-gzip|bzip2|sdch)', false),
         coalesce(cache_control ~ '\mpublic\M', false),
-        coalesce(cache_control ~ '\m(no-cache|no-store|must-revalidate)\M' or pragma ~ 'no-cache', false),
+        coalesce(cache_control ~ '\m(no-cache|no-store|must-revalidate)\M' or pragma ~ 'no-cache' or lifetime.fresh_s <= 0, false),
         sets_cookie is not null or has_cookie is not null,
         sets_cookie is not null,
         vary,
-        coalesce(
-            substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
-            extract(epoch from expires - coalesce(dated, seen))::double precision),
+        lifetime.fresh_s,
         has_query,
+        status,
         width_bucket(start_ms * 1000, array(
             select start_us::double precision
             from speed_tracer_events(cached_responses.session_id)
@@ -92,22 +92,31 @@ begin
     from fleetprof.network_resources(cached_responses.session_id)
     cross join lateral (
         select
-            lower(coalesce(header(response_headers, 'content-type'), mime_type, '')) as content_type,
+            lower(header(response_headers, 'content-type')) as content_type,
             lower(header(response_headers, 'content-encoding')) as encoding,
             lower(header(response_headers, 'cache-control')) as cache_control,
             lower(header(response_headers, 'pragma')) as pragma,
             lower(header(response_headers, 'vary')) as vary,
             header(response_headers, 'set-cookie') as sets_cookie,
             header(request_headers, 'cookie') as has_cookie,
-            http_time(header(response_headers, 'expires')) as expires,
+            header(response_headers, 'expires') as expires,
             http_time(header(response_headers, 'date')) as dated
     ) as field
+    cross join lateral (
+        -- HTTP: an Expires that is not a date, such as 0, is in the past.
+        select coalesce(
+            substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
+            case
+                when expires is not null
+                    then coalesce(extract(epoch from http_time(expires) - coalesce(dated, seen))::double precision, 0)
+            end) as fresh_s
+    ) as lifetime
     where response_headers is not null;
 end
 $$;
 
 comment on function fleetprof_data.cached_responses is
-    'Returns what the rules about caching need of each response whose headers are known. kind follows from Content-Type; fresh_s: for how many seconds caches may use it, null when it does not say; page: how many pages were shown before.';
+    'Returns what the rules about caching need of each response whose headers are known. kind follows from Content-Type, other without one; fresh_s: for how many seconds caches may use it, null when it does not say; is_uncached: it asks caches not to keep it; page: how many pages were shown before.';
 
 revoke execute on function fleetprof_data.header, fleetprof_data.http_time, fleetprof_data.cached_responses from public;
 grant execute on function fleetprof_data.header, fleetprof_data.http_time, fleetprof_data.cached_responses to fleetprof_reader;

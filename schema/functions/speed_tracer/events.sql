@@ -9,9 +9,9 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    kept session;
+    kept record;
 begin
-    select * into kept from session where session_id = speed_tracer_events.session_id;
+    select format into kept from session where session_id = speed_tracer_events.session_id;
     if not found then
         raise no_data_found using
             message = format('session %s is not kept', coalesce(speed_tracer_events.session_id::text, 'null')),
@@ -22,15 +22,12 @@ begin
             message = format('session %s is of %s, and this is a report of Speed Tracer',
                 speed_tracer_events.session_id, kept.format);
     end if;
-    return query
-    select *
-    from event
-    where segment_id = kept.segment_id and bucket = kept.bucket and session_id = kept.session_id;
+    return query select * from session_events(speed_tracer_events.session_id);
 end
 $$;
 
 comment on function fleetprof_data.speed_tracer_events is
-    'Returns all events of a kept dump of Speed Tracer; raises an error for anything else.';
+    'Returns all events of a kept dump of Speed Tracer with all its parts; raises an error for anything else.';
 
 create or replace function fleetprof_data.check_window(from_ms double precision, to_ms double precision)
 returns void

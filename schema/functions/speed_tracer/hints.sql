@@ -58,7 +58,27 @@ begin
         from response
         where kind in ('stylesheet', 'script', 'image', 'media', 'favicon') and not is_uncached
     ),
+    missing as (
+        select string_agg(
+            case when part = last_part then part::text else format('%s to %s', part, last_part) end, ', ' order by part) as parts
+        from (
+            select part, last_part from fleetprof.session_parts(hints.session_id) where is_missing order by part limit 20
+        ) as first
+    ),
     hint (rule, severity, at_ms, description, event_id) as (
+        select 'Missing Parts', 1, null::double precision, format('parts %s of the session are missing', parts), null::bigint
+        from missing
+        where parts is not null
+        union all
+        (
+            select 'Missing Parts', 1, null, format(
+                'part %s was decoded without what the part before it left: its JavaScript profile lacks code', part), null
+            from fleetprof.session_parts(hints.session_id)
+            where is_detached
+            order by part
+            limit 20
+        )
+        union all
         select 'Long Duration Events', case when duration_us > 2000000 then 2 else 3 end, start_us / 1000::double precision,
             format('Event lasted: %s ms. Exceeded threshold: %s ms', round(duration_us / 1000.0, 3),
                 case when duration_us > 2000000 then 2000 else 100 end), event_id
@@ -99,7 +119,7 @@ begin
         union all
         select 'Resource Caching', 1, start_ms, format('%s has no expiration', url), null
         from cacheable
-        where fresh_s is null
+        where fresh_s is null and not has_query and status in (200, 203, 206, 300, 301, 304, 410)
         union all
         select 'Resource Caching', 1, start_ms, format('%s has a Vary that keeps caches from it: %s', url, vary), null
         from cacheable
@@ -109,7 +129,7 @@ begin
                 where field not in ('', 'accept-encoding', 'user-agent'))
         union all
         select 'Resource Caching', case when fresh_s < month_s then 2 else 3 end, start_ms,
-            format('%s may be cached for %s days only', url, floor(greatest(fresh_s, 0) / 86400)), null
+            format('%s may be cached for %s days only', url, floor(fresh_s / 86400)), null
         from cacheable
         where kind <> 'favicon' and fresh_s < 11 * month_s
         union all
@@ -135,7 +155,7 @@ begin
     )
     select *
     from hint
-    order by severity, at_ms, rule, description collate "C";
+    order by severity, rule <> 'Missing Parts', at_ms, rule, description collate "C";
 end
 $$;
 

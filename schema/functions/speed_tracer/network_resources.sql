@@ -132,24 +132,23 @@ begin
             coalesce(detail -> 'didFail', detail -> 'failed') = 'true' as failed,
             case type when 'NETWORK_DATA_RECEIVED' then number(detail -> 'dataLength') end as chunk,
             case type when 'NETWORK_RESOURCE_UPDATE' then number(detail -> 'resourceSize') end as size,
+            -- By the timeline.
+            case when type = 'NETWORK_RESOURCE_START' then start_us / 1000::double precision end as start_ms,
+            case when type = 'NETWORK_RESOURCE_RESPONSE' then start_us / 1000::double precision end as response_ms,
+            case when type = 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision end as end_ms,
+            -- By the browser's network stack, which may not know it.
             case type
-                when 'NETWORK_RESOURCE_START' then start_us / 1000::double precision
                 when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'startTime'), 0)
-            end as start_ms,
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then nullif(start_us, 0) / 1000::double precision
+            end as stack_start_ms,
             case type
-                when 'NETWORK_RESOURCE_RESPONSE' then start_us / 1000::double precision
                 when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'responseReceivedTime'), 0)
-            end as response_ms,
+                when 'NETWORK_RESPONSE_RECEIVED' then nullif(start_us, 0) / 1000::double precision
+            end as stack_response_ms,
             case type
-                when 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision
                 when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'endTime'), 0)
-            end as end_ms,
-            -- The time by the browser's network stack, which may be missing.
-            case
-                when type in ('NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED', 'NETWORK_LOADING_FINISHED')
-                    then nullif(start_us, 0) / 1000::double precision
-            end as told_ms,
-            type,
+                when 'NETWORK_LOADING_FINISHED' then nullif(start_us, 0) / 1000::double precision
+            end as stack_end_ms,
             case type
                 when 'NETWORK_RESPONSE_RECEIVED' then timing_of(detail #> '{response,timing}')
                 when 'NETWORK_RESOURCE_UPDATE' then timing_of(detail -> 'timing')
@@ -178,9 +177,9 @@ begin
             bool_or(from_cache) as from_cache,
             bool_or(failed) as failed,
             coalesce(sum(chunk), (array_agg(size order by event desc) filter (where size is not null))[1])::bigint as bytes,
-            coalesce(min(start_ms), min(told_ms) filter (where type = 'NETWORK_REQUEST_WILL_BE_SENT')) as start_ms,
-            coalesce(min(response_ms), min(told_ms) filter (where type = 'NETWORK_RESPONSE_RECEIVED')) as response_ms,
-            coalesce(max(end_ms), max(told_ms) filter (where type = 'NETWORK_LOADING_FINISHED')) as end_ms,
+            coalesce(min(start_ms), min(stack_start_ms)) as start_ms,
+            coalesce(min(response_ms), min(stack_response_ms)) as response_ms,
+            coalesce(max(end_ms), max(stack_end_ms)) as end_ms,
             (array_agg(timing order by event desc) filter (where timing is not null))[1] as timing,
             (array_agg(request_headers order by event desc) filter (where jsonb_typeof(request_headers) = 'object'))[1] as request_headers,
             (array_agg(response_headers order by event desc) filter (where jsonb_typeof(response_headers) = 'object'))[1] as response_headers
