@@ -105,7 +105,7 @@ async function serve(site, request, response) {
     response.writeHead(204).end();
   } else if (pathname.startsWith('/agent/')) {
     response.setHeader('Content-Type', 'text/javascript');
-    response.end(fs.readFileSync(path.join(repository, pathname)));
+    response.end(fs.readFileSync(path.join(repository, pathname.replace('/agent/', '/agent/dist/'))));
   } else if (site.files[pathname]) {
     const { type, body } = site.files[pathname]();
     response.setHeader('Content-Type', type);
@@ -190,11 +190,12 @@ export const busy = 'function busy(ms) { const end = performance.now() + ms; whi
 /**
  * The agent's script tag; ends profiling at the load event unless told otherwise.
  * @param {Record<string, string | number>} [data]
+ * @param {string} [build]
  */
-export function tag(data = {}) {
+export function tag(data = {}, build = 'fleetprof.js') {
   const attributes = Object.entries({ endpoint: '/v1/ingest/pk_test', 'after-load': 0, ...data })
     .map(([name, value]) => ` data-${name}="${value}"`).join('');
-  return `<script src="/agent/fleetprof.js"${attributes}></script>`;
+  return `<script src="/agent/${build}"${attributes}></script>`;
 }
 
 /**

@@ -44,7 +44,7 @@ const nginxConf = ({ port, ingest }) => `
       fleetprof_sample 0%;
     }
     location /agent/ {
-      alias ${repository}/agent/;
+      alias ${repository}/agent/dist/;
     }
     location /v1/ {
       proxy_pass ${ingest};

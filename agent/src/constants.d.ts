@@ -1,0 +1,2 @@
+/** True in the builds that say in words what happens; the others have no room for them. */
+declare const DEBUG: boolean;
