@@ -31,6 +31,7 @@ import { repository, runOrThrow, temporaryDir } from '../behaviour/stack.mjs';
  * @property {Record<string, string>} pages path → HTML
  * @property {Record<string, () => { type: string, body: string | Buffer }>} files path → what is no page
  * @property {Record<string, () => Headers>} headers path → a page's own headers, over the decision's; '' drops one
+ * @property {Record<string, number>} delays path → ms before it is answered
  * @property {boolean} sampled what the server decides for all page loads
  * @property {boolean} slow sends a page's first half, and the rest a while later
  * @property {number} revalidations how many pages were answered with 304
@@ -60,7 +61,7 @@ export const decision = (description) => ({ 'Server-Timing': `fleetprof;desc="${
  */
 export async function startSite({ secure = false } = {}) {
   const clean = () => ({
-    uploads: [], methods: [], paths: [], reports: [], replies: [], pages: {}, files: {}, headers: {}, sampled: true,
+    uploads: [], methods: [], paths: [], reports: [], replies: [], pages: {}, files: {}, headers: {}, delays: {}, sampled: true,
     slow: false, revalidations: 0,
   });
   // HTTP/2's requests and responses have all that is used of HTTP/1's.
@@ -100,6 +101,8 @@ async function serve(site, request, response) {
   // On a kept connection that breaks, Chromium repeats the request itself.
   if (response instanceof http.ServerResponse) response.shouldKeepAlive = false;
   if (pathname.startsWith('/v1/ingest/')) return receive(site, request, response);
+  if (pathname === '/never') return;
+  if (site.delays[pathname]) await new Promise((resolve) => { setTimeout(resolve, site.delays[pathname]); });
   if (pathname === '/reports') {
     site.reports.push(String(await bodyOf(request)));
     response.writeHead(204).end();
