@@ -40,8 +40,15 @@ const files = {
   'fleetprof.debug.js': await bundle('fleetprof.js', 'iife', true),
 };
 
-for (const [name, text] of Object.entries(files)) {
-  fs.mkdirSync(path.join(room, 'dist'), { recursive: true });
-  fs.writeFileSync(path.join(room, 'dist', name), text);
-  console.log(`${name}: ${text.length} bytes, ${gzipSync(text, { level: 9 }).length} compressed`);
+const dist = path.join(room, 'dist');
+if (process.argv.includes('--check')) {
+  const stale = Object.entries(files).filter(([name, text]) => fs.readFileSync(path.join(dist, name), 'utf8') !== text);
+  for (const [name] of stale) console.error(`agent/dist/${name} is not what agent/src gives: run node agent/build.mjs`);
+  process.exitCode = stale.length > 0 ? 1 : 0;
+} else {
+  fs.mkdirSync(dist, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    fs.writeFileSync(path.join(dist, name), text);
+    console.log(`${name}: ${text.length} bytes, ${gzipSync(text, { level: 9 }).length} compressed`);
+  }
 }

@@ -21,9 +21,9 @@ const maxNameLength = 256;
  * @param {import('../fleetprof.js').Options} options
  * @returns {import('./load.js').Extra | undefined}
  */
-export function startVitals({ vitalsSample }) {
+export function startVitals({ vitalsSample, endpoint }) {
   if (!globalThis.document || !(Math.random() < Number(vitalsSample ?? 1))) return undefined;
-  const lists = [observeVitals(), observeInteractions(), observeFrames(), observeResources()];
+  const lists = [observeVitals(), observeInteractions(), observeFrames(), observeResources(endpoint)];
   return {
     take() {
       const entries = lists.map(([name, take]) => [name, take()]).filter(([, list]) => list.length > 0);
@@ -82,7 +82,8 @@ function observeVitals() {
 }
 
 /**
- * Sees the longest event of each interaction: a click is a pointerdown, a pointerup and a click.
+ * Sees the slowest frame of each interaction: a click is a pointerdown, a pointerup and a click, and the last two are
+ * mostly painted together.
  * @returns {List}
  */
 function observeInteractions() {
@@ -90,22 +91,26 @@ function observeInteractions() {
   /** Those of the last moments, by the browser's number. @type {Map<number, any>} */
   const recent = new Map();
   const flush = observe({ type: 'event', durationThreshold: minInteractionMs },
-    ({ interactionId, name, startTime, duration, processingStart, processingEnd, target }) => {
+    ({ interactionId, name, startTime: start, duration, processingStart, processingEnd, target }) => {
       if (!interactionId || duration < minInteractionMs) return;
       const known = recent.get(interactionId);
-      if (known?.duration >= duration) return;
-      const interaction = {
-        type: name.startsWith('key') ? 'keyboard' : 'pointer', start: startTime, processingStart,
-        // Durations are rounded to 8 ms, the processing is not.
-        processingEnd: Math.max(processingStart, Math.min(processingEnd, startTime + duration)),
-        duration, target: selectorOf(target) ?? known?.target,
+      // Durations are rounded to 8 ms, the processing is not.
+      const event = {
+        type: name.startsWith('key') ? 'keyboard' : 'pointer', start, processingStart,
+        processingEnd: Math.max(processingStart, Math.min(processingEnd, start + duration)), duration,
+        target: selectorOf(target) ?? known?.target,
       };
-      if (known) Object.assign(known, interaction);
-      else {
-        recent.set(interactionId, interaction);
-        if (recent.size > 10) recent.delete(recent.keys().next().value ?? 0);
-        add(interaction);
-      }
+      if (!known) {
+        recent.set(interactionId, event);
+        if (recent.size > 10) recent.delete(/** @type {number} */ (recent.keys().next().value));
+        add(event);
+      } else if (Math.abs(known.start + known.duration - start - duration) <= 8) {
+        const end = Math.max(known.start + known.duration, start + duration);
+        known.start = Math.min(known.start, start);
+        known.duration = end - known.start;
+        known.processingStart = Math.min(known.processingStart, processingStart);
+        known.processingEnd = Math.max(known.processingEnd, event.processingEnd);
+      } else if (duration > known.duration) Object.assign(known, event);
     });
   return ['interactions', () => {
     flush();
@@ -144,16 +149,18 @@ function observeFrames() {
 
 /**
  * Sums resources by host and kind. Without Timing-Allow-Origin the browser gives neither size nor most times.
+ * @param {string} endpoint whose own traffic does not count
  * @returns {List}
  */
-function observeResources() {
+function observeResources(endpoint) {
+  const ownUploads = new URL(endpoint, location.href).href;
   /** @type {Map<string, { host: string, kind: string, count: number, duration: number[], bytes: number, opaque: number }>} */
   let hosts = new Map();
   let left = maxResponses;
   const flush = observe({ type: 'resource' },
     ({ name, initiatorType: kind, duration, transferSize, encodedBodySize, responseStatus, requestStart }) => {
       const [, host] = /^https?:\/\/([^/?#]+)/.exec(name) ?? [];
-      if (!host || --left < 0) return;
+      if (!host || name === ownUploads || --left < 0) return;
       const key = `${kind} ${host}`;
       let row = hosts.get(key);
       if (!row && hosts.size >= maxHosts) return;
