@@ -26,7 +26,7 @@ async function bundle(entry, format, debug = false) {
   const { outputFiles } = await esbuild.build({
     entryPoints: [path.join(room, 'src', entry)], bundle: true, minify: true, format, target, write: false,
     ...debug ? {} : { mangleProps: ownNames },
-    tsconfigRaw: '{}', define: { DEBUG: `${debug}` },
+    tsconfigRaw: '{}', define: { DEBUG: `${debug}`, WORKER: `${entry.includes('worker')}` },
     legalComments: 'none', logLevel: 'error',
   });
   return outputFiles[0].text;
@@ -37,6 +37,8 @@ const files = {
   'fleetprof.mjs': await bundle('fleetprof_module.js', 'esm'),
   'fleetprof.vitals.js': await bundle('fleetprof_vitals.js', 'iife', true),
   'fleetprof.vitals.mjs': await bundle('fleetprof_vitals_module.js', 'esm', true),
+  'fleetprof.worker.js': await bundle('fleetprof_worker.js', 'iife', true),
+  'fleetprof.worker.mjs': await bundle('fleetprof_worker_module.js', 'esm', true),
   'fleetprof.debug.js': await bundle('fleetprof.js', 'iife', true),
 };
 

@@ -33,6 +33,10 @@ export interface Options {
   beforeSend?: (envelope: Record<string, unknown>) => Record<string, unknown> | null | undefined | false;
   /** Says on the console what happens and why not; `data-debug` alone is enough. */
   debug?: boolean | string;
+  /** Worker build: the page's `handle.load`, so that the worker belongs to that page load. */
+  load?: string;
+  /** Worker build: the page's URL. */
+  url?: string;
 }
 
 /** What became of this page load. The first seven are final and mean that nothing is profiled. */
@@ -44,6 +48,8 @@ export interface Handle {
   status: Status;
   /** The same for people: the latest line that `debug` writes. */
   detail: string;
+  /** Id of this page load in all that is sent; empty if nothing is sent. */
+  load: string;
   /**
    * Ends profiling now and sends what is left. True when all parts were accepted, or taken over by the browser from a
    * hidden page. Never rejects; every call gives the same answer.

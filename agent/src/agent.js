@@ -52,7 +52,7 @@ export function install(startExtra) {
    */
   function start(options = /** @type {any} */ ({})) {
     if (handle) return handle;
-    handle = { status: 'failed', detail: '', stop: async () => false, setRoute() {}, setRelease() {} };
+    handle = { status: 'failed', detail: '', load: '', stop: async () => false, setRoute() {}, setRelease() {} };
     try {
       debug = isOn(options.debug);
       begin(options);
@@ -69,10 +69,11 @@ export function install(startExtra) {
       tell(DEBUG ? 'no endpoint (data-endpoint) to send to' : '', 'no-endpoint');
       return;
     }
-    const decision = serverDecision();
+    const decision = WORKER ? undefined : serverDecision();
     const extra = startExtra?.(options);
     const load = openLoad(options, { decision, version, tell, extra });
-    let reason = refusal(decision, policy);
+    // A worker is started by a page that is profiled.
+    let reason = WORKER ? undefined : refusal(decision, policy);
     /** Whether the collector is told of it. */
     let isCovered = coverage === 'all' && decision === '0';
     try {

@@ -17,7 +17,7 @@ import { makeUuid } from './uuid.js';
  * @property {() => object | undefined} take gives away members of an envelope; undefined if there are none
  *
  * Where a part belongs.
- * @typedef {{ page: { url: string, route?: string }, release?: string }} Labels
+ * @typedef {{ page: { url?: string, route?: string }, release?: string }} Labels
  *
  * @typedef {object} Part
  * @property {number} start ms since timeOrigin
@@ -34,11 +34,15 @@ const minSliceMs = 50;
 const maxSliceMs = 100;
 /** After a page seemed to end, and did not, slices get longer again by this factor. */
 const sliceGrowth = 1.02;
+const workerPartMs = 2000;
 /** The collector's budget for one token is 32 uploads. */
 const maxParts = 24;
 
 /** @param {import('./timings.js').Entry} entry */
 const isMark = ({ entryType }) => entryType === 'mark';
+
+const optionNames = ['endpoint', 'release', 'environment', 'variant', 'route', 'sampleInterval', 'partLength', 'maxDuration',
+  'maxBufferSize', 'afterLoad', 'beforeSend', 'policy', 'coverage', 'vitalsSample', 'debug', 'load', 'url'];
 
 /** @param {string} name of an option */
 const attributeOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -48,12 +52,16 @@ const attributeOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLo
  * @param {{ decision?: string, version: string, extra?: Extra,
  *   tell: (detail: string, status?: import('../fleetprof.js').Status) => void }} given
  */
-export function openLoad({
-  endpoint, release, environment, variant, route, sampleInterval, partLength, maxDuration, maxBufferSize, afterLoad,
-  policy, coverage: _, vitalsSample, beforeSend, debug, ...unknown
-}, { decision, version, extra, tell }) {
-  if (DEBUG) for (const name of Object.keys(unknown)) tell(`unknown option ${name} (data-${attributeOf(name)})`);
-  const load = makeUuid();
+export function openLoad(options, { decision, version, extra, tell }) {
+  let {
+    endpoint, release, environment, variant, route, sampleInterval, partLength, maxDuration, maxBufferSize, afterLoad,
+    beforeSend, load: pageLoad, url,
+  } = options;
+  if (DEBUG) {
+    const unknown = Object.keys(options).filter((name) => !optionNames.includes(name));
+    for (const name of unknown) tell(`unknown option ${name} (data-${attributeOf(name)})`);
+  }
+  const load = WORKER && pageLoad || makeUuid();
   const profilerOptions = { sampleInterval: Number(sampleInterval) || 10, maxBufferSize: Number(maxBufferSize) || 10_000 };
   // What becomes of a report of no profile must not hide its reason.
   const sender = makeSender(endpoint, DEBUG ? (text) => { if (!coverage) tell(text); } : tell, () => { finish(); });
@@ -80,7 +88,7 @@ export function openLoad({
 
   /** @returns {Labels} */
   function makeLabels() {
-    return { page: { url: location.origin + location.pathname, route }, release };
+    return { page: { url: WORKER ? url : location.origin + location.pathname, route }, release };
   }
 
   // ---- Slices ----
@@ -161,7 +169,7 @@ export function openLoad({
         start,
         duration: end - start,
         ...first,
-        ...recorder && { marks: some.filter(isMark), measures: some.filter((entry) => !isMark(entry)) },
+        ...timings && { marks: some.filter(isMark), measures: some.filter((entry) => !isMark(entry)) },
       });
       first = undefined;
       room = maxPartSize;
@@ -179,7 +187,7 @@ export function openLoad({
       ...own,
       environment,
       variant,
-      thread: 'window',
+      thread: WORKER ? 'worker' : 'window',
       ...recorder && {
         ...profilerOptions, sampleInterval: recorder.sampleInterval, requestedInterval: profilerOptions.sampleInterval,
       },
@@ -256,20 +264,27 @@ export function openLoad({
     return !sender.problem;
   }
 
-  addEventListener('visibilitychange', guard(onVisibility));
+  if (!WORKER) addEventListener('visibilitychange', guard(onVisibility));
   return {
     /** Starts profiling; throws as the constructor of Profiler does. */
     profile() {
+      if (WORKER && !('Profiler' in globalThis)) {
+        // Nothing says when a worker ends.
+        timings = collectTimings(guard(() => { if (isLarge()) close(Infinity); }));
+        setInterval(guard(() => close(Infinity)), Number(partLength) || workerPartMs);
+        tell(DEBUG ? 'marks and measures only: no browser has Profiler in workers' : '', 'profiling');
+        return;
+      }
       recorder = record(profilerOptions, take, () => { truncated = true; finish(); }, fail);
       timings = collectTimings(guard(() => { if (isLarge()) cut(true, true); }));
       tell(DEBUG ? 'profiling' : '', 'profiling');
       wind();
-      addEventListener('beforeunload', guard(hurry));
-      watchRoutes(guard(() => {
+      if (!WORKER) addEventListener('beforeunload', guard(hurry));
+      if (!WORKER) watchRoutes(guard(() => {
         route = undefined;
         relabel();
       }));
-      if (afterLoad === undefined) return;
+      if (WORKER || afterLoad === undefined) return;
       const endLater = () => setTimeout(finish, Number(afterLoad));
       if (document.readyState === 'complete') endLater();
       else addEventListener('load', endLater, { once: true });
@@ -280,6 +295,7 @@ export function openLoad({
       if (!extra) emit(labels);
     },
     handle: {
+      load,
       stop: () => {
         const sent = finish();
         sent.then(() => { extra = undefined; });

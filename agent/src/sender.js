@@ -76,7 +76,7 @@ export function makeSender(endpoint, log, giveUp) {
         waiting.shift();
         continue;
       }
-      if (navigator.onLine !== false) attempts++;
+      if (navigator.onLine) attempts++;
       // Random, so that tabs that were refused together do not retry together.
       const pause = Math.max(retryAfterMs, 1000 * 2 ** attempts) * (1 + Math.random() / 2);
       if (!laterStatuses.includes(status) || attempts === maxAttempts || pause > maxPauseMs) {
