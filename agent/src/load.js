@@ -303,8 +303,8 @@ export function openLoad(options, { decision, version, extra, tell }) {
       },
       setRoute: guard((/** @type {string} */ name) => {
         const isFirst = route === undefined; // of this view
-        route = name;
-        if (isFirst) labels.page.route = name;
+        route = `${name}`;
+        if (isFirst) labels.page.route = route;
         else relabel();
       }),
       setRelease: guard((/** @type {string} */ name) => {

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { repository, waitFor } from '../behaviour/stack.mjs';
+import { repository, runOrThrow, waitFor } from '../behaviour/stack.mjs';
 import { busy, isGzip, outcome, startSite, tag } from './agent_site.mjs';
 import { launchChromium, openHideableTab, openTab } from './chromium.mjs';
 
@@ -126,8 +126,15 @@ for (const [what, policy, attributes] of [
   });
 }
 
-test('is as small as the manual says', () => {
-  assert.ok(gzipSync(source, { level: 9 }).length <= 4096);
+for (const name of ['fleetprof.js', 'fleetprof.mjs']) {
+  test(`${name} is as small as the manual says`, () => {
+    const text = fs.readFileSync(path.join(repository, 'agent/dist', name));
+    assert.ok(gzipSync(text, { level: 9 }).length <= 4096);
+  });
+}
+
+test('what is served is what the sources give', async () => {
+  await runOrThrow([process.execPath, path.join(repository, 'agent/build.mjs'), '--check']);
 });
 
 test('fills the envelope, and with nothing else', async () => {
