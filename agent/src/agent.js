@@ -74,7 +74,7 @@ export function install(startExtra) {
     const load = openLoad(options, { decision, version, tell, extra });
     // A worker is started by a page that is profiled.
     let reason = WORKER ? undefined : refusal(decision, policy);
-    /** Whether the collector is told of it. */
+    /** Whether to report it to the collector. */
     let isCovered = coverage === 'all' && decision === '0';
     try {
       if (!reason) load.profile();

@@ -6,7 +6,7 @@ const maxLength = 128;
 const maxClasses = 2;
 
 /**
- * Replaces what differs from load to load: numbers, hashes, and everything that is no plain word.
+ * Replaces what differs from load to load: numbers, hashes, and everything that is not a plain word.
  * @param {string} name an id or a class
  */
 export function templateName(name) {

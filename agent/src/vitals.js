@@ -166,7 +166,7 @@ function observeResources(endpoint) {
       if (!row && hosts.size >= maxHosts) return;
       if (!row) hosts.set(key, row = { host, kind, count: 0, duration: [], bytes: 0, opaque: 0 });
       row.count++;
-      // The start of the request is the browser's word on this, where it is no failed request.
+      // Without the header, the browser hides when the request started.
       if (!requestStart && host !== location.host) row.opaque++;
       else row.duration.push(Math.round(duration * 10) / 10);
       row.bytes += transferSize || 0;
