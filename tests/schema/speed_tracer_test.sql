@@ -6,7 +6,7 @@ insert into fleetprof_data.segment values
     (1, 'shop', '/cart', 'v1', 'production', '', 'Chrome', 'Linux', 'desktop', 'window', 0, '2026-01-05');
 insert into fleetprof_data.session
 select 1, '2026-01-05 10:00Z', id, gen_random_uuid(), null, 0, '2026-01-05 10:12Z', null, format, '0.26', null, null, '', false, 0, ''
-from (values (51, 'speed-tracer'), (52, 'speed-tracer'), (53, 'opera-scope'), (54, 'speed-tracer')) as kept (id, format);
+from (values (51, 'speed-tracer'), (52, 'speed-tracer'), (53, 'opera-scope'), (54, 'speed-tracer'), (55, 'speed-tracer')) as kept (id, format);
 
 create temp table given (
     session_id bigint, event bigint, parent bigint, type text, start_ms numeric, duration_ms numeric, self_ms numeric,
@@ -86,6 +86,19 @@ insert into given values
     (54, 12, null, 'NETWORK_RESOURCE_FINISH', 140, null, 0, null, '{"requestId": "1", "didFail": false}'),
     (54, 13, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, null,
      '{"requestId": "1", "startTime": 90, "responseReceivedTime": 110, "endTime": 150}');
+insert into given values
+    (54, 5, null, 'PROFILE_DATA', 60, null, 0, null, '{"vmStates": {"js": 3, "gc": 1}}'),
+    (54, 6, null, 'PROFILE_DATA', 61, null, 0, null, '{"vmStates": {"js": 2, "external": 2}}'),
+    -- Session 55: what a server did.
+    (55, 1, null, 'NETWORK_RESOURCE_START', 100, null, 0, 'https://a.example/a', '{"requestId": "1", "requestMethod": "GET"}'),
+    (55, 7, null, 'SERVER_EVENT', 105, 10, 6, null, '{"traceUrl": "https://a.example/trace/1", "label": "GET /a"}'),
+    (55, 8, 7, 'SERVER_EVENT', 106, 4, 4, null, '{"label": "db"}'),
+    (55, 9, null, 'SERVER_EVENT', 107, 1, 1, null, '{"traceUrl": "https://a.example/trace/2"}'),
+    (55, 14, null, 'NETWORK_RESPONSE_RECEIVED', 0, null, 0, null,
+     '{"requestId": "1", "response": {"headers": {"X-TraceUrl": "/trace/1", "Content-Type": "text/plain"}}}'),
+    (54, 15, null, 'NETWORK_RESOURCE_START', 110, null, 0, 'https://a.example/b', '{"requestId": "2"}'),
+    (54, 16, null, 'NETWORK_RESOURCE_START', 130, null, 0, 'https://a.example/c', '{"requestId": "2"}'),
+    (54, 17, null, 'NETWORK_RESOURCE_FINISH', 140, null, 0, null, '{"requestId": "2"}');
 insert into given
 select 54, 20 + number, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, 'https://a.example/' || path,
     jsonb_build_object('requestId', 'r' || number, 'startTime', 200 + number, 'statusCode', status,
@@ -114,7 +127,7 @@ from (values
     (51, 90, null, 'LOG_MESSAGE'), (51, 91, null, 'TAB_CHANGED'), (51, 92, null, 'MARK_DOM_CONTENT'),
     (52, 90, 1, 'LAYOUT'), (52, 91, null, 'NETWORK_RESOURCE_START')) as custom (session_id, event, parent, type);
 
-select plan(33);
+select plan(37);
 
 -- Windows of 75 ms at 0, 35, 70, …: 75 of 75; 40 of 75; 5 + 0; from 105 35 (145 to 180); from 140 35; from 175 5.
 select results_eq(
@@ -187,6 +200,15 @@ select results_eq(
 
 select results_eq($$ select start_ms, response_ms, end_ms from network_resources(54) where request_id = '1' $$,
     $$ values (100::float8, 120::float8, 140::float8) $$, 'where the timeline has a time, the network stack is not asked');
+select results_eq('select * from network_graph(54) where at_ms < 200',
+    $$ values (100::float8, 1::bigint), (110, 2), (140, 0) $$, 'open requests over time; a redirect opens none');
+select results_eq('select * from vm_states(54)',
+    $$ values ('js', 5::bigint, 0.625::float8), ('external', 2, 0.25), ('gc', 1, 0.125) $$, 'ticks by state');
+select results_eq('select request_id, attempt, url, event_id, parent_id, label, self_ms from server_events(55)',
+    $$ values ('1', 1::bigint, 'https://a.example/a', 7::bigint, null::bigint, 'GET /a', 6::float8),
+              ('1', 1, 'https://a.example/a', 8, 7, 'db', 4), (null, null, null, 9, null, null, 1) $$,
+    'what servers did, with the request whose response names the trace');
+select is_empty('select from server_events(51)', 'a session without servers');
 select bag_eq($$ select description from hints(54) where rule = 'Resource Caching' $$,
     $$ values ('https://a.example/not-modified.js has no expiration'), ('https://a.example/found.js has no expiration') $$,
     'a type that is not known, a wish not to be cached, a query and a status that is not cached have no expiration to miss');

@@ -21,6 +21,14 @@ struct fp_st_mark {
     struct fp_str name;
 };
 
+/* A fact about a record that the scrubbed content would lose, because it depends on the URL's
+ * query. The content says it in the record's data. */
+struct fp_st_fact {
+    yyjson_val *record;
+    struct fp_str name;
+    bool value;
+};
+
 struct fp_st_dump {
     struct fp_decoder *decoder;
     struct fp_str text; /* of the current record if yyjson would write it the same; else "" */
@@ -33,7 +41,12 @@ struct fp_st_dump {
     bool is_index;               /* offset is an index in `data` */
     struct fp_str before_record; /* what separates the next record from the content so far */
     int64_t last_start_us;       /* of the previous top-level record */
+    uint64_t last_sequence;      /* of it, */
+    uint32_t last_event;         /* and its id; 0: it has no sequence, or no duration */
     struct fp_str shown_page;    /* URL without its fragment */
+    struct fp_st_fact *facts;    /* of the current record and its children, in their order */
+    uint32_t fact_count;
+    uint32_t fact_cap;
 
     bool may_be_early; /* the version is unknown or 0.8: types may have early numbers */
     bool is_early;     /* a record was found that only versions up to 0.8 wrote */

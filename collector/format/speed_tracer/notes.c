@@ -16,6 +16,7 @@ static const char *const note_texts[FP_ST_NOTE_COUNT] = {
     [FP_ST_NOTE_BAD_CHILDREN] = "children that are not an array",
     [FP_ST_NOTE_BAD_DATA] = "data that is not an object",
     [FP_ST_NOTE_BAD_PROFILE_LINE] = "a line of a V8 profile that cannot be read",
+    [FP_ST_NOTE_UNKNOWN_COMMAND] = "an unknown command or a lost alias in a V8 profile",
     [FP_ST_NOTE_JUNK] = "something between the records",
     [FP_ST_NOTE_BROKEN_POST] = "a posted body that is not JSON, whose records were read one by one",
     [FP_ST_NOTE_NO_TYPE] = "a record without a type",
@@ -29,6 +30,7 @@ static const char *const note_texts[FP_ST_NOTE_COUNT] = {
     [FP_ST_NOTE_UNPAIRED_HEAP] = "a used or total heap size without the other",
     [FP_ST_NOTE_ENTITIES] = "HTML entities decoded in a URL",
     [FP_ST_NOTE_UNKNOWN_PROFILE] = "a JavaScript profile in another format than v8",
+    [FP_ST_NOTE_UNKNOWN_CODE] = "code of an unknown kind, or of a lost alias, in a V8 profile",
 };
 
 static const enum fp_record_refusal reasons[FP_ST_NOTE_REFUSALS] = {
@@ -42,6 +44,7 @@ static const enum fp_record_refusal reasons[FP_ST_NOTE_REFUSALS] = {
     [FP_ST_NOTE_BAD_CHILDREN] = FP_RECORD_REFUSAL_BAD_CHILDREN,
     [FP_ST_NOTE_BAD_DATA] = FP_RECORD_REFUSAL_BAD_DATA,
     [FP_ST_NOTE_BAD_PROFILE_LINE] = FP_RECORD_REFUSAL_BAD_PROFILE_LINE,
+    [FP_ST_NOTE_UNKNOWN_COMMAND] = FP_RECORD_REFUSAL_BAD_PROFILE_LINE,
 };
 
 _Static_assert((int)FP_ST_NOTE_COUNT <= (int)FP_PROFILE_NOTES_MAX,

@@ -43,6 +43,17 @@ static const struct fp_str command_names[COMMAND_COUNT] = {
     [REPEAT] = {"repeat", 6},
 };
 
+/* The kinds of code that the engine logged. */
+static const char *const kind_names[] = {
+    "Builtin",     "CallDebugBreak", "CallDebugPrepareStepIn",
+    "CallIC",      "CallInitialize", "CallMegamorphic",
+    "CallMiss",    "CallNormal",     "CallPreMonomorphic",
+    "Callback",    "Eval",           "Function",
+    "KeyedCallIC", "KeyedLoadIC",    "KeyedStoreIC",
+    "LazyCompile", "LoadIC",         "RegExp",
+    "Script",      "StoreIC",        "Stub",
+};
+
 /* Stands for a command or a kind of code: the engine uses `cm` for one of each. */
 struct v8_alias {
     uint64_t key; /* of the name: most names differ in it */
@@ -62,7 +73,8 @@ struct fp_st_v8 {
     uint64_t moved_address;
     int64_t interval_us;
     uint32_t line_count;
-    bool is_partial; /* a part that is not known may have created code */
+    uint32_t vm_states[FP_ST_VM_STATES]; /* ticks of the profile that is read */
+    bool is_partial;                     /* a part that is not known may have created code */
 };
 
 /* A line, split into fields. */
@@ -268,6 +280,14 @@ static struct fp_str kind_of(const struct fp_st_v8 *log, struct fp_str name)
     return at < log->alias_count ? log->aliases[at].meaning : name;
 }
 
+static bool is_known_kind(struct fp_str kind)
+{
+    for (size_t i = 0; i < FP_COUNT(kind_names); i++)
+        if (fp_str_equal(kind, fp_str_of(kind_names[i])))
+            return true;
+    return false;
+}
+
 static bool copy(struct fp_st_dump *dump, struct fp_str text, struct fp_str *copied)
 {
     return fp_utf8_copy(dump->decoder->arena, text, copied) || fp_fail_memory(dump->decoder);
@@ -334,6 +354,8 @@ static enum outcome read_creation(struct fp_st_dump *dump, const struct v8_line 
     if ((!is_alias_kind && !copy(dump, code.kind, &code.kind)) ||
         !copy(dump, unquote(line->fields[4]), &code.name))
         return REFUSED;
+    if (!is_known_kind(code.kind))
+        fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_CODE);
     if (fp_st_code_map_add(&log->code, &code))
         return DONE;
     (void)fp_fail_memory(dump->decoder);
@@ -390,6 +412,7 @@ static enum outcome read_tick(struct fp_st_dump *dump, const struct v8_line *lin
         if (code != NULL && tick.code_count < dump->decoder->limits->stack_depth)
             codes[tick.code_count++] = code;
     }
+    log->vm_states[state < FP_ST_VM_UNKNOWN ? state : FP_ST_VM_UNKNOWN]++;
     return fp_st_v8_ticks_add(dump, &log->ticks, &tick) ? DONE : REFUSED;
 }
 
@@ -440,6 +463,8 @@ static enum outcome read_line(struct fp_st_dump *dump, struct fp_str text, struc
         command = command_of(log, line->fields[0]);
     }
     const read_command read = readers[command];
+    if (read == NULL)
+        fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_COMMAND);
     /* The engine does not compress these two. */
     if (read != read_alias && read != read_profiler)
         fp_st_v8_window_add(&log->window, once);
@@ -453,6 +478,7 @@ bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us)
 {
     struct v8_line line;
     line.time_us = time_us;
+    memset(dump->v8->vm_states, 0, sizeof(dump->v8->vm_states));
     for (size_t at = 0; at < text.len;) {
         const char *newline = memchr(text.ptr + at, '\n', text.len - at);
         const size_t end = newline != NULL ? (size_t)(newline - text.ptr) : text.len;
@@ -468,4 +494,9 @@ bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us)
         at = end + 1;
     }
     return true;
+}
+
+const uint32_t *fp_st_v8_states(const struct fp_st_v8 *log)
+{
+    return log->vm_states;
 }

@@ -29,6 +29,35 @@ $$;
 comment on function fleetprof_data.speed_tracer_events is
     'Returns all events of a kept dump of Speed Tracer with all its parts; raises an error for anything else.';
 
+-- Not a recursive query: it would join all events once per level.
+create or replace function fleetprof_data.speed_tracer_tops(session_id bigint)
+returns table (event bigint, top bigint)
+language plpgsql stable parallel safe rows 5000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    numbers bigint[];
+    parents bigint[];
+    tops bigint[]; -- by the event's number: parents stand before their children
+    at bigint;
+begin
+    select array_agg(event order by event), array_agg(parent order by event)
+    into numbers, parents
+    from speed_tracer_events(speed_tracer_tops.session_id);
+    for place in 1..coalesce(cardinality(numbers), 0) loop
+        at := numbers[place];
+        tops[at] := case when parents[place] is null then at else tops[parents[place]] end;
+    end loop;
+    return query
+    select one.event, tops[one.event]
+    from unnest(numbers) as one (event);
+end
+$$;
+
+comment on function fleetprof_data.speed_tracer_tops is
+    'Returns, for each event of a kept dump of Speed Tracer, the event at the top level that it is in, which may be itself.';
+
 create or replace function fleetprof_data.check_window(from_ms double precision, to_ms double precision)
 returns void
 language plpgsql immutable parallel safe
@@ -56,5 +85,9 @@ $$;
 
 comment on function fleetprof_data.check_window is 'Raises an error with a hint for invalid edges of a window.';
 
-revoke execute on function fleetprof_data.speed_tracer_events, fleetprof_data.check_window from public;
-grant execute on function fleetprof_data.speed_tracer_events, fleetprof_data.check_window to fleetprof_reader;
+revoke execute on function
+    fleetprof_data.speed_tracer_events, fleetprof_data.speed_tracer_tops, fleetprof_data.check_window
+from public;
+grant execute on function
+    fleetprof_data.speed_tracer_events, fleetprof_data.speed_tracer_tops, fleetprof_data.check_window
+to fleetprof_reader;

@@ -16,32 +16,26 @@ declare
     month_s constant double precision := 30 * 86400;
 begin
     return query
-    with recursive every as materialized (
+    with every as materialized (
         select event, parent, event_id, type, type_number, start_us, duration_us, self_us
         from speed_tracer_events(hints.session_id)
     ),
-    top as (
-        select event, event as at, event_id, start_us
-        from every
-        where parent is null and duration_us is not null
-    ),
-    descent as (
-        select event as top, event from every where parent is null and duration_us is not null
-        union all
-        select top, child.event
-        from descent
-        join every as child on child.parent = descent.event
-    ),
     layouts as (
-        select top.event_id, top.start_us, count(*) as layouts, sum(self_us) as self_us
-        from descent
-        join top on top.event = descent.top
-        join every on every.event = descent.event and every.event <> descent.top
-        where type = 'LAYOUT' and type_number >= 0
+        select top.event_id, top.start_us, count(*) as layouts, sum(inner_one.self_us) as self_us
+        from every as inner_one
+        join speed_tracer_tops(hints.session_id) as inside using (event)
+        join every as top on top.event = inside.top
+        where inner_one.type = 'LAYOUT'
+            and inner_one.type_number >= 0
+            and inner_one.parent is not null
+            and top.duration_us is not null
         group by top.event_id, top.start_us
     ),
-    response as materialized (
+    request as materialized (
         select * from cached_responses(hints.session_id)
+    ),
+    response as (
+        select * from request where is_answered
     ),
     -- The loader of a GWT application and its code, on the same page.
     application as materialized (
@@ -92,7 +86,7 @@ begin
         union all
         select 'Total Bytes Downloaded', case when bytes > 1000000 then 2 else 3 end, start_ms,
             format('%s bytes downloaded for %s', bytes, url), null
-        from fleetprof.network_resources(hints.session_id)
+        from request
         where bytes > 500000
         union all
         select 'Uncompressed Resource', 3, start_ms, format('%s was not compressed (%s bytes)', url, bytes), null

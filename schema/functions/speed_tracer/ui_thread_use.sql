@@ -55,11 +55,12 @@ begin
         group by number
     ),
     moment (at_us, running, begin_us, is_end) as (
-        select begin_us - first_us + case when is_end then width_us else 0 end, 0, begin_us, is_end
+        -- Whole numbers, which doubles add up exactly and faster than numeric does.
+        select (begin_us - first_us + case when is_end then width_us else 0 end)::double precision, 0, begin_us, is_end
         from generate_series(first_us, last_us, step_us) as begin_us
         cross join (values (false), (true)) as edge (is_end)
         union all
-        select unnest(array[start_us, end_us]) - first_us, unnest(array[1, -1]), null, null
+        select (unnest(array[start_us, end_us]) - first_us)::double precision, unnest(array[1, -1]), null, null
         from span
     ),
     taken as (

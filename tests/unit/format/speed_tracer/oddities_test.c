@@ -446,6 +446,61 @@ static void unreadable_lines_at_the_top_do_not_hide_the_rest(void **state)
     fp_buf_release(&body);
 }
 
+static bool says(const struct decoded *decoded, uint32_t index, const char *member)
+{
+    const struct fp_str detail = event_at(decoded, index)->detail;
+    return detail.len > 0 && memmem(detail.ptr, detail.len, member, strlen(member)) != NULL;
+}
+
+/* Copies a text without its queries, as scrubbing does. */
+static struct fp_str without_queries(struct fp_arena *arena, struct fp_str text)
+{
+    char *bytes = fp_arena_alloc(arena, text.len);
+    size_t len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        while (text.ptr[i] == '?' || text.ptr[i] == '=')
+            i += 2;
+        bytes[len++] = text.ptr[i];
+    }
+    return (struct fp_str){bytes, len};
+}
+
+static void what_depends_on_a_query_survives_export_and_import(void **state)
+{
+    (void)state;
+    static const char dump[] =
+        "{'type':2147483646,'time':1,'data':{'url':'http://a/?b=c'}}\n"
+        "{'type':2147483646,'time':2,'data':{'url':'http://a/?b=c#d','x':{}},'y':1}\n"
+        "{'type':2147483646,'time':3,'data':{'url':'http://a/?e'}}\n"
+        "{'type':4,'time':4,'children':[3,{'type':12,'time':4,'data':{'url':'http://a/?x'},"
+        "'children':[{'type':12,'time':4,'data':{'url':'http://a/?x','hasQuery':5}}]}],'data':{}}\n"
+        "{'type':12,'time':5,'data':{'url':'http://a/'}}\n{'type':12,'time':6}";
+    static const char *const posted = "{'header':{},'data':[%s]}";
+    struct decoded decoded;
+    struct decoded again;
+    char body[2048];
+    for (int is_posted = 0; is_posted <= 1; is_posted++) {
+        snprintf(body, sizeof(body), is_posted ? posted : "%s", dump);
+        for (char *at = body; is_posted && (at = strchr(at, '\n')) != NULL;)
+            *at = ',';
+        take_dump(&decoded, body);
+        fp_arena_init(&again.arena, TEST_ARENA_MAX);
+        const struct fp_str content =
+            without_queries(&again.arena, decoded.profile.session.content);
+        decode_limited(&again, content, "", &dump_limits);
+        assert_int_equal(again.verdict, FP_VERDICT_OK);
+        assert_int_equal(again.profile.event_count, 8);
+        for (uint32_t i = 0; i < 8; i++) {
+            assert_int_equal(says(&decoded, i, "\"isRefresh\":true"), i == 1);
+            assert_int_equal(says(&again, i, "\"isRefresh\":true"), i == 1);
+            assert_int_equal(says(&decoded, i, "\"hasQuery\":true"), i == 4 || i == 5);
+            assert_int_equal(says(&again, i, "\"hasQuery\":true"), i == 4 || i == 5);
+        }
+        release(&again);
+        release(&decoded);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,6 +509,7 @@ int main(void)
         cmocka_unit_test(a_custom_type_with_the_name_of_another_type_stays_apart),
         cmocka_unit_test(a_page_is_read_in_the_charset_that_it_declares),
         cmocka_unit_test(unreadable_lines_at_the_top_do_not_hide_the_rest),
+        cmocka_unit_test(what_depends_on_a_query_survives_export_and_import),
         cmocka_unit_test(a_closing_div_after_the_last_record_is_skipped),
         cmocka_unit_test(a_line_of_484_kilobytes_is_one_record),
         cmocka_unit_test(records_fifteen_deep_are_all_there),
