@@ -57,6 +57,12 @@ static bool add_of_session(struct MHD_Response *response, const struct fp_uuid *
     return add(response, "Content-Type", "application/json") && add(response, "Location", address);
 }
 
+static bool add_of_dry_run(struct MHD_Response *response, const struct fp_problem *problem)
+{
+    return add(response, "Fleetprof-Dry-Run",
+               problem != NULL ? fp_refusal_name(problem->reason) : "accepted");
+}
+
 static bool add_headers(struct MHD_Response *response, const struct fp_reply *reply)
 {
     bool added = true;
@@ -67,6 +73,7 @@ static bool add_headers(struct MHD_Response *response, const struct fp_reply *re
     else if (reply->preflight)
         added = add(response, "Allow", "POST, OPTIONS");
     return added && add_cors(response, reply) &&
+           (!reply->dry_run || add_of_dry_run(response, reply->problem)) &&
            (!reply->close || add(response, "Connection", "close"));
 }
 

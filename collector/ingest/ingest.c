@@ -352,6 +352,14 @@ void fp_ingest_commit(struct fp_ticket *ticket)
         committed(ticket, error);
 }
 
+bool fp_ingest_end_dry_run(struct fp_ticket *ticket, struct fp_problem *problem)
+{
+    struct fp_ingest *ingest = ticket->ingest;
+    ticket->result = fp_spool_check_record(ingest->spool, ticket->workbench->record.len);
+    return_bench(ingest, ticket->workbench);
+    return fp_ingest_outcome(ticket, problem);
+}
+
 size_t fp_ingest_committing(const struct fp_ingest *ingest)
 {
     return atomic_load(&ingest->committing);
@@ -384,6 +392,12 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
 }
 
 /* ---- what became of requests ---- */
+
+void fp_ingest_count_dry_run(struct fp_ingest *ingest, bool is_accepted)
+{
+    fp_metrics_add(ingest->metrics,
+                   is_accepted ? FP_METRIC_DRY_RUNS_ACCEPTED : FP_METRIC_DRY_RUNS_REFUSED, 1);
+}
 
 void fp_ingest_count_accepted(const struct fp_site *site, size_t uploads)
 {

@@ -101,6 +101,7 @@ static bool admit_token(struct fp_preparation *work, struct fp_str token, uint32
         .now_us = work->received_us,
         .nonces = work->nonces,
         .metrics = work->metrics,
+        .trial = work->upload->is_dry_run ? &work->trial : NULL,
     };
     return fp_token_admit(&claim, rate_ppm, work->problem);
 }
@@ -121,6 +122,13 @@ static void name_upload(const struct fp_preparation *work, bool is_single,
         profile->load = upload->part->session;
         profile->part = upload->part->number;
     }
+}
+
+/* Counts, unless this is a dry run. */
+static void count(const struct fp_preparation *work, enum fp_ingest_metric metric, uint64_t amount)
+{
+    if (!work->upload->is_dry_run)
+        fp_metrics_add(work->metrics, metric, amount);
 }
 
 /* An upload being prepared: a body, or one session in it. */
@@ -157,8 +165,8 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
         .rate_ppm = rate_ppm,
         .measures = upload->rules->measures,
         .received_us = work->received_us,
-        .body_bytes = (uint32_t)piece->body_bytes, /* at most limits.max_body, 1 GiB */
-        .ceilings = work->ceilings,
+        .body_bytes = (uint32_t)piece->body_bytes,              /* at most limits.max_body, 1 GiB */
+        .ceilings = upload->is_dry_run ? NULL : work->ceilings, /* they refuse no upload */
         .ceiling_limits = &upload->rules->ceilings,
     };
     struct fp_delta delta;
@@ -174,9 +182,9 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
         return false;
     }
     work->upload_count++;
-    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
-    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_UNORDERED, profile->unordered_entries);
-    fp_metrics_add(work->metrics, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
+    count(work, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
+    count(work, FP_METRIC_ENTRIES_UNORDERED, profile->unordered_entries);
+    count(work, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
     return true;
 }
 
@@ -211,7 +219,7 @@ static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_
         if (!fold(work, &piece))
             return false;
     }
-    fp_metrics_add(work->metrics, FP_METRIC_INFLATED_BYTES, inflated.len);
+    count(work, FP_METRIC_INFLATED_BYTES, inflated.len);
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "collector/base/buf.h"
 #include "collector/ingest/ingest.h"
 #include "collector/ingest/nonces.h"
+#include "collector/ingest/token.h"
 #include "collector/profile/ceilings.h"
 
 struct fp_preparation {
@@ -24,6 +25,7 @@ struct fp_preparation {
     int64_t received_us;  /* epoch */
     size_t inflated_left; /* what is left of limits.max_inflated, for all parts together */
     size_t upload_count;
+    struct fp_token_trial trial; /* of a dry run */
 };
 
 /* Prepares all uploads, or none: false if one is refused. Any thread. */
