@@ -1,0 +1,42 @@
+/**
+ * `fleetprof doctor URL` against real servers: each mistake, made on purpose, gives its finding and no other; a right
+ * set-up gives none.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { pageMistakes, rightSetups, serverMistakes } from './doctor_setups.mjs';
+import { doctor, startSite } from './doctor_site.mjs';
+
+/** Each server has its own mistakes; those of pages are the same behind both. */
+const servers = /** @type {const} */ ([
+  ['nginx', { ...rightSetups, ...serverMistakes, ...pageMistakes }],
+  ['httpd', { ...rightSetups, ...serverMistakes }],
+]);
+
+/** @type {Record<string, Awaited<ReturnType<typeof startSite>>>} */
+const sites = {};
+before(async () => { for (const [kind, setups] of servers) sites[kind] = await startSite(kind, setups); });
+after(async () => { for (const site of Object.values(sites)) await site.stop(); });
+
+for (const [kind, setups] of servers) {
+  describe(kind, { concurrency: 2 }, () => {
+    for (const [name, { finds = [], options = [] }] of Object.entries(setups)) {
+      test(`${name}: ${finds.join(', ') || 'nothing'}`, async () => {
+        const { code, stderr, findings } = await doctor(['--repeat', '3', ...options, sites[kind].urlOf(name)]);
+        assert.equal(stderr, '');
+        assert.deepEqual([...new Set(findings.map(({ id }) => id))].sort(), [...finds].sort(), JSON.stringify(findings, null, 1));
+        assert.equal(code, findings.some(({ severity }) => severity === 'wrong') ? 1 : 0);
+      });
+    }
+  });
+}
+
+test('nothing that doctor sends is stored', async () => {
+  for (const { collector } of Object.values(sites)) {
+    const metrics = await collector.metrics();
+    assert.ok(metrics['fleetprof_dry_runs_total{result="accepted"}'] > 10);
+    assert.equal(metrics['fleetprof_uploads_accepted_total{site="shop"}'], 0);
+    assert.equal(metrics.fleetprof_spool_backlog_records, 0);
+  }
+});
