@@ -26,7 +26,7 @@
 
 enum {
     SKEW_MAX_S = 5,
-    BACKLOG_MAX_S = 300, /* far above any flush.max_window that is in use */
+    BACKLOG_WINDOWS = 10, /* each at most flush.max_window: then the database does not keep up */
     METRICS_MAX = 16 * 1024 * 1024,
     DATABASE_TIMEOUT_S = 10,
 };
@@ -344,7 +344,7 @@ static void check_metrics(struct machine *machine)
     get(machine, "/metrics", &reply);
     const char *text = fp_memory_text(&reply.body);
     const double age_s = metric_of(text, "fleetprof_spool_backlog_age_seconds");
-    if (age_s > BACKLOG_MAX_S)
+    if (age_s * FP_US_PER_S > (double)(BACKLOG_WINDOWS * machine->config->flush_max_window_us))
         fp_finding_add(machine->findings, FP_FINDING_BACKLOG, "fleetprof_spool_backlog_age_seconds",
                        "the oldest upload has waited for %.0f s; %.0f requests wait", age_s,
                        metric_of(text, "fleetprof_spool_backlog_records"));

@@ -197,7 +197,7 @@ static void count(struct fp_doctor_tally *tally, const struct look *look)
     tally->answered++;
     tally->with_policy += look->policy.state != FP_POLICY_ABSENT;
     tally->with_decision += look->decision.state != FP_DECISION_ABSENT;
-    tally->sampled += look->policy.state == FP_POLICY_YES && fp_decision_is_yes(&look->decision);
+    tally->sampled += fp_decision_is_yes(&look->decision);
 }
 
 /* Keeps the reply that the other checks are about: a sampled one rather than another. */

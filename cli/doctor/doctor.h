@@ -32,7 +32,7 @@ struct fp_doctor_tally {
     unsigned answered;
     unsigned with_policy; /* about profiling */
     unsigned with_decision;
-    unsigned sampled; /* policy and decision say yes */
+    unsigned sampled; /* the decision says yes */
 };
 
 struct fp_doctor {

@@ -149,13 +149,13 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
     [FP_FINDING_DECISION_MISSING] =
         {
             .what = "The page has a policy, but no decision in Server-Timing.",
-            .why = "Without `Server-Timing: fleetprof` the agent does nothing: another server sets "
-                   "the policy, or a proxy removes the field.",
-            .fix = "Turn the module on, or let Server-Timing pass; without the module, add "
-                   "data-policy=\"try\" to the agent's tag.",
-            .nginx = NGINX_ON,
-            .httpd = HTTPD_ON,
-            .express = "// remove: res.removeHeader('Server-Timing');",
+            .why = "Without `Server-Timing: fleetprof` the agent does nothing: the application or "
+                   "add_header sets js-profiling itself, or a proxy removes the field.",
+            .fix = "Turn the module on and let it win, or let Server-Timing pass; without the "
+                   "module, add data-policy=\"try\" to the agent's tag.",
+            .nginx = NGINX_ON "\nfleetprof_conflict local;",
+            .httpd = HTTPD_ON "\nFleetProfConflict local",
+            .express = "// remove js-profiling: res.set('Document-Policy', …);",
         },
     [FP_FINDING_DECISION_SOMETIMES] =
         {
@@ -537,7 +537,6 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .why = "The proxy's or the collector's limit is below 8 MB; large dumps are lost.",
             .fix = "Raise the limit of the proxy, and `limits.max_body` if the collector refuses.",
             .nginx = "client_max_body_size 8m;",
-            .httpd = "LimitRequestBody 8388608",
             .express = "// mount the proxy before express.json(), whose limit is 100kb",
         },
     [FP_FINDING_CONFIG_INVALID] =

@@ -57,10 +57,14 @@ static bool add_of_session(struct MHD_Response *response, const struct fp_uuid *
     return add(response, "Content-Type", "application/json") && add(response, "Location", address);
 }
 
-static bool add_of_dry_run(struct MHD_Response *response, const struct fp_problem *problem)
+static bool add_of_dry_run(struct MHD_Response *response, const struct fp_reply *reply)
 {
-    return add(response, "Fleetprof-Dry-Run",
-               problem != NULL ? fp_refusal_name(problem->reason) : "accepted");
+    char result[64];
+    const bool has_trouble = reply->problem == NULL && reply->token_trouble != NULL;
+    snprintf(result, sizeof(result), "%s%s%s",
+             reply->problem != NULL ? fp_refusal_name(reply->problem->reason) : "accepted",
+             has_trouble ? ", " : "", has_trouble ? reply->token_trouble : "");
+    return add(response, "Fleetprof-Dry-Run", result);
 }
 
 static bool add_headers(struct MHD_Response *response, const struct fp_reply *reply)
@@ -73,7 +77,7 @@ static bool add_headers(struct MHD_Response *response, const struct fp_reply *re
     else if (reply->preflight)
         added = add(response, "Allow", "POST, OPTIONS");
     return added && add_cors(response, reply) &&
-           (!reply->dry_run || add_of_dry_run(response, reply->problem)) &&
+           (!reply->dry_run || add_of_dry_run(response, reply)) &&
            (!reply->close || add(response, "Connection", "close"));
 }
 

@@ -384,6 +384,7 @@ static enum MHD_Result reply(const struct http_request *request)
         .started = is_accepted && request->kind == REQUEST_START ? &request->started : NULL,
         .preflight = request->kind == REQUEST_PREFLIGHT,
         .dry_run = request->is_dry_run,
+        .token_trouble = request->ticket.token_trouble,
         .close = atomic_load(&request->http->stopping),
     };
     return fp_reply_send(request->connection, request->http->metrics, &reply);

@@ -328,6 +328,7 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
     ticket->ingest = ingest;
     ticket->workbench = bench;
     ticket->upload_count = preparation.upload_count;
+    ticket->token_trouble = preparation.trial.trouble;
     return true;
 }
 

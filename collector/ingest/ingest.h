@@ -102,6 +102,8 @@ struct fp_ticket {
     struct fp_workbench *workbench; /* held from prepare to commit */
     size_t upload_count;
     enum fp_spool_error result; /* set before done */
+    const char *token_trouble;  /* of a dry run whose token is not valid, though not required: the
+                                 * name of a reason; otherwise NULL */
 };
 
 /*

@@ -128,6 +128,8 @@ bool fp_token_admit(const struct fp_token_claim *claim, uint32_t *rate_ppm,
     struct verdict verdict = judge(claim, rate_ppm);
     if (claim->trial == NULL)
         fp_metrics_add(claim->metrics, verdict.metric, 1);
+    else if (verdict.metric != FP_METRIC_PAGE_TOKENS_GOOD && claim->trial->trouble == NULL)
+        claim->trial->trouble = fp_refusal_name(verdict.reason);
     if (verdict.metric == FP_METRIC_PAGE_TOKENS_GOOD || !claim->site->require_token)
         return true;
     fp_problem_refuse(problem, verdict.reason, "%s", verdict.detail);

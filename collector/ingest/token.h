@@ -17,6 +17,7 @@
 struct fp_token_trial {
     char nonces[FP_RECORD_DELTAS_MAX][FP_NONCE_LEN];
     size_t count;
+    const char *trouble; /* of the first token that is not valid, though not required; else NULL */
 };
 
 /* An upload's token, and what it is checked against. */

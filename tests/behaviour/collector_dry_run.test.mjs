@@ -35,6 +35,7 @@ before(async () => {
       sites: [
         ...spoolOnly.sites,
         { name: 'signed', key: 'pk_signed', require_token: true, token_keys: [path.join(dir, 'token.key')], token_uploads: 2 },
+        { name: 'lax', key: 'pk_lax', token_keys: [path.join(dir, 'token.key')] },
         { name: 'poor', key: 'pk_poor', budgets: { requests_per_second: 1, burst: '2s' } },
       ],
     },
@@ -112,6 +113,13 @@ test('a token is checked, and not used up', async () => {
   assert.equal(dry.status, 403);
   assert.match(dry.problem.detail, /used up/);
   assert.deepEqual(dry.problem, real.problem);
+});
+
+test('a token that is not valid is named, also where none is required', async () => {
+  const result = async (/** @type {object} */ members) => (await dryRun('lax', { body: envelope(members) })).headers['fleetprof-dry-run'];
+  assert.equal(await result({ token: newToken('lax') }), 'accepted');
+  assert.equal(await result({ token: newToken('other') }), 'accepted, token_forged');
+  assert.equal(await result({}), 'accepted, token_missing');
 });
 
 test('a form is refused when it would use its token up midway', async () => {

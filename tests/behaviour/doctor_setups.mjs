@@ -8,7 +8,7 @@ const endpoint = 'data-endpoint="/v1/ingest/pk_shop"';
 /** @type {Record<string, Setup>} */
 export const rightSetups = {
   right: {},
-  'right-signed': { signed: true, key: 'pk_strict' },
+  'right-signed': { signed: 'strict', key: 'pk_strict' },
   'right-options': { tag: tag(`${endpoint} data-release="7" data-sample-interval="20" data-after-load="3000" data-debug`) },
   'right-own-policy': { fields: { 'Document-Policy': 'document-write=?0' } },
   'right-scripts': {
@@ -56,18 +56,21 @@ export const serverMistakes = {
   },
   'unsigned-but-required': { key: 'pk_strict', finds: ['token-missing'] },
   'unsigned-but-expected': { key: 'pk_shop2', finds: ['token-missing'] },
-  'signed-for-another-site': { signed: true, key: 'pk_shop2', finds: ['token-refused'] },
+  'signed-for-another-site': { signed: 'shop', key: 'pk_shop2', finds: ['token-refused'] },
   'ingest-missing': { ingest: 'none', finds: ['endpoint-not-collector'] },
   'ingest-fallback': { ingest: 'none', fallback: true, finds: ['endpoint-not-collector'] },
   'ingest-cut': { ingest: 'cut', finds: ['endpoint-path'] },
   'collector-down': { ingest: 'down', finds: ['collector-down'] },
-  'body-limit': { ingest: 'small', finds: ['body-limit'] },
 };
 
 /** Mistakes in the application and its pages. @type {Record<string, Setup>} */
 export const pageMistakes = {
   'app-says-no': { fields: { 'Document-Policy': 'js-profiling=?0' }, finds: ['rate-zero'] },
-  'app-says-yes': { fields: { 'Document-Policy': 'js-profiling' }, rate: '0%', finds: ['policy-conflict', 'rate-zero'] },
+  'app-says-yes': { fields: { 'Document-Policy': 'js-profiling' }, finds: ['decision-missing'] },
+  'app-contradicts': {
+    off: true, fields: { 'Document-Policy': 'js-profiling', 'Server-Timing': 'fleetprof;desc="0"' },
+    finds: ['policy-conflict', 'rate-zero'],
+  },
   'app-unparsable': { fields: { 'Document-Policy': 'document-write=?0,' }, finds: ['policy-broken', 'rate-zero'] },
   'app-parameter': {
     off: true, fields: { 'Document-Policy': 'document-write=?0;js-profiling' }, finds: ['policy-parameter', 'decision-missing'],
@@ -102,7 +105,7 @@ export const pageMistakes = {
     off: true,
     fields: { 'Server-Timing': `fleetprof;desc="1.${Math.floor(Date.now() / 1000)}.AAECAwQFBgcICQoL"`, 'Document-Policy': 'js-profiling=?0' },
     options: ['--repeat', '1'],
-    finds: ['policy-overridden', 'rate-zero'],
+    finds: ['policy-overridden'],
   },
   'app-error': { status: 500, finds: ['page-status'] },
   'app-not-html': { address: '/data.json', finds: ['page-not-html'] },
@@ -136,6 +139,8 @@ export const pageMistakes = {
   'script-minified': { head: '<script src="/minified.js"></script>', finds: ['source-map-missing'] },
   'script-map-404': { head: '<script src="/mapped.js"></script>', finds: ['source-map-unreachable'] },
   'page-worker': { body: '<script>new Worker("/w.js")</script>', finds: ['worker'] },
+  // httpd has no limit for proxied bodies.
+  'body-limit': { ingest: 'small', finds: ['body-limit'] },
   'key-unknown': { key: 'pk_shopp', finds: ['key-unknown'] },
   'origin-refused': { finds: ['origin-refused'] },
   'endpoint-path': { tag: tag('data-endpoint="/v1/ingest/pk_shop/upload"'), finds: ['endpoint-path'] },

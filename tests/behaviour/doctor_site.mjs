@@ -32,7 +32,7 @@ import { binDir, freePort, repository, run, startCollector, temporaryDir } from 
  * @property {string} [httpd] lines of the virtual host
  * @property {boolean} [off] without `fleetprof on` and a rate
  * @property {string} [rate] 100 % by default
- * @property {boolean} [signed] with a token key
+ * @property {string} [signed] with a token key, for this site
  * @property {'none' | 'cut' | 'down' | 'small' | 'https' | 'noQuery'} [ingest] what is wrong with the way to the collector
  * @property {{ of: string, hides: string[] }} [outer] a proxy without the module in front of another host
  */
@@ -129,7 +129,7 @@ export async function startNginxSite({ setups, app, ingest, tokenKey }, port) {
     listen 127.0.0.1:${port};
     server_name ${name}.localhost;
     ${setup.off || setup.outer ? '' : `fleetprof on; fleetprof_sample ${setup.rate ?? '100%'};`}
-    ${setup.signed ? `fleetprof_site shop; fleetprof_token_key ${tokenKey};` : ''}
+    ${setup.signed ? `fleetprof_site ${setup.signed}; fleetprof_token_key ${tokenKey};` : ''}
     ${setup.nginx ?? ''}
     location / {
       ${setup.outer ? `proxy_pass http://127.0.0.1:${port}; proxy_set_header Host ${setup.outer.of}.localhost;
@@ -149,7 +149,6 @@ export async function startHttpdSite({ setups, app, ingest, tokenKey }) {
   ProxyPass /v1/ingest/ ${wrong === 'down' ? nobody : ingest}${wrong === 'cut' ? '/' : '/v1/ingest/'} retry=0
   <Location /v1/ingest/>
     FleetProf off
-    ${wrong === 'small' ? 'LimitRequestBody 1048576' : ''}
   </Location>`);
   const server = await startHttpd({
     conf: ({ port }) => Object.entries(setups).map(([name, setup]) => `
@@ -157,7 +156,7 @@ export async function startHttpdSite({ setups, app, ingest, tokenKey }) {
   ServerName ${name}.localhost
   ProxyPreserveHost ${setup.outer ? 'Off' : 'On'}
   ${setup.off || setup.outer ? '' : `FleetProf on\n  FleetProfSample ${setup.rate ?? '100%'}`}
-  ${setup.signed ? `FleetProfSite shop\n  FleetProfTokenKey ${tokenKey}` : ''}
+  ${setup.signed ? `FleetProfSite ${setup.signed}\n  FleetProfTokenKey ${tokenKey}` : ''}
   ${setup.httpd ?? ''}
   ${ingestLines(setup)}
   ${setup.outer ? `ProxyPass / http://127.0.0.1:${port}/
