@@ -21,12 +21,18 @@ export const rightSetups = {
   'right-json-first': { before: '<script type="application/json">{}</script>' },
   'right-redirect': { address: '/to-page' },
   'right-bundle': { tag: '', options: ['--endpoint', '/v1/ingest/pk_shop'] },
+  'right-file': { address: '/page.html' },
+  'right-cross-origin': { tag: tag('data-endpoint="INGEST/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:'] } },
   'right-ignored': { tag: tag(`defer ${endpoint}`), options: ['--ignore', 'agent-deferred'] },
 };
 
 /** Mistakes of the web server. @type {Record<string, Setup>} */
 export const serverMistakes = {
   'policy-missing': { off: true, finds: ['policy-missing'] },
+  'policy-omitted': {
+    rate: '0%', fields: { ETag: '"1"' }, nginx: 'fleetprof_unsampled omit;', httpd: 'FleetProfUnsampled omit',
+    finds: ['policy-omitted', 'rate-zero'],
+  },
   'rate-zero': { rate: '0%', finds: ['rate-zero'] },
   'rate-differs': { rate: '0%', options: ['--rate', '100%'], finds: ['rate-differs'] },
   'policy-dropped': { outer: { of: 'right', hides: ['Document-Policy'] }, finds: ['policy-dropped'] },
@@ -141,6 +147,42 @@ export const pageMistakes = {
   'page-worker': { body: '<script>new Worker("/w.js")</script>', finds: ['worker'] },
   // httpd has no limit for proxied bodies.
   'body-limit': { ingest: 'small', finds: ['body-limit'] },
+  'page-sometimes': { status: 503, sometimes: 'status', options: ['--repeat', '4'], finds: ['page-unsteady'] },
+  'decision-sometimes': {
+    off: true, fields: { 'Document-Policy': 'js-profiling=?0', 'Server-Timing': 'fleetprof;desc="0"' }, sometimes: 'fields',
+    options: ['--repeat', '4'], finds: ['decision-sometimes', 'rate-zero'],
+  },
+  revalidation: {
+    off: true, bare304: true,
+    fields: {
+      ETag: '"1"', 'Document-Policy': 'js-profiling',
+      'Server-Timing': `fleetprof;desc="1.${Math.floor(Date.now() / 1000)}.AAECAwQFBgcICQoL"`,
+    },
+    options: ['--repeat', '1'],
+    finds: ['revalidation-keeps-yes'],
+  },
+  direct: {
+    off: true, fields: { 'Document-Policy': 'js-profiling=?0', 'Server-Timing': 'fleetprof;desc="0"' },
+    nginx: 'proxy_hide_header Document-Policy; proxy_hide_header Server-Timing;',
+    options: ['--direct', 'APP'], finds: ['direct-differs', 'policy-missing'],
+  },
+  tls: { tls: true },
+  'tls-mixed': {
+    tls: true, tag: tag('data-endpoint="INGEST/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:', 'https:'] },
+    head: '<script src="OTHER/open.js" crossorigin></script>', finds: ['endpoint-mixed', 'script-mixed'],
+  },
+  'cors-hidden': { nginx: 'proxy_hide_header Access-Control-Allow-Origin;' },
+  'endpoint-cors': {
+    tag: tag('data-endpoint="http://cors-hidden.localhost:PORT/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:'] },
+    finds: ['endpoint-cors', 'preflight'],
+  },
+  'no-options': { nginx: 'if ($request_method = OPTIONS) { return 405; }' },
+  preflight: {
+    tag: tag('data-endpoint="http://no-options.localhost:PORT/v1/ingest/pk_shop"'), csp: { connectSrc: ['http:'] },
+    finds: ['preflight'],
+  },
+  'collector-old': { nginx: 'proxy_hide_header Fleetprof-Dry-Run;', finds: ['collector-old'] },
+  'upload-blocked': { nginx: 'set $no_type $request_method$content_type; if ($no_type = POST) { return 403; }', finds: ['upload-refused'] },
   'key-unknown': { key: 'pk_shopp', finds: ['key-unknown'] },
   'origin-refused': { finds: ['origin-refused'] },
   'endpoint-path': { tag: tag('data-endpoint="/v1/ingest/pk_shop/upload"'), finds: ['endpoint-path'] },

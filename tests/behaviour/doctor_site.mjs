@@ -11,7 +11,7 @@ import helmet from 'helmet';
 
 import { startHttpd } from './httpd/httpd.mjs';
 import { startModule } from './nginx/nginx.mjs';
-import { binDir, freePort, repository, run, startCollector, temporaryDir } from './stack.mjs';
+import { binDir, freePort, repository, run, runOrThrow, startCollector, temporaryDir } from './stack.mjs';
 
 /**
  * What a set-up does differently from the right one.
@@ -27,6 +27,9 @@ import { binDir, freePort, repository, run, startCollector, temporaryDir } from 
  * @property {string} [body]
  * @property {boolean} [fallback] the application answers every path with the page
  * @property {number} [status] of the application's page
+ * @property {'fields' | 'status'} [sometimes] every second page is without these, the first one first
+ * @property {boolean} [bare304] the application answers a revalidation with 304 and no other field
+ * @property {boolean} [tls] over https
  * @property {string} [key] of the site; `pk_shop` by default
  * @property {string} [nginx] lines of the server
  * @property {string} [httpd] lines of the virtual host
@@ -45,6 +48,7 @@ const rightTag = ({ key = 'pk_shop' }) => `<script src="/fleetprof-0.1.0.js" dat
 /** @param {Setup} setup @param {string} otherOrigin */
 function renderPage(setup, otherOrigin) {
   const { before = '', tag = rightTag(setup), head = '', body = '' } = setup;
+  // Pages name the other origins by these words.
   const html = `<!doctype html><html><head><meta charset="utf-8"><title>Shop</title>
 ${before}${tag}<script src="/app.js"></script>${head}</head><body><p>Shop</p>${body}</body></html>`;
   return html.replaceAll('OTHER', otherOrigin);
@@ -54,10 +58,12 @@ ${before}${tag}<script src="/app.js"></script>${head}</head><body><p>Shop</p>${b
  * Starts the application. Its second listener is another origin, for scripts.
  * @param {Record<string, Setup>} setups
  */
-export async function startApp(setups) {
+export async function startApp(setups, ingest = '', port = () => 0) {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
+  /** @type {Map<string, number>} */
+  const pages = new Map();
   let otherOrigin = '';
   const setupOf = (/** @type {express.Request} */ request) => setups[request.hostname.split('.')[0]] ?? {};
 
@@ -84,8 +90,15 @@ export async function startApp(setups) {
   /** @type {express.RequestHandler} */
   const sendPage = (request, response) => {
     const setup = setupOf(request);
-    for (const [name, value] of Object.entries(setup.fields ?? {})) response.set(name, value);
-    response.status(setup.status ?? 200).type('html').send(renderPage(setup, otherOrigin));
+    if (setup.bare304 && request.headers['if-none-match']) {
+      response.status(304).end();
+      return;
+    }
+    const count = (pages.get(request.hostname) ?? 0) + 1;
+    pages.set(request.hostname, count);
+    const without = count % 2 ? setup.sometimes : undefined;
+    for (const [name, value] of Object.entries(without === 'fields' ? {} : setup.fields ?? {})) response.set(name, value);
+    response.status(without === 'status' ? 200 : setup.status ?? 200).type('html').send(renderPage(setup, otherOrigin).replaceAll('INGEST', ingest).replaceAll('PORT', String(port())));
   };
   app.get('/', sendPage);
   app.use((request, response, next) => {
@@ -111,8 +124,30 @@ export async function startApp(setups) {
 
 const nobody = 'http://127.0.0.1:1';
 
-/** @param {Given} given @param {number} port */
-export async function startNginxSite({ setups, app, ingest, tokenKey }, port) {
+/** Makes a certificate for the hosts, in two files. */
+async function makeCertificate() {
+  const dir = temporaryDir('tls');
+  const [certificate, key] = [`${dir}/certificate.pem`, `${dir}/key.pem`];
+  await runOrThrow(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
+    '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:tls.localhost,DNS:tls-mixed.localhost', '-keyout', key, '-out', certificate]);
+  return { certificate, key };
+}
+
+/**
+ * A page that the web server sends from a file, with ETag and Last-Modified.
+ * @param {Record<string, Setup>} setups
+ */
+function writePages(setups) {
+  const dir = temporaryDir('pages');
+  fs.chmodSync(dir, 0o755);
+  fs.writeFileSync(path.join(dir, 'page.html'), renderPage(setups.right, ''));
+  return dir;
+}
+
+/** @param {Given} given @param {number} port @param {number} tlsPort */
+export async function startNginxSite({ setups, app, ingest, tokenKey }, port, tlsPort) {
+  const { certificate, key } = await makeCertificate();
+  const pages = writePages(setups);
   /** @param {Setup} setup */
   const ingestLines = ({ ingest: wrong }) => (wrong === 'none' ? '' : `
     location /v1/ingest/ {
@@ -126,8 +161,9 @@ export async function startNginxSite({ setups, app, ingest, tokenKey }, port) {
     port,
     conf: () => Object.entries(setups).map(([name, setup]) => `
   server {
-    listen 127.0.0.1:${port};
+    ${setup.tls ? `listen 127.0.0.1:${tlsPort} ssl http2; ssl_certificate ${certificate}; ssl_certificate_key ${key};` : `listen 127.0.0.1:${port};`}
     server_name ${name}.localhost;
+    location = /page.html { root ${pages}; }
     ${setup.off || setup.outer ? '' : `fleetprof on; fleetprof_sample ${setup.rate ?? '100%'};`}
     ${setup.signed ? `fleetprof_site ${setup.signed}; fleetprof_token_key ${tokenKey};` : ''}
     ${setup.nginx ?? ''}
@@ -139,7 +175,7 @@ export async function startNginxSite({ setups, app, ingest, tokenKey }, port) {
     ${ingestLines(setup)}
   }`).join(''),
   });
-  return { name: 'nginx', stop: server.stop };
+  return { name: 'nginx', stop: server.stop, certificate };
 }
 
 /** @param {Given} given */
@@ -150,10 +186,13 @@ export async function startHttpdSite({ setups, app, ingest, tokenKey }) {
   <Location /v1/ingest/>
     FleetProf off
   </Location>`);
+  const pages = writePages(setups);
   const server = await startHttpd({
     conf: ({ port }) => Object.entries(setups).map(([name, setup]) => `
 <VirtualHost 127.0.0.1:${port}>
   ServerName ${name}.localhost
+  DocumentRoot ${pages}
+  ProxyPass /page.html !
   ProxyPreserveHost ${setup.outer ? 'Off' : 'On'}
   ${setup.off || setup.outer ? '' : `FleetProf on\n  FleetProfSample ${setup.rate ?? '100%'}`}
   ${setup.signed ? `FleetProfSite ${setup.signed}\n  FleetProfTokenKey ${tokenKey}` : ''}
@@ -177,12 +216,16 @@ export async function startSite(kind, setups) {
   const tokenKey = path.join(dir, 'token.key'), otherKey = path.join(dir, 'other.key');
   fs.writeFileSync(tokenKey, `${'01'.repeat(32)}\n`);
   fs.writeFileSync(otherKey, `${'02'.repeat(32)}\n`);
-  const app = await startApp(setups);
+  const ingestPort = await freePort();
+  let publicPort = 0;
+  const app = await startApp(setups, `http://127.0.0.1:${ingestPort}`, () => publicPort);
   // httpd's helper chooses its port; both servers get all origins of theirs.
   const port = await freePort();
+  const tlsPort = await freePort();
   /** @param {number} at */
   const startTheCollector = (at) => {
-    const origins = Object.keys(setups).filter((name) => name !== 'origin-refused').map((name) => `http://${name}.localhost:${at}`);
+    const origins = Object.keys(setups).filter((name) => name !== 'origin-refused').map((name) => (
+      setups[name].tls ? `https://${name}.localhost:${tlsPort}` : `http://${name}.localhost:${at}`));
     return startCollector({
       config: {
         database: 'host=/nonexistent dbname=fleetprof',
@@ -196,15 +239,21 @@ export async function startSite(kind, setups) {
       },
     });
   };
-  const ingestPort = await freePort();
   const given = { setups, app: app.url, ingest: `http://127.0.0.1:${ingestPort}`, tokenKey };
-  const server = kind === 'nginx' ? { port, ...await startNginxSite(given, port) } : await startHttpdSite(given);
+  const server = kind === 'nginx' ? { port, ...await startNginxSite(given, port, tlsPort) } : await startHttpdSite(given);
+  publicPort = server.port;
   const collector = await startTheCollector(server.port);
   return {
     app,
     collector,
     port: server.port,
-    urlOf: (/** @type {string} */ name) => `http://${name}.localhost:${server.port}${setups[name].address ?? '/'}`,
+    /** Doctor's arguments for a host. @param {string} name */
+    argumentsFor: (name) => {
+      const { options = [], address = '/', tls } = setups[name];
+      const words = options.map((option) => option.replace('APP', new URL(app.url).host).replace('INGEST', given.ingest));
+      return tls ? [...words, '--ca', server.certificate ?? '', `https://${name}.localhost:${tlsPort}${address}`]
+        : [...words, `http://${name}.localhost:${server.port}${address}`];
+    },
     stop: async () => {
       await server.stop();
       await collector.stop();
