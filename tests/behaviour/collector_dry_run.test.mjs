@@ -116,7 +116,7 @@ test('a token is checked, and not used up', async () => {
 });
 
 test('a token that is not valid is named, also where none is required', async () => {
-  const result = async (/** @type {object} */ members) => (await dryRun('lax', { body: envelope(members) })).headers['fleetprof-dry-run'];
+  const result = async (/** @type {Record<string, unknown>} */ members) => (await dryRun('lax', { body: envelope(members) })).headers['fleetprof-dry-run'];
   assert.equal(await result({ token: newToken('lax') }), 'accepted');
   assert.equal(await result({ token: newToken('other') }), 'accepted, token_forged');
   assert.equal(await result({}), 'accepted, token_missing');
@@ -133,7 +133,7 @@ test('a form is refused when it would use its token up midway', async () => {
   assert.equal((await send(`${collector.url}/v1/ingest/pk_signed`, form(token, 2))).status, 204);
 });
 
-test('a dry run spends the budget, so that it is no way around it', async () => {
+test('a dry run spends the budget, and cannot be used to get around it', async () => {
   const { headers } = await sendUntil(() => dryRun('poor', { body: envelope() }), (status) => status === 429);
   assert.equal(headers['retry-after'], '1');
   assert.equal((await counted(collector)).deferred, 0);

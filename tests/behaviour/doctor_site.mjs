@@ -203,7 +203,7 @@ export async function startHttpdSite({ setups, app, ingest, tokenKey }) {
   ${setup.outer.hides.map((field) => `Header unset ${field}`).join('\n  ')}` : `ProxyPass / ${app}/`}
 </VirtualHost>`).join(''),
   });
-  return { name: 'httpd', port: server.port, stop: server.stop };
+  return { name: 'httpd', port: server.port, stop: server.stop, certificate: '' };
 }
 
 /**
@@ -251,7 +251,7 @@ export async function startSite(kind, setups) {
     argumentsFor: (name) => {
       const { options = [], address = '/', tls } = setups[name];
       const words = options.map((option) => option.replace('APP', new URL(app.url).host).replace('INGEST', given.ingest));
-      return tls ? [...words, '--ca', server.certificate ?? '', `https://${name}.localhost:${tlsPort}${address}`]
+      return tls ? [...words, '--ca', server.certificate, `https://${name}.localhost:${tlsPort}${address}`]
         : [...words, `http://${name}.localhost:${server.port}${address}`];
     },
     stop: async () => {
