@@ -16,7 +16,7 @@ enum {
 };
 
 /* A script being fetched. */
-struct fetch {
+struct script_fetch {
     struct fp_doctor *doctor;
     const struct fp_page_script *script;
     bool has_left;  /* one of its addresses is on another origin than the page */
@@ -55,7 +55,7 @@ static bool allows_timing(const struct fp_fetch_reply *reply, const char *origin
     return allowed;
 }
 
-static bool allows_cors(const struct fetch *fetch)
+static bool allows_cors(const struct script_fetch *fetch)
 {
     const char *allowed = fp_fetch_field(&fetch->reply, "Access-Control-Allow-Origin");
     const char *mode = fetch->script->crossorigin;
@@ -67,7 +67,7 @@ static bool allows_cors(const struct fetch *fetch)
 /* Looks at one address of the chain. */
 static void see_hop(void *context, const char *url, const struct fp_fetch_reply *reply)
 {
-    struct fetch *fetch = context;
+    struct script_fetch *fetch = context;
     if (fp_web_same_origin(url, fetch->doctor->url))
         return;
     fetch->has_left = true;
@@ -110,7 +110,7 @@ static char *map_of(const struct fp_fetch_reply *reply)
     return fp_memory_print("%.*s", (int)len, found);
 }
 
-static void check_map(struct fetch *fetch)
+static void check_map(struct script_fetch *fetch)
 {
     struct fp_doctor *doctor = fetch->doctor;
     char *map = map_of(&fetch->reply);
@@ -170,7 +170,7 @@ static bool has_integrity(const struct fp_buf *body, const char *integrity)
     return true; /* browsers ignore unknown kinds */
 }
 
-static void check_agent_file(struct fetch *fetch)
+static void check_agent_file(struct script_fetch *fetch)
 {
     struct fp_findings *findings = &fetch->doctor->findings;
     const struct fp_fetch_reply *reply = &fetch->reply;
@@ -186,7 +186,7 @@ static void check_agent_file(struct fetch *fetch)
 
 /* ---- each script ---- */
 
-static void judge(struct fetch *fetch)
+static void judge(struct script_fetch *fetch)
 {
     struct fp_doctor *doctor = fetch->doctor;
     struct fp_findings *findings = &doctor->findings;
@@ -224,7 +224,7 @@ static void check_script(struct fp_doctor *doctor, const struct fp_page_script *
     };
     const struct fp_fetch_request request = {
         .method = "GET", .url = url, .fields = fields, .body_max = SCRIPT_MAX};
-    struct fetch fetch = {.doctor = doctor, .script = script};
+    struct script_fetch fetch = {.doctor = doctor, .script = script};
     fetch.url = fp_fetch_following(doctor->fetcher, &request, &fetch.reply, see_hop, &fetch);
     if (script == doctor->agent)
         check_agent_file(&fetch);

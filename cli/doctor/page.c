@@ -11,12 +11,12 @@
 
 enum { TAG_SHOWN_MAX = 300 };
 
-struct walk {
+struct page_walk {
     struct fp_page *page;
     struct fp_arena *arena;
 };
 
-static const char *keep(struct walk *walk, const char *text, size_t len)
+static const char *keep(struct page_walk *walk, const char *text, size_t len)
 {
     struct fp_str copy;
     if (!fp_arena_copy(walk->arena, (struct fp_str){text, len}, &copy))
@@ -25,7 +25,7 @@ static const char *keep(struct walk *walk, const char *text, size_t len)
 }
 
 /* Returns an attribute's value in the arena, NULL if the element does not have it. */
-static const char *value_of(struct walk *walk, const GumboElement *element, const char *name)
+static const char *value_of(struct page_walk *walk, const GumboElement *element, const char *name)
 {
     const GumboAttribute *attribute = gumbo_get_attribute(&element->attributes, name);
     return attribute != NULL ? keep(walk, attribute->value, strlen(attribute->value)) : NULL;
@@ -84,7 +84,8 @@ static bool makes_workers(const GumboElement *element)
             strstr(text->v.text.text, "new SharedWorker(") != NULL);
 }
 
-static void read_data(struct walk *walk, const GumboElement *element, struct fp_page_script *script)
+static void read_data(struct page_walk *walk, const GumboElement *element,
+                      struct fp_page_script *script)
 {
     for (unsigned i = 0; i < element->attributes.length; i++) {
         const GumboAttribute *attribute = element->attributes.data[i];
@@ -97,13 +98,13 @@ static void read_data(struct walk *walk, const GumboElement *element, struct fp_
 }
 
 /* Returns the start tag as the document has it. */
-static const char *tag_of(struct walk *walk, const GumboElement *element)
+static const char *tag_of(struct page_walk *walk, const GumboElement *element)
 {
     size_t len = element->original_tag.length;
     return keep(walk, element->original_tag.data, len < TAG_SHOWN_MAX ? len : TAG_SHOWN_MAX);
 }
 
-static void read_script(struct walk *walk, const GumboNode *node)
+static void read_script(struct page_walk *walk, const GumboNode *node)
 {
     const GumboElement *element = &node->v.element;
     struct fp_page *page = walk->page;
@@ -135,7 +136,7 @@ static void read_script(struct walk *walk, const GumboNode *node)
     read_data(walk, element, script);
 }
 
-static void read_meta(struct walk *walk, const GumboElement *element)
+static void read_meta(struct page_walk *walk, const GumboElement *element)
 {
     const char *name = value_of(walk, element, "http-equiv");
     const char *content = value_of(walk, element, "content");
@@ -148,7 +149,7 @@ static void read_meta(struct walk *walk, const GumboElement *element)
         walk->page->csp[walk->page->csp_count++] = content;
 }
 
-static void read_element(struct walk *walk, const GumboNode *node)
+static void read_element(struct page_walk *walk, const GumboNode *node)
 {
     const GumboElement *element = &node->v.element;
     if (element->tag == GUMBO_TAG_SCRIPT && element->tag_namespace == GUMBO_NAMESPACE_HTML)
@@ -213,7 +214,7 @@ void fp_page_parse(struct fp_str html, struct fp_arena *arena, struct fp_page *p
     options.max_errors = 0;
     GumboOutput *output =
         gumbo_parse_with_options(&options, html.len > 0 ? html.ptr : "", html.len);
-    struct walk walk = {page, arena};
+    struct page_walk walk = {page, arena};
     for (const GumboNode *node = output->document; node != NULL; node = next(node))
         if (node->type == GUMBO_NODE_ELEMENT && !is_inert(node))
             read_element(&walk, node);

@@ -26,6 +26,26 @@ export const rightSetups = {
   'right-ignored': { tag: tag(`defer ${endpoint}`), options: ['--ignore', 'agent-deferred'] },
 };
 
+/**
+ * Two mistakes in one set-up.
+ * @param {Setup} one @param {Setup} other
+ * @returns {Setup}
+ */
+export const both = (one, other) => ({
+  ...one,
+  ...other,
+  fields: { ...one.fields, ...other.fields },
+  csp: { ...one.csp, ...other.csp },
+  before: `${one.before ?? ''}${other.before ?? ''}`,
+  head: `${one.head ?? ''}${other.head ?? ''}`,
+  body: `${one.body ?? ''}${other.body ?? ''}`,
+  finds: [...new Set([...one.finds ?? [], ...other.finds ?? []])],
+});
+
+/** Mistakes that do not hide each other. */
+export const independent = ['csp-connect', 'script-blind', 'agent-second', 'page-worker', 'script-404', 'app-no-store',
+  'agent-bad-value', 'body-limit', 'script-minified', 'script-hidden', 'csp-sandbox', 'app-meta-only'];
+
 /** Mistakes of the web server. @type {Record<string, Setup>} */
 export const serverMistakes = {
   'policy-missing': { off: true, finds: ['policy-missing'] },
@@ -91,6 +111,7 @@ export const pageMistakes = {
   'app-meta': {
     off: true, head: '<meta http-equiv="Document-Policy" content="js-profiling">', finds: ['policy-in-meta', 'policy-missing'],
   },
+  'app-meta-only': { head: '<meta http-equiv="Document-Policy" content="js-profiling">', finds: ['policy-in-meta'] },
   'app-cacheable': {
     fields: { 'Cache-Control': 'public, max-age=600' }, finds: ['page-cacheable', 'rate-zero'],
   },
