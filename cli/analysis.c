@@ -62,8 +62,34 @@ void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
     fp_sql_add(query, " from fleetprof.");
     fp_sql_add(query, function);
     fp_sql_add(query, "(");
+    if (analysis->parameter != NULL) {
+        fp_sql_add(query, analysis->parameter);
+        fp_sql_add(query, " => ");
+        fp_sql_value(query, "text", analysis->argument);
+        fp_sql_add(query, ", ");
+    }
     fp_filters_add(&analysis->filters, query);
     fp_sql_add(query, ")");
+}
+
+/* Prints why there are no rows: nothing that the filters match, or nothing of this kind in it. */
+static bool explain_no_rows(const struct fp_analysis *analysis,
+                            const struct fp_analysis_question *question)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select from fleetprof.coverage(");
+    fp_filters_add(&analysis->filters, &query);
+    fp_sql_add(&query, ")");
+    PGresult *answer = fp_sql_run(analysis->connection, &query);
+    fp_sql_release(&query);
+    if (answer == NULL)
+        return false;
+    bool any_load = PQntuples(answer) > 0;
+    PQclear(answer);
+    if (!any_load)
+        return fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
+    fp_message_notice("the page loads that match have no %s", question->things);
+    return true;
 }
 
 bool fp_analysis_print(const struct fp_analysis *analysis,
@@ -82,5 +108,5 @@ bool fp_analysis_print(const struct fp_analysis *analysis,
     *rows = fp_grid_rows(&grid);
     fp_grid_print(&grid, analysis->json);
     fp_grid_release(&grid);
-    return *rows > 0 || fp_empty_answer_explain(&analysis->filters, NULL, analysis->connection);
+    return *rows > 0 || explain_no_rows(analysis, question);
 }

@@ -16,7 +16,9 @@ struct fp_analysis {
     struct fp_database_options database;
     struct fp_filters filters;
     bool json;
-    PGconn *connection; /* owned while the analysis is open */
+    const char *parameter; /* of the function, beside the filters; NULL: none */
+    const char *argument;  /* its value, a text */
+    PGconn *connection;    /* owned while the analysis is open */
 };
 
 /* Reads filters and database into a struct fp_analysis, with and without --marker. */
@@ -28,7 +30,8 @@ extern const struct argp fp_analysis_without_marker_argp;
 bool fp_analysis_open(struct fp_analysis *analysis) FP_MUST_CHECK;
 void fp_analysis_close(struct fp_analysis *analysis);
 
-/* Starts "select COLUMNS from fleetprof.FUNCTION(FILTERS)". The caller releases the query. */
+/* Starts "select COLUMNS from fleetprof.FUNCTION(PARAMETER, FILTERS)". The caller releases the
+ * query. */
 void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
                        const char *function, struct fp_sql_query *query);
 
@@ -39,6 +42,7 @@ void fp_analysis_query(const struct fp_analysis *analysis, const char *columns,
 struct fp_analysis_question {
     const char *select;   /* SQL's columns, in the order of `columns` */
     const char *function; /* in schema fleetprof */
+    const char *things;   /* what the rows are about, for a message that there are none */
     const struct fp_grid_column *columns;
     size_t column_count;
 };

@@ -22,6 +22,15 @@ void fp_command_parse(const struct argp *argp, int argc, char **argv, void *give
 enum fp_exit fp_migrate_command(int argc, char **argv);
 enum fp_exit fp_top_command(int argc, char **argv);
 enum fp_exit fp_timings_command(int argc, char **argv);
+enum fp_exit fp_vitals_command(int argc, char **argv);
+enum fp_exit fp_interactions_command(int argc, char **argv);
+enum fp_exit fp_long_frames_command(int argc, char **argv);
+enum fp_exit fp_third_parties_command(int argc, char **argv);
+enum fp_exit fp_coverage_command(int argc, char **argv);
+enum fp_exit fp_callers_command(int argc, char **argv);
+enum fp_exit fp_trend_command(int argc, char **argv);
+enum fp_exit fp_compare_command(int argc, char **argv);
+enum fp_exit fp_regressions_command(int argc, char **argv);
 enum fp_exit fp_export_command(int argc, char **argv);
 enum fp_exit fp_validate_command(int argc, char **argv);
 enum fp_exit fp_import_command(int argc, char **argv);

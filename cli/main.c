@@ -21,6 +21,17 @@ static const struct command commands[] = {
     {"migrate", "bring a database to this version's schema", fp_migrate_command},
     {"top", "the functions that cost the most time", fp_top_command},
     {"timings", "percentiles of User Timing marks and measures", fp_timings_command},
+    {"vitals", "web vitals: percentiles, and shares of good and poor ones", fp_vitals_command},
+    {"interactions", "what visitors clicked and typed, and how long it took",
+     fp_interactions_command},
+    {"long-frames", "scripts of long animation frames", fp_long_frames_command},
+    {"third-parties", "hosts that pages load from: script time, requests, bytes",
+     fp_third_parties_command},
+    {"coverage", "how many page loads are profiled, and why not all", fp_coverage_command},
+    {"callers", "who calls a function, or what it calls", fp_callers_command},
+    {"trend", "a function or a measure by hour or day", fp_trend_command},
+    {"compare", "two releases, or two periods, function by function", fp_compare_command},
+    {"regressions", "what a release made slower, for pipelines", fp_regressions_command},
     {"export", "stacks for other tools, such as flame graphs", fp_export_command},
     {"validate", "check files as the collector would, without a server", fp_validate_command},
     {"import", "upload files to a collector", fp_import_command},
@@ -35,7 +46,7 @@ static void list_commands(FILE *stream)
 {
     (void)fprintf(stream, "Commands:\n");
     for (size_t i = 0; i < command_count; i++)
-        (void)fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        (void)fprintf(stream, "  %-13s %s\n", commands[i].name, commands[i].summary);
 }
 
 /* Inserts the list of commands into --help, after the options. */

@@ -28,6 +28,21 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
     static const char *const names[FP_TIMING_KIND_COUNT] = {
         [FP_TIMING_MARK] = "mark",
         [FP_TIMING_MEASURE] = "measure",
+        [FP_TIMING_VITAL] = "vital",
+        [FP_TIMING_VITAL_GOOD] = "vital_good",
+        [FP_TIMING_VITAL_POOR] = "vital_poor",
+        [FP_TIMING_WINDOW] = "window",
+        [FP_TIMING_INTERACTION] = "interaction",
+        [FP_TIMING_INPUT_DELAY] = "input_delay",
+        [FP_TIMING_PROCESSING] = "processing",
+        [FP_TIMING_FRAME_SCRIPT] = "frame_script",
+        [FP_TIMING_BLOCKING] = "blocking",
+        [FP_TIMING_FORCED_LAYOUT] = "forced_layout",
+        [FP_TIMING_RESOURCE] = "resource",
+        [FP_TIMING_RESOURCE_BYTES] = "resource_bytes",
+        [FP_TIMING_RESOURCE_OPAQUE] = "resource_opaque",
+        [FP_TIMING_COVERAGE] = "coverage",
+        [FP_TIMING_PAGE_HOST] = "page_host",
     };
     return names[kind];
 }
@@ -54,4 +69,14 @@ const char *fp_coverage_name(enum fp_coverage coverage)
         [FP_COVERAGE_NOT_SAMPLED] = "not-sampled",
     };
     return names[coverage];
+}
+
+const char *fp_record_refusal_name(enum fp_record_refusal refusal)
+{
+    static const char *const names[FP_RECORD_REFUSAL_COUNT] = {[FP_RECORD_REFUSAL_NONE] = "",
+#define NAME(id, name) [FP_RECORD_REFUSAL_##id] = name,
+                                                               FP_RECORD_REFUSALS(NAME)
+#undef NAME
+    };
+    return names[refusal];
 }

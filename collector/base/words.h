@@ -31,19 +31,87 @@ enum fp_frame_kind {
 
 const char *fp_frame_kind_name(enum fp_frame_kind kind);
 
-enum fp_timing_kind { FP_TIMING_MARK, FP_TIMING_MEASURE, FP_TIMING_KIND_COUNT };
+/* What a timing counts; docs/numbers.md has them all. In the database's order. */
+enum fp_timing_kind {
+    FP_TIMING_MARK,
+    FP_TIMING_MEASURE,
+    FP_TIMING_VITAL,
+    FP_TIMING_VITAL_GOOD, /* page loads whose vital is good; no values, like the next */
+    FP_TIMING_VITAL_POOR,
+    FP_TIMING_WINDOW, /* spans that samples are joined with, like measures */
+    FP_TIMING_INTERACTION,
+    FP_TIMING_INPUT_DELAY,
+    FP_TIMING_PROCESSING,
+    FP_TIMING_FRAME_SCRIPT, /* scripts in long animation frames */
+    FP_TIMING_BLOCKING,
+    FP_TIMING_FORCED_LAYOUT,
+    FP_TIMING_RESOURCE,
+    FP_TIMING_RESOURCE_BYTES,
+    FP_TIMING_RESOURCE_OPAQUE, /* responses without Timing-Allow-Origin */
+    FP_TIMING_COVERAGE,        /* page loads without a trace, by reason */
+    FP_TIMING_PAGE_HOST,       /* hosts of pages that send resources */
+    FP_TIMING_KIND_COUNT
+};
 
 const char *fp_timing_kind_name(enum fp_timing_kind kind);
 
 enum fp_upload_format {
-    FP_UPLOAD_SELF_PROFILE, /* an envelope with or without a trace, or a bare trace */
-    FP_UPLOAD_USER_TIMING,  /* bare entries or maps, or an envelope with these alone */
+    FP_UPLOAD_SELF_PROFILE, /* a trace, bare or in an envelope; an envelope with coverage alone */
+    FP_UPLOAD_USER_TIMING,  /* bare entries or maps, or an envelope without a trace */
     FP_UPLOAD_SPEED_TRACER, /* a dump: events, network, perhaps V8 profiles */
     FP_UPLOAD_OPERA_SCOPE,  /* a session of Opera's profiler service: events */
     FP_UPLOAD_FORMAT_COUNT
 };
 
 const char *fp_upload_format_name(enum fp_upload_format format);
+
+/*
+ * Why a record was refused although its upload was accepted: id and name. The name is in the
+ * database, a metric's label and the log. The numbers are in spools: append only. docs/formats.md
+ * says what each one means.
+ */
+#define FP_RECORD_REFUSALS(X)                                                                      \
+    X(NOT_JSON, "not_json")   /* of Speed Tracer, as those up to BAD_PROFILE_LINE */               \
+    X(TRUNCATED, "truncated") /* of Opera Scope, too */                                            \
+    X(NOT_OBJECT, "not_object")                                                                    \
+    X(BAD_TYPE, "bad_type")                                                                        \
+    X(BAD_TIME, "bad_time")                                                                        \
+    X(BAD_DURATION, "bad_duration")                                                                \
+    X(NEGATIVE_DURATION, "negative_duration")                                                      \
+    X(BAD_CHILDREN, "bad_children")                                                                \
+    X(BAD_DATA, "bad_data")                                                                        \
+    X(BAD_PROFILE_LINE, "bad_profile_line")                                                        \
+    X(NO_MESSAGE, "no_message") /* of Opera Scope, as those up to ORPHAN */                        \
+    X(NO_TYPE, "no_type")                                                                          \
+    X(NO_TIME, "no_time")                                                                          \
+    X(NO_OVERHEAD, "no_overhead")                                                                  \
+    X(NO_HITS, "no_hits")                                                                          \
+    X(LONG_TIME, "long_time")                                                                      \
+    X(BAD_INTERVAL, "bad_interval")                                                                \
+    X(BACKWARD_INTERVAL, "backward_interval")                                                      \
+    X(BAD_OPTION, "bad_option")                                                                    \
+    X(DUPLICATE_ID, "duplicate_id")                                                                \
+    X(KNOWN_EVENT, "known_event")                                                                  \
+    X(CYCLE, "cycle")                                                                              \
+    X(KNOWN_LIST, "known_list")                                                                    \
+    X(OTHER_DETAIL, "other_detail")                                                                \
+    X(BAD_DETAIL, "bad_detail")                                                                    \
+    X(OTHER_SERVICE, "other_service")                                                              \
+    X(BAD_STATUS, "bad_status")                                                                    \
+    X(SERVICE_EVENT, "service_event")                                                              \
+    X(ORPHAN, "orphan")                                                                            \
+    X(OTHER_ENTRY, "other_entry") /* of User Timing and envelopes */
+
+enum fp_record_refusal {
+    FP_RECORD_REFUSAL_NONE, /* the record is kept */
+#define FP_RECORD_REFUSAL_ID(id, name) FP_RECORD_REFUSAL_##id,
+    FP_RECORD_REFUSALS(FP_RECORD_REFUSAL_ID)
+#undef FP_RECORD_REFUSAL_ID
+        FP_RECORD_REFUSAL_COUNT
+};
+
+/* The name, "" for FP_RECORD_REFUSAL_NONE. */
+const char *fp_record_refusal_name(enum fp_record_refusal refusal);
 
 /* Why a page load has no trace; the envelope's `coverage`. */
 enum fp_coverage {

@@ -14,6 +14,10 @@
       "Marks with an earlier time than the mark before them")                                      \
     X(FP_METRIC_MEASURES_UNJOINED, COUNTER, "fleetprof_measures_unjoined_total", "",               \
       "Names of measures not joined with their samples, counted again with each upload")           \
+    X(FP_METRIC_LOAD_PARTS_JOINED, COUNTER, "fleetprof_load_parts_joined_total", "",               \
+      "Parts of page loads folded together with earlier parts")                                    \
+    X(FP_METRIC_LOAD_PARTS_EVICTED, COUNTER, "fleetprof_load_parts_evicted_total", "",             \
+      "Parts of page loads forgotten, or not remembered, for lack of room")                        \
     X(FP_METRIC_PAGE_TOKENS_GOOD, COUNTER, "fleetprof_page_tokens_total", "verdict=\"good\"",      \
       "Uploads to sites with token keys, by what their page token was worth")                      \
     X(FP_METRIC_PAGE_TOKENS_MISSING, COUNTER, "fleetprof_page_tokens_total",                       \
@@ -46,6 +50,8 @@ extern const struct fp_metric_table fp_ingest_metrics;
       "Uploads answered with 204")                                                                 \
     X(FP_METRIC_SITE_REFUSED, COUNTER, "fleetprof_uploads_refused_total", "site,reason",           \
       "Requests that were refused")                                                                \
+    X(FP_METRIC_SITE_RECORDS, COUNTER, "fleetprof_records_refused_total", "site,reason",           \
+      "Records that were refused of accepted uploads")                                             \
     X(FP_METRIC_SITE_LATEST, TIME_GAUGE, "fleetprof_last_upload_timestamp_seconds", "site",        \
       "When the site's latest upload was accepted, 0 before the first")
 

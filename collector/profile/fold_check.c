@@ -80,6 +80,19 @@ static bool ids_are_unique(const void *rows, uint32_t count, size_t row_size)
     return true;
 }
 
+/* True for kinds that only count and sum. */
+static bool has_no_bins(enum fp_timing_kind kind)
+{
+    static const bool without[FP_TIMING_KIND_COUNT] = {
+        [FP_TIMING_VITAL_GOOD] = true,     [FP_TIMING_VITAL_POOR] = true,
+        [FP_TIMING_INPUT_DELAY] = true,    [FP_TIMING_PROCESSING] = true,
+        [FP_TIMING_BLOCKING] = true,       [FP_TIMING_FORCED_LAYOUT] = true,
+        [FP_TIMING_RESOURCE_BYTES] = true, [FP_TIMING_RESOURCE_OPAQUE] = true,
+        [FP_TIMING_COVERAGE] = true,       [FP_TIMING_PAGE_HOST] = true,
+    };
+    return without[kind];
+}
+
 /* True if the values of a timing that are not negative are those of its bins. */
 static bool bins_add_up(const struct fp_delta *delta)
 {
@@ -92,7 +105,7 @@ static bool bins_add_up(const struct fp_delta *delta)
             if (k > 0 && bin->bin <= bin[-1].bin)
                 return false;
         }
-        if (count != timing->count)
+        if (has_no_bins(timing->kind) ? count > 0 : count != timing->count)
             return false;
     }
     return true;
@@ -117,6 +130,14 @@ static bool measures_add_up(const struct fp_delta *delta)
     return true;
 }
 
+static bool refusals_add_up(const struct fp_delta *delta)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < delta->refusal_count; i++)
+        sum += delta->refusals[i].records;
+    return sum == delta->records_refused;
+}
+
 void fp_fold_check(const struct fp_delta *delta)
 {
     FP_ASSERT_COSTLY(stack_self_us(delta) + delta->unattributed_us == delta->profiled_us);
@@ -130,4 +151,5 @@ void fp_fold_check(const struct fp_delta *delta)
     FP_ASSERT_COSTLY(ids_are_unique(delta->timings, delta->timing_count, sizeof(*delta->timings)));
     FP_ASSERT_COSTLY(bins_add_up(delta));
     FP_ASSERT_COSTLY(measures_add_up(delta));
+    FP_ASSERT_COSTLY(refusals_add_up(delta));
 }

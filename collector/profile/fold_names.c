@@ -69,13 +69,14 @@ void fp_fold_bound_segment(struct fp_fold *fold)
     }
 }
 
-void fp_fold_bound_timing(const struct fp_fold *fold, enum fp_timing_kind kind, struct fp_str *name,
-                          uint64_t *id)
+bool fp_fold_is_over(const struct fp_fold *fold, uint64_t timing_id)
 {
-    if (!is_bounded(fold) || !is_refused(fold, FP_NAME_TIMING, *id))
-        return;
-    *name = overflow_name;
-    *id = fp_timing_id(fold->site_id, kind, overflow_name);
+    return is_bounded(fold) && is_refused(fold, FP_NAME_TIMING, timing_id);
+}
+
+void fp_fold_overflow(struct fp_timing_key *key)
+{
+    *key = (struct fp_timing_key){.kind = key->kind, .name = overflow_name};
 }
 
 /* ---- leaving out what no sample needs any more ---- */

@@ -10,13 +10,10 @@
 #include "collector/profile/fold.h"
 #include "collector/rollup/ids.h"
 
-/* A sample in the order of time. */
-struct fp_fold_sample {
-    int64_t time_us;
-    int64_t weight_us;
-    uint32_t stack; /* index into the profile's stacks, later into the delta's; FP_INDEX_NONE */
-    uint32_t order; /* of arrival */
-    enum fp_marker marker;
+/* A value with a bin, and the timing (index into the delta's) that it belongs to. */
+struct fp_fold_binned {
+    uint32_t timing;
+    uint16_t bin;
 };
 
 struct fp_fold {
@@ -36,7 +33,6 @@ struct fp_fold {
     uint32_t *stack_of;
     uint32_t *chain; /* room for a chain of parents */
     uint32_t marker_stack_of[FP_MARKER_COUNT];
-    uint32_t *timing_of; /* never FP_INDEX_NONE */
 
     bool *outermost; /* by the delta's stack: its frame is not among its ancestors' */
 
@@ -44,6 +40,15 @@ struct fp_fold {
     struct fp_map resources;
     struct fp_map frames;
     struct fp_map stacks;
+    struct fp_map timings;
+
+    struct fp_fold_binned *binned;
+    struct fp_fold_window *windows;
+    uint32_t binned_count;
+    uint32_t window_count;
+    uint32_t own_window_count; /* of these; the others are of earlier parts */
+    uint32_t own_stack_count;  /* of the delta's stacks, without those of earlier parts */
+    uint32_t joined_count;     /* samples of earlier parts, after those of this upload */
 };
 
 /* Allocates count elements of size bytes, not cleared. NULL when memory is out. */
@@ -56,7 +61,7 @@ uint32_t *fp_fold_indexes(struct fp_fold *fold, size_t count) FP_MUST_CHECK;
 void fp_fold_bound_segment(struct fp_fold *fold);
 
 /* Sorts the samples by time, stably, into fold->samples and weighs each (rules 1, 2). Leaves room
- * after them for one sample per event. */
+ * after them for those of events. */
 bool fp_fold_weigh(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Finds what each sample belongs to (rules 3 to 6, 11): the delta's resources, frames and stacks,
@@ -75,8 +80,12 @@ bool fp_fold_stack(struct fp_fold *fold, uint32_t parent, uint32_t frame,
 bool fp_fold_event_type(struct fp_fold *fold, const struct fp_profile_event *event,
                         struct fp_str *type) FP_MUST_CHECK;
 
+/* Returns at most how many samples fp_fold_events appends. */
+size_t fp_fold_event_samples(const struct fp_profile *profile);
+
 /* Appends one sample per unreduced event to those of the trace. It weighs the event's own time; its
- * stack is the events around it. */
+ * stack is the events around it. Time inside an event that no event has is a sample of the frame
+ * `(not listed)` there. */
 bool fp_fold_events(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Replaces frames and stacks over the site's ceilings by `(overflow)`. Moves samples to the
@@ -90,15 +99,53 @@ bool fp_fold_session(struct fp_fold *fold) FP_MUST_CHECK;
 /* Adds up self and total times: stack_samples, splits, and the numbers of the frames. */
 bool fp_fold_sum(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Replaces the name and id of a timing over the site's ceiling by those of `(overflow)`. */
-void fp_fold_bound_timing(const struct fp_fold *fold, enum fp_timing_kind kind, struct fp_str *name,
-                          uint64_t *id);
+/* True if a timing, which takes one unit of the site's ceiling, is over it. */
+bool fp_fold_is_over(const struct fp_fold *fold, uint64_t timing_id);
 
-/* Groups marks and measures by name, with their histograms (rule 8). */
+/* Replaces the texts of a timing by those of `(overflow)`. */
+void fp_fold_overflow(struct fp_timing_key *key);
+
+/* Groups marks and measures by name, with their histograms (rule 8), and lists the windows of
+ * measures. Then does the same for vitals and what else was observed. */
 bool fp_fold_timings(struct fp_fold *fold) FP_MUST_CHECK;
 
-/* Sums, per measure, what ran inside its windows (rule 7). */
+/* How many timings, values with bins and windows the observed facts may add. */
+size_t fp_fold_observed_max(const struct fp_profile *profile);
+
+/* Adds vitals, interactions, long animation frames, resources and coverage to the timings. */
+bool fp_fold_observed(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Finds a timing of the delta, or adds it: fp_fold_timings made room. FP_MAP_NONE: no memory. */
+uint32_t fp_fold_timing(struct fp_fold *fold, const struct fp_timing_key *key) FP_MUST_CHECK;
+
+/* Adds a value to a timing, and its bin unless it is negative. */
+void fp_fold_value(struct fp_fold *fold, uint32_t timing, int64_t value_us);
+
+/* Adds a value that has no bin, and counts it `count` times. */
+void fp_fold_sum_up(struct fp_fold *fold, uint32_t timing, uint32_t count, int64_t value_us);
+
+/* Lists a window of a timing, unless it is empty. */
+void fp_fold_window(struct fp_fold *fold, uint32_t timing, int64_t start_us, int64_t duration_us);
+
+/* Describes the upload for later parts of its page load, if the context asks. */
+bool fp_fold_remember(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* How many windows the earlier parts have. */
+size_t fp_fold_earlier_windows(const struct fp_fold_context *context);
+
+/* Adds the windows of earlier parts, and their samples inside this upload's windows, with their
+ * resources, frames and stacks. */
+bool fp_fold_join(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Returns the first of samples, which are in the order of time, at or after a time. */
+uint32_t fp_fold_first_sample(const struct fp_fold_sample *samples, uint32_t count,
+                              int64_t time_us);
+
+/* Sums, per measure or window's name, what ran inside its windows (rule 7). */
 bool fp_fold_measures(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Counts the records of the upload, and those that were refused by reason. */
+bool fp_fold_refusals(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Asserts the invariants of delta.h, where costly assertions are on. */
 void fp_fold_check(const struct fp_delta *delta);

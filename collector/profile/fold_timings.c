@@ -8,12 +8,6 @@
 #include "collector/rollup/bins.h"
 #include "collector/rollup/ids.h"
 
-/* A value with a bin, and the timing (index into the delta's) that it belongs to. */
-struct binned {
-    uint32_t timing;
-    uint16_t bin;
-};
-
 /* Saturates: sums of absurd times mean nothing, but must not wrap. */
 static int64_t add_saturating(int64_t a, int64_t b)
 {
@@ -45,81 +39,102 @@ static bool name_of(const struct fp_fold *fold, const struct fp_profile_timing *
     return true;
 }
 
-/* Finds the timing by own_id, or adds it. A name may be over its ceiling; recommended names never
- * are. */
-static uint32_t add_timing(struct fp_fold *fold, struct fp_map *known,
-                           const struct fp_profile_timing *from, struct fp_str name,
-                           uint64_t own_id)
+uint32_t fp_fold_timing(struct fp_fold *fold, const struct fp_timing_key *key)
 {
     struct fp_delta *delta = fold->delta;
-    uint64_t id = own_id;
-    bool is_recommended = from->kind == FP_TIMING_MARK && fp_timing_name_is_recommended(name);
-    if (!is_recommended)
-        fp_fold_bound_timing(fold, from->kind, &name, &id);
-    uint32_t index = fp_map_put(known, id, delta->timing_count);
+    uint64_t id = fp_timing_id(fold->site_id, key);
+    uint32_t index = fp_map_put(&fold->timings, id, delta->timing_count);
     if (index == delta->timing_count)
         delta->timings[delta->timing_count++] = (struct fp_delta_timing){
             .id = id,
-            .name = fp_text_cut(name, FP_TEXT_NAME_MAX),
-            .kind = from->kind,
-            .min_us = from->value_us,
-            .max_us = from->value_us,
+            .name = fp_text_cut(key->name, FP_TEXT_NAME_MAX),
+            .source = fp_text_cut(key->source, FP_TEXT_NAME_MAX),
+            .function = fp_text_cut(key->function, FP_TEXT_NAME_MAX),
+            .kind = key->kind,
         };
-    return index != FP_MAP_NONE ? fp_map_put(known, own_id, index) : FP_MAP_NONE;
+    return index;
 }
 
-static uint32_t find_timing(struct fp_fold *fold, struct fp_map *known,
-                            const struct fp_profile_timing *from)
+/* Finds the timing of a mark or measure, or adds it. A name may be over its ceiling; recommended
+ * names never are. */
+static uint32_t find_timing(struct fp_fold *fold, const struct fp_profile_timing *from)
 {
-    struct fp_str name;
-    if (!name_of(fold, from, &name))
+    struct fp_timing_key key = {.kind = from->kind};
+    if (!name_of(fold, from, &key.name))
         return FP_MAP_NONE;
-    uint64_t id = fp_timing_id(fold->site_id, from->kind, name);
-    uint32_t index = fp_map_get(known, id);
-    return index != FP_MAP_NONE ? index : add_timing(fold, known, from, name, id);
+    uint64_t own_id = fp_timing_id(fold->site_id, &key);
+    uint32_t index = fp_map_get(&fold->timings, own_id);
+    if (index != FP_MAP_NONE)
+        return index;
+    bool is_recommended = from->kind == FP_TIMING_MARK && fp_timing_name_is_recommended(key.name);
+    if (!is_recommended && fp_fold_is_over(fold, own_id))
+        fp_fold_overflow(&key);
+    index = fp_fold_timing(fold, &key);
+    return index != FP_MAP_NONE ? fp_map_put(&fold->timings, own_id, index) : FP_MAP_NONE;
 }
 
-static void add_value(struct fp_delta_timing *timing, int64_t value_us)
+static void add_value(struct fp_delta_timing *timing, uint32_t count, int64_t value_us)
 {
-    timing->count++;
-    timing->negative += value_us < 0;
+    bool is_first = timing->count == 0;
+    if (__builtin_add_overflow(timing->count, count, &timing->count))
+        timing->count = UINT32_MAX;
     timing->sum_us = add_saturating(timing->sum_us, value_us);
-    if (value_us < timing->min_us)
+    if (is_first || value_us < timing->min_us)
         timing->min_us = value_us;
-    if (value_us > timing->max_us)
+    if (is_first || value_us > timing->max_us)
         timing->max_us = value_us;
 }
 
-static bool group(struct fp_fold *fold, struct fp_map *known, struct binned *binned,
-                  uint32_t *binned_count)
+void fp_fold_value(struct fp_fold *fold, uint32_t timing, int64_t value_us)
+{
+    add_value(&fold->delta->timings[timing], 1, value_us);
+    fold->delta->timings[timing].negative += value_us < 0;
+    if (value_us >= 0)
+        fold->binned[fold->binned_count++] = (struct fp_fold_binned){timing, fp_bin_of(value_us)};
+}
+
+void fp_fold_sum_up(struct fp_fold *fold, uint32_t timing, uint32_t count, int64_t value_us)
+{
+    add_value(&fold->delta->timings[timing], count, value_us);
+}
+
+void fp_fold_window(struct fp_fold *fold, uint32_t timing, int64_t start_us, int64_t duration_us)
+{
+    if (duration_us > 0)
+        fold->windows[fold->window_count++] =
+            (struct fp_fold_window){timing, start_us, start_us + duration_us};
+}
+
+static bool group(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
     for (uint32_t i = 0; i < profile->timing_count; i++) {
         const struct fp_profile_timing *from = &profile->timings[i];
-        uint32_t timing = find_timing(fold, known, from);
+        uint32_t timing = find_timing(fold, from);
         if (timing == FP_MAP_NONE)
             return false;
-        fold->timing_of[i] = timing;
-        add_value(&fold->delta->timings[timing], from->value_us);
-        if (from->value_us >= 0)
-            binned[(*binned_count)++] = (struct binned){timing, fp_bin_of(from->value_us)};
+        fp_fold_value(fold, timing, from->value_us);
+        if (from->has_start)
+            fp_fold_window(fold, timing, from->start_us, from->value_us);
     }
     return true;
 }
 
 static int compare_binned(const void *a, const void *b)
 {
-    const struct binned *left = a;
-    const struct binned *right = b;
+    const struct fp_fold_binned *left = a;
+    const struct fp_fold_binned *right = b;
     if (left->timing != right->timing)
         return left->timing < right->timing ? -1 : 1;
     return left->bin - right->bin;
 }
 
 /* Lists the bins of sorted values; those of one timing are adjacent and ascending. */
-static void count_bins(struct fp_delta *delta, const struct binned *binned, uint32_t count)
+static void count_bins(const struct fp_fold *fold)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    struct fp_delta *delta = fold->delta;
+    const struct fp_fold_binned *binned = fold->binned;
+    for (uint32_t i = 0; i < fold->binned_count; i++) {
         struct fp_delta_timing *timing = &delta->timings[binned[i].timing];
         if (i > 0 && compare_binned(&binned[i - 1], &binned[i]) == 0) {
             delta->bins[delta->bin_count - 1].count++;
@@ -133,25 +148,23 @@ static void count_bins(struct fp_delta *delta, const struct binned *binned, uint
 
 bool fp_fold_timings(struct fp_fold *fold)
 {
-    uint32_t count = fold->profile->timing_count;
+    size_t count = fold->profile->timing_count + fp_fold_observed_max(fold->profile) +
+                   fp_fold_earlier_windows(fold->context);
     if (count == 0)
         return true;
     struct fp_delta *delta = fold->delta;
     delta->timings = fp_fold_array(fold, count, sizeof(*delta->timings));
     delta->bins = fp_fold_array(fold, count, sizeof(*delta->bins));
-    fold->timing_of = fp_fold_array(fold, count, sizeof(*fold->timing_of));
-    struct binned *binned = fp_fold_array(fold, count, sizeof(*binned));
-    if (delta->timings == NULL || delta->bins == NULL || fold->timing_of == NULL || binned == NULL)
+    fold->binned = fp_fold_array(fold, count, sizeof(*fold->binned));
+    fold->windows = fp_fold_array(fold, count, sizeof(*fold->windows));
+    if (delta->timings == NULL || delta->bins == NULL || fold->binned == NULL ||
+        fold->windows == NULL)
         return false;
-
-    struct fp_map known;
-    fp_map_init(&known, (size_t)count + FP_TIMING_KIND_COUNT); /* and `(overflow)` of each kind */
-    uint32_t binned_count = 0;
-    bool grouped = group(fold, &known, binned, &binned_count);
-    fp_map_release(&known);
-    if (!grouped)
+    /* A name beyond its ceiling has two ids. */
+    fp_map_init(&fold->timings, 2 * count);
+    if (!group(fold) || !fp_fold_observed(fold))
         return false;
-    qsort(binned, binned_count, sizeof(*binned), compare_binned);
-    count_bins(delta, binned, binned_count);
+    qsort(fold->binned, fold->binned_count, sizeof(*fold->binned), compare_binned);
+    count_bins(fold);
     return true;
 }

@@ -10,6 +10,7 @@
 #define FP_PROFILE_PROFILE_H
 
 #include "collector/base/base.h"
+#include "collector/profile/vital.h"
 #include "collector/rollup/delta.h"
 
 struct fp_profile_frame {
@@ -40,16 +41,65 @@ struct fp_profile_timing {
     int64_t start_us; /* of such a measure */
 };
 
+/* A web vital of the page load. */
+struct fp_profile_vital {
+    enum fp_vital vital;
+    int64_t value_us; /* the score of CLS times 1,000,000 */
+    bool has_window;  /* the sender says when it was */
+    bool is_of_start; /* it is measured from the page's start: not of a page that came back */
+    int64_t start_us; /* of the window, like the next */
+    int64_t duration_us;
+};
+
+struct fp_profile_interaction {
+    struct fp_str type;   /* "pointer", "keyboard", "click", … */
+    struct fp_str target; /* a selector, unscrubbed; "" for none */
+    int64_t start_us;
+    int64_t duration_us;   /* to the next paint */
+    int64_t delay_us;      /* before processing */
+    int64_t processing_us; /* of the event's handlers */
+};
+
+/* A script in a long animation frame. */
+struct fp_profile_script {
+    struct fp_str invoker; /* unscrubbed, like the next two */
+    struct fp_str url;
+    struct fp_str function;
+    int64_t duration_us;
+    int64_t forced_us; /* of that, forced style and layout */
+};
+
+/* A long animation frame, or a long task where the browser knows no such frames. */
+struct fp_profile_long_frame {
+    int64_t start_us;
+    int64_t duration_us;
+    int64_t blocking_us;
+    uint32_t first_script; /* index */
+    uint32_t script_count;
+};
+
+/* Responses of one host and kind. */
+struct fp_profile_responses {
+    struct fp_str host;      /* or a URL with that host; unscrubbed */
+    struct fp_str kind;      /* "script", "img", "fetch", … */
+    uint32_t opaque;         /* responses without Timing-Allow-Origin: they have no duration */
+    uint32_t first_duration; /* index */
+    uint32_t duration_count;
+    int64_t bytes; /* of all together */
+};
+
 /* An event of an older format: a span or a point, perhaps inside another one. */
 struct fp_profile_event {
     uint32_t id;          /* from the source, unique in its timeline; 0: none */
     uint32_t parent;      /* index of an event before it in its timeline, FP_INDEX_NONE */
+    uint32_t parent_id;   /* of a parent that the upload does not list, 0: none */
     int32_t type_number;  /* as the source says */
     struct fp_str type;   /* the type's name, such as LAYOUT, which becomes the frame's name */
     int64_t start_us;     /* since the session's begin; may be negative */
     int64_t duration_us;  /* from begin to end, FP_DURATION_NONE */
     int64_t self_us;      /* own time: without children; may be negative when clocks are coarse */
     int64_t overhead_us;  /* cost of profiling it, 0: not said */
+    int64_t unlisted_us;  /* time inside it that no event of the profile has */
     uint32_t hits;        /* how often it was hit; 1 if the format has no such number */
     uint32_t child_count; /* immediate children according to the source, listed or not */
     uint32_t resource;    /* index, FP_INDEX_NONE: what it worked on */
@@ -69,8 +119,8 @@ struct fp_profile_timeline {
 
 /* A problem that a lenient decoder found, and its first place. */
 struct fp_profile_note {
-    const char *text; /* static: "no JSON", "a duration below zero", ... */
-    bool is_refusal;  /* the record, event or detail was left out; else taken as it is */
+    const char *text;              /* static: "no JSON", "a duration below zero", ... */
+    enum fp_record_refusal reason; /* NONE: the record, event or detail is kept as it is */
     uint32_t count;
     int64_t first_offset;        /* bytes into the inflated body; of an array's element its index */
     bool is_index;               /* first_offset is one */
@@ -88,6 +138,7 @@ struct fp_profile_session {
     int64_t started_us;    /* epoch, 0: not said */
     struct fp_str content; /* the upload in its format, as yyjson writes it; unscrubbed */
     struct fp_str raw; /* of one session among several: its lines as received; else ptr is NULL */
+    bool is_detached;  /* a part that lacks what the part before it left */
     uint32_t records_read; /* kept and refused records, including refused children */
     uint32_t records_kept;
     struct fp_profile_note *notes; /* room for FP_PROFILE_NOTES_MAX */
@@ -103,6 +154,9 @@ struct fp_profile {
     struct fp_uuid id;
     struct fp_uuid load;
     uint32_t part;
+    bool has_start;   /* the upload says from when on it covers the page load */
+    int64_t start_us; /* from then, like the next; 0 if it does not say so */
+    int64_t duration_us;
     enum fp_upload_format format;
     enum fp_coverage coverage;
     struct fp_str thread; /* "window", "worker", "" */
@@ -114,9 +168,10 @@ struct fp_profile {
     struct fp_str token;    /* as sent; "" when the envelope has none */
     struct fp_str page_url; /* "" when the envelope has none */
     struct fp_str page_route;
-    int64_t interval_us;      /* effective sample interval, 0 when not said */
-    uint32_t skipped_entries; /* that are neither marks nor measures */
-    size_t first_skipped;     /* index of the first, in its array */
+    int64_t interval_us;       /* effective sample interval, 0 when not said */
+    uint32_t observed_entries; /* of types that are read, but marks and measures */
+    uint32_t skipped_entries;  /* of types that are not read */
+    size_t first_skipped;      /* index of the first, in its array */
 
     bool has_trace;
     struct fp_str *resources;
@@ -126,6 +181,20 @@ struct fp_profile {
     int64_t
         *weights_us; /* of the samples, if the format sends them; NULL: derived from their times */
     struct fp_profile_timing *timings;
+
+    uint32_t epoch_times;      /* of User Timing, sent as ms since 1970 */
+    size_t first_epoch;        /* index of the first, in its array */
+    bool is_since_first_epoch; /* they are relative to the first of them: no navigationStart was
+                                  sent */
+
+    struct fp_profile_vital *vitals;
+    struct fp_profile_interaction *interactions;
+    struct fp_profile_long_frame *long_frames;
+    struct fp_profile_script *scripts; /* frame by frame */
+    struct fp_profile_responses *responses;
+    int64_t *response_durations_us;
+    bool has_first_paint;
+    int64_t first_paint_us;
 
     bool has_session;
     struct fp_profile_session session;
@@ -137,6 +206,13 @@ struct fp_profile {
     uint32_t stack_count;
     uint32_t sample_count;
     uint32_t timing_count;
+    uint32_t vital_count;
+    uint32_t interaction_count;
+    uint32_t long_frame_count;
+    uint32_t script_count;
+    uint32_t responses_count;
+    uint32_t response_duration_count;
+    uint32_t opaque_responses;  /* of all responses */
     uint32_t unordered_entries; /* marks that are earlier than the one before them */
     size_t first_unordered;     /* index of the first, in its array */
     uint32_t timeline_count;

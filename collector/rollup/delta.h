@@ -5,7 +5,9 @@
  *   sum of stack_samples.self_us + unattributed_us = profiled_us, and
  *   sum of frames.self_us                          = sum of stack_samples.self_us
  * (self times of events may be negative: their clocks are coarse); frames, stacks and timings have
- * unique ids; a stack's parent precedes it; every frame and stack is needed by a sample.
+ * unique ids; a stack's parent precedes it; every frame and stack is needed by a sample, except the
+ * last frames, without samples, and timings without values: these are of earlier parts of the page
+ * load, and needed by measured_frames and measured.
  * fold_check.c asserts these. All texts are valid UTF-8 without U+0000, scrubbed, at most 1,024
  * code points, and live in the arena in which the delta was made.
  */
@@ -90,8 +92,10 @@ struct fp_delta_bin {
 struct fp_delta_timing {
     uint64_t id;
     struct fp_str name;
+    struct fp_str source; /* "" for most kinds, like the next */
+    struct fp_str function;
     enum fp_timing_kind kind;
-    uint32_t count;    /* all values */
+    uint32_t count;    /* all values; those that are not negative have bins, or none of them does */
     uint32_t negative; /* of these, below zero: they have no bin */
     int64_t sum_us;
     int64_t min_us;
@@ -103,7 +107,7 @@ struct fp_delta_timing {
 /* What ran inside the windows of a measure's name, each sample once. Exactly,
  *   sum of its frames' self_us + unattributed_us = profiled_us. */
 struct fp_delta_measured {
-    uint32_t timing; /* index of a measure */
+    uint32_t timing; /* index of a measure or window */
     uint32_t samples;
     uint32_t unattributed_samples;
     int64_t profiled_us;
@@ -120,6 +124,13 @@ struct fp_delta_measured_frame {
     int64_t total_us;
 };
 
+/* The upload's records that were refused for one reason. */
+struct fp_delta_refusal {
+    enum fp_record_refusal reason; /* not NONE */
+    uint32_t records;              /* not 0 */
+    struct fp_str place;           /* of the first: `/data/3`, `byte 7`, `element 7`, "" */
+};
+
 struct fp_delta {
     struct fp_uuid id; /* the idempotency key; a random one when the upload had none */
     bool has_load;
@@ -134,6 +145,8 @@ struct fp_delta {
     struct fp_str agent;      /* "name/version" or empty */
     uint32_t body_bytes;      /* as received, before inflating */
     uint32_t skipped_entries;
+    uint32_t records_read;    /* of a dump or session; entries of User Timing */
+    uint32_t records_refused; /* the sum of refusals */
 
     uint32_t samples;
     int64_t profiled_us;
@@ -151,6 +164,7 @@ struct fp_delta {
     struct fp_delta_bin *bins;
     struct fp_delta_measured *measured;
     struct fp_delta_measured_frame *measured_frames;
+    struct fp_delta_refusal *refusals; /* ascending by reason */
     uint32_t resource_count;
     uint32_t frame_count;
     uint32_t split_count;
@@ -160,8 +174,17 @@ struct fp_delta {
     uint32_t bin_count;
     uint32_t measured_count;
     uint32_t measured_frame_count;
+    uint32_t refusal_count;
     uint32_t unmeasured; /* measures past a limit, without frames; for a metric, not in the bytes */
 };
+
+/* True if the upload profiled its page load: it has a trace, though perhaps without samples, or
+ * events. Only such uploads count in what means are taken of. */
+static inline bool fp_delta_is_profiled(const struct fp_delta *delta)
+{
+    return delta->samples > 0 ||
+           (delta->format != FP_UPLOAD_USER_TIMING && delta->coverage == FP_COVERAGE_NONE);
+}
 
 /* Appends the delta's bytes (docs/delta.md) to out. The caller checks out->failed. Any thread. */
 void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out);

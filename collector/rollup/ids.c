@@ -70,10 +70,13 @@ uint64_t fp_stack_id(uint64_t parent_id, uint64_t frame_id)
     return fp_hash_pair(TAG_STACK, parent_id, frame_id);
 }
 
-uint64_t fp_timing_id(uint64_t site_id, enum fp_timing_kind kind, struct fp_str name)
+uint64_t fp_timing_id(uint64_t site_id, const struct fp_timing_key *key)
 {
-    const uint64_t numbers[] = {site_id, (uint64_t)kind};
-    return hash_kind(TAG_TIMING, numbers, FP_COUNT(numbers), &name, 1);
+    const uint64_t numbers[] = {site_id, (uint64_t)key->kind};
+    const struct fp_str texts[] = {key->name, key->source, key->function};
+    /* Ids of marks and measures are older than the other kinds. */
+    size_t text_count = key->kind <= FP_TIMING_MEASURE ? 1 : FP_COUNT(texts);
+    return hash_kind(TAG_TIMING, numbers, FP_COUNT(numbers), texts, text_count);
 }
 
 uint64_t fp_session_id(uint64_t site_id, const struct fp_uuid *upload_id)

@@ -43,7 +43,15 @@ uint64_t fp_frame_id(uint64_t site_id, const struct fp_frame_key *key);
 
 /* parent_id 0 for a root. The site is in the frame's id. */
 uint64_t fp_stack_id(uint64_t parent_id, uint64_t frame_id);
-uint64_t fp_timing_id(uint64_t site_id, enum fp_timing_kind kind, struct fp_str name);
+
+/* source and function are part of the id from FP_TIMING_VITAL on; before, they are empty. */
+struct fp_timing_key {
+    enum fp_timing_kind kind;
+    struct fp_str name;
+    struct fp_str source;
+    struct fp_str function;
+};
+uint64_t fp_timing_id(uint64_t site_id, const struct fp_timing_key *key);
 
 /* Returns the id of the session kept of an upload. Its top bit is 0, so it needs no minus sign. */
 uint64_t fp_session_id(uint64_t site_id, const struct fp_uuid *upload_id);

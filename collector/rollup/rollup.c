@@ -35,6 +35,7 @@ static const struct {
     [FP_ROLLUP_TABLE_SESSION] = {sizeof(struct fp_session_row), FACT_WORDS},
     [FP_ROLLUP_TABLE_TIMELINE] = {sizeof(struct fp_timeline_row), FACT_WORDS},
     [FP_ROLLUP_TABLE_EVENT] = {sizeof(struct fp_event_row), FACT_WORDS},
+    [FP_ROLLUP_TABLE_REFUSAL] = {sizeof(struct fp_refusal_row), FACT_WORDS},
     [FP_ROLLUP_TABLE_UPLOAD] = {sizeof(struct fp_upload_row), CLAIM_WORDS},
     [FP_ROLLUP_TABLE_LOAD] = {sizeof(struct fp_load_row), CLAIM_WORDS},
 };
@@ -186,6 +187,8 @@ static bool add_upload_total(const struct fp_addition *add)
         add_total(add, FP_TOTAL_UNATTRIBUTED, delta->unattributed_samples, delta->unattributed_us);
     if (total == NULL)
         return false;
+    if (!fp_delta_is_profiled(delta))
+        return true;
     double profiled_us = (double)delta->profiled_us;
     total->uploads++;
     total->loads += delta->has_load ? 0 : 1;
@@ -248,6 +251,10 @@ static bool add_frames(const struct fp_addition *add)
 {
     struct fp_addition_batch batch;
     uint32_t end = add->delta->frame_count;
+    /* Frames of earlier parts are the last. They have names here, and numbers in measures only. */
+    for (; end > 0 && add->delta->frames[end - 1].samples == 0; end--)
+        if (!add_frame_name(add, &add->delta->frames[end - 1]))
+            return false;
     for (uint32_t first = 0; first < end; first += batch.count) {
         const struct fp_delta_frame *frames = add->delta->frames + first;
         fp_addition_begin_batch(&batch, end - first);
@@ -364,7 +371,9 @@ static bool add_timing_name(const struct fp_addition *add, const struct fp_delta
     if (row == NULL)
         return true;
     row->kind = timing->kind;
-    return fp_addition_text(add, timing->name, &row->name);
+    return fp_addition_text(add, timing->name, &row->name) &&
+           fp_addition_text(add, timing->source, &row->source) &&
+           fp_addition_text(add, timing->function, &row->function);
 }
 
 static bool add_bins(const struct fp_addition *add, const struct fp_delta_timing *timing)
@@ -386,9 +395,13 @@ static bool add_timings(const struct fp_addition *add)
     for (uint32_t i = 0; i < delta->timing_count; i++) {
         const struct fp_delta_timing *timing = &delta->timings[i];
         bool added;
+        if (!add_timing_name(add, timing))
+            return false;
+        if (timing->count == 0) /* an earlier part of the page load has its values */
+            continue;
         struct fp_timing_fact *fact =
             fp_addition_put(add, FP_ROLLUP_TABLE_TIMING_FACT, timing->id, 0, &added);
-        if (fact == NULL || !add_timing_name(add, timing) || !add_bins(add, timing))
+        if (fact == NULL || !add_bins(add, timing))
             return false;
         if (added || timing->min_us < fact->min_us)
             fact->min_us = timing->min_us;
@@ -402,10 +415,33 @@ static bool add_timings(const struct fp_addition *add)
     return true;
 }
 
+static bool add_refusals(const struct fp_addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    for (uint32_t i = 0; i < delta->refusal_count; i++) {
+        const struct fp_delta_refusal *refusal = &delta->refusals[i];
+        struct fp_refusal_row *row = fp_addition_fact(
+            add, FP_ROLLUP_TABLE_REFUSAL, (uint64_t)delta->format, (int64_t)refusal->reason);
+        if (row == NULL)
+            return false;
+        bool is_latest = row->uploads == 0 || delta->received_us >= row->latest_us;
+        row->format = delta->format;
+        row->reason = refusal->reason;
+        row->records += refusal->records;
+        row->uploads++;
+        if (!is_latest)
+            continue;
+        row->latest_us = delta->received_us;
+        if (!fp_addition_text(add, refusal->place, &row->place))
+            return false;
+    }
+    return true;
+}
+
 static bool add_load(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
-    if (!delta->has_load)
+    if (!delta->has_load || !fp_delta_is_profiled(delta))
         return true;
     struct fp_claim_key key = fp_claim_key(&delta->load, add->site_id);
     bool added;
@@ -435,18 +471,12 @@ bool fp_rollup_count_load(struct fp_rollup *rollup, const struct fp_claim_key *k
     return true;
 }
 
-/* The database's integer columns end at 2^31 - 1. */
-static int32_t to_int32(uint64_t value)
-{
-    return value < INT32_MAX ? (int32_t)value : INT32_MAX;
-}
-
 static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row)
 {
     const struct fp_delta *delta = add->delta;
     uint64_t timings = 0;
     for (uint32_t i = 0; i < delta->timing_count; i++)
-        timings += delta->timings[i].count;
+        timings += delta->timings[i].kind <= FP_TIMING_MEASURE ? delta->timings[i].count : 0;
     struct fp_claim_key key = row->key;
     *row = (struct fp_upload_row){
         .key = key,
@@ -458,13 +488,15 @@ static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row
         .received_us = delta->received_us,
         .profiled_us = delta->profiled_us,
         .unattributed_us = delta->unattributed_us,
-        .part = to_int32(delta->part),
-        .browser_version = to_int32(delta->browser_version),
-        .body_bytes = to_int32(delta->body_bytes),
-        .samples = to_int32(delta->samples),
-        .unattributed_samples = to_int32(delta->unattributed_samples),
-        .timings = to_int32(timings),
-        .skipped_entries = to_int32(delta->skipped_entries),
+        .part = fp_addition_int32(delta->part),
+        .browser_version = fp_addition_int32(delta->browser_version),
+        .body_bytes = fp_addition_int32(delta->body_bytes),
+        .samples = fp_addition_int32(delta->samples),
+        .unattributed_samples = fp_addition_int32(delta->unattributed_samples),
+        .timings = fp_addition_int32(timings),
+        .skipped_entries = fp_addition_int32(delta->skipped_entries),
+        .records_read = fp_addition_int32(delta->records_read),
+        .records_refused = fp_addition_int32(delta->records_refused),
         .format = delta->format,
         .coverage = delta->coverage,
         .truncated = delta->truncated,
@@ -477,7 +509,7 @@ static bool add_facts(const struct fp_addition *add)
     return add_segment(add) && add_hour(add) && add_upload_total(add) && add_resources(add) &&
            add_frames(add) && add_splits(add) && add_stack_samples(add) && add_markers(add) &&
            add_timings(add) && fp_addition_measures(add) && fp_addition_session(add) &&
-           add_load(add);
+           add_refusals(add) && add_load(add);
 }
 
 static int64_t hour_of(int64_t moment_us)

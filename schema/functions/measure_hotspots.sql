@@ -51,7 +51,7 @@ declare
     timing_ids bigint[] := array(
         select timing_id
         from timing
-        where name = measure_hotspots.measure_name and kind = 'measure'
+        where name = measure_hotspots.measure_name and kind in ('measure', 'window')
     );
 begin
     if measure_hotspots.measure_name is null then
@@ -65,7 +65,7 @@ end
 $$;
 
 comment on function fleetprof.measure_hotspots is
-    'Returns the frames that cost the most self time inside a measure: in samples from its start on and before its end, in the same upload. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of the measure''s profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load, load_share: as in hotspots, but of page loads with samples inside the measure; uploads stand for page loads. busy_share: self time as a share of the measure''s attributed time. is_agent: fleetprof''s own agent. top: rows to return, null for all.';
+    'Returns the frames that cost the most self time inside a measure, or inside a window such as (interaction), (long frame) or (lcp): in samples from its start on and before its end, in the same upload. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of the measure''s profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load, load_share: as in hotspots, but of page loads with samples inside the measure; uploads stand for page loads. busy_share: self time as a share of the measure''s attributed time. is_agent: fleetprof''s own agent. top: rows to return, null for all.';
 
 revoke execute on function fleetprof.measure_hotspots from public;
 grant execute on function fleetprof.measure_hotspots to fleetprof_reader;

@@ -11,11 +11,15 @@ comment on schema fleetprof_data is 'fleetprof''s storage; may change between ve
 
 create type fleetprof_data.frame_kind as enum ('function', 'builtin', 'marker', 'event', 'overflow');
 create type fleetprof_data.marker as enum ('(none)', 'script', 'gc', 'style', 'layout', 'paint', 'other');
-create type fleetprof_data.timing_kind as enum ('mark', 'measure');
+create type fleetprof_data.timing_kind as enum (
+    'mark', 'measure', 'vital', 'vital_good', 'vital_poor', 'window', 'interaction', 'input_delay', 'processing',
+    'frame_script', 'blocking', 'forced_layout', 'resource', 'resource_bytes', 'resource_opaque', 'coverage',
+    'page_host'
+);
 
 comment on type fleetprof_data.frame_kind is 'What a frame is: a function, a builtin (only a name), a marker without a stack, an event of an older format, or what a ceiling cut off.';
 comment on type fleetprof_data.marker is 'What the main thread did at a sample; (none): the browser did not say.';
-comment on type fleetprof_data.timing_kind is 'A point (mark) or a span (measure) of User Timing.';
+comment on type fleetprof_data.timing_kind is 'A point (mark) or a span (measure) of User Timing; a web vital, and the page loads where it is good or poor; a window that samples are joined with; parts of interactions and of long animation frames; resources by host; why page loads have no trace. docs/numbers.md has what each counts.';
 
 -- Types of functions -----------------------------------------------------------------------------------
 
@@ -31,6 +35,33 @@ create type fleetprof_data.selection as (
 
 comment on type fleetprof_data.selection is
     'What a caller''s filters select. sites: of these segments. Fresh rows: of segment_ids, with after < bucket < before. Sealed rows: of group_ids, in the blocks that buckets and spans (in parallel) name; no two of these blocks overlap.';
+
+create type fleetprof_data.compared_side as (
+    whole         fleetprof_data.selection,
+    segments      fleetprof_data.selection,
+    hours         fleetprof_data.selection,
+    segment_hours fleetprof_data.selection
+);
+
+comment on type fleetprof_data.compared_side is
+    'One side of a comparison, read in four ways. whole: sums, in the fewest rows. segments: each segment''s sums, in the fewest blocks. hours, segment_hours: the same by hour, by day where hours are gone.';
+
+create type fleetprof_data.stratum as (
+    before_ids     bigint[],
+    after_ids      bigint[],
+    device         text,
+    before_uploads double precision,
+    after_uploads  double precision,
+    before_loads   double precision,
+    after_loads    double precision,
+    before_us      double precision,
+    after_us       double precision,
+    before_us2     double precision,
+    after_us2      double precision
+);
+
+comment on type fleetprof_data.stratum is
+    'Segments of two sides of a comparison that differ in the release only (and, perhaps, in os and rate_ppm): their ids and totals. us: profiled time, microseconds; us2: sum over uploads of its square.';
 
 -- A type of its own, because a function can't have both a parameter and a result column named marker.
 create type fleetprof_data.marker_share as (
@@ -88,6 +119,8 @@ create table fleetprof_data.timing (
     timing_id bigint primary key,
     name      text not null,
     kind      fleetprof_data.timing_kind not null,
+    source    text not null default '',
+    function  text not null default '',
     last_seen date not null
 );
 
@@ -178,8 +211,8 @@ create type fleetprof_data.measure_frame_columns as (
 
 comment on type fleetprof_data.total_columns is 'Totals, by marker. Markers are numbered as fleetprof_data.marker is ordered, from 0; -1 stands for unattributed samples. All samples and all profiled time are the sum over all entries.';
 comment on column fleetprof_data.total_columns.marker is 'Key.';
-comment on column fleetprof_data.total_columns.uploads is 'Uploads; in the entry of marker -1, else 0.';
-comment on column fleetprof_data.total_columns.loads is 'Page loads; in the entry of marker -1, else 0. One of several uploads counts where its first upload counts.';
+comment on column fleetprof_data.total_columns.uploads is 'Uploads with a trace or events; in the entry of marker -1, else 0.';
+comment on column fleetprof_data.total_columns.loads is 'Page loads with a trace or events; in the entry of marker -1, else 0. One of several uploads counts where its first upload counts.';
 comment on column fleetprof_data.total_columns.samples is 'Samples with this marker.';
 comment on column fleetprof_data.total_columns.self_us is 'Time of these samples, microseconds.';
 comment on column fleetprof_data.total_columns.profiled_us2 is 'Sum over uploads of profiled time squared, microseconds squared; in the entry of marker -1, else 0.';
@@ -211,22 +244,22 @@ comment on column fleetprof_data.stack_columns.uploads is 'Uploads with such a s
 comment on column fleetprof_data.stack_columns.samples is 'Samples with exactly this stack.';
 comment on column fleetprof_data.stack_columns.self_us is 'Time of these samples, microseconds.';
 
-comment on type fleetprof_data.timing_columns is 'Values of marks and measures.';
-comment on column fleetprof_data.timing_columns.timing_id is 'Key: mark or measure.';
+comment on type fleetprof_data.timing_columns is 'Values of timings.';
+comment on column fleetprof_data.timing_columns.timing_id is 'Key: timing.';
 comment on column fleetprof_data.timing_columns.uploads is 'Uploads with it.';
 comment on column fleetprof_data.timing_columns.count is 'Values, negative ones included.';
 comment on column fleetprof_data.timing_columns.negative is 'Values below zero; they are in no bin.';
-comment on column fleetprof_data.timing_columns.sum_us is 'Sum of the values, microseconds. Floating point: one absurd value must not overflow a sum.';
-comment on column fleetprof_data.timing_columns.min_us is 'Least value, microseconds.';
-comment on column fleetprof_data.timing_columns.max_us is 'Greatest value, microseconds.';
+comment on column fleetprof_data.timing_columns.sum_us is 'Sum of the values: microseconds; the score x 1,000,000 for CLS; bytes for kind resource_bytes. Floating point: one absurd value must not overflow a sum.';
+comment on column fleetprof_data.timing_columns.min_us is 'Least value, in the unit of sum_us.';
+comment on column fleetprof_data.timing_columns.max_us is 'Greatest value, in the unit of sum_us.';
 
-comment on type fleetprof_data.timing_bin_columns is 'Histograms of the non-negative values of marks and measures.';
-comment on column fleetprof_data.timing_bin_columns.timing_id is 'Key: mark or measure.';
+comment on type fleetprof_data.timing_bin_columns is 'Histograms of the non-negative values of timings; kinds that only count and sum have none.';
+comment on column fleetprof_data.timing_bin_columns.timing_id is 'Key: timing.';
 comment on column fleetprof_data.timing_bin_columns.bin is 'Key: log-linear bin of whole microseconds, 32 per octave (collector/rollup/bins.h).';
 comment on column fleetprof_data.timing_bin_columns.count is 'Values in the bin.';
 
 comment on type fleetprof_data.measure_columns is 'Samples inside the windows of measures.';
-comment on column fleetprof_data.measure_columns.timing_id is 'Key: measure.';
+comment on column fleetprof_data.measure_columns.timing_id is 'Key: measure or window.';
 comment on column fleetprof_data.measure_columns.uploads is 'Uploads with such a sample.';
 comment on column fleetprof_data.measure_columns.samples is 'Samples, unattributed ones included; once per upload, however many windows contain it.';
 comment on column fleetprof_data.measure_columns.unattributed_samples is 'Samples without stack and marker.';
@@ -234,7 +267,7 @@ comment on column fleetprof_data.measure_columns.profiled_us is 'Profiled time o
 comment on column fleetprof_data.measure_columns.unattributed_us is 'Time of unattributed samples, microseconds.';
 
 comment on type fleetprof_data.measure_frame_columns is 'What a frame cost inside the windows of measures, by marker.';
-comment on column fleetprof_data.measure_frame_columns.timing_id is 'Key: measure.';
+comment on column fleetprof_data.measure_frame_columns.timing_id is 'Key: measure or window.';
 comment on column fleetprof_data.measure_frame_columns.marker is 'Key: number of the marker; 0: without one.';
 comment on column fleetprof_data.measure_frame_columns.frame_id is 'Key.';
 comment on column fleetprof_data.measure_frame_columns.uploads is 'Uploads with such a sample.';
@@ -332,6 +365,7 @@ create table fleetprof_data.sealed (
 create table fleetprof_data.horizon (
     hours_from timestamptz not null
 );
+create unique index horizon_is_one_row on fleetprof_data.horizon ((true));
 insert into fleetprof_data.horizon values ('-infinity');
 
 create table fleetprof_data.cohort_level (
@@ -415,9 +449,24 @@ create table fleetprof_data.upload (
     profiled_us          bigint not null,
     unattributed_us      bigint not null,
     timings              integer not null,
-    skipped_entries      integer not null
+    skipped_entries      integer not null,
+    records_read         integer not null default 0,
+    records_refused      integer not null default 0
 ) partition by range (bucket);
 create index upload_received on fleetprof_data.upload using brin (received);
+
+-- Records that were refused although their uploads were accepted. Flushes add to it; the reasons are few.
+create table fleetprof_data.refusal (
+    segment_id  bigint not null,
+    bucket      timestamptz not null,
+    format      text not null,
+    reason      text not null,
+    records     bigint not null,
+    uploads     bigint not null,
+    latest      timestamptz not null,
+    first_place text not null,
+    primary key (segment_id, bucket, format, reason)
+) partition by range (bucket);
 
 -- Books ------------------------------------------------------------------------------------------------
 
@@ -519,7 +568,7 @@ grant select on fleetprof.schema_version to fleetprof_reader, fleetprof_writer;
 grant select on
     fleetprof_data.segment, fleetprof_data.resource, fleetprof_data.frame, fleetprof_data.stack,
     fleetprof_data.timing, fleetprof_data.unsealed, fleetprof_data.sealed, fleetprof_data.horizon,
-    fleetprof_data.cohort_level, fleetprof_data.cohort, fleetprof_data.upload
+    fleetprof_data.cohort_level, fleetprof_data.cohort, fleetprof_data.upload, fleetprof_data.refusal
 to fleetprof_reader;
 
 -- `fleetprof import --wait` looks here for what it sent.
@@ -532,9 +581,10 @@ to fleetprof_writer;
 
 grant select, insert, delete on fleetprof_data.unsealed, fleetprof_data.sealed to fleetprof_writer;
 grant select, insert, update, delete on fleetprof_data.cohort to fleetprof_writer;
-grant select, update on fleetprof_data.horizon to fleetprof_writer;
+grant select on fleetprof_data.horizon to fleetprof_writer;
 grant select on fleetprof_data.cohort_level to fleetprof_writer;
 grant select, insert on fleetprof_data.upload to fleetprof_writer;
+grant select, insert, update on fleetprof_data.refusal to fleetprof_writer;
 
 do $$
 declare
@@ -589,10 +639,12 @@ comment on column fleetprof_data.stack.frame_id is 'The function on top.';
 comment on column fleetprof_data.stack.level is 'Frames on the stack; 1 for a root.';
 comment on column fleetprof_data.stack.last_seen is 'UTC day of the last upload that needed this row; unseen rows are pruned.';
 
-comment on table fleetprof_data.timing is 'Names of marks and measures.';
-comment on column fleetprof_data.timing.timing_id is 'Content hash of site, kind and name.';
-comment on column fleetprof_data.timing.name is 'Name, at most 1,024 code points.';
-comment on column fleetprof_data.timing.kind is 'mark or measure.';
+comment on table fleetprof_data.timing is 'Names of timings: marks, measures, vitals, windows, and what docs/numbers.md lists besides.';
+comment on column fleetprof_data.timing.timing_id is 'Content hash of site, kind and name, and of source and function where the kind has them.';
+comment on column fleetprof_data.timing.name is 'Name, at most 1,024 code points: of a vital LCP, INP, CLS, FCP or TTFB; of interactions their type; of scripts of long frames their invoker; of resources their host.';
+comment on column fleetprof_data.timing.kind is 'What it counts: mark, measure, vital, window, …';
+comment on column fleetprof_data.timing.source is 'Target of an interaction, URL of a long frame''s script, kind of a resource; else empty.';
+comment on column fleetprof_data.timing.function is 'Function of a long frame''s script; else empty.';
 comment on column fleetprof_data.timing.last_seen is 'UTC day of the last upload that needed this row; unseen rows are pruned.';
 
 comment on table fleetprof_data.upload is 'One row per counted upload, kept for retention.upload_log.';
@@ -614,6 +666,18 @@ comment on column fleetprof_data.upload.profiled_us is 'Profiled time, microseco
 comment on column fleetprof_data.upload.unattributed_us is 'Time of unattributed samples, microseconds.';
 comment on column fleetprof_data.upload.timings is 'Marks and measures.';
 comment on column fleetprof_data.upload.skipped_entries is 'Performance entries of other types, skipped.';
+comment on column fleetprof_data.upload.records_read is 'Records of a dump or session, or entries of User Timing, kept and refused ones.';
+comment on column fleetprof_data.upload.records_refused is 'Records, and parts of kept ones, that were refused.';
+
+comment on table fleetprof_data.refusal is 'Records that were refused of accepted uploads, kept for retention.upload_log.';
+comment on column fleetprof_data.refusal.segment_id is 'Segment.';
+comment on column fleetprof_data.refusal.bucket is 'Start of the UTC hour in which the uploads count.';
+comment on column fleetprof_data.refusal.format is 'self-profile, user-timing, speed-tracer or opera-scope.';
+comment on column fleetprof_data.refusal.reason is 'Why (docs/formats.md); one of a fixed list.';
+comment on column fleetprof_data.refusal.records is 'Records, and parts of kept ones.';
+comment on column fleetprof_data.refusal.uploads is 'Uploads with such a record.';
+comment on column fleetprof_data.refusal.latest is 'When the latest of these uploads was received.';
+comment on column fleetprof_data.refusal.first_place is 'Where the first such record of the latest upload is; empty: unknown.';
 
 comment on table fleetprof_data.upload_id is 'Ids of counted uploads, kept for retention.upload_ids: a repeated upload is not counted again.';
 comment on column fleetprof_data.upload_id.upload_id is 'The envelope''s id, or a random one.';

@@ -46,7 +46,8 @@ from (
     join fleetprof_data.segment on segment_id = group_id
     where span = 0
 ) as entry
-join fleetprof_data.timing using (timing_id);
+join fleetprof_data.timing using (timing_id)
+where kind in ('mark', 'measure');
 
 comment on view fleetprof.timing_hourly is
     'User Timing by hour, segment and name: a mark''s start time, a measure''s duration. A name may have several rows in an hour that is still open: they add up. Percentiles do not: take them from fleetprof.timings. Hours reach back as far as retention.hours.';

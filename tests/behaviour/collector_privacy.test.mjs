@@ -59,7 +59,23 @@ function upload() {
     entries: [
       { name: `https://shop.example/${secret('resourceEntry')}`, entryType: 'resource', startTime: 1, duration: 1 },
       { name: 'keptEntry', ...entry('entry') },
+      { entryType: 'event', name: 'click', startTime: 1, processingStart: 1, processingEnd: 1, duration: 8, interactionId: 1,
+        target: `button[data-user="${secret('eventTarget')}"]` },
+      { entryType: 'long-animation-frame', startTime: 1, duration: 60, extra: secret('frameEntry'), scripts: [
+        { startTime: 1, duration: 1, invoker: `IMG[src=https://cdn.example/${secret('invokerPath')}].onload`,
+          sourceURL: `https://cdn.example/a.js?${secret('sourceQuery')}`, sourceFunctionName: 'f' }] },
     ],
+    vitals: [{ name: 'INP', value: 8, target: `.${secret('vitalTarget')}`, url: `https://${secret('vitalUrl')}`, rating: secret('rating'),
+      attribution: { interactionTarget: secret('attribution') }, extra: secret('vitalExtra') }],
+    interactions: [
+      { type: 'pointer', start: 1, processingStart: 1, processingEnd: 1, duration: 8, target: `Pay ${secret('targetText')} now` },
+      { type: 'pointer', start: 1, processingStart: 1, processingEnd: 1, duration: 8, target: `#${secret('mail')}@shop.example` },
+      { type: 'pointer', start: 1, processingStart: 1, processingEnd: 1, duration: 8, target: `p:contains("${secret('contained')}")` },
+    ],
+    frames: [{ start: 1, duration: 60, scripts: [
+      { start: 1, duration: 1, invoker: `https://cdn.example/a.js?${secret('invokerQuery')}`, invokerType: secret('invokerType'),
+        url: `https://${secret('urlUser')}:x@cdn.example/a.js#${secret('urlFragment')}`, function: `token=${secret('function')}` }] }],
+    resources: [{ host: `https://${secret('hostUser')}@cdn.example/${secret('hostPath')}`, kind: 'img', duration: 1 }],
   };
 }
 

@@ -85,7 +85,7 @@ const refused = [
   ['/measures/0', /nothing in the upload tells the time/, { coverage: 'quota', measures: [call({})] }],
   // Nothing left, and names.
   ['', /nothing is left/, [{ name: 'refused', entryType: 'resource' }]],
-  ['', /no trace, mark, measure or coverage/, { marks: {}, measures: [] }],
+  ['', /no trace, mark, measure, vital/, { marks: {}, measures: [] }],
   ['', /not an upload/, { refused: [1], b: 2 }],
   ...attributes.map((name) => /** @type {[string, RegExp, unknown]} */ (
     [`/marks/${name}`, /a window's mark cannot be named/, { marks: { refused: [1], [name]: [1] } }])),

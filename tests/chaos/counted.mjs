@@ -127,7 +127,8 @@ const wrongHours = `
 /** In each segment and hour, the log and the facts of the segment, its stacks and its frames agree. */
 const unequal = `
   with
-    logged as (select segment_id, bucket, count(*) as uploads, sum(samples) as samples,
+    logged as (select segment_id, bucket,
+        count(*) filter (where samples > 0 or format <> 'user-timing' and coverage = '') as uploads, sum(samples) as samples,
         sum(profiled_us) as profiled_us, sum(unattributed_us) as unattributed_us
       from fleetprof_data.upload group by segment_id, bucket),
     stacks as (select segment_id, bucket, sum(self_us) as self_us

@@ -17,7 +17,7 @@ update segment set rate_ppm = 1000000;
 insert into sample (segment_id, us, path)
 select segment_id, 1 << segment_id::integer, array['main', 'work'] from segment;
 select pg_temp.store() \g /dev/null
-insert into fleetprof_data.timing values (1, 'ready', 'mark', '2026-01-05');
+insert into fleetprof_data.timing values (1, 'ready', 'mark', '', '', '2026-01-05');
 insert into timing_fact
 select segment_id, '2026-01-05 10:00Z', 1, 1, 1 << segment_id::integer, 0, 0, 0, 0 from segment;
 select pg_temp.pack() \g /dev/null

@@ -4,18 +4,26 @@ set local search_path = pgtap, pg_catalog;
 
 -- 400 segments of 50 frames, on two days.
 insert into segment (segment_id, route, rate_ppm) select n, '/' || n, 10000 from generate_series(1, 400) as n;
-insert into sample (segment_id, bucket, us, marker, path, measures)
-select segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', 1000, 'layout', array['f' || n], array['measure ' || n % 5]
+insert into sample (segment_id, bucket, us, marker, path, measures, windows)
+select
+    segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', 1000, 'layout', array['f' || n], array['measure ' || n % 5],
+    case n % 5 when 0 then '{(INP) poor}'::text[] end
 from segment, generate_series(1, 50) as n, generate_series(0, 1) as day;
 insert into timing_value (segment_id, bucket, name, us)
 select segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', 'measure ' || n, n * n * n
 from segment, generate_series(1, 50) as n, generate_series(0, 1) as day;
+insert into timing_value (segment_id, bucket, kind, name, us)
+select segment_id, '2026-01-05 10:00Z'::timestamptz + day * interval '1 day', kind, name, 1000
+from segment, generate_series(0, 1) as day,
+    (values ('vital'::fleetprof_data.timing_kind, 'LCP'), ('coverage', 'quota')) as timing (kind, name);
 select pg_temp.store() \g /dev/null
 
 create temp table question (name text, arguments text, kind text, first_argument text default '');
 insert into question values
     ('measure_hotspots', '', 'measure', '''measure 3'', '),
-    ('measure_hotspots', ', marker => ''layout''', 'measure_frame', '''measure 3'', ');
+    ('measure_hotspots', ', marker => ''layout''', 'measure_frame', '''measure 3'', '),
+    ('vital_hotspots', '', 'measure_frame', '''INP'', '),
+    ('vitals_by', '', 'timing_bin', '''route'', ');
 insert into question values
     ('hotspots', '', 'frame'),
     ('estimated_hotspots', '', 'frame'),
@@ -24,7 +32,11 @@ insert into question values
     ('folded', '', 'stack'),
     ('markers', '', 'total'),
     ('timings', '', 'timing'),
-    ('timings', '', 'timing_bin');
+    ('timings', '', 'timing_bin'),
+    ('vitals', '', 'timing_bin'),
+    ('third_parties', '', 'frame'),
+    ('coverage', '', 'total'),
+    ('coverage', '', 'timing');
 
 -- Scans of a kind's tables by one call, by place: {whole, by index}; places without scans are left out.
 create function pg_temp.scans(kind text, query text)
@@ -56,7 +68,7 @@ language sql
 return format('select * from fleetprof.%I(%s''shop'', %L, %L, %L%s)',
     question.name, question.first_argument, since, until, route, question.arguments);
 
-select plan(45);
+select plan(66);
 select is_empty(
     $$ select attrelid::regclass, attname
        from pg_attribute
@@ -90,7 +102,7 @@ select is(
     '{"days_20260103": "by index", "hours_20260105": "by index", "hours_20260106": "by index", "recent": "whole"}',
     format('%s(%s) reads a site''s %s of a day and half of the next one', name, arguments, kind))
 from question
-where name <> 'estimated_hotspots';
+where name not in ('estimated_hotspots', 'vitals_by', 'coverage');
 
 -- A regular expression for each frame of a site would cost more than the sums.
 set local track_functions = 'all';

@@ -302,7 +302,13 @@ static void draw_timings(uint64_t *state, struct fp_arena *arena, struct fp_delt
         struct fp_delta_timing *timing = &delta->timings[i];
         timing->name = text(arena, "timing-", i);
         timing->kind = (enum fp_timing_kind)below(state, FP_TIMING_KIND_COUNT);
-        timing->id = fp_timing_id(site_id, timing->kind, timing->name);
+        if (timing->kind > FP_TIMING_MEASURE) {
+            timing->source = text(arena, "source-", below(state, 3));
+            timing->function = text(arena, "function-", below(state, 3));
+        }
+        const struct fp_timing_key key = {timing->kind, timing->name, timing->source,
+                                          timing->function};
+        timing->id = fp_timing_id(site_id, &key);
         draw_timing(state, delta, timing);
     }
 }
@@ -315,7 +321,8 @@ static void draw_measured(uint64_t *state, struct fp_arena *arena, struct fp_del
     delta->measured_frames =
         fp_arena_array(arena, TIMING_MAX * rows, sizeof(*delta->measured_frames));
     for (uint32_t i = 0; i < delta->timing_count; i++) {
-        if (delta->timings[i].kind != FP_TIMING_MEASURE || below(state, 3) == 0)
+        enum fp_timing_kind kind = delta->timings[i].kind;
+        if ((kind != FP_TIMING_MEASURE && kind != FP_TIMING_WINDOW) || below(state, 3) == 0)
             continue;
         struct fp_delta_measured *measured = &delta->measured[delta->measured_count++];
         *measured = (struct fp_delta_measured){.timing = i,
@@ -354,6 +361,7 @@ static void draw_event(uint64_t *state, const struct fp_session *session, uint32
         .child_count = below(state, 5),
         .resource = below(state, 2) == 0 ? FP_INDEX_NONE : 0,
         .line = below(state, 2) == 0 ? FP_POSITION_NONE : 12,
+        .parent_id = index % 5 == 4 ? index : 0,
         .detail = below(state, 2) == 0 ? FP_STR("") : FP_STR("{\"timerId\":7}"),
     };
 }
@@ -398,6 +406,23 @@ static void draw_session(uint64_t *state, struct fp_arena *arena, struct fp_delt
     }
 }
 
+static void draw_refusals(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
+{
+    delta->records_read = below(state, 100);
+    delta->refusals = fp_arena_array(arena, FP_RECORD_REFUSAL_COUNT, sizeof(*delta->refusals));
+    for (unsigned reason = 1; reason < FP_RECORD_REFUSAL_COUNT; reason++) {
+        if (below(state, 8) > 0)
+            continue;
+        struct fp_delta_refusal *refusal = &delta->refusals[delta->refusal_count++];
+        *refusal = (struct fp_delta_refusal){
+            .reason = (enum fp_record_refusal)reason,
+            .records = 1 + below(state, 9),
+            .place = below(state, 4) > 0 ? text(arena, "byte ", below(state, 1000)) : FP_STR(""),
+        };
+        delta->records_refused += refusal->records;
+    }
+}
+
 void random_delta(const struct random_delta_settings *settings, struct fp_arena *arena,
                   struct fp_delta *delta)
 {
@@ -409,4 +434,5 @@ void random_delta(const struct random_delta_settings *settings, struct fp_arena 
     draw_measured(&state, arena, delta);
     if (has_events(delta))
         draw_session(&state, arena, delta);
+    draw_refusals(&state, arena, delta);
 }

@@ -5,8 +5,9 @@
  *  - an array: performance entries
  *  - an object that has only lists of times: a map of marks, as from getMarks() of the 2012 draft,
  *    whatever their names
- *  - an object with trace, marks, measures, entries or coverage: an envelope (ours, or the
- *    specification's {duration, trace} and {timing, trace})
+ *  - an object with trace, marks, measures, entries, vitals, interactions or coverage: an envelope
+ *    (ours, or the specification's {duration, trace} and {timing, trace})
+ *  - an object with version, and frames or resources but neither stacks nor samples: an envelope
  *  - an object with a member of a trace: a bare ProfilerTrace
  *  - an object that has only arrays: a map of marks, some without times
  */
@@ -17,6 +18,7 @@
 #include "collector/format/format_decoder.h"
 #include "collector/format/web/chromium_trace.h"
 #include "collector/format/web/envelope_content.h"
+#include "collector/format/web/observed.h"
 #include "collector/format/web/self_profile.h"
 #include "collector/format/web/user_timing.h"
 
@@ -140,6 +142,12 @@ static bool check_number(struct fp_decoder *decoder, const struct fp_field *fiel
     return fp_read_number(decoder, field, &number);
 }
 
+static bool read_start(struct fp_decoder *decoder, const struct fp_field *field)
+{
+    decoder->profile->has_start = field->value != NULL;
+    return fp_observed_read_optional(decoder, field, &decoder->profile->start_us);
+}
+
 static bool check_object(struct fp_decoder *decoder, const struct fp_field *field)
 {
     if (field->value == NULL || yyjson_is_obj(field->value))
@@ -188,9 +196,15 @@ enum envelope_field {
     ENVELOPE_MARKS,
     ENVELOPE_MEASURES,
     ENVELOPE_ENTRIES,
+    ENVELOPE_VITALS,
+    ENVELOPE_INTERACTIONS,
     ENVELOPE_COVERAGE,
+    ENVELOPE_FRAMES,
+    ENVELOPE_RESOURCES,
     ENVELOPE_TIMING,
-    ENVELOPE_FIELD_COUNT = 23
+    ENVELOPE_START,
+    ENVELOPE_DURATION,
+    ENVELOPE_FIELD_COUNT = 28
 };
 
 /* `read` is NULL for the arrays: they are read after the cheap members and after `thread`. */
@@ -202,8 +216,14 @@ static const struct {
     [ENVELOPE_MARKS] = {"marks", NULL},
     [ENVELOPE_MEASURES] = {"measures", NULL},
     [ENVELOPE_ENTRIES] = {"entries", NULL},
+    [ENVELOPE_VITALS] = {"vitals", NULL},
+    [ENVELOPE_INTERACTIONS] = {"interactions", NULL},
     [ENVELOPE_COVERAGE] = {"coverage", read_coverage},
+    [ENVELOPE_FRAMES] = {"frames", NULL},
+    [ENVELOPE_RESOURCES] = {"resources", NULL},
     [ENVELOPE_TIMING] = {"timing", check_object},
+    [ENVELOPE_START] = {"start", read_start},
+    [ENVELOPE_DURATION] = {"duration", check_number},
     {"version", read_version},
     {"id", read_id},
     {"load", read_load},
@@ -220,7 +240,6 @@ static const struct {
     {"maxBufferSize", check_number},
     {"timeOrigin", check_number},
     {"token", read_token},
-    {"duration", check_number},
 };
 
 static bool is_map_of_times(yyjson_val *object)
@@ -242,7 +261,11 @@ static bool is_envelope(yyjson_val *object)
     for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_COVERAGE; i++)
         if (yyjson_obj_get(object, envelope_members[i].name) != NULL)
             return true;
-    return false;
+    /* A bare trace may lack all but these two, and is then refused as such. */
+    bool has_either = yyjson_obj_get(object, envelope_members[ENVELOPE_FRAMES].name) != NULL ||
+                      yyjson_obj_get(object, envelope_members[ENVELOPE_RESOURCES].name) != NULL;
+    return has_either && yyjson_obj_get(object, "version") != NULL &&
+           yyjson_obj_get(object, "stacks") == NULL && yyjson_obj_get(object, "samples") == NULL;
 }
 
 /* True if an object's first member of a field's name is its last, which is the field's value. */
@@ -276,17 +299,46 @@ static bool decode_timings(struct fp_decoder *decoder, const struct fp_field *fi
     return fp_user_timing_decode(decoder, sources, FP_COUNT(sources), &fields[ENVELOPE_TIMING]);
 }
 
+static bool decode_observed(struct fp_decoder *decoder, const struct fp_field *fields)
+{
+    const struct fp_observed_members members = {
+        .vitals = &fields[ENVELOPE_VITALS],
+        .interactions = &fields[ENVELOPE_INTERACTIONS],
+        .frames = &fields[ENVELOPE_FRAMES],
+        .resources = &fields[ENVELOPE_RESOURCES],
+    };
+    return fp_observed_decode(decoder, &members);
+}
+
+/* Reads the upload's window in the page load, which begins at `start`. */
+static bool read_window(struct fp_decoder *decoder, const struct fp_field *fields)
+{
+    return !decoder->profile->has_start ||
+           fp_observed_read_optional(decoder, &fields[ENVELOPE_DURATION],
+                                     &decoder->profile->duration_us);
+}
+
+static bool has_observed(const struct fp_profile *profile)
+{
+    return profile->vital_count > 0 || profile->interaction_count > 0 ||
+           profile->long_frame_count > 0 || profile->responses_count > 0 ||
+           profile->has_first_paint;
+}
+
 /* Refuses an upload that would add nothing to the numbers. */
 static bool check_not_empty(struct fp_decoder *decoder)
 {
     struct fp_profile *profile = decoder->profile;
-    if (profile->has_trace || profile->timing_count > 0 || profile->coverage != FP_COVERAGE_NONE)
+    if (profile->has_trace || profile->timing_count > 0 || profile->coverage != FP_COVERAGE_NONE ||
+        has_observed(profile))
         return true;
     if (profile->skipped_entries > 0)
         return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
-                          "nothing is left of the entries: none of them is a mark or a measure");
+                          "nothing is left of the entries: none of them is a mark, a measure or "
+                          "of another type that is read");
     return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
-                      "there is no trace, mark, measure or coverage in this upload");
+                      "there is no trace, mark, measure, vital, interaction, frame, resource or "
+                      "coverage in this upload");
 }
 
 /* Reads all members but the arrays. */
@@ -305,9 +357,10 @@ static bool read_members(struct fp_decoder *decoder, yyjson_val *root, struct fp
 static bool decode_envelope(struct fp_decoder *decoder, yyjson_val *root)
 {
     struct fp_field fields[ENVELOPE_FIELD_COUNT];
-    return read_members(decoder, root, fields) &&
+    return read_members(decoder, root, fields) && read_window(decoder, fields) &&
            decode_trace(decoder, root, &fields[ENVELOPE_TRACE]) &&
-           decode_timings(decoder, fields) && check_not_empty(decoder);
+           decode_observed(decoder, fields) && decode_timings(decoder, fields) &&
+           check_not_empty(decoder);
 }
 
 bool fp_envelope_read_around(struct fp_decoder *decoder, yyjson_val *root, const char *content)
@@ -315,7 +368,7 @@ bool fp_envelope_read_around(struct fp_decoder *decoder, yyjson_val *root, const
     struct fp_field fields[ENVELOPE_FIELD_COUNT];
     if (!read_members(decoder, root, fields))
         return false;
-    for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_COVERAGE; i++)
+    for (size_t i = ENVELOPE_TRACE; i <= ENVELOPE_RESOURCES; i++)
         if (fields[i].value != NULL)
             return fp_fail_field(decoder, &fields[i], "cannot be in one upload with %s", content);
     return true;
@@ -340,8 +393,9 @@ static bool decode_object(struct fp_decoder *decoder, yyjson_val *root)
     if (is_map || fp_user_timing_is_map(root))
         return decode_bare_timings(decoder, root, FP_USER_TIMING_MARKS);
     return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
-                      "this is not an upload: it has none of trace, marks, measures, entries and "
-                      "coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
+                      "this is not an upload: it has none of trace, marks, measures, entries, "
+                      "vitals, interactions and coverage, and is not a ProfilerTrace, a map of "
+                      "marks, a Speed Tracer dump "
                       "or an Opera Scope session");
 }
 
@@ -368,7 +422,8 @@ static bool decode_any(struct fp_decoder *decoder, yyjson_val *root)
     else
         decoded = fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
                              "an upload is a JSON object or an array of performance entries");
-    bool timings_alone = !profile->has_trace && profile->timing_count > 0;
+    bool timings_alone =
+        !profile->has_trace && (profile->timing_count > 0 || has_observed(profile));
     profile->format = timings_alone ? FP_UPLOAD_USER_TIMING : FP_UPLOAD_SELF_PROFILE;
     return decoded;
 }

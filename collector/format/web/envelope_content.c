@@ -4,9 +4,11 @@
 #include "collector/format/web/envelope_content.h"
 
 #include "collector/format/content.h"
+#include "collector/format/utf8.h"
 #include "collector/format/web/user_timing_points.h"
+#include "collector/profile/scrub_selector.h"
 
-enum { MEMBERS_MAX = 32 };
+enum { MEMBERS_MAX = 36 };
 
 /* The shape of a value that was read; other values are skipped. */
 struct shape {
@@ -20,6 +22,10 @@ struct shape {
         SHAPE_TIMINGS,    /* performance entries, or a map of times */
         SHAPE_ENTRY,      /* a mark, a measure or the navigation */
         SHAPE_DETAIL,     /* members in limits->detail_keys */
+        SHAPE_NUMBERS,    /* a number, or a list of them */
+        SHAPE_SELECTOR,   /* a text that is templated: of a target */
+        SHAPE_INVOKER,    /* the same, of what invokes a script, if it is not a URL */
+        SHAPE_HOST,       /* the host of a URL */
     } kind;
     const struct shape *of;
     size_t count; /* of members */
@@ -59,6 +65,72 @@ static const struct shape timing_members[] = {SCALAR("name"),
 static const struct shape timing = OBJECT(NULL, timing_members);
 static const struct shape navigation = {.kind = SHAPE_ATTRIBUTES};
 
+#define TEXT(name_, kind_) {.name = (name_), .kind = (kind_)}
+
+static const struct shape metric_entry_members[] = {NUMBER("startTime")};
+static const struct shape metric_entry = OBJECT(NULL, metric_entry_members);
+static const struct shape attribution_members[] = {NUMBER("interactionTime")};
+static const struct shape vital_members[] = {SCALAR("name"),
+                                             NUMBER("value"),
+                                             SCALAR("navigationType"),
+                                             NUMBER("start"),
+                                             NUMBER("duration"),
+                                             TEXT("target", SHAPE_SELECTOR),
+                                             SCALAR("id"),
+                                             LIST("entries", &metric_entry),
+                                             OBJECT("attribution", attribution_members)};
+static const struct shape vital = OBJECT(NULL, vital_members);
+static const struct shape interaction_members[] = {
+    SCALAR("type"),          NUMBER("start"),    NUMBER("processingStart"),
+    NUMBER("processingEnd"), NUMBER("duration"), TEXT("target", SHAPE_SELECTOR)};
+static const struct shape interaction = OBJECT(NULL, interaction_members);
+static const struct shape script_members[] = {TEXT("invoker", SHAPE_INVOKER),
+                                              SCALAR("url"),
+                                              SCALAR("function"),
+                                              NUMBER("start"),
+                                              NUMBER("duration"),
+                                              NUMBER("forced")};
+static const struct shape script = OBJECT(NULL, script_members);
+static const struct shape long_frame_members[] = {NUMBER("start"),
+                                                  NUMBER("duration"),
+                                                  NUMBER("blocking"),
+                                                  NUMBER("renderStart"),
+                                                  NUMBER("styleAndLayoutStart"),
+                                                  LIST("scripts", &script)};
+static const struct shape long_frame = OBJECT(NULL, long_frame_members);
+static const struct shape response_members[] = {
+    TEXT("host", SHAPE_HOST),        SCALAR("kind"),  NUMBER("count"),
+    TEXT("duration", SHAPE_NUMBERS), NUMBER("bytes"), SCALAR("opaque")};
+static const struct shape response = OBJECT(NULL, response_members);
+
+static const struct shape entry_script_members[] = {TEXT("invoker", SHAPE_INVOKER),
+                                                    SCALAR("sourceURL"),
+                                                    SCALAR("sourceFunctionName"),
+                                                    NUMBER("startTime"),
+                                                    NUMBER("duration"),
+                                                    NUMBER("forcedStyleAndLayoutDuration")};
+static const struct shape entry_script = OBJECT(NULL, entry_script_members);
+static const struct shape observed_members[] = {SCALAR("name"),
+                                                SCALAR("entryType"),
+                                                NUMBER("startTime"),
+                                                NUMBER("duration"),
+                                                NUMBER("processingStart"),
+                                                NUMBER("processingEnd"),
+                                                NUMBER("interactionId"),
+                                                TEXT("target", SHAPE_SELECTOR),
+                                                NUMBER("blockingDuration"),
+                                                NUMBER("renderStart"),
+                                                NUMBER("styleAndLayoutStart"),
+                                                LIST("scripts", &entry_script),
+                                                NUMBER("value"),
+                                                SCALAR("hadRecentInput")};
+static const struct shape observed = OBJECT(NULL, observed_members);
+static const struct shape resource_members[] = {TEXT("name", SHAPE_HOST), SCALAR("entryType"),
+                                                NUMBER("startTime"),      NUMBER("duration"),
+                                                SCALAR("initiatorType"),  NUMBER("transferSize"),
+                                                NUMBER("requestStart"),   NUMBER("responseStart")};
+static const struct shape resource = OBJECT(NULL, resource_members);
+
 static const struct shape agent_members[] = {SCALAR("name"), SCALAR("version")};
 static const struct shape page_members[] = {SCALAR("url"), SCALAR("route")};
 static const struct shape envelope_members[] = {
@@ -77,12 +149,17 @@ static const struct shape envelope_members[] = {
     NUMBER("requestedInterval"),
     NUMBER("maxBufferSize"),
     NUMBER("timeOrigin"),
+    NUMBER("start"),
     NUMBER("duration"),
     {.name = "timing", .kind = SHAPE_ATTRIBUTES},
     OBJECT("trace", trace_members),
     {.name = "marks", .kind = SHAPE_TIMINGS},
     {.name = "measures", .kind = SHAPE_TIMINGS},
     {.name = "entries", .kind = SHAPE_TIMINGS},
+    LIST("vitals", &vital),
+    LIST("interactions", &interaction),
+    LIST("frames", &long_frame),
+    LIST("resources", &response),
 };
 static const struct shape envelope = OBJECT(NULL, envelope_members);
 
@@ -105,6 +182,12 @@ static bool fits(yyjson_val *value, enum shape_kind kind)
         return yyjson_is_arr(value);
     case SHAPE_TIMINGS:
         return yyjson_is_ctn(value);
+    case SHAPE_NUMBERS:
+        return yyjson_is_num(value) || yyjson_is_arr(value);
+    case SHAPE_SELECTOR:
+    case SHAPE_INVOKER:
+    case SHAPE_HOST:
+        return yyjson_is_str(value);
     case SHAPE_OBJECT:
     case SHAPE_ATTRIBUTES:
     case SHAPE_ENTRY:
@@ -123,13 +206,17 @@ static void add_separator(struct fp_decoder *decoder, bool *is_first)
     *is_first = false;
 }
 
-/* True if an object has only these members, all scalars, as most frames, stacks and samples. */
+/* True if an object has only these members, all of them kept as they are, as most frames, stacks
+ * and samples. */
 static bool is_plain(yyjson_val *object, const struct fp_field *fields, const struct shape *members,
                      size_t count)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i++)
-        found += is_scalar(fields[i].value) && fits(fields[i].value, members[i].kind) ? 1 : 0;
+        found += (members[i].kind == SHAPE_SCALAR || members[i].kind == SHAPE_NUMBER) &&
+                         fits(fields[i].value, members[i].kind)
+                     ? 1
+                     : 0;
     return found == yyjson_obj_size(object);
 }
 
@@ -224,16 +311,37 @@ static void add_list(struct fp_decoder *decoder, yyjson_val *list, const struct 
     fp_content_add(decoder, FP_STR("]"));
 }
 
-/* Appends an entry. One of another type is kept for its place and its attributes, which measures
- * may name. */
+/* Returns the shape of an entry. One of an unknown type is kept for its place and its attributes,
+ * which measures may name. */
+static const struct shape *shape_of_entry(yyjson_val *type)
+{
+    static const struct {
+        const char *type;
+        const struct shape *shape;
+    } shapes[] = {
+        {"mark", &timing},
+        {"measure", &timing},
+        {"event", &observed},
+        {"first-input", &observed},
+        {"long-animation-frame", &observed},
+        {"longtask", &observed},
+        {"largest-contentful-paint", &observed},
+        {"layout-shift", &observed},
+        {"paint", &observed},
+        {"resource", &resource},
+    };
+    for (size_t i = 0; i < FP_COUNT(shapes); i++)
+        if (yyjson_equals_str(type, shapes[i].type))
+            return shapes[i].shape;
+    return type == NULL ? &timing : &navigation;
+}
+
+/* Appends an entry. */
 static void add_entry(struct fp_decoder *decoder, yyjson_val *object)
 {
-    const struct shape *shape = &timing;
     struct fp_field type = {.name = FP_STR("entryType")};
-    if (fp_read_object(decoder, NULL, object, &type, 1) && type.value != NULL &&
-        !yyjson_equals_str(type.value, "mark") && !yyjson_equals_str(type.value, "measure"))
-        shape = &navigation;
-    add_value(decoder, object, shape);
+    if (fp_read_object(decoder, NULL, object, &type, 1))
+        add_value(decoder, object, shape_of_entry(type.value));
 }
 
 static void add_timings(struct fp_decoder *decoder, yyjson_val *timings)
@@ -242,6 +350,26 @@ static void add_timings(struct fp_decoder *decoder, yyjson_val *timings)
         add_value(decoder, timings, &entries);
     else
         add_map(decoder, timings, &times);
+}
+
+/* Appends a text as the fold stores it. Nothing of it needs an escape. */
+static void add_text(struct fp_decoder *decoder, yyjson_val *value, enum shape_kind kind)
+{
+    const struct fp_str text = {yyjson_get_str(value), yyjson_get_len(value)};
+    struct fp_str valid;
+    struct fp_str kept = FP_STR("");
+    if (kind == SHAPE_INVOKER && fp_invoker_is_url(text)) {
+        fp_content_add_value(decoder, value);
+        return;
+    }
+    bool fits = fp_utf8_copy(decoder->arena, text, &valid) &&
+                (kind == SHAPE_HOST
+                     ? fp_scrub_host(valid, decoder->arena, &kept)
+                     : fp_scrub_selector(valid, kind == SHAPE_INVOKER, decoder->arena, &kept));
+    decoder->content->failed = decoder->content->failed || !fits;
+    fp_content_add(decoder, FP_STR("\""));
+    fp_content_add(decoder, kept);
+    fp_content_add(decoder, FP_STR("\""));
 }
 
 /* Appends a value that fits the shape. Recurses as deep as the shapes do. */
@@ -269,6 +397,14 @@ static void add_value(struct fp_decoder *decoder, yyjson_val *value, const struc
         return;
     case SHAPE_DETAIL:
         add_map(decoder, value, NULL);
+        return;
+    case SHAPE_NUMBERS:
+        add_value(decoder, value, yyjson_is_arr(value) ? &times : &number);
+        return;
+    case SHAPE_SELECTOR:
+    case SHAPE_INVOKER:
+    case SHAPE_HOST:
+        add_text(decoder, value, shape->kind);
         return;
     }
 }

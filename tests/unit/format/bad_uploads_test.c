@@ -138,20 +138,21 @@ static const struct bad_upload bad_uploads[] = {
      .body = "{}",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
-     .detail = "this is not an upload: it has none of trace, marks, measures, entries and "
-               "coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
+     .detail = "this is not an upload: it has none of trace, marks, measures, entries, "
+               "vitals, interactions and coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
                "or an Opera Scope session"},
     {.title = "an empty array",
      .body = "[]",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
-     .detail = "there is no trace, mark, measure or coverage in this upload"},
+     .detail = "there is no trace, mark, measure, vital, interaction, frame, resource or "
+               "coverage in this upload"},
     {.title = "performance.timing alone",
      .body = "{'navigationStart':1,'fetchStart':2}",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
-     .detail = "this is not an upload: it has none of trace, marks, measures, entries and "
-               "coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
+     .detail = "this is not an upload: it has none of trace, marks, measures, entries, "
+               "vitals, interactions and coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
                "or an Opera Scope session"},
     {.title = "an unknown format in the address",
      .body = "{'coverage':'quota'}",

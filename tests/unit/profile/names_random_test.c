@@ -87,7 +87,7 @@ static void make_upload(struct upload *upload)
     for (uint32_t i = 0; i < upload->profile.timing_count; i++)
         upload->timings[i] =
             (struct fp_profile_timing){.name = name_in(upload),
-                                       .kind = (enum fp_timing_kind)below(FP_TIMING_KIND_COUNT),
+                                       .kind = (enum fp_timing_kind)below(FP_TIMING_MEASURE + 1),
                                        .has_start = true,
                                        .start_us = below(1000000),
                                        .value_us = (int64_t)below(300000) - 1000};

@@ -208,8 +208,8 @@ static void timings_over_their_ceiling_are_counted_and_binned_by_kind(void **sta
         for (uint32_t k = 0; k < timing->bin_count; k++)
             binned += delta.bins[timing->first_bin + k].count;
         assert_int_equal(binned, timing->count);
-        assert_int_equal(timing->id,
-                         fp_timing_id(fp_site_id(FP_STR("shop")), timing->kind, timing->name));
+        const struct fp_timing_key key = {.kind = timing->kind, .name = timing->name};
+        assert_int_equal(timing->id, fp_timing_id(fp_site_id(FP_STR("shop")), &key));
     }
     /* One name of each kind was admitted. */
     assert_true((counts[FP_TIMING_MEASURE] == 4 && counts[FP_TIMING_MARK] == 2) ||

@@ -31,8 +31,12 @@ static void hashes_the_bytes_that_are_written_down(void **state)
                                                       "\4\0\0\0(gc)"));
 
     assert_true(fp_stack_id(0, site_id) == HASH("K" ZERO SITE));
-    assert_true(fp_timing_id(site_id, FP_TIMING_MEASURE, FP_STR("")) ==
-                HASH("T" SITE "\1\0\0\0\0\0\0\0\0\0\0\0"));
+    const struct fp_timing_key measure = {.kind = FP_TIMING_MEASURE};
+    assert_true(fp_timing_id(site_id, &measure) == HASH("T" SITE "\1\0\0\0\0\0\0\0\0\0\0\0"));
+    const struct fp_timing_key script = {FP_TIMING_FRAME_SCRIPT, FP_STR("a"), FP_STR("b"),
+                                         FP_STR("c")};
+    assert_true(fp_timing_id(site_id, &script) == HASH("T" SITE "\x09\0\0\0\0\0\0\0"
+                                                       "\1\0\0\0a\1\0\0\0b\1\0\0\0c"));
 
     const struct fp_segment segment = {FP_STR("a"), FP_STR("b"), FP_STR("c"), FP_STR("d"),
                                        FP_STR("e"), FP_STR("f"), FP_STR("g"), FP_STR("h"),
@@ -84,8 +88,16 @@ static void each_field_makes_a_difference(void **state)
     for (size_t i = 0; i < FP_COUNT(others); i++)
         assert_true(id != fp_frame_id(site_id, &others[i]));
     assert_true(fp_stack_id(1, 2) != fp_stack_id(2, 1));
-    assert_true(fp_timing_id(1, FP_TIMING_MARK, FP_STR("a")) !=
-                fp_timing_id(1, FP_TIMING_MEASURE, FP_STR("a")));
+    const struct fp_timing_key timings[] = {
+        {FP_TIMING_MARK, FP_STR("a"), FP_STR(""), FP_STR("")},
+        {FP_TIMING_MEASURE, FP_STR("a"), FP_STR(""), FP_STR("")},
+        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR(""), FP_STR("")},
+        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR("b"), FP_STR("")},
+        {FP_TIMING_BLOCKING, FP_STR("a"), FP_STR(""), FP_STR("b")},
+    };
+    for (size_t i = 0; i < FP_COUNT(timings); i++)
+        for (size_t k = 0; k < i; k++)
+            assert_true(fp_timing_id(1, &timings[i]) != fp_timing_id(1, &timings[k]));
     const struct fp_segment shifted[] = {{.release = FP_STR("a")}, {.environment = FP_STR("a")}};
     assert_true(fp_segment_id(&shifted[0]) != fp_segment_id(&shifted[1]));
 }

@@ -13,7 +13,8 @@ static const struct bad_upload bad_traces[] = {
      .body = "{'trace':null}",
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
-     .detail = "there is no trace, mark, measure or coverage in this upload"},
+     .detail = "there is no trace, mark, measure, vital, interaction, frame, resource or "
+               "coverage in this upload"},
     {.title = "no samples array",
      .body = "{'resources':[],'frames':[],'stacks':[]}",
      .verdict = FP_VERDICT_INVALID,

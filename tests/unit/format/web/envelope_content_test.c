@@ -64,15 +64,42 @@ static const struct {
      "{'name':'c','entryType':'mark','startTime':1}],'measures':[{'name':'m','endMark':'a',"
      "'detail':{}}]}"},
     {"of other entries that they were there, and what measures refer to",
-     "{'trace':" EMPTY_TRACE ",'entries':[{'name':'https://secret','entryType':'resource',"
-     "'fetchStart':1},{'name':'https://secret','entryType':'navigation','fetchStart':1,'type':"
+     "{'trace':" EMPTY_TRACE ",'entries':[{'name':'https://cdn.example/secret',"
+     "'entryType':'resource','fetchStart':1},{'name':'https://secret','entryType':'navigation','fetchStart':1,'type':"
      "'secret'},{'name':'m','entryType':'measure','endMark':'fetchStart'}]}",
-     "{'trace':" EMPTY_TRACE ",'entries':[{'entryType':'resource','fetchStart':1},{'entryType':"
-     "'navigation','fetchStart':1},{'name':'m','entryType':'measure','endMark':'fetchStart'}]}"},
+     "{'trace':" EMPTY_TRACE ",'entries':[{'name':'cdn.example','entryType':'resource'},"
+     "{'entryType':'navigation','fetchStart':1},{'name':'m','entryType':'measure','endMark':'fetchStart'}]}"},
     {"maps, of equal names all times",
      "{'trace':" EMPTY_TRACE ",'marks':{'a\\u00fc/':[1,2.5],'b':['secret'],'b':[3]},"
      "'measures':{'m':[]}}",
      "{'trace':" EMPTY_TRACE ",'marks':{'a\xc3\xbc/':[1,2.5],'b':[],'b':[3]},'measures':{'m':[]}}"},
+    {"what was observed, with templated selectors and hosts",
+     "{'trace':" EMPTY_TRACE ",'start':1,'vitals':[{'name':'LCP','value':2,'rating':'secret',"
+     "'target':'#secret7','url':'https://secret'}],'interactions':[{'type':'key','start':1,"
+     "'processingStart':1,'processingEnd':1,'duration':1,'target':'secret text','x':'secret'}],"
+     "'frames':[{'start':1,'duration':9,'scripts':[{'invoker':'A#b1.onclick','start':1,'duration':"
+     "2,'position':7,'invokerType':'secret'},{'invoker':'https://a/b.js','start':1,'duration':2}]}"
+     "]}",
+     "{'start':1,'trace':" EMPTY_TRACE ",'vitals':[{'name':'LCP','value':2,'target':'#secret*'}],"
+     "'interactions':[{'type':'key','start':1,'processingStart':1,'processingEnd':1,'duration':1,"
+     "'target':'* text'}],'frames':[{'start':1,'duration':9,'scripts':[{'invoker':'A#b*.onclick',"
+     "'start':1,'duration':2},{'invoker':'https://a/b.js','start':1,'duration':2}]}]}"},
+    {"resources",
+     "{'trace':" EMPTY_TRACE ",'resources':[{'host':'https://u:secret@a/secret','duration':1,"
+     "'kind':'img','opaque':1},{'host':'b','opaque':true,'name':'secret'}]}",
+     "{'trace':" EMPTY_TRACE ",'resources':[{'host':'a','kind':'img','duration':1,'opaque':1},"
+     "{'host':'b','opaque':true}]}"},
+    {"entries of observers",
+     "{'trace':" EMPTY_TRACE ",'entries':[{'entryType':'event','name':'click','startTime':1,"
+     "'processingStart':1,'processingEnd':1,'duration':8,'interactionId':7,'target':'#a1'},"
+     "{'entryType':'long-animation-frame','startTime':1,'duration':60,'scripts':[{'startTime':1,"
+     "'duration':2,'sourceURL':'u','windowAttribution':'secret'}]},"
+     "{'entryType':'layout-shift','startTime':1,'value':0.1,'sources':['secret']}]}",
+     "{'trace':" EMPTY_TRACE ",'entries':[{'name':'click','entryType':'event','startTime':1,"
+     "'duration':8,'processingStart':1,'processingEnd':1,'interactionId':7,'target':'#a*'},"
+     "{'entryType':'long-animation-frame','startTime':1,'duration':60,'scripts':[{'sourceURL':'u',"
+     "'startTime':1,'duration':2}]},"
+     "{'entryType':'layout-shift','startTime':1,'value':0.1}]}"},
     {"no upload without a trace: marks", "{'marks':{'a':[1]}}", ""},
     {"no upload without a trace: coverage", "{'coverage':'quota','page':{'url':'u'}}", ""},
     {"no upload without a trace: entries",
@@ -103,6 +130,10 @@ static void assert_same_profile(const struct fp_profile *before, const struct fp
     assert_int_equal(after->timing_count, before->timing_count);
     assert_int_equal(after->skipped_entries, before->skipped_entries);
     assert_int_equal(after->unordered_entries, before->unordered_entries);
+    assert_int_equal(after->vital_count, before->vital_count);
+    assert_int_equal(after->interaction_count, before->interaction_count);
+    assert_int_equal(after->script_count, before->script_count);
+    assert_int_equal(after->response_duration_count, before->response_duration_count);
     for (uint32_t i = 0; i < before->timing_count; i++) {
         const struct fp_profile_timing *timing = &after->timings[i];
         assert_true(fp_str_equal(timing->name, before->timings[i].name));

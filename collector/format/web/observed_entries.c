@@ -1,0 +1,359 @@
+/*
+ * Observed entries: one reader per type.
+ *
+ * Older agents sent these entries and had them skipped. So an entry that lacks a member is skipped;
+ * one with a member of a wrong type, or out of range, is refused.
+ */
+#include "collector/format/web/observed_entries.h"
+
+#include "collector/format/web/observed.h"
+
+/* The names of the entry that is being read, and where it is. */
+struct entry {
+    struct fp_observed_entries *all;
+    struct fp_decoder *decoder;
+    const struct fp_place *place;
+    yyjson_val *value;
+};
+
+void fp_observed_entries_init(struct fp_observed_entries *entries, size_t entry_max)
+{
+    *entries = (struct fp_observed_entries){.entry_max = entry_max};
+    fp_map_init(&entries->interactions, entry_max);
+}
+
+void fp_observed_entries_release(struct fp_observed_entries *entries)
+{
+    fp_map_release(&entries->interactions);
+}
+
+static bool read_members(const struct entry *entry, struct fp_field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fields[i].object = entry->place;
+    return fp_read_object(entry->decoder, entry->place, entry->value, fields, count);
+}
+
+/* True if the first `needed` fields are there. */
+static bool are_there(const struct fp_field *fields, size_t needed)
+{
+    for (size_t i = 0; i < needed; i++)
+        if (fields[i].value == NULL)
+            return false;
+    return true;
+}
+
+/* event, first-input: Event Timing. */
+
+/* Adds an interaction. Of the events of one interaction, such as pointerdown and click, the longest
+ * stands for it. */
+static bool add_interaction(const struct entry *entry, const struct fp_field *id_field,
+                            const struct fp_profile_interaction *interaction)
+{
+    struct fp_profile *profile = entry->decoder->profile;
+    uint32_t id = 0;
+    uint32_t index = profile->interaction_count;
+    if (!fp_read_whole(entry->decoder, id_field, UINT32_MAX, &id))
+        return false;
+    if (id_field->value != NULL)
+        index = fp_map_put(&entry->all->interactions, id, index);
+    if (index == FP_MAP_NONE)
+        return fp_fail_memory(entry->decoder);
+    if (index == profile->interaction_count)
+        return fp_observed_add_interaction(entry->decoder, entry->place, interaction);
+    if (interaction->duration_us > profile->interactions[index].duration_us)
+        profile->interactions[index] = *interaction;
+    return true;
+}
+
+static bool read_event(const struct entry *entry, bool *taken)
+{
+    enum { NAME, START, PROCESSING_START, PROCESSING_END, DURATION, ID, TARGET, COUNT };
+    struct fp_field fields[COUNT] = {
+        [NAME] = {.name = FP_STR("name")},
+        [START] = {.name = FP_STR("startTime")},
+        [PROCESSING_START] = {.name = FP_STR("processingStart")},
+        [PROCESSING_END] = {.name = FP_STR("processingEnd")},
+        [DURATION] = {.name = FP_STR("duration")},
+        [ID] = {.name = FP_STR("interactionId")},
+        [TARGET] = {.name = FP_STR("target")},
+    };
+    struct fp_decoder *decoder = entry->decoder;
+    struct fp_observed_event event = {.processing_start = &fields[PROCESSING_START],
+                                      .processing_end = &fields[PROCESSING_END]};
+    struct fp_profile_interaction interaction = {.target = FP_STR("")};
+    if (!read_members(entry, fields, COUNT))
+        return false;
+    /* An event with the id 0 is not part of an interaction. */
+    bool is_other = yyjson_is_num(fields[ID].value) && !(yyjson_get_num(fields[ID].value) != 0);
+    *taken = are_there(fields, ID) && !is_other;
+    return !*taken ||
+           (fp_read_text(decoder, &fields[NAME], &interaction.type) &&
+            fp_read_text(decoder, &fields[TARGET], &interaction.target) &&
+            fp_observed_read_span(decoder, &fields[START], &event.start_us) &&
+            fp_observed_read_span(decoder, event.processing_start, &event.processing_start_us) &&
+            fp_observed_read_span(decoder, event.processing_end, &event.processing_end_us) &&
+            fp_observed_read_span(decoder, &fields[DURATION], &event.duration_us) &&
+            fp_observed_fill_interaction(decoder, &event, &interaction) &&
+            add_interaction(entry, &fields[ID], &interaction));
+}
+
+/* long-animation-frame, longtask. */
+
+static bool read_frame(const struct entry *entry, bool *taken)
+{
+    static const struct fp_observed_frame_names names = {
+        .start = {"startTime", 9},
+        .duration = {"duration", 8},
+        .blocking = {"blockingDuration", 16},
+        .scripts = {"scripts", 7},
+        .script_start = {"startTime", 9},
+        .url = {"sourceURL", 9},
+        .function = {"sourceFunctionName", 18},
+        .forced = {"forcedStyleAndLayoutDuration", 28},
+    };
+    struct fp_field fields[] = {{.name = names.start}, {.name = names.duration}};
+    if (!read_members(entry, fields, FP_COUNT(fields)))
+        return false;
+    *taken = are_there(fields, FP_COUNT(fields));
+    return !*taken || fp_observed_decode_frame(entry->decoder, entry->place, entry->value, &names);
+}
+
+/* Keeps a long task until all entries are read: where the browser reports frames, it is in one. */
+static bool read_task(const struct entry *entry, bool *taken)
+{
+    enum { BLOCKING_US = 50000 }; /* what is longer blocks, says the specification */
+    struct fp_observed_entries *all = entry->all;
+    struct fp_field fields[] = {{.name = FP_STR("startTime")}, {.name = FP_STR("duration")}};
+    struct fp_profile_long_frame task = {0};
+    if (!read_members(entry, fields, FP_COUNT(fields)))
+        return false;
+    *taken = are_there(fields, FP_COUNT(fields));
+    if (!*taken)
+        return true;
+    if (!fp_observed_read_span(entry->decoder, &fields[0], &task.start_us) ||
+        !fp_observed_read_span(entry->decoder, &fields[1], &task.duration_us))
+        return false;
+    if (all->tasks == NULL)
+        all->tasks = fp_arena_array(entry->decoder->arena, all->entry_max, sizeof(*all->tasks));
+    if (all->tasks == NULL)
+        return fp_fail_memory(entry->decoder);
+    task.blocking_us = task.duration_us > BLOCKING_US ? task.duration_us - BLOCKING_US : 0;
+    all->tasks[all->task_count++] = task;
+    return true;
+}
+
+/* Entries that vitals come from. */
+
+static void set_vital(const struct entry *entry, enum fp_vital vital, int64_t value_us)
+{
+    entry->all->has_vital[vital] = true;
+    entry->all->vitals_us[vital] = value_us;
+}
+
+/* Takes the last candidate, which is the largest element that was painted. */
+static bool read_largest_paint(const struct entry *entry, bool *taken)
+{
+    struct fp_field field = {.name = FP_STR("startTime")};
+    int64_t time_us;
+    if (!read_members(entry, &field, 1))
+        return false;
+    *taken = field.value != NULL;
+    if (*taken && !fp_observed_read_span(entry->decoder, &field, &time_us))
+        return false;
+    if (*taken)
+        set_vital(entry, FP_VITAL_LCP, time_us);
+    return true;
+}
+
+static bool read_paint(const struct entry *entry, bool *taken)
+{
+    struct fp_profile *profile = entry->decoder->profile;
+    struct fp_field fields[] = {{.name = FP_STR("name")}, {.name = FP_STR("startTime")}};
+    int64_t time_us;
+    if (!read_members(entry, fields, FP_COUNT(fields)))
+        return false;
+    bool is_first = yyjson_equals_str(fields[0].value, "first-paint");
+    bool is_content = yyjson_equals_str(fields[0].value, "first-contentful-paint");
+    *taken = (is_first || is_content) && fields[1].value != NULL;
+    if (!*taken)
+        return true;
+    if (!fp_observed_read_span(entry->decoder, &fields[1], &time_us))
+        return false;
+    if (is_content)
+        set_vital(entry, FP_VITAL_FCP, time_us);
+    if (!profile->has_first_paint || time_us < profile->first_paint_us)
+        profile->first_paint_us = time_us;
+    profile->has_first_paint = true;
+    return true;
+}
+
+/* Takes the time to the first byte: from the page's start or, if it was rendered in advance, from
+ * when it was shown. */
+static bool read_navigation(const struct entry *entry, bool *taken)
+{
+    struct fp_field fields[] = {{.name = FP_STR("responseStart")},
+                                {.name = FP_STR("activationStart")}};
+    int64_t response_us = 0;
+    int64_t activation_us = 0;
+    if (!read_members(entry, fields, FP_COUNT(fields)) ||
+        !fp_observed_read_optional(entry->decoder, &fields[0], &response_us) ||
+        !fp_observed_read_optional(entry->decoder, &fields[1], &activation_us))
+        return false;
+    *taken = response_us > 0;
+    if (*taken)
+        set_vital(entry, FP_VITAL_TTFB,
+                  response_us > activation_us ? response_us - activation_us : 0);
+    return true;
+}
+
+/* Adds a shift to its window: at most a second after the one before it, and at most five seconds
+ * after the window's first. CLS is the greatest window. */
+static void add_shift(struct fp_observed_entries *all, int64_t time_us, double score)
+{
+    bool is_of_window = all->shift_score > 0 && time_us - all->last_shift_us < FP_US_PER_S &&
+                        time_us - all->first_shift_us < 5 * FP_US_PER_S;
+    if (!is_of_window) {
+        all->shift_score = 0;
+        all->first_shift_us = time_us;
+    }
+    all->last_shift_us = time_us;
+    all->shift_score += score;
+    if (all->shift_score > all->best_score)
+        all->best_score = all->shift_score;
+}
+
+static bool read_shift(const struct entry *entry, bool *taken)
+{
+    enum { SCORE_MAX = 1000 };
+    struct fp_field fields[] = {{.name = FP_STR("startTime")},
+                                {.name = FP_STR("value")},
+                                {.name = FP_STR("hadRecentInput")}};
+    struct fp_decoder *decoder = entry->decoder;
+    bool had_input = false;
+    double score;
+    int64_t time_us;
+    if (!read_members(entry, fields, FP_COUNT(fields)))
+        return false;
+    *taken = are_there(fields, 2);
+    if (!*taken)
+        return true;
+    if (!fp_observed_read_span(decoder, &fields[0], &time_us) ||
+        !fp_read_number(decoder, &fields[1], &score) ||
+        !fp_read_bool(decoder, &fields[2], &had_input))
+        return false;
+    if (!(score >= 0 && score <= SCORE_MAX))
+        return fp_fail_field(decoder, &fields[1], "is %.15g; a score is from 0 to %d", score,
+                             SCORE_MAX);
+    if (!had_input)
+        add_shift(entry->all, time_us, score);
+    set_vital(entry, FP_VITAL_CLS, fp_floor_of(entry->all->best_score * (double)FP_US_PER_S + 0.5));
+    return true;
+}
+
+/* resource: Resource Timing. */
+
+static bool read_resource(const struct entry *entry, bool *taken)
+{
+    enum { NAME, DURATION, KIND, BYTES, REQUEST, RESPONSE, COUNT };
+    struct fp_field fields[COUNT] = {
+        [NAME] = {.name = FP_STR("name")},
+        [DURATION] = {.name = FP_STR("duration")},
+        [KIND] = {.name = FP_STR("initiatorType")},
+        [BYTES] = {.name = FP_STR("transferSize")},
+        [REQUEST] = {.name = FP_STR("requestStart")},
+        [RESPONSE] = {.name = FP_STR("responseStart")},
+    };
+    struct fp_decoder *decoder = entry->decoder;
+    struct fp_profile *profile = decoder->profile;
+    struct fp_profile_responses responses = {.kind = FP_STR(""),
+                                             .first_duration = profile->response_duration_count};
+    int64_t duration_us;
+    int64_t request_us = 0;
+    int64_t response_us = 0;
+    if (!read_members(entry, fields, COUNT))
+        return false;
+    *taken = are_there(fields, KIND);
+    if (!*taken)
+        return true;
+    if (!fp_read_text(decoder, &fields[NAME], &responses.host) ||
+        !fp_observed_read_span(decoder, &fields[DURATION], &duration_us) ||
+        !fp_read_text(decoder, &fields[KIND], &responses.kind) ||
+        !fp_observed_read_optional(decoder, &fields[REQUEST], &request_us) ||
+        !fp_observed_read_optional(decoder, &fields[RESPONSE], &response_us))
+        return false;
+    if (fields[BYTES].value != NULL &&
+        !fp_whole_of(fields[BYTES].value, 0, FP_TIME_MAX_US, &responses.bytes))
+        return fp_fail_field(decoder, &fields[BYTES], "must be a whole number from 0 to 2^53");
+    /* Without Timing-Allow-Origin, the browser says only when it began and ended. */
+    responses.opaque = fields[RESPONSE].value != NULL && request_us == 0 && response_us == 0;
+    if (responses.opaque == 0 && !fp_observed_add_duration(decoder, entry->place, duration_us))
+        return false;
+    responses.duration_count = responses.opaque == 0 ? 1 : 0;
+    return fp_observed_add_responses(decoder, entry->place, &responses);
+}
+
+/* All types. */
+
+static const struct {
+    const char *name;
+    bool (*read)(const struct entry *entry, bool *taken);
+} types[] = {
+    {"event", read_event},
+    {"first-input", read_event},
+    {"long-animation-frame", read_frame},
+    {"longtask", read_task},
+    {"largest-contentful-paint", read_largest_paint},
+    {"layout-shift", read_shift},
+    {"paint", read_paint},
+    {"navigation", read_navigation},
+    {"resource", read_resource},
+};
+
+bool fp_observed_entries_read(struct fp_observed_entries *entries, struct fp_decoder *decoder,
+                              const struct fp_place *place, yyjson_val *value, bool *taken)
+{
+    const struct entry entry = {entries, decoder, place, value};
+    struct fp_field type = {.object = place, .name = FP_STR("entryType")};
+    *taken = false;
+    if (!fp_read_object(decoder, place, value, &type, 1))
+        return false;
+    for (size_t i = 0; i < FP_COUNT(types); i++)
+        if (yyjson_equals_str(type.value, types[i].name))
+            return types[i].read(&entry, taken);
+    return true;
+}
+
+/* True if the envelope has this vital. */
+static bool has_vital(const struct fp_profile *profile, enum fp_vital vital)
+{
+    for (uint32_t i = 0; i < profile->vital_count; i++)
+        if (profile->vitals[i].vital == vital)
+            return true;
+    return false;
+}
+
+/* Adds the long tasks as frames, unless there are frames. */
+static bool add_tasks(struct fp_observed_entries *entries, struct fp_decoder *decoder,
+                      const struct fp_place *place)
+{
+    if (decoder->profile->long_frame_count > 0)
+        return true;
+    for (uint32_t i = 0; i < entries->task_count; i++)
+        if (!fp_observed_add_frame(decoder, place, &entries->tasks[i]))
+            return false;
+    return true;
+}
+
+bool fp_observed_entries_finish(struct fp_observed_entries *entries, struct fp_decoder *decoder,
+                                const struct fp_place *place)
+{
+    for (enum fp_vital vital = FP_VITAL_LCP; vital < FP_VITAL_COUNT; vital++) {
+        const struct fp_profile_vital found = {
+            .vital = vital, .value_us = entries->vitals_us[vital], .is_of_start = true};
+        if (entries->has_vital[vital] && !has_vital(decoder->profile, vital) &&
+            !fp_observed_add_vital(decoder, place, &found))
+            return false;
+    }
+    return add_tasks(entries, decoder, place);
+}

@@ -1,0 +1,115 @@
+-- Hotspots inside the windows that made a web vital poor, with those of good ones beside.
+
+create or replace function fleetprof.vital_hotspots(
+    vital       text,
+    site        text,
+    since       timestamptz default now() - interval '1 day',
+    until       timestamptz default now(),
+    route       text default null,
+    release     text default null,
+    environment text default null,
+    variant     text default null,
+    browser     text default null,
+    os          text default null,
+    device      text default null,
+    thread      text default null,
+    marker      text default null,
+    top         integer default 20
+)
+returns table (
+    function              text,
+    resource              text,
+    line                  integer,
+    column_number         integer,
+    kind                  text,
+    self_ms               double precision,
+    total_ms              double precision,
+    self_share            double precision,
+    total_share           double precision,
+    samples               bigint,
+    uploads               bigint,
+    self_ms_per_load      double precision,
+    total_ms_per_load     double precision,
+    load_share            double precision,
+    busy_share            double precision,
+    is_agent              boolean,
+    good_self_ms          double precision,
+    good_uploads          bigint,
+    good_self_ms_per_load double precision
+)
+language plpgsql stable parallel safe rows 20
+set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    selected selection := select_segments(
+        vital_hotspots.site, vital_hotspots.since, vital_hotspots.until, vital_hotspots.route,
+        vital_hotspots.release, vital_hotspots.environment, vital_hotspots.variant, vital_hotspots.browser,
+        vital_hotspots.os, vital_hotspots.device, vital_hotspots.thread);
+    markers smallint[] := select_markers(vital_hotspots.marker);
+    -- Each site has timings of its own, and site may be a wildcard.
+    good_ids bigint[] := array(
+        select timing_id from timing where kind = 'window' and name = format('(%s) good', vital_hotspots.vital));
+    poor_ids bigint[] := array(
+        select timing_id from timing where kind = 'window' and name = format('(%s) poor', vital_hotspots.vital));
+    good_loads bigint := (selected_totals(selected, good_ids)).loads;
+begin
+    if vital_hotspots.vital is null or vital_hotspots.vital <> all(vital_names()) then
+        raise invalid_parameter_value using
+            message = coalesce('no vital is named "' || vital_hotspots.vital || '"', 'vital is null'),
+            hint = format('Vitals are %s.', array_to_string(vital_names(), ', '));
+    end if;
+    return query
+    with good as materialized (
+        select
+            function,
+            resource,
+            line,
+            column_number,
+            kind::text as kind,
+            (sum(self_us) / 1000)::double precision as self_ms,
+            sum(uploads)::bigint as uploads
+        from frame_sums(selected, markers, good_ids)
+        join named_frame using (frame_id)
+        group by function, resource, line, column_number, kind
+    )
+    select
+        poor.function,
+        poor.resource,
+        poor.line,
+        poor.column_number,
+        poor.kind,
+        poor.self_ms,
+        poor.total_ms,
+        poor.self_share,
+        poor.total_share,
+        poor.samples,
+        poor.uploads,
+        poor.self_ms_per_load,
+        poor.total_ms_per_load,
+        poor.load_share,
+        poor.busy_share,
+        poor.is_agent,
+        coalesce(good.self_ms, 0 * good_loads),
+        coalesce(good.uploads, 0 * good_loads),
+        coalesce(good.self_ms, 0 * good_loads) / good_loads
+    from ranked_frames(array[selected], '{1}', markers, poor_ids, vital_hotspots.top) with ordinality as poor
+    left join good
+        on good.function = poor.function
+        and good.kind = poor.kind
+        -- Equality that can be hashed, where null equals null.
+        and coalesce(good.resource, '') = coalesce(poor.resource, '')
+        and coalesce(good.line, -1) = coalesce(poor.line, -1)
+        and coalesce(good.column_number, -1) = coalesce(poor.column_number, -1)
+    order by poor.ordinality;
+end
+$$;
+
+comment on function fleetprof.vital_hotspots is
+    'Returns the frames that cost the most self time inside the windows that made a web vital poor: for LCP, FCP and TTFB from the start of the page to the value, for INP the interaction, for CLS the window of the shifts where the page says it. Columns as in measure_hotspots. good_self_ms, good_uploads, good_self_ms_per_load: the same frame inside such windows of good vitals; null if there is no profiled one.';
+
+revoke execute on function fleetprof.vital_hotspots from public;
+grant execute on function fleetprof.vital_hotspots to fleetprof_reader;

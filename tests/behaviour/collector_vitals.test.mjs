@@ -1,0 +1,293 @@
+/**
+ * Vitals, interactions, long animation frames, resources and coverage, from HTTP to SQL: what each counts, and which
+ * samples its windows own.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { frameKey, sumsOf, toMicroseconds } from './oracle.mjs';
+import { repository, startCollector, startStack, waitFor } from './stack.mjs';
+
+const real = JSON.parse(fs.readFileSync(path.join(repository, 'tests/data/perf-coi-trace.json'), 'utf8'));
+const trace = real.trace ?? real;
+
+/** @type {import('./stack.mjs').Stack} */
+let stack;
+before(async () => {
+  stack = await startStack({
+    config: {
+      ceilings: { timing_names: 100 },
+      sites: ['shop', 'flooded'].map((name) => ({ name, key: `pk_${name}`, routes: ['/product/:id'] })),
+    },
+  });
+});
+after(() => stack?.stop());
+
+let releases = 0;
+/** Uploads, and returns the release under which it is in SQL. @param {any} envelope @param {string} [site] */
+async function upload(envelope, site = 'shop') {
+  const release = envelope.release ?? `r${++releases}`;
+  const id = randomUUID();
+  const body = JSON.stringify({ version: 1, id, release, ...envelope });
+  const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_${site}`, { method: 'POST', body });
+  assert.equal(reply.status, 204, await reply.text());
+  await waitFor(async () => (await stack.sql(
+    `select 1 from fleetprof.upload_log where upload_id = '${id}'`)).length > 0, { what: 'upload in SQL' });
+  return release;
+}
+
+/** The timings of a release, as [kind, name, source, function, count, sum]. @param {string} release
+ * @param {string} [kinds] a pattern */
+const timingsOf = async (release, kinds = '%') => (await stack.sql(`
+  select kind, name, source, function, sum(count)::int as count, sum(sum_us) as sum
+  from fleetprof_data.timing_fact join fleetprof_data.timing using (timing_id)
+  join fleetprof_data.segment using (segment_id)
+  where release = '${release}' and kind::text like '${kinds}'
+  group by 1, 2, 3, 4 order by kind, name collate "C", source collate "C"`))
+  .map((row) => [row.kind, row.name, row.source, row.function, row.count, row.sum]);
+
+const interaction = (/** @type {number} */ start, /** @type {number} */ duration, /** @type {object} */ more) =>
+  ({ type: 'pointer', start, processingStart: start + 1, processingEnd: start + 3, duration, ...more });
+
+test('each member is counted under its kind', async () => {
+  const release = await upload({
+    coverage: 'quota',
+    vitals: [{ name: 'LCP', value: 1000 }, { name: 'LCP', value: 5000, navigationType: 'back-forward-cache' },
+      { name: 'CLS', value: 0.2 }],
+    interactions: [interaction(10, 40, { target: 'ul > li:nth-child(3) > button#buy-77.css-1dbjc4n' })],
+    frames: [{ start: 0, duration: 100, blocking: 30, scripts: [
+      { invoker: 'BUTTON#buy-77.onclick', url: 'https://shop.example/app.js?v=1', function: 'buy', start: 5, duration: 60, forced: 4 },
+      { invoker: 'Window.setTimeout', url: 'https://shop.example/product/7', start: 65, duration: 30 }] }],
+    resources: [{ host: 'CDN.example', kind: 'script', duration: [10, 20], bytes: 900 }, { host: 'ads.example', kind: 'img', opaque: true }],
+    page: { url: 'https://shop.example/product/7' },
+  });
+  assert.deepEqual(await timingsOf(release), [
+    ['vital', 'CLS', '', '', 1, 200_000],
+    ['vital', 'LCP', '', '', 2, 6_000_000],
+    ['vital_good', 'LCP', '', '', 1, 0],
+    ['vital_poor', 'LCP', '', '', 1, 0],
+    ['window', '(LCP) good', '', '', 1, 1_000_000],
+    ['window', '(interaction)', '', '', 1, 40_000],
+    ['window', '(interaction) pointer ul>li:nth-child(*)>button#buy-*.css-*', '', '', 1, 40_000],
+    ['window', '(lcp)', '', '', 1, 1_000_000],
+    ['window', '(long frame)', '', '', 1, 100_000],
+    ['interaction', 'pointer', 'ul>li:nth-child(*)>button#buy-*.css-*', '', 1, 40_000],
+    ['input_delay', 'pointer', 'ul>li:nth-child(*)>button#buy-*.css-*', '', 1, 1000],
+    ['processing', 'pointer', 'ul>li:nth-child(*)>button#buy-*.css-*', '', 1, 2000],
+    ['frame_script', 'BUTTON#buy-*.onclick', 'https://shop.example/app.js', 'buy', 1, 60_000],
+    ['frame_script', 'Window.setTimeout', 'https://shop.example/product/:id', '', 1, 30_000],
+    ['blocking', 'BUTTON#buy-*.onclick', 'https://shop.example/app.js', 'buy', 1, 20_000],
+    ['blocking', 'Window.setTimeout', 'https://shop.example/product/:id', '', 1, 10_000],
+    ['forced_layout', 'BUTTON#buy-*.onclick', 'https://shop.example/app.js', 'buy', 1, 4000],
+    ['resource', 'cdn.example', 'script', '', 2, 30_000],
+    ['resource_bytes', 'ads.example', 'img', '', 1, 0],
+    ['resource_bytes', 'cdn.example', 'script', '', 2, 900],
+    ['resource_opaque', 'ads.example', 'img', '', 1, 0],
+    ['coverage', 'quota', '', '', 1, 0],
+    ['page_host', 'shop.example', '', '', 1, 0],
+  ]);
+  const listed = await stack.sql(`select name from fleetprof.timings('shop', release => '${release}')
+    union all select name from fleetprof.timing_hourly where release = '${release}'`);
+  assert.deepEqual(listed, [], 'lists of marks and measures have none of these');
+});
+
+test('the same facts as entries are the same timings', async () => {
+  const entries = [
+    { entryType: 'largest-contentful-paint', startTime: 1000, size: 7 },
+    { entryType: 'event', name: 'click', startTime: 10, processingStart: 11, processingEnd: 13, duration: 40, interactionId: 9, target: '#a' },
+    { entryType: 'event', name: 'pointerup', startTime: 10, processingStart: 11, processingEnd: 13, duration: 32, interactionId: 9 },
+    { entryType: 'long-animation-frame', startTime: 0, duration: 100, blockingDuration: 30, scripts: [
+      { invoker: 'A#b.onclick', sourceURL: 'https://shop.example/app.js', sourceFunctionName: 'f', startTime: 5, duration: 60,
+        forcedStyleAndLayoutDuration: 4 }] },
+    { entryType: 'resource', name: 'https://cdn.example/a.js?u=1', initiatorType: 'script', duration: 10, requestStart: 1,
+      responseStart: 2, transferSize: 900 },
+  ];
+  const members = {
+    vitals: [{ name: 'LCP', value: 1000 }],
+    interactions: [{ type: 'click', start: 10, processingStart: 11, processingEnd: 13, duration: 40, target: '#a' }],
+    frames: [{ start: 0, duration: 100, blocking: 30, scripts: [
+      { invoker: 'A#b.onclick', url: 'https://shop.example/app.js', function: 'f', start: 5, duration: 60, forced: 4 }] }],
+    resources: [{ host: 'cdn.example', kind: 'script', duration: 10, bytes: 900 }],
+  };
+  const asEntries = await timingsOf(await upload({ entries }));
+  assert.deepEqual(asEntries, await timingsOf(await upload(members)));
+  assert.ok(asEntries.length > 9);
+});
+
+test('windows own the samples of a real trace, to the microsecond', async () => {
+  const times = trace.samples.map((/** @type {{ timestamp: number }} */ sample) => sample.timestamp);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const at = (/** @type {number} */ share) => first + (last - first) * share;
+  const length = (last - first) / 5;
+  const interactions = [0.1, 0.2, 0.6].map((share) => interaction(at(share), length, { target: '#buy' }));
+  const release = await upload({
+    trace, interactions,
+    vitals: [{ name: 'INP', value: 501, start: at(0.4), duration: length }, { name: 'LCP', value: at(0.5) }],
+    frames: [{ start: at(0.3), duration: length }],
+  });
+  /** @type {Record<string, [number, number][]>} starts and durations */
+  const windows = {
+    '(interaction)': interactions.map(({ start, duration }) => [start, duration]),
+    '(interaction) pointer #buy': interactions.map(({ start, duration }) => [start, duration]),
+    '(long frame)': [[at(0.3), length]],
+    '(INP) poor': [[at(0.4), length]],
+    '(lcp)': [[0, at(0.5)]],
+  };
+  for (const [name, list] of Object.entries(windows)) {
+    const inside = (/** @type {number} */ time) => list.some(([start, duration]) =>
+      time >= toMicroseconds(start) && time < toMicroseconds(start) + toMicroseconds(duration));
+    const expected = sumsOf(trace, undefined, inside);
+    const rows = await stack.sql(
+      `select * from fleetprof.measure_hotspots('${name}', 'shop', release => '${release}', top => null)`);
+    const us = (/** @type {number} */ ms) => Math.round(ms * 1000);
+    const actual = rows.map((row) => [
+      frameKey({ ...row, function: row.function === '(anonymous)' ? '' : row.function, column: row.column_number, resource: row.resource ?? '' }),
+      us(row.self_ms), us(row.total_ms), row.samples]);
+    const wanted = [...expected.frames].map(([key, frame]) => [key, frame.self_us, frame.total_us, frame.samples]);
+    assert.ok(wanted.length > 0, name);
+    assert.deepEqual(actual.sort(), wanted.sort(), name);
+    const self = rows.reduce((sum, row) => sum + us(row.self_ms), 0);
+    assert.equal(self + expected.unattributed_us, expected.profiled_us, `${name}: self + unattributed = profiled`);
+  }
+});
+
+test('page loads without a trace are not in the means of functions', async () => {
+  const small = { resources: [], frames: [{ name: 'f', line: 1, column: 1 }], stacks: [{ frameId: 0 }],
+    samples: [{ timestamp: 0, stackId: 0 }, { timestamp: 10, stackId: 0 }] };
+  const release = 'means';
+  const load = randomUUID();
+  await upload({ release, load, vitals: [{ name: 'LCP', value: 5 }] });
+  await upload({ release, load, part: 1, trace: small });
+  await upload({ release, vitals: [{ name: 'LCP', value: 5 }] });
+  await upload({ release, coverage: 'no-policy' });
+  await upload({ release, load: randomUUID(), coverage: 'unsupported', vitals: [{ name: 'LCP', value: 5 }] });
+  const [row] = await stack.sql(`select self_ms, self_ms_per_load, load_share from fleetprof.hotspots('shop', release => 'means')`);
+  assert.deepEqual(row, { self_ms: 20, self_ms_per_load: 20, load_share: 1 });
+  assert.deepEqual(await timingsOf(release, 'coverage'), [['coverage', 'no-policy', '', '', 1, 0], ['coverage', 'unsupported', '', '', 1, 0]]);
+});
+
+/** A part of a page load: one sample of f each 10 ms from `from` up to `to`. @param {number} from @param {number} to
+ * @param {object} [more] */
+const partOf = (from, to, more) => ({
+  id: randomUUID(), version: 1, start: from, duration: to - from, sampleInterval: 10, part: from / 1000, ...more,
+  trace: { resources: ['https://shop.example/a.js'], frames: [{ name: 'f', resourceId: 0, line: 1, column: 1 }], stacks: [{ frameId: 0 }],
+    samples: Array.from({ length: (to - from) / 10 }, (_, i) => ({ timestamp: from + 10 * i, ...i % 2 && { stackId: 0 } })) },
+});
+
+/** Profiled and self time of f inside a window, ms. @param {string} release @param {string} window */
+async function insideOf(release, window) {
+  const [row] = await stack.sql(`select sum(profiled_us) / 1000.0 as profiled, sum(profiled_us - unattributed_us) / 1000.0 as attributed,
+      (select sum(self_ms) from fleetprof.measure_hotspots('${window}', 'shop', release => '${release}')) as self
+    from fleetprof_data.measure_fact join fleetprof_data.timing using (timing_id) join fleetprof_data.segment using (segment_id)
+    where release = '${release}' and name = '${window}'`);
+  assert.equal(Number(row.attributed), row.self, `${release} ${window}: self + unattributed = profiled`);
+  return [Number(row.profiled), row.self];
+}
+
+/** @param {any} envelope @param {string} url of a collector */
+const post = (envelope, url = stack.collector.url) =>
+  fetch(`${url}/v1/ingest/pk_shop`, { method: 'POST', body: JSON.stringify(envelope) });
+
+/** @param {string} release @param {number} count of its uploads */
+const untilCounted = (release, count) => waitFor(async () => (await stack.sql(
+  `select 1 from fleetprof.upload_log where release = '${release}'`)).length === count, { what: `${count} uploads of ${release}` });
+
+const joined = async () => (await stack.collector.metrics()).fleetprof_load_parts_joined_total;
+
+test('windows reach across the parts of a page load, in any order of arrival, and retries count once', async () => {
+  const make = (/** @type {string} */ release) => {
+    const same = { release, load: randomUUID() };
+    return [
+      partOf(0, 1000, same), partOf(1000, 2000, same), partOf(2000, 3000, same),
+      { id: randomUUID(), version: 1, start: 3000, duration: 0, ...same, interactions: [interaction(900, 1300, { target: '#buy' })],
+        vitals: [{ name: 'LCP', value: 1500 }, { name: 'INP', value: 1300 }] },
+    ];
+  };
+  for (const [release, order] of Object.entries({ ascending: [0, 1, 2, 3], descending: [3, 2, 1, 0], mixed: [1, 3, 0, 2] })) {
+    const parts = make(release);
+    const before = await joined();
+    for (const index of order) {
+      assert.equal((await post(parts[index])).status, 204);
+      assert.equal((await post(parts[index])).status, 204, 'a retry');
+    }
+    await untilCounted(release, 4);
+    assert.deepEqual(await insideOf(release, '(interaction)'), [1300, 650], release);
+    assert.deepEqual(await insideOf(release, '(INP) poor'), [1300, 650], release);
+    assert.deepEqual(await insideOf(release, '(lcp)'), [1500, 750], release);
+    assert.deepEqual(await timingsOf(release, 'interaction'), [['interaction', 'pointer', '#buy', '', 1, 1_300_000]]);
+    assert.ok(await joined() >= before + 3);
+    const [row] = await stack.sql(`select self_ms, self_ms_per_load, uploads from fleetprof.hotspots('shop', release => '${release}')`);
+    assert.deepEqual(row, { self_ms: 1500, self_ms_per_load: 1500, uploads: 3 }, 'joined samples count once as a whole');
+  }
+  const parts = make('at once');
+  const replies = await Promise.all([...parts, ...parts].map((part) => post(part)));
+  assert.ok(replies.every(({ status }) => status === 204));
+  await untilCounted('at once', 4);
+  assert.deepEqual(await insideOf('at once', '(interaction)'), [1300, 650]);
+  assert.deepEqual(await insideOf('at once', '(lcp)'), [1500, 750]);
+});
+
+test('parts of refused forms, of other loads and of other collectors are not joined', async () => {
+  const same = { release: 'apart', load: randomUUID() };
+  const form = new FormData();
+  form.append('a', JSON.stringify(partOf(0, 1000, same)));
+  form.append('b', '{"version":1,"vitals":7}');
+  assert.equal((await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, { method: 'POST', body: form })).status, 422);
+  const late = { vitals: [{ name: 'LCP', value: 3000 }], release: 'apart' };
+  assert.equal((await post(partOf(2000, 3000, { ...late, load: same.load }))).status, 204);
+  assert.equal((await post(partOf(0, 1000, { release: 'apart', load: randomUUID() }))).status, 204);
+  await untilCounted('apart', 2);
+  assert.deepEqual(await insideOf('apart', '(lcp)'), [1000, 500]);
+  const { database, sites } = stack.collector.config;
+  const other = await startCollector({ config: { database, sites } });
+  try {
+    assert.equal((await post(partOf(1000, 2000, { ...late, vitals: [], load: same.load }), other.url)).status, 204);
+    await untilCounted('apart', 3);
+    assert.deepEqual(await insideOf('apart', '(lcp)'), [1000, 500]);
+  } finally {
+    await other.stop();
+  }
+});
+
+test('ten thousand targets are counted, under their ceiling', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  const word = (/** @type {number} */ i) => [...i.toString(8)].map((digit) => names[Number(digit)]).join('');
+  const interactions = Array.from({ length: 10_000 }, (_, i) => interaction(i, 8, { target: `#go-${word(i)}x` }));
+  const release = await upload({ interactions }, 'flooded');
+  const rows = await timingsOf(release, 'interaction');
+  assert.equal(rows.reduce((sum, row) => sum + row[4], 0), 10_000);
+  assert.equal(rows.length, 101, 'a hundred names, and (overflow)');
+  assert.deepEqual(rows.find((row) => row[1] === '(overflow)'), ['interaction', '(overflow)', '', '', 9900, 9900 * 8000]);
+  const windows = await timingsOf(release, 'window');
+  assert.deepEqual(windows.find((row) => row[1] === '(interaction) (overflow)')?.[4], 9900);
+});
+
+test('what is wrong is refused with its place, and nothing of it is stored', async () => {
+  /** @type {[string, any][]} */
+  const bad = [
+    ['/vitals/1/name', { vitals: [{ name: 'LCP', value: 1 }, { name: 'FID', value: 1 }] }],
+    ['/vitals/0/value', { vitals: [{ name: 'LCP', value: -1 }] }],
+    ['/vitals/0/duration', { vitals: [{ name: 'CLS', value: 1, start: 9, duration: -1 }] }],
+    ['/interactions/0/processingEnd', { interactions: [{ type: 'k', start: 1, processingStart: 5, processingEnd: 4, duration: 8 }] }],
+    ['/frames/0/scripts/0/duration', { frames: [{ start: 1, duration: 50, scripts: [{ start: 2, duration: 90 }] }] }],
+    ['/resources/0', { resources: [{ host: 'a' }] }],
+    ['/start', { start: 'now', coverage: 'quota' }],
+    ['/entries/0/startTime', { entries: [{ entryType: 'longtask', startTime: -1, duration: 60 }] }],
+  ];
+  for (const [pointer, members] of bad) {
+    const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, {
+      method: 'POST', body: JSON.stringify({ version: 1, release: 'refused', ...members }) });
+    const problem = await reply.json();
+    assert.deepEqual([reply.status, problem.pointer], [422, pointer], JSON.stringify(problem));
+    assert.ok(problem.detail.length > 10);
+  }
+  const text = `{"version":1,"release":"refused","vitals":[{"name":"LCP","value":1e999}]}`;
+  const reply = await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, { method: 'POST', body: text });
+  assert.equal(reply.status, 400, 'a number beyond a double');
+  const release = await upload({ coverage: 'quota' });
+  assert.equal((await timingsOf(release)).length, 1);
+  assert.deepEqual(await timingsOf('refused'), []);
+});

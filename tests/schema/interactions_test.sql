@@ -1,0 +1,46 @@
+-- interactions: durations by target and type, and where the time goes.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, pg_catalog;
+
+insert into segment (segment_id) values (1), (2);
+update segment set route = '/help' where segment_id = 2;
+insert into segment (segment_id, site) values (3, 'shop-eu');
+insert into timing_value (kind, name, source, us)
+select 'interaction', 'pointer', 'button.add', n from generate_series(1, 50) as n;
+insert into timing_value (segment_id, kind, name, source, us) values
+    (1, 'input_delay', 'pointer', 'button.add', 255), (1, 'processing', 'pointer', 'button.add', 510),
+    (1, 'interaction', 'keyboard', 'button.add', 40000),
+    (1, 'input_delay', 'keyboard', 'button.add', 0), (1, 'processing', 'keyboard', 'button.add', 44000),
+    (2, 'interaction', 'keyboard', '', 100), (2, 'interaction', 'keyboard', '', 20),
+    (2, 'interaction', '(overflow)', '', 0),
+    (3, 'interaction', 'pointer', 'button.add', 63);
+-- Something else of the same names.
+insert into timing_value (kind, name, source, us) values ('resource', 'pointer', 'button.add', 5000000);
+insert into timing_value (kind, name, us) values ('mark', 'pointer', 1);
+select pg_temp.store() \g /dev/null
+
+select plan(6);
+
+select results_eq(
+    $$ select * from interactions('shop', '2026-01-05Z', '2026-01-06Z', route => '/cart') $$,
+    $$ values
+        -- Rounded down by the browser: less than its parts.
+        ('button.add', 'keyboard', 1::bigint, 40::float8, 40::float8, 40::float8, 40::float8, 0::float8, 1::float8, 0::float8),
+        ('button.add', 'pointer', 50, 0.038, 0.049, 0.05, 1.275, 0.2, 0.4, 0.4) $$,
+    'most time first; shares of it');
+select results_eq(
+    $$ select * from interactions('shop', '2026-01-05Z', '2026-01-06Z', route => '/help') $$,
+    $$ values
+        (null::text, 'keyboard', 2::bigint, 0.1::float8, 0.1::float8, 0.1::float8, 0.12::float8, null::float8, null::float8, null::float8),
+        (null, '(overflow)', 1, 0, 0, 0, 0, null, null, null) $$,
+    'without a target; shares that are not known, or of nothing');
+select results_eq(
+    $$ select count, max_ms from interactions('shop%', '2026-01-05Z', '2026-01-06Z') where type = 'pointer' $$,
+    $$ values (51::bigint, 0.063::float8) $$,
+    'several sites are one');
+select is_empty($$ select * from interactions('shop', '2026-01-06Z', '2026-01-07Z') $$, 'another day, no rows');
+select is_empty($$ select * from interactions('nobody') $$, 'an unknown site, no rows');
+select throws_ok($$ select * from interactions(null) $$, '22023', 'site is null', 'a site must be named');
+
+select * from finish();
+rollback;

@@ -1,0 +1,362 @@
+/*
+ * Observed: vitals, interactions, long animation frames and resources, as members of an envelope
+ * and as entries.
+ */
+#include "../bad_upload_test.h"
+
+static const struct fp_profile *decode_good(struct decoded *decoded, const char *text)
+{
+    decode(decoded, text, "");
+    if (decoded->verdict != FP_VERDICT_OK)
+        fail_msg("%s: %s: %s", text, decoded->error.pointer, decoded->error.detail);
+    return &decoded->profile;
+}
+
+static void vitals_have_their_values_and_windows(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile =
+        decode_good(&decoded, "{'vitals':[{'name':'LCP','value':2500.0004,'rating':'good'},"
+                              "{'name':'CLS','value':0.123},{'name':'TTFB','value':800,"
+                              "'navigationType':'back-forward-cache'},"
+                              "{'name':'INP','value':40,'start':5,'duration':48,'target':'#a'}]}");
+    assert_int_equal(profile->format, FP_UPLOAD_USER_TIMING);
+    assert_int_equal(profile->vital_count, 4);
+    const struct fp_profile_vital *vitals = profile->vitals;
+    assert_int_equal(vitals[0].vital, FP_VITAL_LCP);
+    assert_int_equal(vitals[0].value_us, 2500000);
+    assert_true(vitals[0].is_of_start && !vitals[0].has_window);
+    assert_int_equal(vitals[1].value_us, 123000);
+    assert_false(vitals[2].is_of_start);
+    assert_true(vitals[3].has_window);
+    assert_int_equal(vitals[3].start_us, 5000);
+    assert_int_equal(vitals[3].duration_us, 48000);
+    release(&decoded);
+}
+
+/* As web-vitals 5 reports it, with its attribution build and without. */
+static void takes_metrics_as_they_are(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded,
+        "{'vitals':[{'name':'INP','value':104,'rating':'good','delta':104,'entries':[{'name':"
+        "'click','entryType':'event','startTime':900,'duration':104}],'id':'v5-1','navigationType':"
+        "'navigate','attribution':{'interactionTarget':'#a','interactionTime':899.5}},"
+        "{'name':'INP','value':208,'delta':104,'entries':[{'startTime':2000}],'id':'v5-1'},"
+        "{'name':'INP','value':64,'id':'v5-2','entries':[]},"
+        "{'name':'LCP','value':64,'id':'v5-1','entries':[{'startTime':64}]}]}");
+    assert_int_equal(profile->vital_count, 3);
+    assert_int_equal(profile->vitals[0].value_us, 208000);
+    assert_int_equal(profile->vitals[0].start_us, 2000000);
+    assert_int_equal(profile->vitals[0].duration_us, 208000);
+    assert_false(profile->vitals[1].has_window);
+    assert_int_equal(profile->vitals[2].vital, FP_VITAL_LCP);
+    release(&decoded);
+    profile = decode_good(&decoded, "{'vitals':[{'name':'INP','value':104,'attribution':"
+                                    "{'interactionTime':899.5},'entries':[{'startTime':900}]}]}");
+    assert_int_equal(profile->vitals[0].start_us, 899500);
+    release(&decoded);
+}
+
+static void reads_interactions_frames_and_resources(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded, "{'version':1,'interactions':[{'type':'pointer','start':10,'processingStart':12,"
+                  "'processingEnd':30,'duration':24,'target':'#buy'}],"
+                  "'frames':[{'start':100,'duration':90.5,'blocking':40,'renderStart':180,"
+                  "'styleAndLayoutStart':0,'scripts':[{'invoker':'#buy.onclick','invokerType':"
+                  "'event-listener','url':'https://a.example/a.js','function':'f','position':7,"
+                  "'start':100,'duration':80,'forced':5},{'start':181,'duration':1}]}]}");
+    assert_int_equal(profile->interactions[0].delay_us, 2000);
+    assert_int_equal(profile->interactions[0].processing_us, 18000);
+    assert_int_equal(profile->interactions[0].duration_us, 24000);
+    assert_text(profile->interactions[0].target, "#buy");
+    assert_int_equal(profile->long_frames[0].duration_us, 90500);
+    assert_int_equal(profile->long_frames[0].script_count, 2);
+    assert_text(profile->scripts[0].invoker, "#buy.onclick");
+    assert_int_equal(profile->scripts[0].forced_us, 5000);
+    assert_int_equal(profile->scripts[1].duration_us, 1000);
+    release(&decoded);
+    profile = decode_good(&decoded, "{'version':1,'resources':[{'host':'a.example','kind':'script',"
+                                    "'duration':[1,2.5],'bytes':9,'opaque':1,"
+                                    "'count':3},{'host':'b','opaque':true,'duration':4}]}");
+    assert_int_equal(profile->responses[0].duration_count, 2);
+    assert_int_equal(profile->responses[0].opaque, 1);
+    assert_int_equal(profile->responses[0].bytes, 9);
+    assert_int_equal(profile->response_durations_us[1], 2500);
+    assert_int_equal(profile->responses[1].duration_count, 0);
+    assert_int_equal(profile->responses[1].opaque, 1);
+    release(&decoded);
+}
+
+static void a_bare_trace_stays_one(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile =
+        decode_good(&decoded, TRACE("[]", "[{'name':'f'}]", "[]", "[]"));
+    assert_true(profile->has_trace);
+    assert_int_equal(profile->long_frame_count, 0);
+    release(&decoded);
+    profile =
+        decode_good(&decoded, "{'trace':" TRACE("[]", "[]", "[]",
+                                                "[]") ",'frames':[{'start':1,'duration':2}],"
+                                                      "'resources':[],'start':5,'duration':10}");
+    assert_true(profile->has_trace && profile->has_start);
+    assert_int_equal(profile->long_frame_count, 1);
+    assert_int_equal(profile->start_us, 5000);
+    assert_int_equal(profile->duration_us, 10000);
+    release(&decoded);
+}
+
+static void takes_interactions_from_entries_once(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded,
+        "[{'entryType':'event','name':'pointerdown','startTime':1,'processingStart':2,"
+        "'processingEnd':3,'duration':16,'interactionId':7},"
+        "{'entryType':'event','name':'click','startTime':1,'processingStart':2,'processingEnd':9,"
+        "'duration':24,'interactionId':7},"
+        "{'entryType':'event','name':'mouseover','startTime':1,'processingStart':2,'processingEnd':"
+        "3,'duration':16,'interactionId':0},"
+        "{'entryType':'first-input','name':'keydown','startTime':50,'processingStart':51,"
+        "'processingEnd':52,'duration':8}]");
+    assert_int_equal(profile->interaction_count, 2);
+    assert_text(profile->interactions[0].type, "click");
+    assert_int_equal(profile->interactions[0].duration_us, 24000);
+    assert_text(profile->interactions[1].type, "keydown");
+    assert_int_equal(profile->skipped_entries, 1);
+    release(&decoded);
+}
+
+static void takes_vitals_from_entries(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile =
+        decode_good(&decoded, "[{'entryType':'largest-contentful-paint','startTime':10},"
+                              "{'entryType':'largest-contentful-paint','startTime':20},"
+                              "{'entryType':'paint','name':'first-paint','startTime':8},"
+                              "{'entryType':'paint','name':'first-contentful-paint','startTime':9},"
+                              "{'entryType':'navigation','responseStart':7,'activationStart':2}]");
+    assert_int_equal(profile->vital_count, 3);
+    assert_int_equal(profile->vitals[0].vital, FP_VITAL_LCP);
+    assert_int_equal(profile->vitals[0].value_us, 20000);
+    assert_int_equal(profile->vitals[1].vital, FP_VITAL_FCP);
+    assert_int_equal(profile->vitals[1].value_us, 9000);
+    assert_int_equal(profile->vitals[2].vital, FP_VITAL_TTFB);
+    assert_int_equal(profile->vitals[2].value_us, 5000);
+    assert_true(profile->has_first_paint);
+    assert_int_equal(profile->first_paint_us, 8000);
+    release(&decoded);
+    profile = decode_good(&decoded, "{'vitals':[{'name':'LCP','value':21}],'entries':["
+                                    "{'entryType':'largest-contentful-paint','startTime':20}]}");
+    assert_int_equal(profile->vital_count, 1);
+    assert_int_equal(profile->vitals[0].value_us, 21000);
+    release(&decoded);
+}
+
+/* 0.1 + 0.2 within a second; 0.25 two seconds later; one after an input does not count. */
+static void the_worst_window_of_shifts_is_the_cls(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded,
+        "[{'entryType':'layout-shift','startTime':100,'value':0.1,'hadRecentInput':false},"
+        "{'entryType':'layout-shift','startTime':1000,'value':0.2,'hadRecentInput':false},"
+        "{'entryType':'layout-shift','startTime':1100,'value':0.5,'hadRecentInput':true},"
+        "{'entryType':'layout-shift','startTime':3000,'value':0.25}]");
+    assert_int_equal(profile->vital_count, 1);
+    assert_int_equal(profile->vitals[0].vital, FP_VITAL_CLS);
+    assert_int_equal(profile->vitals[0].value_us, 300000);
+    release(&decoded);
+}
+
+static void long_tasks_stand_in_for_frames(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded, "[{'entryType':'longtask','startTime':1,'duration':80,'attribution':[]}]");
+    assert_int_equal(profile->long_frame_count, 1);
+    assert_int_equal(profile->long_frames[0].blocking_us, 30000);
+    release(&decoded);
+    profile = decode_good(
+        &decoded,
+        "[{'entryType':'longtask','startTime':1,'duration':80},{'entryType':'long-animation-frame',"
+        "'startTime':0,'duration':90,'blockingDuration':31,'scripts':[{'startTime':1,'duration':80,"
+        "'invoker':'A#b.onclick','sourceURL':'u','sourceFunctionName':'f',"
+        "'forcedStyleAndLayoutDuration':2}]}]");
+    assert_int_equal(profile->long_frame_count, 1);
+    assert_int_equal(profile->long_frames[0].blocking_us, 31000);
+    assert_text(profile->scripts[0].function, "f");
+    assert_int_equal(profile->scripts[0].forced_us, 2000);
+    release(&decoded);
+}
+
+static void resources_without_their_times_are_opaque(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded,
+        "[{'entryType':'resource','name':'https://a.example/a.js','initiatorType':'script',"
+        "'duration':12,'requestStart':3,'responseStart':5,'transferSize':300},"
+        "{'entryType':'resource','name':'https://b.example/b.js','initiatorType':'script',"
+        "'duration':12,'requestStart':0,'responseStart':0,'transferSize':0}]");
+    assert_int_equal(profile->responses_count, 2);
+    assert_int_equal(profile->responses[0].opaque, 0);
+    assert_int_equal(profile->responses[0].bytes, 300);
+    assert_int_equal(profile->responses[1].opaque, 1);
+    assert_int_equal(profile->response_duration_count, 1);
+    release(&decoded);
+}
+
+/* Agents sent these before the collector read them. */
+static void entries_that_lack_a_member_are_skipped(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    const struct fp_profile *profile = decode_good(
+        &decoded, "[{'entryType':'event'},{'entryType':'resource'},{'entryType':'longtask'},"
+                  "{'entryType':'layout-shift'},{'entryType':'element','x':1},"
+                  "{'entryType':'mark','name':'m','startTime':1}]");
+    assert_int_equal(profile->skipped_entries, 5);
+    assert_int_equal(profile->timing_count, 1);
+    release(&decoded);
+}
+
+#define SPAN "'start':1,'duration':9"
+#define EVENT(members) "{'interactions':[{'type':'key'," members "}]}"
+#define FRAME(members) "{'version':1,'frames':[{" SPAN "," members "}]}"
+#define SCRIPT(members) FRAME("'scripts':[{'start':1,'duration':2},{" members "}]")
+#define RESOURCE(members) "{'version':1,'resources':[{'host':'a'," members "}]}"
+
+static const struct bad_upload bad_uploads[] = {
+    {"vitals that are not a list", "{'vitals':{}}", NULL, FP_VERDICT_INVALID, "/vitals", 0,
+     "vitals is an object; it must be an array"},
+    {"an unknown vital", "{'vitals':[{'name':'FID','value':1}]}", NULL, FP_VERDICT_INVALID,
+     "/vitals/0/name", 0, "name must be one of LCP, INP, CLS, FCP, TTFB"},
+    {"a vital without a value", "{'vitals':[{'name':'LCP'}]}", NULL, FP_VERDICT_INVALID,
+     "/vitals/0", 0, "value is missing"},
+    {"a negative vital", "{'vitals':[{'name':'LCP','value':-1}]}", NULL, FP_VERDICT_INVALID,
+     "/vitals/0/value", 0, "value is -1; it must not be negative"},
+    {"a vital that is a text", "{'vitals':[{'name':'LCP','value':'1'}]}", NULL, FP_VERDICT_INVALID,
+     "/vitals/0/value", 0, "value is a string; it must be a number of milliseconds"},
+    {"an absurd score", "{'vitals':[{'name':'CLS','value':2e6}]}", NULL, FP_VERDICT_INVALID,
+     "/vitals/0/value", 0, "value is 2000000; a score is at most 1000000"},
+    {"half a window", "{'vitals':[{'name':'CLS','value':1,'start':1}]}", NULL, FP_VERDICT_INVALID,
+     "/vitals/0", 0, "duration is missing"},
+    {"a reversed window", "{'vitals':[{'name':'CLS','value':1,'start':1,'duration':-1}]}", NULL,
+     FP_VERDICT_INVALID, "/vitals/0/duration", 0, "duration is -1; it must not be negative"},
+    {"a wrong target", "{'vitals':[{'name':'CLS','value':1,'target':{}}]}", NULL,
+     FP_VERDICT_INVALID, "/vitals/0/target", 0, "target is an object; it must be a string"},
+    {"a wrong time of a Metric",
+     "{'vitals':[{'name':'INP','value':1,'attribution':"
+     "{'interactionTime':'x'}}]}",
+     NULL, FP_VERDICT_INVALID, "/vitals/0/attribution/interactionTime", 0,
+     "interactionTime is a string; it must be a number of milliseconds"},
+    {"too many vitals", "{'vitals':[{},{},{},{},{},{},{}]}", NULL, FP_VERDICT_TOO_LARGE, "/vitals",
+     0, "vitals has 7 elements; at most 6 are allowed (limits.entries)"},
+    {"an interaction that is processed before it begins",
+     EVENT("'start':5,'processingStart':4,'processingEnd':6,'duration':8"), NULL,
+     FP_VERDICT_INVALID, "/interactions/0/processingStart", 0,
+     "processingStart is before the interaction starts"},
+    {"an interaction whose processing is reversed",
+     EVENT("'start':5,'processingStart':7,'processingEnd':6,'duration':8"), NULL,
+     FP_VERDICT_INVALID, "/interactions/0/processingEnd", 0,
+     "processingEnd is before the processing starts"},
+    {"an interaction that is processed after its end",
+     EVENT("'start':5,'processingStart':7,'processingEnd':60,'duration':8"), NULL,
+     FP_VERDICT_INVALID, "/interactions/0/processingEnd", 0,
+     "processingEnd is after the interaction ends"},
+    {"an interaction without a type", "{'interactions':[{'start':5}]}", NULL, FP_VERDICT_INVALID,
+     "/interactions/0", 0, "type is missing"},
+    {"a negative start", EVENT("'start':-5,'processingStart':7,'processingEnd':7,'duration':8"),
+     NULL, FP_VERDICT_INVALID, "/interactions/0/start", 0, "start is -5; it must not be negative"},
+    {"a time beyond 2^53", EVENT("'start':1e13,'processingStart':7,'processingEnd':7,'duration':8"),
+     NULL, FP_VERDICT_INVALID, "/interactions/0/start", 0,
+     "10000000000000 ms is out of range; a time may be at most 2^53 microseconds, either way"},
+    {"a frame that blocks for longer than it takes", FRAME("'blocking':20"), NULL,
+     FP_VERDICT_INVALID, "/frames/0/blocking", 0, "blocking is longer than the frame"},
+    {"a frame that renders outside itself", FRAME("'renderStart':21"), NULL, FP_VERDICT_INVALID,
+     "/frames/0/renderStart", 0, "renderStart is after the frame ends"},
+    {"a script before its frame",
+     "{'version':1,'frames':[{'start':50,'duration':9,'scripts':[{'start':39,'duration':1}]}]}",
+     NULL, FP_VERDICT_INVALID, "/frames/0/scripts/0/start", 0, "start is before the frame starts"},
+    {"a script that outlasts its frame", SCRIPT("'start':2,'duration':19"), NULL,
+     FP_VERDICT_INVALID, "/frames/0/scripts/1/duration", 0, "duration is after the frame ends"},
+    {"forced layout longer than its script", SCRIPT("'start':2,'duration':1,'forced':12"), NULL,
+     FP_VERDICT_INVALID, "/frames/0/scripts/1/forced", 0, "forced is longer than the script"},
+    {"a script that is a text", FRAME("'scripts':['x']"), NULL, FP_VERDICT_INVALID,
+     "/frames/0/scripts/0", 0, "this is a string; it must be an object"},
+    {"a wrong position", SCRIPT("'start':2,'duration':1,'position':'7'"), NULL, FP_VERDICT_INVALID,
+     "/frames/0/scripts/1/position", 0, "position is a string; it must be a number"},
+    {"a resource without duration", RESOURCE("'bytes':1"), NULL, FP_VERDICT_INVALID, "/resources/0",
+     0, "a resource needs a duration, unless it is opaque"},
+    {"a count that does not add up", RESOURCE("'duration':[1,2],'opaque':1,'count':2"), NULL,
+     FP_VERDICT_INVALID, "/resources/0/count", 0,
+     "count is 2, but there are 2 durations and 1 opaque responses, which have none"},
+    {"negative durations", RESOURCE("'duration':[1,-2]"), NULL, FP_VERDICT_INVALID,
+     "/resources/0/duration/1", 0, "this is -2; a duration must not be negative"},
+    {"negative bytes", RESOURCE("'duration':1,'bytes':-1"), NULL, FP_VERDICT_INVALID,
+     "/resources/0/bytes", 0, "bytes must be a whole number from 0 to 2^53"},
+    {"a wrong opaque", RESOURCE("'opaque':'yes'"), NULL, FP_VERDICT_INVALID, "/resources/0/opaque",
+     0, "opaque must be true, false or a number of responses"},
+    {"too many opaque ones", RESOURCE("'opaque':6},{'host':'b','opaque':true"), NULL,
+     FP_VERDICT_TOO_LARGE, "/resources/0", 0,
+     "more than 6 vitals, interactions, frames, scripts and resources (limits.entries)"},
+    {"too many durations", RESOURCE("'duration':[1,2,3,4,5,6,7]"), NULL, FP_VERDICT_TOO_LARGE,
+     "/resources/0/duration/6", 0,
+     "more than 6 vitals, interactions, frames, scripts and resources (limits.entries)"},
+    {"a part that begins before the page", "{'start':-1,'coverage':'quota'}", NULL,
+     FP_VERDICT_INVALID, "/start", 0, "start is -1; it must not be negative"},
+    {"a part with a reversed window", "{'start':1,'duration':-1,'coverage':'quota'}", NULL,
+     FP_VERDICT_INVALID, "/duration", 0, "duration is -1; it must not be negative"},
+    {"an entry of a wrong type", "[{'entryType':'layout-shift','startTime':1,'value':'x'}]", NULL,
+     FP_VERDICT_INVALID, "/0/value", 0, "value is a string; it must be a number"},
+    {"an entry out of range", "[{'entryType':'longtask','startTime':-1,'duration':60}]", NULL,
+     FP_VERDICT_INVALID, "/0/startTime", 0, "startTime is -1; it must not be negative"},
+    {"a script of an entry",
+     "[{'entryType':'long-animation-frame','startTime':1,'duration':9,'scripts':[{}]}]", NULL,
+     FP_VERDICT_INVALID, "/0/scripts/0", 0, "startTime is missing"},
+    {"empty lists", "{'version':1,'vitals':[],'interactions':[],'frames':[],'resources':[]}", NULL,
+     FP_VERDICT_INVALID, "", 0,
+     "there is no trace, mark, measure, vital, interaction, frame, resource or coverage in this "
+     "upload"},
+    {"frames without a version are a broken trace", "{'frames':[]}", NULL, FP_VERDICT_INVALID, "",
+     0, "resources is missing"},
+};
+
+static void each_bad_one_is_refused_with_its_place_and_a_sentence(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FP_COUNT(bad_uploads); i++)
+        assert_refused(&bad_uploads[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vitals_have_their_values_and_windows),
+        cmocka_unit_test(takes_metrics_as_they_are),
+        cmocka_unit_test(reads_interactions_frames_and_resources),
+        cmocka_unit_test(a_bare_trace_stays_one),
+        cmocka_unit_test(takes_interactions_from_entries_once),
+        cmocka_unit_test(takes_vitals_from_entries),
+        cmocka_unit_test(the_worst_window_of_shifts_is_the_cls),
+        cmocka_unit_test(long_tasks_stand_in_for_frames),
+        cmocka_unit_test(resources_without_their_times_are_opaque),
+        cmocka_unit_test(entries_that_lack_a_member_are_skipped),
+        cmocka_unit_test(each_bad_one_is_refused_with_its_place_and_a_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
