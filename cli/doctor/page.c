@@ -64,14 +64,14 @@ static bool is_classic(const char *type)
     return false;
 }
 
-static bool is_inside_head(const GumboNode *node)
+/* True unless the document's own body tag stands before. Gumbo parses as without scripting: an
+ * image in a noscript element of the head begins an implied body, which browsers do not see. */
+static bool is_before_body(const GumboNode *node)
 {
-    while (node != NULL && node->type != GUMBO_NODE_DOCUMENT) {
-        if (node->type == GUMBO_NODE_ELEMENT && node->v.element.tag == GUMBO_TAG_HEAD)
-            return true;
-        node = node->parent;
-    }
-    return false;
+    for (; node != NULL && node->type != GUMBO_NODE_DOCUMENT; node = node->parent)
+        if (node->type == GUMBO_NODE_ELEMENT && node->v.element.tag == GUMBO_TAG_BODY)
+            return node->v.element.original_tag.length == 0;
+    return true;
 }
 
 static bool makes_workers(const GumboElement *element)
@@ -130,7 +130,7 @@ static void read_script(struct page_walk *walk, const GumboNode *node)
         .is_module = is_module,
         .has_async = has(element, "async"),
         .has_defer = has(element, "defer"),
-        .is_in_head = is_inside_head(node),
+        .is_in_head = is_before_body(node),
         .makes_workers = src == NULL && makes_workers(element),
     };
     read_data(walk, element, script);

@@ -22,7 +22,7 @@ static void reads_scripts_with_their_attributes(void **state)
     const struct fp_page page =
         parse("<!doctype html><base href=/b/><base href=/c/><script>1</script>"
               "<SCRIPT SRC='/fleetprof.js?v=1' Defer nonce=n DATA-Endpoint='/v1/ingest/k'></SCRIPT>"
-              "<p><script type=module crossorigin src=m.mjs></script>");
+              "<body><script type=module crossorigin src=m.mjs></script>");
     assert_string_equal(page.base, "/b/");
     assert_int_equal(page.script_count, 3);
     const struct fp_page_script *agent = &page.scripts[1], *module = &page.scripts[2];
@@ -42,7 +42,7 @@ static void skips_what_browsers_do_not_run(void **state)
     (void)state;
     const struct fp_page page =
         parse("<script type=application/ld+json>{}</script><script type=importmap>{}</script>"
-              "<template><script src=t.js></script></template>"
+              "<body><template><script src=t.js></script></template>"
               "<noscript><script src=n.js></script></noscript>"
               "<!-- <script src=c.js></script> --><textarea><script src=x.js></script></textarea>"
               "<script type=text/plain src=fleetprof-1.js></script>"
@@ -50,6 +50,15 @@ static void skips_what_browsers_do_not_run(void **state)
     assert_int_equal(page.script_count, 1);
     assert_string_equal(page.scripts[0].src, "y.js");
     assert_string_equal(page.inert_agent, "<script type=text/plain src=fleetprof-1.js>");
+}
+
+static void an_image_in_a_noscript_of_the_head_does_not_end_it(void **state)
+{
+    (void)state;
+    const struct fp_page page = parse("<head><noscript><img src=p.gif></noscript>"
+                                      "<script src=fleetprof.js></script></head><body>");
+    assert_int_equal(page.script_count, 1);
+    assert_true(page.scripts[0].is_in_head);
 }
 
 static void reads_policies_in_meta_elements(void **state)
@@ -114,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_scripts_with_their_attributes),
         cmocka_unit_test(skips_what_browsers_do_not_run),
+        cmocka_unit_test(an_image_in_a_noscript_of_the_head_does_not_end_it),
         cmocka_unit_test(reads_policies_in_meta_elements),
         cmocka_unit_test(knows_the_agent_by_its_name),
         cmocka_unit_test(bounds_scripts_and_survives_depth),
