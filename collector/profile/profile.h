@@ -100,6 +100,7 @@ struct fp_profile_event {
     int64_t self_us;      /* own time: without children; may be negative when clocks are coarse */
     int64_t overhead_us;  /* cost of profiling it, 0: not said */
     int64_t unlisted_us;  /* time inside it that no event of the profile has */
+    int64_t sampled_us;   /* own time that samples have, too: in sums it counts as theirs */
     uint32_t hits;        /* how often it was hit; 1 if the format has no such number */
     uint32_t child_count; /* immediate children according to the source, listed or not */
     uint32_t resource;    /* index, FP_INDEX_NONE: what it worked on */
