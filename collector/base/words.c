@@ -42,6 +42,7 @@ const char *fp_timing_kind_name(enum fp_timing_kind kind)
         [FP_TIMING_RESOURCE_BYTES] = "resource_bytes",
         [FP_TIMING_RESOURCE_OPAQUE] = "resource_opaque",
         [FP_TIMING_COVERAGE] = "coverage",
+        [FP_TIMING_PAGE_HOST] = "page_host",
     };
     return names[kind];
 }

@@ -37,6 +37,7 @@ struct fp_ingest {
     struct fp_site_metrics *nowhere; /* counts requests whose site is unknown */
     struct fp_nonce_table *nonces;
     struct fp_ceilings *ceilings;
+    struct fp_loads *loads;
     atomic_size_t body_bytes; /* held by bodies in flight */
     atomic_size_t committing; /* tickets between commit and the return of done */
 
@@ -59,11 +60,14 @@ struct fp_ingest *fp_ingest_create(struct fp_spool *spool, struct fp_metrics *me
     ingest->ceilings = fp_ceilings_create(metrics);
     ingest->metrics = fp_metrics_join(metrics, &fp_ingest_metrics);
     ingest->nowhere = fp_site_metrics_create(FP_STR(""));
+    ingest->loads = fp_loads_create(ingest->metrics);
     if (ingest->nonces == NULL || ingest->ceilings == NULL || ingest->metrics == NULL ||
-        ingest->nowhere == NULL || pthread_mutex_init(&ingest->lock, NULL) != 0) {
+        ingest->loads == NULL || ingest->nowhere == NULL ||
+        pthread_mutex_init(&ingest->lock, NULL) != 0) {
         fp_site_metrics_unref(ingest->nowhere);
         fp_nonce_table_free(ingest->nonces);
         fp_ceilings_free(ingest->ceilings);
+        fp_loads_free(ingest->loads);
         free(ingest);
         return NULL;
     }
@@ -98,6 +102,7 @@ void fp_ingest_free(struct fp_ingest *ingest)
     fp_site_metrics_unref(ingest->nowhere);
     fp_nonce_table_free(ingest->nonces);
     fp_ceilings_free(ingest->ceilings);
+    fp_loads_free(ingest->loads);
     pthread_mutex_destroy(&ingest->lock);
     free(ingest);
 }
@@ -316,6 +321,7 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
         .upload = upload,
         .nonces = ingest->nonces,
         .ceilings = ingest->ceilings,
+        .loads = ingest->loads,
         .metrics = ingest->metrics,
         .arena = &bench->arena,
         .record = &bench->record,

@@ -14,6 +14,10 @@
       "Marks with an earlier time than the mark before them")                                      \
     X(FP_METRIC_MEASURES_UNJOINED, COUNTER, "fleetprof_measures_unjoined_total", "",               \
       "Names of measures not joined with their samples, counted again with each upload")           \
+    X(FP_METRIC_LOAD_PARTS_JOINED, COUNTER, "fleetprof_load_parts_joined_total", "",               \
+      "Parts of page loads folded together with earlier parts")                                    \
+    X(FP_METRIC_LOAD_PARTS_EVICTED, COUNTER, "fleetprof_load_parts_evicted_total", "",             \
+      "Parts of page loads forgotten, or not remembered, for lack of room")                        \
     X(FP_METRIC_PAGE_TOKENS_GOOD, COUNTER, "fleetprof_page_tokens_total", "verdict=\"good\"",      \
       "Uploads to sites with token keys, by what their page token was worth")                      \
     X(FP_METRIC_PAGE_TOKENS_MISSING, COUNTER, "fleetprof_page_tokens_total",                       \

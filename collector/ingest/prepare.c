@@ -168,6 +168,67 @@ struct piece {
     bool is_single;    /* the only one in the request */
 };
 
+/* Folds an upload and adds it to the record. */
+static bool add_to_record(struct fp_preparation *work, const struct piece *piece,
+                          const struct fp_fold_context *context)
+{
+    struct fp_delta delta;
+    const struct fp_str raw = work->upload->rules->keep_raw ? piece->raw : (struct fp_str){NULL, 0};
+    if (!fp_fold(piece->profile, context, work->arena, &delta) ||
+        !fp_keep_pack(&delta, raw, work->arena)) {
+        set_memory_problem(work);
+        return false;
+    }
+    const size_t begin = work->record->len;
+    fp_record_add(work->record, &delta);
+    if (work->record->failed) {
+        set_memory_problem(work);
+        return false;
+    }
+    if (!check_readable(work, begin))
+        return false;
+    work->upload_count++;
+    count_refused(&delta, &work->refused);
+    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
+    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_UNORDERED, piece->profile->unordered_entries);
+    fp_metrics_add(work->metrics, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
+    return true;
+}
+
+/* True for an upload that says which part of its page load it covers. */
+static bool is_part(const struct fp_preparation *work, const struct fp_profile *profile)
+{
+    return work->loads != NULL && profile->has_load && profile->has_id && profile->has_start &&
+           profile->event_count == 0;
+}
+
+/* Does the same for a part of a page load, together with the parts before it. Other parts of the
+ * page load wait. */
+static bool add_part(struct fp_preparation *work, const struct piece *piece,
+                     const struct fp_fold_context *context)
+{
+    struct fp_fold_context joining = *context;
+    struct fp_loads_key *key = &work->remembered[work->remembered_count];
+    struct fp_loads_visit visit;
+    struct fp_part part;
+    *key = (struct fp_loads_key){
+        .site_id = fp_site_id(context->site),
+        .load = piece->profile->load,
+        .upload = piece->profile->id,
+        .now_us = fp_clock_monotonic_us(),
+    };
+    fp_loads_begin(work->loads, key, &visit);
+    joining.earlier = visit.earlier;
+    joining.earlier_count = visit.earlier_count;
+    joining.part = &part;
+    bool is_added = add_to_record(work, piece, &joining);
+    /* What came before keeps its place if it comes again, even when that is refused. */
+    work->remembered_count += is_added && !visit.is_known;
+    fp_metrics_add(work->metrics, FP_METRIC_LOAD_PARTS_JOINED, is_added && visit.earlier_count > 0);
+    fp_loads_end(&visit, is_added ? &part : NULL);
+    return is_added;
+}
+
 /* Folds one upload into the record. */
 static bool fold(struct fp_preparation *work, const struct piece *piece)
 {
@@ -198,27 +259,8 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
         .ceilings = work->ceilings,
         .ceiling_limits = &upload->rules->ceilings,
     };
-    struct fp_delta delta;
-    const struct fp_str raw = upload->rules->keep_raw ? piece->raw : (struct fp_str){NULL, 0};
-    if (!fp_fold(profile, &context, work->arena, &delta) ||
-        !fp_keep_pack(&delta, raw, work->arena)) {
-        set_memory_problem(work);
-        return false;
-    }
-    const size_t begin = work->record->len;
-    fp_record_add(work->record, &delta);
-    if (work->record->failed) {
-        set_memory_problem(work);
-        return false;
-    }
-    if (!check_readable(work, begin))
-        return false;
-    work->upload_count++;
-    count_refused(&delta, &work->refused);
-    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
-    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_UNORDERED, profile->unordered_entries);
-    fp_metrics_add(work->metrics, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
-    return true;
+    return is_part(work, profile) ? add_part(work, piece, &context)
+                                  : add_to_record(work, piece, &context);
 }
 
 /* Returns a session's share of the received bytes, in proportion to its lines. */
@@ -319,7 +361,7 @@ static bool fold_parts(struct fp_preparation *work, struct fp_str body)
     return false;
 }
 
-bool fp_prepare(struct fp_preparation *work)
+static bool prepare(struct fp_preparation *work)
 {
     work->received_us = fp_clock_real_us();
     work->inflated_left = work->upload->rules->format.max_inflated;
@@ -333,4 +375,14 @@ bool fp_prepare(struct fp_preparation *work)
         return fold_body(work, inflated, upload->body.len, NULL);
     work->inflated_left = upload->rules->format.max_inflated;
     return fold_parts(work, inflated);
+}
+
+bool fp_prepare(struct fp_preparation *work)
+{
+    if (prepare(work))
+        return true;
+    /* Nothing of the request counts. */
+    for (size_t i = 0; i < work->remembered_count; i++)
+        fp_loads_forget(work->loads, &work->remembered[i]);
+    return false;
 }

@@ -8,13 +8,16 @@
 #include "collector/base/arena.h"
 #include "collector/base/buf.h"
 #include "collector/ingest/ingest.h"
+#include "collector/ingest/loads.h"
 #include "collector/ingest/nonces.h"
 #include "collector/profile/ceilings.h"
+#include "collector/rollup/record.h"
 
 struct fp_preparation {
     const struct fp_upload *upload;
     struct fp_nonce_table *nonces;
     struct fp_ceilings *ceilings;
+    struct fp_loads *loads;        /* NULL: windows do not reach across parts */
     struct fp_metric_set *metrics; /* ingest's */
     struct fp_arena *arena;        /* for everything that is made on the way */
     struct fp_buf *record;         /* empty; gets the uploads */
@@ -24,7 +27,9 @@ struct fp_preparation {
     int64_t received_us;  /* epoch */
     size_t inflated_left; /* what is left of limits.max_inflated, for all parts together */
     size_t upload_count;
-    struct fp_refused_records refused; /* of all uploads so far; starts empty */
+    struct fp_refused_records refused;                    /* of all uploads so far; starts empty */
+    struct fp_loads_key remembered[FP_RECORD_DELTAS_MAX]; /* parts of page loads */
+    size_t remembered_count;
 };
 
 /* Prepares all uploads, or none: false if one is refused. Any thread. */

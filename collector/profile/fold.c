@@ -121,7 +121,8 @@ bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *con
     fp_map_init(&fold.stacks, profile->stack_count + made);
     bool folded = describe(&fold) && fp_fold_weigh(&fold) && fp_fold_attribute(&fold) &&
                   fp_fold_bound_stacks(&fold) && fp_fold_sum(&fold) && fp_fold_timings(&fold) &&
-                  fp_fold_measures(&fold) && fp_fold_session(&fold) && fp_fold_refusals(&fold);
+                  fp_fold_remember(&fold) && fp_fold_join(&fold) && fp_fold_measures(&fold) &&
+                  fp_fold_session(&fold) && fp_fold_refusals(&fold);
     fp_map_release(&fold.resources);
     fp_map_release(&fold.frames);
     fp_map_release(&fold.stacks);

@@ -7,6 +7,7 @@
 
 #include "collector/base/arena.h"
 #include "collector/profile/ceilings.h"
+#include "collector/profile/part.h"
 #include "collector/profile/profile.h"
 #include "collector/profile/scrub.h"
 #include "collector/rollup/delta.h"
@@ -23,6 +24,9 @@ struct fp_fold_context {
     uint32_t measures; /* names of measures that may be joined with samples, most samples first */
     struct fp_ceilings *ceilings; /* NULL: no name becomes `(overflow)` */
     const struct fp_ceiling_limits *ceiling_limits;
+    const struct fp_part *const *earlier; /* of the same page load; not this upload */
+    size_t earlier_count;
+    struct fp_part *part; /* set to what later parts need; lives as long as the delta. NULL: none */
 };
 
 /*

@@ -88,7 +88,7 @@ static bool has_no_bins(enum fp_timing_kind kind)
         [FP_TIMING_INPUT_DELAY] = true,    [FP_TIMING_PROCESSING] = true,
         [FP_TIMING_BLOCKING] = true,       [FP_TIMING_FORCED_LAYOUT] = true,
         [FP_TIMING_RESOURCE_BYTES] = true, [FP_TIMING_RESOURCE_OPAQUE] = true,
-        [FP_TIMING_COVERAGE] = true,
+        [FP_TIMING_COVERAGE] = true,       [FP_TIMING_PAGE_HOST] = true,
     };
     return without[kind];
 }

@@ -17,6 +17,12 @@ struct measure_window {
     uint32_t end;
 };
 
+/* A run of samples of one origin. */
+struct measure_range {
+    uint32_t begin;
+    uint32_t count;
+};
+
 struct name {
     uint32_t first_window;
     uint32_t window_count;
@@ -58,21 +64,6 @@ struct measuring {
 
 /* Windows. */
 
-/* Returns the first sample at or after a time. */
-static uint32_t first_sample(const struct fp_fold *fold, int64_t time_us)
-{
-    uint32_t low = 0;
-    uint32_t high = fold->profile->sample_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (fold->samples[middle].time_us < time_us)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int compare_windows(const void *a, const void *b)
 {
     const struct measure_window *left = a;
@@ -82,23 +73,94 @@ static int compare_windows(const void *a, const void *b)
     return left->first < right->first ? -1 : left->first > right->first;
 }
 
-/* Lists the windows that hold samples, by name and time. */
-static uint32_t list_windows(struct measuring *measuring)
+/* Lists the windows that hold samples of a run of them, by name and time. begin: of the run. */
+static uint32_t list_ranges(const struct fp_fold *fold, const struct fp_fold_window *windows,
+                            uint32_t window_count, struct measure_range run,
+                            struct measure_window *ranges)
+{
+    uint32_t count = 0;
+    const struct fp_fold_sample *samples = fold->samples + run.begin;
+    for (uint32_t i = 0; i < window_count; i++) {
+        const struct measure_window range = {
+            .timing = windows[i].timing,
+            .first = run.begin + fp_fold_first_sample(samples, run.count, windows[i].start_us),
+            .end = run.begin + fp_fold_first_sample(samples, run.count, windows[i].end_us),
+        };
+        if (range.first < range.end)
+            ranges[count++] = range;
+    }
+    qsort(ranges, count, sizeof(*ranges), compare_windows);
+    return count;
+}
+
+/* Joins the overlapping ranges of each name. Returns how many are left. */
+static uint32_t join_ranges(struct measure_window *ranges, uint32_t count)
+{
+    uint32_t joined = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct measure_window next = ranges[i];
+        bool is_same = joined > 0 && ranges[joined - 1].timing == next.timing;
+        if (is_same && next.first < ranges[joined - 1].end)
+            next.first = ranges[joined - 1].end;
+        if (next.first < next.end)
+            ranges[joined++] = next;
+    }
+    return joined;
+}
+
+/* Lists what is left of a range without those of `less`, which do not overlap. *at: the first of
+ * them that this range or later ones may touch. Returns the number of pieces. */
+static uint32_t subtract(struct measure_window range, const struct measure_window *less,
+                         uint32_t less_count, uint32_t *at, struct measure_window *pieces)
+{
+    uint32_t count = 0;
+    while (*at < less_count && (less[*at].timing < range.timing ||
+                                (less[*at].timing == range.timing && less[*at].end <= range.first)))
+        ++*at;
+    for (uint32_t i = *at;
+         i < less_count && less[i].timing == range.timing && less[i].first < range.end; i++) {
+        if (less[i].first > range.first)
+            pieces[count++] = (struct measure_window){range.timing, range.first, less[i].first};
+        range.first = less[i].end;
+    }
+    if (range.first < range.end)
+        pieces[count++] = range;
+    return count;
+}
+
+/* Lists the samples of earlier parts in this upload's windows, except those that the earlier parts'
+ * own windows of the name hold. False: no memory. */
+static bool list_joined(struct measuring *measuring, uint32_t *count)
+{
+    struct fp_fold *fold = measuring->fold;
+    const struct measure_range joined = {fold->sample_count, fold->joined_count};
+    uint32_t own = fold->own_window_count;
+    uint32_t earlier = fold->window_count - own;
+    struct measure_window *ranges = fp_fold_array(fold, own, sizeof(*ranges));
+    struct measure_window *less = fp_fold_array(fold, earlier, sizeof(*less));
+    if (ranges == NULL || less == NULL)
+        return false;
+    own = join_ranges(ranges, list_ranges(fold, fold->windows, own, joined, ranges));
+    earlier = join_ranges(
+        less, list_ranges(fold, fold->windows + fold->own_window_count, earlier, joined, less));
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < own; i++)
+        *count += subtract(ranges[i], less, earlier, &at, measuring->windows + *count);
+    return true;
+}
+
+/* Lists the windows that hold samples, by name and time. False: no memory. */
+static bool list_windows(struct measuring *measuring, uint32_t *count)
 {
     const struct fp_fold *fold = measuring->fold;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < fold->window_count; i++) {
-        const struct fp_fold_window *from = &fold->windows[i];
-        const struct measure_window window = {
-            .timing = from->timing,
-            .first = first_sample(fold, from->start_us),
-            .end = first_sample(fold, from->end_us),
-        };
-        if (window.first < window.end)
-            measuring->windows[count++] = window;
-    }
-    qsort(measuring->windows, count, sizeof(*measuring->windows), compare_windows);
-    return count;
+    const struct measure_range own = {0, fold->profile->sample_count};
+    *count = list_ranges(fold, fold->windows, fold->window_count, own, measuring->windows);
+    if (fold->joined_count == 0)
+        return true;
+    if (!list_joined(measuring, count))
+        return false;
+    qsort(measuring->windows, *count, sizeof(*measuring->windows), compare_windows);
+    return true;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -283,8 +345,9 @@ static bool measure(struct measuring *measuring, const struct name *name)
 static bool prepare_names(struct measuring *measuring)
 {
     struct fp_fold *fold = measuring->fold;
-    uint32_t count = fold->window_count;
-    measuring->windows = fp_fold_array(fold, count, sizeof(*measuring->windows));
+    size_t count = fold->window_count;
+    /* A window may hold samples of both origins, and be cut by each earlier window. */
+    measuring->windows = fp_fold_array(fold, 3 * count, sizeof(*measuring->windows));
     measuring->names = fp_fold_array(fold, count, sizeof(*measuring->names));
     return measuring->windows != NULL && measuring->names != NULL;
 }
@@ -310,12 +373,14 @@ static bool prepare_sums(struct measuring *measuring)
 
 bool fp_fold_measures(struct fp_fold *fold)
 {
-    if (fold->window_count == 0 || fold->profile->sample_count == 0)
+    if (fold->window_count == 0 || fold->profile->sample_count + fold->joined_count == 0)
         return true;
     struct measuring measuring = {.fold = fold};
-    if (!prepare_names(&measuring))
+    const uint32_t stack_count = fold->own_stack_count;
+    uint32_t window_count;
+    if (!prepare_names(&measuring) || !list_windows(&measuring, &window_count))
         return false;
-    list_names(&measuring, list_windows(&measuring));
+    list_names(&measuring, window_count);
     measuring.taken = measuring.name_count < fold->context->measures ? measuring.name_count
                                                                      : fold->context->measures;
     if (measuring.taken > 0 && !prepare_sums(&measuring))
@@ -324,5 +389,7 @@ bool fp_fold_measures(struct fp_fold *fold)
     while (name < measuring.taken && measure(&measuring, &measuring.names[name]))
         name++;
     fold->delta->unmeasured = measuring.name_count - name;
+    /* Stacks of earlier parts were needed for sums only. */
+    fold->delta->stack_count = stack_count;
     return true;
 }

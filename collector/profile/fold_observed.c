@@ -6,6 +6,7 @@
 #include "collector/profile/scrub_name.h"
 #include "collector/profile/scrub_selector.h"
 #include "collector/profile/text.h"
+#include "collector/profile/url.h"
 
 #include <stdlib.h>
 
@@ -351,6 +352,19 @@ static bool add_responses(struct fp_fold *fold, const struct fp_profile_response
     return true;
 }
 
+/* Counts the host that the page is on, which tells the site's own responses from others. */
+static bool add_page_host(struct fp_fold *fold)
+{
+    struct fp_timing_key key = {.kind = FP_TIMING_PAGE_HOST};
+    uint32_t timing;
+    if (fold->profile->responses_count == 0 || fp_url_parse(fold->page_url).host.len == 0)
+        return true;
+    if (!fp_scrub_host(fold->page_url, fold->arena, &key.name) || !find_bounded(fold, key, &timing))
+        return false;
+    fp_fold_sum_up(fold, timing, 1, 0);
+    return true;
+}
+
 bool fp_fold_observed(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
@@ -366,5 +380,5 @@ bool fp_fold_observed(struct fp_fold *fold)
     for (uint32_t i = 0; i < profile->responses_count; i++)
         if (!add_responses(fold, &profile->responses[i]))
             return false;
-    return true;
+    return add_page_host(fold);
 }

@@ -10,26 +10,10 @@
 #include "collector/profile/fold.h"
 #include "collector/rollup/ids.h"
 
-/* A sample in the order of time. */
-struct fp_fold_sample {
-    int64_t time_us;
-    int64_t weight_us;
-    uint32_t stack; /* index into the profile's stacks, later into the delta's; FP_INDEX_NONE */
-    uint32_t order; /* of arrival */
-    enum fp_marker marker;
-};
-
 /* A value with a bin, and the timing (index into the delta's) that it belongs to. */
 struct fp_fold_binned {
     uint32_t timing;
     uint16_t bin;
-};
-
-/* A span of time whose samples belong to a timing. */
-struct fp_fold_window {
-    uint32_t timing; /* index into the delta's */
-    int64_t start_us;
-    int64_t end_us; /* above start_us */
 };
 
 struct fp_fold {
@@ -62,6 +46,9 @@ struct fp_fold {
     struct fp_fold_window *windows;
     uint32_t binned_count;
     uint32_t window_count;
+    uint32_t own_window_count; /* of these; the others are of earlier parts */
+    uint32_t own_stack_count;  /* of the delta's stacks, without those of earlier parts */
+    uint32_t joined_count;     /* samples of earlier parts, after those of this upload */
 };
 
 /* Allocates count elements of size bytes, not cleared. NULL when memory is out. */
@@ -139,6 +126,20 @@ void fp_fold_sum_up(struct fp_fold *fold, uint32_t timing, uint32_t count, int64
 
 /* Lists a window of a timing, unless it is empty. */
 void fp_fold_window(struct fp_fold *fold, uint32_t timing, int64_t start_us, int64_t duration_us);
+
+/* Describes the upload for later parts of its page load, if the context asks. */
+bool fp_fold_remember(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* How many windows the earlier parts have. */
+size_t fp_fold_earlier_windows(const struct fp_fold_context *context);
+
+/* Adds the windows of earlier parts, and their samples inside this upload's windows, with their
+ * resources, frames and stacks. */
+bool fp_fold_join(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Returns the first of samples, which are in the order of time, at or after a time. */
+uint32_t fp_fold_first_sample(const struct fp_fold_sample *samples, uint32_t count,
+                              int64_t time_us);
 
 /* Sums, per measure or window's name, what ran inside its windows (rule 7). */
 bool fp_fold_measures(struct fp_fold *fold) FP_MUST_CHECK;

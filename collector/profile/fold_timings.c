@@ -148,7 +148,8 @@ static void count_bins(const struct fp_fold *fold)
 
 bool fp_fold_timings(struct fp_fold *fold)
 {
-    size_t count = fold->profile->timing_count + fp_fold_observed_max(fold->profile);
+    size_t count = fold->profile->timing_count + fp_fold_observed_max(fold->profile) +
+                   fp_fold_earlier_windows(fold->context);
     if (count == 0)
         return true;
     struct fp_delta *delta = fold->delta;

@@ -151,15 +151,15 @@ struct fp_profile {
     bool has_id;
     bool has_load;
     bool has_page_route;
+    bool has_start; /* the upload says from when on it covers the page load */
     bool truncated;
     struct fp_uuid id;
     struct fp_uuid load;
     uint32_t part;
-    bool has_start;   /* the upload says from when on it covers the page load */
-    int64_t start_us; /* from then, like the next; 0 if it does not say so */
-    int64_t duration_us;
     enum fp_upload_format format;
     enum fp_coverage coverage;
+    int64_t start_us; /* 0 if it does not say, like the next */
+    int64_t duration_us;
     struct fp_str thread; /* "window", "worker", "" */
     struct fp_str agent_name;
     struct fp_str agent_version;
@@ -169,11 +169,13 @@ struct fp_profile {
     struct fp_str token;    /* as sent; "" when the envelope has none */
     struct fp_str page_url; /* "" when the envelope has none */
     struct fp_str page_route;
-    int64_t interval_us;      /* effective sample interval, 0 when not said */
-    uint32_t skipped_entries; /* of types that are not read */
-    size_t first_skipped;     /* index of the first, in its array */
+    int64_t interval_us;       /* effective sample interval, 0 when not said */
+    uint32_t observed_entries; /* of types that are read, but marks and measures */
+    uint32_t skipped_entries;  /* of types that are not read */
+    size_t first_skipped;      /* index of the first, in its array */
 
     bool has_trace;
+    bool has_first_paint;
     struct fp_str *resources;
     struct fp_profile_frame *frames;
     struct fp_profile_stack *stacks;
@@ -193,7 +195,6 @@ struct fp_profile {
     struct fp_profile_script *scripts; /* frame by frame */
     struct fp_profile_responses *responses;
     int64_t *response_durations_us;
-    bool has_first_paint;
     int64_t first_paint_us;
 
     bool has_session;

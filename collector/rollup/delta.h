@@ -5,7 +5,9 @@
  *   sum of stack_samples.self_us + unattributed_us = profiled_us, and
  *   sum of frames.self_us                          = sum of stack_samples.self_us
  * (self times of events may be negative: their clocks are coarse); frames, stacks and timings have
- * unique ids; a stack's parent precedes it; every frame and stack is needed by a sample.
+ * unique ids; a stack's parent precedes it; every frame and stack is needed by a sample, except the
+ * last frames, without samples, and timings without values: these are of earlier parts of the page
+ * load, and needed by measured_frames and measured.
  * fold_check.c asserts these. All texts are valid UTF-8 without U+0000, scrubbed, at most 1,024
  * code points, and live in the arena in which the delta was made.
  */

@@ -56,10 +56,12 @@ void fp_rollup_release(struct fp_rollup *rollup)
     fp_arena_release(&rollup->texts);
 }
 
-/* Empties the first `count` tables and the texts. Frees what a huge window allocated. */
+/* Empties the first `count` tables and the texts. Frees their memory if it is more than a full
+ * window needs: that of a huge upload, or of windows that filled different tables. */
 static void clear_tables(struct fp_rollup *rollup, size_t count)
 {
-    bool is_swollen = rollup->max_bytes - rollup->budget > 2 * rollup->full_bytes;
+    bool is_swollen =
+        rollup->max_bytes - rollup->budget > rollup->full_bytes + rollup->full_bytes / 4;
     for (size_t i = 0; i < count; i++) {
         if (is_swollen)
             fp_rows_release(&rollup->tables[i]);
@@ -251,6 +253,10 @@ static bool add_frames(const struct fp_addition *add)
 {
     struct fp_addition_batch batch;
     uint32_t end = add->delta->frame_count;
+    /* Frames of earlier parts are the last. They have names here, and numbers in measures only. */
+    for (; end > 0 && add->delta->frames[end - 1].samples == 0; end--)
+        if (!add_frame_name(add, &add->delta->frames[end - 1]))
+            return false;
     for (uint32_t first = 0; first < end; first += batch.count) {
         const struct fp_delta_frame *frames = add->delta->frames + first;
         fp_addition_begin_batch(&batch, end - first);
@@ -391,9 +397,13 @@ static bool add_timings(const struct fp_addition *add)
     for (uint32_t i = 0; i < delta->timing_count; i++) {
         const struct fp_delta_timing *timing = &delta->timings[i];
         bool added;
+        if (!add_timing_name(add, timing))
+            return false;
+        if (timing->count == 0) /* an earlier part of the page load has its values */
+            continue;
         struct fp_timing_fact *fact =
             fp_addition_put(add, FP_ROLLUP_TABLE_TIMING_FACT, timing->id, 0, &added);
-        if (fact == NULL || !add_timing_name(add, timing) || !add_bins(add, timing))
+        if (fact == NULL || !add_bins(add, timing))
             return false;
         if (added || timing->min_us < fact->min_us)
             fact->min_us = timing->min_us;

@@ -13,7 +13,8 @@ create type fleetprof_data.frame_kind as enum ('function', 'builtin', 'marker', 
 create type fleetprof_data.marker as enum ('(none)', 'script', 'gc', 'style', 'layout', 'paint', 'other');
 create type fleetprof_data.timing_kind as enum (
     'mark', 'measure', 'vital', 'vital_good', 'vital_poor', 'window', 'interaction', 'input_delay', 'processing',
-    'frame_script', 'blocking', 'forced_layout', 'resource', 'resource_bytes', 'resource_opaque', 'coverage'
+    'frame_script', 'blocking', 'forced_layout', 'resource', 'resource_bytes', 'resource_opaque', 'coverage',
+    'page_host'
 );
 
 comment on type fleetprof_data.frame_kind is 'What a frame is: a function, a builtin (only a name), a marker without a stack, an event of an older format, or what a ceiling cut off.';

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { frameKey, sumsOf, toMicroseconds } from './oracle.mjs';
-import { repository, startStack, waitFor } from './stack.mjs';
+import { repository, startCollector, startStack, waitFor } from './stack.mjs';
 
 const real = JSON.parse(fs.readFileSync(path.join(repository, 'tests/data/perf-coi-trace.json'), 'utf8'));
 const trace = real.trace ?? real;
@@ -87,6 +87,7 @@ test('each member is counted under its kind', async () => {
     ['resource_bytes', 'cdn.example', 'script', '', 2, 900],
     ['resource_opaque', 'ads.example', 'img', '', 1, 0],
     ['coverage', 'quota', '', '', 1, 0],
+    ['page_host', 'shop.example', '', '', 1, 0],
   ]);
   const listed = await stack.sql(`select name from fleetprof.timings('shop', release => '${release}')
     union all select name from fleetprof.timing_hourly where release = '${release}'`);
@@ -166,6 +167,89 @@ test('page loads without a trace are not in the means of functions', async () =>
   const [row] = await stack.sql(`select self_ms, self_ms_per_load, load_share from fleetprof.hotspots('shop', release => 'means')`);
   assert.deepEqual(row, { self_ms: 20, self_ms_per_load: 20, load_share: 1 });
   assert.deepEqual(await timingsOf(release, 'coverage'), [['coverage', 'no-policy', '', '', 1, 0], ['coverage', 'unsupported', '', '', 1, 0]]);
+});
+
+/** A part of a page load: one sample of f each 10 ms from `from` up to `to`. @param {number} from @param {number} to
+ * @param {object} [more] */
+const partOf = (from, to, more) => ({
+  id: randomUUID(), version: 1, start: from, duration: to - from, sampleInterval: 10, part: from / 1000, ...more,
+  trace: { resources: ['https://shop.example/a.js'], frames: [{ name: 'f', resourceId: 0, line: 1, column: 1 }], stacks: [{ frameId: 0 }],
+    samples: Array.from({ length: (to - from) / 10 }, (_, i) => ({ timestamp: from + 10 * i, ...i % 2 && { stackId: 0 } })) },
+});
+
+/** Profiled and self time of f inside a window, ms. @param {string} release @param {string} window */
+async function insideOf(release, window) {
+  const [row] = await stack.sql(`select sum(profiled_us) / 1000.0 as profiled, sum(profiled_us - unattributed_us) / 1000.0 as attributed,
+      (select sum(self_ms) from fleetprof.measure_hotspots('${window}', 'shop', release => '${release}')) as self
+    from fleetprof_data.measure_fact join fleetprof_data.timing using (timing_id) join fleetprof_data.segment using (segment_id)
+    where release = '${release}' and name = '${window}'`);
+  assert.equal(Number(row.attributed), row.self, `${release} ${window}: self + unattributed = profiled`);
+  return [Number(row.profiled), row.self];
+}
+
+/** @param {any} envelope @param {string} url of a collector */
+const post = (envelope, url = stack.collector.url) =>
+  fetch(`${url}/v1/ingest/pk_shop`, { method: 'POST', body: JSON.stringify(envelope) });
+
+/** @param {string} release @param {number} count of its uploads */
+const untilCounted = (release, count) => waitFor(async () => (await stack.sql(
+  `select 1 from fleetprof.upload_log where release = '${release}'`)).length === count, { what: `${count} uploads of ${release}` });
+
+const joined = async () => (await stack.collector.metrics()).fleetprof_load_parts_joined_total;
+
+test('windows reach across the parts of a page load, in any order of arrival, and retries count once', async () => {
+  const make = (/** @type {string} */ release) => {
+    const same = { release, load: randomUUID() };
+    return [
+      partOf(0, 1000, same), partOf(1000, 2000, same), partOf(2000, 3000, same),
+      { id: randomUUID(), version: 1, start: 3000, duration: 0, ...same, interactions: [interaction(900, 1300, { target: '#buy' })],
+        vitals: [{ name: 'LCP', value: 1500 }, { name: 'INP', value: 1300 }] },
+    ];
+  };
+  for (const [release, order] of Object.entries({ ascending: [0, 1, 2, 3], descending: [3, 2, 1, 0], mixed: [1, 3, 0, 2] })) {
+    const parts = make(release);
+    const before = await joined();
+    for (const index of order) {
+      assert.equal((await post(parts[index])).status, 204);
+      assert.equal((await post(parts[index])).status, 204, 'a retry');
+    }
+    await untilCounted(release, 4);
+    assert.deepEqual(await insideOf(release, '(interaction)'), [1300, 650], release);
+    assert.deepEqual(await insideOf(release, '(INP) poor'), [1300, 650], release);
+    assert.deepEqual(await insideOf(release, '(lcp)'), [1500, 750], release);
+    assert.deepEqual(await timingsOf(release, 'interaction'), [['interaction', 'pointer', '#buy', '', 1, 1_300_000]]);
+    assert.ok(await joined() >= before + 3);
+    const [row] = await stack.sql(`select self_ms, self_ms_per_load, uploads from fleetprof.hotspots('shop', release => '${release}')`);
+    assert.deepEqual(row, { self_ms: 1500, self_ms_per_load: 1500, uploads: 3 }, 'joined samples count once as a whole');
+  }
+  const parts = make('at once');
+  const replies = await Promise.all([...parts, ...parts].map((part) => post(part)));
+  assert.ok(replies.every(({ status }) => status === 204));
+  await untilCounted('at once', 4);
+  assert.deepEqual(await insideOf('at once', '(interaction)'), [1300, 650]);
+  assert.deepEqual(await insideOf('at once', '(lcp)'), [1500, 750]);
+});
+
+test('parts of refused forms, of other loads and of other collectors are not joined', async () => {
+  const same = { release: 'apart', load: randomUUID() };
+  const form = new FormData();
+  form.append('a', JSON.stringify(partOf(0, 1000, same)));
+  form.append('b', '{"version":1,"vitals":7}');
+  assert.equal((await fetch(`${stack.collector.url}/v1/ingest/pk_shop`, { method: 'POST', body: form })).status, 422);
+  const late = { vitals: [{ name: 'LCP', value: 3000 }], release: 'apart' };
+  assert.equal((await post(partOf(2000, 3000, { ...late, load: same.load }))).status, 204);
+  assert.equal((await post(partOf(0, 1000, { release: 'apart', load: randomUUID() }))).status, 204);
+  await untilCounted('apart', 2);
+  assert.deepEqual(await insideOf('apart', '(lcp)'), [1000, 500]);
+  const { database, sites } = stack.collector.config;
+  const other = await startCollector({ config: { database, sites } });
+  try {
+    assert.equal((await post(partOf(1000, 2000, { ...late, vitals: [], load: same.load }), other.url)).status, 204);
+    await untilCounted('apart', 3);
+    assert.deepEqual(await insideOf('apart', '(lcp)'), [1000, 500]);
+  } finally {
+    await other.stop();
+  }
 });
 
 test('ten thousand targets are counted, under their ceiling', async () => {

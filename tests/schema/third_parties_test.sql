@@ -3,7 +3,7 @@
 set local search_path = pgtap, fleetprof, pg_catalog;
 
 insert into segment (segment_id, site, route) values
-    (1, 'shop', '/product/:id'), (2, 'spa', '/cart'), (3, 'bare', '/'), (4, 'silent', '/cart');
+    (1, 'shop', '/product/:id'), (2, 'spa', '/cart'), (3, 'bare', '/'), (4, 'silent', '/cart'), (5, 'vitals', '/cart');
 insert into frame_name values
     ('inline',  'inline',  'https://www.shop.example/product/:id', 1, 1, 'function'),
     ('main',    'main',    'https://static.shop.example/app.js', 1, 1, 'function'),
@@ -28,10 +28,11 @@ insert into timing_value (segment_id, kind, name, source, us) values
     (1, 'resource_opaque', 'fonts.example', 'font', 0), (1, 'resource_opaque', 'fonts.example', 'css', 0),
     (1, 'resource_bytes', 'fonts.example', 'font', 0),
     (1, 'resource', '(overflow)', '', 40),
-    (4, 'resource', 'shop.example', 'fetch', 40);
+    (4, 'resource', 'shop.example', 'fetch', 40), (5, 'resource', 'api.shop.example', 'fetch', 40),
+    (5, 'resource', 'cdn.example', 'fetch', 50), (5, 'page_host', 'shop.example', '', 0), (5, 'page_host', '(overflow)', '', 0);
 select pg_temp.store() \g /dev/null
 
-select plan(13);
+select plan(14);
 
 -- 100 ms were profiled.
 select results_eq(
@@ -53,6 +54,10 @@ select results_eq(
     $$ select * from third_parties('silent', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values ('shop.example', null::text, null::float8, null::float8, 1::bigint, 0.04::float8, 0::bigint, 0::float8) $$,
     'nothing was profiled');
+select results_eq(
+    $$ select host, party from third_parties('vitals', '2026-01-05Z', '2026-01-06Z') $$,
+    $$ values ('api.shop.example', 'first'), ('cdn.example', 'third') $$,
+    'uploads with resources say which host the page is on');
 select is_empty($$ select * from third_parties('bare', '2026-01-05Z', '2026-01-06Z') $$, 'nothing at all');
 select is_empty($$ select * from third_parties('shop', '2026-01-06Z', '2026-01-07Z') $$, 'another day, no rows');
 select throws_ok($$ select * from third_parties(null) $$, '22023', 'site is null', 'a site must be named');
