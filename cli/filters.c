@@ -10,14 +10,14 @@
 static const struct argp_option filter_options[] = {
     {"marker", KEY(MARKER), "MARKER", 0,
      "only samples with this marker: script, gc, style, layout, paint, other or (none)", 0},
-    {"site", KEY(SITE), "NAME", 0,
-     "the site (not needed when the database has only one); % is all of them", 0},
+    {"release", KEY(RELEASE), "PATTERN", 0, "releases of the site", 0},
     {"since", KEY(SINCE), "WHEN", 0,
      "from this time on: a duration back from now (30m, 2h, 1d, 1w) or a timestamp (default: 1d)",
      0},
     {"until", KEY(UNTIL), "WHEN", 0, "before this time (default: now)", 0},
+    {"site", KEY(SITE), "NAME", 0,
+     "the site (not needed when the database has only one); % is all of them", 0},
     {"route", KEY(ROUTE), "PATTERN", 0, "page routes, such as /product/:id", 0},
-    {"release", KEY(RELEASE), "PATTERN", 0, "releases of the site", 0},
     {"environment", KEY(ENVIRONMENT), "PATTERN", 0, "environments, such as production", 0},
     {"variant", KEY(VARIANT), "PATTERN", 0, "arms of an experiment", 0},
     {"browser", KEY(BROWSER), "PATTERN", 0, "browser families, such as Chrome", 0},
@@ -29,7 +29,7 @@ static const struct argp_option filter_options[] = {
 
 /* The parameters' names in SQL, in the order of enum fp_filter. */
 static const char *const filter_names[FP_FILTER_COUNT] = {
-    "marker",      "site",    "since",   "until", "route",  "release",
+    "marker",      "release", "since",   "until", "site",   "route",
     "environment", "variant", "browser", "os",    "device", "thread",
 };
 
@@ -45,6 +45,8 @@ static error_t parse_filter(int key, char *arg, struct argp_state *state)
 const struct argp fp_filters_argp = {.options = filter_options, .parser = parse_filter};
 const struct argp fp_filters_without_marker_argp = {.options = filter_options + 1,
                                                     .parser = parse_filter};
+const struct argp fp_filters_of_both_sides_argp = {.options = filter_options + FP_FILTER_SITE,
+                                                   .parser = parse_filter};
 
 /* True for a duration back from now, such as "2h". */
 static bool is_duration(const char *text)

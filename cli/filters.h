@@ -7,13 +7,14 @@
 
 #include "cli/query.h"
 
+/* The first ones are those that some commands do without. */
 enum fp_filter {
-    FP_FILTER_MARKER, /* first: a function without it takes the rest */
-    FP_FILTER_SITE,
+    FP_FILTER_MARKER,
+    FP_FILTER_RELEASE,
     FP_FILTER_SINCE,
     FP_FILTER_UNTIL,
+    FP_FILTER_SITE,
     FP_FILTER_ROUTE,
-    FP_FILTER_RELEASE,
     FP_FILTER_ENVIRONMENT,
     FP_FILTER_VARIANT,
     FP_FILTER_BROWSER,
@@ -32,6 +33,9 @@ struct fp_filters {
 /* Reads the options into a struct fp_filters, with and without --marker. */
 extern const struct argp fp_filters_argp;
 extern const struct argp fp_filters_without_marker_argp;
+
+/* Reads --site and the dimensions but --release. */
+extern const struct argp fp_filters_of_both_sides_argp;
 
 /* SQL for segments and their uploads, at least one row per segment. Uploads count as far back as
  * hours are kept. */

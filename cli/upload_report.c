@@ -4,66 +4,22 @@
 #include "cli/upload_report.h"
 
 #include "cli/memory.h"
+#include "collector/profile/notes.h"
 
-enum { NOTES_MAX = FP_PROFILE_NOTES_MAX + 2, JSON_MAX = 64 * 1024 };
-
-struct notes {
-    struct fp_profile_note list[NOTES_MAX];
-    uint32_t count;
-};
-
-static void add_count(struct notes *notes, const struct fp_profile_note *note)
-{
-    if (note->count > 0)
-        notes->list[notes->count++] = *note;
-}
-
-static void collect(const struct fp_profile *profile, struct notes *notes)
-{
-    notes->count = profile->has_session ? profile->session.note_count : 0;
-    if (notes->count > 0)
-        memcpy(notes->list, profile->session.notes, notes->count * sizeof(*notes->list));
-    add_count(notes, &(struct fp_profile_note){
-                         .text = "an entry that is neither a mark nor a measure",
-                         .is_refusal = true,
-                         .count = profile->skipped_entries,
-                         .first_offset = (int64_t)profile->first_skipped,
-                         .is_index = true,
-                     });
-    add_count(notes, &(struct fp_profile_note){
-                         .text = "a mark that is earlier than the one before it",
-                         .count = profile->unordered_entries,
-                         .first_offset = (int64_t)profile->first_unordered,
-                         .is_index = true,
-                     });
-}
-
-/* The records that can be refused one by one: those of dumps and sessions, and the entries of User
- * Timing. */
-struct record_counts {
-    const char *name; /* NULL: the upload has none */
-    uint32_t read;
-    uint32_t kept;
-};
-
-static struct record_counts records_of(const struct fp_profile *profile)
-{
-    if (profile->has_session)
-        return (struct record_counts){"records", profile->session.records_read,
-                                      profile->session.records_kept};
-    if (profile->timing_count + profile->skipped_entries == 0)
-        return (struct record_counts){NULL, 0, 0};
-    return (struct record_counts){"entries", profile->timing_count + profile->skipped_entries,
-                                  profile->timing_count};
-}
+enum { JSON_MAX = 64 * 1024 };
 
 /* ---- JSON ---- */
+
+static bool is_refusal(const struct fp_profile_note *note)
+{
+    return note->reason != FP_RECORD_REFUSAL_NONE;
+}
 
 /* Texts are static and pointers consist of our names and numbers: nothing needs an escape. */
 static void add_json(const struct fp_profile_note *note, struct fp_buf *json)
 {
     fp_buf_addf(json, "%s{\"text\":\"%s\",\"refused\":%s,\"count\":%u,", json->len > 1 ? "," : "",
-                note->text, note->is_refusal ? "true" : "false", (unsigned)note->count);
+                note->text, is_refusal(note) ? "true" : "false", (unsigned)note->count);
     const struct fp_str pointer = note->first_pointer;
     if (pointer.len > 0)
         fp_buf_addf(json, "\"first\":\"%.*s\",\"unit\":\"pointer\"}", (int)pointer.len,
@@ -77,9 +33,9 @@ static void add_json(const struct fp_profile_note *note, struct fp_buf *json)
 
 static void add_notes_cell(const struct fp_profile *profile, struct fp_grid *grid)
 {
-    struct notes notes;
+    struct fp_notes notes;
     struct fp_buf json;
-    collect(profile, &notes);
+    fp_notes_list(profile, &notes);
     fp_buf_init(&json, JSON_MAX);
     fp_buf_addf(&json, "[");
     for (uint32_t i = 0; i < notes.count; i++)
@@ -94,10 +50,12 @@ void fp_upload_report_add_cells(const struct fp_profile *profile, struct fp_grid
     bool has_session = profile != NULL && profile->session.id != 0;
     fp_grid_add_optional(grid, has_session, has_session ? profile->session.id : 0);
     fp_grid_add(grid, profile == NULL ? NULL : profile->truncated ? "true" : "false");
-    const struct record_counts records =
-        profile != NULL ? records_of(profile) : (struct record_counts){NULL, 0, 0};
+    const struct fp_record_counts records = profile != NULL
+                                                ? fp_notes_count_records(profile)
+                                                : (struct fp_record_counts){NULL, 0, 0, 0};
     fp_grid_add_optional(grid, records.name != NULL, records.read);
     fp_grid_add_optional(grid, records.name != NULL, records.kept);
+    fp_grid_add_optional(grid, records.name != NULL, records.refused);
     if (profile != NULL)
         add_notes_cell(profile, grid);
     else
@@ -127,27 +85,22 @@ static void add_safe_name(const struct fp_profile *profile, bool is_session, con
 
 static void add_line(const struct fp_profile_note *note, struct fp_buf *lines)
 {
-    fp_buf_addf(lines, "  %s: %s (%u", note->is_refusal ? "refused" : "noted", note->text,
-                (unsigned)note->count);
-    const struct fp_str pointer = note->first_pointer;
-    if (pointer.len > 0)
-        fp_buf_addf(lines, ", the first at %.*s", (int)pointer.len, pointer.ptr);
-    else if (note->first_offset >= 0)
-        fp_buf_addf(lines, ", the first at %s %lld", note->is_index ? "element" : "byte",
-                    (long long)note->first_offset);
-    fp_buf_addf(lines, ")\n");
+    char place[FP_NOTE_PLACE_MAX];
+    fp_note_place(note, place);
+    fp_buf_addf(lines, "  %s: %s (%u%s%s)\n", is_refusal(note) ? "refused" : "noted", note->text,
+                (unsigned)note->count, place[0] != '\0' ? ", the first at " : "", place);
 }
 
 static void add_upload(const struct fp_profile *profile, bool is_session, const char *name,
                        struct fp_buf *lines)
 {
-    struct notes notes;
-    collect(profile, &notes);
+    struct fp_notes notes;
+    fp_notes_list(profile, &notes);
     if (!profile->has_session && !profile->truncated && notes.count == 0)
         return;
     add_safe_name(profile, is_session, name, lines);
     fp_buf_addf(lines, ":");
-    const struct record_counts records = records_of(profile);
+    const struct fp_record_counts records = fp_notes_count_records(profile);
     if (records.name != NULL)
         fp_buf_addf(lines, " %u of %u %s kept", (unsigned)records.kept, (unsigned)records.read,
                     records.name);

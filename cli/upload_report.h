@@ -14,6 +14,7 @@
 #define FP_UPLOAD_REPORT_COLUMNS                                                                   \
     {"session", NULL, FP_CELL_INTEGER}, {"truncated", NULL, FP_CELL_BOOLEAN},                      \
         {"records_read", NULL, FP_CELL_INTEGER}, {"records_kept", NULL, FP_CELL_INTEGER},          \
+        {"records_refused", NULL, FP_CELL_INTEGER},                                                \
     {                                                                                              \
         "notes", NULL, FP_CELL_JSON                                                                \
     }

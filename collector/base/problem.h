@@ -46,7 +46,8 @@
     X(SPOOL_FULL, 503, "spool_full")                                                               \
     X(SPOOL_FAILED, 503, "spool_failed")                                                           \
     X(STOPPING, 503, "stopping")                                                                   \
-    X(MEMORY, 503, "memory")
+    X(MEMORY, 503, "memory")                                                                       \
+    X(UNREADABLE, 500, "unreadable")
 
 enum fp_refusal {
 #define FP_REFUSAL_ID(id, status, name) FP_REFUSAL_##id,

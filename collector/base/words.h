@@ -65,6 +65,54 @@ enum fp_upload_format {
 
 const char *fp_upload_format_name(enum fp_upload_format format);
 
+/*
+ * Why a record was refused although its upload was accepted: id and name. The name is in the
+ * database, a metric's label and the log. The numbers are in spools: append only. docs/formats.md
+ * says what each one means.
+ */
+#define FP_RECORD_REFUSALS(X)                                                                      \
+    X(NOT_JSON, "not_json")   /* of Speed Tracer, as those up to BAD_PROFILE_LINE */               \
+    X(TRUNCATED, "truncated") /* of Opera Scope, too */                                            \
+    X(NOT_OBJECT, "not_object")                                                                    \
+    X(BAD_TYPE, "bad_type")                                                                        \
+    X(BAD_TIME, "bad_time")                                                                        \
+    X(BAD_DURATION, "bad_duration")                                                                \
+    X(NEGATIVE_DURATION, "negative_duration")                                                      \
+    X(BAD_CHILDREN, "bad_children")                                                                \
+    X(BAD_DATA, "bad_data")                                                                        \
+    X(BAD_PROFILE_LINE, "bad_profile_line")                                                        \
+    X(NO_MESSAGE, "no_message") /* of Opera Scope, as those up to ORPHAN */                        \
+    X(NO_TYPE, "no_type")                                                                          \
+    X(NO_TIME, "no_time")                                                                          \
+    X(NO_OVERHEAD, "no_overhead")                                                                  \
+    X(NO_HITS, "no_hits")                                                                          \
+    X(LONG_TIME, "long_time")                                                                      \
+    X(BAD_INTERVAL, "bad_interval")                                                                \
+    X(BACKWARD_INTERVAL, "backward_interval")                                                      \
+    X(BAD_OPTION, "bad_option")                                                                    \
+    X(DUPLICATE_ID, "duplicate_id")                                                                \
+    X(KNOWN_EVENT, "known_event")                                                                  \
+    X(CYCLE, "cycle")                                                                              \
+    X(KNOWN_LIST, "known_list")                                                                    \
+    X(OTHER_DETAIL, "other_detail")                                                                \
+    X(BAD_DETAIL, "bad_detail")                                                                    \
+    X(OTHER_SERVICE, "other_service")                                                              \
+    X(BAD_STATUS, "bad_status")                                                                    \
+    X(SERVICE_EVENT, "service_event")                                                              \
+    X(ORPHAN, "orphan")                                                                            \
+    X(OTHER_ENTRY, "other_entry") /* of User Timing and envelopes */
+
+enum fp_record_refusal {
+    FP_RECORD_REFUSAL_NONE, /* the record is kept */
+#define FP_RECORD_REFUSAL_ID(id, name) FP_RECORD_REFUSAL_##id,
+    FP_RECORD_REFUSALS(FP_RECORD_REFUSAL_ID)
+#undef FP_RECORD_REFUSAL_ID
+        FP_RECORD_REFUSAL_COUNT
+};
+
+/* The name, "" for FP_RECORD_REFUSAL_NONE. */
+const char *fp_record_refusal_name(enum fp_record_refusal refusal);
+
 /* Why a page load has no trace; the envelope's `coverage`. */
 enum fp_coverage {
     FP_COVERAGE_NONE, /* not said */

@@ -155,7 +155,8 @@ static bool check_sums(struct fp_decoder *decoder, const struct fp_profile *prof
 {
     int64_t sum_us = 0;
     for (uint32_t i = 0; i < profile->event_count && sum_us <= FP_DELTA_TIME_MAX_US; i++)
-        sum_us += llabs(profile->events[i].self_us) + profile->events[i].overhead_us;
+        sum_us += llabs(profile->events[i].self_us) + profile->events[i].overhead_us +
+                  profile->events[i].unlisted_us;
     for (uint32_t i = 0;
          profile->weights_us != NULL && i < profile->sample_count && sum_us <= FP_DELTA_TIME_MAX_US;
          i++)

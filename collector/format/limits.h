@@ -6,6 +6,8 @@
 
 #include "collector/base/base.h"
 
+struct fp_continuation;
+
 /* Maxima of one upload; the configuration's `limits`. */
 struct fp_format_limits {
     size_t max_inflated; /* bytes */
@@ -18,6 +20,7 @@ struct fp_format_limits {
     uint32_t json_depth;
     int64_t max_span_us;            /* last sample - first sample */
     struct fp_str_list detail_keys; /* members of a mark's or measure's detail that are kept */
+    struct fp_continuation *continuation; /* of a part of a long session, else NULL */
     uint32_t keep_ppm; /* share of traces that are kept whole; formats with events always are */
 };
 

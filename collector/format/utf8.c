@@ -93,7 +93,7 @@ bool fp_utf8_is_valid(struct fp_str text)
     return true;
 }
 
-static bool is_ascii(struct fp_str text)
+bool fp_utf8_is_ascii(struct fp_str text)
 {
     unsigned char all = 0;
     for (size_t i = 0; i < text.len; i++)
@@ -123,7 +123,8 @@ static bool is_mojibake(struct fp_str text)
 
 struct fp_str fp_utf8_repair(struct fp_str text)
 {
-    if (is_ascii(text) || !is_mojibake(text)) /* the fast path: nearly all names are ASCII */
+    if (fp_utf8_is_ascii(text) ||
+        !is_mojibake(text)) /* the fast path: nearly all names are ASCII */
         return text;
     char *bytes = (char *)(uintptr_t)text.ptr; /* the caller's, writable by contract */
     size_t len = 0;
@@ -177,4 +178,28 @@ bool fp_utf8_pair_escapes(char *json, size_t len)
         }
     }
     return found;
+}
+
+/* The characters of 0x80 to 0x9F. */
+static const uint16_t windows_1252[32] = {
+    0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178,
+};
+
+void fp_utf8_add_windows_1252(struct fp_str bytes, struct fp_buf *out)
+{
+    for (size_t i = 0; i < bytes.len; i++) {
+        const unsigned char byte = (unsigned char)bytes.ptr[i];
+        const unsigned code = byte >= 0x80 && byte < 0xA0 ? windows_1252[byte - 0x80] : byte;
+        const char utf8[] = {
+            (char)(code < 0x800 ? 0xC0 | code >> 6 : 0xE0 | code >> 12),
+            (char)(0x80 | (code >> (code < 0x800 ? 0 : 6) & 0x3F)),
+            (char)(0x80 | (code & 0x3F)),
+        };
+        if (byte < 0x80)
+            fp_buf_add(out, bytes.ptr + i, 1);
+        else
+            fp_buf_add(out, utf8, code < 0x800 ? 2 : 3);
+    }
 }

@@ -7,6 +7,14 @@
 
 #include "collector/base/arena.h"
 #include "collector/base/base.h"
+#include "collector/base/buf.h"
+
+/* True for a text of ASCII alone. */
+bool fp_utf8_is_ascii(struct fp_str text);
+
+/* Appends bytes of windows-1252 to out as UTF-8. Browsers read ISO-8859-1 so, too (WHATWG Encoding
+ * section 9); a byte that it leaves undefined is the control character of that number. */
+void fp_utf8_add_windows_1252(struct fp_str bytes, struct fp_buf *out);
 
 /* True for valid UTF-8 (RFC 3629). */
 bool fp_utf8_is_valid(struct fp_str text);

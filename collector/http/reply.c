@@ -6,6 +6,7 @@
 #include "collector/base/uuid.h"
 #include "collector/http/problem_json.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ static bool add_cors(struct MHD_Response *response, const struct fp_reply *reply
         !add(response, "Access-Control-Allow-Credentials", "true"))
         return false;
     if (!reply->preflight)
-        return add(response, "Access-Control-Expose-Headers", "Retry-After");
+        return add(response, "Access-Control-Expose-Headers", "Retry-After, Fleetprof-Refused");
     return add(response, "Access-Control-Allow-Methods", "POST") &&
            add(response, "Access-Control-Allow-Headers",
                "content-type, content-encoding, idempotency-key") &&
@@ -57,6 +58,13 @@ static bool add_of_session(struct MHD_Response *response, const struct fp_uuid *
     return add(response, "Content-Type", "application/json") && add(response, "Location", address);
 }
 
+static bool add_refused(struct MHD_Response *response, uint64_t refused)
+{
+    char count[24];
+    snprintf(count, sizeof(count), "%" PRIu64, refused);
+    return add(response, "Fleetprof-Refused", count);
+}
+
 static bool add_headers(struct MHD_Response *response, const struct fp_reply *reply)
 {
     bool added = true;
@@ -66,6 +74,8 @@ static bool add_headers(struct MHD_Response *response, const struct fp_reply *re
         added = add_of_session(response, reply->started);
     else if (reply->preflight)
         added = add(response, "Allow", "POST, OPTIONS");
+    else if (reply->refused > 0)
+        added = add_refused(response, reply->refused);
     return added && add_cors(response, reply) &&
            (!reply->close || add(response, "Connection", "close"));
 }

@@ -13,6 +13,7 @@ struct fp_reply {
     const struct fp_problem *problem; /* NULL: 204 */
     const struct fp_str *origin;      /* the admitted one, or NULL */
     const struct fp_uuid *started;    /* 201 with the id of the long session; NULL: none started */
+    uint64_t refused;                 /* records of an accepted upload; 0: none */
     bool preflight;                   /* 204 to an OPTIONS request */
     bool close;                       /* close the connection after this reply */
 };

@@ -228,6 +228,7 @@ static bool admit_part(struct http_request *request)
                       "a part of a session is one upload, not multipart/form-data");
     request->is_keepable = may_be_kept(request);
     request->part.session = request->target.session;
+    request->part.captures = request->http->captures;
     request->id = fp_uuid_of_part(&request->part.session, request->part.number);
     request->key = &request->id;
     return true;
@@ -333,7 +334,7 @@ void fp_request_completed(void *cls, struct MHD_Connection *connection, void **r
 
 static void count_accepted(const struct http_request *request)
 {
-    fp_ingest_count_accepted(request->site, request->ticket.upload_count);
+    fp_ingest_count_accepted(request->site, &request->ticket);
     fp_metrics_observe_us(request->http->metrics, FP_METRIC_ACK_SECONDS,
                           fp_clock_monotonic_us() - request->received_us);
 }
@@ -356,6 +357,7 @@ static enum MHD_Result reply(const struct http_request *request)
         .problem = is_accepted ? NULL : &request->problem,
         .origin = request->origin,
         .started = is_accepted && request->kind == REQUEST_START ? &request->started : NULL,
+        .refused = is_accepted && is_upload(request) ? request->ticket.refused.count : 0,
         .preflight = request->kind == REQUEST_PREFLIGHT,
         .close = atomic_load(&request->http->stopping),
     };

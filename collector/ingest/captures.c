@@ -8,17 +8,27 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+enum { CARRIES = 2 /* a part that is sent again needs that of the part before it */ };
+
+/* What a part left. */
+struct left {
+    struct fp_carry *carry; /* NULL: this place is free */
+    uint32_t part;
+};
+
 struct capture {
     struct fp_uuid id;
     uint64_t site_id;
     int64_t used_us; /* when it started or its last part arrived */
     uint32_t window;
+    struct left left[CARRIES];
 };
 
 struct fp_captures {
     pthread_mutex_t lock; /* protects what follows */
     struct capture running[FP_CAPTURES_MAX];
     size_t count;
+    size_t carried_bytes; /* of all carries that are kept */
 };
 
 struct fp_captures *fp_captures_create(void)
@@ -31,16 +41,33 @@ struct fp_captures *fp_captures_create(void)
     return captures;
 }
 
+static void drop(struct fp_captures *captures, struct left *left)
+{
+    if (left->carry == NULL)
+        return;
+    captures->carried_bytes -= left->carry->arena.used_bytes;
+    fp_carry_unref(left->carry);
+    left->carry = NULL;
+}
+
+static void drop_all(struct fp_captures *captures, struct capture *capture)
+{
+    for (size_t i = 0; i < CARRIES; i++)
+        drop(captures, &capture->left[i]);
+}
+
 void fp_captures_free(struct fp_captures *captures)
 {
     if (captures == NULL)
         return;
+    fp_captures_stop_all(captures);
     pthread_mutex_destroy(&captures->lock);
     free(captures);
 }
 
 static void forget(struct fp_captures *captures, struct capture *capture)
 {
+    drop_all(captures, capture);
     *capture = captures->running[--captures->count];
 }
 
@@ -88,7 +115,8 @@ enum fp_capture_result fp_captures_start(struct fp_captures *captures, uint64_t 
 {
     if (!fp_uuid_timed(id))
         return FP_CAPTURE_FULL;
-    const struct capture capture = {*id, site_id, now_us, window};
+    const struct capture capture = {
+        .id = *id, .site_id = site_id, .used_us = now_us, .window = window};
     pthread_mutex_lock(&captures->lock);
     enum fp_capture_result result = start(captures, &capture);
     pthread_mutex_unlock(&captures->lock);
@@ -117,10 +145,91 @@ enum fp_capture_result fp_captures_stop(struct fp_captures *captures, uint64_t s
     return capture != NULL ? FP_CAPTURE_OK : FP_CAPTURE_UNKNOWN;
 }
 
+/* Finds a running capture. NULL if it is not running. With the lock held. */
+static struct capture *find_running(struct fp_captures *captures, uint64_t site_id,
+                                    const struct fp_uuid *id)
+{
+    return find(captures, site_id, id, fp_clock_monotonic_us());
+}
+
+void fp_captures_continue(struct fp_captures *captures, uint64_t site_id, const struct fp_uuid *id,
+                          uint32_t part, struct fp_continuation *continuation)
+{
+    *continuation = (struct fp_continuation){.is_next = part == 0};
+    pthread_mutex_lock(&captures->lock);
+    const struct capture *capture = find_running(captures, site_id, id);
+    const struct left *nearest = NULL;
+    for (size_t i = 0; capture != NULL && i < CARRIES; i++) {
+        const struct left *left = &capture->left[i];
+        if (left->carry != NULL && left->part < part &&
+            (nearest == NULL || left->part > nearest->part))
+            nearest = left;
+    }
+    if (nearest != NULL) {
+        continuation->before = fp_carry_ref(nearest->carry);
+        continuation->is_next = nearest->part + 1 == part;
+    }
+    pthread_mutex_unlock(&captures->lock);
+}
+
+/* Returns the place for what a part leaves: a free one, or that of the earliest part. NULL if that
+ * of this part is kept already, or only later ones. */
+static struct left *place_for(struct capture *capture, uint32_t part)
+{
+    struct left *place = &capture->left[0];
+    for (size_t i = 0; i < CARRIES; i++) {
+        struct left *left = &capture->left[i];
+        if (left->carry != NULL && left->part == part)
+            return NULL;
+        if (place->carry != NULL && (left->carry == NULL || left->part < place->part))
+            place = left;
+    }
+    return place->carry == NULL || place->part < part ? place : NULL;
+}
+
+/* Drops carries of captures that are idle for longest, until there is room. False if there is none.
+ */
+static bool make_room(struct fp_captures *captures, const struct capture *capture, size_t bytes)
+{
+    while (captures->carried_bytes + bytes > FP_CAPTURES_CARRIED_BYTES_MAX) {
+        struct capture *idle = NULL;
+        for (size_t i = 0; i < captures->count; i++) {
+            struct capture *each = &captures->running[i];
+            bool has_any = each->left[0].carry != NULL || each->left[1].carry != NULL;
+            if (each != capture && has_any && (idle == NULL || each->used_us < idle->used_us))
+                idle = each;
+        }
+        if (idle == NULL)
+            return false;
+        drop_all(captures, idle);
+    }
+    return true;
+}
+
+void fp_captures_keep(struct fp_captures *captures, uint64_t site_id, const struct fp_uuid *id,
+                      uint32_t part, struct fp_carry *carry)
+{
+    if (carry == NULL)
+        return;
+    pthread_mutex_lock(&captures->lock);
+    struct capture *capture = find_running(captures, site_id, id);
+    struct left *place = capture != NULL ? place_for(capture, part) : NULL;
+    if (place != NULL)
+        drop(captures, place);
+    if (place != NULL && make_room(captures, capture, carry->arena.used_bytes)) {
+        *place = (struct left){carry, part};
+        captures->carried_bytes += carry->arena.used_bytes;
+        carry = NULL;
+    }
+    pthread_mutex_unlock(&captures->lock);
+    fp_carry_unref(carry);
+}
+
 void fp_captures_stop_all(struct fp_captures *captures)
 {
     pthread_mutex_lock(&captures->lock);
-    captures->count = 0;
+    while (captures->count > 0)
+        forget(captures, &captures->running[captures->count - 1]);
     pthread_mutex_unlock(&captures->lock);
 }
 

@@ -4,16 +4,22 @@
  * A session of Opera's profiler belongs to one window, and only one can run per window; the same
  * holds here. This process knows which captures run and reports them to the database. The parts are
  * ordinary uploads, each durable once it is answered. Bounded. Any thread.
+ *
+ * A capture also keeps what its latest parts left for the next one (collector/format/carry.h). This
+ * is lost with the capture: then the session takes no parts either. If it does not fit, or parts
+ * come out of order, a part is decoded without it.
  */
 #ifndef FP_INGEST_CAPTURES_H
 #define FP_INGEST_CAPTURES_H
 
 #include "collector/base/base.h"
 #include "collector/base/uuid.h"
+#include "collector/format/carry.h"
 
 #define FP_CAPTURES_MAX 1024
-#define FP_CAPTURES_SITE_MAX 128 /* per site */
-#define FP_CAPTURE_IDLE_S 3600   /* without a part for so long, it counts as stopped */
+#define FP_CAPTURES_SITE_MAX 128                                 /* per site */
+#define FP_CAPTURES_CARRIED_BYTES_MAX ((size_t)64 * 1024 * 1024) /* of what all parts left */
+#define FP_CAPTURE_IDLE_S 3600 /* without a part for so long, it counts as stopped */
 
 struct fp_captures;
 
@@ -37,6 +43,17 @@ enum fp_capture_result fp_captures_start(struct fp_captures *captures, uint64_t 
 /* Records that a part has arrived. */
 enum fp_capture_result fp_captures_touch(struct fp_captures *captures, uint64_t site_id,
                                          const struct fp_uuid *id, int64_t now_us) FP_MUST_CHECK;
+
+/* Finds how a part continues its session. The caller drops continuation->before, and
+ * continuation->after once a decoder has set it. */
+void fp_captures_continue(struct fp_captures *captures, uint64_t site_id, const struct fp_uuid *id,
+                          uint32_t part, struct fp_continuation *continuation);
+
+/* Keeps what a part left, unless that of the same part is kept already. Takes over the reference to
+ * the carry, which may be NULL. Over the maximum, drops what the captures left that were idle for
+ * longest. */
+void fp_captures_keep(struct fp_captures *captures, uint64_t site_id, const struct fp_uuid *id,
+                      uint32_t part, struct fp_carry *carry);
 
 /* Stops a capture. */
 enum fp_capture_result fp_captures_stop(struct fp_captures *captures, uint64_t site_id,

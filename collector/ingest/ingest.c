@@ -334,6 +334,7 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
     ticket->ingest = ingest;
     ticket->workbench = bench;
     ticket->upload_count = preparation.upload_count;
+    ticket->refused = preparation.refused;
     return true;
 }
 
@@ -391,9 +392,10 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
 
 /* ---- what became of requests ---- */
 
-void fp_ingest_count_accepted(const struct fp_site *site, size_t uploads)
+void fp_ingest_count_accepted(const struct fp_site *site, const struct fp_ticket *ticket)
 {
-    fp_site_metrics_accept(site->metrics, uploads);
+    fp_site_metrics_accept(site->metrics, ticket->upload_count);
+    fp_site_metrics_refuse_records(site->metrics, &ticket->refused);
 }
 
 void fp_ingest_count_refused(struct fp_ingest *ingest, const struct fp_site *site,
@@ -419,6 +421,7 @@ void fp_ingest_render_metrics(struct fp_ingest *ingest, struct fp_buf *out)
     static void (*const render[])(const struct fp_site_metrics *, struct fp_buf *) = {
         [FP_METRIC_SITE_ACCEPTED] = fp_site_metrics_render_accepted,
         [FP_METRIC_SITE_REFUSED] = fp_site_metrics_render_refused,
+        [FP_METRIC_SITE_RECORDS] = fp_site_metrics_render_records,
         [FP_METRIC_SITE_LATEST] = fp_site_metrics_render_latest,
     };
     struct fp_rules *rules = fp_ingest_rules(ingest);

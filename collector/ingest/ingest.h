@@ -65,10 +65,13 @@ bool fp_ingest_hold(struct fp_ingest *ingest, const struct fp_rules *rules,
                     const struct fp_site *site, size_t bytes) FP_MUST_CHECK;
 void fp_ingest_let_go(struct fp_ingest *ingest, const struct fp_site *site, size_t bytes);
 
+struct fp_captures;
+
 /* Session and number of a part of a long session, from the upload's URL. */
 struct fp_upload_part {
     struct fp_uuid session;
     uint32_t number;
+    struct fp_captures *captures; /* in which the session runs */
 };
 
 /* A whole request. The caller owns the texts; they must live until fp_ingest_prepare returns. */
@@ -99,7 +102,8 @@ struct fp_ticket {
     struct fp_ingest *ingest;
     struct fp_workbench *workbench; /* held from prepare to commit */
     size_t upload_count;
-    enum fp_spool_error result; /* set before done */
+    struct fp_refused_records refused; /* of all uploads */
+    enum fp_spool_error result;        /* set before done */
 };
 
 /*
@@ -127,8 +131,9 @@ bool fp_ingest_keeps_refused(const struct fp_ingest *ingest);
 void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *upload,
                             const struct fp_problem *problem, struct fp_buf *body);
 
-/* Counts the uploads of a committed ticket. Any thread; so may all functions below. */
-void fp_ingest_count_accepted(const struct fp_site *site, size_t uploads);
+/* Counts the uploads of a committed ticket, and their refused records. Any thread; so may all
+ * functions below. */
+void fp_ingest_count_accepted(const struct fp_site *site, const struct fp_ticket *ticket);
 
 /* Counts a refused request, whoever refused it, and logs it as fp_site_metrics_refuse does. site
  * NULL: unknown. */

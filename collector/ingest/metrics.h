@@ -47,6 +47,8 @@ extern const struct fp_metric_table fp_ingest_metrics;
       "Uploads answered with 204")                                                                 \
     X(FP_METRIC_SITE_REFUSED, COUNTER, "fleetprof_uploads_refused_total", "site,reason",           \
       "Requests that were refused")                                                                \
+    X(FP_METRIC_SITE_RECORDS, COUNTER, "fleetprof_records_refused_total", "site,reason",           \
+      "Records that were refused of accepted uploads")                                             \
     X(FP_METRIC_SITE_LATEST, TIME_GAUGE, "fleetprof_last_upload_timestamp_seconds", "site",        \
       "When the site's latest upload was accepted, 0 before the first")
 

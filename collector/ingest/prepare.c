@@ -7,6 +7,7 @@
 #include "collector/base/uuid.h"
 #include "collector/format/format.h"
 #include "collector/inflate/inflate.h"
+#include "collector/ingest/captures.h"
 #include "collector/ingest/multipart.h"
 #include "collector/ingest/pack.h"
 #include "collector/ingest/token.h"
@@ -124,6 +125,41 @@ static void name_upload(const struct fp_preparation *work, bool is_single,
     }
 }
 
+/* True if the delta whose bytes are the record's from `begin` on can be decoded. What is
+ * acknowledged must be readable: later nobody can send it again. Needs memory of its own, because
+ * the upload may have used all that it may. */
+static bool check_readable(struct fp_preparation *work, size_t begin)
+{
+    struct fp_arena arena;
+    struct fp_record record;
+    fp_arena_init(&arena, work->arena->max_bytes);
+    const enum fp_delta_error error =
+        fp_record_decode(work->record->data + begin, work->record->len - begin, &arena, &record);
+    fp_arena_release(&arena);
+    if (error == FP_DELTA_OK)
+        return true;
+    if (error == FP_DELTA_MEMORY)
+        fp_prepare_no_memory(work->problem);
+    else
+        fp_problem_refuse(work->problem, FP_REFUSAL_UNREADABLE,
+                          "fleetprof cannot read back what it made of this upload, so it was not "
+                          "stored; this is a defect of fleetprof, please report it");
+    return false;
+}
+
+static void count_refused(const struct fp_delta *delta, struct fp_refused_records *refused)
+{
+    if (delta->refusal_count == 0)
+        return;
+    refused->count += delta->records_refused;
+    for (uint32_t i = 0; i < delta->refusal_count; i++)
+        refused->by_reason[delta->refusals[i].reason] += delta->refusals[i].records;
+    const struct fp_delta_refusal *first = &delta->refusals[0];
+    refused->format = delta->format;
+    refused->reason = first->reason;
+    snprintf(refused->place, sizeof(refused->place), "%.*s", FP_STR_ARG(first->place));
+}
+
 /* An upload being prepared: a body, or one session in it. */
 struct piece {
     struct fp_profile *profile;
@@ -143,12 +179,16 @@ static bool add_to_record(struct fp_preparation *work, const struct piece *piece
         set_memory_problem(work);
         return false;
     }
+    const size_t begin = work->record->len;
     fp_record_add(work->record, &delta);
     if (work->record->failed) {
         set_memory_problem(work);
         return false;
     }
+    if (!check_readable(work, begin))
+        return false;
     work->upload_count++;
+    count_refused(&delta, &work->refused);
     fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
     fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_UNORDERED, piece->profile->unordered_entries);
     fp_metrics_add(work->metrics, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
@@ -229,23 +269,16 @@ static size_t share_of(struct fp_str raw, struct fp_str inflated, size_t receive
     return (size_t)((uint64_t)received_len * raw.len / inflated.len);
 }
 
-/* Folds a body into the record: one upload, or one per session. The last session is charged the
- * bytes that belong to none. received_len: bytes of the body as received. */
-static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_t received_len)
+/* Folds a decoded body into the record: one upload, or one per session. The last session is charged
+ * the bytes that belong to none. received_len: bytes of the body as received. */
+static bool fold_profiles(struct fp_preparation *work, struct fp_profile *profile,
+                          struct fp_str inflated, size_t received_len)
 {
     const struct fp_upload *upload = work->upload;
-    struct fp_profile profile;
-    struct fp_upload_error error;
-    struct fp_format_limits limits = upload->rules->format;
-    limits.keep_ppm = upload->site->sample_keep_ppm;
-    if (fp_format_decode(inflated, upload->format, &limits, work->arena, &profile, &error) !=
-        FP_VERDICT_OK)
-        return refuse_format(work, &error, DECODER);
-
     struct piece piece = {.raw = inflated,
-                          .is_single = upload->boundary.len == 0 && profile.next == NULL};
+                          .is_single = upload->boundary.len == 0 && profile->next == NULL};
     size_t left_len = received_len;
-    for (piece.profile = &profile; piece.profile != NULL; piece.profile = piece.profile->next) {
+    for (piece.profile = profile; piece.profile != NULL; piece.profile = piece.profile->next) {
         if (piece.profile->session.raw.ptr != NULL)
             piece.raw = piece.profile->session.raw;
         piece.body_bytes =
@@ -256,6 +289,37 @@ static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_
     }
     fp_metrics_add(work->metrics, FP_METRIC_INFLATED_BYTES, inflated.len);
     return true;
+}
+
+static bool fold_body(struct fp_preparation *work, struct fp_str inflated, size_t received_len,
+                      struct fp_continuation *continuation)
+{
+    struct fp_profile profile;
+    struct fp_upload_error error;
+    struct fp_format_limits limits = work->upload->rules->format;
+    limits.keep_ppm = work->upload->site->sample_keep_ppm;
+    limits.continuation = continuation;
+    if (fp_format_decode(inflated, work->upload->format, &limits, work->arena, &profile, &error) !=
+        FP_VERDICT_OK)
+        return refuse_format(work, &error, DECODER);
+    return fold_profiles(work, &profile, inflated, received_len);
+}
+
+/* Folds a part of a long session with what the part before it left, and keeps what it leaves. */
+static bool fold_session_part(struct fp_preparation *work, struct fp_str inflated)
+{
+    const struct fp_upload *upload = work->upload;
+    const struct fp_upload_part *part = upload->part;
+    const uint64_t site_id = fp_site_id(upload->site->name);
+    struct fp_continuation continuation;
+    fp_captures_continue(part->captures, site_id, &part->session, part->number, &continuation);
+    bool is_folded = fold_body(work, inflated, upload->body.len, &continuation);
+    fp_carry_unref(continuation.before);
+    if (is_folded)
+        fp_captures_keep(part->captures, site_id, &part->session, part->number, continuation.after);
+    else
+        fp_carry_unref(continuation.after);
+    return is_folded;
 }
 
 /* Adds the part's number to the problem. */
@@ -285,7 +349,8 @@ static bool fold_parts(struct fp_preparation *work, struct fp_str body)
         if (step == FP_MULTIPART_END)
             break;
         struct fp_str inflated;
-        if (!inflate(work, part, FP_STR(""), &inflated) || !fold_body(work, inflated, part.len)) {
+        if (!inflate(work, part, FP_STR(""), &inflated) ||
+            !fold_body(work, inflated, part.len, NULL)) {
             name_part(work, number);
             return false;
         }
@@ -304,8 +369,10 @@ static bool prepare(struct fp_preparation *work)
     struct fp_str inflated;
     if (!inflate(work, upload->body, upload->encoding, &inflated))
         return false;
+    if (upload->part != NULL)
+        return fold_session_part(work, inflated);
     if (upload->boundary.len == 0)
-        return fold_body(work, inflated, upload->body.len);
+        return fold_body(work, inflated, upload->body.len, NULL);
     work->inflated_left = upload->rules->format.max_inflated;
     return fold_parts(work, inflated);
 }

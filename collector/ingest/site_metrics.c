@@ -29,16 +29,25 @@ struct refusals {
     char evidence[FP_EVIDENCE_LEN + 1];
 };
 
+/* Refused records of accepted uploads that wait to be logged. */
+struct pending_records {
+    uint64_t requests; /* with such records */
+    struct fp_refused_records sum;
+};
+
 struct fp_site_metrics {
     atomic_uint references;
     char name[NAME_LEN + 1];
     _Atomic uint64_t accepted;
     _Atomic int64_t latest_us; /* epoch: the last accepted upload; 0: none */
     _Atomic uint64_t refused[FP_REFUSAL_COUNT];
+    _Atomic uint64_t records_refused[FP_RECORD_REFUSAL_COUNT];
 
     pthread_mutex_t lock; /* protects what follows */
     uint64_t pending;     /* of all reasons */
     struct refusals refusals[FP_REFUSAL_COUNT];
+    struct pending_records records;
+    int64_t records_logged_us; /* monotonic; 0: never */
 };
 
 struct fp_site_metrics *fp_site_metrics_create(struct fp_str name)
@@ -80,6 +89,26 @@ void fp_site_metrics_accept(struct fp_site_metrics *metrics, uint64_t uploads)
     atomic_store_explicit(&metrics->latest_us, fp_clock_real_us(), memory_order_relaxed);
 }
 
+void fp_site_metrics_refuse_records(struct fp_site_metrics *metrics,
+                                    const struct fp_refused_records *refused)
+{
+    if (metrics == NULL || refused->count == 0)
+        return;
+    struct fp_refused_records *sum = &metrics->records.sum;
+    pthread_mutex_lock(&metrics->lock);
+    metrics->records.requests++;
+    sum->count += refused->count;
+    for (unsigned i = 0; i < FP_RECORD_REFUSAL_COUNT; i++) {
+        sum->by_reason[i] += refused->by_reason[i];
+        atomic_fetch_add_explicit(&metrics->records_refused[i], refused->by_reason[i],
+                                  memory_order_relaxed);
+    }
+    sum->format = refused->format;
+    sum->reason = refused->reason;
+    memcpy(sum->place, refused->place, sizeof(sum->place));
+    pthread_mutex_unlock(&metrics->lock);
+}
+
 /* ---- the log ---- */
 
 static bool is_due(const struct refusals *refusals, enum fp_pending pending, int64_t now_us)
@@ -116,9 +145,47 @@ static void write_line(const char *site, enum fp_refusal reason, const struct re
            line->detail, line->evidence);
 }
 
+/* Takes the refused records of the next log line. False if none is due. */
+static bool take_records(struct fp_site_metrics *metrics, enum fp_pending pending, int64_t now_us,
+                         struct pending_records *line)
+{
+    pthread_mutex_lock(&metrics->lock);
+    bool due = metrics->records.requests > 0 &&
+               (pending == FP_PENDING_ALL || metrics->records_logged_us == 0 ||
+                now_us - metrics->records_logged_us >= LINE_EVERY_US);
+    if (due) {
+        *line = metrics->records;
+        metrics->records = (struct pending_records){0};
+        metrics->records_logged_us = now_us;
+    }
+    pthread_mutex_unlock(&metrics->lock);
+    return due;
+}
+
+/* Writes one line: the number of refused records by reason, and the latest. */
+static void write_records(const char *site, const struct pending_records *line)
+{
+    enum { REASON_LEN = 48 };
+    const struct fp_refused_records *sum = &line->sum;
+    char reasons[FP_RECORD_REFUSAL_COUNT * REASON_LEN] = "";
+    size_t len = 0;
+    for (unsigned i = FP_RECORD_REFUSAL_NONE + 1; i < FP_RECORD_REFUSAL_COUNT; i++)
+        if (sum->by_reason[i] > 0)
+            len += (size_t)snprintf(
+                reasons + len, sizeof(reasons) - len, "%s%s:%" PRIu64, len > 0 ? " " : "",
+                fp_record_refusal_name((enum fp_record_refusal)i), sum->by_reason[i]);
+    fp_log(FP_LOG_INFO, "records refused",
+           "site=%s records=%llu requests=%llu reasons=%s format=%s reason=%s place=%s", site,
+           (unsigned long long)sum->count, (unsigned long long)line->requests, reasons,
+           fp_upload_format_name(sum->format), fp_record_refusal_name(sum->reason), sum->place);
+}
+
 void fp_site_metrics_log(struct fp_site_metrics *metrics, enum fp_pending pending, int64_t now_us)
 {
     enum fp_refusal reason;
+    struct pending_records records;
+    if (take_records(metrics, pending, now_us, &records))
+        write_records(metrics->name, &records);
     do {
         struct refusals line;
         pthread_mutex_lock(&metrics->lock);
@@ -165,6 +232,15 @@ void fp_site_metrics_render_refused(const struct fp_site_metrics *metrics, struc
         fp_buf_addf(out, "%s{site=\"%s\",reason=\"%s\"} %" PRIu64 "\n",
                     names[FP_METRIC_SITE_REFUSED].name, metrics->name, fp_refusal_name(reason),
                     atomic_load_explicit(&metrics->refused[reason], memory_order_relaxed));
+}
+
+void fp_site_metrics_render_records(const struct fp_site_metrics *metrics, struct fp_buf *out)
+{
+    for (unsigned i = FP_RECORD_REFUSAL_NONE + 1; i < FP_RECORD_REFUSAL_COUNT; i++)
+        fp_buf_addf(out, "%s{site=\"%s\",reason=\"%s\"} %" PRIu64 "\n",
+                    names[FP_METRIC_SITE_RECORDS].name, metrics->name,
+                    fp_record_refusal_name((enum fp_record_refusal)i),
+                    atomic_load_explicit(&metrics->records_refused[i], memory_order_relaxed));
 }
 
 void fp_site_metrics_render_latest(const struct fp_site_metrics *metrics, struct fp_buf *out)

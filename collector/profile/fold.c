@@ -115,14 +115,14 @@ bool fp_fold(const struct fp_profile *profile, const struct fp_fold_context *con
         .site_id = fp_site_id(context->site),
         .page_url = profile->page_url.len > 0 ? profile->page_url : clean_referer(context->referer),
     };
-    size_t made = (size_t)FP_MARKER_COUNT + profile->event_count;
+    size_t made = FP_MARKER_COUNT + fp_fold_event_samples(profile);
     fp_map_init(&fold.resources, profile->resource_count);
     fp_map_init(&fold.frames, profile->frame_count + made);
     fp_map_init(&fold.stacks, profile->stack_count + made);
     bool folded = describe(&fold) && fp_fold_weigh(&fold) && fp_fold_attribute(&fold) &&
                   fp_fold_bound_stacks(&fold) && fp_fold_sum(&fold) && fp_fold_timings(&fold) &&
                   fp_fold_remember(&fold) && fp_fold_join(&fold) && fp_fold_measures(&fold) &&
-                  fp_fold_session(&fold);
+                  fp_fold_session(&fold) && fp_fold_refusals(&fold);
     fp_map_release(&fold.resources);
     fp_map_release(&fold.frames);
     fp_map_release(&fold.stacks);

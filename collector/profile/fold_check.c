@@ -130,6 +130,14 @@ static bool measures_add_up(const struct fp_delta *delta)
     return true;
 }
 
+static bool refusals_add_up(const struct fp_delta *delta)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < delta->refusal_count; i++)
+        sum += delta->refusals[i].records;
+    return sum == delta->records_refused;
+}
+
 void fp_fold_check(const struct fp_delta *delta)
 {
     FP_ASSERT_COSTLY(stack_self_us(delta) + delta->unattributed_us == delta->profiled_us);
@@ -143,4 +151,5 @@ void fp_fold_check(const struct fp_delta *delta)
     FP_ASSERT_COSTLY(ids_are_unique(delta->timings, delta->timing_count, sizeof(*delta->timings)));
     FP_ASSERT_COSTLY(bins_add_up(delta));
     FP_ASSERT_COSTLY(measures_add_up(delta));
+    FP_ASSERT_COSTLY(refusals_add_up(delta));
 }

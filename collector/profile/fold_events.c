@@ -32,6 +32,39 @@ static bool find_frame(struct fp_fold *fold, const struct fp_profile_event *even
     return fp_fold_frame(fold, &key, resource, frame);
 }
 
+size_t fp_fold_event_samples(const struct fp_profile *profile)
+{
+    size_t count = profile->event_count;
+    for (uint32_t i = 0; i < profile->event_count; i++)
+        count += profile->events[i].unlisted_us > 0;
+    return count;
+}
+
+static void add_sample(struct fp_fold *fold, uint32_t stack, int64_t weight_us)
+{
+    fold->samples[fold->sample_count++] =
+        (struct fp_fold_sample){.weight_us = weight_us, .stack = stack, .marker = FP_MARKER_NONE};
+    fold->delta->samples++;
+    fold->delta->profiled_us += weight_us;
+}
+
+/* Adds the time inside an event that no event has. */
+static bool add_unlisted(struct fp_fold *fold, uint32_t stack, int64_t unlisted_us)
+{
+    const struct fp_frame_key key = {.function = FP_STR("(not listed)"),
+                                     .line = FP_POSITION_NONE,
+                                     .column = FP_POSITION_NONE,
+                                     .kind = FP_FRAME_EVENT};
+    uint32_t frame;
+    if (unlisted_us == 0)
+        return true;
+    if (!fp_fold_frame(fold, &key, FP_INDEX_NONE, &frame) ||
+        !fp_fold_stack(fold, stack, frame, &stack))
+        return false;
+    add_sample(fold, stack, unlisted_us);
+    return true;
+}
+
 /* stack_of: the stacks of the events before this one. */
 static bool add_event(struct fp_fold *fold, uint32_t index, uint32_t *stack_of)
 {
@@ -43,11 +76,8 @@ static bool add_event(struct fp_fold *fold, uint32_t index, uint32_t *stack_of)
     uint32_t frame;
     if (!find_frame(fold, event, &frame) || !fp_fold_stack(fold, parent, frame, &stack_of[index]))
         return false;
-    fold->samples[fold->sample_count++] = (struct fp_fold_sample){
-        .weight_us = event->self_us, .stack = stack_of[index], .marker = FP_MARKER_NONE};
-    fold->delta->samples++;
-    fold->delta->profiled_us += event->self_us;
-    return true;
+    add_sample(fold, stack_of[index], event->self_us);
+    return add_unlisted(fold, stack_of[index], event->unlisted_us);
 }
 
 bool fp_fold_events(struct fp_fold *fold)

@@ -61,7 +61,7 @@ uint32_t *fp_fold_indexes(struct fp_fold *fold, size_t count) FP_MUST_CHECK;
 void fp_fold_bound_segment(struct fp_fold *fold);
 
 /* Sorts the samples by time, stably, into fold->samples and weighs each (rules 1, 2). Leaves room
- * after them for one sample per event. */
+ * after them for those of events. */
 bool fp_fold_weigh(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Finds what each sample belongs to (rules 3 to 6, 11): the delta's resources, frames and stacks,
@@ -80,8 +80,12 @@ bool fp_fold_stack(struct fp_fold *fold, uint32_t parent, uint32_t frame,
 bool fp_fold_event_type(struct fp_fold *fold, const struct fp_profile_event *event,
                         struct fp_str *type) FP_MUST_CHECK;
 
+/* Returns at most how many samples fp_fold_events appends. */
+size_t fp_fold_event_samples(const struct fp_profile *profile);
+
 /* Appends one sample per unreduced event to those of the trace. It weighs the event's own time; its
- * stack is the events around it. */
+ * stack is the events around it. Time inside an event that no event has is a sample of the frame
+ * `(not listed)` there. */
 bool fp_fold_events(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Replaces frames and stacks over the site's ceilings by `(overflow)`. Moves samples to the
@@ -139,6 +143,9 @@ uint32_t fp_fold_first_sample(const struct fp_fold_sample *samples, uint32_t cou
 
 /* Sums, per measure or window's name, what ran inside its windows (rule 7). */
 bool fp_fold_measures(struct fp_fold *fold) FP_MUST_CHECK;
+
+/* Counts the records of the upload, and those that were refused by reason. */
+bool fp_fold_refusals(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Asserts the invariants of delta.h, where costly assertions are on. */
 void fp_fold_check(const struct fp_delta *delta);

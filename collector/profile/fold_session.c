@@ -97,6 +97,7 @@ static bool keep_event(struct keeping *keeping, uint32_t index)
     *kept = (struct fp_session_event){
         .id = event->id,
         .parent = event->parent,
+        .parent_id = event->parent_id,
         .start_us = event->start_us,
         .duration_us = event->duration_us,
         .self_us = event->self_us,
@@ -142,6 +143,7 @@ static bool prepare(struct keeping *keeping)
         .window_id = profile->session.window_id,
         .version = fp_text_cut(profile->session.version, FP_TEXT_DIMENSION_MAX),
         .started_us = profile->session.started_us,
+        .is_detached = profile->session.is_detached,
         .types = fp_fold_array(fold, profile->event_count, sizeof(*session->types)),
         .resources = fp_fold_array(fold, profile->resource_count, sizeof(*session->resources)),
         .timelines = fp_fold_array(fold, profile->timeline_count, sizeof(*session->timelines)),

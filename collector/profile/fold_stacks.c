@@ -181,7 +181,7 @@ static bool prepare(struct fp_fold *fold)
     const struct fp_profile *profile = fold->profile;
     struct fp_delta *delta = fold->delta;
     /* Frames and stacks that may be added: the place of FP_MARKER_NONE is that of `(overflow)`. */
-    const size_t made = (size_t)FP_MARKER_COUNT + profile->event_count;
+    const size_t made = FP_MARKER_COUNT + fp_fold_event_samples(profile);
     for (size_t i = 0; i < FP_MARKER_COUNT; i++)
         fold->marker_stack_of[i] = FP_INDEX_NONE;
     fold->resource_of = fp_fold_indexes(fold, profile->resource_count);

@@ -115,7 +115,7 @@ bool fp_fold_weigh(struct fp_fold *fold)
     const struct fp_profile *profile = fold->profile;
     if (profile->sample_count == 0 && profile->event_count == 0)
         return true;
-    fold->samples = fp_fold_array(fold, (size_t)profile->sample_count + profile->event_count,
+    fold->samples = fp_fold_array(fold, profile->sample_count + fp_fold_event_samples(profile),
                                   sizeof(*fold->samples));
     if (fold->samples == NULL)
         return false;

@@ -92,12 +92,14 @@ struct fp_profile_responses {
 struct fp_profile_event {
     uint32_t id;          /* from the source, unique in its timeline; 0: none */
     uint32_t parent;      /* index of an event before it in its timeline, FP_INDEX_NONE */
+    uint32_t parent_id;   /* of a parent that the upload does not list, 0: none */
     int32_t type_number;  /* as the source says */
     struct fp_str type;   /* the type's name, such as LAYOUT, which becomes the frame's name */
     int64_t start_us;     /* since the session's begin; may be negative */
     int64_t duration_us;  /* from begin to end, FP_DURATION_NONE */
     int64_t self_us;      /* own time: without children; may be negative when clocks are coarse */
     int64_t overhead_us;  /* cost of profiling it, 0: not said */
+    int64_t unlisted_us;  /* time inside it that no event of the profile has */
     uint32_t hits;        /* how often it was hit; 1 if the format has no such number */
     uint32_t child_count; /* immediate children according to the source, listed or not */
     uint32_t resource;    /* index, FP_INDEX_NONE: what it worked on */
@@ -117,8 +119,8 @@ struct fp_profile_timeline {
 
 /* A problem that a lenient decoder found, and its first place. */
 struct fp_profile_note {
-    const char *text; /* static: "no JSON", "a duration below zero", ... */
-    bool is_refusal;  /* the record, event or detail was left out; else taken as it is */
+    const char *text;              /* static: "no JSON", "a duration below zero", ... */
+    enum fp_record_refusal reason; /* NONE: the record, event or detail is kept as it is */
     uint32_t count;
     int64_t first_offset;        /* bytes into the inflated body; of an array's element its index */
     bool is_index;               /* first_offset is one */
@@ -136,6 +138,7 @@ struct fp_profile_session {
     int64_t started_us;    /* epoch, 0: not said */
     struct fp_str content; /* the upload in its format, as yyjson writes it; unscrubbed */
     struct fp_str raw; /* of one session among several: its lines as received; else ptr is NULL */
+    bool is_detached;  /* a part that lacks what the part before it left */
     uint32_t records_read; /* kept and refused records, including refused children */
     uint32_t records_kept;
     struct fp_profile_note *notes; /* room for FP_PROFILE_NOTES_MAX */
@@ -178,6 +181,11 @@ struct fp_profile {
     int64_t
         *weights_us; /* of the samples, if the format sends them; NULL: derived from their times */
     struct fp_profile_timing *timings;
+
+    uint32_t epoch_times;      /* of User Timing, sent as ms since 1970 */
+    size_t first_epoch;        /* index of the first, in its array */
+    bool is_since_first_epoch; /* they are relative to the first of them: no navigationStart was
+                                  sent */
 
     struct fp_profile_vital *vitals;
     struct fp_profile_interaction *interactions;

@@ -47,6 +47,12 @@ void fp_addition_prefetch(const struct fp_addition *add, enum fp_rollup_table ta
 void *fp_addition_put_batched(struct fp_addition_batch *batch, uint32_t index,
                               bool *added) FP_MUST_CHECK;
 
+/* Cuts a number to the range of the database's integer columns. */
+static inline int32_t fp_addition_int32(uint64_t value)
+{
+    return value < INT32_MAX ? (int32_t)value : INT32_MAX;
+}
+
 /* Copies a text into the rollup. False: no room. */
 bool fp_addition_text(const struct fp_addition *add, struct fp_str text,
                       struct fp_str *copy) FP_MUST_CHECK;

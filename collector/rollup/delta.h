@@ -124,6 +124,13 @@ struct fp_delta_measured_frame {
     int64_t total_us;
 };
 
+/* The upload's records that were refused for one reason. */
+struct fp_delta_refusal {
+    enum fp_record_refusal reason; /* not NONE */
+    uint32_t records;              /* not 0 */
+    struct fp_str place;           /* of the first: `/data/3`, `byte 7`, `element 7`, "" */
+};
+
 struct fp_delta {
     struct fp_uuid id; /* the idempotency key; a random one when the upload had none */
     bool has_load;
@@ -138,6 +145,8 @@ struct fp_delta {
     struct fp_str agent;      /* "name/version" or empty */
     uint32_t body_bytes;      /* as received, before inflating */
     uint32_t skipped_entries;
+    uint32_t records_read;    /* of a dump or session; entries of User Timing */
+    uint32_t records_refused; /* the sum of refusals */
 
     uint32_t samples;
     int64_t profiled_us;
@@ -155,6 +164,7 @@ struct fp_delta {
     struct fp_delta_bin *bins;
     struct fp_delta_measured *measured;
     struct fp_delta_measured_frame *measured_frames;
+    struct fp_delta_refusal *refusals; /* ascending by reason */
     uint32_t resource_count;
     uint32_t frame_count;
     uint32_t split_count;
@@ -164,6 +174,7 @@ struct fp_delta {
     uint32_t bin_count;
     uint32_t measured_count;
     uint32_t measured_frame_count;
+    uint32_t refusal_count;
     uint32_t unmeasured; /* measures past a limit, without frames; for a metric, not in the bytes */
 };
 

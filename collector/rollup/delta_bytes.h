@@ -5,7 +5,7 @@
 #ifndef FP_ROLLUP_DELTA_BYTES_H
 #define FP_ROLLUP_DELTA_BYTES_H
 
-#define FP_DELTA_BYTES_VERSION 3 /* versions 1 and 2 are read, too */
+#define FP_DELTA_BYTES_VERSION 3 /* earlier ones are read, too */
 
 enum fp_delta_flag {
     FP_DELTA_HAS_LOAD = 1,

@@ -193,6 +193,24 @@ static void take_measured(struct fp_in *in, struct fp_delta *delta)
         fp_in_refuse(in, FP_DELTA_DAMAGED);
 }
 
+static void take_refusals(struct fp_in *in, struct fp_delta *delta)
+{
+    unsigned before = FP_RECORD_REFUSAL_NONE;
+    delta->records_read = fp_in_count(in);
+    delta->refusals = fp_in_array(in, &delta->refusal_count, sizeof(*delta->refusals), 3);
+    for (uint32_t i = 0; fp_in_ok(in) && i < delta->refusal_count; i++) {
+        struct fp_delta_refusal *refusal = &delta->refusals[i];
+        const unsigned reason = fp_in_byte(in, FP_RECORD_REFUSAL_COUNT);
+        refusal->reason = (enum fp_record_refusal)reason;
+        refusal->records = (uint32_t)fp_in_varint(in, UINT32_MAX - delta->records_refused);
+        refusal->place = fp_in_text(in);
+        delta->records_refused += refusal->records;
+        if (reason <= before || refusal->records == 0)
+            fp_in_refuse(in, FP_DELTA_DAMAGED);
+        before = reason;
+    }
+}
+
 enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_arena *arena,
                                     struct fp_delta *delta)
 {
@@ -216,6 +234,8 @@ enum fp_delta_error fp_delta_decode(const void *bytes, size_t len, struct fp_are
         take_measured(&in, delta);
     if ((flags & FP_DELTA_HAS_SESSION) != 0)
         fp_session_decode(&in, delta);
+    if (in.version > 2)
+        take_refusals(&in, delta);
     if (fp_in_ok(&in) && in.at != in.end)
         fp_in_refuse(&in, FP_DELTA_DAMAGED);
     return in.error;

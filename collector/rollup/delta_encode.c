@@ -151,6 +151,17 @@ static void put_measured(struct fp_buf *out, const struct fp_delta *delta)
     }
 }
 
+static void put_refusals(struct fp_buf *out, const struct fp_delta *delta)
+{
+    fp_out_varint(out, delta->records_read);
+    fp_out_varint(out, delta->refusal_count);
+    for (uint32_t i = 0; i < delta->refusal_count; i++) {
+        fp_out_byte(out, delta->refusals[i].reason);
+        fp_out_varint(out, delta->refusals[i].records);
+        fp_out_text(out, delta->refusals[i].place);
+    }
+}
+
 void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out)
 {
     fp_out_byte(out, FP_DELTA_BYTES_VERSION);
@@ -166,4 +177,5 @@ void fp_delta_encode(const struct fp_delta *delta, struct fp_buf *out)
     put_measured(out, delta);
     if (delta->session != NULL)
         fp_session_encode(delta->session, out);
+    put_refusals(out, delta);
 }

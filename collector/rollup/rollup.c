@@ -35,6 +35,7 @@ static const struct {
     [FP_ROLLUP_TABLE_SESSION] = {sizeof(struct fp_session_row), FACT_WORDS},
     [FP_ROLLUP_TABLE_TIMELINE] = {sizeof(struct fp_timeline_row), FACT_WORDS},
     [FP_ROLLUP_TABLE_EVENT] = {sizeof(struct fp_event_row), FACT_WORDS},
+    [FP_ROLLUP_TABLE_REFUSAL] = {sizeof(struct fp_refusal_row), FACT_WORDS},
     [FP_ROLLUP_TABLE_UPLOAD] = {sizeof(struct fp_upload_row), CLAIM_WORDS},
     [FP_ROLLUP_TABLE_LOAD] = {sizeof(struct fp_load_row), CLAIM_WORDS},
 };
@@ -186,9 +187,9 @@ static bool add_upload_total(const struct fp_addition *add)
         add_total(add, FP_TOTAL_UNATTRIBUTED, delta->unattributed_samples, delta->unattributed_us);
     if (total == NULL)
         return false;
-    double profiled_us = (double)delta->profiled_us;
     if (!fp_delta_is_profiled(delta))
         return true;
+    double profiled_us = (double)delta->profiled_us;
     total->uploads++;
     total->loads += delta->has_load ? 0 : 1;
     total->profiled_us2 += profiled_us * profiled_us;
@@ -414,6 +415,29 @@ static bool add_timings(const struct fp_addition *add)
     return true;
 }
 
+static bool add_refusals(const struct fp_addition *add)
+{
+    const struct fp_delta *delta = add->delta;
+    for (uint32_t i = 0; i < delta->refusal_count; i++) {
+        const struct fp_delta_refusal *refusal = &delta->refusals[i];
+        struct fp_refusal_row *row = fp_addition_fact(
+            add, FP_ROLLUP_TABLE_REFUSAL, (uint64_t)delta->format, (int64_t)refusal->reason);
+        if (row == NULL)
+            return false;
+        bool is_latest = row->uploads == 0 || delta->received_us >= row->latest_us;
+        row->format = delta->format;
+        row->reason = refusal->reason;
+        row->records += refusal->records;
+        row->uploads++;
+        if (!is_latest)
+            continue;
+        row->latest_us = delta->received_us;
+        if (!fp_addition_text(add, refusal->place, &row->place))
+            return false;
+    }
+    return true;
+}
+
 static bool add_load(const struct fp_addition *add)
 {
     const struct fp_delta *delta = add->delta;
@@ -447,12 +471,6 @@ bool fp_rollup_count_load(struct fp_rollup *rollup, const struct fp_claim_key *k
     return true;
 }
 
-/* The database's integer columns end at 2^31 - 1. */
-static int32_t to_int32(uint64_t value)
-{
-    return value < INT32_MAX ? (int32_t)value : INT32_MAX;
-}
-
 static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row)
 {
     const struct fp_delta *delta = add->delta;
@@ -470,13 +488,15 @@ static bool fill_upload(const struct fp_addition *add, struct fp_upload_row *row
         .received_us = delta->received_us,
         .profiled_us = delta->profiled_us,
         .unattributed_us = delta->unattributed_us,
-        .part = to_int32(delta->part),
-        .browser_version = to_int32(delta->browser_version),
-        .body_bytes = to_int32(delta->body_bytes),
-        .samples = to_int32(delta->samples),
-        .unattributed_samples = to_int32(delta->unattributed_samples),
-        .timings = to_int32(timings),
-        .skipped_entries = to_int32(delta->skipped_entries),
+        .part = fp_addition_int32(delta->part),
+        .browser_version = fp_addition_int32(delta->browser_version),
+        .body_bytes = fp_addition_int32(delta->body_bytes),
+        .samples = fp_addition_int32(delta->samples),
+        .unattributed_samples = fp_addition_int32(delta->unattributed_samples),
+        .timings = fp_addition_int32(timings),
+        .skipped_entries = fp_addition_int32(delta->skipped_entries),
+        .records_read = fp_addition_int32(delta->records_read),
+        .records_refused = fp_addition_int32(delta->records_refused),
         .format = delta->format,
         .coverage = delta->coverage,
         .truncated = delta->truncated,
@@ -489,7 +509,7 @@ static bool add_facts(const struct fp_addition *add)
     return add_segment(add) && add_hour(add) && add_upload_total(add) && add_resources(add) &&
            add_frames(add) && add_splits(add) && add_stack_samples(add) && add_markers(add) &&
            add_timings(add) && fp_addition_measures(add) && fp_addition_session(add) &&
-           add_load(add);
+           add_refusals(add) && add_load(add);
 }
 
 static int64_t hour_of(int64_t moment_us)

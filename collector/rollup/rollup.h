@@ -36,6 +36,7 @@ enum fp_rollup_table {
     FP_ROLLUP_TABLE_SESSION,
     FP_ROLLUP_TABLE_TIMELINE,
     FP_ROLLUP_TABLE_EVENT,
+    FP_ROLLUP_TABLE_REFUSAL,
     FP_ROLLUP_TABLE_UPLOAD,
     FP_ROLLUP_TABLE_LOAD,
     FP_ROLLUP_TABLE_COUNT
@@ -196,10 +197,13 @@ struct fp_session_row {
     struct fp_str content; /* zstd */
     int32_t content_len;   /* unpacked */
     int32_t part;
+    int32_t records_read;
+    int32_t records_refused;
     enum fp_upload_format format;
     bool has_load;
     bool has_started;
     bool is_raw;
+    bool is_detached;
 };
 
 struct fp_timeline_row {
@@ -212,9 +216,10 @@ struct fp_timeline_row {
 
 struct fp_event_row {
     struct fp_fact_key key;
-    int64_t timeline; /* key.part of its timeline */
-    int64_t parent;   /* key.part of its parent, 0: none */
-    int64_t event_id; /* 0: none */
+    int64_t timeline;  /* key.part of its timeline */
+    int64_t parent;    /* key.part of its parent, 0: none */
+    int64_t event_id;  /* 0: none */
+    int64_t parent_id; /* event_id of a parent that the upload does not list, 0: none */
     int64_t start_us;
     int64_t duration_us;
     int64_t self_us;
@@ -231,6 +236,17 @@ struct fp_event_row {
     bool has_duration;
     bool has_resource;
     bool has_detail;
+};
+
+/* Records that were refused of accepted uploads. key.id is the format, key.part the reason. */
+struct fp_refusal_row {
+    struct fp_fact_key key;
+    int64_t records;
+    int64_t uploads;
+    int64_t latest_us;   /* when the latest of these uploads was received */
+    struct fp_str place; /* of its first such record */
+    enum fp_upload_format format;
+    enum fp_record_refusal reason;
 };
 
 /* The key of an upload or load id. The words sort as PostgreSQL sorts uuids. */
@@ -259,6 +275,8 @@ struct fp_upload_row {
     int32_t unattributed_samples;
     int32_t timings; /* marks and measures */
     int32_t skipped_entries;
+    int32_t records_read;
+    int32_t records_refused;
     enum fp_upload_format format;
     enum fp_coverage coverage;
     bool has_load;

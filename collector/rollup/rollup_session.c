@@ -14,6 +14,8 @@ static bool add_session_row(const struct fp_addition *add, uint64_t session_id)
     row->load = add->delta->load;
     row->has_load = add->delta->has_load;
     row->part = (int32_t)add->delta->part;
+    row->records_read = fp_addition_int32(add->delta->records_read);
+    row->records_refused = fp_addition_int32(add->delta->records_refused);
     row->received_us = add->delta->received_us;
     row->started_us = session->started_us;
     row->has_started = session->started_us != 0;
@@ -22,6 +24,7 @@ static bool add_session_row(const struct fp_addition *add, uint64_t session_id)
     row->content_len = (int32_t)session->content_len;
     row->format = add->delta->format;
     row->is_raw = session->is_raw;
+    row->is_detached = session->is_detached;
     return fp_addition_text(add, session->version, &row->version) &&
            fp_addition_text(add, session->page_url, &row->page_url) &&
            fp_addition_text(add, session->content, &row->content);
@@ -39,6 +42,7 @@ static bool add_event(const struct fp_addition *add, uint64_t session_id, uint32
     row->timeline = timeline;
     row->parent = event->parent == FP_INDEX_NONE ? 0 : (int64_t)event->parent + 1;
     row->event_id = event->id;
+    row->parent_id = event->parent_id;
     row->start_us = event->start_us;
     row->duration_us = event->duration_us;
     row->has_duration = event->duration_us != FP_DURATION_NONE;

@@ -28,9 +28,10 @@ struct fp_event_type {
 };
 
 struct fp_session_event {
-    uint32_t id;     /* as the source says, unique in its timeline; 0: it has none */
-    uint32_t parent; /* index of an event before it, FP_INDEX_NONE */
-    uint32_t type;   /* index */
+    uint32_t id;        /* as the source says, unique in its timeline; 0: it has none */
+    uint32_t parent;    /* index of an event before it, FP_INDEX_NONE */
+    uint32_t parent_id; /* id of a parent that the upload does not list, 0: none */
+    uint32_t type;      /* index */
     int64_t start_us;
     int64_t duration_us; /* FP_DURATION_NONE */
     int64_t self_us;
@@ -59,6 +60,7 @@ struct fp_session {
     struct fp_str page_url;
     int64_t started_us; /* epoch, 0: not said */
     bool is_raw;        /* the content is what was sent, not scrubbed */
+    bool is_detached;   /* a part that was decoded without what the part before it left */
     uint32_t content_len;
     struct fp_str content; /* zstd; content_len bytes when unpacked */
 

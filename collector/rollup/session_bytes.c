@@ -52,6 +52,21 @@ static void put_timeline(struct fp_buf *out, const struct fp_session *session,
     }
 }
 
+/* Few events have a parent that the upload does not list. */
+static void put_parent_ids(struct fp_buf *out, const struct fp_session *session)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < session->event_count; i++)
+        count += session->events[i].parent_id != 0;
+    fp_out_varint(out, count);
+    for (uint32_t i = 0; i < session->event_count; i++) {
+        if (session->events[i].parent_id == 0)
+            continue;
+        fp_out_varint(out, i);
+        fp_out_varint(out, session->events[i].parent_id);
+    }
+}
+
 void fp_session_encode(const struct fp_session *session, struct fp_buf *out)
 {
     fp_out_varint(out, session->source_id);
@@ -74,6 +89,8 @@ void fp_session_encode(const struct fp_session *session, struct fp_buf *out)
     fp_out_varint(out, session->timeline_count);
     for (uint32_t i = 0; i < session->timeline_count; i++)
         put_timeline(out, session, &session->timelines[i]);
+    fp_out_byte(out, session->is_detached);
+    put_parent_ids(out, session);
 }
 
 static void take_types(struct fp_in *in, struct fp_session *session)
@@ -169,6 +186,17 @@ static void take_timelines(struct fp_in *in, struct fp_session *session)
         fp_in_refuse(in, FP_DELTA_DAMAGED);
 }
 
+static void take_parent_ids(struct fp_in *in, struct fp_session *session)
+{
+    uint32_t count = (uint32_t)fp_in_varint(in, session->event_count);
+    for (uint32_t i = 0; fp_in_ok(in) && i < count; i++) {
+        const uint32_t event = fp_in_index(in, session->event_count);
+        const uint32_t id = fp_in_count(in);
+        if (fp_in_ok(in))
+            session->events[event].parent_id = id;
+    }
+}
+
 void fp_session_decode(struct fp_in *in, struct fp_delta *delta)
 {
     struct fp_session *session = fp_arena_array(in->arena, 1, sizeof(*session));
@@ -188,4 +216,8 @@ void fp_session_decode(struct fp_in *in, struct fp_delta *delta)
     take_types(in, session);
     take_urls(in, session);
     take_timelines(in, session);
+    if (in->version < 3)
+        return;
+    session->is_detached = fp_in_byte(in, 2) != 0;
+    take_parent_ids(in, session);
 }

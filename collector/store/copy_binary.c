@@ -155,6 +155,9 @@ static void put_value(enum fp_column_kind kind, const void *member, struct fp_bu
     case FP_COLUMN_REDUCE_MODE:
         put_name(out, fp_reduce_mode_name(*(const enum fp_reduce_mode *)member));
         break;
+    case FP_COLUMN_RECORD_REFUSAL:
+        put_name(out, fp_record_refusal_name(*(const enum fp_record_refusal *)member));
+        break;
     case FP_COLUMN_KIND_COUNT:
         break;
     }

@@ -12,7 +12,12 @@ enum {
     /* Days for which dictionary rows outlive the facts' retention: a partition of facts may hold
      * eight days, a bucket may be an hour ahead, and days and retention begin at different
      * times. */
-    DICTIONARY_DAYS_MORE = 10
+    DICTIONARY_DAYS_MORE = 10,
+    /* Rows of a dictionary to prune in one transaction: flushes that need one of them wait. */
+    PRUNE_BATCH = 5000,
+    /* The same in one housekeeping: sealing waits. The next one continues. */
+    PRUNE_MAX = 1000000,
+    PRUNE_KEYS_MAX = PRUNE_BATCH * sizeof("-9223372036854775808,") + sizeof("{}"),
 };
 
 /* The first day of each kind of row that is kept, as text. */
@@ -87,11 +92,11 @@ static enum fp_store_result move_horizon(struct fp_store *store, const struct fi
 }
 
 /* Runs a delete and counts the rows. */
-static enum fp_store_result prune(struct fp_store *store, const char *statement, size_t *pruned)
+static enum fp_store_result prune(struct fp_store *store, const struct fp_pg_query *query,
+                                  size_t *pruned)
 {
-    const struct fp_pg_query query = {.statement = statement};
     PGresult *answer;
-    enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
+    enum fp_store_result result = fp_pg_query(&store->connection, query, &answer);
     if (result == FP_STORE_OK)
         *pruned += strtoul(PQcmdTuples(answer), NULL, 10);
     PQclear(answer);
@@ -109,31 +114,89 @@ static enum fp_store_result prune_books(struct fp_store *store, size_t *pruned)
                  "delete from fleetprof_data.%s where counted < now() - interval '1 second' * "
                  "%" PRId64,
                  books[i], seconds);
-        result = prune(store, statement, pruned);
+        result = prune(store, &(struct fp_pg_query){.statement = statement}, pruned);
     }
-    if (result == FP_STORE_OK)
-        result =
-            prune(store, "delete from fleetprof_data.long_session where expires < now()", pruned);
+    const struct fp_pg_query sessions = {
+        .statement = "delete from fleetprof_data.long_session where expires < now()"};
+    return result == FP_STORE_OK ? prune(store, &sessions, pruned) : result;
+}
+
+struct dictionary {
+    const char *name;
+    const char *key;
+};
+
+/* Deletes a batch of the rows that the cursor `unseen` finds. *found: how many there were. */
+static enum fp_store_result prune_batch(struct fp_store *store, const struct dictionary *dictionary,
+                                        const char *unseen_since, size_t *found, size_t *pruned)
+{
+    char statement[160];
+    snprintf(statement, sizeof(statement), "fetch %d from unseen", PRUNE_BATCH);
+    const struct fp_pg_query fetch = {.statement = statement};
+    PGresult *rows;
+    enum fp_store_result result = fp_pg_query(&store->connection, &fetch, &rows);
+    if (result != FP_STORE_OK)
+        return result;
+    struct fp_buf keys;
+    fp_buf_init(&keys, PRUNE_KEYS_MAX);
+    *found = (size_t)PQntuples(rows);
+    for (int i = 0; i < PQntuples(rows); i++)
+        fp_buf_addf(&keys, "%c%s", i == 0 ? '{' : ',', PQgetvalue(rows, i, 0));
+    fp_buf_add(&keys, "}", sizeof("}"));
+    PQclear(rows);
+    snprintf(statement, sizeof(statement),
+             "delete from fleetprof_data.%s where %s = any ($1::bigint[]) and last_seen < $2::date",
+             dictionary->name, dictionary->key);
+    const char *const values[] = {(const char *)keys.data, unseen_since};
+    const struct fp_pg_query query = {
+        .statement = statement, .values = values, .value_count = FP_COUNT(values)};
+    if (keys.failed)
+        result = FP_STORE_MEMORY;
+    else if (*found > 0)
+        result = prune(store, &query, pruned);
+    fp_buf_release(&keys);
     return result;
 }
 
-/* Prunes callers last: a row goes after those that refer to it. */
-static enum fp_store_result prune_dictionaries(struct fp_store *store,
-                                               const struct fp_rollup_clock *clock, size_t *pruned)
+/* Prunes a dictionary in short transactions. The rows are found by reading all of it once: an index
+ * of last_seen would cost more, since that changes daily. */
+static enum fp_store_result prune_dictionary(struct fp_store *store,
+                                             const struct dictionary *dictionary,
+                                             const char *unseen_since, bool *is_done,
+                                             size_t *pruned)
 {
-    static const char *const names[] = {"stack",  "frame",  "resource",
-                                        "timing", "cohort", "segment"};
+    char statement[160];
+    size_t found = PRUNE_BATCH;
+    size_t all = 0;
+    snprintf(statement, sizeof(statement),
+             "declare unseen cursor with hold for select %s from fleetprof_data.%s"
+             " where last_seen < '%s' limit %d",
+             dictionary->key, dictionary->name, unseen_since, PRUNE_MAX);
+    enum fp_store_result result = fp_pg_run(&store->connection, statement);
+    while (result == FP_STORE_OK && found == PRUNE_BATCH) {
+        result = prune_batch(store, dictionary, unseen_since, &found, pruned);
+        all += found;
+    }
+    *is_done = *is_done && all < PRUNE_MAX;
+    return result == FP_STORE_OK ? fp_pg_run(&store->connection, "close unseen") : result;
+}
+
+/* Prunes callers last: a row goes after those that refer to it. *is_done: all of them. */
+static enum fp_store_result prune_dictionaries(struct fp_store *store,
+                                               const struct fp_rollup_clock *clock, bool *is_done,
+                                               size_t *pruned)
+{
+    static const struct dictionary dictionaries[] = {
+        {"stack", "stack_id"},   {"frame", "frame_id"},  {"resource", "resource_id"},
+        {"timing", "timing_id"}, {"cohort", "group_id"}, {"segment", "segment_id"},
+    };
     char unseen_since[FP_DAY_TEXT_MAX];
     fp_store_day_text(fp_store_day_of(clock->oldest_us) - DICTIONARY_DAYS_MORE, unseen_since);
-    for (size_t i = 0; i < FP_COUNT(names); i++) {
-        char statement[128];
-        snprintf(statement, sizeof(statement),
-                 "delete from fleetprof_data.%s where last_seen < '%s'", names[i], unseen_since);
-        enum fp_store_result result = prune(store, statement, pruned);
-        if (result != FP_STORE_OK)
-            return result;
-    }
-    return FP_STORE_OK;
+    enum fp_store_result result = FP_STORE_OK;
+    *is_done = true;
+    for (size_t i = 0; result == FP_STORE_OK && i < FP_COUNT(dictionaries); i++)
+        result = prune_dictionary(store, &dictionaries[i], unseen_since, is_done, pruned);
+    return result;
 }
 
 static enum fp_store_result keep_house(struct fp_store *store, struct fp_store_chores *chores)
@@ -153,8 +216,9 @@ static enum fp_store_result keep_house(struct fp_store *store, struct fp_store_c
     if (result == FP_STORE_OK)
         result = prune_books(store, &chores->rows_pruned);
     if (result == FP_STORE_OK && store->pruned_day != today) {
-        result = prune_dictionaries(store, &clock, &chores->rows_pruned);
-        if (result == FP_STORE_OK)
+        bool is_done;
+        result = prune_dictionaries(store, &clock, &is_done, &chores->rows_pruned);
+        if (result == FP_STORE_OK && is_done)
             store->pruned_day = today;
     }
     return result;
@@ -170,8 +234,7 @@ enum fp_store_result fp_store_housekeep(struct fp_store *store, struct fp_store_
         result = keep_house(store, chores);
     if (result == FP_STORE_OK)
         result = fp_pg_run(connection, "set statement_timeout = '60s'");
-    /* Other failures closed the connection already, and the time-out with it. */
-    if (result == FP_STORE_REFUSED)
-        fp_pg_close(connection);
+    if (result != FP_STORE_OK)
+        fp_pg_close(connection); /* and the time-out with it, and an open cursor */
     return result;
 }

@@ -81,6 +81,19 @@ static const struct fp_store_column upload_columns[] = {
     COLUMN(fp_upload_row, unattributed_us, "unattributed_us", BIGINT),
     COLUMN(fp_upload_row, timings, "timings", INTEGER),
     COLUMN(fp_upload_row, skipped_entries, "skipped_entries", INTEGER),
+    COLUMN(fp_upload_row, records_read, "records_read", INTEGER),
+    COLUMN(fp_upload_row, records_refused, "records_refused", INTEGER),
+};
+
+static const struct fp_store_column refusal_columns[] = {
+    KEY(fp_refusal_row, key.segment_id, "segment_id", BIGINT),
+    KEY(fp_refusal_row, key.bucket_us, "bucket", TIME),
+    KEY(fp_refusal_row, format, "format", FORMAT),
+    KEY(fp_refusal_row, reason, "reason", RECORD_REFUSAL),
+    COLUMN(fp_refusal_row, records, "records", BIGINT),
+    COLUMN(fp_refusal_row, uploads, "uploads", BIGINT),
+    COLUMN(fp_refusal_row, latest_us, "latest", TIME),
+    COLUMN(fp_refusal_row, place, "first_place", TEXT),
 };
 
 #define SESSION_KEY(row)                                                                           \
@@ -102,6 +115,9 @@ static const struct fp_store_column session_columns[] = {
     COLUMN(fp_session_row, is_raw, "is_raw", BOOLEAN),
     COLUMN(fp_session_row, content_len, "content_bytes", INTEGER),
     COLUMN(fp_session_row, content, "content", BYTES),
+    COLUMN(fp_session_row, records_read, "records_read", INTEGER),
+    COLUMN(fp_session_row, records_refused, "records_refused", INTEGER),
+    COLUMN(fp_session_row, is_detached, "is_detached", BOOLEAN),
 };
 
 static const struct fp_store_column timeline_columns[] = {
@@ -132,6 +148,7 @@ static const struct fp_store_column event_columns[] = {
     GIVEN(fp_event_row, resource, has_resource, "resource", TEXT),
     COLUMN(fp_event_row, line, "line", INTEGER_OR_NULL),
     GIVEN(fp_event_row, detail, has_detail, "detail", JSON),
+    COLUMN(fp_event_row, parent_id, "parent_id", BIGINT_OR_NULL),
 };
 
 static bool is_counted(const struct fp_rollup *rollup, const void *row)
@@ -145,6 +162,14 @@ static bool is_logged(const struct fp_rollup *rollup, const void *row)
 {
     const struct fp_upload_row *upload = row;
     return upload->counted && upload->bucket_us >= rollup->clock.oldest_log_us;
+}
+
+/* True if the row is within the retention of the upload log. Rows of refusals begin with a fact
+ * key. */
+static bool is_recent(const struct fp_rollup *rollup, const void *row)
+{
+    const struct fp_fact_key *key = row;
+    return key->bucket_us >= rollup->clock.oldest_log_us;
 }
 
 /* True if the row's session is kept. Session rows begin with a fact key. */
@@ -173,6 +198,7 @@ static const struct fp_store_table targets[FP_STORE_TABLE_COUNT] = {
     [FP_STORE_TABLE_SESSION] = TARGET(session, SESSION, SESSIONS, is_kept),
     [FP_STORE_TABLE_TIMELINE] = TARGET(timeline, TIMELINE, SESSIONS, is_kept),
     [FP_STORE_TABLE_EVENT] = TARGET(event, EVENT, SESSIONS, is_kept),
+    [FP_STORE_TABLE_REFUSAL] = TARGET(refusal, REFUSAL, REFUSALS, is_recent),
     [FP_STORE_TABLE_UPLOAD] = TARGET(upload, UPLOAD, LOG, is_logged),
 };
 
@@ -199,6 +225,7 @@ const char *fp_store_column_type(enum fp_column_kind kind)
         [FP_COLUMN_BYTES] = "bytea",
         [FP_COLUMN_JSON] = "jsonb",
         [FP_COLUMN_REDUCE_MODE] = "text",
+        [FP_COLUMN_RECORD_REFUSAL] = "text",
     };
     return types[kind];
 }
@@ -255,6 +282,13 @@ void fp_store_table_merge_sql(const struct fp_store_table *target, struct fp_buf
     case FP_STORE_TABLE_BOOK:
         fp_buf_addf(out, " do nothing returning ");
         add_names(target, true, out);
+        break;
+    case FP_STORE_TABLE_REFUSALS:
+        fp_buf_addf(out, " do update set records = t.records + excluded.records,"
+                         " uploads = t.uploads + excluded.uploads,"
+                         " latest = greatest(t.latest, excluded.latest),"
+                         " first_place = case when excluded.latest >= t.latest"
+                         " then excluded.first_place else t.first_place end");
         break;
     case FP_STORE_TABLE_SESSIONS:
     case FP_STORE_TABLE_LOG:

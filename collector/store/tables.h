@@ -20,11 +20,12 @@ enum fp_column_kind {
     FP_COLUMN_BYTES, /* from a fp_str, as is the next */
     FP_COLUMN_JSON,
     FP_COLUMN_UUID,
-    FP_COLUMN_FRAME_KIND, /* these five as names */
+    FP_COLUMN_FRAME_KIND, /* these six as names */
     FP_COLUMN_TIMING_KIND,
     FP_COLUMN_FORMAT,
     FP_COLUMN_COVERAGE,
     FP_COLUMN_REDUCE_MODE,
+    FP_COLUMN_RECORD_REFUSAL,
     FP_COLUMN_KIND_COUNT
 };
 
@@ -40,6 +41,7 @@ enum fp_store_table_style {
     FP_STORE_TABLE_DICTIONARY, /* keeps a known row and touches its last_seen once per day */
     FP_STORE_TABLE_BOOK,       /* keeps a known row; returns the keys of new ones */
     FP_STORE_TABLE_SESSIONS,   /* keeps a known row */
+    FP_STORE_TABLE_REFUSALS,   /* adds to a known row */
     FP_STORE_TABLE_LOG         /* has no key: rows are copied straight into it */
 };
 
@@ -55,6 +57,7 @@ enum fp_store_table_id {
     FP_STORE_TABLE_SESSION,
     FP_STORE_TABLE_TIMELINE,
     FP_STORE_TABLE_EVENT,
+    FP_STORE_TABLE_REFUSAL,
     FP_STORE_TABLE_UPLOAD,
     FP_STORE_TABLE_COUNT
 };

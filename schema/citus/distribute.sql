@@ -13,7 +13,7 @@ with place (position, tables, distributed_by, beside) as (
         (4, '{upload_id}', 'upload_id', 'none'),
         (4, '{load_id}', 'load_id', 'none'),
         (5, '{total_recent}', 'group_id', 'none'),
-        (6, '{upload,session,timeline,event}', 'segment_id', 'fleetprof_data.total_recent'),
+        (6, '{upload,refusal,session,timeline,event}', 'segment_id', 'fleetprof_data.total_recent'),
         -- All others hold packed facts.
         (7, null, 'group_id', 'fleetprof_data.total_recent')
 ),

@@ -29,7 +29,7 @@ begin
         and c.relkind = 'r'
         and c.relname ~ '_[0-9]{8}$'
         and to_date(right(c.relname, 8), 'YYYYMMDD') + fleetprof_data.partition_days(p.relname) <= case
-            when p.relname = 'upload' then drop_partition.uploads_from
+            when p.relname in ('upload', 'refusal') then drop_partition.uploads_from
             when p.relname in ('session', 'timeline', 'event') then drop_partition.sessions_from
             when p.relname like '%\_hours' then horizon
             else drop_partition.facts_from
@@ -44,7 +44,7 @@ end
 $$;
 
 comment on function fleetprof_data.drop_partition(date, date, date, date) is
-    'Drops one partition whose last UTC day is before facts_from (of KIND_hours: before hours_from and the horizon; of upload: uploads_from; of session, timeline and event: sessions_from) and returns its name, null when there is none. One per call: each takes a lock that readers and writers of its table wait for.';
+    'Drops one partition whose last UTC day is before facts_from (of KIND_hours: before hours_from and the horizon; of upload and refusal: uploads_from; of session, timeline and event: sessions_from) and returns its name, null when there is none. One per call: each takes a lock that readers and writers of its table wait for.';
 
 create or replace function fleetprof_data.move_horizon(facts_from date, hours_from date)
 returns timestamptz

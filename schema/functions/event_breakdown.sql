@@ -46,13 +46,18 @@ declare
     around integer[]; -- by type: how many of the stacks around, and the one in hand, are of it
     outermost boolean[];
     node integer;
+    tree record;
 begin
+    -- A statement of its own: the planner knows how long the arrays are.
+    select * into tree from stack_sums(selected, markers);
     with every as materialized (
         select
             stack_id, parent_id, function as name, sums.self_us, sums.total_us, sums.samples,
             row_number() over (order by level)::integer as place,
             dense_rank() over (order by function)::integer as type
-        from stack_sums(selected, markers, '-infinity') as sums
+        from unnest(
+            tree.parents, tree.levels, tree.frame_ids, tree.self_sums, tree.total_sums, tree.sample_sums
+        ) with ordinality as sums (parent_id, level, frame_id, self_us, total_us, samples, stack_id)
         join frame using (frame_id)
         where kind = 'event'
     )
@@ -111,13 +116,14 @@ begin
         (coalesce(sum(total_us) filter (where is_outermost), 0) / 1000)::double precision
     from every
     left join inside using (place)
+    where name <> '(not listed)' -- time that is in no event of the upload
     group by name
     order by 3 desc, 2 desc, name collate "C";
 end
 $$;
 
 comment on function fleetprof.event_breakdown is
-    'Returns events of Speed Tracer and Opera Scope by type, greatest own time first: their count, self_ms (own time, without the events inside), total_ms (with them; a type inside itself counts once). Milliseconds.';
+    'Returns events of Speed Tracer and Opera Scope by type, greatest own time first: their count, self_ms (own time, without the events inside), total_ms (with them, also with those that the upload does not list but includes in aggregatedTime; a type inside itself counts once). Milliseconds.';
 
 revoke execute on function fleetprof.event_breakdown from public;
 grant execute on function fleetprof.event_breakdown to fleetprof_reader;

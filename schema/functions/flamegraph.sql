@@ -35,6 +35,7 @@ set search_path = fleetprof_data, pg_temp
 set datestyle = 'ISO, YMD'
 set plan_cache_mode = force_custom_plan
 set jit = off
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
@@ -65,7 +66,8 @@ begin
         self_us::double precision / 1000 / whole.loads,
         total_us::double precision / 1000 / whole.loads,
         self_us::double precision / whole.attributed_us,
-        fleetprof.is_agent(resource)
+        -- The call alone costs more than all else of a row.
+        coalesce(resource like '%fleetprof%' and fleetprof.is_agent(resource), false)
     from call_tree(selected, markers, flamegraph.min_share)
     left join named_frame using (frame_id)
     order by ordinal;

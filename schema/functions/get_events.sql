@@ -20,10 +20,8 @@ begin
     -- list that arrived reduced in the requested mode is used.
     select t.*
     into list
-    from session as s
-    join timeline as t using (segment_id, bucket, session_id)
-    where s.session_id = kept_timeline.session_id
-        and t.timeline_id = kept_timeline.timeline_id
+    from session_timelines(kept_timeline.session_id) as t
+    where t.timeline_id = kept_timeline.timeline_id
         and t.mode in ('all', kept_timeline.mode)
     order by t.mode = 'all' desc, events desc, timeline
     limit 1;
@@ -34,9 +32,7 @@ begin
     into listed
     from (
         select t.timeline_id, t.mode, row_number() over (order by t.timeline) as place
-        from session as s
-        join timeline as t using (segment_id, bucket, session_id)
-        where s.session_id = kept_timeline.session_id
+        from session_timelines(kept_timeline.session_id) as t
         limit 21
     ) as first;
     raise no_data_found using
@@ -72,13 +68,11 @@ declare
     root bigint;
     one record;
     depths integer[]; -- below the root by event; 0: not there. Parents stand before their children
+    before integer := 0; -- events whose depth was known one round ago
     lists bigint[] := array(
         select t.timeline
-        from timeline as t
-        where t.segment_id = (select_events.list).segment_id
-            and t.bucket = (select_events.list).bucket
-            and t.session_id = (select_events.list).session_id
-            and t.timeline_id = (select_events.list).timeline_id
+        from session_timelines((select_events.list).session_id) as t
+        where t.timeline_id = (select_events.list).timeline_id
             and t.mode = (select_events.list).mode
             and (t.mode = 'all' or t.timeline = (select_events.list).timeline));
 begin
@@ -102,11 +96,8 @@ begin
     if select_events.event_id is not null then
         select event
         into root
-        from event
-        where segment_id = (select_events.list).segment_id
-            and bucket = (select_events.list).bucket
-            and session_id = (select_events.list).session_id
-            and timeline = any(lists)
+        from session_events((select_events.list).session_id)
+        where timeline = any(lists)
             and event_id = select_events.event_id;
         if not found then
             raise no_data_found using
@@ -114,15 +105,13 @@ begin
                     (select_events.list).timeline_id, select_events.event_id);
         end if;
     end if;
-    -- Not a recursive query: the planner cannot estimate how many events a level has.
-    if select_events.event_id is not null or select_events.max_depth is not null then
+    -- Not a recursive query: the planner cannot estimate how many events a level has. A parent in a later part of the
+    -- session stands after its children: then another round is due.
+    while select_events.event_id is not null or select_events.max_depth is not null loop
         for one in
             select event, parent
-            from event
-            where segment_id = (select_events.list).segment_id
-                and bucket = (select_events.list).bucket
-                and session_id = (select_events.list).session_id
-                and timeline = any(lists)
+            from session_events((select_events.list).session_id)
+            where timeline = any(lists)
             order by event
         loop
             depths[one.event] := case
@@ -131,14 +120,13 @@ begin
                 else 0
             end;
         end loop;
-    end if;
+        exit when cardinality(array_remove(depths, 0)) is not distinct from before;
+        before := cardinality(array_remove(depths, 0));
+    end loop;
     return query
     select e.*
-    from event as e
-    where segment_id = (select_events.list).segment_id
-        and bucket = (select_events.list).bucket
-        and session_id = (select_events.list).session_id
-        and timeline = any(lists)
+    from session_events((select_events.list).session_id) as e
+    where timeline = any(lists)
         and (depths is null or depths[event] between 1 and coalesce(select_events.max_depth, 2147483647))
         and (select_events.types is null or cardinality(select_events.types) = 0 or type = any(select_events.types))
         -- Compares milliseconds as get_events returns them: multiplied by 1000 they may differ from the stored time.
@@ -171,35 +159,23 @@ as $$
 #variable_conflict use_column
 declare
     reduced timeline;
-    -- Citus takes variables as parameters of a query that it distributes, but not fields of them.
-    its_segment constant bigint := (reduced_timeline.list).segment_id;
-    its_bucket constant timestamptz := (reduced_timeline.list).bucket;
     its_session constant bigint := (reduced_timeline.list).session_id;
-    its_timeline constant bigint := (reduced_timeline.list).timeline_id;
 begin
-    with lists as (
-        select t.timeline, t.mode, exists (
-            select
-            from event as e
-            where e.segment_id = t.segment_id
-                and e.bucket = t.bucket
-                and e.session_id = t.session_id
-                and e.timeline = t.timeline
-                and e.type = any(reduced_timeline.types)) as has_types
-        from timeline as t
-        where t.segment_id = its_segment
-            and t.bucket = its_bucket
-            and t.session_id = its_session
-            and t.timeline_id = its_timeline
+    with typed as (
+        select distinct timeline
+        from session_events(its_session)
+        where type = any(reduced_timeline.types)
+    ),
+    lists as materialized (
+        select t.timeline, t.mode, exists (select from typed where typed.timeline = t.timeline) as has_types
+        from session_timelines(its_session) as t
+        where t.timeline_id = (reduced_timeline.list).timeline_id
             and t.mode in ('all', reduced_timeline.mode)
     )
     select t.*
     into reduced
-    from timeline as t
-    where t.segment_id = its_segment
-        and t.bucket = its_bucket
-        and t.session_id = its_session
-        and t.timeline in (select timeline from lists where mode <> 'all' and has_types)
+    from session_timelines(its_session) as t
+    where t.timeline in (select timeline from lists where mode <> 'all' and has_types)
         and not exists (select from lists where mode = 'all' and has_types)
     order by events desc, timeline
     limit 1;
@@ -245,6 +221,7 @@ declare
     reduced timeline;
     numbers bigint[];
     ids bigint[];
+    is_scope boolean; -- aggregatedTime and aggregatedOverhead are the service's own sums
 begin
     if get_events.mode <> list.mode
         and num_nonnulls(get_events.event_id, get_events.from_ms, get_events.to_ms, get_events.max_depth) = 0
@@ -256,10 +233,10 @@ begin
     end if;
     if get_events.mode = list.mode then
         -- A parent need not be selected itself. Citus has no query that joins a function with a distributed table.
+        select format = 'opera-scope' into is_scope from session where session_id = get_events.session_id;
         select array_agg(event), array_agg(event_id)
         into numbers, ids
-        from event
-        where segment_id = list.segment_id and bucket = list.bucket and session_id = list.session_id;
+        from session_events(list.session_id);
         return query
         select
             e.event_id,
@@ -271,13 +248,14 @@ begin
             case when list.mode = 'all' or duration_us is not null then start_us / 1000::double precision end,
             (start_us + duration_us) / 1000::double precision,
             child_count,
-            total_us / 1000::double precision,
-            total_overhead_us / 1000::double precision,
+            coalesce((sums ->> 'aggregatedTime')::double precision, total_us / 1000::double precision),
+            coalesce((sums ->> 'aggregatedOverhead')::double precision, total_overhead_us / 1000::double precision),
             resource,
             line,
             detail
         from select_events(list, get_events.event_id, get_events.from_ms, get_events.to_ms,
             get_events.max_depth, get_events.types) as e
+        cross join lateral (select case when is_scope then detail end) as service (sums)
         left join unnest(numbers, ids) as p (event, event_id) on p.event = e.parent
         order by start_us, e.event;
         return;
@@ -317,7 +295,7 @@ end
 $$;
 
 comment on function fleetprof.get_events is
-    'Returns events of a kept session''s timeline: those below event_id (null: all), at most max_depth levels, of these types, whose interval overlaps [from_ms, to_ms]. mode all returns each event, by start. The other modes return virtual events, greatest time first: one per type (reduce_unique_types), one per type and detail (reduce_unique_events), one for all (reduce_all). time_ms is own time and adds up; total_ms is with the events inside. Milliseconds since the session began.';
+    'Returns events of a kept session''s timeline: those below event_id (null: all), at most max_depth levels, of these types, whose interval overlaps [from_ms, to_ms]. mode all returns each event, by start. The other modes return virtual events, greatest time first: one per type (reduce_unique_types), one per type and detail (reduce_unique_events), one for all (reduce_all). time_ms is own time and adds up; total_ms is with the events inside, as the service sent it, or else those that are listed. Milliseconds since the session began.';
 
 revoke execute on function
     fleetprof_data.kept_timeline,

@@ -41,7 +41,10 @@ begin
         group by frame_id;
     elsif every_marker then
         return query
-        select frame_id, sum(uploads), sum(samples)::bigint, sum(self_us)::bigint, sum(total_us)::bigint
+        -- Sums of floating point are exact up to 285 years, and faster than those of bigint.
+        select
+            frame_id, sum(uploads), sum(samples::float8)::bigint, sum(self_us::float8)::bigint,
+            sum(total_us::float8)::bigint
         from (
             select
                 unnest(frame_id) as frame_id,
@@ -147,8 +150,8 @@ begin
     with sums as (
         select
             frame_id,
-            sum(samples) as samples,
-            sum(uploads) as uploads,
+            sum(samples::float8) as samples,
+            sum(uploads::float8) as uploads,
             sum(weight * uploads) as weighted_uploads,
             sum(weight * self_us) as self_us,
             sum(weight * total_us) as total_us

@@ -36,6 +36,33 @@ create type fleetprof_data.selection as (
 comment on type fleetprof_data.selection is
     'What a caller''s filters select. sites: of these segments. Fresh rows: of segment_ids, with after < bucket < before. Sealed rows: of group_ids, in the blocks that buckets and spans (in parallel) name; no two of these blocks overlap.';
 
+create type fleetprof_data.compared_side as (
+    whole         fleetprof_data.selection,
+    segments      fleetprof_data.selection,
+    hours         fleetprof_data.selection,
+    segment_hours fleetprof_data.selection
+);
+
+comment on type fleetprof_data.compared_side is
+    'One side of a comparison, read in four ways. whole: sums, in the fewest rows. segments: each segment''s sums, in the fewest blocks. hours, segment_hours: the same by hour, by day where hours are gone.';
+
+create type fleetprof_data.stratum as (
+    before_ids     bigint[],
+    after_ids      bigint[],
+    device         text,
+    before_uploads double precision,
+    after_uploads  double precision,
+    before_loads   double precision,
+    after_loads    double precision,
+    before_us      double precision,
+    after_us       double precision,
+    before_us2     double precision,
+    after_us2      double precision
+);
+
+comment on type fleetprof_data.stratum is
+    'Segments of two sides of a comparison that differ in the release only (and, perhaps, in os and rate_ppm): their ids and totals. us: profiled time, microseconds; us2: sum over uploads of its square.';
+
 -- A type of its own, because a function can't have both a parameter and a result column named marker.
 create type fleetprof_data.marker_share as (
     marker  text,
@@ -338,6 +365,7 @@ create table fleetprof_data.sealed (
 create table fleetprof_data.horizon (
     hours_from timestamptz not null
 );
+create unique index horizon_is_one_row on fleetprof_data.horizon ((true));
 insert into fleetprof_data.horizon values ('-infinity');
 
 create table fleetprof_data.cohort_level (
@@ -421,9 +449,24 @@ create table fleetprof_data.upload (
     profiled_us          bigint not null,
     unattributed_us      bigint not null,
     timings              integer not null,
-    skipped_entries      integer not null
+    skipped_entries      integer not null,
+    records_read         integer not null default 0,
+    records_refused      integer not null default 0
 ) partition by range (bucket);
 create index upload_received on fleetprof_data.upload using brin (received);
+
+-- Records that were refused although their uploads were accepted. Flushes add to it; the reasons are few.
+create table fleetprof_data.refusal (
+    segment_id  bigint not null,
+    bucket      timestamptz not null,
+    format      text not null,
+    reason      text not null,
+    records     bigint not null,
+    uploads     bigint not null,
+    latest      timestamptz not null,
+    first_place text not null,
+    primary key (segment_id, bucket, format, reason)
+) partition by range (bucket);
 
 -- Books ------------------------------------------------------------------------------------------------
 
@@ -525,7 +568,7 @@ grant select on fleetprof.schema_version to fleetprof_reader, fleetprof_writer;
 grant select on
     fleetprof_data.segment, fleetprof_data.resource, fleetprof_data.frame, fleetprof_data.stack,
     fleetprof_data.timing, fleetprof_data.unsealed, fleetprof_data.sealed, fleetprof_data.horizon,
-    fleetprof_data.cohort_level, fleetprof_data.cohort, fleetprof_data.upload
+    fleetprof_data.cohort_level, fleetprof_data.cohort, fleetprof_data.upload, fleetprof_data.refusal
 to fleetprof_reader;
 
 -- `fleetprof import --wait` looks here for what it sent.
@@ -538,9 +581,10 @@ to fleetprof_writer;
 
 grant select, insert, delete on fleetprof_data.unsealed, fleetprof_data.sealed to fleetprof_writer;
 grant select, insert, update, delete on fleetprof_data.cohort to fleetprof_writer;
-grant select, update on fleetprof_data.horizon to fleetprof_writer;
+grant select on fleetprof_data.horizon to fleetprof_writer;
 grant select on fleetprof_data.cohort_level to fleetprof_writer;
 grant select, insert on fleetprof_data.upload to fleetprof_writer;
+grant select, insert, update on fleetprof_data.refusal to fleetprof_writer;
 
 do $$
 declare
@@ -622,6 +666,18 @@ comment on column fleetprof_data.upload.profiled_us is 'Profiled time, microseco
 comment on column fleetprof_data.upload.unattributed_us is 'Time of unattributed samples, microseconds.';
 comment on column fleetprof_data.upload.timings is 'Marks and measures.';
 comment on column fleetprof_data.upload.skipped_entries is 'Performance entries of other types, skipped.';
+comment on column fleetprof_data.upload.records_read is 'Records of a dump or session, or entries of User Timing, kept and refused ones.';
+comment on column fleetprof_data.upload.records_refused is 'Records, and parts of kept ones, that were refused.';
+
+comment on table fleetprof_data.refusal is 'Records that were refused of accepted uploads, kept for retention.upload_log.';
+comment on column fleetprof_data.refusal.segment_id is 'Segment.';
+comment on column fleetprof_data.refusal.bucket is 'Start of the UTC hour in which the uploads count.';
+comment on column fleetprof_data.refusal.format is 'self-profile, user-timing, speed-tracer or opera-scope.';
+comment on column fleetprof_data.refusal.reason is 'Why (docs/formats.md); one of a fixed list.';
+comment on column fleetprof_data.refusal.records is 'Records, and parts of kept ones.';
+comment on column fleetprof_data.refusal.uploads is 'Uploads with such a record.';
+comment on column fleetprof_data.refusal.latest is 'When the latest of these uploads was received.';
+comment on column fleetprof_data.refusal.first_place is 'Where the first such record of the latest upload is; empty: unknown.';
 
 comment on table fleetprof_data.upload_id is 'Ids of counted uploads, kept for retention.upload_ids: a repeated upload is not counted again.';
 comment on column fleetprof_data.upload_id.upload_id is 'The envelope''s id, or a random one.';

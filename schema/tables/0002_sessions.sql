@@ -4,26 +4,30 @@
 -- partitioned tables; retention.sessions limits how long they are kept.
 
 create table fleetprof_data.session (
-    segment_id    bigint not null,
-    bucket        timestamptz not null,
-    session_id    bigint not null,
-    upload_id     uuid not null,
-    load_id       uuid,
-    part          integer not null,
-    received      timestamptz not null,
-    started       timestamptz,
-    format        text not null,
-    version       text not null,
-    source_id     bigint,
-    window_id     bigint,
-    page_url      text not null,
-    is_raw        boolean not null,
-    content_bytes integer not null,
-    content       bytea not null,
+    segment_id      bigint not null,
+    bucket          timestamptz not null,
+    session_id      bigint not null,
+    upload_id       uuid not null,
+    load_id         uuid,
+    part            integer not null,
+    received        timestamptz not null,
+    started         timestamptz,
+    format          text not null,
+    version         text not null,
+    source_id       bigint,
+    window_id       bigint,
+    page_url        text not null,
+    is_raw          boolean not null,
+    content_bytes   integer not null,
+    content         bytea not null,
+    records_read    integer not null default 0,
+    records_refused integer not null default 0,
+    is_detached     boolean not null default false,
     primary key (segment_id, bucket, session_id)
 ) partition by range (bucket);
 alter table fleetprof_data.session alter column content set storage external; -- it is zstd already
 create index session_id on fleetprof_data.session (session_id);
+create index session_load_id on fleetprof_data.session (load_id) where load_id is not null;
 
 create table fleetprof_data.timeline (
     segment_id  bigint not null,
@@ -59,6 +63,7 @@ create table fleetprof_data.event (
     resource          text,
     line              integer,
     detail            jsonb,
+    parent_id         bigint,
     primary key (segment_id, bucket, session_id, event)
 ) partition by range (bucket);
 create index event_timeline on fleetprof_data.event (session_id, timeline);
@@ -106,6 +111,9 @@ comment on column fleetprof_data.session.page_url is 'The page, scrubbed; empty:
 comment on column fleetprof_data.session.is_raw is 'Whether the content is what was sent, byte for byte, not scrubbed.';
 comment on column fleetprof_data.session.content_bytes is 'Size of the content, bytes.';
 comment on column fleetprof_data.session.content is 'The upload in the format it came in, zstd.';
+comment on column fleetprof_data.session.records_read is 'Records of a dump or session, or entries of User Timing, kept and refused ones.';
+comment on column fleetprof_data.session.records_refused is 'Records, and parts of kept ones, that were refused.';
+comment on column fleetprof_data.session.is_detached is 'A part that was decoded without what the part before it left: samples of its JavaScript profile may be unattributed.';
 
 comment on table fleetprof_data.timeline is 'Lists of events of kept sessions, as the view fleetprof.timelines shows them.';
 comment on column fleetprof_data.timeline.segment_id is 'Segment.';
@@ -137,6 +145,7 @@ comment on column fleetprof_data.event.hits is 'How often it was hit.';
 comment on column fleetprof_data.event.child_count is 'Events immediately inside, as the upload says; it may not list all of them.';
 comment on column fleetprof_data.event.resource is 'URL of what it worked on, scrubbed; null: none.';
 comment on column fleetprof_data.event.line is 'Line in the resource; null: unknown.';
+comment on column fleetprof_data.event.parent_id is 'event_id of the enclosing event, if the upload does not list that; null: it does, or there is none.';
 comment on column fleetprof_data.event.detail is 'Other members of the upload, scrubbed; null: nothing (docs/formats.md).';
 
 comment on table fleetprof_data.long_session is 'Long sessions that run, or that stopped before their last parts were stored.';

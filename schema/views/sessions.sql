@@ -22,21 +22,20 @@ select
     part,
     source_id,
     window_id,
-    (
-        select count(*)
-        from fleetprof_data.timeline as t
-        where t.segment_id = s.segment_id and t.bucket = s.bucket and t.session_id = s.session_id
-    ) as timelines,
-    (
-        select coalesce(sum(events), 0)
-        from fleetprof_data.timeline as t
-        where t.segment_id = s.segment_id and t.bucket = s.bucket and t.session_id = s.session_id
-    ) as events,
+    listed.timelines,
+    listed.events,
     is_raw,
     content_bytes,
-    length(content) as stored_bytes
+    length(content) as stored_bytes,
+    records_read,
+    records_refused
 from fleetprof_data.session as s
-left join fleetprof_data.segment using (segment_id);
+left join fleetprof_data.segment using (segment_id)
+cross join lateral (
+    select count(*) as timelines, coalesce(sum(events), 0) as events
+    from fleetprof_data.timeline as t
+    where t.segment_id = s.segment_id and t.bucket = s.bucket and t.session_id = s.session_id
+) as listed;
 
 comment on view fleetprof.sessions is
     'Uploads that are kept whole: all Speed Tracer dumps and Opera Scope sessions, and the share of self-profiling traces that sample_keep says.';
@@ -54,5 +53,7 @@ comment on column fleetprof.sessions.events is 'Events in all its timelines.';
 comment on column fleetprof.sessions.is_raw is 'Whether the content is what was sent, byte for byte (privacy.keep_raw), not scrubbed.';
 comment on column fleetprof.sessions.content_bytes is 'Size of the content, bytes.';
 comment on column fleetprof.sessions.stored_bytes is 'Size of the content as stored (zstd), bytes.';
+comment on column fleetprof.sessions.records_read is 'Records of a dump or session, or entries of User Timing, kept and refused ones.';
+comment on column fleetprof.sessions.records_refused is 'Records, and parts of kept ones, that were refused; by reason: refusals.';
 
 grant select on fleetprof.sessions to fleetprof_reader;

@@ -28,7 +28,9 @@ select
     profiled_us / 1000::double precision as profiled_ms,
     unattributed_us / 1000::double precision as unattributed_ms,
     timings,
-    skipped_entries
+    skipped_entries,
+    records_read,
+    records_refused
 from fleetprof_data.upload
 join fleetprof_data.segment using (segment_id);
 
@@ -50,5 +52,7 @@ comment on column fleetprof.upload_log.profiled_ms is 'Profiled time in millisec
 comment on column fleetprof.upload_log.unattributed_ms is 'Of this, milliseconds that belong to no visible stack.';
 comment on column fleetprof.upload_log.timings is 'Marks and measures in it.';
 comment on column fleetprof.upload_log.skipped_entries is 'Performance entries of other types, which are not kept.';
+comment on column fleetprof.upload_log.records_read is 'Records of a dump or session, or entries of User Timing, kept and refused ones.';
+comment on column fleetprof.upload_log.records_refused is 'Records, and parts of kept ones, that were refused; by reason: refusals.';
 
 grant select on fleetprof.upload_log to fleetprof_reader;

@@ -8,8 +8,8 @@ import { binDir, repository, run, temporaryDir } from './stack.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const dir = temporaryDir('cli');
-const commands = ['migrate', 'top', 'timings', 'vitals', 'interactions', 'long-frames', 'third-parties', 'coverage', 'export', 'validate',
-  'import'];
+const commands = ['migrate', 'top', 'timings', 'callers', 'trend', 'compare', 'regressions', 'vitals', 'interactions', 'long-frames',
+  'third-parties', 'coverage', 'export', 'validate', 'import'];
 const families = ['session', 'spool', 'spool dead-letters'];
 const members = ['session list', 'session export', 'spool inspect', 'spool verify', 'spool dead-letters list', 'spool dead-letters show',
   'spool dead-letters replay'];
@@ -138,7 +138,7 @@ test('validate counts what a file holds', async () => {
   assert.deepEqual(JSON.parse(stdout), [{
     file: path.join(dir, 'trace.json'), valid: true, format: 'self-profile', samples: 3, frames: 2, stacks: 2,
     profiled_ms: 30, unattributed_ms: 10, timings: 0, events: 0, timelines: 0, session: null, truncated: false,
-    records_read: null, records_kept: null, notes: [], pointer: null, offset: null, detail: null,
+    records_read: null, records_kept: null, records_refused: null, notes: [], pointer: null, offset: null, detail: null,
   }]);
 });
 

@@ -181,7 +181,7 @@ test('--json holds every answer', async () => {
   assert.equal(code, 1);
   assert.equal(stderr, '');
   const [{ id: idOfBad, ...first }, { id, ...second }] = JSON.parse(stdout);
-  const nothing = { session: null, truncated: null, records_read: null, records_kept: null, notes: null };
+  const nothing = { session: null, truncated: null, records_read: null, records_kept: null, records_refused: null, notes: null };
   assert.deepEqual(first, { file: bad, accepted: false, status: 422, ...nothing, pointer: '/x', offset: null, detail: 'no' });
   assert.match(idOfBad, uuid);
   assert.match(id, uuid);

@@ -54,7 +54,7 @@ test('requests past the burst get 429, which says how and when to go on', async 
   assert.equal(reply.status, 429);
   assert.equal(reply.headers['retry-after'], '1');
   assert.equal(reply.headers['access-control-allow-origin'], origin);
-  assert.equal(reply.headers['access-control-expose-headers'], 'Retry-After');
+  assert.equal(reply.headers['access-control-expose-headers'], 'Retry-After, Fleetprof-Refused');
   assert.equal(reply.problem.title, 'Too Many Requests');
   assert.match(reply.problem.detail, /requests_per_second/);
   assert.ok((await collector.metrics())['fleetprof_uploads_refused_total{site="few",reason="budget_requests"}'] > 0);

@@ -206,7 +206,7 @@ describe('CORS', () => {
           preflight ? 'content-type, content-encoding, idempotency-key' : undefined);
         assert.equal(reply.headers['access-control-max-age'], preflight ? '7200' : undefined);
         assert.equal(reply.headers['access-control-expose-headers'],
-          admitted && !preflight ? 'Retry-After' : undefined);
+          admitted && !preflight ? 'Retry-After, Fleetprof-Refused' : undefined);
       });
     }
   }

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { envelope, send } from './collector_client.mjs';
-import { failingMemory } from './failing_memory.mjs';
+import { failingMemory, failOneIn } from './failing_memory.mjs';
 import { binDir, migrate, runOrThrow, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 const rates = [1000, 200, 60, 25];
@@ -45,12 +45,7 @@ test('what is acknowledged while allocations fail is counted once, and all goes 
   if (/libtsan/.test(await runOrThrow(['ldd', path.join(binDir, 'fleetprofd')]))) return t.skip('ThreadSanitizer needs memory itself');
   const memory = await failingMemory(temporaryDir('memory'));
   const control = path.join(temporaryDir('memory'), 'one-in');
-  const failOneIn = (/** @type {number} */ each) => {
-    const file = fs.openSync(control, fs.existsSync(control) ? 'r+' : 'w');
-    fs.writeSync(file, BigUint64Array.of(BigInt(each)), 0, 8, 0);
-    fs.closeSync(file);
-  };
-  failOneIn(0);
+  failOneIn(control, 0);
   const collector = await startCollector({
     config: { database: postgres.conninfo('fleetprof_writer'), dead_letters: { path: path.join(temporaryDir('letters'), 'letters') } },
     env: { ...memory, FLEETPROF_FAIL_ONE_IN: control },
@@ -84,11 +79,11 @@ test('what is acknowledged while allocations fail is counted once, and all goes 
     }
   };
   for (const each of rates) {
-    failOneIn(each);
+    failOneIn(control, each);
     await Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
     assert.ok(collector.server.running(), `one in ${each}`);
   }
-  failOneIn(0);
+  failOneIn(control, 0);
   assert.ok(again > uploadsPerRate / 10, `${again} requests had to be sent again`);
 
   // An upload without an answer may have been stored all the same, each time it was sent, under one id.

@@ -24,3 +24,10 @@ export async function failingMemory(dir) {
     LSAN_OPTIONS: `suppressions=${suppressions}:print_suppressions=0`,
   };
 }
+
+/** From now on, one allocation in so many fails; 0: none. @param {string} control the program's FLEETPROF_FAIL_ONE_IN @param {number} each */
+export function failOneIn(control, each) {
+  const file = fs.openSync(control, fs.existsSync(control) ? 'r+' : 'w');
+  fs.writeSync(file, BigUint64Array.of(BigInt(each)), 0, 8, 0);
+  fs.closeSync(file);
+}

@@ -2,17 +2,20 @@
  * What tests of sealing share: random flushes written by SQL, the tool that seals at a given time, and a naive
  * computation of what sealed rows must hold.
  */
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import readline from 'node:readline';
-import { buildDir, repository } from './stack.mjs';
-
-const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
-const toolsDir = process.env.FLEETPROF_SEAL_TOOLS ?? path.join(repository, 'build/trees', variant, 'tests/tools');
+import { waitFor } from './stack.mjs';
+import { toolsDir } from './store_tool.mjs';
 
 export const hourUs = 3_600_000_000;
 export const dayUs = 24 * hourUs;
+/** A block of eight days begins here. */
+export const startUs = Math.floor(Date.UTC(2026, 0, 20) * 1000 / (8 * dayUs)) * 8 * dayUs;
+/** From an hour's end to its seal. */
+export const delayUs = 120_000_000;
 
 /** The columns of each kind: key columns, then the others with what merging does to them. */
 export const kinds = {
@@ -271,11 +274,12 @@ process.on('exit', killSealers);
  *
  * @param {string} conninfo
  * @param {Record<string, number>} [settings]
+ * @param {NodeJS.ProcessEnv} [env]
  * @returns {Sealer}
  */
-export function startSealTool(conninfo, settings = {}) {
+export function startSealTool(conninfo, settings = {}, env = {}) {
   const args = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
-  const child = spawn(path.join(toolsDir, 'seal_tool'), [conninfo, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(path.join(toolsDir, 'seal_tool'), [conninfo, ...args], { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } });
   running.add(child);
   child.stdin.on('error', () => {});
   const exited = once(child, 'exit').then(() => { running.delete(child); });
@@ -296,4 +300,44 @@ export function startSealTool(conninfo, settings = {}) {
     quit: async () => { child.stdin.write('quit\n'); await exited; },
     kill: async () => { child.kill('SIGKILL'); await exited; },
   };
+}
+
+/** @param {import('./store_tool.mjs').Database} database */
+export async function assertNoDifference(database) {
+  const [{ differences }] = await database.sql('select public.differences()');
+  assert.equal(differences, '');
+}
+
+/** @param {import('./store_tool.mjs').Database} database */
+export const tiles = (database) => database.sql(`select site, span, ((extract(epoch from bucket) * 1000000 - ${startUs}) / ${hourUs})::int as hour
+  from fleetprof_data.sealed order by site, bucket`);
+
+/**
+ * Runs a script whose last statement takes long, and ends its connection later.
+ * @param {import('./store_tool.mjs').Database} database @param {string} script
+ */
+export function hold(database, script) {
+  const held = database.execute(`${script}; select pg_sleep(600)`).catch(() => {});
+  return async () => {
+    await end(database, 'pg_sleep');
+    await held;
+  };
+}
+
+/** @param {import('./store_tool.mjs').Database} database @param {string} query a pattern */
+export const end = (database, query) => database.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and query ~ '${query}'`);
+
+/** @param {import('./store_tool.mjs').Database} database @param {string} query a pattern */
+export const waits = async (database, query) => (await database.sql(`select from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query ~ '${query}'`)).length > 0;
+
+/**
+ * Makes the seals of a site wait. Returns what ends that.
+ * @param {import('./store_tool.mjs').Database} database @param {string} site
+ */
+export async function holdSite(database, site) {
+  const release = hold(database, `begin; select from fleetprof_data.unsealed where site = '${site}' for update`);
+  await waitFor(async () => (await database.sql("select from pg_locks where mode = 'RowShareLock' and relation = 'fleetprof_data.unsealed'::regclass")).length > 0);
+  return release;
 }

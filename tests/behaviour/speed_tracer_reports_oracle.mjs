@@ -46,12 +46,23 @@ function span(nodes) {
   return { from: Math.min(...timed.map(({ start }) => start)), to: Math.max(...timed.map(({ end }) => end ?? 0)) };
 }
 
+/** How much of a window some node covers. @param {Node[]} nodes @param {number} from @param {number} to */
+function covered(nodes, from, to) {
+  let [sum, reached] = [0, from];
+  for (const { start, end } of nodes.toSorted((a, b) => a.start - b.start)) {
+    const until = Math.min(end ?? start, to);
+    sum += Math.max(0, until - Math.max(start, reached));
+    reached = Math.max(reached, until);
+  }
+  return sum;
+}
+
 /** @param {Node[]} forest @param {{ from: number, to: number }} [window] */
 export function uiThreadUse(forest, { from, to } = span(forest)) {
   const rows = [];
   let [before, beforeThat] = [0, 0];
   for (let at = from; at <= to; at += 35000) {
-    const busy = Math.min(1, forest.reduce((sum, node) => sum + inside(node, at, at + 75000), 0) / 75000);
+    const busy = covered(forest, at, at + 75000) / 75000;
     rows.push({ at: ms(at), busy, smoothed: 0.7 * busy + 0.2 * before + 0.1 * beforeThat });
     [before, beforeThat] = [busy, before];
   }
@@ -139,7 +150,9 @@ export function networkResources(forest) {
     while (list.length < attempt) list.push({ id });
     const request = list[attempt - 1];
     const say = (/** @type {string} */ what, /** @type {any} */ value) => { if (value !== undefined && value !== null) request[what] = value; };
-    const least = (/** @type {string} */ what, /** @type {number | undefined} */ value) => { if (value) request[what] = Math.min(request[what] ?? Infinity, value); };
+    const told = (/** @type {string} */ what, /** @type {number | undefined} */ value, pick = Math.min) => {
+      if (value) request[what] = pick(request[what] ?? value, value);
+    };
     const url = kept(data.url ?? data.request?.url ?? data.response?.url);
     if (url !== null) request.url ??= url;
     if (type === START) {
@@ -158,9 +171,9 @@ export function networkResources(forest) {
       if (failed !== undefined) request.failed = Boolean(request.failed) || failed;
     }
     if (type === UPDATE) {
-      least('start', data.startTime);
-      least('response', data.responseReceivedTime);
-      if (data.endTime) request.end = Math.max(request.end ?? -Infinity, data.endTime);
+      told('told', data.startTime);
+      told('toldResponse', data.responseReceivedTime);
+      told('toldEnd', data.endTime, Math.max);
       say('status', data.statusCode);
       if (data.requestMethod) request.method = data.requestMethod;
       say('size', data.resourceSize ?? data.contentLength);
@@ -168,11 +181,9 @@ export function networkResources(forest) {
       say('responseHeaders', data.responseHeaders);
       if (data.failed !== undefined) request.failed = Boolean(request.failed) || data.failed;
     }
-    if ([ANNOUNCED, ANSWERED, FINISHED].includes(type) && start !== 0) {
-      const [what, pick] = /** @type {[string, (...times: number[]) => number]} */ (
-        type === ANNOUNCED ? ['told', Math.min] : type === ANSWERED ? ['toldResponse', Math.min] : ['toldEnd', Math.max]);
-      request[what] = pick(request[what] ?? ms(start), ms(start));
-    }
+    if (type === ANNOUNCED) told('told', ms(start));
+    if (type === ANSWERED) told('toldResponse', ms(start));
+    if (type === FINISHED) told('toldEnd', ms(start), Math.max);
     if (type === FINISHED && data.didFail !== undefined) request.failed = Boolean(request.failed) || data.didFail;
     if (type === ANNOUNCED) {
       say('method', data.request?.method);
@@ -206,24 +217,50 @@ export function networkResources(forest) {
 /** @param {Record<string, string> | null} headers @param {string} name @returns {string | undefined} */
 const header = (headers, name) => Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
 
+/** What a response is, by its Content-Type. @param {any} request */
+function kindOf({ url, responseHeaders }) {
+  const type = header(responseHeaders, 'content-type')?.toLowerCase();
+  if (type === undefined) return 'other';
+  /** @type {[string, boolean][]} */
+  const kinds = [['document', /^text\/(html|xml|plain)|^application\/xhtml/.test(type)], ['stylesheet', type.includes('css')],
+    ['script', /javascript|ecmascript/.test(type)],
+    ['favicon', type.startsWith('image/vnd.microsoft.icon') || /\/favicon\.ico$/.test(url ?? '')],
+    ['image', type.startsWith('image/')], ['media', /^(audio|video)\/|flash/.test(type)]];
+  return kinds.find(([, is]) => is)?.[0] ?? 'other';
+}
+
+/** For how many seconds a response may be kept; null: it does not say. @param {any} request */
+function freshness({ responseHeaders }) {
+  const age = /max-age\s*=\s*"?(\d+)/.exec((header(responseHeaders, 'cache-control') ?? '').toLowerCase())?.[1];
+  if (age !== undefined) return Number(age);
+  const expires = header(responseHeaders, 'expires');
+  if (expires === undefined) return null;
+  const [end, dated] = [expires, header(responseHeaders, 'date') ?? ''].map((date) => Date.parse(date) / 1000);
+  return Number.isNaN(end) ? 0 : end - dated;
+}
+
+/** True if a response asks caches not to keep it. @param {any} request */
+function isUncached(request) {
+  const fresh = freshness(request);
+  return /no-cache|no-store|must-revalidate/.test((header(request.responseHeaders, 'cache-control') ?? '').toLowerCase())
+    || /no-cache/.test((header(request.responseHeaders, 'pragma') ?? '').toLowerCase()) || (fresh !== null && fresh <= 0);
+}
+
 /** What the rules about caches say of a response. @param {any} request @returns {[number, string][]} */
 function cachingHints(request) {
   const answer = (/** @type {string} */ name) => header(request.responseHeaders, name);
-  const type = (answer('content-type') ?? request.mime ?? '').toLowerCase();
-  const favicon = /\/favicon\.ico$/.test(request.url ?? '');
-  const isStatic = /css|javascript|ecmascript|flash|^(image|audio|video)\//.test(type) && !/^text\/(html|xml|plain)|^application\/xhtml/.test(type);
+  const kind = kindOf(request);
+  const favicon = kind === 'favicon';
+  if (['other', 'document'].includes(kind) || isUncached(request)) return [];
   const control = (answer('cache-control') ?? '').toLowerCase();
-  if ((!isStatic && !favicon) || /no-cache|no-store|must-revalidate/.test(control) || /no-cache/.test((answer('pragma') ?? '').toLowerCase())) return [];
-  const age = /max-age\s*=\s*"?(\d+)/.exec(control)?.[1];
-  const [expires, dated] = [answer('expires'), answer('date')].map((date) => Date.parse(date ?? '') / 1000);
-  const fresh = age !== undefined ? Number(age) : Number.isNaN(expires) || Number.isNaN(dated) ? null : expires - dated;
+  const fresh = freshness(request);
   const isPublic = /\bpublic\b/.test(control);
   const vary = (answer('vary') ?? '').toLowerCase();
   const compressed = /gzip|deflate|compress|bzip2|sdch/.test((answer('content-encoding') ?? '').toLowerCase());
   const month = 30 * 86400;
   /** @type {[boolean, number, string][]} */
   const rules = [
-    [fresh === null, 1, 'has no expiration'],
+    [fresh === null && !request.query && [200, 203, 206, 300, 301, 304, 410].includes(request.status), 1, 'has no expiration'],
     [vary.split(/\s*,\s*/).some((one) => !['', 'accept-encoding', 'user-agent'].includes(one)), 1, 'has a Vary'],
     [!favicon && fresh !== null && fresh < 11 * month, fresh !== null && fresh < month ? 2 : 3, 'may be cached for'],
     [favicon && fresh !== null && fresh < month, 2, 'the favicon'],
@@ -246,7 +283,7 @@ function gwtHints(answered, pages) {
   const isBetween = (/** @type {number} */ first, /** @type {number} */ last) =>
     last >= first && !pages.some((at) => at > first && at <= last);
   const cacheable = loaders.filter(({ start, responseHeaders }) => codes.some((code) => isBetween(start, code.start))
-    && !/no-cache|no-store|must-revalidate/.test((header(responseHeaders, 'cache-control') ?? '').toLowerCase()));
+    && !isUncached({ responseHeaders }));
   const large = codes.filter(({ start, size }) => size > 250_000 && loaders.some((loader) => isBetween(loader.start, start)));
   return [
     ...cacheable.map(({ start }) => /** @type {[string, number, number, string]} */ (['GWT Application Detection', 1, start, 'must not be cacheable'])),
@@ -275,14 +312,10 @@ export function hints(forest) {
     if (request.size > 500_000) found.push(['Total Bytes Downloaded', request.size > 1_000_000 ? 2 : 3, request.start, 'bytes downloaded']);
     if (request.responseHeaders === null) continue;
     const answer = (/** @type {string} */ name) => header(request.responseHeaders, name);
-    const type = (answer('content-type') ?? request.mime ?? '').toLowerCase();
-    const favicon = /\/favicon\.ico$/.test(request.url ?? '');
-    const isDocument = /^text\/(html|xml|plain)|^application\/xhtml/.test(type);
-    const isText = isDocument || /css|javascript|ecmascript/.test(type);
+    const kind = kindOf(request);
     const encoded = /gzip|deflate|compress|bzip2|sdch/.test((answer('content-encoding') ?? '').toLowerCase());
-    if (!favicon && isText && !encoded && request.size >= 150) found.push(['Uncompressed Resource', 3, request.start, 'was not compressed']);
-    const isStatic = !favicon && !isDocument && /css|javascript|ecmascript|flash|^(image|audio|video)\//.test(type);
-    if (isStatic && (answer('set-cookie') ?? header(request.requestHeaders, 'cookie')) !== undefined)
+    if (['document', 'script', 'stylesheet'].includes(kind) && !encoded && request.size >= 150) found.push(['Uncompressed Resource', 3, request.start, 'was not compressed']);
+    if (['stylesheet', 'script', 'image', 'media'].includes(kind) && (answer('set-cookie') ?? header(request.requestHeaders, 'cookie')) !== undefined)
       found.push(['Static Resource served from domains with cookies', 3, request.start, 'was served with cookies']);
     for (const [severity, words] of cachingHints(request)) found.push(['Resource Caching', severity, request.start, words]);
   }

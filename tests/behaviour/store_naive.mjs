@@ -18,6 +18,9 @@
  * @property {string} agent
  * @property {number} body_bytes
  * @property {number} skipped_entries
+ * @property {number} records_read
+ * @property {number} records_refused
+ * @property {[string, number][]} refusals reason, records
  * @property {number} samples
  * @property {number} unattributed_samples
  * @property {number} profiled_us
@@ -509,6 +512,24 @@ export function timingHourly(store, filters) {
 }
 
 /** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
+export function refusals(store, filters) {
+  /** @type {Map<string, Row>} */
+  const rows = new Map();
+  for (const { delta, receivedUs } of store.select(filters)) {
+    for (const [reason, records] of delta.refusals) {
+      const key = `${delta.format} ${reason}`;
+      const row = rows.get(key) ?? { format: delta.format, reason, records: 0, uploads: 0, latest_us: -Infinity };
+      row.records += records;
+      row.uploads += 1;
+      row.latest_us = Math.max(row.latest_us, receivedUs);
+      rows.set(key, row);
+    }
+  }
+  const order = (/** @type {Row} */ row) => `${row.format} ${row.reason}`;
+  return [...rows.values()].sort((a, b) => b.records - a.records || (order(a) < order(b) ? -1 : 1));
+}
+
+/** @param {NaiveStore} store @param {Filters} filters @returns {Row[]} */
 export function uploadLog(store, filters) {
   return store.select(filters, -Infinity).map(({ delta, receivedUs, bucketUs }) => {
     const { rate_ppm: rate, ...names } = delta.segment;
@@ -531,6 +552,8 @@ export function uploadLog(store, filters) {
       unattributed_ms: delta.unattributed_us / 1000,
       timings: sum(delta.timings, (timing) => timing[1]),
       skipped_entries: delta.skipped_entries,
+      records_read: delta.records_read,
+      records_refused: delta.records_refused,
       sample_rate: rate === 0 ? null : rate / 1e6,
     };
   });

@@ -5,13 +5,12 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { failingMemory, failOneIn } from './failing_memory.mjs';
 import { migrate, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
-import { dayUs, hourUs, killSealers, random, startFlushes, startSealTool } from './seal_tool.mjs';
-import { assertCounted, killWriters, newDatabase, range, startWriter } from './store_tool.mjs';
-
-/** A block of eight days begins here. */
-const startUs = Math.floor(Date.UTC(2026, 0, 20) * 1000 / (8 * dayUs)) * 8 * dayUs;
-const delayUs = 120_000_000;
+import {
+  assertNoDifference, dayUs, delayUs, hold, hourUs, killSealers, random, startFlushes, startSealTool, startUs, tiles,
+} from './seal_tool.mjs';
+import { newDatabase } from './store_tool.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
@@ -22,19 +21,8 @@ before(async () => {
 });
 after(async () => {
   killSealers();
-  killWriters();
   await postgres.stop();
 });
-
-/** @param {import('./store_tool.mjs').Database} database */
-async function assertNoDifference(database) {
-  const [{ differences }] = await database.sql('select public.differences()');
-  assert.equal(differences, '');
-}
-
-/** @param {import('./store_tool.mjs').Database} database */
-const tiles = (database) => database.sql(`select site, span, ((extract(epoch from bucket) * 1000000 - ${startUs}) / ${hourUs})::int as hour
-  from fleetprof_data.sealed order by site, bucket`);
 
 test('an hour is sealed two minutes after its end, then its blocks, and no sum changes', async () => {
   const database = await newDatabase(postgres);
@@ -189,6 +177,36 @@ test('a connection cut at any message: the next try continues, and no sum change
   proxy.close();
 });
 
+test('whichever allocation fails: the next try continues, and no sum changes', async () => {
+  const database = await newDatabase(postgres);
+  const flushes = await startFlushes(database, { seed: 21 });
+  const dir = temporaryDir('memory');
+  const control = path.join(dir, 'one-in');
+  failOneIn(control, 0);
+  const sealer = startSealTool(database.conninfo(), {}, { ...await failingMemory(dir), FLEETPROF_FAIL_ONE_IN: control });
+  const hours = [0, 1, 4].map((hour) => startUs + hour * hourUs);
+  let tries = 0;
+  let failures = 0;
+  for (const each of [3000, 1000, 300]) {
+    await flushes.flush('one', hours);
+    await flushes.flush('two', hours, { segments: [3, 4, 5] });
+    failOneIn(control, each);
+    for (let left = 60; left > 0; left--) {
+      // Units that fail are left out, for an hour at most.
+      const answer = await sealer.all(startUs + dayUs + delayUs + ++tries * 3_601_000_000);
+      if (!answer.error) break;
+      failures++;
+    }
+    await assertNoDifference(database);
+  }
+  failOneIn(control, 0);
+  const { waiting } = await sealer.all(startUs + dayUs + delayUs + ++tries * 3_601_000_000);
+  assert.equal(waiting, 0);
+  await assertNoDifference(database);
+  assert.ok(failures > 20, `${failures} failures`);
+  await sealer.quit();
+});
+
 test('killed sealers and backends, several sealers, late data, and readers all the time', async () => {
   const database = await newDatabase(postgres);
   const flushes = await startFlushes(database, { seed: 6 });
@@ -276,69 +294,18 @@ test('two sealers at once: one works, the other says so', async () => {
   await other.quit();
 });
 
-/**
- * Runs a script whose last statement takes long, and ends its connection later.
- * @param {import('./store_tool.mjs').Database} database @param {string} script
- */
-function hold(database, script) {
-  const held = database.execute(`${script}; select pg_sleep(600)`).catch(() => {});
-  return async () => {
-    await end(database, 'pg_sleep');
-    await held;
-  };
-}
-
-/** @param {import('./store_tool.mjs').Database} database @param {string} query a pattern */
-const end = (database, query) => database.sql(`select pg_terminate_backend(pid) from pg_stat_activity
-  where datname = current_database() and pid <> pg_backend_pid() and query ~ '${query}'`);
-
-/** @param {import('./store_tool.mjs').Database} database @param {string} query a pattern */
-const waits = async (database, query) => (await database.sql(`select from pg_stat_activity
-  where datname = current_database() and wait_event_type = 'Lock' and query ~ '${query}'`)).length > 0;
-
-/**
- * Makes the seals of a site wait. Returns what ends that.
- * @param {import('./store_tool.mjs').Database} database @param {string} site
- */
-async function holdSite(database, site) {
-  const release = hold(database, `begin; select from fleetprof_data.unsealed where site = '${site}' for update`);
-  await waitFor(async () => (await database.sql("select from pg_locks where mode = 'RowShareLock' and relation = 'fleetprof_data.unsealed'::regclass")).length > 0);
-  return release;
-}
-
-test('a collector whose connection was cut works only once it has the lock again', async () => {
+test('a large dictionary is pruned in short transactions', async () => {
   const database = await newDatabase(postgres);
-  const flushes = await startFlushes(database, { seed: 15 });
-  for (const site of ['one', 'two', 'three']) await flushes.flush(site, [startUs]);
-  await holdSite(database, 'one');
-  const collector = await startCollector({ config: { database: database.conninfo() } });
-  await waitFor(() => waits(database, '^delete from fleetprof_data.unsealed'));
-  const release = hold(database, "select pg_advisory_lock(hashtext('fleetprof.sealing'))");
-  await waitFor(() => waits(database, 'pg_advisory_lock'));
-  await end(database, '^delete from fleetprof_data.unsealed');
-  await waitFor(async () => !await waits(database, 'pg_advisory_lock'));
-
-  // It goes on with the other sites.
-  await waitFor(async () => (await tiles(database)).length > 0 || (await database.sql(`select from pg_stat_activity
-    where datname = current_database() and query ~ 'pg_try_advisory_lock' and pid <> pg_backend_pid()`)).length > 0);
-  assert.deepEqual(await tiles(database), []);
+  await database.execute("insert into fleetprof_data.stack select n, null, n, 1, '2020-01-01' from generate_series(1, 12000) n");
+  const release = hold(database, 'begin; select from fleetprof_data.stack where stack_id = 12000 for update');
+  await waitFor(async () => (await database.sql("select from pg_locks where mode = 'RowShareLock' and relation = 'fleetprof_data.stack'::regclass")).length > 0);
+  const sealer = startSealTool(database.conninfo());
+  const kept = sealer.house();
+  // Of 5,000 rows each; the last one waits.
+  await waitFor(async () => (await database.sql('select count(*) as stacks from fleetprof_data.stack'))[0].stacks === 2000);
   await release();
-  await waitFor(async () => (await tiles(database)).filter(({ span }) => span === 3).length === 3, { what: 'blocks', timeoutMs: 30_000 });
-  await assertNoDifference(database);
-  await collector.stop();
-});
-
-test('housekeeping does not wait until everything is sealed', async () => {
-  const database = await newDatabase(postgres);
-  const flushes = await startFlushes(database, { seed: 16 });
-  const yesterdayUs = (Math.floor(Date.now() / 86_400_000) - 1) * dayUs;
-  for (const site of ['one', 'two']) await flushes.flush(site, [yesterdayUs]);
-  const release = await holdSite(database, 'two');
-  const collector = await startCollector({ config: { database: database.conninfo() } });
-  await waitFor(async () => (await collector.metrics()).fleetprof_last_housekeeping_timestamp_seconds > 0);
-  await release();
-  await waitFor(async () => (await tiles(database)).length === 2);
-  await collector.stop();
+  assert.equal((await kept).pruned, 12_000);
+  await sealer.quit();
 });
 
 test('rows that contradict the queue are not sealed, and hold up nobody else', async () => {
@@ -512,56 +479,6 @@ test('memory is bounded, however much a flush and its hour hold', async () => {
   const grown = await sealer.peakKiB() - idle;
   assert.ok(grown < 24 * 1024, `${grown} KiB`);
   await sealer.quit();
-});
-
-test('the sealer beside a writer seals late data at once', async () => {
-  const database = await newDatabase(postgres);
-  const writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1 } });
-  const receivedUs = Math.floor(Date.now() / 3_600_000) * hourUs - 2 * hourUs;
-  await writer.append(1, 30, receivedUs);
-  await writer.flushed();
-  await waitFor(async () => await writer.metric('seals_total') > 0 && await writer.metric('unsealed_entries') === 0);
-  assert.deepEqual(await database.sql('select count(*) from fleetprof_data.frame_recent'), [{ count: 0 }]);
-  await assertCounted(database, writer, range(1, 30));
-  await writer.append(31, 30, receivedUs + hourUs / 2);
-  await writer.append(61, 20);
-  await writer.flushed();
-  // The current hour waits for its end.
-  await waitFor(async () => (await database.sql(`select from fleetprof_data.unsealed where bucket < now() - interval '62 minutes'`)).length === 0);
-  await waitFor(async () => await writer.metric('unsealed_entries') > 0);
-  assert.ok(await writer.metric('unsealed_age_seconds') < 3700);
-  assert.equal(await writer.metric('seal_errors_total'), 0);
-  assert.ok(await writer.metric('seal_entries_read_total') > 0);
-  assert.ok(await writer.metric('seal_entries_written_total') > 0);
-  await assertCounted(database, writer, range(1, 80));
-  await writer.quit();
-});
-
-test('a stop does not wait for a seal that hangs, nor does a flush', async () => {
-  const database = await newDatabase(postgres);
-  const writer = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1 } });
-  const receivedUs = Math.floor(Date.now() / 3_600_000) * hourUs - 2 * hourUs;
-  // Making a day's partitions waits for the lock, too: the days are there before it.
-  await writer.append(11, 5, receivedUs);
-  await writer.append(16, 5);
-  await writer.flushed();
-  await waitFor(async () => await writer.metric('last_housekeeping_timestamp_seconds') > 0 && await writer.metric('seals_total') > 0);
-  const lock = database.execute('begin; lock table fleetprof_data.total_hours; select pg_advisory_lock(1); select pg_sleep(60)').catch(() => {});
-  await waitFor(async () => (await database.sql("select from pg_locks where locktype = 'advisory' and objid = 1")).length > 0);
-  await writer.append(1, 5, receivedUs);
-  await waitFor(async () => (await database.sql(`select from pg_stat_activity
-    where datname = current_database() and usename = 'fleetprof_writer' and wait_event_type = 'Lock'`)).length > 0);
-  await writer.append(6, 5);
-  await writer.flushed();
-  const began = performance.now();
-  await writer.quit();
-  assert.ok(performance.now() - began < 3000);
-  await database.sql('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()');
-  await lock;
-  const other = await startWriter({ conninfo: database.conninfo(), settings: { sealing: 1 } });
-  await waitFor(async () => await other.metric('seals_total') > 0);
-  await assertCounted(database, other, range(1, 20));
-  await other.quit();
 });
 
 test('a collector seals what others left, and then is quiet: one connection, no statement', async () => {

@@ -29,7 +29,7 @@ process.on('exit', killSealers);
  * @returns {Sealer}
  */
 export function startSealer(conninfo, settings = {}) {
-  const child = spawn(path.join(toolsDir, '../../tools/seal_tool'),
+  const child = spawn(path.join(toolsDir, 'seal_tool'),
     [conninfo, ...Object.entries(settings).map(([name, value]) => `${name}=${value}`)]);
   running.add(child);
   let log = '';

@@ -10,8 +10,7 @@ import readline from 'node:readline';
 import { buildDir, repository, runOrThrow, temporaryDir, waitFor } from './stack.mjs';
 
 const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
-export const toolsDir = process.env.FLEETPROF_TEST_TOOLS
-  ?? path.join(repository, 'build/trees', variant, 'tests/unit/store');
+export const toolsDir = process.env.FLEETPROF_TEST_TOOLS ?? path.join(repository, 'build/trees', variant, 'tests/tools');
 
 let databases = 0;
 

@@ -45,6 +45,7 @@ const factFunctions = {
   long_frames: [''],
   third_parties: [''],
   coverage: [''],
+  refusals: [''],
   flamegraph: ['min_share => 0', "min_share => 0.01, marker => 'script'"],
   flamegraph_grafana: ['min_share => 0.05'],
   folded: [''],
@@ -84,12 +85,12 @@ const views = {
   upload_log: [
     `select bucket, upload_id, load_id, part, segment_id, site, route, release, environment, variant, browser, browser_version,
       os, device, thread, format, coverage, truncated, agent, body_bytes, samples, unattributed_samples, profiled_ms, unattributed_ms, timings,
-      skipped_entries from fleetprof.upload_log`,
+      skipped_entries, records_read, records_refused from fleetprof.upload_log`,
     "select site, format, count(*), sum(samples) from fleetprof.upload_log group by site, format",
   ],
   sessions: [
     `select session_id, site, route, release, environment, variant, browser, os, device, thread, format, version, page_url,
-      upload_id, load_id, part, source_id, window_id, timelines, events, is_raw, content_bytes from fleetprof.sessions`,
+      upload_id, load_id, part, source_id, window_id, timelines, events, is_raw, content_bytes, records_read, records_refused from fleetprof.sessions`,
   ],
   timelines: ['select * from fleetprof.timelines'],
   running_sessions: ['select * from fleetprof.running_sessions'],

@@ -10,7 +10,8 @@ insert into frame_name (key, function, url, kind) values
     ('layout', 'LAYOUT', null, 'event'),
     ('eval a', 'EVAL_SCRIPT', 'a.js', 'event'),
     ('eval b', 'EVAL_SCRIPT', 'b.js', 'event'),
-    ('timer', 'TIMER_INSTALLED', null, 'event');
+    ('timer', 'TIMER_INSTALLED', null, 'event'),
+    ('rest', '(not listed)', null, 'event');
 insert into sample (us, path) values
     (1000, '{dom}'),
     (2000, '{dom,layout}'),
@@ -21,6 +22,7 @@ insert into sample (us, path) values
     (-500, '{"eval a","eval b",dom}'),
     (0, '{"eval a",timer}'),
     (64000, '{work,more}'),
+    (3000, '{dom,rest}'),
     (100, null);
 insert into sample (segment_id, us, path) values (2, 5000, '{layout}');
 select pg_temp.store() \g /dev/null
@@ -30,8 +32,8 @@ select plan(4);
 select results_eq(
     $$ select * from event_breakdown('shop', '2026-01-05Z', '2026-01-06Z', release => 'v1') $$,
     $$ values ('EVAL_SCRIPT', 3::bigint, 56::float8, 55.5::float8), ('LAYOUT', 2, 6, 6),
-              ('DOM_EVENT', 2, 0.5, 2.5), ('TIMER_INSTALLED', 1, 0, 0) $$,
-    'a type counts its events; its total takes each event once, on whatever resource it is inside itself');
+              ('DOM_EVENT', 2, 0.5, 5.5), ('TIMER_INSTALLED', 1, 0, 0) $$,
+    'a type counts its events; its total takes each event once, on whatever resource it is inside itself, and what is not listed');
 select results_eq(
     $$ select event_type, count, self_ms from event_breakdown('shop', '2026-01-05Z', '2026-01-06Z') where event_type = 'LAYOUT' $$,
     $$ values ('LAYOUT', 3::bigint, 11::float8) $$,

@@ -38,7 +38,7 @@ insert into given values
     (2, 1, 11, 'STYLE_RECALCULATION', 1000, 14000, 4000, 0, 9500, 1, 3, null),
     (3, 2, 12, 'CSS_SELECTOR_MATCHING', 1000, 4000, 2000, 0, 2000, 6, 0, '{"selector": "#foo", "aggregatedTime": 2}'),
     (4, 2, 13, 'CSS_SELECTOR_MATCHING', 5000, 4000, 3000, 0, 3000, 7, 0, '{"selector": "#foo", "aggregatedTime": 3}'),
-    (5, 2, 14, 'CSS_SELECTOR_MATCHING', 9000, 1000, 500, 0, 500, 1, 0, '{"selector": "p"}'),
+    (5, 2, 14, 'CSS_SELECTOR_MATCHING', 9000, 1000, 500, 0, 500, 1, 0, '{"selector": "p", "aggregatedTime": 4, "aggregatedOverhead": 0.25}'),
     (6, 1, 15, 'LAYOUT', 15000, 5000, 5000, 0, 5000, 1, 0, null),
     (7, null, 16, 'PROCESS', 0, null, 100000, 0, 100000, 1, 0, null);
 insert into fleetprof_data.event
@@ -66,7 +66,7 @@ select results_eq(
         (11, 10, 'STYLE_RECALCULATION', 4, 0, 1, 1, 15, 3, 9.5),
         (12, 11, 'CSS_SELECTOR_MATCHING', 2, 0, 6, 1, 5, 0, 2),
         (13, 11, 'CSS_SELECTOR_MATCHING', 3, 0, 7, 5, 9, 0, 3),
-        (14, 11, 'CSS_SELECTOR_MATCHING', 0.5, 0, 1, 9, 10, 0, 0.5),
+        (14, 11, 'CSS_SELECTOR_MATCHING', 0.5, 0, 1, 9, 10, 0, 4),
         (15, 10, 'LAYOUT', 5, 0, 1, 15, 20, 0, 5) $$,
     'mode all gives every event by start');
 select results_eq(

@@ -5,7 +5,7 @@ set local search_path = pgtap, fleetprof, pg_catalog;
 
 insert into fleetprof_data.session
 select 1, '2026-01-05 10:00Z', id, gen_random_uuid(), null, 0, '2026-01-05 10:12Z', null, format, '', null, null, '', false, 0, ''
-from (values (61, 'speed-tracer'), (62, 'speed-tracer'), (63, 'opera-scope')) as kept (id, format);
+from (values (61, 'speed-tracer'), (62, 'speed-tracer'), (63, 'opera-scope'), (64, 'speed-tracer'), (65, 'opera-scope')) as kept (id, format);
 
 create temp table given (
     session_id bigint, event bigint generated always as identity, timeline bigint default 1, type text, start_us bigint, duration_us bigint,
@@ -32,6 +32,14 @@ select 1, '2026-01-05 10:00Z', session_id, event, timeline, null, event, type, 0
 from given;
 insert into fleetprof_data.timeline
 select 1, '2026-01-05 10:00Z', 63, n, n, null, 'all', 4 from generate_series(1, 1000) as n;
+-- Session 64: deep chains of layouts with messages in them. Session 65: as many timelines as events.
+insert into fleetprof_data.event
+select 1, '2026-01-05 10:00Z', 64, n, 1, nullif(n, 2000 * (n / 2000)) - 1, n, case when n % 2000 > 1000 then 'LOG_MESSAGE' else 'LAYOUT' end, 1, n,
+    90000, 100, 0, 0, 0, 1, 0, null, null, '{"message": "x"}'
+from generate_series(0, 39999) as n;
+insert into fleetprof_data.event
+select 1, '2026-01-05 10:00Z', 65, n, n, null, n, 'LAYOUT', 10, n, 1000, 1000, 0, 1000, 0, 1, 0, null, null, null from generate_series(1, 20000) as n;
+insert into fleetprof_data.timeline select 1, '2026-01-05 10:00Z', 65, n, n, null, 'all', 1 from generate_series(1, 20000) as n;
 
 insert into segment (segment_id) values (1);
 insert into segment (segment_id, release) values (2, 'deep');
@@ -53,7 +61,7 @@ select 2, '2026-01-05 10:00Z', stack_id, '(none)', 1, 1, 1000 from fleetprof_dat
 select pg_temp.pack() \g /dev/null
 analyze fleetprof_data.event, fleetprof_data.timeline, fleetprof_data.stack, fleetprof_data.frame;
 
-select plan(10);
+select plan(13);
 
 set local statement_timeout = '30s';
 select is(count(*), 100001::bigint, 'use of the UI thread, of which all events have a part') from ui_thread_use(61, 0, 3500000);
@@ -70,6 +78,10 @@ select results_eq(
     $$ select * from event_breakdown('shop', '2026-01-05Z', '2026-01-06Z', release => 'deep') $$,
     $$ values ('TYPE0', 40001::bigint, 40001::float8, 119841::float8), ('TYPE1', 40001, 40001, 120001), ('TYPE2', 40001, 40001, 119921) $$,
     'events in events of their type');
+select is(count(*), 20::bigint, 'layouts many levels down') from hints(64) where rule = 'Frequent Layout activity';
+select is(count(distinct top_id), 20::bigint, 'messages many levels down') from log_messages(64);
+select is(count(*), 20000::bigint, 'a session beside each of its timelines') from sessions join timelines using (session_id)
+where session_id = 65 and sessions.events = 20000;
 set local statement_timeout = 0;
 
 -- Tuples of a partition that are read.

@@ -17,11 +17,15 @@ insert into fleetprof_data.timeline values (1, '2026-01-05 10:00Z', 1, 1, 1, nul
 create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
 from pg_proc
-where pronamespace = 'fleetprof'::regnamespace and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital')
+where pronamespace = 'fleetprof'::regnamespace
+    and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital', 'by')
 union all
-select format('select * from fleetprof.%I(%L, ''shop'', ''2026-01-05Z'', ''2026-01-06Z'')',
-    proname, case proargnames[1] when 'vital' then 'INP' else 'route' end)
-from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] in ('dimension', 'vital')
+select format('select * from fleetprof.%I(%s, ''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname,
+    case when proname = 'trend' then '''function'', ''main'', ''hour'''
+         when proargnames[1] = 'vital' then '''INP'''
+         when proargnames[1] = 'dimension' then '''route'''
+         else '''host''' end)
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] in ('dimension', 'vital', 'by')
 union all
 select format('select * from fleetprof.%I(''app.js'')', proname)
 from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] = 'resource'
@@ -35,7 +39,7 @@ from pg_class where relnamespace = 'fleetprof'::regnamespace and relkind = 'v';
 create temp table storage as
 select relname from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind in ('r', 'p', 'v');
 select plan(
-    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 9);
+    (select 3 * count(*) from surface)::integer + (select 2 * count(*) from storage)::integer + 11);
 
 create function pg_temp.runs(query text)
 returns text
@@ -104,6 +108,11 @@ select ok(
     and not has_schema_privilege('fleetprof_reader', 'fleetprof_data', 'create'),
     'the reader creates nothing');
 
+select throws_ok(
+    $$ insert into fleetprof_data.horizon values ('-infinity') $$, '23505', null, 'there is one horizon');
+select ok(
+    not has_table_privilege('fleetprof_writer', 'fleetprof_data.horizon', 'insert, update, delete, truncate'),
+    'the writer moves it by a function only');
 select ok(
     has_table_privilege('fleetprof_reader', 'fleetprof_data.upload_id', 'select'),
     'the reader sees which uploads are counted');

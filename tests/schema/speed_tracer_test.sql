@@ -6,7 +6,7 @@ insert into fleetprof_data.segment values
     (1, 'shop', '/cart', 'v1', 'production', '', 'Chrome', 'Linux', 'desktop', 'window', 0, '2026-01-05');
 insert into fleetprof_data.session
 select 1, '2026-01-05 10:00Z', id, gen_random_uuid(), null, 0, '2026-01-05 10:12Z', null, format, '0.26', null, null, '', false, 0, ''
-from (values (51, 'speed-tracer'), (52, 'speed-tracer'), (53, 'opera-scope')) as kept (id, format);
+from (values (51, 'speed-tracer'), (52, 'speed-tracer'), (53, 'opera-scope'), (54, 'speed-tracer'), (55, 'speed-tracer')) as kept (id, format);
 
 create temp table given (
     session_id bigint, event bigint, parent bigint, type text, start_ms numeric, duration_ms numeric, self_ms numeric,
@@ -74,6 +74,47 @@ insert into given values
     (52, 61, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, null,
      '{"requestId": "6", "statusCode": 1e300, "resourceSize": 1e300, "startTime": 1e308, "endTime": -1e308,
        "timing": {"dnsStart": 1e308, "dnsEnd": -1e308, "sendStart": 0, "sendEnd": "x"}}');
+-- Session 54: events that overlap at the top level; a request that the timeline and the network stack tell of; and
+-- responses whose type, freshness, status or query keeps a rule from them.
+insert into given values
+    (54, 1, null, 'DOM_EVENT', 0, 50, 50, null, null),
+    (54, 2, null, 'GC_EVENT', 30, 30, 30, null, null),
+    (54, 3, null, 'GC_EVENT', 40, 5, 5, null, null),
+    (54, 4, null, 'PAINT', 60, 15, 15, null, null),
+    (54, 10, null, 'NETWORK_RESOURCE_START', 100, null, 0, 'https://a.example/a', '{"requestId": "1", "requestMethod": "GET"}'),
+    (54, 11, null, 'NETWORK_RESOURCE_RESPONSE', 120, null, 0, null, '{"requestId": "1"}'),
+    (54, 12, null, 'NETWORK_RESOURCE_FINISH', 140, null, 0, null, '{"requestId": "1", "didFail": false}'),
+    (54, 13, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, null,
+     '{"requestId": "1", "startTime": 90, "responseReceivedTime": 110, "endTime": 150}');
+insert into given values
+    (54, 5, null, 'PROFILE_DATA', 60, null, 0, null, '{"vmStates": {"js": 3, "gc": 1}}'),
+    (54, 6, null, 'PROFILE_DATA', 61, null, 0, null, '{"vmStates": {"js": 2, "external": 2}}'),
+    -- Session 55: what a server did.
+    (55, 1, null, 'NETWORK_RESOURCE_START', 100, null, 0, 'https://a.example/a', '{"requestId": "1", "requestMethod": "GET"}'),
+    (55, 7, null, 'SERVER_EVENT', 105, 10, 6, null, '{"traceUrl": "https://a.example/trace/1", "label": "GET /a"}'),
+    (55, 8, 7, 'SERVER_EVENT', 106, 4, 4, null, '{"label": "db"}'),
+    (55, 9, null, 'SERVER_EVENT', 107, 1, 1, null, '{"traceUrl": "https://a.example/trace/2"}'),
+    (55, 14, null, 'NETWORK_RESPONSE_RECEIVED', 0, null, 0, null,
+     '{"requestId": "1", "response": {"headers": {"X-TraceUrl": "/trace/1", "Content-Type": "text/plain"}}}'),
+    (54, 15, null, 'NETWORK_RESOURCE_START', 110, null, 0, 'https://a.example/b', '{"requestId": "2"}'),
+    (54, 16, null, 'NETWORK_RESOURCE_START', 130, null, 0, 'https://a.example/c', '{"requestId": "2"}'),
+    (54, 17, null, 'NETWORK_RESOURCE_FINISH', 140, null, 0, null, '{"requestId": "2"}');
+insert into given
+select 54, 20 + number, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, 'https://a.example/' || path,
+    jsonb_build_object('requestId', 'r' || number, 'startTime', 200 + number, 'statusCode', status,
+        'responseHeaders', headers || '{"Content-Encoding": "gzip"}', 'hasQuery', path = 'query.js', 'mimeType', 'text/javascript')
+from (values
+    ('no-type.js', 304, '{}'::jsonb),
+    ('favicon.ico', 304, '{}'),
+    ('missing.js', 404, '{"Content-Type": "text/javascript"}'),
+    ('query.js', 200, '{"Content-Type": "text/javascript"}'),
+    ('age-0.js', 200, '{"Content-Type": "text/javascript", "Cache-Control": "public, max-age=0"}'),
+    ('past.js', 200, '{"Content-Type": "text/javascript", "Expires": "Fri, 18 Jun 2010 22:43:07 GMT", "Date": "Fri, 18 Jun 2010 22:43:07 GMT"}'),
+    ('zero.js', 200, '{"Content-Type": "text/javascript", "Expires": "0", "Date": "Fri, 18 Jun 2010 22:43:07 GMT"}'),
+    ('not-modified.js', 304, '{"Content-Type": "text/javascript"}'),
+    ('found.js', 200, '{"Content-Type": "text/javascript"}')
+) as response (path, status, headers)
+cross join lateral (select hashtext(path)::bigint & 65535 as number) as numbered;
 insert into fleetprof_data.event
 select 1, '2026-01-05 10:00Z', session_id, event, 1, parent, event, type, 0, start_ms * 1000, duration_ms * 1000, self_ms * 1000, 0,
     coalesce(duration_ms, 0) * 1000, 0, 1, 0, resource, null, detail
@@ -86,7 +127,7 @@ from (values
     (51, 90, null, 'LOG_MESSAGE'), (51, 91, null, 'TAB_CHANGED'), (51, 92, null, 'MARK_DOM_CONTENT'),
     (52, 90, 1, 'LAYOUT'), (52, 91, null, 'NETWORK_RESOURCE_START')) as custom (session_id, event, parent, type);
 
-select plan(29);
+select plan(37);
 
 -- Windows of 75 ms at 0, 35, 70, …: 75 of 75; 40 of 75; 5 + 0; from 105 35 (145 to 180); from 140 35; from 175 5.
 select results_eq(
@@ -110,6 +151,11 @@ cross join (values
 ) as edges (from_ms, to_ms, message);
 select throws_ok('select ui_thread_use(51, 0, 1e9)', '22023', 'from 0 to 1000000000 ms are more than 100000 windows',
     'but not of more windows than anybody draws');
+
+select results_eq('select at_ms, round(busy::numeric * 75, 6) from ui_thread_use(54)',
+    $$ values (0::float8, 75::numeric), (35, 40), (70, 5) $$, 'events that overlap cover a window once');
+select results_eq('select at_ms, round(busy::numeric * 75, 6) from ui_thread_use(54, 40, 41)',
+    $$ values (40::float8, 35::numeric) $$, 'also those that began before it');
 
 select results_eq('select event_type, self_ms from event_summary(51)',
     $$ values ('(available)', 70::float8), ('DOM_EVENT', 50), ('PAINT', 35), ('LAYOUT', 25) $$,
@@ -151,6 +197,21 @@ select results_eq(
     $$ select attempt, method, request_headers ->> 'Accept', response_headers ->> 'Location' from network_resources(52) where request_id = '5' $$,
     $$ values (1::bigint, 'POST', 'a', '/to'), (2, 'GET', 'b', null) $$,
     'a redirect is the answer to the request before it, whichever record comes first');
+
+select results_eq($$ select start_ms, response_ms, end_ms from network_resources(54) where request_id = '1' $$,
+    $$ values (100::float8, 120::float8, 140::float8) $$, 'where the timeline has a time, the network stack is not asked');
+select results_eq('select * from network_graph(54) where at_ms < 200',
+    $$ values (100::float8, 1::bigint), (110, 2), (140, 0) $$, 'open requests over time; a redirect opens none');
+select results_eq('select * from vm_states(54)',
+    $$ values ('js', 5::bigint, 0.625::float8), ('external', 2, 0.25), ('gc', 1, 0.125) $$, 'ticks by state');
+select results_eq('select request_id, attempt, url, event_id, parent_id, label, self_ms from server_events(55)',
+    $$ values ('1', 1::bigint, 'https://a.example/a', 7::bigint, null::bigint, 'GET /a', 6::float8),
+              ('1', 1, 'https://a.example/a', 8, 7, 'db', 4), (null, null, null, 9, null, null, 1) $$,
+    'what servers did, with the request whose response names the trace');
+select is_empty('select from server_events(51)', 'a session without servers');
+select bag_eq($$ select description from hints(54) where rule = 'Resource Caching' $$,
+    $$ values ('https://a.example/not-modified.js has no expiration'), ('https://a.example/found.js has no expiration') $$,
+    'a type that is not known, a wish not to be cached, a query and a status that is not cached have no expiration to miss');
 
 select results_eq(
     $$ select severity, at_ms, description, event_id from hints(52) where rule = 'Long Duration Events' $$,

@@ -33,10 +33,11 @@ static void print_upload(const struct fp_delta *delta)
     print_segment(&delta->segment);
     printf(
         ", \"format\": \"%s\", \"coverage\": \"%s\", \"truncated\": %s, \"browser_version\": %u, "
-        "\"agent\": \"%.*s\", \"body_bytes\": %u, \"skipped_entries\": %u, ",
+        "\"agent\": \"%.*s\", \"body_bytes\": %u, \"skipped_entries\": %u, "
+        "\"records_read\": %u, \"records_refused\": %u, ",
         fp_upload_format_name(delta->format), fp_coverage_name(delta->coverage),
         delta->truncated ? "true" : "false", delta->browser_version, FP_STR_ARG(delta->agent),
-        delta->body_bytes, delta->skipped_entries);
+        delta->body_bytes, delta->skipped_entries, delta->records_read, delta->records_refused);
     printf("\"samples\": %u, \"unattributed_samples\": %u, \"profiled_us\": %" PRId64
            ", \"unattributed_us\": %" PRId64,
            delta->samples, delta->unattributed_samples, delta->profiled_us, delta->unattributed_us);
@@ -113,6 +114,15 @@ static void print_measured(const struct fp_delta *delta)
     printf("]");
 }
 
+static void print_refusals(const struct fp_delta *delta)
+{
+    printf(", \"refusals\": [");
+    for (uint32_t i = 0; i < delta->refusal_count; i++)
+        printf("%s[\"%s\", %u]", i > 0 ? ", " : "",
+               fp_record_refusal_name(delta->refusals[i].reason), delta->refusals[i].records);
+    printf("]");
+}
+
 void describe_delta(const struct fp_delta *delta)
 {
     putchar('{');
@@ -121,5 +131,6 @@ void describe_delta(const struct fp_delta *delta)
     print_stacks(delta);
     print_timings(delta);
     print_measured(delta);
+    print_refusals(delta);
     puts("}");
 }

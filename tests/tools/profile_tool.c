@@ -50,7 +50,7 @@ static void print_session(const struct fp_profile_session *session)
     for (uint32_t i = 0; i < session->note_count; i++) {
         const struct fp_profile_note *note = &session->notes[i];
         printf("%s{\"text\":\"%s\",\"refusal\":%s,\"count\":%u,\"offset\":%lld}", i > 0 ? "," : "",
-               note->text, note->is_refusal ? "true" : "false", note->count,
+               note->text, note->reason != FP_RECORD_REFUSAL_NONE ? "true" : "false", note->count,
                (long long)note->first_offset);
     }
     printf("]}");

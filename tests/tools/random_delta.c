@@ -361,6 +361,7 @@ static void draw_event(uint64_t *state, const struct fp_session *session, uint32
         .child_count = below(state, 5),
         .resource = below(state, 2) == 0 ? FP_INDEX_NONE : 0,
         .line = below(state, 2) == 0 ? FP_POSITION_NONE : 12,
+        .parent_id = index % 5 == 4 ? index : 0,
         .detail = below(state, 2) == 0 ? FP_STR("") : FP_STR("{\"timerId\":7}"),
     };
 }
@@ -405,6 +406,23 @@ static void draw_session(uint64_t *state, struct fp_arena *arena, struct fp_delt
     }
 }
 
+static void draw_refusals(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
+{
+    delta->records_read = below(state, 100);
+    delta->refusals = fp_arena_array(arena, FP_RECORD_REFUSAL_COUNT, sizeof(*delta->refusals));
+    for (unsigned reason = 1; reason < FP_RECORD_REFUSAL_COUNT; reason++) {
+        if (below(state, 8) > 0)
+            continue;
+        struct fp_delta_refusal *refusal = &delta->refusals[delta->refusal_count++];
+        *refusal = (struct fp_delta_refusal){
+            .reason = (enum fp_record_refusal)reason,
+            .records = 1 + below(state, 9),
+            .place = below(state, 4) > 0 ? text(arena, "byte ", below(state, 1000)) : FP_STR(""),
+        };
+        delta->records_refused += refusal->records;
+    }
+}
+
 void random_delta(const struct random_delta_settings *settings, struct fp_arena *arena,
                   struct fp_delta *delta)
 {
@@ -416,4 +434,5 @@ void random_delta(const struct random_delta_settings *settings, struct fp_arena 
     draw_measured(&state, arena, delta);
     if (has_events(delta))
         draw_session(&state, arena, delta);
+    draw_refusals(&state, arena, delta);
 }

@@ -85,12 +85,13 @@ static enum fp_scope_note read_optional(const struct fp_scope_message *message,
         !check_uint(fields[FP_SCOPE_EVENT_PARENT], &item->parent_id) ||
         !check_uint(fields[FP_SCOPE_EVENT_CHILD_COUNT], &item->event.child_count))
         return FP_SCOPE_NOTE_BAD_OPTION;
-    for (size_t i = FP_SCOPE_EVENT_AGGREGATED_TIME; i <= FP_SCOPE_EVENT_AGGREGATED_OVERHEAD; i++)
+    for (size_t i = FP_SCOPE_EVENT_AGGREGATED_OVERHEAD; i >= FP_SCOPE_EVENT_AGGREGATED_TIME; i--)
         if (fields[i] != NULL &&
             (!fp_time_of(fields[i], &time_us) || yyjson_get_num(fields[i]) < 0))
             return FP_SCOPE_NOTE_BAD_OPTION;
     item->has_child_count = fields[FP_SCOPE_EVENT_CHILD_COUNT] != NULL;
     item->has_aggregated = fields[FP_SCOPE_EVENT_AGGREGATED_TIME] != NULL;
+    item->aggregated_us = item->has_aggregated ? time_us : 0;
     item->aggregated_ms = yyjson_get_num(fields[FP_SCOPE_EVENT_AGGREGATED_TIME]);
     return FP_SCOPE_NOTE_NONE;
 }

@@ -22,8 +22,10 @@ struct fp_scope_item {
     bool has_aggregated;
     double time_ms;
     double aggregated_ms;
+    int64_t aggregated_us;
 
     /* Of the tree: */
+    bool is_late;          /* its parent may be in a later list */
     uint32_t known_parent; /* index among the events of earlier lists, FP_INDEX_NONE */
     enum fp_scope_item_state {
         FP_SCOPE_ITEM_WAITING,
@@ -77,6 +79,13 @@ bool fp_scope_read_detail(struct fp_scope *scope, const struct fp_scope_message 
  */
 bool fp_scope_place_events(struct fp_scope *scope, const struct fp_scope_query *query,
                            const struct fp_scope_items *items) FP_MUST_CHECK;
+
+/*
+ * Finishes the tree once all lists are read. Links events to parents that only a later list of
+ * their timeline has: moves lists so that parents still come first. An event stays where it is if
+ * no order of the lists has all parents first. Then sets unlisted_us of all events.
+ */
+bool fp_scope_link_lists(struct fp_scope *scope) FP_MUST_CHECK;
 
 /* Notes placed items whose aggregates do not add up. */
 void fp_scope_check_sums(struct fp_scope *scope, const struct fp_scope_items *items);

@@ -169,15 +169,15 @@ static bool reserve(struct event_list *list, uint32_t count)
     list->items.items = fp_arena_array(scope->decoder->arena, count, sizeof(*list->items.items));
     struct fp_profile_event *events =
         fp_scope_grow(scope, profile->events, sizeof(*events), events_len, &scope->event_cap);
-    uint32_t *depths =
-        fp_scope_grow(scope, scope->depths, sizeof(*depths), events_len, &scope->depth_cap);
+    struct fp_scope_event_facts *facts =
+        fp_scope_grow(scope, scope->facts, sizeof(*facts), events_len, &scope->fact_cap);
     struct fp_profile_timeline *timelines =
         fp_scope_grow(scope, profile->timelines, sizeof(*timelines), profile->timeline_count + 1,
                       &scope->timeline_cap);
-    if (list->items.items == NULL || events == NULL || depths == NULL || timelines == NULL)
+    if (list->items.items == NULL || events == NULL || facts == NULL || timelines == NULL)
         return fp_fail_memory(scope->decoder);
     profile->events = events;
-    scope->depths = depths;
+    scope->facts = facts;
     profile->timelines = timelines;
     return true;
 }

@@ -10,6 +10,7 @@ enum { FRAME_SERVICE, FRAME_COMMAND, FRAME_STATUS, FRAME_TAG, FRAME_MESSAGE };
 enum { STP_SERVICE, STP_KIND, STP_COMMAND, STP_FORMAT, STP_TAG, STP_STATUS };
 
 #define STP_PREFIX FP_STR("STP/1 ")
+#define STP_BINARY FP_STR("STP\x01")
 #define STP_FORMAT_JSON 1
 #define STATUS_INTERNAL_ERROR 4
 
@@ -31,7 +32,7 @@ struct fp_str fp_scope_skip_space(struct fp_str text)
 bool fp_opera_scope_is_recording(struct fp_str body)
 {
     struct fp_str text = fp_scope_skip_space(body);
-    if (fp_str_has_prefix(text, STP_PREFIX))
+    if (fp_str_has_prefix(text, STP_PREFIX) || fp_str_has_prefix(text, STP_BINARY))
         return true;
     if (!fp_str_has_prefix(text, FP_STR("[\"")))
         return false;
@@ -74,6 +75,24 @@ static bool check_service(struct fp_decoder *decoder, yyjson_val *list)
            fail_frame(decoder, "it must be a list that begins with a service's name");
 }
 
+/* Refuses a message that is not JSON. format: its name. */
+static bool fail_format(struct fp_decoder *decoder, const char *format)
+{
+    return fp_fail_at(decoder, FP_VERDICT_INVALID, NULL,
+                      "the message of this frame is %s; only UMS/JSON (format 1) is read, for "
+                      "which a client can ask",
+                      format);
+}
+
+/* Refuses a message that is a text: JSON's are lists or objects. */
+static bool check_json(struct fp_decoder *decoder, const struct fp_scope_frame *frame)
+{
+    if (!yyjson_is_str(frame->message) || frame->status != 0)
+        return true;
+    bool is_xml = yyjson_get_str(frame->message)[0] == '<';
+    return fail_format(decoder, is_xml ? "XML" : "a text, such as UMS/protobuf in base64");
+}
+
 static bool read_list(struct fp_decoder *decoder, yyjson_val *list, struct fp_scope_frame *frame)
 {
     *frame = (struct fp_scope_frame){.is_of_service = is_profiler(list),
@@ -83,12 +102,14 @@ static bool read_list(struct fp_decoder *decoder, yyjson_val *list, struct fp_sc
     frame->message = yyjson_arr_get(list, FRAME_MESSAGE);
     return get_command(decoder, list, FRAME_COMMAND, frame) &&
            get_number(decoder, list, FRAME_STATUS, &frame->status) &&
-           get_number(decoder, list, FRAME_TAG, &frame->tag);
+           get_number(decoder, list, FRAME_TAG, &frame->tag) && check_json(decoder, frame);
 }
 
 static bool read_stp_header(struct fp_decoder *decoder, yyjson_val *list,
                             struct fp_scope_frame *frame)
 {
+    static const char *const formats[] = {"UMS/protobuf (format 0)", "UMS/JSON (format 1)",
+                                          "XML (format 2)"};
     uint32_t kind = FP_SCOPE_KIND_UNKNOWN;
     uint32_t format = 0;
     *frame = (struct fp_scope_frame){.is_of_service = is_profiler(list)};
@@ -107,7 +128,8 @@ static bool read_stp_header(struct fp_decoder *decoder, yyjson_val *list,
         frame->status = STATUS_INTERNAL_ERROR;
     frame->is_json = format == STP_FORMAT_JSON;
     return frame->is_json || frame->status != 0 ||
-           fail_frame(decoder, "only messages in JSON (format 1) are supported");
+           fail_format(decoder,
+                       format < FP_COUNT(formats) ? formats[format] : "in an unknown format");
 }
 
 /* Parses a part of a line. Makes the offset of an error one into the line. */
@@ -178,6 +200,10 @@ bool fp_scope_frame_read(struct fp_decoder *decoder, struct fp_str line,
 {
     const struct fp_str text = fp_scope_skip_space(line);
     *frame = (struct fp_scope_frame){.is_of_service = false};
+    if (fp_str_has_prefix(text, STP_BINARY))
+        return fp_fail_at(decoder, FP_VERDICT_UNSUPPORTED, NULL,
+                          "this is STP/1 as it goes over the wire, whose headers are UMS/protobuf; "
+                          "only frames as text with messages in UMS/JSON are read");
     return fp_str_has_prefix(text, STP_PREFIX)
                ? read_stp(decoder, line, fp_str_skip(text, STP_PREFIX.len), frame)
                : read_plain(decoder, line, frame);

@@ -36,6 +36,29 @@ static const char *const note_texts[FP_SCOPE_NOTE_COUNT] = {
     [FP_SCOPE_NOTE_SPAN] = "a list whose interval is not the span of its events",
 };
 
+static const enum fp_record_refusal reasons[FP_SCOPE_NOTE_REFUSALS_END] = {
+    [FP_SCOPE_NOTE_NO_MESSAGE] = FP_RECORD_REFUSAL_NO_MESSAGE,
+    [FP_SCOPE_NOTE_NO_TYPE] = FP_RECORD_REFUSAL_NO_TYPE,
+    [FP_SCOPE_NOTE_NO_TIME] = FP_RECORD_REFUSAL_NO_TIME,
+    [FP_SCOPE_NOTE_NO_OVERHEAD] = FP_RECORD_REFUSAL_NO_OVERHEAD,
+    [FP_SCOPE_NOTE_NO_HITS] = FP_RECORD_REFUSAL_NO_HITS,
+    [FP_SCOPE_NOTE_LONG_TIME] = FP_RECORD_REFUSAL_LONG_TIME,
+    [FP_SCOPE_NOTE_BAD_INTERVAL] = FP_RECORD_REFUSAL_BAD_INTERVAL,
+    [FP_SCOPE_NOTE_BACKWARD_INTERVAL] = FP_RECORD_REFUSAL_BACKWARD_INTERVAL,
+    [FP_SCOPE_NOTE_BAD_OPTION] = FP_RECORD_REFUSAL_BAD_OPTION,
+    [FP_SCOPE_NOTE_DUPLICATE_ID] = FP_RECORD_REFUSAL_DUPLICATE_ID,
+    [FP_SCOPE_NOTE_KNOWN_EVENT] = FP_RECORD_REFUSAL_KNOWN_EVENT,
+    [FP_SCOPE_NOTE_CYCLE] = FP_RECORD_REFUSAL_CYCLE,
+    [FP_SCOPE_NOTE_KNOWN_LIST] = FP_RECORD_REFUSAL_KNOWN_LIST,
+    [FP_SCOPE_NOTE_OTHER_DETAIL] = FP_RECORD_REFUSAL_OTHER_DETAIL,
+    [FP_SCOPE_NOTE_BAD_DETAIL] = FP_RECORD_REFUSAL_BAD_DETAIL,
+    [FP_SCOPE_NOTE_OTHER_SERVICE] = FP_RECORD_REFUSAL_OTHER_SERVICE,
+    [FP_SCOPE_NOTE_BAD_STATUS] = FP_RECORD_REFUSAL_BAD_STATUS,
+    [FP_SCOPE_NOTE_SERVICE_EVENT] = FP_RECORD_REFUSAL_SERVICE_EVENT,
+    [FP_SCOPE_NOTE_ORPHAN] = FP_RECORD_REFUSAL_ORPHAN,
+    [FP_SCOPE_NOTE_TRUNCATED] = FP_RECORD_REFUSAL_TRUNCATED,
+};
+
 _Static_assert((int)FP_SCOPE_NOTE_COUNT <= (int)FP_PROFILE_NOTES_MAX,
                "a session has room for all kinds of notes");
 
@@ -75,7 +98,7 @@ void fp_scope_add_note(struct fp_scope *scope, enum fp_scope_note note, uint32_t
     const bool is_envelope = scope->line_offset < 0;
     const struct fp_profile_note like = {
         .text = note_texts[note],
-        .is_refusal = note < FP_SCOPE_NOTE_REFUSALS_END,
+        .reason = note < FP_SCOPE_NOTE_REFUSALS_END ? reasons[note] : FP_RECORD_REFUSAL_NONE,
         .first_offset = is_envelope ? (int64_t)index : scope->line_offset,
         .is_index = is_envelope,
         .first_pointer = FP_STR(""),

@@ -3,6 +3,8 @@
  */
 #include "collector/format/opera_scope/scope.h"
 
+#include "collector/format/opera_scope/event.h"
+
 enum { CAP_MIN = 64 };
 
 void *fp_scope_grow(struct fp_scope *scope, void *array, size_t size, uint32_t needed,
@@ -66,7 +68,9 @@ bool fp_scope_finish(struct fp_scope *scope)
         return fp_fail_at(scope->decoder, FP_VERDICT_INVALID, NULL,
                           "there is no session in this upload: neither a Session message nor a "
                           "reply to GetEvents");
-    return session->records_read == 0 || session->records_kept > 0 || fail_events(scope);
+    if (session->records_read > 0 && session->records_kept == 0)
+        return fail_events(scope);
+    return fp_scope_link_lists(scope);
 }
 
 void fp_scope_release(struct fp_scope *scope)

@@ -9,6 +9,13 @@
 #include "collector/format/decoder.h"
 #include "collector/format/opera_scope/notes.h"
 
+/* What is known of an event only while its session is read. */
+struct fp_scope_event_facts {
+    uint32_t depth;        /* from 1 */
+    uint32_t parent_id;    /* of an unreduced event whose parent is in no list so far, else 0 */
+    int64_t aggregated_us; /* 0: not said */
+};
+
 struct fp_scope {
     struct fp_decoder *decoder;
     yyjson_alc *details;         /* owned: memory that the details share */
@@ -16,14 +23,14 @@ struct fp_scope {
     const struct fp_place *list; /* the eventList being read */
     uint32_t *frame_ids;         /* of the session's timelines */
     uint32_t frame_count;
-    struct fp_map timelines;          /* timelineID -> index into frame_ids */
-    struct fp_map lists;              /* a query's key -> number of its list */
-    struct fp_map seen;               /* fp_scope_event_key of an unreduced event -> its index */
-    struct fp_map resources;          /* hash of a URL -> index */
-    enum fp_scope_note first_refusal; /* of an event; FP_SCOPE_NOTE_NONE: none */
-    uint32_t *depths;                 /* of the profile's events, from 1 */
+    struct fp_map timelines;            /* timelineID -> index into frame_ids */
+    struct fp_map lists;                /* a query's key -> number of its list */
+    struct fp_map seen;                 /* fp_scope_event_key of an unreduced event -> its index */
+    struct fp_map resources;            /* hash of a URL -> index */
+    enum fp_scope_note first_refusal;   /* of an event; FP_SCOPE_NOTE_NONE: none */
+    struct fp_scope_event_facts *facts; /* of the profile's events */
     uint32_t resource_cap;
-    uint32_t depth_cap;
+    uint32_t fact_cap;
     uint32_t event_cap;
     uint32_t timeline_cap;
 };

@@ -58,16 +58,20 @@ static bool remember(struct tree *tree, const struct fp_scope_item *item)
 static bool place_item(struct tree *tree, struct fp_scope_item *item)
 {
     struct fp_profile *profile = tree->scope->decoder->profile;
-    uint32_t *depths = tree->scope->depths;
+    struct fp_scope_event_facts *facts = tree->scope->facts;
     set_parent(tree, item);
     uint32_t parent = item->event.parent;
-    uint32_t depth = parent != FP_INDEX_NONE ? depths[parent] + 1 : 1;
+    uint32_t depth = parent != FP_INDEX_NONE ? facts[parent].depth + 1 : 1;
     if (depth > tree->scope->decoder->limits->stack_depth)
         return fail_depth(tree, depth);
     FP_ASSERT(profile->event_count < tree->scope->event_cap);
     item->state = FP_SCOPE_ITEM_PLACED;
     item->position = profile->event_count++;
-    depths[item->position] = depth;
+    facts[item->position] = (struct fp_scope_event_facts){
+        .depth = depth,
+        .parent_id = item->is_late ? item->parent_id : 0,
+        .aggregated_us = item->aggregated_us,
+    };
     profile->events[item->position] = item->event;
     profile->session.records_kept++;
     return remember(tree, item);
@@ -116,6 +120,10 @@ static void find_parent(struct tree *tree, const struct fp_map *ids, struct fp_s
     if (tree->query->mode != FP_REDUCE_ALL_EVENTS)
         return;
     item->known_parent = find_known(tree, item->parent_id);
+    item->is_late = item->parent_id != 0 && item->parent == FP_INDEX_NONE &&
+                    item->known_parent == FP_INDEX_NONE;
+    if (item->is_late)
+        item->event.parent_id = item->parent_id; /* another part of the session may list it */
     if (item->known_parent == FP_INDEX_NONE)
         item->known_parent = find_known(tree, tree->query->event_id);
 }

@@ -9,6 +9,7 @@
 #include "collector/base/hash.h"
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer/types.h"
+#include "collector/format/speed_tracer/v8.h"
 
 enum {
     NUMBER_MAX = 512, /* more than yyjson takes to write one number */
@@ -399,9 +400,10 @@ static void add_other_members(struct fp_buf *out, const struct fp_st_detail_sour
     release(&data);
 }
 
-static void add_flag(struct fp_buf *out, struct fp_str name, bool is_set)
+/* Appends a fact, unless the data says it already. */
+static void add_flag(struct fp_buf *out, yyjson_val *data, struct fp_str name, bool is_set)
 {
-    if (!is_set)
+    if (!is_set || yyjson_is_true(fp_json_member(data, name)))
         return;
     add_name(out, name);
     fp_buf_add(out, "true", 4);
@@ -415,6 +417,28 @@ static void add_timer_member(struct fp_buf *out, yyjson_val *data, struct fp_str
         return;
     add_name(out, name);
     add_value(out, &value, no_spellings);
+}
+
+/* Appends how many ticks a profile had in each state of the engine, and whose profile it is. */
+static void add_profile_facts(struct fp_buf *out, const struct fp_st_detail_source *source)
+{
+    static const struct fp_str names[FP_ST_VM_STATES] = {
+        {"js", 2}, {"gc", 2}, {"compiler", 8}, {"other", 5}, {"external", 8}, {"unknown", 7}};
+    if (source->profiled_event > 0) {
+        add_name(out, FP_STR("profileOf"));
+        add_whole(out, source->profiled_event, false);
+    }
+    if (source->vm_states == NULL)
+        return;
+    add_name(out, FP_STR("vmStates"));
+    fp_buf_add(out, "{", 1);
+    for (size_t i = 0; i < FP_ST_VM_STATES; i++) {
+        if (source->vm_states[i] == 0)
+            continue;
+        add_name(out, names[i]);
+        add_whole(out, source->vm_states[i], false);
+    }
+    fp_buf_add(out, "}", 1);
 }
 
 bool fp_st_write_detail(struct fp_st_dump *dump, const struct fp_st_detail_source *source)
@@ -435,12 +459,13 @@ bool fp_st_write_detail(struct fp_st_dump *dump, const struct fp_st_detail_sourc
         fp_buf_addf(out, "%s", failed ? "true" : "false");
     }
     add_other_members(out, source);
+    add_profile_facts(out, source);
     if (source->timer != NULL) {
         add_timer_member(out, source->data, FP_STR("timeout"), source->timer->timeout);
         add_timer_member(out, source->data, FP_STR("singleShot"), source->timer->single_shot);
     }
-    add_flag(out, FP_STR("isRefresh"), source->is_refresh);
-    add_flag(out, FP_STR("hasQuery"), source->has_query);
+    add_flag(out, source->data, FP_STR("isRefresh"), source->is_refresh);
+    add_flag(out, source->data, FP_STR("hasQuery"), source->has_query);
     fp_buf_add(out, "}", 1);
     return !out->failed;
 }

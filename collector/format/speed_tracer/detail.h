@@ -15,6 +15,8 @@ struct fp_st_detail_source {
     int32_t source_type;             /* as the record has it */
     bool is_refresh;                 /* a change to the page that was already shown */
     bool has_query;                  /* of a request, whose URL is kept without it */
+    const uint32_t *vm_states;       /* ticks of a profile by state; NULL: it is not one */
+    uint32_t profiled_event;         /* id of the event that a profile belongs to, 0: unknown */
     const struct fp_st_timer *timer; /* that fires; NULL: unknown */
 };
 

@@ -21,20 +21,40 @@ struct fp_st_mark {
     struct fp_str name;
 };
 
+/* A fact about a record that the scrubbed content would lose, because it depends on the URL's
+ * query. The content says it in the record's data. */
+struct fp_st_fact {
+    yyjson_val *record;
+    struct fp_str name;
+    bool value;
+};
+
 struct fp_st_dump {
     struct fp_decoder *decoder;
     struct fp_str text; /* of the current record if yyjson would write it the same; else "" */
     int64_t offset;     /* of the current record: bytes into the body, or index in `data` */
     struct fp_st_note_count notes[FP_ST_NOTE_COUNT];
 
+    bool is_latin1; /* the body's bytes are those of windows-1252, as browsers read ISO-8859-1 */
+
     bool is_post;                /* container D; the content is one, too */
     bool is_index;               /* offset is an index in `data` */
     struct fp_str before_record; /* what separates the next record from the content so far */
     int64_t last_start_us;       /* of the previous top-level record */
+    uint64_t last_sequence;      /* of it, */
+    uint32_t last_event;         /* and its id; 0: it has no sequence, or no duration */
     struct fp_str shown_page;    /* URL without its fragment */
+    struct fp_st_fact *facts;    /* of the current record and its children, in their order */
+    uint32_t fact_count;
+    uint32_t fact_cap;
 
     bool may_be_early; /* the version is unknown or 0.8: types may have early numbers */
     bool is_early;     /* a record was found that only versions up to 0.8 wrote */
+
+    struct fp_str session_page; /* the first page of the session, from the parts before; "" */
+    int64_t page_begin_us;      /* when the last page of the parts before began, ... */
+    bool has_page_begin;        /* ... if there is one */
+    bool lacks_profile;         /* a part before this one may have had code that is not known */
 
     struct fp_map resources;  /* hash of URL -> index */
     struct fp_map type_names; /* hash of a custom type's name -> index into custom_types */

@@ -52,6 +52,9 @@ static void find_page(struct fp_st_dump *dump)
 {
     struct fp_profile *profile = dump->decoder->profile;
     uint32_t page = FP_INDEX_NONE;
+    profile->page_url = dump->session_page;
+    if (profile->page_url.len > 0)
+        return;
     for (uint32_t i = 0; page == FP_INDEX_NONE && i < profile->event_count; i++)
         if (profile->events[i].type_number == FP_ST_TYPE_TAB_CHANGED)
             page = profile->events[i].resource;
@@ -81,11 +84,14 @@ static bool find_page_begins(struct fp_st_dump *dump, struct page_begins *begins
     *begins = (struct page_begins){0};
     for (uint32_t i = 0; i < profile->event_count; i++)
         begins->count += profile->events[i].type_number == FP_ST_TYPE_TAB_CHANGED;
+    begins->count += dump->has_page_begin;
     begins->times_us =
         fp_arena_array(dump->decoder->arena, begins->count, sizeof(*begins->times_us));
     if (begins->times_us == NULL)
         return fp_fail_memory(dump->decoder);
     uint32_t next = 0;
+    if (dump->has_page_begin)
+        begins->times_us[next++] = dump->page_begin_us;
     for (uint32_t i = 0; i < profile->event_count; i++)
         if (profile->events[i].type_number == FP_ST_TYPE_TAB_CHANGED)
             begins->times_us[next++] = profile->events[i].start_us;

@@ -16,6 +16,7 @@ static const char *const note_texts[FP_ST_NOTE_COUNT] = {
     [FP_ST_NOTE_BAD_CHILDREN] = "children that are not an array",
     [FP_ST_NOTE_BAD_DATA] = "data that is not an object",
     [FP_ST_NOTE_BAD_PROFILE_LINE] = "a line of a V8 profile that cannot be read",
+    [FP_ST_NOTE_UNKNOWN_COMMAND] = "an unknown command or a lost alias in a V8 profile",
     [FP_ST_NOTE_JUNK] = "something between the records",
     [FP_ST_NOTE_BROKEN_POST] = "a posted body that is not JSON, whose records were read one by one",
     [FP_ST_NOTE_NO_TYPE] = "a record without a type",
@@ -29,6 +30,21 @@ static const char *const note_texts[FP_ST_NOTE_COUNT] = {
     [FP_ST_NOTE_UNPAIRED_HEAP] = "a used or total heap size without the other",
     [FP_ST_NOTE_ENTITIES] = "HTML entities decoded in a URL",
     [FP_ST_NOTE_UNKNOWN_PROFILE] = "a JavaScript profile in another format than v8",
+    [FP_ST_NOTE_UNKNOWN_CODE] = "code of an unknown kind, or of a lost alias, in a V8 profile",
+};
+
+static const enum fp_record_refusal reasons[FP_ST_NOTE_REFUSALS] = {
+    [FP_ST_NOTE_NOT_JSON] = FP_RECORD_REFUSAL_NOT_JSON,
+    [FP_ST_NOTE_TRUNCATED] = FP_RECORD_REFUSAL_TRUNCATED,
+    [FP_ST_NOTE_NO_OBJECT] = FP_RECORD_REFUSAL_NOT_OBJECT,
+    [FP_ST_NOTE_BAD_TYPE] = FP_RECORD_REFUSAL_BAD_TYPE,
+    [FP_ST_NOTE_BAD_TIME] = FP_RECORD_REFUSAL_BAD_TIME,
+    [FP_ST_NOTE_BAD_DURATION] = FP_RECORD_REFUSAL_BAD_DURATION,
+    [FP_ST_NOTE_NEGATIVE_DURATION] = FP_RECORD_REFUSAL_NEGATIVE_DURATION,
+    [FP_ST_NOTE_BAD_CHILDREN] = FP_RECORD_REFUSAL_BAD_CHILDREN,
+    [FP_ST_NOTE_BAD_DATA] = FP_RECORD_REFUSAL_BAD_DATA,
+    [FP_ST_NOTE_BAD_PROFILE_LINE] = FP_RECORD_REFUSAL_BAD_PROFILE_LINE,
+    [FP_ST_NOTE_UNKNOWN_COMMAND] = FP_RECORD_REFUSAL_BAD_PROFILE_LINE,
 };
 
 _Static_assert((int)FP_ST_NOTE_COUNT <= (int)FP_PROFILE_NOTES_MAX,
@@ -58,7 +74,7 @@ bool fp_st_list_notes(struct fp_st_dump *dump)
         if (dump->notes[i].count > 0)
             session->notes[session->note_count++] = (struct fp_profile_note){
                 .text = note_texts[i],
-                .is_refusal = i < FP_ST_NOTE_REFUSALS,
+                .reason = i < FP_ST_NOTE_REFUSALS ? reasons[i] : FP_RECORD_REFUSAL_NONE,
                 .count = dump->notes[i].count,
                 .first_offset = dump->notes[i].first_offset,
                 .is_index = dump->notes[i].is_index,

@@ -26,6 +26,7 @@ enum record_member {
     CALLER_LINE,
     USED_HEAP,
     TOTAL_HEAP,
+    SEQUENCE,
     MEMBER_COUNT
 };
 
@@ -42,6 +43,7 @@ static const struct fp_str member_names[] = {
     [CALLER_LINE] = {"callerScriptLine", 16},
     [USED_HEAP] = {"usedHeapSize", 12},
     [TOTAL_HEAP] = {"totalHeapSize", 13},
+    [SEQUENCE] = {"sequence", 8},
 };
 
 /* Members of a record's data, whatever its type. */
@@ -57,6 +59,8 @@ enum data_member {
     PROFILE_DATA,
     IS_MAIN_RESOURCE,
     MAIN_RESOURCE,
+    IS_ORPHANED,
+    ORPHAN,
     DATA_MEMBER_COUNT
 };
 
@@ -72,6 +76,8 @@ static const struct fp_str data_member_names[] = {
     [PROFILE_DATA] = {"profileData", 11},
     [IS_MAIN_RESOURCE] = {"isMainResource", 14},
     [MAIN_RESOURCE] = {"mainResource", 12},
+    [IS_ORPHANED] = {"isOrphaned", 10},
+    [ORPHAN] = {"orphan", 6},
 };
 
 /* A record while it is read. A member is NULL if absent or null. */
@@ -81,6 +87,7 @@ struct record_reading {
     yyjson_val *data_members[DATA_MEMBER_COUNT];
     struct fp_profile_event event;
     int32_t source_type;
+    bool is_read_profile; /* a V8 profile that was read */
 };
 
 static void read_members(yyjson_val *object, const struct fp_str *names, size_t name_count,
@@ -235,11 +242,24 @@ static bool add_event(struct fp_st_dump *dump, struct fp_profile_event *event)
     return true;
 }
 
-/* True if a change of page shows the same page again: its URL without the fragment is the same. */
-static bool is_refresh(struct fp_st_dump *dump, const struct record_reading *reading)
+/* Keeps a fact in the content, unless the record says it already or has no data. */
+static bool keep_fact(struct fp_st_dump *dump, const struct record_reading *reading,
+                      struct fp_str name, bool value)
 {
-    if (reading->event.type_number != FP_ST_TYPE_TAB_CHANGED)
-        return false;
+    yyjson_val *data = reading->members[DATA];
+    if (data == NULL || yyjson_is_bool(fp_json_member(data, name)))
+        return true;
+    dump->facts = fp_st_grow(dump->decoder->arena, dump->facts, dump->fact_count, &dump->fact_cap,
+                             sizeof(*dump->facts));
+    if (dump->facts == NULL)
+        return fp_fail_memory(dump->decoder);
+    dump->facts[dump->fact_count++] = (struct fp_st_fact){reading->record, name, value};
+    return true;
+}
+
+/* True if a change of page shows the same page again: its URL without the fragment is the same. */
+static bool shows_same_page(struct fp_st_dump *dump, const struct record_reading *reading)
+{
     struct fp_str page = url_of(dump, &reading->event);
     const char *fragment = page.len > 0 ? memchr(page.ptr, '#', page.len) : NULL;
     if (fragment != NULL)
@@ -249,28 +269,91 @@ static bool is_refresh(struct fp_st_dump *dump, const struct record_reading *rea
     return is_same;
 }
 
-static bool has_query(const struct fp_st_dump *dump, const struct record_reading *reading)
+/* Finds whether a change of page is a refresh. In an exported dump the record says it, because URLs
+ * there lack what tells them apart. */
+static bool find_refresh(struct fp_st_dump *dump, const struct record_reading *reading,
+                         bool *is_refresh)
 {
-    const struct fp_str url = url_of(dump, &reading->event);
+    const struct fp_str name = FP_STR("isRefresh");
+    yyjson_val *said = fp_json_member(reading->members[DATA], name);
+    bool is_first = dump->shown_page.ptr == NULL;
+    *is_refresh = false;
+    if (reading->event.type_number != FP_ST_TYPE_TAB_CHANGED)
+        return true;
+    *is_refresh = shows_same_page(dump, reading);
+    if (yyjson_is_bool(said))
+        *is_refresh = yyjson_get_bool(said);
+    return is_first || keep_fact(dump, reading, name, *is_refresh);
+}
+
+static bool starts_request(const struct record_reading *reading)
+{
     switch (reading->event.type_number) {
     case FP_ST_TYPE_RESOURCE_START:
     case FP_ST_TYPE_RESOURCE_UPDATE:
     case FP_ST_TYPE_REQUEST_WILL_BE_SENT:
-        return url.len > 0 && memchr(url.ptr, '?', url.len) != NULL;
+        return true;
     default:
         return false;
     }
 }
 
+/* Finds whether the URL of a request has a query. An exported dump says it. */
+static bool find_query(struct fp_st_dump *dump, const struct record_reading *reading,
+                       bool *has_query)
+{
+    const struct fp_str name = FP_STR("hasQuery");
+    const struct fp_str url = url_of(dump, &reading->event);
+    *has_query =
+        starts_request(reading) && (yyjson_is_true(fp_json_member(reading->members[DATA], name)) ||
+                                    (url.len > 0 && memchr(url.ptr, '?', url.len) != NULL));
+    return !*has_query || keep_fact(dump, reading, name, true);
+}
+
+/* Returns the id of the event that a profile belongs to, 0 if it is unknown: the record with the
+ * sequence before its own. */
+static uint32_t profiled_event(const struct fp_st_dump *dump, const struct record_reading *reading)
+{
+    yyjson_val *const *data = reading->data_members;
+    yyjson_val *sequence = reading->members[SEQUENCE];
+    bool is_tied = reading->event.type_number == FP_ST_TYPE_PROFILE_DATA &&
+                   !yyjson_is_true(either(data[IS_ORPHANED], data[ORPHAN])) &&
+                   yyjson_is_uint(sequence) && yyjson_get_uint(sequence) - 1 == dump->last_sequence;
+    return is_tied ? dump->last_event : 0;
+}
+
+/* Reads the V8 profile that the record may be. */
+static bool read_profile(struct fp_st_dump *dump, struct record_reading *reading)
+{
+    if (reading->event.type_number != FP_ST_TYPE_PROFILE_DATA)
+        return true;
+    yyjson_val *text = reading->data_members[PROFILE_DATA];
+    if (!yyjson_is_str(text) || !yyjson_equals_str(reading->data_members[FORMAT], "v8")) {
+        fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_PROFILE);
+        return true;
+    }
+    if (dump->v8 == NULL && !fp_st_v8_create(dump))
+        return false;
+    const struct fp_str log = fp_json_text(text);
+    reading->is_read_profile = true;
+    return fp_st_v8_read(dump, log, reading->event.start_us);
+}
+
 static bool copy_detail(struct fp_st_dump *dump, struct record_reading *reading)
 {
+    bool is_refresh;
+    bool has_query;
+    if (!find_refresh(dump, reading, &is_refresh) || !find_query(dump, reading, &has_query))
+        return false;
     const struct fp_st_detail_source source = {
         .record = reading->record,
         .data = reading->members[DATA],
         .type = reading->event.type_number,
         .source_type = reading->source_type,
-        .is_refresh = is_refresh(dump, reading),
-        .has_query = has_query(dump, reading),
+        .is_refresh = is_refresh,
+        .has_query = has_query,
+        .vm_states = reading->is_read_profile ? fp_st_v8_states(dump->v8) : NULL,
+        .profiled_event = profiled_event(dump, reading),
         .timer = fp_st_find_timer(dump, reading->event.type_number, reading->members[DATA]),
     };
     if (!fp_st_write_detail(dump, &source))
@@ -310,22 +393,6 @@ static bool add_mark(struct fp_st_dump *dump, const struct record_reading *readi
     return true;
 }
 
-/* Reads the V8 profile that the record may be. */
-static bool read_profile(struct fp_st_dump *dump, const struct record_reading *reading)
-{
-    if (reading->event.type_number != FP_ST_TYPE_PROFILE_DATA)
-        return true;
-    yyjson_val *text = reading->data_members[PROFILE_DATA];
-    if (!yyjson_is_str(text) || !yyjson_equals_str(reading->data_members[FORMAT], "v8")) {
-        fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_PROFILE);
-        return true;
-    }
-    if (dump->v8 == NULL && !fp_st_v8_create(dump))
-        return false;
-    const struct fp_str log = fp_json_text(text);
-    return fp_st_v8_read(dump, log, reading->event.start_us);
-}
-
 static void set_main_resource(struct fp_st_dump *dump, const struct record_reading *reading)
 {
     if (dump->main_resource == FP_INDEX_NONE && reading->event.resource != FP_INDEX_NONE &&
@@ -351,11 +418,11 @@ static bool fill_event(struct fp_st_dump *dump, struct record_reading *reading)
         .has_duration = reading->members[DURATION] != NULL,
     };
     if (!fp_st_set_type(dump, &raw, event) || !find_place(dump, reading) ||
-        !copy_detail(dump, reading))
+        !read_profile(dump, reading) || !copy_detail(dump, reading))
         return false;
     set_main_resource(dump, reading);
     return fp_st_add_timer(dump, event->type_number, reading->members[DATA]) &&
-           add_mark(dump, reading) && read_profile(dump, reading) && add_event(dump, event);
+           add_mark(dump, reading) && add_event(dump, event);
 }
 
 static bool read_nested(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent,
@@ -416,23 +483,116 @@ static bool read_nested(struct fp_st_dump *dump, yyjson_val *record, uint32_t pa
     return true;
 }
 
+/* The content. */
+
+static void add_with_facts(struct fp_st_dump *dump, yyjson_val *record, uint32_t *next);
+
+static void add_records(struct fp_st_dump *dump, yyjson_val *records, uint32_t *next)
+{
+    size_t i;
+    size_t count;
+    yyjson_val *record;
+    fp_content_add(dump->decoder, FP_STR("["));
+    yyjson_arr_foreach(records, i, count, record)
+    {
+        if (i > 0)
+            fp_content_add(dump->decoder, FP_STR(","));
+        add_with_facts(dump, record, next);
+    }
+    fp_content_add(dump->decoder, FP_STR("]"));
+}
+
+/* Appends a record's data, and a fact as its last member, which wins over another of that name. */
+static void add_data(struct fp_st_dump *dump, yyjson_val *data, const struct fp_st_fact *fact)
+{
+    struct fp_decoder *decoder = dump->decoder;
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    fp_content_add(decoder, FP_STR("{"));
+    yyjson_obj_foreach(data, i, count, key, value)
+    {
+        fp_content_add_value(decoder, key);
+        fp_content_add(decoder, FP_STR(":"));
+        fp_content_add_value(decoder, value);
+        fp_content_add(decoder, FP_STR(","));
+    }
+    fp_content_add(decoder, FP_STR("\""));
+    fp_content_add(decoder, fact->name);
+    fp_content_add(decoder, fact->value ? FP_STR("\":true}") : FP_STR("\":false}"));
+}
+
+/* Appends a record with the facts about it and its children, of which the first is *next. */
+static void add_with_facts(struct fp_st_dump *dump, yyjson_val *record, uint32_t *next)
+{
+    struct fp_decoder *decoder = dump->decoder;
+    size_t i;
+    size_t count;
+    yyjson_val *key;
+    yyjson_val *value;
+    if (!yyjson_is_obj(record)) {
+        fp_content_add_value(decoder, record);
+        return;
+    }
+    const struct fp_st_fact *fact = NULL;
+    if (*next < dump->fact_count && dump->facts[*next].record == record)
+        fact = &dump->facts[(*next)++];
+    fp_content_add(decoder, FP_STR("{"));
+    yyjson_obj_foreach(record, i, count, key, value)
+    {
+        const struct fp_str name = fp_json_text(key);
+        if (i > 0)
+            fp_content_add(decoder, FP_STR(","));
+        fp_content_add_value(decoder, key);
+        fp_content_add(decoder, FP_STR(":"));
+        if (fp_st_name_is(name, member_names[CHILDREN]) && yyjson_is_arr(value))
+            add_records(dump, value, next);
+        else if (fact != NULL && fp_st_name_is(name, member_names[DATA]) && yyjson_is_obj(value))
+            add_data(dump, value, fact);
+        else
+            fp_content_add_value(decoder, value);
+    }
+    fp_content_add(decoder, FP_STR("}"));
+}
+
+static void add_content(struct fp_st_dump *dump, yyjson_val *record)
+{
+    uint32_t next = 0;
+    fp_content_add(dump->decoder, dump->before_record);
+    if (dump->fact_count > 0)
+        add_with_facts(dump, record, &next);
+    else if (dump->text.len > 0)
+        fp_content_add(dump->decoder, dump->text);
+    else
+        fp_content_add_value(dump->decoder, record);
+    dump->before_record = dump->is_post ? FP_STR(",\n") : FP_STR("\n");
+}
+
+/* Remembers a top-level record for the profile that may follow it. */
+static void remember_sequence(struct fp_st_dump *dump, yyjson_val *record, uint32_t index)
+{
+    const struct fp_profile_event *event = &dump->decoder->profile->events[index];
+    yyjson_val *sequence = fp_json_member(record, member_names[SEQUENCE]);
+    bool is_ui = yyjson_is_uint(sequence) && event->duration_us != FP_DURATION_NONE;
+    dump->last_sequence = yyjson_get_uint(sequence);
+    dump->last_event = is_ui ? event->id : 0;
+}
+
 bool fp_st_read_record(struct fp_st_dump *dump, yyjson_val *record)
 {
     const struct fp_profile *profile = dump->decoder->profile;
     const uint32_t index = profile->event_count;
     int64_t duration_us;
+    dump->fact_count = 0;
     if (!read_nested(dump, record, FP_INDEX_NONE, &duration_us))
         return false;
     if (profile->event_count == index)
         return true;
-    fp_content_add(dump->decoder, dump->before_record);
-    if (dump->text.len > 0)
-        fp_content_add(dump->decoder, dump->text);
-    else
-        fp_content_add_value(dump->decoder, record);
-    dump->before_record = dump->is_post ? FP_STR(",\n") : FP_STR("\n");
+    add_content(dump, record);
     if (index > 0 && profile->events[index].start_us < dump->last_start_us)
         fp_st_add_note(dump, FP_ST_NOTE_TIME_BACKWARDS);
     dump->last_start_us = profile->events[index].start_us;
+    remember_sequence(dump, record, index);
     return true;
 }

@@ -344,14 +344,36 @@ static bool read_attribute(struct fp_str html, size_t *at, struct attribute *att
     return true;
 }
 
-/* Reads the tag whose name begins at *at, and moves after it. True if it has the id traceData. */
+/* Returns the charset in `text/html; charset=x`, "" if there is none. */
+static struct fp_str charset_in(struct fp_str content)
+{
+    const struct fp_str name = FP_STR("charset=");
+    for (size_t at = 0; at < content.len; at++) {
+        struct fp_str rest = fp_str_skip(content, at);
+        if (!fp_str_has_prefix_nocase(rest, name))
+            continue;
+        size_t begin = name.len;
+        return read_token(rest, &begin, ";\"'");
+    }
+    return FP_STR("");
+}
+
+/* Reads the tag whose name begins at *at, and moves after it. True if it has the id traceData. The
+ * page keeps the charset of a tag before it. */
 static bool read_tag(struct fp_str html, size_t *at, struct fp_st_page *page)
 {
-    *page = (struct fp_st_page){0};
+    *page = (struct fp_st_page){.charset = page->charset};
     bool found = false;
     struct attribute attribute;
-    (void)read_token(html, at, ">/");
+    const struct fp_str name = read_token(html, at, ">/");
+    bool is_meta = fp_str_equal_nocase(name, FP_STR("meta"));
     while (read_attribute(html, at, &attribute)) {
+        if (is_meta && page->charset.len == 0) {
+            if (fp_str_equal_nocase(attribute.name, FP_STR("charset")))
+                page->charset = fp_str_trim(attribute.value);
+            else if (fp_str_equal_nocase(attribute.name, FP_STR("content")))
+                page->charset = charset_in(attribute.value);
+        }
         if (fp_str_equal_nocase(attribute.name, FP_STR("id")))
             found = fp_str_equal(attribute.value, FP_STR("traceData"));
         else if (fp_str_equal_nocase(attribute.name, FP_STR("version")))
@@ -365,6 +387,7 @@ static bool read_tag(struct fp_str html, size_t *at, struct fp_st_page *page)
 
 bool fp_st_page_find(struct fp_str html, struct fp_st_page *page)
 {
+    *page = (struct fp_st_page){0};
     for (size_t at = 0; at < html.len;) {
         const char *open = memchr(html.ptr + at, '<', html.len - at);
         if (open == NULL)

@@ -68,6 +68,7 @@ size_t fp_st_broken_post_end(struct fp_str body, size_t records);
 struct fp_st_page {
     size_t begin;          /* of the element's text */
     struct fp_str version; /* "" if there is no such attribute */
+    struct fp_str charset; /* that a `meta` element before it declares; "" if there is none */
     bool is_raw;
 };
 

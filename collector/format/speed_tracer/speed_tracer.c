@@ -10,16 +10,25 @@
 #include "collector/format/content.h"
 #include "collector/format/format_decoder.h"
 #include "collector/format/json.h"
+#include "collector/format/speed_tracer/carry.h"
 #include "collector/format/speed_tracer/dump.h"
 #include "collector/format/speed_tracer/finish.h"
 #include "collector/format/speed_tracer/record.h"
 #include "collector/format/speed_tracer/scan.h"
 #include "collector/format/speed_tracer/v8.h"
+#include "collector/format/utf8.h"
 
 #include <math.h>
 
 /* Records up to SMALL_MAX bytes are parsed in one shared block of memory. */
-enum { SMALL_MAX = 32 * 1024, SNIFFED_OBJECTS = 8, VERSION_MAX = 16 };
+enum { SMALL_MAX = 32 * 1024, VERSION_MAX = 16 };
+
+/* How much of a body is looked at to see whether it is a dump. */
+enum { SNIFFED_OBJECTS = 8, SNIFFED_BROKEN = 1000 };
+
+#define RAW_MESSAGE                                                                                \
+    "this is a message of a browser's inspector, not a record; load such messages into Speed "     \
+    "Tracer and save them"
 
 /* Shapes. */
 
@@ -36,11 +45,12 @@ static bool is_post(yyjson_val *value)
     return header != NULL && !fp_is_times(header) && yyjson_obj_get(value, "data") != NULL;
 }
 
-/* True for a message of a browser's inspector. The tool converted these when it loaded a page of
- * them. */
+/* True for a message of a browser's inspector, such as `Timeline.eventRecorded`. The tool converted
+ * these when it loaded a page of them. */
 static bool is_raw_message(yyjson_val *value)
 {
-    return yyjson_is_str(yyjson_obj_get(value, "method"));
+    const char *method = yyjson_get_str(yyjson_obj_get(value, "method"));
+    return method != NULL && strchr(method, '.') != NULL && yyjson_obj_get(value, "type") == NULL;
 }
 
 /* True if an object has a member of another format. */
@@ -54,11 +64,11 @@ static bool is_other(yyjson_val *value)
     return false;
 }
 
-/* True if a value is a record (its `type` is a whole number) or the body that the headless
- * extension posts (`header` and `data`). Uploads of other formats are neither. */
-static bool is_record_or_post(yyjson_val *value)
+/* True if a value is a record (its `type` is a whole number), the body that the headless extension
+ * posts (`header` and `data`), or a raw message. Uploads of other formats are none of these. */
+static bool is_of_dump(yyjson_val *value)
 {
-    return (is_record(value) || is_post(value)) && !is_other(value);
+    return (is_record(value) || is_post(value) || is_raw_message(value)) && !is_other(value);
 }
 
 /* True if a stream that begins with this value is a dump. Its first record need not be valid: no
@@ -86,50 +96,76 @@ static bool is_page(struct fp_str body)
     return begin < body.len && body.ptr[begin] == '<';
 }
 
+enum sniffed { SNIFFED_DUMP, SNIFFED_OTHER, SNIFFED_UNKNOWN, SNIFFED_NOT_JSON };
+
+/* Parses one object of a body, to see what it belongs to. */
+static enum sniffed sniff_object(const struct fp_decoder *decoder, struct fp_str text)
+{
+    struct fp_json json;
+    struct fp_upload_error ignored;
+    enum fp_verdict verdict =
+        fp_json_parse(text, decoder->limits->json_depth, decoder->arena, &json, &ignored);
+    if (verdict == FP_VERDICT_MEMORY)
+        (void)fp_upload_fail_memory(decoder->error); /* the format stays unknown */
+    if (verdict != FP_VERDICT_OK)
+        return verdict == FP_VERDICT_MALFORMED ? SNIFFED_NOT_JSON : SNIFFED_UNKNOWN;
+    enum sniffed sniffed = begins_dump(json.root) ? SNIFFED_DUMP
+                           : is_other(json.root)  ? SNIFFED_OTHER
+                                                  : SNIFFED_UNKNOWN;
+    fp_json_release(&json);
+    return sniffed;
+}
+
+/* Says what to do with a body whose first objects are all unreadable: they do not show its format.
+ */
+static void fail_sniffing(const struct fp_decoder *decoder)
+{
+    const int64_t offset = decoder->error->offset;
+    (void)fp_upload_fail(
+        decoder->error, FP_VERDICT_MALFORMED,
+        "the first %d objects are not JSON; if this is a dump of Speed Tracer, add "
+        "?format=speed-tracer to the URL",
+        (int)SNIFFED_BROKEN);
+    decoder->error->offset = offset;
+}
+
 /* True if a body begins like a dump: with a page, or with an object that resembles a record. Parses
- * the first objects only. */
+ * the first objects only, not counting those that are not JSON: they may be damaged. */
 static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
 {
     if (is_page(body))
         return true;
     struct fp_st_scan scan = {.body = body};
-    struct fp_st_record record;
-    for (int i = 0; i < SNIFFED_OBJECTS; i++) {
+    int unknown = 0;
+    int broken = 0;
+    while (unknown < SNIFFED_OBJECTS && broken < SNIFFED_BROKEN) {
+        struct fp_st_record record;
         struct fp_st_broken_post post;
         enum fp_st_scan_result result = fp_st_scan_next(&scan, &record);
         if (result == FP_ST_SCAN_END)
             return false;
-        struct fp_json json;
-        struct fp_upload_error ignored;
-        enum fp_verdict verdict = FP_VERDICT_MALFORMED;
-        if (result == FP_ST_SCAN_FOUND)
-            verdict = fp_json_parse(record.text, decoder->limits->json_depth, decoder->arena, &json,
-                                    &ignored);
-        if (verdict == FP_VERDICT_MEMORY)
-            (void)fp_upload_fail_memory(decoder->error); /* the format stays unknown */
-        if (verdict == FP_VERDICT_MALFORMED && i == 0 && fp_st_broken_post_find(&record, &post))
-            return true;
-        if (verdict == FP_VERDICT_MALFORMED)
-            (void)fp_st_scan_resync(&scan, &record);
-        if (verdict != FP_VERDICT_OK)
+        enum sniffed sniffed =
+            result == FP_ST_SCAN_FOUND ? sniff_object(decoder, record.text) : SNIFFED_NOT_JSON;
+        if (sniffed == SNIFFED_DUMP || sniffed == SNIFFED_OTHER)
+            return sniffed == SNIFFED_DUMP;
+        unknown += sniffed == SNIFFED_UNKNOWN;
+        if (sniffed != SNIFFED_NOT_JSON)
             continue;
-        bool is_dump = begins_dump(json.root);
-        bool is_known = is_dump || is_other(json.root);
-        fp_json_release(&json);
-        if (is_known)
-            return is_dump;
+        if (broken++ == 0 && unknown == 0 && fp_st_broken_post_find(&record, &post))
+            return true;
+        (void)fp_st_scan_resync(&scan, &record);
     }
+    if (broken == SNIFFED_BROKEN)
+        fail_sniffing(decoder);
     return false;
 }
 
-/* Container E: refuses a dump whose first value is an inspector's message. */
-static bool check_message(struct fp_st_dump *dump, yyjson_val *first)
+/* Container E: refuses a dump with an inspector's message among its records. */
+static bool check_message(struct fp_st_dump *dump, yyjson_val *record)
 {
-    if (!is_raw_message(first) || is_record(first))
+    if (!is_raw_message(record))
         return true;
-    fp_upload_fail(dump->decoder->error, FP_VERDICT_UNSUPPORTED,
-                   "these are messages of a browser's inspector, not records; load them into "
-                   "Speed Tracer and save them");
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_UNSUPPORTED, RAW_MESSAGE);
     return fp_st_fail_at_record(dump);
 }
 
@@ -170,7 +206,7 @@ static bool read_post(struct fp_st_dump *dump, yyjson_val *post)
     yyjson_arr_foreach(data, i, count, record)
     {
         dump->offset = (int64_t)i;
-        if ((i == 0 && !check_message(dump, record)) || !fp_st_read_record(dump, record))
+        if (!check_message(dump, record) || !fp_st_read_record(dump, record))
             return false;
     }
     dump->is_index = false; /* records after the post are text again */
@@ -190,7 +226,8 @@ struct record_parser {
     struct fp_st_dump *dump;
     void *memory;
     size_t memory_len;
-    bool is_first; /* no record was parsed yet */
+    struct fp_buf utf8; /* of the current record, if the body is not UTF-8 */
+    bool is_first;      /* no record was parsed yet */
 };
 
 static bool fail_depth(struct fp_st_dump *dump)
@@ -240,11 +277,9 @@ static bool read_parsed(struct record_parser *parser, yyjson_val *root)
     struct fp_st_dump *dump = parser->dump;
     bool is_first = parser->is_first;
     parser->is_first = false;
-    if (is_first && !check_message(dump, root))
-        return false;
     if (is_first && is_post(root) && !is_record(root))
         return read_post(dump, root);
-    return fp_st_read_record(dump, root);
+    return check_message(dump, root) && fp_st_read_record(dump, root);
 }
 
 static void skip_text(struct fp_st_dump *dump, enum fp_st_note note)
@@ -286,16 +321,33 @@ static bool read_broken_text(struct record_parser *parser, struct fp_st_scan *sc
     return true;
 }
 
+/* Returns a text of the body as UTF-8, a NULL pointer when memory is out. Valid until the next
+ * call. */
+static struct fp_str text_of(struct record_parser *parser, struct fp_str text)
+{
+    struct fp_buf *utf8 = &parser->utf8;
+    if (!parser->dump->is_latin1 || fp_utf8_is_ascii(text))
+        return text;
+    fp_buf_clear(utf8);
+    fp_utf8_add_windows_1252(text, utf8);
+    if (utf8->failed)
+        return (struct fp_str){NULL, 0};
+    return (struct fp_str){(const char *)utf8->data, utf8->len};
+}
+
 static bool read_text(struct record_parser *parser, struct fp_st_scan *scan,
                       const struct fp_st_record *record)
 {
     const uint32_t depth_limit = parser->dump->decoder->limits->json_depth;
+    const struct fp_str text = text_of(parser, record->text);
     struct parsed_record parsed;
-    if (!parse(parser, record->text, &parsed))
+    if (text.ptr == NULL)
+        return fp_fail_memory(parser->dump->decoder);
+    if (!parse(parser, text, &parsed))
         return false;
     if (parsed.root == NULL)
         return read_broken_text(parser, scan, record);
-    parser->dump->text = record->is_plain ? record->text : FP_STR("");
+    parser->dump->text = record->is_plain ? text : FP_STR("");
     bool is_too_deep =
         record->depth > (depth_limit < FP_JSON_DEPTH_MAX ? depth_limit : FP_JSON_DEPTH_MAX);
     bool is_done = is_too_deep ? fail_depth(parser->dump) : read_parsed(parser, parsed.root);
@@ -348,7 +400,10 @@ static bool read_body(struct record_parser *parser, struct fp_st_scan *scan)
     parser->memory = fp_arena_alloc(decoder->arena, parser->memory_len);
     if (parser->memory == NULL)
         return fp_fail_memory(decoder);
-    return read_texts(parser, scan);
+    fp_buf_init(&parser->utf8, decoder->arena->max_bytes);
+    bool is_read = read_texts(parser, scan);
+    fp_buf_release(&parser->utf8);
+    return is_read;
 }
 
 /* The dump. */
@@ -372,6 +427,34 @@ static bool is_version(struct fp_str text)
         if (!fp_is_digit(text.ptr[i]) && text.ptr[i] != '.')
             return false;
     return text.len <= VERSION_MAX;
+}
+
+static bool is_one_of(struct fp_str name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fp_str_equal_nocase(name, fp_str_of(names[i])))
+            return true;
+    return false;
+}
+
+/* Finds how to read the bytes of a page. Refuses bytes above ASCII in a charset that is not known.
+ */
+static bool read_charset(struct fp_st_dump *dump, struct fp_str body, struct fp_str charset)
+{
+    static const char *const latin1[] = {"iso-8859-1", "iso8859-1", "iso_8859-1", "latin1",
+                                         "l1",         "us-ascii",  "ascii",      "windows-1252",
+                                         "cp1252",     "x-cp1252"};
+    static const char *const utf8[] = {"utf-8", "utf8"};
+    const struct fp_str mark = FP_JSON_BYTE_ORDER_MARK;
+    if (charset.len == 0 || fp_str_has_prefix(body, mark))
+        return true;
+    dump->is_latin1 = is_one_of(charset, latin1, FP_COUNT(latin1));
+    if (dump->is_latin1 || is_one_of(charset, utf8, FP_COUNT(utf8)) || fp_utf8_is_ascii(body))
+        return true;
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_UNSUPPORTED,
+                   "this page declares a charset that is not read; save it as UTF-8 or ISO-8859-1");
+    dump->decoder->error->offset = charset.ptr - body.ptr;
+    return false;
 }
 
 /* Finds where the records begin and which version wrote them. */
@@ -399,6 +482,8 @@ static bool open_container(struct fp_st_dump *dump, struct fp_st_scan *scan)
         decoder->error->offset = (int64_t)page.begin;
         return false;
     }
+    if (!read_charset(dump, scan->body, page.charset))
+        return false;
     if (!is_version(page.version))
         page.version = FP_STR("?");
     dump->may_be_early = page.version.len == 0 || fp_str_equal(page.version, FP_STR("0.8"));
@@ -448,7 +533,7 @@ static bool decode_records(struct fp_st_dump *dump, struct fp_str body)
 {
     struct fp_st_scan scan = {.body = body};
     struct record_parser parser = {.dump = dump, .is_first = true};
-    if (!open_container(dump, &scan) || !read_body(&parser, &scan))
+    if (!open_container(dump, &scan) || !fp_st_carry_restore(dump) || !read_body(&parser, &scan))
         return false;
     const struct fp_profile *profile = dump->decoder->profile;
     FP_ASSERT(profile->session.records_kept == profile->event_count &&
@@ -458,7 +543,10 @@ static bool decode_records(struct fp_st_dump *dump, struct fp_str body)
     fp_content_add(dump->decoder, dump->is_post  ? FP_STR("]}\n")
                                   : scan.in_page ? FP_STR("\n</div></body></html>\n")
                                                  : FP_STR("\n"));
-    return fp_st_finish(dump) && add_timeline(dump) && fp_st_list_notes(dump);
+    if (!fp_st_finish(dump) || !add_timeline(dump) || !fp_st_list_notes(dump))
+        return false;
+    fp_st_carry_save(dump);
+    return true;
 }
 
 /* Reserves memory for the content, which is about as long as the body, so that it need not grow. */
@@ -492,18 +580,20 @@ static bool decode_dump(struct fp_decoder *decoder, struct fp_str body)
 static bool is_array_of_records(yyjson_val *root)
 {
     yyjson_val *first = yyjson_arr_get_first(root);
-    return is_record_or_post(first) && yyjson_obj_get(first, "entryType") == NULL;
+    return is_of_dump(first) && yyjson_obj_get(first, "entryType") == NULL;
 }
 
 static bool has_shape(yyjson_val *root)
 {
-    return is_record_or_post(root) || is_array_of_records(root);
+    return is_of_dump(root) || is_array_of_records(root);
 }
 
 /* Decodes the body. Releases the JSON document of a small dump: records are parsed one by one. */
 static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json)
 {
     const struct fp_place first = {.index = 0};
+    if (json != NULL && is_raw_message(yyjson_arr_get_first(json->root)))
+        return fp_fail_at(decoder, FP_VERDICT_UNSUPPORTED, &first, RAW_MESSAGE);
     if (json != NULL && is_array_of_records(json->root))
         return fp_fail_at(decoder, FP_VERDICT_INVALID, &first,
                           "this is a record of Speed Tracer; a dump has them one after another, or "

@@ -127,6 +127,53 @@ static int32_t renumber(struct fp_st_dump *dump, const struct fp_st_raw_type *ra
     return current;
 }
 
+/* Names that types have which are not custom, apart from the schemas' and `TYPE_n`. The reports
+ * make the last two. */
+static const struct fp_str other_names[] = {
+    {"DOM_BINDING", 11},       {"JAVASCRIPT_COMPILE", 18}, {"WINDOW_EVENT", 12},
+    {"MOUSE_HOVER_STYLE", 17}, {"EVENT_DISPATCH", 14},     {"INVALID", 7},
+    {"CUSTOM_EVENT", 12},      {"(available)", 11},        {"(not listed)", 12},
+};
+
+static bool is_among(struct fp_str name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fp_str_equal(name, fp_str_of(names[i])))
+            return true;
+    return false;
+}
+
+/* True for a name that a type has which is not custom. */
+static bool is_reserved(struct fp_str name)
+{
+    for (size_t i = 0; i < FP_COUNT(other_names); i++)
+        if (fp_st_name_is(name, other_names[i]))
+            return true;
+    return fp_str_has_prefix(name, FP_STR("TYPE_")) || is_among(name, type_names, TYPE_COUNT) ||
+           is_among(name, top_names, FP_COUNT(top_names));
+}
+
+#define CUSTOM_MARK FP_STR(" (custom)")
+
+/* Copies the name of a custom type. Keeps one that is named like another type apart from it by a
+ * mark, and so one that has the mark already from that. */
+static bool copy_custom_name(struct fp_arena *arena, struct fp_str name, struct fp_str *copy)
+{
+    const struct fp_str mark = CUSTOM_MARK;
+    struct fp_str begin = name;
+    while (begin.len >= mark.len &&
+           memcmp(begin.ptr + begin.len - mark.len, mark.ptr, mark.len) == 0)
+        begin.len -= mark.len;
+    if (!is_reserved(begin))
+        return fp_utf8_copy(arena, name, copy);
+    char *bytes = fp_arena_alloc(arena, name.len + mark.len);
+    if (bytes == NULL)
+        return false;
+    memcpy(bytes, name.ptr, name.len);
+    memcpy(bytes + name.len, mark.ptr, mark.len);
+    return fp_utf8_copy(arena, (struct fp_str){bytes, name.len + mark.len}, copy);
+}
+
 /* Numbers a custom type by its name, from -2 down, as the tool did when it loaded a dump: the
  * record's number has no meaning outside the process that wrote it. */
 static bool name_custom_type(struct fp_st_dump *dump, yyjson_val *name,
@@ -144,7 +191,7 @@ static bool name_custom_type(struct fp_st_dump *dump, yyjson_val *name,
     dump->custom_types =
         fp_st_grow(decoder->arena, dump->custom_types, next, &dump->custom_type_cap, sizeof(text));
     if (index == FP_MAP_NONE || dump->custom_types == NULL ||
-        (index == next && !fp_utf8_copy(decoder->arena, text, &dump->custom_types[index])))
+        (index == next && !copy_custom_name(decoder->arena, text, &dump->custom_types[index])))
         return fp_fail_memory(decoder);
     event->type = dump->custom_types[index];
     event->type_number = FP_ST_TYPE_CUSTOM - (int32_t)index;

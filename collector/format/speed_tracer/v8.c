@@ -43,6 +43,17 @@ static const struct fp_str command_names[COMMAND_COUNT] = {
     [REPEAT] = {"repeat", 6},
 };
 
+/* The kinds of code that the engine logged. */
+static const char *const kind_names[] = {
+    "Builtin",     "CallDebugBreak", "CallDebugPrepareStepIn",
+    "CallIC",      "CallInitialize", "CallMegamorphic",
+    "CallMiss",    "CallNormal",     "CallPreMonomorphic",
+    "Callback",    "Eval",           "Function",
+    "KeyedCallIC", "KeyedLoadIC",    "KeyedStoreIC",
+    "LazyCompile", "LoadIC",         "RegExp",
+    "Script",      "StoreIC",        "Stub",
+};
+
 /* Stands for a command or a kind of code: the engine uses `cm` for one of each. */
 struct v8_alias {
     uint64_t key; /* of the name: most names differ in it */
@@ -62,6 +73,8 @@ struct fp_st_v8 {
     uint64_t moved_address;
     int64_t interval_us;
     uint32_t line_count;
+    uint32_t vm_states[FP_ST_VM_STATES]; /* ticks of the profile that is read */
+    bool is_partial;                     /* a part that is not known may have created code */
 };
 
 /* A line, split into fields. */
@@ -75,6 +88,14 @@ struct v8_line {
 /* The result of reading a line. */
 enum outcome { DONE, UNREADABLE, REFUSED /* the whole upload; the error is filled */ };
 
+static void begin_ticks(struct fp_st_dump *dump, struct fp_st_v8 *log)
+{
+    const struct fp_format_limits *limits = dump->decoder->limits;
+    fp_map_init(&log->ticks.frame_ids, (size_t)limits->frames + 1);
+    fp_map_init(&log->ticks.stack_ids, (size_t)limits->stacks + 1);
+    dump->v8 = log;
+}
+
 bool fp_st_v8_create(struct fp_st_dump *dump)
 {
     struct fp_decoder *decoder = dump->decoder;
@@ -82,11 +103,34 @@ bool fp_st_v8_create(struct fp_st_dump *dump)
     if (log == NULL)
         return fp_fail_memory(decoder);
     log->interval_us = FP_US_PER_MS;
+    log->is_partial = dump->lacks_profile;
     fp_st_code_map_init(&log->code, decoder->arena);
-    fp_map_init(&log->ticks.frame_ids, (size_t)decoder->limits->frames + 1);
-    fp_map_init(&log->ticks.stack_ids, (size_t)decoder->limits->stacks + 1);
-    dump->v8 = log;
+    begin_ticks(dump, log);
     return true;
+}
+
+bool fp_st_v8_resume(struct fp_st_dump *dump, const struct fp_st_v8 *before)
+{
+    struct fp_st_v8 *log = fp_st_v8_copy(before, dump->decoder->arena);
+    if (log == NULL)
+        return fp_fail_memory(dump->decoder);
+    begin_ticks(dump, log);
+    return true;
+}
+
+struct fp_st_v8 *fp_st_v8_copy(const struct fp_st_v8 *log, struct fp_arena *arena)
+{
+    struct fp_st_v8 *copied = fp_arena_alloc(arena, sizeof(*copied));
+    if (copied == NULL)
+        return NULL;
+    *copied = *log;
+    copied->line_count = 0;
+    copied->ticks = (struct fp_st_v8_ticks){0};
+    for (uint32_t i = 0; i < log->alias_count; i++)
+        if (!fp_arena_copy(arena, log->aliases[i].name, &copied->aliases[i].name) ||
+            !fp_arena_copy(arena, log->aliases[i].meaning, &copied->aliases[i].meaning))
+            return NULL;
+    return fp_st_code_map_copy(&log->code, arena, &copied->code) ? copied : NULL;
 }
 
 void fp_st_v8_release(struct fp_st_v8 *log)
@@ -236,6 +280,14 @@ static struct fp_str kind_of(const struct fp_st_v8 *log, struct fp_str name)
     return at < log->alias_count ? log->aliases[at].meaning : name;
 }
 
+static bool is_known_kind(struct fp_str kind)
+{
+    for (size_t i = 0; i < FP_COUNT(kind_names); i++)
+        if (fp_str_equal(kind, fp_str_of(kind_names[i])))
+            return true;
+    return false;
+}
+
 static bool copy(struct fp_st_dump *dump, struct fp_str text, struct fp_str *copied)
 {
     return fp_utf8_copy(dump->decoder->arena, text, copied) || fp_fail_memory(dump->decoder);
@@ -264,6 +316,7 @@ static void begin(struct fp_st_v8 *log, uint64_t interval_ms)
 {
     fp_st_code_map_clear(&log->code);
     log->window.size = 0;
+    log->is_partial = false;
     log->alias_count = 0;
     memset(log->alias_slots, 0, sizeof(log->alias_slots));
     log->code_address = 0;
@@ -301,6 +354,8 @@ static enum outcome read_creation(struct fp_st_dump *dump, const struct v8_line 
     if ((!is_alias_kind && !copy(dump, code.kind, &code.kind)) ||
         !copy(dump, unquote(line->fields[4]), &code.name))
         return REFUSED;
+    if (!is_known_kind(code.kind))
+        fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_CODE);
     if (fp_st_code_map_add(&log->code, &code))
         return DONE;
     (void)fp_fail_memory(dump->decoder);
@@ -357,6 +412,7 @@ static enum outcome read_tick(struct fp_st_dump *dump, const struct v8_line *lin
         if (code != NULL && tick.code_count < dump->decoder->limits->stack_depth)
             codes[tick.code_count++] = code;
     }
+    log->vm_states[state < FP_ST_VM_UNKNOWN ? state : FP_ST_VM_UNKNOWN]++;
     return fp_st_v8_ticks_add(dump, &log->ticks, &tick) ? DONE : REFUSED;
 }
 
@@ -407,6 +463,8 @@ static enum outcome read_line(struct fp_st_dump *dump, struct fp_str text, struc
         command = command_of(log, line->fields[0]);
     }
     const read_command read = readers[command];
+    if (read == NULL)
+        fp_st_add_note(dump, FP_ST_NOTE_UNKNOWN_COMMAND);
     /* The engine does not compress these two. */
     if (read != read_alias && read != read_profiler)
         fp_st_v8_window_add(&log->window, once);
@@ -420,6 +478,7 @@ bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us)
 {
     struct v8_line line;
     line.time_us = time_us;
+    memset(dump->v8->vm_states, 0, sizeof(dump->v8->vm_states));
     for (size_t at = 0; at < text.len;) {
         const char *newline = memchr(text.ptr + at, '\n', text.len - at);
         const size_t end = newline != NULL ? (size_t)(newline - text.ptr) : text.len;
@@ -428,9 +487,16 @@ bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us)
             outcome = read_line(dump, (struct fp_str){text.ptr + at, end - at}, &line);
         if (outcome == REFUSED)
             return false;
+        if (dump->v8->is_partial)
+            dump->decoder->profile->session.is_detached = true;
         if (outcome == UNREADABLE)
             fp_st_add_note(dump, FP_ST_NOTE_BAD_PROFILE_LINE);
         at = end + 1;
     }
     return true;
+}
+
+const uint32_t *fp_st_v8_states(const struct fp_st_v8 *log)
+{
+    return log->vm_states;
 }

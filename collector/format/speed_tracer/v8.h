@@ -7,8 +7,18 @@
 
 #include "collector/format/speed_tracer/dump.h"
 
+/* States of the engine during a tick, by their numbers in the log; the last one is any other. */
+enum { FP_ST_VM_UNKNOWN = 5, FP_ST_VM_STATES };
+
 /* Sets dump->v8, the state of all profiles of a dump. False after the error is filled. */
 bool fp_st_v8_create(struct fp_st_dump *dump) FP_MUST_CHECK;
+
+/* Sets dump->v8 to a copy of another dump's state, which this one continues. False after the error
+ * is filled. */
+bool fp_st_v8_resume(struct fp_st_dump *dump, const struct fp_st_v8 *before) FP_MUST_CHECK;
+
+/* Returns a copy of the state in another arena, for fp_st_v8_resume alone. NULL if that is full. */
+struct fp_st_v8 *fp_st_v8_copy(const struct fp_st_v8 *log, struct fp_arena *arena) FP_MUST_CHECK;
 
 /* Gives back the memory that is not the arena's. log may be NULL. */
 void fp_st_v8_release(struct fp_st_v8 *log);
@@ -16,5 +26,8 @@ void fp_st_v8_release(struct fp_st_v8 *log);
 /* Reads the text of one profile. Its samples get the given time: the log has no times. False after
  * the error is filled. */
 bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us) FP_MUST_CHECK;
+
+/* Returns how many ticks the last profile had in each state, an array of FP_ST_VM_STATES. */
+const uint32_t *fp_st_v8_states(const struct fp_st_v8 *log);
 
 #endif

@@ -13,6 +13,29 @@ void fp_st_code_map_init(struct fp_st_code_map *map, struct fp_arena *arena)
     *map = (struct fp_st_code_map){.arena = arena};
 }
 
+bool fp_st_code_map_copy(const struct fp_st_code_map *from, struct fp_arena *arena,
+                         struct fp_st_code_map *map)
+{
+    *map = *from;
+    map->arena = arena;
+    map->cap = from->count;
+    map->codes = NULL;
+    if (from->count == 0)
+        return true;
+    map->codes = fp_arena_array(arena, from->count, sizeof(*map->codes));
+    if (map->codes == NULL)
+        return false;
+    for (uint32_t i = 1; i < from->count; i++) {
+        struct fp_st_code *code = &map->codes[i];
+        *code = from->codes[i];
+        code->frame = FP_INDEX_NONE;
+        if (!fp_arena_copy(arena, from->codes[i].kind, &code->kind) ||
+            !fp_arena_copy(arena, from->codes[i].name, &code->name))
+            return false;
+    }
+    return true;
+}
+
 void fp_st_code_map_clear(struct fp_st_code_map *map)
 {
     map->count = map->count > 0 ? 1 : 0;

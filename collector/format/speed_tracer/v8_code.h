@@ -33,6 +33,11 @@ struct fp_st_code_map {
 /* Makes an empty map with its memory in the arena. */
 void fp_st_code_map_init(struct fp_st_code_map *map, struct fp_arena *arena);
 
+/* Copies all code to an uninitialised map with its memory in the arena. The copies have no frames.
+ * False when memory is out. */
+bool fp_st_code_map_copy(const struct fp_st_code_map *from, struct fp_arena *arena,
+                         struct fp_st_code_map *map) FP_MUST_CHECK;
+
 /* Removes all code. */
 void fp_st_code_map_clear(struct fp_st_code_map *map);
 

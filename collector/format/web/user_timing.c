@@ -6,14 +6,24 @@
 #include "collector/base/assert.h"
 #include "collector/base/hash.h"
 #include "collector/base/map.h"
+#include "collector/format/json.h"
 #include "collector/format/utf8.h"
 #include "collector/format/web/observed_entries.h"
 #include "collector/format/web/user_timing_detail.h"
 #include "collector/format/web/user_timing_points.h"
 
+/* Times from 1973 to 2096 count as times since 1970, as those of the draft of 2011 are. No page is
+ * open for the three years that they would be since its start. */
+#define EPOCH_MIN_US (INT64_C(100000000) * FP_US_PER_S)
+#define EPOCH_MAX_US (INT64_C(4000000000) * FP_US_PER_S)
+
+/* Constants of the draft of 2011. */
+enum { PERF_DEVELOPER_MARK = 2, PERF_DEVELOPER_MEASURE = 3 };
+
 /* The state of decoding, source by source. */
 struct decoding {
     struct fp_decoder *decoder;
+    bool is_2011; /* entries have the shape of the draft of 2011 */
     const struct fp_user_timing_source *source;
     struct fp_points points;
     size_t timing_max; /* as many as all sources can give */
@@ -65,11 +75,28 @@ static struct fp_profile_timing *add_timing(struct decoding *decoding, struct fp
     return timing;
 }
 
+static bool is_epoch(int64_t time_us)
+{
+    return time_us >= EPOCH_MIN_US && time_us < EPOCH_MAX_US;
+}
+
+/* Makes a time since 1970 one since the page's start. */
+static void make_relative(struct decoding *decoding, int64_t *time_us)
+{
+    struct fp_profile *profile = decoding->decoder->profile;
+    if (!is_epoch(*time_us))
+        return;
+    *time_us -= decoding->points.origin_us;
+    if (profile->epoch_times++ == 0)
+        profile->first_epoch = decoding->index;
+}
+
 /* Adds a mark, and counts it if it is earlier than the one before: marks are listed in the order
  * they were made. */
 static bool add_mark(struct decoding *decoding, struct fp_str name, int64_t time_us)
 {
     struct fp_profile *profile = decoding->decoder->profile;
+    make_relative(decoding, &time_us);
     bool is_late = decoding->has_mark && time_us < decoding->last_mark_us;
     if (is_late && profile->unordered_entries++ == 0)
         profile->first_unordered = decoding->index;
@@ -102,6 +129,13 @@ static bool is_without_times(const struct fp_field *fields)
     return fields[ENTRY_START].value == NULL && fields[ENTRY_DURATION].value == NULL;
 }
 
+/* True for a type by its name, or by its number in the draft of 2011. */
+static bool is_type(yyjson_val *value, const char *name, uint64_t number)
+{
+    return yyjson_is_uint(value) ? yyjson_get_uint(value) == number
+                                 : yyjson_equals_str(value, name);
+}
+
 /* Reads entryType, and checks that this array may have it. *kind is unchanged for another type. */
 static bool read_kind(struct decoding *decoding, const struct fp_field *fields,
                       enum entry_kind *kind)
@@ -115,11 +149,11 @@ static bool read_kind(struct decoding *decoding, const struct fp_field *fields,
     }
     if (!fp_read_required(decoder, field))
         return false;
-    if (!yyjson_is_str(field->value))
+    if (!yyjson_is_str(field->value) && !yyjson_is_uint(field->value))
         return fp_fail_field(decoder, field, "must be a string");
-    if (yyjson_equals_str(field->value, "mark"))
+    if (is_type(field->value, "mark", PERF_DEVELOPER_MARK))
         *kind = ENTRY_MARK;
-    else if (yyjson_equals_str(field->value, "measure"))
+    else if (is_type(field->value, "measure", PERF_DEVELOPER_MEASURE))
         *kind = ENTRY_MEASURE;
     if (allow == FP_USER_TIMING_MARKS && *kind != ENTRY_MARK)
         return fp_fail_field(decoder, field,
@@ -169,7 +203,17 @@ static bool check_no_option(struct fp_decoder *decoder, const struct fp_field *f
                          "endMark, or give startTime and duration");
 }
 
-/* Reads a measure that names its start and end. By default it starts with the page. */
+/* Reads where a measure starts: by default with the page, in the draft of 2011 at fetchStart. */
+static bool read_start(struct decoding *decoding, const struct fp_field *field, int64_t *start_us)
+{
+    *start_us = 0;
+    if (field->value == NULL && decoding->is_2011 && decoding->points.is_window)
+        return fp_points_read_fetch_start(&decoding->points, decoding->decoder, field->object,
+                                          start_us);
+    return fp_points_read(&decoding->points, decoding->decoder, field, start_us);
+}
+
+/* Reads a measure that names its start and end. */
 static bool resolve_measure(struct decoding *decoding, const struct fp_field *fields,
                             struct fp_str name)
 {
@@ -179,7 +223,7 @@ static bool resolve_measure(struct decoding *decoding, const struct fp_field *fi
     int64_t end_us = 0;
     if (!check_no_option(decoder, &fields[ENTRY_START_OPTION]) ||
         !check_no_option(decoder, &fields[ENTRY_END_OPTION]) ||
-        !fp_points_read(&decoding->points, decoder, &fields[ENTRY_START_MARK], &start_us) ||
+        !read_start(decoding, &fields[ENTRY_START_MARK], &start_us) ||
         !fp_points_read(&decoding->points, decoder, &fields[ENTRY_END_MARK], &end_us))
         return false;
     struct fp_profile_timing *timing = add_timing(decoding, name, FP_TIMING_MEASURE, 0);
@@ -202,6 +246,7 @@ static bool decode_measure(struct decoding *decoding, const struct fp_field *fie
     if (!fp_read_time(decoding->decoder, &fields[ENTRY_START], &start_us) ||
         !fp_read_time(decoding->decoder, &fields[ENTRY_DURATION], &duration_us))
         return false;
+    make_relative(decoding, &start_us);
     struct fp_profile_timing *timing = add_timing(decoding, name, FP_TIMING_MEASURE, duration_us);
     timing->has_start = true;
     timing->start_us = start_us;
@@ -402,6 +447,54 @@ static bool decode_source(struct decoding *decoding, const struct fp_user_timing
                                   : "this must be an array of performance entries");
 }
 
+/* The draft of 2011. */
+
+/* Takes a time into account that may be since 1970. */
+static void find_epoch(struct decoding *decoding, yyjson_val *value)
+{
+    struct fp_points *points = &decoding->points;
+    int64_t time_us;
+    if (!fp_time_of(value, &time_us) || !is_epoch(time_us))
+        return;
+    if (!points->has_origin || time_us < points->origin_us)
+        points->origin_us = time_us;
+    points->has_origin = true;
+}
+
+static void find_epochs(struct decoding *decoding, const struct fp_user_timing_source *source)
+{
+    yyjson_arr_iter entries = yyjson_arr_iter_with(source->value);
+    yyjson_val *entry;
+    while ((entry = yyjson_arr_iter_next(&entries)) != NULL) {
+        decoding->is_2011 |= yyjson_is_num(fp_json_member(entry, FP_STR("entryType")));
+        find_epoch(decoding, fp_json_member(entry, FP_STR("startTime")));
+    }
+    yyjson_obj_iter names = yyjson_obj_iter_with(source->value);
+    yyjson_val *key;
+    while (source->allow == FP_USER_TIMING_MARKS && (key = yyjson_obj_iter_next(&names)) != NULL) {
+        entries = yyjson_arr_iter_with(yyjson_obj_iter_get_val(key));
+        while ((entry = yyjson_arr_iter_next(&entries)) != NULL)
+            find_epoch(decoding, entry);
+    }
+}
+
+/* Finds whether the upload has the shape of the draft of 2011, with numbers as entryType or times
+ * since 1970, and what these are relative to: navigationStart or, without it, the first of them. */
+static void find_shape(struct decoding *decoding, const struct fp_user_timing_source *sources,
+                       size_t source_count)
+{
+    struct fp_points *points = &decoding->points;
+    int64_t start_us;
+    for (size_t i = 0; i < source_count; i++)
+        find_epochs(decoding, &sources[i]);
+    decoding->is_2011 |= points->has_origin;
+    yyjson_val *start = fp_json_member(points->timing, FP_STR("navigationStart"));
+    bool has_start = fp_time_of(start, &start_us) && is_epoch(start_us);
+    decoding->decoder->profile->is_since_first_epoch = points->has_origin && !has_start;
+    if (points->has_origin && has_start)
+        points->origin_us = start_us;
+}
+
 /* Decodes all sources, those with marks first: measures may name marks. */
 static bool decode_sources(struct decoding *decoding, const struct fp_user_timing_source *sources,
                            size_t source_count)
@@ -502,6 +595,7 @@ bool fp_user_timing_decode(struct fp_decoder *decoder, const struct fp_user_timi
         decoding.points.entries = sources[i].value;
         decoding.points.entries_place = sources[i].place;
     }
+    find_shape(&decoding, sources, source_count);
     bool decoded = allocate(&decoding, count) && decode_sources(&decoding, sources, source_count) &&
                    close_measures(&decoding);
     fp_points_release(&decoding.points);

@@ -117,9 +117,23 @@ static bool read_attributes(struct fp_points *points, struct fp_decoder *decoder
 /* An attribute in an upload. */
 struct moment {
     bool is_known;
-    bool happened;   /* its value is not 0 */
-    int64_t time_us; /* since the page's start, if it happened */
+    bool lacks_start; /* unknown only because timing has no navigationStart */
+    bool happened;    /* its value is not 0 */
+    int64_t time_us;  /* since the page's start, if it happened */
 };
+
+/* Reads the page's start, since 1970. True if it is known, or after the error is filled. */
+static bool find_start(const struct fp_points *points, struct fp_decoder *decoder, bool *is_valid,
+                       int64_t *start_us)
+{
+    const struct fp_field *start = &points->timing_fields[0];
+    *is_valid = true;
+    *start_us = points->origin_us;
+    if (start->value == NULL)
+        return points->has_origin;
+    *is_valid = fp_read_time(decoder, start, start_us);
+    return true;
+}
 
 /* Reads an attribute. Times in performance.timing are since 1970, and its navigationStart is the
  * page's start; times in a navigation entry are since the page's start, like those of marks. */
@@ -127,14 +141,17 @@ static bool read_moment(struct fp_points *points, struct fp_decoder *decoder, si
                         struct moment *moment)
 {
     int64_t start_us = 0;
+    bool is_valid = true;
     if (!read_attributes(points, decoder))
         return false;
     const struct fp_field *source = &points->timing_fields[attribute];
-    if (source->value == NULL)
-        source = &points->navigation_fields[attribute];
-    else if (!fp_read_time(decoder, &points->timing_fields[0], &start_us))
+    bool is_timed = source->value != NULL;
+    bool has_start = is_timed && find_start(points, decoder, &is_valid, &start_us);
+    if (!is_valid)
         return false;
-    *moment = (struct moment){.is_known = source->value != NULL};
+    if (!has_start)
+        source = &points->navigation_fields[attribute];
+    *moment = (struct moment){.is_known = source->value != NULL, .lacks_start = is_timed};
     if (!moment->is_known)
         return true;
     if (!fp_read_time(decoder, source, &moment->time_us))
@@ -153,6 +170,10 @@ static bool read_attribute(struct fp_points *points, struct fp_decoder *decoder,
         return true;
     if (!read_moment(points, decoder, attribute, &moment))
         return false;
+    if (!moment.is_known && moment.lacks_start)
+        return fp_fail_field(decoder, field,
+                             "is an attribute of performance.timing, whose times count from "
+                             "navigationStart; timing has none");
     if (!moment.is_known)
         return fp_fail_field(decoder, field,
                              "is an attribute of performance.timing, which neither timing nor a "
@@ -163,6 +184,20 @@ static bool read_attribute(struct fp_points *points, struct fp_decoder *decoder,
                              "InvalidAccessError");
     *time_us = moment.time_us;
     return true;
+}
+
+bool fp_points_read_fetch_start(struct fp_points *points, struct fp_decoder *decoder,
+                                const struct fp_place *place, int64_t *time_us)
+{
+    struct moment moment;
+    const size_t attribute = attribute_of(FP_STR("fetchStart"));
+    if (!read_moment(points, decoder, attribute, &moment))
+        return false;
+    *time_us = moment.time_us;
+    return (moment.is_known && moment.happened) ||
+           fp_fail_at(decoder, FP_VERDICT_INVALID, place,
+                      "this measure has no startMark and starts at fetchStart, as in the draft of "
+                      "2011; neither timing nor a navigation entry of this upload has that");
 }
 
 bool fp_points_find_last(struct fp_points *points, struct fp_decoder *decoder, bool *found,

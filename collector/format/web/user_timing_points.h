@@ -17,6 +17,10 @@ struct fp_points {
     uint32_t count;
     bool is_window; /* attributes of performance.timing are points, too */
 
+    /* The page's start, epoch, if the upload has times since 1970 (the draft of 2011). */
+    bool has_origin;
+    int64_t origin_us;
+
     /* Where to find the attributes; a value may be NULL. */
     struct fp_place timing_place;
     yyjson_val *timing; /* performance.timing, epoch ms */
@@ -52,6 +56,10 @@ bool fp_points_add(struct fp_points *points, struct fp_decoder *decoder, struct 
  */
 bool fp_points_read(struct fp_points *points, struct fp_decoder *decoder,
                     const struct fp_field *field, int64_t *time_us) FP_MUST_CHECK;
+
+/* Reads the attribute fetchStart. Fails at the place if it is 0 or unknown. */
+bool fp_points_read_fetch_start(struct fp_points *points, struct fp_decoder *decoder,
+                                const struct fp_place *place, int64_t *time_us) FP_MUST_CHECK;
 
 /*
  * Finds the latest attribute that happened (its value is not 0); *found: there is one. The upload

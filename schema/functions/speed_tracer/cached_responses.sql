@@ -1,15 +1,4 @@
--- Responses as the rules about caching see them.
-
-create or replace function fleetprof_data.header(headers jsonb, name text)
-returns text
-language sql immutable parallel safe
-return (
-    select string_agg(value, ', ')
-    from jsonb_each_text(headers) as field (key, value)
-    where lower(key) = lower(header.name)
-);
-
-comment on function fleetprof_data.header is 'Returns the value of an HTTP header, whatever its case; null: it is missing.';
+-- Requests and their responses as the hint rules see them.
 
 -- Not a cast: a cast accepts words such as infinity, and its errors cannot be caught in a parallel query.
 create or replace function fleetprof_data.http_time(value text)
@@ -36,6 +25,7 @@ comment on function fleetprof_data.http_time is 'Parses a date of an HTTP header
 
 create or replace function fleetprof_data.cached_responses(session_id bigint)
 returns table (
+    is_answered   boolean,
     start_ms      double precision,
     url           text,
     kind          text,
@@ -48,6 +38,7 @@ returns table (
     vary          text,
     fresh_s       double precision,
     has_query     boolean,
+    status        integer,
     page          integer
 )
 language plpgsql stable parallel safe rows 100
@@ -61,13 +52,14 @@ begin
     select coalesce(started, received) into seen from session where session_id = cached_responses.session_id;
     return query
     select
+        response_headers is not null,
         start_ms,
         url,
         case
-            when url ~ '/favicon\.ico$' then 'favicon'
             when content_type ~ '^text/(html|xml|plain)|^application/xhtml' then 'document'
             when content_type ~ 'css' then 'stylesheet'
             when content_type ~ 'javascript|ecmascript' then 'script'
+            when content_type ~ '^image/vnd\.microsoft\.icon' or url ~ '/favicon\.ico$' and content_type is not null then 'favicon'
             when content_type ~ '^image/' then 'image'
             when content_type ~ '^(audio|video)/|flash' then 'media'
             else 'other'
@@ -75,14 +67,13 @@ begin
         bytes,
         coalesce(encoding ~ '(compress|deflate|gzip|pack200-gzip|bzip2|sdch)', false),
         coalesce(cache_control ~ '\mpublic\M', false),
-        coalesce(cache_control ~ '\m(no-cache|no-store|must-revalidate)\M' or pragma ~ 'no-cache', false),
-        sets_cookie is not null or has_cookie is not null,
-        sets_cookie is not null,
+        coalesce(cache_control ~ '\m(no-cache|no-store|must-revalidate)\M' or pragma ~ 'no-cache' or lifetime.fresh_s <= 0, false),
+        sets_cookie or has_cookie,
+        sets_cookie,
         vary,
-        coalesce(
-            substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
-            extract(epoch from expires - coalesce(dated, seen))::double precision),
+        lifetime.fresh_s,
         has_query,
+        status,
         width_bucket(start_ms * 1000, array(
             select start_us::double precision
             from speed_tracer_events(cached_responses.session_id)
@@ -90,24 +81,38 @@ begin
             order by start_us
         ))
     from fleetprof.network_resources(cached_responses.session_id)
+    -- Reads all headers at once: there may be many. Names have any case.
     cross join lateral (
         select
-            lower(coalesce(header(response_headers, 'content-type'), mime_type, '')) as content_type,
-            lower(header(response_headers, 'content-encoding')) as encoding,
-            lower(header(response_headers, 'cache-control')) as cache_control,
-            lower(header(response_headers, 'pragma')) as pragma,
-            lower(header(response_headers, 'vary')) as vary,
-            header(response_headers, 'set-cookie') as sets_cookie,
-            header(request_headers, 'cookie') as has_cookie,
-            http_time(header(response_headers, 'expires')) as expires,
-            http_time(header(response_headers, 'date')) as dated
+            lower(string_agg(value, ', ') filter (where name = 'content-type')) as content_type,
+            lower(string_agg(value, ', ') filter (where name = 'content-encoding')) as encoding,
+            lower(string_agg(value, ', ') filter (where name = 'cache-control')) as cache_control,
+            lower(string_agg(value, ', ') filter (where name = 'pragma')) as pragma,
+            lower(string_agg(value, ', ') filter (where name = 'vary')) as vary,
+            bool_or(name = 'set-cookie') is true as sets_cookie,
+            string_agg(value, ', ') filter (where name = 'expires') as expires,
+            string_agg(value, ', ') filter (where name = 'date') as dated
+        from jsonb_each_text(response_headers) as header (raw_name, value)
+        cross join lateral lower(raw_name) as name
     ) as field
-    where response_headers is not null;
+    cross join lateral (
+        select bool_or(lower(name) = 'cookie') is true as has_cookie
+        from jsonb_object_keys(request_headers) as name
+    ) as asked
+    cross join lateral (
+        -- HTTP: an Expires that is not a date, such as 0, is in the past.
+        select coalesce(
+            substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
+            case
+                when expires is not null
+                    then coalesce(extract(epoch from http_time(expires) - coalesce(http_time(dated), seen))::double precision, 0)
+            end) as fresh_s
+    ) as lifetime;
 end
 $$;
 
 comment on function fleetprof_data.cached_responses is
-    'Returns what the rules about caching need of each response whose headers are known. kind follows from Content-Type; fresh_s: for how many seconds caches may use it, null when it does not say; page: how many pages were shown before.';
+    'Returns what the rules about requests need of each. is_answered: the headers of its response are known; the rest but start, URL, bytes, query and page is theirs. kind follows from Content-Type, other without one; fresh_s: for how many seconds caches may use it, null when it does not say; is_uncached: it asks caches not to keep it; page: how many pages were shown before.';
 
-revoke execute on function fleetprof_data.header, fleetprof_data.http_time, fleetprof_data.cached_responses from public;
-grant execute on function fleetprof_data.header, fleetprof_data.http_time, fleetprof_data.cached_responses to fleetprof_reader;
+revoke execute on function fleetprof_data.http_time, fleetprof_data.cached_responses from public;
+grant execute on function fleetprof_data.http_time, fleetprof_data.cached_responses to fleetprof_reader;

@@ -9,9 +9,9 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    kept session;
+    kept record;
 begin
-    select * into kept from session where session_id = speed_tracer_events.session_id;
+    select format into kept from session where session_id = speed_tracer_events.session_id;
     if not found then
         raise no_data_found using
             message = format('session %s is not kept', coalesce(speed_tracer_events.session_id::text, 'null')),
@@ -22,15 +22,41 @@ begin
             message = format('session %s is of %s, and this is a report of Speed Tracer',
                 speed_tracer_events.session_id, kept.format);
     end if;
-    return query
-    select *
-    from event
-    where segment_id = kept.segment_id and bucket = kept.bucket and session_id = kept.session_id;
+    return query select * from session_events(speed_tracer_events.session_id);
 end
 $$;
 
 comment on function fleetprof_data.speed_tracer_events is
-    'Returns all events of a kept dump of Speed Tracer; raises an error for anything else.';
+    'Returns all events of a kept dump of Speed Tracer with all its parts; raises an error for anything else.';
+
+-- Not a recursive query: it would join all events once per level.
+create or replace function fleetprof_data.speed_tracer_tops(session_id bigint)
+returns table (event bigint, top bigint)
+language plpgsql stable parallel safe rows 5000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    numbers bigint[];
+    parents bigint[];
+    tops bigint[]; -- by the event's number: parents stand before their children
+    at bigint;
+begin
+    select array_agg(event order by event), array_agg(parent order by event)
+    into numbers, parents
+    from speed_tracer_events(speed_tracer_tops.session_id);
+    for place in 1..coalesce(cardinality(numbers), 0) loop
+        at := numbers[place];
+        tops[at] := case when parents[place] is null then at else tops[parents[place]] end;
+    end loop;
+    return query
+    select one.event, tops[one.event]
+    from unnest(numbers) as one (event);
+end
+$$;
+
+comment on function fleetprof_data.speed_tracer_tops is
+    'Returns, for each event of a kept dump of Speed Tracer, the event at the top level that it is in, which may be itself.';
 
 create or replace function fleetprof_data.check_window(from_ms double precision, to_ms double precision)
 returns void
@@ -59,5 +85,9 @@ $$;
 
 comment on function fleetprof_data.check_window is 'Raises an error with a hint for invalid edges of a window.';
 
-revoke execute on function fleetprof_data.speed_tracer_events, fleetprof_data.check_window from public;
-grant execute on function fleetprof_data.speed_tracer_events, fleetprof_data.check_window to fleetprof_reader;
+revoke execute on function
+    fleetprof_data.speed_tracer_events, fleetprof_data.speed_tracer_tops, fleetprof_data.check_window
+from public;
+grant execute on function
+    fleetprof_data.speed_tracer_events, fleetprof_data.speed_tracer_tops, fleetprof_data.check_window
+to fleetprof_reader;

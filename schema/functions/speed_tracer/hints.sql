@@ -16,32 +16,26 @@ declare
     month_s constant double precision := 30 * 86400;
 begin
     return query
-    with recursive every as materialized (
+    with every as materialized (
         select event, parent, event_id, type, type_number, start_us, duration_us, self_us
         from speed_tracer_events(hints.session_id)
     ),
-    top as (
-        select event, event as at, event_id, start_us
-        from every
-        where parent is null and duration_us is not null
-    ),
-    descent as (
-        select event as top, event from every where parent is null and duration_us is not null
-        union all
-        select top, child.event
-        from descent
-        join every as child on child.parent = descent.event
-    ),
     layouts as (
-        select top.event_id, top.start_us, count(*) as layouts, sum(self_us) as self_us
-        from descent
-        join top on top.event = descent.top
-        join every on every.event = descent.event and every.event <> descent.top
-        where type = 'LAYOUT' and type_number >= 0
+        select top.event_id, top.start_us, count(*) as layouts, sum(inner_one.self_us) as self_us
+        from every as inner_one
+        join speed_tracer_tops(hints.session_id) as inside using (event)
+        join every as top on top.event = inside.top
+        where inner_one.type = 'LAYOUT'
+            and inner_one.type_number >= 0
+            and inner_one.parent is not null
+            and top.duration_us is not null
         group by top.event_id, top.start_us
     ),
-    response as materialized (
+    request as materialized (
         select * from cached_responses(hints.session_id)
+    ),
+    response as (
+        select * from request where is_answered
     ),
     -- The loader of a GWT application and its code, on the same page.
     application as materialized (
@@ -58,7 +52,27 @@ begin
         from response
         where kind in ('stylesheet', 'script', 'image', 'media', 'favicon') and not is_uncached
     ),
+    missing as (
+        select string_agg(
+            case when part = last_part then part::text else format('%s to %s', part, last_part) end, ', ' order by part) as parts
+        from (
+            select part, last_part from fleetprof.session_parts(hints.session_id) where is_missing order by part limit 20
+        ) as first
+    ),
     hint (rule, severity, at_ms, description, event_id) as (
+        select 'Missing Parts', 1, null::double precision, format('parts %s of the session are missing', parts), null::bigint
+        from missing
+        where parts is not null
+        union all
+        (
+            select 'Missing Parts', 1, null, format(
+                'part %s was decoded without what the part before it left: its JavaScript profile lacks code', part), null
+            from fleetprof.session_parts(hints.session_id)
+            where is_detached
+            order by part
+            limit 20
+        )
+        union all
         select 'Long Duration Events', case when duration_us > 2000000 then 2 else 3 end, start_us / 1000::double precision,
             format('Event lasted: %s ms. Exceeded threshold: %s ms', round(duration_us / 1000.0, 3),
                 case when duration_us > 2000000 then 2000 else 100 end), event_id
@@ -72,7 +86,7 @@ begin
         union all
         select 'Total Bytes Downloaded', case when bytes > 1000000 then 2 else 3 end, start_ms,
             format('%s bytes downloaded for %s', bytes, url), null
-        from fleetprof.network_resources(hints.session_id)
+        from request
         where bytes > 500000
         union all
         select 'Uncompressed Resource', 3, start_ms, format('%s was not compressed (%s bytes)', url, bytes), null
@@ -99,7 +113,7 @@ begin
         union all
         select 'Resource Caching', 1, start_ms, format('%s has no expiration', url), null
         from cacheable
-        where fresh_s is null
+        where fresh_s is null and not has_query and status in (200, 203, 206, 300, 301, 304, 410)
         union all
         select 'Resource Caching', 1, start_ms, format('%s has a Vary that keeps caches from it: %s', url, vary), null
         from cacheable
@@ -109,7 +123,7 @@ begin
                 where field not in ('', 'accept-encoding', 'user-agent'))
         union all
         select 'Resource Caching', case when fresh_s < month_s then 2 else 3 end, start_ms,
-            format('%s may be cached for %s days only', url, floor(greatest(fresh_s, 0) / 86400)), null
+            format('%s may be cached for %s days only', url, floor(fresh_s / 86400)), null
         from cacheable
         where kind <> 'favicon' and fresh_s < 11 * month_s
         union all
@@ -135,7 +149,7 @@ begin
     )
     select *
     from hint
-    order by severity, at_ms, rule, description collate "C";
+    order by severity, rule <> 'Missing Parts', at_ms, rule, description collate "C";
 end
 $$;
 

@@ -13,25 +13,16 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    with recursive every as materialized (
-        select event, parent, event_id, type, type_number, start_us, detail
+    with message as (
+        select event, event_id, start_us, detail
         from speed_tracer_events(log_messages.session_id)
-    ),
-    climb as (
-        select event, event as at, parent
-        from every
         where type = 'LOG_MESSAGE' and type_number >= 0
-        union all
-        select climb.event, every.event, every.parent
-        from climb
-        join every on every.event = climb.parent
     )
-    select every.start_us / 1000::double precision, every.detail ->> 'message', every.event_id, top.event_id
-    from climb
-    join every using (event)
-    join every as top on top.event = climb.at
-    where climb.parent is null
-    order by every.start_us, every.event;
+    select message.start_us / 1000::double precision, message.detail ->> 'message', message.event_id, outer_one.event_id
+    from message
+    join speed_tracer_tops(log_messages.session_id) as inside using (event)
+    join speed_tracer_events(log_messages.session_id) as outer_one on outer_one.event = inside.top
+    order by message.start_us, message.event;
 end
 $$;
 

@@ -70,122 +70,160 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    with numbered as (
-        select
-            detail ->> 'requestId' as request_id,
-            count(*) filter (where type = 'NETWORK_RESOURCE_START') over records as starts,
-            count(*) filter (where type = 'NETWORK_REQUEST_WILL_BE_SENT') over records as announcements,
-            event, type, start_us, resource, detail
+    with every as materialized (
+        select event, type, start_us, resource, detail
         from speed_tracer_events(network_resources.session_id)
         where type in (
                 'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_FINISH',
                 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED',
                 'NETWORK_DATA_RECEIVED', 'NETWORK_LOADING_FINISHED')
             and type_number >= 0
-            and detail ? 'requestId'
-        window records as (partition by detail ->> 'requestId' order by event)
+    ),
+    -- Unpacks each detail once: large ones are compressed. Of headers and timing, which are the largest members, only
+    -- those of the last record are needed.
+    recorded as materialized (
+        select
+            event, type, start_us, resource as url,
+            member."requestId" as request_id,
+            member."hasQuery" as has_query,
+            case type
+                when 'NETWORK_RESOURCE_START' then member."requestMethod"
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(member."requestMethod", '')
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then coalesce(request ->> 'requestMethod', request ->> 'method')
+            end as method,
+            status_of(case type when 'NETWORK_RESPONSE_RECEIVED' then response -> 'status' else member."statusCode" end) as status,
+            coalesce(member."mimeType", response ->> 'mimeType') as mime_type,
+            case type when 'NETWORK_RESPONSE_RECEIVED' then response -> 'fromDiskCache' else member."fromDiskCache" end = 'true' as from_cache,
+            coalesce(member."didFail", failed) = 'true' as failed,
+            case type when 'NETWORK_DATA_RECEIVED' then number(member."dataLength") end as chunk,
+            case type when 'NETWORK_RESOURCE_UPDATE' then number(member."resourceSize") end as size,
+            -- By the timeline.
+            case when type = 'NETWORK_RESOURCE_START' then start_us / 1000::double precision end as start_ms,
+            case when type = 'NETWORK_RESOURCE_RESPONSE' then start_us / 1000::double precision end as response_ms,
+            case when type = 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision end as end_ms,
+            -- By the browser's network stack, which may not know it.
+            case type
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(member."startTime"), 0)
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then nullif(start_us, 0) / 1000::double precision
+            end as stack_start_ms,
+            case type
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(member."responseReceivedTime"), 0)
+                when 'NETWORK_RESPONSE_RECEIVED' then nullif(start_us, 0) / 1000::double precision
+            end as stack_response_ms,
+            case type
+                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(member."endTime"), 0)
+                when 'NETWORK_LOADING_FINISHED' then nullif(start_us, 0) / 1000::double precision
+            end as stack_end_ms,
+            jsonb_typeof(case type
+                when 'NETWORK_RESPONSE_RECEIVED' then response -> 'timing'
+                when 'NETWORK_RESOURCE_UPDATE' then timing
+            end) = 'object' as has_timing,
+            jsonb_typeof(case type
+                when 'NETWORK_RESOURCE_START' then headers
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then request -> 'headers'
+                when 'NETWORK_RESOURCE_UPDATE' then member."requestHeaders"
+            end) = 'object' as has_request_headers,
+            jsonb_typeof(case type
+                when 'NETWORK_RESOURCE_RESPONSE' then headers
+                when 'NETWORK_RESPONSE_RECEIVED' then response -> 'headers'
+                when 'NETWORK_RESOURCE_UPDATE' then member."responseHeaders"
+            end) = 'object' as has_response_headers,
+            type = 'NETWORK_REQUEST_WILL_BE_SENT' and jsonb_typeof(redirect) = 'object' as is_redirect,
+            status_of(redirect -> 'status') as redirect_status,
+            redirect ->> 'mimeType' as redirect_mime_type,
+            redirect -> 'fromDiskCache' = 'true' as redirect_from_cache,
+            jsonb_typeof(redirect -> 'timing') = 'object' as redirect_has_timing,
+            jsonb_typeof(redirect -> 'headers') = 'object' as redirect_has_headers
+        from every
+        cross join lateral jsonb_to_record(detail) as member (
+            "requestId" text, "hasQuery" jsonb, "requestMethod" text, request jsonb, "statusCode" jsonb, "mimeType" text,
+            response jsonb, "fromDiskCache" jsonb, "didFail" jsonb, failed jsonb, "dataLength" jsonb, "resourceSize" jsonb,
+            "startTime" jsonb, "responseReceivedTime" jsonb, "endTime" jsonb, timing jsonb, headers jsonb,
+            "requestHeaders" jsonb, "responseHeaders" jsonb, "redirectResponse" jsonb)
+        cross join lateral (select "redirectResponse" as redirect) as redirecting
+        where member."requestId" is not null
+    ),
+    numbered as (
+        select
+            *,
+            count(*) filter (where type = 'NETWORK_RESOURCE_START') over records as starts,
+            count(*) filter (where type = 'NETWORK_REQUEST_WILL_BE_SENT') over records as announcements
+        from recorded
+        window records as (partition by request_id order by event)
     ),
     -- A second start with the same id is the request that follows a redirect. Two kinds of record announce it, in
     -- either order.
     attempted as (
         select
-            request_id,
+            *,
             greatest(1, case type
                 when 'NETWORK_RESOURCE_START' then starts
                 when 'NETWORK_REQUEST_WILL_BE_SENT' then announcements
                 else greatest(starts, announcements)
-            end) as attempt,
-            event, type, start_us, resource, detail
+            end) as attempt
         from numbered
     ),
-    step as (
-        select * from attempted
+    -- Fields of each record. If several records have one, the last wins.
+    said as (
+        select
+            request_id, attempt, event, url, has_query = 'true' as has_query, method, status, mime_type, from_cache, failed, chunk, size,
+            start_ms, response_ms, end_ms, stack_start_ms, stack_response_ms, stack_end_ms,
+            has_timing, has_request_headers, has_response_headers
+        from attempted
         union all
         -- The redirect is the response to the attempt before; its time is unknown.
-        select request_id, attempt - 1, event, 'NETWORK_RESPONSE_RECEIVED', 0, null,
-            jsonb_build_object('response', detail -> 'redirectResponse')
+        select
+            request_id, attempt - 1, event, null, null, null, redirect_status, redirect_mime_type, redirect_from_cache, null, null, null,
+            null, null, null, null, null, null,
+            redirect_has_timing, null, redirect_has_headers
         from attempted
-        where type = 'NETWORK_REQUEST_WILL_BE_SENT' and attempt > 1 and jsonb_typeof(detail -> 'redirectResponse') = 'object'
+        where is_redirect and attempt > 1
     ),
-    -- Fields of each kind of record, by today's names. If several records have one, the last wins.
-    said as (
+    last_said as (
         select
             request_id,
             attempt,
-            event,
-            resource as url,
-            detail -> 'hasQuery' = 'true' as has_query,
-            case type
-                when 'NETWORK_RESOURCE_START' then detail ->> 'requestMethod'
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(detail ->> 'requestMethod', '')
-                when 'NETWORK_REQUEST_WILL_BE_SENT' then coalesce(detail #>> '{request,requestMethod}', detail #>> '{request,method}')
-            end as method,
-            status_of(case type
-                when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,status}'
-                else detail -> 'statusCode'
-            end) as status,
-            coalesce(detail ->> 'mimeType', detail #>> '{response,mimeType}') as mime_type,
-            case type
-                when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,fromDiskCache}'
-                else detail -> 'fromDiskCache'
-            end = 'true' as from_cache,
-            coalesce(detail -> 'didFail', detail -> 'failed') = 'true' as failed,
-            case type when 'NETWORK_DATA_RECEIVED' then number(detail -> 'dataLength') end as chunk,
-            case type when 'NETWORK_RESOURCE_UPDATE' then number(detail -> 'resourceSize') end as size,
-            case type
-                when 'NETWORK_RESOURCE_START' then start_us / 1000::double precision
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'startTime'), 0)
-            end as start_ms,
-            case type
-                when 'NETWORK_RESOURCE_RESPONSE' then start_us / 1000::double precision
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'responseReceivedTime'), 0)
-            end as response_ms,
-            case type
-                when 'NETWORK_RESOURCE_FINISH' then start_us / 1000::double precision
-                when 'NETWORK_RESOURCE_UPDATE' then nullif(number(detail -> 'endTime'), 0)
-            end as end_ms,
-            -- The time by the browser's network stack, which may be missing.
-            case
-                when type in ('NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED', 'NETWORK_LOADING_FINISHED')
-                    then nullif(start_us, 0) / 1000::double precision
-            end as told_ms,
-            type,
-            case type
-                when 'NETWORK_RESPONSE_RECEIVED' then timing_of(detail #> '{response,timing}')
-                when 'NETWORK_RESOURCE_UPDATE' then timing_of(detail -> 'timing')
-            end as timing,
-            case type
-                when 'NETWORK_RESOURCE_START' then detail -> 'headers'
-                when 'NETWORK_REQUEST_WILL_BE_SENT' then detail #> '{request,headers}'
-                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'requestHeaders'
-            end as request_headers,
-            case type
-                when 'NETWORK_RESOURCE_RESPONSE' then detail -> 'headers'
-                when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,headers}'
-                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'responseHeaders'
-            end as response_headers
-        from step
+            (array_agg(url) filter (where url is not null))[1] as url,
+            coalesce(bool_or(has_query), false) as has_query,
+            (array_agg(method) filter (where method is not null))[count(method)] as method,
+            (array_agg(status) filter (where status is not null))[count(status)] as status,
+            (array_agg(mime_type) filter (where mime_type is not null))[count(mime_type)] as mime_type,
+            bool_or(from_cache) as from_cache,
+            bool_or(failed) as failed,
+            coalesce(sum(chunk), (array_agg(size) filter (where size is not null))[count(size)])::bigint as bytes,
+            coalesce(min(start_ms), min(stack_start_ms)) as start_ms,
+            coalesce(min(response_ms), min(stack_response_ms)) as response_ms,
+            coalesce(max(end_ms), max(stack_end_ms)) as end_ms,
+            max(event) filter (where has_timing) as timing_event,
+            max(event) filter (where has_request_headers) as request_event,
+            max(event) filter (where has_response_headers) as response_event
+        -- Sorted before, not in each aggregate: a sort per group is slow.
+        from (select * from said order by request_id, attempt, event) as sorted
+        group by request_id, attempt
     ),
     request as (
         select
-            request_id,
-            attempt,
-            (array_agg(url order by event) filter (where url is not null))[1] as url,
-            coalesce(bool_or(has_query), false) as has_query,
-            (array_agg(method order by event desc) filter (where method is not null))[1] as method,
-            (array_agg(status order by event desc) filter (where status is not null))[1] as status,
-            (array_agg(mime_type order by event desc) filter (where mime_type is not null))[1] as mime_type,
-            bool_or(from_cache) as from_cache,
-            bool_or(failed) as failed,
-            coalesce(sum(chunk), (array_agg(size order by event desc) filter (where size is not null))[1])::bigint as bytes,
-            coalesce(min(start_ms), min(told_ms) filter (where type = 'NETWORK_REQUEST_WILL_BE_SENT')) as start_ms,
-            coalesce(min(response_ms), min(told_ms) filter (where type = 'NETWORK_RESPONSE_RECEIVED')) as response_ms,
-            coalesce(max(end_ms), max(told_ms) filter (where type = 'NETWORK_LOADING_FINISHED')) as end_ms,
-            (array_agg(timing order by event desc) filter (where timing is not null))[1] as timing,
-            (array_agg(request_headers order by event desc) filter (where jsonb_typeof(request_headers) = 'object'))[1] as request_headers,
-            (array_agg(response_headers order by event desc) filter (where jsonb_typeof(response_headers) = 'object'))[1] as response_headers
-        from said
-        group by request_id, attempt
+            last_said.*,
+            case when timing_event is not null then timing_of(case timed.type
+                when 'NETWORK_RESPONSE_RECEIVED' then timed.detail #> '{response,timing}'
+                when 'NETWORK_RESOURCE_UPDATE' then timed.detail -> 'timing'
+                else timed.detail #> '{redirectResponse,timing}'
+            end) end as timing,
+            case asked.type
+                when 'NETWORK_RESOURCE_START' then asked.detail -> 'headers'
+                when 'NETWORK_REQUEST_WILL_BE_SENT' then asked.detail #> '{request,headers}'
+                else asked.detail -> 'requestHeaders'
+            end as request_headers,
+            case answered.type
+                when 'NETWORK_RESOURCE_RESPONSE' then answered.detail -> 'headers'
+                when 'NETWORK_RESPONSE_RECEIVED' then answered.detail #> '{response,headers}'
+                when 'NETWORK_RESOURCE_UPDATE' then answered.detail -> 'responseHeaders'
+                else answered.detail #> '{redirectResponse,headers}'
+            end as response_headers
+        from last_said
+        left join every as timed on timed.event = timing_event
+        left join every as asked on asked.event = request_event
+        left join every as answered on answered.event = response_event
     )
     select
         request_id,
@@ -204,11 +242,11 @@ begin
         response_ms - start_ms,
         coalesce(end_ms, lead(start_ms) over attempts) - response_ms,
         coalesce(end_ms, lead(start_ms) over attempts) - start_ms,
-        (
+        case when timing is not null then (
             select min(value::double precision)
             from jsonb_each(timing) as phase (key, value)
             where key in ('proxyStart', 'dnsStart', 'connectStart', 'sendStart') and value::double precision >= 0
-        ),
+        ) end,
         span_ms(timing, 'proxy'),
         span_ms(timing, 'dns'),
         -- The connect phase includes the DNS lookup.

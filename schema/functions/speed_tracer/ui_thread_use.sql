@@ -34,17 +34,34 @@ begin
     end if;
 
     -- A window begins every step. Busy time in a window = busy time up to its end minus busy time up to its start.
-    -- A running sum over event edges gives both.
+    -- A running sum over the edges of busy spans gives both.
     return query
-    with moment (at_us, running, begin_us, is_end) as (
-        select begin_us - first_us + case when is_end then width_us else 0 end, 0, begin_us, is_end
+    with top as (
+        select greatest(start_us, first_us) as start_us, least(start_us + duration_us, last_us + width_us) as end_us
+        from speed_tracer_events(ui_thread_use.session_id)
+        where parent is null and start_us + duration_us > first_us and start_us < last_us + width_us
+    ),
+    -- Events at the top level may overlap. A span begins where no earlier event reaches.
+    begun as (
+        select
+            start_us, end_us,
+            coalesce(start_us > max(end_us) over (order by start_us, end_us rows between unbounded preceding and 1 preceding), true)
+                as begins
+        from top
+    ),
+    span as (
+        select min(start_us) as start_us, max(end_us) as end_us
+        from (select start_us, end_us, count(*) filter (where begins) over (order by start_us, end_us) as number from begun) as numbered
+        group by number
+    ),
+    moment (at_us, running, begin_us, is_end) as (
+        -- Whole numbers, which doubles add up exactly and faster than numeric does.
+        select (begin_us - first_us + case when is_end then width_us else 0 end)::double precision, 0, begin_us, is_end
         from generate_series(first_us, last_us, step_us) as begin_us
         cross join (values (false), (true)) as edge (is_end)
         union all
-        select unnest(array[greatest(start_us, first_us), least(start_us + duration_us, last_us + width_us)]) - first_us,
-            unnest(array[1, -1]), null, null
-        from speed_tracer_events(ui_thread_use.session_id)
-        where parent is null and start_us + duration_us > first_us and start_us < last_us + width_us
+        select (unnest(array[start_us, end_us]) - first_us)::double precision, unnest(array[1, -1]), null, null
+        from span
     ),
     taken as (
         select begin_us, is_end, at_us * sum(running) over moments - sum(running * at_us) over moments as until_us
@@ -54,7 +71,7 @@ begin
     every as (
         select
             begin_us,
-            least(sum(case when is_end then until_us else -until_us end) / width_us::double precision, 1) as busy
+            sum(case when is_end then until_us else -until_us end) / width_us::double precision as busy
         from taken
         where begin_us is not null
         group by begin_us
@@ -70,7 +87,7 @@ end
 $$;
 
 comment on function fleetprof.ui_thread_use is
-    'Returns how busy the UI thread was: the share (0 to 1) of windows of 75 ms, one every 35 ms, that events at the top level took, and the same smoothed (0.7 of it, 0.2 of the one before, 0.1 of that before; nothing is before the first).';
+    'Returns how busy the UI thread was: the share (0 to 1) of windows of 75 ms, one every 35 ms, that events at the top level cover, each moment once, and the same smoothed (0.7 of it, 0.2 of the one before, 0.1 of that before; nothing is before the first).';
 
 revoke execute on function fleetprof.ui_thread_use from public;
 grant execute on function fleetprof.ui_thread_use to fleetprof_reader;

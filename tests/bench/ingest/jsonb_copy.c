@@ -153,10 +153,10 @@ void fp_ingest_keep_refused(struct fp_ingest *ingest, const struct fp_upload *up
     (void)body;
 }
 
-void fp_ingest_count_accepted(const struct fp_site *site, size_t uploads)
+void fp_ingest_count_accepted(const struct fp_site *site, const struct fp_ticket *ticket)
 {
     (void)site;
-    (void)uploads;
+    (void)ticket;
 }
 
 void fp_ingest_count_refused(struct fp_ingest *ingest, const struct fp_site *site,

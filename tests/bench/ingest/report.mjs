@@ -41,8 +41,8 @@ export function printSize(result) {
   line('fleetprofd', fleetprof);
   for (const { name, ...figures } of peers) line(name, figures);
   line('fleetprofd, half load', half);
-  const { inflate, general, decode, fold, encode, merge } = stages;
-  const steps = { inflate, decode, fold, encode };
+  const { inflate, general, decode, fold, encode, check, merge } = stages;
+  const steps = { inflate, decode, fold, encode, check };
   const inside = Object.values(steps).reduce((sum, step) => sum + step, 0);
   const stage = (/** @type {[string, number][]} */ entries) => entries.map(([name, us]) => `${name} ${us.toFixed(0)}`).join(', ');
   console.log(`  µs an upload: ${stage([['HTTP', Math.max(0, fleetprof.http_us - inside)], ...Object.entries(steps), ['spool', fleetprof.spool_us],

@@ -28,6 +28,7 @@ enum stage {
     STAGE_DECODE,
     STAGE_FOLD,
     STAGE_ENCODE,
+    STAGE_CHECK,
     STAGE_MERGE,
     STAGE_COUNT
 };
@@ -125,6 +126,16 @@ static void run_format(struct bench *bench, struct fp_str body, struct fp_profil
     bench->last_us = thread_us();
 }
 
+static void run_check(struct bench *bench)
+{
+    struct fp_record uploads;
+    fp_arena_clear(&bench->writer_arena);
+    if (fp_record_decode(bench->record.data, bench->record.len, &bench->writer_arena, &uploads) !=
+        FP_DELTA_OK)
+        die("check");
+    note(bench, STAGE_CHECK);
+}
+
 static void run_merge(struct bench *bench)
 {
     struct fp_record uploads;
@@ -180,6 +191,7 @@ static void run_upload(struct bench *bench, const struct bodies *bodies)
     note(bench, STAGE_FOLD);
     fp_record_add(&bench->record, &delta);
     note(bench, STAGE_ENCODE);
+    run_check(bench);
     run_merge(bench);
     bench->record_bytes += bench->record.len;
     fp_arena_clear(&bench->arena);
@@ -210,8 +222,8 @@ int main(int argc, char **argv)
     while (thread_us() < until_us || bench.count < WINDOW)
         run_upload(&bench, &bodies);
 
-    static const char *const names[STAGE_COUNT] = {"inflate", "general", "decode",
-                                                   "fold",    "encode",  "merge"};
+    static const char *const names[STAGE_COUNT] = {"inflate", "general", "decode", "fold",
+                                                   "encode",  "check",   "merge"};
     for (size_t i = 0; i < STAGE_COUNT; i++)
         printf("%s\"%s\":%.2f", i == 0 ? "{" : ",", names[i],
                bench.spent_us[i] / (double)bench.count);

@@ -4,6 +4,8 @@
  */
 #include "tests/unit/unit.h"
 
+#include "collector/ingest/captures.h"
+
 #include "collector/ingest/ingest.c"
 
 #include "collector/base/uuid.h"
@@ -353,7 +355,9 @@ static void sessions_count_towards_what_a_request_may_hold(void **state)
 static void a_part_of_a_long_session_has_its_place_in_it(void **state)
 {
     (void)state;
-    const struct fp_upload_part part = {.session = {{7}}, .number = 3};
+    struct fp_captures *captures = fp_captures_create();
+    assert_non_null(captures);
+    const struct fp_upload_part part = {.session = {{7}}, .number = 3, .captures = captures};
     const struct fp_upload upload = {.rules = rules,
                                      .site = &rules->sites[0],
                                      .body = FP_STR(UPLOAD),
@@ -362,6 +366,7 @@ static void a_part_of_a_long_session_has_its_place_in_it(void **state)
     assert_true(fp_uuid_equal(store(&upload), &key));
     assert_true(fp_uuid_equal(&fake.load, &part.session));
     assert_int_equal(fake.part, 3);
+    fp_captures_free(captures);
 }
 
 /* ---- the spool ---- */

@@ -157,6 +157,71 @@ static void a_part_of_a_key_is_shown(void **state)
     assert_string_equal(problem.evidence, "...");
 }
 
+static void refuse_records(uint64_t not_json, uint64_t entries, const char *place)
+{
+    struct fp_refused_records refused = {
+        .count = not_json + entries,
+        .by_reason =
+            {[FP_RECORD_REFUSAL_NOT_JSON] = not_json, [FP_RECORD_REFUSAL_OTHER_ENTRY] = entries},
+        .format = FP_UPLOAD_SPEED_TRACER,
+        .reason = FP_RECORD_REFUSAL_NOT_JSON,
+    };
+    snprintf(refused.place, sizeof(refused.place), "%s", place);
+    fp_site_metrics_refuse_records(metrics, &refused);
+}
+
+static void refused_records_share_one_line_a_minute(void **state)
+{
+    (void)state;
+    refuse_records(0, 0, "");
+    fp_site_metrics_log(metrics, FP_PENDING_DUE, START);
+    assert_string_equal(logged(), "");
+    refuse_records(1, 0, "byte 7");
+    refuse_records(2, 3, "byte 9");
+    fp_site_metrics_log(metrics, FP_PENDING_DUE, START);
+    assert_logged("level=info msg=\"records refused\" site=shop records=6 requests=2 "
+                  "reasons=\"not_json:3 other_entry:3\" format=speed-tracer "
+                  "reason=not_json place=\"byte 9\"");
+    refuse_records(1, 0, "byte 1");
+    fp_site_metrics_log(metrics, FP_PENDING_DUE, START + 59 * S);
+    assert_string_equal(logged(), "");
+    fp_site_metrics_log(metrics, FP_PENDING_DUE, START + 60 * S);
+    assert_logged("records=1 requests=1 reasons=not_json:1 ");
+    refuse_records(1, 0, "");
+    fp_site_metrics_log(metrics, FP_PENDING_ALL, START + 61 * S);
+    assert_logged("place=\"\"");
+    fp_site_metrics_refuse_records(NULL, &(struct fp_refused_records){.count = 1});
+}
+
+static void the_line_of_all_reasons_fits(void **state)
+{
+    (void)state;
+    struct fp_refused_records refused = {.count = UINT64_MAX};
+    memset(refused.by_reason, 0xff, sizeof(refused.by_reason));
+    memset(refused.place, 'p', sizeof(refused.place) - 1);
+    fp_site_metrics_refuse_records(metrics, &refused);
+    fp_site_metrics_log(metrics, FP_PENDING_DUE, START);
+    assert_logged("ppp\n");
+}
+
+static void refused_records_are_counted_by_reason(void **state)
+{
+    (void)state;
+    struct fp_buf buf;
+    fp_buf_init(&buf, 1 << 16);
+    refuse_records(2, 3, "");
+    refuse_records(1, 0, "");
+    fp_site_metrics_render_records(metrics, &buf);
+    fp_buf_add(&buf, "", 1);
+    const char *page = (const char *)buf.data;
+    assert_non_null(
+        strstr(page, "fleetprof_records_refused_total{site=\"shop\",reason=\"not_json\"} 3\n"));
+    assert_non_null(
+        strstr(page, "fleetprof_records_refused_total{site=\"shop\",reason=\"other_entry\"} 3\n"));
+    assert_int_equal(count_lines(page), FP_RECORD_REFUSAL_COUNT - 1);
+    fp_buf_release(&buf);
+}
+
 static void counts_are_those_of_the_site(void **state)
 {
     (void)state;
@@ -194,6 +259,9 @@ int main(void)
         WITH_SITE(the_end_leaves_nothing_pending),
         WITH_SITE(text_of_a_request_is_escaped_and_cut),
         WITH_SITE(a_part_of_a_key_is_shown),
+        WITH_SITE(refused_records_share_one_line_a_minute),
+        WITH_SITE(the_line_of_all_reasons_fits),
+        WITH_SITE(refused_records_are_counted_by_reason),
         WITH_SITE(counts_are_those_of_the_site),
     };
     return cmocka_run_group_tests_name("site_metrics", tests, NULL, NULL);

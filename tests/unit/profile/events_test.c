@@ -115,6 +115,19 @@ static void an_event_in_one_of_its_own_kind_is_in_the_total_once(void **state)
     assert_frame(fold(room), "JAVASCRIPT_CALLBACK", 7000, 7000, 3);
 }
 
+static void time_that_no_event_has_is_inside_the_event_that_says_so(void **state)
+{
+    struct room *room = *state;
+    add(room, "REFLOW", FP_INDEX_NONE, 1000);
+    add(room, "STYLE_RECALCULATION", 0, 2000)->unlisted_us = 50000;
+    const struct fp_delta *delta = fold(room);
+    assert_int_equal(delta->profiled_us, 53000);
+    assert_int_equal(delta->samples, 3);
+    assert_frame(delta, "REFLOW", 1000, 53000, 3);
+    assert_frame(delta, "STYLE_RECALCULATION", 2000, 52000, 2);
+    assert_frame(delta, "(not listed)", 50000, 50000, 1);
+}
+
 static void a_negative_own_time_is_kept_so_that_sums_are_right(void **state)
 {
     struct room *room = *state;
@@ -265,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EVENTS_TEST(an_events_path_is_its_stack_and_its_own_time_that_stacks_self_time),
         EVENTS_TEST(an_event_in_one_of_its_own_kind_is_in_the_total_once),
+        EVENTS_TEST(time_that_no_event_has_is_inside_the_event_that_says_so),
         EVENTS_TEST(a_negative_own_time_is_kept_so_that_sums_are_right),
         EVENTS_TEST(a_point_in_time_counts_and_weighs_nothing),
         EVENTS_TEST(what_an_event_worked_on_is_part_of_its_frame_and_scrubbed),

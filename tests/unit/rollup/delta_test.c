@@ -180,7 +180,8 @@ static const char version_2_hex[] =
     "2f612f622e6a7302010104010201000009a01fc701030101010a027b7d0201001801000002000000"
     "00";
 
-/* As version 2, with a timing that has a source and a function. */
+/* As version 2, with a timing that has a source and a function, more of the session, and refused
+ * records. */
 static const char version_3_hex[] =
     "030102030405060708090a0b0c0d0e0f1007aa00000000000000000000000000000001c0843d0173"
     "012f01720000064368726f6d65054c696e7578076465736b746f700677696e646f77904e00039c01"
@@ -190,7 +191,8 @@ static const char version_3_hex[] =
     "444444016d01020178078001014001555555555555555509622e6f6e636c69636b0a017501660100"
     "0a0a0a0001010002c0b80201a09c0101000201a09c01a09c01050603312e310a68747470733a2f2f"
     "612f4001ac02047a737464010306437573746f6d010e68747470733a2f2f612f622e6a7302010104"
-    "010201000009a01fc701030101010a027b7d020100180100000200000000";
+    "010201000009a01fc701030101010a027b7d0201001801000002000000000101010907020102066279746520371e01"
+    "00";
 
 /* Content that only version 2 can encode. */
 static void add_measured(struct fp_delta *delta)
@@ -272,8 +274,20 @@ static void add_script(struct fp_delta *delta)
     delta->timing_count = 2;
 }
 
-/* Returns the number of bytes. */
-static size_t bytes_of(const char *hex, uint8_t *bytes)
+/* Content that only version 3 can encode. */
+static void add_refusals(struct fp_delta *delta)
+{
+    static struct fp_delta_refusal refusals[] = {
+        {FP_RECORD_REFUSAL_NOT_JSON, 2, {"byte 7", 6}},
+        {FP_RECORD_REFUSAL_OTHER_ENTRY, 1, {"", 0}},
+    };
+    delta->records_read = 7;
+    delta->records_refused = 3;
+    delta->refusals = refusals;
+    delta->refusal_count = 2;
+}
+
+static size_t read_hex(const char *hex, uint8_t *bytes)
 {
     size_t len = strlen(hex) / 2;
     for (size_t i = 0; i < len; i++) {
@@ -281,6 +295,43 @@ static size_t bytes_of(const char *hex, uint8_t *bytes)
         bytes[i] = (uint8_t)strtoul(digits, NULL, 16);
     }
     return len;
+}
+
+static void bytes_of_version_2_are_still_read(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    struct fp_delta read;
+    uint8_t bytes[sizeof(version_2_hex)];
+    size_t len = read_hex(version_2_hex, bytes);
+    fill_example(&example);
+    add_measured(&example);
+    add_session(&example);
+    assert_int_equal(fp_delta_decode(bytes, len, &room->arena, &read), FP_DELTA_OK);
+    assert_same_upload(&example, &read);
+    assert_same_measured(&example, &read);
+    assert_same_session(example.session, read.session);
+}
+
+static void refusals_out_of_order_or_empty_are_damage(void **state)
+{
+    struct room *room = *state;
+    struct fp_delta example;
+    fill_example(&example);
+    add_refusals(&example);
+    struct fp_delta_refusal *refusals = example.refusals;
+    const struct fp_delta_refusal kept[] = {refusals[0], refusals[1]};
+    refusals[0].reason = FP_RECORD_REFUSAL_OTHER_ENTRY;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    refusals[0] = kept[0];
+    refusals[0].records = 0;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    refusals[0].records = UINT32_MAX;
+    encode(room, &example);
+    assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
+    refusals[0] = kept[0];
 }
 
 static void bytes_of_version_3_never_change(void **state)
@@ -291,8 +342,13 @@ static void bytes_of_version_3_never_change(void **state)
     fill_example(&example);
     add_measured(&example);
     add_session(&example);
+    add_refusals(&example);
+    example.session->is_detached = true;
+    example.session->events[1].parent_id = 9;
     add_script(&example);
     encode(room, &example);
+    example.session->is_detached = false;
+    example.session->events[1].parent_id = 0;
     char hex[2048] = "";
     for (size_t i = 0; i < room->bytes.len; i++)
         snprintf(hex + 2 * i, 3, "%02x", room->bytes.data[i]);
@@ -304,29 +360,13 @@ static void bytes_of_version_3_never_change(void **state)
                 fp_str_equal(read.timings[1].function, FP_STR("f")));
 }
 
-static void bytes_of_version_2_are_still_read(void **state)
-{
-    struct room *room = *state;
-    struct fp_delta example;
-    struct fp_delta read;
-    uint8_t bytes[sizeof(version_2_hex) / 2];
-    size_t len = bytes_of(version_2_hex, bytes);
-    fill_example(&example);
-    assert_int_equal(fp_delta_decode(bytes, len, &room->arena, &read), FP_DELTA_OK);
-    assert_same_upload(&example, &read);
-    assert_same_frames(&example, &read);
-    assert_same_timings(&example, &read);
-    assert_int_equal(read.measured_count, 1);
-    assert_non_null(read.session);
-}
-
 static void bytes_of_version_1_are_still_read(void **state)
 {
     struct room *room = *state;
     struct fp_delta example;
     struct fp_delta read;
     uint8_t bytes[sizeof(version_1_hex) / 2];
-    assert_int_equal(bytes_of(version_1_hex, bytes), sizeof(bytes));
+    (void)read_hex(version_1_hex, bytes);
     fill_example(&example);
     assert_int_equal(fp_delta_decode(bytes, sizeof(bytes), &room->arena, &read), FP_DELTA_OK);
     assert_same_upload(&example, &read);
@@ -407,9 +447,9 @@ static void a_count_without_its_bytes_costs_no_memory(void **state)
     delta.resource_count = delta.frame_count = delta.split_count = delta.stack_count = 0;
     delta.stack_sample_count = delta.timing_count = delta.bin_count = 0;
     encode(room, &delta);
-    /* The last nine bytes are zero counts; the first of them becomes four billion. */
+    /* The last eleven bytes are zero counts; the first of them becomes four billion. */
     const uint8_t many[] = {0xff, 0xff, 0xff, 0xff, 0x0f};
-    room->bytes.len -= 9;
+    room->bytes.len -= 11;
     fp_buf_add(&room->bytes, many, sizeof(many));
     assert_int_equal(decode_exactly(room, room->bytes.data, room->bytes.len), FP_DELTA_DAMAGED);
     assert_in_range(room->arena.used_bytes, 0, 4096);
@@ -432,8 +472,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_back_what_was_written, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_of_version_3_never_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_2_are_still_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refusals_out_of_order_or_empty_are_damage, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(bytes_of_version_3_never_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_version_1_are_still_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refuses_every_shorter_or_longer_form, set_up, tear_down),
         cmocka_unit_test_setup_teardown(survives_any_damage, set_up, tear_down),

@@ -113,6 +113,8 @@ static void a_load_of_several_parts_counts_once_and_where_it_was_first_seen(void
     random_delta(&settings, &room->arena, &first);
     first.received_us = NOW_US - FP_US_PER_HOUR;
     first.has_load = true;
+    first.format = FP_UPLOAD_SELF_PROFILE;
+    first.coverage = FP_COVERAGE_NONE;
     second = first;
     second.id.bytes[0] ^= 1;
     second.received_us = NOW_US;

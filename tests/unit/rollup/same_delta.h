@@ -71,6 +71,14 @@ static inline void assert_same_upload(const struct fp_delta *a, const struct fp_
     assert_same_text(a->agent, b->agent);
     assert_int_equal(a->body_bytes, b->body_bytes);
     assert_int_equal(a->skipped_entries, b->skipped_entries);
+    assert_int_equal(a->records_read, b->records_read);
+    assert_int_equal(a->records_refused, b->records_refused);
+    assert_int_equal(a->refusal_count, b->refusal_count);
+    for (uint32_t i = 0; i < a->refusal_count; i++) {
+        assert_int_equal(a->refusals[i].reason, b->refusals[i].reason);
+        assert_int_equal(a->refusals[i].records, b->refusals[i].records);
+        assert_same_text(a->refusals[i].place, b->refusals[i].place);
+    }
     assert_int_equal(a->samples, b->samples);
     assert_int_equal(a->profiled_us, b->profiled_us);
     assert_int_equal(a->unattributed_samples, b->unattributed_samples);
@@ -131,6 +139,7 @@ static inline void assert_same_session(const struct fp_session *a, const struct 
     assert_same_text(a->page_url, b->page_url);
     assert_int_equal(a->started_us, b->started_us);
     assert_int_equal(a->is_raw, b->is_raw);
+    assert_int_equal(a->is_detached, b->is_detached);
     assert_int_equal(a->content_len, b->content_len);
     assert_same_text(a->content, b->content);
     assert_int_equal(a->type_count, b->type_count);

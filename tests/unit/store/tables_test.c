@@ -39,14 +39,32 @@ static void a_book_returns_the_keys_that_are_new(void **state)
         "returning upload_id, site_id");
 }
 
+static void refusals_are_added_to_a_known_row(void **state)
+{
+    (void)state;
+    assert_sql(
+        fp_store_table_merge_sql, FP_STORE_TABLE_REFUSAL,
+        "insert into fleetprof_data.refusal as t (segment_id, bucket, format, reason, "
+        "records, uploads, latest, first_place) select segment_id, bucket, format, reason, "
+        "records, uploads, latest, first_place from pg_temp.new_refusal "
+        "where ctid >= $1 and ctid < $2 order by segment_id, bucket, format, reason "
+        "on conflict (segment_id, bucket, format, reason) do update "
+        "set records = t.records + excluded.records, uploads = t.uploads + excluded.uploads, "
+        "latest = greatest(t.latest, excluded.latest), "
+        "first_place = case when excluded.latest >= t.latest then excluded.first_place "
+        "else t.first_place end");
+}
+
 static void temporary_tables_have_the_columns_of_the_copy(void **state)
 {
     (void)state;
     assert_sql(fp_store_table_create_sql, FP_STORE_TABLE_TIMING,
                "create temporary table new_timing (timing_id bigint, name text, "
-               "kind fleetprof_data.timing_kind) on commit delete rows");
+               "kind fleetprof_data.timing_kind, "
+               "source text, function text) on commit delete rows");
     assert_sql(fp_store_table_copy_sql, FP_STORE_TABLE_TIMING,
-               "copy pg_temp.new_timing (timing_id, name, kind) from stdin (format binary)");
+               "copy pg_temp.new_timing (timing_id, name, kind, source, function) from stdin "
+               "(format binary)");
 }
 
 static void a_log_is_copied_straight_into_its_table(void **state)
@@ -55,8 +73,8 @@ static void a_log_is_copied_straight_into_its_table(void **state)
     assert_sql(fp_store_table_copy_sql, FP_STORE_TABLE_UPLOAD,
                "copy fleetprof_data.upload (bucket, upload_id, received, segment_id, load_id, "
                "part, format, coverage, truncated, browser_version, agent, body_bytes, samples, "
-               "unattributed_samples, profiled_us, unattributed_us, timings, skipped_entries) "
-               "from stdin (format binary)");
+               "unattributed_samples, profiled_us, unattributed_us, timings, skipped_entries, "
+               "records_read, records_refused) from stdin (format binary)");
 }
 
 static void every_target_but_a_log_has_a_key(void **state)
@@ -77,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dictionary_touches_last_seen_once_a_day),
         cmocka_unit_test(a_book_returns_the_keys_that_are_new),
+        cmocka_unit_test(refusals_are_added_to_a_known_row),
         cmocka_unit_test(temporary_tables_have_the_columns_of_the_copy),
         cmocka_unit_test(a_log_is_copied_straight_into_its_table),
         cmocka_unit_test(every_target_but_a_log_has_a_key),

@@ -91,7 +91,7 @@ static void an_invalid_event_is_noted_and_drops_no_valid_one(void **state)
         assert_int_equal(profile->session.records_read, 3);
         assert_int_equal(profile->session.records_kept, 2);
         assert_note(profile, refused->note, 1);
-        assert_true(profile->session.notes[0].is_refusal);
+        assert_int_not_equal(profile->session.notes[0].reason, FP_RECORD_REFUSAL_NONE);
         assert_int_equal(profile->session.notes[0].first_offset, 1);
         assert_text(profile->session.notes[0].first_pointer, "/opera-scope/timelines/0/reply/1/1");
         release(&decoded);
@@ -143,7 +143,7 @@ static void an_invalid_detail_is_skipped_and_the_event_is_kept(void **state)
         assert_int_equal(profile->events[1].resource, FP_INDEX_NONE);
         assert_int_equal(profile->resource_count, 0);
         assert_note(profile, lost_details[i].note, 1);
-        assert_true(profile->session.notes[0].is_refusal);
+        assert_int_not_equal(profile->session.notes[0].reason, FP_RECORD_REFUSAL_NONE);
         release(&decoded);
     }
 }
@@ -191,7 +191,7 @@ static void what_does_not_add_up_is_kept_and_noted(void **state)
         decode_good_scope(&decoded, text);
         assert_int_equal(decoded.profile.session.note_count, 1);
         assert_note(&decoded.profile, odd_lists[i].note, 1);
-        assert_false(decoded.profile.session.notes[0].is_refusal);
+        assert_int_equal(decoded.profile.session.notes[0].reason, FP_RECORD_REFUSAL_NONE);
         assert_int_equal(decoded.profile.session.records_kept,
                          decoded.profile.session.records_read);
         release(&decoded);
@@ -430,6 +430,108 @@ static void an_empty_filter_is_the_same_as_none(void **state)
     release(&decoded);
 }
 
+/* Events as `id<parent's id`, in their order. */
+static void write_tree(const struct fp_profile *profile, char *text, size_t size)
+{
+    size_t len = 0;
+    for (uint32_t i = 0; i < profile->event_count; i++) {
+        const struct fp_profile_event *event = &profile->events[i];
+        const bool is_top = event->parent == FP_INDEX_NONE;
+        assert_true(is_top || event->parent < i);
+        len += (size_t)snprintf(text + len, size - len, "%s%u<%u", i > 0 ? " " : "",
+                                (unsigned)event->id,
+                                is_top ? 0 : (unsigned)profile->events[event->parent].id);
+    }
+}
+
+static void a_parent_in_a_later_list_of_the_timeline_is_linked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pairs;
+        const char *tree;
+    } recordings[] = {
+        {PAIRS(PAIR("[1,1]", "[8,1,0,1,null,2,1]") "," PAIR("[1,1,1,null,1]", "[7,1,0,1,null,1]")),
+         "1<0 2<1"},
+        /* Over three lists, the innermost first; another timeline stays apart. */
+        {PAIRS(PAIR("[1,1]", "[9,1,0,1,null,3,2],[9,1,0,1,null,4,3]") "," PAIR(
+             "[1,2]", "[7,1,0,1,null,2]") "," PAIR("[1,1,1,null,1]", "[8,1,0,1,null,2,1]") "," //
+               PAIR("[1,1,1,null,2]", "[7,1,0,1,null,1]")),
+         "2<0 1<0 2<1 3<2 4<3"},
+        /* Below the requested event until the parent comes. */
+        {PAIRS(PAIR("[1,1]", "[7,1,0,1,null,1]") "," PAIR("[1,1,1,1]", "[9,1,0,1,null,3,2]") "," //
+               PAIR("[1,1,1,1,1]", "[8,1,0,1,null,2,1]")),
+         "1<0 2<1 3<2"},
+        /* Lists that would each have to come before the other one. */
+        {PAIRS(PAIR("[1,1]", "[7,1,0,1,null,1,4],[7,1,0,1,null,2]") "," PAIR(
+             "[1,1,1,null,1]", "[7,1,0,1,null,3,2],[7,1,0,1,null,4]")),
+         "1<0 2<0 3<2 4<0"},
+        {PAIRS(PAIR("[1,1]", "[7,1,0,1,null,1,9]")), "1<0"},
+        /* A reduced list has no parents for others. */
+        {PAIRS(PAIR("[1,1]", "[7,1,0,1,null,1,2]") "," PAIR("[1,1,2]", "[7,1,0,1,null,2]")),
+         "1<0 2<0"},
+    };
+    for (size_t i = 0; i < FP_COUNT(recordings); i++) {
+        char tree[256] = "";
+        struct decoded decoded;
+        decode_good_scope(&decoded, recordings[i].pairs);
+        write_tree(&decoded.profile, tree, sizeof(tree));
+        assert_string_equal(tree, recordings[i].tree);
+        uint32_t next = 0;
+        for (uint32_t k = 0; k < decoded.profile.timeline_count; k++) {
+            assert_int_equal(decoded.profile.timelines[k].first_event, next);
+            next += decoded.profile.timelines[k].event_count;
+        }
+        assert_int_equal(next, decoded.profile.event_count);
+        release(&decoded);
+    }
+}
+
+static void lists_linked_backwards_are_not_nested_deeper_than_one(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    char text[1024] = "{'opera-scope':{'version':'1.0','session':[1],'timelines':[";
+    for (unsigned depth = scope_limits.stack_depth + 1; depth > 0; depth--)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "%s" PAIR("[1,1,1,null,%u]", "[7,1,0,1,null,%u,%u]"),
+                 depth <= scope_limits.stack_depth ? "," : "", depth, depth, depth - 1);
+    snprintf(text + strlen(text), sizeof(text) - strlen(text), "]}}");
+    decode_scope(&decoded, text);
+    assert_int_equal(decoded.verdict, FP_VERDICT_TOO_LARGE);
+    assert_non_null(strstr(decoded.error.detail, "limits.stack_depth"));
+    release(&decoded);
+}
+
+/* aggregatedTime less the own time of the event and of those inside. */
+static void time_that_no_list_has_is_that_of_the_innermost_event_that_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *events;
+        int64_t unlisted_us[3];
+    } lists[] = {
+        {"[8,23.5,0,1,null,1,null,40,81.3]", {57800}},
+        {"[7,1,0,1,null,1,null,2,9],[8,2,0,1,null,2,1,5,6],[9,1,0,1,null,3,2]", {2000, 3000, 0}},
+        {"[7,1,0,1,null,1,null,2,3],[8,2,0,1,null,2,1],[9,1,0,1,null,3,2]", {0, 0, 0}},
+        {"[7,1,0,1,null,1,null,2,5],[8,2,0,1,null,2,1],[9,1,0,1,null,3,1]", {1000, 0, 0}},
+        {"[7,1,0,1,null,1,null,0,1.001]", {0}}, /* rounded */
+        {"[7,1,0,1,null,1,null,0,0.5]", {0}},   /* below its own time */
+        {"[7,1,0,1,null,1,null,0,60001]", {0}}, /* above limits.max_span */
+        {"[2,1,0,1,null,1,null,0,9]", {0}},     /* the process */
+        {"[7,1,0,1]", {0}},
+    };
+    for (size_t i = 0; i < FP_COUNT(lists); i++) {
+        char text[600];
+        snprintf(text, sizeof(text), EVENTS("%s"), lists[i].events);
+        struct decoded decoded;
+        decode_good_scope(&decoded, text);
+        for (uint32_t k = 0; k < decoded.profile.event_count; k++)
+            assert_int_equal(decoded.profile.events[k].unlisted_us, lists[i].unlisted_us[k]);
+        release(&decoded);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +549,9 @@ int main(void)
         cmocka_unit_test(a_parent_may_be_in_an_earlier_list_of_the_same_timeline_alone),
         cmocka_unit_test(what_was_asked_for_inside_an_event_is_inside_it),
         cmocka_unit_test(lists_together_are_not_nested_deeper_than_one),
+        cmocka_unit_test(a_parent_in_a_later_list_of_the_timeline_is_linked),
+        cmocka_unit_test(lists_linked_backwards_are_not_nested_deeper_than_one),
+        cmocka_unit_test(time_that_no_list_has_is_that_of_the_innermost_event_that_says_so),
         cmocka_unit_test(a_note_says_which_list_it_is_of),
         cmocka_unit_test(the_same_list_twice_counts_once),
         cmocka_unit_test(a_query_is_the_same_however_it_is_written),

@@ -176,7 +176,7 @@ static void notes_what_was_never_answered_and_events_of_the_service(void **state
                                            "STP/1 20 [\"profiler\",3,7,1,0]null\n");
     assert_note(&decoded.profile, "without a reply", 1);
     assert_int_equal(note_of(&decoded.profile, "without a reply").first_offset, strlen(ASK ANSWER));
-    assert_false(note_of(&decoded.profile, "without a reply").is_refusal);
+    assert_int_equal(note_of(&decoded.profile, "without a reply").reason, FP_RECORD_REFUSAL_NONE);
     assert_note(&decoded.profile, "which has none", 1);
     release(&decoded);
 }
@@ -294,7 +294,15 @@ static const struct {
     {"no message", "STP/1 20 [\"profiler\",1,3,1,2]", FP_VERDICT_MALFORMED, 29, "empty"},
     {"a kind that is unknown", "STP/1 20 [\"profiler\",5,3,1,2][1,1]", FP_VERDICT_INVALID, 0,
      "kind"},
-    {"a protocol buffer", "STP/1 20 [\"profiler\",1,3,0,2]\"CAE=\"", FP_VERDICT_INVALID, 0, "JSON"},
+    {"a protocol buffer", "STP/1 20 [\"profiler\",1,3,0,2]\"CAE=\"", FP_VERDICT_INVALID, 0,
+     "UMS/protobuf (format 0)"},
+    {"XML", "STP/1 20 [\"profiler\",1,3,2,2]<a/>", FP_VERDICT_INVALID, 0, "XML (format 2)"},
+    {"another format", "STP/1 20 [\"profiler\",1,3,3,2]{}", FP_VERDICT_INVALID, 0,
+     "unknown format"},
+    {"XML as a text", "[\"profiler\",3,0,2,\"<Events/>\"]", FP_VERDICT_INVALID, 0, "is XML"},
+    {"base64", "[\"profiler\",3,0,2,\"CAE=\"]", FP_VERDICT_INVALID, 0, "UMS/protobuf in base64"},
+    {"frames as they go over the wire", "STP\x01\x10\x02", FP_VERDICT_UNSUPPORTED, 0,
+     "UMS/protobuf"},
 };
 
 static void each_bad_recording_is_refused_with_its_line_and_offset(void **state)

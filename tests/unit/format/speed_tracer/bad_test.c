@@ -100,7 +100,7 @@ static bool refusals_add_up(const struct decoded *decoded)
     const struct fp_profile_session *session = &decoded->profile.session;
     uint32_t refused = 0;
     for (uint32_t i = 0; i < session->note_count; i++)
-        if (session->notes[i].is_refusal)
+        if (session->notes[i].reason != FP_RECORD_REFUSAL_NONE)
             refused += session->notes[i].count;
     return refused - note_count(decoded, "a line of a V8 profile") ==
            session->records_read - session->records_kept;
@@ -179,10 +179,10 @@ static void notes_say_where_the_first_one_is(void **state)
     take_dump(&decoded, "{'type':1,'time':0} x\n{'type':'a'}{'type':'b'}");
     assert_int_equal(decoded.profile.session.note_count, 2);
     const struct fp_profile_note *notes = decoded.profile.session.notes;
-    assert_true(notes[0].is_refusal);
+    assert_int_not_equal(notes[0].reason, FP_RECORD_REFUSAL_NONE);
     assert_int_equal(notes[0].count, 2);
     assert_int_equal(notes[0].first_offset, 22);
-    assert_false(notes[1].is_refusal);
+    assert_int_equal(notes[1].reason, FP_RECORD_REFUSAL_NONE);
     assert_int_equal(notes[1].first_offset, 20);
     release(&decoded);
 }
@@ -212,9 +212,9 @@ static const struct bad_dump bad_dumps[] = {
     {"a page of raw messages", "<div ISRAW=true id=traceData>{'type':1}", "",
      FP_VERDICT_UNSUPPORTED, NULL, 29, "this page holds raw messages"},
     {"raw messages", "{'method':'Timeline.eventRecorded','record':{}}{}", "",
-     FP_VERDICT_UNSUPPORTED, NULL, 0, "these are messages of a browser's inspector"},
+     FP_VERDICT_UNSUPPORTED, NULL, 0, "this is a message of a browser's inspector"},
     {"raw messages in a posted body", "{'header':{},'data':[{'method':'Page.x'},{'type':1}]}", "",
-     FP_VERDICT_UNSUPPORTED, "/data/0", -1, "these are messages of a browser's inspector"},
+     FP_VERDICT_UNSUPPORTED, "/data/0", -1, "this is a message of a browser's inspector"},
     {"a posted body whose data are an object", "{'header':{'timeStamp':1},'data':{'0':{}}}", "",
      FP_VERDICT_INVALID, "/data", -1, "data must be an array"},
     {"a posted body without records", "{'header':{'timeStamp':1},'data':[]}", "",

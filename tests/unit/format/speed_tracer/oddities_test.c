@@ -316,9 +316,200 @@ static void after_a_posted_body_places_are_offsets_again(void **state)
     release(&decoded);
 }
 
+static void a_raw_message_is_refused_with_its_place_wherever_it_stands(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        const char *pointer; /* NULL: the offset counts */
+        int64_t offset;
+    } bodies[] = {
+        {"{'method':'Timeline.eventRecorded','record':{'type':'Layout'}}", NULL, 0},
+        {" {'method':'Page.frameNavigated','params':{}}\n", NULL, 1},
+        {"{'type':1}\n{'method':'Network.dataReceived'}", NULL, 11},
+        {"[{'method':'Timeline.eventRecorded','record':{}}]", "/0", -1},
+        {"{'header':{},'data':[{'type':1},{'method':'Network.loadingFinished'}]}", "/data/1", -1},
+        {"{'header':{},'data':[{'method':'Network.loadingFinished'},3.]}", NULL, 21},
+        {"<div id='traceData'>{'type':1}{'method':'Page.x'}</div>", NULL, 30},
+    };
+    for (size_t i = 0; i < FP_COUNT(bodies); i++) {
+        struct decoded decoded;
+        decode_dump(&decoded, bodies[i].body);
+        assert_int_equal(decoded.verdict, FP_VERDICT_UNSUPPORTED);
+        assert_non_null(strstr(decoded.error.detail, "browser's inspector"));
+        assert_int_equal(decoded.error.offset, bodies[i].offset);
+        if (bodies[i].pointer != NULL)
+            assert_string_equal(decoded.error.pointer, bodies[i].pointer);
+        release(&decoded);
+    }
+}
+
+static void a_member_named_method_makes_no_raw_message(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(&decoded, "{'type':1,'method':'Timeline.x'}\n{'time':3,'method':'GET'}");
+    assert_int_equal(decoded.profile.event_count, 2);
+    release(&decoded);
+}
+
+static void a_custom_type_with_the_name_of_another_type_stays_apart(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"LAYOUT", "LAYOUT (custom)"},
+        {"LAYOUT (custom)", "LAYOUT (custom) (custom)"},
+        {"TAB_CHANGED", "TAB_CHANGED (custom)"},
+        {"DOM_BINDING", "DOM_BINDING (custom)"},
+        {"TYPE_77", "TYPE_77 (custom)"},
+        {"INVALID", "INVALID (custom)"},
+        {"CUSTOM_EVENT", "CUSTOM_EVENT (custom)"},
+        {"(not listed)", "(not listed) (custom)"},
+        {"mine (custom)", "mine (custom)"},
+        {"Layout", "Layout"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < FP_COUNT(names); i++) {
+        char dump[256];
+        snprintf(dump, sizeof(dump), "{'type':1}\n{'type':-2,'typeName':'%s'}", names[i][0]);
+        struct decoded decoded;
+        take_dump(&decoded, dump);
+        assert_type(&decoded, 0, "LAYOUT", 1);
+        assert_type(&decoded, 1, names[i][1], -2);
+        release(&decoded);
+    }
+}
+
+static void a_page_is_read_in_the_charset_that_it_declares(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head;
+        const char *message; /* in its bytes, and as it is read; NULL: refused */
+        const char *read;
+    } pages[] = {
+        {"<meta charset='ISO-8859-1'>", "caf\xE9", "caf\xC3\xA9"},
+        {"<META http-equiv=Content-Type content='text/html; charset=iso-8859-1'>", "\x80\x81\xFF",
+         "\xE2\x82\xAC\xC2\x81\xC3\xBF"},
+        {"<meta charset=windows-1252>", "caf\xC3\xA9", "caf\xC3\x83\xC2\xA9"},
+        {"<meta name=viewport content=width><meta charset=' Latin1 '><meta charset=utf-8>", "\xE9",
+         "\xC3\xA9"},
+        {"<meta charset=utf-8>", "caf\xC3\xA9", "caf\xC3\xA9"},
+        {"", "caf\xC3\xA9", "caf\xC3\xA9"},
+        {"<meta charset=Shift_JIS>", "plain", "plain"},
+        {"<meta charset=Shift_JIS>", "\x83\x41", NULL},
+    };
+    for (size_t i = 0; i < FP_COUNT(pages); i++) {
+        char body[512];
+        snprintf(body, sizeof(body),
+                 "<html><head>%s</head><div id='traceData'>\n{'type':11,'data':{'message':'%s'}}\n"
+                 "{'type':'x'}</div></html>",
+                 pages[i].head, pages[i].message);
+        struct decoded decoded;
+        decode_dump(&decoded, body);
+        if (pages[i].read == NULL) {
+            assert_int_equal(decoded.verdict, FP_VERDICT_UNSUPPORTED);
+            assert_int_equal(decoded.error.offset, 26);
+        } else {
+            assert_int_equal(decoded.verdict, FP_VERDICT_OK);
+            assert_text(decoded.profile.timings[0].name, pages[i].read);
+            assert_int_equal(decoded.profile.session.notes[0].first_offset,
+                             strstr(body, "{'type':'x'") - body);
+        }
+        release(&decoded);
+    }
+}
+
+static void unreadable_lines_at_the_top_do_not_hide_the_rest(void **state)
+{
+    (void)state;
+    enum { LINES_MAX = 1000 };
+    struct fp_buf body;
+    fp_buf_init(&body, 64 * 1024);
+    for (size_t lines = 8; lines <= LINES_MAX + 1; lines += LINES_MAX - 8) {
+        fp_buf_clear(&body);
+        for (size_t i = 0; i < lines; i++)
+            fp_buf_addf(&body, "{'type':1,'time':1.}\n");
+        fp_buf_addf(&body, "{'type':1,'time':2}%c", '\0');
+        struct decoded decoded;
+        decode_dump(&decoded, (const char *)body.data);
+        if (lines < LINES_MAX) {
+            assert_int_equal(decoded.verdict, FP_VERDICT_OK);
+            assert_int_equal(note_count(&decoded, "a record that is not JSON"), lines);
+            assert_int_equal(decoded.profile.event_count, 1);
+        } else {
+            assert_int_equal(decoded.verdict, FP_VERDICT_MALFORMED);
+            assert_non_null(strstr(decoded.error.detail, "?format=speed-tracer"));
+        }
+        release(&decoded);
+    }
+    fp_buf_release(&body);
+}
+
+static bool says(const struct decoded *decoded, uint32_t index, const char *member)
+{
+    const struct fp_str detail = event_at(decoded, index)->detail;
+    return detail.len > 0 && memmem(detail.ptr, detail.len, member, strlen(member)) != NULL;
+}
+
+/* Copies a text without its queries, as scrubbing does. */
+static struct fp_str without_queries(struct fp_arena *arena, struct fp_str text)
+{
+    char *bytes = fp_arena_alloc(arena, text.len);
+    size_t len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        while (text.ptr[i] == '?' || text.ptr[i] == '=')
+            i += 2;
+        bytes[len++] = text.ptr[i];
+    }
+    return (struct fp_str){bytes, len};
+}
+
+static void what_depends_on_a_query_survives_export_and_import(void **state)
+{
+    (void)state;
+    static const char dump[] =
+        "{'type':2147483646,'time':1,'data':{'url':'http://a/?b=c'}}\n"
+        "{'type':2147483646,'time':2,'data':{'url':'http://a/?b=c#d','x':{}},'y':1}\n"
+        "{'type':2147483646,'time':3,'data':{'url':'http://a/?e'}}\n"
+        "{'type':4,'time':4,'children':[3,{'type':12,'time':4,'data':{'url':'http://a/?x'},"
+        "'children':[{'type':12,'time':4,'data':{'url':'http://a/?x','hasQuery':5}}]}],'data':{}}\n"
+        "{'type':12,'time':5,'data':{'url':'http://a/'}}\n{'type':12,'time':6}";
+    static const char *const posted = "{'header':{},'data':[%s]}";
+    struct decoded decoded;
+    struct decoded again;
+    char body[2048];
+    for (int is_posted = 0; is_posted <= 1; is_posted++) {
+        snprintf(body, sizeof(body), is_posted ? posted : "%s", dump);
+        for (char *at = body; is_posted && (at = strchr(at, '\n')) != NULL;)
+            *at = ',';
+        take_dump(&decoded, body);
+        fp_arena_init(&again.arena, TEST_ARENA_MAX);
+        const struct fp_str content =
+            without_queries(&again.arena, decoded.profile.session.content);
+        decode_limited(&again, content, "", &dump_limits);
+        assert_int_equal(again.verdict, FP_VERDICT_OK);
+        assert_int_equal(again.profile.event_count, 8);
+        for (uint32_t i = 0; i < 8; i++) {
+            assert_int_equal(says(&decoded, i, "\"isRefresh\":true"), i == 1);
+            assert_int_equal(says(&again, i, "\"isRefresh\":true"), i == 1);
+            assert_int_equal(says(&decoded, i, "\"hasQuery\":true"), i == 4 || i == 5);
+            assert_int_equal(says(&again, i, "\"hasQuery\":true"), i == 4 || i == 5);
+        }
+        release(&again);
+        release(&decoded);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_raw_message_is_refused_with_its_place_wherever_it_stands),
+        cmocka_unit_test(a_member_named_method_makes_no_raw_message),
+        cmocka_unit_test(a_custom_type_with_the_name_of_another_type_stays_apart),
+        cmocka_unit_test(a_page_is_read_in_the_charset_that_it_declares),
+        cmocka_unit_test(unreadable_lines_at_the_top_do_not_hide_the_rest),
+        cmocka_unit_test(what_depends_on_a_query_survives_export_and_import),
         cmocka_unit_test(a_closing_div_after_the_last_record_is_skipped),
         cmocka_unit_test(a_line_of_484_kilobytes_is_one_record),
         cmocka_unit_test(records_fifteen_deep_are_all_there),

@@ -216,6 +216,64 @@ static void a_line_that_cannot_be_read_is_told_of_and_the_next_one_read(void **s
     }
 }
 
+static void unknown_commands_and_lost_aliases_are_noted(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_log(&decoded, "t,1000,0,0|heap-sample,1|alias,x,nothing-known|x,1|"
+                         "code-creation,lc,1000,16,'f'|code-creation,LazyCompile,2000,16,'g'|"
+                         "tick,1000,0,0|");
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
+    assert_int_equal(note_count(&decoded, "an unknown command or a lost alias"), 3);
+    assert_int_equal(note_count(&decoded, "code of an unknown kind"), 1);
+    assert_int_equal(decoded.profile.sample_count, 1);
+    release(&decoded);
+}
+
+static void ticks_are_counted_by_the_state_of_the_engine(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_log(&decoded, "tick,1000,0,0|repeat,3,tick,1000,0,1|tick,1000,0,2|tick,1000,0,3|"
+                         "tick,1000,0,4|tick,1000,0,5|tick,1000,0,999|tick,1000,0,x|");
+    assert_non_null(strstr(event_at(&decoded, 0)->detail.ptr,
+                           "\"vmStates\":{\"js\":1,\"gc\":3,\"compiler\":1,\"other\":1,"
+                           "\"external\":1,\"unknown\":2}"));
+    release(&decoded);
+}
+
+static void a_profile_names_the_event_with_the_sequence_before_its_own(void **state)
+{
+    (void)state;
+#define PROFILE(sequence, more)                                                                    \
+    "{'type':2147483644,'data':{'format':'v8','profileData':''" more "}," sequence "'time':9}"
+    static const struct {
+        const char *dump;
+        uint32_t event; /* id, 0: none */
+    } dumps[] = {
+        {"{'type':15,'duration':3,'sequence':4,'children':[{'type':1}]}\n" PROFILE("'sequence':5,",
+                                                                                   ""),
+         1},
+        {"{'type':15,'duration':3,'sequence':4}\n" PROFILE("'sequence':6,", ""), 0},
+        {"{'type':15,'duration':3,'sequence':4}\n" PROFILE("'sequence':5,", ",'orphan':true"), 0},
+        {"{'type':15,'duration':3,'sequence':4}\n" PROFILE("'sequence':5,", ",'isOrphaned':false"),
+         1},
+        {"{'type':11,'sequence':4}\n" PROFILE("'sequence':5,", ""), 0},
+        {"{'type':15,'duration':3}\n" PROFILE("'sequence':1,", ""), 0},
+        {"{'type':15,'duration':3,'sequence':4}\n" PROFILE("", ""), 0},
+        {PROFILE("'sequence':0,", ""), 0},
+    };
+    for (size_t i = 0; i < FP_COUNT(dumps); i++) {
+        struct decoded decoded;
+        take_dump(&decoded, dumps[i].dump);
+        const struct fp_profile *profile = &decoded.profile;
+        const struct fp_str detail = profile->events[profile->event_count - 1].detail;
+        const char *named = memmem(detail.ptr, detail.len, "\"profileOf\":", 12);
+        assert_int_equal(named != NULL ? strtol(named + 12, NULL, 10) : 0, dumps[i].event);
+        release(&decoded);
+    }
+}
+
 static void one_alias_may_stand_for_a_command_and_for_a_kind_of_code(void **state)
 {
     (void)state;
@@ -422,6 +480,9 @@ int main(void)
         cmocka_unit_test(a_profiler_that_begins_forgets_what_was_before),
         cmocka_unit_test(lines_around_the_compressor_are_not_counted_by_back_references),
         cmocka_unit_test(a_line_that_cannot_be_read_is_told_of_and_the_next_one_read),
+        cmocka_unit_test(unknown_commands_and_lost_aliases_are_noted),
+        cmocka_unit_test(ticks_are_counted_by_the_state_of_the_engine),
+        cmocka_unit_test(a_profile_names_the_event_with_the_sequence_before_its_own),
         cmocka_unit_test(one_alias_may_stand_for_a_command_and_for_a_kind_of_code),
         cmocka_unit_test(an_overflow_in_a_stack_is_passed_over),
         cmocka_unit_test(repetitions_are_bounded_by_the_limits),

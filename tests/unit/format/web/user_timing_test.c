@@ -37,10 +37,41 @@ struct good {
     "'domInteractive':4.5,'redirectEnd':0}"
 #define MARK(name, time) "{'name':'" name "','entryType':'mark','startTime':" time "}"
 
+/* A moment 2,000 ms after TIMING's navigationStart. */
+#define EPOCH "1700000002000"
+
 #define FROM_0_TO_A "{'name':'m','entryType':'measure','endMark':'a'}"
 #define FROM_A_TO_B "{'name':'m','entryType':'measure','startMark':'a','endMark':'b'}"
 
 static const struct good goods[] = {
+    {.title = "2011: types are numbers, and a measure starts at fetchStart",
+     .body = "{" TIMING ",'entries':[{'name':'a','entryType':2,'startTime':" EPOCH "},"
+             "{'name':'m','entryType':3,'startTime':1700000000500.5,'duration':7},"
+             "{'name':'n','entryType':3,'endMark':'a'},{'name':'r','entryType':1}]}",
+     .timings = "mark a ? 2000000; measure m 500500 7000; measure n 5000 1995000"},
+    {.title = "2011: a map of times since 1970",
+     .body = "{" TIMING ",'marks':{'a':[3," EPOCH "]},'measures':[{'name':'m','endMark':'a'},"
+             "{'name':'n','startMark':'navigationStart','endMark':'loadEventEnd'}]}",
+     .timings = "mark a ? 3000; mark a ? 2000000; measure m 5000 1995000; measure n 0 900000"},
+    {.title = "2011: without navigationStart the first time is the page's start",
+     .body = "{'timing':{'fetchStart':1700000001000},'marks':{'a':[" EPOCH "],"
+             "'b':[1700000001500]},'measures':[{'name':'m','endMark':'a'},"
+             "{'name':'n','startMark':'b','endMark':'a'}]}",
+     .timings = "mark a ? 500000; mark b ? 0; measure m -500000 1000000; measure n 0 500000"},
+    {.title = "2011: a bare map",
+     .body = "{'a':[1700000001500," EPOCH "]}",
+     .timings = "mark a ? 0; mark a ? 500000"},
+    {.title = "a number as the type of a mark since the page's start",
+     .body = "{'marks':{'b':[3]},'timing':{'navigationStart':10,'fetchStart':11},'entries':["
+             "{'name':'a','entryType':2,'startTime':2},{'name':'m','entryType':3}]}",
+     .timings = "mark b ? 3000; mark a ? 2000; measure m 1000 2000"},
+    {.title = "timing without navigationStart, which nothing needs",
+     .body = "{'timing':{'loadEventEnd':5},'marks':{'a':[1]},'measures':[{'name':'m'}]}",
+     .timings = "mark a ? 1000; measure m 0 1000"},
+    {.title = "timing without navigationStart, beside a navigation entry",
+     .body = "{'timing':{'fetchStart':5},'entries':[" NAVIGATION
+             "],'measures':[{'name':'m','startMark':'fetchStart','endMark':'domInteractive'}]}",
+     .timings = "measure m 1250 3250"},
     {.title = "from one mark to another",
      .body =
          "{'marks':{'a':[1],'b':[3.5]},'measures':[{'name':'m','startMark':'a','endMark':'b'}]}",
@@ -338,7 +369,8 @@ static const struct bad bads[] = {
      "endMark is an attribute of performance.timing whose value is 0: an InvalidAccessError"},
     {"{" TIMING ",'measures':[{'name':'m','startMark':'loadEventEnd','endMark':'fetchStart'}]}",
      "/measures/0", "this measure ends before it starts"},
-    {REFERS_TO("{'fetchStart':5}"), "/timing", "navigationStart is missing"},
+    {REFERS_TO("{'fetchStart':5}"), "/measures/0/endMark",
+     "endMark is an attribute of performance.timing, whose times count from navigationStart"},
     {REFERS_TO("{'navigationStart':'x','fetchStart':5}"), "/timing/navigationStart",
      "navigationStart is a string; it must be a number of milliseconds"},
     {REFERS_TO("{'navigationStart':1,'fetchStart':false}"), "/timing/fetchStart",
@@ -363,8 +395,17 @@ static const struct bad bads[] = {
      "this measure ends before it starts, a SyntaxError"},
     {"{'timing':{'navigationStart':1,'loadEventEnd':'x'},'measures':[{'name':'m'}]}",
      "/timing/loadEventEnd", "loadEventEnd is a string; it must be a number of milliseconds"},
-    {"{'timing':{'loadEventEnd':5},'measures':[{'name':'m'}]}", "/timing",
-     "navigationStart is missing"},
+    {"{'timing':{'loadEventEnd':5},'measures':[{'name':'m'}]}", "/measures/0",
+     "endMark is missing, and nothing in the upload"},
+    /* The draft of 2011. */
+    {"[{'name':'m','entryType':3}]", "/0",
+     "this measure has no startMark and starts at fetchStart"},
+    {"{'marks':{'a':[" EPOCH
+     "]},'timing':{'fetchStart':0},'measures':[{'name':'m','endMark':'a'}]}",
+     "/measures/0", "this measure has no startMark and starts at fetchStart"},
+    {"{'marks':[{'name':'a','entryType':3,'startTime':1,'duration':1}]}", "/marks/0/entryType",
+     "entryType must be \"mark\" in marks"},
+    {"[{'name':'a','entryType':-2,'startTime':1}]", "/0/entryType", "entryType must be a string"},
     {"{'thread':'worker'," TIMING ",'measures':[{'name':'m','endMark':'loadEventEnd'}]}",
      "/measures/0/endMark", "endMark does not name a mark before it: a SyntaxError"},
     {"{'thread':'worker'," TIMING ",'measures':[{'name':'m'}]}", "/measures/0",
@@ -378,6 +419,22 @@ static const struct bad bads[] = {
     {MEASURE("'start':'a','end':'b'"), "/measures/0/start", "start is an option of"},
     {MEASURE("'startMark':'a','end':2"), "/measures/0/end", "end is an option of"},
 };
+
+static void times_since_1970_are_noted(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode(&decoded, "{" TIMING ",'marks':{'a':[3," EPOCH "]}}", "");
+    assert_int_equal(decoded.verdict, FP_VERDICT_OK);
+    assert_int_equal(decoded.profile.epoch_times, 1);
+    assert_int_equal(decoded.profile.first_epoch, 1);
+    assert_false(decoded.profile.is_since_first_epoch);
+    release(&decoded);
+    decode(&decoded, "{'a':[" EPOCH "," EPOCH "]}", "");
+    assert_int_equal(decoded.profile.epoch_times, 2);
+    assert_true(decoded.profile.is_since_first_epoch);
+    release(&decoded);
+}
 
 static void each_bad_timing_is_refused_with_its_place(void **state)
 {
@@ -402,6 +459,7 @@ int main(void)
         cmocka_unit_test(each_measure_has_the_times_that_the_drafts_give_it),
         cmocka_unit_test(marks_that_go_back_in_time_are_counted_and_taken),
         cmocka_unit_test(what_is_allowed_of_the_detail_is_kept),
+        cmocka_unit_test(times_since_1970_are_noted),
         cmocka_unit_test(each_bad_timing_is_refused_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,148 @@
+/*
+ * fleetprof compare: two releases, or two periods, function by function.
+ */
+#include "cli/command.h"
+#include "cli/comparison.h"
+#include "cli/empty_answer.h"
+#include "cli/options.h"
+
+enum { OPTION_TOP = FP_OPTION_FIRST };
+
+struct compare_options {
+    struct fp_comparison comparison;
+    const char *top;
+    const char *before; /* NULL: not given, as the next one */
+    const char *after;
+};
+
+static const struct argp_option options[] = {
+    {"top", OPTION_TOP, "N", 0, "how many functions (default: 20)", 0},
+    {0},
+};
+
+static error_t parse_compare(int key, char *arg, struct argp_state *state)
+{
+    struct compare_options *given = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &given->comparison;
+        state->child_inputs[1] = &given->comparison.json;
+        return 0;
+    case OPTION_TOP:
+        if (arg[0] == '0' || arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0')
+            argp_error(state, "--top takes a number from 1 on, not \"%s\"", arg);
+        given->top = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 1)
+            argp_error(state, "BEFORE and AFTER are two releases, not more");
+        *(state->arg_num == 0 ? &given->before : &given->after) = arg;
+        return 0;
+    case ARGP_KEY_SUCCESS:
+        if (given->before != NULL && given->after == NULL)
+            argp_error(state, "BEFORE and AFTER are two releases; AFTER is missing");
+        if (given->before == NULL && given->comparison.before_since == NULL &&
+            given->comparison.before_until == NULL)
+            argp_error(state, "name two releases, or two periods by --before-since, "
+                              "--before-until, --since and --until");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {
+    {&fp_comparison_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
+
+static const struct argp compare_argp = {
+    .options = options,
+    .parser = parse_compare,
+    .args_doc = "[BEFORE AFTER]",
+    .doc = "Which functions one release made slower or faster than another, as far as that is more "
+           "than noise. What was found comes first, then what costs most.",
+    .children = children,
+};
+
+static PGresult *ask(const struct compare_options *given)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select ");
+    fp_sql_add(&query, fp_comparison_select);
+    fp_sql_add(&query, " from fleetprof.compare_releases(");
+    fp_comparison_add(&given->comparison, &query);
+    if (given->before != NULL) {
+        fp_sql_add(&query, ", before => ");
+        fp_sql_value(&query, "text", given->before);
+        fp_sql_add(&query, ", after => ");
+        fp_sql_value(&query, "text", given->after);
+    }
+    fp_sql_add(&query, ", top => ");
+    fp_sql_value(&query, "integer", given->top != NULL ? given->top : "20");
+    fp_sql_add(&query, ")");
+    PGresult *answer = fp_sql_run(given->comparison.connection, &query);
+    fp_sql_release(&query);
+    return answer;
+}
+
+/* Asks for the first of the two releases that has no uploads at all. */
+static PGresult *ask_unknown(const struct compare_options *given)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select name from unnest(array[");
+    fp_sql_value(&query, "text", given->before);
+    fp_sql_add(&query, ", ");
+    fp_sql_value(&query, "text", given->after);
+    fp_sql_add(&query, "]) as name where not exists (select from fleetprof.segment where "
+                       "fleetprof_data.matches(release, name) and fleetprof_data.matches(site, ");
+    fp_sql_value(&query, "text", given->comparison.filters.values[FP_FILTER_SITE]);
+    fp_sql_add(&query, ")) limit 1");
+    PGresult *answer = fp_sql_run(given->comparison.connection, &query);
+    fp_sql_release(&query);
+    return answer;
+}
+
+/* Explains an empty answer: one of the two sides has no uploads. */
+static bool explain_nothing(const struct compare_options *given)
+{
+    PGresult *unknown = ask_unknown(given);
+    if (unknown == NULL)
+        return false;
+    struct fp_filters filters = given->comparison.filters;
+    bool fine = true;
+    if (PQntuples(unknown) == 0) {
+        fp_message_notice("one of the sides has no uploads in its period");
+    } else {
+        filters.values[FP_FILTER_RELEASE] = PQgetvalue(unknown, 0, 0);
+        fine = fp_empty_answer_explain(&filters, NULL, given->comparison.connection);
+    }
+    PQclear(unknown);
+    return fine;
+}
+
+static bool print_comparison(const struct compare_options *given)
+{
+    PGresult *answer = ask(given);
+    if (answer == NULL)
+        return false;
+    fp_comparison_print(&given->comparison, answer, 0);
+    bool is_empty = PQntuples(answer) == 0;
+    PQclear(answer);
+    if (is_empty)
+        return explain_nothing(given);
+    return given->comparison.json ||
+           fp_comparison_summarise(&given->comparison, given->before, given->after);
+}
+
+enum fp_exit fp_compare_command(int argc, char **argv)
+{
+    struct compare_options given = {0};
+    fp_command_parse(&compare_argp, argc, argv, &given);
+    if (!fp_comparison_open(&given.comparison))
+        return FP_EXIT_TROUBLE;
+    bool fine = print_comparison(&given);
+    fp_comparison_close(&given.comparison);
+    return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+}

@@ -1,0 +1,264 @@
+/*
+ * Comparison: turns options into a question about two sides, and prints the answer.
+ */
+#include "cli/comparison.h"
+
+#include "cli/command.h"
+
+enum {
+    OPTION_SINCE = FP_OPTION_SHARED + 0xa0,
+    OPTION_UNTIL,
+    OPTION_BEFORE_SINCE,
+    OPTION_BEFORE_UNTIL,
+};
+
+static const struct argp_option period_options[] = {
+    {"since", OPTION_SINCE, "WHEN", 0,
+     "the later side from this time on: a duration back from now (30m, 2h, 1d, 1w) or a timestamp "
+     "(default: the later release's first hour)",
+     0},
+    {"until", OPTION_UNTIL, "WHEN", 0, "the later side before this time (default: 48 hours later)",
+     0},
+    {"before-since", OPTION_BEFORE_SINCE, "WHEN", 0, "the earlier side from this time on", 0},
+    {"before-until", OPTION_BEFORE_UNTIL, "WHEN", 0, "the earlier side before this time", 0},
+    {0},
+};
+
+static error_t parse_period(int key, char *arg, struct argp_state *state)
+{
+    struct fp_comparison *comparison = state->input;
+    switch (key) {
+    case OPTION_SINCE:
+        comparison->filters.values[FP_FILTER_SINCE] = arg;
+        return 0;
+    case OPTION_UNTIL:
+        comparison->filters.values[FP_FILTER_UNTIL] = arg;
+        return 0;
+    case OPTION_BEFORE_SINCE:
+        comparison->before_since = arg;
+        return 0;
+    case OPTION_BEFORE_UNTIL:
+        comparison->before_until = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp period_argp = {.options = period_options, .parser = parse_period};
+
+static const struct argp_child children[] = {
+    {&fp_filters_of_both_sides_argp, 0,
+     "Which page loads, of both sides (in a PATTERN, % matches any text; '' matches an absent "
+     "value):",
+     1},
+    {&period_argp, 0, "When:", 2},
+    {&fp_database_argp, 0, "The database:", 3},
+    {0},
+};
+
+static error_t parse_comparison(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    struct fp_comparison *comparison = state->input;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->child_inputs[0] = &comparison->filters;
+    state->child_inputs[1] = comparison;
+    state->child_inputs[2] = &comparison->database;
+    return 0;
+}
+
+const struct argp fp_comparison_argp = {.parser = parse_comparison, .children = children};
+
+bool fp_comparison_open(struct fp_comparison *comparison)
+{
+    comparison->connection = fp_database_open(&comparison->database);
+    if (comparison->connection == NULL)
+        return false;
+    if (!fp_filters_choose_site(&comparison->filters, comparison->connection)) {
+        fp_comparison_close(comparison);
+        return false;
+    }
+    return true;
+}
+
+void fp_comparison_close(struct fp_comparison *comparison)
+{
+    PQfinish(comparison->connection);
+    comparison->connection = NULL;
+}
+
+static void add_time(struct fp_sql_query *query, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    fp_sql_add(query, name);
+    fp_filters_add_value(FP_FILTER_SINCE, value, query);
+}
+
+void fp_comparison_add(const struct fp_comparison *comparison, struct fp_sql_query *query)
+{
+    fp_filters_add(&comparison->filters, query);
+    add_time(query, ", before_since => ", comparison->before_since);
+    add_time(query, ", before_until => ", comparison->before_until);
+}
+
+/* ---- the table ---- */
+
+const struct fp_grid_column fp_comparison_columns[] = {
+    {NULL, "VERDICT", FP_CELL_WORD},
+    {NULL, "FUNCTION", FP_CELL_TEXT},
+    {NULL, "WHERE", FP_CELL_PATH},
+    {NULL, "BEFORE MS/LOAD", FP_CELL_MS},
+    {NULL, "AFTER MS/LOAD", FP_CELL_MS},
+    {NULL, "CHANGE", FP_CELL_WORD},
+    {NULL, "95 % BETWEEN", FP_CELL_WORD},
+    {NULL, "COULD HAVE SEEN", FP_CELL_WORD},
+    {"function_key", NULL, FP_CELL_TEXT},
+    {"function", NULL, FP_CELL_TEXT},
+    {"resource", NULL, FP_CELL_PATH},
+    {"line", NULL, FP_CELL_INTEGER},
+    {"column_number", NULL, FP_CELL_INTEGER},
+    {"before_self_ms", NULL, FP_CELL_MS},
+    {"after_self_ms", NULL, FP_CELL_MS},
+    {"before_total_ms", NULL, FP_CELL_MS},
+    {"after_total_ms", NULL, FP_CELL_MS},
+    {"change", NULL, FP_CELL_SHARE},
+    {"change_low", NULL, FP_CELL_SHARE},
+    {"change_high", NULL, FP_CELL_SHARE},
+    {"smallest_visible", NULL, FP_CELL_SHARE},
+    {"p", NULL, FP_CELL_SHARE},
+    {"verdict", NULL, FP_CELL_TEXT},
+    {"before_uploads", "UPLOADS BEFORE", FP_CELL_INTEGER},
+    {"after_uploads", "UPLOADS AFTER", FP_CELL_INTEGER},
+    {"samples", "SAMPLES", FP_CELL_INTEGER},
+};
+const size_t fp_comparison_column_count =
+    sizeof(fp_comparison_columns) / sizeof(fp_comparison_columns[0]);
+enum { FIRST_EXTRA = 23 };
+
+#define PERCENT(value) "to_char(100 * least(" value ", 9.999e4), 'FMSG9999990') || ' %'"
+
+const char fp_comparison_select[] =
+    "verdict, function, "
+    "coalesce(resource, '') || coalesce(':' || line, '') || coalesce(':' || column_number, ''), "
+    "before_self_ms, after_self_ms, " PERCENT("change") ", " PERCENT(
+        "change_low") " || ' and ' || " PERCENT("change_high") ", "
+                                                               "case verdict when 'no change seen' "
+                                                               "then " PERCENT(
+                                                                   "smallest_visible") " end, "
+                                                                                       "function_"
+                                                                                       "key, "
+                                                                                       "function, "
+                                                                                       "resource, "
+                                                                                       "line, "
+                                                                                       "column_"
+                                                                                       "number, "
+                                                                                       "before_"
+                                                                                       "self_ms, "
+                                                                                       "after_self_"
+                                                                                       "ms, "
+                                                                                       "before_"
+                                                                                       "total_ms, "
+                                                                                       "after_"
+                                                                                       "total_ms, "
+                                                                                       "change, "
+                                                                                       "change_low,"
+                                                                                       " change_"
+                                                                                       "high, "
+                                                                                       "smallest_"
+                                                                                       "visible, "
+                                                                                       "p, "
+                                                                                       "verdict, "
+                                                                                       "before_"
+                                                                                       "uploads, "
+                                                                                       "after_"
+                                                                                       "uploads, "
+                                                                                       "samples";
+
+void fp_comparison_print(const struct fp_comparison *comparison, const PGresult *answer,
+                         int first_column)
+{
+    struct fp_grid grid;
+    fp_grid_init(&grid, fp_comparison_columns, fp_comparison_column_count);
+    grid.extra_from = FIRST_EXTRA;
+    fp_sql_fill(answer, first_column, &grid);
+    fp_grid_print(&grid, comparison->json);
+    fp_grid_release(&grid);
+}
+
+/* ---- the summary ---- */
+
+#define HOURS(name)                                                                                \
+    "to_char(lower(" name ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' to ' || "              \
+    "to_char(upper(" name ") at time zone 'UTC', 'YYYY-MM-DD HH24:MI')"
+
+/* One line per row; null ones are left out. */
+static const char summary_lines[] =
+    "select line from summary cross join lateral unnest(array["
+    "'Before: ' || before_uploads || ' uploads in the hours from ' || " HOURS(
+        "before_hours") " || ' (UTC).', "
+                        "'After: ' || after_uploads || ' uploads in the hours from ' || " HOURS(
+                            "after_hours") " || ' (UTC).', "
+                                           "case obstacle when 'early' then "
+                                           "'Too early: a side has less than 12 hours or less than "
+                                           "200 uploads.' "
+                                           "when 'not comparable' then 'Not comparable: only ' || "
+                                           "round(100 * comparable_share) || "
+                                           "' % of the later uploads are of a page, device and "
+                                           "browser that both sides have.' "
+                                           "else slower || ' slower, ' || faster || ' faster, ' || "
+                                           "new || ' new, ' || gone || ' gone, ' || "
+                                           "unchanged || ' without a change that could be seen, ' "
+                                           "|| too_few || ' with too few uploads to tell, ' || "
+                                           "unmatched || ' without a name to find them again.' "
+                                           "end, "
+                                           "case when obstacle is null and abs(common_change) >= "
+                                           "0.005 then 'Everything together: ' || " PERCENT(
+                                               "common_change") " || '. That is taken off before a "
+                                                                "function is judged.' end, "
+                                                                "case when by_time then 'Uploads "
+                                                                "per page load differ, so time is "
+                                                                "compared per profiled time.' end, "
+                                                                "case when placebo_tested > 0 then "
+                                                                "'Placebo: ' || placebo_flags || ' "
+                                                                "of ' || placebo_tested || "
+                                                                "' functions differ between two "
+                                                                "halves of the earlier side' || "
+                                                                "case when placebo_flags > 0.05 * "
+                                                                "placebo_tested then ': do not "
+                                                                "trust the verdicts.' else '.' end "
+                                                                "end"
+                                                                "]) as line where line is not null";
+
+static void add_release(struct fp_sql_query *query, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    fp_sql_add(query, ", ");
+    fp_sql_add(query, name);
+    fp_sql_add(query, " => ");
+    fp_sql_value(query, "text", value);
+}
+
+bool fp_comparison_summarise(const struct fp_comparison *comparison, const char *before,
+                             const char *after)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query, "with summary as materialized (select * from fleetprof.compare_summary(");
+    fp_comparison_add(comparison, &query);
+    add_release(&query, "before", before);
+    add_release(&query, "after", after);
+    fp_sql_add(&query, ")) ");
+    fp_sql_add(&query, summary_lines);
+    PGresult *answer = fp_sql_run(comparison->connection, &query);
+    fp_sql_release(&query);
+    if (answer == NULL)
+        return false;
+    (void)printf("\n");
+    for (int i = 0; i < PQntuples(answer); i++)
+        (void)printf("%s\n", PQgetvalue(answer, i, 0));
+    PQclear(answer);
+    return true;
+}

@@ -1,0 +1,305 @@
+/*
+ * fleetprof regressions: what a release made slower, for pipelines.
+ */
+#include "cli/command.h"
+#include "cli/comparison.h"
+#include "cli/memory.h"
+#include "cli/options.h"
+#include "cli/webhook.h"
+
+enum { OPTION_FAIL_ON = FP_OPTION_FIRST, OPTION_LEAST_CHANGE, OPTION_WEBHOOK, OPTION_STATE };
+
+#define MAX_BODY_LEN ((size_t)16 * 1024 * 1024)
+
+struct regressions_options {
+    struct fp_comparison comparison;
+    const char *release; /* NULL: the latest */
+    bool fail_on_slower;
+    bool fail_on_new;
+    bool fail_on_early;
+    char least_change[32]; /* a share, "" for SQL's default */
+    const char *webhook;   /* NULL: none */
+    const char *state;     /* NULL: the usual file */
+};
+
+static const struct argp_option options[] = {
+    {"fail-on", OPTION_FAIL_ON, "VERDICTS", 0,
+     "exit with 1 if there is such a verdict: slower, new, or early (nothing could be compared "
+     "yet); several with commas",
+     0},
+    {"least-change", OPTION_LEAST_CHANGE, "PERCENT", 0,
+     "leave out what became slower by less, however certain (default: 3)", 0},
+    {"webhook", OPTION_WEBHOOK, "URL", 0, "post findings as JSON to this address, each one once",
+     0},
+    {"state", OPTION_STATE, "FILE", 0,
+     "where --webhook remembers what it has posted (default: fleetprof/posted in $XDG_STATE_HOME "
+     "or ~/.local/state)",
+     0},
+    {0},
+};
+
+/* Reads a list of verdicts. */
+static void read_fail_on(struct regressions_options *given, const char *list,
+                         struct argp_state *state)
+{
+    const struct {
+        const char *verdict;
+        bool *wanted;
+    } known[] = {{"slower", &given->fail_on_slower},
+                 {"new", &given->fail_on_new},
+                 {"early", &given->fail_on_early}};
+    for (const char *word = list;;) {
+        size_t len = strcspn(word, ",");
+        bool found = false;
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+            if (strlen(known[i].verdict) == len && strncmp(word, known[i].verdict, len) == 0)
+                *known[i].wanted = found = true;
+        }
+        if (!found)
+            argp_error(state, "--fail-on takes slower, new and early, not \"%.*s\"", (int)len,
+                       word);
+        if (word[len] == '\0')
+            return;
+        word += len + 1;
+    }
+}
+
+static void read_least_change(struct regressions_options *given, const char *arg,
+                              struct argp_state *state)
+{
+    char *end;
+    double percent = strtod(arg, &end);
+    if (end == arg || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= 0 && percent < 1e6))
+        argp_error(state, "--least-change takes a percentage such as 5, not \"%s\"", arg);
+    (void)snprintf(given->least_change, sizeof(given->least_change), "%.9g", percent / 100);
+}
+
+static error_t parse_regressions(int key, char *arg, struct argp_state *state)
+{
+    struct regressions_options *given = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &given->comparison;
+        state->child_inputs[1] = &given->comparison.json;
+        return 0;
+    case OPTION_FAIL_ON:
+        read_fail_on(given, arg, state);
+        return 0;
+    case OPTION_LEAST_CHANGE:
+        read_least_change(given, arg, state);
+        return 0;
+    case OPTION_WEBHOOK:
+        given->webhook = arg;
+        return 0;
+    case OPTION_STATE:
+        given->state = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 0)
+            argp_error(state, "one RELEASE is enough: it is compared with the one before it");
+        given->release = arg;
+        return 0;
+    case ARGP_KEY_SUCCESS:
+        if (given->comparison.before_since != NULL || given->comparison.before_until != NULL)
+            argp_error(state, "--before-since and --before-until are for `fleetprof compare'");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {
+    {&fp_comparison_argp, 0, NULL, 0},
+    {&fp_json_argp, 0, NULL, 0},
+    {0},
+};
+
+static const struct argp regressions_argp = {
+    .options = options,
+    .parser = parse_regressions,
+    .args_doc = "[RELEASE]",
+    .doc = "The functions that a release (default: the latest) made slower, or brought, against "
+           "the release before it, as far as that is more than noise.",
+    .children = children,
+};
+
+/* ---- questions ---- */
+
+/* What a row begins with, before the columns of the table. */
+enum { KEY, FINDING, BEFORE_RELEASE, AFTER_RELEASE, VERDICT, TABLE };
+
+static PGresult *ask(const struct regressions_options *given)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query,
+                "select concat_ws(E'\\n', $1::text, before_release, after_release, function_key, "
+                "verdict), jsonb_build_object('site', $1::text) || to_jsonb(finding), "
+                "before_release, after_release, verdict, ");
+    query.values[query.value_count++] = given->comparison.filters.values[FP_FILTER_SITE];
+    fp_sql_add(&query, fp_comparison_select);
+    fp_sql_add(&query, " from fleetprof.regressions(");
+    fp_comparison_add(&given->comparison, &query);
+    if (given->release != NULL) {
+        fp_sql_add(&query, ", release => ");
+        fp_sql_value(&query, "text", given->release);
+    }
+    if (given->least_change[0] != '\0') {
+        fp_sql_add(&query, ", least_change => ");
+        fp_sql_value(&query, "double precision", given->least_change);
+    }
+    fp_sql_add(&query, ") as finding");
+    PGresult *answer = fp_sql_run(given->comparison.connection, &query);
+    fp_sql_release(&query);
+    return answer;
+}
+
+/* Asks which releases are compared: one row, the earlier and the later one, null where there is
+ * none. */
+static PGresult *ask_releases(const struct regressions_options *given)
+{
+    static const enum fp_filter dimensions[] = {
+        FP_FILTER_ROUTE, FP_FILTER_ENVIRONMENT, FP_FILTER_VARIANT, FP_FILTER_BROWSER,
+        FP_FILTER_OS,    FP_FILTER_DEVICE,      FP_FILTER_THREAD};
+    const struct fp_filters *filters = &given->comparison.filters;
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select previous, latest from fleetprof_data.latest_releases(");
+    fp_sql_value(&query, "text", filters->values[FP_FILTER_SITE]);
+    fp_sql_add(&query, ", ");
+    fp_sql_value(&query, "text", given->release);
+    for (size_t i = 0; i < sizeof(dimensions) / sizeof(dimensions[0]); i++) {
+        fp_sql_add(&query, ", ");
+        fp_sql_value(&query, "text", filters->values[dimensions[i]]);
+    }
+    fp_sql_add(&query, ")");
+    PGresult *answer = fp_sql_run(given->comparison.connection, &query);
+    fp_sql_release(&query);
+    return answer;
+}
+
+/* ---- webhook ---- */
+
+/* Appends the findings that were not posted before to the body, and notes them. Returns how many.
+ */
+static size_t add_findings(struct fp_webhook *webhook, const PGresult *answer, struct fp_buf *body)
+{
+    size_t count = 0;
+    for (int i = 0; i < PQntuples(answer); i++) {
+        const char *key = PQgetvalue(answer, i, KEY);
+        if (fp_webhook_knows(webhook, key))
+            continue;
+        fp_buf_addf(body, "%s%s", count++ > 0 ? ", " : "", PQgetvalue(answer, i, FINDING));
+        fp_webhook_note(webhook, key);
+    }
+    return count;
+}
+
+static bool post_findings(const struct regressions_options *given, const PGresult *answer)
+{
+    struct fp_webhook *webhook = fp_webhook_open(given->webhook, given->state);
+    if (webhook == NULL)
+        return false;
+    struct fp_buf body;
+    fp_buf_init(&body, MAX_BODY_LEN);
+    fp_buf_addf(&body, "{\"findings\": [");
+    size_t count = add_findings(webhook, answer, &body);
+    fp_buf_addf(&body, "]}\n");
+    bool fine = count == 0 || fp_webhook_post(webhook, fp_memory_text(&body));
+    fp_buf_release(&body);
+    fp_webhook_close(webhook);
+    return fine;
+}
+
+/* ---- answer ---- */
+
+static enum fp_exit verdict_of(const struct regressions_options *given, const PGresult *answer)
+{
+    for (int i = 0; i < PQntuples(answer); i++) {
+        bool is_slower = strcmp(PQgetvalue(answer, i, VERDICT), "slower") == 0;
+        if (is_slower ? given->fail_on_slower : given->fail_on_new)
+            return FP_EXIT_NO;
+    }
+    return FP_EXIT_FINE;
+}
+
+/* Explains why nothing was compared. Returns what the command ends with. */
+static enum fp_exit explain_lone_release(const struct regressions_options *given,
+                                         const PGresult *releases)
+{
+    const char *site = given->comparison.filters.values[FP_FILTER_SITE];
+    bool is_known = PQgetisnull(releases, 0, 1) == 0;
+    if (!is_known && given->release != NULL)
+        fp_message_notice("nothing was counted for the release \"%s\" of site \"%s\"",
+                          given->release, site);
+    else if (!is_known)
+        fp_message_notice("nothing was counted for site \"%s\"", site);
+    else
+        fp_message_notice("there is no release before \"%s\" to compare it with",
+                          PQgetvalue(releases, 0, 1));
+    return given->fail_on_early ? FP_EXIT_NO : FP_EXIT_FINE;
+}
+
+/* Asks whether it is too early, or the sides are too unlike, to find anything. */
+static enum fp_exit find_obstacle(const struct regressions_options *given, const char *before,
+                                  const char *after)
+{
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select obstacle from fleetprof.compare_summary(");
+    fp_comparison_add(&given->comparison, &query);
+    fp_sql_add(&query, ", before => ");
+    fp_sql_value(&query, "text", before);
+    fp_sql_add(&query, ", after => ");
+    fp_sql_value(&query, "text", after);
+    fp_sql_add(&query, ")");
+    PGresult *answer = fp_sql_run(given->comparison.connection, &query);
+    fp_sql_release(&query);
+    if (answer == NULL)
+        return FP_EXIT_TROUBLE;
+    bool is_obstacle = PQgetisnull(answer, 0, 0) == 0;
+    if (is_obstacle)
+        fp_message_notice("nothing could be judged: the releases are \"%s\"",
+                          PQgetvalue(answer, 0, 0));
+    PQclear(answer);
+    return is_obstacle && given->fail_on_early ? FP_EXIT_NO : FP_EXIT_FINE;
+}
+
+static enum fp_exit print_regressions(const struct regressions_options *given,
+                                      const PGresult *releases)
+{
+    const char *before = PQgetvalue(releases, 0, 0);
+    const char *after = PQgetvalue(releases, 0, 1);
+    PGresult *answer = ask(given);
+    if (answer == NULL)
+        return FP_EXIT_TROUBLE;
+    fp_comparison_print(&given->comparison, answer, TABLE);
+    enum fp_exit code = verdict_of(given, answer);
+    if (given->webhook != NULL && !post_findings(given, answer))
+        code = FP_EXIT_TROUBLE;
+    if (!given->comparison.json)
+        (void)printf("%s%d finding%s in release \"%s\", compared with \"%s\".\n",
+                     PQntuples(answer) > 0 ? "\n" : "", PQntuples(answer),
+                     PQntuples(answer) == 1 ? "" : "s", after, before);
+    if (PQntuples(answer) == 0 && code == FP_EXIT_FINE)
+        code = find_obstacle(given, before, after);
+    PQclear(answer);
+    return code;
+}
+
+enum fp_exit fp_regressions_command(int argc, char **argv)
+{
+    struct regressions_options given = {0};
+    fp_command_parse(&regressions_argp, argc, argv, &given);
+    if (!fp_comparison_open(&given.comparison))
+        return FP_EXIT_TROUBLE;
+    enum fp_exit code = FP_EXIT_TROUBLE;
+    PGresult *releases = ask_releases(&given);
+    if (releases != NULL && PQgetisnull(releases, 0, 0) == 1) {
+        if (given.comparison.json)
+            (void)printf("[]\n");
+        code = explain_lone_release(&given, releases);
+    } else if (releases != NULL) {
+        code = print_regressions(&given, releases);
+    }
+    PQclear(releases);
+    fp_comparison_close(&given.comparison);
+    return code;
+}

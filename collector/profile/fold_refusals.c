@@ -1,0 +1,46 @@
+/*
+ * Fold, refusals: what the decoder refused, by reason.
+ */
+#include "collector/profile/fold_parts.h"
+#include "collector/profile/notes.h"
+
+static bool add_refusal(struct fp_fold *fold, const struct fp_profile_note *note)
+{
+    struct fp_delta *delta = fold->delta;
+    struct fp_delta_refusal *refusal = &delta->refusals[delta->refusal_count++];
+    char place[FP_NOTE_PLACE_MAX];
+    fp_note_place(note, place);
+    *refusal = (struct fp_delta_refusal){.reason = note->reason, .records = note->count};
+    return fp_arena_copy(fold->arena, fp_str_of(place), &refusal->place);
+}
+
+/* A decoder has at most one note per reason. Their order is that of its own list. */
+static const struct fp_profile_note *find(const struct fp_notes *notes,
+                                          enum fp_record_refusal reason)
+{
+    for (uint32_t i = 0; i < notes->count; i++)
+        if (notes->list[i].reason == reason)
+            return &notes->list[i];
+    return NULL;
+}
+
+bool fp_fold_refusals(struct fp_fold *fold)
+{
+    struct fp_delta *delta = fold->delta;
+    const struct fp_record_counts records = fp_notes_count_records(fold->profile);
+    struct fp_notes notes;
+    delta->records_read = records.read;
+    delta->records_refused = records.refused;
+    if (records.refused == 0)
+        return true;
+    fp_notes_list(fold->profile, &notes);
+    delta->refusals = fp_fold_array(fold, notes.count, sizeof(*delta->refusals));
+    if (delta->refusals == NULL)
+        return false;
+    for (unsigned reason = FP_RECORD_REFUSAL_NONE + 1; reason < FP_RECORD_REFUSAL_COUNT; reason++) {
+        const struct fp_profile_note *note = find(&notes, (enum fp_record_refusal)reason);
+        if (note != NULL && !add_refusal(fold, note))
+            return false;
+    }
+    return true;
+}

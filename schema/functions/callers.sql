@@ -1,0 +1,230 @@
+-- Callers of a function, and what it calls.
+
+create or replace function fleetprof_data.call_edges(
+    selected      fleetprof_data.selection,
+    markers       smallint[],
+    function_name text,
+    key           text,
+    of_callers    boolean,
+    out total_us  bigint,
+    out frame_ids bigint[],
+    out sums      bigint[],
+    out samples   bigint[]
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    tree record; -- depth first: a node's callers are before it, on lower levels
+    wanted bigint[];
+    level integer;
+    frame bigint;
+    other bigint; -- the neighbour of the function
+    -- By level, of the stack that the loop stands on.
+    path bigint[] := '{}';
+    calls integer[] := '{}'; -- how often the function is on it, up to this level
+    is_wanted boolean;
+    is_counted boolean;
+begin
+    total_us := 0;
+    frame_ids := '{}';
+    sums := '{}';
+    samples := '{}';
+    select
+        array_agg(level) as levels, array_agg(frame_id) as frames, array_agg(self_us) as own_sums,
+        array_agg(total_us) as totals, array_agg(samples) as samples
+    into tree
+    from (select * from call_tree(call_edges.selected, call_edges.markers, 0) order by ordinal) as node;
+
+    wanted := array(
+        select frame_id
+        from (select distinct frame_id from unnest(tree.frames) as frame_id) as frame
+        join named_frame using (frame_id)
+        where matches(function, call_edges.function_name)
+            and (call_edges.key is null
+                or call_edges.key = function_key(function, resource, stable_resource(resource), line, column_number, kind)::text));
+    if cardinality(wanted) = 0 then
+        return;
+    end if;
+
+    for node in 1..coalesce(cardinality(tree.levels), 0) loop
+        level := tree.levels[node];
+        continue when level = 0;
+        frame := tree.frames[node];
+        path[level] := frame;
+        is_wanted := frame = any(wanted);
+        calls[level] := coalesce(calls[level - 1], 0) + is_wanted::integer;
+        if is_wanted and calls[level] = 1 then
+            total_us := total_us + tree.totals[node];
+        end if;
+        if call_edges.of_callers then
+            continue when not is_wanted;
+            other := path[level - 1];
+        else
+            if is_wanted and tree.own_sums[node] <> 0 then
+                frame_ids := frame_ids || null::bigint;
+                sums := sums || tree.own_sums[node];
+                samples := samples || null::bigint;
+            end if;
+            continue when level = 1 or path[level - 1] <> all(wanted);
+            other := frame;
+        end if;
+        -- A sample counts once, however often the same call is on its stack.
+        is_counted := false;
+        if calls[level] > 1 then
+            for lower in 1..level - 1 loop
+                is_counted := is_counted or case
+                    when call_edges.of_callers then path[lower] = any(wanted) and path[lower - 1] is not distinct from other
+                    else path[lower] = other and path[lower - 1] = any(wanted)
+                end;
+            end loop;
+        end if;
+        if not coalesce(is_counted, false) then
+            frame_ids := frame_ids || other;
+            sums := sums || tree.totals[node];
+            samples := samples || tree.samples[node];
+        end if;
+    end loop;
+end
+$$;
+
+comment on function fleetprof_data.call_edges is
+    'Returns the calls of a function, or from it, in parallel arrays: the frame on the other side, time in microseconds and samples with this call on the stack; a frame may come several times. total_us: time with the function anywhere on the stack. Null stands for no caller, or for the function''s own time, which has no samples.';
+
+create or replace function fleetprof.callers(
+    function_name text,
+    site          text,
+    since         timestamptz default now() - interval '1 day',
+    until         timestamptz default now(),
+    route         text default null,
+    release       text default null,
+    environment   text default null,
+    variant       text default null,
+    browser       text default null,
+    os            text default null,
+    device        text default null,
+    thread        text default null,
+    marker        text default null,
+    key           text default null
+)
+returns table (
+    function_key  text,
+    function      text,
+    resource      text,
+    line          integer,
+    column_number integer,
+    total_ms      double precision,
+    share         double precision,
+    samples       bigint
+)
+language plpgsql stable parallel safe rows 20
+set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    edges record;
+begin
+    if num_nonnulls(callers.function_name, callers.key) = 0 then
+        raise invalid_parameter_value using
+            message = 'function_name is null',
+            hint = 'Name a function, or give its function_key as key.';
+    end if;
+    edges := call_edges(
+        select_segments(
+            callers.site, callers.since, callers.until, callers.route, callers.release, callers.environment,
+            callers.variant, callers.browser, callers.os, callers.device, callers.thread),
+        select_markers(callers.marker), callers.function_name, callers.key, true);
+
+    return query
+    select
+        function_key(function, resource, stable_resource(resource), line, column_number, kind)::text,
+        coalesce(function, '(root)'),
+        resource,
+        line,
+        column_number,
+        (sum(sum_us) / 1000)::double precision,
+        sum(sum_us)::double precision / nullif(edges.total_us, 0),
+        sum(samples)::bigint
+    from unnest(edges.frame_ids, edges.sums, edges.samples) as edge (frame_id, sum_us, samples)
+    left join named_frame using (frame_id)
+    group by function, resource, line, column_number, kind
+    order by sum(sum_us) desc, coalesce(function, '(root)') collate "C", resource collate "C", line, column_number;
+end
+$$;
+
+comment on function fleetprof.callers is
+    'Returns what calls a function: the frames right below it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (root): nothing called it. Where it calls itself a sample may count for several callers, but once for each. function_name: of which only % is a wildcard; null with key, the function_key of one function.';
+
+create or replace function fleetprof.callees(
+    function_name text,
+    site          text,
+    since         timestamptz default now() - interval '1 day',
+    until         timestamptz default now(),
+    route         text default null,
+    release       text default null,
+    environment   text default null,
+    variant       text default null,
+    browser       text default null,
+    os            text default null,
+    device        text default null,
+    thread        text default null,
+    marker        text default null,
+    key           text default null
+)
+returns table (
+    function_key  text,
+    function      text,
+    resource      text,
+    line          integer,
+    column_number integer,
+    total_ms      double precision,
+    share         double precision,
+    samples       bigint
+)
+language plpgsql stable parallel safe rows 20
+set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    edges record;
+begin
+    if num_nonnulls(callees.function_name, callees.key) = 0 then
+        raise invalid_parameter_value using
+            message = 'function_name is null',
+            hint = 'Name a function, or give its function_key as key.';
+    end if;
+    edges := call_edges(
+        select_segments(
+            callees.site, callees.since, callees.until, callees.route, callees.release, callees.environment,
+            callees.variant, callees.browser, callees.os, callees.device, callees.thread),
+        select_markers(callees.marker), callees.function_name, callees.key, false);
+
+    return query
+    select
+        function_key(function, resource, stable_resource(resource), line, column_number, kind)::text,
+        coalesce(function, '(self)'),
+        resource,
+        line,
+        column_number,
+        (sum(sum_us) / 1000)::double precision,
+        sum(sum_us)::double precision / nullif(edges.total_us, 0),
+        sum(samples)::bigint
+    from unnest(edges.frame_ids, edges.sums, edges.samples) as edge (frame_id, sum_us, samples)
+    left join named_frame using (frame_id)
+    group by function, resource, line, column_number, kind
+    order by sum(sum_us) desc, coalesce(function, '(self)') collate "C", resource collate "C", line, column_number;
+end
+$$;
+
+comment on function fleetprof.callees is
+    'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: of which only % is a wildcard; null with key, the function_key of one function.';
+
+revoke execute on function fleetprof_data.call_edges, fleetprof.callers, fleetprof.callees from public;
+grant execute on function fleetprof_data.call_edges, fleetprof.callers, fleetprof.callees to fleetprof_reader;

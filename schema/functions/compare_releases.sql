@@ -1,0 +1,557 @@
+-- Releases, or periods, beside each other: what got slower, and is it more than noise.
+
+create or replace function fleetprof_data.release_hours(
+    site        text,
+    route       text,
+    environment text,
+    variant     text,
+    browser     text,
+    os          text,
+    device      text,
+    thread      text
+)
+returns table (release text, bucket timestamptz, length interval, uploads bigint)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    -- '%%' matches as '%' does, but keeps the release in the sums that are read.
+    selected selection := (compared_side(
+        release_hours.site, null, null, release_hours.route, '%%', release_hours.environment, release_hours.variant,
+        release_hours.browser, release_hours.os, release_hours.device, release_hours.thread)).hours;
+begin
+    return query
+    select release, bucket, case span when 2 then interval '1 day' else interval '1 hour' end, sum(uploads)
+    from (
+        select group_id, bucket, span, unnest(uploads) as uploads
+        from total_packed
+        where is_selected(selected, sealed, group_id, bucket, span)
+    ) as entry
+    join (
+        select segment_id as group_id, release from segment
+        union all
+        select group_id, release from cohort
+    ) as named using (group_id)
+    group by release, bucket, span
+    having sum(uploads) > 0;
+end
+$$;
+
+comment on function fleetprof_data.release_hours is
+    'Returns the hours (days, where hours are gone) in which each release had uploads, and how many.';
+
+create or replace function fleetprof_data.release_periods(
+    site             text,
+    before           text,
+    after            text,
+    route            text,
+    environment      text,
+    variant          text,
+    browser          text,
+    os               text,
+    device           text,
+    thread           text,
+    out since        timestamptz,
+    out until        timestamptz,
+    out before_since timestamptz,
+    out before_until timestamptz
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    longest constant interval := '48 hours';
+    earlier timestamptz;
+    uploads record;
+begin
+    with hour as materialized (
+        select
+            bucket, length, uploads, matches(release, release_periods.before) as is_before,
+            matches(release, release_periods.after) as is_after
+        from release_hours(
+            release_periods.site, release_periods.route, release_periods.environment, release_periods.variant,
+            release_periods.browser, release_periods.os, release_periods.device, release_periods.thread)
+    ),
+    bound as (
+        select
+            min(bucket) filter (where is_after) as first,
+            max(bucket + length) filter (where is_after) as last,
+            max(bucket + length) filter (where is_before) as last_before
+        from hour
+    ),
+    period as (
+        select
+            first, least(last, first + longest) as until, last_before,
+            -- Whole days earlier, so that the hours of the day are the same.
+            first - ceil(extract(epoch from least(last - first, longest)) / 86400) * interval '24 hours' as earlier
+        from bound
+    )
+    select
+        min(first) as first,
+        min(until) as until,
+        min(earlier) as earlier,
+        min(last_before) as last_before,
+        coalesce(sum(uploads) filter (where is_after and bucket >= first and bucket < until), 0) as after,
+        coalesce(sum(uploads) filter (where is_before and bucket >= first and bucket < until), 0) as same,
+        coalesce(sum(uploads) filter (
+            where is_before and bucket >= earlier and bucket < earlier + (until - first)), 0) as earlier_uploads,
+        coalesce(sum(uploads) filter (
+            where is_before and bucket >= last_before - (until - first)), 0) as latest
+    into uploads
+    from hour
+    cross join period;
+
+    since := uploads.first;
+    until := uploads.until;
+    earlier := case
+        when uploads.same >= uploads.after then uploads.first
+        when uploads.earlier_uploads >= uploads.latest then uploads.earlier
+        else uploads.last_before - (until - since)
+    end;
+    before_since := earlier;
+    before_until := earlier + (until - since);
+end
+$$;
+
+comment on function fleetprof_data.release_periods is
+    'Returns the periods over which two releases are compared unless the caller says otherwise. After: from the release''s first hour on, 48 hours at most. Before: the same hours, if the earlier release has as many uploads there; else as long a period whole days earlier, or the earlier release''s last one, whichever has more uploads. Null where a release has no uploads.';
+
+create or replace function fleetprof_data.compared_sides(
+    site         text,
+    before       text,
+    after        text,
+    since        timestamptz,
+    until        timestamptz,
+    route        text,
+    environment  text,
+    variant      text,
+    browser      text,
+    os           text,
+    device       text,
+    thread       text,
+    before_since timestamptz,
+    before_until timestamptz,
+    out before_side  fleetprof_data.compared_side,
+    out after_side   fleetprof_data.compared_side
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    is_same boolean := compared_sides.before is not distinct from compared_sides.after;
+    period record;
+begin
+    if is_same and num_nonnulls(compared_sides.before_since, compared_sides.before_until) = 0 then
+        raise invalid_parameter_value using
+            message = 'before and after are the same',
+            hint = 'Name two releases, or two periods: before_since and before_until, since and until.';
+    end if;
+    if is_same and (coalesce(compared_sides.before_since, '-infinity'), coalesce(compared_sides.before_until, 'infinity'))
+        overlaps (coalesce(compared_sides.since, '-infinity'), coalesce(compared_sides.until, 'infinity')) then
+        raise invalid_parameter_value using
+            message = 'the periods overlap',
+            hint = 'Uploads on both sides would be compared with themselves. One period ends before the other begins.';
+    end if;
+
+    if num_nonnulls(
+        compared_sides.since, compared_sides.until, compared_sides.before_since, compared_sides.before_until) = 0 then
+        period := release_periods(
+            compared_sides.site, compared_sides.before, compared_sides.after, compared_sides.route,
+            compared_sides.environment, compared_sides.variant, compared_sides.browser, compared_sides.os,
+            compared_sides.device, compared_sides.thread);
+    elsif num_nonnulls(compared_sides.before_since, compared_sides.before_until) = 0 then
+        select since, until, since as before_since, until as before_until
+        into period
+        from (values (compared_sides.since, compared_sides.until)) as given (since, until);
+    else
+        select
+            compared_sides.since as since, compared_sides.until as until,
+            compared_sides.before_since as before_since, compared_sides.before_until as before_until
+        into period;
+    end if;
+    before_side := compared_side(
+        compared_sides.site, period.before_since, period.before_until, compared_sides.route, compared_sides.before,
+        compared_sides.environment, compared_sides.variant, compared_sides.browser, compared_sides.os,
+        compared_sides.device, compared_sides.thread);
+    after_side := compared_side(
+        compared_sides.site, period.since, period.until, compared_sides.route, compared_sides.after,
+        compared_sides.environment, compared_sides.variant, compared_sides.browser, compared_sides.os,
+        compared_sides.device, compared_sides.thread);
+end
+$$;
+
+comment on function fleetprof_data.compared_sides is
+    'Returns the two sides that a caller of compare_releases names; raises an error with a hint when they are one.';
+
+create or replace function fleetprof_data.listed_comparison(
+    before_side fleetprof_data.compared_side,
+    after_side  fleetprof_data.compared_side,
+    one_sided   boolean,
+    verdicts    text[],
+    top         integer
+)
+returns table (
+    function_key     text,
+    function         text,
+    resource         text,
+    line             integer,
+    column_number    integer,
+    before_self_ms   double precision,
+    after_self_ms    double precision,
+    before_total_ms  double precision,
+    after_total_ms   double precision,
+    change           double precision,
+    change_low       double precision,
+    change_high      double precision,
+    smallest_visible double precision,
+    p                double precision,
+    verdict          text,
+    before_uploads   bigint,
+    after_uploads    bigint,
+    samples          bigint
+)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    if listed_comparison.top < 1 then
+        raise invalid_parameter_value using
+            message = format('top is %s', listed_comparison.top),
+            hint = 'top is how many rows to return, 1 or more; null returns all.';
+    end if;
+    return query
+    with compared as materialized (
+        select *
+        from compared_functions(listed_comparison.before_side, listed_comparison.after_side, listed_comparison.one_sided)
+        where listed_comparison.verdicts is null or verdict = any(listed_comparison.verdicts)
+        -- First what was found, then what costs most.
+        order by
+            array_position('{slower,new,faster,gone}', verdict) nulls last,
+            case when verdict in ('slower', 'new', 'faster', 'gone')
+                then abs(coalesce(after_self_ms, 0) - coalesce(before_self_ms, 0))
+                else greatest(after_self_ms, before_self_ms) end desc nulls last,
+            function_key
+        limit listed_comparison.top
+    )
+    select
+        function_key::text,
+        function,
+        resource,
+        line,
+        column_number,
+        before_self_ms,
+        after_self_ms,
+        before_total_ms,
+        after_total_ms,
+        change,
+        change_low,
+        change_high,
+        smallest_visible,
+        p,
+        verdict,
+        before_uploads,
+        after_uploads,
+        samples
+    from compared
+    join named_frame using (frame_id)
+    order by
+        array_position('{slower,new,faster,gone}', verdict) nulls last,
+        case when verdict in ('slower', 'new', 'faster', 'gone')
+            then abs(coalesce(after_self_ms, 0) - coalesce(before_self_ms, 0))
+            else greatest(after_self_ms, before_self_ms) end desc nulls last,
+        function_key;
+end
+$$;
+
+comment on function fleetprof_data.listed_comparison is
+    'Returns the rows of compare_releases for two sides. one_sided: looks for slower functions only; verdicts: those to list, null for all.';
+
+create or replace function fleetprof.compare_releases(
+    site         text,
+    before       text default null,
+    after        text default null,
+    since        timestamptz default null,
+    until        timestamptz default null,
+    route        text default null,
+    environment  text default null,
+    variant      text default null,
+    browser      text default null,
+    os           text default null,
+    device       text default null,
+    thread       text default null,
+    top          integer default null,
+    before_since timestamptz default null,
+    before_until timestamptz default null
+)
+returns table (
+    function_key     text,
+    function         text,
+    resource         text,
+    line             integer,
+    column_number    integer,
+    before_self_ms   double precision,
+    after_self_ms    double precision,
+    before_total_ms  double precision,
+    after_total_ms   double precision,
+    change           double precision,
+    change_low       double precision,
+    change_high      double precision,
+    smallest_visible double precision,
+    p                double precision,
+    verdict          text,
+    before_uploads   bigint,
+    after_uploads    bigint,
+    samples          bigint
+)
+language plpgsql stable parallel safe rows 1000
+set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    sides record := compared_sides(
+        compare_releases.site, compare_releases.before, compare_releases.after, compare_releases.since,
+        compare_releases.until, compare_releases.route, compare_releases.environment, compare_releases.variant,
+        compare_releases.browser, compare_releases.os, compare_releases.device, compare_releases.thread,
+        compare_releases.before_since, compare_releases.before_until);
+begin
+    return query
+    select * from listed_comparison(sides.before_side, sides.after_side, false, null, compare_releases.top);
+end
+$$;
+
+comment on function fleetprof.compare_releases is
+    'Compares the functions of two releases, or of two periods. before_self_ms, after_self_ms, before_total_ms, after_total_ms: milliseconds per page load, as observed. change: ratio of self time after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference from the common change by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable, unmatched. before_uploads, after_uploads: with the function; samples: on both sides, with the function anywhere on the stack. function_key: the function, across releases. since, until: period of after, before_since, before_until: that of before; when none is given, the first 48 hours of after and as many before. top: rows to return, null for all.';
+
+create or replace function fleetprof.compare_summary(
+    site         text,
+    before       text default null,
+    after        text default null,
+    since        timestamptz default null,
+    until        timestamptz default null,
+    route        text default null,
+    environment  text default null,
+    variant      text default null,
+    browser      text default null,
+    os           text default null,
+    device       text default null,
+    thread       text default null,
+    before_since timestamptz default null,
+    before_until timestamptz default null
+)
+returns table (
+    common_change    double precision,
+    comparable_share double precision,
+    slower           bigint,
+    faster           bigint,
+    unchanged        bigint,
+    too_few          bigint,
+    placebo_flags    bigint,
+    placebo_tested   bigint,
+    new              bigint,
+    gone             bigint,
+    unmatched        bigint,
+    obstacle         text,
+    by_time          boolean,
+    before_uploads   bigint,
+    after_uploads    bigint,
+    before_hours     tstzrange,
+    after_hours      tstzrange
+)
+language plpgsql stable parallel safe rows 1
+set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    sides record := compared_sides(
+        compare_summary.site, compare_summary.before, compare_summary.after, compare_summary.since,
+        compare_summary.until, compare_summary.route, compare_summary.environment, compare_summary.variant,
+        compare_summary.browser, compare_summary.os, compare_summary.device, compare_summary.thread,
+        compare_summary.before_since, compare_summary.before_until);
+    earlier record;
+    later record;
+    middle timestamptz;
+    placebo record;
+begin
+    earlier := compared_hours_span((sides.before_side).segment_hours);
+    later := compared_hours_span((sides.after_side).segment_hours);
+    -- What the same test finds between two halves of one side is noise.
+    middle := date_bin('1 hour', lower(earlier.hours) + (upper(earlier.hours) - lower(earlier.hours)) / 2, 'epoch');
+    select
+        count(*) filter (where verdict in ('slower', 'faster')) as flags,
+        count(*) filter (where verdict in ('slower', 'faster', 'no change seen')) as tested
+    into placebo
+    from compared_functions(
+        compared_side(
+        compare_summary.site, lower(earlier.hours), middle, compare_summary.route, compare_summary.before,
+        compare_summary.environment, compare_summary.variant, compare_summary.browser, compare_summary.os,
+        compare_summary.device, compare_summary.thread),
+        compared_side(
+        compare_summary.site, middle, upper(earlier.hours), compare_summary.route, compare_summary.before,
+        compare_summary.environment, compare_summary.variant, compare_summary.browser, compare_summary.os,
+        compare_summary.device, compare_summary.thread),
+        false)
+    where middle is not null;
+
+    return query
+    select
+        max(common_change),
+        max(comparable_share),
+        count(*) filter (where verdict = 'slower'),
+        count(*) filter (where verdict = 'faster'),
+        count(*) filter (where verdict = 'no change seen'),
+        count(*) filter (where verdict = 'too few'),
+        placebo.flags,
+        placebo.tested,
+        count(*) filter (where verdict = 'new'),
+        count(*) filter (where verdict = 'gone'),
+        count(*) filter (where verdict = 'unmatched'),
+        max(verdict) filter (where verdict in ('early', 'not comparable')),
+        bool_or(by_time),
+        earlier.uploads,
+        later.uploads,
+        earlier.hours,
+        later.hours
+    from compared_functions(sides.before_side, sides.after_side, false);
+end
+$$;
+
+comment on function fleetprof.compare_summary is
+    'Returns one row about what compare_releases does with the same arguments. common_change: change that most functions share, 0.05 for 5 % slower; it is taken off before a function is judged. comparable_share: share of the later uploads whose mix of page, device and browser both sides have, 0 to 1. slower, faster, unchanged, too_few, new, gone, unmatched: functions with this verdict. obstacle: early or not comparable, when that is every function''s verdict. placebo_flags: functions found slower or faster between two halves of before, where nothing changed, of placebo_tested. by_time: self time was compared per profiled time, since uploads per page load differ by more than 5 %. before_uploads, after_uploads: uploads of each side; before_hours, after_hours: from its first hour with uploads to its last.';
+
+create or replace function fleetprof_data.latest_releases(
+    site        text,
+    release     text,
+    route       text,
+    environment text,
+    variant     text,
+    browser     text,
+    os          text,
+    device      text,
+    thread      text,
+    out previous text,
+    out latest   text
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    with hour as materialized (
+        select *
+        from release_hours(
+            latest_releases.site, latest_releases.route, latest_releases.environment, latest_releases.variant,
+            latest_releases.browser, latest_releases.os, latest_releases.device, latest_releases.thread)
+    ),
+    life as materialized (
+        select release, min(bucket) as first, max(bucket) as last from hour group by release
+    ),
+    chosen as (
+        select release, first
+        from life
+        where latest_releases.release is null or release = latest_releases.release
+        order by first desc, last desc, release desc
+        limit 1
+    )
+    select life.release, chosen.release
+    into previous, latest
+    from chosen
+    left join life on life.release <> chosen.release and life.first < chosen.first
+    order by
+        (select sum(uploads) from hour
+         where hour.release = life.release and bucket < chosen.first and bucket >= chosen.first - interval '48 hours')
+            desc nulls last,
+        life.last desc, life.release desc
+    limit 1;
+end
+$$;
+
+comment on function fleetprof_data.latest_releases is
+    'Returns a release (null: that which began last) and the one before it: that with the most uploads in the 48 hours before its first hour.';
+
+create or replace function fleetprof.regressions(
+    site         text,
+    release      text default null,
+    since        timestamptz default null,
+    until        timestamptz default null,
+    route        text default null,
+    environment  text default null,
+    variant      text default null,
+    browser      text default null,
+    os           text default null,
+    device       text default null,
+    thread       text default null,
+    least_change double precision default 0.03
+)
+returns table (
+    function_key     text,
+    function         text,
+    resource         text,
+    line             integer,
+    column_number    integer,
+    before_self_ms   double precision,
+    after_self_ms    double precision,
+    before_total_ms  double precision,
+    after_total_ms   double precision,
+    change           double precision,
+    change_low       double precision,
+    change_high      double precision,
+    smallest_visible double precision,
+    p                double precision,
+    verdict          text,
+    before_uploads   bigint,
+    after_uploads    bigint,
+    samples          bigint,
+    before_release   text,
+    after_release    text
+)
+language plpgsql stable parallel safe rows 10
+set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    names record := latest_releases(
+        regressions.site, regressions.release, regressions.route, regressions.environment, regressions.variant,
+        regressions.browser, regressions.os, regressions.device, regressions.thread);
+    sides record;
+begin
+    -- The first release has nothing to be compared with.
+    if names.previous is null then
+        return;
+    end if;
+    sides := compared_sides(
+        regressions.site, names.previous, names.latest, regressions.since, regressions.until, regressions.route,
+        regressions.environment, regressions.variant, regressions.browser, regressions.os, regressions.device,
+        regressions.thread, null, null);
+    return query
+    select *, names.previous, names.latest
+    from listed_comparison(sides.before_side, sides.after_side, true, '{slower,new}', null)
+    where verdict = 'new' or change is null or change >= regressions.least_change;
+end
+$$;
+
+comment on function fleetprof.regressions is
+    'Returns the functions that a release made slower, or brought, against the release before it: rows of compare_releases with the verdict slower or new, looked for in this direction only. release: null is the one that began last. least_change: smaller changes are left out, however certain. before_release, after_release: what was compared. No rows: nothing was found, or there is no earlier release; compare_summary tells what could not be compared.';
+
+revoke execute on function
+    fleetprof_data.release_hours, fleetprof_data.release_periods, fleetprof_data.compared_sides,
+    fleetprof_data.listed_comparison, fleetprof_data.latest_releases, fleetprof.compare_releases,
+    fleetprof.compare_summary, fleetprof.regressions
+from public;
+grant execute on function
+    fleetprof_data.release_hours, fleetprof_data.release_periods, fleetprof_data.compared_sides,
+    fleetprof_data.listed_comparison, fleetprof_data.latest_releases, fleetprof.compare_releases,
+    fleetprof.compare_summary, fleetprof.regressions
+to fleetprof_reader;

@@ -1,0 +1,324 @@
+-- Comparing two sides: what compare_releases, compare_summary and regressions share.
+--
+-- docs/comparison.md explains the method. In short: means per upload in strata that both sides have, the logarithm of
+-- their ratio, its variance as if nothing had changed, widened by what uploads of an hour have in common.
+
+create or replace function fleetprof_data.compared_side(
+    site        text,
+    since       timestamptz,
+    until       timestamptz,
+    route       text,
+    release     text,
+    environment text,
+    variant     text,
+    browser     text,
+    os          text,
+    device      text,
+    thread      text
+)
+returns fleetprof_data.compared_side
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    side compared_side;
+    hours_from timestamptz := (select hours_from from horizon);
+    first_hour timestamptz;
+    days record;
+    hours record;
+begin
+    side.whole := select_segments(
+        compared_side.site, compared_side.since, compared_side.until, compared_side.route, compared_side.release,
+        compared_side.environment, compared_side.variant, compared_side.browser, compared_side.os,
+        compared_side.device, compared_side.thread);
+    side.segments := select_segments(
+        compared_side.site, compared_side.since, compared_side.until, compared_side.route, compared_side.release,
+        compared_side.environment, compared_side.variant, compared_side.browser, compared_side.os,
+        compared_side.device, compared_side.thread, by_segment => true);
+
+    first_hour := (side.whole).after + interval '1 hour';
+    days := cover((side.whole).sites, first_hour, least((side.whole).before, hours_from), '{2}');
+    hours := cover((side.whole).sites, greatest(first_hour, hours_from), (side.whole).before, '{0}');
+    side.hours := side.whole;
+    side.segment_hours := side.segments;
+    side.hours.buckets := days.buckets || hours.buckets;
+    side.hours.spans := days.spans || hours.spans;
+    side.segment_hours.buckets := (side.hours).buckets;
+    side.segment_hours.spans := (side.hours).spans;
+    return side;
+end
+$$;
+
+comment on function fleetprof_data.compared_side is
+    'Returns what filters select, as one side of a comparison.';
+
+create or replace function fleetprof_data.compared_strata(before fleetprof_data.selection, after fleetprof_data.selection)
+returns setof fleetprof_data.stratum
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with total as materialized (
+        select
+            is_after, segment_id, sum(uploads) as uploads, sum(loads) as loads, sum(self_us)::double precision as us,
+            sum(us2) as us2
+        from (
+            select
+                false as is_after, group_id as segment_id, unnest(uploads) as uploads, unnest(loads) as loads,
+                unnest(self_us) as self_us, unnest(profiled_us2) as us2
+            from total_packed
+            where is_selected(compared_strata.before, sealed, group_id, bucket, span)
+            union all
+            select true, group_id, unnest(uploads), unnest(loads), unnest(self_us), unnest(profiled_us2)
+            from total_packed
+            where is_selected(compared_strata.after, sealed, group_id, bucket, span)
+        ) as entry
+        group by is_after, segment_id
+        having sum(uploads) > 0
+    ),
+    -- Strata with the operating system, and without.
+    grouped as materialized (
+        select
+            with_os,
+            array_agg(segment_id) filter (where not is_after) as before_ids,
+            array_agg(segment_id) filter (where is_after) as after_ids,
+            device,
+            coalesce(sum(uploads) filter (where not is_after), 0)::double precision as before_uploads,
+            coalesce(sum(uploads) filter (where is_after), 0)::double precision as after_uploads,
+            coalesce(sum(loads) filter (where not is_after), 0)::double precision as before_loads,
+            coalesce(sum(loads) filter (where is_after), 0)::double precision as after_loads,
+            coalesce(sum(us) filter (where not is_after), 0) as before_us,
+            coalesce(sum(us) filter (where is_after), 0) as after_us,
+            coalesce(sum(us2) filter (where not is_after), 0) as before_us2,
+            coalesce(sum(us2) filter (where is_after), 0) as after_us2
+        from total
+        join segment using (segment_id)
+        cross join (values (true), (false)) as choice (with_os)
+        group by with_os, site, route, environment, variant, browser, device, thread, case when with_os then os end
+    ),
+    common as (
+        select with_os, sum(after_uploads) filter (where least(before_uploads, after_uploads) >= 2) as uploads
+        from grouped
+        group by with_os
+    )
+    select
+        before_ids, after_ids, device, before_uploads, after_uploads, before_loads, after_loads, before_us, after_us,
+        before_us2, after_us2
+    from grouped
+    -- The operating system counts if it takes few uploads out of what both sides have.
+    where with_os = coalesce(
+        (select uploads from common where with_os) >= 0.95 * (select uploads from common where not with_os), false);
+end
+$$;
+
+comment on function fleetprof_data.compared_strata is
+    'Returns the strata of two sides: segments that agree in site, route, environment, variant, browser, device and thread, and in os where that leaves enough uploads in strata that both sides have.';
+
+create or replace function fleetprof_data.compared_sums(before fleetprof_data.selection, after fleetprof_data.selection)
+returns table (
+    function_key    bigint,
+    is_stable       boolean,
+    frame_id        bigint,
+    frame_ids       bigint[],
+    before_uploads  bigint,
+    after_uploads   bigint,
+    samples         bigint,
+    before_self_us  double precision,
+    after_self_us   double precision,
+    before_total_us double precision,
+    after_total_us  double precision,
+    before_spread   double precision,
+    after_spread    double precision
+)
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+set enable_sort = off
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with sums as materialized (
+        select
+            frame_id,
+            coalesce(sum(uploads) filter (where not is_after), 0) as before_uploads,
+            coalesce(sum(uploads) filter (where is_after), 0) as after_uploads,
+            sum(samples) as samples,
+            coalesce(sum(self_us) filter (where not is_after), 0)::double precision as before_self_us,
+            coalesce(sum(self_us) filter (where is_after), 0)::double precision as after_self_us,
+            coalesce(sum(total_us) filter (where not is_after), 0)::double precision as before_total_us,
+            coalesce(sum(total_us) filter (where is_after), 0)::double precision as after_total_us,
+            sqrt(coalesce(sum(self_us2) filter (where not is_after), 0)) as before_spread,
+            sqrt(coalesce(sum(self_us2) filter (where is_after), 0)) as after_spread
+        from (
+            select
+                false as is_after, unnest(frame_id) as frame_id, unnest(uploads) as uploads, unnest(samples) as samples,
+                unnest(self_us) as self_us, unnest(total_us) as total_us, unnest(self_us2)::double precision as self_us2
+            from frame_packed
+            where is_selected(compared_sums.before, sealed, group_id, bucket, span)
+            union all
+            select
+                true, unnest(frame_id), unnest(uploads), unnest(samples), unnest(self_us), unnest(total_us),
+                unnest(self_us2)::double precision
+            from frame_packed
+            where is_selected(compared_sums.after, sealed, group_id, bucket, span)
+        ) as entry
+        group by frame_id
+    ),
+    script as materialized (
+        select resource_id, url, stable_resource(url) as stable_url
+        from resource
+        where resource_id in (select resource_id from sums join frame using (frame_id))
+    ),
+    named as (
+        select
+            sums.*,
+            kind <> 'function' or is_stable_name(name, column_number) as is_stable,
+            function_key(name, url, stable_url, line, column_number, kind) as function_key
+        from sums
+        join (
+            select frame_id, case function when '' then '(anonymous)' else function end as name, resource_id, line, column_number, kind
+            from frame
+        ) as frame using (frame_id)
+        left join script using (resource_id)
+    )
+    select
+        function_key,
+        bool_and(is_stable),
+        (array_agg(frame_id order by after_self_us desc, before_self_us desc, frame_id))[1],
+        array_agg(frame_id),
+        sum(before_uploads)::bigint,
+        sum(after_uploads)::bigint,
+        sum(samples)::bigint,
+        sum(before_self_us),
+        sum(after_self_us),
+        sum(before_total_us),
+        sum(after_total_us),
+        -- Places of one function may share uploads: the most that the root of their squares' sum can be.
+        sum(before_spread),
+        sum(after_spread)
+    from named
+    group by function_key;
+end
+$$;
+
+comment on function fleetprof_data.compared_sums is
+    'Returns the functions of two sides, by function_key: sums over each side, in microseconds. frame_ids: all their frames; frame_id: the one to show, that with the most self time after. is_stable: the key holds across releases. spread: root of the sum over uploads of self time squared, at most. uploads: of functions with several frames, at most.';
+
+create or replace function fleetprof_data.compared_parts(
+    is_after     boolean,
+    side         fleetprof_data.selection,
+    strata       fleetprof_data.stratum[],
+    frame_ids    bigint[],
+    numbers      integer[]
+)
+returns table (number integer, stratum integer, self_us double precision, spread double precision, product double precision)
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+set enable_sort = off
+set enable_nestloop = off
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select number, stratum, sum(self_us), sum(spread), sum(product)
+    from (
+        select
+            number, frame_id, stratum, sum(self_us)::double precision as self_us, sqrt(sum(self_us2)) as spread,
+            sum(product) as product
+        from (
+            select
+                stratum, unnest(frame_id) as frame_id, unnest(self_us) as self_us,
+                unnest(self_us2)::double precision as self_us2, unnest(self_profiled)::double precision as product
+            from frame_packed
+            join (
+                select stratum::integer, unnest(case when compared_parts.is_after then after_ids else before_ids end) as group_id
+                from unnest(compared_parts.strata) with ordinality
+                    as member (before_ids, after_ids, device, b1, a1, b2, a2, b3, a3, b4, a4, stratum)
+            ) as member using (group_id)
+            where is_selected(compared_parts.side, sealed, group_id, bucket, span)
+        ) as entry
+        join unnest(compared_parts.frame_ids, compared_parts.numbers) as wanted (frame_id, number) using (frame_id)
+        group by number, frame_id, stratum
+    ) as part
+    group by number, stratum
+    having sum(spread) > 0;
+end
+$$;
+
+comment on function fleetprof_data.compared_parts is
+    'Returns one side''s sums by function and stratum, both as numbers from 1: self time, microseconds; spread, as in compared_sums; sum over uploads of self time times profiled time, microseconds squared. frame_ids and numbers, in parallel, say which frames make up each function.';
+
+create or replace function fleetprof_data.compared_hours(
+    side      fleetprof_data.selection,
+    frame_ids bigint[],
+    numbers   integer[]
+)
+returns table (number integer, bucket timestamptz, self_us double precision)
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+set enable_sort = off
+set enable_nestloop = off
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select number, bucket, sum(self_us)::double precision
+    from (
+        select bucket, unnest(frame_id) as frame_id, unnest(self_us) as self_us
+        from frame_packed
+        where is_selected(compared_hours.side, sealed, group_id, bucket, span)
+    ) as entry
+    join unnest(compared_hours.frame_ids, compared_hours.numbers) as wanted (frame_id, number) using (frame_id)
+    group by number, bucket;
+end
+$$;
+
+comment on function fleetprof_data.compared_hours is
+    'Returns one side''s self time by function and hour (or day, where hours are gone), microseconds.';
+
+create or replace function fleetprof_data.compared_hour_totals(side fleetprof_data.selection)
+returns table (device text, bucket timestamptz, hours integer, uploads double precision, us double precision)
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select device, bucket, max(hours), sum(uploads)::double precision, sum(self_us)::double precision
+    from (
+        select
+            group_id as segment_id, bucket, case span when 2 then 24 else 1 end as hours, unnest(uploads) as uploads,
+            unnest(self_us) as self_us
+        from total_packed
+        where is_selected(compared_hour_totals.side, sealed, group_id, bucket, span)
+    ) as entry
+    join segment using (segment_id)
+    group by device, bucket
+    having sum(uploads) > 0;
+end
+$$;
+
+comment on function fleetprof_data.compared_hour_totals is
+    'Returns one side''s totals by device and hour (or day, where hours are gone): how many hours that is, uploads, profiled time in microseconds.';
+
+create or replace function fleetprof_data.compared_hours_span(
+    side        fleetprof_data.selection,
+    out hours   tstzrange,
+    out uploads bigint
+)
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    select tstzrange(min(bucket), max(bucket + hours * interval '1 hour')), sum(uploads)::bigint
+    into hours, uploads
+    from compared_hour_totals(compared_hours_span.side);
+end
+$$;
+
+comment on function fleetprof_data.compared_hours_span is
+    'Returns from when to when one side has uploads, and how many.';

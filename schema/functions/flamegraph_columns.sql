@@ -1,0 +1,116 @@
+-- The tree of stacks in columns, for programs that draw it.
+
+create or replace function fleetprof.flamegraph_columns(
+    site        text,
+    since       timestamptz default now() - interval '1 day',
+    until       timestamptz default now(),
+    route       text default null,
+    release     text default null,
+    environment text default null,
+    variant     text default null,
+    browser     text default null,
+    os          text default null,
+    device      text default null,
+    thread      text default null,
+    marker      text default null,
+    max_nodes   integer default 50000
+)
+returns json
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    tree record; -- depth first, in arrays; the first node is the whole
+    is_shown boolean[];
+    cut_level integer; -- of a node that is left out: what stands on it is, too
+    frame_ids bigint[];
+begin
+    if (flamegraph_columns.max_nodes >= 1) is not true then
+        raise invalid_parameter_value using
+            message = format('max_nodes is %s', coalesce(flamegraph_columns.max_nodes::text, 'null')),
+            hint = 'max_nodes is how many nodes to return at most, 1 or more.';
+    end if;
+    select
+        array_agg(level) as levels, array_agg(frame_id) as frame_ids, array_agg(self_us) as own_sums,
+        array_agg(total_us) as totals, array_agg(samples) as samples, count(*)::integer as nodes
+    into tree
+    from (
+        select *
+        from call_tree(
+            select_segments(
+                flamegraph_columns.site, flamegraph_columns.since, flamegraph_columns.until, flamegraph_columns.route,
+                flamegraph_columns.release, flamegraph_columns.environment, flamegraph_columns.variant,
+                flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread),
+            select_markers(flamegraph_columns.marker), 0)
+        order by ordinal
+    ) as node;
+
+    if tree.nodes > flamegraph_columns.max_nodes then
+        is_shown := array(
+            select rank <= flamegraph_columns.max_nodes
+            from (
+                select place, row_number() over (order by level > 0, total_us desc, place) as rank
+                from unnest(tree.levels, tree.totals) with ordinality as node (level, total_us, place)
+            ) as ranked
+            order by place);
+        for place in 1..tree.nodes loop
+            if cut_level is not null and tree.levels[place] > cut_level then
+                is_shown[place] := false;
+            elsif is_shown[place] then
+                cut_level := null;
+            else
+                cut_level := tree.levels[place];
+            end if;
+        end loop;
+    end if;
+
+    frame_ids := array(select distinct frame_id from unnest(tree.frame_ids) as frame_id where frame_id is not null);
+    return (
+        with frame as materialized (
+            select
+                place, function, resource, line, column_number, kind,
+                function_key(function, resource, stable_resource, line, column_number, kind)::text as function_key
+            from unnest(frame_ids) with ordinality as listed (frame_id, place)
+            join named_frame using (frame_id)
+            left join (
+                select url as resource, stable_resource(url) as stable_resource
+                from resource
+                where resource_id in (select resource_id from frame where frame_id = any(frame_ids))
+                group by url
+            ) as script using (resource)
+        ),
+        node as (
+            select level, coalesce(listed.place - 1, -1) as frame, self_us, total_us, samples, node.place
+            from unnest(tree.levels, tree.frame_ids, tree.own_sums, tree.totals, tree.samples, is_shown) with ordinality
+                as node (level, frame_id, self_us, total_us, samples, is_shown, place)
+            left join unnest(frame_ids) with ordinality as listed (frame_id, place) using (frame_id)
+            where coalesce(is_shown, true) and node.place <= tree.nodes
+            order by node.place
+        )
+        select json_build_object(
+            'frames', (
+                select json_build_object(
+                    'function', array_agg(function order by place), 'resource', array_agg(resource order by place),
+                    'line', array_agg(line order by place), 'column_number', array_agg(column_number order by place),
+                    'kind', array_agg(kind order by place), 'function_key', array_agg(function_key order by place))
+                from frame),
+            'level', coalesce(array_agg(level), '{}'),
+            'frame', coalesce(array_agg(frame), '{}'),
+            'self', coalesce(array_agg(self_us), '{}'),
+            'total', coalesce(array_agg(total_us), '{}'),
+            'samples', coalesce(array_agg(samples), '{}'),
+            'omitted_us', coalesce(tree.totals[1], 0) - coalesce(sum(self_us), 0))
+        from node
+    );
+end
+$$;
+
+comment on function fleetprof.flamegraph_columns is
+    'Returns the tree of fleetprof.flamegraph as one JSON object of columns: level, frame, self, total and samples have an element per node, depth first; self and total are whole microseconds. frames has columns, too: function, resource, line, column_number, kind, function_key; frame is a place in them from 0, and -1 for the first node, the whole. max_nodes: the greatest nodes are returned, each with all that it stands on; omitted_us: self time of the others.';
+
+revoke execute on function fleetprof.flamegraph_columns from public;
+grant execute on function fleetprof.flamegraph_columns to fleetprof_reader;

@@ -1,0 +1,37 @@
+-- How many requests were open.
+
+create or replace function fleetprof.network_graph(session_id bigint)
+returns table (
+    at_ms         double precision,
+    open_requests bigint
+)
+language plpgsql stable parallel safe rows 200
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    -- The requests that redirects make are one: it opens with the first and closes with the last.
+    return query
+    with request as (
+        select min(start_ms) as start_ms, (array_agg(end_ms order by attempt desc))[1] as end_ms
+        from fleetprof.network_resources(network_graph.session_id)
+        group by request_id
+        having min(start_ms) is not null
+    ),
+    edge as (
+        select start_ms as at_ms, 1 as step from request
+        union all
+        select greatest(start_ms, end_ms), -1 from request where end_ms is not null
+    )
+    select at_ms, sum(sum(step)) over (order by at_ms)::bigint
+    from edge
+    group by at_ms
+    order by at_ms;
+end
+$$;
+
+comment on function fleetprof.network_graph is
+    'Returns how many requests of a session were open, at each moment at which one opened or closed. at_ms: milliseconds since the session began. A request without a start is left out; one without an end stays open.';
+
+revoke execute on function fleetprof.network_graph from public;
+grant execute on function fleetprof.network_graph to fleetprof_reader;

@@ -1,0 +1,75 @@
+-- What servers did for the requests of a session.
+
+create or replace function fleetprof.server_events(session_id bigint)
+returns table (
+    request_id  text,
+    attempt     bigint,
+    url         text,
+    trace_url   text,
+    event_id    bigint,
+    parent_id   bigint,
+    event_type  text,
+    label       text,
+    start_ms    double precision,
+    duration_ms double precision,
+    self_ms     double precision
+)
+language plpgsql stable parallel safe rows 50
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with every as materialized (
+        select event, parent, event_id, type, type_number, start_us, duration_us, self_us, detail
+        from speed_tracer_events(server_events.session_id)
+    ),
+    root as materialized (
+        select event, start_us / 1000::double precision as start_ms, detail ->> 'traceUrl' as trace_url
+        from every
+        where type = 'SERVER_EVENT' and type_number >= 0 and parent is null
+    ),
+    -- A response names its trace by a path or by a whole URL.
+    traced as materialized (
+        select request_id, attempt, url, start_ms, answer.trace_url
+        from fleetprof.network_resources(server_events.session_id)
+        cross join lateral (
+            select value from jsonb_each_text(response_headers) as header (name, value) where lower(name) = 'x-traceurl' limit 1
+        ) as header
+        cross join lateral (
+            select case when value ~ '^/' then substring(url from '^[a-z]+://[^/]*') || value else value end as trace_url
+        ) as answer
+        where exists (select from root)
+    ),
+    -- Of several requests with one trace, the last that began before the server did.
+    matched as (
+        select distinct on (root.event) root.event, request_id, attempt, url, root.trace_url
+        from root
+        left join traced on traced.trace_url = root.trace_url
+        order by root.event, traced.start_ms <= root.start_ms desc nulls last, traced.start_ms desc
+    )
+    select
+        matched.request_id,
+        matched.attempt,
+        matched.url,
+        matched.trace_url,
+        every.event_id,
+        around.event_id,
+        every.type,
+        every.detail ->> 'label',
+        every.start_us / 1000::double precision,
+        every.duration_us / 1000::double precision,
+        every.self_us / 1000::double precision
+    from speed_tracer_tops(server_events.session_id) as inside
+    join matched on matched.event = inside.top
+    join every on every.event = inside.event
+    left join every as around on around.event = every.parent
+    order by every.event;
+end
+$$;
+
+comment on function fleetprof.server_events is
+    'Returns the SERVER_EVENT trees of a session, parents first, each with the request whose response named its trace (X-TraceUrl); request_id is null where none did. Times are milliseconds, start_ms since the session began.';
+
+revoke execute on function fleetprof.server_events from public;
+grant execute on function fleetprof.server_events to fleetprof_reader;

@@ -1,0 +1,29 @@
+-- What the engine did while it was profiled.
+
+create or replace function fleetprof.vm_states(session_id bigint)
+returns table (
+    state text,
+    ticks bigint,
+    share double precision
+)
+language plpgsql stable parallel safe rows 6
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select state, sum(ticks)::bigint, (sum(ticks) / sum(sum(ticks)) over ())::double precision
+    from speed_tracer_events(vm_states.session_id)
+    cross join lateral jsonb_each(detail -> 'vmStates') as counted (state, value)
+    cross join lateral (select number(value) as ticks) as counting
+    where type = 'PROFILE_DATA' and type_number >= 0 and jsonb_typeof(detail -> 'vmStates') = 'object' and number(value) > 0
+    group by state
+    order by sum(ticks) desc, state collate "C";
+end
+$$;
+
+comment on function fleetprof.vm_states is
+    'Returns how many ticks of the V8 profiles of a session fell into each state of the engine (js, gc, compiler, other, external, unknown), most first. share: of all ticks.';
+
+revoke execute on function fleetprof.vm_states from public;
+grant execute on function fleetprof.vm_states to fleetprof_reader;

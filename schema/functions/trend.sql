@@ -1,0 +1,216 @@
+-- A function or a measure over time.
+
+create or replace function fleetprof_data.trend_blocks(side fleetprof_data.selection, by_day boolean)
+returns fleetprof_data.selection
+language plpgsql stable parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    blocks selection := trend_blocks.side;
+    hours_from timestamptz := (select hours_from from horizon);
+    first_hour timestamptz := (trend_blocks.side).after + interval '1 hour';
+    days record := cover((trend_blocks.side).sites, first_hour, least((trend_blocks.side).before, hours_from), '{2}');
+    hours record := cover(
+        (trend_blocks.side).sites, greatest(first_hour, hours_from), (trend_blocks.side).before,
+        case when trend_blocks.by_day then '{0,1,2}'::smallint[] else '{0}' end);
+begin
+    blocks.buckets := days.buckets || hours.buckets;
+    blocks.spans := days.spans || hours.spans;
+    return blocks;
+end
+$$;
+
+comment on function fleetprof_data.trend_blocks is
+    'Returns the same selection in blocks of an hour, or of a day and less; of days where hours are gone.';
+
+create or replace function fleetprof_data.function_trend(selected fleetprof_data.selection, step interval, key text)
+returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+set enable_sort = off
+as $$
+#variable_conflict use_column
+declare
+    by_key boolean := function_trend.key ~ '^-?[0-9]{1,20}$';
+    wanted bigint[];
+begin
+    wanted := array(
+        select frame_id
+        from named_frame
+        where case
+            when by_key then function_key(function, resource, stable_resource(resource), line, column_number, kind)::text = function_trend.key
+            else function = function_trend.key
+        end);
+
+    return query
+    with total as materialized (
+        select
+            date_bin(function_trend.step, bucket, 'epoch') as bucket, sum(uploads)::double precision as uploads,
+            sum(loads)::double precision as loads
+        from (
+            select bucket, unnest(uploads) as uploads, unnest(loads) as loads
+            from total_packed
+            where is_selected(function_trend.selected, sealed, group_id, bucket, span)
+        ) as entry
+        group by 1
+    ),
+    cost as (
+        select bucket, sum(self_us) as self_us, sum(sqrt(self_us2)) as spread, sum(uploads) as uploads
+        from (
+            select
+                date_bin(function_trend.step, bucket, 'epoch') as bucket, frame_id,
+                sum(self_us)::double precision as self_us, sum(self_us2) as self_us2, sum(uploads) as uploads
+            from (
+                select
+                    bucket, wanted_id as frame_id, self_us[place] as self_us, self_us2[place]::double precision as self_us2,
+                    uploads[place] as uploads
+                from frame_packed
+                cross join lateral (
+                    select wanted_id, unnest(array_positions(frame_id, wanted_id)) as place from unnest(wanted) as wanted_id
+                ) as found
+                where is_selected(function_trend.selected, sealed, group_id, bucket, span)
+            ) as entry
+            group by 1, 2
+        ) as frame
+        group by bucket
+    ),
+    estimate as (
+        select
+            bucket,
+            coalesce(self_us, 0) / 1000 as self_ms,
+            -- Of the sum: uploads vary as they do within the step.
+            1.96 / 1000 * sqrt(greatest(0, coalesce(spread, 0) ^ 2 - coalesce(self_us, 0) ^ 2 / nullif(total.uploads, 0))
+                * total.uploads / nullif(total.uploads - 1, 0)) as error_ms,
+            nullif(loads, 0) as loads,
+            coalesce(cost.uploads, 0)::bigint as uploads
+        from total
+        left join cost using (bucket)
+    )
+    select
+        bucket, self_ms / loads, case when error_ms is not null then greatest(0, self_ms - error_ms) / loads end,
+        (self_ms + error_ms) / loads, uploads
+    from estimate
+    order by bucket;
+end
+$$;
+
+comment on function fleetprof_data.function_trend is
+    'Returns fleetprof.trend for a function, by its function_key or its name.';
+
+create or replace function fleetprof_data.measure_trend(selected fleetprof_data.selection, step interval, key text)
+returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    wanted bigint[] := array(select timing_id from timing where name = measure_trend.key and kind = 'measure');
+begin
+    return query
+    with histogram as (
+        select date_bin(measure_trend.step, bucket, 'epoch') as bucket, bin, sum(count) as count
+        from (
+            select bucket, unnest(timing_id) as timing_id, unnest(bin) as bin, unnest(count) as count
+            from timing_bin_packed
+            where is_selected(measure_trend.selected, sealed, group_id, bucket, span)
+        ) as entry
+        where timing_id = any(wanted)
+        group by 1, 2
+    ),
+    cumulative as (
+        select
+            bucket,
+            bin_middle_us(bin) / 1000 as value_ms,
+            sum(count) over (partition by bucket order by bin) as up_to,
+            sum(count) over (partition by bucket) as count
+        from histogram
+    ),
+    upload as (
+        select date_bin(measure_trend.step, bucket, 'epoch') as bucket, sum(uploads)::bigint as uploads
+        from (
+            select bucket, unnest(timing_id) as timing_id, unnest(uploads) as uploads
+            from timing_packed
+            where is_selected(measure_trend.selected, sealed, group_id, bucket, span)
+        ) as entry
+        where timing_id = any(wanted)
+        group by 1
+    )
+    select
+        bucket,
+        -- The median, between the values whose ranks it lies between with 95 %.
+        min(value_ms) filter (where up_to >= 0.5 * count),
+        min(value_ms) filter (where up_to >= greatest(1, floor(0.5 * count - 0.98 * sqrt(count)))),
+        min(value_ms) filter (where up_to >= least(count, ceil(0.5 * count + 0.98 * sqrt(count)) + 1)),
+        min(uploads)
+    from cumulative
+    join upload using (bucket)
+    group by bucket
+    order by bucket;
+end
+$$;
+
+comment on function fleetprof_data.measure_trend is
+    'Returns fleetprof.trend for a measure, by its name.';
+
+create or replace function fleetprof.trend(
+    by          text,
+    key         text,
+    step        text,
+    site        text,
+    since       timestamptz default now() - interval '1 day',
+    until       timestamptz default now(),
+    route       text default null,
+    release     text default null,
+    environment text default null,
+    variant     text default null,
+    browser     text default null,
+    os          text default null,
+    device      text default null,
+    thread      text default null
+)
+returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+set datestyle = 'ISO, YMD'
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+    selected selection;
+    length interval := case trend.step when 'hour' then interval '1 hour' when 'day' then interval '24 hours' end;
+begin
+    if length is null then
+        raise invalid_parameter_value using
+            message = format('step is "%s"', coalesce(trend.step, 'null')),
+            hint = 'step is hour or day.';
+    end if;
+    if trend.key is null then
+        raise invalid_parameter_value using
+            message = 'key is null',
+            hint = 'Name what to follow: a function by its function_key or name, a measure by its name.';
+    end if;
+    selected := trend_blocks(select_segments(
+        trend.site, trend.since, trend.until, trend.route, trend.release, trend.environment, trend.variant,
+        trend.browser, trend.os, trend.device, trend.thread), trend.step = 'day');
+    case trend.by
+        when 'function' then return query select * from function_trend(selected, length, trend.key);
+        when 'measure' then return query select * from measure_trend(selected, length, trend.key);
+        else
+            raise invalid_parameter_value using
+                message = format('there is no trend by "%s"', coalesce(trend.by, 'null')),
+                hint = 'by is function or measure.';
+    end case;
+end
+$$;
+
+comment on function fleetprof.trend is
+    'Returns a function''s or a measure''s time by hour or day (UTC; step). by function: key is its function_key or its name; value_ms is self time per page load in milliseconds, uploads those with the function (at most, where several places make it up). by measure: key is its name; value_ms is the median, uploads those with the measure. low_ms, high_ms: where the value lies with 95 %, if uploads are independent. Hours without uploads have no row; where hours are gone, their day has one.';
+
+revoke execute on function
+    fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.measure_trend, fleetprof.trend
+from public;
+grant execute on function
+    fleetprof_data.trend_blocks, fleetprof_data.function_trend, fleetprof_data.measure_trend, fleetprof.trend
+to fleetprof_reader;

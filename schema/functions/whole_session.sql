@@ -1,0 +1,265 @@
+-- A session as a whole: kept uploads that are parts of one long session, or of one page load, read like one upload.
+
+create or replace function fleetprof_data.parts_of(session_id bigint)
+returns table (
+    segment_id       bigint,
+    bucket           timestamptz,
+    kept_id          bigint,
+    part             integer,
+    received         timestamptz,
+    format           text,
+    is_detached      boolean,
+    events           bigint,
+    events_before    bigint,
+    timelines_before bigint
+)
+language plpgsql stable parallel safe rows 10
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    events_max constant bigint := 1000000;
+    of_load uuid;
+    of_site text;
+    of_format text;
+    of_source bigint;
+    timelines bigint;
+begin
+    select load_id, site, format, source_id
+    into of_load, of_site, of_format, of_source
+    from session
+    left join segment using (segment_id)
+    where session_id = parts_of.session_id;
+    if of_format not in ('speed-tracer', 'opera-scope') then
+        of_load := null; -- a kept trace has no events
+    end if;
+    parts_of.events_before := 0;
+    parts_of.timelines_before := 0;
+    for parts_of.segment_id, parts_of.bucket, parts_of.kept_id, parts_of.part, parts_of.received, parts_of.format,
+        parts_of.is_detached in
+        select segment_id, bucket, session_id, part, received, format, is_detached
+        from session
+        where of_load is null and session_id = parts_of.session_id
+        union all
+        select segment_id, bucket, session_id, part, received, format, is_detached
+        from session
+        left join segment using (segment_id)
+        where load_id = of_load and format = of_format and site = of_site and source_id is not distinct from of_source
+        order by part, received, session_id
+    loop
+        select coalesce(sum(t.events), 0), coalesce(max(t.timeline), 0)
+        into parts_of.events, timelines
+        from timeline as t
+        where t.segment_id = parts_of.segment_id and t.bucket = parts_of.bucket and t.session_id = parts_of.kept_id;
+        if parts_of.events_before + parts_of.events > events_max then
+            raise program_limit_exceeded using
+                message = format('session %s has more than %s events in all its parts', parts_of.session_id, events_max),
+                hint = 'fleetprof session export gives each part back as it came.';
+        end if;
+        return next;
+        parts_of.events_before := parts_of.events_before + parts_of.events;
+        parts_of.timelines_before := parts_of.timelines_before + timelines;
+    end loop;
+end
+$$;
+
+comment on function fleetprof_data.parts_of is
+    'Returns the kept uploads that belong to the same session as this one, itself included, in the order of part: those of the same site, load, format and session in the browser. events_before and timelines_before: how many those before it have. Nothing for an unknown session.';
+
+create or replace function fleetprof_data.session_timelines(session_id bigint)
+returns setof fleetprof_data.timeline
+language plpgsql stable parallel safe rows 10
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    one record;
+begin
+    for one in select * from parts_of(session_timelines.session_id) loop
+        return query
+        select segment_id, bucket, session_id, timeline + one.timelines_before, timeline_id, frame_id, mode, events
+        from timeline
+        where segment_id = one.segment_id and bucket = one.bucket and session_id = one.kept_id
+        order by timeline;
+    end loop;
+end
+$$;
+
+comment on function fleetprof_data.session_timelines is
+    'Returns the timelines of a session with all its parts; timeline numbers them through.';
+
+create or replace function fleetprof_data.listed_events(session_id bigint)
+returns setof fleetprof_data.event
+language plpgsql stable parallel safe rows 5000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    one record;
+    -- By id of a timer: what the last of its starts says.
+    timers jsonb := '{}';
+    started jsonb;
+begin
+    for one in select * from parts_of(listed_events.session_id) loop
+        return query
+        select
+            segment_id,
+            bucket,
+            session_id,
+            event + one.events_before,
+            timeline + one.timelines_before,
+            parent + one.events_before,
+            -- A dump's events are numbered by us, and a service's by itself, through all of its lists.
+            case one.format when 'speed-tracer' then event_id + one.events_before else event_id end,
+            type,
+            type_number,
+            start_us,
+            duration_us,
+            self_us,
+            overhead_us,
+            total_us,
+            total_overhead_us,
+            hits,
+            child_count,
+            resource,
+            line,
+            case
+                when type = 'TIMER_FIRED' and timers ? (detail ->> 'timerId') then (timers -> (detail ->> 'timerId')) || detail
+                else detail
+            end,
+            parent_id
+        from event
+        where segment_id = one.segment_id and bucket = one.bucket and session_id = one.kept_id;
+        if one.format = 'speed-tracer' then
+            select jsonb_object_agg(
+                detail ->> 'timerId',
+                jsonb_strip_nulls(jsonb_build_object('timeout', detail -> 'timeout', 'singleShot', detail -> 'singleShot'))
+                order by event)
+            into started
+            from event
+            where segment_id = one.segment_id and bucket = one.bucket and session_id = one.kept_id
+                and type = 'TIMER_INSTALLED' and detail ->> 'timerId' is not null;
+            timers := timers || coalesce(started, '{}');
+        end if;
+    end loop;
+end
+$$;
+
+comment on function fleetprof_data.listed_events is
+    'Returns the events of a session with all its parts, as these list them; event, timeline and parent are numbered through. A timer that fires has what its start in an earlier part says.';
+
+create or replace function fleetprof_data.session_events(session_id bigint)
+returns setof fleetprof_data.event
+language plpgsql stable parallel safe rows 5000
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    if (select count(*) filter (where format = 'opera-scope') < 2 from parts_of(session_events.session_id)) then
+        return query select * from listed_events(session_events.session_id);
+        return;
+    end if;
+    -- An event that several parts list counts once, as its first part has it. A parent may be in another part.
+    return query
+    with listed as materialized (
+        select e as event_row, (e).event, (e).parent, (e).event_id, (e).parent_id, timeline_id, mode
+        from listed_events(session_events.session_id) as e
+        join session_timelines(session_events.session_id) as t on t.timeline = (e).timeline
+    ),
+    known as materialized (
+        select timeline_id, event_id, min(event) as first
+        from listed
+        where mode = 'all' and event_id is not null
+        group by timeline_id, event_id
+    ),
+    placed as (
+        select listed.*, coalesce(known.first, listed.event) as first
+        from listed
+        left join known on mode = 'all' and known.timeline_id = listed.timeline_id and known.event_id = listed.event_id
+    ),
+    around as materialized (
+        select event, first from placed where first <> event
+    )
+    select
+        (event_row).segment_id,
+        (event_row).bucket,
+        (event_row).session_id,
+        placed.event,
+        (event_row).timeline,
+        coalesce(elsewhere.first, around.first, placed.parent),
+        placed.event_id,
+        (event_row).type,
+        (event_row).type_number,
+        (event_row).start_us,
+        (event_row).duration_us,
+        (event_row).self_us,
+        (event_row).overhead_us,
+        (event_row).total_us,
+        (event_row).total_overhead_us,
+        (event_row).hits,
+        (event_row).child_count,
+        (event_row).resource,
+        (event_row).line,
+        (event_row).detail,
+        placed.parent_id
+    from placed
+    left join around on around.event = placed.parent
+    left join known as elsewhere
+        on mode = 'all' and elsewhere.timeline_id = placed.timeline_id and elsewhere.event_id = placed.parent_id
+    where placed.first = placed.event;
+end
+$$;
+
+comment on function fleetprof_data.session_events is
+    'Returns the events of a session with all its parts, each once; event, timeline and parent are numbered through. Nothing for an unknown session.';
+
+create or replace function fleetprof.session_parts(session_id bigint)
+returns table (
+    part        integer,
+    last_part   integer,
+    part_id     bigint,
+    received    timestamptz,
+    events      bigint,
+    is_missing  boolean,
+    is_detached boolean
+)
+language plpgsql stable parallel safe rows 10
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    one record;
+    next_part bigint := 0;
+begin
+    for one in select * from parts_of(session_parts.session_id) loop
+        if one.part > next_part then
+            return query select next_part::integer, one.part - 1, null::bigint, null::timestamptz, null::bigint, true, null::boolean;
+        end if;
+        return query select one.part, one.part, one.kept_id, one.received, one.events, false, one.is_detached;
+        next_part := one.part + 1::bigint;
+    end loop;
+    if next_part = 0 then
+        raise no_data_found using
+            message = format('session %s is not kept', coalesce(session_parts.session_id::text, 'null')),
+            hint = 'The view fleetprof.sessions lists those that are.';
+    end if;
+end
+$$;
+
+comment on function fleetprof.session_parts is
+    'Returns the parts of the session to which a kept upload belongs, in their order: part_id is the session_id of the part''s own row in sessions. A row with is_missing stands for the parts from part to last_part that did not arrive, or were released; a part after the last one that arrived cannot be missed. is_detached: it was decoded without what the part before it left, so samples of its JavaScript profile may be unattributed. An upload that is a session by itself is part 0.';
+
+revoke execute on function
+    fleetprof_data.parts_of,
+    fleetprof_data.session_timelines,
+    fleetprof_data.listed_events,
+    fleetprof_data.session_events,
+    fleetprof.session_parts
+from public;
+grant execute on function
+    fleetprof_data.parts_of,
+    fleetprof_data.session_timelines,
+    fleetprof_data.listed_events,
+    fleetprof_data.session_events,
+    fleetprof.session_parts
+to fleetprof_reader;

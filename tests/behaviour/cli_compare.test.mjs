@@ -1,0 +1,142 @@
+/** compare and regressions: from two releases' uploads to a verdict, an exit code and a post. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import http from 'node:http';
+import { once } from 'node:events';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { Fleet } from '../stats/fleet.mjs';
+import { binDir, run, temporaryDir } from './stack.mjs';
+
+const program = path.join(binDir, 'fleetprof');
+const state = path.join(temporaryDir('posted'), 'deep/down/posted');
+/** @type {Fleet} */
+let fleet;
+/** @type {NodeJS.ProcessEnv} */
+let env;
+
+before(async () => {
+  fleet = await Fleet.start();
+  env = { FLEETPROF_DATABASE: fleet.postgres.conninfo('fleetprof_reader') };
+  await fleet.site(3, 60);
+  await fleet.define(7, 0.95, 50, 0.9);
+  await fleet.side({ uploads: 1500 });
+  await fleet.effect(7, 2);
+  await fleet.side({ uploads: 1500 });
+});
+after(() => fleet?.stop());
+
+/** @param {string[]} args */
+const fleetprof = (...args) => run([program, ...args], { env });
+
+/** @param {string[]} args */
+async function json(...args) {
+  const { stdout, stderr } = await fleetprof(...args, '--json');
+  assert.equal(stderr, '');
+  return JSON.parse(stdout);
+}
+
+/** A server that keeps what is posted to it. @param {number[]} statuses its answers; 204 after them */
+async function startHook(...statuses) {
+  /** @type {any[]} */
+  const posts = [];
+  const server = http.createServer(async (request, response) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    posts.push({ type: request.headers['content-type'], body: JSON.parse(Buffer.concat(parts).toString()) });
+    response.writeHead(statuses.shift() ?? 204).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return { posts, url: `http://127.0.0.1:${port}/hook`, stop: () => server.close() };
+}
+
+test('compare lists what was found first, and says what could have been seen of the rest', async () => {
+  const rows = await json('compare', '1', '2', '--top', '5');
+  assert.equal(rows.length, 5);
+  assert.deepEqual(rows.map((/** @type {{ verdict: string }} */ { verdict }) => verdict), ['slower', ...Array(4).fill('no change seen')]);
+  assert.equal(rows[0].function, 'function7');
+  assert.ok(rows[0].change_low < 1 && rows[0].change_high > 1, 'the interval holds the truth');
+  assert.ok(rows[1].smallest_visible > 0);
+  assert.match(rows[0].function_key, /^-?\d+$/);
+  const { code, stdout } = await fleetprof('compare', '1', '2');
+  assert.equal(code, 0);
+  assert.match(stdout, /^slower +function7 .* \+\d+ % +\+\d+ % and \+\d+ %/m);
+  assert.match(stdout, /^Before: 1500 uploads in the hours from .* \(UTC\)\.\nAfter: 1500 uploads .*\n1 slower, 0 faster, 0 new, /m);
+  assert.match(stdout, /^Placebo: \d+ of \d+ functions differ between two halves of the earlier side\.$/m);
+});
+
+test('compare takes two periods', async () => {
+  const { code, stderr } = await fleetprof('compare', '--before-since', '30d', '--before-until', '20d', '--since', '19d');
+  assert.equal(code, 0);
+  assert.equal(stderr, 'fleetprof: one of the sides has no uploads in its period\n');
+});
+
+test('compare refuses what is no comparison', async () => {
+  for (const [args, message] of /** @type {const} */ ([
+    [['compare'], 'name two releases, or two periods'],
+    [['compare', '1'], 'AFTER is missing'],
+    [['compare', '1', '2', '3'], 'two releases, not more'],
+    [['compare', '1', '1'], 'before and after are the same'],
+    [['compare', '1', '2', '--top', '0'], '--top takes a number'],
+    [['regressions', '--before-since', '1d'], 'are for `fleetprof compare\''],
+    [['regressions', '--fail-on', 'slower,faster'], 'not "faster"'],
+    [['regressions', '--fail-on', ''], 'not ""'],
+    [['regressions', '--least-change', 'much'], 'takes a percentage'],
+    [['regressions', '2', '3'], 'one RELEASE is enough'],
+  ])) {
+    const { code, stderr } = await fleetprof(...args);
+    assert.equal(code, 2, stderr);
+    assert.ok(stderr.includes(message), stderr);
+  }
+});
+
+test('compare names the release that it does not know', async () => {
+  const { code, stdout, stderr } = await fleetprof('compare', '1', '9');
+  assert.deepEqual({ code, stdout }, { code: 0, stdout: '' });
+  assert.match(stderr, /nothing was counted for the release "9" of site "site1"\n.*Releases, most used first: /);
+});
+
+test('regressions ends with 1 when the latest release made something slower', async () => {
+  const found = await fleetprof('regressions', '--fail-on', 'slower');
+  assert.equal(found.code, 1, found.stderr);
+  assert.match(found.stdout, /^slower +function7 /m);
+  assert.match(found.stdout, /\n1 finding in release "2", compared with "1"\.\n$/);
+  assert.equal((await fleetprof('regressions')).code, 0, 'without --fail-on findings are only printed');
+  assert.equal((await fleetprof('regressions', '--fail-on', 'new,early')).code, 0);
+  assert.equal((await fleetprof('regressions', '--fail-on', 'slower', '--least-change', '500')).code, 0);
+  const [row] = await json('regressions');
+  assert.deepEqual([row.function, row.verdict], ['function7', 'slower']);
+});
+
+test('regressions says when there is nothing to compare with', async () => {
+  const first = await fleetprof('regressions', '1', '--fail-on', 'slower');
+  assert.deepEqual(first, { code: 0, stdout: '', stderr: 'fleetprof: there is no release before "1" to compare it with\n' });
+  assert.equal((await fleetprof('regressions', '1', '--fail-on', 'slower,early')).code, 1);
+  assert.equal((await fleetprof('regressions', 'x')).stderr, 'fleetprof: nothing was counted for the release "x" of site "site1"\n');
+  const few = await fleetprof('regressions', '--browser', 'Edge', '--route', '/route5', '--fail-on', 'early');
+  assert.equal(few.code, 1, few.stdout);
+  assert.match(few.stderr, /the releases are "early"/);
+});
+
+test('a finding is posted once, and again only if the post failed', async () => {
+  const hook = await startHook(500);
+  const args = ['regressions', '--webhook', hook.url, '--state', state];
+  const failed = await fleetprof(...args);
+  assert.equal(failed.code, 2);
+  assert.match(failed.stderr, /HTTP status 500/);
+  assert.equal((await fleetprof(...args)).code, 0);
+  assert.equal((await fleetprof(...args)).code, 0);
+  assert.equal(hook.posts.length, 2);
+  assert.equal(hook.posts[1].type, 'application/json');
+  const [finding] = hook.posts[1].body.findings;
+  assert.deepEqual([finding.site, finding.function, finding.verdict, finding.before_release, finding.after_release],
+    ['site1', 'function7', 'slower', '1', '2']);
+  assert.equal(fs.readFileSync(state, 'utf8').split('\n').length, 2, 'one line');
+  fs.writeFileSync(state, 'something else\n');
+  const spoiled = await fleetprof(...args);
+  assert.equal(spoiled.code, 2);
+  assert.match(spoiled.stderr, /is not a list of posted findings/);
+  hook.stop();
+});

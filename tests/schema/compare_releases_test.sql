@@ -1,0 +1,152 @@
+-- compare_releases, compare_summary, regressions: an estimate that can be computed by hand.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, pg_catalog;
+
+-- Two strata, twelve hours a side; hours are all alike. The later side has three times as many phones.
+insert into segment (segment_id, release, device) values (1, 'v1', 'desktop'), (2, 'v1', 'mobile'), (3, 'v2', 'desktop'), (4, 'v2', 'mobile');
+create temp table hour as
+select segment_id, case release when 'v1' then '2026-01-05Z'::timestamptz else '2026-01-06Z' end + hour * interval '1 hour' as bucket,
+    release, device, case when release = 'v2' and device = 'mobile' then 30 when device = 'mobile' then 10 else 20 end as uploads
+from segment, generate_series(0, 11) as hour;
+
+-- Half of the uploads cost `low` ms, the others `high`. `share`: of uploads that have the function.
+create temp table cost (function text, url text, line integer, column_number integer, release text, device text, low float8, high float8, share float8 default 1);
+insert into cost (function, url, line, release, device, low, high)
+select function, 'https://shop.example/assets/app.' || hash || '.js', line, release, device,
+    low * factor, high * factor
+from (values
+    ('same', 10, 20, 1.0), ('sort', 10, 20, 1.5), ('find', 10, 20, 0.5)
+) as function (function, low_d, high_d, after_factor)
+cross join (values ('v1', '0a1b2c3d', 10), ('v2', 'ffee0011', 12)) as release (release, hash, line)
+cross join lateral (values ('desktop', low_d, high_d), ('mobile', 3 * low_d, 2.5 * high_d)) as device (device, low, high)
+cross join lateral (values (case release when 'v2' then after_factor else 1 end)) as side (factor);
+insert into cost (function, url, line, column_number, release, device, low, high)
+select function, 'https://shop.example/assets/app.' || case release when 'v1' then '0a1b2c3d' else 'ffee0011' end || '.js', 1, column_number, release, device, 10, 20
+from (values ('added', 5, 'v2'), ('removed', 5, 'v1'), ('ab', 4000, 'v1'), ('ab', 4100, 'v2'), ('', 9, 'v1')) as function (function, column_number, release)
+cross join (values ('desktop'), ('mobile')) as device (device);
+insert into cost (function, url, line, column_number, release, device, low, high, share)
+select 'seldom', 'https://cdn.example/lib.js', 3, 4, release, 'desktop', 10, 20, case release when 'v1' then 0.01 else 0.001 end
+from (values ('v1'), ('v2')) as release (release);
+
+insert into fleetprof_data.segment
+select segment_id, site, route, release, environment, variant, browser, os, device, thread, rate_ppm, '2026-01-05' from pg_temp.segment;
+insert into fleetprof_data.resource select distinct pg_temp.id('shop', url), url, date '2026-01-05' from cost;
+insert into fleetprof_data.frame
+select distinct pg_temp.id('shop', function || url || line || coalesce(column_number, 1)), function, pg_temp.id('shop', url), line, coalesce(column_number, 1), 'function'::fleetprof_data.frame_kind, date '2026-01-05'
+from cost;
+insert into segment_fact
+select segment_id, bucket, uploads, uploads, uploads * 100, uploads * 100, uploads * 1000000::bigint, uploads * 1e12, uploads * 1000000::bigint from hour;
+insert into frame_fact
+select
+    segment_id, bucket, pg_temp.id('shop', function || url || line || coalesce(column_number, 1)),
+    greatest(1, uploads * share), uploads, uploads,
+    uploads * share * (low + high) / 2 * 1000, uploads * share * (low + high) * 1000,
+    uploads * share * (low ^ 2 + high ^ 2) / 2 * 1e6, uploads * share * (low ^ 2 + high ^ 2) * 2e6,
+    uploads * share * (low + high) / 2 * 1000 * 1e6, uploads * share * (low + high) * 1000 * 1e6
+from hour
+join cost using (release, device);
+select pg_temp.pack() \g /dev/null
+
+create temp table answer as select * from compare_releases('shop', 'v1', 'v2');
+select plan(38);
+
+-- Desktops cost 15 ms, phones 40 ms an upload; the weights of strata are 240·240/480 and 120·360/480.
+select is(verdict, 'no change seen', 'another mix is not a change') from answer where function = 'same';
+select ok(abs(change) < 1e-9, 'a mix of pages, devices and browsers weighs the same on both sides') from answer where function = 'same';
+select ok(abs(p - 1) < 1e-6, 'no difference is as likely as can be') from answer where function = 'same';
+select ok(abs(before_self_ms - (2.0 * 15 + 40) / 3) < 1e-6 and abs(after_self_ms - (2 * 15 + 3 * 40) / 5.0) < 1e-6,
+    'self times are as observed: that of the other mix is higher') from answer where function = 'same';
+
+create temp table hand as
+select
+    4.0 / 7 * 15 + 3.0 / 7 * 40 as before_mean,
+    1.5 * (4.0 / 7 * 15 + 3.0 / 7 * 40) as after_mean,
+    -- Deviations are 5 and 10 ms, half as much again on the later side.
+    (4.0 / 7) ^ 2 * (240 * 25 + 240 * 56.25) / 478 * (1.0 / 240 + 1.0 / 240)
+        + (3.0 / 7) ^ 2 * (120 * 100 + 360 * 225) / 478 * (1.0 / 120 + 1.0 / 360) as variance,
+    (4.0 / 7) ^ 2 * (240 * 25) / 239.0 / 240 + (3.0 / 7) ^ 2 * (120 * 100) / 119.0 / 120 as before_variance,
+    (4.0 / 7) ^ 2 * (240 * 56.25) / 239.0 / 240 + (3.0 / 7) ^ 2 * (360 * 225) / 359.0 / 360 as after_variance;
+select is(round(change::numeric, 6), 0.5, 'half as much again is +50 %') from answer where function = 'sort';
+select is(verdict, 'slower', 'which is slower') from answer where function = 'sort';
+select ok(abs(ln((1 + change_high) / (1 + change)) - 1.96 * sqrt(before_variance / before_mean ^ 2 + after_variance / after_mean ^ 2)) < 1e-4,
+    'the interval is that of a ratio') from answer, hand where function = 'sort';
+select ok(abs(ln((1 + change) / (1 + change_low)) - ln((1 + change_high) / (1 + change))) < 1e-9,
+    'on both sides alike') from answer where function = 'sort';
+select ok(abs(ln(1 + smallest_visible)
+        - 4.57 * sqrt(variance) / ((360 * before_mean + 600 * after_mean) / 960)) < 1e-4,
+    'the smallest visible change is 4.57 standard errors') from answer, hand where function = 'sort';
+select ok(p < 1e-12, 'p of t') from answer where function = 'sort';
+select is(round(change::numeric, 6), -0.5, 'half is -50 %') from answer where function = 'find';
+select is(verdict, 'faster', 'which is faster') from answer where function = 'find';
+select is(before_uploads || ' ' || after_uploads, '360 600', 'uploads of each side') from answer where function = 'sort';
+select is(samples, 960::bigint, 'samples of both sides') from answer where function = 'sort';
+select is(resource || ' ' || line, 'https://shop.example/assets/app.ffee0011.js 12', 'the later place is shown') from answer where function = 'sort';
+select is(verdict, 'new', 'a function that only the later side has') from answer where function = 'added';
+select is(verdict, 'gone', 'one that only the earlier side has') from answer where function = 'removed';
+select is(array_agg(verdict), '{unmatched,unmatched}', 'a minified name is not the same function elsewhere') from answer where function = 'ab';
+select is(verdict, 'unmatched', 'a function without a name has no other side') from answer where function = '(anonymous)';
+select is(verdict, 'too few', 'little is not judged') from answer where function = 'seldom';
+select is((select array_agg(function) from compare_releases('shop', 'v1', 'v2', top => 2)), '{sort,added}', 'what was found comes first; top cuts');
+select is(
+    (select round(change::numeric, 6) from compare_releases('shop', 'v2', 'v1') where function = 'sort'), round(1 / 1.5 - 1, 6),
+    'the other way round it is the inverse');
+select is(
+    (select array_agg(function_key) from answer where function = 'sort'),
+    (select array_agg(function_key) from compare_releases('shop', 'v2', 'v1') where function = 'sort'), 'by the same key');
+select is(
+    (select round(change::numeric, 6) from compare_releases('shop', 'v1', 'v2', device => 'mobile') where function = 'sort'), 0.5,
+    'filters hold for both sides');
+
+-- Periods.
+select is(
+    (select array_agg(round(change::numeric, 6)) from compare_releases('shop', before_since => '2026-01-05Z', before_until => '2026-01-06Z',
+        since => '2026-01-06Z', until => '2026-01-07Z') where function = 'sort'), array[0.5],
+    'two periods are compared as two releases');
+select is(
+    (select array_agg(distinct verdict) from compare_releases('shop', 'v1', 'v2', before_since => '2026-01-05Z', before_until => '2026-01-05 11:00Z',
+        since => '2026-01-06Z', until => '2026-01-07Z')), '{early}', 'eleven hours are too early');
+select is_empty($$ select from compare_releases('shop', 'v1', 'v3') $$, 'nothing is compared with nothing');
+select throws_ok($$ select * from compare_releases('shop', 'v1', 'v1') $$, '22023', 'before and after are the same', 'one release is no comparison');
+select throws_ok($$ select * from compare_releases('shop') $$, '22023', 'before and after are the same', 'nor is none');
+select throws_ok(
+    $$ select * from compare_releases('shop', since => '2026-01-05Z', before_until => '2026-01-06Z') $$, '22023', 'the periods overlap',
+    'uploads are not compared with themselves');
+select throws_ok($$ select * from compare_releases('shop', 'v1', 'v2', top => 0) $$, '22023', 'top is 0', 'top is at least 1');
+
+-- Summary.
+select results_eq(
+    $$ select common_change, comparable_share, slower, faster, unchanged, new, gone, unmatched, obstacle, by_time, before_uploads, after_uploads,
+           before_hours, after_hours
+       from compare_summary('shop', 'v1', 'v2') $$,
+    $$ values (0::float8, 1::float8, 1::bigint, 1::bigint, 1::bigint, 1::bigint, 1::bigint, 3::bigint, null::text, false, 360::bigint, 600::bigint,
+           tstzrange('2026-01-05Z', '2026-01-05 12:00Z'), tstzrange('2026-01-06Z', '2026-01-06 12:00Z')) $$,
+    'the summary counts the rows');
+
+-- Regressions.
+select results_eq(
+    $$ select function, verdict, before_release, after_release from regressions('shop') $$,
+    $$ values ('sort', 'slower', 'v1', 'v2'), ('added', 'new', 'v1', 'v2') $$,
+    'regressions are what the latest release made slower, or brought');
+select is(
+    (select array_agg(function) from regressions('shop', 'v2', least_change => 0.6)), '{added}', 'small changes can be left out');
+select is_empty($$ select from regressions('shop', 'v1') $$, 'the first release has nothing before it');
+
+-- Where hours are gone, days stand for them.
+select pg_temp.pack('blocks') \g /dev/null
+update fleetprof_data.horizon set hours_from = '2026-01-08Z';
+select is(
+    (select array_agg(round(change::numeric, 6)) from compare_releases('shop', 'v1', 'v2') where function = 'sort'), array[0.5],
+    'days are compared where hours are gone');
+update fleetprof_data.horizon set hours_from = '-infinity';
+
+-- Uploads per page load changed: time per profiled time is compared.
+update segment_fact set loads = uploads / 2, unattributed_us = unattributed_us / 2, profiled_us2 = profiled_us2 / 4 where segment_id > 2;
+update frame_fact set self_profiled = self_profiled / 2 where segment_id > 2;
+select pg_temp.pack() \g /dev/null
+select ok((select by_time from compare_summary('shop', 'v1', 'v2')), 'uploads per page load doubled');
+select is(
+    (select round(change::numeric, 6) from compare_releases('shop', 'v1', 'v2') where function = 'same'), 1.0,
+    'so shares of profiled time are compared: half of it was left');
+
+select * from finish();
+rollback;

@@ -1,0 +1,102 @@
+-- trend and cost_by: time by hour and day, and by what uploads and scripts have in common.
+\ir fixture.inc
+set local search_path = pgtap, fleetprof, pg_catalog;
+
+insert into segment (segment_id, route, device, browser) values (1, '/cart', 'desktop', 'Chrome'), (2, '/', 'mobile', 'Chrome'), (3, '/', 'mobile', '');
+insert into frame_name values
+    ('vendor', 'vendor', 'https://cdn.example/lib.js', 1, 1, 'function'),
+    ('sort', 'sort', null, null, null, 'builtin'),
+    ('(gc)', '(gc)', null, null, null, 'marker'),
+    ('blob', 'blob', 'blob:null', 1, 1, 'function');
+insert into sample (segment_id, bucket, upload, us, marker, path, measures) values
+    (1, '2026-01-05 10:00Z', 1, 10000, '(none)', '{main,render}', '{open}'),
+    (1, '2026-01-05 10:00Z', 2, 30000, '(none)', '{main,render}', null),
+    (1, '2026-01-05 10:00Z', 3, 20000, '(none)', null, null),
+    (1, '2026-01-05 12:00Z', 1, 20000, '(none)', '{main,vendor}', null),
+    (2, '2026-01-06 01:00Z', 1,  8000, '(none)', '{main,render,sort}', null),
+    (2, '2026-01-06 01:00Z', 1,  2000, 'gc', '{(gc)}', null),
+    (3, '2026-01-06 02:00Z', 1,  6000, 'layout', '{main,render}', null),
+    (3, '2026-01-06 02:00Z', 1,  4000, '(none)', '{blob}', null);
+insert into timing_value (bucket, upload, name, us)
+select '2026-01-05 10:00Z', n, 'open', n * 1000 from generate_series(1, 100) as n;
+insert into timing_value (bucket, upload, name, us) values ('2026-01-06 10:00Z', 1, 'open', 5000);
+select pg_temp.store() \g /dev/null
+-- Two uploads of 10 and 30 ms; the others are one each.
+update frame_fact set self_us2 = case uploads when 2 then 1e9 else self_us::float8 ^ 2 end;
+select pg_temp.pack() \g /dev/null
+
+select plan(23);
+
+prepare trend_of(text, text, text) as
+    select bucket, round(value_ms::numeric, 6), round(low_ms::numeric, 6), round(high_ms::numeric, 6), uploads
+    from trend($1, $2, $3, 'shop', '2026-01-05Z', '2026-01-07Z');
+-- Three loads; squares of 1,000 ms² less 1,600 / 3, times 3 / 2, is a variance of 700 ms².
+select results_eq(
+    $$ execute trend_of('function', 'render', 'hour') $$,
+    $$ values
+        ('2026-01-05 10:00Z'::timestamptz, round(40 / 3.0, 6), round((40 - 1.96 * sqrt(700.0)) / 3.0, 6) * 0, round((40 + 1.96 * sqrt(700.0)) / 3.0, 6), 2::bigint),
+        ('2026-01-05 12:00Z', 0, null, null, 0),
+        ('2026-01-06 01:00Z', 0, null, null, 1),
+        ('2026-01-06 02:00Z', 6, null, null, 1) $$,
+    'self time per page load by hour; one upload has no spread');
+select results_eq(
+    $$ select bucket, value_ms, uploads from trend('function', 'render', 'day', 'shop', '2026-01-05Z', '2026-01-07Z') $$,
+    $$ values ('2026-01-05Z'::timestamptz, 10::float8, 2::bigint), ('2026-01-06Z', 3, 2) $$, 'by day');
+select results_eq(
+    $$ select bucket, value_ms from trend('function',
+        (select function_key from callers('sort', 'shop', '2026-01-05Z', '2026-01-07Z')), 'day', 'shop', '2026-01-05Z', '2026-01-07Z') $$,
+    $$ values ('2026-01-05Z'::timestamptz, 10::float8), ('2026-01-06Z', 3) $$, 'by key as by name');
+select results_eq(
+    $$ select bucket, value_ms from trend('function', 'render', 'day', 'shop', '2026-01-05Z', '2026-01-07Z', device => 'mobile') $$,
+    $$ values ('2026-01-06Z'::timestamptz, 3::float8) $$, 'filters hold');
+select is(
+    (select array_agg(bucket || ' ' || round(value_ms::numeric) || ' ' || round(low_ms::numeric) || ' ' || round(high_ms::numeric) || ' ' || uploads)
+     from (select bucket at time zone 'UTC' as bucket, value_ms, low_ms, high_ms, uploads from trend('measure', 'open', 'day', 'shop', '2026-01-05Z', '2026-01-07Z')) as trend),
+    array['05.01.2026 00:00:00 50 40 61 100', '06.01.2026 00:00:00 5 5 5 1'], 'the median of a measure, between its ranks 40 and 61');
+select is_empty($$ execute trend_of('measure', 'close', 'hour') $$, 'a measure that nobody sent');
+select is((select count(*) from trend('function', 'nobody', 'hour', 'shop', '2026-01-05Z', '2026-01-07Z') where value_ms = 0), 4::bigint, 'a function that nobody ran took no time');
+select pg_temp.pack('blocks') \g /dev/null
+update fleetprof_data.horizon set hours_from = '2026-01-06Z';
+select is(
+    (select array_agg(bucket order by bucket) from trend('function', 'render', 'hour', 'shop', '2026-01-05Z', '2026-01-07Z')),
+    '{2026-01-05Z,2026-01-06 01:00Z,2026-01-06 02:00Z}'::timestamptz[], 'where hours are gone their day stands for them');
+update fleetprof_data.horizon set hours_from = '-infinity';
+select pg_temp.pack() \g /dev/null
+select throws_ok($$ execute trend_of('package', 'x', 'day') $$, '22023', 'there is no trend by "package"', 'what there is no trend of');
+select throws_ok($$ execute trend_of('function', 'x', 'week') $$, '22023', 'step is "week"', 'steps are hours and days');
+select throws_ok($$ execute trend_of('function', null, 'day') $$, '22023', 'key is null', 'something is named');
+select throws_ok($$ execute trend_of('function', 'x', null) $$, '22023', 'step is "null"', 'a step is given');
+
+prepare cost(text) as select name, self_ms, round(share::numeric, 6), samples, uploads from cost_by($1, 'shop', '2026-01-05Z', '2026-01-07Z');
+-- 100 ms are profiled, 20 unattributed.
+select results_eq(
+    $$ execute cost('device') $$,
+    $$ values ('desktop', 60::float8, 0.6, 3::bigint, 4::bigint), ('(unattributed)', 20, 0.2, null, null), ('mobile', 20, 0.2, 4, 2) $$,
+    'by device; unattributed time is a row');
+select results_eq(
+    $$ execute cost('browser') $$,
+    $$ values ('Chrome', 70::float8, 0.7, 5::bigint, 5::bigint), ('(unattributed)', 20, 0.2, null, null), ('', 10, 0.1, 2, 1) $$,
+    'an absent dimension is empty');
+select results_eq(
+    $$ select name, self_ms from cost_by('resource', 'shop', '2026-01-05Z', '2026-01-07Z') $$,
+    $$ values ('app.js', 46::float8), ('(unattributed)', 20), ('https://cdn.example/lib.js', 20), ('(no script)', 8), ('blob:null', 4), ('(gc)', 2) $$,
+    'by script; functions of the browser and markers are rows');
+select results_eq(
+    $$ select name, self_ms from cost_by('host', 'shop', '2026-01-05Z', '2026-01-07Z') $$,
+    $$ values ('(no host)', 50::float8), ('(unattributed)', 20), ('cdn.example', 20), ('(no script)', 8), ('(gc)', 2) $$, 'by host');
+select results_eq(
+    $$ execute cost('marker') $$,
+    $$ values ('(none)', 72::float8, 0.72, 5::bigint, null::bigint), ('(unattributed)', 20, 0.2, null, null), ('layout', 6, 0.06, 1, null), ('gc', 2, 0.02, 1, null) $$,
+    'by marker');
+select is((select round(sum(share)::numeric, 9) from cost_by(by, 'shop', '2026-01-05Z', '2026-01-07Z')), 1.0, 'shares by ' || by || ' add up to 1')
+from unnest('{host,route,marker}'::text[]) as by;
+select results_eq(
+    $$ select name, self_ms from cost_by('route', 'shop', '2026-01-05Z', '2026-01-07Z', marker => 'layout') where self_ms > 0 $$,
+    $$ values ('/', 6::float8) $$, 'samples of one marker');
+select results_eq(
+    $$ select name, self_ms from cost_by('host', 'shop', '2026-01-05Z', '2026-01-07Z', marker => 'layout') $$,
+    $$ values ('(no host)', 6::float8) $$, 'of scripts, too');
+select throws_ok($$ execute cost('party') $$, '22023', 'cost cannot be listed by "party"', 'what cost cannot be listed by');
+
+select * from finish();
+rollback;

@@ -1,0 +1,93 @@
+/*
+ * Fleet: a made-up site and what its users' browsers would upload, with known costs.
+ *
+ * A port of the simulation that the estimator was designed with: page routes, phones and laptops,
+ * slow and fast machines, functions that run everywhere and functions that run rarely, costs with
+ * heavy tails, seen through a sampler of 10 ms. Everything follows from the seed.
+ */
+#ifndef FP_TESTS_STATS_FLEET_H
+#define FP_TESTS_STATS_FLEET_H
+
+#include "collector/base/arena.h"
+#include "collector/profile/profile.h"
+
+enum {
+    FLEET_FUNCTIONS_MAX = 1000,
+    FLEET_ROUTES = 6,
+    FLEET_HOURS = 24,
+};
+
+struct fleet_function {
+    double presence; /* share of uploads in which it runs */
+    double mean_ms;  /* per upload in which it runs */
+    double sigma;    /* spread of its cost, of the logarithm */
+    bool grows;      /* with the time of the visit, not work at load */
+    double mobile;   /* how much dearer on phones */
+    double route_factors[FLEET_ROUTES];
+    double effect; /* on the side that is drawn next: 1.25 is 25 % slower */
+};
+
+struct fleet_site {
+    struct fleet_function functions[FLEET_FUNCTIONS_MAX];
+    unsigned function_count;
+};
+
+/* How one side differs. */
+struct fleet_side {
+    unsigned uploads;
+    double mobile; /* share of phones */
+    double bots;   /* share of automated browsers, which run little */
+    double routes[FLEET_ROUTES];
+    double drift;               /* all costs times this */
+    double hour_sigma;          /* random factor of each hour, of all functions alike */
+    double function_hour_sigma; /* of each function and hour */
+    double parts;               /* mean uploads of a page load; they share the machine */
+    double visit_ms;            /* typical profiled time of an upload */
+    bool pareto;                /* costs have a Pareto 2.1 tail */
+    bool steady;    /* functions cost the same share of time, however long an upload is */
+    unsigned hours; /* over how many hours uploads spread */
+    const char *release;
+};
+
+struct fleet_upload {
+    struct fp_profile profile; /* in the arena */
+    const char *user_agent;
+    unsigned hour;
+};
+
+struct fleet {
+    struct fleet_site site;
+    struct fleet_side side;
+    uint32_t random[4];
+    double spare_normal;
+    bool has_spare;
+    double hour_factors[FLEET_HOURS];
+    double function_hours[FLEET_FUNCTIONS_MAX][FLEET_HOURS];
+    struct fp_profile bundle; /* the tables that all uploads of a side have */
+    /* The page load that goes on. */
+    unsigned parts_left, part, route, hour;
+    bool is_mobile, is_other_browser, is_bot;
+    double speed, boost;
+    struct fp_uuid load;
+};
+
+/* Sets the seed. */
+void fleet_seed(struct fleet *fleet, uint32_t seed);
+
+/* Draws a site: a tenth of its functions runs nearly everywhere, the others in 1 to 30 % of
+ * uploads. */
+void fleet_make_site(struct fleet *fleet, unsigned functions);
+
+/* Returns the side of an ordinary day. */
+struct fleet_side fleet_ordinary_side(void);
+
+/* Begins a side. The arena holds its names until the next one. */
+void fleet_begin_side(struct fleet *fleet, const struct fleet_side *side, struct fp_arena *arena);
+
+/* Draws the next upload of the side. Its arrays and texts live in the arena. */
+void fleet_draw(struct fleet *fleet, struct fp_arena *arena, struct fleet_upload *upload);
+
+/* Draws a number from 0 to 1. */
+double fleet_uniform(struct fleet *fleet);
+
+#endif

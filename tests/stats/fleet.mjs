@@ -1,0 +1,128 @@
+/** A fleet with known costs in a database: drives tests/stats/fleet_tool.c, and asks how the sides compare. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import readline from 'node:readline';
+
+import pg from 'pg';
+
+import { buildDir, migrate, repository, startPostgres } from '../behaviour/stack.mjs';
+
+const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
+const tool = path.join(repository, 'build/trees', variant, 'tests/stats/fleet_tool');
+const firstDay = Math.floor(Date.now() / 86_400_000) - 6; // sides lie behind today, and in the retention of hours
+const sitesBetweenClearing = 20;
+
+/**
+ * @typedef {Record<string, number>} Side what differs from an ordinary day, as fleet_tool.c names it
+ *
+ * @typedef {object} Compared a row of compare_releases
+ * @property {number} number of the function; -1: what calls all others
+ * @property {number | null} change
+ * @property {number | null} change_low
+ * @property {number | null} change_high
+ * @property {number | null} smallest_visible
+ * @property {number | null} p
+ * @property {string} verdict
+ * @property {number} before_uploads
+ * @property {number} after_uploads
+ */
+
+export class Fleet {
+  static async start() {
+    const postgres = await startPostgres({ settings: { fsync: 'off', full_page_writes: 'off', shared_buffers: '256MB', autovacuum: 'off' } });
+    await migrate(postgres);
+    return new Fleet(postgres);
+  }
+
+  /** @param {import('../behaviour/stack.mjs').Postgres} postgres */
+  constructor(postgres) {
+    this.postgres = postgres;
+    this.process = spawn(tool, [postgres.conninfo('fleetprof_writer')], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.exited = once(this.process, 'exit');
+    this.lines = readline.createInterface({ input: this.process.stdout })[Symbol.asyncIterator]();
+    this.client = new pg.Client({ host: postgres.socketDir, user: 'fleetprof_reader', database: 'fleetprof' });
+    this.connected = this.client.connect();
+    this.sites = 0;
+    this.release = 0;
+  }
+
+  /** @param {string} command @returns {Promise<any>} */
+  async #send(command) {
+    this.process.stdin.write(`${command}\n`);
+    const { value, done } = await this.lines.next();
+    if (done) throw new Error(`fleet_tool ended at "${command}"`);
+    return JSON.parse(value);
+  }
+
+  /** Begins another site, in the place of those before. @param {number} seed @param {number} [functions] */
+  async site(seed, functions = 200) {
+    if (this.sites % sitesBetweenClearing === 0) await this.#clear();
+    this.sites += 1;
+    this.release = 0;
+    await this.#send(`site ${seed} ${functions}`);
+  }
+
+  async #clear() {
+    await this.postgres.execute(`
+      do $$
+      declare name text;
+      begin
+        for name in
+          select relname from pg_class where relnamespace = 'fleetprof_data'::regnamespace and relkind = 'r'
+            and (relname ~ '_recent$' or relname in ('frame', 'resource', 'stack', 'segment', 'unsealed', 'upload_id', 'load_id'))
+        loop
+          execute format('truncate fleetprof_data.%I', name);
+        end loop;
+        truncate fleetprof_data.upload;
+      end $$;`);
+  }
+
+  /** A function that costs the same on all routes. @param {number} number @param {number} presence @param {number} meanMs @param {number} sigma */
+  define(number, presence, meanMs, sigma) {
+    return this.#send(`function ${number} ${presence} ${meanMs} ${sigma}`);
+  }
+
+  /** What a function costs from the next side on, times that of before. @param {number} number @param {number} factor */
+  effect(number, factor) {
+    return this.#send(`effect ${number} ${factor}`);
+  }
+
+  /** A random number from 0 to 1. */
+  uniform() {
+    return this.#send('uniform');
+  }
+
+  /** Draws a side; returns its release. @param {Side} side */
+  async side(side) {
+    this.release += 1;
+    const options = Object.entries(side).map(([name, value]) => `${name}=${value}`).join(' ');
+    await this.#send(`side site${this.sites} ${firstDay + this.release} ${this.release} ${options}`);
+    return this.release;
+  }
+
+  /** @param {number} before @param {number} after releases @returns {Promise<Compared[]>} */
+  async compare(before, after) {
+    await this.connected;
+    const { rows } = await this.client.query(
+      `select coalesce(substring(function from '^function([0-9]+)$')::integer, -1) as number, change, change_low, change_high,
+        smallest_visible, p, verdict, before_uploads::integer, after_uploads::integer
+       from fleetprof.compare_releases($1, $2, $3)`, [`site${this.sites}`, String(before), String(after)]);
+    return rows;
+  }
+
+  /** @param {number} before @param {number} after releases */
+  async summary(before, after) {
+    await this.connected;
+    const { rows } = await this.client.query('select * from fleetprof.compare_summary($1, $2, $3)', [`site${this.sites}`, String(before), String(after)]);
+    return rows[0];
+  }
+
+  async stop() {
+    this.process.stdin.end();
+    await this.exited;
+    await this.connected;
+    await this.client.end();
+    await this.postgres.stop();
+  }
+}

@@ -1,0 +1,239 @@
+/*
+ * fleet_tool: fills a database with a fleet's uploads, by the collector's own fold, rollup and
+ * store.
+ *
+ *     fleet_tool CONNINFO
+ *
+ * Commands on standard input, one per line; each is answered by one line of JSON:
+ *
+ *     site SEED FUNCTIONS                        another site
+ *     function NUMBER PRESENCE MEAN_MS SIGMA     a function that costs the same on all routes
+ *     effect NUMBER FACTOR                       from the next side on
+ *     side SITE DAY RELEASE [NAME=VALUE …]       draws a side into the database; DAY since 1970.
+ *                                                Names: uploads, mobile, bots, drift, hour_sigma,
+ *                                                function_hour_sigma, parts, visit_ms, pareto,
+ * hours, route0 … route5 uniform                                    a random number from 0 to 1
+ */
+#include "collector/base/clock.h"
+#include "collector/base/uuid.h"
+#include "collector/profile/fold.h"
+#include "collector/rollup/rollup.h"
+#include "collector/store/store.h"
+#include "tests/stats/fleet.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ARENA_MAX = 256 * 1024 * 1024, WINDOW_BYTES = 40 * 1024 * 1024 };
+
+struct tool {
+    struct fleet fleet;
+    struct fp_arena side_arena;
+    struct fp_arena arena;
+    struct fp_rollup rollup;
+    struct fp_store *store;
+    struct fp_uuid spool_id;
+    uint64_t position;
+};
+
+static void die(const char *what)
+{
+    fprintf(stderr, "fleet_tool: %s\n", what);
+    exit(2);
+}
+
+/* ---- to the database ---- */
+
+static void begin_window(struct tool *tool)
+{
+    struct fp_rollup_clock clock;
+    if (fp_store_read_clock(tool->store, &clock) != FP_STORE_OK)
+        die(fp_store_message(tool->store));
+    fp_rollup_clear(&tool->rollup, &clock);
+}
+
+static void end_window(struct tool *tool)
+{
+    const struct fp_store_window window = {tool->spool_id, tool->position, tool->position + 1};
+    size_t known;
+    size_t entries;
+    if (fp_store_claim(tool->store, &window, &tool->rollup, &known) != FP_STORE_OK || known > 0 ||
+        fp_store_commit(tool->store, &tool->rollup, &entries) != FP_STORE_OK)
+        die(fp_store_message(tool->store));
+    tool->position++;
+}
+
+static void count(struct tool *tool, const struct fleet_upload *upload, const char *site,
+                  int64_t day)
+{
+    const struct fp_fold_context context = {
+        .site = fp_str_of(site),
+        .user_agent = fp_str_of(upload->user_agent),
+        .received_us = day * FP_US_PER_DAY + upload->hour * FP_US_PER_HOUR + FP_US_PER_S,
+        .body_bytes = 1000,
+    };
+    struct fp_delta delta;
+    if (!fp_fold(&upload->profile, &context, &tool->arena, &delta))
+        die("fold");
+    if (fp_rollup_add(&tool->rollup, &delta) != FP_ROLLUP_COUNTED)
+        die("an upload was not counted in its hour");
+}
+
+static void draw_side(struct tool *tool, const char *site, int64_t day,
+                      const struct fleet_side *side)
+{
+    fp_arena_clear(&tool->side_arena);
+    fleet_begin_side(&tool->fleet, side, &tool->side_arena);
+    begin_window(tool);
+    for (unsigned i = 0; i < side->uploads; i++) {
+        struct fleet_upload upload;
+        fp_arena_clear(&tool->arena);
+        fleet_draw(&tool->fleet, &tool->arena, &upload);
+        count(tool, &upload, site, day);
+        if (fp_rollup_is_full(&tool->rollup)) {
+            end_window(tool);
+            begin_window(tool);
+        }
+    }
+    end_window(tool);
+    printf("{\"uploads\": %u}\n", side->uploads);
+}
+
+/* ---- commands ---- */
+
+static void set_option(struct fleet_side *side, const char *name, double value)
+{
+    const struct {
+        const char *name;
+        double *value;
+    } known[] = {
+        {"mobile", &side->mobile},
+        {"bots", &side->bots},
+        {"drift", &side->drift},
+        {"hour_sigma", &side->hour_sigma},
+        {"function_hour_sigma", &side->function_hour_sigma},
+        {"parts", &side->parts},
+        {"visit_ms", &side->visit_ms},
+        {"route0", &side->routes[0]},
+        {"route1", &side->routes[1]},
+        {"route2", &side->routes[2]},
+        {"route3", &side->routes[3]},
+        {"route4", &side->routes[4]},
+        {"route5", &side->routes[5]},
+    };
+    if (strcmp(name, "uploads") == 0) {
+        side->uploads = (unsigned)value;
+        return;
+    }
+    if (strcmp(name, "hours") == 0) {
+        side->hours = value < 1 || value > FLEET_HOURS ? FLEET_HOURS : (unsigned)value;
+        return;
+    }
+    if (strcmp(name, "pareto") == 0 || strcmp(name, "steady") == 0) {
+        *(name[0] == 'p' ? &side->pareto : &side->steady) = value > 0;
+        return;
+    }
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(name, known[i].name) == 0) {
+            *known[i].value = value;
+            return;
+        }
+    }
+    die("unknown option of a side");
+}
+
+static void side(struct tool *tool, char *arguments)
+{
+    struct fleet_side wanted = fleet_ordinary_side();
+    char *rest = NULL;
+    const char *site = strtok_r(arguments, " \n", &rest);
+    const char *day = strtok_r(NULL, " \n", &rest);
+    wanted.release = strtok_r(NULL, " \n", &rest);
+    if (wanted.release == NULL)
+        die("side SITE DAY RELEASE …");
+    for (char *option = strtok_r(NULL, " \n", &rest); option != NULL;
+         option = strtok_r(NULL, " \n", &rest)) {
+        char *value = strchr(option, '=');
+        if (value == NULL)
+            die("NAME=VALUE");
+        *value = '\0';
+        set_option(&wanted, option, strtod(value + 1, NULL));
+    }
+    draw_side(tool, site, strtoll(day, NULL, 10), &wanted);
+}
+
+static struct fleet_function *find_function(struct tool *tool, unsigned number)
+{
+    if (number >= tool->fleet.site.function_count)
+        die("no such function");
+    return &tool->fleet.site.functions[number];
+}
+
+static void set_function(struct tool *tool, unsigned number, double presence, double mean_ms,
+                         double sigma)
+{
+    struct fleet_function *function = find_function(tool, number);
+    function->presence = presence;
+    function->mean_ms = mean_ms;
+    function->sigma = sigma;
+    for (unsigned i = 0; i < FLEET_ROUTES; i++)
+        function->route_factors[i] = 1;
+    printf("{}\n");
+}
+
+static void obey(struct tool *tool, char *line)
+{
+    unsigned number, functions;
+    double a, b, c;
+    if (sscanf(line, "site %u %u", &number, &functions) == 2) {
+        fleet_seed(&tool->fleet, number);
+        fleet_make_site(&tool->fleet, functions);
+        printf("{}\n");
+    } else if (sscanf(line, "function %u %lf %lf %lf", &number, &a, &b, &c) == 4) {
+        set_function(tool, number, a, b, c);
+    } else if (sscanf(line, "effect %u %lf", &number, &a) == 2) {
+        find_function(tool, number)->effect = a;
+        printf("{}\n");
+    } else if (strncmp(line, "side ", 5) == 0) {
+        side(tool, line + 5);
+    } else if (strncmp(line, "uniform", 7) == 0) {
+        printf("%.9f\n", fleet_uniform(&tool->fleet));
+    } else {
+        die("unknown command");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct tool tool;
+    if (argc != 2)
+        die("usage: fleet_tool CONNINFO");
+    const struct fp_store_settings settings = {
+        .database = argv[1],
+        .retention = {.facts_us = 400 * FP_US_PER_DAY,
+                      .hours_us = 14 * FP_US_PER_DAY,
+                      .upload_ids_us = 7 * FP_US_PER_DAY},
+        .flushes = true,
+        .interrupt_fd = -1,
+    };
+    fp_arena_init(&tool.side_arena, ARENA_MAX);
+    fp_arena_init(&tool.arena, ARENA_MAX);
+    fp_rollup_init(&tool.rollup, WINDOW_BYTES, 4 * (size_t)WINDOW_BYTES);
+    tool.store = fp_store_create(&settings);
+    if (tool.store == NULL || !fp_uuid_random(&tool.spool_id))
+        die("memory");
+    if (fp_store_connect(tool.store) != FP_STORE_OK ||
+        fp_store_read_position(tool.store, &tool.spool_id, &tool.position) != FP_STORE_OK)
+        die(fp_store_message(tool.store));
+    char line[1024];
+    while (fgets(line, sizeof(line), stdin) != NULL) {
+        obey(&tool, line);
+        fflush(stdout);
+    }
+    fp_store_close(tool.store);
+    fp_rollup_release(&tool.rollup);
+    fp_arena_release(&tool.arena);
+    fp_arena_release(&tool.side_arena);
+    return 0;
+}
