@@ -23,6 +23,7 @@
 #include "collector/ingest/charge.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 
@@ -283,8 +284,8 @@ static bool admit_upload(struct http_request *request)
            spend_announced(request);
 }
 
-/* Refuses a dry run of what changes a long session, and one with a value: `?dry_run=0` might be
- * meant as an upload. */
+/* Refuses a dry run of what changes a long session, and one with a value but 1: `?dry_run=0` might
+ * be meant as an upload. */
 static bool check_dry_run(struct http_request *request)
 {
     const char *value;
@@ -293,8 +294,8 @@ static bool check_dry_run(struct http_request *request)
     if (request->kind != REQUEST_UPLOAD)
         return refuse(request, FP_REFUSAL_SESSION,
                       "?dry_run is for uploads to /v1/ingest/KEY; long sessions have none");
-    return value == NULL || value[0] == '\0' ||
-           refuse(request, FP_REFUSAL_HEADER, "?dry_run takes no value");
+    return value == NULL || value[0] == '\0' || strcmp(value, "1") == 0 ||
+           refuse(request, FP_REFUSAL_HEADER, "?dry_run takes no value but 1");
 }
 
 /* Decides from the headers alone how to handle the request. */

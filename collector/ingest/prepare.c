@@ -213,8 +213,9 @@ static bool is_part(const struct fp_preparation *work, const struct fp_profile *
 /* Does the same for a part of a page load, together with the parts before it. Other parts of the
  * page load wait. */
 static bool add_part(struct fp_preparation *work, const struct piece *piece,
-                     struct fp_fold_context *context)
+                     const struct fp_fold_context *context)
 {
+    struct fp_fold_context joining = *context;
     struct fp_loads_key *key = &work->remembered[work->remembered_count];
     struct fp_loads_visit visit;
     struct fp_part part;
@@ -225,10 +226,10 @@ static bool add_part(struct fp_preparation *work, const struct piece *piece,
         .now_us = fp_clock_monotonic_us(),
     };
     fp_loads_begin(work->loads, key, &visit);
-    context->earlier = visit.earlier;
-    context->earlier_count = visit.earlier_count;
-    context->part = &part;
-    bool is_added = add_to_record(work, piece, context);
+    joining.earlier = visit.earlier;
+    joining.earlier_count = visit.earlier_count;
+    joining.part = &part;
+    bool is_added = add_to_record(work, piece, &joining);
     /* What came before keeps its place if it comes again, even when that is refused. */
     work->remembered_count += is_added && !visit.is_known;
     fp_metrics_add(work->metrics, FP_METRIC_LOAD_PARTS_JOINED, is_added && visit.earlier_count > 0);
@@ -253,7 +254,7 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
     if (!admit_token(work, upload->token.len > 0 ? upload->token : profile->token, &rate_ppm))
         return false;
 
-    struct fp_fold_context context = {
+    const struct fp_fold_context context = {
         .site = upload->site->name,
         .rules = {upload->rules->keep_query, upload->site->routes.items, upload->site->routes.count,
                   upload->site->timing_names.items, upload->site->timing_names.count},
