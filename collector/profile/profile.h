@@ -147,6 +147,9 @@ struct fp_profile_session {
 };
 
 struct fp_profile {
+    bool has_trace;
+    bool has_first_paint;
+    bool has_session;
     /* From the envelope. */
     bool has_id;
     bool has_load;
@@ -174,8 +177,6 @@ struct fp_profile {
     uint32_t skipped_entries;  /* of types that are not read */
     size_t first_skipped;      /* index of the first, in its array */
 
-    bool has_trace;
-    bool has_first_paint;
     struct fp_str *resources;
     struct fp_profile_frame *frames;
     struct fp_profile_stack *stacks;
@@ -197,7 +198,6 @@ struct fp_profile {
     int64_t *response_durations_us;
     int64_t first_paint_us;
 
-    bool has_session;
     struct fp_profile_session session;
     struct fp_profile_timeline *timelines;
     struct fp_profile_event *events; /* timeline by timeline, parents before their children */
