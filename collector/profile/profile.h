@@ -100,6 +100,7 @@ struct fp_profile_event {
     int64_t self_us;      /* own time: without children; may be negative when clocks are coarse */
     int64_t overhead_us;  /* cost of profiling it, 0: not said */
     int64_t unlisted_us;  /* time inside it that no event of the profile has */
+    int64_t sampled_us;   /* own time that samples have, too: in sums it counts as theirs */
     uint32_t hits;        /* how often it was hit; 1 if the format has no such number */
     uint32_t child_count; /* immediate children according to the source, listed or not */
     uint32_t resource;    /* index, FP_INDEX_NONE: what it worked on */
@@ -146,6 +147,9 @@ struct fp_profile_session {
 };
 
 struct fp_profile {
+    bool has_trace;
+    bool has_first_paint;
+    bool has_session;
     /* From the envelope. */
     bool has_id;
     bool has_load;
@@ -173,8 +177,6 @@ struct fp_profile {
     uint32_t skipped_entries;  /* of types that are not read */
     size_t first_skipped;      /* index of the first, in its array */
 
-    bool has_trace;
-    bool has_first_paint;
     struct fp_str *resources;
     struct fp_profile_frame *frames;
     struct fp_profile_stack *stacks;
@@ -196,7 +198,6 @@ struct fp_profile {
     int64_t *response_durations_us;
     int64_t first_paint_us;
 
-    bool has_session;
     struct fp_profile_session session;
     struct fp_profile_timeline *timelines;
     struct fp_profile_event *events; /* timeline by timeline, parents before their children */

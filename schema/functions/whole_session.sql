@@ -124,6 +124,9 @@ begin
             resource,
             line,
             case
+                -- The event that was profiled, by its id.
+                when type = 'PROFILE_DATA' and one.format = 'speed-tracer' and jsonb_typeof(detail -> 'profileOf') = 'number'
+                    then jsonb_set(detail, '{profileOf}', to_jsonb((detail ->> 'profileOf')::bigint + one.events_before))
                 when type = 'TIMER_FIRED' and timers ? (detail ->> 'timerId') then (timers -> (detail ->> 'timerId')) || detail
                 else detail
             end,

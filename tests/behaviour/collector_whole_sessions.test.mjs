@@ -92,6 +92,7 @@ for (const name of ['stream.ndjson', 'v8.ndjson', 'early.ndjson']) {
     const { ids } = await upload('parts', parts, inOrder);
     for (const id of ids) assert.deepEqual(await answers(id), whole);
     assert.deepEqual(await numbers('parts'), await numbers('whole'));
+    if (name === 'v8.ndjson') return; // its ticks need the order
     const order = parts.map((_, i) => i).reverse();
     if (name === 'early.ndjson') order.unshift(...order.splice(-1)); // the head comes first
     assert.deepEqual(await answers((await upload('shuffled', parts, [...order, ...order])).id), whole, 'from the last to the first, and all again');
