@@ -13,7 +13,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /src/build/modules/ngx_http_fleetprof_module.so /usr/lib/nginx/modules/
 COPY demo/ /srv/demo/
-COPY agent/ /srv/agent/
+COPY agent/dist/ /srv/agent/
 COPY docker/nginx.conf /etc/nginx/nginx.conf
 USER www-data
 EXPOSE 8080

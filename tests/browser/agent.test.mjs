@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { repository, waitFor } from '../behaviour/stack.mjs';
+import { repository, runOrThrow, waitFor } from '../behaviour/stack.mjs';
 import { busy, isGzip, outcome, startSite, tag } from './agent_site.mjs';
 import { launchChromium, openHideableTab, openTab } from './chromium.mjs';
 
@@ -26,7 +26,15 @@ after(async () => {
   site?.close();
 });
 
+/** @type {import('playwright-core').BrowserContext[]} */
+let open = [];
+
 beforeEach(() => site.reset());
+
+afterEach(async () => {
+  await Promise.all(open.map((context) => context.close()));
+  open = [];
+});
 
 /**
  * Opens a page made of this HTML and waits for its load event.
@@ -36,6 +44,7 @@ beforeEach(() => site.reset());
 async function visit(html, { path: at = '/page', init } = {}) {
   site.pages[new URL(at, site.origin).pathname] = html;
   const { page, complaints } = await openTab(browser);
+  open.push(page.context());
   if (init) await page.addInitScript(init);
   await page.goto(site.origin + at);
   return { page, complaints };
@@ -58,6 +67,15 @@ async function visitHideable(script) {
 /** @param {{ name: string }[]} entries */
 const names = (entries) => entries.map(({ name }) => name);
 
+/**
+ * Waits for marks, whichever parts bring them.
+ * @param {(marks: any[]) => boolean} areAll
+ */
+const marksOfLoad = (areAll) => waitFor(() => {
+  const marks = site.uploads.flatMap(({ envelope }) => envelope.marks ?? []);
+  return areAll(marks) && marks;
+}, { what: 'marks' });
+
 /** @returns {Promise<import('./agent_site.mjs').Upload>} the first one */
 const firstUpload = () => waitFor(() => site.uploads[0], { what: 'upload' });
 
@@ -73,10 +91,12 @@ test('profiles a page whose document policy allows it', async () => {
   assert.deepEqual(complaints, []);
 });
 
-test('does nothing at all in a browser without the API', async () => {
+test('says that a picked page load has a browser without the API, and does nothing else', async () => {
   const { page, complaints } = await visit(tag(), { init: 'delete globalThis.Profiler' });
   assert.equal(await outcome(page), false);
-  assert.deepEqual(site.uploads, []);
+  const { envelope } = await firstUpload();
+  assert.equal(envelope.coverage, 'unsupported');
+  assert.ok(!('trace' in envelope) && !('marks' in envelope));
   assert.deepEqual(complaints, []);
 });
 
@@ -87,7 +107,7 @@ test('does nothing when it is not told where to send', async () => {
   assert.deepEqual(complaints, []);
 });
 
-const source = fs.readFileSync(path.join(repository, 'agent/fleetprof.js'));
+const source = fs.readFileSync(path.join(repository, 'agent/dist/fleetprof.js'));
 
 for (const [what, policy, attributes] of [
   ["'self'", "script-src 'self'; connect-src 'self'", ''],
@@ -106,8 +126,15 @@ for (const [what, policy, attributes] of [
   });
 }
 
-test('is as small as the manual says', () => {
-  assert.ok(gzipSync(source, { level: 9 }).length < 6.5 * 1024);
+for (const name of ['fleetprof.js', 'fleetprof.mjs']) {
+  test(`${name} is as small as the manual says`, () => {
+    const text = fs.readFileSync(path.join(repository, 'agent/dist', name));
+    assert.ok(gzipSync(text, { level: 9 }).length <= 4096);
+  });
+}
+
+test('what is served is what the sources give', async () => {
+  await runOrThrow([process.execPath, path.join(repository, 'agent/build.mjs'), '--check']);
 });
 
 test('fills the envelope, and with nothing else', async () => {
@@ -115,7 +142,7 @@ test('fills the envelope, and with nothing else', async () => {
     release: 'r1', environment: 'test', variant: 'b', route: '/page/:id', 'sample-interval': 13, 'max-buffer-size': 500,
   }), { path: '/page?token=secret#secret' });
   const { envelope } = await firstUpload();
-  const { id, load, timeOrigin, duration, trace, marks, measures, ...rest } = envelope;
+  const { id, load, timeOrigin, start, duration, trace, marks, measures, ...rest } = envelope;
   const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
   assert.match(id, uuid);
   assert.match(load, uuid);
@@ -124,6 +151,7 @@ test('fills the envelope, and with nothing else', async () => {
   assert.ok(times.every((time) => Math.abs(time - Date.now()) < 60_000), `${times}`);
   assert.ok(Math.abs(timeOrigin - Date.now()) < 60_000);
   assert.ok(duration > 0 && duration < 60_000);
+  assert.ok(start > 0 && start < 60_000);
   assert.deepEqual(Object.keys(trace).sort(), ['frames', 'resources', 'samples', 'stacks']);
   assert.deepEqual([marks, measures], [[], []]);
   assert.deepEqual(rest, {
@@ -190,24 +218,26 @@ test('leaves out a detail that is too large or not for JSON, and keeps the mark'
   assert.ok(gunzipSync(body).length < 64_000);
 });
 
-test('bounds the details of all marks together', async () => {
+test('keeps the marks, without details, when there are too many details', async () => {
   await visit(`${tag()}<script>
     for (let i = 0; i < 100; i++) performance.mark('m' + i, { detail: 'x'.repeat(4000) });
   </script>`);
-  const { envelope: { marks } } = await firstUpload();
-  assert.equal(marks.length, 100);
-  assert.equal(marks.filter((/** @type {any} */ { detail }) => detail).length, 16);
+  const marks = await marksOfLoad(({ length }) => length === 100);
+  const detailed = marks.filter((/** @type {any} */ { detail }) => detail).length;
+  assert.ok(detailed >= 20 && detailed < 30, `${detailed}`);
 });
 
-test('bounds the number of entries and the length of a name', async () => {
-  await visit(`${tag()}<script>
+test('bounds what it sends of a page that floods the timeline, and cuts it into pieces', async () => {
+  const { page } = await visit(`${tag()}<script>
     performance.mark('x'.repeat(1e6));
-    for (let i = 0; i < 6000; i++) performance.mark('m');
+    for (let i = 0; i < 10_000; i++) performance.mark('m');
   </script>`);
-  const { envelope: { marks, truncated } } = await firstUpload();
-  assert.equal(marks.length, 5000);
+  assert.equal(await outcome(page), true);
+  const marks = await marksOfLoad(({ length }) => length > 3000);
+  assert.ok(marks.length < 4000);
   assert.equal(marks[0].name.length, 1024);
-  assert.equal(truncated, true);
+  assert.ok(site.uploads.every(({ body }) => gunzipSync(body).length < 65_536));
+  assert.equal(site.uploads.at(-1)?.envelope.truncated, true);
 });
 
 test('says so when the sample buffer is full', async () => {
@@ -215,7 +245,7 @@ test('says so when the sample buffer is full', async () => {
   const { envelope } = await firstUpload();
   assert.equal(envelope.truncated, true);
   assert.equal(envelope.maxBufferSize, 5);
-  assert.equal(envelope.trace.samples.length, 5);
+  assert.ok(envelope.trace.samples.length <= 5); // the profiler's own is not sent
 });
 
 test('has the mark made just before it is stopped', async () => {
@@ -292,15 +322,6 @@ test('uploads uncompressed where there is no CompressionStream', async () => {
   assert.equal(site.uploads[0].body[0], '{'.charCodeAt(0));
 });
 
-test('uploads more than keepalive allows', async () => {
-  const { page } = await visit(`${tag()}<script>
-    for (let i = 0; i < 5000; i++) performance.mark(crypto.randomUUID());
-  </script>`);
-  assert.equal(await outcome(page), true);
-  assert.equal(site.uploads.length, 1);
-  assert.ok(site.uploads[0].body.length > 65_536);
-});
-
 test('sends at once when another tab is brought to the front', async () => {
   const tab = await visitHideable("performance.mark('m', { detail: 1 });");
   assert.deepEqual(site.uploads, []);
@@ -309,15 +330,16 @@ test('sends at once when another tab is brought to the front', async () => {
   assert.equal(envelope.marks[0].detail, 1);
   assert.ok(!isGzip(body), 'there is no time to compress');
   assert.equal(headers['content-type'], undefined);
-  assert.deepEqual(site.methods, ['POST']);
+  assert.ok(site.methods.every((method) => method === 'POST'));
+  await tab.close();
 });
 
-test('finds another way when a hidden page has more than a beacon takes', async () => {
-  const tab = await visitHideable('for (let i = 0; i < 5000; i++) performance.mark(crypto.randomUUID());');
+test('cuts what a hidden page has into beacons', async () => {
+  const tab = await visitHideable('for (let i = 0; i < 600; i++) performance.mark(crypto.randomUUID());');
   await tab.switchAway();
-  const { envelope, body } = await firstUpload();
-  assert.equal(envelope.marks.length, 5000);
-  assert.ok(isGzip(body));
+  await marksOfLoad(({ length }) => length === 600);
+  assert.ok(site.uploads.length > 1);
+  await tab.close();
 });
 
 test('comes back with the same id, not before Retry-After is over', async () => {
@@ -336,7 +358,7 @@ const hurry = `
   const { setTimeout: inTime, AbortSignal: { timeout } } = globalThis;
   globalThis.pauses = [];
   globalThis.setTimeout = (callback, ms, ...rest) => {
-    if (ms > 0) pauses.push(ms);
+    if (ms > 1000) pauses.push(ms); // others are those of slices
     return inTime(callback, ms / 100, ...rest);
   };
   AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 100);`;
@@ -373,7 +395,7 @@ test('waits longer than a Retry-After that is shorter than its own pause', async
   site.replies = Array(3).fill({ status: 503, headers: { 'Retry-After': '0' } });
   const { page } = await visit(tag(), { init: hurry });
   assert.equal(await outcome(page), true);
-  const [, , third] = await pausesOf(page);
+  const third = (await pausesOf(page))[2];
   assert.ok(third >= 8000, `${third} ms`);
 });
 

@@ -31,7 +31,7 @@ before(async () => {
           fleetprof on; fleetprof_sample 100%; fleetprof_site demo; fleetprof_token_key ${keyFile};
           return 200 '<!doctype html><link rel="icon" href="data:,">${tag()}';
         }
-        location /agent/ { alias ${repository}/agent/; }
+        location /agent/ { alias ${repository}/agent/dist/; }
         # Without an origin, which nobody knows before there is a port.
         location /v1/ { proxy_pass ${ingest}; proxy_set_header Origin ''; }
       }`,

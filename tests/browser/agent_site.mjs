@@ -31,6 +31,7 @@ import { repository, runOrThrow, temporaryDir } from '../behaviour/stack.mjs';
  * @property {Record<string, string>} pages path → HTML
  * @property {Record<string, () => { type: string, body: string | Buffer }>} files path → what is no page
  * @property {Record<string, () => Headers>} headers path → a page's own headers, over the decision's; '' drops one
+ * @property {Record<string, number>} delays path → ms before it is answered
  * @property {boolean} sampled what the server decides for all page loads
  * @property {boolean} slow sends a page's first half, and the rest a while later
  * @property {number} revalidations how many pages were answered with 304
@@ -60,7 +61,7 @@ export const decision = (description) => ({ 'Server-Timing': `fleetprof;desc="${
  */
 export async function startSite({ secure = false } = {}) {
   const clean = () => ({
-    uploads: [], methods: [], paths: [], reports: [], replies: [], pages: {}, files: {}, headers: {}, sampled: true,
+    uploads: [], methods: [], paths: [], reports: [], replies: [], pages: {}, files: {}, headers: {}, delays: {}, sampled: true,
     slow: false, revalidations: 0,
   });
   // HTTP/2's requests and responses have all that is used of HTTP/1's.
@@ -100,12 +101,14 @@ async function serve(site, request, response) {
   // On a kept connection that breaks, Chromium repeats the request itself.
   if (response instanceof http.ServerResponse) response.shouldKeepAlive = false;
   if (pathname.startsWith('/v1/ingest/')) return receive(site, request, response);
+  if (pathname === '/never') return;
+  if (site.delays[pathname]) await new Promise((resolve) => { setTimeout(resolve, site.delays[pathname]); });
   if (pathname === '/reports') {
     site.reports.push(String(await bodyOf(request)));
     response.writeHead(204).end();
   } else if (pathname.startsWith('/agent/')) {
     response.setHeader('Content-Type', 'text/javascript');
-    response.end(fs.readFileSync(path.join(repository, pathname)));
+    response.end(fs.readFileSync(path.join(repository, pathname.replace('/agent/', '/agent/dist/'))));
   } else if (site.files[pathname]) {
     const { type, body } = site.files[pathname]();
     response.setHeader('Content-Type', type);
@@ -190,11 +193,12 @@ export const busy = 'function busy(ms) { const end = performance.now() + ms; whi
 /**
  * The agent's script tag; ends profiling at the load event unless told otherwise.
  * @param {Record<string, string | number>} [data]
+ * @param {string} [build]
  */
-export function tag(data = {}) {
+export function tag(data = {}, build = 'fleetprof.js') {
   const attributes = Object.entries({ endpoint: '/v1/ingest/pk_test', 'after-load': 0, ...data })
     .map(([name, value]) => ` data-${name}="${value}"`).join('');
-  return `<script src="/agent/fleetprof.js"${attributes}></script>`;
+  return `<script src="/agent/${build}"${attributes}></script>`;
 }
 
 /**

@@ -33,7 +33,7 @@ before(async () => {
         default_type text/html;
         location /signed { fleetprof on; fleetprof_sample 100%; fleetprof_site demo; fleetprof_token_key ${keyFile}; return 200 '${html}'; }
         location /unsigned { fleetprof on; fleetprof_sample 100%; return 200 '${html}'; }
-        location /agent/ { alias ${repository}/agent/; }
+        location /agent/ { alias ${repository}/agent/dist/; }
         # Without an origin, which nobody knows before there is a port.
         location /v1/ { proxy_pass ${ingest}; proxy_set_header Origin ''; }
       }`,

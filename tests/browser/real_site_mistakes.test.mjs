@@ -78,7 +78,7 @@ const mistakes = [
     tells: { refused: ['shop', 'token_forged'] } },
   { name: 'the endpoint is misspelt',
     host: { name: 'misspelt', app: { agent: { 'data-endpoint': undefined, 'data-endpiont': '/v1/ingest/pk_shop' } } },
-    tells: { console: /unknown option endpiont[^]*no data-endpoint/ } },
+    tells: { console: /no data-endpoint among [^]*endpiont/ } },
   { name: 'the collector is not running', host: { name: 'down', ingest: 'http://127.0.0.1:1' },
     tells: { error: /connect\(\) failed|attempt to connect to 127\.0\.0\.1:1 .* failed/, console: /50[23].*again in/ } },
   { name: "the web server's limit on bodies is too low", host: { name: 'body', bodyLimit: 100 }, only: 'nginx',

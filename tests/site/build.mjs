@@ -62,7 +62,7 @@ export async function buildSite(dir) {
  * @param {string} dir
  */
 function addAgent(dir) {
-  const text = fs.readFileSync(path.join(repository, 'agent/fleetprof.js'));
+  const text = fs.readFileSync(path.join(repository, 'agent/dist/fleetprof.debug.js'));
   const hash = crypto.createHash('sha256').update(text).digest('hex').slice(0, 8);
   fs.writeFileSync(path.join(dir, `fleetprof.${hash}.js`), text);
   return `/assets/fleetprof.${hash}.js`;

@@ -6,7 +6,7 @@
 /**
  * @typedef {object} Load what became of one page load
  * @property {string} type of the navigation: navigate, reload, back_forward
- * @property {number} profilers how many were constructed
+ * @property {number} profilers 1 if any was constructed, else 0
  * @property {number} violations of its document policy that ReportingObserver told
  * @property {string[]} lines on the console, of any level, and uncaught errors
  * @property {string | undefined} decision what the page sees as Server-Timing's `fleetprof`
@@ -39,7 +39,7 @@ function watch() {
   Object.defineProperty(globalThis, 'Profiler', {
     value: new Proxy(Profiler, {
       construct(target, given) {
-        seen.profilers++;
+        seen.profilers = 1; // the agent constructs one after the other
         return Reflect.construct(target, given);
       },
     }),

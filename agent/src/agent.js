@@ -1,0 +1,107 @@
+/**
+ * The browser's part of fleetprof: profiles a page load with the JS Self-Profiling API, adds the page's marks and
+ * measures, and uploads them in parts.
+ *
+ * It profiles only if the server says in `Server-Timing` that it picked this page load: a try without permission
+ * writes an error to the visitor's console and sends a violation report.
+ * Nothing here may throw into the page, or write to its console unless `debug` is on.
+ */
+import { refusal, serverDecision } from './decision.js';
+import { openLoad } from './load.js';
+
+/**
+ * @typedef {import('../fleetprof.js').Options} Options
+ * @typedef {import('../fleetprof.js').Handle} Handle
+ * @typedef {import('../fleetprof.js').Status} Status
+ * @typedef {import('./load.js').Extra} Extra
+ */
+
+const version = '0.1.0';
+
+/** @param {unknown} option `data-debug` alone is on @returns {boolean} */
+const isOn = (option) => `${option ?? false}` !== 'false';
+
+/**
+ * Defines `globalThis.fleetprof`, and starts it if the script's tag says where to send.
+ * @param {(options: Options) => Extra | undefined} [startExtra] starts what else is to be sent
+ * @returns {import('../fleetprof.js').Fleetprof}
+ */
+export function install(startExtra) {
+  /** @type {Handle | undefined} */
+  let handle;
+  let debug = false;
+
+  /** @param {string} text */
+  function log(text) {
+    if (debug) console.info(`fleetprof: ${text}`);
+  }
+
+  /**
+   * Says what happens: to the page in its handle, and to people on the console.
+   * @param {string} detail
+   * @param {Status} [status]
+   */
+  function tell(detail, status = /** @type {Handle} */ (handle).status) {
+    Object.assign(/** @type {Handle} */ (handle), { status }, detail && { detail });
+    if (detail || !DEBUG) log(DEBUG ? detail : `${status} ${detail}`);
+  }
+
+  /**
+   * @param {Options} [options] needed by the first call
+   * @returns {Handle}
+   */
+  function start(options = /** @type {any} */ ({})) {
+    if (handle) return handle;
+    handle = { status: 'failed', detail: '', load: '', stop: async () => false, setRoute() {}, setRelease() {} };
+    try {
+      debug = isOn(options.debug);
+      begin(options);
+    } catch (error) {
+      tell(`${error}`);
+    }
+    return handle;
+  }
+
+  /** @param {Options} options */
+  function begin(options) {
+    const { endpoint, policy, coverage } = options;
+    if (!endpoint) {
+      tell(DEBUG ? 'no endpoint (data-endpoint) to send to' : '', 'no-endpoint');
+      return;
+    }
+    const decision = WORKER ? undefined : serverDecision();
+    const extra = startExtra?.(options);
+    const load = openLoad(options, { decision, version, tell, extra });
+    // A worker is started by a page that is profiled.
+    let reason = WORKER ? undefined : refusal(decision, policy);
+    /** Whether to report it to the collector. */
+    let isCovered = coverage === 'all' && decision === '0';
+    try {
+      if (!reason) load.profile();
+    } catch (error) {
+      isCovered = coverage !== 'off';
+      const text = `${error}`;
+      if (!('Profiler' in globalThis)) reason = ['unsupported', DEBUG ? 'this browser has no Profiler' : ''];
+      else reason = [/Allowed/.test(text) ? 'forbidden' : 'quota', DEBUG ? `the browser refused to profile: ${text}` : text];
+    }
+    if (reason) {
+      const [status, detail] = reason;
+      tell(detail, status);
+      if (isCovered) load.cover(status === 'forbidden' ? 'no-policy' : status);
+    }
+    if (!reason || extra) Object.assign(/** @type {Handle} */ (handle), load.handle);
+  }
+
+  /** @type {typeof globalThis & { fleetprof?: import('../fleetprof.js').Fleetprof }} */
+  const scope = globalThis;
+  // A page may load two builds, or have an element of this id.
+  if (!scope.fleetprof?.start) scope.fleetprof = { version, start };
+
+  const tag = /** @type {HTMLScriptElement | null | undefined} */ (globalThis.document?.currentScript);
+  if (tag?.dataset.endpoint) scope.fleetprof.start(/** @type {any} */ (tag.dataset));
+  else if (DEBUG && tag) {
+    debug = isOn(tag.dataset.debug);
+    log(`no data-endpoint among ${Object.keys(tag.dataset)}: waiting for the page to call fleetprof.start({ endpoint: … })`);
+  }
+  return scope.fleetprof;
+}

@@ -1,0 +1,59 @@
+/**
+ * The server's decision on this page load, as it stands in `Server-Timing: fleetprof;desc="…"`.
+ */
+
+/** Visitors' clocks are wrong by hours, some by a day: only a decision that seems older still is surely old. */
+const maxDecisionAgeMs = 2 * 86_400_000;
+const usedKey = 'fleetprof.used';
+const maxUsed = 200;
+
+/**
+ * Returns the decision; undefined if there is none. A 304 replaces the one that a stored page has.
+ */
+export function serverDecision() {
+  const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
+  return navigation?.serverTiming?.find(({ name }) => name === 'fleetprof')?.description;
+}
+
+/**
+ * Returns the reason not to profile that lies in the decision.
+ * @param {string | undefined} decision `0`, or a yes: `1.TIME.NONCE`, signed `v1.KEYID.SITE.PPM.TIME.NONCE.MAC`
+ * @param {string | undefined} policy the option
+ * @returns {[import('../fleetprof.js').Status, string] | undefined} undefined for a yes
+ */
+export function refusal(decision, policy) {
+  if (decision === undefined) {
+    if (policy === 'try') return undefined;
+    return ['no-decision', DEBUG ? 'no Server-Timing entry fleetprof: is fleetprof on in the web server? '
+      + 'Where another server sets the Document-Policy, say data-policy="try"' : ''];
+  }
+  if (decision === '0') return ['not-sampled', DEBUG ? 'the server did not pick this page load' : ''];
+  const [, time, nonce] = /^(?:1|v1\..+)\.(\d{1,11})\.([\w-]{16})(?:\.[\w-]{43})?$/.exec(decision) ?? [];
+  if (!nonce) return ['no-decision', DEBUG ? `the server's decision is in no known form: ${decision}` : decision];
+  const age = performance.timeOrigin - Number(time) * 1000;
+  if (age > maxDecisionAgeMs) {
+    return ['stale', DEBUG ? `out of a cache: the decision is ${Math.round(age / 3_600_000)} h old` : ''];
+  }
+  if (!useUp(nonce)) return ['stale', DEBUG ? 'out of a cache: this response was profiled before' : ''];
+  return undefined;
+}
+
+/**
+ * Marks a yes as used; false if it was used before. A service worker's cache, or the browser's, returns the same
+ * response with the same yes each time: without this, a visitor picked once would be profiled forever.
+ * It keeps four characters of the server's random number, for sampled page loads only, and never sends them.
+ * @param {string} nonce
+ */
+function useUp(nonce) {
+  const mark = nonce.slice(0, 4);
+  let isNew = true;
+  try {
+    const marks = (localStorage[usedKey] ?? '').split(' ');
+    isNew = !marks.includes(mark);
+    // To the front, so that a response still in use is the last to be forgotten.
+    const latest = [mark, ...marks.filter((/** @type {string} */ other) => other && other !== mark)].slice(0, maxUsed);
+    localStorage[usedKey] = latest.join(' ');
+  } catch { // storage is blocked or full: only the age counts
+  }
+  return isNew;
+}

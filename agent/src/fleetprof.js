@@ -1,0 +1,4 @@
+/** The agent as a classic script. */
+import { install } from './agent.js';
+
+install();

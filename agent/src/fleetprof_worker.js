@@ -1,0 +1,4 @@
+/** The agent for workers as a classic script: `importScripts('/fleetprof.worker.js')`. */
+import { install } from './agent.js';
+
+install();

@@ -1,0 +1,316 @@
+/**
+ * One page load: its profile, marks and measures, cut into parts that are sent as soon as they are ready.
+ *
+ * What a profiler has not handed over when the page ends is lost. So slices are short, they get shorter when the page
+ * may be about to end, and what has been handed over but not sent fits into one beacon.
+ */
+import { record } from './recorder.js';
+import { watchRoutes } from './routes.js';
+import { makeSender } from './sender.js';
+import { collectTimings } from './timings.js';
+import { makeTrace } from './trace.js';
+import { makeUuid } from './uuid.js';
+
+/**
+ * What else is sent, beside profiles.
+ * @typedef {object} Extra
+ * @property {() => object | undefined} take gives away members of an envelope; undefined if there are none
+ *
+ * Where a part belongs.
+ * @typedef {{ page: { url?: string, route?: string }, release?: string }} Labels
+ *
+ * @typedef {object} Part
+ * @property {number} start ms since timeOrigin
+ * @property {number} end
+ * @property {Labels} labels
+ * @property {ReturnType<typeof makeTrace>} trace
+ */
+
+/** Length of a part's JSON. What is in flight when a page ends shares 65,536 bytes. */
+const maxPartSize = 40_000;
+/** A slice should have about this length: the page waits while the browser makes a slice of it. */
+const sliceSize = 8000;
+const minSliceMs = 50;
+const maxSliceMs = 100;
+/** After a page seemed to end, and did not, slices get longer again by this factor. */
+const sliceGrowth = 1.02;
+const workerPartMs = 2000;
+/** The collector's budget for one token is 32 uploads. */
+const maxParts = 24;
+
+/** @param {import('./timings.js').Entry} entry */
+const isMark = ({ entryType }) => entryType === 'mark';
+
+const optionNames = ['endpoint', 'release', 'environment', 'variant', 'route', 'sampleInterval', 'partLength', 'maxDuration',
+  'maxBufferSize', 'afterLoad', 'beforeSend', 'policy', 'coverage', 'vitalsSample', 'debug', 'load', 'url'];
+
+/** @param {string} name of an option */
+const attributeOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/**
+ * @param {import('../fleetprof.js').Options} options
+ * @param {{ decision?: string, version: string, extra?: Extra,
+ *   tell: (detail: string, status?: import('../fleetprof.js').Status) => void }} given
+ */
+export function openLoad(options, { decision, version, extra, tell }) {
+  let {
+    endpoint, release, environment, variant, route, sampleInterval, partLength, maxDuration, maxBufferSize, afterLoad,
+    beforeSend, load: pageLoad, url,
+  } = options;
+  if (DEBUG) {
+    const unknown = Object.keys(options).filter((name) => !optionNames.includes(name));
+    for (const name of unknown) tell(`unknown option ${name} (data-${attributeOf(name)})`);
+  }
+  const load = WORKER && pageLoad || makeUuid();
+  const profilerOptions = { sampleInterval: Number(sampleInterval) || 10, maxBufferSize: Number(maxBufferSize) || 10_000 };
+  // What becomes of a report of no profile must not hide its reason.
+  const sender = makeSender(endpoint, DEBUG ? (text) => { if (!coverage) tell(text); } : tell, () => { finish(); });
+
+  /** @type {ReturnType<typeof record> | undefined} */
+  let recorder;
+  /** @type {import('./timings.js').Timings | undefined} */
+  let timings;
+  /** Collects what profilers hand over. @type {Part | undefined} */
+  let part;
+  let parts = 0;
+  let lastEnd = 0;
+  /** @type {string | undefined} */
+  let coverage;
+  let truncated = false;
+  let recordedMs = 0;
+  let samplesLeft = profilerOptions.maxBufferSize;
+  let sliceMs = maxSliceMs;
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer;
+  /** @type {Promise<boolean> | undefined} */
+  let outcome;
+  let labels = makeLabels();
+
+  /** @returns {Labels} */
+  function makeLabels() {
+    return { page: { url: WORKER ? url : location.origin + location.pathname, route }, release };
+  }
+
+  // ---- Slices ----
+
+  /**
+   * Ends a slice.
+   * @param {boolean} isLast of its part
+   * @param {boolean} goOn whether the next slice begins
+   */
+  function cut(isLast, goOn) {
+    if (!recorder || goOn && (outcome || sender.isAway)) return;
+    clearTimeout(timer);
+    recorder.cut({ isLast, labels }, goOn);
+    if (goOn) wind();
+  }
+
+  function wind() {
+    timer = setTimeout(guard(() => cut(false, true)), sliceMs);
+  }
+
+  /** @param {import('./recorder.js').Slice} slice */
+  function take({ trace, start, end, labels: own, isLast }) {
+    let into = part ??= openPart(start, own);
+    let copy = into.trace.copier(trace);
+    for (const sample of trace.samples) {
+      const { timestamp } = sample;
+      if (!(timestamp >= start && timestamp < end)) continue;
+      if (--samplesLeft < 0) break;
+      if (into.trace.jsonSize() > maxPartSize) {
+        into.end = timestamp;
+        close(timestamp);
+        into = part = openPart(timestamp, own);
+        copy = into.trace.copier(trace);
+      }
+      copy(sample);
+    }
+    into.end = end;
+    recordedMs += end - start;
+    const size = trace.samples.length * 45 + trace.stacks.length * 30 + trace.frames.length * 90;
+    sliceMs = Math.max(minSliceMs, Math.min(maxSliceMs, sliceMs * sliceGrowth, (end - start) * sliceSize / size));
+    if (isLast || isLarge() || end - into.start >= (Number(partLength) || 10_000)) close(end);
+    if (samplesLeft <= 0) truncated = true;
+    // Where the page is too busy for timers, the next slice is long enough already.
+    if (performance.now() - end > sliceMs) cut(false, true);
+    if (truncated || recordedMs >= (Number(maxDuration) || 60_000) || parts >= maxParts) finish();
+  }
+
+  // ---- Parts ----
+
+  /** Whether what is here still fits into a beacon, but not much more. */
+  const isLarge = () => (part?.trace.jsonSize() ?? 0) + (timings?.jsonSize() ?? 0) > maxPartSize;
+
+  /** @param {number} start @param {Labels} own @returns {Part} */
+  function openPart(start, own) {
+    return { start, end: start, labels: own, trace: makeTrace() };
+  }
+
+  /**
+   * Sends what is here, with the marks and measures that began before a time.
+   * @param {number} time
+   */
+  function close(time) {
+    const { start, end, labels: own, trace: { trace, jsonSize } } = part ?? openPart(lastEnd, labels);
+    part = undefined;
+    lastEnd = end;
+    const entries = timings?.take(time) ?? [];
+    const more = extra?.take();
+    if ((parts || !recorder) && !more && !entries.length && !trace.samples.length) return;
+    /** @type {object | undefined} */
+    let first = { trace: recorder && trace, ...more };
+    let room = maxPartSize - jsonSize();
+    let at = 0;
+    do {
+      const from = at;
+      while (at < entries.length && (room -= entries[at][1]) > 0) at++;
+      const some = entries.slice(from, at).map(([entry]) => entry);
+      emit(own, {
+        start,
+        duration: end - start,
+        ...first,
+        ...timings && { marks: some.filter(isMark), measures: some.filter((entry) => !isMark(entry)) },
+      });
+      first = undefined;
+      room = maxPartSize;
+    } while (at < entries.length);
+  }
+
+  /** @param {Labels} own @param {object} [members] */
+  function emit(own, members) {
+    const envelope = {
+      version: 1,
+      id: makeUuid(),
+      load,
+      part: parts++,
+      agent: { name: 'fleetprof-agent', version },
+      ...own,
+      environment,
+      variant,
+      thread: WORKER ? 'worker' : 'window',
+      ...recorder && {
+        ...profilerOptions, sampleInterval: recorder.sampleInterval, requestedInterval: profilerOptions.sampleInterval,
+      },
+      truncated: truncated || timings?.isFull() || undefined,
+      timeOrigin: performance.timeOrigin,
+      token: decision?.startsWith('v1.') ? decision : undefined,
+      coverage,
+      ...members,
+    };
+    const wanted = beforeSend ? beforeSend(envelope) : envelope;
+    if (wanted) sender.send(JSON.stringify(wanted));
+  }
+
+  // ---- The page's life ----
+
+  /**
+   * Makes a function that reports its errors instead of throwing them into the page.
+   * @template {unknown[]} Given
+   * @param {(...given: Given) => void} act
+   */
+  function guard(act) {
+    return (/** @type {Given} */ ...given) => {
+      try {
+        act(...given);
+      } catch (error) {
+        fail(error);
+      }
+    };
+  }
+
+  /** @param {unknown} error */
+  function fail(error) {
+    tell(DEBUG ? `nothing sent: ${error}` : `${error}`, 'failed');
+  }
+
+  /** The page may be about to end: what is handed over now can still be sent. */
+  function hurry() {
+    sliceMs = minSliceMs;
+    cut(false, true);
+  }
+
+  function onVisibility() {
+    sender.isAway = document.visibilityState === 'hidden';
+    if (!sender.isAway) cut(false, true);
+    else {
+      cut(true, false);
+      close(Infinity);
+      sender.flush();
+    }
+  }
+
+  /** Begins a part for another view of the page. */
+  function relabel() {
+    cut(true, true);
+    labels = makeLabels();
+  }
+
+  /** @returns {Promise<boolean>} whether all was sent; never rejects */
+  function finish() {
+    return outcome ??= conclude().catch((error) => {
+      fail(error);
+      return false;
+    });
+  }
+
+  async function conclude() {
+    tell(DEBUG && !sender.problem ? 'profiling has ended' : '', 'sending');
+    cut(true, false);
+    await recorder?.taken();
+    close(Infinity);
+    timings?.stop();
+    await sender.done();
+    tell('', sender.problem ? 'failed' : 'sent');
+    return !sender.problem;
+  }
+
+  if (!WORKER) addEventListener('visibilitychange', guard(onVisibility));
+  return {
+    /** Starts profiling; throws as the constructor of Profiler does. */
+    profile() {
+      if (WORKER && !('Profiler' in globalThis)) {
+        // Nothing says when a worker ends.
+        timings = collectTimings(guard(() => { if (isLarge()) close(Infinity); }));
+        setInterval(guard(() => close(Infinity)), Number(partLength) || workerPartMs);
+        tell(DEBUG ? 'marks and measures only: no browser has Profiler in workers' : '', 'profiling');
+        return;
+      }
+      recorder = record(profilerOptions, take, () => { truncated = true; finish(); }, fail);
+      timings = collectTimings(guard(() => { if (isLarge()) cut(true, true); }));
+      tell(DEBUG ? 'profiling' : '', 'profiling');
+      wind();
+      if (!WORKER) addEventListener('beforeunload', guard(hurry));
+      if (!WORKER) watchRoutes(guard(() => {
+        route = undefined;
+        relabel();
+      }));
+      if (WORKER || afterLoad === undefined) return;
+      const endLater = () => setTimeout(finish, Number(afterLoad));
+      if (document.readyState === 'complete') endLater();
+      else addEventListener('load', endLater, { once: true });
+    },
+    /** @param {string} reason why there is no profile */
+    cover(reason) {
+      coverage = reason;
+      if (!extra) emit(labels);
+    },
+    handle: {
+      load,
+      stop: () => {
+        const sent = finish();
+        sent.then(() => { extra = undefined; });
+        return sent;
+      },
+      setRoute: guard((/** @type {string} */ name) => {
+        const isFirst = route === undefined; // of this view
+        route = `${name}`;
+        if (isFirst) labels.page.route = route;
+        else relabel();
+      }),
+      setRelease: guard((/** @type {string} */ name) => {
+        release = name;
+        relabel();
+      }),
+    },
+  };
+}

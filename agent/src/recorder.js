@@ -1,0 +1,60 @@
+/**
+ * A row of profilers, each of which starts before the one before it stops: the browser hands over samples only when a
+ * profiler has stopped, and only if the page still lives then.
+ */
+
+/**
+ * The part of the JS Self-Profiling API that is used here.
+ * @typedef {EventTarget & { sampleInterval: number, stop(): Promise<import('./trace.js').Trace> }} Profiler
+ * @typedef {new (options: { sampleInterval: number, maxBufferSize: number }) => Profiler} ProfilerConstructor
+ *
+ * What one profiler recorded.
+ * @typedef {object} Slice
+ * @property {import('./trace.js').Trace} trace
+ * @property {number} start ms since timeOrigin, after what the start itself leaves in the trace
+ * @property {number} end before what the end leaves in it
+ * @property {boolean} isLast whether its part ends with it
+ * @property {import('./load.js').Labels} labels
+ */
+
+/**
+ * Starts the first profiler; throws as its constructor does.
+ * @param {{ sampleInterval: number, maxBufferSize: number }} options
+ * @param {(slice: Slice) => void} take called in the order of the slices
+ * @param {() => void} onFull called when a profiler's buffer is full
+ * @param {(error: unknown) => void} onError
+ */
+export function record(options, take, onFull, onError) {
+  const { Profiler } = /** @type {{ Profiler: ProfilerConstructor }} */ (/** @type {unknown} */ (globalThis));
+  /** @type {Promise<unknown>} */
+  let taken = Promise.resolve();
+  /** @type {{ profiler: Profiler, start: number } | undefined} */
+  let current = open();
+  const { sampleInterval } = current.profiler;
+
+  function open() {
+    const profiler = new Profiler(options);
+    profiler.addEventListener('samplebufferfull', onFull);
+    return { profiler, start: performance.now() };
+  }
+
+  return {
+    sampleInterval,
+    /** Fulfilled when each slice that has ended is taken. */
+    taken: () => taken,
+    /**
+     * Ends the running slice, if there is one.
+     * @param {Pick<Slice, 'isLast' | 'labels'>} about it
+     * @param {boolean} goOn whether the next slice begins
+     */
+    cut(about, goOn) {
+      const last = current;
+      current = goOn ? open() : undefined;
+      if (!last) return;
+      const { profiler, start } = last;
+      const end = current?.start ?? performance.now();
+      const stopped = profiler.stop();
+      taken = taken.then(() => stopped).then((trace) => take({ trace, start, end, ...about })).catch(onError);
+    },
+  };
+}

@@ -1,0 +1,153 @@
+/**
+ * Sends envelopes, one after the other: compressed by fetch while the page lives, as they are by sendBeacon when it may
+ * end at any moment.
+ */
+
+/** Waits of 2, 4, 8, 16 and 32 s: a collector that restarts within a minute loses nothing. */
+const maxAttempts = 6;
+const maxPauseMs = 300_000;
+/** As long as proxies wait for a hanging collector by default. */
+const attemptTimeoutMs = 60_000;
+/** A proxy says 502 or 504 when the collector is down; 0 is no answer; the others are the collector's own "later". */
+const laterStatuses = [0, 408, 429, 502, 503, 504];
+const maxProblemLength = 500;
+
+/**
+ * @typedef {{ text: string, body?: Blob }} Upload
+ * @typedef {object} Sender
+ * @property {(text: string) => void} send queues an envelope
+ * @property {() => void} flush sends all at once that nobody has answered for; for a page that may end
+ * @property {() => Promise<void>} done fulfilled when nothing waits
+ * @property {boolean} isAway whether the page is hidden, so that what comes is flushed
+ * @property {string} problem why something was not sent
+ */
+
+/**
+ * @param {string} endpoint
+ * @param {(text: string) => void} log
+ * @param {() => void} giveUp called when it makes no sense to go on
+ */
+export function makeSender(endpoint, log, giveUp) {
+  /** @type {Upload[]} */
+  let waiting = [];
+  /** The one that is sent by fetch. @type {Upload | undefined} */
+  let inFlight;
+  let attempts = 0;
+  /** @type {Promise<void> | undefined} */
+  let working;
+  let wake = () => {};
+
+  const sender = { send, flush, done, isAway: false, problem: '' };
+  addEventListener('online', () => wake());
+  return sender;
+
+  /** @param {string} text */
+  function send(text) {
+    if (sender.problem) return;
+    waiting.push({ text });
+    if (sender.isAway) flush();
+    done();
+  }
+
+  function done() {
+    working ??= work().finally(() => { working = undefined; });
+    return working;
+  }
+
+  function flush() {
+    for (const upload of waiting.filter((one) => one !== inFlight)) {
+      const body = upload.body ?? new Blob([upload.text]);
+      if (!navigator.sendBeacon(endpoint, body)) return;
+      if (DEBUG) log(`left to the browser to send (${kilobytes(body)})`);
+      waiting.splice(waiting.indexOf(upload), 1);
+    }
+  }
+
+  async function work() {
+    for (let upload = waiting[0]; upload; upload = waiting[0]) {
+      upload.body ??= await compress(upload.text);
+      if (waiting[0] !== upload) continue; // a beacon has it
+      inFlight = upload;
+      const [status, detail, retryAfterMs] = await post(endpoint, upload.body);
+      inFlight = undefined;
+      if (status === 204) {
+        if (DEBUG) log(`sent (${kilobytes(upload.body)}, 204)`);
+        attempts = 0;
+        waiting.shift();
+        continue;
+      }
+      if (navigator.onLine) attempts++;
+      // Random, so that tabs that were refused together do not retry together.
+      const pause = Math.max(retryAfterMs, 1000 * 2 ** attempts) * (1 + Math.random() / 2);
+      if (!laterStatuses.includes(status) || attempts === maxAttempts || pause > maxPauseMs) {
+        sender.problem = DEBUG ? `not accepted after ${attempts} of ${maxAttempts} attempts: ${detail}` : detail;
+        log(sender.problem);
+        waiting = [];
+        giveUp();
+        break;
+      }
+      log(DEBUG ? `${detail}; again in ${Math.round(pause / 1000)} s` : detail);
+      await new Promise((resolve) => {
+        if (!status) wake = () => resolve(undefined);
+        setTimeout(resolve, pause);
+      });
+    }
+  }
+}
+
+/** @param {Blob} body */
+const kilobytes = (body) => `${(body.size / 1024).toFixed(1)} KB`;
+
+/**
+ * Compresses a body. The collector knows gzip by its first bytes: a Content-Encoding header would cost a preflight.
+ * @param {string} text
+ */
+async function compress(text) {
+  const plain = new Blob([text]);
+  if (!globalThis.CompressionStream) return plain;
+  return new Response(plain.stream().pipeThrough(new CompressionStream('gzip'))).blob();
+}
+
+/**
+ * @param {string} endpoint
+ * @param {Blob} body untyped: without a content type there is no preflight
+ * @returns {Promise<[status: number, detail: string, retryAfterMs: number]>} status 0: no answer
+ */
+async function post(endpoint, body) {
+  try {
+    const reply = await fetch(endpoint, {
+      method: 'POST',
+      body,
+      keepalive: true, // the page may end meanwhile
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      signal: AbortSignal.timeout?.(attemptTimeoutMs), // newer than Profiler
+    });
+    const { status, headers } = reply;
+    return [status, DEBUG ? await describe(reply) : `${status}`, retryAfter(headers.get('Retry-After'))];
+  } catch (error) { // or too much is in flight for keepalive
+    return [0, DEBUG ? `no answer from ${endpoint} (network, CORS or Content-Security-Policy): ${error}` : `${error}`, 0];
+  }
+}
+
+/**
+ * Describes a reply. A success other than 204 is a page of the application.
+ * @param {Response} reply
+ */
+async function describe(reply) {
+  const { status, headers, redirected, url } = reply;
+  const from = redirected ? ` from ${url}` : '';
+  if (reply.ok) return `${status}${from}, but a collector answers 204`;
+  const isProblem = headers.get('Content-Type')?.startsWith('application/problem+json');
+  const problem = isProblem ? await reply.json().catch(() => null) : null;
+  return `${status}${from} ${problem?.detail ?? ''}`.trim().slice(0, maxProblemLength);
+}
+
+/**
+ * @param {string | null} header seconds or a date (RFC 9110, 10.2.3)
+ * @returns {number} ms; 0 when it says nothing
+ */
+function retryAfter(header) {
+  const ms = Number(header) * 1000 || Date.parse(`${header}`) - Date.now();
+  return ms > 0 ? ms : 0;
+}

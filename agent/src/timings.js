@@ -1,0 +1,97 @@
+/**
+ * The page's marks and measures, those from before this script too. They are copied as they come: a page may clear them
+ * at any time, and their JSON lacks `detail`.
+ */
+
+/** JSON of all entries of a page load: a page that floods the timeline must not flood the network. */
+const maxSize = 300_000;
+/** Kept for entries without their details. */
+const reservedSize = 200_000;
+const maxNameLength = 1024;
+const maxDetailLength = 4096;
+const maxDetailDepth = 32; // the collector refuses an upload that is nested too deep
+
+/**
+ * @typedef {{ name: string, entryType: string, startTime: number, duration: number, detail?: unknown }} Entry
+ * @typedef {object} Timings
+ * @property {(end: number) => [entry: Entry, size: number][]} take gives away the entries that began before a time,
+ *   each with the length of its JSON
+ * @property {() => number} jsonSize length of the JSON of those that are here
+ * @property {() => boolean} isFull whether some were left out
+ * @property {() => void} stop
+ */
+
+/**
+ * @param {() => void} onMore called each time there are more
+ * @returns {Timings}
+ */
+export function collectTimings(onMore) {
+  /** @type {[Entry, number][]} */
+  let kept = [];
+  let size = 0;
+  let sizeLeft = maxSize;
+  let full = false;
+
+  /** @param {PerformanceEntryList} entries */
+  const copy = (entries) => {
+    for (const { name, entryType, startTime, duration, detail } of /** @type {PerformanceMeasure[]} */ (entries)) {
+      if (sizeLeft < 0) {
+        full = true;
+        observer.disconnect();
+        break;
+      }
+      const text = boundedJson(detail, Math.min(maxDetailLength, sizeLeft - reservedSize));
+      const entry = {
+        name: name.slice(0, maxNameLength), entryType, startTime, duration, detail: text && JSON.parse(text),
+      };
+      const length = entry.name.length + (text?.length ?? 0) + 80;
+      size += length;
+      sizeLeft -= length;
+      kept.push([entry, length]);
+    }
+  };
+
+  const observer = new PerformanceObserver((list) => {
+    copy(list.getEntries());
+    onMore();
+  });
+  for (const type of ['mark', 'measure']) observer.observe({ type, buffered: true });
+  return {
+    take: (end) => {
+      copy(observer.takeRecords());
+      const taken = kept.filter(([{ startTime }]) => startTime < end);
+      kept = kept.filter(([{ startTime }]) => startTime >= end);
+      size = kept.reduce((sum, [, length]) => sum + length, 0);
+      return taken;
+    },
+    jsonSize: () => size,
+    isFull: () => full,
+    stop: () => observer.disconnect(),
+  };
+}
+
+/**
+ * Returns a value's JSON; undefined for null, for values that JSON cannot express, and for JSON that would be longer
+ * or deeper than the limits.
+ * @param {unknown} value
+ * @param {number} maxLength
+ * @returns {string | undefined}
+ */
+function boundedJson(value, maxLength) {
+  if (value === null) return undefined;
+  let left = maxLength;
+  /** @type {Map<unknown, number>} */
+  const depths = new Map();
+  try {
+    const text = JSON.stringify(value, /** @this {unknown} */ function bound(key, member) {
+      left -= key.length + (typeof member === 'string' ? member.length : 1);
+      const depth = (depths.get(this) ?? 0) + 1;
+      if (left < 0 || depth > maxDetailDepth || ArrayBuffer.isView(member)) throw left;
+      if (typeof member === 'object') depths.set(member, depth);
+      return member;
+    });
+    return text?.length <= maxLength ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}

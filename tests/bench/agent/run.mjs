@@ -1,0 +1,140 @@
+/**
+ * What agents cost a page: the same page with each of them, all sending to one local sink.
+ *
+ *   npm install --ignore-scripts && node run.mjs [ROUNDS]
+ *
+ * Processor time is that of the page's main thread, so that a busy machine changes it little.
+ */
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+import esbuild from 'esbuild';
+
+import { launchChromium } from '../../browser/chromium.mjs';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const rounds = Number(process.argv[2] ?? 5);
+const stayMs = 8000;
+
+const dist = (/** @type {string} */ name) => fs.readFileSync(path.join(here, '../../../agent/dist', name), 'utf8');
+
+/** @param {string} contents */
+async function bundle(contents) {
+  const { outputFiles } = await esbuild.build({ stdin: { contents, resolveDir: here }, bundle: true, minify: true,
+    write: false, format: 'iife', target: 'es2022', logLevel: 'error', tsconfigRaw: '{}' });
+  return outputFiles[0].text;
+}
+
+const boomerang = ['boomerang.js', ...['rt', 'navtiming', 'painttiming', 'eventtiming', 'restiming', 'continuity', 'usertiming']
+  .map((name) => `plugins/${name}.js`)].map((name) => fs.readFileSync(path.join(here, 'node_modules/boomerangjs', name), 'utf8'));
+
+/** @type {Record<string, string>} */
+const agents = {
+  'no agent': '',
+  'fleetprof, not sampled': dist('fleetprof.js'),
+  'fleetprof, sampled': dist('fleetprof.js'),
+  'fleetprof with vitals, sampled': dist('fleetprof.vitals.js'),
+  'Sentry, tracing and profiling': await bundle(`
+    import * as Sentry from '@sentry/browser';
+    Sentry.init({ dsn: location.protocol + '//public@' + location.host + '/1', tracesSampleRate: 1,
+      profileSessionSampleRate: 1, profileLifecycle: 'trace',
+      integrations: [Sentry.browserTracingIntegration(), Sentry.browserProfilingIntegration()] });`),
+  'Datadog RUM, profiling': await bundle(`
+    import { datadogRum } from '@datadog/browser-rum';
+    datadogRum.init({ applicationId: 'a', clientToken: 'pub0', site: 'datadoghq.com', proxy: location.origin + '/sink',
+      service: 'shop', sessionSampleRate: 100, profilingSampleRate: 100, trackResources: true, trackLongTasks: true });`),
+  boomerang: (await esbuild.transform(`${boomerang.join('\n;')}
+    ;BOOMR.init({ beacon_url: '/sink', instrument_xhr: false });`, { minify: true })).code,
+  'Grafana Faro': await bundle(`
+    import { getWebInstrumentations, initializeFaro } from '@grafana/faro-web-sdk';
+    initializeFaro({ url: location.origin + '/sink', app: { name: 'shop' }, instrumentations: getWebInstrumentations() });`),
+};
+
+/** Work in short tasks, the same number of steps on each page load, in functions of some depth. */
+const page = `<!doctype html><link rel="icon" href="data:,"><title>shop</title>AGENT
+  <h1>Shop</h1><main></main><script>
+  ${Array.from({ length: 200 }, (_, i) => `function f${i}(n) { return n ? f${(i * 7 + 3) % 200}(n - 1) + 1 : ${i}; }`).join('\n')}
+  let turn = 0;
+  function work() {
+    for (let i = 0; i < 1500; i++) globalThis['f' + (turn + i) % 200](20);
+    if (turn % 20 === 0) performance.mark('turn ' + turn % 5);
+    if (turn++ < 60) document.querySelector('main').append(document.createElement('p'));
+  }
+  for (let i = 0; i < 20; i++) work();
+  setInterval(work, 40);
+  let longTasks = 0;
+  new PerformanceObserver((list) => { longTasks += list.getEntries().length; }).observe({ type: 'longtask', buffered: true });
+</script>`;
+
+let bytes = 0;
+let requests = 0;
+let name = '';
+const server = http.createServer(async (request, response) => {
+  if (request.method === 'POST' || request.url?.startsWith('/sink')) {
+    requests++;
+    bytes += (request.url ?? '').length;
+    for await (const chunk of request) bytes += chunk.length;
+    response.writeHead(request.url?.includes('/v1/') ? 204 : 200).end();
+  } else if (request.url === '/agent.js') {
+    response.setHeader('Content-Type', 'text/javascript');
+    response.end(agents[name]);
+  } else {
+    const isOff = name === 'no agent' || name.includes('not sampled');
+    const nonce = String(Math.random()).slice(2).padEnd(16, 'x').slice(0, 16);
+    response.setHeader('Content-Type', 'text/html');
+    response.setHeader('Document-Policy', isOff ? 'js-profiling=?0' : 'js-profiling');
+    response.setHeader('Server-Timing', `fleetprof;desc="${isOff ? '0' : `1.${Math.floor(Date.now() / 1000)}.${nonce}`}"`);
+    const tag = name === 'no agent' ? '' : '<script src="/agent.js" data-endpoint="/v1/ingest/pk_bench"></script>';
+    response.end(request.url === '/next' ? 'next' : page.replace('AGENT', tag));
+  }
+}).listen(0, '127.0.0.1');
+await new Promise((resolve) => { server.once('listening', () => resolve(undefined)); });
+const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+const browser = await launchChromium();
+
+/** @typedef {{ cpuMs: number, loadMs: number, longTasks: number, bytes: number, requests: number }} Row */
+
+/** @returns {Promise<Row>} */
+async function visit() {
+  bytes = requests = 0;
+  const context = await browser.newContext();
+  const tab = await context.newPage();
+  const session = await context.newCDPSession(tab);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  await tab.goto(`http://127.0.0.1:${port}/`);
+  const seen = await tab.evaluate((ms) => new Promise((/** @type {(seen: any) => void} */ resolve) => {
+    const [{ loadEventEnd }] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
+    setTimeout(() => resolve({ loadMs: loadEventEnd, longTasks: /** @type {any} */ (globalThis).longTasks ?? 0 }), ms);
+  }), stayMs);
+  seen.longTasks = await tab.evaluate('longTasks');
+  const { metrics } = await session.send('Performance.getMetrics');
+  const cpuMs = (metrics.find((metric) => metric.name === 'TaskDuration')?.value ?? 0) * 1000;
+  await tab.goto(`http://127.0.0.1:${port}/next`);
+  await tab.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 500); }));
+  await context.close();
+  return { ...seen, cpuMs, bytes, requests };
+}
+
+/** @param {number[]} values */
+const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/** @type {Record<string, Row[]>} */
+const rows = Object.fromEntries(Object.keys(agents).map((agent) => [agent, []]));
+for (let round = 0; round < rounds; round++) {
+  for (name of Object.keys(agents)) rows[name].push(await visit());
+}
+await browser.close();
+server.close();
+
+console.log(`Median of ${rounds} page loads of ${stayMs / 1000} s.\n`);
+console.log('| agent | script, compressed KB | main thread ms | load event ms | long tasks | sent KB | requests |');
+console.log('|---|---|---|---|---|---|---|');
+for (const [agent, all] of Object.entries(rows)) {
+  const of = (/** @type {keyof Row} */ key) => median(all.map((row) => row[key]));
+  const scriptKb = agents[agent] ? gzipSync(agents[agent], { level: 9 }).length / 1024 : 0;
+  console.log(`| ${[agent, scriptKb.toFixed(1), of('cpuMs').toFixed(0), of('loadMs').toFixed(0), of('longTasks'),
+    (of('bytes') / 1024).toFixed(1), of('requests')].join(' | ')} |`);
+}

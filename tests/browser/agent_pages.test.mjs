@@ -1,0 +1,308 @@
+/**
+ * The agent on pages as people build them: single-page applications of React and Vue, frames, workers, two tabs, pages
+ * that are hidden or kept alive and come back, connections that go away, and strict policies.
+ */
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+
+import esbuild from 'esbuild';
+
+import { repository, waitFor } from '../behaviour/stack.mjs';
+import { busy, outcome, startSite, statusOf, tag } from './agent_site.mjs';
+import { launchChromium, openHideableTab, openTab } from './chromium.mjs';
+
+/** @type {import('playwright-core').Browser} */
+let browser;
+/** @type {import('./agent_site.mjs').Site} */
+let site;
+/** @type {import('playwright-core').BrowserContext[]} */
+let open = [];
+
+before(async () => {
+  browser = await launchChromium([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  site = await startSite();
+});
+
+after(async () => {
+  await browser?.close();
+  site?.close();
+});
+
+beforeEach(() => site.reset());
+
+afterEach(async () => {
+  await Promise.all(open.map((context) => context.close()));
+  open = [];
+});
+
+/** The agent's tag without an early end. @param {Record<string, string | number>} [data] */
+const longTag = (data) => tag(data).replace(' data-after-load="0"', '');
+
+/** @param {string} html @param {string} [at] */
+async function visit(html, at = '/page') {
+  site.pages[at] = html;
+  const { page, complaints } = await openTab(browser);
+  open.push(page.context());
+  await page.goto(site.origin + at);
+  return { page, complaints };
+}
+
+const envelopes = () => site.uploads.map(({ envelope }) => envelope);
+
+/** The names of functions in all parts of a path. @param {string} at */
+const functionsAt = (at) => new Set(envelopes().filter(({ page }) => new URL(page.url).pathname === at)
+  .flatMap(({ trace }) => trace?.frames ?? []).map(({ name }) => name));
+
+/** One load, parts counted from 0, windows that do not overlap. @param {any[]} parts */
+function assertOneLoad(parts) {
+  assert.equal(new Set(parts.map(({ load }) => load)).size, 1);
+  assert.equal(new Set(parts.map(({ id }) => id)).size, parts.length);
+  assert.deepEqual(parts.map(({ part }) => part).sort((a, b) => a - b), parts.map((_, i) => i));
+  const sorted = parts.filter(({ trace }) => trace).sort((a, b) => a.start - b.start);
+  for (const [i, { start, duration }] of sorted.entries()) {
+    const next = sorted[i + 1];
+    assert.ok(!next || next.start >= start + duration - 0.001, `part ${i} overlaps the next one`);
+  }
+}
+
+/**
+ * Bundles an application that shows three views, one after the other, each with its own work.
+ * @param {string} source
+ */
+async function bundle(source) {
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents: source, resolveDir: path.join(repository, 'tests/browser'), loader: 'jsx' },
+    bundle: true, minify: true, jsx: 'automatic', write: false, format: 'iife', target: 'es2022', logLevel: 'error',
+    define: { 'process.env.NODE_ENV': '"production"', __VUE_OPTIONS_API__: 'true', __VUE_PROD_DEVTOOLS__: 'false',
+      __VUE_PROD_HYDRATION_MISMATCH_DETAILS__: 'false' },
+  });
+  return outputFiles[0].text;
+}
+
+/** Methods, whose names a minifier keeps. */
+const work = (/** @type {string} */ name) => `
+  ${name}Work() { const end = performance.now() + 150; while (performance.now() < end); return '${name}'; }`;
+const views = `const work = { ${['home', 'list', 'product'].map(work)} };
+  const textOf = (path) => path === '/list' ? work.listWork() : path === '/page' ? work.homeWork() : work.productWork();`;
+
+/** What both applications do: go from view to view, by their router, which is the history API. */
+const tour = `
+  const go = (to) => { history.pushState(null, '', to); show(location.pathname); };
+  const pause = () => new Promise((resolve) => { setTimeout(resolve, 120); });
+  (async () => {
+    show('/page'); await pause();
+    go('/list'); await pause();
+    go('/product/7'); await pause();
+    globalThis.fleetprof.start().stop().then((sent) => { globalThis.sent = sent; });
+  })();`;
+
+/** @type {Record<string, string>} */
+const applications = {
+  React: `import { createRoot } from 'react-dom/client';
+    import { flushSync } from 'react-dom';
+    ${views}
+    function View({ path }) { return <p>{textOf(path)}</p>; }
+    const root = createRoot(document.body.appendChild(document.createElement('main')));
+    const show = (path) => flushSync(() => root.render(<View key={path} path={path} />));
+    ${tour}`,
+  Vue: `import { createApp, h, ref } from 'vue';
+    ${views}
+    const path = ref('');
+    createApp({ render: () => h('p', path.value && textOf(path.value)) }).mount(document.body.appendChild(document.createElement('main')));
+    const show = (to) => { path.value = to; };
+    ${tour}`,
+};
+
+for (const [name, source] of Object.entries(applications)) {
+  test(`a single-page application of ${name} has a part for each of its views`, async () => {
+    const body = await bundle(source);
+    site.files['/app.js'] = () => ({ type: 'text/javascript', body });
+    const { page, complaints } = await visit(`${longTag()}<body><script src="/app.js"></script>`);
+    await page.waitForFunction('globalThis.sent !== undefined');
+    assert.equal(await page.evaluate('globalThis.sent'), true);
+    assertOneLoad(envelopes());
+    for (const [at, own] of [['/page', 'homeWork'], ['/list', 'listWork'], ['/product/7', 'productWork']]) {
+      const names = functionsAt(at);
+      assert.ok(names.has(own), `${own} at ${at}: ${[...names]}`);
+      for (const other of ['homeWork', 'listWork', 'productWork'].filter((one) => one !== own)) {
+        assert.ok(!names.has(other), `${other} at ${at}`);
+      }
+    }
+    assert.deepEqual(complaints, []);
+  });
+}
+
+test('a page names its routes and releases itself', async () => {
+  const { page } = await visit(`${longTag({ release: 'r1' })}<script>${busy}
+    const handle = fleetprof.start();
+    busy(60); handle.setRoute('/home');
+    busy(60); handle.setRoute('/dialog');
+    busy(60); handle.setRelease('r2');
+    busy(60); history.replaceState(null, '', '/other?x=1');
+    busy(60); handle.stop();
+  </script>`);
+  await outcome(page);
+  const parts = envelopes().sort((a, b) => a.part - b.part);
+  assertOneLoad(parts);
+  assert.deepEqual(parts.map(({ page: { url, route }, release }) => [new URL(url).pathname, route, release]), [
+    ['/page', '/home', 'r1'], ['/page', '/dialog', 'r1'], ['/page', '/dialog', 'r2'], ['/other', undefined, 'r2'],
+  ]);
+});
+
+test('each mark is in one part, a measure of two parts too', async () => {
+  const { page } = await visit(`${longTag({ 'part-length': 200 })}<script>${busy}
+    let n = 0;
+    performance.mark('begin');
+    const timer = setInterval(() => {
+      performance.mark('m' + n++); busy(5);
+      if (n < 60) return;
+      clearInterval(timer);
+      performance.measure('all', 'begin');
+      fleetprof.start().stop().then((sent) => { globalThis.sent = sent; });
+    }, 12);
+  </script>`);
+  await page.waitForFunction('globalThis.sent');
+  const parts = envelopes();
+  assertOneLoad(parts);
+  assert.ok(parts.length >= 3, `${parts.length} parts`);
+  const marks = parts.flatMap((part) => part.marks.map((/** @type {any} */ mark) => ({ ...mark, part })));
+  assert.deepEqual(marks.map(({ name }) => name).sort(), ['begin', ...Array.from({ length: 60 }, (_, i) => `m${i}`)].sort());
+  const misplaced = marks.filter(({ startTime, part }) => part.part > 0
+    && (startTime < part.start - 1 || startTime >= part.start + part.duration + 1));
+  assert.ok(misplaced.length <= 2, JSON.stringify(misplaced.map(({ name, startTime, part }) => [name, startTime, part.start, part.duration])));
+  const [all] = parts.flatMap(({ measures }) => measures);
+  assert.ok(all.duration > 600);
+});
+
+test('a hidden page pauses, goes on when it is seen again, and ends after its maximum', async () => {
+  const alive = await openHideableTab(browser, 'about:blank');
+  await alive.close();
+  site.pages['/next'] = 'next';
+  const { page } = await visit(`${longTag({ 'max-duration': 1200 })}<script>${busy}
+    setInterval(() => busy(4), 12);
+    addEventListener('pageshow', ({ persisted }) => { if (persisted) globalThis.again = performance.now(); });
+  </script>`);
+  await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 400); }));
+  await page.goto(`${site.origin}/next`);
+  await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 600); }));
+  await page.goBack({ waitUntil: 'commit' });
+  await page.waitForFunction('globalThis.again');
+  const again = /** @type {number} */ (await page.evaluate('globalThis.again'));
+  await waitFor(async () => await statusOf(page) === 'sent', { what: 'end by itself', timeoutMs: 20_000 });
+  const parts = envelopes();
+  assertOneLoad(parts);
+  const profiled = parts.reduce((sum, { duration }) => sum + duration, 0);
+  assert.ok(profiled >= 1200 && profiled < 6000, `${profiled} ms`);
+  const asleep = parts.filter(({ start, duration }) => start < again - 250 && start + duration > again + 5);
+  assert.deepEqual(asleep, [], 'nothing is profiled in the cache');
+  assert.ok(parts.some(({ start }) => start >= again - 5), 'profiled again');
+});
+
+test('frames have loads of their own, and their profile arrives when the page ends', async () => {
+  site.pages['/frame'] = `${longTag()}<script>${busy} function frameWork() { busy(60); } setInterval(frameWork, 80);</script>`;
+  site.pages['/next'] = 'next';
+  const { page } = await visit(`${longTag()}<iframe src="/frame"></iframe><script>${busy} setInterval(() => busy(5), 50);</script>`);
+  await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 700); }));
+  await page.goto(`${site.origin}/next`);
+  await waitFor(() => functionsAt('/frame').has('frameWork') && functionsAt('/page').size > 0, { what: 'both profiles' });
+  assert.equal(new Set(envelopes().map(({ load }) => load)).size, 2);
+});
+
+test('two tabs are two loads', async () => {
+  const html = `${longTag()}<script>${busy} busy(100)</script>`;
+  const pages = await Promise.all([visit(html, '/a'), visit(html, '/b')]);
+  assert.deepEqual(await Promise.all(pages.map(({ page }) => outcome(page))), [true, true]);
+  assert.equal(new Set(envelopes().map(({ load }) => load)).size, 2);
+});
+
+test('a worker sends its marks and measures to the load of its page', async () => {
+  site.files['/worker.js'] = () => ({ type: 'text/javascript', body: `
+    importScripts('/agent/fleetprof.worker.js');
+    addEventListener('message', async ({ data }) => {
+      const handle = fleetprof.start(data);
+      performance.mark('begin');
+      performance.measure('job', 'begin');
+      postMessage(await handle.stop());
+    });` });
+  const { page, complaints } = await visit(longTag({ release: 'r1' }));
+  assert.equal(await page.evaluate(() => new Promise((resolve) => {
+    const { load } = /** @type {any} */ (globalThis).fleetprof.start();
+    const worker = new Worker('/worker.js');
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.postMessage({ endpoint: '/v1/ingest/pk_test', load, url: location.origin + location.pathname, release: 'r1' });
+  })), true);
+  await outcome(page);
+  const sent = envelopes().find(({ thread }) => thread === 'worker');
+  assert.deepEqual([sent.marks[0].name, sent.measures[0].name, sent.release], ['begin', 'job', 'r1']);
+  const own = envelopes().find(({ thread }) => thread === 'window');
+  assert.deepEqual([sent.load, sent.page.url], [own.load, own.page.url]);
+  assert.deepEqual(complaints, []);
+});
+
+test('what a page could not send while it was offline arrives when it is online again', async () => {
+  const { page } = await visit(`${longTag()}<script>${busy} busy(100)</script>`);
+  await page.context().setOffline(true);
+  const sent = outcome(page);
+  await waitFor(async () => await statusOf(page) === 'sending', { what: 'attempt' });
+  await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 300); }));
+  assert.deepEqual(site.uploads, []);
+  await page.context().setOffline(false);
+  assert.equal(await sent, true);
+  assertOneLoad(envelopes());
+});
+
+test('an application that refuses uploads ends the profile', async () => {
+  site.replies = Array(20).fill({ status: 403 });
+  const { page } = await visit(`${longTag({ 'part-length': 150 })}<script>${busy} setInterval(() => busy(5), 10)</script>`);
+  await waitFor(async () => await statusOf(page) === 'failed', { what: 'failure' });
+  assert.equal(site.uploads.length, 1);
+  assert.equal(await outcome(page), false);
+  assert.equal(site.uploads.length, 1);
+});
+
+test('the page sees what is sent, changes it, and drops it', async () => {
+  const { page } = await visit(`<script src="/agent/fleetprof.js"></script><script>${busy}
+    const seen = [];
+    const handle = fleetprof.start({ endpoint: '/v1/ingest/pk_test', beforeSend: (envelope) => {
+      seen.push(envelope.part);
+      if (envelope.part > 0) return undefined;
+      return { ...envelope, variant: 'changed' };
+    } });
+    busy(150);
+    handle.setRoute('/a'); busy(60); handle.setRoute('/b'); busy(60);
+  </script>`);
+  assert.equal(await outcome(page), true);
+  assert.deepEqual(await page.evaluate('seen.length'), 2);
+  assert.deepEqual(envelopes().map(({ part, variant }) => [part, variant]), [[0, 'changed']]);
+});
+
+test('says why a picked page load has no profile, if it is to', async () => {
+  for (const [headers, coverage, expected] of /** @type {[Record<string, string>, string, string | undefined][]} */ ([
+    [{ 'Document-Policy': '' }, '', 'no-policy'],
+    [{ 'Document-Policy': '' }, 'off', undefined],
+    [{ 'Server-Timing': 'fleetprof;desc="0"' }, '', undefined],
+    [{ 'Server-Timing': 'fleetprof;desc="0"' }, 'all', 'not-sampled'],
+    [{ 'Server-Timing': '' }, 'all', undefined],
+  ])) {
+    site.uploads = [];
+    site.headers['/page'] = () => headers;
+    const { page } = await visit(tag({ coverage }));
+    await outcome(page);
+    if (expected) await waitFor(() => site.uploads.length > 0, { what: expected });
+    await page.goto('about:blank');
+    assert.deepEqual(envelopes().map((envelope) => envelope.coverage), expected ? [expected] : [], `${JSON.stringify(headers)} ${coverage}`);
+    assert.ok(site.uploads.every(({ body }) => body.length < 500));
+  }
+});
+
+test('works under Trusted Types and a policy of own origin only, to the end of the page', async () => {
+  site.headers['/page'] = () => ({ 'Content-Security-Policy':
+    "default-src 'none'; img-src data:; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'" });
+  site.pages['/next'] = 'next';
+  const { page, complaints } = await visit(longTag({}).replace('fleetprof.js', 'fleetprof.vitals.js'));
+  await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 300); }));
+  await page.goto(`${site.origin}/next`);
+  await waitFor(() => site.uploads.some(({ envelope }) => envelope.trace?.samples.length > 0), { what: 'profile' });
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,121 @@
+/**
+ * The vitals build in real Chromium: what it sends of a page load, with the profiler and without.
+ */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+
+import { waitFor } from '../behaviour/stack.mjs';
+import { startSite, tag } from './agent_site.mjs';
+import { launchChromium, openTab } from './chromium.mjs';
+
+/** @type {import('playwright-core').Browser} */
+let browser;
+/** @type {import('./agent_site.mjs').Site} */
+let site;
+
+before(async () => {
+  browser = await launchChromium();
+  site = await startSite();
+});
+
+after(async () => {
+  await browser?.close();
+  site?.close();
+});
+
+beforeEach(() => site.reset());
+
+const html = `
+  <style>button { width: 200px; height: 80px; }</style>
+  <h1 id="title-4711">A heading that is the largest thing to paint here</h1>
+  <button id="buy" class="btn btn-3f9a2c add-to-cart secret@example.com">Buy</button>
+  <script src="http://localhost:PORT/third.js"></script>
+  <script>
+    document.querySelector('button').addEventListener('click', function addToCart() {
+      const start = performance.now();
+      while (performance.now() < start + 120);
+      globalThis.handlerMs = performance.now() - start;
+      document.querySelector('h1').style.marginTop = '300px';
+    });
+  </script>`;
+
+/**
+ * Loads the page, clicks, waits for the paint after it, and leaves.
+ * @param {Record<string, string | number>} data
+ * @param {string} [init]
+ */
+async function visit(data, init) {
+  const { port } = new URL(site.origin);
+  site.files['/third.js'] = () => ({ type: 'text/javascript', body: '/* third */' });
+  site.pages['/page'] = tag(data, 'fleetprof.vitals.js').replace(' data-after-load="0"', '') + html.replace('PORT', port);
+  site.pages['/next'] = 'next';
+  const { page, complaints } = await openTab(browser);
+  if (init) await page.addInitScript(init);
+  await page.goto(`${site.origin}/page?token=secret`);
+  await page.click('#buy');
+  const handlerMs = await page.evaluate(() => new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(() => resolve(/** @type {any} */ (globalThis).handlerMs), 100));
+  }));
+  await page.goto(`${site.origin}/next`);
+  await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'INP' });
+  await page.context().close();
+  return { handlerMs, complaints };
+}
+
+/** @param {string} member @returns {any[]} of all parts */
+const all = (member) => site.uploads.flatMap(({ envelope }) => envelope[member] ?? []);
+
+test('sends vitals, interactions, long frames and resources beside the profile', async () => {
+  const { handlerMs, complaints } = await visit({});
+  assert.deepEqual(complaints, []);
+  const vitals = Object.fromEntries(all('vitals').map((vital) => [vital.name, vital]));
+  assert.deepEqual(Object.keys(vitals).sort(), ['CLS', 'FCP', 'INP', 'LCP', 'TTFB']);
+  assert.equal(all('vitals').length, 5, 'each once');
+  assert.equal(vitals.INP.target, 'button#buy.btn.btn-*');
+  assert.ok(vitals.INP.value >= handlerMs && vitals.INP.duration === vitals.INP.value);
+  assert.match(vitals.LCP.target, /^h1#title-\*$/);
+
+  const [interaction] = all('interactions');
+  assert.equal(interaction.type, 'pointer');
+  assert.equal(interaction.target, vitals.INP.target);
+  assert.ok(interaction.processingEnd - interaction.processingStart >= handlerMs - 1);
+  assert.ok(interaction.processingEnd <= interaction.start + interaction.duration);
+
+  const frame = all('frames').find(({ scripts }) => scripts.some((/** @type {any} */ script) => script.function === 'addToCart'));
+  const script = frame.scripts.find((/** @type {any} */ one) => one.function === 'addToCart');
+  assert.equal(script.url, `${site.origin}/page`);
+  assert.ok(Math.abs(script.duration - handlerMs) < 20, `${script.duration}, not ${handlerMs}`);
+  assert.ok(frame.blocking > 0, JSON.stringify(frame));
+
+  const hosts = Object.fromEntries(all('resources').map((row) => [`${row.kind} ${row.host}`, row]));
+  const third = hosts[`script localhost:${new URL(site.origin).port}`];
+  assert.deepEqual([third.count, third.opaque, third.duration.length], [1, 1, 0]);
+  const own = hosts[`script ${new URL(site.origin).host}`];
+  assert.ok(own.bytes > 0 && own.opaque === 0 && own.duration.length === own.count, JSON.stringify(own));
+  assert.ok(all('resources').every(({ kind }) => !['beacon'].includes(kind)), 'not its own uploads');
+
+  const names = new Set(site.uploads.flatMap(({ envelope }) => envelope.trace?.frames ?? []).map(({ name }) => name));
+  assert.ok(names.has('addToCart'), [...names].join());
+  // The trace has the page's URL as the browser gives it; the collector scrubs that.
+  const members = site.uploads.map(({ envelope: { trace, ...rest } }) => rest);
+  assert.ok(!JSON.stringify(members).includes('secret'));
+});
+
+test('sends them where there is no profiler, and where the page load was not picked', async () => {
+  await visit({}, 'delete globalThis.Profiler');
+  assert.ok(site.uploads.every(({ envelope }) => envelope.coverage === 'unsupported' && !envelope.trace));
+  site.uploads = [];
+  site.sampled = false;
+  await visit({});
+  assert.ok(site.uploads.every(({ envelope }) => !('coverage' in envelope) && !envelope.trace && !envelope.marks));
+});
+
+test('leaves out page loads by vitals-sample', async () => {
+  site.sampled = false;
+  site.pages['/page'] = tag({ 'vitals-sample': 0 }, 'fleetprof.vitals.js');
+  const { page } = await openTab(browser);
+  await page.goto(`${site.origin}/page`);
+  await page.goto('about:blank');
+  assert.deepEqual(site.uploads, []);
+  await page.context().close();
+});
