@@ -148,16 +148,21 @@ static enum finding explain_dimension(const struct fp_filters *filters,
     return hint_at_latest(filters, connection) ? FOUND_REASON : COULD_NOT_ASK;
 }
 
-/* Lists the measures of the site. The first row says whether `measure` is one of them. */
+/* Lists the measures of the site, and the window of this name. The first row says whether `measure`
+ * is one of them. */
 static PGresult *ask_measures(const struct fp_filters *filters, const char *measure,
                               PGconn *connection)
 {
     struct fp_sql_query query;
     fp_sql_init(&query, "select name, bool_or(name = ");
     fp_sql_value(&query, "text", measure);
-    fp_sql_add(&query, ") over () from fleetprof.timings(");
+    fp_sql_add(&query, ") over () from (select name, count from fleetprof.timings(");
     fp_sql_value(&query, "text", filters->values[FP_FILTER_SITE]);
-    fp_sql_add(&query, ", null, null) where kind = 'measure' order by count desc, name limit 10");
+    fp_sql_add(&query,
+               ", null, null) where kind = 'measure' union all "
+               "select name, 0 from fleetprof_data.timing where kind = 'window' and name = ");
+    fp_sql_value(&query, "text", measure);
+    fp_sql_add(&query, ") as measure order by count desc, name limit 10");
     return ask(connection, &query);
 }
 

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -520,6 +521,8 @@ int main(int argc, char **argv)
     bool check_only = false;
     if (!fp_streams_hold())
         return EXIT_CANNOT_RUN; /* and there is nowhere to print an error */
+    /* Each arena of the allocator keeps what its threads have freed. */
+    (void)mallopt(M_ARENA_MAX, 2);
     for (int option; (option = getopt_long(argc, argv, "c:h", options, NULL)) != -1;) {
         switch (option) {
         case 'c':

@@ -58,6 +58,16 @@ static bool add_of_session(struct MHD_Response *response, const struct fp_uuid *
     return add(response, "Content-Type", "application/json") && add(response, "Location", address);
 }
 
+static bool add_of_dry_run(struct MHD_Response *response, const struct fp_reply *reply)
+{
+    char result[64];
+    const bool has_trouble = reply->problem == NULL && reply->token_trouble != NULL;
+    snprintf(result, sizeof(result), "%s%s%s",
+             reply->problem != NULL ? fp_refusal_name(reply->problem->reason) : "accepted",
+             has_trouble ? ", " : "", has_trouble ? reply->token_trouble : "");
+    return add(response, "Fleetprof-Dry-Run", result);
+}
+
 static bool add_refused(struct MHD_Response *response, uint64_t refused)
 {
     char count[24];
@@ -77,6 +87,7 @@ static bool add_headers(struct MHD_Response *response, const struct fp_reply *re
     else if (reply->refused > 0)
         added = add_refused(response, reply->refused);
     return added && add_cors(response, reply) &&
+           (!reply->dry_run || add_of_dry_run(response, reply)) &&
            (!reply->close || add(response, "Connection", "close"));
 }
 

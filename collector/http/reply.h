@@ -15,6 +15,8 @@ struct fp_reply {
     const struct fp_uuid *started;    /* 201 with the id of the long session; NULL: none started */
     uint64_t refused;                 /* records of an accepted upload; 0: none */
     bool preflight;                   /* 204 to an OPTIONS request */
+    bool dry_run;                     /* say that nothing was stored, and the reason of a refusal */
+    const char *token_trouble;        /* of an accepted dry run; NULL: none */
     bool close;                       /* close the connection after this reply */
 };
 

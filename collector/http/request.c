@@ -23,6 +23,7 @@
 #include "collector/ingest/charge.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 
@@ -58,6 +59,7 @@ struct http_request {
     const struct fp_str *origin;
     enum request_kind kind;
     enum request_state state;
+    bool is_dry_run;  /* `?dry_run`: answer as always, without any lasting effect */
     bool is_keepable; /* set from the headers: keep as a dead letter if refused for its content */
     struct fp_http_target target;
     struct fp_uuid id;          /* from `Idempotency-Key`, or a part's */
@@ -110,6 +112,14 @@ static bool refuse(struct http_request *request, enum fp_refusal reason, const c
     fp_problem_refuse(&request->problem, reason, "%s", detail);
     request->state = request->is_keepable ? STATE_KEEPING_REFUSED : STATE_DISCARDING;
     return false;
+}
+
+/* True if the query has `dry_run`. Sets *value to its value, NULL if it has none. */
+static bool has_dry_run(struct MHD_Connection *connection, const char **value)
+{
+    *value = NULL;
+    return MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND, "dry_run",
+                                         sizeof("dry_run") - 1, value, NULL) != MHD_NO;
 }
 
 static bool admit(struct http_request *request, struct fp_str key)
@@ -204,11 +214,11 @@ static bool spend_announced(struct http_request *request)
 }
 
 /* True if a refused body may become a dead letter. Not for clients that opt out (Sec-GPC), nor for
- * a replayed dead letter. */
+ * a replayed dead letter or a dry run. */
 static bool may_be_kept(const struct http_request *request)
 {
-    return fp_ingest_keeps_refused(request->http->ingest) && header(request, "Sec-GPC") == NULL &&
-           header(request, "Fleetprof-Replay") == NULL;
+    return !request->is_dry_run && fp_ingest_keeps_refused(request->http->ingest) &&
+           header(request, "Sec-GPC") == NULL && header(request, "Fleetprof-Replay") == NULL;
 }
 
 static struct fp_long_session long_session(const struct http_request *request)
@@ -274,11 +284,25 @@ static bool admit_upload(struct http_request *request)
            spend_announced(request);
 }
 
+/* Refuses a dry run of what changes a long session, and one with a value but 1: `?dry_run=0` might
+ * be meant as an upload. */
+static bool check_dry_run(struct http_request *request)
+{
+    const char *value;
+    if (!has_dry_run(request->connection, &value))
+        return true;
+    if (request->kind != REQUEST_UPLOAD)
+        return refuse(request, FP_REFUSAL_SESSION,
+                      "?dry_run is for uploads to /v1/ingest/KEY; long sessions have none");
+    return value == NULL || value[0] == '\0' || strcmp(value, "1") == 0 ||
+           refuse(request, FP_REFUSAL_HEADER, "?dry_run takes no value but 1");
+}
+
 /* Decides from the headers alone how to handle the request. */
 static void route(struct http_request *request, const char *path, const char *method)
 {
     if (!admit_request(request, path, method) || request->kind == REQUEST_PREFLIGHT ||
-        !check_length(request))
+        !check_dry_run(request) || !check_length(request))
         return;
     (void)(is_upload(request) ? admit_upload(request) : spend_announced(request));
 }
@@ -300,6 +324,7 @@ static struct http_request *begin(struct fp_http *http, struct MHD_Connection *c
     request->watched = watched;
     request->rules = fp_ingest_rules(http->ingest);
     request->announced_len = announced_len(request);
+    request->is_dry_run = has_dry_run(connection, &(const char *){NULL});
     atomic_fetch_add(&http->in_flight, 1);
     move(request, FP_CONNECTION_RECEIVING);
     return request;
@@ -344,7 +369,9 @@ static void settle(struct http_request *request, bool is_accepted)
 {
     FP_ASSERT(request->state != STATE_ACCEPTED && request->state != STATE_REFUSED);
     request->state = is_accepted ? STATE_ACCEPTED : STATE_REFUSED;
-    if (!is_accepted)
+    if (request->is_dry_run && request->kind != REQUEST_PREFLIGHT)
+        fp_ingest_count_dry_run(request->http->ingest, is_accepted);
+    else if (!is_accepted)
         fp_ingest_count_refused(request->http->ingest, request->site, &request->problem);
     else if (is_upload(request))
         count_accepted(request);
@@ -359,6 +386,8 @@ static enum MHD_Result reply(const struct http_request *request)
         .started = is_accepted && request->kind == REQUEST_START ? &request->started : NULL,
         .refused = is_accepted && is_upload(request) ? request->ticket.refused.count : 0,
         .preflight = request->kind == REQUEST_PREFLIGHT,
+        .dry_run = request->is_dry_run,
+        .token_trouble = request->ticket.token_trouble,
         .close = atomic_load(&request->http->stopping),
     };
     return fp_reply_send(request->connection, request->http->metrics, &reply);
@@ -476,6 +505,7 @@ static struct fp_upload describe(const struct http_request *request)
         .user_agent = header_or_empty(request, "User-Agent"),
         .origin = request->origin != NULL ? *request->origin : FP_STR(""),
         .content_type = header_or_empty(request, "Content-Type"),
+        .is_dry_run = request->is_dry_run,
     };
 }
 
@@ -497,6 +527,9 @@ static enum MHD_Result submit(struct http_request *request)
     fp_body_buf_release(&request->body);
     if (!is_prepared)
         return settle_and_reply(request, false);
+    if (request->is_dry_run)
+        return settle_and_reply(request,
+                                fp_ingest_end_dry_run(&request->ticket, &request->problem));
 
     /* Suspends first: resume may run before fp_ingest_commit returns. */
     request->state = STATE_COMMITTING;

@@ -321,7 +321,7 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
         .upload = upload,
         .nonces = ingest->nonces,
         .ceilings = ingest->ceilings,
-        .loads = ingest->loads,
+        .loads = upload->is_dry_run ? NULL : ingest->loads,
         .metrics = ingest->metrics,
         .arena = &bench->arena,
         .record = &bench->record,
@@ -334,6 +334,7 @@ bool fp_ingest_prepare(struct fp_ingest *ingest, const struct fp_upload *upload,
     ticket->ingest = ingest;
     ticket->workbench = bench;
     ticket->upload_count = preparation.upload_count;
+    ticket->token_trouble = preparation.trial.trouble;
     ticket->refused = preparation.refused;
     return true;
 }
@@ -357,6 +358,14 @@ void fp_ingest_commit(struct fp_ticket *ticket)
     return_bench(ingest, bench);
     if (error != FP_SPOOL_OK)
         committed(ticket, error);
+}
+
+bool fp_ingest_end_dry_run(struct fp_ticket *ticket, struct fp_problem *problem)
+{
+    struct fp_ingest *ingest = ticket->ingest;
+    ticket->result = fp_spool_check_record(ingest->spool, ticket->workbench->record.len);
+    return_bench(ingest, ticket->workbench);
+    return fp_ingest_outcome(ticket, problem);
 }
 
 size_t fp_ingest_committing(const struct fp_ingest *ingest)
@@ -391,6 +400,12 @@ bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *proble
 }
 
 /* ---- what became of requests ---- */
+
+void fp_ingest_count_dry_run(struct fp_ingest *ingest, bool is_accepted)
+{
+    fp_metrics_add(ingest->metrics,
+                   is_accepted ? FP_METRIC_DRY_RUNS_ACCEPTED : FP_METRIC_DRY_RUNS_REFUSED, 1);
+}
 
 void fp_ingest_count_accepted(const struct fp_site *site, const struct fp_ticket *ticket)
 {

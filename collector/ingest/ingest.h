@@ -5,8 +5,9 @@
  * The steps of a request: fp_ingest_rules (a snapshot for its whole life) → fp_ingest_admit →
  * receive the body under fp_ingest_hold → fp_ingest_prepare (inflate, decode, check the page
  * token, fold, encode: all of the work, on the caller's thread) → fp_ingest_commit, which returns
- * at once; the spool's committer calls back later → fp_ingest_outcome. Nothing of an upload is
- * stored before all of it is valid. Any thread may call any function.
+ * at once; the spool's committer calls back later → fp_ingest_outcome. A dry run ends with
+ * fp_ingest_end_dry_run instead of the last two. Nothing of an upload is stored before all of it is
+ * valid. Any thread may call any function.
  */
 #ifndef FP_INGEST_INGEST_H
 #define FP_INGEST_INGEST_H
@@ -89,6 +90,7 @@ struct fp_upload {
     struct fp_str user_agent;
     struct fp_str origin;       /* the admitted one or ""; like the next, for a dead letter */
     struct fp_str content_type; /* the header */
+    bool is_dry_run;            /* prepare it without using its token or counting it */
 };
 
 struct fp_workbench;
@@ -104,6 +106,8 @@ struct fp_ticket {
     size_t upload_count;
     struct fp_refused_records refused; /* of all uploads */
     enum fp_spool_error result;        /* set before done */
+    const char *token_trouble;         /* of a dry run whose token is not valid, though not
+                                        * required: the name of a reason; otherwise NULL */
 };
 
 /*
@@ -119,6 +123,13 @@ void fp_ingest_commit(struct fp_ticket *ticket);
 /* Call it after done. True if the record is durable; otherwise nothing is stored and *problem says
  * why. */
 bool fp_ingest_outcome(const struct fp_ticket *ticket, struct fp_problem *problem) FP_MUST_CHECK;
+
+/* Ends a prepared dry run: drops its record. True if the spool would have taken it now; otherwise
+ * *problem says why not. */
+bool fp_ingest_end_dry_run(struct fp_ticket *ticket, struct fp_problem *problem) FP_MUST_CHECK;
+
+/* Counts a dry run by its result. */
+void fp_ingest_count_dry_run(struct fp_ingest *ingest, bool is_accepted);
 
 /* True if refused bodies are kept at all. */
 bool fp_ingest_keeps_refused(const struct fp_ingest *ingest);

@@ -34,6 +34,9 @@
       "verdict=\"forgotten\"", "")                                                                 \
     X(FP_METRIC_PAGE_TOKENS_UNCHECKED, COUNTER, "fleetprof_page_tokens_total",                     \
       "verdict=\"unchecked\"", "")                                                                 \
+    X(FP_METRIC_DRY_RUNS_ACCEPTED, COUNTER, "fleetprof_dry_runs_total", "result=\"accepted\"",     \
+      "Requests with ?dry_run, which no other metric of uploads counts")                           \
+    X(FP_METRIC_DRY_RUNS_REFUSED, COUNTER, "fleetprof_dry_runs_total", "result=\"refused\"", "")   \
     X(FP_METRIC_INFLATED_BYTES, COUNTER, "fleetprof_inflated_bytes_total", "",                     \
       "Bytes of bodies after inflating")
 

@@ -93,13 +93,33 @@ static enum fp_nonce_verdict use(struct set *set, const char nonce[FP_NONCE_LEN]
     return FP_NONCE_FINE;
 }
 
+static struct set *set_of(struct fp_nonce_table *table, const char nonce[FP_NONCE_LEN])
+{
+    return &table->sets[fp_hash64(nonce, FP_NONCE_LEN) % table->set_count];
+}
+
 enum fp_nonce_verdict fp_nonce_table_use(struct fp_nonce_table *table,
                                          const char nonce[FP_NONCE_LEN], int64_t expires_s,
                                          uint32_t uses_max)
 {
-    size_t set = fp_hash64(nonce, FP_NONCE_LEN) % table->set_count;
+    struct set *set = set_of(table, nonce);
     pthread_mutex_lock(&table->lock);
-    enum fp_nonce_verdict verdict = use(&table->sets[set], nonce, expires_s, uses_max);
+    enum fp_nonce_verdict verdict = use(set, nonce, expires_s, uses_max);
     pthread_mutex_unlock(&table->lock);
     return verdict;
+}
+
+enum fp_nonce_verdict fp_nonce_table_peek(struct fp_nonce_table *table,
+                                          const char nonce[FP_NONCE_LEN], int64_t expires_s,
+                                          uint32_t uses_max, uint32_t uses_before)
+{
+    struct set *set = set_of(table, nonce);
+    pthread_mutex_lock(&table->lock);
+    const struct place *place = find(set, nonce);
+    const bool is_known = place != NULL || make_room(set, expires_s) != NULL;
+    const uint32_t uses = place != NULL ? place->uses : 0;
+    pthread_mutex_unlock(&table->lock);
+    if (!is_known)
+        return FP_NONCE_FORGOTTEN;
+    return uses + uses_before >= uses_max ? FP_NONCE_USED_UP : FP_NONCE_FINE;
 }

@@ -39,4 +39,10 @@ enum fp_nonce_verdict fp_nonce_table_use(struct fp_nonce_table *table,
                                          const char nonce[FP_NONCE_LEN], int64_t expires_s,
                                          uint32_t uses_max) FP_MUST_CHECK;
 
+/* Returns what fp_nonce_table_use would return if the nonce had been used `uses_before` times more.
+ * Changes nothing. */
+enum fp_nonce_verdict fp_nonce_table_peek(struct fp_nonce_table *table,
+                                          const char nonce[FP_NONCE_LEN], int64_t expires_s,
+                                          uint32_t uses_max, uint32_t uses_before) FP_MUST_CHECK;
+
 #endif

@@ -103,6 +103,7 @@ static bool admit_token(struct fp_preparation *work, struct fp_str token, uint32
         .now_us = work->received_us,
         .nonces = work->nonces,
         .metrics = work->metrics,
+        .trial = work->upload->is_dry_run ? &work->trial : NULL,
     };
     return fp_token_admit(&claim, rate_ppm, work->problem);
 }
@@ -123,6 +124,13 @@ static void name_upload(const struct fp_preparation *work, bool is_single,
         profile->load = upload->part->session;
         profile->part = upload->part->number;
     }
+}
+
+/* Counts, unless this is a dry run. */
+static void count(const struct fp_preparation *work, enum fp_ingest_metric metric, uint64_t amount)
+{
+    if (!work->upload->is_dry_run)
+        fp_metrics_add(work->metrics, metric, amount);
 }
 
 /* True if the delta whose bytes are the record's from `begin` on can be decoded. What is
@@ -189,9 +197,9 @@ static bool add_to_record(struct fp_preparation *work, const struct piece *piece
         return false;
     work->upload_count++;
     count_refused(&delta, &work->refused);
-    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
-    fp_metrics_add(work->metrics, FP_METRIC_ENTRIES_UNORDERED, piece->profile->unordered_entries);
-    fp_metrics_add(work->metrics, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
+    count(work, FP_METRIC_ENTRIES_SKIPPED, delta.skipped_entries);
+    count(work, FP_METRIC_ENTRIES_UNORDERED, piece->profile->unordered_entries);
+    count(work, FP_METRIC_MEASURES_UNJOINED, delta.unmeasured);
     return true;
 }
 
@@ -205,8 +213,9 @@ static bool is_part(const struct fp_preparation *work, const struct fp_profile *
 /* Does the same for a part of a page load, together with the parts before it. Other parts of the
  * page load wait. */
 static bool add_part(struct fp_preparation *work, const struct piece *piece,
-                     struct fp_fold_context *context)
+                     const struct fp_fold_context *context)
 {
+    struct fp_fold_context joining = *context;
     struct fp_loads_key *key = &work->remembered[work->remembered_count];
     struct fp_loads_visit visit;
     struct fp_part part;
@@ -217,10 +226,10 @@ static bool add_part(struct fp_preparation *work, const struct piece *piece,
         .now_us = fp_clock_monotonic_us(),
     };
     fp_loads_begin(work->loads, key, &visit);
-    context->earlier = visit.earlier;
-    context->earlier_count = visit.earlier_count;
-    context->part = &part;
-    bool is_added = add_to_record(work, piece, context);
+    joining.earlier = visit.earlier;
+    joining.earlier_count = visit.earlier_count;
+    joining.part = &part;
+    bool is_added = add_to_record(work, piece, &joining);
     /* What came before keeps its place if it comes again, even when that is refused. */
     work->remembered_count += is_added && !visit.is_known;
     fp_metrics_add(work->metrics, FP_METRIC_LOAD_PARTS_JOINED, is_added && visit.earlier_count > 0);
@@ -245,7 +254,7 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
     if (!admit_token(work, upload->token.len > 0 ? upload->token : profile->token, &rate_ppm))
         return false;
 
-    struct fp_fold_context context = {
+    const struct fp_fold_context context = {
         .site = upload->site->name,
         .rules = {upload->rules->keep_query, upload->site->routes.items, upload->site->routes.count,
                   upload->site->timing_names.items, upload->site->timing_names.count},
@@ -254,8 +263,8 @@ static bool fold(struct fp_preparation *work, const struct piece *piece)
         .rate_ppm = rate_ppm,
         .measures = upload->rules->measures,
         .received_us = work->received_us,
-        .body_bytes = (uint32_t)piece->body_bytes, /* at most limits.max_body, 1 GiB */
-        .ceilings = work->ceilings,
+        .body_bytes = (uint32_t)piece->body_bytes,              /* at most limits.max_body, 1 GiB */
+        .ceilings = upload->is_dry_run ? NULL : work->ceilings, /* they refuse no upload */
         .ceiling_limits = &upload->rules->ceilings,
     };
     return is_part(work, profile) ? add_part(work, piece, &context)
@@ -286,7 +295,7 @@ static bool fold_profiles(struct fp_preparation *work, struct fp_profile *profil
         if (!fold(work, &piece))
             return false;
     }
-    fp_metrics_add(work->metrics, FP_METRIC_INFLATED_BYTES, inflated.len);
+    count(work, FP_METRIC_INFLATED_BYTES, inflated.len);
     return true;
 }
 

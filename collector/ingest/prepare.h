@@ -10,6 +10,7 @@
 #include "collector/ingest/ingest.h"
 #include "collector/ingest/loads.h"
 #include "collector/ingest/nonces.h"
+#include "collector/ingest/token.h"
 #include "collector/profile/ceilings.h"
 #include "collector/rollup/record.h"
 
@@ -27,7 +28,8 @@ struct fp_preparation {
     int64_t received_us;  /* epoch */
     size_t inflated_left; /* what is left of limits.max_inflated, for all parts together */
     size_t upload_count;
-    struct fp_refused_records refused; /* of all uploads so far; starts empty */
+    struct fp_token_trial trial;                          /* of a dry run */
+    struct fp_refused_records refused;                    /* of all uploads so far; starts empty */
     struct fp_loads_key remembered[FP_RECORD_DELTAS_MAX]; /* parts of page loads */
     size_t remembered_count;
 };

@@ -4,6 +4,7 @@
  */
 #include "collector/ingest/token.h"
 
+#include "collector/base/assert.h"
 #include "collector/base/clock.h"
 
 #include "page_token/page_token.h"
@@ -85,6 +86,23 @@ static enum fleetprof_token_error check(const struct fp_token_claim *claim, int6
     return error;
 }
 
+/* Uses the nonce once, or finds out whether a dry run could. */
+static enum fp_nonce_verdict claim_nonce(const struct fp_token_claim *claim,
+                                         const struct fleetprof_token *token, int64_t expires_s)
+{
+    const uint32_t uses_max = claim->site->token_uploads;
+    struct fp_token_trial *trial = claim->trial;
+    if (trial == NULL)
+        return fp_nonce_table_use(claim->nonces, token->nonce, expires_s, uses_max);
+    uint32_t uses_before = 0;
+    for (size_t i = 0; i < trial->count; i++)
+        if (memcmp(trial->nonces[i], token->nonce, FP_NONCE_LEN) == 0)
+            uses_before++;
+    FP_ASSERT(trial->count < FP_RECORD_DELTAS_MAX);
+    memcpy(trial->nonces[trial->count++], token->nonce, FP_NONCE_LEN);
+    return fp_nonce_table_peek(claim->nonces, token->nonce, expires_s, uses_max, uses_before);
+}
+
 static struct verdict judge(const struct fp_token_claim *claim, uint32_t *rate_ppm)
 {
     int64_t max_age_s = claim->site->token_max_age_us / FP_US_PER_S;
@@ -95,8 +113,7 @@ static struct verdict judge(const struct fp_token_claim *claim, uint32_t *rate_p
     if (error != FLEETPROF_TOKEN_OK)
         return judge_error(error);
     enum fp_nonce_verdict nonce =
-        fp_nonce_table_use(claim->nonces, token.nonce, token.time_s + max_age_s + FP_TOKEN_SKEW_S,
-                           claim->site->token_uploads);
+        claim_nonce(claim, &token, token.time_s + max_age_s + FP_TOKEN_SKEW_S);
     if (nonce == FP_NONCE_FINE)
         *rate_ppm = token.ppm;
     return judge_nonce(nonce);
@@ -109,7 +126,10 @@ bool fp_token_admit(const struct fp_token_claim *claim, uint32_t *rate_ppm,
     if (claim->site->token_key_files.count == 0)
         return true;
     struct verdict verdict = judge(claim, rate_ppm);
-    fp_metrics_add(claim->metrics, verdict.metric, 1);
+    if (claim->trial == NULL)
+        fp_metrics_add(claim->metrics, verdict.metric, 1);
+    else if (verdict.metric != FP_METRIC_PAGE_TOKENS_GOOD && claim->trial->trouble == NULL)
+        claim->trial->trouble = fp_refusal_name(verdict.reason);
     if (verdict.metric == FP_METRIC_PAGE_TOKENS_GOOD || !claim->site->require_token)
         return true;
     fp_problem_refuse(problem, verdict.reason, "%s", verdict.detail);

@@ -8,9 +8,17 @@
 #include "collector/ingest/metrics.h"
 #include "collector/ingest/nonces.h"
 #include "collector/ingest/rules.h"
+#include "collector/rollup/record.h"
 
 /* Most seconds by which the clocks of web servers and collectors may differ. */
 #define FP_TOKEN_SKEW_S 60
+
+/* The tokens that one dry run has claimed: a form may claim one several times. */
+struct fp_token_trial {
+    char nonces[FP_RECORD_DELTAS_MAX][FP_NONCE_LEN];
+    size_t count;
+    const char *trouble; /* of the first token that is not valid, though not required; else NULL */
+};
 
 /* An upload's token, and what it is checked against. */
 struct fp_token_claim {
@@ -19,6 +27,7 @@ struct fp_token_claim {
     int64_t now_us;      /* epoch */
     struct fp_nonce_table *nonces;
     struct fp_metric_set *metrics; /* ingest's; counts the verdict */
+    struct fp_token_trial *trial;  /* of a dry run, which neither uses nor counts; otherwise NULL */
 };
 
 /*

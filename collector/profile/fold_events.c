@@ -76,7 +76,7 @@ static bool add_event(struct fp_fold *fold, uint32_t index, uint32_t *stack_of)
     uint32_t frame;
     if (!find_frame(fold, event, &frame) || !fp_fold_stack(fold, parent, frame, &stack_of[index]))
         return false;
-    add_sample(fold, stack_of[index], event->self_us);
+    add_sample(fold, stack_of[index], event->self_us - event->sampled_us);
     return add_unlisted(fold, stack_of[index], event->unlisted_us);
 }
 

@@ -74,14 +74,14 @@ static bool add_windows(struct fp_fold *fold)
 /* ---- samples of earlier parts ---- */
 
 /* The span of this upload's own windows. */
-struct span {
+struct joining_span {
     int64_t start_us;
     int64_t end_us;
 };
 
-static struct span span_of_windows(const struct fp_fold *fold)
+static struct joining_span span_of_windows(const struct fp_fold *fold)
 {
-    struct span span = {INT64_MAX, INT64_MIN};
+    struct joining_span span = {INT64_MAX, INT64_MIN};
     for (uint32_t i = 0; i < fold->own_window_count; i++) {
         const struct fp_fold_window *window = &fold->windows[i];
         span.start_us = window->start_us < span.start_us ? window->start_us : span.start_us;
@@ -99,7 +99,7 @@ struct joining {
 
 static uint32_t find_samples(const struct fp_fold *fold, struct joining *joining)
 {
-    const struct span span = span_of_windows(fold);
+    const struct joining_span span = span_of_windows(fold);
     uint32_t count = 0;
     for (size_t i = 0; i < fold->context->earlier_count; i++) {
         const struct fp_part *part = fold->context->earlier[i];

@@ -228,7 +228,7 @@ static bool add_interaction(struct fp_fold *fold, const struct fp_profile_intera
 /* Long animation frames. */
 
 /* A script's part of its frame's blocking time. */
-struct part {
+struct blocking_part {
     uint64_t remainder;
     uint32_t script; /* of the frame */
     int64_t blocking_us;
@@ -236,8 +236,8 @@ struct part {
 
 static int compare_remainders(const void *a, const void *b)
 {
-    const struct part *left = a;
-    const struct part *right = b;
+    const struct blocking_part *left = a;
+    const struct blocking_part *right = b;
     if (left->remainder != right->remainder)
         return left->remainder > right->remainder ? -1 : 1;
     return left->script < right->script ? -1 : 1;
@@ -245,15 +245,15 @@ static int compare_remainders(const void *a, const void *b)
 
 static int compare_scripts(const void *a, const void *b)
 {
-    const struct part *left = a;
-    const struct part *right = b;
+    const struct blocking_part *left = a;
+    const struct blocking_part *right = b;
     return left->script < right->script ? -1 : 1;
 }
 
 /* Divides a frame's blocking time among its scripts by their durations, to the microsecond: what
  * rounding leaves goes to the largest remainders. */
 static void divide_blocking(const struct fp_profile_long_frame *frame,
-                            const struct fp_profile_script *scripts, struct part *parts)
+                            const struct fp_profile_script *scripts, struct blocking_part *parts)
 {
     uint64_t total_us = 0;
     for (uint32_t i = 0; i < frame->script_count; i++)
@@ -264,7 +264,8 @@ static void divide_blocking(const struct fp_profile_long_frame *frame,
         uint64_t whole = total_us > 0 ? total_us : frame->script_count;
         __extension__ unsigned __int128 product =
             (unsigned __int128)(uint64_t)frame->blocking_us * weight;
-        parts[i] = (struct part){(uint64_t)(product % whole), i, (int64_t)(product / whole)};
+        parts[i] =
+            (struct blocking_part){(uint64_t)(product % whole), i, (int64_t)(product / whole)};
         left_us -= parts[i].blocking_us;
     }
     qsort(parts, frame->script_count, sizeof(*parts), compare_remainders);
@@ -301,7 +302,7 @@ static bool add_script(struct fp_fold *fold, const struct fp_profile_script *fro
 }
 
 static bool add_long_frame(struct fp_fold *fold, const struct fp_profile_long_frame *frame,
-                           struct part *parts)
+                           struct blocking_part *parts)
 {
     const struct fp_profile_script *scripts = fold->profile->scripts + frame->first_script;
     const struct span span = {frame->start_us, frame->duration_us};
@@ -321,7 +322,7 @@ static bool add_long_frame(struct fp_fold *fold, const struct fp_profile_long_fr
 static bool add_long_frames(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
-    struct part *parts = fp_fold_array(fold, profile->script_count, sizeof(*parts));
+    struct blocking_part *parts = fp_fold_array(fold, profile->script_count, sizeof(*parts));
     if (parts == NULL)
         return false;
     for (uint32_t i = 0; i < profile->long_frame_count; i++)

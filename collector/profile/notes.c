@@ -17,7 +17,7 @@ void fp_notes_list(const struct fp_profile *profile, struct fp_notes *notes)
     for (uint32_t i = 0; profile->has_session && i < profile->session.note_count; i++)
         add(notes, &profile->session.notes[i]);
     add(notes, &(struct fp_profile_note){
-                   .text = "an entry that is neither a mark nor a measure",
+                   .text = "an entry of a type that is not read",
                    .reason = FP_RECORD_REFUSAL_OTHER_ENTRY,
                    .count = profile->skipped_entries,
                    .first_offset = (int64_t)profile->first_skipped,
@@ -45,9 +45,7 @@ struct fp_record_counts fp_notes_count_records(const struct fp_profile *profile)
                                        profile->session.records_kept, 0};
     /* A kept trace has a session, too, but no records. */
     if (profile->format != FP_UPLOAD_SPEED_TRACER && profile->format != FP_UPLOAD_OPERA_SCOPE) {
-        const uint32_t kept = profile->timing_count + profile->vital_count +
-                              profile->interaction_count + profile->long_frame_count +
-                              profile->responses_count;
+        const uint32_t kept = profile->timing_count + profile->observed_entries;
         const uint32_t read = kept + profile->skipped_entries;
         records = (struct fp_record_counts){read > 0 ? "entries" : NULL, read, kept, 0};
     }

@@ -100,6 +100,7 @@ struct fp_profile_event {
     int64_t self_us;      /* own time: without children; may be negative when clocks are coarse */
     int64_t overhead_us;  /* cost of profiling it, 0: not said */
     int64_t unlisted_us;  /* time inside it that no event of the profile has */
+    int64_t sampled_us;   /* own time that samples have, too: in sums it counts as theirs */
     uint32_t hits;        /* how often it was hit; 1 if the format has no such number */
     uint32_t child_count; /* immediate children according to the source, listed or not */
     uint32_t resource;    /* index, FP_INDEX_NONE: what it worked on */
@@ -146,19 +147,22 @@ struct fp_profile_session {
 };
 
 struct fp_profile {
+    bool has_trace;
+    bool has_first_paint;
+    bool has_session;
     /* From the envelope. */
     bool has_id;
     bool has_load;
     bool has_page_route;
+    bool has_start; /* the upload says from when on it covers the page load */
     bool truncated;
     struct fp_uuid id;
     struct fp_uuid load;
     uint32_t part;
-    bool has_start;   /* the upload says from when on it covers the page load */
-    int64_t start_us; /* from then, like the next; 0 if it does not say so */
-    int64_t duration_us;
     enum fp_upload_format format;
     enum fp_coverage coverage;
+    int64_t start_us; /* 0 if it does not say, like the next */
+    int64_t duration_us;
     struct fp_str thread; /* "window", "worker", "" */
     struct fp_str agent_name;
     struct fp_str agent_version;
@@ -168,11 +172,11 @@ struct fp_profile {
     struct fp_str token;    /* as sent; "" when the envelope has none */
     struct fp_str page_url; /* "" when the envelope has none */
     struct fp_str page_route;
-    int64_t interval_us;      /* effective sample interval, 0 when not said */
-    uint32_t skipped_entries; /* of types that are not read */
-    size_t first_skipped;     /* index of the first, in its array */
+    int64_t interval_us;       /* effective sample interval, 0 when not said */
+    uint32_t observed_entries; /* of types that are read, but marks and measures */
+    uint32_t skipped_entries;  /* of types that are not read */
+    size_t first_skipped;      /* index of the first, in its array */
 
-    bool has_trace;
     struct fp_str *resources;
     struct fp_profile_frame *frames;
     struct fp_profile_stack *stacks;
@@ -192,10 +196,8 @@ struct fp_profile {
     struct fp_profile_script *scripts; /* frame by frame */
     struct fp_profile_responses *responses;
     int64_t *response_durations_us;
-    bool has_first_paint;
     int64_t first_paint_us;
 
-    bool has_session;
     struct fp_profile_session session;
     struct fp_profile_timeline *timelines;
     struct fp_profile_event *events; /* timeline by timeline, parents before their children */

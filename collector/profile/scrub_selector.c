@@ -50,7 +50,7 @@ static struct looks look_at(struct fp_str text)
     struct looks looks = {0};
     for (size_t i = 0; i < text.len; i++) {
         const char c = text.ptr[i];
-        const char before = i > 0 ? text.ptr[i - 1] : '\0';
+        const char before = (char)(i > 0 ? text.ptr[i - 1] : '\0');
         looks.hex_digits += fp_hex_value(c) >= 0;
         looks.turns += fp_is_digit(before) && fp_is_alpha(c);
         looks.case_changes +=
@@ -155,7 +155,7 @@ static void add_tag(struct selector *selector, struct fp_str word)
 
 static char next_char(const struct selector *selector)
 {
-    return selector->at < selector->text.len ? selector->text.ptr[selector->at] : '\0';
+    return (char)(selector->at < selector->text.len ? selector->text.ptr[selector->at] : '\0');
 }
 
 static struct fp_str take_word(struct selector *selector)
@@ -175,7 +175,7 @@ static void skip_past(struct selector *selector, char closing)
         if (c == '\\' && selector->at < selector->text.len)
             selector->at++;
         else if (quote != '\0')
-            quote = c == quote ? '\0' : quote;
+            quote = (char)(c == quote ? '\0' : quote);
         else if (c == closing)
             return;
         else if (c == '"' || c == '\'')
@@ -376,7 +376,7 @@ bool fp_scrub_host(struct fp_str host, struct fp_arena *arena, struct fp_str *sc
     if (bytes == NULL)
         return false;
     for (size_t i = 0; i < host.len; i++)
-        bytes[i] = is_host_char(host.ptr[i]) ? fp_to_lower(host.ptr[i]) : '*';
+        bytes[i] = (char)(is_host_char(host.ptr[i]) ? fp_to_lower(host.ptr[i]) : '*');
     *scrubbed = (struct fp_str){bytes, host.len};
     return true;
 }

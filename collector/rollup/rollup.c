@@ -56,10 +56,12 @@ void fp_rollup_release(struct fp_rollup *rollup)
     fp_arena_release(&rollup->texts);
 }
 
-/* Empties the first `count` tables and the texts. Frees what a huge window allocated. */
+/* Empties the first `count` tables and the texts. Frees their memory if it is more than a full
+ * window needs: that of a huge upload, or of windows that filled different tables. */
 static void clear_tables(struct fp_rollup *rollup, size_t count)
 {
-    bool is_swollen = rollup->max_bytes - rollup->budget > 2 * rollup->full_bytes;
+    bool is_swollen =
+        rollup->max_bytes - rollup->budget > rollup->full_bytes + rollup->full_bytes / 4;
     for (size_t i = 0; i < count; i++) {
         if (is_swollen)
             fp_rows_release(&rollup->tables[i]);

@@ -36,6 +36,9 @@
 #define LOG_AGAIN_US (60 * FP_US_PER_S)
 #define NEVER INT64_MAX
 
+/* Entries of a step after which its memory is given back: a flush may need as much at that time. */
+#define TRIM_ENTRIES 100000
+
 enum { HINT_MAX = 1024 };
 
 struct fp_sealer {
@@ -196,6 +199,8 @@ static enum fp_store_result seal(struct fp_sealer *sealer)
     } else {
         sealer->worked_us = fp_clock_monotonic_us();
         count_step(sealer, &report, sealer->worked_us - began_us);
+        if (report.entries_read > TRIM_ENTRIES)
+            (void)malloc_trim(0);
     }
     return FP_STORE_OK;
 }

@@ -261,11 +261,18 @@ static enum fp_spool_error enqueue(struct fp_spool *spool, struct fp_spool_appen
     return error;
 }
 
+/* Returns the length of a record's frame, 0 if no segment can hold it. */
+static uint64_t frame_len_of(const struct fp_spool *spool, size_t len)
+{
+    uint64_t frame_len = fp_spool_frame_len(len);
+    return frame_len <= spool->segment_bytes - FP_SPOOL_SEGMENT_HEADER_LEN ? frame_len : 0;
+}
+
 enum fp_spool_error fp_spool_append(struct fp_spool *spool, const void *record, size_t len,
                                     fp_spool_done_fn *done, void *context)
 {
-    uint64_t frame_len = fp_spool_frame_len(len);
-    if (frame_len == 0 || frame_len > spool->segment_bytes - FP_SPOOL_SEGMENT_HEADER_LEN)
+    uint64_t frame_len = frame_len_of(spool, len);
+    if (frame_len == 0)
         return FP_SPOOL_TOO_LONG;
     struct fp_spool_append *append = make_append(record, len, frame_len);
     if (append == NULL)
@@ -275,6 +282,18 @@ enum fp_spool_error fp_spool_append(struct fp_spool *spool, const void *record, 
     enum fp_spool_error error = enqueue(spool, append);
     if (error != FP_SPOOL_OK)
         free(append);
+    return error;
+}
+
+enum fp_spool_error fp_spool_check_record(struct fp_spool *spool, size_t len)
+{
+    enum fp_spool_error error;
+    uint64_t frame_len = frame_len_of(spool, len);
+    if (frame_len == 0)
+        return FP_SPOOL_TOO_LONG;
+    lock(spool);
+    (void)find_trouble(spool, (size_t)frame_len, &error);
+    unlock(spool);
     return error;
 }
 

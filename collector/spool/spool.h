@@ -120,6 +120,10 @@ const char *fp_spool_trouble(struct fp_spool *spool);
 /* How many group commits have ended, well or not. Any thread. */
 int64_t fp_spool_commits(struct fp_spool *spool);
 
+/* Returns the error that an append of a record of this length would have now, without appending.
+ * Any thread. */
+enum fp_spool_error fp_spool_check_record(struct fp_spool *spool, size_t len) FP_MUST_CHECK;
+
 /* As fp_spool_trouble, and the error that an append would have. */
 const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error);
 

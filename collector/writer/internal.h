@@ -16,7 +16,7 @@ enum {
     /* Limits of a window. The larger the window, the fewer rows per upload. These limits keep the
      * collector within its 96 MiB; only a single upload that is larger by itself may exceed
      * them. */
-    FP_WINDOW_BYTES = 40 * 1024 * 1024,
+    FP_WINDOW_BYTES = 36 * 1024 * 1024,
     FP_UPLOAD_MAX_BYTES = 256 * 1024 * 1024,
     FP_READ_BYTES = 1024 * 1024,
 };

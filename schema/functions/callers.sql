@@ -16,7 +16,13 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    tree record; -- depth first: a node's callers are before it, on lower levels
+    -- The tree, depth first: a node's callers are before it, on lower levels. The first one is the whole, frame 0: in an
+    -- array with nulls, elements are slow to find.
+    levels integer[];
+    frames bigint[];
+    own_sums bigint[];
+    totals bigint[];
+    counts bigint[];
     wanted bigint[];
     level integer;
     frame bigint;
@@ -31,15 +37,13 @@ begin
     frame_ids := '{}';
     sums := '{}';
     samples := '{}';
-    select
-        array_agg(level) as levels, array_agg(frame_id) as frames, array_agg(self_us) as own_sums,
-        array_agg(total_us) as totals, array_agg(samples) as samples
-    into tree
+    select array_agg(level), array_agg(coalesce(frame_id, 0)), array_agg(self_us), array_agg(total_us), array_agg(samples)
+    into levels, frames, own_sums, totals, counts
     from (select * from call_tree(call_edges.selected, call_edges.markers, 0) order by ordinal) as node;
 
     wanted := array(
         select frame_id
-        from (select distinct frame_id from unnest(tree.frames) as frame_id) as frame
+        from (select distinct frame_id from unnest(frames) as frame_id) as frame
         join named_frame using (frame_id)
         where matches(function, call_edges.function_name)
             and (call_edges.key is null
@@ -48,23 +52,23 @@ begin
         return;
     end if;
 
-    for node in 1..coalesce(cardinality(tree.levels), 0) loop
-        level := tree.levels[node];
+    for node in 1..coalesce(cardinality(levels), 0) loop
+        level := levels[node];
         continue when level = 0;
-        frame := tree.frames[node];
+        frame := frames[node];
         path[level] := frame;
         is_wanted := frame = any(wanted);
         calls[level] := coalesce(calls[level - 1], 0) + is_wanted::integer;
         if is_wanted and calls[level] = 1 then
-            total_us := total_us + tree.totals[node];
+            total_us := total_us + totals[node];
         end if;
         if call_edges.of_callers then
             continue when not is_wanted;
-            other := path[level - 1];
+            other := nullif(path[level - 1], 0);
         else
-            if is_wanted and tree.own_sums[node] <> 0 then
+            if is_wanted and own_sums[node] <> 0 then
                 frame_ids := frame_ids || null::bigint;
-                sums := sums || tree.own_sums[node];
+                sums := sums || own_sums[node];
                 samples := samples || null::bigint;
             end if;
             continue when level = 1 or path[level - 1] <> all(wanted);
@@ -82,8 +86,8 @@ begin
         end if;
         if not coalesce(is_counted, false) then
             frame_ids := frame_ids || other;
-            sums := sums || tree.totals[node];
-            samples := samples || tree.samples[node];
+            sums := sums || totals[node];
+            samples := samples || counts[node];
         end if;
     end loop;
 end

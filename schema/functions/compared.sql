@@ -219,6 +219,8 @@ language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
 set enable_sort = off
 set enable_nestloop = off
+-- Hash tables of entries; with less, they are written to files.
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 begin
@@ -241,6 +243,8 @@ begin
             where is_selected(compared_parts.side, sealed, group_id, bucket, span)
         ) as entry
         join unnest(compared_parts.frame_ids, compared_parts.numbers) as wanted (frame_id, number) using (frame_id)
+        -- A look into a hash table, before anything is collected.
+        where frame_id = any(compared_parts.frame_ids)
         group by number, frame_id, stratum
     ) as part
     group by number, stratum
@@ -261,6 +265,8 @@ language plpgsql stable parallel safe rows 10000
 set search_path = fleetprof_data, pg_temp
 set enable_sort = off
 set enable_nestloop = off
+-- Hash tables of entries; with less, they are written to files.
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 begin
@@ -272,6 +278,7 @@ begin
         where is_selected(compared_hours.side, sealed, group_id, bucket, span)
     ) as entry
     join unnest(compared_hours.frame_ids, compared_hours.numbers) as wanted (frame_id, number) using (frame_id)
+    where frame_id = any(compared_hours.frame_ids)
     group by number, bucket;
 end
 $$;

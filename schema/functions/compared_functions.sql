@@ -98,6 +98,7 @@ returns table (
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
 set enable_nestloop = off
+set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
@@ -113,8 +114,9 @@ declare
     least_hours constant integer := 12;
     least_share constant double precision := 0.5;
     least_effective constant double precision := 10;
-    -- How many functions are tested at most, those with the most self time.
+    -- How many functions are tested at most, and of how many frames: those with the most self time.
     most_functions constant integer := 1000;
+    most_frames constant integer := 2000;
     strata stratum[] := array(select stratum from compared_strata(before_segments, after_segments) as stratum);
     whole record; -- totals of both sides
     hours record;
@@ -181,9 +183,14 @@ begin
     wanted as materialized (
         select array_agg(frame_id) as frame_ids, array_agg(number) as numbers
         from (
-            select number, frame_ids from sums where may_do order by number limit most_functions
+            select number, frame_ids, sum(cardinality(frame_ids)) over (order by number) as frames
+            from sums
+            where may_do
+            order by number
+            limit most_functions
         ) as candidate
         cross join unnest(frame_ids) as frame_id
+        where frames <= most_frames
     ),
     -- Cost is per upload, or per profiled time: `amount` is how much there is of either.
     layer as materialized (
@@ -369,7 +376,10 @@ begin
             before_mean > 0 and after_mean > 0 as is_ratio,
             least_observed,
             sqrt(variance * widening) / mean as error,
-            sqrt(widening * (before_variance / nullif(before_mean, 0) ^ 2 + after_variance / nullif(after_mean, 0) ^ 2)) as own_error
+            -- Of an interval: each side has its own variance, and few uploads show too little of it.
+            sqrt(widening * greatest(
+                before_variance / nullif(before_mean, 0) ^ 2 + after_variance / nullif(after_mean, 0) ^ 2,
+                variance / mean ^ 2)) as own_error
         from widened
         where mean > 0 and variance > 0
     ),
@@ -442,8 +452,8 @@ begin
         before_total_us / 1000 / nullif(whole.before_loads, 0),
         after_total_us / 1000 / nullif(whole.after_loads, 0),
         case when is_ratio then exp(difference) - 1 end,
-        case when is_ratio then exp(difference - 1.96 * own_error) - 1 end,
-        case when is_ratio then exp(difference + 1.96 * own_error) - 1 end,
+        case when is_ratio then exp(difference - 2 * own_error) - 1 end,
+        case when is_ratio then exp(difference + 2 * own_error) - 1 end,
         case when side_verdict is null then exp(visible_z * sqrt(error ^ 2 + (select common_error from second_common) ^ 2)) - 1 end,
         case when side_verdict is null then judged.p end,
         case

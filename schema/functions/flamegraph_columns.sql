@@ -26,6 +26,7 @@ as $$
 declare
     tree record; -- depth first, in arrays; the first node is the whole
     is_shown boolean[];
+    levels integer[];
     cut_level integer; -- of a node that is left out: what stands on it is, too
     frame_ids bigint[];
 begin
@@ -57,13 +58,14 @@ begin
                 from unnest(tree.levels, tree.totals) with ordinality as node (level, total_us, place)
             ) as ranked
             order by place);
+        levels := tree.levels;
         for place in 1..tree.nodes loop
-            if cut_level is not null and tree.levels[place] > cut_level then
+            if cut_level is not null and levels[place] > cut_level then
                 is_shown[place] := false;
             elsif is_shown[place] then
                 cut_level := null;
             else
-                cut_level := tree.levels[place];
+                cut_level := levels[place];
             end if;
         end loop;
     end if;

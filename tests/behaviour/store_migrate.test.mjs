@@ -71,9 +71,11 @@ test('a function with another body is applied alone; views and rights of users s
     create view public.my_timings as select * from fleetprof.timings('shop');
     create view public.my_segments as select * from fleetprof.segment;
     create or replace function fleetprof_data.bin_middle_us(bin smallint) returns double precision language sql return 7;
-    update fleetprof.schema_version set checksum = 'another' where name in ('functions/timings.sql', 'views/segment.sql')`);
+    update fleetprof.schema_version set checksum = 'another'
+    where name in ('functions/timing_values.sql', 'functions/timings.sql', 'views/segment.sql')`);
   const output = await migrated(database);
-  assert.deepEqual(output.match(/(changed|created|dropped|applied) \S+/g), ['changed views/segment.sql', 'changed functions/timings.sql']);
+  assert.deepEqual(output.match(/(changed|created|dropped|applied) \S+/g),
+    ['changed views/segment.sql', 'changed functions/timing_values.sql', 'changed functions/timings.sql']);
   const after = await catalogue(database);
   const timings = after.find(({ name }) => name.startsWith('fleetprof.timings('));
   assert.match(timings.rights, /dashboard=X/);

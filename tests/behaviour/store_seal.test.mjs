@@ -187,11 +187,11 @@ test('whichever allocation fails: the next try continues, and no sum changes', a
   const hours = [0, 1, 4].map((hour) => startUs + hour * hourUs);
   let tries = 0;
   let failures = 0;
-  for (const each of [3000, 1000, 300]) {
+  for (const each of [1000, 300]) {
     await flushes.flush('one', hours);
     await flushes.flush('two', hours, { segments: [3, 4, 5] });
     failOneIn(control, each);
-    for (let left = 60; left > 0; left--) {
+    for (let left = 25; left > 0; left--) {
       // Units that fail are left out, for an hour at most.
       const answer = await sealer.all(startUs + dayUs + delayUs + ++tries * 3_601_000_000);
       if (!answer.error) break;
@@ -200,10 +200,10 @@ test('whichever allocation fails: the next try continues, and no sum changes', a
     await assertNoDifference(database);
   }
   failOneIn(control, 0);
-  const { waiting } = await sealer.all(startUs + dayUs + delayUs + ++tries * 3_601_000_000);
+  const { waiting } = await sealer.all(startUs + 2 * dayUs + delayUs + tries * 3_601_000_000);
   assert.equal(waiting, 0);
   await assertNoDifference(database);
-  assert.ok(failures > 20, `${failures} failures`);
+  assert.ok(failures > 10, `${failures} failures`);
   await sealer.quit();
 });
 

@@ -71,7 +71,7 @@ async function upload(envelope, browser) {
 /** @param {string} query below `select` */
 const ask = (query) => stack.sql(`select ${query}`);
 
-/** @param {string[]} args */
+/** @param {string[]} args @returns {Promise<any[]>} */
 async function json(...args) {
   const { code, stdout, stderr } = await run([program, ...args, '--json'], { env });
   assert.deepEqual([code, stderr], [0, '']);
@@ -200,6 +200,8 @@ test('an answer is empty for a reason: nothing matches, or page loads that match
     assert.deepEqual([code, stdout], [0, ''], command);
     assert.match(stderr, /nothing was counted for the release "nope" of site "shop"\n/);
   }
+  const window = await run([program, 'top', '--measure', '(INP) poor', '--since', '2020-01-01', '--until', '2020-01-02'], { env });
+  assert.match(window.stderr, /^fleetprof: nothing matches\n/, 'a window has a name that is known');
   const { stderr } = await run([program, 'timings'], { env });
   assert.equal(stderr, 'fleetprof: the page loads that match have no marks or measures\n');
 });

@@ -43,6 +43,17 @@ function uuidOf(text) {
 }
 
 /**
+ * What an agent with vitals observes beside the trace. Without windows: those are joined with the samples of other parts of
+ * the page load, if these reach the same collector.
+ * @param {number} load
+ */
+const observed = (load) => ({
+  vitals: [{ name: 'LCP', value: 1200 + 400 * (load % 10), navigationType: 'back-forward-cache' }, { name: 'INP', value: 80 + 60 * (load % 9) },
+    { name: 'CLS', value: load % 4 / 10 }],
+  resources: [{ host: 'cdn.example', kind: 'script', duration: [20 + load % 7], bytes: 900 }, { host: 'ads.example', kind: 'img', opaque: true }],
+});
+
+/**
  * @param {string} phase a word that makes them others than those of another phase
  * @param {number} number
  * @returns {Upload}
@@ -71,6 +82,8 @@ export function uploadOf(phase, number) {
     sampleInterval: 10,
     trace: traces[number % traces.length],
     ...(number % 4 === 1 ? { entries } : {}),
+    ...(number % 3 === 0 ? observed(load) : {}),
+    ...(number % 6 === 4 ? { trace: undefined, coverage: 'unsupported' } : {}),
   });
   return { site, body, headers };
 }

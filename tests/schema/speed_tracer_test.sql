@@ -74,7 +74,7 @@ insert into given values
     (52, 61, null, 'NETWORK_RESOURCE_UPDATE', 0, null, 0, null,
      '{"requestId": "6", "statusCode": 1e300, "resourceSize": 1e300, "startTime": 1e308, "endTime": -1e308,
        "timing": {"dnsStart": 1e308, "dnsEnd": -1e308, "sendStart": 0, "sendEnd": "x"}}');
--- Session 54: events that overlap at the top level; a request that the timeline and the network stack tell of; and
+-- Session 54: events that overlap at the top level; a request that the timeline and the network stack record; and
 -- responses whose type, freshness, status or query keeps a rule from them.
 insert into given values
     (54, 1, null, 'DOM_EVENT', 0, 50, 50, null, null),

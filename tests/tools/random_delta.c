@@ -292,8 +292,10 @@ static void draw_timing(uint64_t *state, struct fp_delta *delta, struct fp_delta
     timing->bin_count = delta->bin_count - timing->first_bin;
 }
 
-static void draw_timings(uint64_t *state, struct fp_arena *arena, struct fp_delta *delta)
+static void draw_timings(const struct random_delta_settings *settings, uint64_t *state,
+                         struct fp_arena *arena, struct fp_delta *delta)
 {
+    const uint32_t kinds = settings->observed ? FP_TIMING_KIND_COUNT : FP_TIMING_MEASURE + 1;
     delta->timing_count = below(state, TIMING_MAX + 1);
     delta->timings = fp_arena_array(arena, TIMING_MAX, sizeof(*delta->timings));
     delta->bins = fp_arena_array(arena, TIMING_MAX * VALUES_MAX, sizeof(*delta->bins));
@@ -301,7 +303,7 @@ static void draw_timings(uint64_t *state, struct fp_arena *arena, struct fp_delt
     for (uint32_t i = 0; i < delta->timing_count; i++) {
         struct fp_delta_timing *timing = &delta->timings[i];
         timing->name = text(arena, "timing-", i);
-        timing->kind = (enum fp_timing_kind)below(state, FP_TIMING_KIND_COUNT);
+        timing->kind = (enum fp_timing_kind)below(state, kinds);
         if (timing->kind > FP_TIMING_MEASURE) {
             timing->source = text(arena, "source-", below(state, 3));
             timing->function = text(arena, "function-", below(state, 3));
@@ -430,8 +432,12 @@ void random_delta(const struct random_delta_settings *settings, struct fp_arena 
     *delta = (struct fp_delta){0};
     describe(settings, &state, arena, delta);
     draw_trace(settings, &state, arena, delta);
-    draw_timings(&state, arena, delta);
+    draw_timings(settings, &state, arena, delta);
     draw_measured(&state, arena, delta);
+    if (!settings->observed && !fp_delta_is_profiled(delta)) {
+        delta->format = FP_UPLOAD_SELF_PROFILE;
+        delta->coverage = FP_COVERAGE_NONE;
+    }
     if (has_events(delta))
         draw_session(&state, arena, delta);
     draw_refusals(&state, arena, delta);

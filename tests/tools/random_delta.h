@@ -15,6 +15,7 @@ struct random_delta_settings {
     unsigned routes;
     unsigned values; /* of each other dimension, absent included; 0: one, and other shapes are few,
                         too */
+    bool observed;   /* also uploads without a trace, and timings of all kinds */
 };
 
 /* Fills a delta. Its arrays and texts are in the arena, which must be large enough. */

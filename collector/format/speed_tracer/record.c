@@ -322,6 +322,22 @@ static uint32_t profiled_event(const struct fp_st_dump *dump, const struct recor
     return is_tied ? dump->last_event : 0;
 }
 
+/* Takes the time of a profile's ticks from the own time of the event that it belongs to, and of the
+ * events inside, so that it counts once. */
+static void take_sampled(struct fp_st_dump *dump, uint32_t event_id, uint32_t first_sample)
+{
+    struct fp_profile *profile = dump->decoder->profile;
+    int64_t left_us = 0;
+    for (uint32_t i = first_sample; event_id > 0 && i < profile->sample_count; i++)
+        left_us += profile->weights_us[i];
+    for (uint32_t i = event_id - 1; left_us > 0 && i < profile->event_count; i++) {
+        struct fp_profile_event *event = &profile->events[i];
+        const int64_t own_us = event->self_us > 0 ? event->self_us : 0;
+        event->sampled_us = own_us < left_us ? own_us : left_us;
+        left_us -= event->sampled_us;
+    }
+}
+
 /* Reads the V8 profile that the record may be. */
 static bool read_profile(struct fp_st_dump *dump, struct record_reading *reading)
 {
@@ -335,8 +351,12 @@ static bool read_profile(struct fp_st_dump *dump, struct record_reading *reading
     if (dump->v8 == NULL && !fp_st_v8_create(dump))
         return false;
     const struct fp_str log = fp_json_text(text);
+    const uint32_t first_sample = dump->decoder->profile->sample_count;
     reading->is_read_profile = true;
-    return fp_st_v8_read(dump, log, reading->event.start_us);
+    if (!fp_st_v8_read(dump, log, reading->event.start_us))
+        return false;
+    take_sampled(dump, profiled_event(dump, reading), first_sample);
+    return true;
 }
 
 static bool copy_detail(struct fp_st_dump *dump, struct record_reading *reading)

@@ -242,7 +242,7 @@ static bool read_shift(const struct entry *entry, bool *taken)
         !fp_read_number(decoder, &fields[1], &score) ||
         !fp_read_bool(decoder, &fields[2], &had_input))
         return false;
-    if (!(score >= 0 && score <= SCORE_MAX))
+    if (!(score >= 0 && score <= (double)SCORE_MAX))
         return fp_fail_field(decoder, &fields[1], "is %.15g; a score is from 0 to %d", score,
                              SCORE_MAX);
     if (!had_input)

@@ -260,6 +260,7 @@ static bool decode_other(struct decoding *decoding, const struct fp_place *place
     bool taken;
     if (!fp_observed_entries_read(&decoding->observed, decoder, place, entry, &taken))
         return false;
+    decoder->profile->observed_entries += taken;
     if (!taken && decoder->profile->skipped_entries++ == 0)
         decoder->profile->first_skipped = decoding->index;
     return true;

@@ -46,7 +46,7 @@ static bool read_value(struct fp_decoder *decoder, const struct fp_field *field,
         return true;
     enum { SCORE_MAX = 1000000 };
     double score = yyjson_get_num(field->value);
-    if (score > SCORE_MAX)
+    if (score > (double)SCORE_MAX)
         return fp_fail_field(decoder, field, "is %.15g; a score is at most %d", score, SCORE_MAX);
     vital->value_us = fp_floor_of(score * (double)FP_US_PER_S + 0.5);
     return true;

@@ -167,6 +167,19 @@ void fp_ingest_count_refused(struct fp_ingest *ingest, const struct fp_site *sit
     (void)problem;
 }
 
+bool fp_ingest_end_dry_run(struct fp_ticket *ticket, struct fp_problem *problem)
+{
+    (void)ticket;
+    (void)problem;
+    return true;
+}
+
+void fp_ingest_count_dry_run(struct fp_ingest *ingest, bool is_accepted)
+{
+    (void)ingest;
+    (void)is_accepted;
+}
+
 /* ---- the way out ---- */
 
 static void put(PGconn *database, const void *bytes, size_t len)

@@ -55,9 +55,30 @@ static void check_measured(const struct fp_delta *delta)
     }
 }
 
+/* Checks that an upload whose like came before counts its own samples only: the windows of both are
+ * the same. */
+static void check_joined(const struct fp_profile *profile, const struct fp_fold_context *context,
+                         const struct fp_delta *first, struct fp_arena *arena)
+{
+    const struct fp_part *const earlier[] = {context->part};
+    struct fp_fold_context joining = *context;
+    struct fp_delta delta;
+    joining.earlier = earlier;
+    joining.earlier_count = 1;
+    joining.part = NULL;
+    if (!fp_fold(profile, &joining, arena, &delta))
+        return;
+    check_measured(&delta);
+    check(delta.measured_count == first->measured_count);
+    for (uint32_t i = 0; i < delta.measured_count; i++)
+        check(delta.measured[i].profiled_us == first->measured[i].profiled_us);
+}
+
 static void fold(const struct fp_profile *profile, struct fp_arena *arena)
 {
+    struct fp_part part;
     const struct fp_fold_context context = {
+        .part = &part,
         .site = {"shop", 4},
         .rules = {.routes = routes,
                   .route_count = 1,
@@ -73,6 +94,8 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
     check_sums(&delta, profile->event_count > 0);
     check_measured(&delta);
     check_record(&delta, ARENA_MAX, arena);
+    if (profile->event_count == 0)
+        check_joined(profile, &context, &delta, arena);
 }
 
 static void check_kept(const struct fp_profile *first, struct fp_arena *arena)

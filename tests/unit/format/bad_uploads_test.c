@@ -139,7 +139,8 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
      .detail = "this is not an upload: it has none of trace, marks, measures, entries, "
-               "vitals, interactions and coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
+               "vitals, interactions and coverage, and is not a ProfilerTrace, a map of marks, a "
+               "Speed Tracer dump "
                "or an Opera Scope session"},
     {.title = "an empty array",
      .body = "[]",
@@ -152,7 +153,8 @@ static const struct bad_upload bad_uploads[] = {
      .verdict = FP_VERDICT_INVALID,
      .pointer = "",
      .detail = "this is not an upload: it has none of trace, marks, measures, entries, "
-               "vitals, interactions and coverage, and is not a ProfilerTrace, a map of marks, a Speed Tracer dump "
+               "vitals, interactions and coverage, and is not a ProfilerTrace, a map of marks, a "
+               "Speed Tracer dump "
                "or an Opera Scope session"},
     {.title = "an unknown format in the address",
      .body = "{'coverage':'quota'}",

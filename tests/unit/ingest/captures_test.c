@@ -98,6 +98,76 @@ static void those_that_run_are_listed(void **state)
 
 #define CAPTURES_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static struct fp_carry *carry_of(size_t bytes)
+{
+    struct fp_carry *carry = fp_carry_create(FP_UPLOAD_SPEED_TRACER);
+    assert_non_null(carry);
+    assert_non_null(fp_arena_alloc(&carry->arena, bytes));
+    return carry;
+}
+
+/* Returns what the part continues from, after its reference was dropped; for comparisons alone. */
+static const struct fp_carry *before(struct fp_captures *captures, const struct fp_uuid *id,
+                                     uint32_t part, bool is_next)
+{
+    struct fp_continuation continuation;
+    fp_captures_continue(captures, SITE, id, part, &continuation);
+    assert_int_equal(continuation.is_next, is_next);
+    fp_carry_unref(continuation.before);
+    return continuation.before;
+}
+
+static struct fp_uuid start_now(struct fp_captures *captures, uint32_t window)
+{
+    struct fp_uuid id;
+    assert_int_equal(fp_captures_start(captures, SITE, window, fp_clock_monotonic_us(), &id),
+                     FP_CAPTURE_OK);
+    return id;
+}
+
+static void a_part_continues_from_the_one_before_it(void **state)
+{
+    const struct fp_uuid id = start_now(*state, 0);
+    struct fp_carry *carries[] = {carry_of(1), carry_of(1), carry_of(1), carry_of(1)};
+    assert_null(before(*state, &id, 0, true));
+    assert_null(before(*state, &id, 1, false));
+    fp_captures_keep(*state, SITE, &id, 0, carries[0]);
+    fp_captures_keep(*state, SITE, &id, 1, carries[1]);
+    fp_captures_keep(*state, SITE, &id, 1, carries[2]); /* sent again: the first one stays */
+    assert_ptr_equal(before(*state, &id, 1, true), carries[0]);
+    assert_ptr_equal(before(*state, &id, 2, true), carries[1]);
+    assert_ptr_equal(before(*state, &id, 7, false), carries[1]);
+    fp_captures_keep(*state, SITE, &id, 7, carries[3]);
+    assert_ptr_equal(before(*state, &id, 8, true), carries[3]);
+    assert_ptr_equal(before(*state, &id, 2, true), carries[1]);
+    assert_null(before(*state, &id, 1, false));
+    fp_captures_keep(*state, SITE, &id, 0, carry_of(1)); /* older than all that is kept */
+    assert_null(before(*state, &id, 1, false));
+    fp_captures_keep(*state, SITE, &id, 8, NULL);
+    fp_captures_keep(*state, OTHER_SITE, &id, 8, carry_of(1));
+    assert_null(before(*state, &id, 0, true));
+}
+
+static void what_parts_left_has_a_maximum_and_goes_with_its_session(void **state)
+{
+    enum { BYTES = 3 * 1024 * 1024, COUNT = 30 };
+    struct fp_captures *captures = *state;
+    struct fp_uuid ids[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        ids[i] = start_now(captures, i);
+        captures->running[i].used_us += i; /* the first one is idle for longest */
+        fp_captures_keep(captures, SITE, &ids[i], 0, carry_of(BYTES));
+        assert_true(captures->carried_bytes <= FP_CAPTURES_CARRIED_BYTES_MAX);
+    }
+    assert_null(before(captures, &ids[0], 1, false));
+    assert_non_null(before(captures, &ids[COUNT - 1], 1, true));
+    assert_true(captures->carried_bytes > FP_CAPTURES_CARRIED_BYTES_MAX / 2);
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_int_equal(fp_captures_stop(captures, SITE, &ids[i], fp_clock_monotonic_us()),
+                         FP_CAPTURE_OK);
+    assert_int_equal(captures->carried_bytes, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +177,8 @@ int main(void)
         CAPTURES_TEST(there_is_room_for_so_many_until_one_is_stopped),
         CAPTURES_TEST(a_site_leaves_room_for_the_others),
         CAPTURES_TEST(those_that_run_are_listed),
+        CAPTURES_TEST(a_part_continues_from_the_one_before_it),
+        CAPTURES_TEST(what_parts_left_has_a_maximum_and_goes_with_its_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,34 @@ static void each_nonce_is_counted_by_itself(void **state)
     fp_nonce_table_free(table);
 }
 
+static void a_peek_answers_as_a_use_would_and_changes_nothing(void **state)
+{
+    struct fp_nonce_table *table = *state;
+    char nonce[FP_NONCE_LEN + 1];
+    nonce_of(1, nonce);
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(fp_nonce_table_peek(table, nonce, 10, 2, 0), FP_NONCE_FINE);
+    assert_int_equal(fp_nonce_table_peek(table, nonce, 10, 2, 1), FP_NONCE_FINE);
+    assert_int_equal(fp_nonce_table_peek(table, nonce, 10, 2, 2), FP_NONCE_USED_UP);
+    assert_int_equal(fp_nonce_table_use(table, nonce, 10, 2), FP_NONCE_FINE);
+    assert_int_equal(fp_nonce_table_peek(table, nonce, 10, 2, 1), FP_NONCE_USED_UP);
+    assert_int_equal(fp_nonce_table_use(table, nonce, 10, 2), FP_NONCE_FINE);
+    assert_int_equal(fp_nonce_table_peek(table, nonce, 10, 2, 0), FP_NONCE_USED_UP);
+}
+
+static void a_peek_knows_which_nonces_are_forgotten(void **state)
+{
+    struct fp_nonce_table *table = *state;
+    char nonce[FP_NONCE_LEN + 1];
+    for (unsigned n = 0; n < SET_PLACES; n++)
+        assert_int_equal(use_nth(table, n, 100), FP_NONCE_FINE);
+    nonce_of(SET_PLACES, nonce);
+    assert_int_equal(fp_nonce_table_peek(table, nonce, 100, 1, 0), FP_NONCE_FORGOTTEN);
+    assert_int_equal(fp_nonce_table_peek(table, nonce, 101, 1, 0), FP_NONCE_FINE);
+    nonce_of(0, nonce);
+    assert_int_equal(fp_nonce_table_peek(table, nonce, 100, USES_MAX, 0), FP_NONCE_FINE);
+}
+
 static void the_greatest_number_of_uses_may_change(void **state)
 {
     struct fp_nonce_table *table = *state;
@@ -161,6 +189,8 @@ int main(void)
 #define WITH_SMALL(test) cmocka_unit_test_setup_teardown(test, make_small, drop)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_nonce_is_counted_by_itself),
+        WITH_SMALL(a_peek_answers_as_a_use_would_and_changes_nothing),
+        WITH_SMALL(a_peek_knows_which_nonces_are_forgotten),
         WITH_SMALL(the_greatest_number_of_uses_may_change),
         WITH_SMALL(a_full_set_forgets_what_expires_first),
         WITH_SMALL(a_newcomer_that_expires_first_does_not_push_others_out),

@@ -17,9 +17,8 @@ struct room {
 static void set_up(struct room *room)
 {
     const struct fp_delta delta = {.segment = {.site = FP_STR("shop")}};
-    *room = (struct room){.work = {.arena = &room->arena,
-                                   .record = &room->record,
-                                   .problem = &room->problem}};
+    *room = (struct room){
+        .work = {.arena = &room->arena, .record = &room->record, .problem = &room->problem}};
     fp_arena_init(&room->arena, MEMORY_MAX);
     fp_buf_init(&room->record, MEMORY_MAX);
     fp_record_add(&room->record, &delta);

@@ -128,6 +128,16 @@ static void time_that_no_event_has_is_inside_the_event_that_says_so(void **state
     assert_frame(delta, "(not listed)", 50000, 50000, 1);
 }
 
+static void own_time_that_samples_have_is_not_the_events(void **state)
+{
+    struct room *room = *state;
+    add(room, "DOM_EVENT", FP_INDEX_NONE, 1000);
+    add(room, "JAVASCRIPT_CALLBACK", 0, 5000)->sampled_us = 4000;
+    const struct fp_delta *delta = fold(room);
+    assert_int_equal(delta->profiled_us, 2000);
+    assert_frame(delta, "JAVASCRIPT_CALLBACK", 1000, 1000, 1);
+}
+
 static void a_negative_own_time_is_kept_so_that_sums_are_right(void **state)
 {
     struct room *room = *state;
@@ -279,6 +289,7 @@ int main(void)
         EVENTS_TEST(an_events_path_is_its_stack_and_its_own_time_that_stacks_self_time),
         EVENTS_TEST(an_event_in_one_of_its_own_kind_is_in_the_total_once),
         EVENTS_TEST(time_that_no_event_has_is_inside_the_event_that_says_so),
+        EVENTS_TEST(own_time_that_samples_have_is_not_the_events),
         EVENTS_TEST(a_negative_own_time_is_kept_so_that_sums_are_right),
         EVENTS_TEST(a_point_in_time_counts_and_weighs_nothing),
         EVENTS_TEST(what_an_event_worked_on_is_part_of_its_frame_and_scrubbed),

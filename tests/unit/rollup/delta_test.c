@@ -17,6 +17,7 @@ static void draw(struct room *room, uint64_t seed, struct fp_delta *delta)
         .max_samples = 60,
         .functions = 12,
         .routes = 3,
+        .observed = true,
     };
     random_delta(&settings, &room->arena, delta);
 }

@@ -56,6 +56,7 @@ static inline void draw_all(struct room *room, uint64_t seed)
             .max_samples = 40,
             .functions = 10,
             .routes = 2,
+            .observed = true,
         };
         random_delta(&settings, &room->arena, &room->deltas[i]);
     }

@@ -274,6 +274,31 @@ static void a_profile_names_the_event_with_the_sequence_before_its_own(void **st
     }
 }
 
+static void the_time_of_a_profile_counts_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ticks;
+        int64_t sampled_us[3];
+    } profiles[] = {{"2", {2000, 0, 0}}, {"5", {3000, 2000, 0}}, {"90", {3000, 4000, 1000}}};
+    for (size_t i = 0; i < FP_COUNT(profiles); i++) {
+        char dump[512];
+        snprintf(dump, sizeof(dump),
+                 "{'type':11,'time':1}\n{'type':15,'time':1,'duration':8,'sequence':4,'children':["
+                 "{'type':1,'time':1,'duration':4},{'type':3,'time':5,'duration':1}]}\n"
+                 "{'type':2147483644,'time':9,'sequence':5,'data':{'format':'v8','profileData':"
+                 "'repeat,%s,tick,1000,0,0'}}",
+                 profiles[i].ticks);
+        struct decoded decoded;
+        take_dump(&decoded, dump);
+        for (uint32_t k = 0; k < 3; k++) {
+            assert_int_equal(event_at(&decoded, 1 + k)->sampled_us, profiles[i].sampled_us[k]);
+            assert_true(event_at(&decoded, 1 + k)->self_us > 0);
+        }
+        release(&decoded);
+    }
+}
+
 static void one_alias_may_stand_for_a_command_and_for_a_kind_of_code(void **state)
 {
     (void)state;
@@ -483,6 +508,7 @@ int main(void)
         cmocka_unit_test(unknown_commands_and_lost_aliases_are_noted),
         cmocka_unit_test(ticks_are_counted_by_the_state_of_the_engine),
         cmocka_unit_test(a_profile_names_the_event_with_the_sequence_before_its_own),
+        cmocka_unit_test(the_time_of_a_profile_counts_once),
         cmocka_unit_test(one_alias_may_stand_for_a_command_and_for_a_kind_of_code),
         cmocka_unit_test(an_overflow_in_a_stack_is_passed_over),
         cmocka_unit_test(repetitions_are_bounded_by_the_limits),

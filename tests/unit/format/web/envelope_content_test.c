@@ -65,10 +65,12 @@ static const struct {
      "'detail':{}}]}"},
     {"of other entries that they were there, and what measures refer to",
      "{'trace':" EMPTY_TRACE ",'entries':[{'name':'https://cdn.example/secret',"
-     "'entryType':'resource','fetchStart':1},{'name':'https://secret','entryType':'navigation','fetchStart':1,'type':"
+     "'entryType':'resource','fetchStart':1},{'name':'https://"
+     "secret','entryType':'navigation','fetchStart':1,'type':"
      "'secret'},{'name':'m','entryType':'measure','endMark':'fetchStart'}]}",
      "{'trace':" EMPTY_TRACE ",'entries':[{'name':'cdn.example','entryType':'resource'},"
-     "{'entryType':'navigation','fetchStart':1},{'name':'m','entryType':'measure','endMark':'fetchStart'}]}"},
+     "{'entryType':'navigation','fetchStart':1},{'name':'m','entryType':'measure','endMark':'"
+     "fetchStart'}]}"},
     {"maps, of equal names all times",
      "{'trace':" EMPTY_TRACE ",'marks':{'a\\u00fc/':[1,2.5],'b':['secret'],'b':[3]},"
      "'measures':{'m':[]}}",

@@ -1,0 +1,179 @@
+/**
+ * `fleetprof doctor` without a URL, on the collector's machine: each mistake of configuration, database, spool and
+ * admin listener gives its finding and no other.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { envelope, send } from './collector_client.mjs';
+import { doctor } from './doctor_site.mjs';
+import { collectorConfig, freePort, migrate, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+
+/** @type {import('./stack.mjs').Postgres} */
+let postgres;
+/** @type {import('./stack.mjs').Collector} */
+let collector;
+before(async () => {
+  postgres = await startPostgres();
+  await migrate(postgres);
+  await postgres.execute(`create database empty; create role bystander login; grant fleetprof_reader to bystander;
+    create role stranger login`);
+  collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer') } });
+  await waitFor(async () => (await collector.metrics())['fleetprof_database_state{state="reachable"}'] === 1, { what: 'database' });
+  await waitFor(async () => (await postgres.sql(`select count(*)::int as partitions from pg_inherits i
+    join pg_class c on c.oid = i.inhparent where relname = 'upload'`))[0].partitions > 0, { what: 'partitions' });
+});
+after(async () => {
+  await collector.stop();
+  await postgres.stop();
+});
+
+/** @param {string} file @param {string[]} [args] */
+async function examine(file, args = []) {
+  const { code, stderr, findings } = await doctor(['-c', file, ...args]);
+  assert.equal(stderr, '');
+  assert.equal(code, findings.some(({ severity }) => severity === 'wrong') ? 1 : 0);
+  return findings;
+}
+
+/** Doctor's findings about the running collector's configuration with other settings. @param {Record<string, unknown>} settings */
+async function findings(settings) {
+  const { file } = await collectorConfig({ ...collector.config, ...settings });
+  return examine(file);
+}
+
+/** @param {any[]} all */
+const ids = (all) => [...new Set(all.map(({ id }) => id))].sort();
+
+test('a right set-up has no findings', async () => {
+  assert.deepEqual(await examine(collector.file), []);
+});
+
+test('an invalid configuration is shown with its places', async () => {
+  const found = await findings({ listen: 'nowhere', sites: [] });
+  assert.deepEqual(ids(found), ['config-invalid']);
+  assert.ok(found.some(({ seen }) => /fleetprof\.yaml:\d+:\d+: listen/.test(seen)), JSON.stringify(found));
+});
+
+test('a configuration that is not there cannot be checked', async () => {
+  const { code, stderr } = await doctor(['-c', '/nonexistent/fleetprof.yaml']);
+  assert.equal(code, 2);
+  assert.match(stderr, /nonexistent/);
+});
+
+test('a database that is away', async () => {
+  assert.deepEqual(ids(await findings({ database: 'host=/nonexistent dbname=fleetprof' })), ['database-unreachable']);
+});
+
+test('a database without the schema, and one that is not there', async () => {
+  assert.deepEqual(ids(await findings({ database: postgres.conninfo('fleetprof_writer', 'empty') })), ['database-not-migrated']);
+  const found = await findings({ database: postgres.conninfo('fleetprof_writer', 'nothing') });
+  assert.deepEqual(ids(found), ['database-not-migrated']);
+  assert.match(found[0].seen, /createdb nothing/);
+});
+
+test('a role that may only read, and one that may nothing', async () => {
+  const found = await findings({ database: postgres.conninfo('bystander') });
+  assert.deepEqual(ids(found), ['database-rights']);
+  assert.match(found[0].seen, /bystander lacks .*insert on/);
+  assert.deepEqual(ids(await findings({ database: postgres.conninfo('stranger') })), ['database-rights']);
+});
+
+test('a server that does not let the role in', async () => {
+  const hba = path.join(postgres.socketDir, 'data/pg_hba.conf');
+  const before = fs.readFileSync(hba, 'utf8');
+  fs.writeFileSync(hba, `local fleetprof fleetprof_writer peer\n${before}`);
+  try {
+    await postgres.execute('select pg_reload_conf()');
+    await waitFor(async () => ids(await examine(collector.file))[0] === 'database-login', { what: 'refused login' });
+  } finally {
+    fs.writeFileSync(hba, before);
+    await postgres.execute('select pg_reload_conf()');
+  }
+  await waitFor(async () => (await examine(collector.file)).length === 0, { what: 'login again' });
+});
+
+test('a schema that is older, and one that is newer', async () => {
+  const last = `(select max(name) from fleetprof.schema_version where name like 'tables/%')`;
+  await postgres.execute(`create table kept as select * from fleetprof.schema_version where name = ${last};
+    delete from fleetprof.schema_version where name = ${last}`);
+  const older = await examine(collector.file);
+  await postgres.execute(`insert into fleetprof.schema_version select * from kept;
+    update kept set name = 'tables/9999_later.sql'; insert into fleetprof.schema_version select * from kept`);
+  const newer = await examine(collector.file);
+  await postgres.execute(`delete from fleetprof.schema_version where name = 'tables/9999_later.sql'; drop table kept`);
+  for (const [found, word] of /** @type {const} */ ([[older, 'older'], [newer, 'newer']])) {
+    assert.deepEqual(ids(found), ['database-outdated']);
+    assert.match(found[0].seen, new RegExp(word));
+  }
+});
+
+test('partitions that are missing', async () => {
+  await postgres.execute(`begin; create schema aside;
+    do $$ declare r record; begin
+      for r in select c.oid::regclass::text as part, p.oid::regclass::text as parent from pg_inherits i
+        join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent where p.relname = 'upload' loop
+        execute format('alter table %s detach partition %s', r.parent, r.part);
+        execute format('alter table %s set schema aside', r.part);
+      end loop; end $$; commit`);
+  const found = await examine(collector.file);
+  assert.deepEqual(ids(found), ['database-partitions']);
+  assert.match(found[0].seen, /fleetprof_data\.upload/);
+  await postgres.execute(`drop schema aside cascade; select fleetprof_data.make_partitions(array[(now() at time zone 'UTC')::date])`);
+  assert.deepEqual(await examine(collector.file), []);
+});
+
+test('a spool whose place is missing, is a file, or is too small', async () => {
+  const dir = temporaryDir('place');
+  fs.writeFileSync(path.join(dir, 'file'), '');
+  const max = { max_bytes: '64MiB' };
+  assert.deepEqual(ids(await findings({ spool: { path: path.join(dir, 'no/spool'), ...max } })), ['spool-path']);
+  assert.deepEqual(ids(await findings({ spool: { path: path.join(dir, 'file'), ...max } })), ['spool-path']);
+  assert.deepEqual(ids(await findings({ spool: { path: path.join(dir, 'new'), max_bytes: '900TiB' } })), ['spool-space']);
+});
+
+test('a file that the collector cannot read', { skip: process.getuid?.() !== 0 && 'only root reads everything' }, async () => {
+  const dir = temporaryDir('user'), key = path.join(dir, 'token.key'), spool = path.join(dir, 'spool');
+  fs.chmodSync(dir, 0o755);
+  fs.writeFileSync(key, `${'01'.repeat(32)}\n`, { mode: 0o600 });
+  fs.mkdirSync(spool);
+  fs.chownSync(spool, 65534, 65534);
+  const { file } = await collectorConfig({
+    ...collector.config, spool: { path: spool, max_bytes: '64MiB' },
+    sites: [{ name: 'demo', key: 'pk_demo', token_keys: [key] }],
+  });
+  fs.chmodSync(path.dirname(file), 0o755);
+  fs.chmodSync(postgres.socketDir, 0o755);
+  const found = await examine(file);
+  assert.deepEqual(ids(found), ['config-unreadable']);
+  assert.equal(found[0].where, key);
+});
+
+test('an admin listener that is off, public, or has nobody behind it', async () => {
+  assert.deepEqual(ids(await findings({ admin: undefined })), ['admin-off']);
+  const port = await freePort();
+  assert.deepEqual(ids(await findings({ admin: `127.0.0.1:${port}` })), ['collector-stopped']);
+  assert.deepEqual(ids(await findings({ admin: `0.0.0.0:${port}` })), ['admin-public', 'collector-stopped']);
+});
+
+test('a collector that cannot write, whose uploads wait, and whose spool is full', async () => {
+  const away = await startCollector({
+    config: {
+      database: 'host=/nonexistent dbname=fleetprof', flush: { min_window: '10ms', max_window: '50ms' },
+      spool: { path: path.join(temporaryDir('s'), 's'), max_bytes: '4MiB', segment_bytes: '1MiB' },
+    },
+  });
+  await waitFor(async () => (await away.metrics())['fleetprof_database_state{state="unreachable"}'] === 1, { what: 'outage' });
+  assert.deepEqual(ids(await examine(away.file)), ['collector-database', 'database-unreachable']);
+
+  const names = Array.from({ length: 2000 }, (_, i) => ({ name: `${i}${'x'.repeat(90)}` }));
+  const body = envelope({ trace: {
+    resources: [], frames: names, stacks: names.map((_, i) => ({ frameId: i })), samples: names.map((_, i) => ({ timestamp: i, stackId: i })),
+  } });
+  await waitFor(async () => (await send(`${away.url}/v1/ingest/pk_demo`, { body })).status === 503, { what: 'full spool', intervalMs: 1 });
+  await waitFor(async () => (await away.metrics()).fleetprof_spool_backlog_age_seconds > 1, { what: 'old backlog' });
+  assert.deepEqual(ids(await examine(away.file)), ['backlog', 'collector-database', 'collector-not-ready', 'database-unreachable']);
+  await away.stop();
+});
