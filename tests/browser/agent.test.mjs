@@ -322,26 +322,6 @@ test('uploads uncompressed where there is no CompressionStream', async () => {
   assert.equal(site.uploads[0].body[0], '{'.charCodeAt(0));
 });
 
-test('sends at once when another tab is brought to the front', async () => {
-  const tab = await visitHideable("performance.mark('m', { detail: 1 });");
-  assert.deepEqual(site.uploads, []);
-  await tab.switchAway();
-  const { envelope, headers, body } = await firstUpload();
-  assert.equal(envelope.marks[0].detail, 1);
-  assert.ok(!isGzip(body), 'there is no time to compress');
-  assert.equal(headers['content-type'], undefined);
-  assert.ok(site.methods.every((method) => method === 'POST'));
-  await tab.close();
-});
-
-test('cuts what a hidden page has into beacons', async () => {
-  const tab = await visitHideable('for (let i = 0; i < 600; i++) performance.mark(crypto.randomUUID());');
-  await tab.switchAway();
-  await marksOfLoad(({ length }) => length === 600);
-  assert.ok(site.uploads.length > 1);
-  await tab.close();
-});
-
 test('comes back with the same id, not before Retry-After is over', async () => {
   site.replies = [{ status: 503, headers: { 'Retry-After': '3' } }];
   const { page } = await visit(tag());
@@ -458,4 +438,26 @@ test('follows a collector that has moved', async () => {
   const { page } = await visit(tag());
   assert.equal(await outcome(page), true);
   assert.deepEqual(site.uploads.map(({ envelope }) => envelope.id), Array(2).fill(site.uploads[0].envelope.id));
+});
+
+// Last: what their tabs have left is sent when they are closed.
+
+test('sends at once when another tab is brought to the front', async () => {
+  const tab = await visitHideable("performance.mark('m', { detail: 1 });");
+  assert.deepEqual(site.uploads, []);
+  await tab.switchAway();
+  const { envelope, headers, body } = await firstUpload();
+  assert.equal(envelope.marks[0].detail, 1);
+  assert.ok(!isGzip(body), 'there is no time to compress');
+  assert.equal(headers['content-type'], undefined);
+  assert.ok(site.methods.every((method) => method === 'POST'));
+  await tab.close();
+});
+
+test('cuts what a hidden page has into beacons', async () => {
+  const tab = await visitHideable('for (let i = 0; i < 600; i++) performance.mark(crypto.randomUUID());');
+  await tab.switchAway();
+  await marksOfLoad(({ length }) => length === 600);
+  assert.ok(site.uploads.length > 1);
+  await tab.close();
 });
