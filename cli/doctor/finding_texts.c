@@ -398,10 +398,9 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
     [FP_FINDING_WORKER] =
         {
             .what = "The page starts workers.",
-            .why = "The page's agent does not see them: a worker needs the agent's own file for "
-                   "workers.",
-            .fix =
-                "Nothing; fleetprof.worker.js sends a worker's marks and measures (docs/agent.md).",
+            .why = "No browser profiles workers, so the workers' functions are missing.",
+            .fix = "Nothing; fleetprof.worker.js sends a worker's marks and measures "
+                   "(docs/agent.md).",
         },
     [FP_FINDING_ENDPOINT_MIXED] =
         {
