@@ -46,6 +46,11 @@ static bool is_try(const char *value)
     return strcmp(value, "try") == 0;
 }
 
+static bool is_coverage(const char *value)
+{
+    return strcmp(value, "all") == 0 || strcmp(value, "off") == 0;
+}
+
 /* The attributes of docs/agent.md. */
 static const struct {
     const char *name;
@@ -57,9 +62,13 @@ static const struct {
     {"variant", NULL},
     {"route", NULL},
     {"sample-interval", is_number},
+    {"part-length", is_number},
+    {"max-duration", is_number},
     {"max-buffer-size", is_number},
     {"after-load", is_number},
     {"policy", is_try},
+    {"coverage", is_coverage},
+    {"vitals-sample", is_number},
     {"debug", NULL},
 };
 

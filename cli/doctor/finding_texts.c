@@ -292,7 +292,7 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
         {
             .what = "The agent's script does not arrive as JavaScript.",
             .why = "The browser cannot run it, so nothing is profiled.",
-            .fix = "Copy agent/fleetprof.js to the address in the tag.",
+            .fix = "Copy agent/dist/fleetprof.js to the address in the tag.",
             .nginx = "location = /fleetprof-0.1.0.js { root /var/www/shop; }",
             .httpd = "Alias /fleetprof-0.1.0.js /var/www/shop/fleetprof-0.1.0.js",
             .express = "app.use(express.static('/var/www/shop'));",
@@ -302,7 +302,7 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .what = "The integrity attribute does not fit the agent's script.",
             .why = "The browser refuses to run the script.",
             .fix = "Compute the hash again after each change of the file: openssl dgst -sha384 "
-                   "-binary agent/fleetprof.js | openssl base64 -A",
+                   "-binary agent/dist/fleetprof.js | openssl base64 -A",
         },
     [FP_FINDING_CSP_SCRIPT] =
         {
@@ -398,8 +398,9 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
     [FP_FINDING_WORKER] =
         {
             .what = "The page starts workers.",
-            .why = "The agent profiles pages only, so the workers' functions are missing.",
-            .fix = "Nothing; docs/agent.md says what is profiled.",
+            .why = "No browser profiles workers, so the workers' functions are missing.",
+            .fix = "Nothing; fleetprof.worker.js sends a worker's marks and measures "
+                   "(docs/agent.md).",
         },
     [FP_FINDING_ENDPOINT_MIXED] =
         {

@@ -40,7 +40,7 @@ import { binDir, freePort, repository, run, runOrThrow, startCollector, temporar
  * @property {{ of: string, hides: string[] }} [outer] a proxy without the module in front of another host
  */
 
-const agent = fs.readFileSync(path.join(repository, 'agent/fleetprof.js'), 'utf8');
+const agent = fs.readFileSync(path.join(repository, 'agent/dist/fleetprof.js'), 'utf8');
 
 /** @param {Setup} setup */
 const rightTag = ({ key = 'pk_shop' }) => `<script src="/fleetprof-0.1.0.js" data-endpoint="/v1/ingest/${key}"></script>`;
