@@ -49,7 +49,7 @@ function span(nodes) {
 /** How much of a window some node covers. @param {Node[]} nodes @param {number} from @param {number} to */
 function covered(nodes, from, to) {
   let [sum, reached] = [0, from];
-  for (const { start, end } of nodes.toSorted((a, b) => a.start - b.start)) {
+  for (const { start, end } of [...nodes].sort((a, b) => a.start - b.start)) {
     const until = Math.min(end ?? start, to);
     sum += Math.max(0, until - Math.max(start, reached));
     reached = Math.max(reached, until);
