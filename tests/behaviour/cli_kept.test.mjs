@@ -87,10 +87,10 @@ async function give(id) {
   return stdout;
 }
 
-/** All that SQL has about a session, except its names and the fact that a URL had a query, which is scrubbed. @param
+/** All that SQL has about a session, except its names, what was refused of it, which is not kept, and the fact that a URL had a query, which is scrubbed. @param
  * {string} id */
 async function described(id) {
-  const rows = await postgres.sql(`select to_jsonb(s) - '{site,session_id,upload_id,received,content_bytes,stored_bytes}'::text[] as session,
+  const rows = await postgres.sql(`select to_jsonb(s) - '{site,session_id,upload_id,received,content_bytes,stored_bytes,records_refused}'::text[] as session,
     (select jsonb_agg(to_jsonb(t) - '{session_id,site}'::text[] order by timeline_id) from fleetprof.timelines t where t.session_id = ${id}) as timelines,
     (select jsonb_agg(to_jsonb(e) - '{segment_id,bucket,session_id}'::text[] #- '{detail,hasQuery}' order by event)
       from fleetprof_data.event e where e.session_id = ${id}) as events

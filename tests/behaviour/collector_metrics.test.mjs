@@ -18,7 +18,7 @@ before(async () => {
 after(() => stack.stop());
 
 const upload = () => send(`${stack.collector.url}/v1/ingest/pk_demo`, {
-  body: envelope({ entries: [{ name: 'r', entryType: 'resource', startTime: 1, duration: 1 }] }),
+  body: envelope({ entries: [{ name: 'r', entryType: 'element', startTime: 1, duration: 1 }] }),
 });
 
 /**

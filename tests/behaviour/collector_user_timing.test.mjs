@@ -50,7 +50,7 @@ const refused = [
   ['/marks/0/name', /name is an object/, { trace, marks: [mark({ name: {} })] }],
   ['/measures/0/name', /name is a number/, { trace, measures: [measure({ name: 1 })] }],
   ['/entries/1', /entryType is missing/, { entries: [mark({}), mark({ entryType: null })] }],
-  ['/entries/1/entryType', /must be a string/, { entries: [mark({}), mark({ entryType: 5 })] }],
+  ['/entries/1/entryType', /must be a string/, { entries: [mark({}), mark({ entryType: 2.5 })] }],
   ['/marks/1/entryType', /"mark" in marks/, { marks: [mark({}), measure({})] }],
   ['/measures/1/entryType', /"measure" in measures/, { measures: [measure({}), mark({})] }],
   ['/marks/b', /array of times/, { marks: { refused: [1], b: 1 } }],
@@ -80,7 +80,7 @@ const refused = [
   ['/measures/0/startMark', /neither timing nor a navigation entry/, { trace, timing, measures: [call({ startMark: 'domComplete' })] }],
   ['/measures/0/endMark', /neither timing nor a navigation entry/, { trace, measures: [call({ endMark: 'fetchStart' })] }],
   ['/timing/fetchStart', /is a string/, { trace, timing: { ...timing, fetchStart: 'x' }, measures: [call({ endMark: 'fetchStart' })] }],
-  ['/timing', /navigationStart is missing/, { trace, timing: { fetchStart: 5 }, measures: [call({ endMark: 'fetchStart' })] }],
+  ['/measures/0/endMark', /navigationStart/, { trace, timing: { fetchStart: 5 }, measures: [call({ endMark: 'fetchStart' })] }],
   ['/entries/0/fetchStart', /is an object/, { trace, entries: [{ entryType: 'navigation', fetchStart: {} }], measures: [call({ endMark: 'fetchStart' })] }],
   ['/measures/0', /nothing in the upload tells the time/, { coverage: 'quota', measures: [call({})] }],
   // Nothing left, and names.

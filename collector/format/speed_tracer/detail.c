@@ -322,6 +322,12 @@ static bool add_id(struct fp_buf *out, struct fp_str name, yyjson_val *value)
 }
 
 /* Appends all members of an object after those already there; NULL has none. */
+/* True for what a kept dump says so that its absence cannot be taken as a yes. */
+static bool is_denial(struct fp_str name, yyjson_val *value)
+{
+    return yyjson_is_false(value) && fp_str_equal(name, FP_STR("isRefresh"));
+}
+
 static void add_object(struct fp_buf *out, yyjson_val *object, const struct spelling *spellings)
 {
     size_t i;
@@ -334,7 +340,8 @@ static void add_object(struct fp_buf *out, yyjson_val *object, const struct spel
     yyjson_obj_foreach(object, i, count, key, value)
     {
         const struct fp_str name = spell(&lookup, fp_json_text(key), spellings);
-        if (name.ptr == NULL || (yyjson_is_null(value) && spellings != no_spellings))
+        if (name.ptr == NULL || (yyjson_is_null(value) && spellings != no_spellings) ||
+            (spellings == data_spellings && is_denial(name, value)))
             continue;
         add_name(out, name);
         if (spellings != data_spellings || !add_id(out, name, value))

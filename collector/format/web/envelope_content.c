@@ -26,6 +26,7 @@ struct shape {
         SHAPE_SELECTOR,   /* a text that is templated: of a target */
         SHAPE_INVOKER,    /* the same, of what invokes a script, if it is not a URL */
         SHAPE_HOST,       /* the host of a URL */
+        SHAPE_PAINT,      /* the name of a paint entry, if it is one that is read */
     } kind;
     const struct shape *of;
     size_t count; /* of members */
@@ -110,14 +111,17 @@ static const struct shape entry_script_members[] = {TEXT("invoker", SHAPE_INVOKE
                                                     NUMBER("duration"),
                                                     NUMBER("forcedStyleAndLayoutDuration")};
 static const struct shape entry_script = OBJECT(NULL, entry_script_members);
-static const struct shape observed_members[] = {SCALAR("name"),
-                                                SCALAR("entryType"),
+static const struct shape event_members[] = {
+    SCALAR("name"),          SCALAR("entryType"),           NUMBER("startTime"),
+    NUMBER("duration"),      NUMBER("processingStart"),     NUMBER("processingEnd"),
+    NUMBER("interactionId"), TEXT("target", SHAPE_SELECTOR)};
+static const struct shape event = OBJECT(NULL, event_members);
+static const struct shape paint_members[] = {TEXT("name", SHAPE_PAINT), SCALAR("entryType"),
+                                             NUMBER("startTime")};
+static const struct shape paint = OBJECT(NULL, paint_members);
+static const struct shape observed_members[] = {SCALAR("entryType"),
                                                 NUMBER("startTime"),
                                                 NUMBER("duration"),
-                                                NUMBER("processingStart"),
-                                                NUMBER("processingEnd"),
-                                                NUMBER("interactionId"),
-                                                TEXT("target", SHAPE_SELECTOR),
                                                 NUMBER("blockingDuration"),
                                                 NUMBER("renderStart"),
                                                 NUMBER("styleAndLayoutStart"),
@@ -188,6 +192,9 @@ static bool fits(yyjson_val *value, enum shape_kind kind)
     case SHAPE_INVOKER:
     case SHAPE_HOST:
         return yyjson_is_str(value);
+    case SHAPE_PAINT:
+        return yyjson_equals_str(value, "first-paint") ||
+               yyjson_equals_str(value, "first-contentful-paint");
     case SHAPE_OBJECT:
     case SHAPE_ATTRIBUTES:
     case SHAPE_ENTRY:
@@ -321,13 +328,13 @@ static const struct shape *shape_of_entry(yyjson_val *type)
     } shapes[] = {
         {"mark", &timing},
         {"measure", &timing},
-        {"event", &observed},
-        {"first-input", &observed},
+        {"event", &event},
+        {"first-input", &event},
         {"long-animation-frame", &observed},
         {"longtask", &observed},
         {"largest-contentful-paint", &observed},
         {"layout-shift", &observed},
-        {"paint", &observed},
+        {"paint", &paint},
         {"resource", &resource},
     };
     for (size_t i = 0; i < FP_COUNT(shapes); i++)
@@ -378,6 +385,7 @@ static void add_value(struct fp_decoder *decoder, yyjson_val *value, const struc
     switch (shape->kind) {
     case SHAPE_SCALAR:
     case SHAPE_NUMBER:
+    case SHAPE_PAINT:
         fp_content_add_value(decoder, value);
         return;
     case SHAPE_OBJECT:

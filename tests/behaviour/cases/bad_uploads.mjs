@@ -198,7 +198,7 @@ bad('a measure without duration', 422, '/measures/0', /duration is missing/,
   { measures: [{ name: 'm', entryType: 'measure', startTime: 1 }] });
 bad('an entry that is a text', 422, '/entries/0', /object/, { entries: ['m'] });
 bad('entries of other types alone', 422, undefined, /nothing is left/,
-  { entries: [{ name: 'https://shop.example/', entryType: 'resource', startTime: 1, duration: 1 }] });
+  { entries: [{ name: 'https://shop.example/', entryType: 'element', startTime: 1, duration: 1 }] });
 bad('marks that are a text', 422, '/marks', /array/, { marks: 'm' });
 bad('a 2012 map whose times are not an array', 422, '/marks/m', /array/, { marks: { m: 5 } });
 bad('a 2012 map whose time is a text', 422, '/marks/m/0', /number/, { marks: { m: ['5'] } });
