@@ -63,6 +63,14 @@ const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error)
     return trouble;
 }
 
+enum fp_spool_error fp_spool_check_record(struct fp_spool *spool, size_t len)
+{
+    enum fp_spool_error error;
+    (void)len;
+    (void)fp_spool_check(spool, &error);
+    return error;
+}
+
 const char *fp_spool_error_text(enum fp_spool_error error)
 {
     return error == FP_SPOOL_FULL ? "full" : "broken";
