@@ -250,11 +250,12 @@ static void check_database(struct machine *machine)
 static uint64_t bytes_in(const char *path)
 {
     DIR *directory = opendir(path);
+    const int fd = directory != NULL ? dirfd(directory) : -1;
     uint64_t bytes = 0;
     const struct dirent *entry;
     struct stat status;
-    while (directory != NULL && (entry = readdir(directory)) != NULL)
-        if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+    while (fd >= 0 && (entry = readdir(directory)) != NULL)
+        if (fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(status.st_mode))
             bytes += (uint64_t)status.st_blocks * 512;
     if (directory != NULL)

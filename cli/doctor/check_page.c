@@ -16,12 +16,12 @@
 
 enum { SKEW_MAX_S = 60, NONCES_MAX = 1000, PAGE_MAX = 2 * 1024 * 1024 };
 
-#define AGENT_NAME                                                                                 \
-    "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "          \
-    "Chrome/140.0.0.0 Safari/537.36 fleetprof-doctor/" FP_VERSION
+static const char user_agent[] =
+    "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/140.0.0.0 Safari/537.36 fleetprof-doctor/" FP_VERSION;
 
 static const char *const navigation[] = {
-    AGENT_NAME,
+    user_agent,
     "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
     "Sec-Fetch-Dest: document",
     "Sec-Fetch-Mode: navigate",
@@ -272,7 +272,7 @@ static void report_rate(struct fp_doctor *doctor)
 static void revalidate(struct fp_doctor *doctor, const char *condition, bool by_worker)
 {
     const char *const fields[] = {
-        AGENT_NAME,
+        user_agent,
         condition,
         "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
         by_worker ? "Sec-Fetch-Dest: empty" : "Sec-Fetch-Dest: document",

@@ -74,7 +74,7 @@ const char *fp_coverage_name(enum fp_coverage coverage)
 const char *fp_record_refusal_name(enum fp_record_refusal refusal)
 {
     static const char *const names[FP_RECORD_REFUSAL_COUNT] = {[FP_RECORD_REFUSAL_NONE] = "",
-#define NAME(id, name) [FP_RECORD_REFUSAL_##id] = name,
+#define NAME(id, name) [FP_RECORD_REFUSAL_##id] = (name),
                                                                FP_RECORD_REFUSALS(NAME)
 #undef NAME
     };
