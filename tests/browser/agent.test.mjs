@@ -333,7 +333,7 @@ test('comes back with the same id, not before Retry-After is over', async () => 
   assert.ok(second.at - first.at >= 3000, `${second.at - first.at} ms`);
 });
 
-/** Makes a page's waits a hundred times shorter, and lists in `pauses` how long they were meant to be. */
+/** Makes a page's waits a hundred times shorter, and that for an answer ten times, and lists in `pauses` how long the waits were meant to be. */
 const hurry = `
   const { setTimeout: inTime, AbortSignal: { timeout } } = globalThis;
   globalThis.pauses = [];
@@ -341,7 +341,7 @@ const hurry = `
     if (ms > 1000) pauses.push(ms); // others are those of slices
     return inTime(callback, ms / 100, ...rest);
   };
-  AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 100);`;
+  AbortSignal.timeout = (ms) => timeout.call(AbortSignal, ms / 10);`;
 
 /** @param {import('playwright-core').Page} page @returns {Promise<number[]>} */
 const pausesOf = (page) => page.evaluate('pauses');

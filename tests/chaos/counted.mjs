@@ -44,7 +44,7 @@ const perSegment = {
   'frames in measures': {
     from: `fleetprof_data.measure_frame_fact join fleetprof_data.timing using (timing_id)
       join (select frame_id, ${frame} as kind from fleetprof_data.named_frame) as named using (frame_id) ${segment}`,
-    key: 'name, function, resource, line, column_number, named.kind',
+    key: 'name, named.function, resource, line, column_number, named.kind',
     words: ([name, ...key]) => `${name}\t${frameKeyOf(key)}`,
     numbers: 'sum(self_us), sum(total_us), sum(samples)',
   },

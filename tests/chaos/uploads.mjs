@@ -117,7 +117,8 @@ function insideOf(measures, trace, sampleInterval) {
 }
 
 /**
- * Draws an id and a page. An upload without an id is identified by its page.
+ * Draws an id and a page. An upload without an id is identified by its page. All parts of a session have the same page:
+ * a collector takes that of the first one, unless it was restarted since.
  * @param {Random} random
  * @param {Origin} origin
  * @param {boolean} hasId
@@ -125,7 +126,8 @@ function insideOf(measures, trace, sampleInterval) {
 function drawHead(random, { site, load, session, part }, hasId) {
   const named = hasId || session !== undefined;
   const once = `/once/${random.uuid()}`;
-  const [page, route] = named ? random.pick(pages) : [once, once];
+  const [page, route] = session !== undefined ? pages[Number.parseInt(session.slice(-1), 16) % pages.length]
+    : named ? random.pick(pages) : [once, once];
   const id = hasId ? random.uuid() : undefined;
   return {
     id,
