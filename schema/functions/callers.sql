@@ -96,6 +96,59 @@ $$;
 comment on function fleetprof_data.call_edges is
     'Returns the calls of a function, or from it, in parallel arrays: the frame on the other side, time in microseconds and samples with this call on the stack; a frame may come several times. total_us: time with the function anywhere on the stack. Null stands for no caller, or for the function''s own time, which has no samples.';
 
+create or replace function fleetprof_data.call_rows(
+    selected      fleetprof_data.selection,
+    markers       smallint[],
+    function_name text,
+    key           text,
+    of_callers    boolean
+)
+returns table (
+    function_key  text,
+    function      text,
+    resource      text,
+    line          integer,
+    column_number integer,
+    total_ms      double precision,
+    share         double precision,
+    samples       bigint
+)
+language plpgsql stable parallel safe rows 20
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    edges record;
+    nobody text := case when call_rows.of_callers then '(root)' else '(self)' end;
+begin
+    if num_nonnulls(call_rows.function_name, call_rows.key) = 0 then
+        raise invalid_parameter_value using
+            message = 'function_name is null',
+            hint = 'Name a function, or give its function_key as key.';
+    end if;
+    edges := call_edges(
+        call_rows.selected, call_rows.markers, call_rows.function_name, call_rows.key, call_rows.of_callers);
+
+    return query
+    select
+        function_key(function, resource, stable_resource(resource), line, column_number, kind)::text,
+        coalesce(function, nobody),
+        resource,
+        line,
+        column_number,
+        (sum(sum_us) / 1000)::double precision,
+        sum(sum_us)::double precision / nullif(edges.total_us, 0),
+        sum(samples)::bigint
+    from unnest(edges.frame_ids, edges.sums, edges.samples) as edge (frame_id, sum_us, samples)
+    left join named_frame using (frame_id)
+    group by function, resource, line, column_number, kind
+    order by sum(sum_us) desc, coalesce(function, nobody) collate "C", resource collate "C", line, column_number;
+end
+$$;
+
+comment on function fleetprof_data.call_rows is
+    'Returns the rows of fleetprof.callers, or of fleetprof.callees.';
+
 create or replace function fleetprof.callers(
     function_name text,
     site          text,
@@ -129,34 +182,14 @@ set plan_cache_mode = force_custom_plan
 set jit = off
 as $$
 #variable_conflict use_column
-declare
-    edges record;
 begin
-    if num_nonnulls(callers.function_name, callers.key) = 0 then
-        raise invalid_parameter_value using
-            message = 'function_name is null',
-            hint = 'Name a function, or give its function_key as key.';
-    end if;
-    edges := call_edges(
+    return query
+    select *
+    from call_rows(
         select_segments(
             callers.site, callers.since, callers.until, callers.route, callers.release, callers.environment,
             callers.variant, callers.browser, callers.os, callers.device, callers.thread),
-        select_markers(callers.marker), callers.function_name, callers.key, true);
-
-    return query
-    select
-        function_key(function, resource, stable_resource(resource), line, column_number, kind)::text,
-        coalesce(function, '(root)'),
-        resource,
-        line,
-        column_number,
-        (sum(sum_us) / 1000)::double precision,
-        sum(sum_us)::double precision / nullif(edges.total_us, 0),
-        sum(samples)::bigint
-    from unnest(edges.frame_ids, edges.sums, edges.samples) as edge (frame_id, sum_us, samples)
-    left join named_frame using (frame_id)
-    group by function, resource, line, column_number, kind
-    order by sum(sum_us) desc, coalesce(function, '(root)') collate "C", resource collate "C", line, column_number;
+        select_markers(callers.marker), callers.function_name, callers.key, of_callers => true);
 end
 $$;
 
@@ -196,39 +229,19 @@ set plan_cache_mode = force_custom_plan
 set jit = off
 as $$
 #variable_conflict use_column
-declare
-    edges record;
 begin
-    if num_nonnulls(callees.function_name, callees.key) = 0 then
-        raise invalid_parameter_value using
-            message = 'function_name is null',
-            hint = 'Name a function, or give its function_key as key.';
-    end if;
-    edges := call_edges(
+    return query
+    select *
+    from call_rows(
         select_segments(
             callees.site, callees.since, callees.until, callees.route, callees.release, callees.environment,
             callees.variant, callees.browser, callees.os, callees.device, callees.thread),
-        select_markers(callees.marker), callees.function_name, callees.key, false);
-
-    return query
-    select
-        function_key(function, resource, stable_resource(resource), line, column_number, kind)::text,
-        coalesce(function, '(self)'),
-        resource,
-        line,
-        column_number,
-        (sum(sum_us) / 1000)::double precision,
-        sum(sum_us)::double precision / nullif(edges.total_us, 0),
-        sum(samples)::bigint
-    from unnest(edges.frame_ids, edges.sums, edges.samples) as edge (frame_id, sum_us, samples)
-    left join named_frame using (frame_id)
-    group by function, resource, line, column_number, kind
-    order by sum(sum_us) desc, coalesce(function, '(self)') collate "C", resource collate "C", line, column_number;
+        select_markers(callees.marker), callees.function_name, callees.key, of_callers => false);
 end
 $$;
 
 comment on function fleetprof.callees is
     'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: of which only % is a wildcard; null with key, the function_key of one function.';
 
-revoke execute on function fleetprof_data.call_edges, fleetprof.callers, fleetprof.callees from public;
-grant execute on function fleetprof_data.call_edges, fleetprof.callers, fleetprof.callees to fleetprof_reader;
+revoke execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees from public;
+grant execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees to fleetprof_reader;
