@@ -45,6 +45,7 @@ declare
         flamegraph.thread);
     markers smallint[] := select_markers(flamegraph.marker);
     whole record := selected_totals(selected);
+    tree record;
 begin
     if (flamegraph.min_share between 0 and 1) is not true then
         raise invalid_parameter_value using
@@ -52,9 +53,13 @@ begin
             hint = 'min_share is a share of the profiled time, from 0 (all stacks) to 1.';
     end if;
 
+    tree := call_tree(selected, markers, flamegraph.min_share);
     return query
+    with named as materialized (
+        select *, fleetprof.is_agent(resource) as is_agent from named_frame where frame_id = any(tree.frame_ids)
+    )
     select
-        ordinal,
+        ordinal::integer,
         level,
         case level when 0 then '(all)' else function end,
         resource,
@@ -66,10 +71,10 @@ begin
         self_us::double precision / 1000 / whole.loads,
         total_us::double precision / 1000 / whole.loads,
         self_us::double precision / whole.attributed_us,
-        -- The call alone costs more than all else of a row.
-        coalesce(resource like '%fleetprof%' and fleetprof.is_agent(resource), false)
-    from call_tree(selected, markers, flamegraph.min_share)
-    left join named_frame using (frame_id)
+        coalesce(is_agent, false)
+    from unnest(tree.levels, tree.frame_ids, tree.self_sums, tree.total_sums, tree.sample_sums) with ordinality
+        as node (level, frame_id, self_us, total_us, samples, ordinal)
+    left join named using (frame_id)
     order by ordinal;
 end
 $$;
