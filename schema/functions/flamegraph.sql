@@ -28,7 +28,11 @@ returns table (
     self_ms_per_load  double precision,
     total_ms_per_load double precision,
     busy_share        double precision,
-    is_agent          boolean
+    is_agent          boolean,
+    function_key       text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
@@ -67,7 +71,11 @@ begin
         total_us::double precision / 1000 / whole.loads,
         self_us::double precision / whole.attributed_us,
         -- The call alone costs more than all else of a row.
-        coalesce(resource like '%fleetprof%' and fleetprof.is_agent(resource), false)
+        coalesce(generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource), false),
+        case when level > 0 then function_key::text end,
+        generated_resource,
+        generated_line,
+        generated_column
     from call_tree(selected, markers, flamegraph.min_share)
     left join named_frame using (frame_id)
     order by ordinal;
@@ -75,7 +83,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph is
-    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
+    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
 
 create or replace function fleetprof.flamegraph_grafana(
     site        text,
