@@ -1,4 +1,7 @@
-/** The call tree as a list that a screen reader and the keyboard can walk: all that the picture shows, without the picture. */
+/**
+ * The call tree as a list that a screen reader and the keyboard can walk: all that the picture shows, without the picture.
+ * Open is what leads to the selection, and the selection: so a link opens it as it was.
+ */
 import { h } from './h.js';
 import { pathTo } from './tree.js';
 
@@ -19,7 +22,7 @@ export function callTree(label, { select, zoom }) {
   /** @type {(node: number) => string} */
   let figures = () => '';
   /** Nodes whose children are listed. @type {Set<number>} */
-  let open = new Set();
+  let open = new Set([0]);
   let current = -1;
 
   /** @param {number} node */
@@ -53,27 +56,12 @@ export function callTree(label, { select, zoom }) {
     ];
   }
 
-  function render() {
-    const hadFocus = list.contains(document.activeElement);
-    list.replaceChildren(item(0, 0, 1));
-    if (hadFocus) focus();
-  }
-
-  const focus = () => /** @type {HTMLElement | null} */ (list.querySelector(`[data-node="${current < 0 ? 0 : current}"]`))?.focus();
+  const focus = () => /** @type {HTMLElement | null} */ (list.querySelector(`[data-node="${Math.max(current, 0)}"]`))?.focus();
 
   /** @param {number} node */
   function go(node) {
-    current = node;
     select(node);
-    render();
     focus();
-  }
-
-  /** @param {number} node @param {boolean} isOpen */
-  function turn(node, isOpen) {
-    if (isOpen) open.add(node);
-    else open.delete(node);
-    go(node);
   }
 
   list.addEventListener('keydown', (event) => {
@@ -84,12 +72,11 @@ export function callTree(label, { select, zoom }) {
     const done = /** @type {Record<string, () => void>} */ ({
       ArrowDown: () => step(place + 1),
       ArrowUp: () => step(place - 1),
-      ArrowRight: () => (open.has(node) || node + 1 >= tree.end[node] ? step(place + 1) : turn(node, true)),
-      ArrowLeft: () => (open.has(node) ? turn(node, false) : tree.parent[node] >= 0 && go(tree.parent[node])),
+      ArrowRight: () => { if (node + 1 < tree.end[node]) go(node + 1); },
+      ArrowLeft: () => { if (tree.parent[node] >= 0) go(tree.parent[node]); },
       Home: () => step(0),
       End: () => step(all.length - 1),
       Enter: () => zoom(node),
-      ' ': () => turn(node, !open.has(node)),
     })[event.key];
     if (!done || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -97,25 +84,19 @@ export function callTree(label, { select, zoom }) {
     done();
   });
   list.addEventListener('click', (event) => {
-    const target = /** @type {HTMLElement} */ (event.target);
-    const element = /** @type {HTMLElement | null} */ (target.closest('[role=treeitem]'));
-    if (!element) return;
-    const node = Number(element.dataset.node);
-    if (target.classList.contains('twig') && node + 1 < tree.end[node]) turn(node, !open.has(node));
-    else go(node);
+    const element = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (event.target).closest('[role=treeitem]'));
+    if (element) go(Number(element.dataset.node));
   });
 
   return {
     element: list,
     /** @param {{ tree: Tree, selected: number, name: typeof name, figures: typeof figures }} next */
     show(next) {
-      if (tree !== next.tree) open = new Set([0]);
-      ({ tree, name, figures } = next);
-      if (next.selected !== current || list.childElementCount === 0) {
-        current = next.selected;
-        for (const node of pathTo(tree, current).slice(0, -1)) open.add(node);
-      }
-      render();
+      const hadFocus = list.contains(document.activeElement);
+      ({ tree, name, figures, selected: current } = next);
+      open = new Set([0, ...pathTo(tree, current)]);
+      list.replaceChildren(item(0, 0, 1));
+      if (hadFocus) focus();
     },
   };
 }

@@ -59,8 +59,8 @@ export function colour(party, name, resource, isDark) {
     event: [172, 50], overflow: [0, 0], agent: [90, 12],
   }[party];
   const light = (party === 'builtin' ? 84 : 76) + 6 * hashed(name);
-  const dark = (party === 'builtin' ? 24 : 27) + 6 * hashed(name);
-  return isDark ? `hsl(${hue} ${saturation * 0.55}% ${dark}%)` : `hsl(${hue} ${saturation}% ${light}%)`;
+  const dark = (party === 'builtin' ? 24 : 28) + 6 * hashed(name);
+  return isDark ? `hsl(${party === 'own' ? hue * 0.8 : hue} ${saturation * 0.66}% ${dark}%)` : `hsl(${hue} ${saturation}% ${light}%)`;
 }
 
 /** What a verdict looks like, and the sign before the name. @type {Record<string, { light: string, dark: string, sign: string }>} */

@@ -5,8 +5,9 @@ import { change, count, counted, number, percent, time, visible } from '../forma
 import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { functionCell, tableView } from '../parts.js';
-import { joined } from '../tree.js';
-import { builtTree, isDark, labelsOf, maxNodes } from './flame.js';
+import { joined, namesOf } from '../tree.js';
+import { builtTree, isDark, labelsOf } from './flame.js';
+import { maxNodes } from './functions.js';
 
 /** @typedef {import('../state.js').State} State */
 
@@ -112,7 +113,7 @@ export const compare = {
         { name: 'before_uploads', label: 'Uploads before', kind: 'count' }, { name: 'after_uploads', label: 'after', kind: 'count' }, { name: 'samples', label: 'Samples', kind: 'count' }],
       after: h('p', { class: 'note' }, 'What was found comes first, then what costs most. docs/comparison.md explains the method.'),
     });
-    return { ...list, update(state) { list.update(state); showDiff(); } };
+    return { ...list, update(state) { list.update(state); showDiff(state); } };
   },
 };
 
@@ -149,7 +150,7 @@ function diff(main, answers, rows, page) {
   const [beforeLoads, afterLoads] = [loads('beforeHours'), loads('afterHours')];
   if (!answers.beforeTree?.tree || !answers.afterTree?.tree || !(beforeLoads > 0) || !(afterLoads > 0)) {
     main.append(h('p', { class: 'note' }, 'No graph: the flame graph of a side is not there.'));
-    return () => {};
+    return (/** @type {State} */ _) => {};
   }
   const tree = joined(builtTree(answers.beforeTree), beforeLoads, builtTree(answers.afterTree), afterLoads);
   const label = labelsOf(tree);
@@ -157,26 +158,26 @@ function diff(main, answers, rows, page) {
   const [before, after] = [/** @type {Float64Array} */ (tree.before), /** @type {Float64Array} */ (tree.after)];
   const ms = (/** @type {number} */ us) => number(us / 1000);
   const hoverLine = h('p', { class: 'hover' });
-  let root = 0;
-  let selected = -1;
+  const names = namesOf(tree);
   const sentence = (/** @type {number} */ node) => {
     const row = node > 0 ? verdict.get(tree.frames.function_key[tree.frame[node]]) : undefined;
     return `${node > 0 ? label(tree.frame[node]) : '(all)'} · here ${ms(before[node])} → ${ms(after[node])} ms per page load${
       row ? ` · the function: ${row.verdict}${row.change === null ? '' : `, ${change(row.change)}`}` : ''}`;
   };
   const graph = icicle('Both sides as one graph; the table below has the verdicts', {
-    select: (node) => { selected = node; hoverLine.textContent = sentence(node); page.say(sentence(node)); show(); },
-    zoom: (node) => { root = node; show(); },
+    select: (node) => { page.go({ sel: node > 0 ? names.of(node) : null }, { replace: true }); hoverLine.textContent = sentence(node); page.say(sentence(node)); },
+    zoom: (node) => page.go({ root: node > 0 ? names.of(node) : null, sel: node > 0 ? names.of(node) : null }),
     hover: (node) => { hoverLine.textContent = node < 0 ? '' : sentence(node); },
     key: (key, node) => {
       if (key === 'c' && node > 0) page.go({ view: 'function', item: tree.frames.function_key[tree.frame[node]] });
       return key === 'c';
     },
   }, 420);
-  function show() {
+  /** @param {State} state */
+  function show({ params }) {
     const shade = isDark() ? 'dark' : 'light';
     graph.show({
-      tree, root, selected, found: null, whole: `(all) ${ms(before[0])} → ${ms(after[0])} ms per page load`,
+      tree, root: Math.max(0, names.find(params.root)), selected: names.find(params.sel), found: null, whole: `(all) ${ms(before[0])} → ${ms(after[0])} ms per page load`,
       look: (frame, node) => {
         const name = verdict.get(tree.frames.function_key[frame])?.verdict;
         const look = verdictLook(name);

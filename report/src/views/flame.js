@@ -8,10 +8,10 @@ import { icicle } from '../icicle.js';
 import { facts, functionCell, nothing, perLoad, placeLink, searchBox } from '../parts.js';
 import { table } from '../table.js';
 import { functionsOf, inverted, matcher, namesOf, pathTo, search, transformed, treeOf } from '../tree.js';
+import { maxNodes } from './functions.js';
 
 /** @typedef {import('../tree.js').Tree} Tree */
 
-export const maxNodes = 50_000;
 /** Fewer samples than these are no evidence. */
 const fewSamples = 50;
 
@@ -85,6 +85,7 @@ export const flame = {
     const hoverLine = h('p', { class: 'hover' });
     const details = h('section', { class: 'details', 'aria-label': 'Selected' });
     const list = h('section', { class: 'side-table' });
+    const colours = h('ul', { class: 'legend', 'aria-label': 'Self time by kind of code' });
 
     const select = (/** @type {number} */ node) => page.go({ sel: node > 0 ? names.of(node) : null }, { replace: true });
     const zoom = (/** @type {number} */ node) => page.go({ root: node > 0 ? names.of(node) : null, sel: node > 0 ? names.of(node) : null });
@@ -131,7 +132,7 @@ export const flame = {
         button('Collapse recursion', did.recursion, { id: 'recursion', title: 'A function that is on the stack already goes on where it began' }), chips),
       crumbs,
       h('div', { class: 'flame' },
-        h('div', { class: 'picture' }, graph.element, hoverLine, legend(whole, parties)),
+        h('div', { class: 'picture' }, graph.element, hoverLine, colours),
         h('aside', { 'aria-label': 'Selection, functions, call tree' }, details, list, h('section', { class: 'tree-box' }, h('h2', null, 'Call tree'), calls.element))));
 
     const wholeLabel = () => `(all) ${perLoad(page, tree.total[0])}${totals.profiled_ms > 0 ? ` · ${percent(totals.unattributed_ms / totals.profiled_ms)} of the profiled time is unattributed` : ''}`;
@@ -238,6 +239,7 @@ export const flame = {
         }
         if (sumsOf !== tree) {
           sumsOf = tree;
+          colours.replaceChildren(...legend(tree, parties));
           sums = new Map(functionsOf(tree).map((sum) => [sum.group, sum]));
         }
         const dark = isDark();
@@ -273,8 +275,7 @@ function legend(tree, parties) {
   const sums = new Map();
   for (let i = 1; i < tree.count; i += 1) sums.set(parties[tree.frame[i]], (sums.get(parties[tree.frame[i]]) ?? 0) + tree.self[i]);
   const omitted = tree.rest.reduce((sum, us) => sum + us, 0);
-  return h('ul', { class: 'legend', 'aria-label': 'Self time by kind of code' },
-    [...sums].sort((a, b) => b[1] - a[1]).map(([party, us]) => h('li', null, h('span', { class: `swatch ${party}` }), `${partyNames[party]} ${percent(us / (tree.total[0] || 1))}`)),
-    omitted > 0 ? h('li', null, h('span', { class: 'swatch rest' }), `left out ${percent(omitted / (tree.total[0] || 1))}: too small for a graph of ${count(maxNodes)} places; a filter shows more`) : null);
+  return [...[...sums].sort((a, b) => b[1] - a[1]).map(([party, us]) => h('li', null, h('span', { class: `swatch ${party}` }), `${partyNames[party]} ${percent(us / (tree.total[0] || 1))}`)),
+  ...omitted > 0 ? [h('li', null, h('span', { class: 'swatch rest' }), `left out ${percent(omitted / (tree.total[0] || 1))}: too small for a graph of ${count(maxNodes)} places; a filter shows more`)] : []];
 }
 

@@ -7,8 +7,9 @@ import { h } from '../h.js';
 import { icicle } from '../icicle.js';
 import { facts, functionColumn, perLoad, placeLink } from '../parts.js';
 import { table } from '../table.js';
-import { functionsOf, inverted, transformed } from '../tree.js';
-import { builtTree, isDark, labelsOf, maxNodes, rowOf } from './flame.js';
+import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
+import { builtTree, isDark, labelsOf, rowOf } from './flame.js';
+import { maxNodes } from './functions.js';
 import { steps, trendTable } from './timings.js';
 
 /** @typedef {import('../tree.js').Tree} Tree */
@@ -41,29 +42,28 @@ export const oneFunction = {
     const total = sum?.total ?? 0;
     const hoverLine = h('p', { class: 'hover' });
 
-    /** @param {Tree} tree @param {string} title */
-    const half = (tree, title) => {
-      let root = 0;
-      let selected = -1;
+    /** @param {Tree} tree @param {string} title @param {string} side of the address: what is selected, and zoomed to */
+    const half = (tree, title, side) => {
+      const names = namesOf(tree);
       const sentence = (/** @type {number} */ node) => (node <= 0 ? name
         : `${label(tree.frame[node])} · ${perLoad(page, tree.total[node])} · ${percent(tree.total[node] / (total || 1))} of ${visible(name, 60)} · ${counted(tree.samples[node], 'sample')}`);
-      const show = () => graph.show({
-        tree, root, selected, found: null, whole: title,
-        look: (frame) => ({ fill: colour(parties[frame], tree.frames.function[frame], tree.frames.resource[frame], isDark()), hatched: parties[frame] === 'third', label: label(frame) }),
-      });
       const graph = icicle(`${title}; the table has the same`, {
-        select: (node) => { selected = node; page.say(sentence(node)); hoverLine.textContent = sentence(node); show(); },
-        zoom: (node) => { root = node; show(); },
+        select: (node) => { page.go({ [side]: node > 0 ? names.of(node) : null }, { replace: true }); page.say(sentence(node)); hoverLine.textContent = sentence(node); },
+        zoom: (node) => page.go({ [side]: node > 0 ? names.of(node) : null, [`${side}_root`]: node > 0 ? names.of(node) : null }),
         hover: (node) => { hoverLine.textContent = node < 0 ? '' : sentence(node); },
         key: (key, node) => {
           if (key === 'c' && node > 0) page.go({ view: 'function', item: rowOf(tree, node).function_key });
           return key === 'c';
         },
       }, 300);
+      const show = (/** @type {import('../state.js').State} */ { params }) => graph.show({
+        tree, root: Math.max(0, names.find(params[`${side}_root`])), selected: names.find(params[side]), found: null, whole: title,
+        look: (frame) => ({ fill: colour(parties[frame], tree.frames.function[frame], tree.frames.resource[frame], isDark()), hatched: parties[frame] === 'third', label: label(frame) }),
+      });
       return { graph, show };
     };
-    const above = half(inverted(whole, group), `who calls ${visible(name, 80)}`);
-    const below = half(transformed(whole, { focus: group }), `what ${visible(name, 80)} calls`);
+    const above = half(inverted(whole, group), `who calls ${visible(name, 80)}`, 'caller');
+    const below = half(transformed(whole, { focus: group }), `what ${visible(name, 80)} calls`, 'callee');
 
     /** @param {import('../api.js').Row[]} rows @param {string} caption */
     const edges = (rows, caption) => table({
@@ -91,7 +91,7 @@ export const oneFunction = {
         h('div', null, h('h3', null, 'Callees'), below.graph.element, edges(callees.rows, 'Callees'))),
       hoverLine);
     return {
-      update() { above.show(); below.show(); },
+      update(state) { above.show(state); below.show(state); },
       exported: () => ({
         name: 'function', columns: ['direction', ...callers.columns.map((column) => column.name)],
         rows: [...callers.rows.map((row) => ({ direction: 'caller', ...row })), ...callees.rows.map((row) => ({ direction: 'callee', ...row }))],

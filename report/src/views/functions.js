@@ -2,8 +2,9 @@
 import { question } from '../api.js';
 import { functionColumn, nothing, tableView } from '../parts.js';
 
-/** How many functions are asked for. */
+/** How many functions are asked for, and how many nodes of a flame graph. */
 const top = 500;
+export const maxNodes = 50_000;
 
 /**
  * Returns the columns of hotspots and its sisters.
@@ -38,7 +39,7 @@ export function withKeys(rows, tree) {
 export const functions = {
   title: 'Functions',
   key: 'n',
-  asks: (state) => ({ rows: question('hotspots', state, { top }), 'tree?': question('flamegraph_columns', state, { max_nodes: 50_000 }) }),
+  asks: (state) => ({ rows: question('hotspots', state, { top }), 'tree?': question('flamegraph_columns', state, { max_nodes: maxNodes }) }),
   mount: (main, { rows, tree }, page, state) => tableView(main, page, state, {
     name: 'functions', caption: 'Functions', rows: withKeys(rows.rows, tree.tree), sort: '-self_ms_per_load', search: ['function', 'resource'], empty: nothing,
     columns: hotspotColumns(page),

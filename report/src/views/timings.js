@@ -5,7 +5,7 @@ import { time, visible } from '../format.js';
 import { h } from '../h.js';
 import { tableView, tabs } from '../parts.js';
 import { table } from '../table.js';
-import { hotspotColumns } from './functions.js';
+import { hotspotColumns, maxNodes, withKeys } from './functions.js';
 
 /** @type {import('../main.js').View} */
 export const timings = {
@@ -42,15 +42,15 @@ export const timing = {
   asks: (state) => ({
     rows: question('measure_hotspots', state, { measure_name: state.item, top: 200 }),
     'trend?': question('trend', state, { by: 'measure', key: state.item, step: state.params.step ?? 'hour' }),
-    'releases?': question('releases', state),
+    'releases?': question('releases', state), 'tree?': question('flamegraph_columns', state, { max_nodes: maxNodes }),
   }),
-  mount(main, { rows: { rows }, trend: { rows: values }, releases }, page, state) {
+  mount(main, { rows, trend: { rows: values }, releases, tree }, page, state) {
     const name = visible(state.item);
     const before = h('div', null, h('h2', { class: 'name' }, name),
       values.length > 0 ? h('section', null, h('h3', null, 'Median, and where it lies with a probability of 95 %'), steps(page, state), trend(values, releases.rows, `Median of ${name}`), trendTable(values, 'Median')) : null,
       h('h3', null, 'What ran inside it'));
     return tableView(main, page, state, {
-      name: 'timing', caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource'], before, columns: hotspotColumns(page),
+      name: 'timing', caption: 'Functions', rows: withKeys(rows.rows, tree.tree), sort: '-self_ms_per_load', search: ['function', 'resource'], before, columns: hotspotColumns(page),
       empty: 'No profiled page load has samples inside it, in this period and with these filters.',
       after: h('p', { class: 'note' }, 'Shares are of the time inside; each upload with samples inside counts as a page load.'),
     });

@@ -5,6 +5,7 @@ import { h } from '../h.js';
 import { functionColumn, tableView, tabs } from '../parts.js';
 import { dimensions } from '../state.js';
 import { table } from '../table.js';
+import { maxNodes, withKeys } from './functions.js';
 
 const empty = 'No page load of these filters sends vitals. They come from pages with the agent’s vitals build.';
 
@@ -43,8 +44,9 @@ export const vital = {
   asks: (state) => ({
     rows: question('vital_hotspots', state, { vital: state.item, top: 200 }),
     by: question('vitals_by', state, { dimension: state.params.by ?? 'route' }),
+    'tree?': question('flamegraph_columns', state, { max_nodes: maxNodes }),
   }),
-  mount(main, { rows: { rows }, by: { rows: all } }, page, state) {
+  mount(main, { rows, by: { rows: all }, tree }, page, state) {
     const dimension = state.params.by ?? 'route';
     const values = all.filter(({ name }) => name === state.item);
     const before = h('div', null, h('h2', { class: 'name' }, visible(state.item, 80)),
@@ -53,7 +55,7 @@ export const vital = {
           { name: 'value', label: dimension, cell: (row) => h('a', { href: page.link({ [dimension]: row.value }) }, row.value === '' ? '(none)' : visible(row.value, 120)) }, ...columns()] })),
       h('h3', null, 'What ran where it was poor, and what the same function cost where it was good'));
     return tableView(main, page, state, {
-      name: `vital-${state.item}`, caption: 'Functions', rows, sort: '-self_ms_per_load', search: ['function', 'resource'], before,
+      name: `vital-${state.item}`, caption: 'Functions', rows: withKeys(rows.rows, tree.tree), sort: '-self_ms_per_load', search: ['function', 'resource'], before,
       empty: 'No profiled page load with a poor one has samples there, in this period and with these filters.',
       columns: [functionColumn(page),
         { name: 'self_ms_per_load', label: 'Poor: self ms', kind: 'number', bar: true, title: 'Self time per upload with samples in a poor window' },
