@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { sendRaw, startReport } from './serve_tool.mjs';
-import { binDir, repository, run, startPostgres, startStack, temporaryDir, waitFor } from './stack.mjs';
+import { binDir, freePort, repository, run, runOrThrow, startNginx, startPostgres, startProcess, startStack, temporaryDir, waitFor } from './stack.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const dir = temporaryDir('serve');
@@ -536,4 +536,89 @@ test('an empty database, and one that is not there yet', async () => {
   assert.ok((await early.json('/api/v1/flamegraph_columns?site=shop')).tree);
   await early.server.stop();
   await empty.stop();
+});
+
+// ---- a login before it ----
+
+/** @param {string} name @param {Record<string, string>} changes @returns {string} the example, with these texts replaced */
+function example(name, changes) {
+  let text = fs.readFileSync(path.join(repository, 'config', name), 'utf8');
+  for (const [from, to] of Object.entries(changes)) {
+    assert.ok(text.includes(from), from);
+    text = text.replaceAll(from, to);
+  }
+  return text;
+}
+
+/** Asks through a server with a login. @param {string} url */
+async function behindLogin(url) {
+  const login = { Authorization: `Basic ${Buffer.from('ann:secret').toString('base64')}` };
+  for (const target of ['/', '/api/v1/sites', '/shop/flame?since=1d']) {
+    assert.equal((await fetch(url + target)).status, 401, target);
+    assert.equal((await fetch(url + target, { headers: login })).status, 200, target);
+  }
+  const target = `/api/v1/hotspots?site=shop&route=${encodeURIComponent('/a b/%2F+é')}`;
+  const answer = await (await fetch(url + target, { headers: login })).json();
+  assert.ok(answer.sql.includes("route => '/a b/%2F+é'"), answer.sql);
+  const page = await fetch(`${url}/${encodeURIComponent('a/b')}`, { headers: login });
+  assert.equal(page.status, 200);
+  assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+}
+
+const passwords = path.join(dir, 'passwords');
+fs.chmodSync(dir, 0o755);
+fs.writeFileSync(passwords, 'ann:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n');
+
+/** Makes a certificate in the test's directory. */
+async function makeCertificate() {
+  if (!fs.existsSync(`${dir}/cert.pem`))
+    await runOrThrow(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes',
+      '-subj', '/CN=report.example', '-days', '1', '-keyout', `${dir}/key.pem`, '-out', `${dir}/cert.pem`]);
+}
+
+test('the example for nginx holds what it promises', async () => {
+  await makeCertificate();
+  const port = await freePort();
+  const conf = example('report-nginx.conf.example', {
+    '/etc/ssl/certs/report.example.pem': `${dir}/cert.pem`, '/etc/ssl/private/report.example.key': `${dir}/key.pem`,
+    '/etc/nginx/report.htpasswd': passwords, '127.0.0.1:8602': `127.0.0.1:${report.port}`, '443 ssl': `127.0.0.1:${port} ssl`,
+  });
+  const strict = await startNginx({ conf, port, modules: [] });
+  await strict.stop();
+  const plainConf = conf.replaceAll(' ssl;', ';').replace(/^ *ssl_.*$/gm, '');
+  const nginx = await startNginx({ conf: plainConf, port, modules: [] });
+  await behindLogin(nginx.url);
+  await nginx.stop();
+});
+
+test('the example for httpd holds what it promises', async () => {
+  await makeCertificate();
+  const port = await freePort();
+  const text = example('report-httpd.conf.example', {
+    '/etc/ssl/certs/report.example.pem': `${dir}/cert.pem`, '/etc/ssl/private/report.example.key': `${dir}/key.pem`,
+    '/etc/apache2/report.htpasswd': passwords, '127.0.0.1:8602': `127.0.0.1:${report.port}`, '*:443': `127.0.0.1:${port}`,
+  });
+  const modules = ['mpm_event', 'ssl', 'headers', 'proxy', 'proxy_http', 'auth_basic', 'authn_core', 'authn_file', 'authz_core', 'authz_user']
+    .map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n');
+  const write = (/** @type {string} */ name, /** @type {string} */ conf) => {
+    fs.writeFileSync(path.join(dir, name), `ServerRoot ${dir}\nServerName localhost\nPidFile ${dir}/httpd.pid\nDefaultRuntimeDir ${dir}\nErrorLog ${dir}/httpd.log\nListen 127.0.0.1:${port}
+${modules}\n${process.getuid?.() === 0 ? 'User www-data\nGroup www-data\n' : ''}${conf}`);
+    return path.join(dir, name);
+  };
+  await runOrThrow(['apache2', '-t', '-f', write('httpd-ssl.conf', text)]);
+  const httpd = startProcess('httpd', ['apache2', '-X', '-f', write('httpd.conf', text.replace(/^ *SSL.*$/gm, ''))], { deathSignal: 'SIGTERM' });
+  const url = `http://127.0.0.1:${port}`;
+  await waitFor(async () => (await fetch(url)).status, { what: 'answer of httpd' });
+  await behindLogin(url);
+  await httpd.stop();
+});
+
+test('the unit is one that systemd takes', async () => {
+  const unit = path.join(dir, 'fleetprof-report.service');
+  fs.writeFileSync(unit, fs.readFileSync(path.join(repository, 'config/systemd/fleetprof-report.service'), 'utf8')
+    .replace('/usr/bin/fleetprof ', `${program} `).replace('User=fleetprof-report', 'User=daemon'));
+  const { code, stdout, stderr } = await run(['systemd-analyze', 'verify', unit]);
+  assert.equal(code, 0, stdout + stderr);
+  assert.equal(stderr.split('\n').filter((line) => line.includes('fleetprof-report')).join('\n'), '');
+  await runOrThrow(['systemd-analyze', 'security', '--offline=yes', '--threshold=20', unit]);
 });
