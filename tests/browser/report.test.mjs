@@ -147,20 +147,18 @@ for (const [address, query, names] of tables) {
 test('coverage says how many page loads were profiled', async () => {
   await open('/shop/coverage?since=2d');
   const [all] = await sql(`* from fleetprof.coverage('shop', ${period})`);
-  assert.deepEqual((await screenRows()).slice(0, 2).map(({ loads }) => loads), [all.profiled, all.no_policy]);
+  assert.deepEqual((await screenRows()).slice(0, 2).map(({ loads }) => loads), [all.profiled, all.no_policy ?? '–']);
 });
 
 test('the flame graph: functions, selection and whole agree with SQL', async () => {
   await open('/shop?since=2d');
   const perLoad = new Map((await sql(`function, sum(self_ms_per_load) as self from fleetprof.hotspots('shop', ${period}, top => null) where function in ('sortReviews', 'hashCanvas', '(layout)') group by 1`))
     .map((row) => [row.function, row.self]));
-  for (const row of await screenRows()) {
-    const wanted = perLoad.get(row.function.split(/[a-z]+\.\w+\.js|t\.js/)[0]);
-    if (wanted === undefined) continue;
-    assert.ok(Math.abs(row.self_ms_per_load - wanted) < 1e-6, `${row.function}: ${row.self_ms_per_load}, not ${wanted}`);
-    perLoad.delete(row.function.split(/[a-z]+\.\w+\.js|t\.js/)[0]);
+  const rows = await screenRows();
+  for (const [name, wanted] of perLoad) {
+    const row = rows.find((each) => each.function.startsWith(name));
+    assert.ok(row && Math.abs(row.self_ms_per_load - wanted) < 1e-6, `${name}: ${row?.self_ms_per_load}, not ${wanted}`);
   }
-  assert.deepEqual([...perLoad.keys()], [], 'each is in the table');
   const [{ loads }] = await sql(`sum(loads) as loads from fleetprof.summary('shop', ${period})`);
   assert.match(await text('footer'), new RegExp(`^${loads} page loads · ${loads} uploads`));
   const [{ total }] = await sql(`total_ms_per_load as total from fleetprof.flamegraph('shop', ${period}) where level = 0`);
@@ -282,11 +280,11 @@ test('the call tree is walked by the keyboard, bound to the same selection', asy
   await open('/shop?since=2d');
   await page.focus('[role=treeitem]');
   await press('ArrowRight', 'ArrowRight', 'ArrowDown');
-  assert.equal(await page.locator('.details h2').innerText(), 'readState');
+  assert.equal(await page.locator('.details h2').innerText(), 'renderRoot');
   const item = page.locator('[role=treeitem][aria-selected=true]');
-  assert.deepEqual([await item.getAttribute('aria-level'), await item.getAttribute('aria-posinset')], ['3', '2']);
+  assert.deepEqual([await item.getAttribute('aria-level'), await item.getAttribute('aria-posinset')], ['4', '1']);
   await press('ArrowLeft');
-  assert.equal(await page.locator('.details h2').innerText(), 'boot');
+  assert.equal(await page.locator('.details h2').innerText(), 'performWork');
   await press('Enter');
   assert.match(page.url(), /root=[0-9a-f]{16}/);
   assert.deepEqual(complaints, []);
@@ -349,7 +347,15 @@ test('Back, a reload and a copied link show what was seen', async () => {
   const draw = (/** @type {number} */ most) => { seed = (seed * 16_807) % 2_147_483_647; return seed % most; };
   const steps = [
     () => press('g', 'n'), () => press('g', 'f'), () => press('g', 'c'), () => press('g', 't'), () => press('g', 'w'),
-    async () => { if (await page.locator('.icicle canvas').count() > 0) { await page.locator('.icicle canvas').first().focus(); await press('ArrowDown', 'ArrowDown', 'Enter'); } },
+    async () => {
+      if (await page.locator('.icicle canvas').count() === 0) return;
+      await page.locator('.icicle canvas').first().focus();
+      await press('ArrowDown', 'ArrowDown');
+      walked.pop(); // a selection takes the place of the one before
+      await note();
+      await page.locator('.icicle canvas').first().focus();
+      await press('Enter');
+    },
     async () => { if (await page.locator('#inverted').count() > 0) await press('i'); },
     async () => { if (await page.locator('#sort-samples').count() > 0) { await page.locator('#sort-samples').first().click(); await ready(); } },
     async () => { if (await page.locator('main tbody a[href*="/function/"]').count() > 0) { await page.locator('main tbody a[href*="/function/"]').first().click(); await ready(); } },
@@ -443,7 +449,7 @@ test('hostile names are text on every view, and do nothing', async () => {
   }
   await open('/hostile/functions?since=2d');
   const names = await page.locator('main .function > :first-child').allInnerTexts();
-  for (const wanted of ['<script>alert(1)</script>', '\\u{202e}nissim\\u{202c}', "Robert'); drop table students;--", '__proto__', '日本語']) assert.ok(names.includes(wanted), `${wanted} in ${names.length} names`);
+  for (const wanted of ['<script>alert(1)</script>', '\\u{202e}gnissim\\u{202c}', "Robert'); drop table students;--", '__proto__', '日本語']) assert.ok(names.includes(wanted), `${wanted} in ${names.length} names`);
   for (const field of ['route', 'release', 'variant']) {
     await page.click(`#filter-${field}`);
     await page.waitForSelector('.value');
@@ -516,7 +522,7 @@ test('a database that goes away is said so, and comes back', async () => {
 });
 
 test('a server that goes away, and an answer that is cut, end in sentences', async () => {
-  await open('/shop/functions?since=2d');
+  await open('/shop/coverage?since=2d');
   await page.route('**/api/v1/timings?**', (route) => route.fulfill({ contentType: 'application/json', body: '{"columns":[{"na' }));
   await press('g', 't');
   assert.match(await text('main .failure'), /cannot be read[\s\S]*cut this one/);
