@@ -2,6 +2,7 @@
  * A visitor of the shop: a tab that notes what becomes of the profiler, all lines on its console, and reports
  * of policy violations.
  */
+import assert from 'node:assert/strict';
 
 /**
  * @typedef {object} Load what became of one page load
@@ -94,6 +95,8 @@ export async function openVisitor(browser, { cookie } = {}) {
       lines = [];
       response = undefined;
       await leave(page);
+      const { url, status = 200 } = /** @type {Partial<NonNullable<Load['response']>>} */ (response ?? {});
+      assert.ok(status < 400, `${url} is answered with ${status}`);
       await page.waitForFunction(() => document.documentElement.dataset.suggestions === '10');
       const seen = await page.evaluate(report);
       return { ...seen, lines, response };
