@@ -206,7 +206,8 @@ static bool add_resources(const struct fp_addition *add)
         if (!add_name(add, FP_ROLLUP_TABLE_RESOURCE, delta->resources[i].id, &added))
             return false;
         struct fp_resource_row *row = added;
-        if (row != NULL && !fp_addition_text(add, delta->resources[i].url, &row->url))
+        if (row != NULL && (!fp_addition_text(add, delta->segment.site, &row->site) ||
+                            !fp_addition_text(add, delta->resources[i].url, &row->url)))
             return false;
     }
     return true;
