@@ -28,7 +28,11 @@ returns table (
     self_ms_per_load  double precision,
     total_ms_per_load double precision,
     busy_share        double precision,
-    is_agent          boolean
+    is_agent          boolean,
+    function_key       text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
@@ -45,6 +49,7 @@ declare
         flamegraph.thread);
     markers smallint[] := select_markers(flamegraph.marker);
     whole record := selected_totals(selected);
+    tree record;
 begin
     if (flamegraph.min_share between 0 and 1) is not true then
         raise invalid_parameter_value using
@@ -52,9 +57,13 @@ begin
             hint = 'min_share is a share of the profiled time, from 0 (all stacks) to 1.';
     end if;
 
+    tree := call_tree(selected, markers, flamegraph.min_share);
     return query
+    with named as materialized (
+        select *, fleetprof.is_agent(generated_resource) as is_agent from named_frame where frame_id = any(tree.frame_ids)
+    )
     select
-        ordinal,
+        ordinal::integer,
         level,
         case level when 0 then '(all)' else function end,
         resource,
@@ -66,16 +75,20 @@ begin
         self_us::double precision / 1000 / whole.loads,
         total_us::double precision / 1000 / whole.loads,
         self_us::double precision / whole.attributed_us,
-        -- The call alone costs more than all else of a row.
-        coalesce(resource like '%fleetprof%' and fleetprof.is_agent(resource), false)
-    from call_tree(selected, markers, flamegraph.min_share)
-    left join named_frame using (frame_id)
+        coalesce(is_agent, false),
+        case when level > 0 then function_key::text end,
+        generated_resource,
+        generated_line,
+        generated_column
+    from unnest(tree.levels, tree.frame_ids, tree.self_sums, tree.total_sums, tree.sample_sums) with ordinality
+        as node (level, frame_id, self_us, total_us, samples, ordinal)
+    left join named using (frame_id)
     order by ordinal;
 end
 $$;
 
 comment on function fleetprof.flamegraph is
-    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
+    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
 
 create or replace function fleetprof.flamegraph_grafana(
     site        text,

@@ -35,31 +35,23 @@ begin
             message = format('max_nodes is %s', coalesce(flamegraph_columns.max_nodes::text, 'null')),
             hint = 'max_nodes is how many nodes to return at most, 1 or more.';
     end if;
-    select
-        array_agg(level) as levels, array_agg(frame_id) as frame_ids, array_agg(self_us) as own_sums,
-        array_agg(total_us) as totals, array_agg(samples) as samples, count(*)::integer as nodes
-    into tree
-    from (
-        select *
-        from call_tree(
-            select_segments(
-                flamegraph_columns.site, flamegraph_columns.since, flamegraph_columns.until, flamegraph_columns.route,
-                flamegraph_columns.release, flamegraph_columns.environment, flamegraph_columns.variant,
-                flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread),
-            select_markers(flamegraph_columns.marker), 0)
-        order by ordinal
-    ) as node;
+    tree := call_tree(
+        select_segments(
+            flamegraph_columns.site, flamegraph_columns.since, flamegraph_columns.until, flamegraph_columns.route,
+            flamegraph_columns.release, flamegraph_columns.environment, flamegraph_columns.variant,
+            flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread),
+        select_markers(flamegraph_columns.marker), 0);
 
-    if tree.nodes > flamegraph_columns.max_nodes then
+    if cardinality(tree.levels) > flamegraph_columns.max_nodes then
         is_shown := array(
             select rank <= flamegraph_columns.max_nodes
             from (
                 select place, row_number() over (order by level > 0, total_us desc, place) as rank
-                from unnest(tree.levels, tree.totals) with ordinality as node (level, total_us, place)
+                from unnest(tree.levels, tree.total_sums) with ordinality as node (level, total_us, place)
             ) as ranked
             order by place);
         levels := tree.levels;
-        for place in 1..tree.nodes loop
+        for place in 1..cardinality(levels) loop
             if cut_level is not null and levels[place] > cut_level then
                 is_shown[place] := false;
             elsif is_shown[place] then
@@ -74,23 +66,26 @@ begin
     return (
         with frame as materialized (
             select
-                place, function, resource, line, column_number, kind,
-                function_key(function, resource, stable_resource, line, column_number, kind)::text as function_key
+                place, function, coalesce(source, url) as resource, line, column_number, kind,
+                function_key(
+                    function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable)::text
+                    as function_key,
+                url, generated_line, generated_column
             from unnest(frame_ids) with ordinality as listed (frame_id, place)
-            join named_frame using (frame_id)
+            join original_frame using (frame_id)
             left join (
-                select url as resource, stable_resource(url) as stable_resource
-                from resource
+                select resource_id, url, script
+                from named_resource
                 where resource_id in (select resource_id from frame where frame_id = any(frame_ids))
-                group by url
-            ) as script using (resource)
+                offset 0
+            ) as script using (resource_id)
         ),
         node as (
             select level, coalesce(listed.place - 1, -1) as frame, self_us, total_us, samples, node.place
-            from unnest(tree.levels, tree.frame_ids, tree.own_sums, tree.totals, tree.samples, is_shown) with ordinality
+            from unnest(tree.levels, tree.frame_ids, tree.self_sums, tree.total_sums, tree.sample_sums, is_shown) with ordinality
                 as node (level, frame_id, self_us, total_us, samples, is_shown, place)
             left join unnest(frame_ids) with ordinality as listed (frame_id, place) using (frame_id)
-            where coalesce(is_shown, true) and node.place <= tree.nodes
+            where coalesce(is_shown, true)
             order by node.place
         )
         select json_build_object(
@@ -98,21 +93,24 @@ begin
                 select json_build_object(
                     'function', array_agg(function order by place), 'resource', array_agg(resource order by place),
                     'line', array_agg(line order by place), 'column_number', array_agg(column_number order by place),
-                    'kind', array_agg(kind order by place), 'function_key', array_agg(function_key order by place))
+                    'kind', array_agg(kind order by place), 'function_key', array_agg(function_key order by place),
+                    'generated_resource', array_agg(url order by place),
+                    'generated_line', array_agg(generated_line order by place),
+                    'generated_column', array_agg(generated_column order by place))
                 from frame),
             'level', coalesce(array_agg(level), '{}'),
             'frame', coalesce(array_agg(frame), '{}'),
             'self', coalesce(array_agg(self_us), '{}'),
             'total', coalesce(array_agg(total_us), '{}'),
             'samples', coalesce(array_agg(samples), '{}'),
-            'omitted_us', coalesce(tree.totals[1], 0) - coalesce(sum(self_us), 0))
+            'omitted_us', coalesce(tree.total_sums[1], 0) - coalesce(sum(self_us), 0))
         from node
     );
 end
 $$;
 
 comment on function fleetprof.flamegraph_columns is
-    'Returns the tree of fleetprof.flamegraph as one JSON object of columns: level, frame, self, total and samples have an element per node, depth first; self and total are whole microseconds. frames has columns, too: function, resource, line, column_number, kind, function_key; frame is a place in them from 0, and -1 for the first node, the whole. max_nodes: the greatest nodes are returned, each with all that it stands on; omitted_us: self time of the others.';
+    'Returns the tree of fleetprof.flamegraph as one JSON object of columns: level, frame, self, total and samples have an element per node, depth first; self and total are whole microseconds. frames has columns, too: function, resource, line, column_number, kind, function_key, generated_resource, generated_line, generated_column; frame is a place in them from 0, and -1 for the first node, the whole. max_nodes: the greatest nodes are returned, each with all that it stands on; omitted_us: self time of the others.';
 
 revoke execute on function fleetprof.flamegraph_columns from public;
 grant execute on function fleetprof.flamegraph_columns to fleetprof_reader;

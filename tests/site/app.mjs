@@ -115,6 +115,8 @@ export async function startApp(build, optionsOf) {
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   server.unref();
+  // httpd reuses connections, and answers 502 if the application closes one at that moment.
+  server.keepAliveTimeout = 0;
   const { port } = /** @type {net.AddressInfo} */ (server.address());
   return { url: `http://127.0.0.1:${port}`, reports, statements, stop: () => { server.close(); server.closeAllConnections(); } };
 }
