@@ -65,13 +65,22 @@ static const struct argp callers_argp = {
 };
 
 static const struct fp_grid_column columns[] = {
-    {NULL, "FUNCTION", FP_CELL_TEXT},   {NULL, "WHERE", FP_CELL_PATH},
-    {NULL, "TOTAL MS", FP_CELL_MS},     {NULL, "SHARE %", FP_CELL_SHARE},
-    {NULL, "SAMPLES", FP_CELL_INTEGER}, {"function_key", NULL, FP_CELL_TEXT},
-    {"function", NULL, FP_CELL_TEXT},   {"resource", NULL, FP_CELL_PATH},
-    {"line", NULL, FP_CELL_INTEGER},    {"column_number", NULL, FP_CELL_INTEGER},
-    {"total_ms", NULL, FP_CELL_MS},     {"share", NULL, FP_CELL_SHARE},
+    {NULL, "FUNCTION", FP_CELL_TEXT},
+    {NULL, "WHERE", FP_CELL_PATH},
+    {NULL, "TOTAL MS", FP_CELL_MS},
+    {NULL, "SHARE %", FP_CELL_SHARE},
+    {NULL, "SAMPLES", FP_CELL_INTEGER},
+    {"function_key", NULL, FP_CELL_TEXT},
+    {"function", NULL, FP_CELL_TEXT},
+    {"resource", NULL, FP_CELL_PATH},
+    {"line", NULL, FP_CELL_INTEGER},
+    {"column_number", NULL, FP_CELL_INTEGER},
+    {"total_ms", NULL, FP_CELL_MS},
+    {"share", NULL, FP_CELL_SHARE},
     {"samples", NULL, FP_CELL_INTEGER},
+    {"generated_resource", NULL, FP_CELL_PATH},
+    {"generated_line", NULL, FP_CELL_INTEGER},
+    {"generated_column", NULL, FP_CELL_INTEGER},
 };
 
 static PGresult *ask(const struct callers_options *given)
@@ -82,8 +91,8 @@ static PGresult *ask(const struct callers_options *given)
                 "coalesce(resource, '') || coalesce(':' || line, '') || coalesce(':' || "
                 "column_number, ''), "
                 "total_ms, share, samples, "
-                "function_key, function, resource, line, column_number, total_ms, share, samples "
-                "from fleetprof.");
+                "function_key, function, resource, line, column_number, total_ms, share, samples, "
+                "generated_resource, generated_line, generated_column from fleetprof.");
     fp_sql_add(&query, given->callees ? "callees(" : "callers(");
     fp_sql_add(&query, "function_name => ");
     fp_sql_value(&query, "text", given->function);

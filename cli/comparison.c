@@ -133,6 +133,9 @@ const struct fp_grid_column fp_comparison_columns[] = {
     {"before_uploads", "UPLOADS BEFORE", FP_CELL_INTEGER},
     {"after_uploads", "UPLOADS AFTER", FP_CELL_INTEGER},
     {"samples", "SAMPLES", FP_CELL_INTEGER},
+    {"generated_resource", NULL, FP_CELL_PATH},
+    {"generated_line", NULL, FP_CELL_INTEGER},
+    {"generated_column", NULL, FP_CELL_INTEGER},
 };
 const size_t fp_comparison_column_count =
     sizeof(fp_comparison_columns) / sizeof(fp_comparison_columns[0]);
@@ -140,42 +143,22 @@ enum { FIRST_EXTRA = 23 };
 
 #define PERCENT(value) "to_char(100 * least(" value ", 9.999e4), 'FMSG9999990') || ' %'"
 
+/* The columns with names in JSON. */
+#define FUNCTION_COLUMNS                                                                           \
+    "function_key, function, resource, line, column_number, before_self_ms, after_self_ms, "       \
+    "before_total_ms, after_total_ms, change, change_low, change_high, smallest_visible, p, "      \
+    "verdict, before_uploads, after_uploads, samples, "                                            \
+    "generated_resource, generated_line, generated_column"
+
+/* clang-format off */
 const char fp_comparison_select[] =
     "verdict, function, "
     "coalesce(resource, '') || coalesce(':' || line, '') || coalesce(':' || column_number, ''), "
-    "before_self_ms, after_self_ms, " PERCENT("change") ", " PERCENT(
-        "change_low") " || ' and ' || " PERCENT("change_high") ", "
-                                                               "case verdict when 'no change seen' "
-                                                               "then " PERCENT(
-                                                                   "smallest_visible") " end, "
-                                                                                       "function_"
-                                                                                       "key, "
-                                                                                       "function, "
-                                                                                       "resource, "
-                                                                                       "line, "
-                                                                                       "column_"
-                                                                                       "number, "
-                                                                                       "before_"
-                                                                                       "self_ms, "
-                                                                                       "after_self_"
-                                                                                       "ms, "
-                                                                                       "before_"
-                                                                                       "total_ms, "
-                                                                                       "after_"
-                                                                                       "total_ms, "
-                                                                                       "change, "
-                                                                                       "change_low,"
-                                                                                       " change_"
-                                                                                       "high, "
-                                                                                       "smallest_"
-                                                                                       "visible, "
-                                                                                       "p, "
-                                                                                       "verdict, "
-                                                                                       "before_"
-                                                                                       "uploads, "
-                                                                                       "after_"
-                                                                                       "uploads, "
-                                                                                       "samples";
+    "before_self_ms, after_self_ms, " PERCENT("change") ", "
+    PERCENT("change_low") " || ' and ' || " PERCENT("change_high") ", "
+    "case verdict when 'no change seen' then " PERCENT("smallest_visible") " end, "
+    FUNCTION_COLUMNS;
+/* clang-format on */
 
 void fp_comparison_print(const struct fp_comparison *comparison, const PGresult *answer,
                          int first_column)

@@ -37,6 +37,7 @@ static const struct command commands[] = {
     {"import", "upload files to a collector", fp_import_command},
     {"session", "uploads that are kept whole: list them, give one back", fp_session_command},
     {"spool", "a collector's spool, and what was refused", fp_spool_command},
+    {"serve", "the web report: look at it in a browser", fp_serve_command},
     {"doctor", "find out why a site has no profiles", fp_doctor_command},
     {"help", "explain a command", help_command},
 };

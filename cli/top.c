@@ -87,6 +87,10 @@ static const struct fp_grid_column columns[] = {
     {"load_share", NULL, FP_CELL_SHARE},
     {"busy_share", NULL, FP_CELL_SHARE},
     {"is_agent", NULL, FP_CELL_BOOLEAN},
+    {"function_key", NULL, FP_CELL_TEXT},
+    {"generated_resource", NULL, FP_CELL_PATH},
+    {"generated_line", NULL, FP_CELL_INTEGER},
+    {"generated_column", NULL, FP_CELL_INTEGER},
 };
 enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]), FIRST_EXTRA = 6 };
 
@@ -110,7 +114,8 @@ static const char select_rows[] =
     "coalesce(resource, '') || coalesce(':' || line, '') || coalesce(':' || column_number, ''), "
     "self_ms_per_load, total_ms_per_load, load_share, busy_share, "
     "function, resource, line, column_number, kind, self_ms, total_ms, self_share, total_share, "
-    "samples, uploads, self_ms_per_load, total_ms_per_load, load_share, busy_share, is_agent "
+    "samples, uploads, self_ms_per_load, total_ms_per_load, load_share, busy_share, is_agent, "
+    "function_key, generated_resource, generated_line, generated_column "
     "from wholes left join listed on true order by ordinality";
 
 static PGresult *ask(const struct top_options *given)

@@ -35,7 +35,8 @@ enum {
     EXIT_CANNOT_RUN = 2, /* also for wrong usage */
     ERRORS_MAX = 64 * 1024,
     DEFAULT_MAX = 64 * 1024,
-    THREAD_FILES = 2, /* descriptors that each of http.threads needs for waiting */
+    THREAD_FILES = 2,              /* descriptors that each of http.threads needs for waiting */
+    SCRIPTS_MAX = 8 * 1024 * 1024, /* more than a configuration's templates take */
     SPARE_FILES = 64, /* descriptors for everything else: the spool, the database, dead letters */
 };
 
@@ -146,6 +147,16 @@ static struct fp_writer_pace pace_of(const struct fp_config *config)
     };
 }
 
+/* Prints the templates of all sites' scripts, with a NUL. False when out of memory; the caller
+ * releases the text either way. */
+static bool print_scripts(const struct fp_config *config, struct fp_buf *text)
+{
+    fp_buf_init(text, SCRIPTS_MAX);
+    fp_config_print_scripts(config, text);
+    fp_buf_add(text, "", 1);
+    return !text->failed;
+}
+
 _Static_assert(FP_CAPTURES_MAX <= FP_WRITER_SESSIONS_MAX, "the writer knows of all that run");
 
 static size_t list_captures(void *captures, struct fp_uuid ids[FP_WRITER_SESSIONS_MAX])
@@ -161,11 +172,16 @@ static void note_flush(void *sealer, size_t entries, int64_t oldest_us)
 
 static bool start_sealer(struct collector *collector)
 {
-    const struct fp_sealer_settings settings = {
-        .database = collector->config->database.ptr,
-        .retention = pace_of(collector->config).retention,
-    };
-    collector->sealer = fp_sealer_start(&settings, collector->metrics);
+    struct fp_buf scripts;
+    if (print_scripts(collector->config, &scripts)) {
+        const struct fp_sealer_settings settings = {
+            .database = collector->config->database.ptr,
+            .retention = pace_of(collector->config).retention,
+            .scripts = (const char *)scripts.data,
+        };
+        collector->sealer = fp_sealer_start(&settings, collector->metrics);
+    }
+    fp_buf_release(&scripts);
     return collector->sealer != NULL;
 }
 
@@ -364,6 +380,17 @@ static void log_lines(const struct fp_buf *errors)
     }
 }
 
+/* Tells the sealer what it may keep and what scripts are called. Changes nothing on failure. */
+static bool reload_sealer(struct collector *collector, const struct fp_config *fresh)
+{
+    const struct fp_retention retention = pace_of(fresh).retention;
+    struct fp_buf scripts;
+    bool told = print_scripts(fresh, &scripts) &&
+                fp_sealer_reload(collector->sealer, &retention, (const char *)scripts.data);
+    fp_buf_release(&scripts);
+    return told;
+}
+
 static void reload(struct collector *collector, const char *file)
 {
     fp_service_reloading();
@@ -372,14 +399,14 @@ static void reload(struct collector *collector, const char *file)
     struct fp_config *fresh = fp_config_load(file, &errors);
     if (fresh == NULL) {
         log_lines(&errors);
-    } else if (!fp_config_keep_fixed(fresh, collector->config, tell_fixed)) {
+    } else if (!fp_config_keep_fixed(fresh, collector->config, tell_fixed) ||
+               !reload_sealer(collector, fresh)) {
         fp_log(FP_LOG_ERROR, "configuration not reloaded", "error=%s", "out of memory");
         fp_config_free(fresh);
     } else {
         const struct fp_writer_pace pace = pace_of(fresh);
         fp_ingest_reload(collector->ingest, fresh->rules);
         fp_writer_reload(collector->writer, &pace);
-        fp_sealer_reload(collector->sealer, &pace.retention);
         fp_config_free(collector->config);
         collector->config = fresh;
         fp_log(FP_LOG_INFO, "configuration reloaded", "sites=%zu", fresh->rules->site_count);

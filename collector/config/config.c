@@ -191,6 +191,20 @@ struct fp_config *fp_config_load(const char *file, struct fp_buf *errors)
     return loader.config;
 }
 
+/* Names and templates have no character that JSON escapes. */
+void fp_config_print_scripts(const struct fp_config *config, struct fp_buf *out)
+{
+    const struct fp_rules *rules = config->rules;
+    for (size_t i = 0; i < rules->site_count; i++) {
+        const struct fp_site *site = &rules->sites[i];
+        fp_buf_addf(out, "%c\"%.*s\":[", i == 0 ? '{' : ',', FP_STR_ARG(site->name));
+        for (size_t k = 0; k < site->scripts.count; k++)
+            fp_buf_addf(out, "%s\"%.*s\"", k == 0 ? "" : ",", FP_STR_ARG(site->scripts.items[k]));
+        fp_buf_addf(out, "]");
+    }
+    fp_buf_addf(out, "}");
+}
+
 /* ---- reload ---- */
 
 static bool holds_text(const struct fp_setting *setting)

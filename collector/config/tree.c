@@ -4,6 +4,7 @@
 #include "collector/config/tree.h"
 
 #include "collector/config/value.h"
+#include "collector/profile/script_template.h"
 #include "collector/profile/timing_name.h"
 
 #include <errno.h>
@@ -60,7 +61,8 @@ static void name_bounds(const struct fp_setting *setting, char *text, size_t len
 /* True if the type's error messages are whole sentences: those on templates. */
 static bool names_template(const struct fp_setting *setting)
 {
-    return setting->type == FP_SETTING_ROUTES || setting->type == FP_SETTING_TIMING_NAMES;
+    return setting->type == FP_SETTING_ROUTES || setting->type == FP_SETTING_TIMING_NAMES ||
+           setting->type == FP_SETTING_SCRIPTS;
 }
 
 static void complain_of_value(struct fp_config_loader *loader, const yaml_node_t *node,
@@ -149,6 +151,8 @@ static const char *check_item(const struct fp_setting *setting, struct fp_str te
         return fp_route_check(text);
     if (setting->type == FP_SETTING_TIMING_NAMES)
         return fp_timing_name_check(text);
+    if (setting->type == FP_SETTING_SCRIPTS)
+        return fp_script_template_check(text);
     return setting->type == FP_SETTING_NAMES ? fp_value_check_name(text)
                                              : fp_value_check_path(text);
 }

@@ -52,6 +52,7 @@ struct fp_segment_row {
 
 struct fp_resource_row {
     int64_t resource_id;
+    struct fp_str site;
     struct fp_str url;
 };
 

@@ -46,6 +46,7 @@ struct fp_sealer {
     struct fp_sealing *sealing;
     struct fp_metric_set *metrics;
     char *database;
+    char *scripts; /* the store reads them */
     pthread_t thread;
     int stop_fd; /* readable once stopping: ends every wait */
     int wake_fd; /* readable when `news` has changed */
@@ -56,6 +57,7 @@ struct fp_sealer {
         int64_t oldest_us;
         bool is_reloaded;
         struct fp_retention retention;
+        char *scripts; /* owned */
     } news;
 
     /* The thread's own. */
@@ -130,12 +132,17 @@ static void hear(struct fp_sealer *sealer)
     int64_t oldest_us = sealer->news.oldest_us;
     bool is_reloaded = sealer->news.is_reloaded;
     struct fp_retention retention = sealer->news.retention;
+    char *scripts = sealer->news.scripts;
+    sealer->news.scripts = NULL;
     sealer->news.entries = 0;
     sealer->news.oldest_us = NEVER;
     sealer->news.is_reloaded = false;
     pthread_mutex_unlock(&sealer->lock);
     if (is_reloaded) {
         fp_store_set_retention(sealer->store, &retention);
+        fp_store_set_scripts(sealer->store, scripts);
+        free(sealer->scripts);
+        sealer->scripts = scripts;
         sealer->house_us = fp_clock_monotonic_us();
     }
     if (entries > 0)
@@ -348,6 +355,8 @@ static void free_sealer(struct fp_sealer *sealer)
     fp_store_close(sealer->store);
     pthread_mutex_destroy(&sealer->lock);
     free(sealer->database);
+    free(sealer->scripts);
+    free(sealer->news.scripts);
     free(sealer);
 }
 
@@ -357,7 +366,9 @@ static bool equip(struct fp_sealer *sealer, const struct fp_sealer_settings *set
     sealer->stop_fd = eventfd(0, EFD_CLOEXEC);
     sealer->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     sealer->database = strdup(settings->database);
-    if (sealer->stop_fd < 0 || sealer->wake_fd < 0 || sealer->database == NULL)
+    sealer->scripts = settings->scripts != NULL ? strdup(settings->scripts) : NULL;
+    if (sealer->stop_fd < 0 || sealer->wake_fd < 0 || sealer->database == NULL ||
+        (settings->scripts != NULL && sealer->scripts == NULL))
         return false;
     const struct fp_store_settings store = {
         .database = sealer->database,
@@ -365,7 +376,10 @@ static bool equip(struct fp_sealer *sealer, const struct fp_sealer_settings *set
         .interrupt_fd = sealer->stop_fd,
     };
     sealer->store = fp_store_create(&store);
-    sealer->sealing = sealer->store != NULL ? fp_sealing_create(sealer->store) : NULL;
+    if (sealer->store == NULL)
+        return false;
+    fp_store_set_scripts(sealer->store, sealer->scripts);
+    sealer->sealing = fp_sealing_create(sealer->store);
     return sealer->sealing != NULL;
 }
 
@@ -403,13 +417,20 @@ void fp_sealer_wake(struct fp_sealer *sealer, size_t entries, int64_t oldest_us)
     signal_fd(sealer->wake_fd);
 }
 
-void fp_sealer_reload(struct fp_sealer *sealer, const struct fp_retention *retention)
+bool fp_sealer_reload(struct fp_sealer *sealer, const struct fp_retention *retention,
+                      const char *scripts)
 {
+    char *copy = strdup(scripts);
+    if (copy == NULL)
+        return false;
     pthread_mutex_lock(&sealer->lock);
     sealer->news.is_reloaded = true;
     sealer->news.retention = *retention;
+    free(sealer->news.scripts); /* of an earlier reload that the thread has not heard of */
+    sealer->news.scripts = copy;
     pthread_mutex_unlock(&sealer->lock);
     signal_fd(sealer->wake_fd);
+    return true;
 }
 
 void fp_sealer_stop(struct fp_sealer *sealer)

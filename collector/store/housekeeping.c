@@ -91,6 +91,21 @@ static enum fp_store_result move_horizon(struct fp_store *store, const struct fi
     return result;
 }
 
+static enum fp_store_result keep_scripts(struct fp_store *store)
+{
+    const struct fp_pg_query query = {
+        .statement = "select fleetprof_data.keep_scripts($1::jsonb)",
+        .values = &store->scripts,
+        .value_count = 1,
+    };
+    if (store->scripts == NULL)
+        return FP_STORE_OK;
+    PGresult *answer;
+    enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
+    PQclear(answer);
+    return result;
+}
+
 /* Runs a delete and counts the rows. */
 static enum fp_store_result prune(struct fp_store *store, const struct fp_pg_query *query,
                                   size_t *pruned)
@@ -209,6 +224,8 @@ static enum fp_store_result keep_house(struct fp_store *store, struct fp_store_c
     int64_t today = fp_store_day_of(clock.now_us);
     find_first_days(store, &clock, &first);
     result = make_ahead(store, today, &chores->partitions_made);
+    if (result == FP_STORE_OK)
+        result = keep_scripts(store);
     if (result == FP_STORE_OK)
         result = drop_behind(store, &first, &chores->partitions_dropped);
     if (result == FP_STORE_OK)

@@ -52,6 +52,11 @@ void fp_store_set_retention(struct fp_store *store, const struct fp_retention *r
     store->settings.retention = *retention;
 }
 
+void fp_store_set_scripts(struct fp_store *store, const char *scripts)
+{
+    store->scripts = scripts;
+}
+
 void fp_store_close(struct fp_store *store)
 {
     if (store == NULL)

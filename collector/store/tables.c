@@ -25,6 +25,7 @@ static const struct fp_store_column segment_columns[] = {
 
 static const struct fp_store_column resource_columns[] = {
     KEY(fp_resource_row, resource_id, "resource_id", BIGINT),
+    COLUMN(fp_resource_row, site, "site", TEXT),
     COLUMN(fp_resource_row, url, "url", TEXT),
 };
 

@@ -54,7 +54,7 @@ begin
         join named_frame using (frame_id)
         where matches(function, call_edges.function_name)
             and (call_edges.key is null
-                or call_edges.key = function_key(function, resource, stable_resource(resource), line, column_number, kind)::text));
+                or call_edges.key = function_key::text));
     if cardinality(wanted) = 0 then
         return;
     end if;
@@ -111,14 +111,17 @@ create or replace function fleetprof_data.call_rows(
     of_callers    boolean
 )
 returns table (
-    function_key  text,
-    function      text,
-    resource      text,
-    line          integer,
-    column_number integer,
-    total_ms      double precision,
-    share         double precision,
-    samples       bigint
+    function_key       text,
+    function           text,
+    resource           text,
+    line               integer,
+    column_number      integer,
+    total_ms           double precision,
+    share              double precision,
+    samples            bigint,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
@@ -137,19 +140,36 @@ begin
         call_rows.selected, call_rows.markers, call_rows.function_name, call_rows.key, call_rows.of_callers);
 
     return query
+    with edge as materialized (
+        select frame_id, sum(sum_us) as sum_us, sum(samples) as samples
+        from unnest(edges.frame_ids, edges.sums, edges.samples) as edge (frame_id, sum_us, samples)
+        group by frame_id
+    ),
+    neighbour as (
+        select shown_id as frame_id, sum(sum_us) as sum_us, sum(samples) as samples
+        from edge
+        left join (
+            select merged.*
+            from (select array_agg(frame_id) as frame_ids, array_agg(sum_us::double precision) as weights from edge) as given
+            cross join lateral merged_frames(given.frame_ids, weights) as merged
+        ) as merged using (frame_id)
+        group by shown_id
+    )
     select
-        function_key(function, resource, stable_resource(resource), line, column_number, kind)::text,
+        function_key::text,
         coalesce(function, nobody),
         resource,
         line,
         column_number,
-        (sum(sum_us) / 1000)::double precision,
-        sum(sum_us)::double precision / nullif(edges.total_us, 0),
-        sum(samples)::bigint
-    from unnest(edges.frame_ids, edges.sums, edges.samples) as edge (frame_id, sum_us, samples)
+        (sum_us / 1000)::double precision,
+        sum_us::double precision / nullif(edges.total_us, 0),
+        samples::bigint,
+        generated_resource,
+        generated_line,
+        generated_column
+    from neighbour
     left join named_frame using (frame_id)
-    group by function, resource, line, column_number, kind
-    order by sum(sum_us) desc, coalesce(function, nobody) collate "C", resource collate "C", line, column_number;
+    order by sum_us desc, coalesce(function, nobody) collate "C", resource collate "C", line, column_number;
 end
 $$;
 
@@ -173,14 +193,17 @@ create or replace function fleetprof.callers(
     key           text default null
 )
 returns table (
-    function_key  text,
-    function      text,
-    resource      text,
-    line          integer,
-    column_number integer,
-    total_ms      double precision,
-    share         double precision,
-    samples       bigint
+    function_key       text,
+    function           text,
+    resource           text,
+    line               integer,
+    column_number      integer,
+    total_ms           double precision,
+    share              double precision,
+    samples            bigint,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
@@ -201,7 +224,7 @@ end
 $$;
 
 comment on function fleetprof.callers is
-    'Returns what calls a function: the frames right below it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (root): nothing called it. Where it calls itself a sample may count for several callers, but once for each. function_name: of which only % is a wildcard; null with key, the function_key of one function.';
+    'Returns what calls a function: the frames right below it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (root): nothing called it. Where it calls itself a sample may count for several callers, but once for each. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots.';
 
 create or replace function fleetprof.callees(
     function_name text,
@@ -220,14 +243,17 @@ create or replace function fleetprof.callees(
     key           text default null
 )
 returns table (
-    function_key  text,
-    function      text,
-    resource      text,
-    line          integer,
-    column_number integer,
-    total_ms      double precision,
-    share         double precision,
-    samples       bigint
+    function_key       text,
+    function           text,
+    resource           text,
+    line               integer,
+    column_number      integer,
+    total_ms           double precision,
+    share              double precision,
+    samples            bigint,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
@@ -248,7 +274,7 @@ end
 $$;
 
 comment on function fleetprof.callees is
-    'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: of which only % is a wildcard; null with key, the function_key of one function.';
+    'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots.';
 
 revoke execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees from public;
 grant execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees to fleetprof_reader;

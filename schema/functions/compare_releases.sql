@@ -211,7 +211,10 @@ returns table (
     verdict          text,
     before_uploads   bigint,
     after_uploads    bigint,
-    samples          bigint
+    samples          bigint,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
@@ -238,7 +241,7 @@ begin
         limit listed_comparison.top
     )
     select
-        function_key::text,
+        compared.function_key::text,
         function,
         resource,
         line,
@@ -255,7 +258,10 @@ begin
         verdict,
         before_uploads,
         after_uploads,
-        samples
+        samples,
+        generated_resource,
+        generated_line,
+        generated_column
     from compared
     join named_frame using (frame_id)
     order by
@@ -263,7 +269,7 @@ begin
         case when verdict in ('slower', 'new', 'faster', 'gone')
             then abs(coalesce(after_self_ms, 0) - coalesce(before_self_ms, 0))
             else greatest(after_self_ms, before_self_ms) end desc nulls last,
-        function_key;
+        compared.function_key;
 end
 $$;
 
@@ -305,7 +311,10 @@ returns table (
     verdict          text,
     before_uploads   bigint,
     after_uploads    bigint,
-    samples          bigint
+    samples          bigint,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
@@ -327,7 +336,7 @@ end
 $$;
 
 comment on function fleetprof.compare_releases is
-    'Compares the functions of two releases, or of two periods. before_self_ms, after_self_ms, before_total_ms, after_total_ms: milliseconds per page load, as observed. change: ratio of self time after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference from the common change by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable, unmatched. before_uploads, after_uploads: with the function; samples: on both sides, with the function anywhere on the stack. function_key: the function, across releases. since, until: period of after, before_since, before_until: that of before; when none is given, the first 48 hours of after and as many before. top: rows to return, null for all.';
+    'Compares the functions of two releases, or of two periods. before_self_ms, after_self_ms, before_total_ms, after_total_ms: milliseconds per page load, as observed. change: ratio of self time after to before, less 1, for the same mix of pages, devices and browsers on both sides; change_low, change_high: where it lies with a probability of 95 %. smallest_visible: the least change that would have been found in nine of ten cases. p: probability of such a difference from the common change by chance. verdict: slower, faster, no change seen, new, gone, too few, early, not comparable, unmatched. before_uploads, after_uploads: with the function; samples: on both sides, with the function anywhere on the stack. function_key: the function, across releases. generated_resource, generated_line, generated_column: as in hotspots. since, until: period of after, before_since, before_until: that of before; when none is given, the first 48 hours of after and as many before. top: rows to return, null for all.';
 
 create or replace function fleetprof.compare_summary(
     site         text,
@@ -512,7 +521,10 @@ returns table (
     after_uploads    bigint,
     samples          bigint,
     before_release   text,
-    after_release    text
+    after_release    text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 10
 set search_path = fleetprof_data, pg_temp
@@ -536,7 +548,10 @@ begin
         regressions.environment, regressions.variant, regressions.browser, regressions.os, regressions.device,
         regressions.thread, null, null);
     return query
-    select *, names.previous, names.latest
+    select
+        function_key, function, resource, line, column_number, before_self_ms, after_self_ms, before_total_ms,
+        after_total_ms, change, change_low, change_high, smallest_visible, p, verdict, before_uploads, after_uploads, samples,
+        names.previous, names.latest, generated_resource, generated_line, generated_column
     from listed_comparison(sides.before_side, sides.after_side, true, '{slower,new}', null)
     where verdict = 'new' or change is null or change >= regressions.least_change;
 end

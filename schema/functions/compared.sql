@@ -168,20 +168,18 @@ begin
         group by frame_id
     ),
     script as materialized (
-        select resource_id, url, stable_resource(url) as stable_url
-        from resource
+        select resource_id, url, script
+        from named_resource
         where resource_id in (select resource_id from sums join frame using (frame_id))
     ),
     named as (
         select
             sums.*,
-            kind <> 'function' or is_stable_name(name, column_number) as is_stable,
-            function_key(name, url, stable_url, line, column_number, kind) as function_key
+            is_stable,
+            function_key(
+                function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable) as function_key
         from sums
-        join (
-            select frame_id, case function when '' then '(anonymous)' else function end as name, resource_id, line, column_number, kind
-            from frame
-        ) as frame using (frame_id)
+        join original_frame using (frame_id)
         left join script using (resource_id)
     )
     select

@@ -24,8 +24,8 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-    kinds constant text[] := '{host,resource,source,route,release,environment,variant,browser,os,device,thread,marker}';
-    of_scripts constant boolean := cost_by.by = any('{host,resource,source}');
+    kinds constant text[] := '{host,resource,source,package,route,release,environment,variant,browser,os,device,thread,marker}';
+    of_scripts constant boolean := cost_by.by = any('{host,resource,source,package}');
     selected selection := select_segments(
         cost_by.site, cost_by.since, cost_by.until, cost_by.route, cost_by.release, cost_by.environment,
         cost_by.variant, cost_by.browser, cost_by.os, cost_by.device, cost_by.thread, by_segment => not
@@ -40,21 +40,33 @@ begin
     end if;
 
     return query
-    with entry as (
+    with sums as materialized (
+        select frame_id, self_us, samples, uploads
+        from frame_sums(selected, markers, null)
+        where of_scripts and self_us <> 0
+    ),
+    script as materialized (
+        select resource_id, url, script
+        from named_resource
+        where resource_id in (select resource_id from sums join frame using (frame_id))
+    ),
+    entry as (
         select name, self_us, samples, least(uploads, whole.uploads) as uploads
         from (
             select
                 case
-                    when resource is null then case when kind in ('marker', 'overflow') then function else '(no script)' end
-                    when cost_by.by = 'host' then coalesce(substring(resource from '^[a-z][a-z0-9+.-]*://([^/]+)'), '(no host)')
-                    else resource
+                    when url is null then case when kind in ('marker', 'overflow') then function else '(no script)' end
+                    when cost_by.by = 'host' then coalesce(substring(url from '^[a-z][a-z0-9+.-]*://([^/]+)'), '(no host)')
+                    when cost_by.by = 'package' then coalesce(nullif(package, ''), '(no package)')
+                    when cost_by.by = 'source' then coalesce(source, script)
+                    else script
                 end as name,
                 sum(self_us)::double precision as self_us,
                 sum(samples)::bigint as samples,
                 sum(uploads)::bigint as uploads
-            from frame_sums(selected, markers, null)
-            join named_frame using (frame_id)
-            where of_scripts and self_us <> 0
+            from sums
+            join original_frame using (frame_id)
+            left join script using (resource_id)
             group by 1
         ) as script
         union all
@@ -88,7 +100,7 @@ end
 $$;
 
 comment on function fleetprof.cost_by is
-    'Returns attributed time by host or script (resource; source is the same, until function tables name sources), by a dimension (route, release, environment, variant, browser, os, device, thread), or by marker. self_ms: milliseconds of samples; share: of profiled time, unattributed included, 0 to 1. samples: of scripts, with one of its functions anywhere on the stack, once for each. uploads: with this value; of scripts at most, since uploads are stored by function; null by marker. (unattributed): time that belongs to no visible stack, shown without a marker filter. (no script): functions of the browser. Shares add up to 1.';
+    'Returns attributed time by host, script (resource: without what a build adds to its name), source or npm package (source, package: as function tables name them; a script without a table is its own source and has no package), by a dimension (route, release, environment, variant, browser, os, device, thread), or by marker. self_ms: milliseconds of samples; share: of profiled time, unattributed included, 0 to 1. samples: of scripts, with one of its functions anywhere on the stack, once for each. uploads: with this value; of scripts at most, since uploads are stored by function; null by marker. (unattributed): time that belongs to no visible stack, shown without a marker filter. (no script): functions of the browser. Shares add up to 1.';
 
 revoke execute on function fleetprof.cost_by from public;
 grant execute on function fleetprof.cost_by to fleetprof_reader;

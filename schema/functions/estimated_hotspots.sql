@@ -33,7 +33,11 @@ returns table (
     busy_share        double precision,
     is_agent          boolean,
     rated_uploads     bigint,
-    unrated_uploads   bigint
+    unrated_uploads   bigint,
+    function_key       text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
@@ -71,13 +75,15 @@ begin
         select sum((selected_totals(parts[part])).uploads) from generate_subscripts(parts, 1) as part);
 
     return query
-    select *, rated, every - rated
+    select
+        function, resource, line, column_number, kind, self_ms, total_ms, self_share, total_share, samples, uploads,
+        self_ms_per_load, total_ms_per_load, load_share, busy_share, is_agent, rated, every - rated, function_key, generated_resource, generated_line, generated_column
     from ranked_frames(parts, weights, markers, null, estimated_hotspots.top);
 end
 $$;
 
 comment on function fleetprof.estimated_hotspots is
-    'Estimates hotspots for all page loads, sampled or not: divides times and page loads of each segment by its verified sample rate. self_ms, total_ms: estimated milliseconds. Shares and means are of estimated profiled time, attributed time and page loads. samples, uploads: what was observed, which the estimate rests on. rated_uploads: uploads that the filters select and whose rate is verified; unrated_uploads: those without, which are left out. Both are the same in all rows.';
+    'Estimates hotspots for all page loads, sampled or not: divides times and page loads of each segment by its verified sample rate. self_ms, total_ms: estimated milliseconds. Shares and means are of estimated profiled time, attributed time and page loads. samples, uploads: what was observed, which the estimate rests on. rated_uploads: uploads that the filters select and whose rate is verified; unrated_uploads: those without, which are left out. Both are the same in all rows. function_key, generated_resource, generated_line, generated_column: as in hotspots.';
 
 revoke execute on function fleetprof.estimated_hotspots from public;
 grant execute on function fleetprof.estimated_hotspots to fleetprof_reader;

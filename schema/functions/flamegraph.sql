@@ -28,7 +28,11 @@ returns table (
     self_ms_per_load  double precision,
     total_ms_per_load double precision,
     busy_share        double precision,
-    is_agent          boolean
+    is_agent          boolean,
+    function_key       text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
@@ -68,7 +72,7 @@ begin
     ),
     named as materialized (
         -- The call alone costs more than all else of a row.
-        select *, resource like '%fleetprof%' and fleetprof.is_agent(resource) as is_agent
+        select *, generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource) as is_agent
         from (select distinct frame_id from node) as frame
         join named_frame using (frame_id)
     )
@@ -85,7 +89,11 @@ begin
         self_us::double precision / 1000 / whole.loads,
         total_us::double precision / 1000 / whole.loads,
         self_us::double precision / whole.attributed_us,
-        coalesce(is_agent, false)
+        coalesce(is_agent, false),
+        case when level > 0 then function_key::text end,
+        generated_resource,
+        generated_line,
+        generated_column
     from node
     left join named using (frame_id)
     order by ordinal;
@@ -93,7 +101,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph is
-    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
+    'Returns stacks as a tree, depth first in order of ordinal, siblings by descending total_ms. Level 0 is the one row (all): all attributed samples; unattributed time is not in it. self_ms: milliseconds in exactly this stack; total_ms: in this stack or one on top of it; samples: as total_ms. self_ms_per_load, total_ms_per_load, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column: as in fleetprof.hotspots. min_share: share of the profiled time, unattributed included, below which a row is left out, 0 to 1.';
 
 create or replace function fleetprof.flamegraph_grafana(
     site        text,

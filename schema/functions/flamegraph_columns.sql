@@ -76,16 +76,19 @@ begin
     return (
         with frame as materialized (
             select
-                place, function, resource, line, column_number, kind,
-                function_key(function, resource, stable_resource, line, column_number, kind)::text as function_key
+                place, function, coalesce(source, url) as resource, line, column_number, kind,
+                function_key(
+                    function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable)::text
+                    as function_key,
+                url, generated_line, generated_column
             from unnest(frame_ids) with ordinality as listed (frame_id, place)
-            join named_frame using (frame_id)
+            join original_frame using (frame_id)
             left join (
-                select url as resource, stable_resource(url) as stable_resource
-                from resource
+                select resource_id, url, script
+                from named_resource
                 where resource_id in (select resource_id from frame where frame_id = any(frame_ids))
-                group by url
-            ) as script using (resource)
+                offset 0
+            ) as script using (resource_id)
         ),
         node as (
             select level, coalesce(listed.place - 1, -1) as frame, self_us, total_us, samples, node.place
@@ -100,7 +103,10 @@ begin
                 select json_build_object(
                     'function', array_agg(function order by place), 'resource', array_agg(resource order by place),
                     'line', array_agg(line order by place), 'column_number', array_agg(column_number order by place),
-                    'kind', array_agg(kind order by place), 'function_key', array_agg(function_key order by place))
+                    'kind', array_agg(kind order by place), 'function_key', array_agg(function_key order by place),
+                    'generated_resource', array_agg(url order by place),
+                    'generated_line', array_agg(generated_line order by place),
+                    'generated_column', array_agg(generated_column order by place))
                 from frame),
             'level', coalesce(array_agg(level), '{}'),
             'frame', coalesce(array_agg(frame), '{}'),
@@ -114,7 +120,7 @@ end
 $$;
 
 comment on function fleetprof.flamegraph_columns is
-    'Returns the tree of fleetprof.flamegraph as one JSON object of columns: level, frame, self, total and samples have an element per node, depth first; self and total are whole microseconds. frames has columns, too: function, resource, line, column_number, kind, function_key; frame is a place in them from 0, and -1 for the first node, the whole. max_nodes: the greatest nodes are returned, each with all that it stands on; omitted_us: self time of the others.';
+    'Returns the tree of fleetprof.flamegraph as one JSON object of columns: level, frame, self, total and samples have an element per node, depth first; self and total are whole microseconds. frames has columns, too: function, resource, line, column_number, kind, function_key, generated_resource, generated_line, generated_column; frame is a place in them from 0, and -1 for the first node, the whole. max_nodes: the greatest nodes are returned, each with all that it stands on; omitted_us: self time of the others.';
 
 revoke execute on function fleetprof.flamegraph_columns from public;
 grant execute on function fleetprof.flamegraph_columns to fleetprof_reader;

@@ -31,7 +31,11 @@ returns table (
     total_ms_per_load double precision,
     load_share        double precision,
     busy_share        double precision,
-    is_agent          boolean
+    is_agent          boolean,
+    function_key       text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
@@ -47,12 +51,15 @@ declare
     markers smallint[] := select_markers(hotspots.marker);
 begin
     return query
-    select * from ranked_frames(array[selected], '{1}', markers, null, hotspots.top);
+    select
+        function, resource, line, column_number, kind, self_ms, total_ms, self_share, total_share, samples, uploads,
+        self_ms_per_load, total_ms_per_load, load_share, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column
+    from ranked_frames(array[selected], '{1}', markers, null, hotspots.top);
 end
 $$;
 
 comment on function fleetprof.hotspots is
-    'Returns the frames that cost the most self time. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load: per page load that the filters select, with the frame or without it. load_share: share of these page loads that have the frame, 0 to 1; exact where each page load is one upload, otherwise an upper bound. busy_share: self time as a share of attributed time. is_agent: fleetprof''s own agent. top: rows to return, null for all.';
+    'Returns the frames that cost the most self time. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load: per page load that the filters select, with the frame or without it. load_share: share of these page loads that have the frame, 0 to 1; exact where each page load is one upload, otherwise an upper bound. busy_share: self time as a share of attributed time. is_agent: fleetprof''s own agent. A function in several builds of a script is one row, with the place where it costs most, unless a build has several functions of its name. function_key: what identifies it across releases. function, resource, line, column_number are the original ones where a function table knows them; generated_resource, generated_line, generated_column: where the browser saw it. top: rows to return, null for all.';
 
 revoke execute on function fleetprof.hotspots from public;
 grant execute on function fleetprof.hotspots to fleetprof_reader;

@@ -32,7 +32,11 @@ returns table (
     total_ms_per_load double precision,
     load_share        double precision,
     busy_share        double precision,
-    is_agent          boolean
+    is_agent          boolean,
+    function_key       text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
@@ -60,12 +64,15 @@ begin
             hint = 'Name a measure; timings() lists them.';
     end if;
     return query
-    select * from ranked_frames(array[selected], '{1}', markers, timing_ids, measure_hotspots.top);
+    select
+        function, resource, line, column_number, kind, self_ms, total_ms, self_share, total_share, samples, uploads,
+        self_ms_per_load, total_ms_per_load, load_share, busy_share, is_agent, function_key, generated_resource, generated_line, generated_column
+    from ranked_frames(array[selected], '{1}', markers, timing_ids, measure_hotspots.top);
 end
 $$;
 
 comment on function fleetprof.measure_hotspots is
-    'Returns the frames that cost the most self time inside a measure, or inside a window such as (interaction), (long frame) or (lcp): in samples from its start on and before its end, in the same upload. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of the measure''s profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load, load_share: as in hotspots, but of page loads with samples inside the measure; uploads stand for page loads. busy_share: self time as a share of the measure''s attributed time. is_agent: fleetprof''s own agent. top: rows to return, null for all.';
+    'Returns the frames that cost the most self time inside a measure, or inside a window such as (interaction), (long frame) or (lcp): in samples from its start on and before its end, in the same upload. self_ms, total_ms: milliseconds with the frame on top, or anywhere on the stack (once per sample). self_share, total_share: of the measure''s profiled time, unattributed time included, 0 to 1. samples: with the frame anywhere. uploads: with the frame; where marker matches several markers but not all, once for each. self_ms_per_load, total_ms_per_load, load_share: as in hotspots, but of page loads with samples inside the measure; uploads stand for page loads. busy_share: self time as a share of the measure''s attributed time. is_agent: fleetprof''s own agent. function_key, generated_resource, generated_line, generated_column: as in hotspots. top: rows to return, null for all.';
 
 revoke execute on function fleetprof.measure_hotspots from public;
 grant execute on function fleetprof.measure_hotspots to fleetprof_reader;

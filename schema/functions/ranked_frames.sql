@@ -121,7 +121,12 @@ returns table (
     total_ms_per_load double precision,
     load_share        double precision,
     busy_share        double precision,
-    is_agent          boolean
+    is_agent          boolean,
+    function_key       text,
+    generated_resource text,
+    generated_line     integer,
+    generated_column   integer,
+    frame_ids          bigint[]
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
@@ -129,8 +134,7 @@ as $$
 #variable_conflict use_column
 declare
     whole record;
-    -- Frames of one site never look alike, so names are needed only for the rows to return, and for their equals.
-    candidates bigint := case when cardinality((ranked_frames.parts)[1].sites) = 1 then ranked_frames.top end;
+    sites integer := cardinality((ranked_frames.parts)[1].sites);
 begin
     if ranked_frames.top < 1 then
         raise invalid_parameter_value using
@@ -147,7 +151,7 @@ begin
     cross join lateral selected_totals(ranked_frames.parts[number], ranked_frames.timing_ids);
 
     return query
-    with sums as (
+    with sums as materialized (
         select
             frame_id,
             sum(samples::float8) as samples,
@@ -158,26 +162,46 @@ begin
         from unnest(ranked_frames.weights) with ordinality as part (weight, number)
         cross join lateral frame_sums(ranked_frames.parts[number], ranked_frames.markers, ranked_frames.timing_ids)
         group by frame_id
-        order by self_us desc
-        fetch first (coalesce(candidates, 9223372036854775807)) rows with ties
+    ),
+    -- Frames that may be one function: those of a name, unless it is none that people wrote.
+    named as materialized (
+        select
+            sums.*,
+            case when is_stable or sites > 1 then function end as name,
+            case when is_stable or sites > 1 then 0 else frame_id end as number
+        from sums
+        join original_frame using (frame_id)
+    ),
+    same_name as materialized (
+        select
+            name, number,
+            max(self_us) + sum(least(self_us, 0)) as least_us, -- own times of events may be below zero
+            sum(greatest(self_us, 0)) as most_us
+        from named
+        group by name, number
+    ),
+    -- Each name has a function that costs at least least_us, and none that costs more than most_us.
+    candidate as materialized (
+        select named.*
+        from same_name
+        join named using (number)
+        where same_name.name is not distinct from named.name
+            and (ranked_frames.top is null or most_us >= coalesce(
+                (select least_us from same_name order by least_us desc offset ranked_frames.top - 1 limit 1), '-infinity'))
     ),
     hottest as (
         select
-            function,
-            resource,
-            line,
-            column_number,
-            kind,
+            shown_id as frame_id,
+            array_agg(frame_id) as frame_ids,
             sum(samples)::bigint as samples,
             sum(uploads)::bigint as uploads,
             sum(weighted_uploads) as weighted_uploads,
             sum(self_us) as self_us,
             sum(total_us) as total_us
-        from sums
-        join named_frame using (frame_id)
-        group by function, resource, line, column_number, kind
-        order by self_us desc, function collate "C", resource collate "C", line, column_number, kind
-        limit ranked_frames.top
+        from (select array_agg(frame_id) as frame_ids, array_agg(self_us) as weights from candidate) as given
+        cross join lateral merged_frames(given.frame_ids, weights)
+        join candidate using (frame_id)
+        group by shown_id
     )
     select
         function,
@@ -195,14 +219,21 @@ begin
         total_us / 1000 / whole.loads,
         least(weighted_uploads, whole.loads) / whole.loads,
         self_us / whole.attributed_us,
-        fleetprof.is_agent(resource)
+        fleetprof.is_agent(generated_resource),
+        function_key::text,
+        generated_resource,
+        generated_line,
+        generated_column,
+        frame_ids
     from hottest
-    order by self_us desc, function collate "C", resource collate "C", line, column_number, kind;
+    join named_frame using (frame_id)
+    order by self_us desc, function collate "C", resource collate "C", line, column_number, kind
+    limit ranked_frames.top;
 end
 $$;
 
 comment on function fleetprof_data.ranked_frames is
-    'Returns the rows of fleetprof.hotspots for parts of a selection, each with a weight that multiplies its times, page loads and, in load_share, uploads.';
+    'Returns the rows of fleetprof.hotspots for parts of a selection, each with a weight that multiplies its times, page loads and, in load_share, uploads; frame_ids: all frames of a row.';
 
 revoke execute on function fleetprof_data.frame_sums, fleetprof_data.ranked_frames from public;
 grant execute on function fleetprof_data.frame_sums, fleetprof_data.ranked_frames to fleetprof_reader;

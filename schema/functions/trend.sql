@@ -35,13 +35,21 @@ declare
     by_key boolean := function_trend.key ~ '^-?[0-9]{1,20}$';
     wanted bigint[];
 begin
-    wanted := array(
-        select frame_id
-        from named_frame
-        where case
-            when by_key then function_key(function, resource, stable_resource(resource), line, column_number, kind)::text = function_trend.key
-            else function = function_trend.key
-        end);
+    if by_key then
+        wanted := array(
+            with script as materialized (
+                select resource_id, url, script
+                from named_resource
+                where site = any((function_trend.selected).sites)
+            )
+            select frame_id
+            from original_frame
+            left join script using (resource_id)
+            where function_key(
+                function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable)::text = function_trend.key);
+    else
+        wanted := array(select frame_id from named_frame where function = function_trend.key);
+    end if;
 
     return query
     with total as materialized (

@@ -35,7 +35,11 @@ returns table (
     is_agent              boolean,
     good_self_ms          double precision,
     good_uploads          bigint,
-    good_self_ms_per_load double precision
+    good_self_ms_per_load double precision,
+    function_key          text,
+    generated_resource    text,
+    generated_line        integer,
+    generated_column      integer
 )
 language plpgsql stable parallel safe rows 20
 set search_path = fleetprof_data, pg_temp
@@ -63,18 +67,16 @@ begin
             hint = format('Vitals are %s.', array_to_string(vital_names(), ', '));
     end if;
     return query
-    with good as materialized (
-        select
-            function,
-            resource,
-            line,
-            column_number,
-            kind::text as kind,
-            (sum(self_us) / 1000)::double precision as self_ms,
-            sum(uploads)::bigint as uploads
-        from frame_sums(selected, markers, good_ids)
-        join named_frame using (frame_id)
-        group by function, resource, line, column_number, kind
+    with poor as materialized (
+        select *
+        from ranked_frames(array[selected], '{1}', markers, poor_ids, vital_hotspots.top) with ordinality
+    ),
+    good as (
+        select ordinality, (sum(self_us) / 1000)::double precision as self_ms, sum(sums.uploads)::bigint as uploads
+        from poor
+        cross join unnest(frame_ids) as frame_id
+        join frame_sums(selected, markers, good_ids) as sums using (frame_id)
+        group by ordinality
     )
     select
         poor.function,
@@ -95,16 +97,14 @@ begin
         poor.is_agent,
         coalesce(good.self_ms, 0 * good_loads),
         coalesce(good.uploads, 0 * good_loads),
-        coalesce(good.self_ms, 0 * good_loads) / good_loads
-    from ranked_frames(array[selected], '{1}', markers, poor_ids, vital_hotspots.top) with ordinality as poor
-    left join good
-        on good.function = poor.function
-        and good.kind = poor.kind
-        -- Equality that can be hashed, where null equals null.
-        and coalesce(good.resource, '') = coalesce(poor.resource, '')
-        and coalesce(good.line, -1) = coalesce(poor.line, -1)
-        and coalesce(good.column_number, -1) = coalesce(poor.column_number, -1)
-    order by poor.ordinality;
+        coalesce(good.self_ms, 0 * good_loads) / good_loads,
+        poor.function_key,
+        poor.generated_resource,
+        poor.generated_line,
+        poor.generated_column
+    from poor
+    left join good using (ordinality)
+    order by ordinality;
 end
 $$;
 

@@ -93,6 +93,7 @@ create index segment_site on fleetprof_data.segment (site);
 
 create table fleetprof_data.resource (
     resource_id bigint primary key,
+    site        text not null,
     url         text not null,
     last_seen   date not null
 );
@@ -620,6 +621,7 @@ comment on column fleetprof_data.segment.last_seen is 'UTC day of the last uploa
 
 comment on table fleetprof_data.resource is 'URLs of scripts, scrubbed.';
 comment on column fleetprof_data.resource.resource_id is 'Content hash of site and URL.';
+comment on column fleetprof_data.resource.site is 'Site of the pages that ran it.';
 comment on column fleetprof_data.resource.url is 'Scrubbed URL, at most 1,024 code points; on the page''s own origin a route''s template stands for the path.';
 comment on column fleetprof_data.resource.last_seen is 'UTC day of the last upload that needed this row; unseen rows are pruned.';
 

@@ -21,7 +21,11 @@ select
     uploads::bigint as uploads,
     samples,
     self_us / 1000::double precision as self_ms,
-    total_us / 1000::double precision as total_ms
+    total_us / 1000::double precision as total_ms,
+    function_key::text as function_key,
+    generated_resource,
+    generated_line,
+    generated_column
 from (
     -- Conditions on dimensions and hours find packed rows by index: segment is joined before rows are unpacked.
     select
@@ -46,5 +50,7 @@ comment on column fleetprof.hotspot_hourly.samples is 'Samples with the frame an
 comment on column fleetprof.hotspot_hourly.self_ms is 'Milliseconds with the frame on top of the stack.';
 comment on column fleetprof.hotspot_hourly.total_ms is
     'Milliseconds with the frame anywhere on the stack, once per sample, however often it recurs.';
+comment on column fleetprof.hotspot_hourly.function_key is 'What identifies the function across releases.';
+comment on column fleetprof.hotspot_hourly.generated_resource is 'URL of the script as the browser ran it; with generated_line and generated_column, where it saw the function.';
 
 grant select on fleetprof.hotspot_hourly to fleetprof_reader;

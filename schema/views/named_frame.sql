@@ -1,17 +1,61 @@
--- Frames as they are shown.
+-- Frames as they are shown: as people wrote them, where a function table knows them.
+
+create or replace view fleetprof_data.named_resource with (security_invoker = true) as
+select
+    resource_id,
+    site,
+    url,
+    fleetprof_data.script_name(url, patterns, replacements) as script
+from fleetprof_data.resource
+left join fleetprof_data.script_template using (site);
+
+comment on view fleetprof_data.named_resource is
+    'Scripts, and what they are called across releases (script). Where many frames share few scripts, read this once for each script.';
+
+create or replace view fleetprof_data.original_frame with (security_invoker = true) as
+select
+    frame_id,
+    case coalesce(origin.function, frame.function) when '' then '(anonymous)' else coalesce(origin.function, frame.function) end
+        as function,
+    resource_id,
+    origin.source,
+    coalesce(origin.package, '') as package,
+    coalesce(origin.source_line, frame.line) as line,
+    coalesce(origin.source_column, frame.column_number) as column_number,
+    kind,
+    case
+        when kind <> 'function' then true
+        when origin.source is null then fleetprof_data.is_stable_name(frame.function, frame.column_number)
+        else coalesce(origin.function, frame.function) <> ''
+    end as is_stable,
+    frame.function as generated_function,
+    frame.line as generated_line,
+    frame.column_number as generated_column
+from fleetprof_data.frame
+left join fleetprof_data.original_function as origin using (resource_id, line, column_number);
+
+comment on view fleetprof_data.original_frame is
+    'Frames without their scripts. package: empty without one. source: null where no function table knows the frame; then function, line and column_number are the generated ones. is_stable: the name is one that people wrote.';
 
 create or replace view fleetprof_data.named_frame with (security_invoker = true) as
 select
     frame_id,
-    case when function = '' then '(anonymous)' else function end as function,
-    url as resource,
+    function,
+    coalesce(source, url) as resource,
     line,
     column_number,
-    kind
-from fleetprof_data.frame
-left join fleetprof_data.resource using (resource_id);
+    kind,
+    is_stable,
+    coalesce(source, script) as script,
+    fleetprof_data.function_key(
+        function, coalesce(source, url), coalesce(source, script), line, column_number, kind, is_stable) as function_key,
+    url as generated_resource,
+    generated_line,
+    generated_column
+from fleetprof_data.original_frame
+left join fleetprof_data.named_resource using (resource_id);
 
 comment on view fleetprof_data.named_frame is
-    'Frames as they are shown: (anonymous) for a function without a name; resource, line and column_number null where absent.';
+    'Frames as they are shown: (anonymous) for a function without a name; resource, line and column_number null where absent. A function table gives the original function, source, line and column. script: the source, or the script without what a build adds to its name. generated_resource, generated_line, generated_column: where the browser saw it.';
 
-grant select on fleetprof_data.named_frame to fleetprof_reader;
+grant select on fleetprof_data.named_resource, fleetprof_data.original_frame, fleetprof_data.named_frame to fleetprof_reader;

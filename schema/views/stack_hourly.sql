@@ -24,7 +24,11 @@ select
     fleetprof_data.marker_of(marker)::text as marker,
     uploads::bigint as uploads,
     samples,
-    self_us / 1000::double precision as self_ms
+    self_us / 1000::double precision as self_ms,
+    function_key::text as function_key,
+    generated_resource,
+    generated_line,
+    generated_column
 from (
     -- Conditions on dimensions and hours find packed rows by index: segment is joined before rows are unpacked.
     select
@@ -53,5 +57,7 @@ comment on column fleetprof.stack_hourly.marker is
 comment on column fleetprof.stack_hourly.uploads is 'Uploads with such a sample.';
 comment on column fleetprof.stack_hourly.samples is 'Samples with exactly this stack and marker.';
 comment on column fleetprof.stack_hourly.self_ms is 'Milliseconds of these samples.';
+comment on column fleetprof.stack_hourly.function_key is 'What identifies the function across releases.';
+comment on column fleetprof.stack_hourly.generated_resource is 'URL of the script as the browser ran it; with generated_line and generated_column, where it saw the function.';
 
 grant select on fleetprof.stack_hourly to fleetprof_reader;

@@ -239,7 +239,7 @@ static void note_flush(void *sealer, size_t entries, int64_t oldest_us)
 
 static void start_writer(struct tool *tool, struct fp_writer_settings *settings, bool sealing)
 {
-    const struct fp_sealer_settings sealer = {settings->database, settings->pace.retention};
+    const struct fp_sealer_settings sealer = {settings->database, settings->pace.retention, NULL};
     if (sealing) {
         tool->sealer = fp_sealer_start(&sealer, tool->metrics);
         settings->note_flush = note_flush;

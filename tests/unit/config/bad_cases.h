@@ -158,7 +158,7 @@ static const struct {
     {SITES, "sites: [{name: a, key: k, origin: [x]}]\n",
      "4:27: sites[].origin: is not a setting; known here: name, key, origins, routes, "
      "timing_names, "
-     "require_token, token_keys, token_max_age, token_uploads, sample_keep, budgets\n"},
+     "scripts, require_token, token_keys, token_max_age, token_uploads, sample_keep, budgets\n"},
     {SITES, "sites: [{name: a, key: k, budgets: {requests: 5}}]\n",
      "4:37: sites[].budgets.requests: is not a setting; known here: requests_per_second, "
      "bytes_per_second, burst\n"},
@@ -244,6 +244,24 @@ static const struct {
      "4:40: sites[].routes: \"/a\": is listed twice; leave one out\n"},
     {SITES, "sites: [{name: a, key: k, timing_names: [fetch]}]\n",
      "4:42: sites[].timing_names: \"fetch\": a template of names has a :name or ends in *\n"},
+    {SITES, "sites: [{name: a, key: k, scripts: [app-:id.js]}]\n",
+     "4:37: sites[].scripts: \"app-:id.js\": a template of scripts begins with / or "
+     "scheme://host\n"},
+    {SITES, "sites: [{name: a, key: k, scripts: [/app.js]}]\n",
+     "4:37: sites[].scripts: \"/app.js\": a template of scripts has a :name for what changes with "
+     "each build\n"},
+    {SITES, "sites: [{name: a, key: k, scripts: [\"/a/*:id.js\"]}]\n",
+     "4:37: sites[].scripts: \"/a/*:id.js\": two wildcards of a template of scripts need a "
+     "character between them\n"},
+    {SITES, "sites: [{name: a, key: k, scripts: [\"/a/*-*-*-*-*-*-*-*-*-:id.js\"]}]\n",
+     "4:37: sites[].scripts: \"/a/*-*-*-*-*-*-*-*-*-:id.js\": a template of scripts has at most 8 "
+     "*\n"},
+    {SITES, "sites: [{name: a, key: k, scripts: [\"/a-:id.js?v=1\"]}]\n",
+     "4:37: sites[].scripts: \"/a-:id.js?v=1\": a template of scripts has no query, fragment, "
+     "quote, backslash, white space or control character\n"},
+    {SITES, "sites: [{name: a, key: k, scripts: [\"https://c.example:8443/app.js\"]}]\n",
+     "4:37: sites[].scripts: \"https://c.example:8443/app.js\": a template of scripts has a :name "
+     "for what changes with each build\n"},
     {SITES, "sites: [{name: a, key: k, timing_names: [\"*a\"]}]\n",
      "4:42: sites[].timing_names: \"*a\": * may only be the end of a template of names\n"},
     {ADDED, "privacy: {detail_keys: [a b]}\n",
