@@ -15,7 +15,7 @@ const room = path.dirname(fileURLToPath(import.meta.url));
 const target = ['chrome94', 'firefox91', 'safari15'];
 
 /** Names of our own that no browser has: they are shortened in the core. */
-const ownNames = /^(cover|copier|extra|flush|isAway|isFull|isLast|jsonSize|labels|problem|profiler|taken|tell)$/;
+const ownNames = /^(cover|copier|cut|decision|done|end|extra|flush|handle|isAway|isFull|isLast|jsonSize|labels|problem|profiler|send|take|taken|tell|text)$/;
 
 /**
  * @param {string} entry
@@ -26,7 +26,7 @@ async function bundle(entry, format, debug = false) {
   const { outputFiles } = await esbuild.build({
     entryPoints: [path.join(room, 'src', entry)], bundle: true, minify: true, format, target, write: false,
     ...debug ? {} : { mangleProps: ownNames },
-    tsconfigRaw: '{}', define: { DEBUG: `${debug}`, WORKER: `${entry.includes('worker')}` },
+    tsconfigRaw: '{}', define: { DEBUG: `${debug}`, VITALS: `${entry.includes('vitals')}`, WORKER: `${entry.includes('worker')}` },
     legalComments: 'none', logLevel: 'error',
   });
   return outputFiles[0].text;

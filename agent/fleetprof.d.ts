@@ -25,6 +25,8 @@ export interface Options {
    * Document-Policy; a page load without that policy then gets the browser's error on its console.
    */
   policy?: 'try' | (string & {});
+  /** `false`: does not profile, and reports sampled page loads as `disabled`; vitals are sent all the same. */
+  profile?: boolean | string;
   /** `all`: page loads that were not picked are reported, too; `off`: none that has no profile. */
   coverage?: 'all' | 'off' | (string & {});
   /** Vitals build: the share of page loads that send vitals, from 0 to 1; 1. */
@@ -39,16 +41,16 @@ export interface Options {
   url?: string;
 }
 
-/** What became of this page load. The first seven are final and mean that nothing is profiled. */
-export type Status = 'unsupported' | 'no-endpoint' | 'no-decision' | 'not-sampled' | 'stale' | 'forbidden' | 'quota'
-  | 'profiling' | 'sending' | 'sent' | 'failed';
+/** What became of this page load. The first eight are final and mean that nothing is profiled. */
+export type Status = 'disabled' | 'unsupported' | 'no-endpoint' | 'no-decision' | 'not-sampled' | 'stale' | 'forbidden' | 'quota'
+  | 'prerendering' | 'profiling' | 'sending' | 'sent' | 'failed';
 
 export interface Handle {
   /** Changes as things happen. */
   status: Status;
   /** The same for people: the latest line that `debug` writes. */
   detail: string;
-  /** Id of this page load in all that is sent; empty if nothing is sent. */
+  /** Id of this page load in all that is sent; empty if nothing is sent, and before a prerendered page is seen. */
   load: string;
   /**
    * Ends profiling now and sends what is left. True when all parts were accepted, or taken over by the browser from a

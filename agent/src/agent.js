@@ -52,34 +52,51 @@ export function install(startExtra) {
    */
   function start(options = /** @type {any} */ ({})) {
     if (handle) return handle;
-    handle = { status: 'failed', detail: '', load: '', stop: async () => false, setRoute() {}, setRelease() {} };
-    try {
-      debug = isOn(options.debug);
-      begin(options);
-    } catch (error) {
-      tell(`${error}`);
-    }
+    const given = { ...options };
+    handle = {
+      status: 'failed',
+      detail: '',
+      load: '',
+      async stop() {
+        given.endpoint = '';
+        return false;
+      },
+      setRoute(route) { given.route = route; },
+      setRelease(release) { given.release = release; },
+    };
+    debug = isOn(given.debug);
+    const tryToBegin = () => {
+      try {
+        begin(given);
+      } catch (error) {
+        tell(`${error}`);
+      }
+    };
+    if (!WORKER && document.prerendering) {
+      tell(DEBUG ? 'waiting: the page is prerendered, and nobody sees it yet' : '', 'prerendering');
+      document.addEventListener('prerenderingchange', tryToBegin);
+    } else tryToBegin();
     return handle;
   }
 
   /** @param {Options} options */
   function begin(options) {
-    const { endpoint, policy, coverage } = options;
+    const { endpoint, policy, coverage, profile } = options;
     if (!endpoint) {
       tell(DEBUG ? 'no endpoint (data-endpoint) to send to' : '', 'no-endpoint');
       return;
     }
     const decision = WORKER ? undefined : serverDecision();
-    const extra = startExtra?.(options);
-    const load = openLoad(options, { decision, version, tell, extra });
+    const extra = VITALS ? startExtra?.(options) : undefined;
+    const load = openLoad(options, { decision, version, tell, ...VITALS && { extra } });
     // A worker is started by a page that is profiled.
     let reason = WORKER ? undefined : refusal(decision, policy);
     /** Whether to report it to the collector. */
-    let isCovered = coverage === 'all' && decision === '0';
+    const isCovered = reason ? coverage === 'all' && decision === '0' : coverage !== 'off';
+    if (`${profile}` === 'false') reason ??= ['disabled', DEBUG ? 'the page has turned profiling off' : ''];
     try {
       if (!reason) load.profile();
     } catch (error) {
-      isCovered = coverage !== 'off';
       const text = `${error}`;
       if (!('Profiler' in globalThis)) reason = ['unsupported', DEBUG ? 'this browser has no Profiler' : ''];
       else reason = [/Allowed/.test(text) ? 'forbidden' : 'quota', DEBUG ? `the browser refused to profile: ${text}` : text];
@@ -89,7 +106,7 @@ export function install(startExtra) {
       tell(detail, status);
       if (isCovered) load.cover(status === 'forbidden' ? 'no-policy' : status);
     }
-    if (!reason || extra) Object.assign(/** @type {Handle} */ (handle), load.handle);
+    if (!reason || VITALS && extra) Object.assign(/** @type {Handle} */ (handle), load.handle);
   }
 
   /** @type {typeof globalThis & { fleetprof?: import('../fleetprof.js').Fleetprof }} */

@@ -46,14 +46,13 @@ export function refusal(decision, policy) {
  */
 function useUp(nonce) {
   const mark = nonce.slice(0, 4);
-  let isNew = true;
+  let marks;
   try {
-    const marks = (localStorage[usedKey] ?? '').split(' ');
-    isNew = !marks.includes(mark);
+    marks = localStorage[usedKey]?.split(' ') ?? [];
     // To the front, so that a response still in use is the last to be forgotten.
-    const latest = [mark, ...marks.filter((/** @type {string} */ other) => other && other !== mark)].slice(0, maxUsed);
-    localStorage[usedKey] = latest.join(' ');
+    const others = marks.filter((/** @type {string} */ other) => other !== mark);
+    localStorage[usedKey] = [mark, ...others].slice(0, maxUsed).join(' ');
   } catch { // storage is blocked or full: only the age counts
   }
-  return isNew;
+  return !marks?.includes(mark);
 }

@@ -35,14 +35,16 @@ const maxSliceMs = 100;
 /** After a page seemed to end, and did not, slices get longer again by this factor. */
 const sliceGrowth = 1.02;
 const workerPartMs = 2000;
-/** The collector's budget for one token is 32 uploads. */
+/** Profiling ends then: as many more may be left as marks and measures can fill. */
 const maxParts = 24;
+/** The collector's budget for one token. */
+const maxUploads = 32;
 
 /** @param {import('./timings.js').Entry} entry */
 const isMark = ({ entryType }) => entryType === 'mark';
 
 const optionNames = ['endpoint', 'release', 'environment', 'variant', 'route', 'sampleInterval', 'partLength', 'maxDuration',
-  'maxBufferSize', 'afterLoad', 'beforeSend', 'policy', 'coverage', 'vitalsSample', 'debug', 'load', 'url'];
+  'maxBufferSize', 'afterLoad', 'beforeSend', 'policy', 'profile', 'coverage', 'vitalsSample', 'debug', 'load', 'url'];
 
 /** @param {string} name of an option */
 const attributeOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -52,16 +54,17 @@ const attributeOf = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLo
  * @param {{ decision?: string, version: string, extra?: Extra,
  *   tell: (detail: string, status?: import('../fleetprof.js').Status) => void }} given
  */
-export function openLoad(options, { decision, version, extra, tell }) {
+export function openLoad(options, given) {
+  const { decision, version, tell } = given;
   let {
     endpoint, release, environment, variant, route, sampleInterval, partLength, maxDuration, maxBufferSize, afterLoad,
-    beforeSend, load: pageLoad, url,
+    beforeSend,
   } = options;
   if (DEBUG) {
     const unknown = Object.keys(options).filter((name) => !optionNames.includes(name));
     for (const name of unknown) tell(`unknown option ${name} (data-${attributeOf(name)})`);
   }
-  const load = WORKER && pageLoad || makeUuid();
+  const load = WORKER && options.load || makeUuid();
   const profilerOptions = { sampleInterval: Number(sampleInterval) || 10, maxBufferSize: Number(maxBufferSize) || 10_000 };
   // What becomes of a report of no profile must not hide its reason.
   const sender = makeSender(endpoint, DEBUG ? (text) => { if (!coverage) tell(text); } : tell, () => { finish(); });
@@ -88,7 +91,7 @@ export function openLoad(options, { decision, version, extra, tell }) {
 
   /** @returns {Labels} */
   function makeLabels() {
-    return { page: { url: WORKER ? url : location.origin + location.pathname, route }, release };
+    return { page: { url: WORKER ? options.url : location.origin + location.pathname, route }, release };
   }
 
   // ---- Slices ----
@@ -130,10 +133,10 @@ export function openLoad(options, { decision, version, extra, tell }) {
     const size = trace.samples.length * 45 + trace.stacks.length * 30 + trace.frames.length * 90;
     sliceMs = Math.max(minSliceMs, Math.min(maxSliceMs, sliceMs * sliceGrowth, (end - start) * sliceSize / size));
     if (isLast || isLarge() || end - into.start >= (Number(partLength) || 10_000)) close(end);
-    if (samplesLeft <= 0) truncated = true;
+    truncated ||= samplesLeft <= 0 || parts >= maxParts;
     // Where the page is too busy for timers, the next slice is long enough already.
     if (performance.now() - end > sliceMs) cut(false, true);
-    if (truncated || recordedMs >= (Number(maxDuration) || 60_000) || parts >= maxParts) finish();
+    if (truncated || recordedMs >= (Number(maxDuration) || 60_000)) finish();
   }
 
   // ---- Parts ----
@@ -155,10 +158,12 @@ export function openLoad(options, { decision, version, extra, tell }) {
     part = undefined;
     lastEnd = end;
     const entries = timings?.take(time) ?? [];
-    const more = extra?.take();
-    if ((parts || !recorder) && !more && !entries.length && !trace.samples.length) return;
     /** @type {object | undefined} */
-    let first = { trace: recorder && trace, ...more };
+    let more;
+    if (VITALS) more = given.extra?.take();
+    if ((parts || !recorder) && !(VITALS && more) && !entries.length && !trace.samples.length) return;
+    /** @type {object | undefined} */
+    let first = { trace: recorder && trace, ...VITALS && more };
     let room = maxPartSize - jsonSize();
     let at = 0;
     do {
@@ -178,6 +183,7 @@ export function openLoad(options, { decision, version, extra, tell }) {
 
   /** @param {Labels} own @param {object} [members] */
   function emit(own, members) {
+    if (parts >= maxUploads) return;
     const envelope = {
       version: 1,
       id: makeUuid(),
@@ -287,18 +293,18 @@ export function openLoad(options, { decision, version, extra, tell }) {
       if (WORKER || afterLoad === undefined) return;
       const endLater = () => setTimeout(finish, Number(afterLoad));
       if (document.readyState === 'complete') endLater();
-      else addEventListener('load', endLater, { once: true });
+      else addEventListener('load', endLater);
     },
     /** @param {string} reason why there is no profile */
     cover(reason) {
       coverage = reason;
-      if (!extra) emit(labels);
+      if (!VITALS || !given.extra) emit(labels);
     },
     handle: {
       load,
       stop: () => {
         const sent = finish();
-        sent.then(() => { extra = undefined; });
+        if (VITALS) sent.then(() => { given.extra = undefined; });
         return sent;
       },
       setRoute: guard((/** @type {string} */ name) => {

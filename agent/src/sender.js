@@ -59,7 +59,7 @@ export function makeSender(endpoint, log, giveUp) {
       const body = upload.body ?? new Blob([upload.text]);
       if (!navigator.sendBeacon(endpoint, body)) return;
       if (DEBUG) log(`left to the browser to send (${kilobytes(body)})`);
-      waiting.splice(waiting.indexOf(upload), 1);
+      waiting = waiting.filter((one) => one !== upload);
     }
   }
 
@@ -87,8 +87,8 @@ export function makeSender(endpoint, log, giveUp) {
         break;
       }
       log(DEBUG ? `${detail}; again in ${Math.round(pause / 1000)} s` : detail);
-      await new Promise((resolve) => {
-        if (!status) wake = () => resolve(undefined);
+      await new Promise((/** @type {(value?: undefined) => void} */ resolve) => {
+        if (!status) wake = resolve;
         setTimeout(resolve, pause);
       });
     }
@@ -145,9 +145,9 @@ async function describe(reply) {
 
 /**
  * @param {string | null} header seconds or a date (RFC 9110, 10.2.3)
- * @returns {number} ms; 0 when it says nothing
+ * @returns {number} ms, less than 0 for a time that has passed; 0 when it says nothing
  */
 function retryAfter(header) {
   const ms = Number(header) * 1000 || Date.parse(`${header}`) - Date.now();
-  return ms > 0 ? ms : 0;
+  return ms || 0;
 }

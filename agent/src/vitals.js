@@ -61,9 +61,13 @@ function bounded(max) {
   };
 }
 
+/** Those that are measured from the moment at which a prerendered page is first seen. */
+const vitalsOfStart = ['LCP', 'FCP', 'TTFB'];
+
 /** @returns {List} */
 function observeVitals() {
   const { add, take } = bounded(50);
+  const [navigation] = /** @type {any[]} */ (performance.getEntriesByType('navigation'));
   /** @param {any} metric a metric with its attribution */
   const report = ({ name, value, rating, navigationType, attribution: { target, url, interactionTarget,
     interactionTime, largestShiftTarget } }) => add({
@@ -71,6 +75,8 @@ function observeVitals() {
     target: (target ?? interactionTarget ?? largestShiftTarget) || undefined,
     url: url?.split(/[?#]/)[0],
     ...interactionTime !== undefined && { start: interactionTime, duration: value },
+    ...navigationType === 'prerender' && vitalsOfStart.includes(name)
+      && { start: navigation.activationStart, duration: value },
   });
   const options = { generateTarget: selectorOf };
   onLCP(report, options);

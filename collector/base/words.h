@@ -49,7 +49,7 @@ enum fp_timing_kind {
     FP_TIMING_RESOURCE_BYTES,
     FP_TIMING_RESOURCE_OPAQUE, /* responses without Timing-Allow-Origin */
     FP_TIMING_COVERAGE,        /* page loads without a trace, by reason */
-    FP_TIMING_PAGE_HOST,       /* hosts of pages that send resources */
+    FP_TIMING_PAGE_HOST,       /* hosts of pages that send samples or resources */
     FP_TIMING_KIND_COUNT
 };
 

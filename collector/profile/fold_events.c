@@ -37,7 +37,7 @@ size_t fp_fold_event_samples(const struct fp_profile *profile)
     size_t count = profile->event_count;
     for (uint32_t i = 0; i < profile->event_count; i++)
         count += profile->events[i].unlisted_us > 0;
-    return count;
+    return count + profile->earlier_event_count;
 }
 
 static void add_sample(struct fp_fold *fold, uint32_t stack, int64_t weight_us)
@@ -80,6 +80,51 @@ static bool add_event(struct fp_fold *fold, uint32_t index, uint32_t *stack_of)
     return add_unlisted(fold, stack_of[index], event->unlisted_us);
 }
 
+/* Adds a sample that takes time from an event of an earlier part. */
+static void add_correction(struct fp_fold *fold, uint32_t stack, int64_t taken_us)
+{
+    fold->samples[fold->sample_count++] = (struct fp_fold_sample){
+        .weight_us = -taken_us, .stack = stack, .marker = FP_MARKER_NONE, .is_correction = true};
+    fold->correction_count++;
+    fold->delta->profiled_us -= taken_us;
+}
+
+/* Marks the events whose time is taken, and those around them. NULL when memory is out. */
+static bool *find_taken(struct fp_fold *fold)
+{
+    const struct fp_profile *profile = fold->profile;
+    bool *taken = fp_fold_array(fold, profile->earlier_event_count, sizeof(*taken));
+    if (taken == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < profile->earlier_event_count; i++)
+        taken[i] = profile->earlier_events[i].sampled_us > 0;
+    for (uint32_t i = profile->earlier_event_count; i-- > 0;)
+        if (taken[i] && profile->earlier_events[i].parent != FP_INDEX_NONE)
+            taken[profile->earlier_events[i].parent] = true;
+    return taken;
+}
+
+static bool add_corrections(struct fp_fold *fold)
+{
+    const struct fp_profile *profile = fold->profile;
+    bool *taken = find_taken(fold);
+    uint32_t *stack_of = fp_fold_indexes(fold, profile->earlier_event_count);
+    if (taken == NULL || stack_of == NULL)
+        return false;
+    for (uint32_t i = 0; i < profile->earlier_event_count; i++) {
+        const struct fp_profile_event *event = &profile->earlier_events[i];
+        uint32_t parent = event->parent != FP_INDEX_NONE ? stack_of[event->parent] : FP_INDEX_NONE;
+        uint32_t frame;
+        if (!taken[i])
+            continue;
+        if (!find_frame(fold, event, &frame) || !fp_fold_stack(fold, parent, frame, &stack_of[i]))
+            return false;
+        if (event->sampled_us > 0)
+            add_correction(fold, stack_of[i], event->sampled_us);
+    }
+    return true;
+}
+
 bool fp_fold_events(struct fp_fold *fold)
 {
     const struct fp_profile *profile = fold->profile;
@@ -95,5 +140,5 @@ bool fp_fold_events(struct fp_fold *fold)
             if (!add_event(fold, k, stack_of))
                 return false;
     }
-    return true;
+    return profile->earlier_event_count == 0 || add_corrections(fold);
 }

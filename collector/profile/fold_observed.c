@@ -17,12 +17,19 @@ enum {
     ADDED_BY_NONE = 8,
 };
 
+/* True if the host of its page tells the site's own scripts and responses from others. */
+static bool needs_page_host(const struct fp_profile *profile)
+{
+    return profile->sample_count > 0 || profile->responses_count > 0;
+}
+
 size_t fp_fold_observed_max(const struct fp_profile *profile)
 {
     size_t count = (size_t)profile->vital_count + profile->interaction_count +
                    profile->long_frame_count + profile->script_count + profile->responses_count +
                    profile->response_duration_count;
-    bool has_any = count > 0 || profile->has_first_paint || profile->coverage != FP_COVERAGE_NONE;
+    bool has_any = count > 0 || profile->has_first_paint ||
+                   profile->coverage != FP_COVERAGE_NONE || needs_page_host(profile);
     return has_any ? count * ADDED_BY_ONE + ADDED_BY_NONE : 0;
 }
 
@@ -353,12 +360,12 @@ static bool add_responses(struct fp_fold *fold, const struct fp_profile_response
     return true;
 }
 
-/* Counts the host that the page is on, which tells the site's own responses from others. */
+/* Counts the host that the page is on. */
 static bool add_page_host(struct fp_fold *fold)
 {
     struct fp_timing_key key = {.kind = FP_TIMING_PAGE_HOST};
     uint32_t timing;
-    if (fold->profile->responses_count == 0 || fp_url_parse(fold->page_url).host.len == 0)
+    if (!needs_page_host(fold->profile) || fp_url_parse(fold->page_url).host.len == 0)
         return true;
     if (!fp_scrub_host(fold->page_url, fold->arena, &key.name) || !find_bounded(fold, key, &timing))
         return false;

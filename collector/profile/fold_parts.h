@@ -26,6 +26,7 @@ struct fp_fold {
 
     struct fp_fold_sample *samples; /* of the trace in the order of time, then events' own times */
     uint32_t sample_count;
+    uint32_t correction_count; /* of these */
 
     /* Maps an index in the profile to one in the delta; FP_INDEX_NONE: not seen yet. */
     uint32_t *resource_of;
@@ -85,7 +86,7 @@ size_t fp_fold_event_samples(const struct fp_profile *profile);
 
 /* Appends one sample per unreduced event to those of the trace. It weighs the event's own time; its
  * stack is the events around it. Time inside an event that no event has is a sample of the frame
- * `(not listed)` there. */
+ * `(not listed)` there. Time of events of an earlier part that samples have is a correction. */
 bool fp_fold_events(struct fp_fold *fold) FP_MUST_CHECK;
 
 /* Replaces frames and stacks over the site's ceilings by `(overflow)`. Moves samples to the

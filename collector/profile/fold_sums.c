@@ -91,7 +91,7 @@ static void add_own_samples(struct summing *summing, enum fp_marker marker)
         if (sample->marker != marker || sample->stack == FP_INDEX_NONE)
             continue;
         summing->below[sample->stack].us += sample->weight_us;
-        summing->below[sample->stack].samples++;
+        summing->below[sample->stack].samples += !sample->is_correction;
     }
 }
 
@@ -100,7 +100,7 @@ static void list_stack_samples(struct summing *summing, enum fp_marker marker)
     struct fp_delta *delta = summing->fold->delta;
     for (uint32_t i = 0; i < delta->stack_count; i++) {
         const struct stack_sum *own = &summing->below[i];
-        if (own->samples == 0)
+        if (own->samples == 0 && own->us == 0)
             continue;
         summing->frames[marker][delta->stacks[i].frame].self_us += own->us;
         delta->stack_samples[delta->stack_sample_count++] = (struct fp_delta_stack_sample){
@@ -145,9 +145,11 @@ static void finish_frame(struct summing *summing, uint32_t index)
     struct fp_delta *delta = summing->fold->delta;
     struct fp_delta_frame *frame = &delta->frames[index];
     for (enum fp_marker marker = FP_MARKER_NONE; marker < FP_MARKER_COUNT; marker++) {
-        if (summing->frames[marker] == NULL || summing->frames[marker][index].samples == 0)
+        if (summing->frames[marker] == NULL)
             continue;
         const struct frame_sum *sum = &summing->frames[marker][index];
+        if (sum->samples == 0 && sum->total_us == 0)
+            continue;
         frame->samples += sum->samples;
         frame->self_us += sum->self_us;
         frame->total_us += sum->total_us;
@@ -166,7 +168,7 @@ static bool prepare(struct summing *summing, size_t marker_count)
 {
     struct fp_fold *fold = summing->fold;
     struct fp_delta *delta = fold->delta;
-    size_t attributed = delta->samples - delta->unattributed_samples;
+    size_t attributed = delta->samples - delta->unattributed_samples + fold->correction_count;
     fold->outermost = fp_fold_array(fold, delta->stack_count, sizeof(*fold->outermost));
     summing->below = fp_fold_array(fold, delta->stack_count, sizeof(*summing->below));
     delta->stack_samples = fp_fold_array(fold, attributed, sizeof(*delta->stack_samples));

@@ -14,6 +14,7 @@ struct fp_fold_sample {
     uint32_t stack; /* index into the profile's stacks, later into the delta's; FP_INDEX_NONE */
     uint32_t order; /* of arrival */
     enum fp_marker marker;
+    bool is_correction; /* not a sample: takes time that an earlier part counted, weight < 0 */
 };
 
 /* A span of time whose samples belong to a timing. */

@@ -201,6 +201,8 @@ struct fp_profile {
     struct fp_profile_session session;
     struct fp_profile_timeline *timelines;
     struct fp_profile_event *events; /* timeline by timeline, parents before their children */
+    struct fp_profile_event *earlier_events; /* of the part before, parents first: their sampled_us
+                                                was counted there; in no timeline */
 
     uint32_t resource_count;
     uint32_t frame_count;
@@ -218,6 +220,7 @@ struct fp_profile {
     size_t first_unordered;     /* index of the first, in its array */
     uint32_t timeline_count;
     uint32_t event_count;
+    uint32_t earlier_event_count;
 
     struct fp_profile *next; /* the next session of a recording that has several, else NULL */
 };

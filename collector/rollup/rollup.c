@@ -238,7 +238,7 @@ static bool add_frame(const struct fp_addition *add, const struct fp_delta_frame
     double profiled_us = (double)add->delta->profiled_us;
     double self_us = (double)frame->self_us;
     double total_us = (double)frame->total_us;
-    fact->uploads++;
+    fact->uploads += frame->samples > 0; /* else it only corrects an earlier part */
     fact->unmarked_uploads += frame->samples > frame->marked_samples ? 1 : 0;
     fact->samples += frame->samples;
     fact->self_us += frame->self_us;
@@ -250,12 +250,17 @@ static bool add_frame(const struct fp_addition *add, const struct fp_delta_frame
     return true;
 }
 
+static bool has_no_numbers(const struct fp_delta_frame *frame)
+{
+    return frame->samples == 0 && frame->total_us == 0;
+}
+
 static bool add_frames(const struct fp_addition *add)
 {
     struct fp_addition_batch batch;
     uint32_t end = add->delta->frame_count;
     /* Frames of earlier parts are the last. They have names here, and numbers in measures only. */
-    for (; end > 0 && add->delta->frames[end - 1].samples == 0; end--)
+    for (; end > 0 && has_no_numbers(&add->delta->frames[end - 1]); end--)
         if (!add_frame_name(add, &add->delta->frames[end - 1]))
             return false;
     for (uint32_t first = 0; first < end; first += batch.count) {
@@ -320,7 +325,7 @@ static bool add_stack_sample(const struct fp_addition *add,
 {
     if (fact == NULL || (is_new && !add_stack_names(add, sample->stack)))
         return false;
-    fact->uploads++;
+    fact->uploads += sample->samples > 0;
     fact->samples += sample->samples;
     fact->self_us += sample->self_us;
     return true;
@@ -359,7 +364,8 @@ static bool add_markers(const struct fp_addition *add)
     }
     for (int64_t marker = 0; marker < FP_MARKER_COUNT; marker++) {
         const struct fp_total_fact *sum = &sums[marker];
-        if (sum->samples > 0 && add_total(add, marker, sum->samples, sum->self_us) == NULL)
+        bool has_numbers = sum->samples > 0 || sum->self_us != 0;
+        if (has_numbers && add_total(add, marker, sum->samples, sum->self_us) == NULL)
             return false;
     }
     return true;

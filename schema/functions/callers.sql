@@ -37,9 +37,10 @@ begin
     frame_ids := '{}';
     sums := '{}';
     samples := '{}';
-    select array_agg(level), array_agg(coalesce(frame_id, 0)), array_agg(self_us), array_agg(total_us), array_agg(samples)
+    select levels, frame_ids, self_sums, total_sums, sample_sums
     into levels, frames, own_sums, totals, counts
-    from (select * from call_tree(call_edges.selected, call_edges.markers, 0) order by ordinal) as node;
+    from call_tree(call_edges.selected, call_edges.markers, 0);
+    frames := array_replace(frames, null, 0::bigint);
 
     wanted := array(
         select frame_id

@@ -49,6 +49,7 @@ declare
         flamegraph.thread);
     markers smallint[] := select_markers(flamegraph.marker);
     whole record := selected_totals(selected);
+    tree record;
 begin
     if (flamegraph.min_share between 0 and 1) is not true then
         raise invalid_parameter_value using
@@ -56,9 +57,13 @@ begin
             hint = 'min_share is a share of the profiled time, from 0 (all stacks) to 1.';
     end if;
 
+    tree := call_tree(selected, markers, flamegraph.min_share);
     return query
+    with named as materialized (
+        select *, fleetprof.is_agent(generated_resource) as is_agent from named_frame where frame_id = any(tree.frame_ids)
+    )
     select
-        ordinal,
+        ordinal::integer,
         level,
         case level when 0 then '(all)' else function end,
         resource,
@@ -70,14 +75,14 @@ begin
         self_us::double precision / 1000 / whole.loads,
         total_us::double precision / 1000 / whole.loads,
         self_us::double precision / whole.attributed_us,
-        -- The call alone costs more than all else of a row.
-        coalesce(generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource), false),
+        coalesce(is_agent, false),
         case when level > 0 then function_key::text end,
         generated_resource,
         generated_line,
         generated_column
-    from call_tree(selected, markers, flamegraph.min_share)
-    left join named_frame using (frame_id)
+    from unnest(tree.levels, tree.frame_ids, tree.self_sums, tree.total_sums, tree.sample_sums) with ordinality
+        as node (level, frame_id, self_us, total_us, samples, ordinal)
+    left join named using (frame_id)
     order by ordinal;
 end
 $$;

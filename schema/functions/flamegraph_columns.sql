@@ -35,31 +35,23 @@ begin
             message = format('max_nodes is %s', coalesce(flamegraph_columns.max_nodes::text, 'null')),
             hint = 'max_nodes is how many nodes to return at most, 1 or more.';
     end if;
-    select
-        array_agg(level) as levels, array_agg(frame_id) as frame_ids, array_agg(self_us) as own_sums,
-        array_agg(total_us) as totals, array_agg(samples) as samples, count(*)::integer as nodes
-    into tree
-    from (
-        select *
-        from call_tree(
-            select_segments(
-                flamegraph_columns.site, flamegraph_columns.since, flamegraph_columns.until, flamegraph_columns.route,
-                flamegraph_columns.release, flamegraph_columns.environment, flamegraph_columns.variant,
-                flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread),
-            select_markers(flamegraph_columns.marker), 0)
-        order by ordinal
-    ) as node;
+    tree := call_tree(
+        select_segments(
+            flamegraph_columns.site, flamegraph_columns.since, flamegraph_columns.until, flamegraph_columns.route,
+            flamegraph_columns.release, flamegraph_columns.environment, flamegraph_columns.variant,
+            flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread),
+        select_markers(flamegraph_columns.marker), 0);
 
-    if tree.nodes > flamegraph_columns.max_nodes then
+    if cardinality(tree.levels) > flamegraph_columns.max_nodes then
         is_shown := array(
             select rank <= flamegraph_columns.max_nodes
             from (
                 select place, row_number() over (order by level > 0, total_us desc, place) as rank
-                from unnest(tree.levels, tree.totals) with ordinality as node (level, total_us, place)
+                from unnest(tree.levels, tree.total_sums) with ordinality as node (level, total_us, place)
             ) as ranked
             order by place);
         levels := tree.levels;
-        for place in 1..tree.nodes loop
+        for place in 1..cardinality(levels) loop
             if cut_level is not null and levels[place] > cut_level then
                 is_shown[place] := false;
             elsif is_shown[place] then
@@ -90,10 +82,10 @@ begin
         ),
         node as (
             select level, coalesce(listed.place - 1, -1) as frame, self_us, total_us, samples, node.place
-            from unnest(tree.levels, tree.frame_ids, tree.own_sums, tree.totals, tree.samples, is_shown) with ordinality
+            from unnest(tree.levels, tree.frame_ids, tree.self_sums, tree.total_sums, tree.sample_sums, is_shown) with ordinality
                 as node (level, frame_id, self_us, total_us, samples, is_shown, place)
             left join unnest(frame_ids) with ordinality as listed (frame_id, place) using (frame_id)
-            where coalesce(is_shown, true) and node.place <= tree.nodes
+            where coalesce(is_shown, true)
             order by node.place
         )
         select json_build_object(
@@ -111,7 +103,7 @@ begin
             'self', coalesce(array_agg(self_us), '{}'),
             'total', coalesce(array_agg(total_us), '{}'),
             'samples', coalesce(array_agg(samples), '{}'),
-            'omitted_us', coalesce(tree.totals[1], 0) - coalesce(sum(self_us), 0))
+            'omitted_us', coalesce(tree.total_sums[1], 0) - coalesce(sum(self_us), 0))
         from node
     );
 end

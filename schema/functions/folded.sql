@@ -8,6 +8,7 @@ as $$
 #variable_conflict use_column
 declare
     node record;
+    tree record := call_tree(folded_stacks.selected, folded_stacks.markers, 0);
     -- The frames of the current stack. Texts of all its prefixes would take memory that grows with depth squared.
     labels text[] := '{}';
 begin
@@ -18,7 +19,7 @@ begin
             regexp_replace(
                 translate(frame_label(function, resource, line, column_number), ';', ':'),
                 '[\u0001-\u001f\u007f-\u009f]', ' ', 'g') as label
-        from call_tree(folded_stacks.selected, folded_stacks.markers, 0)
+        from unnest(tree.levels, tree.frame_ids, tree.self_sums) with ordinality as node (level, frame_id, self_us, ordinal)
         join named_frame using (frame_id)
         order by ordinal
     loop

@@ -144,11 +144,11 @@ returns jsonb
 language sql immutable parallel safe
 return nullif(
     own_detail.detail
-        - array['aggregatedTime', 'aggregatedOverhead', 'sequence', 'usedHeapSize', 'totalHeapSize', 'stackTrace'],
+        - array['profile', 'vmStates', 'profileOf', 'aggregatedTime', 'aggregatedOverhead', 'sequence', 'usedHeapSize', 'totalHeapSize', 'stackTrace'],
     '{}');
 
 comment on function fleetprof_data.own_detail is
-    'Removes from an event''s detail what differs between events of one kind: sums, sequence numbers, heap sizes, stacks. Null: nothing is left.';
+    'Removes from an event''s detail what differs between events of one kind: sums, sequence numbers, heap sizes, stacks, V8 profiles. Null: nothing is left.';
 
 -- Dragonfly requests the events without the selectors, which are many, and the selectors as sums.
 create or replace function fleetprof_data.reduced_timeline(list fleetprof_data.timeline, mode text, types text[])
@@ -252,7 +252,8 @@ begin
             coalesce((sums ->> 'aggregatedOverhead')::double precision, total_overhead_us / 1000::double precision),
             resource,
             line,
-            detail
+            -- js_profile reads the table of a V8 profile.
+            case when type = 'PROFILE_DATA' then detail - 'profile' else detail end
         from select_events(list, get_events.event_id, get_events.from_ms, get_events.to_ms,
             get_events.max_depth, get_events.types) as e
         cross join lateral (select case when is_scope then detail end) as service (sums)

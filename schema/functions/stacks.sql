@@ -54,6 +54,33 @@ $$;
 comment on function fleetprof_data.sampled_stacks is
     'Returns the stacks of a selection that have samples of their own, with their time (microseconds) and samples, in parallel arrays. Null if there are none.';
 
+create or replace function fleetprof_data.stack_callers(stack_ids bigint[], known bigint[])
+returns table (stack_id bigint, parent_id bigint, level integer, frame_id bigint)
+language plpgsql stable parallel safe rows 10000
+set search_path = fleetprof_data, pg_temp
+-- Each row is found by key, whatever statistics say of a dictionary that has just grown.
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with recursive caller as (
+        select stack_id, parent_id, level, frame_id from stack where stack_id = any(stack_callers.stack_ids)
+        union
+        select parent.stack_id, parent.parent_id, parent.level, parent.frame_id
+        from caller
+        join stack as parent on parent.stack_id = caller.parent_id
+        where (caller.parent_id = any(stack_callers.known)) is not true
+    )
+    select * from caller;
+end
+$$;
+
+comment on function fleetprof_data.stack_callers is
+    'Returns stacks and all below them, up to those that are known.';
+
 create or replace function fleetprof_data.stack_sums(
     selected        fleetprof_data.selection,
     markers         smallint[],
@@ -69,164 +96,150 @@ language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
 -- The arrays below take as much. With less, each step writes a temporary file.
 set work_mem = '64MB'
+-- A dictionary that has just grown may have more rows than statistics say.
+set enable_nestloop = off
 as $$
 #variable_conflict use_column
 declare
-    missing bigint[];
-    visited integer[];
-    node integer;
-    parent integer;
+    sampled record := sampled_stacks(stack_sums.selected, stack_sums.markers);
+    parent_ids bigint[];
+    callers record;
 begin
-    select * into stack_ids, self_sums, sample_sums from sampled_stacks(stack_sums.selected, stack_sums.markers);
-    if stack_ids is null then
+    if sampled.stack_ids is null then
         return;
     end if;
-    -- The whole, which is every stack's last caller.
-    stack_ids := null::bigint || stack_ids;
-    self_sums := 0 || self_sums;
-    sample_sums := 0 || sample_sums;
     -- Statements of their own: the planner knows how long the arrays are.
-    for attempt in 1..2 loop
-        select
-            array_agg(coalesce(parent_place, 1)), array_agg(level), array_agg(frame_id),
-            array_agg(distinct parent_id) filter (where parent_place is null and parent_id is not null)
-        into parents, levels, frame_ids, missing
-        from (
-            select
-                case when node.place = 1 then 0 else level end as level,
-                frame_id, parent_id, parent.place::integer as parent_place
-            from unnest(stack_ids) with ordinality as node (stack_id, place)
-            left join stack using (stack_id)
-            left join unnest(stack_ids) with ordinality as parent (stack_id, place) on parent.stack_id = parent_id
-            order by node.place
-        ) as node;
-        exit when missing is null or attempt = 2;
+    select
+        array_agg(stack_id), array_agg(parent_id), array_agg(level), array_agg(frame_id), array_agg(self_us),
+        array_agg(samples)
+    into stack_ids, parent_ids, levels, frame_ids, self_sums, sample_sums
+    from unnest(sampled.stack_ids, sampled.self_sums, sampled.sample_sums) as sum (stack_id, self_us, samples)
+    join stack using (stack_id)
+    where stack_id = any(sampled.stack_ids);
 
-        -- Callers that have no samples of their own.
-        with recursive ancestor (stack_id, parent_id) as (
-            select stack_id, parent_id from stack where stack_id = any(missing)
-            union
-            select parent.stack_id, parent.parent_id
-            from ancestor
-            join stack as parent on parent.stack_id = ancestor.parent_id
-            where (ancestor.parent_id = any(stack_ids)) is not true
-        )
-        select array_agg(stack_id) into missing from ancestor;
-        stack_ids := stack_ids || missing;
-        self_sums := self_sums || array_fill(0::bigint, array[cardinality(missing)]);
-        sample_sums := sample_sums || array_fill(0::bigint, array[cardinality(missing)]);
-    end loop;
+    -- Callers that have no samples of their own.
+    select
+        array_agg(stack_id) as stack_ids, array_agg(parent_id) as parent_ids, array_agg(level) as levels,
+        array_agg(frame_id) as frame_ids, array_fill(0::bigint, array[count(*)::integer]) as zeros
+    into callers
+    from stack_callers(array(select distinct parent_id from unnest(parent_ids) as parent_id where parent_id <> all(stack_ids)), stack_ids);
+    if callers.stack_ids is not null then
+        stack_ids := stack_ids || callers.stack_ids;
+        parent_ids := parent_ids || callers.parent_ids;
+        levels := levels || callers.levels;
+        frame_ids := frame_ids || callers.frame_ids;
+        self_sums := self_sums || callers.zeros;
+        sample_sums := sample_sums || callers.zeros;
+    end if;
 
-    visited := array(
-        select place::integer from unnest(levels) with ordinality as node (level, place) where level > 0 order by level desc);
+    -- A stack's place is after its caller's. The first one is the whole, every stack's last caller.
+    with node as materialized (
+        select *, 1 + row_number() over (order by level)::integer as place
+        from unnest(stack_ids, parent_ids, levels, frame_ids, self_sums, sample_sums)
+            as node (stack_id, parent_id, level, frame_id, self_us, samples)
+    )
+    select
+        null::bigint || array_agg(stack_id), 1 || array_agg(parent_place), 0 || array_agg(level),
+        null::bigint || array_agg(frame_id), 0 || array_agg(self_us), 0 || array_agg(samples)
+    into stack_ids, parents, levels, frame_ids, self_sums, sample_sums
+    from (
+        select node.*, coalesce(parent.place, 1) as parent_place
+        from node
+        left join node as parent on parent.stack_id = node.parent_id
+        order by node.place
+    ) as node;
+
     total_sums := self_sums;
-    foreach node in array visited loop
-        parent := parents[node];
-        total_sums[parent] := total_sums[parent] + total_sums[node];
-        sample_sums[parent] := sample_sums[parent] + sample_sums[node];
+    for node in reverse cardinality(parents)..2 loop
+        total_sums[parents[node]] := total_sums[parents[node]] + total_sums[node];
+        sample_sums[parents[node]] := sample_sums[parents[node]] + sample_sums[node];
     end loop;
 end
 $$;
 
 comment on function fleetprof_data.stack_sums is
-    'Returns every stack of a selection and all stacks below it in parallel arrays, by place; parents: the place of a stack''s caller. self_sums: microseconds in exactly this stack; total_sums: in this stack or one on top of it; sample_sums: samples, as total_sums. The first element, with level 0 and no stack, is the whole. Null if nothing is selected.';
+    'Returns every stack of a selection and all stacks below it in parallel arrays, by place, each after its caller; parents: the place of a stack''s caller. self_sums: microseconds in exactly this stack; total_sums: in this stack or one on top of it; sample_sums: samples, as total_sums. The first element, with level 0 and no stack, is the whole. Null if nothing is selected.';
 
 create or replace function fleetprof_data.call_tree(
-    selected  fleetprof_data.selection,
-    markers   smallint[],
-    min_share double precision
+    selected        fleetprof_data.selection,
+    markers         smallint[],
+    min_share       double precision,
+    out levels      integer[],
+    out frame_ids   bigint[],
+    out self_sums   bigint[],
+    out total_sums  bigint[],
+    out sample_sums bigint[]
 )
-returns table (
-    ordinal  integer,
-    level    integer,
-    frame_id bigint,
-    self_us  bigint,
-    total_us bigint,
-    samples  bigint
-)
-language plpgsql stable parallel safe rows 1000
+language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
 set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
     least_us bigint;
+    tree record := stack_sums(call_tree.selected, call_tree.markers);
     -- By place, as stack_sums returns them.
-    stack_ids bigint[];
-    parents integer[];
-    levels integer[];
-    frame_ids bigint[];
-    self_sums bigint[];
-    total_sums bigint[];
-    sample_sums bigint[];
-    sizes integer[]; -- nodes of the subtree; 0: left out
-    rests integer[]; -- the same, with the subtrees of smaller siblings and the parent
-    ordinals integer[];
-    ranked integer[]; -- places, each after its parent and its greater siblings
-    node integer;
-    parent integer;
+    parents integer[] := tree.parents;
+    totals bigint[] := tree.total_sums;
+    sizes integer[]; -- nodes of the subtree
+    ordinals integer[]; -- null: left out
+    -- Places, each after its parent; and how many nodes lie between a node and its parent.
+    ranked integer[];
+    distances integer[];
 begin
-    select * into stack_ids, parents, levels, frame_ids, self_sums, total_sums, sample_sums
-    from stack_sums(call_tree.selected, call_tree.markers);
-    if stack_ids is null then
+    if parents is null then
         return;
     end if;
-
-    sizes := array_fill(1, array[cardinality(parents)]);
     if call_tree.min_share > 0 then
         least_us := ceil(call_tree.min_share * (selected_totals(call_tree.selected)).profiled_us);
-        sizes := array_fill(0, array[cardinality(parents)]);
-        sizes[1] := 1;
-        -- A stack may cost more than its caller, since own times of events may be negative. It is left out with it.
-        foreach node in array array(
-            select place
-            from unnest(levels, total_sums) with ordinality as node (level, total_us, place)
-            where level > 0 and (total_us < least_us) is not true
-            order by level)
-        loop
-            sizes[node] := sizes[parents[node]];
-        end loop;
     end if;
 
-    ranked := array(
-        with named as (
-            select frame_id, rank() over (order by function collate "C", resource collate "C", line, column_number) as name
-            from named_frame
-            where frame_id = any(frame_ids)
-        )
-        select place
-        from unnest(levels, total_sums, frame_ids, stack_ids, sizes) with ordinality
-            as node (level, total_us, frame_id, stack_id, size, place)
-        left join named using (frame_id)
-        where level > 0 and size > 0
-        order by level, total_us desc, name, stack_id);
-
+    -- A stack may cost more than its caller, since own times of events may be negative. It is left out with it.
+    sizes := array_fill(1, array[cardinality(parents)]);
+    for node in reverse cardinality(parents)..2 loop
+        if (totals[node] < least_us) is not true then
+            sizes[parents[node]] := sizes[parents[node]] + sizes[node];
+        end if;
+    end loop;
     -- Depth first: a node comes right after its parent and the subtrees of its greater siblings.
-    rests := sizes;
-    for rank in reverse cardinality(ranked)..1 loop
-        node := ranked[rank];
-        parent := parents[node];
-        rests[node] := sizes[parent] + sizes[node];
-        sizes[parent] := rests[node];
-    end loop;
-    ordinals := array_fill(0, array[cardinality(parents)]);
+    with named as (
+        select frame_id, rank() over (order by function collate "C", resource collate "C", line, column_number) as name
+        from named_frame
+        where frame_id = any(tree.frame_ids)
+    )
+    select array_agg(place), array_agg(distance)
+    into ranked, distances
+    from (
+        select
+            place,
+            (1 - size + sum(size) over (partition by parent order by total_us desc, name, stack_id rows unbounded preceding))::integer
+                as distance
+        from unnest(parents, totals, tree.frame_ids, tree.stack_ids, sizes) with ordinality
+            as node (parent, total_us, frame_id, stack_id, size, place)
+        left join named using (frame_id)
+        where place > 1 and (total_us < least_us) is not true
+        order by parent, total_us desc, name, stack_id
+    ) as node;
+    ordinals := array_fill(null::integer, array[cardinality(parents)]);
     ordinals[1] := 1;
-    foreach node in array ranked loop
-        parent := parents[node];
-        ordinals[node] := ordinals[parent] + sizes[parent] - rests[node] + 1;
+    for rank in 1..coalesce(cardinality(ranked), 0) loop
+        ordinals[ranked[rank]] := ordinals[parents[ranked[rank]]] + distances[rank];
     end loop;
 
-    return query
-    select ordinal, level, frame_id, self_us, total_us, samples
-    from unnest(ordinals, levels, frame_ids, self_sums, total_sums, sample_sums)
-        as node (ordinal, level, frame_id, self_us, total_us, samples)
-    where ordinal > 0
-    order by ordinal;
+    select array_agg(level), array_agg(frame_id), array_agg(self_us), array_agg(total_us), array_agg(samples)
+    into levels, frame_ids, self_sums, total_sums, sample_sums
+    from (
+        select *
+        from unnest(ordinals, tree.levels, tree.frame_ids, tree.self_sums, totals, tree.sample_sums)
+            as node (ordinal, level, frame_id, self_us, total_us, samples)
+        where ordinal is not null
+        order by ordinal
+    ) as node;
 end
 $$;
 
 comment on function fleetprof_data.call_tree is
-    'Returns a selection''s stacks as a tree, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of the profiled time are left out.';
+    'Returns a selection''s stacks as a tree in parallel arrays, depth first, siblings by descending time; microseconds. Level 0, with no frame, is the whole; nodes below min_share of the profiled time are left out. Null if nothing is selected.';
 
-revoke execute on function fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.call_tree from public;
-grant execute on function fleetprof_data.sampled_stacks, fleetprof_data.stack_sums, fleetprof_data.call_tree to fleetprof_reader;
+revoke execute on function fleetprof_data.sampled_stacks, fleetprof_data.stack_callers, fleetprof_data.stack_sums, fleetprof_data.call_tree from public;
+grant execute on function fleetprof_data.sampled_stacks, fleetprof_data.stack_callers, fleetprof_data.stack_sums, fleetprof_data.call_tree to fleetprof_reader;

@@ -59,8 +59,8 @@ declare
     profiled_us double precision := (selected_totals(selected)).profiled_us;
 begin
     return query
-    with script as materialized (
-        select host_of(url) as host, url, self_us
+    with script_host as (
+        select host_of(url) as host, sum(self_us) as self_us
         from (
             select resource_id, sum(self_us) as self_us
             from frame_sums(selected, select_markers(null), null)
@@ -69,26 +69,13 @@ begin
             group by resource_id
         ) as sums
         join resource using (resource_id)
+        where host_of(url) is not null
+        group by 1
     ),
     page as (
-        select array_agg(host) as hosts
-        from (
-            select name as host
-            from timing_values(selected, '{page_host}')
-            where name <> '(overflow)'
-            union
-            -- An inline script has the page's URL, with the route in place of the path.
-            select host
-            from script
-            where substring(url from '://[^/]+(/.*)$') in (
-                select route from segment where segment_id = any((selected).segment_ids))
-        ) as known
-    ),
-    script_host as (
-        select host, sum(self_us) as self_us
-        from script
-        where host is not null
-        group by host
+        select array_agg(name) as hosts
+        from timing_values(selected, '{page_host}')
+        where name <> '(overflow)'
     ),
     response as (
         -- One row per kind.
@@ -120,7 +107,7 @@ end
 $$;
 
 comment on function fleetprof.third_parties is
-    'Returns the hosts that pages load from, the most script time first; (overflow) beyond the site''s ceiling of names. party: first for hosts of the selected pages and their subdomains (a leading www. does not count), as uploads with resources and inline scripts in profiles show them; third for all others; null if no page''s host is known. self_ms, self_share: self time of functions in scripts of the host, and its share of profiled time; null if nothing was profiled. requests: null if no page has sent resources. p75_ms: nearest-rank percentile of durations, at most 1.6 % off, and bytes: as transferred, both of responses that say them; null if none does. opaque_share: responses that do not say them, for lack of Timing-Allow-Origin, 0 to 1.';
+    'Returns the hosts that pages load from, the most script time first; (overflow) beyond the site''s ceiling of names. party: first for hosts of the selected pages and their subdomains (a leading www. does not count), as uploads with samples or resources name them; third for all others; null if no page''s host is known. self_ms, self_share: self time of functions in scripts of the host, and its share of profiled time; null if nothing was profiled. requests: null if no page has sent resources. p75_ms: nearest-rank percentile of durations, at most 1.6 % off, and bytes: as transferred, both of responses that say them; null if none does. opaque_share: responses that do not say them, for lack of Timing-Allow-Origin, 0 to 1.';
 
 revoke execute on function fleetprof_data.host_of, fleetprof_data.is_within, fleetprof.third_parties from public;
 grant execute on function fleetprof_data.host_of, fleetprof_data.is_within, fleetprof.third_parties to fleetprof_reader;

@@ -99,6 +99,7 @@ declare
     -- By id of a timer: what the last of its starts says.
     timers jsonb := '{}';
     started jsonb;
+    part_before integer;
 begin
     for one in select * from parts_of(listed_events.session_id) loop
         return query
@@ -124,9 +125,13 @@ begin
             resource,
             line,
             case
-                -- The event that was profiled, by its id.
+                -- The event that was profiled, by its id. 0 and less count back from the end of the part before.
                 when type = 'PROFILE_DATA' and one.format = 'speed-tracer' and jsonb_typeof(detail -> 'profileOf') = 'number'
-                    then jsonb_set(detail, '{profileOf}', to_jsonb((detail ->> 'profileOf')::bigint + one.events_before))
+                    then case
+                        when (detail ->> 'profileOf')::bigint > 0 or part_before = one.part - 1
+                            then jsonb_set(detail, '{profileOf}', to_jsonb((detail ->> 'profileOf')::bigint + one.events_before))
+                        else detail - 'profileOf'
+                    end
                 when type = 'TIMER_FIRED' and timers ? (detail ->> 'timerId') then (timers -> (detail ->> 'timerId')) || detail
                 else detail
             end,
@@ -144,6 +149,7 @@ begin
                 and type = 'TIMER_INSTALLED' and detail ->> 'timerId' is not null;
             timers := timers || coalesce(started, '{}');
         end if;
+        part_before := one.part;
     end loop;
 end
 $$;
@@ -159,14 +165,15 @@ as $$
 #variable_conflict use_column
 declare
     parts bigint;
+    first_part integer;
     of_format text;
     of_segment bigint;
     of_bucket timestamptz;
 begin
-    select count(*), min(format), min(segment_id), min(bucket)
-    into parts, of_format, of_segment, of_bucket
+    select count(*), min(part), min(format), min(segment_id), min(bucket)
+    into parts, first_part, of_format, of_segment, of_bucket
     from parts_of(session_events.session_id);
-    if parts = 1 then
+    if parts = 1 and (first_part = 0 or of_format <> 'speed-tracer') then
         return query
         select *
         from event
@@ -264,7 +271,7 @@ end
 $$;
 
 comment on function fleetprof.session_parts is
-    'Returns the parts of the session to which a kept upload belongs, in their order: part_id is the session_id of the part''s own row in sessions. A row with is_missing stands for the parts from part to last_part that did not arrive, or were released; a part after the last one that arrived cannot be missed. is_detached: it was decoded without what the part before it left, so samples of its JavaScript profile may be unattributed. An upload that is a session by itself is part 0.';
+    'Returns the parts of the session to which a kept upload belongs, in their order: part_id is the session_id of the part''s own row in sessions. A row with is_missing stands for the parts from part to last_part that did not arrive, or were released; a part after the last one that arrived cannot be missed. is_detached: it was decoded without what the part before it left, so samples of its JavaScript profile may be unattributed, or count twice. An upload that is a session by itself is part 0.';
 
 revoke execute on function
     fleetprof_data.parts_of,

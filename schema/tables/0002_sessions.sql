@@ -113,7 +113,7 @@ comment on column fleetprof_data.session.content_bytes is 'Size of the content, 
 comment on column fleetprof_data.session.content is 'The upload in the format it came in, zstd.';
 comment on column fleetprof_data.session.records_read is 'Records of a dump or session, or entries of User Timing, kept and refused ones.';
 comment on column fleetprof_data.session.records_refused is 'Records, and parts of kept ones, that were refused.';
-comment on column fleetprof_data.session.is_detached is 'A part that was decoded without what the part before it left: samples of its JavaScript profile may be unattributed.';
+comment on column fleetprof_data.session.is_detached is 'A part that was decoded without what the part before it left: samples of its JavaScript profile may be unattributed, or count twice.';
 
 comment on table fleetprof_data.timeline is 'Lists of events of kept sessions, as the view fleetprof.timelines shows them.';
 comment on column fleetprof_data.timeline.segment_id is 'Segment.';

@@ -14,7 +14,7 @@ import { repository, startCollector, startStack, waitFor } from './stack.mjs';
 let stack;
 /** @type {string} */
 let url;
-const sites = ['whole', 'parts', 'shuffled', 'gaps', 'scope', 'v8'];
+const sites = ['whole', 'parts', 'shuffled', 'gaps', 'scope', 'v8', 'profiled', 'profiled-parts'];
 before(async () => {
   stack = await startStack({ config: { sites: sites.map((name) => ({ name, key: `pk_${name}` })) } });
   url = `${stack.collector.url}/v1/ingest`;
@@ -58,18 +58,13 @@ async function uploadWhole(site, body) {
   return (await count())[known].id;
 }
 
-const reports = ['ui_thread_use', 'event_summary', 'log_messages', 'page_transitions', 'network_resources', 'hints'];
+const reports = ['ui_thread_use', 'event_summary', 'log_messages', 'page_transitions', 'network_resources', 'hints', 'vm_states', 'js_profile', 'js_profile_bottom_up'];
 /** All reports of a session. @param {string} id */
 async function answers(id) {
-  /** @type {Record<string, any[]>} */
-  const all = {};
-  for (const report of reports) {
-    const told = report === 'hints' ? "where rule <> 'Missing Parts'" : '';
-    all[report] = await stack.sql(`select * from fleetprof.${report}(${id}) ${told}`);
-  }
-  all.get_events = await stack.sql(`select * from fleetprof.get_events(${id}, 1)`);
-  all.reduced = await stack.sql(`select * from fleetprof.get_events(${id}, 1, 'reduce_unique_types')`);
-  all.top = await stack.sql(`select * from fleetprof.get_events(${id}, 1, max_depth => 1)`);
+  const sources = reports.map((report) => [report, `${report}(${id}) as row ${report === 'hints' ? "where rule <> 'Missing Parts'" : ''}`]);
+  sources.push(['get_events', `get_events(${id}, 1) as row`], ['reduced', `get_events(${id}, 1, 'reduce_unique_types') as row`],
+    ['top', `get_events(${id}, 1, max_depth => 1) as row`]);
+  const [all] = await stack.sql(`select ${sources.map(([name, source]) => `(select json_agg(row) from fleetprof.${source}) as ${name}`).join(', ')}`);
   return all;
 }
 
@@ -166,10 +161,52 @@ test('a part without the one before it guesses no code, and SQL says so', async 
     [false, false, false, false, true]);
   assert.equal((await samplesOf(session)).samples, 3 + v8.length, 'nothing is known of the alias for ticks');
   const [hint] = await stack.sql(`select rule, description from fleetprof.hints(${id})`);
-  assert.deepEqual(hint, { rule: 'Missing Parts', description: 'part 4 was decoded without what the part before it left: its JavaScript profile lacks code' });
+  assert.deepEqual(hint, { rule: 'Missing Parts', description: 'part 4 was decoded without what the part before it left: its JavaScript profile may lack code, or count twice' });
   // A profile that begins again needs nothing of the parts before.
   const again = await upload('v8', [v8[1], v8[0], v8[1]], [1, 2, 0]);
   assert.deepEqual((await stack.sql(`select is_detached from fleetprof.session_parts(${again.id})`)).map((row) => row.is_detached), [false, false, false]);
+});
+
+/** Records and profiles of them, each a line. The profile of 30 ms takes all of its event's time and more of the one inside. */
+const profiled = [
+  { type: 0, time: 0, duration: 9, sequence: 1 },
+  { type: 0, time: 10, duration: 40, sequence: 2, data: { type: 'click' }, children: [
+    { type: 15, time: 12, duration: 20, data: { scriptName: 'https://shop.example/a.js', scriptLine: 3 } }, { type: 1, time: 40, duration: 5 }] },
+  { type: 2147483644, time: 51, sequence: 3, data: { format: 'v8', profileData:
+    'profiler,"begin",1\ncode-creation,LazyCompile,0x1000,256,"draw https://shop.example/a.js:7"\nrepeat,20,tick,0x1010,0x1,0\nrepeat,10,tick,0x9,0x1,1\n' } },
+  { type: 1, time: 60, duration: 3, sequence: 4 },
+  { type: 2147483644, time: 64, sequence: 5, data: { format: 'v8', profileData: 'repeat,2,tick,0x1010,0x1,0\n' } },
+  { type: 2147483644, time: 66, sequence: 6, data: { format: 'v8', profileData: 'tick,0x1010,0x1,0\n', isOrphaned: true } },
+].map((record) => `${JSON.stringify(record)}\n`);
+
+test('a profile whose event came in the part before belongs to it, and its time counts once', async () => {
+  const whole = await uploadWhole('profiled', profiled.join(''));
+  const { session, id, ids } = await upload('profiled-parts', profiled, profiled.flatMap((_, i) => (i > 0 ? [i, i - 1, i] : [0])));
+  assert.deepEqual(await answers(id), await answers(whole));
+  const events = await stack.sql(`select id, detail -> 'profileOf' as of from fleetprof.get_events(${id}, 1) where type = 'PROFILE_DATA'`);
+  assert.deepEqual(events, [{ id: 5, of: 2 }, { id: 7, of: 6 }, { id: 8, of: null }]);
+  assert.deepEqual(await numbers('profiled-parts'), await numbers('profiled'));
+  const sums = (/** @type {string} */ site) => stack.sql(`select
+    (select round(sum(self_ms)) from fleetprof.hotspots('${site}', top => null)) as self_ms,
+    (select round(sum(self_ms)) from fleetprof.markers('${site}')) as markers_ms,
+    (select sum(samples)::int from fleetprof.markers('${site}')) as samples,
+    (select round(sum(profiled_ms)) from fleetprof.upload_log where site = '${site}') as profiled_ms,
+    (select sum(samples)::int from fleetprof.upload_log where site = '${site}') as logged`);
+  // 9 + 40 + 3 ms of events at the top, and a tick of 1 ms that belongs to none.
+  assert.deepEqual(await sums('profiled-parts'), [{ self_ms: 53, markers_ms: 53, samples: 41, profiled_ms: 53, logged: 41 }]);
+  assert.deepEqual(await sums('profiled'), await sums('profiled-parts'));
+  assert.deepEqual((await stack.sql(`select is_detached from fleetprof.session_parts(${id})`)).map((row) => row.is_detached), profiled.map(() => false));
+  // A profile without its event belongs to none.
+  await stack.sql(`select fleetprof.release_session(${ids[1]})`, 'fleetprof_writer');
+  const [{ detail }] = await stack.sql(`select detail from fleetprof.get_events(${id}, 1) where type = 'PROFILE_DATA'`);
+  assert.equal(detail.profileOf, undefined);
+  assert.ok(session !== '');
+});
+
+test('a profile whose event may be in a part that is not known is told', async () => {
+  const { id } = await upload('gaps', profiled, [0, 2]);
+  assert.deepEqual((await stack.sql(`select part, is_detached from fleetprof.session_parts(${id}) where not is_missing`)),
+    [{ part: 0, is_detached: false }, { part: 2, is_detached: true }]);
 });
 
 test('parts of a page load are one session, whichever collectors took them', async () => {

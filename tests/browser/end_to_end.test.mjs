@@ -13,8 +13,10 @@ import { launchChromium, openTab } from './chromium.mjs';
  * A page's own numbers, and the samples in the parts that it sent.
  * @typedef {{ measured: Record<string, number>, measures: Record<string, number[]>, steps: Step[],
  *   samples: { timestamp: number }[], parts: number }} Demo
- * @typedef {{ startTime: number, duration: number }} Step
+ * @typedef {{ shown: string, startTime: number, duration: number }} Step
  */
+
+const intervalMs = 10;
 
 /** @type {import('playwright-core').Browser} */
 let browser;
@@ -57,7 +59,7 @@ before(async () => {
   stack = await startStack({ nginx: nginxConf });
   browser = await launchChromium();
   site = /** @type {import('../behaviour/stack.mjs').Nginx} */ (stack.nginx).url;
-  ({ demo, release } = await undisturbedDemo());
+  ({ demo, release } = await leastDisturbedDemo());
 });
 
 after(async () => {
@@ -89,7 +91,8 @@ async function loadDemo(name) {
   assert.deepEqual(complaints, []);
   const result = await page.evaluate(() => {
     const { demo: { done, measured, measures }, parts } = /** @type {any} */ (globalThis);
-    const steps = performance.getEntriesByName('step').map(({ startTime, duration }) => ({ startTime, duration }));
+    const entries = /** @type {PerformanceMeasure[]} */ (performance.getEntriesByName('step'));
+    const steps = entries.map(({ detail, startTime, duration }) => ({ shown: detail.shown, startTime, duration }));
     return { done, measured, measures, steps, parts };
   });
   assert.ok(result.done, 'the demo ends before the profile');
@@ -98,34 +101,34 @@ async function loadDemo(name) {
 }
 
 /**
- * On a busy machine the browser misses samples, and a gap counts for at most two intervals, so there is nothing to
- * compare. Such a page load is repeated a few times.
+ * Loads the demo until the browser misses few samples, or takes the load in which it missed the fewest: on a busy machine
+ * it misses many. A gap counts for at most two intervals, so what is beyond is taken off the page's own numbers.
  */
-async function undisturbedDemo() {
-  let lost = 1;
-  for (let attempt = 1; attempt <= 10; attempt++) {
+async function leastDisturbedDemo() {
+  /** @type {{ demo: Demo, release: string, lost: number } | undefined} */
+  let least;
+  for (let attempt = 1; attempt <= 10 && !(least && least.lost < 0.05); attempt++) {
     const name = `attempt-${attempt}`;
     const result = await loadDemo(name);
-    lost = Math.max(...result.steps.map((step) => shareLostInGaps(step, result.samples)));
-    if (lost < 0.05) return { demo: result, release: name };
+    const lost = Math.max(...result.steps.map((step) => lostMs(step, result.samples) / step.duration));
+    if (!least || lost < least.lost) least = { demo: result, release: name, lost };
   }
-  throw new Error(`the machine is too busy for a profiler: ${(lost * 100).toFixed(0)} % of a step lies in gaps`);
+  assert.ok(least && least.lost < 0.4, `too busy for a profiler: ${least?.lost} of a step lies in gaps`);
+  for (const step of least.demo.steps) least.demo.measured[step.shown] -= lostMs(step, least.demo.samples);
+  return least;
 }
 
 /**
+ * The time of a step for which no sample counts.
  * @param {Step} step
  * @param {Demo['samples']} samples
  * @returns {number}
  */
-function shareLostInGaps({ startTime, duration }, samples) {
-  const times = samples.map(({ timestamp }) => timestamp);
-  times.sort((a, b) => a - b);
-  let lost = 0;
-  for (let i = 1; i < times.length; i++) {
-    const during = times[i] > startTime && times[i - 1] < startTime + duration;
-    if (during) lost += Math.max(0, times[i] - times[i - 1] - 20);
-  }
-  return lost / duration;
+function lostMs({ startTime, duration }, samples) {
+  const times = samples.map(({ timestamp }) => timestamp).sort((a, b) => a - b);
+  const lost = times.slice(1).map((time, i) => (
+    Math.min(time, startTime + duration) - Math.max(times[i] + 2 * intervalMs, startTime)));
+  return lost.reduce((sum, ms) => sum + Math.max(0, ms), 0);
 }
 
 /** @param {string} name the release @returns {Promise<any[]>} all parts */
@@ -248,7 +251,7 @@ test('the marks are there, at the time the page set them', async () => {
   const rows = await stack.sql(`select name, count, p50_ms from fleetprof.timings('demo', release => '${release}')
     where kind = 'mark' order by p50_ms`, 'fleetprof_reader');
   assert.deepEqual(rows.map(({ name, count }) => [name, count]), [['demo start', 1], ['mark_fully_loaded', 1]]);
-  const busy = Object.values(demo.measured).reduce((sum, ms) => sum + ms);
+  const busy = demo.steps.reduce((sum, { duration }) => sum + duration, 0);
   assert.ok(rows[1].p50_ms - rows[0].p50_ms >= busy * 0.95);
 });
 

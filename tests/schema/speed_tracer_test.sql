@@ -6,7 +6,8 @@ insert into fleetprof_data.segment values
     (1, 'shop', '/cart', 'v1', 'production', '', 'Chrome', 'Linux', 'desktop', 'window', 0, '2026-01-05');
 insert into fleetprof_data.session
 select 1, '2026-01-05 10:00Z', id, gen_random_uuid(), null, 0, '2026-01-05 10:12Z', null, format, '0.26', null, null, '', false, 0, ''
-from (values (51, 'speed-tracer'), (52, 'speed-tracer'), (53, 'opera-scope'), (54, 'speed-tracer'), (55, 'speed-tracer')) as kept (id, format);
+from (values (51, 'speed-tracer'), (52, 'speed-tracer'), (53, 'opera-scope'), (54, 'speed-tracer'), (55, 'speed-tracer'),
+    (56, 'speed-tracer')) as kept (id, format);
 
 create temp table given (
     session_id bigint, event bigint, parent bigint, type text, start_ms numeric, duration_ms numeric, self_ms numeric,
@@ -96,6 +97,17 @@ insert into given values
     (55, 9, null, 'SERVER_EVENT', 107, 1, 1, null, '{"traceUrl": "https://a.example/trace/2"}'),
     (55, 14, null, 'NETWORK_RESPONSE_RECEIVED', 0, null, 0, null,
      '{"requestId": "1", "response": {"headers": {"X-TraceUrl": "/trace/1", "Content-Type": "text/plain"}}}'),
+    -- Session 56: two profiles. Stack 0 is main, 1 main > f, 2 main > f > f, 3 a function without a name, 4 main > LoadIC.
+    (56, 1, null, 'DOM_EVENT', 0, 20, 20, null, null),
+    (56, 2, null, 'PROFILE_DATA', 20, null, 0, null,
+     '{"profileOf": 1, "profile": {"firstFunction": 0, "names": ["main", "f", ""], "urls": ["https://a.example/a.js", "https://a.example/a.js", ""],
+       "lines": [1, 10, -1], "firstStack": 0, "functions": [0, 1, 1, 2], "parents": [-1, 0, 1, -1], "recursive": [2],
+       "stacks": [1, 2, 2, -1, 0], "states": [0, 0, 1, 1, 0], "ticks": [3, 2, 1, 2, 1]}}'),
+    (56, 3, null, 'PAINT', 30, 5, 5, null, null),
+    (56, 4, null, 'PROFILE_DATA', 35, null, 0, null,
+     '{"profileOf": 3, "profile": {"firstFunction": 3, "names": ["LoadIC: length"], "urls": [""], "lines": [-1],
+       "firstStack": 4, "functions": [3], "parents": [0], "recursive": [], "stacks": [4, 1], "states": [0, 4], "ticks": [4, 1]}}'),
+    (56, 5, null, 'PROFILE_DATA', 36, null, 0, null, '{"profile": "a text", "vmStates": 3}'),
     (54, 15, null, 'NETWORK_RESOURCE_START', 110, null, 0, 'https://a.example/b', '{"requestId": "2"}'),
     (54, 16, null, 'NETWORK_RESOURCE_START', 130, null, 0, 'https://a.example/c', '{"requestId": "2"}'),
     (54, 17, null, 'NETWORK_RESOURCE_FINISH', 140, null, 0, null, '{"requestId": "2"}');
@@ -125,9 +137,9 @@ select 1, '2026-01-05 10:00Z', session_id, event, 1, parent, event, type, -2, 10
     '{"message": "custom", "requestId": "custom"}'
 from (values
     (51, 90, null, 'LOG_MESSAGE'), (51, 91, null, 'TAB_CHANGED'), (51, 92, null, 'MARK_DOM_CONTENT'),
-    (52, 90, 1, 'LAYOUT'), (52, 91, null, 'NETWORK_RESOURCE_START')) as custom (session_id, event, parent, type);
+    (52, 90, 1, 'LAYOUT'), (52, 91, null, 'NETWORK_RESOURCE_START'), (56, 92, null, 'PROFILE_DATA')) as custom (session_id, event, parent, type);
 
-select plan(37);
+select plan(50);
 
 -- Windows of 75 ms at 0, 35, 70, …: 75 of 75; 40 of 75; 5 + 0; from 105 35 (145 to 180); from 140 35; from 175 5.
 select results_eq(
@@ -204,6 +216,44 @@ select results_eq('select * from network_graph(54) where at_ms < 200',
     $$ values (100::float8, 1::bigint), (110, 2), (140, 0) $$, 'open requests over time; a redirect opens none');
 select results_eq('select * from vm_states(54)',
     $$ values ('js', 5::bigint, 0.625::float8), ('external', 2, 0.25), ('gc', 1, 0.125) $$, 'ticks by state');
+-- 14 ticks: 4 in main > f, 3 in main > f > f, 4 in main > LoadIC, 1 in main, 2 in no known code.
+select results_eq('select * from js_profile(56)',
+    $$ values ('f', 'https://a.example/a.js', 10, 7::bigint, 7::bigint, 7 / 14::float8, 7 / 14::float8),
+              ('LoadIC: length', null, null, 4, 4, 4 / 14::float8, 4 / 14::float8),
+              ('(unattributed)', null, null, 2, 2, 2 / 14::float8, 2 / 14::float8),
+              ('main', 'https://a.example/a.js', 1, 1, 12, 1 / 14::float8, 12 / 14::float8) $$,
+    'ticks by function; a recursion counts once');
+select results_eq('select function, self_ticks, total_ticks, total_share from js_profile(56, event_id => 1)',
+    $$ values ('f', 6::bigint, 6::bigint, 6 / 9::float8), ('(unattributed)', 2, 2, 2 / 9::float8), ('main', 1, 7, 7 / 9::float8) $$,
+    'of the profile of one event');
+select results_eq('select function, self_ticks, total_ticks from js_profile(56, event_id => 4)',
+    $$ values ('LoadIC: length', 4::bigint, 4::bigint), ('f', 1, 1), ('main', 0, 5) $$, 'or of one profile');
+select results_eq($$ select function, self_ticks, total_ticks from js_profile(56, state => 'gc') $$,
+    $$ values ('(unattributed)', 2::bigint, 2::bigint), ('f', 1, 1), ('main', 0, 1) $$, 'or in one state of the engine');
+select results_eq(
+    $$ select state, sum(self_ticks) from unnest(array['js', 'gc', 'compiler', 'other', 'external', 'unknown']) as state
+       cross join lateral js_profile(56, state => state) group by state order by 2 desc $$,
+    $$ values ('js', 10::numeric), ('gc', 3), ('external', 1) $$, 'the states together have all ticks');
+select results_eq('select ordinal, level, function, resource, line, ticks from js_profile_bottom_up(56)',
+    $$ values (1::bigint, 1, 'f', 'https://a.example/a.js', 10, 7::bigint),
+              (2, 2, 'main', 'https://a.example/a.js', 1, 4),
+              (3, 2, 'f', 'https://a.example/a.js', 10, 3),
+              (4, 3, 'main', 'https://a.example/a.js', 1, 3),
+              (5, 1, 'LoadIC: length', null, null, 4),
+              (6, 2, 'main', 'https://a.example/a.js', 1, 4),
+              (7, 1, 'main', 'https://a.example/a.js', 1, 1),
+              (8, 1, '(unattributed)', null, null, 2) $$,
+    'from the function on top to its callers, depth first');
+select results_eq('select function, level, ticks, share from js_profile_bottom_up(56, min_share => 4 / 14.0)',
+    $$ values ('f', 1, 7::bigint, 0.5::float8), ('main', 2, 4, 4 / 14::float8), ('LoadIC: length', 1, 4, 4 / 14::float8), ('main', 2, 4, 4 / 14::float8) $$,
+    'without small nodes');
+select results_eq($$ select function, level, ticks from js_profile_bottom_up(56, 3, 'js', 0) $$,
+    $$ values ('LoadIC: length', 1, 4::bigint), ('main', 2, 4) $$, 'of one event and one state');
+select is_empty('select from js_profile(51) union all select from js_profile_bottom_up(51)', 'a session without profiles');
+select is_empty('select from js_profile(56, 5)', 'and a profile that was not read');
+select throws_ok($$ select js_profile(56, state => 'idle') $$, '22023', 'no state of the engine is named ''idle''', 'no state');
+select throws_ok('select js_profile(56, 77)', 'P0002', 'session 56 has no event 77', 'no event');
+select throws_ok($$ select js_profile_bottom_up(56, min_share => 'nan') $$, '22023', 'min_share is NaN', 'no share');
 select results_eq('select request_id, attempt, url, event_id, parent_id, label, self_ms from server_events(55)',
     $$ values ('1', 1::bigint, 'https://a.example/a', 7::bigint, null::bigint, 'GET /a', 6::float8),
               ('1', 1, 'https://a.example/a', 8, 7, 'db', 4), (null, null, null, 9, null, null, 1) $$,

@@ -27,7 +27,7 @@ insert into timing_value (segment_id, kind, name, source, us) values
     (1, 'resource_opaque', 'cdn.ads.example:8443', 'img', 0),
     (1, 'resource_opaque', 'fonts.example', 'font', 0), (1, 'resource_opaque', 'fonts.example', 'css', 0),
     (1, 'resource_bytes', 'fonts.example', 'font', 0),
-    (1, 'resource', '(overflow)', '', 40),
+    (1, 'resource', '(overflow)', '', 40), (1, 'page_host', 'www.shop.example', '', 0),
     (4, 'resource', 'shop.example', 'fetch', 40), (5, 'resource', 'api.shop.example', 'fetch', 40),
     (5, 'resource', 'cdn.example', 'fetch', 50), (5, 'page_host', 'shop.example', '', 0), (5, 'page_host', '(overflow)', '', 0);
 select pg_temp.store() \g /dev/null
@@ -49,7 +49,7 @@ select results_eq(
 select results_eq(
     $$ select * from third_parties('spa', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values ('static.shop.example', null::text, 8::float8, 1::float8, null::bigint, null::float8, null::bigint, null::float8) $$,
-    'no inline script, no host of a page; nobody sends resources');
+    'no host of a page; nobody sends resources');
 select results_eq(
     $$ select * from third_parties('silent', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values ('shop.example', null::text, null::float8, null::float8, 1::bigint, 0.04::float8, 0::bigint, 0::float8) $$,
@@ -57,7 +57,7 @@ select results_eq(
 select results_eq(
     $$ select host, party from third_parties('vitals', '2026-01-05Z', '2026-01-06Z') $$,
     $$ values ('api.shop.example', 'first'), ('cdn.example', 'third') $$,
-    'uploads with resources say which host the page is on');
+    'uploads say which host the page is on');
 select is_empty($$ select * from third_parties('bare', '2026-01-05Z', '2026-01-06Z') $$, 'nothing at all');
 select is_empty($$ select * from third_parties('shop', '2026-01-06Z', '2026-01-07Z') $$, 'another day, no rows');
 select throws_ok($$ select * from third_parties(null) $$, '22023', 'site is null', 'a site must be named');

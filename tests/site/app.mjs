@@ -16,6 +16,7 @@ import helmet from 'helmet';
  * @property {'pass' | 'first'} [serviceWorker]
  * @property {Record<string, unknown> | null} [agent] attributes of the agent's tag that differ; null: no tag
  * @property {boolean} [hangs] its pages have an image that never comes, so that they never end loading
+ * @property {string} [witness] a classic script for after the agent's, at /witness.js
  * @property {boolean} [fallback] answers every unknown path with a page and 200, as single-page applications do
  */
 
@@ -42,7 +43,7 @@ function agentTag(name, server, { agent = {} }) {
  */
 export function renderPage(build, { name, server, path, options }) {
   return build.render({
-    path, agent: agentTag(name, server, options), hangs: options.hangs ?? false,
+    path, agent: agentTag(name, server, options), hangs: options.hangs ?? false, witness: options.witness !== undefined,
     state: { serviceWorker: options.serviceWorker !== undefined },
   });
 }
@@ -51,6 +52,7 @@ export function renderPage(build, { name, server, path, options }) {
  * @typedef {object} App
  * @property {string} url
  * @property {{ host: string, type: string, body: unknown }[]} reports what browsers sent to /reports
+ * @property {string[]} statements what pages sent to /statements
  * @property {() => void} stop
  */
 
@@ -63,11 +65,18 @@ export function renderPage(build, { name, server, path, options }) {
 export async function startApp(build, optionsOf) {
   /** @type {App['reports']} */
   const reports = [];
+  /** @type {string[]} */
+  const statements = [];
   const app = express();
   app.disable('x-powered-by');
 
   app.post('/reports', express.json({ type: 'application/reports+json' }), (request, response) => {
     for (const { type, body } of request.body) reports.push({ host: request.hostname, type, body });
+    response.sendStatus(204);
+  });
+
+  app.post('/statements', express.text(), (request, response) => {
+    statements.push(request.body);
     response.sendStatus(204);
   });
 
@@ -92,6 +101,12 @@ export async function startApp(build, optionsOf) {
 
   app.get('/never.gif', () => {});
 
+  app.get('/witness.js', (request, response, next) => {
+    const { witness } = response.locals.options;
+    if (witness) response.type('js').send(witness);
+    else next();
+  });
+
   app.use((request, response, next) => {
     if (response.locals.options.fallback) sendPage(request, response, next);
     else response.status(404).type('html').send('<!doctype html><title>Not found</title>');
@@ -100,6 +115,8 @@ export async function startApp(build, optionsOf) {
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   server.unref();
+  // httpd reuses connections, and answers 502 if the application closes one at that moment.
+  server.keepAliveTimeout = 0;
   const { port } = /** @type {net.AddressInfo} */ (server.address());
-  return { url: `http://127.0.0.1:${port}`, reports, stop: () => { server.close(); server.closeAllConnections(); } };
+  return { url: `http://127.0.0.1:${port}`, reports, statements, stop: () => { server.close(); server.closeAllConnections(); } };
 }

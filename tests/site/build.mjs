@@ -18,8 +18,8 @@ const source = fileURLToPath(new URL('app', import.meta.url));
  *
  * @typedef {object} Build
  * @property {string} dir has assets/ (hashed names), sw/pass.js and sw/first.js in it
- * @property {(page: { path: string, agent: Record<string, unknown> | null, hangs: boolean, state: object }) => string} render
- *   a whole document as text
+ * @property {(page: { path: string, agent: Record<string, unknown> | null, hangs: boolean, witness: boolean,
+ *   state: object }) => string} render a whole document as text
  */
 
 /**

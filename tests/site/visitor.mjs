@@ -2,6 +2,7 @@
  * A visitor of the shop: a tab that notes what becomes of the profiler, all lines on its console, and reports
  * of policy violations.
  */
+import assert from 'node:assert/strict';
 
 /**
  * @typedef {object} Load what became of one page load
@@ -70,6 +71,7 @@ export async function openVisitor(browser, { cookie } = {}) {
   const context = await browser.newContext();
   if (cookie) await context.addCookies([cookie]);
   const page = await context.newPage();
+  page.setDefaultTimeout(90_000);
   await page.addInitScript(watch);
   /** @type {string[]} */
   let lines = [];
@@ -94,7 +96,11 @@ export async function openVisitor(browser, { cookie } = {}) {
       lines = [];
       response = undefined;
       await leave(page);
-      await page.waitForFunction(() => document.documentElement.dataset.suggestions === '10');
+      const { url, status = 200 } = /** @type {Partial<NonNullable<Load['response']>>} */ (response ?? {});
+      assert.ok(status < 400, `${url} is answered with ${status}`);
+      await page.waitForFunction(() => document.documentElement.dataset.suggestions === '10').catch((error) => {
+        throw new Error(`${page.url()} is not hydrated; on its console: ${lines.join('; ')}`, { cause: error });
+      });
       const seen = await page.evaluate(report);
       return { ...seen, lines, response };
     },

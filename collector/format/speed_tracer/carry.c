@@ -13,6 +13,7 @@ struct state {
     struct fp_str shown_page;
     int64_t page_begin_us;     /* when the last page began */
     const struct fp_st_v8 *v8; /* NULL: no profile so far */
+    struct fp_st_last last;
     bool has_page_begin;
     bool may_be_early;
     bool is_early;
@@ -43,12 +44,15 @@ bool fp_st_carry_restore(struct fp_st_dump *dump)
     if (part == NULL)
         return true;
     dump->lacks_profile = !part->is_next;
+    dump->before.is_lost = !part->is_next;
     if (part->before == NULL || part->before->format != FP_UPLOAD_SPEED_TRACER)
         return true;
     const struct state *state = part->before->state;
     dump->has_page_begin = state->has_page_begin;
     dump->page_begin_us = state->page_begin_us;
     dump->lacks_profile = dump->lacks_profile || state->lacks_profile;
+    if (part->is_next)
+        dump->before = state->last;
     return restore_version(dump, state) && copy_text(dump, state->page, &dump->session_page) &&
            copy_text(dump, state->shown_page, &dump->shown_page) &&
            (!part->is_next || state->v8 == NULL || fp_st_v8_resume(dump, state->v8));
@@ -85,6 +89,47 @@ static bool fill(const struct fp_st_dump *dump, struct fp_arena *arena, struct s
            fp_arena_copy(arena, dump->shown_page, &state->shown_page);
 }
 
+/* Copies the last record's events, if it has a sequence and a duration. */
+static bool copy_last(const struct fp_st_dump *dump, struct fp_arena *arena,
+                      struct fp_st_last *last)
+{
+    const struct fp_profile *profile = dump->decoder->profile;
+    const uint32_t first = dump->last_event - 1; /* index */
+    const uint32_t count = profile->event_count - first;
+    last->events = fp_arena_array(arena, count, sizeof(*last->events));
+    if (last->events == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fp_profile_event *event = &profile->events[first + i];
+        struct fp_st_last_event *copy = &last->events[i];
+        *copy = (struct fp_st_last_event){
+            .own_us = event->self_us > 0 ? event->self_us : 0,
+            .parent = i > 0 ? event->parent - first : FP_INDEX_NONE,
+            .type_number = event->type_number,
+            .line = event->line,
+        };
+        bool has_url = event->resource != FP_INDEX_NONE;
+        if (!fp_arena_copy(arena, event->type, &copy->type) ||
+            (has_url && !fp_arena_copy(arena, profile->resources[event->resource], &copy->url)))
+            return false;
+    }
+    last->event_count = count;
+    return true;
+}
+
+static void save_last(const struct fp_st_dump *dump, struct fp_arena *arena,
+                      struct fp_st_last *last)
+{
+    if (dump->last_event == 0)
+        return;
+    const struct fp_arena_mark mark = fp_arena_mark(arena);
+    last->sequence = dump->last_sequence;
+    last->id = (int64_t)dump->last_event - dump->decoder->profile->event_count;
+    last->is_lost = !copy_last(dump, arena, last);
+    if (last->is_lost)
+        fp_arena_rewind(arena, &mark);
+}
+
 void fp_st_carry_save(const struct fp_st_dump *dump)
 {
     struct fp_continuation *part = dump->decoder->limits->continuation;
@@ -103,6 +148,7 @@ void fp_st_carry_save(const struct fp_st_dump *dump)
         if (state->v8 == NULL)
             fp_arena_rewind(&carry->arena, &mark);
     }
+    save_last(dump, &carry->arena, &state->last);
     carry->state = state;
     part->after = carry;
 }

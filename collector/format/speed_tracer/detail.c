@@ -9,7 +9,7 @@
 #include "collector/base/hash.h"
 #include "collector/format/json.h"
 #include "collector/format/speed_tracer/types.h"
-#include "collector/format/speed_tracer/v8.h"
+#include "collector/format/speed_tracer/v8_table.h"
 
 enum {
     NUMBER_MAX = 512, /* more than yyjson takes to write one number */
@@ -210,6 +210,21 @@ static void add_name(struct fp_buf *out, struct fp_str name)
     add_quoted(out, name, out->len > 0 && out->data[out->len - 1] != '{', true);
 }
 
+void fp_st_detail_add_name(struct fp_buf *out, struct fp_str name)
+{
+    add_name(out, name);
+}
+
+void fp_st_detail_add_text(struct fp_buf *out, struct fp_str text)
+{
+    add_quoted(out, text, false, false);
+}
+
+void fp_st_detail_add_number(struct fp_buf *out, uint32_t number)
+{
+    add_whole(out, number, false);
+}
+
 /* Spelling. */
 
 /* Searches an object for names. A large object gets an index, so that searching for each of its
@@ -352,6 +367,13 @@ static void add_object(struct fp_buf *out, yyjson_val *object, const struct spel
 
 /* Records. */
 
+/* True for members of a profile that only this decoder may write. */
+static bool is_own(struct fp_str name)
+{
+    static const struct fp_str own[] = {{"profileOf", 9}, {"vmStates", 8}, {"profile", 7}};
+    return is_one_of(name, own, FP_COUNT(own));
+}
+
 /* Appends a profile without its text, which becomes stacks and samples. */
 static void add_profile(struct fp_buf *out, yyjson_val *data)
 {
@@ -365,7 +387,7 @@ static void add_profile(struct fp_buf *out, yyjson_val *data)
     yyjson_obj_foreach(data, i, count, key, value)
     {
         const struct fp_str name = spell(&lookup, fp_json_text(key), data_spellings);
-        if (name.ptr == NULL || yyjson_is_null(value))
+        if (name.ptr == NULL || yyjson_is_null(value) || is_own(name))
             continue;
         bool is_text = fp_str_equal(name, FP_STR("profileData"));
         add_name(out, is_text ? FP_STR("profileDataLength") : name);
@@ -398,7 +420,8 @@ static void add_other_members(struct fp_buf *out, const struct fp_st_detail_sour
     yyjson_obj_foreach(source->record, i, count, key, value)
     {
         const struct fp_str name = fp_json_text(key);
-        if (is_omitted(name) || yyjson_is_null(value) || has(&data, name))
+        if (is_omitted(name) || yyjson_is_null(value) || has(&data, name) ||
+            (source->type == FP_ST_TYPE_PROFILE_DATA && is_own(name)))
             continue;
         bool is_stack = fp_str_equal(name, FP_STR("stackTrace"));
         add_name(out, name);
@@ -426,26 +449,17 @@ static void add_timer_member(struct fp_buf *out, yyjson_val *data, struct fp_str
     add_value(out, &value, no_spellings);
 }
 
-/* Appends how many ticks a profile had in each state of the engine, and whose profile it is. */
-static void add_profile_facts(struct fp_buf *out, const struct fp_st_detail_source *source)
+/* Appends whose profile it is, and what was read of it. */
+static void add_profile_facts(struct fp_st_dump *dump, const struct fp_st_detail_source *source)
 {
-    static const struct fp_str names[FP_ST_VM_STATES] = {
-        {"js", 2}, {"gc", 2}, {"compiler", 8}, {"other", 5}, {"external", 8}, {"unknown", 7}};
-    if (source->profiled_event > 0) {
+    struct fp_buf *out = &dump->detail;
+    if (source->is_tied) {
+        const int64_t id = source->profiled_event;
         add_name(out, FP_STR("profileOf"));
-        add_whole(out, source->profiled_event, false);
+        add_whole(out, (uint64_t)(id < 0 ? -id : id), id < 0);
     }
-    if (source->vm_states == NULL)
-        return;
-    add_name(out, FP_STR("vmStates"));
-    fp_buf_add(out, "{", 1);
-    for (size_t i = 0; i < FP_ST_VM_STATES; i++) {
-        if (source->vm_states[i] == 0)
-            continue;
-        add_name(out, names[i]);
-        add_whole(out, source->vm_states[i], false);
-    }
-    fp_buf_add(out, "}", 1);
+    if (source->is_read_profile)
+        fp_st_v8_table_write(dump, out);
 }
 
 bool fp_st_write_detail(struct fp_st_dump *dump, const struct fp_st_detail_source *source)
@@ -466,7 +480,7 @@ bool fp_st_write_detail(struct fp_st_dump *dump, const struct fp_st_detail_sourc
         fp_buf_addf(out, "%s", failed ? "true" : "false");
     }
     add_other_members(out, source);
-    add_profile_facts(out, source);
+    add_profile_facts(dump, source);
     if (source->timer != NULL) {
         add_timer_member(out, source->data, FP_STR("timeout"), source->timer->timeout);
         add_timer_member(out, source->data, FP_STR("singleShot"), source->timer->single_shot);

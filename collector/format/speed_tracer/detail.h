@@ -15,13 +15,21 @@ struct fp_st_detail_source {
     int32_t source_type;             /* as the record has it */
     bool is_refresh;                 /* a change to the page that was already shown */
     bool has_query;                  /* of a request, whose URL is kept without it */
-    const uint32_t *vm_states;       /* ticks of a profile by state; NULL: it is not one */
-    uint32_t profiled_event;         /* id of the event that a profile belongs to, 0: unknown */
+    bool is_read_profile;            /* a V8 profile that was read last */
+    bool is_tied;                    /* a profile of which profiled_event is known */
+    int64_t profiled_event;          /* id of the event that it belongs to; in a part, 0 or less is
+                                        that far from the last event of the part before */
     const struct fp_st_timer *timer; /* that fires; NULL: unknown */
 };
 
 /* Writes the object into dump->detail. False, without an error, when memory is out. */
 bool fp_st_write_detail(struct fp_st_dump *dump,
                         const struct fp_st_detail_source *source) FP_MUST_CHECK;
+
+/* Append to an object that is written: a member's name, with a comma before it if need be, a text
+ * and a number. */
+void fp_st_detail_add_name(struct fp_buf *out, struct fp_str name);
+void fp_st_detail_add_text(struct fp_buf *out, struct fp_str text);
+void fp_st_detail_add_number(struct fp_buf *out, uint32_t number);
 
 #endif

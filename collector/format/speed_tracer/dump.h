@@ -29,6 +29,25 @@ struct fp_st_fact {
     bool value;
 };
 
+/* An event of the last record of a part. */
+struct fp_st_last_event {
+    struct fp_str type;
+    struct fp_str url;
+    int64_t own_us;
+    uint32_t parent; /* index, FP_INDEX_NONE for the record itself */
+    int32_t type_number;
+    int32_t line;
+};
+
+/* The last record of a part: a profile at the begin of the next part may belong to it. */
+struct fp_st_last {
+    struct fp_st_last_event *events; /* it and those inside, parents first */
+    uint32_t event_count;            /* 0: it has no sequence, or no duration; or it is lost */
+    uint64_t sequence;
+    int64_t id;   /* that of the next part's first event would be 1, so this is 0 or less */
+    bool is_lost; /* it is not known, or did not fit */
+};
+
 struct fp_st_dump {
     struct fp_decoder *decoder;
     struct fp_str text; /* of the current record if yyjson would write it the same; else "" */
@@ -43,6 +62,7 @@ struct fp_st_dump {
     int64_t last_start_us;       /* of the previous top-level record */
     uint64_t last_sequence;      /* of it, */
     uint32_t last_event;         /* and its id; 0: it has no sequence, or no duration */
+    struct fp_st_last before;    /* of the part before this one */
     struct fp_str shown_page;    /* URL without its fragment */
     struct fp_st_fact *facts;    /* of the current record and its children, in their order */
     uint32_t fact_count;
@@ -64,6 +84,7 @@ struct fp_st_dump {
     struct fp_st_mark *marks;
     struct fp_buf detail; /* of the current record */
     struct fp_st_v8 *v8;  /* NULL until the first profile */
+    size_t table_bytes;   /* of all V8 tables */
     uint32_t main_resource;
     uint32_t mark_count;
     uint32_t event_cap;

@@ -31,6 +31,8 @@ static const char *const note_texts[FP_ST_NOTE_COUNT] = {
     [FP_ST_NOTE_ENTITIES] = "HTML entities decoded in a URL",
     [FP_ST_NOTE_UNKNOWN_PROFILE] = "a JavaScript profile in another format than v8",
     [FP_ST_NOTE_UNKNOWN_CODE] = "code of an unknown kind, or of a lost alias, in a V8 profile",
+    [FP_ST_NOTE_LONG_PROFILE] =
+        "a V8 profile whose table would make those of the dump exceed 16 MiB",
 };
 
 static const enum fp_record_refusal reasons[FP_ST_NOTE_REFUSALS] = {

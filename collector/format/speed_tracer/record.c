@@ -310,32 +310,100 @@ static bool find_query(struct fp_st_dump *dump, const struct record_reading *rea
     return !*has_query || keep_fact(dump, reading, name, true);
 }
 
-/* Returns the id of the event that a profile belongs to, 0 if it is unknown: the record with the
- * sequence before its own. */
-static uint32_t profiled_event(const struct fp_st_dump *dump, const struct record_reading *reading)
+/* True if the record's sequence is one above that of another. */
+static bool follows(const struct record_reading *reading, uint64_t last_sequence)
+{
+    return yyjson_get_uint(reading->members[SEQUENCE]) - 1 == last_sequence;
+}
+
+static bool belongs_to_event(const struct record_reading *reading)
 {
     yyjson_val *const *data = reading->data_members;
-    yyjson_val *sequence = reading->members[SEQUENCE];
-    bool is_tied = reading->event.type_number == FP_ST_TYPE_PROFILE_DATA &&
-                   !yyjson_is_true(either(data[IS_ORPHANED], data[ORPHAN])) &&
-                   yyjson_is_uint(sequence) && yyjson_get_uint(sequence) - 1 == dump->last_sequence;
-    return is_tied ? dump->last_event : 0;
+    return reading->event.type_number == FP_ST_TYPE_PROFILE_DATA &&
+           !yyjson_is_true(either(data[IS_ORPHANED], data[ORPHAN])) &&
+           yyjson_is_uint(reading->members[SEQUENCE]);
+}
+
+/* True if a profile is the first of its part and belongs to the last record of the part before. */
+static bool is_of_earlier(const struct fp_st_dump *dump, const struct record_reading *reading)
+{
+    return dump->decoder->profile->event_count == 0 && dump->before.event_count > 0 &&
+           belongs_to_event(reading) && follows(reading, dump->before.sequence);
+}
+
+/* Finds the id of the event that a profile belongs to: the record with the sequence before its own.
+ * False if it is unknown. */
+static bool find_profiled(const struct fp_st_dump *dump, const struct record_reading *reading,
+                          int64_t *event_id)
+{
+    bool is_earlier = is_of_earlier(dump, reading);
+    *event_id = is_earlier ? dump->before.id : dump->last_event;
+    return is_earlier || (dump->last_event > 0 && belongs_to_event(reading) &&
+                          follows(reading, dump->last_sequence));
+}
+
+/* True if a profile may belong to the last record of the part before, which is lost. */
+static bool has_lost_event(const struct fp_st_dump *dump, const struct record_reading *reading)
+{
+    return dump->before.is_lost && dump->decoder->profile->event_count == 0 &&
+           belongs_to_event(reading);
+}
+
+static int64_t take(int64_t own_us, int64_t *left_us)
+{
+    int64_t taken_us = own_us < *left_us ? own_us : *left_us;
+    if (taken_us < 0)
+        taken_us = 0;
+    *left_us -= taken_us;
+    return taken_us;
+}
+
+/* Takes time from the events of the part before, which have counted it there. */
+static bool take_earlier(struct fp_st_dump *dump, int64_t left_us)
+{
+    struct fp_profile *profile = dump->decoder->profile;
+    struct fp_arena *arena = dump->decoder->arena;
+    const struct fp_st_last *before = &dump->before;
+    profile->earlier_events =
+        fp_arena_array(arena, before->event_count, sizeof(*profile->earlier_events));
+    if (profile->earlier_events == NULL)
+        return fp_fail_memory(dump->decoder);
+    for (; left_us > 0 && profile->earlier_event_count < before->event_count;) {
+        const struct fp_st_last_event *last = &before->events[profile->earlier_event_count];
+        struct fp_profile_event *event = &profile->earlier_events[profile->earlier_event_count++];
+        *event = (struct fp_profile_event){
+            .parent = last->parent,
+            .type_number = last->type_number,
+            .line = last->line,
+            .sampled_us = take(last->own_us, &left_us),
+        };
+        if (!fp_st_add_resource(dump, last->url, &event->resource))
+            return false;
+        if (!fp_arena_copy(arena, last->type, &event->type))
+            return fp_fail_memory(dump->decoder);
+    }
+    return true;
 }
 
 /* Takes the time of a profile's ticks from the own time of the event that it belongs to, and of the
  * events inside, so that it counts once. */
-static void take_sampled(struct fp_st_dump *dump, uint32_t event_id, uint32_t first_sample)
+static bool take_sampled(struct fp_st_dump *dump, const struct record_reading *reading,
+                         uint32_t first_sample)
 {
     struct fp_profile *profile = dump->decoder->profile;
+    int64_t event_id;
     int64_t left_us = 0;
-    for (uint32_t i = first_sample; event_id > 0 && i < profile->sample_count; i++)
+    if (has_lost_event(dump, reading))
+        profile->session.is_detached = true;
+    if (!find_profiled(dump, reading, &event_id))
+        return true;
+    for (uint32_t i = first_sample; i < profile->sample_count; i++)
         left_us += profile->weights_us[i];
-    for (uint32_t i = event_id - 1; left_us > 0 && i < profile->event_count; i++) {
-        struct fp_profile_event *event = &profile->events[i];
-        const int64_t own_us = event->self_us > 0 ? event->self_us : 0;
-        event->sampled_us = own_us < left_us ? own_us : left_us;
-        left_us -= event->sampled_us;
-    }
+    if (event_id <= 0)
+        return take_earlier(dump, left_us);
+    for (uint32_t i = (uint32_t)event_id - 1; left_us > 0 && i < profile->event_count; i++)
+        profile->events[i].sampled_us = take(profile->events[i].self_us, &left_us);
+    return true;
 }
 
 /* Reads the V8 profile that the record may be. */
@@ -353,10 +421,8 @@ static bool read_profile(struct fp_st_dump *dump, struct record_reading *reading
     const struct fp_str log = fp_json_text(text);
     const uint32_t first_sample = dump->decoder->profile->sample_count;
     reading->is_read_profile = true;
-    if (!fp_st_v8_read(dump, log, reading->event.start_us))
-        return false;
-    take_sampled(dump, profiled_event(dump, reading), first_sample);
-    return true;
+    return fp_st_v8_read(dump, log, reading->event.start_us) &&
+           take_sampled(dump, reading, first_sample);
 }
 
 static bool copy_detail(struct fp_st_dump *dump, struct record_reading *reading)
@@ -365,17 +431,17 @@ static bool copy_detail(struct fp_st_dump *dump, struct record_reading *reading)
     bool has_query;
     if (!find_refresh(dump, reading, &is_refresh) || !find_query(dump, reading, &has_query))
         return false;
-    const struct fp_st_detail_source source = {
+    struct fp_st_detail_source source = {
         .record = reading->record,
         .data = reading->members[DATA],
         .type = reading->event.type_number,
         .source_type = reading->source_type,
         .is_refresh = is_refresh,
         .has_query = has_query,
-        .vm_states = reading->is_read_profile ? fp_st_v8_states(dump->v8) : NULL,
-        .profiled_event = profiled_event(dump, reading),
+        .is_read_profile = reading->is_read_profile,
         .timer = fp_st_find_timer(dump, reading->event.type_number, reading->members[DATA]),
     };
+    source.is_tied = find_profiled(dump, reading, &source.profiled_event);
     if (!fp_st_write_detail(dump, &source))
         return fp_fail_memory(dump->decoder);
     const struct fp_str text = {(const char *)dump->detail.data, dump->detail.len};

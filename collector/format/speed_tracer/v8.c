@@ -73,8 +73,7 @@ struct fp_st_v8 {
     uint64_t moved_address;
     int64_t interval_us;
     uint32_t line_count;
-    uint32_t vm_states[FP_ST_VM_STATES]; /* ticks of the profile that is read */
-    bool is_partial;                     /* a part that is not known may have created code */
+    bool is_partial; /* a part that is not known may have created code */
 };
 
 /* A line, split into fields. */
@@ -399,7 +398,7 @@ static enum outcome read_tick(struct fp_st_dump *dump, const struct v8_line *lin
     struct fp_st_code *codes[1 + STACK_MAX];
     struct fp_st_v8_tick tick = {
         .codes = codes,
-        .is_gc = state == 1,
+        .state = (uint32_t)(state < FP_ST_VM_UNKNOWN ? state : FP_ST_VM_UNKNOWN),
         .time_us = line->time_us,
         .weight_us = log->interval_us,
     };
@@ -412,7 +411,6 @@ static enum outcome read_tick(struct fp_st_dump *dump, const struct v8_line *lin
         if (code != NULL && tick.code_count < dump->decoder->limits->stack_depth)
             codes[tick.code_count++] = code;
     }
-    log->vm_states[state < FP_ST_VM_UNKNOWN ? state : FP_ST_VM_UNKNOWN]++;
     return fp_st_v8_ticks_add(dump, &log->ticks, &tick) ? DONE : REFUSED;
 }
 
@@ -478,7 +476,7 @@ bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us)
 {
     struct v8_line line;
     line.time_us = time_us;
-    memset(dump->v8->vm_states, 0, sizeof(dump->v8->vm_states));
+    fp_st_v8_ticks_begin(dump, &dump->v8->ticks);
     for (size_t at = 0; at < text.len;) {
         const char *newline = memchr(text.ptr + at, '\n', text.len - at);
         const size_t end = newline != NULL ? (size_t)(newline - text.ptr) : text.len;
@@ -496,7 +494,7 @@ bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us)
     return true;
 }
 
-const uint32_t *fp_st_v8_states(const struct fp_st_v8 *log)
+const struct fp_st_v8_ticks *fp_st_v8_ticks_of(const struct fp_st_v8 *log)
 {
-    return log->vm_states;
+    return &log->ticks;
 }

@@ -8,7 +8,9 @@
 #include "collector/format/speed_tracer/dump.h"
 
 /* States of the engine during a tick, by their numbers in the log; the last one is any other. */
-enum { FP_ST_VM_UNKNOWN = 5, FP_ST_VM_STATES };
+enum { FP_ST_VM_GC = 1, FP_ST_VM_UNKNOWN = 5, FP_ST_VM_STATES };
+
+struct fp_st_v8_ticks;
 
 /* Sets dump->v8, the state of all profiles of a dump. False after the error is filled. */
 bool fp_st_v8_create(struct fp_st_dump *dump) FP_MUST_CHECK;
@@ -27,7 +29,7 @@ void fp_st_v8_release(struct fp_st_v8 *log);
  * the error is filled. */
 bool fp_st_v8_read(struct fp_st_dump *dump, struct fp_str text, int64_t time_us) FP_MUST_CHECK;
 
-/* Returns how many ticks the last profile had in each state, an array of FP_ST_VM_STATES. */
-const uint32_t *fp_st_v8_states(const struct fp_st_v8 *log);
+/* Returns the ticks of all profiles; its runs are those of the last one. */
+const struct fp_st_v8_ticks *fp_st_v8_ticks_of(const struct fp_st_v8 *log);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "collector/base/ascii.h"
 #include "collector/base/hash.h"
+#include "collector/format/speed_tracer/v8.h"
 #include "collector/format/speed_tracer/v8_code.h"
 #include "collector/format/utf8.h"
 
@@ -168,13 +169,37 @@ static bool add_sample(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
     return true;
 }
 
+void fp_st_v8_ticks_begin(const struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks)
+{
+    ticks->run_count = 0;
+    ticks->first_frame = dump->decoder->profile->frame_count;
+    ticks->first_stack = dump->decoder->profile->stack_count;
+}
+
+/* Adds a tick to the last run, or begins another. */
+static bool count_tick(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks, uint32_t stack,
+                       uint32_t state)
+{
+    struct fp_st_v8_run *last = ticks->run_count > 0 ? &ticks->runs[ticks->run_count - 1] : NULL;
+    if (last != NULL && last->stack == stack && last->state == state) {
+        last->ticks++;
+        return true;
+    }
+    ticks->runs = fp_st_grow(dump->decoder->arena, ticks->runs, ticks->run_count, &ticks->run_cap,
+                             sizeof(*ticks->runs));
+    if (ticks->runs == NULL)
+        return fp_fail_memory(dump->decoder);
+    ticks->runs[ticks->run_count++] = (struct fp_st_v8_run){stack, state, 1};
+    return true;
+}
+
 bool fp_st_v8_ticks_add(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
                         const struct fp_st_v8_tick *tick)
 {
     struct fp_profile_sample sample = {
         .time_us = tick->time_us,
         .stack = FP_INDEX_NONE,
-        .marker = tick->is_gc ? FP_MARKER_GC : FP_MARKER_NONE,
+        .marker = tick->state == FP_ST_VM_GC ? FP_MARKER_GC : FP_MARKER_NONE,
     };
     for (size_t i = tick->code_count; i > 0; i--) {
         struct fp_st_code *code = tick->codes[i - 1];
@@ -183,5 +208,6 @@ bool fp_st_v8_ticks_add(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
         if (!push_frame(dump, ticks, code->frame, &sample.stack))
             return false;
     }
-    return add_sample(dump, ticks, &sample, tick->weight_us);
+    return add_sample(dump, ticks, &sample, tick->weight_us) &&
+           count_tick(dump, ticks, sample.stack, tick->state);
 }

@@ -8,6 +8,13 @@
 
 struct fp_st_code;
 
+/* Ticks in a row with one stack and state. */
+struct fp_st_v8_run {
+    uint32_t stack; /* index, FP_INDEX_NONE: no known code */
+    uint32_t state;
+    uint32_t ticks;
+};
+
 /* What the profile's arrays hold already, and their capacities. */
 struct fp_st_v8_ticks {
     struct fp_map frame_ids; /* hash of function, resource and line -> index */
@@ -16,18 +23,26 @@ struct fp_st_v8_ticks {
     uint32_t stack_cap;
     uint32_t sample_cap;
     uint32_t weight_cap;
+    struct fp_st_v8_run *runs; /* of the V8 profile that is read */
+    uint32_t run_count;
+    uint32_t run_cap;
+    uint32_t first_frame; /* of those that this V8 profile added, like the next */
+    uint32_t first_stack;
 };
 
 /* A tick: the engine's stack at one moment. */
 struct fp_st_v8_tick {
     struct fp_st_code *const *codes; /* the known part of the stack, innermost first */
     size_t code_count;
-    bool is_gc;
+    uint32_t state; /* of the engine; below FP_ST_VM_STATES */
     int64_t time_us;
     int64_t weight_us;
 };
 
-/* Adds a sample. False after the error is filled. */
+/* Begins the list of runs for the next V8 profile of the dump. */
+void fp_st_v8_ticks_begin(const struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks);
+
+/* Adds a sample, and counts it in the runs. False after the error is filled. */
 bool fp_st_v8_ticks_add(struct fp_st_dump *dump, struct fp_st_v8_ticks *ticks,
                         const struct fp_st_v8_tick *tick) FP_MUST_CHECK;
 

@@ -66,7 +66,7 @@ begin
         union all
         (
             select 'Missing Parts', 1, null, format(
-                'part %s was decoded without what the part before it left: its JavaScript profile lacks code', part), null
+                'part %s was decoded without what the part before it left: its JavaScript profile may lack code, or count twice', part), null
             from fleetprof.session_parts(hints.session_id)
             where is_detached
             order by part

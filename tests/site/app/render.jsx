@@ -7,7 +7,7 @@ import { Page } from './pages.jsx';
  * Renders a document. `state` goes to the browser as JSON, which no Content-Security-Policy forbids;
  * `agent` has the attributes of the agent's tag, null for a page without it.
  */
-export function render({ path, assets, agent, hangs, state }) {
+export function render({ path, assets, agent, hangs, witness, state }) {
   const data = JSON.stringify({ ...state, path, worker: assets.worker }).replace(/</g, '\\u003c');
   return `<!doctype html>${renderToString(
     <html lang="en">
@@ -16,6 +16,7 @@ export function render({ path, assets, agent, hangs, state }) {
         <title>Shop</title>
         <link rel="icon" href="data:," />
         {agent && <script src={assets.agent} {...agent} />}
+        {witness && <script src="/witness.js" />}
         <link rel="stylesheet" href={assets.style} />
         <script id="state" type="application/json" dangerouslySetInnerHTML={{ __html: data }} />
         <script src={assets.client} defer />

@@ -395,6 +395,7 @@ static void an_upload_is_counted_or_deferred(void **state)
         {.file = "envelope.zz", .encoding = "deflate", .boundary = ""},
         {.file = "envelope.br", .encoding = "br", .boundary = ""},
         {.file = "envelope.zst", .encoding = "zstd", .boundary = ""},
+        {.file = "observed.json", .encoding = "", .boundary = ""},
         {.file = "form", .encoding = "", .boundary = "b"},
         {.file = "./fibonacci-recursion.json", .encoding = "", .boundary = ""},
         {.file = "speed-tracer/stream.ndjson", .encoding = "", .boundary = ""},

@@ -179,7 +179,7 @@ static void resources_are_summed_by_host_and_kind(void **state)
     assert_int_equal(find(&delta, FP_TIMING_RESOURCE_BYTES, "cdn.example", "img")->count, 4);
 }
 
-static void an_upload_with_resources_says_which_host_its_page_is_on(void **state)
+static void an_upload_with_samples_or_resources_says_which_host_its_page_is_on(void **state)
 {
     struct fp_delta delta =
         fold_json(*state,
@@ -187,6 +187,11 @@ static void an_upload_with_resources_says_which_host_its_page_is_on(void **state
                   "{'host':'cdn.example','kind':'img','opaque':4}]}",
                   64);
     assert_counted(&delta, FP_TIMING_PAGE_HOST, "www.shop.example:8443", 1, 0);
+    delta = fold_json(*state,
+                      "{'version':1,'page':{'url':'https://shop.example/'},'trace':{'resources':[],"
+                      "'frames':[],'stacks':[],'samples':[{'timestamp':1}]}}",
+                      64);
+    assert_counted(&delta, FP_TIMING_PAGE_HOST, "shop.example", 1, 0);
     delta = fold_json(*state, "{'page':{'url':'https://shop.example/'},'coverage':'quota'}", 64);
     assert_int_equal(delta.timing_count, 1);
     delta = fold_json(*state,
@@ -248,7 +253,7 @@ int main(void)
         TEST(a_page_that_came_back_has_no_window_from_its_start),
         TEST(a_frame_divides_its_blocking_time),
         TEST(resources_are_summed_by_host_and_kind),
-        TEST(an_upload_with_resources_says_which_host_its_page_is_on),
+        TEST(an_upload_with_samples_or_resources_says_which_host_its_page_is_on),
         TEST(coverage_counts_a_page_load_once),
         TEST(targets_over_the_ceiling_overflow_together),
         TEST(a_users_own_measure_is_another_one),

@@ -1,0 +1,122 @@
+/*
+ * Cell: one way of writing per type.
+ */
+#include "cli/serve/cell.h"
+
+#include "collector/base/ascii.h"
+
+#include <stdlib.h>
+
+enum form { FORM_TEXT, FORM_BOOLEAN, FORM_NUMBER, FORM_BIGINT, FORM_JSON, FORM_TIME, FORM_PERIOD };
+
+/* The numbers are those of catalog/pg_type.dat; they never change. */
+static const struct cell_type {
+    Oid oid;
+    const char *name;
+    enum form form;
+} types[] = {
+    {25, "text", FORM_TEXT},
+    {16, "boolean", FORM_BOOLEAN},
+    {20, "bigint", FORM_BIGINT},
+    {21, "smallint", FORM_NUMBER},
+    {23, "integer", FORM_NUMBER},
+    {700, "real", FORM_NUMBER},
+    {701, "double precision", FORM_NUMBER},
+    {1700, "numeric", FORM_NUMBER},
+    {114, "json", FORM_JSON},
+    {3802, "jsonb", FORM_JSON},
+    {1184, "timestamp with time zone", FORM_TIME},
+    {3910, "tstzrange", FORM_PERIOD},
+    {1082, "date", FORM_TEXT},
+    {2950, "uuid", FORM_TEXT},
+};
+
+static const struct cell_type *find_type(Oid oid)
+{
+    for (size_t i = 0; i < FP_COUNT(types); i++) {
+        if (types[i].oid == oid)
+            return &types[i];
+    }
+    return &types[0];
+}
+
+const char *fp_cell_type(Oid type)
+{
+    return find_type(type)->name;
+}
+
+/* True unless it is NaN or an infinity, which JSON does not have. */
+static bool is_finite(const char *text)
+{
+    return fp_is_digit(text[0]) || (text[0] == '-' && fp_is_digit(text[1]));
+}
+
+/* Returns 2^53 and more as a string: it would lose digits as a double. */
+static yyjson_mut_val *bigint_value(yyjson_mut_doc *doc, struct fp_str text)
+{
+    const long long most = (1LL << 53) - 1;
+    long long value = strtoll(text.ptr, NULL, 10);
+    return value >= -most && value <= most ? yyjson_mut_sint(doc, value)
+                                           : yyjson_mut_strn(doc, text.ptr, text.len);
+}
+
+/* Rewrites 2026-01-31 12:00:00.5+00 as ISO 8601. The session's time zone is UTC. */
+static yyjson_mut_val *time_value(yyjson_mut_doc *doc, struct fp_str text)
+{
+    const struct fp_str zone = FP_STR("+00");
+    char iso[64];
+    if (text.len < zone.len || text.len >= sizeof(iso) || !fp_is_digit(text.ptr[0]) ||
+        memcmp(text.ptr + text.len - zone.len, zone.ptr, zone.len) != 0)
+        return yyjson_mut_strncpy(doc, text.ptr, text.len); /* infinity */
+    memcpy(iso, text.ptr, text.len - zone.len);
+    iso[text.len - zone.len] = 'Z';
+    char *gap = memchr(iso, ' ', text.len - zone.len);
+    if (gap != NULL)
+        *gap = 'T';
+    return yyjson_mut_strncpy(doc, iso, text.len - zone.len + 1);
+}
+
+/* Rewrites ["2026-01-31 12:00:00+00","2026-01-31 13:00:00+00") as an array; a missing bound is
+ * null, and so is an empty range. */
+static yyjson_mut_val *period_value(yyjson_mut_doc *doc, struct fp_str text)
+{
+    const char *comma = memchr(text.ptr, ',', text.len);
+    if (comma == NULL)
+        return yyjson_mut_null(doc);
+    yyjson_mut_val *bounds = yyjson_mut_arr(doc);
+    const char *starts[] = {text.ptr + 1, comma + 1};
+    const char *ends[] = {comma, text.ptr + text.len - 1};
+    for (size_t i = 0; i < FP_COUNT(starts); i++) {
+        struct fp_str bound = {starts[i], (size_t)(ends[i] - starts[i])};
+        if (bound.len >= 2 && bound.ptr[0] == '"')
+            bound = (struct fp_str){bound.ptr + 1, bound.len - 2};
+        (void)yyjson_mut_arr_append(bounds,
+                                    bound.len > 0 ? time_value(doc, bound) : yyjson_mut_null(doc));
+    }
+    return bounds;
+}
+
+yyjson_mut_val *fp_cell_value(yyjson_mut_doc *doc, const PGresult *row, int column)
+{
+    struct fp_str text = {PQgetvalue(row, 0, column), (size_t)PQgetlength(row, 0, column)};
+    if (PQgetisnull(row, 0, column) == 1)
+        return yyjson_mut_null(doc);
+    switch (find_type(PQftype(row, column))->form) {
+    case FORM_BOOLEAN:
+        return yyjson_mut_bool(doc, text.ptr[0] == 't');
+    case FORM_NUMBER:
+        return is_finite(text.ptr) ? yyjson_mut_rawn(doc, text.ptr, text.len)
+                                   : yyjson_mut_null(doc);
+    case FORM_BIGINT:
+        return bigint_value(doc, text);
+    case FORM_JSON:
+        return yyjson_mut_rawn(doc, text.ptr, text.len);
+    case FORM_TIME:
+        return time_value(doc, text);
+    case FORM_PERIOD:
+        return period_value(doc, text);
+    case FORM_TEXT:
+    default:
+        return yyjson_mut_strn(doc, text.ptr, text.len);
+    }
+}

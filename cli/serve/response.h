@@ -1,0 +1,27 @@
+/*
+ * Response: what the report's server sends, with the headers that each response carries. Any
+ * thread.
+ */
+#ifndef FP_CLI_SERVE_RESPONSE_H
+#define FP_CLI_SERVE_RESPONSE_H
+
+#include "cli/serve/answer.h"
+#include "cli/serve/page.h"
+
+#include <microhttpd.h>
+
+/* Each queues a response; MHD_NO: close the connection. */
+
+/* Sends a file of the page, or 304. */
+enum MHD_Result fp_response_file(struct MHD_Connection *connection,
+                                 const struct fp_page_file *file) FP_MUST_CHECK;
+
+/* Sends an answer of the API, or 304. */
+enum MHD_Result fp_response_answer(struct MHD_Connection *connection,
+                                   const struct fp_answer *answer) FP_MUST_CHECK;
+
+/* Sends a problem. */
+enum MHD_Result fp_response_trouble(struct MHD_Connection *connection,
+                                    const struct fp_trouble *trouble) FP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * fleetprof serve: the web report.
+ */
+#include "cli/command.h"
+#include "cli/query.h"
+#include "cli/serve/server.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+enum {
+    OPTION_LISTEN = FP_OPTION_FIRST,
+    OPTION_ALLOW_HOST,
+    OPTION_ALLOW_WRITER,
+    OPTION_STATEMENT_TIMEOUT,
+};
+
+enum {
+    READERS = 4,
+    WAITING = 32,
+    STATEMENT_TIMEOUT_S = 30,
+    STATEMENT_TIMEOUT_MAX_S = 3600,
+};
+
+struct serve_options {
+    struct fp_database_options database;
+    struct fp_server_settings server;
+    struct fp_reader_settings readers;
+};
+
+static const struct argp_option options[] = {
+    {"listen", OPTION_LISTEN, "ADDRESS", 0,
+     "listen here: HOST:PORT or unix:PATH (default: 127.0.0.1:8602)", 0},
+    {"allow-host", OPTION_ALLOW_HOST, "NAME", 0,
+     "answer for this host name, too; may be given 16 times; an address that other machines reach "
+     "needs one",
+     0},
+    {"statement-timeout", OPTION_STATEMENT_TIMEOUT, "SECONDS", 0,
+     "give a question up after this long (default: 30)", 0},
+    {"allow-writer", OPTION_ALLOW_WRITER, NULL, 0,
+     "connect as a role that can write, on a machine of your own", 0},
+    {0},
+};
+
+static void read_listen(struct serve_options *given, const char *arg, struct argp_state *state)
+{
+    const char *wrong = fp_address_parse(fp_str_of(arg), &given->server.listen);
+    if (wrong != NULL)
+        argp_error(state, "--listen %s: it %s", arg, wrong);
+}
+
+static void read_host(struct serve_options *given, const char *arg, struct argp_state *state)
+{
+    struct fp_guard *guard = &given->server.guard;
+    if (!fp_guard_is_host_name(arg))
+        argp_error(state, "--allow-host takes a host name without a port, not \"%s\"", arg);
+    if (guard->name_count == FP_GUARD_MAX_NAMES)
+        argp_error(state, "--allow-host may be given %d times", FP_GUARD_MAX_NAMES);
+    guard->names[guard->name_count++] = arg;
+}
+
+static void read_timeout(struct serve_options *given, const char *arg, struct argp_state *state)
+{
+    char *end;
+    unsigned long seconds = strtoul(arg, &end, 10);
+    if (arg[0] < '0' || arg[0] > '9' || *end != '\0' || seconds < 1 ||
+        seconds > STATEMENT_TIMEOUT_MAX_S)
+        argp_error(state, "--statement-timeout takes seconds from 1 to %d, not \"%s\"",
+                   STATEMENT_TIMEOUT_MAX_S, arg);
+    given->readers.statement_timeout_s = (unsigned)seconds;
+}
+
+/* An address that other machines reach is guarded by names alone. */
+static void settle_guard(struct serve_options *given, struct argp_state *state)
+{
+    struct fp_guard *guard = &given->server.guard;
+    bool is_unix = fp_address_path(&given->server.listen) != NULL;
+    bool is_local = fp_guard_is_local(&given->server.listen);
+    if (!is_local && guard->name_count == 0)
+        argp_error(state, "--listen is an address that other machines reach: name the hosts that "
+                          "browsers may ask for by --allow-host, and put a server with a login "
+                          "before it (docs/report.md)");
+    guard->is_loopback = is_local;
+    guard->any_host = is_unix && guard->name_count == 0;
+}
+
+static error_t parse_serve(int key, char *arg, struct argp_state *state)
+{
+    struct serve_options *given = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &given->database;
+        return 0;
+    case OPTION_LISTEN:
+        read_listen(given, arg, state);
+        return 0;
+    case OPTION_ALLOW_HOST:
+        read_host(given, arg, state);
+        return 0;
+    case OPTION_ALLOW_WRITER:
+        given->readers.allow_writer = true;
+        return 0;
+    case OPTION_STATEMENT_TIMEOUT:
+        read_timeout(given, arg, state);
+        return 0;
+    case ARGP_KEY_SUCCESS:
+        settle_guard(given, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {
+    {&fp_database_argp, 0, "The database:", 1},
+    {0},
+};
+
+static const struct argp serve_argp = {
+    .options = options,
+    .parser = parse_serve,
+    .doc = "The web report: flame graphs, functions and comparisons in a browser. It runs until "
+           "SIGTERM or Ctrl-C and only reads. It has no login: for other people, put nginx or "
+           "httpd with one before it.",
+    .children = children,
+};
+
+/* Blocks the signals that end the process, for all threads. */
+static void take_signals(sigset_t *signals)
+{
+    (void)sigemptyset(signals);
+    (void)sigaddset(signals, SIGTERM);
+    (void)sigaddset(signals, SIGINT);
+    (void)sigaddset(signals, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, signals, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+static void announce(const struct fp_address *address)
+{
+    struct fp_buf text;
+    fp_buf_init(&text, (size_t)4096);
+    fp_address_write(address, &text);
+    const char *scheme = fp_address_path(address) != NULL ? "" : "http://";
+    (void)printf("The report is at %s%.*s%s\n", scheme, (int)text.len, (const char *)text.data,
+                 scheme[0] != '\0' ? "/" : "");
+    (void)fflush(stdout);
+    fp_buf_release(&text);
+    (void)sd_notify(0, "READY=1");
+}
+
+/* Looks at the database. A role that can write ends the command; anything else may pass, and each
+ * answer says it. */
+static bool look_at_database(struct fp_readers *readers)
+{
+    struct fp_trouble trouble = {0};
+    if (fp_readers_try(readers, &trouble) == FP_READER_FINE)
+        return true;
+    if (trouble.is_final) {
+        fp_message_error("%s", trouble.detail);
+        fp_message_hint("%s", trouble.hint);
+        return false;
+    }
+    fp_message_notice("the report has no numbers to show yet: %s", trouble.detail);
+    if (trouble.hint[0] != '\0')
+        fp_message_hint("%s", trouble.hint);
+    return true;
+}
+
+static bool serve(struct serve_options *given, const sigset_t *signals)
+{
+    struct fp_buf detail;
+    fp_buf_init(&detail, (size_t)4096);
+    struct fp_server *server = fp_server_start(&given->server, &detail);
+    if (server == NULL) {
+        fp_message_error("%.*s", (int)detail.len, (const char *)detail.data);
+    } else {
+        int signal_number;
+        announce(&given->server.listen);
+        (void)sigwait(signals, &signal_number);
+        (void)sd_notify(0, "STOPPING=1");
+        (void)eventfd_write(given->readers.stop_fd, 1);
+        fp_server_stop(server);
+    }
+    fp_buf_release(&detail);
+    return server != NULL;
+}
+
+enum fp_exit fp_serve_command(int argc, char **argv)
+{
+    sigset_t signals;
+    struct serve_options given = {.readers = {.connections = READERS,
+                                              .waiting = WAITING,
+                                              .statement_timeout_s = STATEMENT_TIMEOUT_S}};
+    if (fp_address_parse(FP_STR("127.0.0.1:8602"), &given.server.listen) != NULL)
+        return FP_EXIT_TROUBLE;
+    fp_command_parse(&serve_argp, argc, argv, &given);
+    char *conninfo = fp_database_choose(&given.database);
+    if (conninfo == NULL)
+        return FP_EXIT_TROUBLE;
+    take_signals(&signals);
+    given.readers.conninfo = conninfo;
+    given.readers.stop_fd = eventfd(0, EFD_CLOEXEC);
+    given.server.readers = fp_readers_start(&given.readers);
+    bool fine = false;
+    if (given.readers.stop_fd < 0 || given.server.readers == NULL)
+        fp_message_error("cannot start: out of memory or descriptors");
+    else
+        fine = look_at_database(given.server.readers) && serve(&given, &signals);
+    fp_readers_stop(given.server.readers);
+    if (given.readers.stop_fd >= 0)
+        close(given.readers.stop_fd);
+    free(conninfo);
+    return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+}

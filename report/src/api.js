@@ -1,0 +1,157 @@
+/** Asks the server, or the answers that a saved report carries. */
+import { dimensions, filters } from './state.js';
+
+/**
+ * @typedef {Record<string, any>} Row
+ *
+ * @typedef {object} Answer
+ * @property {string} sql
+ * @property {string | null} command
+ * @property {number} took_ms
+ * @property {{ name: string, type: string }[]} columns
+ * @property {Row[]} rows
+ * @property {boolean} truncated
+ * @property {any} [tree]
+ *
+ * @typedef {{ name: string, address: string }} Question
+ */
+
+/** What went wrong, in words for people. */
+export class Failure extends Error {
+  /** @param {string} title @param {string} [detail] */
+  constructor(title, detail = '') {
+    super(title);
+    this.detail = detail;
+  }
+}
+
+const noMarker = ['timings', 'refusals', 'vitals', 'vitals_by', 'interactions', 'long_frames', 'third_parties', 'coverage', 'trend',
+  'summary', 'releases', 'values'];
+const compares = ['compare_releases', 'compare_summary'];
+
+/** Returns the filters that a function takes. @param {string} name */
+export function filtersOf(name) {
+  if (compares.includes(name)) return ['since', 'until', ...dimensions.filter((dimension) => dimension !== 'release')];
+  return noMarker.includes(name) ? filters.filter((filter) => filter !== 'marker') : filters;
+}
+
+/**
+ * Returns what to ask: a function with the filters of a state that it takes, and more.
+ * @param {string} name
+ * @param {import('./state.js').State} state
+ * @param {Record<string, string | number | undefined>} [more]
+ * @returns {Question}
+ */
+export function question(name, { site, params }, more = {}) {
+  /** @type {Record<string, string>} */
+  const given = { site };
+  for (const filter of filtersOf(name)) if (params[filter] !== undefined) given[filter] = params[filter];
+  for (const [key, value] of Object.entries(more)) {
+    if (value === undefined) delete given[key];
+    else given[key] = String(value);
+  }
+  return { name, address: canonical(`/api/v1/${name}?${new URLSearchParams(given)}`) };
+}
+
+/** Returns an address with its parameters in one order. @param {string} address */
+function canonical(address) {
+  const [path, query = ''] = address.split('?');
+  const params = new URLSearchParams(query);
+  params.sort();
+  return query ? `${path}?${params}` : path;
+}
+
+/** @type {Map<string, any> | null} */
+let saved = null;
+
+/** Reads the answers of a saved report, if the document is one. */
+export function openSaved() {
+  const element = document.getElementById('fleetprof-answers');
+  if (!element) return false;
+  saved = new Map();
+  try {
+    for (const [address, answer] of Object.entries(JSON.parse(element.textContent ?? ''))) saved.set(canonical(address), answer);
+  } catch {
+    // Each question then says that its answer is missing.
+  }
+  return true;
+}
+
+export const isSaved = () => saved !== null;
+
+/** The first question that a saved report answers, to know where it begins. @param {string} name */
+export const firstSaved = (name) => [...saved?.keys() ?? []].find((address) => address.startsWith(`/api/v1/${name}?`));
+
+/** Answers by address, latest last: going back asks nothing again. @type {Map<string, Promise<Answer>>} */
+const kept = new Map();
+const mostKept = 24;
+
+/** Forgets all answers. */
+export const forget = () => kept.clear();
+
+/**
+ * @param {Question} question
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Answer>}
+ */
+export function ask(question, signal) {
+  const { address } = question;
+  const found = kept.get(address);
+  if (found) {
+    kept.delete(address);
+    kept.set(address, found);
+    return found;
+  }
+  const answer = saved ? fromSaved(question) : fetched(question, signal);
+  kept.set(address, answer);
+  const drop = () => { if (kept.get(address) === answer) kept.delete(address); };
+  answer.then(() => signal?.removeEventListener('abort', drop), drop);
+  signal?.addEventListener('abort', drop); // at once: who asks next must not wait for what was cancelled
+  for (const oldest of kept.keys()) {
+    if (kept.size <= mostKept) break;
+    kept.delete(oldest);
+  }
+  return answer;
+}
+
+/** @param {Question} question */
+async function fromSaved({ name, address }) {
+  const answer = saved?.get(address);
+  if (!answer) throw new Failure('This saved report does not contain this.', `It has no answer of ${name} for these filters. A running fleetprof serve has all.`);
+  return readable(answer);
+}
+
+/** @param {Question} question @param {AbortSignal} [signal] */
+async function fetched({ address }, signal) {
+  let response;
+  let text;
+  try {
+    response = await fetch(address, { headers: { accept: 'application/json' }, ...signal ? { signal } : {} });
+    text = await response.text();
+  } catch (error) {
+    if (/** @type {Error} */ (error).name === 'AbortError') throw error;
+    throw new Failure('The server did not answer in full.', 'Is fleetprof serve running, and the connection to it up? Then try again.');
+  }
+  let body;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new Failure(`The server's answer cannot be read (status ${response.status}).`, 'Something between the page and fleetprof serve changes answers, or cut this one.');
+  }
+  if (!response.ok) throw new Failure(sentence(body.title ?? `Status ${response.status}`), [body.detail, body.hint].filter(Boolean).map(sentence).join(' '));
+  return readable(body);
+}
+
+/** @param {string} text */
+const sentence = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+const numeric = ['bigint', 'integer', 'double precision', 'numeric', 'real', 'smallint'];
+
+/** Returns an answer with rows as objects and numbers as numbers. @param {any} body @returns {Answer} */
+function readable(body) {
+  const columns = /** @type {Answer['columns']} */ (body.columns ?? []);
+  const isNumber = columns.map(({ type }) => numeric.includes(type));
+  const rows = (body.rows ?? []).map((/** @type {any[]} */ cells) => Object.fromEntries(
+    columns.map(({ name }, i) => [name, isNumber[i] && typeof cells[i] === 'string' ? Number(cells[i]) : cells[i]])));
+  return { ...body, sql: body.sql ?? '', command: body.command ?? null, took_ms: body.took_ms ?? 0, columns, rows, truncated: Boolean(body.truncated) };
+}

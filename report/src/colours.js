@@ -1,0 +1,76 @@
+/** Colours of frames: what kind of code it is decides the hue. A name, a pattern or a word always says the same. */
+import { hostOf } from './format.js';
+
+/** @typedef {'own' | 'third' | 'builtin' | 'marker' | 'event' | 'overflow' | 'agent'} Party */
+
+/** @type {Record<Party, string>} */
+export const partyNames = {
+  own: 'own scripts', third: 'third parties', builtin: 'the browser’s functions', marker: 'layout, gc and the like',
+  event: 'events of older formats', overflow: 'names beyond a ceiling', agent: 'fleetprof’s agent',
+};
+
+const markerHues = /** @type {Record<string, number>} */ ({ '(layout)': 205, '(style)': 190, '(gc)': 145, '(paint)': 120, '(script)': 225 });
+
+/** @param {string} text */
+function hashed(text) {
+  let hash = 0;
+  for (let i = 0; i < text.length; i += 1) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
+  return (hash >>> 0) / 0xffffffff;
+}
+
+/**
+ * Returns what tells own code from others: the hosts of first parties, else the host with the most time.
+ * @param {import('./tree.js').Tree} tree
+ * @param {import('./api.js').Row[]} hosts rows of third_parties
+ */
+export function partiesOf(tree, hosts) {
+  const { frames, frame, self } = tree;
+  const host = frames.resource.map(hostOf);
+  const own = new Set(hosts.filter(({ party }) => party === 'first').map((row) => row.host));
+  if (own.size === 0) {
+    /** @type {Map<string, number>} */
+    const sums = new Map();
+    for (let i = 1; i < tree.count; i += 1) {
+      const name = host[frame[i]];
+      if (name) sums.set(name, (sums.get(name) ?? 0) + self[i]);
+    }
+    const [most] = [...sums].sort((a, b) => b[1] - a[1]);
+    if (most) own.add(most[0]);
+  }
+  return frames.kind.map((kind, i) => /** @type {Party} */ (
+    kind !== 'function' ? (['builtin', 'marker', 'event', 'overflow'].includes(kind) ? kind : 'builtin')
+      : isAgent(frames.resource[i]) ? 'agent' : !frames.resource[i] ? 'builtin' : host[i] === '' || own.has(host[i]) ? 'own' : 'third'));
+}
+
+/** As fleetprof.is_agent. @param {string | null} resource */
+const isAgent = (resource) => /\/fleetprof(\.worker)?(-\d[\w.]*|\.[0-9a-f]{6,}|\.min)?\.m?js$/.test(resource ?? '');
+
+/**
+ * Returns a frame's fill and the colour of text on it.
+ * @param {Party} party
+ * @param {string} name
+ * @param {string | null} resource
+ * @param {boolean} isDark
+ */
+export function colour(party, name, resource, isDark) {
+  const spread = hashed(resource ?? name);
+  const [hue, saturation] = {
+    own: [22 + 32 * spread, 88], third: [268 + 44 * spread, 50], builtin: [212, 18], marker: [markerHues[name] ?? 170, 48],
+    event: [172, 50], overflow: [0, 0], agent: [90, 12],
+  }[party];
+  const light = (party === 'builtin' ? 84 : 76) + 6 * hashed(name);
+  const dark = (party === 'builtin' ? 24 : 28) + 6 * hashed(name);
+  return isDark ? `hsl(${party === 'own' ? hue * 0.8 : hue} ${saturation * 0.66}% ${dark}%)` : `hsl(${hue} ${saturation}% ${light}%)`;
+}
+
+/** What a verdict looks like, and the sign before the name. @type {Record<string, { light: string, dark: string, sign: string }>} */
+export const verdicts = {
+  slower: { light: '#f5a65b', dark: '#9c5208', sign: '▲' },
+  faster: { light: '#86bdf2', dark: '#1d5a94', sign: '▼' },
+  new: { light: '#f8cf9f', dark: '#6f4a1d', sign: '+' },
+  gone: { light: '#cfe3f7', dark: '#27415c', sign: '−' },
+  other: { light: '#dde1e6', dark: '#343b44', sign: '' },
+};
+
+/** @param {string | undefined} verdict */
+export const verdictLook = (verdict) => verdicts[verdict ?? ''] ?? verdicts.other;

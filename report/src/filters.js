@@ -1,0 +1,136 @@
+/** The filter bar: the period, and what narrows page loads down, each value with its uploads. */
+import { ask, question } from './api.js';
+import { count, percent, time, visible } from './format.js';
+import { button, h } from './h.js';
+import { ago, dimensions } from './state.js';
+
+const periods = [['1h', 'hour'], ['1d', 'day'], ['7d', '7 days'], ['30d', '30 days']];
+const markers = ['script', 'gc', 'style', 'layout', 'paint', 'other', '(none)'];
+
+/** @typedef {import('./state.js').State} State */
+
+/**
+ * @param {State} state
+ * @param {(changes: Record<string, string | null>) => void} go
+ * @param {string[]} taken the filters that the view takes
+ */
+export function filterBar(state, go, taken) {
+  const { params } = state;
+  const since = params.since ?? '1d';
+  const isPlain = params.until === undefined && periods.some(([value]) => value === since);
+  const label = params.since === undefined ? 'Last day'
+    : params.until === undefined && ago(since) !== null ? `Last ${periods.find(([value]) => value === since)?.[1] ?? since}`
+      : `${ago(since) === null ? time(since) : `${since} ago`} – ${params.until ? (ago(params.until) === null ? time(params.until) : `${params.until} ago`) : 'now'}`;
+  return h('div', { class: 'filters', role: 'group', 'aria-label': 'Filters' },
+    popover('period', label, true, () => periodPanel(state, go, isPlain)),
+    dimensions.concat('marker').map((field) => {
+      const value = params[field];
+      const isTaken = taken.includes(field);
+      const chip = popover(field, value === undefined ? field : `${field}: ${value === '' ? '(none)' : visible(value, 40)}`, value !== undefined,
+        () => valuesPanel(field, state, go), isTaken ? undefined : `${field} does not apply to this view`);
+      return value === undefined ? chip : h('span', { class: 'chip' }, chip,
+        button('×', () => go({ [field]: null }), { class: 'remove', 'aria-label': `Remove the filter ${field}`, id: `remove-${field}` }));
+    }),
+    Object.keys(params).some((name) => dimensions.includes(name) || name === 'marker')
+      ? button('clear', () => go(Object.fromEntries([...dimensions, 'marker'].map((name) => [name, null]))), { class: 'quiet', id: 'clear-filters' }) : null);
+}
+
+/**
+ * Returns a button that opens a panel below itself.
+ * @param {string} name @param {string} label @param {boolean} isOn @param {() => Node} content @param {string} [note]
+ */
+function popover(name, label, isOn, content, note) {
+  const id = `panel-${name}`;
+  const opener = button(label, () => (box.querySelector('.panel') ? close() : open()), {
+    'aria-expanded': 'false', 'aria-haspopup': 'dialog', class: [isOn && 'on', note && 'idle'].filter(Boolean).join(' ') || null, id: `filter-${name}`, title: note ?? null,
+  });
+  const box = h('span', { class: 'popover' }, opener);
+  const outside = (/** @type {Event} */ event) => { if (!box.contains(/** @type {Node} */ (event.target))) close(); };
+  function open() {
+    const panel = h('div', { class: 'panel', id, role: 'dialog', 'aria-label': `Filter by ${name}` }, note ? h('p', { class: 'note' }, `${note}.`) : null, content());
+    box.append(panel);
+    opener.setAttribute('aria-expanded', 'true');
+    document.addEventListener('pointerdown', outside);
+    /** @type {HTMLElement | null} */ (panel.querySelector('input, button'))?.focus();
+  }
+  function close() {
+    box.querySelector('.panel')?.remove();
+    opener.setAttribute('aria-expanded', 'false');
+    document.removeEventListener('pointerdown', outside);
+  }
+  box.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && box.querySelector('.panel')) {
+      event.stopPropagation();
+      close();
+      opener.focus();
+    }
+  });
+  return box;
+}
+
+/** @param {State} state @param {(changes: Record<string, string | null>) => void} go @param {boolean} isPlain */
+function periodPanel({ params }, go, isPlain) {
+  const input = (/** @type {string} */ name, /** @type {string} */ otherwise) => h('label', null, `${name} `,
+    h('input', { name, value: params[name] ?? '', placeholder: otherwise, autocomplete: 'off', spellcheck: false }));
+  return h('div', null,
+    h('div', { class: 'row' }, periods.map(([value, label]) => button(`Last ${label}`, () => go({ since: value === '1d' ? null : value, until: null }),
+      { 'aria-pressed': String(isPlain && (params.since ?? '1d') === value) }))),
+    h('form', {
+      class: 'custom',
+      onsubmit: (/** @type {SubmitEvent} */ event) => {
+        event.preventDefault();
+        const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
+        go({ since: String(form.get('since')).trim() || null, until: String(form.get('until')).trim() || null });
+      },
+    }, input('since', '1d'), input('until', 'now'), h('button', { type: 'submit' }, 'Apply'),
+    h('p', { class: 'note' }, 'A time such as 2026-05-01T14:00Z, or how long ago: 30m, 2h, 1d, 1w. Whole hours count.')));
+}
+
+/** @param {string} field @param {State} state @param {(changes: Record<string, string | null>) => void} go */
+function valuesPanel(field, state, go) {
+  const list = h('div', { class: 'values' });
+  const input = h('input', {
+    type: 'text', placeholder: 'Search, or a pattern with %', 'aria-label': `Search values of ${field}`, autocomplete: 'off', spellcheck: false,
+    oninput: () => fill(),
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === 'Enter') { event.preventDefault(); go({ [field]: input.value }); }
+      if (event.key === 'ArrowDown') { event.preventDefault(); /** @type {HTMLElement | null} */ (list.querySelector('button'))?.focus(); }
+    },
+  });
+  /** @type {{ value: string, uploads: number | null }[]} */
+  let values = [];
+  let note = 'Asking …';
+  const all = () => values.reduce((sum, { uploads }) => sum + (uploads ?? 0), 0);
+  const fill = () => {
+    const wanted = input.value.toLowerCase();
+    const found = values.filter(({ value }) => (value || '(none)').toLowerCase().includes(wanted));
+    list.replaceChildren(...found.slice(0, 60).map(({ value, uploads }) => button('', () => go({ [field]: value }), {
+      'aria-pressed': String(state.params[field] === value), class: 'value', style: { '--part': `${uploads === null ? 0 : (100 * uploads) / (all() || 1)}%` },
+    })));
+    [...list.children].forEach((element, i) => element.append(h('span', { class: 'name' }, found[i].value === '' ? '(none)' : visible(found[i].value, 80)),
+      ...found[i].uploads === null ? [] : [h('span', { class: 'figures' }, `${count(found[i].uploads)} · ${percent((found[i].uploads ?? 0) / (all() || 1))}`)]));
+    if (found.length === 0) list.replaceChildren(h('p', { class: 'note' }, note || (input.value ? 'No value has this text. Enter takes it as a pattern.' : 'No upload has a value.')));
+    else if (found.length > 60) list.append(h('p', { class: 'note' }, `${count(found.length - 60)} more: search.`));
+  };
+  list.addEventListener('keydown', (event) => {
+    const active = /** @type {HTMLElement} */ (document.activeElement);
+    const next = event.key === 'ArrowDown' ? active.nextElementSibling : event.key === 'ArrowUp' ? active.previousElementSibling ?? input : null;
+    if (next instanceof HTMLElement) { event.preventDefault(); next.focus(); }
+  });
+  fill();
+  if (field === 'marker') {
+    values = markers.map((value) => ({ value, uploads: null }));
+    fill();
+  } else {
+    ask(question('values', state, { field, [field]: undefined })).then(({ rows }) => {
+      values = /** @type {any} */ (rows);
+      note = '';
+      fill();
+    }, (/** @type {import('./api.js').Failure} */ failure) => {
+      note = `${failure.message} ${failure.detail ?? ''}`;
+      fill();
+    });
+  }
+  return h('div', null, input, list);
+}
+

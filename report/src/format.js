@@ -1,0 +1,138 @@
+/** Writes numbers, names, times and tables for people, and for other programs. */
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const missing = '–';
+
+/** @typedef {number | null | undefined} Maybe */
+
+/** @param {Maybe} value */
+const isMissing = (value) => value === null || value === undefined || Number.isNaN(value);
+
+/** Returns a count with separators. @param {Maybe} value */
+export const count = (value) => (isMissing(value) ? missing : whole.format(/** @type {number} */ (value)));
+
+/** Returns a number with about three digits. @param {Maybe} value */
+export function number(value) {
+  if (isMissing(value)) return missing;
+  const known = /** @type {number} */ (value);
+  const size = Math.abs(known);
+  if (size >= 99.95) return whole.format(known);
+  if (size >= 9.995) return known.toFixed(1);
+  if (size === 0) return '0';
+  return size >= 0.01 ? known.toFixed(2) : known.toPrecision(1);
+}
+
+/** Returns a share as a percentage. @param {Maybe} share */
+export function percent(share) {
+  if (isMissing(share)) return missing;
+  const value = /** @type {number} */ (share) * 100;
+  const size = Math.abs(value);
+  if (size === 0) return '0 %';
+  if (size < 0.01) return '< 0.01 %';
+  return `${size >= 9.95 ? value.toFixed(size >= 99.95 ? 0 : 1) : value.toFixed(2)} %`;
+}
+
+/** Returns a change as a percentage with a sign. @param {Maybe} ratio after / before - 1 */
+export function change(ratio) {
+  if (isMissing(ratio)) return missing;
+  const value = /** @type {number} */ (ratio) * 100;
+  const digits = Math.abs(value) < 9.95 ? 1 : 0;
+  return `${value > 0 ? '+' : value < 0 ? '−' : '±'}${whole.format(0) && Math.abs(value).toFixed(digits)} %`;
+}
+
+/** Returns a duration in the unit that fits. @param {Maybe} ms */
+export function duration(ms) {
+  if (isMissing(ms)) return missing;
+  const value = /** @type {number} */ (ms);
+  const size = Math.abs(value);
+  if (size < 1) return `${number(value * 1000)} µs`;
+  if (size < 1000) return `${number(value)} ms`;
+  if (size < 120_000) return `${number(value / 1000)} s`;
+  if (size < 7_200_000) return `${number(value / 60_000)} min`;
+  return `${number(value / 3_600_000)} h`;
+}
+
+/** Returns a size. @param {Maybe} bytes */
+export function size(bytes) {
+  if (isMissing(bytes)) return missing;
+  let value = /** @type {number} */ (bytes);
+  let unit = 0;
+  while (value >= 1000 && unit < 4) { value /= 1000; unit += 1; }
+  return `${number(value)} ${['B', 'kB', 'MB', 'GB', 'TB'][unit]}`;
+}
+
+/** Returns a time to the minute, UTC. @param {string | number | Date | null | undefined} time */
+export function time(time) {
+  if (time === null || time === undefined) return missing;
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 16).replace('T', ' ');
+}
+
+/** Control characters, and those that turn the direction of the text after them. */
+const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udfff](?![\udc00-\udfff])|\u{e0001}|[\u{e0020}-\u{e007f}]/gu;
+
+/**
+ * Returns a name as it can be shown: characters that are invisible or turn the text's direction as escapes, the rest as it
+ * is, and at most `most` code points.
+ * @param {string | null | undefined} text
+ * @param {number} [most]
+ */
+export function visible(text, most = 1100) {
+  if (text === null || text === undefined) return '';
+  const shown = text.replace(hidden, (character) => `\\u{${/** @type {number} */ (character.codePointAt(0)).toString(16)}}`);
+  if (shown.length <= most) return shown;
+  const points = [...shown];
+  return points.length <= most ? shown : `${points.slice(0, most - 1).join('')}…`;
+}
+
+/** @typedef {{ resource?: string | null, line?: number | null, column_number?: number | null }} Place */
+
+/** @param {Place} place */
+const position = ({ line, column_number: column }) => (isMissing(line) ? '' : `:${line}${isMissing(column) ? '' : `:${column}`}`);
+
+/** Returns a place in whole. @param {Place} place */
+export const place = (place) => (place.resource ? visible(place.resource) + position(place) : '');
+
+/** Returns a place with the last part of its address. @param {Place} place */
+export function shortPlace(place) {
+  if (!place.resource) return '';
+  const parts = place.resource.split('/').filter(Boolean);
+  return visible(parts.length > 2 ? parts[parts.length - 1] : place.resource.replace(/^https?:\/\//, ''), 60) + position(place);
+}
+
+/** Returns the address of a resource if it is one that may be opened. @param {string | null | undefined} resource */
+export function webAddress(resource) {
+  if (!resource) return null;
+  try {
+    const url = new URL(resource);
+    return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the host of a resource, or ''. @param {string | null | undefined} resource */
+export function hostOf(resource) {
+  const address = webAddress(resource);
+  return address ? new URL(address).host : '';
+}
+
+/** @param {unknown} value */
+function csvCell(value) {
+  if (value === null || value === undefined) return '';
+  let text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  // A spreadsheet would run such a text as a formula.
+  if (typeof value !== 'number' && /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text)) text = `'${text}`;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/**
+ * Returns a table as RFC 4180 has it; texts that a spreadsheet would run get an apostrophe.
+ * @param {string[]} columns
+ * @param {Record<string, unknown>[]} rows
+ */
+export const csv = (columns, rows) =>
+  [columns, ...rows.map((row) => columns.map((column) => row[column]))].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+
+/** Returns "1 upload", "2 uploads". @param {number} value @param {string} noun */
+export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;

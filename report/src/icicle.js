@@ -1,0 +1,282 @@
+/**
+ * A flame graph on a canvas as large as what is in view: rows grow downwards, subtrees that are out of view or narrower than
+ * a pixel cost nothing. It draws what it is told and reports what is done to it.
+ */
+import { h } from './h.js';
+import { childAt, sibling } from './tree.js';
+
+/** @typedef {import('./tree.js').Tree} Tree */
+
+/**
+ * @typedef {object} Picture
+ * @property {Tree} tree
+ * @property {number} root node to begin with
+ * @property {number} selected -1: none
+ * @property {Uint8Array | null} found by frame, of a search
+ * @property {(frame: number, node: number) => { fill: string, hatched?: boolean, outlined?: boolean, label: string }} look
+ * @property {string} whole label of the first node
+ *
+ * @typedef {object} Actions
+ * @property {(node: number) => void} select
+ * @property {(node: number) => void} zoom
+ * @property {(node: number) => void} hover -1: nothing
+ * @property {(key: string, node: number) => boolean} [key] true if it did something
+ */
+
+const rowHeight = 19;
+const fontSize = 11;
+
+/**
+ * @param {string} label for those who do not see it
+ * @param {Actions} actions
+ * @param {number} [height] the most, in pixels
+ */
+export function icicle(label, actions, height = 620) {
+  const canvas = h('canvas', { tabIndex: 0, role: 'application', 'aria-roledescription': 'flame graph', 'aria-label': label });
+  const box = h('div', { class: 'icicle' }, canvas);
+  /** @type {Picture | null} */
+  let picture = null;
+  let top = 0; // first row in view
+  let hovered = -1;
+  let width = 0;
+  let rows = 0;
+  let hasRest = false;
+  /** @type {CanvasPattern | null} */
+  let hatch = null;
+  let hatchOfDark = false;
+
+  const shownHeight = () => {
+    if (!picture) return rowHeight;
+    const { tree, root } = picture;
+    return Math.min(height, (tree.deepest[root] - Math.max(0, tree.level[root] - 3) + 1 + Number(hasRest)) * rowHeight);
+  };
+
+  /** @param {CanvasRenderingContext2D} context @param {boolean} isDark */
+  function hatching(context, isDark) {
+    if (hatch && hatchOfDark === isDark) return hatch;
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 8;
+    const pen = /** @type {CanvasRenderingContext2D} */ (tile.getContext('2d'));
+    pen.strokeStyle = isDark ? 'rgb(255 255 255 / .28)' : 'rgb(0 0 0 / .26)';
+    pen.lineWidth = 1.2;
+    pen.beginPath();
+    for (const x of [-8, 0, 8]) { pen.moveTo(x, 8); pen.lineTo(x + 8, 0); }
+    pen.stroke();
+    hatchOfDark = isDark;
+    hatch = /** @type {CanvasPattern} */ (context.createPattern(tile, 'repeat'));
+    return hatch;
+  }
+
+  function draw() {
+    if (!picture || !box.isConnected) return;
+    const { tree, root, selected, found, look, whole } = picture;
+    const ratio = window.devicePixelRatio || 1;
+    width = box.clientWidth;
+    const tall = shownHeight();
+    rows = Math.floor(tall / rowHeight);
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(tall * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(tall * ratio);
+      canvas.style.setProperty('height', `${tall}px`);
+    }
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    const style = getComputedStyle(box);
+    const isDark = style.getPropertyValue('--is-dark').trim() === '1';
+    const [text, paper, accent, faded, line] = ['--text', '--paper', '--accent', '--faded', '--line'].map((name) => style.getPropertyValue(name).trim());
+    const hit = isDark ? '#a3186f' : '#ff9bd8';
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = paper;
+    context.fillRect(0, 0, width, tall);
+    context.font = `${fontSize}px ui-monospace, "DejaVu Sans Mono", Menlo, monospace`;
+    context.textBaseline = 'middle';
+    const letter = context.measureText('0').width;
+    const base = tree.start[root];
+    const scale = width / (tree.size[root] || 1);
+
+    /** @param {number} i @param {number} x @param {number} w @param {number} y */
+    const box1 = (i, x, w, y) => {
+      const frame = tree.frame[i];
+      const { fill, hatched, outlined, label } = frame < 0 ? { fill: faded, label: whole, hatched: false, outlined: false } : look(frame, i);
+      const isHit = found !== null && frame >= 0 && found[frame] === 1;
+      context.fillStyle = isHit ? hit : found !== null && frame >= 0 ? faded : fill;
+      const inner = Math.max(0.5, w - 1);
+      context.fillRect(x, y, inner, rowHeight - 1);
+      if (hatched && w > 6) {
+        context.fillStyle = hatching(context, isDark);
+        context.fillRect(x, y, Math.min(7, inner), rowHeight - 1);
+      }
+      if (outlined) {
+        context.strokeStyle = text;
+        context.setLineDash([3, 2]);
+        context.strokeRect(x + 0.5, y + 0.5, Math.max(0, inner - 1), rowHeight - 2);
+        context.setLineDash([]);
+      }
+      if (i === selected || i === hovered) {
+        context.strokeStyle = i === selected ? accent : text;
+        context.lineWidth = i === selected ? 2 : 1;
+        context.strokeRect(x + 1, y + 1, Math.max(1, inner - 2), rowHeight - 3);
+        context.lineWidth = 1;
+      }
+      const indent = hatched && w > 6 ? 10 : 5;
+      const letters = Math.floor((w - indent - 3) / letter);
+      if (letters >= 3) {
+        context.fillStyle = text;
+        context.fillText(label.length > letters ? `${label.slice(0, letters - 1)}…` : label, x + indent, y + rowHeight / 2);
+      }
+    };
+
+    // What the root stands on, whole rows.
+    for (let i = root; i >= 0; i = tree.parent[i]) {
+      const row = tree.level[i] - top;
+      if (row >= 0 && row < rows) box1(i, 0, width, row * rowHeight);
+    }
+    /** By row, where the last speck ended: specks that touch are drawn once. */
+    const specks = new Float64Array(rows + 1).fill(-1);
+    for (let i = root + 1; i < tree.end[root];) {
+      const row = tree.level[i] - top;
+      const x = (tree.start[i] - base) * scale;
+      const w = tree.size[i] * scale;
+      if (row >= rows || w <= 0) { i = tree.end[i]; continue; }
+      if (w < 1) {
+        const first = Math.max(0, row);
+        const last = Math.min(rows, tree.deepest[i] - top + 1);
+        const at = Math.floor(x);
+        if (last > first && specks[first] < at) {
+          specks[first] = at;
+          context.fillStyle = line;
+          context.fillRect(at, first * rowHeight, 1, (last - first) * rowHeight - 1);
+        }
+        i = tree.end[i];
+        continue;
+      }
+      if (row >= 0) box1(i, x, w, row * rowHeight);
+      if (tree.rest[i] * scale >= 2) remainder(i, x);
+      i += 1;
+    }
+    if (tree.rest[root] * scale >= 2) remainder(root, 0);
+
+    /** Time of stacks that the answer leaves out: at the end of a node's children, and never a function. @param {number} i @param {number} x */
+    function remainder(i, x) {
+      const row = tree.level[i] + 1 - top;
+      if (row < 0 || row >= rows) return;
+      let children = 0;
+      for (let child = i + 1; child < tree.end[i]; child = tree.end[child]) children += tree.size[child];
+      const from = x + children * scale;
+      const w = Math.min(tree.rest[i] * scale, width - from);
+      context.fillStyle = hatching(context, isDark);
+      context.fillRect(from, row * rowHeight, w - 1, rowHeight - 1);
+      if (w > 80) {
+        context.fillStyle = text;
+        context.fillText('(left out)', from + 5, (row + 0.5) * rowHeight);
+      }
+    }
+  }
+
+  /** @param {number} x @param {number} y */
+  function nodeAt(x, y) {
+    if (!picture) return -1;
+    const { tree, root } = picture;
+    const level = Math.floor(y / rowHeight) + top;
+    if (level <= tree.level[root]) {
+      let i = root;
+      while (i >= 0 && tree.level[i] > level) i = tree.parent[i];
+      return i;
+    }
+    const at = tree.start[root] + (x / width) * (tree.size[root] || 1);
+    let i = root;
+    while (i >= 0 && tree.level[i] < level) i = childAt(tree, i, at);
+    return i;
+  }
+
+  /** Scrolls until a node's row is in view. @param {number} node */
+  function reveal(node) {
+    if (!picture || node < 0) return;
+    const row = picture.tree.level[node];
+    if (row < top) top = row;
+    else if (row >= top + rows) top = row - rows + 1;
+  }
+
+  const scrollTo = (/** @type {number} */ row) => {
+    if (!picture) return false;
+    const next = Math.max(0, Math.min(row, picture.tree.deepest[picture.root] + 2 - rows));
+    if (next === top) return false;
+    top = next;
+    draw();
+    return true;
+  };
+
+  /** @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    if (!picture || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { tree, root, selected } = picture;
+    const node = selected < 0 ? root : selected;
+    const next = {
+      ArrowUp: () => tree.parent[node],
+      ArrowDown: () => (node + 1 < tree.end[node] ? node + 1 : -1),
+      ArrowLeft: () => sibling(tree, node, -1),
+      ArrowRight: () => sibling(tree, node, 1),
+      Home: () => root,
+    }[event.key];
+    if (next) {
+      event.preventDefault();
+      const to = next();
+      if (to >= 0) {
+        if (tree.end[root] <= to || to < root) actions.zoom(tree.parent[to] < 0 ? 0 : to);
+        actions.select(to);
+      }
+      return;
+    }
+    if (event.key === 'Enter') { event.preventDefault(); actions.zoom(node); return; }
+    if (event.key === 'Backspace' || event.key === 'Escape') {
+      if (root > 0) { event.preventDefault(); event.stopPropagation(); actions.zoom(tree.parent[root]); }
+      return;
+    }
+    if (event.key === 'PageDown' || event.key === 'PageUp') {
+      if (scrollTo(top + (event.key === 'PageDown' ? 1 : -1) * Math.max(1, rows - 2))) event.preventDefault();
+      return;
+    }
+    if (actions.key?.(event.key, node)) { event.preventDefault(); event.stopPropagation(); }
+  }
+
+  canvas.addEventListener('keydown', onkeydown);
+  canvas.addEventListener('click', (event) => {
+    const node = nodeAt(event.offsetX, event.offsetY);
+    if (node >= 0) actions.select(node);
+  });
+  canvas.addEventListener('dblclick', (event) => {
+    const node = nodeAt(event.offsetX, event.offsetY);
+    if (node >= 0) actions.zoom(node);
+  });
+  canvas.addEventListener('mousemove', (event) => {
+    const node = nodeAt(event.offsetX, event.offsetY);
+    if (node === hovered) return;
+    hovered = node;
+    actions.hover(node);
+    draw();
+  });
+  canvas.addEventListener('mouseleave', () => {
+    if (hovered < 0) return;
+    hovered = -1;
+    actions.hover(-1);
+    draw();
+  });
+  canvas.addEventListener('wheel', (event) => {
+    if (!event.ctrlKey && scrollTo(top + Math.sign(event.deltaY) * 2)) event.preventDefault();
+  }, { passive: false });
+  new ResizeObserver(() => { if (box.clientWidth !== width) draw(); }).observe(box);
+
+  return {
+    element: box,
+    canvas,
+    redraw: draw,
+    /** @param {Picture} next */
+    show(next) {
+      if (picture?.tree !== next.tree || picture.root !== next.root) { top = Math.max(0, next.tree.level[next.root] - 3); hovered = -1; }
+      if (picture?.tree !== next.tree) hasRest = next.tree.rest.some((us) => us > 0);
+      picture = next;
+      rows = Math.floor(shownHeight() / rowHeight);
+      reveal(next.selected);
+      draw();
+    },
+  };
+}

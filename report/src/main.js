@@ -1,0 +1,351 @@
+/** The page: reads the address, asks, shows the view, and listens to keys. */
+import { ask, Failure, filtersOf, firstSaved, forget, isSaved, openSaved, question } from './api.js';
+import { recolour, strip } from './chart.js';
+import { filterBar } from './filters.js';
+import { counted, csv, duration, percent, visible } from './format.js';
+import { append, button, h } from './h.js';
+import { changed, format, parse, pinned } from './state.js';
+import { views } from './views.js';
+
+/**
+ * @typedef {import('./state.js').State} State
+ * @typedef {import('./api.js').Answer} Answer
+ * @typedef {import('./api.js').Question} Question
+ * @typedef {{ name: string, columns: string[], rows: Record<string, unknown>[] }} Exported
+ *
+ * @typedef {object} Page what a view may use
+ * @property {(changes: Parameters<typeof changed>[1], how?: { replace?: boolean }) => void} go
+ * @property {(changes: Parameters<typeof changed>[1]) => string} link
+ * @property {(text: string) => void} say to who listens instead of looking
+ * @property {(text: string) => Promise<void>} copy
+ * @property {Totals} totals
+ *
+ * @typedef {{ loads: number, uploads: number, profiled_ms: number, unattributed_ms: number }} Totals
+ *
+ * @typedef {object} Shown
+ * @property {(state: State) => void} update
+ * @property {() => Exported | null} [exported]
+ * @property {(key: string) => boolean} [key] true if it did something
+ *
+ * @typedef {object} View
+ * @property {string} title
+ * @property {string} [key] after g
+ * @property {string} [parent] the view that the line of views marks
+ * @property {(state: State) => Record<string, Question>} asks names that end in ? may fail
+ * @property {(state: State, answers: Record<string, Answer>) => Record<string, Question>} [more] what the answers lead to
+ * @property {(main: HTMLElement, answers: Record<string, Answer>, page: Page, state: State) => Shown} mount
+ */
+
+openSaved();
+const inHash = isSaved();
+const main = h('main', { id: 'main', tabIndex: -1 });
+const heading = h('h1', null);
+const live = h('div', { class: 'unseen', role: 'status', 'aria-live': 'polite' });
+const sites = h('span', { class: 'site' });
+const nav = h('nav', { 'aria-label': 'Views' });
+const bar = h('div', { class: 'bar-filters' });
+const over = h('div', { class: 'over' });
+const notice = h('p', { class: 'anecdote', hidden: true });
+const footer = h('footer', null);
+
+/** @type {State} */
+let state = read();
+/** @type {{ view: string, asked: string, shown: Shown, answers: Record<string, Answer> } | null} */
+let current = null;
+let totals = /** @type {Totals} */ ({ loads: 0, uploads: 0, profiled_ms: 0, unattributed_ms: 0 });
+/** @type {AbortController | null} */
+let running = null;
+
+function read() {
+  if (!inHash) return parse(location.pathname + location.search);
+  const begin = location.hash.slice(1);
+  if (begin.startsWith('/')) return parse(begin);
+  const first = firstSaved('compare_summary') ?? firstSaved('flamegraph_columns') ?? '/?';
+  const { site = '', max_nodes: _, ...params } = Object.fromEntries(new URLSearchParams(first.split('?')[1]));
+  return site ? { site, view: first.includes('/compare_summary?') ? 'compare' : 'flame', item: '', params } : parse('/');
+}
+
+/** @param {State} next */
+const address = (next) => (inHash ? `#${format(next)}` : format(next));
+
+/** @type {Page} */
+const page = {
+  go(changes, { replace = false } = {}) {
+    state = changed(state, changes);
+    history[replace ? 'replaceState' : 'pushState'](null, '', address(state));
+    void show();
+  },
+  link: (changes) => address(changed(state, changes)),
+  say(text) { live.textContent = text; },
+  async copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      page.say('Copied.');
+    } catch {
+      dialog('Copy', text);
+    }
+  },
+  get totals() { return totals; },
+};
+
+// ---- showing ----
+
+/** Shows what the address says. */
+async function show() {
+  const view = views[state.view];
+  applyTheme();
+  if (!view) {
+    current = null;
+    frame(null);
+    return failed(new Failure(`There is no view “${visible(state.view, 60)}”.`, 'The line above has those that there are.'));
+  }
+  const asks = view.asks(state);
+  const asked = JSON.stringify([state.view, state.site, state.item, asks]);
+  if (current && current.view === state.view && current.asked === asked) {
+    frame(view);
+    current.shown.update(state);
+    ready();
+    return undefined;
+  }
+  running?.abort();
+  const mine = running = new AbortController();
+  current = null;
+  main.removeAttribute('data-ready');
+  main.setAttribute('aria-busy', 'true');
+  frame(view);
+  try {
+    const [answers] = await Promise.all([answersTo(asks, mine.signal), summarise(mine.signal)]);
+    Object.assign(answers, await answersTo(view.more?.(state, answers) ?? {}, mine.signal));
+    if (mine.signal.aborted) return undefined;
+    main.replaceChildren();
+    const shown = view.mount(main, answers, page, state);
+    current = { view: state.view, asked, shown, answers };
+    shown.update(state);
+    foot();
+    ready();
+  } catch (error) {
+    if (!mine.signal.aborted) failed(error);
+  }
+  return undefined;
+}
+
+/** @param {Record<string, Question>} asks @param {AbortSignal} signal */
+async function answersTo(asks, signal) {
+  const entries = await Promise.all(Object.entries(asks).map(async ([name, wanted]) => {
+    if (!name.endsWith('?')) return [name, await ask(wanted, signal)];
+    return [name.slice(0, -1), await ask(wanted, signal).catch(() => ({ rows: [], columns: [], sql: '', command: null, took_ms: 0 }))];
+  }));
+  return Object.fromEntries(entries);
+}
+
+function ready() {
+  main.removeAttribute('aria-busy');
+  main.setAttribute('data-ready', format(state));
+}
+
+/** @param {unknown} error */
+function failed(error) {
+  const failure = error instanceof Failure ? error : new Failure('The page cannot show this answer.', String(/** @type {Error} */ (error)?.message ?? error));
+  if (!(error instanceof Failure)) console.warn(error);
+  main.replaceChildren(h('section', { class: 'failure', role: 'alert' },
+    h('h2', null, visible(failure.message)), failure.detail ? h('p', null, visible(failure.detail)) : null,
+    button('Try again', () => { forget(); void show(); }, { id: 'again' })));
+  footer.replaceChildren();
+  ready();
+}
+
+// ---- around the view ----
+
+const isSites = () => state.view === 'sites';
+
+/** @param {View | null} view */
+function frame(view) {
+  const title = view?.title ?? 'Not found';
+  const site = isSites() ? 'Sites' : state.site === '%' ? 'all sites' : visible(state.site, 80);
+  heading.replaceChildren(...isSites() ? ['Sites'] : [h('span', { class: 'of' }, site), ` ${title}`]);
+  document.title = `${isSites() ? 'Sites' : `${site}: ${title}`} – fleetprof`;
+  sites.replaceChildren(...isSites() ? [] : [h('a', { href: page.link({ view: 'sites', ...cleared() }) }, 'Sites'), ' / ', h('strong', null, site)]);
+  nav.hidden = isSites();
+  nav.replaceChildren(...Object.entries(views).filter(([, { key }]) => key && key !== 's').map(([name, { title: label }]) =>
+    h('a', { href: page.link({ view: name }), 'aria-current': name === state.view || view?.parent === name ? 'page' : null }, label)));
+  withFocus(() => {
+    bar.replaceChildren(...isSites() || !view ? [] : [filterBar(state, (changes) => page.go(changes), takenBy(view))]);
+  });
+}
+
+const cleared = () => Object.fromEntries(Object.keys(state.params).filter((name) => name !== 'theme').map((name) => [name, null]));
+
+/** @param {View} view */
+const takenBy = (view) => [...new Set(Object.values(view.asks(state)).flatMap(({ name }) => filtersOf(name)))];
+
+/** Keeps the focus on the element of the same id while others are made in its place. @param {() => void} make */
+function withFocus(make) {
+  const { id } = document.activeElement ?? {};
+  make();
+  if (id && document.activeElement?.id !== id) document.getElementById(id)?.focus({ preventScroll: true });
+}
+
+/** Asks for page loads by hour: what everything rests on. @param {AbortSignal} signal */
+async function summarise(signal) {
+  if (isSites()) {
+    over.replaceChildren();
+    notice.hidden = true;
+    return;
+  }
+  try {
+    const [hours, releases] = await Promise.all([ask(question('summary', state), signal), ask(question('releases', state), signal)]);
+    if (signal.aborted) return;
+    const sum = (/** @type {string} */ name) => hours.rows.reduce((all, row) => all + (row[name] ?? 0), 0);
+    totals = { loads: sum('loads'), uploads: sum('uploads'), profiled_ms: sum('profiled_ms'), unattributed_ms: sum('unattributed_ms') };
+    knownReleases = releases.rows;
+    over.replaceChildren(...hours.rows.length > 0 ? [strip(hours.rows, releases.rows,
+      (since, until) => page.go({ since: since.toISOString(), until: until.toISOString() }))] : []);
+    notice.hidden = totals.uploads >= 100 || totals.uploads === 0;
+    notice.textContent = `Only ${counted(totals.uploads, 'upload')} match: treat these numbers as an anecdote.`;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    totals = { loads: 0, uploads: 0, profiled_ms: 0, unattributed_ms: 0 };
+    over.replaceChildren(h('p', { class: 'note' }, `Page loads by hour: ${/** @type {Failure} */ (error).message} ${/** @type {Failure} */ (error).detail ?? ''}`));
+    notice.hidden = true;
+  }
+}
+/** @type {import('./api.js').Row[]} */
+let knownReleases = [];
+
+function foot() {
+  const took = Object.values(current?.answers ?? {}).reduce((most, { took_ms: ms }) => Math.max(most, ms), 0);
+  const { loads, uploads, profiled_ms: profiled, unattributed_ms: unattributed } = totals;
+  footer.replaceChildren(h('span', null, isSites() ? '' : [
+    counted(loads, 'page load'), counted(uploads, 'upload'), `${duration(profiled)} profiled`,
+    profiled > 0 ? `${percent(unattributed / profiled)} of it unattributed` : null].filter(Boolean).join(' · ')),
+  h('span', { class: 'took' }, `asked in ${duration(took)}`));
+}
+
+// ---- what can be done with every view ----
+
+/** @param {string} title @param {string} text */
+function dialog(title, text) {
+  const box = h('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => box.remove() },
+    h('h2', { id: 'dialog-title' }, title), h('pre', { tabIndex: 0 }, visible(text, 100_000).replaceAll('\\u{a}', '\n')),
+    h('form', { method: 'dialog', class: 'row' }, button('Copy', () => { void page.copy(text); }), h('button', { type: 'submit' }, 'Close')));
+  document.body.append(box);
+  box.showModal();
+}
+
+const asked = () => Object.values(current?.answers ?? {});
+const showSql = () => dialog('SQL', asked().map(({ sql }) => sql).filter(Boolean).join(';\n\n') + ';');
+const showCommand = () => dialog('Command', [...new Set(asked().map(({ command }) => command).filter(Boolean))].join('\n') || 'No command of fleetprof prints this; the SQL does.');
+const copyLink = () => page.copy(new URL(address(pinned(state, Date.now())), location.href).href);
+
+/** @param {'csv' | 'json'} kind */
+function save(kind) {
+  const exported = current?.shown.exported?.();
+  if (!exported) return page.say('This view has no table.');
+  const text = kind === 'csv' ? csv(exported.columns, exported.rows)
+    : `${JSON.stringify(exported.rows.map((row) => Object.fromEntries(exported.columns.map((name) => [name, row[name] ?? null]))), null, 1)}\n`;
+  const url = URL.createObjectURL(new Blob([text], { type: kind === 'csv' ? 'text/csv' : 'application/json' }));
+  h('a', { href: url, download: `fleetprof-${exported.name}.${kind}` }).click();
+  URL.revokeObjectURL(url);
+  return undefined;
+}
+
+const keys = [
+  ['?', 'this list'], ['/', 'search'], ['g s', 'sites'],
+  ...Object.entries(views).filter(([, { key }]) => key && key !== 's').map(([, { key, title }]) => [`g ${key}`, title.toLowerCase()]),
+  ['[ and ]', 'the release before, the release after'], ['l', 'copy link'], ['q', 'show SQL'], ['d', 'light or dark'], ['u', 'ask again'],
+  ['in the flame graph', ''],
+  ['↑ ↓ ← →', 'caller, costliest callee, siblings'], ['Enter', 'zoom in'], ['Backspace, Escape', 'zoom out'], ['PageUp PageDown', 'scroll'],
+  ['c', 'callers and callees of the function'], ['o', 'focus on the function'], ['x', 'hide the function'], ['r', 'collapse recursion'], ['i', 'invert'],
+  ['n and N', 'the next match, the match before'], ['m', 'to what can be done with the selection'],
+];
+
+function showKeys() {
+  const box = h('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => box.remove() }, h('h2', { id: 'dialog-title' }, 'Keys'),
+    h('dl', { class: 'keys' }, keys.flatMap(([key, what]) => (what ? [h('dt', null, h('kbd', null, key)), h('dd', null, what)] : [h('dt', { class: 'part' }, key), h('dd', null)]))),
+    h('form', { method: 'dialog' }, h('button', { type: 'submit' }, 'Close')));
+  document.body.append(box);
+  box.showModal();
+}
+
+// ---- light and dark ----
+
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+const isDark = () => (state.params.theme ? state.params.theme === 'dark' : prefersDark.matches);
+
+function applyTheme() {
+  const theme = isDark() ? 'dark' : 'light';
+  if (document.documentElement.dataset.theme === theme) return;
+  document.documentElement.dataset.theme = theme;
+  recolour();
+}
+prefersDark.addEventListener('change', () => { applyTheme(); current?.shown.update(state); });
+
+const turn = () => page.go({ theme: isDark() ? 'light' : 'dark' }, { replace: true });
+
+/** @param {number} step */
+function otherRelease(step) {
+  const names = [...knownReleases].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour)).map(({ release }) => release);
+  const at = names.indexOf(state.params.release);
+  const next = state.params.release === undefined ? (step < 0 ? names.length - 1 : 0) : at + step;
+  if (names[next] !== undefined) { page.go({ release: names[next] }); page.say(`Release ${visible(names[next])}`); }
+}
+
+// ---- listening ----
+
+let afterG = false;
+/** @type {Record<string, () => void>} */
+const pressed = {
+  '?': showKeys, l: () => { void copyLink(); }, q: showSql, d: turn, u: () => { forget(); current = null; void show(); },
+  '[': () => otherRelease(-1), ']': () => otherRelease(1),
+  '/': () => document.getElementById('search')?.focus(),
+};
+
+document.addEventListener('keydown', (event) => {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, select, textarea, dialog')) return;
+  if (afterG) {
+    afterG = false;
+    const view = Object.entries(views).find(([, { key }]) => key === event.key);
+    if (view && (!isSites() || view[0] === 'sites')) {
+      event.preventDefault();
+      page.go(view[0] === 'sites' ? { view: 'sites', ...cleared() } : { view: view[0] });
+    }
+    return;
+  }
+  if (event.key === 'g') { afterG = true; return; }
+  if (pressed[event.key]) { event.preventDefault(); pressed[event.key](); return; }
+  if (current?.shown.key?.(event.key)) event.preventDefault();
+});
+
+document.addEventListener('click', (event) => {
+  const link = /** @type {HTMLElement} */ (event.target).closest('a');
+  if (!link || link.origin !== location.origin || link.download || link.target || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (link.protocol === 'blob:' || link.rel.includes('noopener')) return;
+  if (link.getAttribute('href')?.startsWith('#') && !inHash) return;
+  event.preventDefault();
+  state = inHash ? parse(link.hash.slice(1)) : parse(link.pathname + link.search);
+  history.pushState(null, '', address(state));
+  void show().then(() => heading.focus({ preventScroll: true }));
+  window.scrollTo(0, 0);
+});
+
+window.addEventListener('popstate', () => { state = read(); void show(); });
+
+// ---- the frame ----
+
+heading.tabIndex = -1;
+append(document.body, [
+  h('a', { class: 'skip', href: '#main' }, 'Skip to the view'),
+  h('header', null,
+    h('div', { class: 'top' },
+      h('a', { class: 'brand', href: inHash ? '#/' : '/' }, 'fleetprof'), sites, nav),
+    bar, over),
+  h('div', { class: 'title' }, heading, notice,
+      h('div', { class: 'actions', role: 'group', 'aria-label': 'Share' },
+        button('Copy link', () => { void copyLink(); }, { id: 'copy-link' }), button('SQL', showSql, { id: 'show-sql', 'aria-label': 'Show SQL' }),
+        button('Command', showCommand, { id: 'show-command', 'aria-label': 'Show command' }),
+        button('CSV', () => save('csv'), { id: 'export-csv', 'aria-label': 'Export CSV' }), button('JSON', () => save('json'), { id: 'export-json', 'aria-label': 'Export JSON' }),
+        button('◐', turn, { id: 'theme', 'aria-label': 'Light or dark' }), button('?', showKeys, { id: 'keys', 'aria-label': 'Keys' }))),
+  main, footer, live,
+]);
+void show();

@@ -1,0 +1,94 @@
+/** What several views share: names of functions, searches, tables with their state, the figures of a node. */
+import { count, number, place, shortPlace, visible, webAddress } from './format.js';
+import { h } from './h.js';
+import { table } from './table.js';
+
+/**
+ * @typedef {import('./api.js').Row} Row
+ * @typedef {import('./main.js').Page} Page
+ * @typedef {import('./state.js').State} State
+ * @typedef {import('./table.js').Column} Column
+ */
+
+/** Returns a script's place, as a link if it may be opened. @param {{ resource?: string | null, line?: number | null, column_number?: number | null }} where */
+export function placeLink(where) {
+  const text = shortPlace(where);
+  const address = webAddress(where.resource);
+  if (!text) return null;
+  if (!address) return h('span', { class: 'place', title: place(where) }, text);
+  return h('a', { class: 'place', href: address, rel: 'noreferrer noopener', target: '_blank', title: place(where) }, text);
+}
+
+/**
+ * Returns a function's name as a link to its own view, and its place below.
+ * @param {Page} page @param {Row} row @param {string | null | undefined} key
+ */
+export function functionCell(page, row, key = row.function_key) {
+  const name = visible(row.function, 160);
+  return h('span', { class: 'function' },
+    key ? h('a', { href: page.link({ view: 'function', item: key }), title: name.length < 160 ? null : visible(row.function) }, name) : h('span', null, name),
+    placeLink(row));
+}
+
+/** @param {Page} page @returns {Column} */
+export const functionColumn = (page) => ({ name: 'function', label: 'Function', cell: (row) => functionCell(page, row) });
+
+/**
+ * Returns a search for what a view shows.
+ * @param {State} state @param {Page} page @param {string} label
+ */
+export function searchBox(state, page, label) {
+  const input = h('input', {
+    id: 'search', type: 'search', value: state.params.q ?? '', placeholder: label, 'aria-label': label, autocomplete: 'off', spellcheck: false,
+    oninput: () => page.go({ q: input.value || null }, { replace: true }),
+    onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === 'Escape' || event.key === 'Enter') { event.preventDefault(); input.blur(); } },
+  });
+  return input;
+}
+
+/** @param {Row[]} rows @param {string | undefined} q @param {string[]} names members to look at */
+export function matching(rows, q, names) {
+  const wanted = (q ?? '').toLowerCase();
+  return wanted ? rows.filter((row) => names.some((name) => String(row[name] ?? '').toLowerCase().includes(wanted))) : rows;
+}
+
+/**
+ * Shows a table whose order and search are in the address.
+ * @param {HTMLElement} main @param {Page} page @param {State} state
+ * @param {{ name: string, caption: string, columns: Column[], rows: Row[], search?: string[], sort?: string, empty: string, before?: Node | null,
+ *   after?: Node | null, exported?: string[], isMarked?: (row: Row) => boolean }} shown
+ * @returns {import('./main.js').Shown}
+ */
+export function tableView(main, page, state, { name, caption, columns, rows, search, sort, empty, before, after, exported, isMarked }) {
+  const box = h('div', null);
+  const found = h('span', { class: 'found' });
+  main.append(...before ? [before] : [], ...search && rows.length > 0 ? [h('div', { class: 'tools' }, searchBox(state, page, `Search ${caption.toLowerCase()}`), found)] : [], box, ...after ? [after] : []);
+  /** @type {Row[]} */
+  let current = [];
+  return {
+    update: ({ params }) => {
+      current = search ? matching(rows, params.q, search) : rows;
+      found.textContent = params.q ? `${count(current.length)} of ${count(rows.length)}` : '';
+      const { activeElement } = document;
+      const id = box.contains(activeElement) ? activeElement?.id : null;
+      box.replaceChildren(rows.length === 0 ? h('p', { class: 'empty' }, empty) : current.length === 0 ? h('p', { class: 'empty' }, 'Nothing here has this text.')
+        : table({ columns, rows: current, caption, sort: params.sort ?? sort, onsort: (next) => page.go({ sort: next }), ...isMarked ? { isMarked } : {} }));
+      if (id) document.getElementById(id)?.focus();
+    },
+    exported: () => ({ name, columns: exported ?? Object.keys(rows[0] ?? {}), rows: current }),
+  };
+}
+
+/** Returns "12.3 ms per page load", or the sum where no page load is known. @param {Page} page @param {number} us */
+export const perLoad = (page, us) => (page.totals.loads > 0 ? `${number(us / 1000 / page.totals.loads)} ms per page load` : `${number(us / 1000)} ms`);
+
+/** Returns a list of terms and what they are. @param {([string, import('./h.js').Child] | null)[]} pairs */
+export const facts = (pairs) => h('dl', { class: 'facts' }, pairs.flatMap((pair) => (pair ? [h('dt', null, pair[0]), h('dd', null, pair[1])] : [])));
+
+/** Returns links that choose one of a few. @param {string} label @param {[string, string, boolean][]} choices text, address, whether it is chosen */
+export const tabs = (label, choices) => h('div', { class: 'tabs', role: 'group', 'aria-label': label },
+  choices.map(([text, href, isOn]) => h('a', { href, 'aria-current': isOn ? 'true' : null }, text)));
+
+/** The sentence for a selection without samples. */
+export const nothing = 'No profiled page load matches these filters. Choose a longer period, or remove a filter.';
+

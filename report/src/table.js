@@ -1,0 +1,72 @@
+/** Tables that sort, with bars behind shares; what they show is what is exported. */
+import { count, number, percent } from './format.js';
+import { button, h } from './h.js';
+
+/**
+ * @typedef {import('./api.js').Row} Row
+ *
+ * @typedef {object} Column
+ * @property {string} name of the row's member
+ * @property {string} label
+ * @property {'text' | 'number' | 'share' | 'count'} [kind] text without it
+ * @property {string} [title] what it means
+ * @property {(row: Row) => import('./h.js').Child} [cell] what is shown instead of the value
+ * @property {boolean} [bar] a bar behind the number, as long as its part of the greatest
+ *
+ * @typedef {object} Shown
+ * @property {Column[]} columns
+ * @property {Row[]} rows
+ * @property {string} caption
+ * @property {string} [sort] a column's name, - before it for descending; without it the rows stay as they are
+ * @property {(sort: string) => void} onsort
+ * @property {number} [most] rows to show; all are exported
+ * @property {(row: Row) => boolean} [isMarked]
+ */
+
+const shown = { number, share: percent, count, text: (/** @type {any} */ value) => value };
+
+/** @param {Row[]} rows @param {string | undefined} sort */
+export function sorted(rows, sort) {
+  if (!sort) return rows;
+  const descending = sort.startsWith('-');
+  const name = descending ? sort.slice(1) : sort;
+  const sign = descending ? -1 : 1;
+  return [...rows].sort((one, other) => {
+    const [a, b] = [one[name], other[name]];
+    // What is not known comes last, whatever the direction.
+    if (a === null || a === undefined) return b === null || b === undefined ? 0 : 1;
+    if (b === null || b === undefined) return -1;
+    return sign * (typeof a === 'number' && typeof b === 'number' ? a - b : String(a) < String(b) ? -1 : Number(a !== b));
+  });
+}
+
+/** Returns a table's element. @param {Shown} shown */
+export function table({ columns, rows, caption, sort, onsort, most = 500, isMarked }) {
+  const ordered = sorted(rows, sort).slice(0, most);
+  const greatest = Object.fromEntries(columns.filter(({ bar }) => bar)
+    .map(({ name }) => [name, Math.max(...rows.map((row) => Math.abs(row[name] ?? 0)), Number.MIN_VALUE)]));
+
+  /** @param {Column} column */
+  const heading = ({ name, label, kind, title }) => {
+    const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none';
+    const next = sort === `-${name}` || (sort !== name && (kind ?? 'text') === 'text') ? name : `-${name}`;
+    return h('th', { scope: 'col', 'aria-sort': direction, class: kind && kind !== 'text' ? 'number' : null },
+      button(label, () => onsort(next), { id: `sort-${name}`, title: title ?? null, class: 'sort' }));
+  };
+  /** @param {Column} column @param {Row} row @param {number} place */
+  const cell = ({ name, kind = 'text', cell: write, bar }, row, place) => {
+    const value = row[name];
+    const content = write ? write(row) : shown[kind](value);
+    const isNumber = kind !== 'text';
+    return h(place === 0 ? 'th' : 'td', {
+      ...place === 0 ? { scope: 'row' } : {}, class: [isNumber && 'number', bar && 'bar'].filter(Boolean).join(' ') || null,
+      ...isNumber && value !== null && value !== undefined ? { 'data-value': String(value) } : {},
+      ...bar ? { style: { '--part': `${(100 * Math.abs(value ?? 0)) / greatest[name]}%` } } : {},
+    }, content);
+  };
+  return h('div', { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': caption },
+    h('table', null, h('caption', { class: 'unseen' }, caption),
+      h('thead', null, h('tr', null, columns.map(heading))),
+      h('tbody', null, ordered.map((row) => h('tr', { class: isMarked?.(row) ? 'marked' : null }, columns.map((column, place) => cell(column, row, place)))))),
+    rows.length > ordered.length ? h('p', { class: 'note' }, `${count(ordered.length)} of ${count(rows.length)} rows are shown; an export has all.`) : null);
+}

@@ -1,0 +1,193 @@
+/** Two releases, or two periods: what changed beyond noise. */
+import { question } from '../api.js';
+import { verdictLook } from '../colours.js';
+import { change, count, counted, number, percent, time, visible } from '../format.js';
+import { h } from '../h.js';
+import { icicle } from '../icicle.js';
+import { functionCell, tableView } from '../parts.js';
+import { joined, namesOf } from '../tree.js';
+import { builtTree, isDark, labelsOf } from './flame.js';
+import { maxNodes } from './functions.js';
+
+/** @typedef {import('../state.js').State} State */
+
+const sideNames = ['before', 'after', 'before_since', 'before_until'];
+
+/** @param {State} state */
+const sides = ({ params }) => Object.fromEntries(sideNames.map((name) => [name, params[name] || undefined]));
+/** @param {State} state */
+const isChosen = ({ params }) => Boolean((params.before && params.after) || params.before_since);
+
+/** @param {State} state */
+const comparison = (state) => ({
+  summary: question('compare_summary', state, sides(state)), rows: question('compare_releases', state, { ...sides(state), top: 500 }),
+});
+
+/** Returns a question for releases: those of a month, if no period is given. @param {State} state */
+const releasesOf = (state) => question('releases', state, { since: state.params.since ?? '30d', release: undefined });
+
+/**
+ * Returns the tree and the page loads of a side, in the hours that the comparison took.
+ * @param {State} state @param {'before' | 'after'} side @param {import('../api.js').Row} summary
+ */
+function ofSide(state, side, summary) {
+  const [since, until] = summary[`${side}_hours`];
+  const given = { since, until, release: state.params[side] || undefined };
+  return { tree: question('flamegraph_columns', state, { ...given, max_nodes: maxNodes, marker: undefined }), hours: question('summary', state, given) };
+}
+
+/** @param {import('../api.js').Row} row */
+function inWords(row, /** @type {State} */ { params }) {
+  const name = (/** @type {string} */ side) => (params[side] ? visible(params[side], 80) : 'the period');
+  const parts = [
+    `${count(row.slower)} slower`, `${count(row.faster)} faster`, row.new > 0 && `${count(row.new)} new`, row.gone > 0 && `${count(row.gone)} gone`,
+    `${count(row.unchanged)} without a change that could be seen`, `${count(row.too_few)} with too few uploads to tell`,
+    row.unmatched > 0 && `${count(row.unmatched)} without a name to find them again`,
+  ].filter(Boolean).join(', ');
+  const obstacle = row.obstacle === 'early' ? 'It is too early to tell: each side needs 200 uploads and 12 hours.'
+    : row.obstacle ? 'The sides are not comparable: less than half of the later uploads are of pages, devices and browsers that both sides have.' : null;
+  return [
+    h('p', { class: 'verdict' }, `${name('after')} against ${name('before')}: ${obstacle ?? `${parts}.`}`),
+    h('p', null, `${row.common_change === 0 ? 'No change that all functions share was taken off.' : `Everything together changed by ${change(row.common_change)}.`} ${percent(row.comparable_share)} of the later uploads are comparable. `
+      + `Placebo: ${count(row.placebo_flags)} of ${counted(row.placebo_tested, 'function')} differ between two halves of the earlier side${
+        row.placebo_tested > 0 && row.placebo_flags / row.placebo_tested > 0.05 ? ', which is too many: do not trust the verdicts' : ''}.`
+      + `${row.by_time ? ' Uploads per page load differ, so time was compared per profiled time.' : ''}`),
+    h('p', { class: 'note' }, ...['before', 'after'].map((side) => `${side}: ${counted(row[`${side}_uploads`], 'upload')}${
+      Array.isArray(row[`${side}_hours`]) ? `, ${row[`${side}_hours`].map(time).join(' – ')} UTC` : ''}. `)),
+  ];
+}
+
+/** Returns the interval of a change as a bar around 0. @param {import('../api.js').Row} row */
+function interval(row) {
+  if (row.change_low === null || row.change_low === undefined) return h('span', null, change(row.change));
+  const at = (/** @type {number} */ value) => 50 + 50 * Math.max(-1, Math.min(1, value));
+  const [low, high] = [at(row.change_low), at(row.change_high)];
+  return h('span', { class: 'interval' }, h('span', { class: 'amount' }, change(row.change)),
+    h('span', { class: 'rail', 'aria-hidden': 'true', style: { '--low': `${low}%`, '--wide': `${Math.max(1, high - low)}%`, '--at': `${at(row.change)}%` } }),
+    h('span', { class: 'between' }, `${change(row.change_low)} … ${change(row.change_high)}`));
+}
+
+/** @type {import('../main.js').View} */
+export const compare = {
+  title: 'Compare',
+  key: 'c',
+  asks: (state) => ({
+    releases: releasesOf(state),
+    ...isChosen(state) ? comparison(state) : {},
+  }),
+  more(state, { summary }) {
+    const row = summary?.rows[0];
+    /** @type {Record<string, import('../api.js').Question>} */
+    const asks = {};
+    for (const side of /** @type {const} */ (['before', 'after'])) {
+      if (!Array.isArray(row?.[`${side}_hours`])) return {};
+      const { tree, hours } = ofSide(state, side, row);
+      Object.assign(asks, { [`${side}Tree?`]: tree, [`${side}Hours?`]: hours });
+    }
+    return asks;
+  },
+  mount(main, answers, page, first) {
+    const known = [...answers.releases.rows].sort((a, b) => Date.parse(a.first_hour) - Date.parse(b.first_hour));
+    const form = chooser(known, first, page);
+    main.append(form);
+    if (!isChosen(first)) {
+      main.append(h('p', { class: 'empty' }, known.length < 2 ? 'This site has less than two releases in this period. Choose a longer one, or two periods above: before_since and before_until for the earlier side.'
+        : 'Choose two releases, or give the earlier side a period.'));
+      return { update() {}, exported: () => null };
+    }
+    const { summary: { rows: [summary] }, rows: { rows } } = answers;
+    if (!summary) {
+      main.append(h('p', { class: 'empty' }, 'There is nothing to compare: a side has no uploads.'));
+      return { update() {}, exported: () => null };
+    }
+    main.append(h('section', { class: 'summary' }, ...inWords(summary, first)));
+    const showDiff = diff(main, answers, rows, page);
+    const list = tableView(main, page, first, {
+      name: 'compare', caption: 'Functions', rows, search: ['function', 'resource', 'verdict'], empty: 'No function is on a side.',
+      columns: [
+        { name: 'verdict', label: 'Verdict', cell: ({ verdict }) => h('span', { class: `badge ${verdict.replaceAll(' ', '-')}` }, `${verdictLook(verdict).sign} ${visible(verdict)}`.trim()) },
+        { name: 'function', label: 'Function', cell: (row) => functionCell(page, row) },
+        { name: 'before_self_ms', label: 'Before ms/load', kind: 'number' }, { name: 'after_self_ms', label: 'After ms/load', kind: 'number' },
+        { name: 'change', label: 'Change, 95 % between', kind: 'number', cell: interval, title: 'Of self time, for the same mix of visitors on both sides' },
+        { name: 'smallest_visible', label: 'Could have seen', kind: 'number', cell: (row) => (row.verdict === 'no change seen' ? change(row.smallest_visible) : ''), title: 'The least slowdown that would have been found in nine of ten cases' },
+        { name: 'before_uploads', label: 'Uploads before', kind: 'count' }, { name: 'after_uploads', label: 'after', kind: 'count' }, { name: 'samples', label: 'Samples', kind: 'count' }],
+      after: h('p', { class: 'note' }, 'What was found comes first, then what costs most. docs/comparison.md explains the method.'),
+    });
+    return { ...list, update(state) { list.update(state); showDiff(state); } };
+  },
+};
+
+/** @param {import('../api.js').Row[]} releases @param {State} state @param {import('../main.js').Page} page */
+function chooser(releases, { params }, page) {
+  const latest = releases.slice(-2).map(({ release }) => release);
+  const choice = (/** @type {'before' | 'after'} */ name, /** @type {number} */ place) => h('label', null, `${name} `, h('select', { name, id: `choose-${name}` },
+    h('option', { value: '' }, '(all)'),
+    [...new Set([...releases.map(({ release }) => release), ...params[name] ? [params[name]] : []])].map((release) => h('option', {
+      value: release, selected: release === (params[name] ?? (params.before_since ? '' : latest[place])),
+    }, visible(release || '(none)', 60)))));
+  const period = (/** @type {string} */ name) => h('label', null, `${name.replace('_', ' ')} `, h('input', {
+    name, value: params[name] ?? '', placeholder: name === 'before_since' ? 'as the later side' : '', autocomplete: 'off', spellcheck: false }));
+  return h('form', {
+    class: 'custom row', 'aria-label': 'What to compare',
+    onsubmit: (/** @type {SubmitEvent} */ event) => {
+      event.preventDefault();
+      const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
+      page.go(Object.fromEntries(sideNames.map((name) => [name, String(form.get(name) ?? '').trim() || null])));
+    },
+  }, choice('before', 0), choice('after', 1), period('before_since'), period('before_until'), h('button', { type: 'submit', id: 'compare-them' }, 'Compare'),
+  params.before && params.after ? h('a', { class: 'button', href: page.link({ before: params.after, after: params.before }) }, 'Swap') : null);
+}
+
+/**
+ * Draws both sides as one graph; returns what draws it again.
+ * @param {HTMLElement} main
+ * @param {Record<string, import('../api.js').Answer>} answers
+ * @param {import('../api.js').Row[]} rows of compare_releases
+ * @param {import('../main.js').Page} page
+ */
+function diff(main, answers, rows, page) {
+  const loads = (/** @type {string} */ name) => (answers[name]?.rows ?? []).reduce((sum, row) => sum + (row.loads ?? 0), 0);
+  const [beforeLoads, afterLoads] = [loads('beforeHours'), loads('afterHours')];
+  if (!answers.beforeTree?.tree || !answers.afterTree?.tree || !(beforeLoads > 0) || !(afterLoads > 0)) {
+    main.append(h('p', { class: 'note' }, 'No graph: the flame graph of a side is not there.'));
+    return (/** @type {State} */ _) => {};
+  }
+  const tree = joined(builtTree(answers.beforeTree), beforeLoads, builtTree(answers.afterTree), afterLoads);
+  const label = labelsOf(tree);
+  const verdict = new Map(rows.map((row) => [row.function_key, row]));
+  const [before, after] = [/** @type {Float64Array} */ (tree.before), /** @type {Float64Array} */ (tree.after)];
+  const ms = (/** @type {number} */ us) => number(us / 1000);
+  const hoverLine = h('p', { class: 'hover' });
+  const names = namesOf(tree);
+  const sentence = (/** @type {number} */ node) => {
+    const row = node > 0 ? verdict.get(tree.frames.function_key[tree.frame[node]]) : undefined;
+    return `${node > 0 ? label(tree.frame[node]) : '(all)'} · here ${ms(before[node])} → ${ms(after[node])} ms per page load${
+      row ? ` · the function: ${row.verdict}${row.change === null ? '' : `, ${change(row.change)}`}` : ''}`;
+  };
+  const graph = icicle('Both sides as one graph; the table below has the verdicts', {
+    select: (node) => { page.go({ sel: node > 0 ? names.of(node) : null }, { replace: true }); hoverLine.textContent = sentence(node); page.say(sentence(node)); },
+    zoom: (node) => page.go({ root: node > 0 ? names.of(node) : null, sel: node > 0 ? names.of(node) : null }),
+    hover: (node) => { hoverLine.textContent = node < 0 ? '' : sentence(node); },
+    key: (key, node) => {
+      if (key === 'c' && node > 0) page.go({ view: 'function', item: tree.frames.function_key[tree.frame[node]] });
+      return key === 'c';
+    },
+  }, 420);
+  /** @param {State} state */
+  function show({ params }) {
+    const shade = isDark() ? 'dark' : 'light';
+    graph.show({
+      tree, root: Math.max(0, names.find(params.root)), selected: names.find(params.sel), found: null, whole: `(all) ${ms(before[0])} → ${ms(after[0])} ms per page load`,
+      look: (frame, node) => {
+        const name = verdict.get(tree.frames.function_key[frame])?.verdict;
+        const look = verdictLook(name);
+        return { fill: look[shade], label: `${look.sign && `${look.sign} `}${label(frame)}`, hatched: before[node] === 0 && name === 'new', outlined: after[node] === 0 };
+      },
+    });
+  }
+  main.append(h('section', null, h('h3', null, 'Both sides as one graph'),
+    h('p', { class: 'note' }, 'Widths are both sides together, per page load as observed. ▲ slower, ▼ faster, + new, − gone: the verdict on the function; grey is without a finding. A dashed outline is a place that only the earlier side has.'),
+    graph.element, hoverLine));
+  return show;
+}
+

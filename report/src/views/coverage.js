@@ -1,0 +1,38 @@
+/** How many page loads are profiled, and why not all. */
+import { question } from '../api.js';
+import { count, percent } from '../format.js';
+import { h } from '../h.js';
+import { tableView } from '../parts.js';
+
+const reasons = /** @type {[string, string][]} */ ([
+  ['profiled', 'profiled: a trace came'],
+  ['no_policy', 'no policy: the server sampled it, but the browser got no Document-Policy'],
+  ['unsupported', 'unsupported: the browser has no profiler'],
+  ['quota', 'quota: the browser, or the agent’s own limit, refused another profile'],
+  ['disabled', 'disabled: the page turned profiling off'],
+  ['not_sampled', 'not sampled: the server did not pick it (said only if the agent is asked to)'],
+]);
+
+/** @type {import('../main.js').View} */
+export const coverage = {
+  title: 'Coverage',
+  key: 'o',
+  asks: (state) => ({ coverage: question('coverage', state), 'refusals?': question('refusals', state) }),
+  mount(main, { coverage: { rows: [all] }, refusals }, page, state) {
+    const rows = all ? reasons.map(([name, reason]) => ({ reason, loads: all[name], share: all[name] === null ? null : all[name] / all.loads })) : [];
+    const sampled = all && all.sampled !== null
+      ? `A signed token proves that the server sampled ${count(all.sampled)} page loads; of ${count(all.delivered)} a trace came (${percent(all.delivered / all.sampled)}). They stand for about ${count(all.estimated_loads)} page loads in all.`
+      : 'No token proves how many page loads the server sampled, so what all of them cost cannot be estimated.';
+    const refused = refusals.rows.reduce((sum, { records }) => sum + records, 0);
+    return tableView(main, page, state, {
+      name: 'coverage', caption: 'Page loads', rows, empty: 'No upload matches these filters. The command fleetprof doctor finds out why a site has no profiles.',
+      columns: [
+        { name: 'reason', label: 'Page loads that say whether they were profiled' }, { name: 'loads', label: 'Page loads', kind: 'count' },
+        { name: 'share', label: 'Share', kind: 'share', bar: true },
+      ],
+      after: all ? h('div', null, h('p', null, sampled), refused > 0 ? h('p', null, `${count(refused)} records of accepted uploads were refused: ${
+        refusals.rows.slice(0, 5).map(({ format, reason, records }) => `${count(records)} ${format} ${reason}`).join(', ')}.`) : null,
+      h('p', { class: 'note' }, 'A page load that sends nothing is not counted. The command fleetprof doctor finds out why profiles are missing.')) : null,
+    });
+  },
+};

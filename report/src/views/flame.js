@@ -1,0 +1,281 @@
+/** The flame graph of a selection: where a site begins. */
+import { question } from '../api.js';
+import { callTree } from '../calltree.js';
+import { colour, partiesOf, partyNames } from '../colours.js';
+import { count, counted, duration, percent, place, visible } from '../format.js';
+import { button, h } from '../h.js';
+import { icicle } from '../icicle.js';
+import { facts, functionCell, nothing, perLoad, placeLink, searchBox } from '../parts.js';
+import { table } from '../table.js';
+import { functionsOf, inverted, matcher, namesOf, pathTo, search, transformed, treeOf } from '../tree.js';
+import { maxNodes } from './functions.js';
+
+/** @typedef {import('../tree.js').Tree} Tree */
+
+/** Fewer samples than these are no evidence. */
+const fewSamples = 50;
+
+/** Trees of answers, so that going back builds nothing again. @type {WeakMap<object, Tree>} */
+const built = new WeakMap();
+
+/** Returns the tree of an answer; takes its columns. @param {import('../api.js').Answer} answer */
+export function builtTree(answer) {
+  const found = built.get(answer);
+  if (found) return found;
+  const tree = treeOf(answer.tree ?? {});
+  built.set(answer, tree);
+  for (const name of ['level', 'frame', 'self', 'total', 'samples']) delete answer.tree[name]; // the tree has them
+  return tree;
+}
+
+/** @param {Tree} tree @param {number} node */
+export function rowOf({ frames, frame }, node) {
+  const i = frame[node];
+  return {
+    function: frames.function[i], resource: frames.resource[i], line: frames.line[i], column_number: frames.column_number[i],
+    kind: frames.kind[i], function_key: frames.function_key[i],
+  };
+}
+
+/** Returns labels of frames, made when first drawn. @param {Tree} tree */
+export function labelsOf({ frames }) {
+  /** @type {string[]} */
+  const labels = [];
+  return (/** @type {number} */ frame) => labels[frame] ?? (labels[frame] = visible(frames.function[frame], 200));
+}
+
+export const isDark = () => document.documentElement.dataset.theme === 'dark';
+
+/** @type {import('../main.js').View} */
+export const flame = {
+  title: 'Flame graph',
+  key: 'f',
+  asks: (state) => ({ tree: question('flamegraph_columns', state, { max_nodes: maxNodes }), 'hosts?': question('third_parties', state) }),
+  mount(main, { tree: answer, hosts }, page, first) {
+    const whole = builtTree(answer);
+    if (whole.count === 0) {
+      main.append(h('p', { class: 'empty' }, nothing));
+      return { update() {}, exported: () => null };
+    }
+    const parties = partiesOf(whole, hosts.rows);
+    const label = labelsOf(whole);
+    const keys = new Map(whole.frames.function_key.map((key, frame) => [key, whole.group[frame]]));
+    const { totals } = page;
+
+    let state = first;
+    let tree = whole;
+    let names = namesOf(whole);
+    let transformKey = '';
+    let root = 0;
+    let selected = -1;
+    /** @type {ReturnType<typeof search> | null} */
+    let found = null;
+    let foundKey = '';
+    /** @type {Map<number, { self: number, total: number, samples: number }>} */
+    let sums = new Map();
+    let sumsOf = /** @type {Tree | null} */ (null);
+    let tableKey = '';
+    /** @type {import('../api.js').Row[]} */
+    let listed = [];
+
+    const input = searchBox(first, page, 'Search functions or scripts, /regular expression/');
+    const matches = h('span', { class: 'found', role: 'status' });
+    const chips = h('div', { class: 'chips' });
+    const crumbs = h('nav', { class: 'crumbs', 'aria-label': 'Zoomed in' });
+    const hoverLine = h('p', { class: 'hover' });
+    const details = h('section', { class: 'details', 'aria-label': 'Selected' });
+    const list = h('section', { class: 'side-table' });
+    const colours = h('ul', { class: 'legend', 'aria-label': 'Self time by kind of code' });
+
+    const select = (/** @type {number} */ node) => page.go({ sel: node > 0 ? names.of(node) : null }, { replace: true });
+    const zoom = (/** @type {number} */ node) => page.go({ root: node > 0 ? names.of(node) : null, sel: node > 0 ? names.of(node) : null });
+    const transform = (/** @type {Record<string, string | null>} */ changes) => page.go({ root: null, sel: null, ...changes });
+    const hidden = () => (state.params.hide ?? '').split(',').filter(Boolean);
+    const keyOf = (/** @type {number} */ node) => tree.frames.function_key[tree.frame[node]];
+
+    const did = {
+      callers: (/** @type {number} */ node) => page.go({ view: 'function', item: keyOf(node) }),
+      focus: (/** @type {number} */ node) => transform({ focus: keyOf(node) }),
+      hide: (/** @type {number} */ node) => transform({ hide: [...new Set([...hidden(), keyOf(node)])].join(',') }),
+      recursion: () => transform({ rec: state.params.rec ? null : '1' }),
+      invert: () => transform({ inverted: state.params.inverted ? null : '1' }),
+    };
+    const step = (/** @type {number} */ by) => {
+      if (!found || found.nodes.length === 0) return;
+      const inView = found.nodes.filter((node) => node >= root && node < tree.end[root]);
+      const [ahead, behind] = [inView.filter((node) => node > selected), inView.filter((node) => node < selected)];
+      const next = by > 0 ? ahead[0] ?? inView[0] : behind[behind.length - 1] ?? inView[inView.length - 1];
+      if (next !== undefined) select(next);
+    };
+    const graphKeys = /** @type {Record<string, (node: number) => void>} */ ({
+      c: (node) => { if (node > 0) did.callers(node); }, o: (node) => { if (node > 0) did.focus(node); }, x: (node) => { if (node > 0) did.hide(node); },
+      r: did.recursion, i: did.invert, n: () => step(1), N: () => step(-1), m: () => details.querySelector('button')?.focus(),
+    });
+    const key = (/** @type {string} */ name, node = Math.max(selected, 0)) => {
+      graphKeys[name]?.(node);
+      return name in graphKeys;
+    };
+
+    const graph = icicle('Flame graph: the call tree beside it has the same', {
+      select, zoom, key, hover: (node) => { hoverLine.textContent = node < 0 ? '' : sentence(node); },
+    });
+    const calls = callTree('Call tree', { select, zoom });
+    graph.element.addEventListener('contextmenu', (event) => {
+      event.preventDefault();
+      graph.canvas.dispatchEvent(new MouseEvent('click', event));
+      details.querySelector('button')?.focus();
+    });
+
+    main.append(
+      h('div', { class: 'tools' }, input, matches,
+        button('Inverted', did.invert, { id: 'inverted', title: 'Functions by their own time, with their callers on top' }),
+        button('Collapse recursion', did.recursion, { id: 'recursion', title: 'A function that is on the stack already goes on where it began' }), chips),
+      crumbs,
+      h('div', { class: 'flame' },
+        h('div', { class: 'picture' }, graph.element, hoverLine, colours),
+        h('aside', { 'aria-label': 'Selection, functions, call tree' }, details, list, h('section', { class: 'tree-box' }, h('h2', null, 'Call tree'), calls.element))));
+
+    const wholeLabel = () => `(all) ${perLoad(page, tree.total[0])}${totals.profiled_ms > 0 ? ` · ${percent(totals.unattributed_ms / totals.profiled_ms)} of the profiled time is unattributed` : ''}`;
+    const nameOf = (/** @type {number} */ node) => (node === 0 ? '(all)' : label(tree.frame[node]));
+    const shareOf = (/** @type {number} */ us) => percent(us / (tree.total[0] || 1));
+    const sentence = (/** @type {number} */ node) => (node === 0 ? wholeLabel()
+      : `${nameOf(node)} · ${perLoad(page, tree.total[node])} in all, ${perLoad(page, tree.self[node])} itself · ${shareOf(tree.total[node])} of this graph · ${counted(tree.samples[node], 'sample')}`);
+
+    function describe() {
+      const node = selected;
+      if (node <= 0) {
+        details.replaceChildren(h('h2', null, 'Nothing is selected'), h('p', { class: 'note' }, 'Click a function, or walk with the arrow keys. Enter zooms in, Backspace out.'));
+        return;
+      }
+      const row = rowOf(tree, node);
+      const sum = sums.get(tree.group[tree.frame[node]]);
+      const one = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ act) => button(text, act, { id: `do-${name}` });
+      details.replaceChildren(
+        h('h2', { title: place(row) }, nameOf(node)), h('p', null, placeLink(row) ?? h('span', { class: 'note' }, visible(row.kind))),
+        facts([
+          ['Total here', `${perLoad(page, tree.total[node])} · ${shareOf(tree.total[node])}`],
+          ['Self here', `${perLoad(page, tree.self[node])} · ${shareOf(tree.self[node])}`],
+          totals.profiled_ms > 0 ? ['Of all profiled time', percent(tree.total[node] / 1000 / totals.profiled_ms)] : null,
+          ['Samples', `${count(tree.samples[node])}${tree.samples[node] < fewSamples ? ': an anecdote' : ''}`],
+          tree.rest[node] > 0 ? ['Left out above', perLoad(page, tree.rest[node])] : null,
+          sum ? ['In all its places', `${perLoad(page, sum.total)} total, ${perLoad(page, sum.self)} self`] : null,
+        ]),
+        h('div', { class: 'row' },
+          one('zoom', 'Zoom', () => zoom(node)), one('focus', 'Focus', () => did.focus(node)), one('hide', 'Hide', () => did.hide(node)),
+          h('a', { class: 'button', href: page.link({ view: 'function', item: keyOf(node) }) }, 'Callers, callees, trend'),
+          one('copy', 'Copy name', () => { void page.copy(`${row.function}${place(row) ? ` ${place(row)}` : ''}`); })));
+    }
+
+    function showTable() {
+      const own = `${transformKey} ${root} ${foundKey} ${state.params.sort ?? ''}`;
+      if (own === tableKey && list.childElementCount > 0) return;
+      tableKey = own;
+      const loads = totals.loads || 1;
+      listed = functionsOf(tree, root).filter(({ frame }) => !found || found.isFound[frame]).map(({ frame, self, total, samples, group }) => ({
+        function: tree.frames.function[frame], resource: tree.frames.resource[frame], line: tree.frames.line[frame],
+        column_number: tree.frames.column_number[frame], kind: tree.frames.kind[frame], function_key: tree.frames.function_key[frame],
+        self_ms_per_load: self / 1000 / loads, total_ms_per_load: total / 1000 / loads, share: self / (tree.total[root] || 1), samples, group,
+      }));
+      const focused = list.contains(document.activeElement) ? document.activeElement?.id : '';
+      list.replaceChildren(h('h2', null, `Functions${root > 0 || found ? ' in view' : ''}`), table({
+        caption: 'Functions of the graph', rows: listed, sort: state.params.sort ?? '-self_ms_per_load', most: 60, onsort: (sort) => page.go({ sort }, { replace: true }),
+        columns: [
+          { name: 'function', label: 'Function', cell: (row) => functionCell(page, row) },
+          { name: 'self_ms_per_load', label: 'Self ms/load', kind: 'number', bar: true },
+          { name: 'total_ms_per_load', label: 'Total', kind: 'number' }, { name: 'share', label: 'Self', kind: 'share', title: 'Self time as a share of what is in view' }],
+      }));
+      if (focused) document.getElementById(focused)?.focus();
+    }
+
+    function showChips() {
+      const chip = (/** @type {string} */ text, /** @type {Record<string, string | null>} */ off) => h('span', { class: 'chip' }, h('span', null, text),
+        button('×', () => transform(off), { class: 'remove', 'aria-label': `Undo: ${text}` }));
+      const called = (/** @type {string} */ wanted) => {
+        const frame = whole.frames.function_key.indexOf(wanted);
+        return frame < 0 ? 'a function that is not here' : visible(whole.frames.function[frame], 60);
+      };
+      const { focus } = state.params;
+      chips.replaceChildren(...focus ? [chip(`focus: ${called(focus)}`, { focus: null })] : [],
+        ...hidden().map((name) => chip(`hidden: ${called(name)}`, { hide: hidden().filter((other) => other !== name).join(',') || null })));
+      document.getElementById('inverted')?.setAttribute('aria-pressed', String(Boolean(state.params.inverted)));
+      document.getElementById('recursion')?.setAttribute('aria-pressed', String(Boolean(state.params.rec)));
+    }
+
+    function showCrumbs() {
+      const path = root > 0 ? pathTo(tree, root) : [];
+      const shown = path.length > 8 ? [...path.slice(0, 2), -1, ...path.slice(-5)] : path;
+      crumbs.hidden = path.length === 0;
+      crumbs.replaceChildren(...shown.map((node, i) => (node < 0 ? h('span', null, '…') : i === shown.length - 1 ? h('span', { 'aria-current': 'true' }, nameOf(node))
+        : button(nameOf(node), () => zoom(node), { class: 'crumb' }))));
+    }
+
+    function retransform() {
+      const { hide = '', focus = '', rec = '', inverted: turned = '' } = state.params;
+      const next = [hide, focus, rec, turned].join('|');
+      if (next === transformKey) return;
+      transformKey = next;
+      const group = (/** @type {string} */ name) => keys.get(name) ?? -2;
+      tree = hide || focus || rec ? transformed(whole, { hide: new Set(hidden().map(group)), ...focus ? { focus: group(focus) } : {}, recursion: Boolean(rec) }) : whole;
+      if (turned) tree = inverted(tree);
+      names = namesOf(tree);
+      found = null;
+      foundKey = '';
+    }
+
+    return {
+      update(next) {
+        state = next;
+        const { q, root: rootName, sel } = state.params;
+        retransform();
+        if (document.activeElement !== input) input.value = q ?? '';
+        root = Math.max(0, names.find(rootName));
+        selected = names.find(sel);
+        if ((q ?? '') !== foundKey) {
+          foundKey = q ?? '';
+          const test = q ? matcher(q) : null;
+          found = test ? search(tree, test) : null;
+          matches.textContent = !q ? '' : !test ? 'This expression cannot be read.'
+            : found && found.nodes.length > 0 ? `${counted(found.nodes.length, 'place')}, ${shareOf(found.time)} of the time` : 'Nothing matches.';
+        }
+        if (sumsOf !== tree) {
+          sumsOf = tree;
+          colours.replaceChildren(...legend(tree, parties));
+          sums = new Map(functionsOf(tree).map((sum) => [sum.group, sum]));
+        }
+        const dark = isDark();
+        graph.show({
+          tree, root, selected, found: found?.isFound ?? null, whole: wholeLabel(),
+          look: (frame) => ({
+            fill: colour(parties[frame], tree.frames.function[frame], tree.frames.resource[frame], dark), hatched: parties[frame] === 'third', label: label(frame),
+          }),
+        });
+        if (selected > 0) page.say(sentence(selected));
+        else if (rootName && root === 0) page.say('The place that this address zooms to is not in this selection.');
+        showChips();
+        showCrumbs();
+        describe();
+        showTable();
+        calls.show({ tree, selected, name: nameOf, figures: (node) => `${duration(tree.total[node] / 1000 / (totals.loads || 1))}, ${shareOf(tree.total[node])}` });
+      },
+      key,
+      exported: () => ({
+        name: 'flame', columns: ['function', 'resource', 'line', 'column_number', 'kind', 'function_key', 'self_ms_per_load', 'total_ms_per_load', 'samples'], rows: listed,
+      }),
+    };
+  },
+};
+
+/**
+ * Returns what colours mean, and how much of the time each kind takes.
+ * @param {Tree} tree
+ * @param {import('../colours.js').Party[]} parties
+ */
+function legend(tree, parties) {
+  /** @type {Map<import('../colours.js').Party, number>} */
+  const sums = new Map();
+  for (let i = 1; i < tree.count; i += 1) sums.set(parties[tree.frame[i]], (sums.get(parties[tree.frame[i]]) ?? 0) + tree.self[i]);
+  const omitted = tree.rest.reduce((sum, us) => sum + us, 0);
+  return [...[...sums].sort((a, b) => b[1] - a[1]).map(([party, us]) => h('li', null, h('span', { class: `swatch ${party}` }), `${partyNames[party]} ${percent(us / (tree.total[0] || 1))}`)),
+  ...omitted > 0 ? [h('li', null, h('span', { class: 'swatch rest' }), `left out ${percent(omitted / (tree.total[0] || 1))}: too small for a graph of ${count(maxNodes)} places; a filter shows more`)] : []];
+}
+

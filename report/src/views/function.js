@@ -1,0 +1,101 @@
+/** One function: who calls it, what it calls, how it went over time, where it runs. */
+import { question } from '../api.js';
+import { trend } from '../chart.js';
+import { colour, partiesOf } from '../colours.js';
+import { count, counted, percent, visible } from '../format.js';
+import { h } from '../h.js';
+import { icicle } from '../icicle.js';
+import { facts, functionColumn, perLoad, placeLink } from '../parts.js';
+import { table } from '../table.js';
+import { functionsOf, inverted, namesOf, transformed } from '../tree.js';
+import { builtTree, isDark, labelsOf, rowOf } from './flame.js';
+import { maxNodes } from './functions.js';
+import { steps, trendTable } from './timings.js';
+
+/** @typedef {import('../tree.js').Tree} Tree */
+
+/** @type {import('../main.js').View} */
+export const oneFunction = {
+  title: 'Function',
+  parent: 'functions',
+  asks: (state) => ({
+    tree: question('flamegraph_columns', state, { max_nodes: maxNodes }),
+    callers: question('callers', state, { key: state.item }),
+    callees: question('callees', state, { key: state.item }),
+    'trend?': question('trend', state, { by: 'function', key: state.item, step: state.params.step ?? 'hour' }),
+    'releases?': question('releases', state),
+    'hosts?': question('third_parties', state),
+  }),
+  mount(main, { tree: answer, callers, callees, trend: { rows: values }, releases, hosts }, page, first) {
+    const whole = builtTree(answer);
+    const places = whole.frames.function_key.flatMap((key, frame) => (key === first.item ? [frame] : []));
+    if (places.length === 0) {
+      main.append(h('p', { class: 'empty' }, 'No profiled page load of these filters has this function, or it is too small for the flame graph. Choose a longer period, or remove a filter.'));
+      return { update() {}, exported: () => null };
+    }
+    const group = whole.group[places[0]];
+    const sum = functionsOf(whole).find((each) => each.group === group);
+    const name = visible(whole.frames.function[places[0]]);
+    const parties = partiesOf(whole, hosts.rows);
+    const label = labelsOf(whole);
+    const { totals } = page;
+    const total = sum?.total ?? 0;
+    const hoverLine = h('p', { class: 'hover' });
+
+    /** @param {Tree} tree @param {string} title @param {string} side of the address: what is selected, and zoomed to */
+    const half = (tree, title, side) => {
+      const names = namesOf(tree);
+      const sentence = (/** @type {number} */ node) => (node <= 0 ? name
+        : `${label(tree.frame[node])} · ${perLoad(page, tree.total[node])} · ${percent(tree.total[node] / (total || 1))} of ${visible(name, 60)} · ${counted(tree.samples[node], 'sample')}`);
+      const graph = icicle(`${title}; the table has the same`, {
+        select: (node) => { page.go({ [side]: node > 0 ? names.of(node) : null }, { replace: true }); page.say(sentence(node)); hoverLine.textContent = sentence(node); },
+        zoom: (node) => page.go({ [side]: node > 0 ? names.of(node) : null, [`${side}_root`]: node > 0 ? names.of(node) : null }),
+        hover: (node) => { hoverLine.textContent = node < 0 ? '' : sentence(node); },
+        key: (key, node) => {
+          if (key === 'c' && node > 0) page.go({ view: 'function', item: rowOf(tree, node).function_key });
+          return key === 'c';
+        },
+      }, 300);
+      const show = (/** @type {import('../state.js').State} */ { params }) => graph.show({
+        tree, root: Math.max(0, names.find(params[`${side}_root`])), selected: names.find(params[side]), found: null, whole: title,
+        look: (frame) => ({ fill: colour(parties[frame], tree.frames.function[frame], tree.frames.resource[frame], isDark()), hatched: parties[frame] === 'third', label: label(frame) }),
+      });
+      return { graph, show };
+    };
+    const above = half(inverted(whole, group), `who calls ${visible(name, 80)}`, 'caller');
+    const below = half(transformed(whole, { focus: group }), `what ${visible(name, 80)} calls`, 'callee');
+
+    /** @param {import('../api.js').Row[]} rows @param {string} caption */
+    const edges = (rows, caption) => table({
+      caption, rows, onsort: () => {}, most: 100, columns: [functionColumn(page),
+        { name: 'share', label: 'Share', kind: 'share', bar: true, title: 'Of the time with the function anywhere on the stack' },
+        { name: 'total_ms', label: 'Total ms', kind: 'number' }, { name: 'samples', label: 'Samples', kind: 'count' }] });
+    const self = sum?.self ?? 0;
+    main.append(
+      h('h2', { class: 'name' }, name),
+      facts([
+        ['Self', h('span', { 'data-value': String(self / 1000) }, `${perLoad(page, self)} · ${percent(self / (whole.total[0] || 1))} of the graph`)],
+        ['Total', h('span', { 'data-value': String(total / 1000) }, `${perLoad(page, total)} · ${percent(total / (whole.total[0] || 1))}`)],
+        ['Samples', `${count(sum?.samples)}${(sum?.samples ?? 0) < 50 ? ': an anecdote' : ''}`],
+        ['Of all profiled time', totals.profiled_ms > 0 ? percent(total / 1000 / totals.profiled_ms) : 'not known'],
+        ['Where it is defined', h('span', { class: 'function' }, places.slice(0, 5).map((frame) => placeLink({
+          resource: whole.frames.resource[frame], line: whole.frames.line[frame], column_number: whole.frames.column_number[frame],
+        }) ?? h('span', null, visible(whole.frames.kind[frame]))), places.length > 5 ? h('span', { class: 'note' }, `and ${places.length - 5} more places`) : null)],
+      ]),
+      h('p', { class: 'row' }, h('a', { class: 'button', href: page.link({ view: 'flame', focus: first.item }) }, 'Focus in the flame graph'),
+        h('a', { class: 'button', href: page.link({ view: 'flame', hide: first.item }) }, 'Flame graph without it')),
+      values.length > 0 ? h('section', null, h('h3', null, 'Self time, ms per page load, and where it lies with a probability of 95 %'), steps(page, first),
+        trend(values, releases.rows, `Self time of ${visible(name, 100)}, ms per page load`), trendTable(values, 'Trend')) : h('p', { class: 'note' }, 'No trend: no hour of this period has the function.'),
+      h('section', { class: 'sandwich' },
+        h('div', null, h('h3', null, 'Callers'), above.graph.element, edges(callers.rows, 'Callers')),
+        h('div', null, h('h3', null, 'Callees'), below.graph.element, edges(callees.rows, 'Callees'))),
+      hoverLine);
+    return {
+      update(state) { above.show(state); below.show(state); },
+      exported: () => ({
+        name: 'function', columns: ['direction', ...callers.columns.map((column) => column.name)],
+        rows: [...callers.rows.map((row) => ({ direction: 'caller', ...row })), ...callees.rows.map((row) => ({ direction: 'callee', ...row }))],
+      }),
+    };
+  },
+};

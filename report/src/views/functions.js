@@ -1,0 +1,47 @@
+/** The functions by what they cost, as a table. */
+import { question } from '../api.js';
+import { functionColumn, nothing, tableView } from '../parts.js';
+
+/** How many functions are asked for, and how many nodes of a flame graph. */
+const top = 500;
+export const maxNodes = 50_000;
+
+/**
+ * Returns the columns of hotspots and its sisters.
+ * @param {import('../main.js').Page} page
+ * @returns {import('../table.js').Column[]}
+ */
+export const hotspotColumns = (page) => [
+  functionColumn(page),
+  { name: 'self_ms_per_load', label: 'Self ms/load', kind: 'number', bar: true, title: 'Milliseconds per page load in the function itself' },
+  { name: 'total_ms_per_load', label: 'Total ms/load', kind: 'number', title: 'Milliseconds per page load in the function and all that it called' },
+  { name: 'busy_share', label: 'Busy', kind: 'share', title: 'Self time as a share of the time in which visible code ran' },
+  { name: 'load_share', label: 'Loads', kind: 'share', title: 'Share of the page loads that ran the function' },
+  { name: 'samples', label: 'Samples', kind: 'count' },
+  { name: 'uploads', label: 'Uploads', kind: 'count' },
+];
+
+/**
+ * Returns rows with the key of their function, from the tree where the answer has none.
+ * @param {import('../api.js').Row[]} rows
+ * @param {any} tree
+ */
+export function withKeys(rows, tree) {
+  if (!tree?.frames?.function_key || rows[0]?.function_key) return rows;
+  const { function: name, resource, line, column_number: column, kind, function_key: key } = tree.frames;
+  /** @param {any[]} parts */
+  const id = (...parts) => JSON.stringify(parts.map((part) => part ?? null));
+  const known = new Map(key.map((/** @type {string} */ value, /** @type {number} */ i) => [id(name[i], resource[i], line[i], column[i], kind[i]), value]));
+  return rows.map((row) => ({ function_key: known.get(id(row.function, row.resource, row.line, row.column_number, row.kind)) ?? null, ...row }));
+}
+
+/** @type {import('../main.js').View} */
+export const functions = {
+  title: 'Functions',
+  key: 'n',
+  asks: (state) => ({ rows: question('hotspots', state, { top }), 'tree?': question('flamegraph_columns', state, { max_nodes: maxNodes }) }),
+  mount: (main, { rows, tree }, page, state) => tableView(main, page, state, {
+    name: 'functions', caption: 'Functions', rows: withKeys(rows.rows, tree.tree), sort: '-self_ms_per_load', search: ['function', 'resource'], empty: nothing,
+    columns: hotspotColumns(page),
+  }),
+};

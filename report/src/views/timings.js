@@ -1,0 +1,58 @@
+/** Marks and measures: percentiles, and of one measure its trend and what ran inside it. */
+import { question } from '../api.js';
+import { trend } from '../chart.js';
+import { time, visible } from '../format.js';
+import { h } from '../h.js';
+import { tableView, tabs } from '../parts.js';
+import { table } from '../table.js';
+import { hotspotColumns, maxNodes, withKeys } from './functions.js';
+
+/** @type {import('../main.js').View} */
+export const timings = {
+  title: 'Timings',
+  key: 't',
+  asks: (state) => ({ rows: question('timings', state) }),
+  mount: (main, { rows: { rows } }, page, state) => tableView(main, page, state, {
+    name: 'timings', caption: 'Marks and measures', rows, sort: 'name', search: ['name'],
+    empty: 'No page load of these filters has marks or measures. performance.mark() and performance.measure() make them.',
+    columns: [
+      { name: 'name', label: 'Name', cell: ({ name, kind }) => (kind === 'measure' ? h('a', { href: page.link({ view: 'timing', item: name }) }, visible(name, 160)) : visible(name, 160)) },
+      { name: 'kind', label: 'Kind', cell: ({ kind }) => visible(kind) },
+      { name: 'count', label: 'Count', kind: 'count' },
+      ...['p50_ms', 'p75_ms', 'p95_ms', 'p99_ms', 'min_ms', 'max_ms', 'mean_ms'].map((name) => (
+        /** @type {import('../table.js').Column} */ ({ name, label: name.replace('_ms', ' ms'), kind: 'number', bar: name === 'p75_ms' }))),
+    ],
+    after: h('p', { class: 'note' }, 'Of a mark the time since the page’s start, of a measure its duration. Percentiles are at most 1.6 % off.'),
+  }),
+};
+
+/** Returns links for hours or days. @param {import('../main.js').Page} page @param {import('../state.js').State} state */
+export const steps = (page, state) => tabs('Step', [['hours', page.link({ step: null }), state.params.step !== 'day'], ['days', page.link({ step: 'day' }), state.params.step === 'day']]);
+
+/** Returns the rows of a trend as a table. @param {import('../api.js').Row[]} rows @param {string} label */
+export const trendTable = (rows, label) => h('details', null, h('summary', null, `Values of the trend (${rows.length})`),
+  table({ caption: label, rows, onsort: () => {}, most: 800, columns: [
+    { name: 'bucket', label: 'From (UTC)', cell: ({ bucket }) => time(bucket) }, { name: 'value_ms', label: 'ms', kind: 'number' },
+    { name: 'low_ms', label: 'At least', kind: 'number' }, { name: 'high_ms', label: 'At most', kind: 'number' }, { name: 'uploads', label: 'Uploads', kind: 'count' }] }));
+
+/** @type {import('../main.js').View} */
+export const timing = {
+  title: 'Timing',
+  parent: 'timings',
+  asks: (state) => ({
+    rows: question('measure_hotspots', state, { measure_name: state.item, top: 200 }),
+    'trend?': question('trend', state, { by: 'measure', key: state.item, step: state.params.step ?? 'hour' }),
+    'releases?': question('releases', state), 'tree?': question('flamegraph_columns', state, { max_nodes: maxNodes }),
+  }),
+  mount(main, { rows, trend: { rows: values }, releases, tree }, page, state) {
+    const name = visible(state.item);
+    const before = h('div', null, h('h2', { class: 'name' }, name),
+      values.length > 0 ? h('section', null, h('h3', null, 'Median, and where it lies with a probability of 95 %'), steps(page, state), trend(values, releases.rows, `Median of ${name}`), trendTable(values, 'Median')) : null,
+      h('h3', null, 'What ran inside it'));
+    return tableView(main, page, state, {
+      name: 'timing', caption: 'Functions', rows: withKeys(rows.rows, tree.tree), sort: '-self_ms_per_load', search: ['function', 'resource'], before, columns: hotspotColumns(page),
+      empty: 'No profiled page load has samples inside it, in this period and with these filters.',
+      after: h('p', { class: 'note' }, 'Shares are of the time inside; each upload with samples inside counts as a page load.'),
+    });
+  },
+};

@@ -1,0 +1,232 @@
+/** The report's logic without a browser: trees, addresses, texts. */
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import * as text from '../../report/src/format.js';
+import { changed, format, moment, parse, pinned } from '../../report/src/state.js';
+import { sorted } from '../../report/src/table.js';
+import { functionsOf, inverted, joined, matcher, namesOf, search, transformed, treeOf } from '../../report/src/tree.js';
+import { repository, runOrThrow } from '../behaviour/stack.mjs';
+
+/** @typedef {import('../../report/src/tree.js').Tree} Tree */
+
+/**
+ * Returns an answer of flamegraph_columns from stacks and their own time.
+ * @param {Record<string, number>} stacks `a;b` → µs; the time of `a;b;?` is left out of the answer
+ */
+function answerOf(stacks) {
+  /** @typedef {{ name: string, self: number, rest: number, children: Map<string, Node> }} Node */
+  /** @param {string} name @returns {Node} */
+  const node = (name) => ({ name, self: 0, rest: 0, children: new Map() });
+  const root = node('');
+  for (const [stack, us] of Object.entries(stacks)) {
+    let at = root;
+    for (const name of stack.split(';')) {
+      if (name === '?') { at.rest += us; continue; }
+      if (!at.children.has(name)) at.children.set(name, node(name));
+      at = /** @type {Node} */ (at.children.get(name));
+    }
+    if (!stack.endsWith('?')) at.self += us;
+  }
+  /** @param {Node} of @returns {number} */
+  const total = (of) => of.self + of.rest + [...of.children.values()].reduce((sum, child) => sum + total(child), 0);
+  const names = [...new Set(Object.keys(stacks).flatMap((stack) => stack.split(';')))].filter((name) => name !== '?');
+  /** @type {{ level: number[], frame: number[], self: number[], total: number[], samples: number[] }} */
+  const columns = { level: [], frame: [], self: [], total: [], samples: [] };
+  const walk = (/** @type {Node} */ of, /** @type {number} */ level) => {
+    columns.level.push(level);
+    columns.frame.push(names.indexOf(of.name));
+    columns.self.push(of.self);
+    columns.total.push(total(of));
+    columns.samples.push(total(of) / 10);
+    for (const child of [...of.children.values()].sort((a, b) => total(b) - total(a))) walk(child, level + 1);
+  };
+  walk(root, 0);
+  const all = (/** @type {unknown} */ value) => names.map(() => value);
+  // What follows @ tells places of one function apart.
+  return { frames: { function: names.map((name) => name.split('@')[0]), resource: all('https://shop.example/app.js'), line: names.map((_, i) => i), column_number: all(1), kind: all('function'),
+    function_key: names.map((name) => `key of ${name.split('@')[0]}`) }, ...columns };
+}
+
+/** Returns the tree back as stacks. @param {Tree} tree */
+function stacksOf(tree) {
+  /** @type {Record<string, number>} */
+  const stacks = {};
+  /** @type {string[]} */
+  const path = [];
+  for (let i = 0; i < tree.count; i += 1) {
+    path.length = Math.max(0, tree.level[i] - 1);
+    if (i > 0) path.push(tree.frames.function[tree.frame[i]]);
+    if (tree.self[i] !== 0) stacks[path.join(';')] = tree.self[i];
+    if (tree.rest[i] !== 0) stacks[[...path, '?'].join(';')] = tree.rest[i];
+  }
+  return stacks;
+}
+
+/** @param {Tree} tree @param {string} name */
+const groupOf = (tree, name) => tree.group[tree.frames.function.indexOf(name)];
+
+const shop = { 'boot': 10, 'boot;render': 20, 'boot;render;sort': 30, 'boot;render;?': 5, 'click;sort': 7, 'click;sort;sort;sort': 3 };
+
+test('a tree keeps every microsecond, whatever is done to it', () => {
+  const tree = treeOf(answerOf(shop));
+  assert.deepEqual(stacksOf(tree), shop);
+  const all = Object.values(shop).reduce((sum, us) => sum + us);
+  for (const made of [tree, inverted(tree), transformed(tree, { hide: new Set([groupOf(tree, 'render')]) }), transformed(tree, { recursion: true })]) {
+    assert.equal(made.total[0], all);
+    assert.equal(made.samples[0], all / 10);
+    for (let i = 1; i < made.count; i += 1) {
+      assert.ok(made.start[i] >= made.start[made.parent[i]] && made.start[i] + made.size[i] <= made.start[made.parent[i]] + made.size[made.parent[i]] + 1e-9, 'a node lies on its parent');
+      if (i + 1 < made.count && made.parent[i + 1] === made.parent[i]) assert.ok(made.total[i] >= made.total[i + 1], 'the costliest sibling is first');
+    }
+  }
+});
+
+test('a hidden function leaves its time to its caller', () => {
+  const tree = treeOf(answerOf(shop));
+  assert.deepEqual(stacksOf(transformed(tree, { hide: new Set([groupOf(tree, 'render')]) })),
+    { 'boot': 30, 'boot;sort': 30, 'boot;?': 5, 'click;sort': 7, 'click;sort;sort;sort': 3 });
+});
+
+test('collapsed recursion goes on where the function began', () => {
+  assert.deepEqual(stacksOf(transformed(treeOf(answerOf({ 'a;b;a;c': 1, 'a;b': 2, 'a;a;a': 4 })), { recursion: true })), { 'a': 4, 'a;b': 2, 'a;c': 1 });
+});
+
+test('focus shows what a function calls, from all its callers', () => {
+  const tree = treeOf(answerOf(shop));
+  assert.deepEqual(stacksOf(transformed(tree, { focus: groupOf(tree, 'sort') })), { 'sort': 37, 'sort;sort;sort': 3 });
+});
+
+test('callers of a function add up to its total; recursion counts once', () => {
+  const tree = treeOf(answerOf(shop));
+  assert.deepEqual(stacksOf(inverted(tree, groupOf(tree, 'sort'))), { 'sort;render;boot': 30, 'sort;click': 10 });
+});
+
+test('an inverted tree begins with the functions by their own time', () => {
+  const stacks = stacksOf(inverted(treeOf(answerOf(shop))));
+  assert.deepEqual(stacks, { 'sort;render;boot': 30, 'sort;click': 7, 'sort;sort;sort;click': 3, 'render;boot': 20, 'boot': 10, '?': 5 });
+});
+
+test('what is too small to be seen is left out of an inverted tree, and counted', () => {
+  const stacks = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a;f${i}`, 1]));
+  const tree = inverted(treeOf(answerOf({ ...stacks, b: 10_000_000 })));
+  assert.deepEqual(stacksOf(tree), { b: 10_000_000, '?': 50 });
+});
+
+test('places of one function are one: those of two releases, for example', () => {
+  const tree = treeOf(answerOf({ 'boot@1;render@1': 10, 'boot@2;render@2': 30, 'boot@1': 1 }));
+  assert.deepEqual(stacksOf(tree), { 'boot;render': 40, 'boot': 1 });
+  assert.equal(tree.frames.line[tree.frame[2]], 3, 'the costliest place is shown');
+});
+
+test('functions: own time, and total time once per sample', () => {
+  const tree = treeOf(answerOf(shop));
+  const found = Object.fromEntries(functionsOf(tree).map(({ frame, self, total }) => [tree.frames.function[frame], [self, total]]));
+  assert.deepEqual(found, { sort: [40, 40], render: [20, 55], boot: [10, 65], click: [0, 10] });
+  const click = tree.frames.function.indexOf('click');
+  const node = tree.frame.indexOf(click);
+  const below = Object.fromEntries(functionsOf(tree, node).map(({ frame, self, total }) => [tree.frames.function[frame], [self, total]]));
+  assert.deepEqual(below, { sort: [10, 10], click: [0, 10] });
+});
+
+test('a search counts nested matches once', () => {
+  const tree = treeOf(answerOf(shop));
+  const { nodes, time } = search(tree, /** @type {(text: string) => boolean} */ (matcher('SORT')));
+  assert.deepEqual([nodes.length, time], [4, 40]);
+  assert.equal(search(tree, /** @type {(text: string) => boolean} */ (matcher('/^(boot|render)$/'))).time, 65);
+  assert.equal(matcher('/(/'), null);
+});
+
+test('two sides as one tree: widths are the sum of both, per page load', () => {
+  const tree = joined(treeOf(answerOf({ 'a': 10, 'a;b': 20 })), 10, treeOf(answerOf({ 'a': 4, 'a;c': 8 })), 2);
+  const name = (/** @type {number} */ i) => tree.frames.function[tree.frame[i]] ?? '(all)';
+  const rows = Array.from(tree.frame, (_, i) => [name(i), tree.total[i], tree.before?.[i], tree.after?.[i]]);
+  assert.deepEqual(rows, [['(all)', 9, 3, 6], ['a', 9, 3, 6], ['c', 4, 0, 4], ['b', 2, 2, 0]]);
+});
+
+test('a node has the same name in another tree with the same path', () => {
+  const [one, other] = [treeOf(answerOf(shop)), treeOf(answerOf({ 'new;thing': 999, ...shop }))];
+  const [names, others] = [namesOf(one), namesOf(other)];
+  assert.equal(new Set(Array.from(one.frame, (_, i) => names.of(i))).size, one.count, 'names are distinct');
+  for (let i = 1; i < one.count; i += 1) {
+    const found = others.find(names.of(i));
+    assert.equal(other.frames.function[other.frame[found]], one.frames.function[one.frame[i]]);
+    assert.equal(other.level[found], one.level[i]);
+  }
+  for (const name of ['', 'x', '0000000000000001', undefined]) assert.equal(names.find(name), -1);
+});
+
+test('answers that are no tree are refused; an empty one is a tree without nodes', () => {
+  assert.equal(treeOf({ frames: { function: null }, level: [], frame: [], self: [], total: [], samples: [] }).count, 0);
+  assert.equal(treeOf({}).count, 0);
+  const good = answerOf(shop);
+  for (const bad of [{ level: [0, 2, 1, 1, 1, 1, 1] }, { level: [0, 0, 1, 2, 1, 2, 3] }, { self: [1] }, { frame: good.frame.map(() => 99) }]) {
+    assert.throws(() => treeOf({ ...good, ...bad }), /not in order|do not belong together/);
+  }
+});
+
+test('own times below zero, which clocks of older formats give, still lie in their parent', () => {
+  const tree = treeOf({ ...answerOf({ 'a': 1, 'a;b': 1 }), self: [0, -5, 20], total: [15, 15, 20] });
+  assert.ok(tree.size[1] >= tree.size[2] && tree.size[0] >= tree.size[1]);
+});
+
+test('an address and its state are the same thing', () => {
+  for (const address of ['/', '/shop/flame', '/shop/flame?since=7d&route=%2Fproduct%2F%3Aid&q=a%26b', '/-/functions?sort=-self_ms', '/shop/timing/a%2Fb%20%3F%23%25', '/%25x/flame', '/shop/compare?after=2&before=1&before_since=3d',
+    '/a%2Fb/flame?release=']) {
+    assert.equal(format(parse(address)), address);
+  }
+  assert.deepEqual(parse('/shop').view, 'flame');
+  assert.deepEqual(parse('/-/flame').site, '%');
+  assert.deepEqual(parse('/%E0%A4%A/flame').site, '%E0%A4%A', 'what cannot be decoded stays');
+  assert.equal(parse('/shop/flame?__proto__=x').params.__proto__, 'x');
+});
+
+test('another view keeps the filters and nothing else', () => {
+  const state = parse('/shop/flame?route=%2Fcart&since=7d&q=x&root=0123456789abcdef&theme=dark');
+  assert.equal(format(changed(state, { view: 'functions' })), '/shop/functions?since=7d&route=%2Fcart&theme=dark');
+  assert.equal(format(changed(state, { q: null, route: '' })), '/shop/flame?since=7d&route=&root=0123456789abcdef&theme=dark');
+});
+
+test('a copied link says when, not how long ago', () => {
+  const now = Date.parse('2026-05-01T12:00:00Z');
+  assert.equal(format(pinned(parse('/shop/flame?theme=dark&since=2h'), now)), '/shop/flame?since=2026-05-01T10%3A00%3A00.000Z&until=2026-05-01T12%3A00%3A00.000Z');
+  assert.equal(format(pinned(parse('/shop/flame'), now)), '/shop/flame?since=2026-04-30T12%3A00%3A00.000Z&until=2026-05-01T12%3A00%3A00.000Z');
+  assert.equal(format(pinned(parse('/shop/compare?before=1&after=2'), now)), '/shop/compare?after=2&before=1', 'a comparison finds its own hours');
+  assert.equal(moment('nonsense', now), null);
+});
+
+test('numbers are short, and say when there is none', () => {
+  assert.deepEqual([0, 0.001234, 0.5, 9.876, 12.34, 1234.5, null].map(text.number), ['0', '0.001', '0.50', '9.88', '12.3', '1,235', '–']);
+  assert.deepEqual([0, 0.00001, 0.0567, 0.9999, 1, null].map(text.percent), ['0 %', '< 0.01 %', '5.67 %', '100 %', '100 %', '–']);
+  assert.deepEqual([1.04, -0.031, 0, null].map(text.change), ['+104 %', '−3.1 %', '±0.0 %', '–']);
+  assert.deepEqual([0.5, 12, 61_000, 600_000, 9_000_000].map(text.duration), ['500 µs', '12.0 ms', '61.0 s', '10.0 min', '2.50 h']);
+});
+
+test('what would hide or turn a name is shown as an escape', () => {
+  assert.equal(text.visible('a\u202eb\u0000\n\u200b\u2066\ufeff'), 'a\\u{202e}b\\u{0}\\u{a}\\u{200b}\\u{2066}\\u{feff}');
+  assert.equal(text.visible('\ud800x'), '\\u{d800}x');
+  assert.equal(text.visible('𝕏'.repeat(50), 10), `${'𝕏'.repeat(9)}…`);
+  assert.equal(text.visible('日本語 عربي e\u0301'), '日本語 عربي e\u0301');
+});
+
+test('only addresses of the web become links', () => {
+  for (const good of ['https://shop.example/a.js', 'http://127.0.0.1/x']) assert.ok(text.webAddress(good));
+  for (const bad of ['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'data:text/html,x', '//evil.example', 'blob:https://x/', 'chrome-extension:', '', null, 'x']) assert.equal(text.webAddress(bad), null);
+});
+
+test('cells that a spreadsheet would run get an apostrophe; numbers stay numbers', () => {
+  const rows = ['=1+1', '+1', '-1+cmd', '@x', '\t=1', '\r=1', '-12.5', 'a"b', 'a,b', 'a\nb', 'plain'].map((a) => ({ a, b: -1.5, c: null }));
+  assert.equal(text.csv(['a', 'b', 'c'], rows), ['a,b,c', "'=1+1,-1.5,", "'+1,-1.5,", "'-1+cmd,-1.5,", "'@x,-1.5,", "'\t=1,-1.5,", '"\'\r=1",-1.5,', '-12.5,-1.5,', '"a""b",-1.5,', '"a,b",-1.5,', '"a\nb",-1.5,', 'plain,-1.5,', '']
+    .join('\r\n'));
+});
+
+test('what is not known is last, in both directions', () => {
+  const rows = [{ a: 1 }, { a: null }, { a: 3 }];
+  assert.deepEqual(sorted(rows, 'a').map(({ a }) => a), [1, 3, null]);
+  assert.deepEqual(sorted(rows, '-a').map(({ a }) => a), [3, 1, null]);
+});
+
+test('what the repository carries is what the sources give', async () => {
+  await runOrThrow([process.execPath, path.join(repository, 'report/build.mjs'), '--check']);
+});
