@@ -38,6 +38,7 @@ static const struct command commands[] = {
     {"session", "uploads that are kept whole: list them, give one back", fp_session_command},
     {"spool", "a collector's spool, and what was refused", fp_spool_command},
     {"serve", "the web report: look at it in a browser", fp_serve_command},
+    {"report", "the web report as one file, to send to somebody", fp_save_command},
     {"doctor", "find out why a site has no profiles", fp_doctor_command},
     {"help", "explain a command", help_command},
 };
