@@ -63,7 +63,7 @@ const outageMs = 30_000;
 const outagePages = 3;
 
 /** For each test: nothing that it waits for in a page has a bound of its own. */
-const bound = { timeout: 120_000 };
+const bound = { timeout: 300_000 };
 
 /** @type {import('playwright-core').Browser} */
 let browser;

@@ -102,7 +102,7 @@ async function replaceChildren(parent, signal) {
   await waitFor(() => {
     const now = children(parent);
     return now.length > 0 && !now.some((pid) => old.includes(pid));
-  }, { what: 'new processes after a reload', timeoutMs: 30_000 });
+  }, { what: 'new processes after a reload', timeoutMs: 90_000 });
 }
 
 /** @param {Given} given @returns {Promise<SiteServer>} */

@@ -71,6 +71,7 @@ export async function openVisitor(browser, { cookie } = {}) {
   const context = await browser.newContext();
   if (cookie) await context.addCookies([cookie]);
   const page = await context.newPage();
+  page.setDefaultTimeout(90_000);
   await page.addInitScript(watch);
   /** @type {string[]} */
   let lines = [];
@@ -97,7 +98,9 @@ export async function openVisitor(browser, { cookie } = {}) {
       await leave(page);
       const { url, status = 200 } = /** @type {Partial<NonNullable<Load['response']>>} */ (response ?? {});
       assert.ok(status < 400, `${url} is answered with ${status}`);
-      await page.waitForFunction(() => document.documentElement.dataset.suggestions === '10');
+      await page.waitForFunction(() => document.documentElement.dataset.suggestions === '10').catch((error) => {
+        throw new Error(`${page.url()} is not hydrated; on its console: ${lines.join('; ')}`, { cause: error });
+      });
       const seen = await page.evaluate(report);
       return { ...seen, lines, response };
     },
