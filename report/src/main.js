@@ -141,6 +141,8 @@ async function answersTo(asks, signal) {
 function ready() {
   main.removeAttribute('aria-busy');
   main.setAttribute('data-ready', format(state));
+  performance.clearMarks('drawn');
+  performance.mark('drawn');
 }
 
 /** @param {unknown} error */
@@ -218,6 +220,7 @@ function foot() {
   footer.replaceChildren(h('span', null, isSites() ? '' : [
     counted(loads, 'page load'), counted(uploads, 'upload'), `${duration(profiled)} profiled`,
     profiled > 0 ? `${percent(unattributed / profiled)} of it unattributed` : null].filter(Boolean).join(' · ')),
+  asked().some(({ truncated }) => truncated) ? h('strong', { class: 'warning' }, 'An answer was too long and is cut: a filter makes it shorter.') : '',
   h('span', { class: 'took' }, `asked in ${duration(took)}`));
 }
 
