@@ -35,6 +35,7 @@ enum fp_exit fp_export_command(int argc, char **argv);
 enum fp_exit fp_validate_command(int argc, char **argv);
 enum fp_exit fp_import_command(int argc, char **argv);
 enum fp_exit fp_session_command(int argc, char **argv);
+enum fp_exit fp_sourcemap_command(int argc, char **argv);
 enum fp_exit fp_spool_command(int argc, char **argv);
 enum fp_exit fp_serve_command(int argc, char **argv);
 enum fp_exit fp_doctor_command(int argc, char **argv);

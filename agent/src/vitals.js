@@ -23,7 +23,15 @@ const maxNameLength = 256;
  */
 export function startVitals({ vitalsSample, endpoint }) {
   if (!globalThis.document || !(Math.random() < Number(vitalsSample ?? 1))) return undefined;
-  const lists = [observeVitals(), observeInteractions(), observeFrames(), observeResources(endpoint)];
+  /** @type {List[]} */
+  let lists = [];
+  // Not in the task in which the profiler starts, which is long enough.
+  setTimeout(() => {
+    try {
+      lists = [observeVitals(), observeInteractions(), observeFrames(), observeResources(endpoint)];
+    } catch { // a browser that has half of an API
+    }
+  });
   return {
     take() {
       const entries = lists.map(([name, take]) => [name, take()]).filter(([, list]) => list.length > 0);

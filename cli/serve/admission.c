@@ -18,7 +18,9 @@ static const char ask_rights[] =
     "join pg_catalog.pg_namespace as n on n.oid = relnamespace "
     "where nspname in ('fleetprof', 'fleetprof_data') and relkind in ('r', 'p', 'v') "
     "and has_table_privilege(c.oid, 'insert, update, delete, truncate')), "
-    "to_regclass('fleetprof.schema_version') is not null, 1 "
+    "exists (select from pg_catalog.pg_class join pg_catalog.pg_namespace as n on n.oid = "
+    "relnamespace "
+    "where nspname = 'fleetprof' and relname = 'schema_version'), 1 "
     "from pg_catalog.pg_roles where rolname = current_user";
 static const char ask_schema[] = "select name, checksum, version from fleetprof.schema_version";
 enum { RIGHTS_COLUMNS = 4 };

@@ -419,8 +419,9 @@ enum fp_reader_result fp_readers_ask(struct fp_readers *readers,
     return use_slot(&use, query);
 }
 
-enum fp_reader_result fp_readers_try(struct fp_readers *readers, struct fp_trouble *trouble)
+enum fp_reader_result fp_readers_try(struct fp_readers *readers, int client_fd,
+                                     struct fp_trouble *trouble)
 {
-    struct use use = {.readers = readers, .trouble = trouble, .client_fd = -1};
+    struct use use = {.readers = readers, .trouble = trouble, .client_fd = client_fd};
     return use_slot(&use, NULL);
 }

@@ -311,7 +311,6 @@ static bool add_script(struct fp_fold *fold, const struct fp_profile_script *fro
 static bool add_long_frame(struct fp_fold *fold, const struct fp_profile_long_frame *frame,
                            struct blocking_part *parts)
 {
-    const struct fp_profile_script *scripts = fold->profile->scripts + frame->first_script;
     const struct span span = {frame->start_us, frame->duration_us};
     if (!add_window(fold, FP_STR("(long frame)"), span))
         return false;
@@ -319,6 +318,7 @@ static bool add_long_frame(struct fp_fold *fold, const struct fp_profile_long_fr
         const struct fp_profile_script none = {.duration_us = frame->duration_us};
         return add_script(fold, &none, frame->blocking_us);
     }
+    const struct fp_profile_script *scripts = &fold->profile->scripts[frame->first_script];
     divide_blocking(frame, scripts, parts);
     for (uint32_t i = 0; i < frame->script_count; i++)
         if (!add_script(fold, &scripts[i], parts[i].blocking_us))

@@ -136,6 +136,22 @@ static enum fp_store_result prune_books(struct fp_store *store, size_t *pruned)
     return result == FP_STORE_OK ? prune(store, &sessions, pruned) : result;
 }
 
+/* Prunes function tables of scripts that no stored frame needs any more. */
+static enum fp_store_result prune_function_tables(struct fp_store *store, size_t *pruned)
+{
+    char statement[128];
+    snprintf(statement, sizeof(statement),
+             "select fleetprof_data.prune_function_tables(interval '1 second' * %" PRId64 ")",
+             store->settings.retention.facts_us / FP_US_PER_S);
+    const struct fp_pg_query query = {.statement = statement};
+    PGresult *answer;
+    enum fp_store_result result = fp_pg_query(&store->connection, &query, &answer);
+    if (result == FP_STORE_OK)
+        *pruned += strtoul(PQgetvalue(answer, 0, 0), NULL, 10);
+    PQclear(answer);
+    return result;
+}
+
 struct dictionary {
     const char *name;
     const char *key;
@@ -232,6 +248,8 @@ static enum fp_store_result keep_house(struct fp_store *store, struct fp_store_c
         result = move_horizon(store, &first);
     if (result == FP_STORE_OK)
         result = prune_books(store, &chores->rows_pruned);
+    if (result == FP_STORE_OK)
+        result = prune_function_tables(store, &chores->rows_pruned);
     if (result == FP_STORE_OK && store->pruned_day != today) {
         bool is_done;
         result = prune_dictionaries(store, &clock, &is_done, &chores->rows_pruned);

@@ -340,7 +340,7 @@ append(document.body, [
     h('div', { class: 'top' },
       h('a', { class: 'brand', href: inHash ? '#/' : '/' }, 'fleetprof'), sites, nav),
     bar, over),
-  h('div', { class: 'title' }, heading, notice,
+  h('section', { class: 'title', 'aria-label': 'View' }, heading, notice,
       h('div', { class: 'actions', role: 'group', 'aria-label': 'Share' },
         button('Copy link', () => { void copyLink(); }, { id: 'copy-link' }), button('SQL', showSql, { id: 'show-sql', 'aria-label': 'Show SQL' }),
         button('Command', showCommand, { id: 'show-command', 'aria-label': 'Show command' }),

@@ -23,7 +23,17 @@ declare
     of_site text;
     of_format text;
     of_source bigint;
-    timelines bigint;
+    -- By part.
+    segment_ids bigint[];
+    buckets timestamptz[];
+    kept_ids bigint[];
+    numbers integer[];
+    times timestamptz[];
+    detached boolean[];
+    timeline_ids bigint[];
+    timeline_events bigint[];
+    timeline_counts bigint[];
+    one record;
 begin
     select load_id, site, format, source_id
     into of_load, of_site, of_format, of_source
@@ -33,24 +43,47 @@ begin
     if of_format not in ('speed-tracer', 'opera-scope') then
         of_load := null; -- a kept trace has no events
     end if;
-    parts_of.events_before := 0;
-    parts_of.timelines_before := 0;
-    for parts_of.segment_id, parts_of.bucket, parts_of.kept_id, parts_of.part, parts_of.received, parts_of.format,
-        parts_of.is_detached in
-        select segment_id, bucket, session_id, part, received, format, is_detached
+    select
+        array_agg(segment_id), array_agg(bucket), array_agg(session_id), array_agg(part), array_agg(received),
+        array_agg(is_detached)
+    into segment_ids, buckets, kept_ids, numbers, times, detached
+    from (
+        select segment_id, bucket, session_id, part, received, is_detached
         from session
         where of_load is null and session_id = parts_of.session_id
         union all
-        select segment_id, bucket, session_id, part, received, format, is_detached
+        select segment_id, bucket, session_id, part, received, is_detached
         from session
         left join segment using (segment_id)
         where load_id = of_load and format = of_format and site = of_site and source_id is not distinct from of_source
+    ) as kept;
+    -- One query for all parts: there may be many. Ids of sessions are hashes, unique in all segments.
+    select array_agg(session_id), array_agg(events), array_agg(timelines)
+    into timeline_ids, timeline_events, timeline_counts
+    from (
+        select session_id, sum(events)::bigint as events, max(timeline) as timelines
+        from timeline
+        where session_id = any(kept_ids)
+        group by session_id
+    ) as counted;
+    parts_of.events_before := 0;
+    parts_of.timelines_before := 0;
+    for one in
+        select kept.*, coalesce(events, 0) as events, coalesce(timelines, 0) as timelines
+        from unnest(segment_ids, buckets, kept_ids, numbers, times, detached)
+            as kept (segment_id, bucket, session_id, part, received, is_detached)
+        left join unnest(timeline_ids, timeline_events, timeline_counts) as counted (session_id, events, timelines)
+            using (session_id)
         order by part, received, session_id
     loop
-        select coalesce(sum(t.events), 0), coalesce(max(t.timeline), 0)
-        into parts_of.events, timelines
-        from timeline as t
-        where t.segment_id = parts_of.segment_id and t.bucket = parts_of.bucket and t.session_id = parts_of.kept_id;
+        parts_of.segment_id := one.segment_id;
+        parts_of.bucket := one.bucket;
+        parts_of.kept_id := one.session_id;
+        parts_of.part := one.part;
+        parts_of.received := one.received;
+        parts_of.format := of_format;
+        parts_of.is_detached := one.is_detached;
+        parts_of.events := one.events;
         if parts_of.events_before + parts_of.events > events_max then
             raise program_limit_exceeded using
                 message = format('session %s has more than %s events in all its parts', parts_of.session_id, events_max),
@@ -58,7 +91,7 @@ begin
         end if;
         return next;
         parts_of.events_before := parts_of.events_before + parts_of.events;
-        parts_of.timelines_before := parts_of.timelines_before + timelines;
+        parts_of.timelines_before := parts_of.timelines_before + one.timelines;
     end loop;
 end
 $$;

@@ -262,7 +262,7 @@ function dictionaries({ segments, functions, stacks, timings }, day) {
   const resources = new Map(functions.map(({ resourceId, url }) => [resourceId, url]));
   return [
     insert('segment', ['segment_id', ...segmentColumns, 'rate_ppm', 'last_seen'], segments.map(({ id, dimensions }) => [id, ...dimensions, 0, day])),
-    insert('resource', ['resource_id', 'url', 'last_seen'], [...resources].map(([id, url]) => [id, url, day])),
+    insert('resource', ['resource_id', 'site', 'url', 'last_seen'], [...resources].map(([id, url]) => [id, siteName, url, day])),
     insert('frame', ['frame_id', 'function', 'resource_id', 'line', 'column_number', 'kind', 'last_seen'],
       functions.map(({ id, name, resourceId, line, column }) => [id, name, resourceId, line, column, 'function', day])),
     insert('stack', ['stack_id', 'parent_id', 'frame_id', 'level', 'last_seen'],
