@@ -174,6 +174,12 @@ const struct fp_question fp_questions[] = {
     {.name = "js_profile",
      .relation = "js_profile",
      .own = {SESSION, {.name = "event_id", .type = FP_VALUE_ID}, TEXT("state", NULL)}},
+    {.name = "js_profile_bottom_up",
+     .relation = "js_profile_bottom_up",
+     .own = {SESSION,
+             {.name = "event_id", .type = FP_VALUE_ID},
+             TEXT("state", NULL),
+             NUMBER("min_share")}},
     {.name = "hints", .relation = "hints", .own = {SESSION}},
 };
 const size_t fp_question_count = FP_COUNT(fp_questions);
