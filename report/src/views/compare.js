@@ -188,7 +188,7 @@ function diff(main, answers, rows, page) {
       },
     });
   }
-  main.append(h('section', null, h('h3', null, 'Both sides as one graph'),
+  main.append(h('section', null, h('h2', { class: 'part' }, 'Both sides as one graph'),
     h('p', { class: 'note' }, 'Widths are both sides together, per page load as observed. ▲ slower, ▼ faster, + new, − gone: the verdict on the function; grey is without a finding. A dashed outline is a place that only the earlier side has.'),
     graph.element, hoverLine));
   return show;
