@@ -23,6 +23,7 @@ const maxNameLength = 256;
  */
 export function startVitals({ vitalsSample, endpoint }) {
   if (!globalThis.document || !(Math.random() < Number(vitalsSample ?? 1))) return undefined;
+  // At once: when the page is hidden, web-vitals has to hear of it before the load that sends its values.
   const lists = [observeVitals(), observeInteractions(), observeFrames(), observeResources(endpoint)];
   return {
     take() {

@@ -189,6 +189,24 @@ enum fp_reader_result fp_answer_ask(struct fp_answer *answer, const struct fp_in
     return result;
 }
 
+enum fp_reader_result fp_answer_version(struct fp_answer *answer, struct fp_readers *readers,
+                                        int client_fd)
+{
+    struct fp_trouble trouble = {0};
+    enum fp_reader_result result = fp_readers_try(readers, client_fd, &trouble);
+    fp_buf_init(&answer->body, BODY_MAX);
+    if (result == FP_READER_GONE)
+        return result;
+    fp_buf_addf(&answer->body, "{\"version\":\"" FP_VERSION "\",\"schema\":");
+    add_string(&answer->body, result == FP_READER_FINE ? "ok" : trouble.detail);
+    for (size_t i = 0; i < fp_question_count; i++)
+        fp_buf_addf(&answer->body, "%s\"%s\"", i == 0 ? ",\"functions\":[" : ",",
+                    fp_questions[i].name);
+    fp_buf_addf(&answer->body, "]}\n");
+    answer->tag = fp_hash64(answer->body.data, answer->body.len);
+    return FP_READER_FINE;
+}
+
 void fp_answer_release(struct fp_answer *answer)
 {
     fp_buf_release(&answer->body);

@@ -9,7 +9,7 @@
 
 struct fp_answer {
     struct fp_buf body;
-    uint64_t tag; /* hash of the body but for the time that it took */
+    uint64_t tag; /* hash of the body without the time that it took */
 };
 
 /*
@@ -20,6 +20,10 @@ struct fp_answer {
 enum fp_reader_result fp_answer_ask(struct fp_answer *answer, const struct fp_inquiry *inquiry,
                                     struct fp_readers *readers, int client_fd,
                                     struct fp_trouble *trouble) FP_MUST_CHECK;
+/* Writes what this program is, which functions the API has, and whether the database is fit: "ok",
+ * or a sentence. FP_READER_GONE: nobody waits any more. */
+enum fp_reader_result fp_answer_version(struct fp_answer *answer, struct fp_readers *readers,
+                                        int client_fd) FP_MUST_CHECK;
 void fp_answer_release(struct fp_answer *answer);
 
 #endif

@@ -51,8 +51,8 @@ enum fp_reader_result fp_readers_ask(struct fp_readers *readers,
                                      const struct fp_reader_query *query,
                                      struct fp_trouble *trouble) FP_MUST_CHECK;
 
-/* Connects, to find out early what is wrong; keeps the connection. Main thread. */
-enum fp_reader_result fp_readers_try(struct fp_readers *readers,
+/* Connects if need be, to find out what is wrong; keeps the connection. Any thread. */
+enum fp_reader_result fp_readers_try(struct fp_readers *readers, int client_fd,
                                      struct fp_trouble *trouble) FP_MUST_CHECK;
 
 #endif

@@ -156,7 +156,7 @@ static void announce(const struct fp_address *address)
 static bool look_at_database(struct fp_readers *readers)
 {
     struct fp_trouble trouble = {0};
-    if (fp_readers_try(readers, &trouble) == FP_READER_FINE)
+    if (fp_readers_try(readers, -1, &trouble) == FP_READER_FINE)
         return true;
     if (trouble.is_final) {
         fp_message_error("%s", trouble.detail);

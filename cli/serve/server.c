@@ -63,28 +63,48 @@ static void refuse_route(const char *name, struct fp_trouble *trouble)
                              "/api/v1/hotspots, /api/v1/sites and others, see docs/report.md.");
 }
 
+static int client_of(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+/* Sends what came of asking, and releases the answer. */
+static enum MHD_Result finish(struct MHD_Connection *connection, enum fp_reader_result result,
+                              struct fp_answer *answer, const struct fp_trouble *trouble)
+{
+    enum MHD_Result queued = MHD_NO;
+    if (result == FP_READER_FINE)
+        queued = fp_response_answer(connection, answer);
+    else if (result == FP_READER_TROUBLE)
+        queued = fp_response_trouble(connection, trouble);
+    fp_answer_release(answer);
+    return queued;
+}
+
+static enum MHD_Result answer_version(struct fp_server *server, struct MHD_Connection *connection)
+{
+    struct fp_answer answer;
+    enum fp_reader_result result =
+        fp_answer_version(&answer, server->settings.readers, client_of(connection));
+    return finish(connection, result, &answer, NULL);
+}
+
 static enum MHD_Result answer_inquiry(struct fp_server *server, struct MHD_Connection *connection,
                                       const struct fp_inquiry *inquiry)
 {
-    int client_fd =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     struct fp_trouble trouble = {0};
     struct fp_answer answer;
     enum fp_reader_result result =
-        fp_answer_ask(&answer, inquiry, server->settings.readers, client_fd, &trouble);
-    enum MHD_Result queued = MHD_NO;
-    if (result == FP_READER_FINE)
-        queued = fp_response_answer(connection, &answer);
-    else if (result == FP_READER_TROUBLE)
-        queued = fp_response_trouble(connection, &trouble);
-    fp_answer_release(&answer);
-    return queued;
+        fp_answer_ask(&answer, inquiry, server->settings.readers, client_of(connection), &trouble);
+    return finish(connection, result, &answer, &trouble);
 }
 
 static enum MHD_Result answer_api(struct fp_server *server, struct MHD_Connection *connection,
                                   const char *name)
 {
     struct fp_trouble trouble = {0};
+    if (strcmp(name, "version") == 0)
+        return answer_version(server, connection);
     const struct fp_question *question = fp_question_find(name);
     if (question == NULL) {
         refuse_route(name, &trouble);

@@ -28,8 +28,8 @@ size_t fp_fold_observed_max(const struct fp_profile *profile)
     size_t count = (size_t)profile->vital_count + profile->interaction_count +
                    profile->long_frame_count + profile->script_count + profile->responses_count +
                    profile->response_duration_count;
-    bool has_any = count > 0 || profile->has_first_paint ||
-                   profile->coverage != FP_COVERAGE_NONE || needs_page_host(profile);
+    bool has_any = count > 0 || profile->has_first_paint || profile->coverage != FP_COVERAGE_NONE ||
+                   needs_page_host(profile);
     return has_any ? count * ADDED_BY_ONE + ADDED_BY_NONE : 0;
 }
 
@@ -311,7 +311,6 @@ static bool add_script(struct fp_fold *fold, const struct fp_profile_script *fro
 static bool add_long_frame(struct fp_fold *fold, const struct fp_profile_long_frame *frame,
                            struct blocking_part *parts)
 {
-    const struct fp_profile_script *scripts = fold->profile->scripts + frame->first_script;
     const struct span span = {frame->start_us, frame->duration_us};
     if (!add_window(fold, FP_STR("(long frame)"), span))
         return false;
@@ -319,6 +318,7 @@ static bool add_long_frame(struct fp_fold *fold, const struct fp_profile_long_fr
         const struct fp_profile_script none = {.duration_us = frame->duration_us};
         return add_script(fold, &none, frame->blocking_us);
     }
+    const struct fp_profile_script *scripts = &fold->profile->scripts[frame->first_script];
     divide_blocking(frame, scripts, parts);
     for (uint32_t i = 0; i < frame->script_count; i++)
         if (!add_script(fold, &scripts[i], parts[i].blocking_us))

@@ -4,24 +4,33 @@
 #include "collector/profile/fold_parts.h"
 #include "collector/profile/notes.h"
 
-static bool add_refusal(struct fp_fold *fold, const struct fp_profile_note *note)
+/* records: of all notes with its reason. */
+static bool add_refusal(struct fp_fold *fold, const struct fp_profile_note *note, uint32_t records)
 {
     struct fp_delta *delta = fold->delta;
     struct fp_delta_refusal *refusal = &delta->refusals[delta->refusal_count++];
     char place[FP_NOTE_PLACE_MAX];
     fp_note_place(note, place);
-    *refusal = (struct fp_delta_refusal){.reason = note->reason, .records = note->count};
+    *refusal = (struct fp_delta_refusal){.reason = note->reason, .records = records};
     return fp_arena_copy(fold->arena, fp_str_of(place), &refusal->place);
 }
 
-/* A decoder has at most one note per reason. Their order is that of its own list. */
+/* Returns the note of a reason whose place is first, NULL if there is none. *records: of all of
+ * them. Several notes may have one reason; their order is that of the decoder's own list. */
 static const struct fp_profile_note *find(const struct fp_notes *notes,
-                                          enum fp_record_refusal reason)
+                                          enum fp_record_refusal reason, uint32_t *records)
 {
-    for (uint32_t i = 0; i < notes->count; i++)
-        if (notes->list[i].reason == reason)
-            return &notes->list[i];
-    return NULL;
+    const struct fp_profile_note *first = NULL;
+    *records = 0;
+    for (uint32_t i = 0; i < notes->count; i++) {
+        const struct fp_profile_note *note = &notes->list[i];
+        if (note->reason != reason)
+            continue;
+        *records += note->count;
+        if (first == NULL || note->first_offset < first->first_offset)
+            first = note;
+    }
+    return first;
 }
 
 bool fp_fold_refusals(struct fp_fold *fold)
@@ -38,8 +47,9 @@ bool fp_fold_refusals(struct fp_fold *fold)
     if (delta->refusals == NULL)
         return false;
     for (unsigned reason = FP_RECORD_REFUSAL_NONE + 1; reason < FP_RECORD_REFUSAL_COUNT; reason++) {
-        const struct fp_profile_note *note = find(&notes, (enum fp_record_refusal)reason);
-        if (note != NULL && !add_refusal(fold, note))
+        uint32_t count;
+        const struct fp_profile_note *note = find(&notes, (enum fp_record_refusal)reason, &count);
+        if (note != NULL && !add_refusal(fold, note, count))
             return false;
     }
     return true;

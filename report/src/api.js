@@ -26,12 +26,13 @@ export class Failure extends Error {
 }
 
 const noMarker = ['timings', 'refusals', 'vitals', 'vitals_by', 'interactions', 'long_frames', 'third_parties', 'coverage', 'trend',
-  'summary', 'releases', 'values'];
+  'summary', 'values'];
 const compares = ['compare_releases', 'compare_summary'];
 
 /** Returns the filters that a function takes. @param {string} name */
 export function filtersOf(name) {
   if (compares.includes(name)) return ['since', 'until', ...dimensions.filter((dimension) => dimension !== 'release')];
+  if (name === 'releases') return filters.filter((filter) => filter !== 'marker' && filter !== 'release');
   return noMarker.includes(name) ? filters.filter((filter) => filter !== 'marker') : filters;
 }
 

@@ -32,28 +32,19 @@ export function callTree(label, { select, zoom }) {
     return nodes;
   }
 
-  /** @param {number} node @param {number} place @param {number} of @returns {HTMLElement} */
-  function item(node, place, of) {
+  /** Returns a node's line, and those of what is open below it. @param {number} node @param {number} place @param {number} of @returns {HTMLElement[]} */
+  function lines(node, place, of) {
     const children = node + 1 < tree.end[node];
-    const isOpen = open.has(node);
-    return h('li', {
+    const isOpen = children && open.has(node);
+    const line = h('li', {
       role: 'treeitem', 'aria-level': tree.level[node] + 1, 'aria-setsize': of, 'aria-posinset': place + 1, 'aria-selected': String(node === current),
-      ...children ? { 'aria-expanded': String(isOpen) } : {}, tabIndex: node === (current < 0 ? 0 : current) ? 0 : -1, 'data-node': node,
-      'aria-label': `${name(node)}, ${figures(node)}`,
-    },
-    h('span', { class: 'item', 'aria-hidden': 'true' },
-      h('span', { class: 'twig' }, children ? (isOpen ? '▾' : '▸') : ''), h('span', { class: 'name' }, name(node)), h('span', { class: 'figures' }, figures(node))),
-    isOpen && children ? h('ul', { role: 'group' }, items(node)) : null);
-  }
-
-  /** @param {number} node */
-  function items(node) {
+      ...children ? { 'aria-expanded': String(isOpen) } : {}, tabIndex: node === Math.max(current, 0) ? 0 : -1, 'data-node': node, style: { '--level': tree.level[node] },
+    }, h('span', { class: 'twig', 'aria-hidden': 'true' }, children ? (isOpen ? '▾' : '▸') : ''), h('span', { class: 'name' }, name(node)), ' ', h('span', { class: 'figures' }, figures(node)));
+    if (!isOpen) return [line];
     const all = childrenOf(node);
-    const shown = all.slice(0, mostChildren);
-    return [
-      ...shown.map((child, place) => item(child, place, all.length)),
-      all.length > shown.length ? h('li', { role: 'none', class: 'note' }, `${all.length - shown.length} smaller ones are not listed: zoom in or search.`) : null,
-    ];
+    const rest = all.length - mostChildren;
+    return [line, ...all.slice(0, mostChildren).flatMap((child, i) => lines(child, i, all.length)),
+      ...rest > 0 ? [h('li', { role: 'none', class: 'note' }, `${rest} smaller ones are not listed: zoom in or search.`)] : []];
   }
 
   const focus = () => /** @type {HTMLElement | null} */ (list.querySelector(`[data-node="${Math.max(current, 0)}"]`))?.focus();
@@ -95,7 +86,7 @@ export function callTree(label, { select, zoom }) {
       const hadFocus = list.contains(document.activeElement);
       ({ tree, name, figures, selected: current } = next);
       open = new Set([0, ...pathTo(tree, current)]);
-      list.replaceChildren(item(0, 0, 1));
+      list.replaceChildren(...lines(0, 0, 1));
       if (hadFocus) focus();
     },
   };

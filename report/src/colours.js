@@ -25,7 +25,13 @@ function hashed(text) {
  */
 export function partiesOf(tree, hosts) {
   const { frames, frame, self } = tree;
-  const host = frames.resource.map(hostOf);
+  /** @type {Map<string | null, string>} */
+  const byResource = new Map();
+  const host = frames.resource.map((resource) => {
+    const known = byResource.get(resource) ?? hostOf(resource);
+    byResource.set(resource, known);
+    return known;
+  });
   const own = new Set(hosts.filter(({ party }) => party === 'first').map((row) => row.host));
   if (own.size === 0) {
     /** @type {Map<string, number>} */

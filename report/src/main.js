@@ -141,6 +141,8 @@ async function answersTo(asks, signal) {
 function ready() {
   main.removeAttribute('aria-busy');
   main.setAttribute('data-ready', format(state));
+  performance.clearMarks('drawn');
+  performance.mark('drawn');
 }
 
 /** @param {unknown} error */
@@ -218,6 +220,7 @@ function foot() {
   footer.replaceChildren(h('span', null, isSites() ? '' : [
     counted(loads, 'page load'), counted(uploads, 'upload'), `${duration(profiled)} profiled`,
     profiled > 0 ? `${percent(unattributed / profiled)} of it unattributed` : null].filter(Boolean).join(' · ')),
+  asked().some(({ truncated }) => truncated) ? h('strong', { class: 'warning' }, 'An answer was too long and is cut: a filter makes it shorter.') : '',
   h('span', { class: 'took' }, `asked in ${duration(took)}`));
 }
 
@@ -340,7 +343,7 @@ append(document.body, [
     h('div', { class: 'top' },
       h('a', { class: 'brand', href: inHash ? '#/' : '/' }, 'fleetprof'), sites, nav),
     bar, over),
-  h('div', { class: 'title' }, heading, notice,
+  h('section', { class: 'title', 'aria-label': 'View' }, heading, notice,
       h('div', { class: 'actions', role: 'group', 'aria-label': 'Share' },
         button('Copy link', () => { void copyLink(); }, { id: 'copy-link' }), button('SQL', showSql, { id: 'show-sql', 'aria-label': 'Show SQL' }),
         button('Command', showCommand, { id: 'show-command', 'aria-label': 'Show command' }),

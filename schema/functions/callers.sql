@@ -16,6 +16,7 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
+    tree record;
     -- The tree, depth first: a node's callers are before it, on lower levels. The first one is the whole, frame 0: in an
     -- array with nulls, elements are slow to find.
     levels integer[];
@@ -37,10 +38,15 @@ begin
     frame_ids := '{}';
     sums := '{}';
     samples := '{}';
-    select levels, frame_ids, self_sums, total_sums, sample_sums
+    tree := call_tree(call_edges.selected, call_edges.markers, 0);
+    select array_agg(level), array_agg(coalesce(frame_id, 0)), array_agg(self_us), array_agg(total_us), array_agg(samples)
     into levels, frames, own_sums, totals, counts
-    from call_tree(call_edges.selected, call_edges.markers, 0);
-    frames := array_replace(frames, null, 0::bigint);
+    from (
+        select
+            unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
+            unnest(tree.self_sums) as self_us, unnest(tree.total_sums) as total_us, unnest(tree.sample_sums) as samples
+        order by ordinal
+    ) as node;
 
     wanted := array(
         select frame_id

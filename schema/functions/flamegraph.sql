@@ -40,6 +40,8 @@ set datestyle = 'ISO, YMD'
 set plan_cache_mode = force_custom_plan
 set jit = off
 set work_mem = '64MB'
+set enable_material = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -59,11 +61,23 @@ begin
 
     tree := call_tree(selected, markers, flamegraph.min_share);
     return query
-    with named as materialized (
-        select *, fleetprof.is_agent(generated_resource) as is_agent from named_frame where frame_id = any(tree.frame_ids)
+    with node as materialized (
+        select *
+        from (
+            select
+                unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
+                unnest(tree.self_sums) as self_us, unnest(tree.total_sums) as total_us, unnest(tree.sample_sums) as samples
+        ) as node
+        where ordinal is not null
+    ),
+    named as materialized (
+        -- The call alone costs more than all else of a row.
+        select *, generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource) as is_agent
+        from (select distinct frame_id from node) as frame
+        join named_frame using (frame_id)
     )
     select
-        ordinal::integer,
+        ordinal,
         level,
         case level when 0 then '(all)' else function end,
         resource,
@@ -80,8 +94,7 @@ begin
         generated_resource,
         generated_line,
         generated_column
-    from unnest(tree.levels, tree.frame_ids, tree.self_sums, tree.total_sums, tree.sample_sums) with ordinality
-        as node (level, frame_id, self_us, total_us, samples, ordinal)
+    from node
     left join named using (frame_id)
     order by ordinal;
 end

@@ -41,6 +41,16 @@ begin
             flamegraph_columns.release, flamegraph_columns.environment, flamegraph_columns.variant,
             flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread),
         select_markers(flamegraph_columns.marker), 0);
+    select
+        array_agg(level) as levels, array_agg(frame_id) as frame_ids, array_agg(self_us) as self_sums,
+        array_agg(total_us) as total_sums, array_agg(samples) as sample_sums
+    into tree
+    from (
+        select
+            unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
+            unnest(tree.self_sums) as self_us, unnest(tree.total_sums) as total_us, unnest(tree.sample_sums) as samples
+        order by ordinal
+    ) as node;
 
     if cardinality(tree.levels) > flamegraph_columns.max_nodes then
         is_shown := array(

@@ -19,7 +19,11 @@ begin
             regexp_replace(
                 translate(frame_label(function, resource, line, column_number), ';', ':'),
                 '[\u0001-\u001f\u007f-\u009f]', ' ', 'g') as label
-        from unnest(tree.levels, tree.frame_ids, tree.self_sums) with ordinality as node (level, frame_id, self_us, ordinal)
+        from (
+            select
+                unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
+                unnest(tree.self_sums) as self_us
+        ) as node
         join named_frame using (frame_id)
         order by ordinal
     loop

@@ -23,7 +23,17 @@ declare
     of_site text;
     of_format text;
     of_source bigint;
-    timelines bigint;
+    -- By part.
+    segment_ids bigint[];
+    buckets timestamptz[];
+    kept_ids bigint[];
+    numbers integer[];
+    times timestamptz[];
+    detached boolean[];
+    timeline_ids bigint[];
+    timeline_events bigint[];
+    timeline_counts bigint[];
+    one record;
 begin
     select load_id, site, format, source_id
     into of_load, of_site, of_format, of_source
@@ -33,24 +43,47 @@ begin
     if of_format not in ('speed-tracer', 'opera-scope') then
         of_load := null; -- a kept trace has no events
     end if;
-    parts_of.events_before := 0;
-    parts_of.timelines_before := 0;
-    for parts_of.segment_id, parts_of.bucket, parts_of.kept_id, parts_of.part, parts_of.received, parts_of.format,
-        parts_of.is_detached in
-        select segment_id, bucket, session_id, part, received, format, is_detached
+    select
+        array_agg(segment_id), array_agg(bucket), array_agg(session_id), array_agg(part), array_agg(received),
+        array_agg(is_detached)
+    into segment_ids, buckets, kept_ids, numbers, times, detached
+    from (
+        select segment_id, bucket, session_id, part, received, is_detached
         from session
         where of_load is null and session_id = parts_of.session_id
         union all
-        select segment_id, bucket, session_id, part, received, format, is_detached
+        select segment_id, bucket, session_id, part, received, is_detached
         from session
         left join segment using (segment_id)
         where load_id = of_load and format = of_format and site = of_site and source_id is not distinct from of_source
+    ) as kept;
+    -- One query for all parts: there may be many. Ids of sessions are hashes, unique in all segments.
+    select array_agg(session_id), array_agg(events), array_agg(timelines)
+    into timeline_ids, timeline_events, timeline_counts
+    from (
+        select session_id, sum(events)::bigint as events, max(timeline) as timelines
+        from timeline
+        where session_id = any(kept_ids)
+        group by session_id
+    ) as counted;
+    parts_of.events_before := 0;
+    parts_of.timelines_before := 0;
+    for one in
+        select kept.*, coalesce(events, 0) as events, coalesce(timelines, 0) as timelines
+        from unnest(segment_ids, buckets, kept_ids, numbers, times, detached)
+            as kept (segment_id, bucket, session_id, part, received, is_detached)
+        left join unnest(timeline_ids, timeline_events, timeline_counts) as counted (session_id, events, timelines)
+            using (session_id)
         order by part, received, session_id
     loop
-        select coalesce(sum(t.events), 0), coalesce(max(t.timeline), 0)
-        into parts_of.events, timelines
-        from timeline as t
-        where t.segment_id = parts_of.segment_id and t.bucket = parts_of.bucket and t.session_id = parts_of.kept_id;
+        parts_of.segment_id := one.segment_id;
+        parts_of.bucket := one.bucket;
+        parts_of.kept_id := one.session_id;
+        parts_of.part := one.part;
+        parts_of.received := one.received;
+        parts_of.format := of_format;
+        parts_of.is_detached := one.is_detached;
+        parts_of.events := one.events;
         if parts_of.events_before + parts_of.events > events_max then
             raise program_limit_exceeded using
                 message = format('session %s has more than %s events in all its parts', parts_of.session_id, events_max),
@@ -58,7 +91,7 @@ begin
         end if;
         return next;
         parts_of.events_before := parts_of.events_before + parts_of.events;
-        parts_of.timelines_before := parts_of.timelines_before + timelines;
+        parts_of.timelines_before := parts_of.timelines_before + one.timelines;
     end loop;
 end
 $$;
@@ -88,7 +121,11 @@ $$;
 comment on function fleetprof_data.session_timelines is
     'Returns the timelines of a session with all its parts; timeline numbers them through.';
 
-create or replace function fleetprof_data.listed_events(session_id bigint)
+create or replace function fleetprof_data.listed_events(
+    session_id bigint,
+    types      text[] default null,
+    has_detail boolean default true
+)
 returns setof fleetprof_data.event
 language plpgsql stable parallel safe rows 5000
 set search_path = fleetprof_data, pg_temp
@@ -99,6 +136,7 @@ declare
     -- By id of a timer: what the last of its starts says.
     timers jsonb := '{}';
     started jsonb;
+    needs_timers constant boolean := listed_events.has_detail and coalesce('TIMER_FIRED' = any(listed_events.types), true);
     part_before integer;
 begin
     for one in select * from parts_of(listed_events.session_id) loop
@@ -125,6 +163,7 @@ begin
             resource,
             line,
             case
+                when not listed_events.has_detail then null
                 -- The event that was profiled, by its id. 0 and less count back from the end of the part before.
                 when type = 'PROFILE_DATA' and one.format = 'speed-tracer' and jsonb_typeof(detail -> 'profileOf') = 'number'
                     then case
@@ -137,8 +176,9 @@ begin
             end,
             parent_id
         from event
-        where segment_id = one.segment_id and bucket = one.bucket and session_id = one.kept_id;
-        if one.format = 'speed-tracer' then
+        where segment_id = one.segment_id and bucket = one.bucket and session_id = one.kept_id
+            and (listed_events.types is null or type = any(listed_events.types));
+        if one.format = 'speed-tracer' and needs_timers then
             select jsonb_object_agg(
                 detail ->> 'timerId',
                 jsonb_strip_nulls(jsonb_build_object('timeout', detail -> 'timeout', 'singleShot', detail -> 'singleShot'))
@@ -155,7 +195,7 @@ end
 $$;
 
 comment on function fleetprof_data.listed_events is
-    'Returns the events of a session with all its parts, as these list them; event, timeline and parent are numbered through. A timer that fires has what its start in an earlier part says.';
+    'Returns the events of a session with all its parts, as these list them, of these types (null: all); has_detail false: without details; event, timeline and parent are numbered through. A timer that fires has what its start in an earlier part says.';
 
 create or replace function fleetprof_data.session_events(session_id bigint)
 returns setof fleetprof_data.event

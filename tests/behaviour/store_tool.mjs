@@ -118,7 +118,7 @@ export async function startWriter({ conninfo, spoolDir = path.join(temporaryDir(
     form: (seed, count, receivedUs = 0, stepUs = 0) => send(`form ${seed} ${count} ${receivedUs} ${stepUs}`),
     damage: (seed = 0) => send(`damage ${seed}`),
     metric,
-    flushed: async (timeoutMs = 30_000) => {
+    flushed: async (timeoutMs = 120_000) => {
       const done = async () => {
         const { position, tail } = await send('position');
         return position === tail;

@@ -93,6 +93,12 @@ test('names attributes and options that nothing reads', async () => {
   assert.equal((await debugLines(called)).lines[0], 'unknown option relase (data-relase)');
 });
 
+test('says that the page has turned profiling off', async () => {
+  const { lines, status } = await debugLines(debugTag({ profile: 'false' }));
+  assert.deepEqual(lines, ['the page has turned profiling off']);
+  assert.equal(status, 'disabled');
+});
+
 test('says that there is no endpoint', async () => {
   const { lines, status } = await debugLines(`<script src="/agent/fleetprof.debug.js"></script>
     <script>fleetprof.start({ debug: true })</script>`);

@@ -31,6 +31,13 @@ const html = `
   <button id="buy" class="btn btn-3f9a2c add-to-cart secret@example.com">Buy</button>
   <script src="http://localhost:PORT/third.js"></script>
   <script>
+    globalThis.seen = []; // what the browser itself says of the handler
+    new PerformanceObserver((list) => {
+      for (const { scripts } of list.getEntries()) seen.push(...scripts.filter((script) => script.sourceFunctionName === 'addToCart'));
+    }).observe({ type: 'long-animation-frame' });
+    new PerformanceObserver((list) => {
+      globalThis.isPainted ||= list.getEntries().some(({ name, duration }) => name === 'click' && duration >= 100);
+    }).observe({ type: 'event', durationThreshold: 40 });
     document.querySelector('button').addEventListener('click', function addToCart() {
       const start = performance.now();
       while (performance.now() < start + 120);
@@ -53,20 +60,22 @@ async function visit(data, init) {
   if (init) await page.addInitScript(init);
   await page.goto(`${site.origin}/page?token=secret`);
   await page.click('#buy');
-  const handlerMs = await page.evaluate(() => new Promise((resolve) => {
-    requestAnimationFrame(() => setTimeout(() => resolve(/** @type {any} */ (globalThis).handlerMs), 100));
-  }));
+  await page.waitForFunction('globalThis.isPainted && seen.length > 0');
+  // web-vitals looks at an interaction when the page is idle, and forgets one that it had no time for.
+  await page.evaluate(() => new Promise((resolve) => { requestIdleCallback(() => setTimeout(resolve)); }));
+  const handlerMs = /** @type {number} */ (await page.evaluate('handlerMs'));
+  const scriptMs = await page.evaluate('seen[0].duration');
   await page.goto(`${site.origin}/next`);
-  await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'INP' });
+  await waitFor(() => all('vitals').some(({ name }) => name === 'INP'), { what: 'INP', timeoutMs: 30_000 });
   await page.context().close();
-  return { handlerMs, complaints };
+  return { handlerMs, scriptMs, complaints };
 }
 
 /** @param {string} member @returns {any[]} of all parts */
 const all = (member) => site.uploads.flatMap(({ envelope }) => envelope[member] ?? []);
 
 test('sends vitals, interactions, long frames and resources beside the profile', async () => {
-  const { handlerMs, complaints } = await visit({});
+  const { handlerMs, scriptMs, complaints } = await visit({});
   assert.deepEqual(complaints, []);
   const vitals = Object.fromEntries(all('vitals').map((vital) => [vital.name, vital]));
   assert.deepEqual(Object.keys(vitals).sort(), ['CLS', 'FCP', 'INP', 'LCP', 'TTFB']);
@@ -84,7 +93,8 @@ test('sends vitals, interactions, long frames and resources beside the profile',
   const frame = all('frames').find(({ scripts }) => scripts.some((/** @type {any} */ script) => script.function === 'addToCart'));
   const script = frame.scripts.find((/** @type {any} */ one) => one.function === 'addToCart');
   assert.equal(script.url, `${site.origin}/page`);
-  assert.ok(Math.abs(script.duration - handlerMs) < 20, `${script.duration}, not ${handlerMs}`);
+  assert.equal(script.duration, scriptMs);
+  assert.ok(scriptMs >= handlerMs - 1);
   assert.ok(frame.blocking > 0, JSON.stringify(frame));
 
   const hosts = Object.fromEntries(all('resources').map((row) => [`${row.kind} ${row.host}`, row]));

@@ -48,7 +48,7 @@ const endings = [
 ];
 
 /** Rates as the URL has them, and how many page loads each gets. */
-const rates = [{ rate: '1/1', ppm: 1_000_000, loads: 6 }, { rate: '1/10', ppm: 100_000, loads: 3 }];
+const rates = [{ rate: '1/1', ppm: 1_000_000, loads: 3 }, { rate: '1/10', ppm: 100_000, loads: 2 }];
 /** More at once would measure how the browser shares out the processors. */
 const atOnce = 2;
 const visitLimitMs = 120_000;

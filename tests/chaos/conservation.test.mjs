@@ -23,7 +23,7 @@ const long = process.env.FLEETPROF_LONG === '1';
 const faultCount = Number(process.env.FLEETPROF_CHAOS_FAULTS ?? (long ? 500 : 25));
 const seeds = process.env.FLEETPROF_CHAOS_SEED ? [Number(process.env.FLEETPROF_CHAOS_SEED)]
   : long ? [1, 2, 3] : [Date.now() % 1_000_000];
-const healMs = 120_000;
+const healMs = 300_000;
 const shownDifferences = 20;
 
 /** @param {string[]} lines @param {string} seed */

@@ -13,6 +13,9 @@
  * @property {() => Random} branch random numbers of their own, for what runs beside
  */
 
+/** How many UUIDs were drawn: of 32 bits of state, some would come twice in a long run. */
+let uuids = 0;
+
 /**
  * @param {number} seed 32 bits (mulberry32)
  * @returns {Random}
@@ -37,6 +40,6 @@ export function seededRandom(seed) {
       .sort((a, b) => a.place - b.place)
       .map(({ item }) => item),
     branch: () => seededRandom(below(2 ** 32)),
-    uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`,
+    uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(4)}${(uuids++).toString(16).padStart(8, '0')}`,
   };
 }

@@ -61,14 +61,16 @@ const speedTracerTypes = /** @type {const} */ ([
 ]);
 const tabChanged = 2147483646;
 const markLoadEvent = 19;
+const partMs = 100_000; // longer than any part
 
 /**
  * A dump of Speed Tracer: the page is opened, it works, it is loaded.
  * @param {Random} random
  * @param {{ url: string, keptUrl: string }} page its address, and what is kept of that
+ * @param {number} part of a session: later ones have later times, since marks are relative to the last page before them
  */
-export function speedTracer(random, { url, keptUrl }) {
-  let time = random.below(1000);
+export function speedTracer(random, { url, keptUrl }, part) {
+  let time = part * partMs + random.below(1000);
   const opened = time;
   /** @type {Event[]} */
   const events = [{ type: 'TAB_CHANGED', resource: keptUrl, line: null, self_us: 0, parent: -1 }];

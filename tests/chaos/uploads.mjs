@@ -183,7 +183,7 @@ function makeOperaScope(random, origin) {
  */
 function makeSpeedTracer(random, origin) {
   const { known, ...page } = drawHead(random, origin, false);
-  const { text, events, listed, load_us } = speedTracer(random, page);
+  const { text, events, listed, load_us } = speedTracer(random, page, origin.part ?? 0);
   return {
     ...known, load: origin.session, release: '', valid: true, listed, kept: 'always', measures: new Map(),
     body: packed(random, text),

@@ -18,14 +18,17 @@ create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
 from pg_proc
 where pronamespace = 'fleetprof'::regnamespace
-    and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital', 'by')
+    and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital', 'by', 'field')
+    and proname <> 'sites'
 union all
 select format('select * from fleetprof.%I(%s, ''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname,
     case when proname = 'trend' then '''function'', ''main'', ''hour'''
          when proargnames[1] = 'vital' then '''INP'''
-         when proargnames[1] = 'dimension' then '''route'''
+         when proargnames[1] in ('dimension', 'field') then '''route'''
          else '''host''' end)
-from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] in ('dimension', 'vital', 'by')
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] in ('dimension', 'vital', 'by', 'field')
+union all
+select 'select * from fleetprof.sites()'
 union all
 select format('select * from fleetprof.%I(''app.js'')', proname)
 from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] = 'resource'

@@ -24,7 +24,7 @@ const comparison = (state) => ({
 });
 
 /** Returns a question for releases: those of a month, if no period is given. @param {State} state */
-const releasesOf = (state) => question('releases', state, { since: state.params.since ?? '30d', release: undefined });
+const releasesOf = (state) => question('releases', state, { since: state.params.since ?? '30d' });
 
 /**
  * Returns the tree and the page loads of a side, in the hours that the comparison took.
@@ -159,15 +159,16 @@ function diff(main, answers, rows, page) {
   const ms = (/** @type {number} */ us) => number(us / 1000);
   const hoverLine = h('p', { class: 'hover' });
   const names = namesOf(tree);
+  let chosen = '';
   const sentence = (/** @type {number} */ node) => {
     const row = node > 0 ? verdict.get(tree.frames.function_key[tree.frame[node]]) : undefined;
     return `${node > 0 ? label(tree.frame[node]) : '(all)'} · here ${ms(before[node])} → ${ms(after[node])} ms per page load${
       row ? ` · the function: ${row.verdict}${row.change === null ? '' : `, ${change(row.change)}`}` : ''}`;
   };
   const graph = icicle('Both sides as one graph; the table below has the verdicts', {
-    select: (node) => { page.go({ sel: node > 0 ? names.of(node) : null }, { replace: true }); hoverLine.textContent = sentence(node); page.say(sentence(node)); },
+    select: (node) => { page.go({ sel: node > 0 ? names.of(node) : null }, { replace: true }); page.say(sentence(node)); },
     zoom: (node) => page.go({ root: node > 0 ? names.of(node) : null, sel: node > 0 ? names.of(node) : null }),
-    hover: (node) => { hoverLine.textContent = node < 0 ? '' : sentence(node); },
+    hover: (node) => { hoverLine.textContent = node < 0 ? chosen : sentence(node); },
     key: (key, node) => {
       if (key === 'c' && node > 0) page.go({ view: 'function', item: tree.frames.function_key[tree.frame[node]] });
       return key === 'c';
@@ -175,9 +176,11 @@ function diff(main, answers, rows, page) {
   }, 420);
   /** @param {State} state */
   function show({ params }) {
+    const selected = names.find(params.sel);
+    hoverLine.textContent = chosen = selected < 0 ? '' : sentence(selected);
     const shade = isDark() ? 'dark' : 'light';
     graph.show({
-      tree, root: Math.max(0, names.find(params.root)), selected: names.find(params.sel), found: null, whole: `(all) ${ms(before[0])} → ${ms(after[0])} ms per page load`,
+      tree, root: Math.max(0, names.find(params.root)), selected, found: null, whole: `(all) ${ms(before[0])} → ${ms(after[0])} ms per page load`,
       look: (frame, node) => {
         const name = verdict.get(tree.frames.function_key[frame])?.verdict;
         const look = verdictLook(name);

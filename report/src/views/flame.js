@@ -74,6 +74,9 @@ export const flame = {
     /** @type {Map<number, { self: number, total: number, samples: number }>} */
     let sums = new Map();
     let sumsOf = /** @type {Tree | null} */ (null);
+    /** By frame; transforms keep frames. @type {{ fill: string, hatched: boolean, label: string }[]} */
+    let looks = [];
+    let looksDark = isDark();
     let tableKey = '';
     /** @type {import('../api.js').Row[]} */
     let listed = [];
@@ -243,9 +246,10 @@ export const flame = {
           sums = new Map(functionsOf(tree).map((sum) => [sum.group, sum]));
         }
         const dark = isDark();
+        if (dark !== looksDark) { looks = []; looksDark = dark; }
         graph.show({
           tree, root, selected, found: found?.isFound ?? null, whole: wholeLabel(),
-          look: (frame) => ({
+          look: (frame) => looks[frame] ?? (looks[frame] = {
             fill: colour(parties[frame], tree.frames.function[frame], tree.frames.resource[frame], dark), hatched: parties[frame] === 'third', label: label(frame),
           }),
         });

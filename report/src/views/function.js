@@ -40,27 +40,32 @@ export const oneFunction = {
     const label = labelsOf(whole);
     const { totals } = page;
     const total = sum?.total ?? 0;
-    const hoverLine = h('p', { class: 'hover' });
 
     /** @param {Tree} tree @param {string} title @param {string} side of the address: what is selected, and zoomed to */
     const half = (tree, title, side) => {
       const names = namesOf(tree);
+      const line = h('p', { class: 'hover' });
+      let chosen = '';
       const sentence = (/** @type {number} */ node) => (node <= 0 ? name
         : `${label(tree.frame[node])} · ${perLoad(page, tree.total[node])} · ${percent(tree.total[node] / (total || 1))} of ${visible(name, 60)} · ${counted(tree.samples[node], 'sample')}`);
       const graph = icicle(`${title}; the table has the same`, {
-        select: (node) => { page.go({ [side]: node > 0 ? names.of(node) : null }, { replace: true }); page.say(sentence(node)); hoverLine.textContent = sentence(node); },
+        select: (node) => { page.go({ [side]: node > 0 ? names.of(node) : null }, { replace: true }); page.say(sentence(node)); },
         zoom: (node) => page.go({ [side]: node > 0 ? names.of(node) : null, [`${side}_root`]: node > 0 ? names.of(node) : null }),
-        hover: (node) => { hoverLine.textContent = node < 0 ? '' : sentence(node); },
+        hover: (node) => { line.textContent = node < 0 ? chosen : sentence(node); },
         key: (key, node) => {
           if (key === 'c' && node > 0) page.go({ view: 'function', item: rowOf(tree, node).function_key });
           return key === 'c';
         },
       }, 300);
-      const show = (/** @type {import('../state.js').State} */ { params }) => graph.show({
-        tree, root: Math.max(0, names.find(params[`${side}_root`])), selected: names.find(params[side]), found: null, whole: title,
-        look: (frame) => ({ fill: colour(parties[frame], tree.frames.function[frame], tree.frames.resource[frame], isDark()), hatched: parties[frame] === 'third', label: label(frame) }),
-      });
-      return { graph, show };
+      const show = (/** @type {import('../state.js').State} */ { params }) => {
+        const selected = names.find(params[side]);
+        line.textContent = chosen = selected < 0 ? '' : sentence(selected);
+        graph.show({
+          tree, root: Math.max(0, names.find(params[`${side}_root`])), selected, found: null, whole: title,
+          look: (frame) => ({ fill: colour(parties[frame], tree.frames.function[frame], tree.frames.resource[frame], isDark()), hatched: parties[frame] === 'third', label: label(frame) }),
+        });
+      };
+      return { elements: [graph.element, line], show };
     };
     const above = half(inverted(whole, group), `who calls ${visible(name, 80)}`, 'caller');
     const below = half(transformed(whole, { focus: group }), `what ${visible(name, 80)} calls`, 'callee');
@@ -87,9 +92,8 @@ export const oneFunction = {
       values.length > 0 ? h('section', null, h('h3', null, 'Self time, ms per page load, and where it lies with a probability of 95 %'), steps(page, first),
         trend(values, releases.rows, `Self time of ${visible(name, 100)}, ms per page load`), trendTable(values, 'Trend')) : h('p', { class: 'note' }, 'No trend: no hour of this period has the function.'),
       h('section', { class: 'sandwich' },
-        h('div', null, h('h3', null, 'Callers'), above.graph.element, edges(callers.rows, 'Callers')),
-        h('div', null, h('h3', null, 'Callees'), below.graph.element, edges(callees.rows, 'Callees'))),
-      hoverLine);
+        h('div', null, h('h3', null, 'Callers'), ...above.elements, edges(callers.rows, 'Callers')),
+        h('div', null, h('h3', null, 'Callees'), ...below.elements, edges(callees.rows, 'Callees'))));
     return {
       update(state) { above.show(state); below.show(state); },
       exported: () => ({

@@ -3,23 +3,31 @@
 -- Not a cast: a cast accepts words such as infinity, and its errors cannot be caught in a parallel query.
 create or replace function fleetprof_data.http_time(value text)
 returns timestamptz
-language sql stable parallel safe
-return (
-    select
-        (make_date(
-            year::integer + case when length(year) = 4 then 0 when year < '70' then 2000 else 1900 end,
-            (month_at + 2) / 3, 1) + (day::integer - 1) + clock::time) at time zone 'UTC'
-    from (
-        select
-            regexp_match(value, '^[A-Za-z]+,? (\d{1,2})[- ]([A-Za-z]{3})[- ]((?:19|20)?\d\d) ((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)') as usual,
-            regexp_match(value, '^[A-Za-z]+ ([A-Za-z]{3}) +(\d{1,2}) ((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d) ((?:19|20)\d\d)') as old
-    ) as form
-    cross join lateral (
-        values (usual[3], usual[2], usual[1], usual[4]), (old[4], old[1], old[2], old[3])
-    ) as part (year, month, day, clock)
-    cross join lateral position(lower(month) in 'janfebmaraprmayjunjulaugsepoctnovdec') as month_at
-    where month_at % 3 = 1 and day::integer between 1 and 31
-);
+language plpgsql stable strict parallel safe
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    clock constant text := '((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)';
+    -- Year, month, day and clock.
+    part text[];
+    month_at integer;
+begin
+    part := regexp_match(http_time.value collate "C", '^[A-Za-z]+,? (\d{1,2})[- ]([A-Za-z]{3})[- ]((?:19|20)?\d\d) ' || clock);
+    part := array[part[3], part[2], part[1], part[4]];
+    if part[1] is null then
+        part := regexp_match(http_time.value collate "C", '^[A-Za-z]+ ([A-Za-z]{3}) +(\d{1,2}) ' || clock || ' ((?:19|20)\d\d)');
+        part := array[part[4], part[1], part[2], part[3]];
+    end if;
+    month_at := position(lower(part[2] collate "C") in 'janfebmaraprmayjunjulaugsepoctnovdec');
+    if month_at % 3 = 1 and part[3]::integer between 1 and 31 then
+        return (make_date(
+            part[1]::integer + case when length(part[1]) = 4 then 0 when part[1] < '70' then 2000 else 1900 end,
+            (month_at + 2) / 3, 1) + (part[3]::integer - 1) + part[4]::time) at time zone 'UTC';
+    end if;
+    return null;
+end
+$$;
 
 comment on function fleetprof_data.http_time is 'Parses a date of an HTTP header; null when it is not a date.';
 
@@ -50,55 +58,86 @@ declare
 begin
     -- Citus has no query that joins a function with a distributed table.
     select coalesce(started, received) into seen from session where session_id = cached_responses.session_id;
+    -- Reads all headers at once: there may be many. Names have any case. Nothing depends on a language, so the fast
+    -- collation serves.
     return query
+    with request as materialized (
+        select start_ms, url, bytes, has_query, status, request_event, response_event
+        from merged_requests(cached_responses.session_id)
+    ),
+    every as (
+        select event, type, detail
+        from speed_tracer_events(cached_responses.session_id, array[
+            'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT',
+            'NETWORK_RESPONSE_RECEIVED'])
+    ),
+    asked as (
+        select event as request_event, has_cookie
+        from every
+        cross join lateral (
+            select exists (
+                select from (
+                    select lower(jsonb_object_keys(request_headers_of(type, detail)) collate "C") as name
+                ) as header
+                where name = 'cookie'
+            ) as has_cookie
+        ) as found
+        where event in (select request_event from request) and has_cookie
+    ),
+    answered as (
+        select event as response_event, field.*
+        from every
+        cross join lateral (
+            select
+                lower(string_agg(value, ', ') filter (where name = 'content-type') collate "C") as content_type,
+                lower(string_agg(value, ', ') filter (where name = 'content-encoding') collate "C") as encoding,
+                lower(string_agg(value, ', ') filter (where name = 'cache-control') collate "C") as cache_control,
+                lower(string_agg(value, ', ') filter (where name = 'pragma') collate "C") as pragma,
+                lower(string_agg(value, ', ') filter (where name = 'vary') collate "C") as vary,
+                bool_or(name = 'set-cookie') is true as sets_cookie,
+                string_agg(value, ', ') filter (where name = 'expires') as expires,
+                string_agg(value, ', ') filter (where name = 'date') as dated
+            from (
+                select lower(raw_name collate "C") as name, value
+                from jsonb_each_text(response_headers_of(type, detail)) as header (raw_name, value)
+            ) as header
+            where name in (
+                'content-type', 'content-encoding', 'cache-control', 'pragma', 'vary', 'set-cookie', 'expires', 'date')
+        ) as field
+        where event in (select response_event from request)
+    )
     select
-        response_headers is not null,
+        answered.response_event is not null,
         start_ms,
         url,
         case
             when content_type ~ '^text/(html|xml|plain)|^application/xhtml' then 'document'
-            when content_type ~ 'css' then 'stylesheet'
-            when content_type ~ 'javascript|ecmascript' then 'script'
-            when content_type ~ '^image/vnd\.microsoft\.icon' or url ~ '/favicon\.ico$' and content_type is not null then 'favicon'
-            when content_type ~ '^image/' then 'image'
+            when content_type like '%css%' then 'stylesheet'
+            when content_type like '%javascript%' or content_type like '%ecmascript%' then 'script'
+            when content_type like 'image/vnd.microsoft.icon%' or url like '%/favicon.ico' and content_type is not null then 'favicon'
+            when content_type like 'image/%' then 'image'
             when content_type ~ '^(audio|video)/|flash' then 'media'
             else 'other'
         end,
         bytes,
         coalesce(encoding ~ '(compress|deflate|gzip|pack200-gzip|bzip2|sdch)', false),
-        coalesce(cache_control ~ '\mpublic\M', false),
+        coalesce(cache_control like '%public%' and cache_control ~ '\mpublic\M', false),
         coalesce(cache_control ~ '\m(no-cache|no-store|must-revalidate)\M' or pragma ~ 'no-cache' or lifetime.fresh_s <= 0, false),
-        sets_cookie or has_cookie,
-        sets_cookie,
+        coalesce(sets_cookie, false) or has_cookie is not null,
+        coalesce(sets_cookie, false),
         vary,
         lifetime.fresh_s,
         has_query,
         status,
         width_bucket(start_ms * 1000, array(
             select start_us::double precision
-            from speed_tracer_events(cached_responses.session_id)
-            where type = 'TAB_CHANGED' and type_number >= 0
+            from speed_tracer_events(cached_responses.session_id, '{TAB_CHANGED}', has_detail => false)
+            where type_number >= 0
             order by start_us
         ))
-    from fleetprof.network_resources(cached_responses.session_id)
-    -- Reads all headers at once: there may be many. Names have any case.
-    cross join lateral (
-        select
-            lower(string_agg(value, ', ') filter (where name = 'content-type')) as content_type,
-            lower(string_agg(value, ', ') filter (where name = 'content-encoding')) as encoding,
-            lower(string_agg(value, ', ') filter (where name = 'cache-control')) as cache_control,
-            lower(string_agg(value, ', ') filter (where name = 'pragma')) as pragma,
-            lower(string_agg(value, ', ') filter (where name = 'vary')) as vary,
-            bool_or(name = 'set-cookie') is true as sets_cookie,
-            string_agg(value, ', ') filter (where name = 'expires') as expires,
-            string_agg(value, ', ') filter (where name = 'date') as dated
-        from jsonb_each_text(response_headers) as header (raw_name, value)
-        cross join lateral lower(raw_name) as name
-    ) as field
-    cross join lateral (
-        select bool_or(lower(name) = 'cookie') is true as has_cookie
-        from jsonb_object_keys(request_headers) as name
-    ) as asked
+    from request
+    left join asked using (request_event)
+    left join answered using (response_event)
     cross join lateral (
         -- HTTP: an Expires that is not a date, such as 0, is in the past.
         select coalesce(

@@ -23,7 +23,7 @@ begin
         coalesce(event_summary.from_ms * 1000, min(start_us)),
         coalesce(event_summary.to_ms * 1000, max(start_us + duration_us))
     into first_us, last_us
-    from speed_tracer_events(event_summary.session_id)
+    from speed_tracer_events(event_summary.session_id, has_detail => false)
     where duration_us is not null;
 
     -- Own time = the part of an event between the edges minus the parts of the events inside it.
@@ -32,7 +32,7 @@ begin
         select
             event, parent, type,
             greatest(least(start_us + duration_us, last_us) - greatest(start_us, first_us), 0) as left_us
-        from speed_tracer_events(event_summary.session_id)
+        from speed_tracer_events(event_summary.session_id, has_detail => false)
         where duration_us is not null
     ),
     inside as (

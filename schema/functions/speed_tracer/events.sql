@@ -2,7 +2,11 @@
 --
 -- UI events are records with a duration. Times are milliseconds since the session began.
 
-create or replace function fleetprof_data.speed_tracer_events(session_id bigint)
+create or replace function fleetprof_data.speed_tracer_events(
+    session_id bigint,
+    types      text[] default null,
+    has_detail boolean default true
+)
 returns setof fleetprof_data.event
 language plpgsql stable parallel safe rows 5000
 set search_path = fleetprof_data, pg_temp
@@ -10,8 +14,9 @@ as $$
 #variable_conflict use_column
 declare
     kept record;
+    parts bigint;
 begin
-    select format into kept from session where session_id = speed_tracer_events.session_id;
+    select format, part, segment_id, bucket into kept from session where session_id = speed_tracer_events.session_id;
     if not found then
         raise no_data_found using
             message = format('session %s is not kept', coalesce(speed_tracer_events.session_id::text, 'null')),
@@ -22,12 +27,27 @@ begin
             message = format('session %s is of %s, and this is a report of Speed Tracer',
                 speed_tracer_events.session_id, kept.format);
     end if;
-    return query select * from session_events(speed_tracer_events.session_id);
+    -- Details may be large: they are copied only where a report needs them, and once.
+    select count(*) into parts from parts_of(speed_tracer_events.session_id);
+    if parts = 1 and kept.part = 0 then
+        return query
+        select
+            segment_id, bucket, session_id, event, timeline, parent, event_id, type, type_number, start_us, duration_us,
+            self_us, overhead_us, total_us, total_overhead_us, hits, child_count, resource, line,
+            case when speed_tracer_events.has_detail then detail end, parent_id
+        from event
+        where segment_id = kept.segment_id and bucket = kept.bucket and session_id = speed_tracer_events.session_id
+            and (speed_tracer_events.types is null or type = any(speed_tracer_events.types));
+        return;
+    end if;
+    return query
+    select *
+    from listed_events(speed_tracer_events.session_id, speed_tracer_events.types, speed_tracer_events.has_detail);
 end
 $$;
 
 comment on function fleetprof_data.speed_tracer_events is
-    'Returns all events of a kept dump of Speed Tracer with all its parts; raises an error for anything else.';
+    'Returns the events of a kept dump of Speed Tracer with all its parts, of these types (null: all); raises an error for anything else. has_detail false: details may be null.';
 
 -- Not a recursive query: it would join all events once per level.
 create or replace function fleetprof_data.speed_tracer_tops(session_id bigint)
@@ -44,7 +64,7 @@ declare
 begin
     select array_agg(event order by event), array_agg(parent order by event)
     into numbers, parents
-    from speed_tracer_events(speed_tracer_tops.session_id);
+    from speed_tracer_events(speed_tracer_tops.session_id, has_detail => false);
     for place in 1..coalesce(cardinality(numbers), 0) loop
         at := numbers[place];
         tops[at] := case when parents[place] is null then at else tops[parents[place]] end;

@@ -18,7 +18,7 @@ begin
     return query
     with every as materialized (
         select event, parent, event_id, type, type_number, start_us, duration_us, self_us
-        from speed_tracer_events(hints.session_id)
+        from speed_tracer_events(hints.session_id, has_detail => false)
     ),
     layouts as (
         select top.event_id, top.start_us, count(*) as layouts, sum(inner_one.self_us) as self_us
@@ -41,8 +41,8 @@ begin
     application as materialized (
         select
             page,
-            min(start_ms) filter (where url ~ '\.nocache\.js$') as first_loader_ms,
-            max(start_ms) filter (where url ~ '/[0-9A-Fa-f]{32}\.cache\.html$') as last_code_ms
+            min(start_ms) filter (where url like '%.nocache.js') as first_loader_ms,
+            max(start_ms) filter (where url like '%.cache.html' and url ~ '/[0-9A-Fa-f]{32}\.cache\.html$') as last_code_ms
         from response
         group by page
     ),
@@ -102,14 +102,14 @@ begin
             format('%s selects the application''s code and must not be cacheable', url), null
         from response
         join application using (page)
-        where url ~ '\.nocache\.js$' and not is_uncached and start_ms <= last_code_ms
+        where url like '%.nocache.js' and not is_uncached and start_ms <= last_code_ms
         union all
         select 'GWT Application Detection',
             case when bytes > 1000000 then 1 when bytes > 500000 then 2 else 3 end, start_ms,
             format('the application''s code %s is %s bytes', url, bytes), null
         from response
         join application using (page)
-        where url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and bytes > 250000 and start_ms >= first_loader_ms
+        where url like '%.cache.html' and url ~ '/[0-9A-Fa-f]{32}\.cache\.html$' and bytes > 250000 and start_ms >= first_loader_ms
         union all
         select 'Resource Caching', 1, start_ms, format('%s has no expiration', url), null
         from cacheable
@@ -119,8 +119,8 @@ begin
         from cacheable
         where vary is not null
             and exists (
-                select from regexp_split_to_table(vary, '\s*,\s*') as field
-                where field not in ('', 'accept-encoding', 'user-agent'))
+                select from string_to_table(vary, ',') as field
+                where btrim(field, E' \t') not in ('', 'accept-encoding', 'user-agent'))
         union all
         select 'Resource Caching', case when fresh_s < month_s then 2 else 3 end, start_ms,
             format('%s may be cached for %s days only', url, floor(fresh_s / 86400)), null

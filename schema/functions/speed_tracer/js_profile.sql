@@ -30,7 +30,7 @@ begin
             hint = format('States are %s.', array_to_string(states, ', '));
     end if;
     if js_profile_stacks.event_id is not null and not exists (
-        select from speed_tracer_events(js_profile_stacks.session_id) where event_id = js_profile_stacks.event_id)
+        select from speed_tracer_events(js_profile_stacks.session_id, has_detail => false) where event_id = js_profile_stacks.event_id)
     then
         raise no_data_found using
             message = format('session %s has no event %s', js_profile_stacks.session_id, js_profile_stacks.event_id);
@@ -43,9 +43,9 @@ begin
             profile,
             coalesce(js_profile_stacks.event_id in (event_id, (profile_of #>> '{}')::bigint), js_profile_stacks.event_id is null)
                 as is_selected
-        from speed_tracer_events(js_profile_stacks.session_id)
+        from speed_tracer_events(js_profile_stacks.session_id, '{PROFILE_DATA}')
         cross join lateral (select detail -> 'profile' as profile, detail -> 'profileOf' as profile_of) as read
-        where type = 'PROFILE_DATA' and type_number >= 0 and jsonb_typeof(profile) = 'object'
+        where type_number >= 0 and jsonb_typeof(profile) = 'object'
     ),
     -- Numbers begin at 1 and go on through all parts.
     part as materialized (

@@ -15,13 +15,13 @@ begin
     return query
     with message as (
         select event, event_id, start_us, detail
-        from speed_tracer_events(log_messages.session_id)
+        from speed_tracer_events(log_messages.session_id, '{LOG_MESSAGE}')
         where type = 'LOG_MESSAGE' and type_number >= 0
     )
     select message.start_us / 1000::double precision, message.detail ->> 'message', message.event_id, outer_one.event_id
     from message
     join speed_tracer_tops(log_messages.session_id) as inside using (event)
-    join speed_tracer_events(log_messages.session_id) as outer_one on outer_one.event = inside.top
+    join speed_tracer_events(log_messages.session_id, has_detail => false) as outer_one on outer_one.event = inside.top
     order by message.start_us, message.event;
 end
 $$;

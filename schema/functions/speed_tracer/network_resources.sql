@@ -36,51 +36,64 @@ return (
 
 comment on function fleetprof_data.timing_of is 'Returns the members of a timing object that are numbers; null when there are none.';
 
-create or replace function fleetprof.network_resources(session_id bigint)
+create or replace function fleetprof_data.request_headers_of(type text, detail jsonb)
+returns jsonb
+language sql immutable parallel safe
+return case type
+    when 'NETWORK_RESOURCE_START' then detail -> 'headers'
+    when 'NETWORK_REQUEST_WILL_BE_SENT' then detail #> '{request,headers}'
+    else detail -> 'requestHeaders'
+end;
+
+comment on function fleetprof_data.request_headers_of is 'Returns the headers of the request in an event that has them.';
+
+create or replace function fleetprof_data.response_headers_of(type text, detail jsonb)
+returns jsonb
+language sql immutable parallel safe
+return case type
+    when 'NETWORK_RESOURCE_RESPONSE' then detail -> 'headers'
+    when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,headers}'
+    when 'NETWORK_RESOURCE_UPDATE' then detail -> 'responseHeaders'
+    else detail #> '{redirectResponse,headers}'
+end;
+
+comment on function fleetprof_data.response_headers_of is 'Returns the headers of the response in an event that has them.';
+
+create or replace function fleetprof_data.merged_requests(session_id bigint)
 returns table (
-    request_id       text,
-    attempt          bigint,
-    url              text,
-    method           text,
-    status           integer,
-    mime_type        text,
-    from_cache       boolean,
-    failed           boolean,
-    redirected       boolean,
-    bytes            bigint,
-    start_ms         double precision,
-    response_ms      double precision,
-    end_ms           double precision,
-    request_time_ms  double precision,
-    response_time_ms double precision,
-    total_ms         double precision,
-    blocked_ms       double precision,
-    proxy_ms         double precision,
-    dns_ms           double precision,
-    connect_ms       double precision,
-    ssl_ms           double precision,
-    send_ms          double precision,
-    request_headers  jsonb,
-    response_headers jsonb,
-    has_query        boolean
+    request_id     text,
+    attempt        bigint,
+    url            text,
+    method         text,
+    status         integer,
+    mime_type      text,
+    from_cache     boolean,
+    failed         boolean,
+    redirected     boolean,
+    bytes          bigint,
+    start_ms       double precision,
+    response_ms    double precision,
+    end_ms         double precision,
+    has_query      boolean,
+    timing_event   bigint,
+    request_event  bigint,
+    response_event bigint
 )
-language plpgsql stable parallel safe rows 100
+language plpgsql stable parallel safe rows 5000
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 begin
     return query
-    with every as materialized (
+    with every as (
         select event, type, start_us, resource, detail
-        from speed_tracer_events(network_resources.session_id)
-        where type in (
-                'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_FINISH',
-                'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED',
-                'NETWORK_DATA_RECEIVED', 'NETWORK_LOADING_FINISHED')
-            and type_number >= 0
+        from speed_tracer_events(merged_requests.session_id, array[
+            'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_FINISH', 'NETWORK_RESOURCE_UPDATE',
+            'NETWORK_REQUEST_WILL_BE_SENT', 'NETWORK_RESPONSE_RECEIVED', 'NETWORK_DATA_RECEIVED',
+            'NETWORK_LOADING_FINISHED'])
+        where type_number >= 0
     ),
-    -- Unpacks each detail once: large ones are compressed. Of headers and timing, which are the largest members, only
-    -- those of the last record are needed.
+    -- Unpacks each detail once: large ones are compressed. Headers and timing, which are the largest members, stay there.
     recorded as materialized (
         select
             event, type, start_us, resource as url,
@@ -200,30 +213,6 @@ begin
         -- Sorted before, not in each aggregate: a sort per group is slow.
         from (select * from said order by request_id, attempt, event) as sorted
         group by request_id, attempt
-    ),
-    request as (
-        select
-            last_said.*,
-            case when timing_event is not null then timing_of(case timed.type
-                when 'NETWORK_RESPONSE_RECEIVED' then timed.detail #> '{response,timing}'
-                when 'NETWORK_RESOURCE_UPDATE' then timed.detail -> 'timing'
-                else timed.detail #> '{redirectResponse,timing}'
-            end) end as timing,
-            case asked.type
-                when 'NETWORK_RESOURCE_START' then asked.detail -> 'headers'
-                when 'NETWORK_REQUEST_WILL_BE_SENT' then asked.detail #> '{request,headers}'
-                else asked.detail -> 'requestHeaders'
-            end as request_headers,
-            case answered.type
-                when 'NETWORK_RESOURCE_RESPONSE' then answered.detail -> 'headers'
-                when 'NETWORK_RESPONSE_RECEIVED' then answered.detail #> '{response,headers}'
-                when 'NETWORK_RESOURCE_UPDATE' then answered.detail -> 'responseHeaders'
-                else answered.detail #> '{redirectResponse,headers}'
-            end as response_headers
-        from last_said
-        left join every as timed on timed.event = timing_event
-        left join every as asked on asked.event = request_event
-        left join every as answered on answered.event = response_event
     )
     select
         request_id,
@@ -239,9 +228,84 @@ begin
         start_ms,
         response_ms,
         coalesce(end_ms, lead(start_ms) over attempts),
+        has_query,
+        timing_event,
+        request_event,
+        response_event
+    from last_said
+    window attempts as (partition by request_id order by attempt);
+end
+$$;
+
+comment on function fleetprof_data.merged_requests is
+    'Returns the requests of a session, each merged from all its records, without what is large: that is in the details of three events, by their numbers.';
+
+create or replace function fleetprof.network_resources(session_id bigint)
+returns table (
+    request_id       text,
+    attempt          bigint,
+    url              text,
+    method           text,
+    status           integer,
+    mime_type        text,
+    from_cache       boolean,
+    failed           boolean,
+    redirected       boolean,
+    bytes            bigint,
+    start_ms         double precision,
+    response_ms      double precision,
+    end_ms           double precision,
+    request_time_ms  double precision,
+    response_time_ms double precision,
+    total_ms         double precision,
+    blocked_ms       double precision,
+    proxy_ms         double precision,
+    dns_ms           double precision,
+    connect_ms       double precision,
+    ssl_ms           double precision,
+    send_ms          double precision,
+    request_headers  jsonb,
+    response_headers jsonb,
+    has_query        boolean
+)
+language plpgsql stable parallel safe rows 100
+set search_path = fleetprof_data, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with every as materialized (
+        select event, type, detail
+        from speed_tracer_events(network_resources.session_id, array[
+            'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT',
+            'NETWORK_RESPONSE_RECEIVED'])
+    ),
+    timed as (
+        select event, timing_of(case type
+            when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,timing}'
+            when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
+            else detail #> '{redirectResponse,timing}'
+        end) as timing
+        from every
+        where type in ('NETWORK_RESPONSE_RECEIVED', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT')
+    )
+    select
+        request_id,
+        attempt,
+        url,
+        method,
+        status,
+        mime_type,
+        from_cache,
+        failed,
+        redirected,
+        bytes,
+        start_ms,
+        response_ms,
+        end_ms,
         response_ms - start_ms,
-        coalesce(end_ms, lead(start_ms) over attempts) - response_ms,
-        coalesce(end_ms, lead(start_ms) over attempts) - start_ms,
+        end_ms - response_ms,
+        end_ms - start_ms,
         case when timing is not null then (
             select min(value::double precision)
             from jsonb_each(timing) as phase (key, value)
@@ -253,11 +317,13 @@ begin
         span_ms(timing, 'connect') - coalesce(span_ms(timing, 'dns'), 0),
         span_ms(timing, 'ssl'),
         span_ms(timing, 'send'),
-        request_headers,
-        response_headers,
+        case when request_event is not null then request_headers_of(asked.type, asked.detail) end,
+        case when response_event is not null then response_headers_of(answered.type, answered.detail) end,
         has_query
-    from request
-    window attempts as (partition by request_id order by attempt)
+    from merged_requests(network_resources.session_id)
+    left join timed on timed.event = timing_event
+    left join every as asked on asked.event = request_event
+    left join every as answered on answered.event = response_event
     order by start_ms, request_id, attempt;
 end
 $$;
@@ -270,6 +336,9 @@ revoke execute on function
     fleetprof_data.number,
     fleetprof_data.status_of,
     fleetprof_data.timing_of,
+    fleetprof_data.request_headers_of,
+    fleetprof_data.response_headers_of,
+    fleetprof_data.merged_requests,
     fleetprof.network_resources
 from public;
 grant execute on function
@@ -277,5 +346,8 @@ grant execute on function
     fleetprof_data.number,
     fleetprof_data.status_of,
     fleetprof_data.timing_of,
+    fleetprof_data.request_headers_of,
+    fleetprof_data.response_headers_of,
+    fleetprof_data.merged_requests,
     fleetprof.network_resources
 to fleetprof_reader;

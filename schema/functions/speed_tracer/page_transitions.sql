@@ -16,8 +16,8 @@ begin
     return query
     with every as materialized (
         select event, type, start_us, resource, detail
-        from speed_tracer_events(page_transitions.session_id)
-        where type in ('TAB_CHANGED', 'MARK_DOM_CONTENT', 'MARK_LOAD_EVENT') and type_number >= 0
+        from speed_tracer_events(page_transitions.session_id, '{TAB_CHANGED, MARK_DOM_CONTENT, MARK_LOAD_EVENT}')
+        where type_number >= 0
     ),
     page as (
         select row_number() over (order by start_us, event) as page, start_us, resource, detail

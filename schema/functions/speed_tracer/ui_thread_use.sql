@@ -25,7 +25,7 @@ begin
         coalesce(ui_thread_use.from_ms * 1000, min(start_us)),
         coalesce(ui_thread_use.to_ms * 1000, max(start_us + duration_us))
     into first_us, last_us
-    from speed_tracer_events(ui_thread_use.session_id)
+    from speed_tracer_events(ui_thread_use.session_id, has_detail => false)
     where parent is null and duration_us is not null;
     if last_us - first_us > 100000 * step_us then
         raise invalid_parameter_value using
@@ -38,7 +38,7 @@ begin
     return query
     with top as (
         select greatest(start_us, first_us) as start_us, least(start_us + duration_us, last_us + width_us) as end_us
-        from speed_tracer_events(ui_thread_use.session_id)
+        from speed_tracer_events(ui_thread_use.session_id, has_detail => false)
         where parent is null and start_us + duration_us > first_us and start_us < last_us + width_us
     ),
     -- Events at the top level may overlap. A span begins where no earlier event reaches.

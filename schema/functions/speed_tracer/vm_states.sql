@@ -13,10 +13,10 @@ as $$
 begin
     return query
     select state, sum(ticks)::bigint, (sum(ticks) / sum(sum(ticks)) over ())::double precision
-    from speed_tracer_events(vm_states.session_id)
+    from speed_tracer_events(vm_states.session_id, '{PROFILE_DATA}')
     cross join lateral jsonb_each(detail -> 'vmStates') as counted (state, value)
     cross join lateral (select number(value) as ticks) as counting
-    where type = 'PROFILE_DATA' and type_number >= 0 and jsonb_typeof(detail -> 'vmStates') = 'object' and number(value) > 0
+    where type_number >= 0 and jsonb_typeof(detail -> 'vmStates') = 'object' and number(value) > 0
     group by state
     order by sum(ticks) desc, state collate "C";
 end

@@ -6,7 +6,6 @@
  * Processor time is that of the page's main thread, so that a busy machine changes it little.
  */
 import fs from 'node:fs';
-import http from 'node:http';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -14,6 +13,7 @@ import { gzipSync } from 'node:zlib';
 import esbuild from 'esbuild';
 
 import { launchChromium } from '../../browser/chromium.mjs';
+import { startSite } from './site.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const rounds = Number(process.argv[2] ?? 5);
@@ -53,46 +53,17 @@ const agents = {
     initializeFaro({ url: location.origin + '/sink', app: { name: 'shop' }, instrumentations: getWebInstrumentations() });`),
 };
 
-/** Work in short tasks, the same number of steps on each page load, in functions of some depth. */
-const page = `<!doctype html><link rel="icon" href="data:,"><title>shop</title>AGENT
-  <h1>Shop</h1><main></main><script>
-  ${Array.from({ length: 200 }, (_, i) => `function f${i}(n) { return n ? f${(i * 7 + 3) % 200}(n - 1) + 1 : ${i}; }`).join('\n')}
-  let turn = 0;
-  function work() {
-    for (let i = 0; i < 1500; i++) globalThis['f' + (turn + i) % 200](20);
-    if (turn % 20 === 0) performance.mark('turn ' + turn % 5);
-    if (turn++ < 60) document.querySelector('main').append(document.createElement('p'));
-  }
-  for (let i = 0; i < 20; i++) work();
-  setInterval(work, 40);
-  let longTasks = 0;
-  new PerformanceObserver((list) => { longTasks += list.getEntries().length; }).observe({ type: 'longtask', buffered: true });
-</script>`;
-
 let bytes = 0;
 let requests = 0;
 let name = '';
-const server = http.createServer(async (request, response) => {
-  if (request.method === 'POST' || request.url?.startsWith('/sink')) {
+const site = await startSite({
+  agent: () => agents[name],
+  isSampled: () => name !== 'no agent' && !name.includes('not sampled'),
+  onUpload: (length) => {
     requests++;
-    bytes += (request.url ?? '').length;
-    for await (const chunk of request) bytes += chunk.length;
-    response.writeHead(request.url?.includes('/v1/') ? 204 : 200).end();
-  } else if (request.url === '/agent.js') {
-    response.setHeader('Content-Type', 'text/javascript');
-    response.end(agents[name]);
-  } else {
-    const isOff = name === 'no agent' || name.includes('not sampled');
-    const nonce = String(Math.random()).slice(2).padEnd(16, 'x').slice(0, 16);
-    response.setHeader('Content-Type', 'text/html');
-    response.setHeader('Document-Policy', isOff ? 'js-profiling=?0' : 'js-profiling');
-    response.setHeader('Server-Timing', `fleetprof;desc="${isOff ? '0' : `1.${Math.floor(Date.now() / 1000)}.${nonce}`}"`);
-    const tag = name === 'no agent' ? '' : '<script src="/agent.js" data-endpoint="/v1/ingest/pk_bench"></script>';
-    response.end(request.url === '/next' ? 'next' : page.replace('AGENT', tag));
-  }
-}).listen(0, '127.0.0.1');
-await new Promise((resolve) => { server.once('listening', () => resolve(undefined)); });
-const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    bytes += length;
+  },
+});
 const browser = await launchChromium();
 
 /** @typedef {{ cpuMs: number, loadMs: number, longTasks: number, bytes: number, requests: number }} Row */
@@ -104,7 +75,7 @@ async function visit() {
   const tab = await context.newPage();
   const session = await context.newCDPSession(tab);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  await tab.goto(`http://127.0.0.1:${port}/`);
+  await tab.goto(site.url);
   const seen = await tab.evaluate((ms) => new Promise((/** @type {(seen: any) => void} */ resolve) => {
     const [{ loadEventEnd }] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
     setTimeout(() => resolve({ loadMs: loadEventEnd, longTasks: /** @type {any} */ (globalThis).longTasks ?? 0 }), ms);
@@ -112,7 +83,7 @@ async function visit() {
   seen.longTasks = await tab.evaluate('longTasks');
   const { metrics } = await session.send('Performance.getMetrics');
   const cpuMs = (metrics.find((metric) => metric.name === 'TaskDuration')?.value ?? 0) * 1000;
-  await tab.goto(`http://127.0.0.1:${port}/next`);
+  await tab.goto(`${site.url}next`);
   await tab.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 500); }));
   await context.close();
   return { ...seen, cpuMs, bytes, requests };
@@ -127,7 +98,7 @@ for (let round = 0; round < rounds; round++) {
   for (name of Object.keys(agents)) rows[name].push(await visit());
 }
 await browser.close();
-server.close();
+site.close();
 
 console.log(`Median of ${rounds} page loads of ${stayMs / 1000} s.\n`);
 console.log('| agent | script, compressed KB | main thread ms | load event ms | long tasks | sent KB | requests |');

@@ -1,7 +1,9 @@
 /*
  * Fuzzer: any bytes as a dump of Speed Tracer. A decoded dump keeps the model's invariants, has
- * details in JSON, folds, and comes back from the spool. No record is lost or invented.
+ * details in JSON, folds, and comes back from the spool. No record is lost or invented. A form feed
+ * ends a part of a long session.
  */
+#include "collector/format/carry.h"
 #include "collector/format/format.h"
 #include "collector/profile/fold.h"
 #include "tests/fuzz/format/record.h"
@@ -102,24 +104,66 @@ static void fold(const struct fp_profile *profile, struct fp_arena *arena)
     check_record(&delta, ARENA_MAX, arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+/* What a part takes from events of the part before is at most what these have. */
+static void check_earlier(const struct fp_profile *profile)
+{
+    int64_t taken_us = 0;
+    int64_t weight_us = 0;
+    for (uint32_t i = 0; i < profile->earlier_event_count; i++) {
+        const struct fp_profile_event *event = &profile->earlier_events[i];
+        check(event->parent == FP_INDEX_NONE || event->parent < i);
+        check(event->sampled_us >= 0);
+        check_text(event->type);
+        taken_us += event->sampled_us;
+    }
+    for (uint32_t i = 0; i < profile->sample_count; i++)
+        weight_us += profile->weights_us[i];
+    check(taken_us <= weight_us);
+}
+
+/* Decodes a part, or a whole dump if continuation is NULL. */
+static void read_dump(struct fp_str body, struct fp_continuation *continuation)
 {
     struct fp_arena arena;
     fp_arena_init(&arena, ARENA_MAX);
     struct fp_profile profile;
     struct fp_upload_error error;
-    const struct fp_str body = {(const char *)bytes, len};
+    struct fp_format_limits own = limits;
+    own.continuation = continuation;
     enum fp_verdict verdict =
-        fp_format_decode(body, FP_STR("speed-tracer"), &limits, &arena, &profile, &error);
+        fp_format_decode(body, FP_STR("speed-tracer"), &own, &arena, &profile, &error);
     if (verdict == FP_VERDICT_OK) {
         check_session(&profile);
         for (uint32_t i = 0; i < profile.event_count; i++)
             check_event(&profile, i);
         check_stacks(&profile);
+        check_earlier(&profile);
         fold(&profile, &arena);
     } else {
         check(error.verdict == verdict && error.detail[0] != '\0');
     }
     fp_arena_release(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    const char *text = (const char *)bytes;
+    const char *end = len > 0 ? memchr(text, '\f', len) : NULL;
+    if (end == NULL)
+        read_dump((struct fp_str){text, len}, NULL);
+    struct fp_continuation part = {.is_next = true};
+    while (end != NULL) {
+        const size_t part_len = (size_t)(end - text);
+        read_dump((struct fp_str){text, part_len}, &part);
+        fp_carry_unref(part.before);
+        part = (struct fp_continuation){.before = part.after, .is_next = part.after != NULL};
+        const size_t used = part_len + (part_len < len);
+        text += used;
+        len -= used;
+        end = len > 0 ? memchr(text, '\f', len) : NULL;
+        if (end == NULL && len > 0)
+            end = text + len;
+    }
+    fp_carry_unref(part.before);
     return 0;
 }

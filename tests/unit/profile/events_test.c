@@ -138,6 +138,55 @@ static void own_time_that_samples_have_is_not_the_events(void **state)
     assert_frame(delta, "JAVASCRIPT_CALLBACK", 1000, 1000, 1);
 }
 
+static void time_that_an_earlier_part_counted_is_taken_back_without_a_sample(void **state)
+{
+    struct room *room = *state;
+    struct fp_profile_event earlier[] = {
+        {.type = FP_STR("DOM_EVENT"), .parent = FP_INDEX_NONE},
+        {.type = FP_STR("EVAL_SCRIPT"), .parent = 0},
+        {.type = FP_STR("LAYOUT"), .parent = 0, .sampled_us = 3000},
+    };
+    for (size_t i = 0; i < FP_COUNT(earlier); i++) {
+        earlier[i].resource = FP_INDEX_NONE;
+        earlier[i].line = FP_POSITION_NONE;
+    }
+    add(room, "PAINT", FP_INDEX_NONE, 1000);
+    room->profile.earlier_events = earlier;
+    room->profile.earlier_event_count = FP_COUNT(earlier);
+    const struct fp_delta *delta = fold(room);
+    assert_int_equal(delta->profiled_us, -2000);
+    assert_int_equal(delta->samples, 1);
+    assert_int_equal(delta->frame_count, 3);
+    assert_frame(delta, "PAINT", 1000, 1000, 1);
+    assert_frame(delta, "DOM_EVENT", 0, -3000, 0);
+    assert_frame(delta, "LAYOUT", -3000, -3000, 0);
+    assert_int_equal(delta->session->event_count, 1);
+}
+
+static void refusals_of_one_reason_are_added_up_at_their_first_place(void **state)
+{
+    struct room *room = *state;
+    struct fp_profile_note notes[] = {
+        {.text = "a line",
+         .reason = FP_RECORD_REFUSAL_BAD_PROFILE_LINE,
+         .count = 2,
+         .first_offset = 9},
+        {.text = "a command",
+         .reason = FP_RECORD_REFUSAL_BAD_PROFILE_LINE,
+         .count = 3,
+         .first_offset = 7},
+        {.text = "odd", .count = 8, .first_offset = 1},
+    };
+    add(room, "PAINT", FP_INDEX_NONE, 1000);
+    room->profile.session.notes = notes;
+    room->profile.session.note_count = FP_COUNT(notes);
+    const struct fp_delta *delta = fold(room);
+    assert_int_equal(delta->records_refused, 5);
+    assert_int_equal(delta->refusal_count, 1);
+    assert_int_equal(delta->refusals[0].records, 5);
+    assert_text(delta->refusals[0].place, "byte 7");
+}
+
 static void a_negative_own_time_is_kept_so_that_sums_are_right(void **state)
 {
     struct room *room = *state;
@@ -290,6 +339,8 @@ int main(void)
         EVENTS_TEST(an_event_in_one_of_its_own_kind_is_in_the_total_once),
         EVENTS_TEST(time_that_no_event_has_is_inside_the_event_that_says_so),
         EVENTS_TEST(own_time_that_samples_have_is_not_the_events),
+        EVENTS_TEST(time_that_an_earlier_part_counted_is_taken_back_without_a_sample),
+        EVENTS_TEST(refusals_of_one_reason_are_added_up_at_their_first_place),
         EVENTS_TEST(a_negative_own_time_is_kept_so_that_sums_are_right),
         EVENTS_TEST(a_point_in_time_counts_and_weighs_nothing),
         EVENTS_TEST(what_an_event_worked_on_is_part_of_its_frame_and_scrubbed),

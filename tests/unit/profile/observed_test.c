@@ -158,6 +158,14 @@ static void a_frame_divides_its_blocking_time(void **state)
         "go");
 }
 
+static void a_long_task_needs_no_scripts(void **state)
+{
+    struct fp_delta delta = fold_json(
+        *state, "[{'entryType':'longtask','name':'self','startTime':1,'duration':80}]", 64);
+    assert_counted(&delta, FP_TIMING_FRAME_SCRIPT, "", 1, 80000);
+    assert_counted(&delta, FP_TIMING_BLOCKING, "", 1, 30000);
+}
+
 static void resources_are_summed_by_host_and_kind(void **state)
 {
     struct fp_delta delta =
@@ -252,6 +260,7 @@ int main(void)
         TEST(the_inp_finds_its_interaction),
         TEST(a_page_that_came_back_has_no_window_from_its_start),
         TEST(a_frame_divides_its_blocking_time),
+        TEST(a_long_task_needs_no_scripts),
         TEST(resources_are_summed_by_host_and_kind),
         TEST(an_upload_with_samples_or_resources_says_which_host_its_page_is_on),
         TEST(coverage_counts_a_page_load_once),

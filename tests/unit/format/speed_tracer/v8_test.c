@@ -3,8 +3,11 @@
  */
 #include "dump_test.h"
 
+#include "collector/format/carry.h"
+#include "collector/format/speed_tracer/v8.h"
 #include "collector/format/speed_tracer/v8_code.h"
 #include "collector/format/speed_tracer/v8_lines.h"
+#include "collector/format/speed_tracer/v8_table.h"
 
 /* A dump of one profile. The log is written with ' for each "; its lines end with |. */
 static void decode_log(struct decoded *decoded, const char *log)
@@ -299,6 +302,124 @@ static void the_time_of_a_profile_counts_once(void **state)
     }
 }
 
+static void the_table_of_a_profile_lists_what_is_new_and_counts_its_ticks(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    take_dump(
+        &decoded,
+        "{'type':15,'data':{'format':'v8','profile':'forged','vmStates':7,'profileData':'"
+        "code-creation,LazyCompile,1000,16,a https://shop.example/a.js:3\\n"
+        "code-creation,Stub,2000,16,\\ntick,2000,0,0,1000,1000\\nrepeat,2,tick,1000,0,1\\n"
+        "tick,9,0,3\\n'},'profileOf':5}\n"
+        "{'type':15,'data':{'format':'v8','profileData':'tick,1000,0,0\\ntick,2000,0,9\\n'}}");
+    assert_text(event_at(&decoded, 0)->detail,
+                "{\"format\":\"v8\",\"profileDataLength\":150,"
+                "\"vmStates\":{\"js\":1,\"gc\":2,\"other\":1},\"profile\":{\"firstFunction\":0,"
+                "\"names\":[\"a\",\"Stub\"],\"urls\":[\"https://shop.example/a.js\",\"\"],"
+                "\"lines\":[3,-1],\"firstStack\":0,\"functions\":[0,0,1],\"parents\":[-1,0,1],"
+                "\"recursive\":[1],\"stacks\":[2,0,-1],\"states\":[0,1,3],\"ticks\":[1,2,1]}}");
+    assert_text(event_at(&decoded, 1)->detail,
+                "{\"format\":\"v8\",\"profileDataLength\":28,\"vmStates\":{\"js\":1,\"unknown\":1},"
+                "\"profile\":{\"firstFunction\":2,\"names\":[],\"urls\":[],\"lines\":[],"
+                "\"firstStack\":3,\"functions\":[1],\"parents\":[-1],\"recursive\":[],"
+                "\"stacks\":[0,3],\"states\":[0,5],\"ticks\":[1,1]}}");
+    release(&decoded);
+}
+
+static void tables_of_profiles_are_bounded(void **state)
+{
+    (void)state;
+    struct decoded decoded;
+    decode_log(&decoded, "code-creation,Stub,1000,16,a|tick,1000,0,0|");
+    struct fp_st_dump dump = {.decoder = &(struct fp_decoder){.profile = &decoded.profile}};
+    struct fp_buf detail;
+    fp_buf_init(&detail, 1024);
+    dump.table_bytes = FP_ST_V8_TABLES_MAX + 1;
+    struct fp_arena arena;
+    fp_arena_init(&arena, 1 << 20);
+    dump.decoder->arena = &arena;
+    dump.decoder->limits = &dump_limits;
+    assert_true(fp_st_v8_create(&dump));
+    assert_true(fp_st_v8_read(&dump, FP_STR("tick,1000,0,0"), 0));
+    fp_st_v8_table_write(&dump, &detail);
+    assert_text((struct fp_str){(const char *)detail.data, detail.len}, "\"vmStates\":{\"js\":1}");
+    assert_int_equal(dump.notes[FP_ST_NOTE_LONG_PROFILE].count, 1);
+    fp_buf_release(&detail);
+    fp_st_v8_release(dump.v8);
+    fp_arena_release(&arena);
+    release(&decoded);
+}
+
+/* Decodes a part of a long session. Returns what it leaves. */
+static struct fp_carry *decode_part(struct decoded *decoded, const char *text,
+                                    struct fp_carry *before, bool is_next)
+{
+    struct fp_continuation part = {.before = before, .is_next = is_next};
+    struct fp_format_limits limits = dump_limits;
+    limits.continuation = &part;
+    fp_arena_init(&decoded->arena, TEST_ARENA_MAX);
+    decode_limited(decoded, json_of(&decoded->arena, text), "", &limits);
+    assert_int_equal(decoded->verdict, FP_VERDICT_OK);
+    fp_carry_unref(before);
+    return part.after;
+}
+
+static void a_profile_takes_its_time_from_the_last_event_of_the_part_before(void **state)
+{
+    (void)state;
+    static const char first[] =
+        "{'type':1,'time':0}\n{'type':15,'time':1,'duration':8,'sequence':4,'children':["
+        "{'type':1,'time':1,'duration':5,'data':{'url':'https://shop.example/"
+        "'}},{'type':-2,'typeName':'own'}]}";
+    static const char second[] =
+        "{'type':2147483644,'sequence':5,'data':{'format':'v8','profileData':"
+        "'repeat,4,tick,1000,0,0'}}\n{'type':2147483644,'sequence':5,'data':{"
+        "'format':'v8','profileData':'tick,1000,0,0'}}";
+    struct decoded decoded;
+    struct fp_carry *carry = decode_part(&decoded, first, NULL, true);
+    release(&decoded);
+    carry = decode_part(&decoded, second, carry, true);
+    const struct fp_profile *profile = &decoded.profile;
+    assert_int_equal(profile->earlier_event_count, 2);
+    assert_text(profile->earlier_events[1].type, "LAYOUT");
+    assert_int_equal(profile->earlier_events[0].sampled_us, 3000);
+    assert_int_equal(profile->earlier_events[1].sampled_us, 1000);
+    assert_text(profile->resources[profile->earlier_events[1].resource], "https://shop.example/");
+    /* The second of the four events of the part before is two before the last. */
+    assert_non_null(strstr(event_at(&decoded, 0)->detail.ptr, "\"profileOf\":-2,"));
+    assert_null(strstr(event_at(&decoded, 1)->detail.ptr, "profileOf"));
+    assert_false(profile->session.is_detached);
+    release(&decoded);
+    fp_carry_unref(carry);
+}
+
+static void a_profile_whose_event_may_be_lost_makes_its_part_detached(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *part;
+        bool is_detached;
+    } parts[] = {
+        {"{'type':2147483644,'sequence':5,'data':{'format':'v8','profileData':'profiler,begin,1'}}",
+         true},
+        {"{'type':2147483644,'data':{'format':'v8','profileData':'profiler,begin,1'}}", false},
+        {"{'type':2147483644,'sequence':5,'data':{'format':'v8','isOrphaned':true,'profileData':"
+         "'profiler,begin,1'}}",
+         false},
+        {"{'type':1,'sequence':4}\n{'type':2147483644,'sequence':5,'data':{'format':'v8','"
+         "profileData':"
+         "'profiler,begin,1'}}",
+         false},
+    };
+    for (size_t i = 0; i < FP_COUNT(parts); i++) {
+        struct decoded decoded;
+        fp_carry_unref(decode_part(&decoded, parts[i].part, NULL, false));
+        assert_int_equal(decoded.profile.session.is_detached, parts[i].is_detached);
+        release(&decoded);
+    }
+}
+
 static void one_alias_may_stand_for_a_command_and_for_a_kind_of_code(void **state)
 {
     (void)state;
@@ -509,6 +630,10 @@ int main(void)
         cmocka_unit_test(ticks_are_counted_by_the_state_of_the_engine),
         cmocka_unit_test(a_profile_names_the_event_with_the_sequence_before_its_own),
         cmocka_unit_test(the_time_of_a_profile_counts_once),
+        cmocka_unit_test(the_table_of_a_profile_lists_what_is_new_and_counts_its_ticks),
+        cmocka_unit_test(tables_of_profiles_are_bounded),
+        cmocka_unit_test(a_profile_takes_its_time_from_the_last_event_of_the_part_before),
+        cmocka_unit_test(a_profile_whose_event_may_be_lost_makes_its_part_detached),
         cmocka_unit_test(one_alias_may_stand_for_a_command_and_for_a_kind_of_code),
         cmocka_unit_test(an_overflow_in_a_stack_is_passed_over),
         cmocka_unit_test(repetitions_are_bounded_by_the_limits),

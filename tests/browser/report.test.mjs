@@ -1,0 +1,601 @@
+/**
+ * The web report in real Chromium, on what a real collector, PostgreSQL and `fleetprof serve` give: numbers on screen are
+ * SQL's, the keyboard reaches everything, addresses restore what was seen, hostile names do nothing, trouble is said in words.
+ * FLEETPROF_SCREENSHOTS names a folder for the manual's pictures.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+import { binDir, freePort, repository, startProcess, temporaryDir, waitFor } from '../behaviour/stack.mjs';
+import { launchChromium } from './chromium.mjs';
+import { hostileNames, startFleet } from './report_fleet.mjs';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const period = "since => now() - interval '2d'";
+
+/** @type {import('../behaviour/stack.mjs').Stack} */
+let stack;
+/** @type {import('playwright-core').Browser} */
+let browser;
+/** @type {string} */
+let origin;
+/** @type {import('../behaviour/stack.mjs').Server} */
+let server;
+/** @type {Page} */
+let page;
+/** Everything that the page complains about, violations of its policy included. @type {string[]} */
+let complaints;
+
+/** @param {string} conninfo */
+async function serve(conninfo) {
+  const port = await freePort();
+  const process = startProcess('fleetprof serve', [path.join(binDir, 'fleetprof'), 'serve', '--listen', `127.0.0.1:${port}`, '-d', conninfo]);
+  const url = `http://127.0.0.1:${port}`;
+  await waitFor(async () => (await fetch(`${url}/`)).ok, { what: 'fleetprof serve', timeoutMs: 30_000 });
+  return { process, url };
+}
+
+before(async () => {
+  stack = await startFleet();
+  ({ process: server, url: origin } = await serve(stack.postgres.conninfo('fleetprof_reader')));
+  browser = await launchChromium();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+  await stack?.stop();
+});
+
+/** @param {import('playwright-core').BrowserContextOptions} [options] */
+async function newPage(options) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const made = await context.newPage();
+  /** @type {string[]} */
+  const heard = [];
+  made.on('pageerror', (error) => heard.push(String(error)));
+  made.on('console', (message) => { if (['error', 'warning'].includes(message.type())) heard.push(message.text()); });
+  made.on('dialog', (dialog) => { heard.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
+  return { page: made, complaints: heard };
+}
+
+beforeEach(async () => {
+  await page?.context().close();
+  ({ page, complaints } = await newPage());
+});
+
+/** Waits until the view is drawn that the address names. @param {Page} [of] */
+const ready = (of = page) => of.waitForSelector('main[data-ready]', { timeout: 60_000 });
+
+/**
+ * Waits until the address begins so and its view is drawn. Playwright's waitForFunction would need eval, which the page's
+ * policy refuses.
+ * @param {string} begin path and query
+ */
+const arrived = (begin, of = page) => of.waitForSelector(`main[data-ready^="${begin}"]`, { timeout: 60_000 });
+
+/** @param {string} address */
+async function open(address) {
+  await page.goto(origin + address);
+  await ready();
+}
+
+/** Presses keys one after the other, and waits until the view is drawn. @param {...string} keys */
+async function press(...keys) {
+  for (const key of keys) await page.keyboard.press(key);
+  await ready();
+}
+
+/** The rows of the first table of the view: a name, and numbers by column. @returns {Promise<Record<string, any>[]>} */
+const screenRows = () => page.evaluate(() => {
+  const table = /** @type {HTMLTableElement} */ ([...document.querySelectorAll('main table')].pop());
+  const names = [...table.querySelectorAll('thead button')].map((button) => button.id.replace('sort-', ''));
+  return [...table.querySelectorAll('tbody tr')].map((row) => Object.fromEntries([...row.children].map((cell, i) => {
+    const { value } = /** @type {HTMLElement} */ (cell).dataset;
+    return [names[i], value === undefined ? cell.textContent : Number(value)];
+  })));
+});
+
+const text = (/** @type {string} */ selector) => page.locator(selector).innerText();
+
+/** @param {string} select what follows it */
+const sql = (select) => stack.sql(`select ${select}`, 'fleetprof_reader');
+
+/** @param {Record<string, any>[]} rows @param {string[]} names */
+const picked = (rows, names) => rows.map((row) => names.map((name) => row[name]));
+
+// ---- numbers ----
+
+/** View, SQL of its last table, the columns to compare. @type {[string, string, string[]][]} */
+const tables = [
+  ['/', '* from fleetprof.sites() order by loads desc', ['loads', 'uploads', 'profiled_ms']],
+  ['/shop/functions?since=2d', `* from fleetprof.hotspots('shop', ${period}, top => 500) order by self_ms_per_load desc`,
+    ['self_ms_per_load', 'total_ms_per_load', 'busy_share', 'load_share', 'samples', 'uploads']],
+  ['/shop/functions?since=2d&route=%2Fcart&sort=-samples', `* from fleetprof.hotspots('shop', ${period}, route => '/cart', top => 500) order by samples desc`, ['samples']],
+  ['/shop/compare?before=2.2.9&after=2.3.0', "* from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 500)",
+    ['before_self_ms', 'after_self_ms', 'change', 'before_uploads', 'after_uploads', 'samples']],
+  ['/shop/timings?since=2d', `* from fleetprof.timings('shop', ${period})`, ['count', 'p50_ms', 'p75_ms', 'p95_ms', 'p99_ms', 'min_ms', 'max_ms', 'mean_ms']],
+  ['/shop/timing/respond?since=2d', `* from fleetprof.measure_hotspots('respond', 'shop', ${period}, top => 200) order by self_ms_per_load desc`, ['self_ms_per_load', 'total_ms_per_load', 'samples']],
+  ['/shop/vitals?since=2d', `* from fleetprof.vitals('shop', ${period})`, ['count', 'p50', 'p75', 'p95', 'good_share', 'poor_share']],
+  ['/shop/vital/INP?since=2d', `* from fleetprof.vital_hotspots('INP', 'shop', ${period}, top => 200) order by self_ms_per_load desc`,
+    ['self_ms_per_load', 'good_self_ms_per_load', 'samples', 'uploads', 'good_uploads']],
+  ['/shop/interactions?since=2d', `* from fleetprof.interactions('shop', ${period}) order by total_ms desc`, ['count', 'p75_ms', 'p98_ms', 'total_ms', 'processing_share']],
+  ['/shop/long-frames?since=2d', `* from fleetprof.long_frames('shop', ${period}) order by blocking_ms desc`, ['count', 'total_ms', 'blocking_ms', 'forced_layout_ms']],
+  ['/shop/where?since=2d&by=device', `* from fleetprof.cost_by('device', 'shop', ${period}) order by self_ms desc`, ['self_ms', 'share', 'samples', 'uploads']],
+];
+
+for (const [address, query, names] of tables) {
+  test(`the numbers of ${address} are SQL's`, async () => {
+    await open(address);
+    const known = (/** @type {any[]} */ cells) => cells.map((cell) => (typeof cell === 'string' || cell === undefined ? null : cell));
+    const expected = picked(await sql(query), names);
+    assert.ok(expected.length > 0);
+    const shown = picked(await screenRows(), names).map(known);
+    // Equal rows may change places.
+    assert.deepEqual([...shown].sort(), [...expected].sort());
+    assert.deepEqual(shown.map(([first]) => first), expected.map(([first]) => first), 'in the same order');
+    assert.deepEqual(complaints, []);
+  });
+}
+
+test('coverage says how many page loads were profiled', async () => {
+  await open('/shop/coverage?since=2d');
+  const [all] = await sql(`* from fleetprof.coverage('shop', ${period})`);
+  assert.deepEqual((await screenRows()).slice(0, 2).map(({ loads }) => loads), [all.profiled, all.no_policy ?? '–']);
+});
+
+test('the flame graph: functions, selection and whole agree with SQL', async () => {
+  await open('/shop?since=2d');
+  const perLoad = new Map((await sql(`function, sum(self_ms_per_load) as self from fleetprof.hotspots('shop', ${period}, top => null) where function in ('sortReviews', 'hashCanvas', '(layout)') group by 1`))
+    .map((row) => [row.function, row.self]));
+  const rows = await screenRows();
+  for (const [name, wanted] of perLoad) {
+    const row = rows.find((each) => each.function.startsWith(name));
+    assert.ok(row && Math.abs(row.self_ms_per_load - wanted) < 1e-6, `${name}: ${row?.self_ms_per_load}, not ${wanted}`);
+  }
+  const [{ loads }] = await sql(`sum(loads) as loads from fleetprof.summary('shop', ${period})`);
+  assert.match(await text('footer'), new RegExp(`^${loads} page loads · ${loads} uploads`));
+  const [{ total }] = await sql(`total_ms_per_load as total from fleetprof.flamegraph('shop', ${period}) where level = 0`);
+  await page.focus('.icicle canvas');
+  await press('ArrowDown');
+  const first = await page.locator('[role=treeitem]').first().innerText();
+  assert.match(first, new RegExp(`\\(all\\)\\s+${total.toFixed(0)} ms`));
+  assert.match(await text('.details'), /^boot\n/);
+});
+
+test('a function: its own view says what SQL says of callers and callees', async () => {
+  const [{ key }] = await sql("function_key as key from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 1)");
+  await open(`/shop/function/${key}?since=2d`);
+  assert.equal(await text('h2.name'), 'sortReviews');
+  const callees = await sql(`total_ms, share from fleetprof.callees(null, 'shop', ${period}, key => '${key}')`);
+  assert.deepEqual(picked(await screenRows(), ['share', 'total_ms']), picked(callees, ['share', 'total_ms']));
+  const [{ self, total }] = await sql(`sum(self_ms) as self, sum(total_ms) as total from fleetprof.hotspots('shop', ${period}, top => null) where function = 'sortReviews'`);
+  assert.deepEqual(await page.locator('.facts [data-value]').evaluateAll((cells) => cells.map((cell) => Number(/** @type {HTMLElement} */ (cell).dataset.value))), [self, total]);
+  assert.deepEqual(complaints, []);
+});
+
+test('a comparison begins with a sentence', async () => {
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  const [row] = await sql("* from fleetprof.compare_summary('shop', '2.2.9', '2.3.0')");
+  assert.match(await text('.verdict'), new RegExp(`^2.3.0 against 2.2.9: ${row.slower} slower, ${row.faster} faster, .*${row.unchanged} without a change`));
+  assert.equal((await screenRows())[0].verdict, '▲ slower');
+});
+
+// ---- keys ----
+
+test('every view is reached by the keyboard, and has a heading', async () => {
+  await open('/shop?since=2d');
+  for (const [key, heading] of Object.entries({ n: 'shop Functions', c: 'shop Compare', t: 'shop Timings', v: 'shop Vitals', i: 'shop Interactions', w: 'shop Where the time goes', o: 'shop Coverage', f: 'shop Flame graph', s: 'Sites' })) {
+    await press('g', key);
+    assert.equal(await text('h1'), heading);
+    assert.equal(await page.title(), `${heading.replace('shop ', 'shop: ')} – fleetprof`);
+  }
+  // Tab and Enter lead from the list of sites to a function.
+  await page.focus('main a');
+  await press('Enter');
+  await arrived('/shop');
+  assert.equal(await text('h1'), 'shop Flame graph');
+  assert.deepEqual(complaints, []);
+});
+
+test('the keys of the flame graph', async () => {
+  await open('/shop?since=2d');
+  const at = () => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.search)));
+  const selected = () => page.locator('.details h2').innerText();
+  await page.focus('.icicle canvas');
+  await press('ArrowDown', 'ArrowDown');
+  assert.equal(await selected(), 'performWork');
+  assert.match(await text('[role=status][aria-live]'), /^performWork · .* ms per page load in all/);
+  await press('ArrowRight');
+  assert.equal(await selected(), 'readState');
+  await press('ArrowLeft', 'ArrowUp');
+  assert.equal(await selected(), 'boot');
+  await press('ArrowRight', 'Enter');
+  assert.ok((await at()).root, 'zoomed in');
+  assert.match(await text('.crumbs'), /\(anonymous\)/);
+  await press('Backspace');
+  assert.equal((await at()).root, undefined);
+  await press('Home', 'ArrowDown', 'o');
+  assert.match(await text('.chips'), /focus: boot/);
+  await page.click('.chips button');
+  await page.focus('.icicle canvas');
+  await press('ArrowDown', 'x');
+  assert.match(await text('.chips'), /hidden: boot/);
+  await press('ArrowDown');
+  assert.equal(await selected(), 'performWork', 'it stands where its caller was');
+  await page.click('.chips button');
+  await press('r');
+  assert.equal(await page.getAttribute('#recursion', 'aria-pressed'), 'true');
+  await press('r', 'i');
+  assert.equal((await at()).inverted, '1');
+  await page.focus('.icicle canvas');
+  await press('ArrowDown');
+  assert.equal(await selected(), 'hashCanvas', 'the function with the most self time');
+  await press('i', '/');
+  await page.keyboard.type('fuzzy');
+  assert.match(await text('.tools .found'), /^2 places, [\d.]+ % of the time/);
+  await press('Enter');
+  await page.focus('.icicle canvas');
+  await press('n');
+  assert.equal(await selected(), 'fuzzyMatch');
+  const first = (await at()).sel;
+  await press('n');
+  assert.notEqual((await at()).sel, first);
+  await press('N', 'm');
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'do-zoom');
+  await page.focus('.icicle canvas');
+  await press('c');
+  await arrived('/shop/function/');
+  assert.equal(await text('h2.name'), 'fuzzyMatch');
+  assert.deepEqual(complaints, []);
+});
+
+test('keys of every view: the list, SQL, the command, dark, releases', async () => {
+  await open('/shop/functions?since=2d');
+  await press('?');
+  assert.match(await text('dialog'), /Keys[\s\S]*callers and callees/);
+  await press('Escape', 'q');
+  assert.match(await text('dialog'), /select \* from fleetprof\.hotspots\(.*site => 'shop'/);
+  await press('Escape');
+  await page.click('#show-command');
+  assert.match(await text('dialog'), /fleetprof top .*--site shop/);
+  await press('Escape', 'd');
+  assert.equal(await page.getAttribute('html', 'data-theme'), 'dark');
+  await press(']');
+  assert.match(page.url(), /release=2\.2\.9/);
+  await press(']');
+  assert.match(page.url(), /release=2\.3\.0/);
+  await press('[');
+  assert.match(page.url(), /release=2\.2\.9/);
+  assert.deepEqual(complaints, []);
+});
+
+test('the call tree is walked by the keyboard, bound to the same selection', async () => {
+  await open('/shop?since=2d');
+  await page.focus('[role=treeitem]');
+  await press('ArrowRight', 'ArrowRight', 'ArrowDown');
+  assert.equal(await page.locator('.details h2').innerText(), 'renderRoot');
+  const item = page.locator('[role=treeitem][aria-selected=true]');
+  assert.deepEqual([await item.getAttribute('aria-level'), await item.getAttribute('aria-posinset')], ['4', '1']);
+  await press('ArrowLeft');
+  assert.equal(await page.locator('.details h2').innerText(), 'performWork');
+  await press('Enter');
+  assert.match(page.url(), /root=[0-9a-f]{16}/);
+  assert.deepEqual(complaints, []);
+});
+
+// ---- filters ----
+
+test('a filter is chosen from values with their uploads, and taken away', async () => {
+  await open('/shop/functions?since=2d');
+  await page.focus('#filter-route');
+  await press('Enter');
+  await page.waitForSelector('.value');
+  const shown = await page.locator('.value').evaluateAll((buttons) => buttons.map((each) => /** @type {HTMLElement} */ (each).innerText.split('\n')));
+  const values = await sql(`value, uploads from fleetprof.field_values('route', 'shop', ${period})`);
+  assert.deepEqual(shown.map(([name, figures]) => [name, Number(figures.split(' ·')[0])]), picked(values, ['value', 'uploads']));
+  await page.keyboard.type('cart');
+  await press('ArrowDown', 'Enter');
+  assert.match(page.url(), /route=%2Fcart/);
+  assert.match(await text('footer'), new RegExp(`${values.find(({ value }) => value === '/cart').uploads} uploads`));
+  await page.click('#remove-route');
+  await ready();
+  assert.doesNotMatch(page.url(), /route/);
+  await page.click('#filter-period');
+  await page.click('text=Last 7 days');
+  await ready();
+  assert.match(page.url(), /since=7d/);
+  assert.deepEqual(complaints, []);
+});
+
+test('few uploads are called an anecdote', async () => {
+  await open('/hostile?since=2d');
+  assert.match(await text('.anecdote'), new RegExp(`Only ${hostileNames.length} uploads match`));
+  await open('/shop?since=2d');
+  assert.equal(await page.isVisible('.anecdote'), false);
+});
+
+test('dragging over the strip chooses a period', async () => {
+  await open('/shop?since=2d');
+  const box = await page.locator('.strip .u-over').boundingBox();
+  assert.ok(box);
+  await page.mouse.move(box.x + box.width * 0.25, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 25, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForURL(/since=2\d{3}-.*until=2/);
+  await ready();
+  const { searchParams } = new URL(page.url());
+  const hours = (Date.parse(searchParams.get('until') ?? '') - Date.parse(searchParams.get('since') ?? '')) / 3_600_000;
+  assert.ok(hours >= 4 && hours <= 12, `${hours} hours`);
+});
+
+// ---- addresses ----
+
+/** What one sees, pictures included. */
+const seen = () => page.evaluate(() => JSON.stringify([document.title, /** @type {HTMLElement} */ (document.querySelector('main')).innerText, document.querySelector('.filters')?.textContent,
+  [...document.querySelectorAll('main .icicle canvas')].map((canvas) => /** @type {HTMLCanvasElement} */ (canvas).toDataURL())]));
+
+test('Back, a reload and a copied link show what was seen', async () => {
+  let seed = 4;
+  const draw = (/** @type {number} */ most) => { seed = (seed * 16_807) % 2_147_483_647; return seed % most; };
+  const steps = [
+    () => press('g', 'n'), () => press('g', 'f'), () => press('g', 'c'), () => press('g', 't'), () => press('g', 'w'),
+    async () => {
+      if (await page.locator('.icicle canvas').count() === 0) return;
+      await page.locator('.icicle canvas').first().focus();
+      await press('ArrowDown', 'ArrowDown');
+      walked.pop(); // a selection takes the place of the one before
+      await note();
+      await page.locator('.icicle canvas').first().focus();
+      await press('Enter');
+    },
+    async () => { if (await page.locator('#inverted').count() > 0) await press('i'); },
+    async () => { if (await page.locator('#sort-samples').count() > 0) { await page.locator('#sort-samples').first().click(); await ready(); } },
+    async () => { if (await page.locator('main tbody a[href*="/function/"]').count() > 0) { await page.locator('main tbody a[href*="/function/"]').first().click(); await ready(); } },
+    () => press(']'),
+  ];
+  await open('/shop?since=2d');
+  /** @type {{ url: string, sight: string }[]} */
+  const walked = [];
+  const note = async () => {
+    await page.evaluate(() => { /** @type {HTMLElement | null} */ (document.activeElement)?.blur(); });
+    await page.mouse.move(2, 2);
+    const url = page.url();
+    if (walked[walked.length - 1]?.url === url) walked.pop();
+    walked.push({ url, sight: await seen() });
+  };
+  await note();
+  for (let i = 0; i < 14; i += 1) {
+    await steps[draw(steps.length)]();
+    await note();
+  }
+  assert.ok(walked.length >= 7, `${walked.length} states`);
+  await page.reload();
+  await ready();
+  assert.equal(await seen(), walked[walked.length - 1].sight, 'after a reload');
+  const visits = await page.evaluate(() => history.length);
+  for (let back = 2; back <= walked.length; back += 1) {
+    const { url, sight } = walked[walked.length - back];
+    await page.goBack();
+    await waitFor(async () => page.url() === url && await seen() === sight, { what: `what was seen at ${url}`, timeoutMs: 20_000 });
+  }
+  assert.ok(visits > 0);
+  const { page: other } = await newPage();
+  const { url, sight } = walked[Math.floor(walked.length / 2)];
+  await page.goto(url);
+  await ready();
+  assert.equal(await seen(), sight, 'in a new tab');
+  await other.context().close();
+  assert.deepEqual(complaints, []);
+});
+
+test('a copied link has absolute times', async () => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await open('/shop/functions?since=2d&theme=dark&sort=-samples');
+  await press('l');
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(copied, /\/shop\/functions\?since=2\d{3}-\d\d-\d\dT[^&]*&until=2[^&]*&sort=-samples$/);
+  const rows = await screenRows();
+  await page.goto(copied);
+  await ready();
+  assert.deepEqual(await screenRows(), rows);
+});
+
+// ---- export ----
+
+/** @param {string} button */
+async function exported(button) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)]);
+  return fs.readFileSync(/** @type {string} */ (await download.path()), 'utf8');
+}
+
+test('exports have the rows in view, and nothing that a spreadsheet would run', async () => {
+  await open('/shop/functions?since=2d&q=sort');
+  const rows = JSON.parse(await exported('#export-json'));
+  assert.deepEqual([...new Set(rows.map((/** @type {any} */ row) => row.function))], ['sortReviews', 'sort']);
+  await open('/hostile/functions?since=2d');
+  const csv = await exported('#export-csv');
+  assert.match(csv, /^function_key,function,resource,line|^function,resource,line/);
+  assert.match(csv, /,?'=1\+1,/);
+  assert.match(csv, /"'=HYPERLINK\(""http/);
+  for (const line of csv.split('\r\n').slice(1)) assert.doesNotMatch(line.replace(/^-?\d+,/, ''), /^"?[=@\t]/);
+});
+
+// ---- hostile names ----
+
+test('hostile names are text on every view, and do nothing', async () => {
+  /** @type {string[]} */
+  const requests = [];
+  page.on('request', (request) => { if (!request.url().startsWith(origin)) requests.push(request.url()); });
+  const key = (await sql(`function_key as key from fleetprof.compare_releases('hostile', null, null, before_since => now() - interval '3 days', before_until => now() - interval '2 days', since => now() - interval '2 days')
+    where function like '<img%'`))[0]?.key;
+  const measure = hostileNames[0];
+  for (const view of ['flame?since=2d', 'flame?since=2d&inverted=1', 'functions?since=2d', `timing/${encodeURIComponent(measure)}?since=2d`, 'timings?since=2d', 'vitals?since=2d', 'vital/INP?since=2d&by=variant', 'interactions?since=2d',
+    'long-frames?since=2d', 'where?since=2d&by=resource', 'where?since=2d&by=host', 'where?since=2d&by=release', 'compare?since=2d', 'coverage?since=2d', `flame?since=2d&q=${encodeURIComponent('<script>')}&root=%3Cscript%3E&sel=x&hide=%22%3E&focus=%3C`,
+    ...key ? [`function/${key}?since=2d`] : []]) {
+    await open(`/hostile/${view}`);
+    assert.equal(await page.locator('main .failure').count(), 0, `${view}: ${await text('main')}`);
+    const odd = await page.evaluate(() => [...document.querySelectorAll('main script, main img, main svg, main iframe, main [onerror], main [onload], a[href^="javascript:" i], a[href^="data:" i]')].map((element) => element.outerHTML));
+    assert.deepEqual(odd, [], view);
+    // eslint-disable-next-line no-control-regex
+    assert.doesNotMatch(await page.evaluate(() => document.body.innerText), /[\u0000-\u0008\u000b\u001b\u202a-\u202e\u2066-\u2069\u009b]/, view);
+  }
+  await open('/hostile/functions?since=2d');
+  const names = await page.locator('main .function > :first-child').allInnerTexts();
+  for (const wanted of ['<script>alert(1)</script>', '\\u{202e}gnissim\\u{202c}', "Robert'); drop table students;--", '__proto__', '日本語']) assert.ok(names.includes(wanted), `${wanted} in ${names.length} names`);
+  for (const field of ['route', 'release', 'variant']) {
+    await page.click(`#filter-${field}`);
+    await page.waitForSelector('.value');
+    await page.keyboard.press('Escape');
+  }
+  for (const address of ['/%3Cscript%3Ealert(1)%3C%2Fscript%3E/flame', '/shop/%3Cimg%20src=x%20onerror=alert(1)%3E', '/shop/function/%22%3E%3Csvg%20onload=alert(1)%3E', '/shop/timing/javascript:alert(1)', '/%E0%A4%A/flame', `/shop/flame?${'q='.padEnd(6000, 'x')}`]) await open(address);
+  assert.deepEqual(requests, []);
+  // The browser itself notes the answers that are errors.
+  assert.deepEqual(complaints.filter((complaint) => !complaint.startsWith('Failed to load resource')), []);
+});
+
+// ---- access ----
+
+const everyView = ['/', '/shop?since=2d', '/shop/functions?since=2d', '/shop/compare?before=2.2.9&after=2.3.0', '/shop/timings?since=2d', '/shop/timing/respond?since=2d', '/shop/vitals?since=2d', '/shop/vital/INP?since=2d',
+  '/shop/interactions?since=2d', '/shop/long-frames?since=2d', '/shop/where?since=2d', '/shop/coverage?since=2d'];
+
+for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+  test(`axe finds nothing on any view, ${colorScheme}`, async () => {
+    await page.context().close();
+    // The page's own policy would refuse axe's script.
+    ({ page, complaints } = await newPage({ colorScheme, bypassCSP: true, reducedMotion: 'reduce' }));
+    const [{ key }] = await sql("function_key as key from fleetprof.compare_releases('shop', '2.2.9', '2.3.0', top => 1)");
+    for (const address of [...everyView, `/shop/function/${key}?since=2d`]) {
+      await open(address);
+      if (address === '/shop?since=2d') {
+        await page.focus('.icicle canvas');
+        await press('ArrowDown', 'ArrowDown');
+        await page.click('#filter-route');
+        await page.waitForSelector('.value');
+      }
+      await page.evaluate(axe);
+      const violations = await page.evaluate(async () => (await /** @type {any} */ (globalThis).axe.run()).violations
+        .map((/** @type {any} */ { id, nodes }) => `${id}: ${nodes.slice(0, 3).map((/** @type {any} */ node) => `${node.html.slice(0, 120)} ${node.any[0]?.message ?? node.failureSummary}`).join(' | ')}`));
+      assert.deepEqual(violations, [], address);
+    }
+    await press('?');
+    assert.deepEqual(await page.evaluate(async () => (await /** @type {any} */ (globalThis).axe.run('dialog')).violations.map((/** @type {any} */ { id }) => id)), []);
+  });
+}
+
+// ---- trouble ----
+
+test('an answer without rows says why, in a sentence', async () => {
+  for (const view of ['flame', 'functions', 'compare', 'timings', 'timing/x', 'vitals', 'interactions', 'long-frames', 'where', 'coverage', 'function/123']) {
+    await open(`/nobody/${view}`);
+    assert.match(await text('main .empty'), /\.$/, view);
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test('what cannot be meant is said in the words of the server', async () => {
+  await open('/shop/flame?since=nonsense');
+  assert.match(await text('main .failure'), /since/);
+  await open('/shop/nowhere');
+  assert.match(await text('main .failure'), /There is no view “nowhere”\./);
+  await open('/shop/flame?since=1h&until=2d');
+  assert.match(await text('main .failure'), /later than/);
+});
+
+test('a database that goes away is said so, and comes back', async () => {
+  await stack.postgres.stop('SIGQUIT');
+  await open('/shop/functions?since=2d');
+  assert.match(await text('main .failure h2'), /\.$/);
+  await stack.postgres.start();
+  await waitFor(async () => {
+    await page.click('#again');
+    await ready();
+    return await page.locator('main table').count() > 0;
+  }, { what: 'an answer after the database is back', timeoutMs: 60_000 });
+});
+
+test('a server that goes away, and an answer that is cut, end in sentences', async () => {
+  await open('/shop/coverage?since=2d');
+  await page.route('**/api/v1/timings?**', (route) => route.fulfill({ contentType: 'application/json', body: '{"columns":[{"na' }));
+  await press('g', 't');
+  assert.match(await text('main .failure'), /cannot be read[\s\S]*cut this one/);
+  await page.route('**/api/v1/vitals?**', (route) => route.abort());
+  await press('g', 'v');
+  assert.match(await text('main .failure'), /did not answer in full/);
+  await page.route('**/api/v1/flamegraph_columns?**', (route) => route.fulfill({ contentType: 'application/json', body: '{"tree":{"frames":{},"level":[0,2],"frame":[-1,-1],"self":[0,0],"total":[1,1],"samples":[1,1]}}' }));
+  await press('g', 'f');
+  assert.match(await text('main .failure'), /cannot show this answer[\s\S]*not in order/);
+});
+
+test('a database without the schema is said so', async () => {
+  const empty = startProcess('fleetprof serve', [path.join(binDir, 'fleetprof'), 'serve', '--listen', `127.0.0.1:${await freePort()}`, '-d', stack.postgres.conninfo('postgres', 'postgres'), '--allow-writer']);
+  const url = await waitFor(() => /http:\/\/127\.0\.0\.1:\d+/.exec(empty.output())?.[0] ?? (empty.running() ? '' : 'ended'), { what: 'an address', timeoutMs: 30_000 });
+  if (url !== 'ended') {
+    await page.goto(`${url}/shop`);
+    await ready();
+    assert.match(await text('main .failure'), /schema|migrate/i);
+    await empty.stop();
+  } else {
+    assert.match(empty.output(), /schema|migrate/i);
+  }
+});
+
+// ---- one file ----
+
+test('a page with its answers in it opens from disk and asks nobody', async () => {
+  /** @type {Record<string, unknown>} */
+  const answers = {};
+  page.on('response', async (response) => {
+    const { pathname, search } = new URL(response.url());
+    if (pathname.startsWith('/api/')) answers[pathname + search] = await response.json();
+  });
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  const sight = await text('main');
+  await open('/shop/flame');
+  await waitFor(() => Object.keys(answers).some((address) => address.includes('third_parties')), { what: 'all answers' });
+  const dist = (/** @type {string} */ name) => fs.readFileSync(path.join(repository, 'report/dist', name), 'utf8');
+  const file = path.join(temporaryDir('report'), 'report.html');
+  fs.writeFileSync(file, dist('index.html')
+    .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${dist('report.css')}</style>`)
+    .replace(/<script type="module"[^>]*><\/script>/, () => `<script type="application/json" id="fleetprof-answers">${JSON.stringify(answers).replaceAll('<', '\\u003c')}</script><script type="module">${dist('report.js')}</script>`));
+  const { page: saved, complaints: heard } = await newPage();
+  /** @type {string[]} */
+  const requests = [];
+  saved.on('request', (request) => { if (!/^(data|file):/.test(request.url())) requests.push(request.url()); });
+  await saved.goto(pathToFileURL(file).href);
+  await ready(saved);
+  assert.equal(await saved.locator('main').innerText(), sight, 'it begins with the comparison');
+  await saved.keyboard.press('g');
+  await saved.keyboard.press('f');
+  await ready(saved);
+  assert.match(saved.url(), /report\.html#\/shop\/flame$/);
+  assert.match(await saved.locator('footer').innerText(), /page loads/);
+  await saved.keyboard.press('g');
+  await saved.keyboard.press('v');
+  await ready(saved);
+  assert.match(await saved.locator('main .failure').innerText(), /does not contain this/);
+  await saved.goBack();
+  await arrived('/shop/flame', saved);
+  assert.deepEqual([requests, heard], [[], []]);
+  await saved.context().close();
+});
+
+// ---- pictures ----
+
+test('the pictures of the manual', { skip: !process.env.FLEETPROF_SCREENSHOTS && 'FLEETPROF_SCREENSHOTS is not set' }, async () => {
+  const folder = path.resolve(process.env.FLEETPROF_SCREENSHOTS ?? '');
+  await page.setViewportSize({ width: 1180, height: 720 });
+  await open('/shop?since=2d');
+  await page.focus('.icicle canvas');
+  for (let i = 0; i < 8; i += 1) await press('ArrowDown');
+  await page.screenshot({ path: path.join(folder, 'report-flame.png') });
+  await open('/shop/compare?before=2.2.9&after=2.3.0');
+  await page.screenshot({ path: path.join(folder, 'report-compare.png') });
+});
