@@ -132,7 +132,7 @@ static void full_counts_stay_apart(void **state)
     const struct fp_pack *sum = &all[TIMES % 2];
     static const size_t value = 2;
     assert_true(join(sum, value, &more, 0) == 10 * TIMES);
-    assert_true(join(sum, value, &more, 1) == (long double)each * TIMES);
+    assert_true(join(sum, value, &more, 1) == (long double)(each * TIMES));
     assert_true(join(sum, value, &more, 2) == 20 * TIMES);
     assert_int_equal(sum->count, 2 + TIMES / 7 + 1);
     for (size_t i = 1; i < sum->count; i++)
