@@ -39,6 +39,7 @@ static const struct command commands[] = {
     {"sourcemap", "original names of functions in bundled scripts", fp_sourcemap_command},
     {"spool", "a collector's spool, and what was refused", fp_spool_command},
     {"serve", "the web report: look at it in a browser", fp_serve_command},
+    {"report", "the web report as one file, to send to somebody", fp_save_command},
     {"doctor", "find out why a site has no profiles", fp_doctor_command},
     {"help", "explain a command", help_command},
 };

@@ -23,15 +23,8 @@ const maxNameLength = 256;
  */
 export function startVitals({ vitalsSample, endpoint }) {
   if (!globalThis.document || !(Math.random() < Number(vitalsSample ?? 1))) return undefined;
-  /** @type {List[]} */
-  let lists = [];
-  // Not in the task in which the profiler starts, which is long enough.
-  setTimeout(() => {
-    try {
-      lists = [observeVitals(), observeInteractions(), observeFrames(), observeResources(endpoint)];
-    } catch { // a browser that has half of an API
-    }
-  });
+  // At once: when the page is hidden, web-vitals has to hear of it before the load that sends its values.
+  const lists = [observeVitals(), observeInteractions(), observeFrames(), observeResources(endpoint)];
   return {
     take() {
       const entries = lists.map(([name, take]) => [name, take()]).filter(([, list]) => list.length > 0);

@@ -9,7 +9,7 @@
 
 struct fp_answer {
     struct fp_buf body;
-    uint64_t tag; /* hash of the body but for the time that it took */
+    uint64_t tag; /* hash of the body without the time that it took */
 };
 
 /*

@@ -7,13 +7,21 @@
 
 #include <stdlib.h>
 
-enum form { FORM_TEXT, FORM_BOOLEAN, FORM_NUMBER, FORM_BIGINT, FORM_JSON, FORM_TIME, FORM_PERIOD };
+enum cell_form {
+    FORM_TEXT,
+    FORM_BOOLEAN,
+    FORM_NUMBER,
+    FORM_BIGINT,
+    FORM_JSON,
+    FORM_TIME,
+    FORM_PERIOD
+};
 
 /* The numbers are those of catalog/pg_type.dat; they never change. */
 static const struct cell_type {
     Oid oid;
     const char *name;
-    enum form form;
+    enum cell_form form;
 } types[] = {
     {25, "text", FORM_TEXT},
     {16, "boolean", FORM_BOOLEAN},

@@ -171,6 +171,15 @@ const struct fp_question fp_questions[] = {
     {.name = "network_graph", .relation = "network_graph", .own = {SESSION}},
     {.name = "server_events", .relation = "server_events", .own = {SESSION}},
     {.name = "vm_states", .relation = "vm_states", .own = {SESSION}},
+    {.name = "js_profile",
+     .relation = "js_profile",
+     .own = {SESSION, {.name = "event_id", .type = FP_VALUE_ID}, TEXT("state", NULL)}},
+    {.name = "js_profile_bottom_up",
+     .relation = "js_profile_bottom_up",
+     .own = {SESSION,
+             {.name = "event_id", .type = FP_VALUE_ID},
+             TEXT("state", NULL),
+             NUMBER("min_share")}},
     {.name = "hints", .relation = "hints", .own = {SESSION}},
 };
 const size_t fp_question_count = FP_COUNT(fp_questions);

@@ -5,7 +5,7 @@
 #include "cli/serve/reader.h"
 
 #include "cli/message.h"
-#include "cli/serve/admission.h"
+#include "cli/serve/fitness.h"
 #include "collector/base/clock.h"
 
 #include <errno.h>
@@ -202,7 +202,7 @@ static enum fp_reader_result take_results(struct use *use, const struct fp_reade
             break;
         ExecStatusType status = PQresultStatus(result);
         if (status != PGRES_SINGLE_TUPLE && status != PGRES_TUPLES_OK) {
-            use->is_stale = fp_admission_explain(use->connection, result, use->trouble);
+            use->is_stale = fp_fitness_explain(use->connection, result, use->trouble);
             has_failed = true;
         } else if (query->take != NULL) {
             *is_enough = !query->take(query->context, result);
@@ -298,16 +298,16 @@ static enum fp_reader_result prepare(struct use *use)
 /* Asks whether this is a database and a role to work with. */
 static enum fp_reader_result admit(struct use *use)
 {
-    struct fp_admission admission = {.allow_writer = use->readers->settings.allow_writer,
-                                     .trouble = use->trouble};
-    for (size_t i = 0; i < fp_admission_question_count; i++) {
+    struct fp_fitness fitness = {.allow_writer = use->readers->settings.allow_writer,
+                                 .trouble = use->trouble};
+    for (size_t i = 0; i < fp_fitness_question_count; i++) {
         enum fp_reader_result result =
-            run(use, &(struct fp_reader_query){.statement = fp_admission_questions[i],
-                                               .take = fp_admission_take,
-                                               .context = &admission});
+            run(use, &(struct fp_reader_query){.statement = fp_fitness_questions[i],
+                                               .take = fp_fitness_take,
+                                               .context = &fitness});
         if (result != FP_READER_FINE)
             return result;
-        if (!fp_admission_holds(&admission))
+        if (!fp_fitness_holds(&fitness))
             return FP_READER_TROUBLE;
     }
     return FP_READER_FINE;

@@ -22,8 +22,8 @@ struct fp_server;
 struct fp_server *fp_server_start(const struct fp_server_settings *settings,
                                   struct fp_buf *detail) FP_MUST_CHECK;
 
-/* Closes all connections and frees the server; NULL is fine. The readers must have been told to
- * stop. Main thread. */
+/* Closes all connections and frees the server; NULL is fine. The readers' stop_fd must be
+ * readable. Main thread. */
 void fp_server_stop(struct fp_server *server);
 
 #endif

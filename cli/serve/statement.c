@@ -136,7 +136,7 @@ static const char *option_of(const struct fp_inquiry *inquiry, size_t place)
     return NULL;
 }
 
-/* Appends the arguments that are no options, after all options. */
+/* Appends the arguments without an option name, after all options. */
 static void add_operands(struct fp_buf *command, const struct fp_inquiry *inquiry)
 {
     bool ended = false;

@@ -29,7 +29,7 @@ static int read_pair(const char **text, int most)
     return value <= most ? value : -1;
 }
 
-static bool skip(const char **text, const char *any_of)
+static bool skip_one(const char **text, const char *any_of)
 {
     bool found = **text != '\0' && strchr(any_of, **text) != NULL;
     *text += found;
@@ -42,11 +42,11 @@ static bool read_date(const char **text)
     static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int century = read_pair(text, 99);
     int year = century < 0 ? -1 : read_pair(text, 99);
-    if (year < 0 || !skip(text, "-"))
+    if (year < 0 || !skip_one(text, "-"))
         return false;
     year += 100 * century;
     int month = read_pair(text, 12);
-    if (year < 1 || month < 1 || !skip(text, "-"))
+    if (year < 1 || month < 1 || !skip_one(text, "-"))
         return false;
     int day = read_pair(text, days[month - 1]);
     bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -56,13 +56,13 @@ static bool read_date(const char **text)
 /* Reads HH:MM, with or without :SS and a fraction of at most six digits. */
 static bool read_clock(const char **text)
 {
-    if (read_pair(text, 23) < 0 || !skip(text, ":") || read_pair(text, 59) < 0)
+    if (read_pair(text, 23) < 0 || !skip_one(text, ":") || read_pair(text, 59) < 0)
         return false;
-    if (!skip(text, ":"))
+    if (!skip_one(text, ":"))
         return true;
     if (read_pair(text, 59) < 0)
         return false;
-    if (!skip(text, "."))
+    if (!skip_one(text, "."))
         return true;
     size_t digits = strspn(*text, "0123456789");
     *text += digits;
@@ -72,11 +72,11 @@ static bool read_clock(const char **text)
 /* Reads Z, or an offset: +HH, +HH:MM. */
 static bool read_zone(const char **text)
 {
-    if (skip(text, "Zz"))
+    if (skip_one(text, "Zz"))
         return true;
-    if (!skip(text, "+-") || read_pair(text, 14) < 0)
+    if (!skip_one(text, "+-") || read_pair(text, 14) < 0)
         return false;
-    return !skip(text, ":") || read_pair(text, 59) >= 0;
+    return !skip_one(text, ":") || read_pair(text, 59) >= 0;
 }
 
 /* True for a day, or a time in UTC unless it has an offset (RFC 3339). */
@@ -86,7 +86,7 @@ static bool is_time(const char *text)
         return false;
     if (*text == '\0')
         return true;
-    if (!skip(&text, "Tt ") || !read_clock(&text))
+    if (!skip_one(&text, "Tt ") || !read_clock(&text))
         return false;
     return *text == '\0' || (read_zone(&text) && *text == '\0');
 }

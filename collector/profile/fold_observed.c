@@ -28,8 +28,8 @@ size_t fp_fold_observed_max(const struct fp_profile *profile)
     size_t count = (size_t)profile->vital_count + profile->interaction_count +
                    profile->long_frame_count + profile->script_count + profile->responses_count +
                    profile->response_duration_count;
-    bool has_any = count > 0 || profile->has_first_paint ||
-                   profile->coverage != FP_COVERAGE_NONE || needs_page_host(profile);
+    bool has_any = count > 0 || profile->has_first_paint || profile->coverage != FP_COVERAGE_NONE ||
+                   needs_page_host(profile);
     return has_any ? count * ADDED_BY_ONE + ADDED_BY_NONE : 0;
 }
 

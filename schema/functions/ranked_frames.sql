@@ -163,7 +163,7 @@ begin
         cross join lateral frame_sums(ranked_frames.parts[number], ranked_frames.markers, ranked_frames.timing_ids)
         group by frame_id
     ),
-    -- Frames that may be one function: those of a name, unless it is none that people wrote.
+    -- Frames that may be one function: those of a name, unless minifiers made it up.
     named as materialized (
         select
             sums.*,

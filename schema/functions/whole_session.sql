@@ -121,7 +121,11 @@ $$;
 comment on function fleetprof_data.session_timelines is
     'Returns the timelines of a session with all its parts; timeline numbers them through.';
 
-create or replace function fleetprof_data.listed_events(session_id bigint)
+create or replace function fleetprof_data.listed_events(
+    session_id bigint,
+    types      text[] default null,
+    has_detail boolean default true
+)
 returns setof fleetprof_data.event
 language plpgsql stable parallel safe rows 5000
 set search_path = fleetprof_data, pg_temp
@@ -132,6 +136,7 @@ declare
     -- By id of a timer: what the last of its starts says.
     timers jsonb := '{}';
     started jsonb;
+    needs_timers constant boolean := listed_events.has_detail and coalesce('TIMER_FIRED' = any(listed_events.types), true);
     part_before integer;
 begin
     for one in select * from parts_of(listed_events.session_id) loop
@@ -158,6 +163,7 @@ begin
             resource,
             line,
             case
+                when not listed_events.has_detail then null
                 -- The event that was profiled, by its id. 0 and less count back from the end of the part before.
                 when type = 'PROFILE_DATA' and one.format = 'speed-tracer' and jsonb_typeof(detail -> 'profileOf') = 'number'
                     then case
@@ -170,8 +176,9 @@ begin
             end,
             parent_id
         from event
-        where segment_id = one.segment_id and bucket = one.bucket and session_id = one.kept_id;
-        if one.format = 'speed-tracer' then
+        where segment_id = one.segment_id and bucket = one.bucket and session_id = one.kept_id
+            and (listed_events.types is null or type = any(listed_events.types));
+        if one.format = 'speed-tracer' and needs_timers then
             select jsonb_object_agg(
                 detail ->> 'timerId',
                 jsonb_strip_nulls(jsonb_build_object('timeout', detail -> 'timeout', 'singleShot', detail -> 'singleShot'))
@@ -188,7 +195,7 @@ end
 $$;
 
 comment on function fleetprof_data.listed_events is
-    'Returns the events of a session with all its parts, as these list them; event, timeline and parent are numbered through. A timer that fires has what its start in an earlier part says.';
+    'Returns the events of a session with all its parts, as these list them, of these types (null: all); has_detail false: without details; event, timeline and parent are numbered through. A timer that fires has what its start in an earlier part says.';
 
 create or replace function fleetprof_data.session_events(session_id bigint)
 returns setof fleetprof_data.event

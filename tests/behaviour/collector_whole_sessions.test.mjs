@@ -203,7 +203,7 @@ test('a profile whose event came in the part before belongs to it, and its time 
   assert.ok(session !== '');
 });
 
-test('a profile whose event may be in a part that is not known is told', async () => {
+test('a part that begins with the profile of an event that is not known is detached', async () => {
   const { id } = await upload('gaps', profiled, [0, 2]);
   assert.deepEqual((await stack.sql(`select part, is_detached from fleetprof.session_parts(${id}) where not is_missing`)),
     [{ part: 0, is_detached: false }, { part: 2, is_detached: true }]);

@@ -416,7 +416,7 @@ async function whileLocked(work) {
 const working = () => stack.postgres.sql(
   "select pid from pg_stat_activity where application_name = 'fleetprof serve' and state = 'active' and query like '%hotspots%'");
 
-test('only a few queries run at once; a few more wait; the rest are told to come back', async () => {
+test('only a few queries run at once; a few more wait; the rest get 503 at once', async () => {
   await whileLocked(async () => {
     const statuses = await Promise.all(Array.from({ length: 60 }, async (_, i) => {
       const response = await report.get(`/api/v1/hotspots?site=shop&route=${i}`);

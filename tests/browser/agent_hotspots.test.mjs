@@ -69,7 +69,7 @@ before(async () => {
   fs.mkdirSync(`${dir}/product/7`, { recursive: true });
   fs.writeFileSync(`${dir}/app.js`, await bundle(application));
   fs.writeFileSync(`${dir}/product/7/index.html`, page);
-  fs.writeFileSync(`${dir}/next.html`, 'next');
+  fs.writeFileSync(`${dir}/next.html`, '<link rel="icon" href="data:,">next');
   stack = await startStack({
     config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id/'] }] },
     nginx: ({ port, ingest }) => `

@@ -168,7 +168,7 @@ test('a hidden page pauses, goes on when it is seen again, and ends after its ma
     addEventListener('load', () => setTimeout(() => { location.href = '/next'; }, 300));
     addEventListener('pageshow', ({ persisted }) => { if (persisted) globalThis.again = performance.now(); });
   </script>`);
-  // The page leaves by itself: a browser under load may take longer than the maximum to be told.
+  // The page leaves by itself: a browser under load may take longer than the maximum to do it.
   await page.waitForURL(`${site.origin}/next`);
   await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 600); }));
   await page.goBack({ waitUntil: 'commit' });
@@ -304,7 +304,7 @@ const first = `<script type="speculationrules">{ "prerender": [{ "urls": ["/page
   ask();
 </script>`;
 
-/** What it tells of itself before it is seen, and then. */
+/** What it reports before it is seen, and then. */
 const told = `<script>${busy}
   const tell = (what) => fetch('/reports', { method: 'POST', keepalive: true, body: JSON.stringify({
     what, status: fleetprof.start().status, at: performance.now(), used: localStorage['fleetprof.used'],

@@ -11,7 +11,7 @@ import assert from 'node:assert/strict';
  * @typedef {object} Delivery
  * @property {number} wanted ms that must arrive
  * @property {number} covered ms of these that the windows of the parts cover
- * @property {boolean} wasTold whether the page has told of its end
+ * @property {boolean} wasTold whether the page has reported its end
  * @property {number} parts
  * @property {number} samples
  * @property {number} late ms
@@ -115,7 +115,7 @@ export function judge(endings) {
   }
   console.log(`| all | ${all.loads} | ${all.arrived} | | ${all.wanted.toFixed(0)} | ${all.covered.toFixed(0)} | ${
     ((all.covered / all.wanted) * 100).toFixed(2)} % | | |`);
-  assert.ok(all.told >= all.loads * 0.9, `only ${all.told} of ${all.loads} page loads told of their end`);
+  assert.ok(all.told >= all.loads * 0.9, `only ${all.told} of ${all.loads} page loads reported their end`);
   assert.deepEqual(lost, []);
   assert.ok(!(all.covered < all.wanted * 0.99), `${all.covered} ms of ${all.wanted} ms`);
   assert.ok(all.arrived >= all.loads * 0.99, `${all.arrived} of ${all.loads} page loads`);

@@ -50,6 +50,20 @@ const factFunctions = {
   flamegraph_grafana: ['min_share => 0.05'],
   folded: [''],
   event_breakdown: [''],
+  callers: ["function_name => '%'"],
+  callees: ["function_name => '%'"],
+  cost_by: ["by => 'route'", "by => 'package'", "by => 'party'"],
+  trend: ["by => 'measure', key => 'dom', step => 'hour'"],
+  summary: [''],
+  releases: [''],
+  field_values: ["field => 'route'", "field => 'browser'"],
+};
+
+/** Two releases beside each other, and what changed. @type {Record<string, string>} */
+const comparisons = {
+  compare_releases: "before => '1.0', after => '1.1', ",
+  compare_summary: "before => '1.0', after => '1.1', ",
+  regressions: "release => '1.1', least_change => 0, ",
 };
 
 /** Functions over a kept session: what they are asked beside its id. @type {Record<string, string[]>} */
@@ -61,6 +75,11 @@ const sessionFunctions = {
   page_transitions: [''],
   network_resources: [''],
   session_content: [''],
+  vm_states: [''],
+  server_events: [''],
+  network_graph: [''],
+  js_profile: [''],
+  js_profile_bottom_up: [''],
 };
 
 /** Views, by what remains the same however often the facts of an hour were flushed and when an upload came. */
@@ -94,6 +113,8 @@ const views = {
   ],
   timelines: ['select * from fleetprof.timelines'],
   running_sessions: ['select * from fleetprof.running_sessions'],
+  storage: ['select distinct site, day from fleetprof.storage'],
+  sites: ['select site, first_hour, last_hour from fleetprof.sites()'],
 };
 
 /**
@@ -112,7 +133,19 @@ export function questions({ first, end, hour, sessions }) {
       }
     }
   }
+  for (const [name, sides] of Object.entries(comparisons)) {
+    for (const more of ['', ", route => '/product/:id'"]) {
+      list.push({ sql: `select * from fleetprof.${name}(site => 'shop', ${sides}since => ${literal(first)}, until => ${literal(end)}${more})`,
+        tolerance: 1e-5 });
+    }
+  }
+  // Frames are numbered in any order.
+  for (const filter of filters(first, end, hour)) {
+    list.push({ sql: `select tree -> 'level' as levels, tree -> 'self' as self, tree -> 'total' as total, tree -> 'samples' as samples,
+      tree -> 'omitted_us' as omitted from fleetprof.flamegraph_columns(${filter}, max_nodes => 100) as tree` });
+  }
   for (const { id, timelines } of sessions) {
+    list.push({ sql: `select part, last_part, part_id, events, is_missing, is_detached from fleetprof.session_parts(${id})` });
     for (const [name, extras] of Object.entries(sessionFunctions)) {
       for (const extra of extras) list.push({ sql: `select * from fleetprof.${name}(${id}${extra})` });
     }
@@ -133,5 +166,6 @@ export function questions({ first, end, hour, sessions }) {
 
 /** @returns {string[]} the names of functions and views that are asked, or that the test calls by itself */
 export const asked = () => [
-  ...Object.keys(factFunctions), ...Object.keys(sessionFunctions), ...Object.keys(views), 'get_events', 'is_agent', 'release_session',
+  ...Object.keys(factFunctions), ...Object.keys(sessionFunctions), ...Object.keys(views), ...Object.keys(comparisons),
+  'flamegraph_columns', 'session_parts', 'get_events', 'is_agent', 'release_session',
 ];

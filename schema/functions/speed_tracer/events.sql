@@ -42,8 +42,7 @@ begin
     end if;
     return query
     select *
-    from listed_events(speed_tracer_events.session_id)
-    where speed_tracer_events.types is null or type = any(speed_tracer_events.types);
+    from listed_events(speed_tracer_events.session_id, speed_tracer_events.types, speed_tracer_events.has_detail);
 end
 $$;
 

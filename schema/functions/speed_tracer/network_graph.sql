@@ -14,7 +14,7 @@ begin
     return query
     with request as (
         select min(start_ms) as start_ms, (array_agg(end_ms order by attempt desc))[1] as end_ms
-        from fleetprof.network_resources(network_graph.session_id)
+        from merged_requests(network_graph.session_id)
         group by request_id
         having min(start_ms) is not null
     ),

@@ -41,12 +41,26 @@ begin
         ) as answer
         where exists (select from root)
     ),
-    -- Of several requests with one trace, the last that began before the server did.
+    numbered as materialized (
+        select *, row_number() over (partition by trace_url order by start_ms nulls first, request_id, attempt) as number
+        from traced
+    ),
+    -- Of several requests with one trace, the last that began before the server did, or else the last. Not a join of
+    -- times: one trace may have many of both.
+    found as (
+        select event, trace_url, coalesce(max(number) over before, max(number) over (partition by trace_url)) as number
+        from (
+            select event, trace_url, start_ms, null::bigint as number from root
+            union all
+            select null, trace_url, start_ms, number from numbered
+        ) as either
+        window before as (partition by trace_url order by start_ms, number nulls last rows unbounded preceding)
+    ),
     matched as (
-        select distinct on (root.event) root.event, request_id, attempt, url, root.trace_url
-        from root
-        left join traced on traced.trace_url = root.trace_url
-        order by root.event, traced.start_ms <= root.start_ms desc nulls last, traced.start_ms desc
+        select found.event, request_id, attempt, url, found.trace_url
+        from found
+        left join numbered using (trace_url, number)
+        where found.event is not null
     )
     select
         matched.request_id,

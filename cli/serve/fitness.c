@@ -1,7 +1,7 @@
 /*
- * Admission: two questions to a new connection, and a table of SQLSTATEs.
+ * Fitness: two questions to a new connection, and a table of SQLSTATEs.
  */
-#include "cli/serve/admission.h"
+#include "cli/serve/fitness.h"
 
 #include "collector/base/hash.h"
 #include "collector/store/schema_files.h"
@@ -25,8 +25,8 @@ static const char ask_rights[] =
 static const char ask_schema[] = "select name, checksum, version from fleetprof.schema_version";
 enum { RIGHTS_COLUMNS = 4 };
 
-const char *const fp_admission_questions[] = {ask_rights, ask_schema};
-const size_t fp_admission_question_count = FP_COUNT(fp_admission_questions);
+const char *const fp_fitness_questions[] = {ask_rights, ask_schema};
+const size_t fp_fitness_question_count = FP_COUNT(fp_fitness_questions);
 
 static bool is_true(const PGresult *row, int column)
 {
@@ -46,7 +46,7 @@ static const struct fp_schema_file *find_file(const char *name)
     return NULL;
 }
 
-static void take_file(struct fp_admission *admission, const PGresult *row)
+static void take_file(struct fp_fitness *fitness, const PGresult *row)
 {
     char checksum[20] = "";
     const struct fp_schema_file *file = find_file(PQgetvalue(row, 0, 0));
@@ -54,79 +54,79 @@ static void take_file(struct fp_admission *admission, const PGresult *row)
         (void)snprintf(checksum, sizeof(checksum), "%016" PRIx64,
                        fp_hash64(file->text, strlen(file->text)));
     if (strcmp(checksum, PQgetvalue(row, 0, 1)) == 0) {
-        admission->same_files++;
-    } else if (admission->other_file[0] == '\0') {
-        (void)snprintf(admission->other_file, sizeof(admission->other_file), "%s",
+        fitness->same_files++;
+    } else if (fitness->other_file[0] == '\0') {
+        (void)snprintf(fitness->other_file, sizeof(fitness->other_file), "%s",
                        PQgetvalue(row, 0, 0));
-        (void)snprintf(admission->other_version, sizeof(admission->other_version), "%s",
+        (void)snprintf(fitness->other_version, sizeof(fitness->other_version), "%s",
                        PQgetvalue(row, 0, 2));
     }
 }
 
-bool fp_admission_take(void *context, const PGresult *row)
+bool fp_fitness_take(void *context, const PGresult *row)
 {
-    struct fp_admission *admission = context;
+    struct fp_fitness *fitness = context;
     if (PQntuples(row) == 0)
         return true;
     if (PQnfields(row) != RIGHTS_COLUMNS) {
-        take_file(admission, row);
+        take_file(fitness, row);
         return true;
     }
-    (void)snprintf(admission->role, sizeof(admission->role), "%s", PQgetvalue(row, 0, 0));
-    admission->can_write = is_true(row, 1);
-    admission->has_schema = is_true(row, 2);
+    (void)snprintf(fitness->role, sizeof(fitness->role), "%s", PQgetvalue(row, 0, 0));
+    fitness->can_write = is_true(row, 1);
+    fitness->has_schema = is_true(row, 2);
     return true;
 }
 
-static bool refuse_writer(const struct fp_admission *admission)
+static bool refuse_writer(const struct fp_fitness *fitness)
 {
-    fp_trouble_set(admission->trouble, 503,
+    fp_trouble_set(fitness->trouble, 503,
                    "The report's server connects to the database as \"%s\", a role that can write; "
                    "it only works with one that cannot.",
-                   admission->role);
-    fp_trouble_hint(admission->trouble,
+                   fitness->role);
+    fp_trouble_hint(fitness->trouble,
                     "Name the role fleetprof_reader: fleetprof serve --database \"... "
                     "user=fleetprof_reader\". On a machine of your own, --allow-writer will do.");
-    admission->trouble->is_final = true;
+    fitness->trouble->is_final = true;
     return false;
 }
 
-static bool refuse_empty(const struct fp_admission *admission)
+static bool refuse_empty(const struct fp_fitness *fitness)
 {
-    fp_trouble_set(admission->trouble, 503, "The database has none of fleetprof's tables.");
-    fp_trouble_hint(admission->trouble,
+    fp_trouble_set(fitness->trouble, 503, "The database has none of fleetprof's tables.");
+    fp_trouble_hint(fitness->trouble,
                     "Is it the right database? `fleetprof migrate' makes the tables.");
     return false;
 }
 
-static bool refuse_version(const struct fp_admission *admission)
+static bool refuse_version(const struct fp_fitness *fitness)
 {
-    if (admission->other_file[0] != '\0')
+    if (fitness->other_file[0] != '\0')
         fp_trouble_set(
-            admission->trouble, 503,
+            fitness->trouble, 503,
             "The database has the schema of another version of fleetprof: this is " FP_VERSION
             ", %s there is of %s.",
-            admission->other_file, admission->other_version);
+            fitness->other_file, fitness->other_version);
     else
         fp_trouble_set(
-            admission->trouble, 503,
+            fitness->trouble, 503,
             "The database has the schema of an older version of fleetprof than " FP_VERSION ".");
-    fp_trouble_hint(admission->trouble,
+    fp_trouble_hint(fitness->trouble,
                     "`fleetprof migrate' of the newer version brings the database to its schema; "
                     "run `fleetprof serve' of the same version.");
     return false;
 }
 
-bool fp_admission_holds(const struct fp_admission *admission)
+bool fp_fitness_holds(const struct fp_fitness *fitness)
 {
-    if (admission->can_write && !admission->allow_writer)
-        return refuse_writer(admission);
-    if (!admission->has_schema)
-        return refuse_empty(admission);
-    bool is_read = admission->same_files > 0 || admission->other_file[0] != '\0';
+    if (fitness->can_write && !fitness->allow_writer)
+        return refuse_writer(fitness);
+    if (!fitness->has_schema)
+        return refuse_empty(fitness);
+    bool is_read = fitness->same_files > 0 || fitness->other_file[0] != '\0';
     size_t files = fp_schema_table_count + fp_schema_definition_count;
-    if (is_read && (admission->same_files != files || admission->other_file[0] != '\0'))
-        return refuse_version(admission);
+    if (is_read && (fitness->same_files != files || fitness->other_file[0] != '\0'))
+        return refuse_version(fitness);
     return true;
 }
 
@@ -173,8 +173,8 @@ static const struct explanation *find_explanation(const char *sqlstate)
     return found;
 }
 
-bool fp_admission_explain(const PGconn *connection, const PGresult *result,
-                          struct fp_trouble *trouble)
+bool fp_fitness_explain(const PGconn *connection, const PGresult *result,
+                        struct fp_trouble *trouble)
 {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);

@@ -1,0 +1,454 @@
+/*
+ * fleetprof report: the page of the web report as one file, with its answers in it.
+ *
+ * The file has a policy of its own, which allows its one script and its one style by their hashes.
+ */
+#include "cli/command.h"
+#include "cli/filters.h"
+#include "cli/memory.h"
+#include "cli/period.h"
+#include "cli/serve/answer.h"
+#include "cli/serve/page.h"
+#include "collector/base/ascii.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+#include <yyjson.h>
+
+enum { OPTION_COMPARE = FP_OPTION_FIRST };
+
+enum {
+    FILE_MAX = 256 * 1024 * 1024,
+    ADDRESS_MAX = 32 * 1024,
+    TIMEOUT_S = 300,
+    EXTRA_MAX = 4,
+};
+
+struct save_options {
+    struct fp_database_options database;
+    struct fp_filters filters;
+    const char *file;
+    bool compares;
+    const char *before; /* NULL: not given, as the next one */
+    const char *after;
+};
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "write this file", 0},
+    {"compare", OPTION_COMPARE, NULL, 0, "the comparison of the releases BEFORE and AFTER", 0},
+    {0},
+};
+
+static error_t parse_save(int key, char *arg, struct argp_state *state)
+{
+    struct save_options *given = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &given->filters;
+        state->child_inputs[1] = &given->database;
+        return 0;
+    case 'o':
+        given->file = arg;
+        return 0;
+    case OPTION_COMPARE:
+        given->compares = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 1)
+            argp_error(state, "BEFORE and AFTER are two releases, not more");
+        *(state->arg_num == 0 ? &given->before : &given->after) = arg;
+        return 0;
+    case ARGP_KEY_SUCCESS:
+        if (given->file == NULL)
+            argp_error(state, "-o FILE is missing");
+        if (given->compares != (given->after != NULL) ||
+            (given->before != NULL && !given->compares))
+            argp_error(state, "a comparison is --compare BEFORE AFTER");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {
+    {&fp_filters_argp, 0, "Which page loads (in a PATTERN, % matches any text):", 1},
+    {&fp_database_argp, 0, "The database:", 2},
+    {0},
+};
+
+static const struct argp save_argp = {
+    .options = options,
+    .parser = parse_save,
+    .args_doc = "-o FILE [--compare BEFORE AFTER]",
+    .doc = "Writes the web report as one file that any browser opens, without a server: a flame "
+           "graph, functions, timings and vitals of the page loads that the filters select, or the "
+           "comparison of two releases.",
+    .children = children,
+};
+
+/* ---- answers ---- */
+
+struct saved_value {
+    const char *name;
+    const char *value;
+};
+
+/* A report in the making. */
+struct saving {
+    const struct fp_filters *filters;
+    struct fp_readers *readers;
+    struct fp_buf *file;
+    bool has_answers;
+    struct fp_answer answer; /* the last one */
+};
+
+/* Appends a part of an address, with all but unreserved characters escaped (RFC 3986 §2.3). */
+static void add_escaped(struct fp_buf *address, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        if (fp_is_alnum(*c) || strchr("-._~", *c) != NULL)
+            fp_buf_add(address, c, 1);
+        else
+            fp_buf_addf(address, "%%%02X", (unsigned char)*c);
+    }
+}
+
+/* Appends JSON that nothing in HTML can end. */
+static void add_json(struct fp_buf *file, const struct fp_buf *json)
+{
+    const char *at = (const char *)json->data;
+    for (const char *end = at + json->len; at < end;) {
+        const char *bracket = memchr(at, '<', (size_t)(end - at));
+        fp_buf_add(file, at, (size_t)((bracket != NULL ? bracket : end) - at));
+        if (bracket == NULL)
+            return;
+        fp_buf_addf(file, "\\u003c");
+        at = bracket + 1;
+    }
+}
+
+static bool add_value(struct fp_inquiry *inquiry, struct fp_buf *address, const char *name,
+                      const char *value)
+{
+    struct fp_trouble trouble;
+    fp_buf_addf(address, "%s%s=", memchr(address->data, '?', address->len) != NULL ? "&" : "?",
+                name);
+    add_escaped(address, value);
+    if (fp_inquiry_add(inquiry, fp_str_of(name), fp_str_of(value), &trouble))
+        return true;
+    fp_message_error("%s", trouble.detail);
+    return false;
+}
+
+/* True if the question has the parameter. */
+static bool takes(const struct fp_inquiry *inquiry, const char *name)
+{
+    for (size_t i = 0; i < inquiry->count; i++) {
+        if (strcmp(inquiry->parameters[i]->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_among(const struct saved_value *extra, const char *name)
+{
+    for (size_t i = 0; i < EXTRA_MAX && extra[i].name != NULL; i++) {
+        if (strcmp(extra[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Adds the filters that the question takes, and the extra values, which go before filters. */
+static bool fill(struct fp_inquiry *inquiry, struct fp_buf *address,
+                 const struct fp_filters *filters, const struct saved_value extra[EXTRA_MAX])
+{
+    for (enum fp_filter filter = 0; filter < FP_FILTER_COUNT; filter++) {
+        const char *name = fp_filter_name(filter);
+        if (filters->values[filter] != NULL && takes(inquiry, name) && !is_among(extra, name) &&
+            !add_value(inquiry, address, name, filters->values[filter]))
+            return false;
+    }
+    for (size_t i = 0; i < EXTRA_MAX && extra[i].name != NULL; i++) {
+        if (extra[i].value != NULL && !add_value(inquiry, address, extra[i].name, extra[i].value))
+            return false;
+    }
+    return true;
+}
+
+static void add_answer(struct saving *saving, const struct fp_buf *address)
+{
+    fp_buf_addf(saving->file, "%s\"%.*s\":", saving->has_answers ? ",\n" : "", (int)address->len,
+                (const char *)address->data);
+    add_json(saving->file, &saving->answer.body);
+    saving->has_answers = true;
+}
+
+/* Asks one question and saves its answer under its address. */
+static bool save(struct saving *saving, const char *name, const struct saved_value extra[EXTRA_MAX])
+{
+    struct fp_trouble trouble = {0};
+    struct fp_inquiry inquiry;
+    struct fp_buf address;
+    fp_inquiry_init(&inquiry, fp_question_find(name));
+    fp_buf_init(&address, ADDRESS_MAX);
+    fp_buf_addf(&address, "/api/v1/%s", name);
+    fp_answer_release(&saving->answer);
+    bool fine = fill(&inquiry, &address, saving->filters, extra);
+    if (fine &&
+        fp_answer_ask(&saving->answer, &inquiry, saving->readers, -1, &trouble) == FP_READER_FINE) {
+        add_answer(saving, &address);
+    } else if (fine) {
+        fp_message_error("%s", trouble.detail);
+        if (trouble.hint[0] != '\0')
+            fp_message_hint("%s", trouble.hint);
+        fine = false;
+    }
+    if (address.failed)
+        fp_memory_end();
+    fp_buf_release(&address);
+    fp_inquiry_release(&inquiry);
+    return fine;
+}
+
+#define EXTRA(...) ((const struct saved_value[EXTRA_MAX]){__VA_ARGS__})
+
+static bool save_views(struct saving *saving)
+{
+    static const char *const plain[] = {"summary",       "releases", "timings",
+                                        "vitals",        "coverage", "interactions",
+                                        "third_parties", "refusals", "long_frames"};
+    static const char *const groups[] = {"host",    "resource", "route",  "release",
+                                         "browser", "os",       "device", "marker"};
+    bool fine = save(saving, "flamegraph_columns", EXTRA({"max_nodes", "50000"})) &&
+                save(saving, "hotspots", EXTRA({"top", "500"}));
+    for (size_t i = 0; fine && i < FP_COUNT(plain); i++)
+        fine = save(saving, plain[i], EXTRA({NULL, NULL}));
+    for (size_t i = 0; fine && i < FP_COUNT(groups); i++)
+        fine = save(saving, "cost_by", EXTRA({"by", groups[i]}));
+    return fine;
+}
+
+/* Copies a bound of the hours of a side from the answer of compare_summary; "" if there is none. */
+static void read_bound(const struct fp_answer *summary, const char *column, size_t bound,
+                       char text[40])
+{
+    text[0] = '\0';
+    yyjson_doc *doc =
+        yyjson_read((const char *)summary->body.data, summary->body.len, YYJSON_READ_NOFLAG);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    yyjson_val *columns = yyjson_obj_get(root, "columns");
+    yyjson_val *row = yyjson_arr_get_first(yyjson_obj_get(root, "rows"));
+    for (size_t i = 0; i < yyjson_arr_size(columns); i++) {
+        if (!yyjson_equals_str(yyjson_obj_get(yyjson_arr_get(columns, i), "name"), column))
+            continue;
+        const char *time = yyjson_get_str(yyjson_arr_get(yyjson_arr_get(row, i), bound));
+        (void)snprintf(text, 40, "%s", time != NULL ? time : "");
+    }
+    yyjson_doc_free(doc);
+}
+
+static bool save_side(struct saving *saving, const char *release, char bounds[2][40])
+{
+    if (bounds[0][0] == '\0')
+        return true;
+    return save(saving, "flamegraph_columns",
+                EXTRA({"since", bounds[0]}, {"until", bounds[1]}, {"release", release},
+                      {"max_nodes", "50000"})) &&
+           save(saving, "summary",
+                EXTRA({"since", bounds[0]}, {"until", bounds[1]}, {"release", release}));
+}
+
+static bool save_comparison(struct saving *saving, const char *before, const char *after)
+{
+    char sides[2][2][40];
+    const char *since = saving->filters->values[FP_FILTER_SINCE];
+    if (!save(saving, "compare_summary", EXTRA({"before", before}, {"after", after})))
+        return false;
+    for (size_t side = 0; side < 2; side++) {
+        for (size_t bound = 0; bound < 2; bound++)
+            read_bound(&saving->answer, side == 0 ? "before_hours" : "after_hours", bound,
+                       sides[side][bound]);
+    }
+    return save(saving, "compare_releases",
+                EXTRA({"before", before}, {"after", after}, {"top", "500"})) &&
+           save(saving, "releases", EXTRA({"since", since != NULL ? since : "30d"})) &&
+           save_side(saving, before, sides[0]) && save_side(saving, after, sides[1]);
+}
+
+/* ---- the file ---- */
+
+static const struct fp_page_file *find_file(const char *path)
+{
+    const struct fp_page_file *file = fp_page_files;
+    while (strcmp(file->path, path) != 0)
+        file++;
+    return file;
+}
+
+/* Appends 'sha256-…', as a policy names a script or style. */
+static void add_hash(struct fp_buf *file, struct fp_str content)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned char text[2 * EVP_MAX_MD_SIZE];
+    unsigned len = 0;
+    if (EVP_Digest(content.ptr, content.len, digest, &len, EVP_sha256(), NULL) != 1)
+        fp_memory_end();
+    (void)EVP_EncodeBlock(text, digest, (int)len);
+    fp_buf_addf(file, "'sha256-%s'", (const char *)text);
+}
+
+static void add_policy(struct fp_buf *file)
+{
+    fp_buf_addf(file, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                      "script-src ");
+    add_hash(file, find_file("/assets/report.js")->content);
+    fp_buf_addf(file, "; style-src ");
+    add_hash(file, find_file("/assets/report.css")->content);
+    fp_buf_addf(file, "; img-src data:; base-uri 'none'; form-action 'none'; "
+                      "require-trusted-types-for 'script'; trusted-types 'none'\">\n"
+                      "<meta name=\"referrer\" content=\"no-referrer\">\n");
+}
+
+static void add_text(struct fp_buf *file, struct fp_str text)
+{
+    fp_buf_add(file, text.ptr, text.len);
+}
+
+/* Takes the page up to a line, which the caller replaces. */
+static bool add_up_to(struct fp_buf *file, struct fp_str *page, struct fp_str line)
+{
+    const char *found = memmem(page->ptr, page->len, line.ptr, line.len);
+    if (found == NULL)
+        return false;
+    size_t before = (size_t)(found - page->ptr);
+    fp_buf_add(file, page->ptr, before);
+    *page = fp_str_skip(*page, before + line.len);
+    return true;
+}
+
+/* Begins the file: the page with its policy, style and script in it. */
+static bool begin_file(struct fp_buf *file)
+{
+    struct fp_str page = find_file("/")->content;
+    const struct fp_str style = FP_STR("<link rel=\"stylesheet\" href=\"/assets/report.css\">\n");
+    const struct fp_str script =
+        FP_STR("<script type=\"module\" src=\"/assets/report.js\"></script>\n");
+    const struct fp_str charset = FP_STR("<meta charset=\"utf-8\">\n");
+    if (!add_up_to(file, &page, charset))
+        return false;
+    add_text(file, charset);
+    add_policy(file);
+    if (!add_up_to(file, &page, style))
+        return false;
+    fp_buf_addf(file, "<style>");
+    add_text(file, find_file("/assets/report.css")->content);
+    fp_buf_addf(file, "</style>\n");
+    if (!add_up_to(file, &page, script))
+        return false;
+    fp_buf_addf(file, "<script type=\"module\">");
+    add_text(file, find_file("/assets/report.js")->content);
+    fp_buf_addf(file, "</script>\n");
+    add_text(file, page);
+    fp_buf_addf(file, "<script type=\"application/json\" id=\"fleetprof-answers\">{");
+    return true;
+}
+
+/* Replaces the file whole, or leaves it as it was. */
+static bool write_file(const char *name, const struct fp_buf *content)
+{
+    char *part = fp_memory_print("%s.part", name);
+    FILE *stream = fopen(part, "wbe");
+    bool fine = stream != NULL && fwrite(content->data, 1, content->len, stream) == content->len;
+    if (stream != NULL)
+        fine = fclose(stream) == 0 && fine;
+    fine = fine && rename(part, name) == 0;
+    if (!fine) {
+        fp_message_error("could not write %s: %s", name, strerror(errno));
+        (void)unlink(part);
+    }
+    free(part);
+    return fine;
+}
+
+/* ---- the command ---- */
+
+/* Writes a time of the filters as it stays: a report of yesterday is not one of today tomorrow. */
+static bool pin(PGconn *connection, enum fp_filter filter, const char *otherwise,
+                struct fp_filters *filters, char text[40])
+{
+    const char *value = filters->values[filter];
+    struct fp_sql_query query;
+    fp_sql_init(&query, "select to_char((");
+    fp_filters_add_value(filter, value != NULL ? value : otherwise, &query);
+    fp_sql_add(&query, ") at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')");
+    PGresult *answer = fp_sql_run(connection, &query);
+    fp_sql_release(&query);
+    if (answer == NULL)
+        return false;
+    (void)snprintf(text, 40, "%s", PQgetvalue(answer, 0, 0));
+    filters->values[filter] = text;
+    PQclear(answer);
+    return true;
+}
+
+/* Chooses the site and pins the times, but those that a comparison finds by itself. */
+static bool settle(struct save_options *given, const char *conninfo, char times[2][40])
+{
+    PGconn *connection = fp_database_connect(conninfo);
+    if (connection == NULL)
+        return false;
+    struct fp_filters *filters = &given->filters;
+    bool fine = fp_period_check(filters, connection) && fp_filters_choose_site(filters, connection);
+    if (fine && (!given->compares || filters->values[FP_FILTER_UNTIL] != NULL))
+        fine = pin(connection, FP_FILTER_UNTIL, "0s", filters, times[1]);
+    if (fine && (!given->compares || filters->values[FP_FILTER_SINCE] != NULL))
+        fine = pin(connection, FP_FILTER_SINCE, "1d", filters, times[0]);
+    PQfinish(connection);
+    return fine;
+}
+
+static bool write_report(const struct save_options *given, const char *conninfo)
+{
+    const struct fp_reader_settings settings = {.conninfo = conninfo,
+                                                .connections = 1,
+                                                .statement_timeout_s = TIMEOUT_S,
+                                                .allow_writer = true,
+                                                .stop_fd = -1};
+    struct fp_buf file;
+    fp_buf_init(&file, FILE_MAX);
+    struct saving saving = {.filters = &given->filters,
+                            .readers = fp_memory_need(fp_readers_start(&settings)),
+                            .file = &file};
+    bool fine = begin_file(&file);
+    if (!fine)
+        fp_message_error("the page that this program was built with is not as expected");
+    fine = fine && (given->compares ? save_comparison(&saving, given->before, given->after)
+                                    : save_views(&saving));
+    fp_buf_addf(&file, "}</script>\n</html>\n");
+    if (fine && file.failed) {
+        fp_message_error("the report is larger than %d MiB", FILE_MAX / 1024 / 1024);
+        fine = false;
+    }
+    fine = fine && write_file(given->file, &file);
+    if (fine)
+        fp_message_notice("%s: %zu KiB", given->file, file.len / 1024);
+    fp_answer_release(&saving.answer);
+    fp_readers_stop(saving.readers);
+    fp_buf_release(&file);
+    return fine;
+}
+
+enum fp_exit fp_save_command(int argc, char **argv)
+{
+    struct save_options given = {0};
+    char times[2][40];
+    fp_command_parse(&save_argp, argc, argv, &given);
+    char *conninfo = fp_database_choose(&given.database);
+    if (conninfo == NULL)
+        return FP_EXIT_TROUBLE;
+    bool fine = settle(&given, conninfo, times) && write_report(&given, conninfo);
+    free(conninfo);
+    return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
+}
