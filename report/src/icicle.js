@@ -1,6 +1,6 @@
 /**
  * A flame graph on a canvas as large as what is in view: rows grow downwards, subtrees that are out of view or narrower than
- * a pixel cost nothing. It draws what it is told and reports what is done to it.
+ * a pixel cost nothing. It draws a picture and reports what the user does to it.
  */
 import { h } from './h.js';
 import { childAt, sibling } from './tree.js';

@@ -157,7 +157,7 @@ test('a node has the same name in another tree with the same path', () => {
   for (const name of ['', 'x', '0000000000000001', undefined]) assert.equal(names.find(name), -1);
 });
 
-test('answers that are no tree are refused; an empty one is a tree without nodes', () => {
+test('answers that are not a tree are refused; an empty one is a tree without nodes', () => {
   assert.equal(treeOf({ frames: { function: null }, level: [], frame: [], self: [], total: [], samples: [] }).count, 0);
   assert.equal(treeOf({}).count, 0);
   const good = answerOf(shop);

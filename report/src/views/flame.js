@@ -12,7 +12,7 @@ import { maxNodes } from './functions.js';
 
 /** @typedef {import('../tree.js').Tree} Tree */
 
-/** Fewer samples than these are no evidence. */
+/** With fewer samples, a number is an anecdote. */
 const fewSamples = 50;
 
 /** Trees of answers, so that going back builds nothing again. @type {WeakMap<object, Tree>} */

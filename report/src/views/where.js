@@ -6,7 +6,7 @@ import { nothing, tableView, tabs } from '../parts.js';
 import { dimensions } from '../state.js';
 
 const groups = ['host', 'resource', 'source', 'marker', 'route', 'release', 'browser', 'os', 'device', 'environment', 'variant', 'thread'];
-/** Rows that are no value of a filter. */
+/** Rows that no filter can select. */
 const special = ['(unattributed)', '(no script)', '(no host)', '(overflow)'];
 
 /** @type {import('../main.js').View} */
