@@ -17,7 +17,7 @@ static const char tool_hint[] =
     "npx @fleetprof/function-table dist/assets/*.js > table.jsonl makes "
     "a function table from scripts and their source maps.";
 
-struct reader {
+struct table_reader {
     const char *file;
     const struct fp_function_table_taker *taker;
     struct fp_str text; /* the whole file */
@@ -28,7 +28,7 @@ struct reader {
     int64_t place; /* of the last function: line and column */
 };
 
-static bool complain(const struct reader *reader, const char *wrong)
+static bool complain(const struct table_reader *reader, const char *wrong)
 {
     fp_message_error("%s:%" PRId64 ": %s", reader->file, reader->line, wrong);
     return false;
@@ -48,7 +48,7 @@ static bool is_position(yyjson_val *value)
 
 /* ---- a script's first line ---- */
 
-static bool end_table(struct reader *reader)
+static bool end_table(struct table_reader *reader)
 {
     struct fp_function_table *table = &reader->table;
     if (!reader->has_table)
@@ -79,7 +79,7 @@ static bool is_source_map(struct fp_str text)
     return false;
 }
 
-static bool complain_of_file(const struct reader *reader)
+static bool complain_of_file(const struct table_reader *reader)
 {
     (void)complain(reader, is_source_map(reader->text)
                                ? "this is a source map, not a function table"
@@ -88,7 +88,7 @@ static bool complain_of_file(const struct reader *reader)
     return false;
 }
 
-static bool begin_table(struct reader *reader, yyjson_val *head)
+static bool begin_table(struct table_reader *reader, yyjson_val *head)
 {
     yyjson_val *version = yyjson_obj_get(head, "fleetprof_function_table");
     yyjson_val *script = yyjson_obj_get(head, "script");
@@ -113,7 +113,7 @@ static bool begin_table(struct reader *reader, yyjson_val *head)
 
 /* ---- functions ---- */
 
-static const char *check_function(struct reader *reader, yyjson_val *row)
+static const char *check_function(struct table_reader *reader, yyjson_val *row)
 {
     if (yyjson_arr_size(row) != 7)
         return "a function is an array of 7: line, column, name or null, source, its line and "
@@ -135,7 +135,7 @@ static const char *check_function(struct reader *reader, yyjson_val *row)
     return NULL;
 }
 
-static bool take_function(struct reader *reader, yyjson_val *row, struct fp_str text)
+static bool take_function(struct table_reader *reader, yyjson_val *row, struct fp_str text)
 {
     if (!reader->has_table)
         return complain(reader, "a function stands before the line that names its script");
@@ -148,7 +148,7 @@ static bool take_function(struct reader *reader, yyjson_val *row, struct fp_str 
     return true;
 }
 
-static bool take_line(struct reader *reader, struct fp_str text)
+static bool take_line(struct table_reader *reader, struct fp_str text)
 {
     yyjson_doc *document = yyjson_read(text.ptr, text.len, YYJSON_READ_NOFLAG);
     yyjson_val *root = yyjson_doc_get_root(document);
@@ -165,7 +165,7 @@ static bool take_line(struct reader *reader, struct fp_str text)
     return fine;
 }
 
-static bool take_lines(struct reader *reader, struct fp_str rest)
+static bool take_lines(struct table_reader *reader, struct fp_str rest)
 {
     while (rest.len > 0) {
         const char *end = memchr(rest.ptr, '\n', rest.len);
@@ -185,7 +185,7 @@ bool fp_function_table_read(const char *file, const struct fp_function_table_tak
     struct fp_input_file input;
     if (!fp_input_file_read(file, &input))
         return false;
-    struct reader reader = {
+    struct table_reader reader = {
         .file = input.name,
         .taker = taker,
         .text = {(const char *)input.bytes.data, input.bytes.len},

@@ -2,7 +2,7 @@
  * Function table: the functions of a bundled script, each with its name, source and place before bundling.
  *
  * V8 reports where a function begins, so the places that a profile can have are known when a script is built. The name
- * is that of the function in the original source around the place that the map gives. Names in maps are no help: at the
+ * is that of the function in the original source around the place that the map gives. Names in maps do not help: at the
  * start of an arrow function a map names the first parameter.
  */
 import fs from 'node:fs';

@@ -64,7 +64,8 @@ static void a_square_beyond_a_float_is_the_greatest_float(void **state)
     (void)state;
     struct fp_pack pack;
     fp_pack_init(&pack, fp_pack_shape(FP_PACK_FRAME));
-    struct fp_frame_fact row = {.self_us2 = 1e39, .total_us2 = INFINITY, .self_profiled = 3e38};
+    struct fp_frame_fact row = {
+        .self_us2 = 1e39, .total_us2 = (double)INFINITY, .self_profiled = 3e38};
     assert_true(fp_pack_append(&pack, &row));
     assert_true(((float *)pack.columns[6])[0] == FLT_MAX);
     assert_true(((float *)pack.columns[7])[0] == FLT_MAX);
