@@ -183,7 +183,8 @@ static void sip_absorb(uint64_t v[4], uint64_t word)
 /* Computes SipHash-2-4 as published by Aumasson and Bernstein. */
 static uint64_t siphash(const unsigned char key[16], struct fleetprof_slice text)
 {
-    const unsigned char *bytes = (const unsigned char *)text.data;
+    /* An empty text may have no data, and null has no offsets. */
+    const unsigned char *bytes = (const unsigned char *)(text.len > 0 ? text.data : "");
     uint64_t k0 = load_le64(key, 8);
     uint64_t k1 = load_le64(key + 8, 8);
     uint64_t v[4] = {k0 ^ 0x736f6d6570736575u, k1 ^ 0x646f72616e646f6du, k0 ^ 0x6c7967656e657261u,

@@ -81,7 +81,9 @@ test('an imported file is in the numbers; the only site need not be named', asyn
   const rows = await json('top');
   for (const row of rows) {
     assert.ok(Math.abs(row.busy_share - 1 / 3) < 1e-9, 'a third of the attributed time');
-    delete row.busy_share;
+    assert.match(row.function_key, /^-?\d+$/);
+    assert.deepEqual([row.generated_resource, row.generated_line, row.generated_column], [row.resource, row.line, row.column_number]);
+    for (const name of ['busy_share', 'function_key', 'generated_resource', 'generated_line', 'generated_column']) delete row[name];
   }
   assert.deepEqual(rows, [
     { function: '(anonymous)', resource: script, line: 3, column_number: 4, ...frame, total_ms: 20, total_share: 0.5, total_ms_per_load: 20, samples: 2 },

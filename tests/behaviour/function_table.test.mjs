@@ -70,9 +70,9 @@ async function placesOf(code) {
     new vm.Script(code, { filename: 'bundle-under-test.js' }).runInThisContext();
     const { profile } = /** @type {{ profile: inspector.Profiler.Profile }} */ (await post('Profiler.stop'));
     for (const { callFrame: { url, functionName: name, lineNumber, columnNumber } } of profile.nodes) {
-      // Code outside of functions begins with the script; wrap does no work and is seen by chance.
-      const isWrap = /^(\w)=>\1,/.test((code.split('\n')[lineNumber] ?? '').slice(columnNumber));
-      if (url === 'bundle-under-test.js' && (lineNumber > 0 || columnNumber > 0) && !isWrap) {
+      // Code outside of functions begins with the script; wrap and Basket's field do no work and are seen by chance.
+      const isIdle = /^(\w)=>\1,|^class\{/.test((code.split('\n')[lineNumber] ?? '').slice(columnNumber));
+      if (url === 'bundle-under-test.js' && (lineNumber > 0 || columnNumber > 0) && !isIdle) {
         places.set(`${lineNumber}:${columnNumber}`, { name, line: lineNumber + 1, column: columnNumber + 1 });
       }
     }

@@ -8,7 +8,7 @@
 enum { LONG_RECORD_LEN = 1 << 20, PEAK_MAX_KIB = 64 * 1024 };
 
 /* Sanitizers keep what was freed. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef FP_SANITIZED
 enum { MEASURES_MEMORY = 0 };
 #else
 enum { MEASURES_MEMORY = 1 };

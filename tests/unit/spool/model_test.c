@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef FP_SANITIZED
 enum { CASES = 300 }; /* up to ten times as slow */
 #else
 enum { CASES = 3000 };
