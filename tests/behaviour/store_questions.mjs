@@ -274,6 +274,17 @@ function rowDifference(subject, found, wanted) {
 }
 
 /**
+ * Takes what follows from the other columns off a row. There are no function tables: every place is the generated one.
+ * @param {Row} row @returns {boolean} whether it does follow
+ */
+function takeGeneratedPlace(row) {
+  const places = [[row.generated_resource, row.resource], [row.generated_line, row.line], [row.generated_column, row.column_number]];
+  const isSame = !('generated_resource' in row) || places.every(([generated, shown]) => generated === shown);
+  for (const name of ['function_key', 'generated_resource', 'generated_line', 'generated_column']) delete row[name];
+  return isSame;
+}
+
+/**
  * What differs between SQL's rows and the naive store's, in words.
  * @param {Question} question @param {Row[]} found @param {NaiveStore} store @returns {string[]}
  */
@@ -291,6 +302,7 @@ export function differences(question, found, store) {
   if (found.length !== count) lines.push(`${found.length} rows, not ${count}`);
   const seen = new Set();
   for (const [i, row] of found.entries()) {
+    if (!takeGeneratedPlace(row)) lines.push(`${keyOf(row)}: was generated in another place`);
     const same = byKey.get(keyOf(row));
     const difference = same ? rowDifference(subject, row, same) : 'is in no upload';
     if (difference) lines.push(`${keyOf(row)}: ${difference}`);
