@@ -81,11 +81,20 @@ function observeVitals() {
   });
   const options = { generateTarget: selectorOf };
   onLCP(report, options);
-  onINP(report, options);
+  // When the page is hidden, web-vitals may report before it has looked at the last interaction. It never reports that one.
+  /** @type {any} */
+  let interaction;
+  onINP((metric) => { interaction = metric; }, { ...options, reportAllChanges: true });
   onCLS(report, options);
   onFCP(report);
   onTTFB(report);
-  return ['vitals', take];
+  return ['vitals', () => {
+    if (interaction && document.visibilityState === 'hidden') {
+      report(interaction);
+      interaction = undefined;
+    }
+    return take();
+  }];
 }
 
 /**
