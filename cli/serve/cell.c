@@ -19,24 +19,24 @@ enum cell_form {
 
 /* The numbers are those of catalog/pg_type.dat; they never change. */
 static const struct cell_type {
-    Oid oid;
     const char *name;
+    Oid oid;
     enum cell_form form;
 } types[] = {
-    {25, "text", FORM_TEXT},
-    {16, "boolean", FORM_BOOLEAN},
-    {20, "bigint", FORM_BIGINT},
-    {21, "smallint", FORM_NUMBER},
-    {23, "integer", FORM_NUMBER},
-    {700, "real", FORM_NUMBER},
-    {701, "double precision", FORM_NUMBER},
-    {1700, "numeric", FORM_NUMBER},
-    {114, "json", FORM_JSON},
-    {3802, "jsonb", FORM_JSON},
-    {1184, "timestamp with time zone", FORM_TIME},
-    {3910, "tstzrange", FORM_PERIOD},
-    {1082, "date", FORM_TEXT},
-    {2950, "uuid", FORM_TEXT},
+    {"text", 25, FORM_TEXT},
+    {"boolean", 16, FORM_BOOLEAN},
+    {"bigint", 20, FORM_BIGINT},
+    {"smallint", 21, FORM_NUMBER},
+    {"integer", 23, FORM_NUMBER},
+    {"real", 700, FORM_NUMBER},
+    {"double precision", 701, FORM_NUMBER},
+    {"numeric", 1700, FORM_NUMBER},
+    {"json", 114, FORM_JSON},
+    {"jsonb", 3802, FORM_JSON},
+    {"timestamp with time zone", 1184, FORM_TIME},
+    {"tstzrange", 3910, FORM_PERIOD},
+    {"date", 1082, FORM_TEXT},
+    {"uuid", 2950, FORM_TEXT},
 };
 
 static const struct cell_type *find_type(Oid oid)

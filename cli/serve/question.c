@@ -12,15 +12,15 @@ enum {
     DEPTH_MOST = 2000,
 };
 
-#define TEXT(name_, option_) {.name = name_, .type = FP_VALUE_TEXT, .option = option_}
+#define TEXT(name_, option_) {.name = (name_), .type = FP_VALUE_TEXT, .option = (option_)}
 #define NEEDED(name_, type_, option_)                                                              \
-    {.name = name_, .type = type_, .presence = FP_PRESENCE_NEEDED, .option = option_}
+    {.name = (name_), .type = (type_), .presence = FP_PRESENCE_NEEDED, .option = (option_)}
 #define OR_NULL(name_, option_)                                                                    \
-    {.name = name_, .type = FP_VALUE_TEXT, .presence = FP_PRESENCE_NULL, .option = option_}
-#define TIME(name_, option_) {.name = name_, .type = FP_VALUE_TIME, .option = option_}
-#define NUMBER(name_) {.name = name_, .type = FP_VALUE_NUMBER}
+    {.name = (name_), .type = FP_VALUE_TEXT, .presence = FP_PRESENCE_NULL, .option = (option_)}
+#define TIME(name_, option_) {.name = (name_), .type = FP_VALUE_TIME, .option = (option_)}
+#define NUMBER(name_) {.name = (name_), .type = FP_VALUE_NUMBER}
 #define COUNT(name_, most_, option_)                                                               \
-    {.name = name_, .type = FP_VALUE_COUNT, .most = most_, .option = option_}
+    {.name = (name_), .type = FP_VALUE_COUNT, .most = (most_), .option = (option_)}
 #define TOP COUNT("top", ROWS_MOST, "--top")
 #define SESSION NEEDED("session_id", FP_VALUE_ID, NULL)
 

@@ -47,12 +47,12 @@ enum { FP_OWN_PARAMETERS = 8, FP_PARAMETERS_MAX = 20 };
 struct fp_question {
     const char *name;     /* the route: /api/v1/NAME */
     const char *relation; /* in schema fleetprof */
-    enum fp_shape shape;
-    const char *command; /* of fleetprof; NULL: none */
-    const char *order;   /* of a view's rows */
-    const char *time;    /* a view's column that since and until bound; NULL: none */
-    unsigned filters;    /* bits: the shared parameters it takes */
+    const char *command;  /* of fleetprof; NULL: none */
+    const char *order;    /* of a view's rows */
+    const char *time;     /* a view's column that since and until bound; NULL: none */
     struct fp_parameter own[FP_OWN_PARAMETERS]; /* up to the first without a name */
+    enum fp_shape shape;
+    unsigned filters; /* bits: the shared parameters it takes */
 };
 
 extern const struct fp_question fp_questions[];

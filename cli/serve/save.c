@@ -241,7 +241,8 @@ static void read_bound(const struct fp_answer *summary, const char *column, size
     yyjson_val *columns = yyjson_obj_get(root, "columns");
     yyjson_val *row = yyjson_arr_get_first(yyjson_obj_get(root, "rows"));
     for (size_t i = 0; i < yyjson_arr_size(columns); i++) {
-        if (!yyjson_equals_str(yyjson_obj_get(yyjson_arr_get(columns, i), "name"), column))
+        const char *name = yyjson_get_str(yyjson_obj_get(yyjson_arr_get(columns, i), "name"));
+        if (name == NULL || strcmp(name, column) != 0)
             continue;
         const char *time = yyjson_get_str(yyjson_arr_get(yyjson_arr_get(row, i), bound));
         (void)snprintf(text, 40, "%s", time != NULL ? time : "");

@@ -264,7 +264,8 @@ static bool shows_same_page(struct fp_st_dump *dump, const struct record_reading
     const char *fragment = page.len > 0 ? memchr(page.ptr, '#', page.len) : NULL;
     if (fragment != NULL)
         page.len = (size_t)(fragment - page.ptr);
-    bool is_same = page.len > 0 && fp_str_equal(page, dump->shown_page);
+    bool is_same =
+        page.len > 0 && dump->shown_page.ptr != NULL && fp_str_equal(page, dump->shown_page);
     dump->shown_page = page;
     return is_same;
 }
