@@ -25,8 +25,10 @@ const logged = fs.existsSync(postgresLog) ? fs.statSync(postgresLog).size : 0;
 /** @type {import('playwright-core').Browser} */
 let browser;
 
-/** The address of the demo page, from what quickstart printed. */
-const demoUrl = () => /** @type {RegExpExecArray} */ (/^ *(http:\S+)$/m.exec(printed))[1];
+/** The addresses of the report and of the demo page, from what quickstart printed. */
+const addresses = () => [...printed.matchAll(/^ *(http:\S+)$/gm)].map(([, url]) => url);
+const reportUrl = () => addresses()[0];
+const demoUrl = () => addresses()[1];
 
 before(async () => {
   quickstart = spawn('bash', ['-c', `exec ${blocks[firstStart].text}`], { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -63,6 +65,14 @@ test('quickstart says what it does and when', () => {
   assert.match(printed, /^quickstart: +\d+ s {2}starting PostgreSQL/m);
   assert.match(sampleTable(printed), /innerMath/, 'the busiest function of the traces is not in the table');
   assert.doesNotMatch(fs.readFileSync(postgresLog).subarray(logged).toString(), /FATAL/);
+});
+
+test('the report shows the samples', async () => {
+  const { page, complaints } = await openTab(browser);
+  await page.goto(new URL('/samples/functions?since=365d', reportUrl()).href);
+  await page.waitForSelector('text=innerMath');
+  assert.deepEqual(complaints, []);
+  await page.context().close();
 });
 
 test('the demo page gets its numbers, whole and fresh', async () => {
