@@ -10,6 +10,7 @@
  * When the test file fails, the last output of every server it started is printed.
  */
 import { execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -69,16 +70,23 @@ export function temporaryDir(name = 'test') {
 }
 
 /**
- * Returns a TCP port on 127.0.0.1 that is free at the moment.
+ * Returns a TCP port on 127.0.0.1 that is free at the moment. The kernel gives the ports from 32768 on to connections:
+ * one of those could be taken again before a server listens on it.
  * @returns {Promise<number>}
  */
 export async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {net.AddressInfo} */ (server.address());
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(11_000, 32_768);
+    const server = net.createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(() => true, (error) => {
+      if (error.code === 'EADDRINUSE') return false;
+      throw error;
+    });
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 /**

@@ -295,10 +295,14 @@ test('a page that turns profiling off says so, and sends its vitals all the same
   }
 });
 
-/** A page that has another one prerendered, and goes there when told to. */
-const first = `<script type="speculationrules">{ "prerender": [{ "urls": ["/page"], "eagerness": "immediate" }] }</script><script>
+/** A page that has another one prerendered, and goes there, each when told to. (Under a debugger nothing is prerendered.) */
+const first = `<script>
+  const rules = Object.assign(document.createElement('script'),
+    { type: 'speculationrules', text: '{ "prerender": [{ "urls": ["/page"], "eagerness": "immediate" }] }' });
   const ask = async () => {
-    if (await (await fetch('/go')).text() === 'yes') location.href = '/page';
+    const order = await (await fetch('/order')).text();
+    if (order === 'prerender' && !rules.isConnected) document.head.append(rules);
+    if (order === 'go') location.href = '/page';
     else setTimeout(ask, 50);
   };
   ask();
@@ -318,18 +322,19 @@ const told = `<script>${busy}
 
 test('a prerendered page is profiled from the moment at which it is seen, and not before', async () => {
   const reports = () => site.reports.map((report) => JSON.parse(report));
-  let goes = false;
-  site.files['/go'] = () => ({ type: 'text/plain', body: goes ? 'yes' : 'no' });
+  let order = '';
+  site.files['/order'] = () => ({ type: 'text/plain', body: order });
   site.pages['/page'] = longTag().replace('fleetprof.js', 'fleetprof.vitals.js') + told;
   for (const isSeen of [false, true]) {
     site.reports = [];
-    goes = false;
+    order = 'wait';
     site.pages['/first'] = first;
     const tab = await openHideableTab(browser, `${site.origin}/first`);
+    order = 'prerender';
     await waitFor(() => reports().length > 0, { what: 'prerendered page', timeoutMs: 60_000 });
     const [{ what, status, used }] = reports();
     assert.deepEqual([what, status, used], ['prerendered', 'prerendering', undefined], 'its decision is not used up');
-    goes = isSeen;
+    if (isSeen) order = 'go';
     if (isSeen) await waitFor(() => reports().length > 1, { what: 'page that is seen' });
     await tab.switchAway();
     if (isSeen) await waitFor(() => site.uploads.some(({ envelope }) => envelope.vitals), { what: 'vitals' });

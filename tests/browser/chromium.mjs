@@ -3,6 +3,8 @@
  */
 import { chromium } from 'playwright-core';
 
+import { waitFor } from '../behaviour/stack.mjs';
+
 /** Without these it looks for Google's hosts at every start, or wants a user namespace that root does not get. */
 const flags = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
@@ -63,7 +65,7 @@ export async function knowsMode(browser) {
 
 /**
  * A tab that can really be hidden: playwright keeps the tabs it controls visible, so this one is in a context of its
- * own that playwright leaves alone.
+ * own that playwright leaves alone after a look at it.
  * @param {import('playwright-core').Browser} browser
  * @param {string} url
  * @returns {Promise<{ switchAway: () => Promise<void>, close: () => Promise<void> }>}
@@ -72,7 +74,11 @@ export async function knowsMode(browser) {
 export async function openHideableTab(browser, url) {
   const session = await browser.newBrowserCDPSession();
   const { browserContextId } = await session.send('Target.createBrowserContext', { disposeOnDetach: true });
-  await session.send('Target.createTarget', { url, browserContextId });
+  const { targetId } = await session.send('Target.createTarget', { url, browserContextId });
+  await waitFor(async () => {
+    const { targetInfo } = await session.send('Target.getTargetInfo', { targetId });
+    return !targetInfo.attached;
+  }, { what: 'tab that no debugger looks at', timeoutMs: 60_000 });
   return {
     switchAway: async () => {
       await session.send('Target.createTarget', { url: 'about:blank', browserContextId });
