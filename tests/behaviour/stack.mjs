@@ -19,6 +19,8 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+import pg from 'pg';
+
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 export const buildDir = process.env.FLEETPROF_BUILD ?? path.join(repository, 'build');
 export const binDir = path.join(buildDir, 'bin');
@@ -264,8 +266,7 @@ export async function startPostgres({ settings = {} } = {}) {
     server: /** @type {any} */ (undefined),
     conninfo,
     execute: (script, user) => psql(script, conninfo(user)),
-    sql: async (text, user) => JSON.parse(await postgres.execute(
-      `select coalesce(json_agg(row_), '[]') from (\n${text.replace(/;\s*$/, '')}\n) row_;`, user)),
+    sql: sqlOver({ socketDir, port: Number(settings.port ?? 5432), database: 'fleetprof' }),
     start: async () => {
       postgres.server = startProcess('postgres', [`${bin}/postgres`, '-D', data, ...flags],
         { user: 'postgres', deathSignal: 'SIGQUIT' });
@@ -276,6 +277,29 @@ export async function startPostgres({ settings = {} } = {}) {
   await postgres.start();
   await psql('create database fleetprof', conninfo('postgres', 'postgres'));
   return postgres;
+}
+
+/**
+ * Queries over few connections that are used again: a new one would have to read each function's source first. An idle
+ * connection soon ends, for tests that count them or stop the server.
+ * @param {{ socketDir: string, port: number, database: string }} where
+ * @returns {(text: string, user?: string) => Promise<any[]>} Postgres.sql
+ */
+export function sqlOver({ socketDir: host, port, database }) {
+  /** @type {Map<string, pg.Pool>} */
+  const pools = new Map();
+  /** @param {string} user */
+  const connect = (user) => {
+    const pool = new pg.Pool({ host, port, database, user, max: 4, idleTimeoutMillis: 300, allowExitOnIdle: true });
+    pool.on('error', () => {}); // the server stopped: the next query says so
+    pools.set(user, pool);
+    return pool;
+  };
+  return async (text, user = 'postgres') => {
+    const { rows: [{ json }] } = await (pools.get(user) ?? connect(user)).query(
+      `select coalesce(json_agg(row_), '[]')::text as json from (\n${text.replace(/;\s*$/, '')}\n) row_`);
+    return JSON.parse(json);
+  };
 }
 
 /**

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import readline from 'node:readline';
-import { buildDir, repository, runOrThrow, temporaryDir, waitFor } from './stack.mjs';
+import { buildDir, repository, runOrThrow, sqlOver, temporaryDir, waitFor } from './stack.mjs';
 
 const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
 export const toolsDir = process.env.FLEETPROF_TEST_TOOLS ?? path.join(repository, 'build/trees', variant, 'tests/tools');
@@ -41,8 +41,7 @@ export async function newDatabase(postgres, { empty = false } = {}) {
   return {
     conninfo,
     execute,
-    sql: async (text, user) => JSON.parse(
-      await execute(`select coalesce(json_agg(row_), '[]') from (\n${text}\n) row_`, user)),
+    sql: sqlOver({ socketDir: postgres.socketDir, port: 5432, database: name }),
   };
 }
 
