@@ -7,6 +7,7 @@ returns table (
 )
 language plpgsql stable parallel safe rows 200
 set search_path = fleetprof_data, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 begin
