@@ -150,7 +150,7 @@ begin
     )
     select *
     from hint
-    order by severity, rule <> 'Missing Parts', at_ms, rule, description collate "C";
+    order by severity, rule <> 'Missing Parts', at_ms, rule collate "C", description collate "C";
 end
 $$;
 

@@ -22,7 +22,7 @@ as $$
 declare
     states constant text[] := array['js', 'gc', 'compiler', 'other', 'external', 'unknown'];
     state_number constant integer := array_position(states, js_profile_stacks.state) - 1;
-    same integer[]; -- by number of a function: the first that is equal
+    same integer[]; -- by number of a function: the first that is equal; null: none is
     recursive_stacks integer[];
     -- By run of equal ticks; stack 0 is no known code.
     run_stacks integer[];
@@ -80,11 +80,15 @@ begin
         ) as listed (name, url, line)
     ),
     functions_listed as (
-        select array_agg(name) as names, array_agg(url) as urls, array_agg(line) as lines, array_agg(same) as same
+        select array_agg(name) as names, array_agg(url) as urls, array_agg(line) as lines,
+            array_agg(same) filter (where are_equal) as same
         from (
-            -- Two may have become equal when their URLs lost their queries.
-            select name, url, line, min(number) over (partition by name collate "C", url collate "C", line)::integer as same
-            from function
+            select *, bool_or(same <> number) over () as are_equal
+            from (
+                -- Two may have become equal when their URLs lost their queries.
+                select *, min(number) over (partition by name collate "C", url collate "C", line)::integer as same
+                from function
+            ) as compared
             order by number
         ) as known
     ),
@@ -118,9 +122,11 @@ begin
     js_profile_stacks.is_recursive := array_fill(false, array[coalesce(cardinality(js_profile_stacks.functions), 0)]);
     js_profile_stacks.ticks := array_fill(0::bigint, array[cardinality(js_profile_stacks.is_recursive)]);
     js_profile_stacks.unattributed := 0;
-    for stack in 1..cardinality(js_profile_stacks.ticks) loop
-        js_profile_stacks.functions[stack] := same[js_profile_stacks.functions[stack]];
-    end loop;
+    if same is not null then
+        for stack in 1..cardinality(js_profile_stacks.ticks) loop
+            js_profile_stacks.functions[stack] := same[js_profile_stacks.functions[stack]];
+        end loop;
+    end if;
     for at in 1..coalesce(cardinality(recursive_stacks), 0) loop
         js_profile_stacks.is_recursive[recursive_stacks[at]] := true;
     end loop;
