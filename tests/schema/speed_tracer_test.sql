@@ -121,6 +121,8 @@ from (values
     ('missing.js', 404, '{"Content-Type": "text/javascript"}'),
     ('query.js', 200, '{"Content-Type": "text/javascript"}'),
     ('age-0.js', 200, '{"Content-Type": "text/javascript", "Cache-Control": "public, max-age=0"}'),
+    ('age-negative.js', 200, '{"Content-Type": "text/javascript", "Cache-Control": "public, max-age=-5"}'),
+    ('age-word.js', 200, '{"Content-Type": "text/javascript", "Cache-Control": "public, max-age=soon"}'),
     ('past.js', 200, '{"Content-Type": "text/javascript", "Expires": "Fri, 18 Jun 2010 22:43:07 GMT", "Date": "Fri, 18 Jun 2010 22:43:07 GMT"}'),
     ('zero.js', 200, '{"Content-Type": "text/javascript", "Expires": "0", "Date": "Fri, 18 Jun 2010 22:43:07 GMT"}'),
     ('not-modified.js', 304, '{"Content-Type": "text/javascript"}'),

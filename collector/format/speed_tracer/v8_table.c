@@ -52,7 +52,8 @@ static void add_states(const struct fp_st_v8_ticks *ticks, struct fp_buf *out)
     add_char(out, '}');
 }
 
-/* A list of numbers is PostgreSQL's text of an array: as JSON it would be read a number at a time. */
+/* A list of numbers is PostgreSQL's text of an array: as JSON it would be read a number at a time.
+ */
 static void begin_numbers(struct fp_buf *out, struct fp_str name)
 {
     fp_st_detail_add_name(out, name);

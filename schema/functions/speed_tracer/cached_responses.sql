@@ -149,10 +149,11 @@ begin
     left join asked using (request_event)
     left join answered using (response_event)
     cross join lateral (
-        -- HTTP: an Expires that is not a date, such as 0, is in the past.
+        -- HTTP: a max-age that is not a number, or an Expires that is not a date, such as 0, is in the past.
         select coalesce(
             substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
             case
+                when cache_control like '%max-age%' and cache_control ~ '\mmax-age\M' then 0
                 when expires is not null
                     then coalesce(extract(epoch from http_time(expires) - coalesce(http_time(dated), seen))::double precision, 0)
             end) as fresh_s
