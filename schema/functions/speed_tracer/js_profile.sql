@@ -251,7 +251,7 @@ as $$
 #variable_conflict use_column
 declare
     nodes_max constant integer := 100000;
-    steps_max constant bigint := 2000000; -- about a second
+    steps_max constant bigint := 1000000; -- about two seconds
     steps bigint := 0; -- from a function to its caller, so far
     function_names text[];
     function_urls text[];
@@ -377,7 +377,7 @@ end
 $$;
 
 comment on function fleetprof.js_profile_bottom_up is
-    'Returns the ticks of the V8 profiles of a session as a tree from the function on top of the stack (level 1) to its callers, as Speed Tracer''s bottom-up profile: depth first, most ticks first; at last the ticks outside all known code, (unattributed). ticks: those that end in this chain of calls. event_id and state: as in js_profile. Nodes below min_share of the ticks are left out. Raises an error for more than 100,000 nodes, and for ticks in so many deep stacks that it would take much longer than a second.';
+    'Returns the ticks of the V8 profiles of a session as a tree from the function on top of the stack (level 1) to its callers, as Speed Tracer''s bottom-up profile: depth first, most ticks first; at last the ticks outside all known code, (unattributed). ticks: those that end in this chain of calls. event_id and state: as in js_profile. Nodes below min_share of the ticks are left out. Raises an error for more than 100,000 nodes, and for ticks in many deep stacks, whose callers would take more than 1,000,000 steps to follow.';
 
 revoke execute on function
     fleetprof_data.js_profile_stacks, fleetprof.js_profile, fleetprof.js_profile_bottom_up
