@@ -94,6 +94,16 @@ for (const name of ['stream.ndjson', 'v8.ndjson', 'early.ndjson']) {
   });
 }
 
+test('an early change of page begins with its request, which came in the part before', async () => {
+  const lines = [
+    '{"type":24,"time":-1,"data":{"resourceId":"4","url":"https://shop.example/old?a"}}',
+    '{"type":16,"time":7,"data":{"url":"https://shop.example/old?a"}}',
+    '{"type":16,"time":9,"data":{"url":"https://shop.example/never-asked"}}'];
+  const { id } = await upload('gaps', lines.map((line) => `${line}\n`));
+  assert.deepEqual(await stack.sql(`select at_ms, url from fleetprof.page_transitions(${id})`),
+    [{ at_ms: -1, url: 'https://shop.example/old' }, { at_ms: 9, url: 'https://shop.example/never-asked' }]);
+});
+
 test('requests and timers that one part opens another one ends', async () => {
   const { id } = await upload('gaps', [
     '{"type":2147483646,"time":0,"data":{"url":"https://shop.example/a"}}\n{"type":12,"time":5,"data":{"identifier":7,"url":"https://shop.example/b.js","requestMethod":"GET"}}\n',

@@ -101,12 +101,12 @@ insert into given values
     (56, 1, null, 'DOM_EVENT', 0, 20, 20, null, null),
     (56, 2, null, 'PROFILE_DATA', 20, null, 0, null,
      '{"profileOf": 1, "profile": {"firstFunction": 0, "names": ["main", "f", ""], "urls": ["https://a.example/a.js", "https://a.example/a.js", ""],
-       "lines": [1, 10, -1], "firstStack": 0, "functions": [0, 1, 1, 2], "parents": [-1, 0, 1, -1], "recursive": [2],
-       "stacks": [1, 2, 2, -1, 0], "states": [0, 0, 1, 1, 0], "ticks": [3, 2, 1, 2, 1]}}'),
+       "lines": "{1,10,-1}", "firstStack": 0, "functions": "{0,1,1,2}", "parents": "{-1,0,1,-1}", "recursive": "{2}",
+       "stacks": "{1,2,2,-1,0}", "states": "{0,0,1,1,0}", "ticks": "{3,2,1,2,1}"}}'),
     (56, 3, null, 'PAINT', 30, 5, 5, null, null),
     (56, 4, null, 'PROFILE_DATA', 35, null, 0, null,
-     '{"profileOf": 3, "profile": {"firstFunction": 3, "names": ["LoadIC: length"], "urls": [""], "lines": [-1],
-       "firstStack": 4, "functions": [3], "parents": [0], "recursive": [], "stacks": [4, 1], "states": [0, 4], "ticks": [4, 1]}}'),
+     '{"profileOf": 3, "profile": {"firstFunction": 3, "names": ["LoadIC: length"], "urls": [""], "lines": "{-1}",
+       "firstStack": 4, "functions": "{3}", "parents": "{0}", "recursive": "{}", "stacks": "{4,1}", "states": "{0,4}", "ticks": "{4,1}"}}'),
     (56, 5, null, 'PROFILE_DATA', 36, null, 0, null, '{"profile": "a text", "vmStates": 3}'),
     (54, 15, null, 'NETWORK_RESOURCE_START', 110, null, 0, 'https://a.example/b', '{"requestId": "2"}'),
     (54, 16, null, 'NETWORK_RESOURCE_START', 130, null, 0, 'https://a.example/c', '{"requestId": "2"}'),
@@ -121,6 +121,8 @@ from (values
     ('missing.js', 404, '{"Content-Type": "text/javascript"}'),
     ('query.js', 200, '{"Content-Type": "text/javascript"}'),
     ('age-0.js', 200, '{"Content-Type": "text/javascript", "Cache-Control": "public, max-age=0"}'),
+    ('age-negative.js', 200, '{"Content-Type": "text/javascript", "Cache-Control": "public, max-age=-5"}'),
+    ('age-word.js', 200, '{"Content-Type": "text/javascript", "Cache-Control": "public, max-age=soon"}'),
     ('past.js', 200, '{"Content-Type": "text/javascript", "Expires": "Fri, 18 Jun 2010 22:43:07 GMT", "Date": "Fri, 18 Jun 2010 22:43:07 GMT"}'),
     ('zero.js', 200, '{"Content-Type": "text/javascript", "Expires": "0", "Date": "Fri, 18 Jun 2010 22:43:07 GMT"}'),
     ('not-modified.js', 304, '{"Content-Type": "text/javascript"}'),
@@ -139,7 +141,7 @@ from (values
     (51, 90, null, 'LOG_MESSAGE'), (51, 91, null, 'TAB_CHANGED'), (51, 92, null, 'MARK_DOM_CONTENT'),
     (52, 90, 1, 'LAYOUT'), (52, 91, null, 'NETWORK_RESOURCE_START'), (56, 92, null, 'PROFILE_DATA')) as custom (session_id, event, parent, type);
 
-select plan(50);
+select plan(52);
 
 -- Windows of 75 ms at 0, 35, 70, …: 75 of 75; 40 of 75; 5 + 0; from 105 35 (145 to 180); from 140 35; from 175 5.
 select results_eq(
@@ -253,6 +255,15 @@ select is_empty('select from js_profile(51) union all select from js_profile_bot
 select is_empty('select from js_profile(56, 5)', 'and a profile that was not read');
 select throws_ok($$ select js_profile(56, state => 'idle') $$, '22023', 'no state of the engine is named ''idle''', 'no state');
 select throws_ok('select js_profile(56, 77)', 'P0002', 'session 56 has no event 77', 'no event');
+update fleetprof_data.event
+set detail = jsonb_build_object('profile', jsonb_build_object(
+    'firstFunction', 0, 'names', '["deep"]'::jsonb, 'urls', '[""]'::jsonb, 'lines', '{-1}', 'firstStack', 0,
+    'functions', array_fill(0, array[40000])::text, 'recursive', array(select generate_series(1, 39999))::text,
+    'parents', array(select generate_series(-1, 39998))::text, 'stacks', array(select generate_series(0, 39999))::text,
+    'states', array_fill(0, array[40000])::text, 'ticks', array_fill(1, array[40000])::text))
+where session_id = 56 and event = 2;
+select results_eq('select self_ticks, total_ticks from js_profile(56, 2)', 'values (40000::bigint, 40000::bigint)', 'one function on all stacks');
+select throws_ok('select js_profile_bottom_up(56, 2)', '54000', 'the ticks have more than 1000000 callers to follow', 'too many deep stacks');
 select throws_ok($$ select js_profile_bottom_up(56, min_share => 'nan') $$, '22023', 'min_share is NaN', 'no share');
 select results_eq('select request_id, attempt, url, event_id, parent_id, label, self_ms from server_events(55)',
     $$ values ('1', 1::bigint, 'https://a.example/a', 7::bigint, null::bigint, 'GET /a', 6::float8),

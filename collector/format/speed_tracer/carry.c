@@ -14,6 +14,8 @@ struct state {
     int64_t page_begin_us;     /* when the last page began */
     const struct fp_st_v8 *v8; /* NULL: no profile so far */
     struct fp_st_last last;
+    struct fp_st_start *starts;
+    uint32_t start_count;
     bool has_page_begin;
     bool may_be_early;
     bool is_early;
@@ -50,6 +52,8 @@ bool fp_st_carry_restore(struct fp_st_dump *dump)
     const struct state *state = part->before->state;
     dump->has_page_begin = state->has_page_begin;
     dump->page_begin_us = state->page_begin_us;
+    dump->starts = state->starts;
+    dump->start_count = state->start_count;
     dump->lacks_profile = dump->lacks_profile || state->lacks_profile;
     if (part->is_next)
         dump->before = state->last;
@@ -75,6 +79,32 @@ static void find_page_begin(const struct fp_st_dump *dump, struct state *state)
     }
 }
 
+/* Copies the last requests, those of this part before those of the parts before it. */
+static bool save_starts(const struct fp_st_dump *dump, struct fp_arena *arena, struct state *state)
+{
+    const struct fp_profile *profile = dump->decoder->profile;
+    struct fp_st_start starts[FP_ST_STARTS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = profile->event_count; i > 0 && count < FP_ST_STARTS_MAX; i--) {
+        const struct fp_profile_event *event = &profile->events[i - 1];
+        if (event->type_number == FP_ST_TYPE_RESOURCE_START && event->resource != FP_INDEX_NONE)
+            starts[count++] = (struct fp_st_start){
+                .url = profile->resources[event->resource],
+                .start_us = event->start_us,
+            };
+    }
+    for (uint32_t i = 0; i < dump->start_count && count < FP_ST_STARTS_MAX; i++)
+        starts[count++] = dump->starts[i];
+    state->starts = fp_arena_array(arena, count, sizeof(*starts));
+    for (uint32_t i = 0; state->starts != NULL && i < count; i++) {
+        state->starts[i].start_us = starts[i].start_us;
+        if (!fp_arena_copy(arena, starts[i].url, &state->starts[i].url))
+            return false;
+    }
+    state->start_count = count;
+    return state->starts != NULL;
+}
+
 static bool fill(const struct fp_st_dump *dump, struct fp_arena *arena, struct state *state)
 {
     const struct fp_profile *profile = dump->decoder->profile;
@@ -86,7 +116,8 @@ static bool fill(const struct fp_st_dump *dump, struct fp_arena *arena, struct s
     find_page_begin(dump, state);
     return fp_arena_copy(arena, profile->session.version, &state->version) &&
            fp_arena_copy(arena, profile->page_url, &state->page) &&
-           fp_arena_copy(arena, dump->shown_page, &state->shown_page);
+           fp_arena_copy(arena, dump->shown_page, &state->shown_page) &&
+           (!dump->is_early || save_starts(dump, arena, state));
 }
 
 /* Copies the last record's events, if it has a sequence and a duration. */

@@ -48,6 +48,14 @@ struct fp_st_last {
     bool is_lost; /* it is not known, or did not fit */
 };
 
+/* When a request started. */
+struct fp_st_start {
+    struct fp_str url;
+    int64_t start_us;
+};
+
+enum { FP_ST_STARTS_MAX = 64 };
+
 struct fp_st_dump {
     struct fp_decoder *decoder;
     struct fp_str text; /* of the current record if yyjson would write it the same; else "" */
@@ -74,6 +82,8 @@ struct fp_st_dump {
     struct fp_str session_page; /* the first page of the session, from the parts before; "" */
     int64_t page_begin_us;      /* when the last page of the parts before began, ... */
     bool has_page_begin;        /* ... if there is one */
+    struct fp_st_start *starts; /* the last requests of the parts before, the last one first; */
+    uint32_t start_count;       /* only of an early version */
     bool lacks_profile;         /* a part before this one may have had code that is not known */
 
     struct fp_map resources;  /* hash of URL -> index */

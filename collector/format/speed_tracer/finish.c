@@ -27,6 +27,18 @@ static void rename_early(struct fp_st_dump *dump)
         profile->session.version = FP_STR("0.8");
 }
 
+/* Moves a change of page to the request of the page in a part before. */
+static void move_to_part_before(const struct fp_st_dump *dump, struct fp_profile_event *tab)
+{
+    const struct fp_str url = dump->decoder->profile->resources[tab->resource];
+    for (uint32_t i = 0; i < dump->start_count; i++) {
+        if (!fp_str_equal(dump->starts[i].url, url))
+            continue;
+        tab->start_us = dump->starts[i].start_us;
+        return;
+    }
+}
+
 /* Moves changes of page to the request of the page: versions up to 0.8 recorded them at the end. */
 static bool move_early_tabs(struct fp_st_dump *dump)
 {
@@ -44,6 +56,8 @@ static bool move_early_tabs(struct fp_st_dump *dump)
             *request = i + 1;
         else if (event->type_number == FP_ST_TYPE_TAB_CHANGED && *request > 0)
             event->start_us = profile->events[*request - 1].start_us;
+        else if (event->type_number == FP_ST_TYPE_TAB_CHANGED)
+            move_to_part_before(dump, event);
     }
     return true;
 }

@@ -512,6 +512,18 @@ static bool fill_event(struct fp_st_dump *dump, struct record_reading *reading)
            add_mark(dump, reading) && add_event(dump, event);
 }
 
+bool fp_st_is_raw_message(yyjson_val *value)
+{
+    const char *method = yyjson_get_str(yyjson_obj_get(value, "method"));
+    return method != NULL && strchr(method, '.') != NULL && yyjson_obj_get(value, "type") == NULL;
+}
+
+static bool fail_raw_message(const struct fp_st_dump *dump)
+{
+    fp_upload_fail(dump->decoder->error, FP_VERDICT_UNSUPPORTED, FP_ST_RAW_MESSAGE);
+    return fp_st_fail_at_record(dump);
+}
+
 static bool read_nested(struct fp_st_dump *dump, yyjson_val *record, uint32_t parent,
                         int64_t *duration_us);
 
@@ -553,6 +565,8 @@ static bool read_nested(struct fp_st_dump *dump, yyjson_val *record, uint32_t pa
     struct fp_profile *profile = dump->decoder->profile;
     enum fp_st_note refusal = read_valid(&reading, dump->decoder->limits->max_span_us);
     profile->session.records_read++;
+    if (reading.members[TYPE] == NULL && fp_st_is_raw_message(record))
+        return fail_raw_message(dump);
     if (refusal != FP_ST_NOTE_REFUSALS) {
         fp_st_add_note(dump, refusal);
         return read_children(dump, fp_json_member(record, FP_STR("children")), parent);

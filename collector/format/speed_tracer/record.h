@@ -6,8 +6,17 @@
 
 #include "collector/format/speed_tracer/dump.h"
 
+#define FP_ST_RAW_MESSAGE                                                                          \
+    "this is a message of a browser's inspector, not a record; load such messages into Speed "     \
+    "Tracer and save them"
+
+/* True for a message of a browser's inspector, such as `Timeline.eventRecorded`. The tool converted
+ * these when it loaded a page of them. */
+bool fp_st_is_raw_message(yyjson_val *value);
+
 /* Adds the events of a record and its children. Skips an invalid record with a note, but reads its
- * children. False after the error is filled. */
+ * children. Refuses a dump with an inspector's message among them. False after the error is
+ * filled. */
 bool fp_st_read_record(struct fp_st_dump *dump, yyjson_val *record) FP_MUST_CHECK;
 
 #endif

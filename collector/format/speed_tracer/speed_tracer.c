@@ -26,10 +26,6 @@ enum { SMALL_MAX = 32 * 1024, VERSION_MAX = 16 };
 /* How much of a body is looked at to see whether it is a dump. */
 enum { SNIFFED_OBJECTS = 8, SNIFFED_BROKEN = 1000 };
 
-#define RAW_MESSAGE                                                                                \
-    "this is a message of a browser's inspector, not a record; load such messages into Speed "     \
-    "Tracer and save them"
-
 /* Shapes. */
 
 static bool is_record(yyjson_val *value)
@@ -43,14 +39,6 @@ static bool is_post(yyjson_val *value)
 {
     yyjson_val *header = yyjson_obj_get(value, "header");
     return header != NULL && !fp_is_times(header) && yyjson_obj_get(value, "data") != NULL;
-}
-
-/* True for a message of a browser's inspector, such as `Timeline.eventRecorded`. The tool converted
- * these when it loaded a page of them. */
-static bool is_raw_message(yyjson_val *value)
-{
-    const char *method = yyjson_get_str(yyjson_obj_get(value, "method"));
-    return method != NULL && strchr(method, '.') != NULL && yyjson_obj_get(value, "type") == NULL;
 }
 
 /* True if an object has a member of another format. */
@@ -68,7 +56,7 @@ static bool is_other(yyjson_val *value)
  * posts (`header` and `data`), or a raw message. Uploads of other formats are none of these. */
 static bool is_of_dump(yyjson_val *value)
 {
-    return (is_record(value) || is_post(value) || is_raw_message(value)) && !is_other(value);
+    return (is_record(value) || is_post(value) || fp_st_is_raw_message(value)) && !is_other(value);
 }
 
 /* True if a stream that begins with this value is a dump. Its first record need not be valid: no
@@ -77,7 +65,7 @@ static bool begins_dump(yyjson_val *value)
 {
     bool is_like_record =
         yyjson_obj_get(value, "type") != NULL || yyjson_obj_get(value, "time") != NULL;
-    return is_raw_message(value) || ((is_like_record || is_post(value)) && !is_other(value));
+    return fp_st_is_raw_message(value) || ((is_like_record || is_post(value)) && !is_other(value));
 }
 
 /* Returns the offset after a byte order mark and white space. */
@@ -160,15 +148,6 @@ static bool sniffs(const struct fp_decoder *decoder, struct fp_str body)
     return false;
 }
 
-/* Container E: refuses a dump with an inspector's message among its records. */
-static bool check_message(struct fp_st_dump *dump, yyjson_val *record)
-{
-    if (!is_raw_message(record))
-        return true;
-    fp_upload_fail(dump->decoder->error, FP_VERDICT_UNSUPPORTED, RAW_MESSAGE);
-    return fp_st_fail_at_record(dump);
-}
-
 /* Container D: {header, data}. */
 
 static void add_post_header(struct fp_decoder *decoder)
@@ -206,7 +185,7 @@ static bool read_post(struct fp_st_dump *dump, yyjson_val *post)
     yyjson_arr_foreach(data, i, count, record)
     {
         dump->offset = (int64_t)i;
-        if (!check_message(dump, record) || !fp_st_read_record(dump, record))
+        if (!fp_st_read_record(dump, record))
             return false;
     }
     dump->is_index = false; /* records after the post are text again */
@@ -279,7 +258,7 @@ static bool read_parsed(struct record_parser *parser, yyjson_val *root)
     parser->is_first = false;
     if (is_first && is_post(root) && !is_record(root))
         return read_post(dump, root);
-    return check_message(dump, root) && fp_st_read_record(dump, root);
+    return fp_st_read_record(dump, root);
 }
 
 static void skip_text(struct fp_st_dump *dump, enum fp_st_note note)
@@ -592,8 +571,8 @@ static bool has_shape(yyjson_val *root)
 static bool decode(struct fp_decoder *decoder, struct fp_str body, struct fp_json *json)
 {
     const struct fp_place first = {.index = 0};
-    if (json != NULL && is_raw_message(yyjson_arr_get_first(json->root)))
-        return fp_fail_at(decoder, FP_VERDICT_UNSUPPORTED, &first, RAW_MESSAGE);
+    if (json != NULL && fp_st_is_raw_message(yyjson_arr_get_first(json->root)))
+        return fp_fail_at(decoder, FP_VERDICT_UNSUPPORTED, &first, FP_ST_RAW_MESSAGE);
     if (json != NULL && is_array_of_records(json->root))
         return fp_fail_at(decoder, FP_VERDICT_INVALID, &first,
                           "this is a record of Speed Tracer; a dump has them one after another, or "

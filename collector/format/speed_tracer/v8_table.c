@@ -16,10 +16,10 @@ static void add_char(struct fp_buf *out, char c)
     fp_buf_add(out, &c, 1);
 }
 
-/* Appends an element of an array of numbers; FP_INDEX_NONE is −1. */
+/* Appends an element of a list of numbers; FP_INDEX_NONE is −1. */
 static void add_number(struct fp_buf *out, uint32_t number)
 {
-    if (out->len > 0 && out->data[out->len - 1] != '[')
+    if (out->len > 0 && out->data[out->len - 1] != '{')
         add_char(out, ',');
     if (number == FP_INDEX_NONE)
         fp_buf_add(out, "-1", 2);
@@ -52,13 +52,26 @@ static void add_states(const struct fp_st_v8_ticks *ticks, struct fp_buf *out)
     add_char(out, '}');
 }
 
-static void begin_list(struct fp_buf *out, struct fp_str name)
+/* A list of numbers is PostgreSQL's text of an array: as JSON it would be read a number at a time.
+ */
+static void begin_numbers(struct fp_buf *out, struct fp_str name)
+{
+    fp_st_detail_add_name(out, name);
+    fp_buf_add(out, "\"{", 2);
+}
+
+static void end_numbers(struct fp_buf *out)
+{
+    fp_buf_add(out, "}\"", 2);
+}
+
+static void begin_texts(struct fp_buf *out, struct fp_str name)
 {
     fp_st_detail_add_name(out, name);
     add_char(out, '[');
 }
 
-static void end_list(struct fp_buf *out)
+static void end_texts(struct fp_buf *out)
 {
     add_char(out, ']');
 }
@@ -73,19 +86,19 @@ static void add_text(struct fp_buf *out, struct fp_str text)
 static void add_functions(const struct fp_profile *profile, uint32_t first, struct fp_buf *out)
 {
     const struct fp_profile_frame *frames = profile->frames;
-    begin_list(out, FP_STR("names"));
+    begin_texts(out, FP_STR("names"));
     for (uint32_t i = first; i < profile->frame_count; i++)
         add_text(out, frames[i].function);
-    end_list(out);
-    begin_list(out, FP_STR("urls"));
+    end_texts(out);
+    begin_texts(out, FP_STR("urls"));
     for (uint32_t i = first; i < profile->frame_count; i++)
         add_text(out, frames[i].resource != FP_INDEX_NONE ? profile->resources[frames[i].resource]
                                                           : FP_STR(""));
-    end_list(out);
-    begin_list(out, FP_STR("lines"));
+    end_texts(out);
+    begin_numbers(out, FP_STR("lines"));
     for (uint32_t i = first; i < profile->frame_count; i++)
         add_number(out, frames[i].line >= 0 ? (uint32_t)frames[i].line : FP_INDEX_NONE);
-    end_list(out);
+    end_numbers(out);
 }
 
 /* True if a stack's function is also further out on it. */
@@ -102,36 +115,36 @@ static bool is_recursive(const struct fp_profile *profile, uint32_t stack)
  * −1 is none. */
 static void add_stacks(const struct fp_profile *profile, uint32_t first, struct fp_buf *out)
 {
-    begin_list(out, FP_STR("functions"));
+    begin_numbers(out, FP_STR("functions"));
     for (uint32_t i = first; i < profile->stack_count; i++)
         add_number(out, profile->stacks[i].frame);
-    end_list(out);
-    begin_list(out, FP_STR("parents"));
+    end_numbers(out);
+    begin_numbers(out, FP_STR("parents"));
     for (uint32_t i = first; i < profile->stack_count; i++)
         add_number(out, profile->stacks[i].parent);
-    end_list(out);
-    begin_list(out, FP_STR("recursive"));
+    end_numbers(out);
+    begin_numbers(out, FP_STR("recursive"));
     for (uint32_t i = first; i < profile->stack_count; i++)
         if (is_recursive(profile, i))
             add_number(out, i);
-    end_list(out);
+    end_numbers(out);
 }
 
 /* Appends the runs as lists of stacks, states and ticks. Stack −1 is no known code. */
 static void add_runs(const struct fp_st_v8_ticks *ticks, struct fp_buf *out)
 {
-    begin_list(out, FP_STR("stacks"));
+    begin_numbers(out, FP_STR("stacks"));
     for (uint32_t i = 0; i < ticks->run_count; i++)
         add_number(out, ticks->runs[i].stack);
-    end_list(out);
-    begin_list(out, FP_STR("states"));
+    end_numbers(out);
+    begin_numbers(out, FP_STR("states"));
     for (uint32_t i = 0; i < ticks->run_count; i++)
         add_number(out, ticks->runs[i].state);
-    end_list(out);
-    begin_list(out, FP_STR("ticks"));
+    end_numbers(out);
+    begin_numbers(out, FP_STR("ticks"));
     for (uint32_t i = 0; i < ticks->run_count; i++)
         add_number(out, ticks->runs[i].ticks);
-    end_list(out);
+    end_numbers(out);
 }
 
 static void add_table(const struct fp_st_dump *dump, const struct fp_st_v8_ticks *ticks,

@@ -58,35 +58,35 @@ declare
 begin
     -- Citus has no query that joins a function with a distributed table.
     select coalesce(started, received) into seen from session where session_id = cached_responses.session_id;
-    -- Reads all headers at once: there may be many. Names have any case. Nothing depends on a language, so the fast
-    -- collation serves.
+    -- Reads all headers at once, and keeps of each event what is small: there may be many. Names have any case. Nothing
+    -- depends on a language, so the fast collation serves.
     return query
     with request as materialized (
         select start_ms, url, bytes, has_query, status, request_event, response_event
         from merged_requests(cached_responses.session_id)
     ),
-    every as (
-        select event, type, detail
+    headers as (
+        select
+            event,
+            case when jsonb_typeof(asked) = 'object' then asked end as asked,
+            case when jsonb_typeof(answered) = 'object' then answered end as answered
         from speed_tracer_events(cached_responses.session_id, array[
             'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT',
             'NETWORK_RESPONSE_RECEIVED'])
-    ),
-    asked as (
-        select event as request_event, has_cookie
-        from every
         cross join lateral (
-            select exists (
-                select from (
-                    select lower(jsonb_object_keys(request_headers_of(type, detail)) collate "C") as name
-                ) as header
-                where name = 'cookie'
-            ) as has_cookie
+            select request_headers_of(type, detail) as asked, response_headers_of(type, detail) as answered
+            offset 0
         ) as found
-        where event in (select request_event from request) and has_cookie
     ),
-    answered as (
-        select event as response_event, field.*
-        from every
+    stated as materialized (
+        select
+            event,
+            exists (
+                select from (select jsonb_object_keys(asked) as name) as header
+                where octet_length(name) = 6 and lower(name collate "C") = 'cookie'
+            ) as has_cookie,
+            field.*
+        from headers
         cross join lateral (
             select
                 lower(string_agg(value, ', ') filter (where name = 'content-type') collate "C") as content_type,
@@ -98,13 +98,23 @@ begin
                 string_agg(value, ', ') filter (where name = 'expires') as expires,
                 string_agg(value, ', ') filter (where name = 'date') as dated
             from (
-                select lower(raw_name collate "C") as name, value
-                from jsonb_each_text(response_headers_of(type, detail)) as header (raw_name, value)
+                select lower(raw_name collate "C") as name, answered ->> raw_name as value
+                from (select jsonb_object_keys(answered) as raw_name) as key
+                -- The lengths of the names below.
+                where octet_length(raw_name) in (4, 6, 7, 10, 12, 13, 16)
             ) as header
             where name in (
                 'content-type', 'content-encoding', 'cache-control', 'pragma', 'vary', 'set-cookie', 'expires', 'date')
         ) as field
-        where event in (select response_event from request)
+        where asked is not null or answered is not null
+    ),
+    asked as (
+        select event as request_event, has_cookie
+        from stated
+    ),
+    answered as (
+        select event as response_event, content_type, encoding, cache_control, pragma, vary, sets_cookie, expires, dated
+        from stated
     )
     select
         answered.response_event is not null,
@@ -123,7 +133,7 @@ begin
         coalesce(encoding ~ '(compress|deflate|gzip|pack200-gzip|bzip2|sdch)', false),
         coalesce(cache_control like '%public%' and cache_control ~ '\mpublic\M', false),
         coalesce(cache_control ~ '\m(no-cache|no-store|must-revalidate)\M' or pragma ~ 'no-cache' or lifetime.fresh_s <= 0, false),
-        coalesce(sets_cookie, false) or has_cookie is not null,
+        coalesce(sets_cookie, false) or coalesce(has_cookie, false),
         coalesce(sets_cookie, false),
         vary,
         lifetime.fresh_s,
@@ -139,10 +149,11 @@ begin
     left join asked using (request_event)
     left join answered using (response_event)
     cross join lateral (
-        -- HTTP: an Expires that is not a date, such as 0, is in the past.
+        -- HTTP: a max-age that is not a number, or an Expires that is not a date, such as 0, is in the past.
         select coalesce(
             substring(cache_control from '\mmax-age\s*=\s*"?(\d{1,12})')::double precision,
             case
+                when cache_control like '%max-age%' and cache_control ~ '\mmax-age\M' then 0
                 when expires is not null
                     then coalesce(extract(epoch from http_time(expires) - coalesce(http_time(dated), seen))::double precision, 0)
             end) as fresh_s

@@ -10,6 +10,7 @@ returns table (
 )
 language plpgsql stable parallel safe rows 50
 set search_path = fleetprof_data, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -149,7 +150,7 @@ begin
     )
     select *
     from hint
-    order by severity, rule <> 'Missing Parts', at_ms, rule, description collate "C";
+    order by severity, rule <> 'Missing Parts', at_ms, rule collate "C", description collate "C";
 end
 $$;
 

@@ -22,7 +22,11 @@ as $$
 declare
     states constant text[] := array['js', 'gc', 'compiler', 'other', 'external', 'unknown'];
     state_number constant integer := array_position(states, js_profile_stacks.state) - 1;
-    same integer[]; -- by number of a function: the first that is equal
+    same integer[]; -- by number of a function: the first that is equal; null: none is
+    recursive_stacks integer[];
+    -- By run of equal ticks; stack 0 is no known code.
+    run_stacks integer[];
+    run_ticks integer[];
 begin
     if js_profile_stacks.state is not null and state_number is null then
         raise invalid_parameter_value using
@@ -35,106 +39,103 @@ begin
         raise no_data_found using
             message = format('session %s has no event %s', js_profile_stacks.session_id, js_profile_stacks.event_id);
     end if;
-    -- Each profile lists the functions and stacks that no profile before it in its part of the session has.
+    -- Each profile lists the functions and stacks that no profile before it in its part of the session has. In the order of
+    -- profiles these lists are arrays by number: nothing is sorted or joined by stack, of which there may be many.
     with profile as materialized (
         select
-            event,
             session_id as part,
-            profile,
             coalesce(js_profile_stacks.event_id in (event_id, (profile_of #>> '{}')::bigint), js_profile_stacks.event_id is null)
-                as is_selected
+                as is_selected,
+            member.*
         from speed_tracer_events(js_profile_stacks.session_id, '{PROFILE_DATA}')
-        cross join lateral (select detail -> 'profile' as profile, detail -> 'profileOf' as profile_of) as read
-        where type_number >= 0 and jsonb_typeof(profile) = 'object'
+        cross join lateral jsonb_to_record(detail) as kept (profile jsonb, "profileOf" jsonb)
+        cross join lateral (select "profileOf" as profile_of) as renamed
+        cross join lateral jsonb_to_record(case when jsonb_typeof(profile) = 'object' then profile end) as member (
+            "firstFunction" integer, names jsonb, urls jsonb, lines integer[],
+            "firstStack" integer, functions integer[], parents integer[], recursive integer[],
+            stacks integer[], states integer[], ticks integer[])
+        where type_number >= 0 and member.names is not null
+        order by event
     ),
     -- Numbers begin at 1 and go on through all parts.
     part as materialized (
         select
             part,
-            sum(functions) over parts - functions + 1 as first_function,
-            sum(stacks) over parts - stacks + 1 as first_stack
+            (sum(functions) over parts - functions + 1)::integer as first_function,
+            (sum(stacks) over parts - stacks + 1)::integer as first_stack
         from (
             select
-                part, min(event) as event,
-                max((profile -> 'firstFunction')::integer + jsonb_array_length(profile -> 'names')) as functions,
-                max((profile -> 'firstStack')::integer + jsonb_array_length(profile -> 'functions')) as stacks
-            from profile
+                part, min(number) as number, max("firstFunction" + cardinality(lines)) as functions,
+                max("firstStack" + cardinality(profile.functions)) as stacks
+            from (select *, row_number() over () as number from profile) as profile
             group by part
         ) as counted
-        window parts as (order by event)
+        window parts as (order by number)
     ),
     function as (
-        select
-            first_function + (profile -> 'firstFunction')::integer + place - 1 as number, name, url, nullif(line, -1) as line
+        select row_number() over () as number, name, url, nullif(line, -1) as line
         from profile
-        join part using (part)
         cross join lateral rows from (
-            jsonb_array_elements_text(profile -> 'names'),
-            jsonb_array_elements_text(profile -> 'urls'),
-            unnest(translate((profile -> 'lines')::text, '[]', '{}')::integer[])
-        ) with ordinality as listed (name, url, line, place)
-    ),
-    known as (
-        -- Two may have become equal when their URLs lost their queries.
-        select number, name, url, line, min(number) over (partition by name, url, line) as same
-        from function
-    ),
-    stack as (
-        select
-            first_stack + (profile -> 'firstStack')::integer + place - 1 as number,
-            first_function + function as function,
-            case when parent >= 0 then first_stack + parent else 0 end as parent
-        from profile
-        join part using (part)
-        cross join lateral rows from (
-            unnest(translate((profile -> 'functions')::text, '[]', '{}')::integer[]),
-            unnest(translate((profile -> 'parents')::text, '[]', '{}')::integer[])
-        ) with ordinality as listed (function, parent, place)
-    ),
-    recursive_one as (
-        select first_stack + stack as number
-        from profile
-        join part using (part)
-        cross join lateral unnest(translate((profile -> 'recursive')::text, '[]', '{}')::integer[]) as stack
-    ),
-    run as materialized (
-        select case when stack >= 0 then first_stack + stack end as number, sum(ticks) as ticks
-        from profile
-        join part using (part)
-        cross join lateral rows from (
-            unnest(translate((profile -> 'stacks')::text, '[]', '{}')::integer[]),
-            unnest(translate((profile -> 'states')::text, '[]', '{}')::integer[]),
-            unnest(translate((profile -> 'ticks')::text, '[]', '{}')::integer[])
-        ) as listed (stack, state, ticks)
-        where is_selected and (state_number is null or listed.state = state_number)
-        group by 1
+            jsonb_array_elements_text(names), jsonb_array_elements_text(urls), unnest(lines)
+        ) as listed (name, url, line)
     ),
     functions_listed as (
-        select
-            array_agg(name order by number) as names, array_agg(url order by number) as urls,
-            array_agg(line order by number) as lines, array_agg(same::integer order by number) as same
-        from known
+        select array_agg(name) as names, array_agg(url) as urls, array_agg(line) as lines,
+            array_agg(same) filter (where are_equal) as same
+        from (
+            select *, bool_or(same <> number) over () as are_equal
+            from (
+                -- Two may have become equal when their URLs lost their queries.
+                select *, min(number) over (partition by name collate "C", url collate "C", line)::integer as same
+                from function
+            ) as compared
+            order by number
+        ) as known
     ),
     stacks_listed as (
         select
-            array_agg(function::integer order by number) as functions,
-            array_agg(parent::integer order by number) as parents,
-            array_agg(recursive_one.number is not null order by number) as is_recursive,
-            array_agg(coalesce(run.ticks, 0)::bigint order by number) as ticks
-        from stack
-        left join recursive_one using (number)
-        left join run using (number)
+            array_agg(first_function + function) as functions,
+            array_agg(case when parent >= 0 then first_stack + parent else 0 end) as parents
+        from profile
+        join part using (part)
+        cross join lateral unnest(functions, parents) as stack (function, parent)
+    ),
+    recursive_listed as (
+        select array_agg(first_stack + stack) as stacks
+        from profile
+        join part using (part)
+        cross join lateral unnest(recursive) as stack
+    ),
+    runs_listed as (
+        select array_agg(case when stack >= 0 then first_stack + stack else 0 end) as stacks, array_agg(run.ticks) as ticks
+        from profile
+        join part using (part)
+        cross join lateral unnest(stacks, states, ticks) as run (stack, state, ticks)
+        where is_selected and (state_number is null or state = state_number)
     )
-    select
-        f.names, f.urls, f.lines, f.same, s.functions, s.parents, s.is_recursive, s.ticks,
-        coalesce((select ticks from run where number is null), 0)
+    select f.names, f.urls, f.lines, f.same, s.functions, s.parents, c.stacks, r.stacks, r.ticks
     into
         js_profile_stacks.names, js_profile_stacks.urls, js_profile_stacks.lines, same,
-        js_profile_stacks.functions, js_profile_stacks.parents, js_profile_stacks.is_recursive, js_profile_stacks.ticks,
-        js_profile_stacks.unattributed
-    from functions_listed as f, stacks_listed as s;
-    for stack in 1..coalesce(cardinality(js_profile_stacks.functions), 0) loop
-        js_profile_stacks.functions[stack] := same[js_profile_stacks.functions[stack]];
+        js_profile_stacks.functions, js_profile_stacks.parents, recursive_stacks, run_stacks, run_ticks
+    from functions_listed as f, stacks_listed as s, recursive_listed as c, runs_listed as r;
+
+    js_profile_stacks.is_recursive := array_fill(false, array[coalesce(cardinality(js_profile_stacks.functions), 0)]);
+    js_profile_stacks.ticks := array_fill(0::bigint, array[cardinality(js_profile_stacks.is_recursive)]);
+    js_profile_stacks.unattributed := 0;
+    if same is not null then
+        for stack in 1..cardinality(js_profile_stacks.ticks) loop
+            js_profile_stacks.functions[stack] := same[js_profile_stacks.functions[stack]];
+        end loop;
+    end if;
+    for at in 1..coalesce(cardinality(recursive_stacks), 0) loop
+        js_profile_stacks.is_recursive[recursive_stacks[at]] := true;
+    end loop;
+    for at in 1..coalesce(cardinality(run_stacks), 0) loop
+        if run_stacks[at] = 0 then
+            js_profile_stacks.unattributed := js_profile_stacks.unattributed + run_ticks[at];
+        else
+            js_profile_stacks.ticks[run_stacks[at]] := js_profile_stacks.ticks[run_stacks[at]] + run_ticks[at];
+        end if;
     end loop;
 end
 $$;
@@ -158,6 +159,7 @@ returns table (
 )
 language plpgsql stable parallel safe rows 200
 set search_path = fleetprof_data, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -170,23 +172,38 @@ declare
     stack_ticks bigint[];
     below bigint[]; -- by stack: its ticks and those of all stacks inside
     outside bigint; -- ticks outside all known code
+    around integer; -- the stack around one
+    -- By function.
+    selves bigint[];
+    totals bigint[];
+    at integer;
 begin
     select names, urls, lines, functions, parents, is_recursive, ticks, unattributed
     into function_names, function_urls, function_lines, stack_functions, stack_parents, stack_recursive, stack_ticks, outside
     from js_profile_stacks(js_profile.session_id, js_profile.event_id, js_profile.state);
     below := stack_ticks;
-    for stack in reverse coalesce(cardinality(below), 0)..1 loop
-        if stack_parents[stack] > 0 then
-            below[stack_parents[stack]] := below[stack_parents[stack]] + below[stack];
+    selves := array_fill(0::bigint, array[coalesce(cardinality(function_names), 0)]);
+    totals := selves;
+    for stack in reverse cardinality(below)..1 loop
+        continue when below[stack] = 0;
+        around := stack_parents[stack];
+        if around > 0 then
+            below[around] := below[around] + below[stack];
+        end if;
+        at := stack_functions[stack];
+        selves[at] := selves[at] + stack_ticks[stack];
+        if not stack_recursive[stack] then
+            totals[at] := totals[at] + below[stack];
         end if;
     end loop;
     return query
     with sums as (
-        select function, sum(self) as self, coalesce(sum(total) filter (where not is_recursive), 0) as total
-        from unnest(stack_functions, stack_ticks, below, stack_recursive) as stack (function, self, total, is_recursive)
-        group by function
+        select *
+        from unnest(function_names, function_urls, function_lines, selves, totals) as known (name, url, line, self, total)
+        where total > 0
         union all
-        select null, outside, outside
+        select null, null, null, outside, outside
+        where outside > 0
     ),
     every as (
         select sum(self) as ticks from sums
@@ -201,12 +218,9 @@ begin
         (total / ticks)::double precision
     from sums
     cross join every
-    left join unnest(function_names, function_urls, function_lines) with ordinality as named (name, url, line, function)
-        using (function)
     cross join lateral (
-        select case when function is null then '(unattributed)' else coalesce(nullif(name, ''), '(anonymous)') end as shown
+        select case when name is null then '(unattributed)' else coalesce(nullif(name, ''), '(anonymous)') end as shown
     ) as shown_as
-    where total > 0
     order by self desc, total desc, shown collate "C", url collate "C", line;
 end
 $$;
@@ -231,10 +245,14 @@ returns table (
 )
 language plpgsql stable parallel safe rows 200
 set search_path = fleetprof_data, pg_temp
+set jit = off
+set enable_nestloop = off -- the planner cannot know how long arrays are
 as $$
 #variable_conflict use_column
 declare
     nodes_max constant integer := 100000;
+    steps_max constant bigint := 1000000; -- about two seconds
+    steps bigint := 0; -- from a function to its caller, so far
     function_names text[];
     function_urls text[];
     function_lines integer[];
@@ -291,6 +309,12 @@ begin
         where ticks >= least_ticks;
         exit when next_functions is null;
         level_now := level_now + 1;
+        steps := steps + cardinality(at_nodes);
+        if steps > steps_max then
+            raise program_limit_exceeded using
+                message = format('the ticks have more than %s callers to follow', steps_max),
+                hint = 'Give an event_id, a state, or a greater min_share.';
+        end if;
         if cardinality(node_functions) + cardinality(next_functions) > nodes_max then
             raise program_limit_exceeded using
                 message = format('the tree has more than %s nodes', nodes_max),
@@ -353,7 +377,7 @@ end
 $$;
 
 comment on function fleetprof.js_profile_bottom_up is
-    'Returns the ticks of the V8 profiles of a session as a tree from the function on top of the stack (level 1) to its callers, as Speed Tracer''s bottom-up profile: depth first, most ticks first; at last the ticks outside all known code, (unattributed). ticks: those that end in this chain of calls. event_id and state: as in js_profile. Nodes below min_share of the ticks are left out. Raises an error for more than 100,000 nodes.';
+    'Returns the ticks of the V8 profiles of a session as a tree from the function on top of the stack (level 1) to its callers, as Speed Tracer''s bottom-up profile: depth first, most ticks first; at last the ticks outside all known code, (unattributed). ticks: those that end in this chain of calls. event_id and state: as in js_profile. Nodes below min_share of the ticks are left out. Raises an error for more than 100,000 nodes, and for ticks in many deep stacks, whose callers would take more than 1,000,000 steps to follow.';
 
 revoke execute on function
     fleetprof_data.js_profile_stacks, fleetprof.js_profile, fleetprof.js_profile_bottom_up

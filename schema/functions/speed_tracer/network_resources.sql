@@ -97,7 +97,7 @@ begin
     recorded as materialized (
         select
             event, type, start_us, resource as url,
-            member."requestId" as request_id,
+            member."requestId" collate "C" as request_id,
             member."hasQuery" as has_query,
             case type
                 when 'NETWORK_RESOURCE_START' then member."requestMethod"
@@ -270,24 +270,46 @@ returns table (
 )
 language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 begin
     return query
-    with every as materialized (
-        select event, type, detail
+    with request as materialized (
+        select *, row_number() over (order by start_ms, request_id, attempt) as number
+        from merged_requests(network_resources.session_id)
+    ),
+    -- Headers may be large: they are read once, and sorted once.
+    wanted as (
+        select number, 'timing' as part, timing_event as event from request where timing_event is not null
+        union all
+        select number, 'asked', request_event from request where request_event is not null
+        union all
+        select number, 'answered', response_event from request where response_event is not null
+    ),
+    given as (
+        select number, part, case part
+            when 'asked' then request_headers_of(type, detail)
+            when 'answered' then response_headers_of(type, detail)
+            else timing_of(case type
+                when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,timing}'
+                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
+                else detail #> '{redirectResponse,timing}'
+            end)
+        end as value
         from speed_tracer_events(network_resources.session_id, array[
             'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT',
             'NETWORK_RESPONSE_RECEIVED'])
+        join wanted using (event)
     ),
-    timed as (
-        select event, timing_of(case type
-            when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,timing}'
-            when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
-            else detail #> '{redirectResponse,timing}'
-        end) as timing
-        from every
-        where type in ('NETWORK_RESPONSE_RECEIVED', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT')
+    gathered as (
+        select
+            number,
+            (array_agg(value) filter (where part = 'timing'))[1] as timing,
+            (array_agg(value) filter (where part = 'asked'))[1] as request_headers,
+            (array_agg(value) filter (where part = 'answered'))[1] as response_headers
+        from (select * from given order by number) as sorted
+        group by number
     )
     select
         request_id,
@@ -317,14 +339,12 @@ begin
         span_ms(timing, 'connect') - coalesce(span_ms(timing, 'dns'), 0),
         span_ms(timing, 'ssl'),
         span_ms(timing, 'send'),
-        case when request_event is not null then request_headers_of(asked.type, asked.detail) end,
-        case when response_event is not null then response_headers_of(answered.type, answered.detail) end,
+        request_headers,
+        response_headers,
         has_query
-    from merged_requests(network_resources.session_id)
-    left join timed on timed.event = timing_event
-    left join every as asked on asked.event = request_event
-    left join every as answered on answered.event = response_event
-    order by start_ms, request_id, attempt;
+    from request
+    left join gathered using (number)
+    order by number;
 end
 $$;
 

@@ -10,6 +10,7 @@ returns table (
 )
 language plpgsql stable parallel safe rows 10
 set search_path = fleetprof_data, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 begin

@@ -12,6 +12,7 @@ returns table (
 )
 language plpgsql stable parallel safe rows 1000
 set search_path = fleetprof_data, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -213,6 +213,8 @@ static const struct bad_dump bad_dumps[] = {
      FP_VERDICT_UNSUPPORTED, NULL, 29, "this page holds raw messages"},
     {"raw messages", "{'method':'Timeline.eventRecorded','record':{}}{}", "",
      FP_VERDICT_UNSUPPORTED, NULL, 0, "this is a message of a browser's inspector"},
+    {"a raw message inside a record", "{'type':1,'children':[{'type':2},{'method':'Page.x'}]}", "",
+     FP_VERDICT_UNSUPPORTED, NULL, 0, "this is a message of a browser's inspector"},
     {"raw messages in a posted body", "{'header':{},'data':[{'method':'Page.x'},{'type':1}]}", "",
      FP_VERDICT_UNSUPPORTED, "/data/0", -1, "this is a message of a browser's inspector"},
     {"a posted body whose data are an object", "{'header':{'timeStamp':1},'data':{'0':{}}}", "",

@@ -313,17 +313,19 @@ static void the_table_of_a_profile_lists_what_is_new_and_counts_its_ticks(void *
         "code-creation,Stub,2000,16,\\ntick,2000,0,0,1000,1000\\nrepeat,2,tick,1000,0,1\\n"
         "tick,9,0,3\\n'},'profileOf':5}\n"
         "{'type':15,'data':{'format':'v8','profileData':'tick,1000,0,0\\ntick,2000,0,9\\n'}}");
-    assert_text(event_at(&decoded, 0)->detail,
-                "{\"format\":\"v8\",\"profileDataLength\":150,"
-                "\"vmStates\":{\"js\":1,\"gc\":2,\"other\":1},\"profile\":{\"firstFunction\":0,"
-                "\"names\":[\"a\",\"Stub\"],\"urls\":[\"https://shop.example/a.js\",\"\"],"
-                "\"lines\":[3,-1],\"firstStack\":0,\"functions\":[0,0,1],\"parents\":[-1,0,1],"
-                "\"recursive\":[1],\"stacks\":[2,0,-1],\"states\":[0,1,3],\"ticks\":[1,2,1]}}");
+    assert_text(
+        event_at(&decoded, 0)->detail,
+        "{\"format\":\"v8\",\"profileDataLength\":150,"
+        "\"vmStates\":{\"js\":1,\"gc\":2,\"other\":1},\"profile\":{\"firstFunction\":0,"
+        "\"names\":[\"a\",\"Stub\"],\"urls\":[\"https://shop.example/a.js\",\"\"],"
+        "\"lines\":\"{3,-1}\",\"firstStack\":0,\"functions\":\"{0,0,1}\",\"parents\":\"{-1,0,1}\","
+        "\"recursive\":\"{1}\",\"stacks\":\"{2,0,-1}\",\"states\":\"{0,1,3}\",\"ticks\":\"{1,2,1}"
+        "\"}}");
     assert_text(event_at(&decoded, 1)->detail,
                 "{\"format\":\"v8\",\"profileDataLength\":28,\"vmStates\":{\"js\":1,\"unknown\":1},"
-                "\"profile\":{\"firstFunction\":2,\"names\":[],\"urls\":[],\"lines\":[],"
-                "\"firstStack\":3,\"functions\":[1],\"parents\":[-1],\"recursive\":[],"
-                "\"stacks\":[0,3],\"states\":[0,5],\"ticks\":[1,1]}}");
+                "\"profile\":{\"firstFunction\":2,\"names\":[],\"urls\":[],\"lines\":\"{}\","
+                "\"firstStack\":3,\"functions\":\"{1}\",\"parents\":\"{-1}\",\"recursive\":\"{}\","
+                "\"stacks\":\"{0,3}\",\"states\":\"{0,5}\",\"ticks\":\"{1,1}\"}}");
     release(&decoded);
 }
 
