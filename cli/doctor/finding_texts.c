@@ -695,7 +695,8 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
         {
             .what = "Hours are not sealed in time.",
             .why = "Queries become slower with every hour, and the database grows.",
-            .fix = "Read the log's lines \"sealing failed\" (docs/log.md), and see whether the "
+            .fix = "Read the log's lines \"sealing or housekeeping failed\" (docs/log.md), and see "
+                   "whether the "
                    "database keeps up.",
         },
     [FP_FINDING_VERSIONS_DIFFER] =
