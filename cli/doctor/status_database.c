@@ -57,6 +57,8 @@ static void fail(struct fp_status_database *database, const char *text, const ch
         fp_failure_read(&failure, text, sentence, sizeof(sentence));
     }
     sentence[strcspn(sentence, "\n")] = '\0';
+    if (failure.sqlstate[0] == '\0' && strstr(sentence, "out of memory") != NULL)
+        fp_memory_end(); /* libpq's own, not the server's */
     free(database->error);
     database->error = fp_memory_copy(sentence);
     const enum fp_database_state state = fp_failure_state(&failure);
