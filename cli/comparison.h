@@ -16,7 +16,7 @@ struct fp_comparison {
     struct fp_filters filters; /* since and until are those of the later side */
     const char *before_since;  /* NULL: not given, as the next one */
     const char *before_until;
-    bool json;
+    enum fp_form form;
     PGconn *connection; /* owned while the comparison is open */
 };
 

@@ -9,7 +9,6 @@
 #include "cli/doctor/web_address.h"
 #include "cli/memory.h"
 #include "cli/message.h"
-#include "cli/options.h"
 #include "collector/base/clock.h"
 
 #include <curl/curl.h>
@@ -22,6 +21,7 @@ enum {
     OPTION_COLLECTOR = FP_OPTION_FIRST,
     OPTION_WATCH,
     OPTION_OVER,
+    OPTION_JSON,
 };
 
 enum {
@@ -51,6 +51,7 @@ static const struct argp_option options[] = {
     {"over", OPTION_OVER, "SECONDS", 0, "measure rates over SECONDS (1)", 0},
     {"watch", OPTION_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
      "print again every SECONDS (2) until interrupted", 0},
+    {"json", OPTION_JSON, NULL, 0, "print JSON, with all numbers", 0},
     {0},
 };
 
@@ -117,13 +118,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->database;
-        state->child_inputs[1] = &given->json;
         return 0;
     case OPTION_COLLECTOR:
         read_collector(arg, state, given);
         return 0;
     case OPTION_OVER:
         given->over_s = read_seconds("over", arg, state);
+        return 0;
+    case OPTION_JSON:
+        given->json = true;
         return 0;
     case OPTION_WATCH:
         given->watch_s = arg != NULL ? read_seconds("watch", arg, state) : WATCH_DEFAULT_S;
@@ -135,7 +138,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_database_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
     {0},
 };
 

@@ -341,7 +341,7 @@ static void print_json(const struct view *view, const struct fp_findings *findin
     (void)printf("{");
     for (size_t i = 0; i < FP_COUNT(parts); i++) {
         (void)printf("\"%s\": ", parts[i].name);
-        fp_grid_print(parts[i].grid, true);
+        fp_grid_print(parts[i].grid, FP_FORM_JSON);
         (void)printf(",");
     }
     (void)printf("\"findings\": ");
@@ -353,7 +353,7 @@ static void print_for_people(const struct view *view, const struct fp_status *st
 {
     const struct fp_grid *const grids[] = {&view->collectors, &view->sites, &view->refusals};
     for (size_t i = 0; i < FP_COUNT(grids); i++) {
-        fp_grid_print(grids[i], false);
+        fp_grid_print(grids[i], FP_FORM_PEOPLE);
         if (fp_grid_rows(grids[i]) > 0)
             (void)printf("\n");
     }
