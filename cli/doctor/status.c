@@ -48,21 +48,22 @@ static const struct argp_option options[] = {
      "the admin listener of a collector: HOST:PORT, unix:/PATH or a URL; may be repeated "
      "(default: the configuration's)",
      0},
-    {"over", OPTION_OVER, "SECONDS", 0, "measure rates over SECONDS (1)", 0},
+    {"over", OPTION_OVER, "SECONDS", 0, "measure rates over SECONDS (1); 0: do not", 0},
     {"watch", OPTION_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
      "print again every SECONDS (2) until interrupted", 0},
     {"json", OPTION_JSON, NULL, 0, "print JSON, with all numbers", 0},
     {0},
 };
 
-static unsigned read_seconds(const char *name, const char *arg, struct argp_state *state)
+static unsigned read_seconds(const char *name, const char *arg, unsigned min,
+                             struct argp_state *state)
 {
     size_t len = strlen(arg);
     bool is_number = len > 0 && len <= 4 && strspn(arg, "0123456789") == len;
     unsigned long number = is_number ? strtoul(arg, NULL, 10) : 0;
-    if (number < 1 || number > SECONDS_MAX)
-        argp_error(state, "--%s takes a whole number of seconds from 1 to %d, not \"%s\"", name,
-                   SECONDS_MAX, arg);
+    if (!is_number || number < min || number > SECONDS_MAX)
+        argp_error(state, "--%s takes a whole number of seconds from %u to %d, not \"%s\"", name,
+                   min, SECONDS_MAX, arg);
     return (unsigned)number;
 }
 
@@ -123,13 +124,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         read_collector(arg, state, given);
         return 0;
     case OPTION_OVER:
-        given->over_s = read_seconds("over", arg, state);
+        given->over_s = read_seconds("over", arg, 0, state);
         return 0;
     case OPTION_JSON:
         given->json = true;
         return 0;
     case OPTION_WATCH:
-        given->watch_s = arg != NULL ? read_seconds("watch", arg, state) : WATCH_DEFAULT_S;
+        given->watch_s = arg != NULL ? read_seconds("watch", arg, 1, state) : WATCH_DEFAULT_S;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -385,9 +386,10 @@ static void show(struct fp_status *status, const struct options *given)
 
 static enum fp_exit watch(struct fp_status *status, const struct options *given)
 {
-    ask_collectors(status);
-    if (status->collector_count > 0)
+    if (status->collector_count > 0 && given->over_s > 0) {
+        ask_collectors(status);
         sleep_s(given->over_s);
+    }
     show(status, given);
     while (given->watch_s > 0 && fflush(stdout) == 0) {
         sleep_s(given->watch_s);
