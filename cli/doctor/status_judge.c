@@ -73,14 +73,14 @@ static void judge_writing(struct fp_status *status, const struct fp_status_colle
 /* ---- refusals ---- */
 
 /* Uploads of a site that were refused, and how many were accepted beside them. */
-struct refusals {
+struct refused_share {
     double refused;
     double accepted;
     char reason[64]; /* the most frequent one */
     double most;
 };
 
-static void add_refusals(struct refusals *refusals, const struct fp_scrape_sample *sample,
+static void add_refusals(struct refused_share *refusals, const struct fp_scrape_sample *sample,
                          double count)
 {
     if (isnan(count) || count <= 0)
@@ -95,10 +95,10 @@ static void add_refusals(struct refusals *refusals, const struct fp_scrape_sampl
 
 /* Adds up what has the site: since the earlier page, or since the start. Requests without a site
  * are compared with what all sites accepted. */
-static struct refusals count_refusals(const struct fp_status_collector *collector, const char *site,
-                                      bool since_start)
+static struct refused_share count_refusals(const struct fp_status_collector *collector,
+                                           const char *site, bool since_start)
 {
-    struct refusals refusals = {0};
+    struct refused_share refusals = {0};
     for (size_t i = 0; i < collector->latest.count; i++) {
         const struct fp_scrape_sample *sample = &collector->latest.samples[i];
         const bool is_refused = strcmp(sample->name, "fleetprof_uploads_refused_total") == 0;
@@ -118,7 +118,7 @@ static struct refusals count_refusals(const struct fp_status_collector *collecto
     return refusals;
 }
 
-static bool is_much(const struct refusals *refusals)
+static bool is_much(const struct refused_share *refusals)
 {
     return refusals->refused > 0 &&
            refusals->refused >= REFUSED_SHARE_MAX * (refusals->refused + refusals->accepted);
@@ -127,8 +127,8 @@ static bool is_much(const struct refusals *refusals)
 static void judge_refusals(struct fp_status *status, const struct fp_status_collector *collector,
                            const char *site)
 {
-    const struct refusals now = count_refusals(collector, site, false);
-    const struct refusals ever = count_refusals(collector, site, true);
+    const struct refused_share now = count_refusals(collector, site, false);
+    const struct refused_share ever = count_refusals(collector, site, true);
     const char *name = site[0] != '\0' ? site : "(unknown)";
     if (is_much(&now))
         fp_finding_add(&status->findings, FP_FINDING_UPLOADS_REFUSED, collector->address,
