@@ -45,6 +45,28 @@ static bool read_sample(char *line, struct fp_scrape_sample *sample)
     return end != rest;
 }
 
+static int compare(const struct fp_scrape_sample *sample, const char *name, const char *labels)
+{
+    const int order = strcmp(sample->name, name);
+    return order != 0 ? order : strcmp(sample->labels, labels);
+}
+
+static int by_name(const void *one, const void *other, void *context)
+{
+    const struct fp_scrape_sample *samples = context;
+    const struct fp_scrape_sample *sample = &samples[*(const uint32_t *)other];
+    return compare(&samples[*(const uint32_t *)one], sample->name, sample->labels);
+}
+
+static void sort(struct fp_scrape *scrape)
+{
+    scrape->sorted = fp_memory_need(calloc(scrape->count + 1, sizeof(*scrape->sorted)));
+    for (size_t i = 0; i < scrape->count; i++)
+        scrape->sorted[i] = (uint32_t)i;
+    if (scrape->count > 1)
+        qsort_r(scrape->sorted, scrape->count, sizeof(*scrape->sorted), by_name, scrape->samples);
+}
+
 void fp_scrape_parse(struct fp_scrape *scrape, const char *page)
 {
     *scrape = (struct fp_scrape){.text = fp_memory_copy(page)};
@@ -57,25 +79,30 @@ void fp_scrape_parse(struct fp_scrape *scrape, const char *page)
                                          sizeof(*scrape->samples));
         scrape->samples[scrape->count++] = sample;
     }
+    sort(scrape);
 }
 
 void fp_scrape_release(struct fp_scrape *scrape)
 {
     free(scrape->text);
     free(scrape->samples);
+    free(scrape->sorted);
     *scrape = (struct fp_scrape){0};
-}
-
-static bool is_same(const struct fp_scrape_sample *sample, const char *name, const char *labels)
-{
-    return strcmp(sample->name, name) == 0 && strcmp(sample->labels, labels) == 0;
 }
 
 double fp_scrape_value(const struct fp_scrape *scrape, const char *name, const char *labels)
 {
-    for (size_t i = 0; i < scrape->count; i++)
-        if (is_same(&scrape->samples[i], name, labels))
-            return scrape->samples[i].value;
+    for (size_t low = 0, high = scrape->count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        const struct fp_scrape_sample *sample = &scrape->samples[scrape->sorted[middle]];
+        const int order = compare(sample, name, labels);
+        if (order == 0)
+            return sample->value;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return NAN;
 }
 
@@ -129,11 +156,6 @@ double fp_scrape_rise(const struct fp_scrape *earlier, const struct fp_scrape *l
     if (earlier->count == 0 ||
         fp_scrape_value(earlier, start, "") != fp_scrape_value(latest, start, ""))
         return NAN;
-    /* Pages of one process have the same order, unless sites have changed. */
-    const size_t place = (size_t)(sample - latest->samples);
-    double before =
-        place < earlier->count && is_same(&earlier->samples[place], sample->name, sample->labels)
-            ? earlier->samples[place].value
-            : fp_scrape_value(earlier, sample->name, sample->labels);
+    const double before = fp_scrape_value(earlier, sample->name, sample->labels);
     return sample->value - (isnan(before) ? 0 : before);
 }

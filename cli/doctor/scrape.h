@@ -18,7 +18,8 @@ struct fp_scrape {
     struct fp_scrape_sample *samples; /* owned */
     size_t count;
     size_t capacity;
-    int64_t at_us; /* when the page was fetched, by the monotonic clock */
+    uint32_t *sorted; /* owned; places of the samples, by name and labels */
+    int64_t at_us;    /* when the page was fetched, by the monotonic clock */
 };
 
 /* Parses a page. Lines that are not samples are skipped. The caller calls fp_scrape_release. */

@@ -5,9 +5,12 @@
 
 #include "cli/memory.h"
 #include "collector/base/clock.h"
+#include "collector/base/hash.h"
+#include "collector/base/map.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 enum {
     SILENT_S = 3600, /* a site without an upload */
@@ -80,11 +83,40 @@ struct refused_share {
     double most;
 };
 
+struct site_shares {
+    char site[256];
+    struct refused_share now;  /* since the earlier page */
+    struct refused_share ever; /* since the start */
+};
+
+/* The sites of a collector; "" has the requests without a site. */
+struct all_shares {
+    struct site_shares *items; /* owned */
+    size_t count;
+    size_t capacity;
+    struct fp_map places; /* by the hash of the site */
+    double accepted_now;
+    double accepted_ever;
+};
+
+static struct site_shares *shares_of(struct all_shares *all, const char *site)
+{
+    const uint64_t key = fp_hash64(site, strlen(site));
+    const uint32_t place = fp_map_put(&all->places, key, (uint32_t)all->count);
+    if (place == FP_MAP_NONE)
+        fp_memory_end();
+    if (place < all->count)
+        return &all->items[place];
+    all->items = fp_memory_grow(all->items, all->count, &all->capacity, sizeof(*all->items));
+    struct site_shares *shares = &all->items[all->count++];
+    *shares = (struct site_shares){.site = ""};
+    (void)snprintf(shares->site, sizeof(shares->site), "%s", site);
+    return shares;
+}
+
 static void add_refusals(struct refused_share *refusals, const struct fp_scrape_sample *sample,
                          double count)
 {
-    if (isnan(count) || count <= 0)
-        return;
     refusals->refused += count;
     if (count <= refusals->most)
         return;
@@ -93,29 +125,28 @@ static void add_refusals(struct refused_share *refusals, const struct fp_scrape_
         refusals->reason[0] = '\0';
 }
 
-/* Adds up what has the site: since the earlier page, or since the start. Requests without a site
- * are compared with what all sites accepted. */
-static struct refused_share count_refusals(const struct fp_status_collector *collector,
-                                           const char *site, bool since_start)
+static void add_sample(struct all_shares *all, const struct fp_status_collector *collector,
+                       const struct fp_scrape_sample *sample)
 {
-    struct refused_share refusals = {0};
-    for (size_t i = 0; i < collector->latest.count; i++) {
-        const struct fp_scrape_sample *sample = &collector->latest.samples[i];
-        const bool is_refused = strcmp(sample->name, "fleetprof_uploads_refused_total") == 0;
-        const bool is_accepted = strcmp(sample->name, "fleetprof_uploads_accepted_total") == 0;
-        char of[256];
-        if ((!is_refused && !is_accepted) || sample->value <= 0 ||
-            !fp_scrape_label(sample, "site", of, sizeof(of)))
-            continue;
-        double count = since_start
-                           ? sample->value
-                           : fp_scrape_rise(&collector->earlier, &collector->latest, sample);
-        if (is_refused && strcmp(of, site) == 0)
-            add_refusals(&refusals, sample, count);
-        else if (is_accepted && (site[0] == '\0' || strcmp(of, site) == 0) && count > 0)
-            refusals.accepted += count;
+    const bool is_refused = strcmp(sample->name, "fleetprof_uploads_refused_total") == 0;
+    const bool is_accepted = strcmp(sample->name, "fleetprof_uploads_accepted_total") == 0;
+    char site[256];
+    if ((!is_refused && !is_accepted) || sample->value <= 0 ||
+        !fp_scrape_label(sample, "site", site, sizeof(site)))
+        return;
+    struct site_shares *shares = shares_of(all, site);
+    double rise = fp_scrape_rise(&collector->earlier, &collector->latest, sample);
+    if (isnan(rise))
+        rise = 0;
+    if (is_refused) {
+        add_refusals(&shares->now, sample, rise);
+        add_refusals(&shares->ever, sample, sample->value);
+    } else {
+        shares->now.accepted += rise;
+        shares->ever.accepted += sample->value;
+        all->accepted_now += rise;
+        all->accepted_ever += sample->value;
     }
-    return refusals;
 }
 
 static bool is_much(const struct refused_share *refusals)
@@ -124,20 +155,38 @@ static bool is_much(const struct refused_share *refusals)
            refusals->refused >= REFUSED_SHARE_MAX * (refusals->refused + refusals->accepted);
 }
 
-static void judge_refusals(struct fp_status *status, const struct fp_status_collector *collector,
-                           const char *site)
+static void judge_shares(struct fp_status *status, const struct fp_status_collector *collector,
+                         const struct site_shares *shares)
 {
-    const struct refused_share now = count_refusals(collector, site, false);
-    const struct refused_share ever = count_refusals(collector, site, true);
-    const char *name = site[0] != '\0' ? site : "(unknown)";
-    if (is_much(&now))
+    const struct refused_share *now = &shares->now, *ever = &shares->ever;
+    const char *name = shares->site[0] != '\0' ? shares->site : "(unknown)";
+    if (is_much(now))
         fp_finding_add(&status->findings, FP_FINDING_UPLOADS_REFUSED, collector->address,
-                       "site %s: %.0f of %.0f just now, most for the reason %s", name, now.refused,
-                       now.refused + now.accepted, now.reason);
-    else if (is_much(&ever) && ever.refused >= REFUSED_MIN)
+                       "site %s: %.0f of %.0f just now, most for the reason %s", name, now->refused,
+                       now->refused + now->accepted, now->reason);
+    else if (is_much(ever) && ever->refused >= REFUSED_MIN)
         fp_finding_add(&status->findings, FP_FINDING_UPLOADS_REFUSED_EARLIER, collector->address,
-                       "site %s: %.0f of %.0f, most for the reason %s", name, ever.refused,
-                       ever.refused + ever.accepted, ever.reason);
+                       "site %s: %.0f of %.0f, most for the reason %s", name, ever->refused,
+                       ever->refused + ever->accepted, ever->reason);
+}
+
+/* Requests without a site are compared with what all sites accepted. */
+static void judge_refusals(struct fp_status *status, const struct fp_status_collector *collector)
+{
+    struct all_shares all = {0};
+    fp_map_init(&all.places, collector->latest.count + 1);
+    for (size_t i = 0; i < collector->latest.count; i++)
+        add_sample(&all, collector, &collector->latest.samples[i]);
+    for (size_t i = 0; i < all.count; i++) {
+        struct site_shares *shares = &all.items[i];
+        if (shares->site[0] == '\0') {
+            shares->now.accepted = all.accepted_now;
+            shares->ever.accepted = all.accepted_ever;
+        }
+        judge_shares(status, collector, shares);
+    }
+    fp_map_release(&all.places);
+    free(all.items);
 }
 
 /* ---- sites ---- */
@@ -178,14 +227,13 @@ static void judge_silence(struct fp_status *status, const struct fp_scrape_sampl
 
 static void judge_sites(struct fp_status *status, const struct fp_status_collector *collector)
 {
-    judge_refusals(status, collector, "");
+    judge_refusals(status, collector);
     for (size_t i = 0; i < collector->latest.count; i++) {
         const struct fp_scrape_sample *sample = &collector->latest.samples[i];
         char site[256];
         if (strcmp(sample->name, "fleetprof_last_upload_timestamp_seconds") != 0 ||
             !fp_scrape_label(sample, "site", site, sizeof(site)))
             continue;
-        judge_refusals(status, collector, site);
         judge_silence(status, sample, site);
     }
 }

@@ -6,6 +6,8 @@
 #include "cli/grid.h"
 #include "cli/memory.h"
 #include "collector/base/clock.h"
+#include "collector/base/hash.h"
+#include "collector/base/map.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -136,22 +138,22 @@ struct tally {
 };
 
 struct tallies {
-    struct tally *items;
+    struct tally *items; /* owned */
     size_t count;
     size_t capacity;
+    struct fp_map places; /* by the hash of site and reason */
 };
-
-static bool is_of(const struct tally *tally, const char *site, const char *reason)
-{
-    return strcmp(tally->site, site) == 0 && (tally->reason == NULL) == (reason == NULL) &&
-           (reason == NULL || strcmp(tally->reason, reason) == 0);
-}
 
 static struct tally *tally_of(struct tallies *tallies, const char *site, const char *reason)
 {
-    for (size_t i = 0; i < tallies->count; i++)
-        if (is_of(&tallies->items[i], site, reason))
-            return &tallies->items[i];
+    const struct fp_str texts[] = {fp_str_of(site), fp_str_of(reason != NULL ? reason : "")};
+    const uint64_t key = fp_hash_fields(
+        &(struct fp_hash_input){.tag = 't', .texts = texts, .text_count = FP_COUNT(texts)});
+    const uint32_t place = fp_map_put(&tallies->places, key, (uint32_t)tallies->count);
+    if (place == FP_MAP_NONE)
+        fp_memory_end();
+    if (place < tallies->count)
+        return &tallies->items[place];
     tallies->items =
         fp_memory_grow(tallies->items, tallies->count, &tallies->capacity, sizeof(*tallies->items));
     struct tally *tally = &tallies->items[tallies->count++];
@@ -207,6 +209,7 @@ static void release_tallies(struct tallies *tallies)
         free(tallies->items[i].reason);
     }
     free(tallies->items);
+    fp_map_release(&tallies->places);
 }
 
 static const struct fp_grid_column site_columns[] = {
@@ -321,6 +324,7 @@ static void fill(struct view *view, const struct fp_status *status)
     fp_grid_init(&view->database, database_columns, FP_COUNT(database_columns));
     for (size_t i = 0; i < status->collector_count; i++)
         add_collector(&view->collectors, &status->collectors[i]);
+    fp_map_init(&tallies.places, UINT32_MAX - 1);
     count_sites(status, &tallies);
     for (size_t i = 0; i < tallies.count; i++)
         add_tally(&view->sites, &view->refusals, &tallies.items[i]);
