@@ -36,7 +36,7 @@ extern const struct fp_grid_column fp_comparison_columns[];
 extern const size_t fp_comparison_column_count;
 extern const char fp_comparison_select[];
 
-/* Prints the table: the rows of an answer whose first columns are not part of it. */
+/* Prints the table: the rows of an answer whose first columns are not part of it; NULL: no row. */
 void fp_comparison_print(const struct fp_comparison *comparison, const PGresult *answer,
                          int first_column);
 

@@ -293,8 +293,7 @@ enum fp_exit fp_regressions_command(int argc, char **argv)
     enum fp_exit code = FP_EXIT_TROUBLE;
     PGresult *releases = ask_releases(&given);
     if (releases != NULL && PQgetisnull(releases, 0, 0) == 1) {
-        if (given.comparison.form == FP_FORM_JSON)
-            (void)printf("[]\n");
+        fp_comparison_print(&given.comparison, NULL, TABLE); /* no row */
         code = explain_lone_release(&given, releases);
     } else if (releases != NULL) {
         code = print_regressions(&given, releases);

@@ -358,6 +358,8 @@ test('--csv has the names and values of --json, and no formula', async () => {
   const [header, ...rows] = parseCsv(stdout);
   const functions = rows.map((row) => row[header.indexOf('function')]);
   assert.deepEqual(functions.sort(), ["'=1+1", "'+1", '-1', "'-2+3", "'@SUM(A1)", "'\tx", 'a,b', 'say "x"', 'a\nb', 'größe', 'plain'].sort());
+  const { stdout: alone } = await fleetprof('regressions', '--site', 'sheet', '--csv');
+  assert.match(alone, /^function_key,function,[a-z_0-9,]+\n$/, 'of a lone release only the names');
   const both = await fleetprof('top', '--json', '--csv');
   assert.deepEqual([both.code, both.stdout], [2, '']);
   assert.match(both.stderr, /--json and --csv exclude each other/);
