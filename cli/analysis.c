@@ -106,7 +106,7 @@ bool fp_analysis_print(const struct fp_analysis *analysis,
     fp_sql_fill(answer, 0, &grid);
     PQclear(answer);
     *rows = fp_grid_rows(&grid);
-    fp_grid_print(&grid, analysis->json);
+    fp_grid_print(&grid, analysis->form);
     fp_grid_release(&grid);
     return *rows > 0 || explain_no_rows(analysis, question);
 }

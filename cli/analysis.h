@@ -15,7 +15,7 @@
 struct fp_analysis {
     struct fp_database_options database;
     struct fp_filters filters;
-    bool json;
+    enum fp_form form;
     const char *parameter; /* of the function, beside the filters; NULL: none */
     const char *argument;  /* its value, a text */
     PGconn *connection;    /* owned while the analysis is open */

@@ -27,7 +27,7 @@ static error_t parse_callers(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->analysis;
-        state->child_inputs[1] = &given->analysis.json;
+        state->child_inputs[1] = &given->analysis.form;
         return 0;
     case OPTION_CALLEES:
         given->callees = true;
@@ -51,7 +51,7 @@ static error_t parse_callers(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_analysis_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -133,13 +133,13 @@ static bool print_callers(const struct callers_options *given)
     struct fp_grid grid;
     fp_grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
     fp_sql_fill(answer, 0, &grid);
-    fp_grid_print(&grid, given->analysis.json);
+    fp_grid_print(&grid, given->analysis.form);
     fp_grid_release(&grid);
     bool is_empty = PQntuples(answer) == 0;
     PQclear(answer);
     if (is_empty)
         return explain_nothing(given);
-    if (!given->analysis.json)
+    if (given->analysis.form == FP_FORM_PEOPLE)
         (void)printf("\nSHARE %% is of the time with the function anywhere on the stack.\n");
     return true;
 }

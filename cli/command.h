@@ -40,5 +40,6 @@ enum fp_exit fp_spool_command(int argc, char **argv);
 enum fp_exit fp_save_command(int argc, char **argv);
 enum fp_exit fp_serve_command(int argc, char **argv);
 enum fp_exit fp_doctor_command(int argc, char **argv);
+enum fp_exit fp_status_command(int argc, char **argv);
 
 #endif

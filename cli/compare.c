@@ -26,7 +26,7 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->comparison;
-        state->child_inputs[1] = &given->comparison.json;
+        state->child_inputs[1] = &given->comparison.form;
         return 0;
     case OPTION_TOP:
         if (arg[0] == '0' || arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0')
@@ -53,7 +53,7 @@ static error_t parse_compare(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_comparison_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -132,7 +132,7 @@ static bool print_comparison(const struct compare_options *given)
     PQclear(answer);
     if (is_empty)
         return explain_nothing(given);
-    return given->comparison.json ||
+    return given->comparison.form != FP_FORM_PEOPLE ||
            fp_comparison_summarise(&given->comparison, given->before, given->after);
 }
 

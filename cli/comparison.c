@@ -167,7 +167,7 @@ void fp_comparison_print(const struct fp_comparison *comparison, const PGresult 
     fp_grid_init(&grid, fp_comparison_columns, fp_comparison_column_count);
     grid.extra_from = FIRST_EXTRA;
     fp_sql_fill(answer, first_column, &grid);
-    fp_grid_print(&grid, comparison->json);
+    fp_grid_print(&grid, comparison->form);
     fp_grid_release(&grid);
 }
 

@@ -16,7 +16,7 @@ struct fp_comparison {
     struct fp_filters filters; /* since and until are those of the later side */
     const char *before_since;  /* NULL: not given, as the next one */
     const char *before_until;
-    bool json;
+    enum fp_form form;
     PGconn *connection; /* owned while the comparison is open */
 };
 
@@ -36,7 +36,7 @@ extern const struct fp_grid_column fp_comparison_columns[];
 extern const size_t fp_comparison_column_count;
 extern const char fp_comparison_select[];
 
-/* Prints the table: the rows of an answer whose first columns are not part of it. */
+/* Prints the table: the rows of an answer whose first columns are not part of it; NULL: no row. */
 void fp_comparison_print(const struct fp_comparison *comparison, const PGresult *answer,
                          int first_column);
 

@@ -1,5 +1,5 @@
 /*
- * Grid: the two forms of an answer, aligned text and JSON.
+ * Grid: the three forms of an answer: aligned text, JSON and CSV.
  */
 #include "cli/grid.h"
 
@@ -163,6 +163,84 @@ static void print_json(const struct fp_grid *grid)
     yyjson_mut_doc_free(doc);
 }
 
+/* ---- CSV ---- */
+
+static bool is_text(enum fp_cell cell)
+{
+    return cell == FP_CELL_TEXT || cell == FP_CELL_SENTENCE || cell == FP_CELL_WORD ||
+           cell == FP_CELL_PATH;
+}
+
+static bool is_number(enum fp_cell cell)
+{
+    return cell == FP_CELL_INTEGER || cell == FP_CELL_MS || cell == FP_CELL_SHARE;
+}
+
+/* True for a text that a spreadsheet would run as a formula. A number is none. */
+static bool is_formula(const char *text)
+{
+    if (text[0] == '\0' || strchr("=+-@\t\r", text[0]) == NULL)
+        return false;
+    char *end = NULL;
+    (void)strtod(text, &end);
+    return !is_json_number(text) || *end != '\0';
+}
+
+/* Prints a field as RFC 4180 has it; an apostrophe before a text defuses a formula. */
+static void print_field(const char *text, bool defuse)
+{
+    const bool is_dangerous = defuse && is_formula(text);
+    if (!is_dangerous && strpbrk(text, "\",\r\n") == NULL) {
+        (void)fputs(text, stdout);
+        return;
+    }
+    (void)fputs(is_dangerous ? "\"'" : "\"", stdout);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            (void)putchar('"');
+        (void)putchar(*text);
+    }
+    (void)putchar('"');
+}
+
+static void print_names(const struct fp_grid *grid)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < grid->column_count; i++) {
+        if (grid->columns[i].name == NULL)
+            continue;
+        (void)printf("%s%s", comma, grid->columns[i].name);
+        comma = ",";
+    }
+    (void)putchar('\n');
+}
+
+/* Prints the cells that have a name; no value, NaN and the infinities are empty fields. */
+static void print_fields(const struct fp_grid *grid, size_t row)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < grid->column_count; i++) {
+        const struct fp_grid_column *column = &grid->columns[i];
+        const char *text = cell_at(grid, row, i);
+        if (column->name == NULL)
+            continue;
+        (void)fputs(comma, stdout);
+        comma = ",";
+        if (text != NULL && column->cell == FP_CELL_BOOLEAN)
+            text = text[0] == 't' ? "true" : "false";
+        if (text != NULL && (!is_number(column->cell) || is_json_number(text)))
+            print_field(text, is_text(column->cell));
+    }
+    (void)putchar('\n');
+}
+
+static void print_csv(const struct fp_grid *grid)
+{
+    print_names(grid);
+    for (size_t row = 0; row < fp_grid_rows(grid); row++)
+        print_fields(grid, row);
+}
+
 /* ---- text ---- */
 
 /* Moves past one character and returns the columns of the terminal that it takes. libsmartcols
@@ -309,10 +387,12 @@ static void print_text(const struct fp_grid *grid)
     scols_unref_table(table);
 }
 
-void fp_grid_print(const struct fp_grid *grid, bool json)
+void fp_grid_print(const struct fp_grid *grid, enum fp_form form)
 {
-    if (json)
+    if (form == FP_FORM_JSON)
         print_json(grid);
+    else if (form == FP_FORM_CSV)
+        print_csv(grid);
     else
         print_text(grid);
 }

@@ -1,6 +1,6 @@
 /*
- * Grid: rows of text cells, printed for people (aligned, cut to the terminal) or as JSON (whole,
- * numbers as numbers).
+ * Grid: rows of text cells, printed for people (aligned, cut to the terminal), as JSON (whole,
+ * numbers as numbers) or as CSV (whole).
  *
  * One thread.
  */
@@ -22,8 +22,8 @@ enum fp_cell {
 };
 
 struct fp_grid_column {
-    const char *name;    /* the member in JSON; NULL: only for people */
-    const char *heading; /* NULL: only in JSON */
+    const char *name;    /* in JSON and CSV; NULL: only for people */
+    const char *heading; /* NULL: only in JSON and CSV */
     enum fp_cell cell;
 };
 
@@ -55,7 +55,14 @@ void fp_grid_add_nothing(struct fp_grid *grid, size_t cells);
 /* Returns the number of whole rows. */
 size_t fp_grid_rows(const struct fp_grid *grid);
 
-/* Prints to standard output: for people, nothing if there are no rows; as JSON, always an array. */
-void fp_grid_print(const struct fp_grid *grid, bool json);
+enum fp_form {
+    FP_FORM_PEOPLE,
+    FP_FORM_JSON,
+    FP_FORM_CSV,
+};
+
+/* Prints to standard output: for people, nothing if there are no rows; as JSON, always an array; as
+ * CSV, always a line of names. */
+void fp_grid_print(const struct fp_grid *grid, enum fp_form form);
 
 #endif

@@ -35,7 +35,7 @@ struct import_options {
     struct fp_files files;
     struct fp_database_options database; /* its configuration is the collector's, too */
     const char *site;
-    bool json;
+    enum fp_form form;
     enum wait_mode wait;
     int wait_s;
     struct fp_upload_target target;
@@ -78,7 +78,7 @@ static error_t parse_import(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &import->target;
         state->child_inputs[1] = &import->files;
-        state->child_inputs[2] = &import->json;
+        state->child_inputs[2] = &import->form;
         return 0;
     case 'c':
         import->database.config_file = arg;
@@ -103,7 +103,7 @@ static error_t parse_import(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
     {&fp_upload_argp, 0, NULL, 0},
     {&fp_files_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -257,14 +257,14 @@ static enum fp_exit judge(struct import *import, const struct import_file *file,
     const struct fp_fault fault = {reply->pointer, reply->offset, reply->detail};
     switch (reply->status) {
     case 204:
-        if (!import->given->json)
+        if (import->given->form == FP_FORM_PEOPLE)
             print_report(file);
         return FP_EXIT_FINE;
     case 400:
     case 413:
     case 415:
     case 422:
-        if (!import->given->json)
+        if (import->given->form == FP_FORM_PEOPLE)
             fp_message_fault(name, &fault);
         return FP_EXIT_NO;
     default:
@@ -349,8 +349,8 @@ static enum fp_exit import_files(const struct import_options *given, const struc
         if (code > worst)
             worst = code;
     }
-    if (given->json)
-        fp_grid_print(&import.grid, true);
+    if (given->form != FP_FORM_PEOPLE)
+        fp_grid_print(&import.grid, given->form);
     else
         print_count(&import, given->files.count - tried);
     wait_if_asked(&import, conninfo);

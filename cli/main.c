@@ -41,6 +41,7 @@ static const struct command commands[] = {
     {"serve", "the web report: look at it in a browser", fp_serve_command},
     {"report", "the web report as one file, to send to somebody", fp_save_command},
     {"doctor", "find out why a site has no profiles", fp_doctor_command},
+    {"status", "how collectors and database are, and what is wrong", fp_status_command},
     {"help", "explain a command", help_command},
 };
 static const size_t command_count = sizeof(commands) / sizeof(commands[0]);

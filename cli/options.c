@@ -7,30 +7,35 @@
 
 enum {
     OPTION_JSON = FP_OPTION_SHARED + 0x80,
+    OPTION_CSV,
     OPTION_URL,
     OPTION_UNIX_SOCKET,
     OPTION_PAGE,
     OPTION_USER_AGENT,
 };
 
-/* ---- --json ---- */
+/* ---- --json, --csv ---- */
 
-static const struct argp_option json_options[] = {
+static const struct argp_option form_options[] = {
     {"json", OPTION_JSON, NULL, 0, "print JSON, with all columns", 0},
+    {"csv", OPTION_CSV, NULL, 0, "print CSV, with all columns", 0},
     {0},
 };
 
-static error_t parse_json(int key, char *arg, struct argp_state *state)
+static error_t parse_form(int key, char *arg, struct argp_state *state)
 {
     (void)arg;
-    bool *json = state->input;
-    if (key != OPTION_JSON)
+    enum fp_form *form = state->input;
+    if (key != OPTION_JSON && key != OPTION_CSV)
         return ARGP_ERR_UNKNOWN;
-    *json = true;
+    enum fp_form wanted = key == OPTION_JSON ? FP_FORM_JSON : FP_FORM_CSV;
+    if (*form != FP_FORM_PEOPLE && *form != wanted)
+        argp_error(state, "--json and --csv exclude each other");
+    *form = wanted;
     return 0;
 }
 
-const struct argp fp_json_argp = {.options = json_options, .parser = parse_json};
+const struct argp fp_form_argp = {.options = form_options, .parser = parse_form};
 
 /* ---- FILE... ---- */
 

@@ -6,12 +6,13 @@
 #ifndef FP_CLI_OPTIONS_H
 #define FP_CLI_OPTIONS_H
 
+#include "cli/grid.h"
 #include "cli/upload.h"
 
 #include <argp.h>
 
-/* Reads --json into a bool. */
-extern const struct argp fp_json_argp;
+/* Reads --json and --csv into an enum fp_form. */
+extern const struct argp fp_form_argp;
 
 /* Reads the arguments FILE... into a struct fp_files; none is wrong use. */
 struct fp_files {

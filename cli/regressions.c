@@ -80,7 +80,7 @@ static error_t parse_regressions(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->comparison;
-        state->child_inputs[1] = &given->comparison.json;
+        state->child_inputs[1] = &given->comparison.form;
         return 0;
     case OPTION_FAIL_ON:
         read_fail_on(given, arg, state);
@@ -110,7 +110,7 @@ static error_t parse_regressions(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_comparison_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -274,7 +274,7 @@ static enum fp_exit print_regressions(const struct regressions_options *given,
     enum fp_exit code = verdict_of(given, answer);
     if (given->webhook != NULL && !post_findings(given, answer))
         code = FP_EXIT_TROUBLE;
-    if (!given->comparison.json)
+    if (given->comparison.form == FP_FORM_PEOPLE)
         (void)printf("%s%d finding%s in release \"%s\", compared with \"%s\".\n",
                      PQntuples(answer) > 0 ? "\n" : "", PQntuples(answer),
                      PQntuples(answer) == 1 ? "" : "s", after, before);
@@ -293,8 +293,7 @@ enum fp_exit fp_regressions_command(int argc, char **argv)
     enum fp_exit code = FP_EXIT_TROUBLE;
     PGresult *releases = ask_releases(&given);
     if (releases != NULL && PQgetisnull(releases, 0, 0) == 1) {
-        if (given.comparison.json)
-            (void)printf("[]\n");
+        fp_comparison_print(&given.comparison, NULL, TABLE); /* no row */
         code = explain_lone_release(&given, releases);
     } else if (releases != NULL) {
         code = print_regressions(&given, releases);

@@ -12,13 +12,13 @@ static error_t parse_report(int key, char *arg, struct argp_state *state)
     if (key != ARGP_KEY_INIT)
         return ARGP_ERR_UNKNOWN;
     state->child_inputs[0] = analysis;
-    state->child_inputs[1] = &analysis->json;
+    state->child_inputs[1] = &analysis->form;
     return 0;
 }
 
 static const struct argp_child children[] = {
     {&fp_analysis_without_marker_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -30,7 +30,7 @@ enum fp_exit fp_report_answer(const struct fp_report *report, struct fp_analysis
         return FP_EXIT_TROUBLE;
     size_t rows = 0;
     bool fine = fp_analysis_print(analysis, &report->question, &rows);
-    if (fine && rows > 0 && !analysis->json)
+    if (fine && rows > 0 && analysis->form == FP_FORM_PEOPLE)
         (void)printf("\n%s\n", report->footer);
     fp_analysis_close(analysis);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;

@@ -14,7 +14,7 @@
 
 struct session_list_options {
     struct fp_database_options database;
-    bool json;
+    enum fp_form form;
 };
 
 static error_t parse_list(int key, char *arg, struct argp_state *state)
@@ -24,13 +24,13 @@ static error_t parse_list(int key, char *arg, struct argp_state *state)
     if (key != ARGP_KEY_INIT)
         return ARGP_ERR_UNKNOWN;
     state->child_inputs[0] = &list->database;
-    state->child_inputs[1] = &list->json;
+    state->child_inputs[1] = &list->form;
     return 0;
 }
 
 static const struct argp_child list_children[] = {
     {&fp_database_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -67,7 +67,7 @@ static const char list_query[] =
     "stored_bytes "
     "from fleetprof.sessions order by received desc, session_id";
 
-static bool print_list(PGconn *connection, bool json)
+static bool print_list(PGconn *connection, enum fp_form form)
 {
     struct fp_sql_query query;
     fp_sql_init(&query, list_query);
@@ -78,7 +78,7 @@ static bool print_list(PGconn *connection, bool json)
     struct fp_grid grid;
     fp_grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
     fp_sql_fill(answer, 0, &grid);
-    fp_grid_print(&grid, json);
+    fp_grid_print(&grid, form);
     if (PQntuples(answer) == 0)
         fp_message_notice("no upload is kept whole yet; uploads are counted in batches, within "
                           "seconds");
@@ -92,7 +92,7 @@ static enum fp_exit list_command(int argc, char **argv)
     struct session_list_options list = {0};
     fp_command_parse(&list_argp, argc, argv, &list);
     PGconn *connection = fp_database_open(&list.database);
-    bool fine = connection != NULL && print_list(connection, list.json);
+    bool fine = connection != NULL && print_list(connection, list.form);
     PQfinish(connection);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }

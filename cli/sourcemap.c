@@ -31,7 +31,7 @@ struct sourcemap_options {
     const char *prefix; /* of URLs; or a pattern of them */
     bool dry_run;
     bool all;
-    bool json;
+    enum fp_form form;
 };
 
 #define SITE_OPTION                                                                                \
@@ -43,7 +43,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->database;
-        state->child_inputs[1] = &given->json;
+        state->child_inputs[1] = &given->form;
         if (state->root_argp->children[2].argp != NULL)
             state->child_inputs[2] = &given->files;
         return 0;
@@ -77,7 +77,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_database_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -116,7 +116,7 @@ static const struct argp_option add_options[] = {
 
 static const struct argp_child add_children[] = {
     {&fp_database_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {&fp_files_argp, 0, NULL, 0},
     {0},
 };
@@ -233,7 +233,7 @@ static enum fp_exit add_command(int argc, char **argv)
             code = FP_EXIT_TROUBLE;
     }
     if (code == FP_EXIT_FINE)
-        fp_grid_print(&adding.grid, given.json);
+        fp_grid_print(&adding.grid, given.form);
     if (code == FP_EXIT_FINE && given.dry_run)
         fp_message_notice("nothing was kept");
     fp_grid_release(&adding.grid);
@@ -272,7 +272,7 @@ static enum fp_exit list_command(int argc, char **argv)
         struct fp_grid grid;
         fp_grid_init(&grid, list_columns, FP_COUNT(list_columns));
         fp_sql_fill(answer, 0, &grid);
-        fp_grid_print(&grid, given.json);
+        fp_grid_print(&grid, given.form);
         fp_grid_release(&grid);
         if (PQntuples(answer) == 0)
             fp_message_notice("no script has a function table");
@@ -335,7 +335,7 @@ static enum fp_exit remove_command(int argc, char **argv)
         struct fp_grid grid;
         fp_grid_init(&grid, remove_columns, FP_COUNT(remove_columns));
         fp_sql_fill(answer, 0, &grid);
-        fp_grid_print(&grid, given.json);
+        fp_grid_print(&grid, given.form);
         fp_grid_release(&grid);
         if (given.dry_run)
             fp_message_notice("nothing was removed");

@@ -134,7 +134,7 @@ static void ignore_damage(void *context, const struct fp_survey_segment *segment
     (void)damage;
 }
 
-static void print_files(const char *path, const struct fp_survey *survey, bool json)
+static void print_files(const char *path, const struct fp_survey *survey, enum fp_form form)
 {
     struct fp_grid grid;
     fp_grid_init(&grid, file_columns, sizeof(file_columns) / sizeof(file_columns[0]));
@@ -143,9 +143,9 @@ static void print_files(const char *path, const struct fp_survey *survey, bool j
         add_segment(&grid, &survey->segments[i]);
     for (size_t i = 0; i < survey->aside_count; i++)
         add_aside(&grid, &survey->asides[i]);
-    if (!json)
+    if (form == FP_FORM_PEOPLE)
         print_summary(path, survey);
-    fp_grid_print(&grid, json);
+    fp_grid_print(&grid, form);
     fp_grid_release(&grid);
 }
 
@@ -180,7 +180,7 @@ enum fp_exit fp_spool_inspect_command(int argc, char **argv)
     bool fine = fp_survey_choose(&given, path, sizeof(path), &survey);
     if (fine) {
         fp_survey_scan(&survey, ignore_damage, NULL);
-        print_files(path, &survey, given.json);
+        print_files(path, &survey, given.form);
     }
     fp_survey_release(&survey);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
@@ -244,9 +244,9 @@ enum fp_exit fp_spool_verify_command(int argc, char **argv)
     bool fine = fp_survey_choose(&given, path, sizeof(path), &survey);
     if (fine) {
         fp_survey_scan(&survey, add_damage, &damages);
-        fp_grid_print(&damages, given.json);
+        fp_grid_print(&damages, given.form);
     }
-    if (fine && !given.json)
+    if (fine && given.form == FP_FORM_PEOPLE)
         print_verdict(&survey);
     enum fp_exit code = fp_grid_rows(&damages) > 0 ? FP_EXIT_NO : FP_EXIT_FINE;
     fp_grid_release(&damages);

@@ -79,7 +79,7 @@ static void add_refused(struct fp_grid *grid, const struct fp_refused_entry *ent
 
 struct refused_list_options {
     struct fp_refused_options refused;
-    bool json;
+    enum fp_form form;
 };
 
 static error_t parse_list(int key, char *arg, struct argp_state *state)
@@ -89,7 +89,7 @@ static error_t parse_list(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &list->refused;
-        state->child_inputs[1] = &list->json;
+        state->child_inputs[1] = &list->form;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -98,7 +98,7 @@ static error_t parse_list(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child refused_children[] = {
     {&fp_refused_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -126,7 +126,7 @@ enum fp_exit fp_spool_list_command(int argc, char **argv)
         }
     }
     if (fine)
-        fp_grid_print(&grid, given.json);
+        fp_grid_print(&grid, given.form);
     fp_grid_release(&grid);
     fp_refused_release(&list);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
@@ -137,7 +137,7 @@ enum fp_exit fp_spool_list_command(int argc, char **argv)
 struct refused_show_options {
     struct fp_refused_options refused;
     const char *id;
-    bool json;
+    enum fp_form form;
     bool body;
 };
 
@@ -153,7 +153,7 @@ static error_t parse_show(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &show->refused;
-        state->child_inputs[1] = &show->json;
+        state->child_inputs[1] = &show->form;
         return 0;
     case OPTION_BODY:
         show->body = true;
@@ -202,9 +202,9 @@ static bool print_refused(const struct refused_show_options *show,
     struct fp_grid grid;
     fp_grid_init(&grid, columns, column_count);
     add_refused(&grid, entry, refused);
-    if (show->json)
-        fp_grid_print(&grid, true);
-    for (size_t i = 0; !show->json && i < grid.cell_count; i++) {
+    if (show->form != FP_FORM_PEOPLE)
+        fp_grid_print(&grid, show->form);
+    for (size_t i = 0; show->form == FP_FORM_PEOPLE && i < grid.cell_count; i++) {
         if (grid.cells[i] != NULL)
             print_member(columns[i].name, grid.cells[i]);
     }

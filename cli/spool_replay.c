@@ -21,7 +21,7 @@ struct replay_options {
     char **ids; /* of argv */
     int id_count;
     bool all;
-    bool json;
+    enum fp_form form;
 };
 
 static const struct argp_option options[] = {
@@ -37,7 +37,7 @@ static error_t parse_replay(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &replay->refused;
         state->child_inputs[1] = &replay->target;
-        state->child_inputs[2] = &replay->json;
+        state->child_inputs[2] = &replay->form;
         return 0;
     case OPTION_ALL:
         replay->all = true;
@@ -58,7 +58,7 @@ static error_t parse_replay(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
     {&fp_refused_argp, 0, NULL, 0},
     {&fp_upload_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -172,11 +172,11 @@ static enum fp_exit judge_letter(const struct replay *replay, const struct fp_re
     case 413:
     case 415:
     case 422:
-        if (!replay->given->json)
+        if (replay->given->form == FP_FORM_PEOPLE)
             fp_message_fault(entry->id, &fault);
         return keep_reason(replay, entry, refused, reply) ? FP_EXIT_NO : FP_EXIT_TROUBLE;
     case 403: /* refused for key, origin or token, not for its content */
-        if (!replay->given->json)
+        if (replay->given->form == FP_FORM_PEOPLE)
             fp_message_fault(entry->id, &fault);
         return FP_EXIT_NO;
     default:
@@ -237,7 +237,7 @@ static enum fp_exit replay_record(struct replay *replay, const struct fp_refused
         return FP_EXIT_TROUBLE;
     }
     const struct fp_fault fault = {NULL, -1, trouble};
-    if (!replay->given->json)
+    if (replay->given->form == FP_FORM_PEOPLE)
         fp_message_fault(entry->id, &fault);
     return FP_EXIT_NO;
 }
@@ -283,8 +283,8 @@ static enum fp_exit replay_all(struct replay *replay)
         if (code > worst)
             worst = code;
     }
-    if (given->json)
-        fp_grid_print(&replay->grid, true);
+    if (given->form != FP_FORM_PEOPLE)
+        fp_grid_print(&replay->grid, given->form);
     else
         (void)printf("%d of %d accepted\n", replay->accepted, replay->tried);
     return worst;

@@ -275,7 +275,7 @@ static error_t parse_options(int key, char *arg, struct argp_state *state)
         given->config_file = arg;
         return 0;
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &given->json;
+        state->child_inputs[0] = &given->form;
         return 0;
     case ARGP_KEY_ARG:
         if (given->directory != NULL)
@@ -288,7 +288,7 @@ static error_t parse_options(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 

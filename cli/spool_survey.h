@@ -5,6 +5,7 @@
 #ifndef FP_CLI_SPOOL_SURVEY_H
 #define FP_CLI_SPOOL_SURVEY_H
 
+#include "cli/grid.h"
 #include "collector/spool/segment.h"
 #include "collector/spool/state.h"
 
@@ -66,7 +67,7 @@ void fp_survey_scan(struct fp_survey *survey, fp_survey_damage_fn *tell, void *c
 struct fp_survey_options {
     const char *directory; /* NULL: the configuration's */
     const char *config_file;
-    bool json;
+    enum fp_form form;
 };
 extern const struct argp fp_survey_argp;
 

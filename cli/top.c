@@ -29,7 +29,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->analysis;
-        state->child_inputs[1] = &given->analysis.json;
+        state->child_inputs[1] = &given->analysis.form;
         return 0;
     case OPTION_TOP:
         if (arg[0] == '0' || arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0')
@@ -49,7 +49,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_analysis_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -149,14 +149,14 @@ static bool has_rows(const PGresult *answer)
     return PQgetisnull(answer, 0, WHOLE_COUNT) == 0;
 }
 
-static void print_rows(const PGresult *answer, bool json)
+static void print_rows(const PGresult *answer, enum fp_form form)
 {
     struct fp_grid grid;
     fp_grid_init(&grid, columns, COLUMN_COUNT);
     grid.extra_from = FIRST_EXTRA;
     if (has_rows(answer))
         fp_sql_fill(answer, WHOLE_COUNT, &grid);
-    fp_grid_print(&grid, json);
+    fp_grid_print(&grid, form);
     fp_grid_release(&grid);
 }
 
@@ -198,11 +198,11 @@ static bool print_top(const struct top_options *given)
     PGresult *answer = ask(given);
     if (answer == NULL)
         return false;
-    print_rows(answer, given->analysis.json);
+    print_rows(answer, given->analysis.form);
     bool fine = true;
     if (!has_rows(answer))
         fine = explain_no_rows(given, answer);
-    else if (!given->analysis.json)
+    else if (given->analysis.form == FP_FORM_PEOPLE)
         print_footer(given, answer);
     PQclear(answer);
     return fine;

@@ -28,7 +28,7 @@ static error_t parse_trend(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &given->analysis;
-        state->child_inputs[1] = &given->analysis.json;
+        state->child_inputs[1] = &given->analysis.form;
         return 0;
     case OPTION_MEASURE:
         given->measure = arg;
@@ -54,7 +54,7 @@ static error_t parse_trend(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_analysis_without_marker_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -110,14 +110,14 @@ static bool print_trend(const struct trend_options *given)
     struct fp_grid grid;
     fp_grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
     fp_sql_fill(answer, 0, &grid);
-    fp_grid_print(&grid, given->analysis.json);
+    fp_grid_print(&grid, given->analysis.form);
     fp_grid_release(&grid);
     bool is_empty = PQntuples(answer) == 0;
     PQclear(answer);
     if (is_empty)
         return fp_empty_answer_explain(&given->analysis.filters, given->measure,
                                        given->analysis.connection);
-    if (!given->analysis.json)
+    if (given->analysis.form == FP_FORM_PEOPLE)
         (void)printf("\n%s.\n", given->measure != NULL
                                     ? "MS is the median; it lies in the range with 95 %"
                                     : "MS is self time per page load; it lies in the range with "

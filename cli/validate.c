@@ -14,7 +14,7 @@ enum { REPORT_MAX = 64 * 1024 * 1024 };
 struct validate_options {
     struct fp_files files;
     const char *config_file;
-    bool json;
+    enum fp_form form;
 };
 
 static const struct argp_option options[] = {
@@ -28,7 +28,7 @@ static error_t parse_validate(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &validate->files;
-        state->child_inputs[1] = &validate->json;
+        state->child_inputs[1] = &validate->form;
         return 0;
     case 'c':
         validate->config_file = arg;
@@ -40,7 +40,7 @@ static error_t parse_validate(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
     {&fp_files_argp, 0, NULL, 0},
-    {&fp_json_argp, 0, NULL, 0},
+    {&fp_form_argp, 0, NULL, 0},
     {0},
 };
 
@@ -106,11 +106,11 @@ static void add_upload(struct fp_grid *grid, const char *name, const struct fp_p
 }
 
 /* Adds a row for each upload in a file. For people, the name says which session it is. */
-static void add_valid(struct fp_grid *grid, const char *file, bool json,
+static void add_valid(struct fp_grid *grid, const char *file, enum fp_form form,
                       const struct checked *checked)
 {
     const struct fp_profile *profile = &checked->profile;
-    bool is_session = !json && profile->next != NULL;
+    bool is_session = form == FP_FORM_PEOPLE && profile->next != NULL;
     for (uint32_t i = 0; profile != NULL; profile = profile->next, i++) {
         struct fp_buf name;
         fp_buf_init(&name, strlen(file) + 32);
@@ -193,9 +193,9 @@ static enum fp_exit validate_file(const struct validate_options *validate, const
     if (verdict == FP_VERDICT_MEMORY && !arena.full)
         fp_memory_end();
     if (valid) {
-        add_valid(&findings->grid, body.name, validate->json, &checked);
+        add_valid(&findings->grid, body.name, validate->form, &checked);
         fp_upload_report_add_lines(&checked.profile, body.name, &findings->lines);
-    } else if (validate->json) {
+    } else if (validate->form != FP_FORM_PEOPLE) {
         add_invalid(&findings->grid, body.name, error);
     } else {
         struct fp_fault fault = {.pointer = error->has_pointer ? error->pointer : NULL,
@@ -208,10 +208,10 @@ static enum fp_exit validate_file(const struct validate_options *validate, const
     return valid ? FP_EXIT_FINE : FP_EXIT_NO;
 }
 
-static void print_findings(struct findings *findings, bool json)
+static void print_findings(struct findings *findings, enum fp_form form)
 {
-    fp_grid_print(&findings->grid, json);
-    if (!json)
+    fp_grid_print(&findings->grid, form);
+    if (form == FP_FORM_PEOPLE)
         (void)fputs(fp_memory_text(&findings->lines), stdout);
 }
 
@@ -233,7 +233,7 @@ enum fp_exit fp_validate_command(int argc, char **argv)
         if (code > worst)
             worst = code;
     }
-    print_findings(&findings, validate.json);
+    print_findings(&findings, validate.form);
     fp_grid_release(&findings.grid);
     fp_buf_release(&findings.lines);
     fp_rules_unref(rules);

@@ -103,6 +103,7 @@ static bool tell_readiness(void *context, struct fp_buf *text)
 static void render_metrics(void *context, struct fp_buf *page)
 {
     struct collector *collector = context;
+    fp_spool_measure_disk(collector->spool);
     fp_metrics_render(collector->metrics, page);
     fp_ingest_render_metrics(collector->ingest, page);
 }

@@ -198,17 +198,6 @@ static const char missing_rights[] =
     "and has_table_privilege('fleetprof_writer', c.oid, privilege) "
     "and not has_table_privilege(c.oid, privilege)";
 
-/* The partitioned tables that have no partition for now. Names end in the first day. */
-static const char missing_partitions[] =
-    "select string_agg(c.oid::regclass::text, ', ' order by 1) "
-    "from pg_class as c join pg_namespace as n on n.oid = c.relnamespace "
-    "where n.nspname = 'fleetprof_data' and c.relkind = 'p' and not exists ("
-    "select from pg_inherits as i join pg_class as p on p.oid = i.inhrelid "
-    "where i.inhparent = c.oid and p.relname ~ '[0-9]{8}$' "
-    "and to_date(right(p.relname, 8), 'YYYYMMDD') <= (now() at time zone 'UTC')::date "
-    "and to_date(right(p.relname, 8), 'YYYYMMDD') + "
-    "case when c.relname like '%\\_days' then 8 else 1 end > (now() at time zone 'UTC')::date)";
-
 static void check_rights(struct machine *machine)
 {
     PGconn *connection = fp_database_begin(machine->config->database.ptr, DATABASE_TIMEOUT_S);
@@ -216,7 +205,7 @@ static void check_rights(struct machine *machine)
     if (rights != NULL)
         fp_finding_add(machine->findings, FP_FINDING_DATABASE_RIGHTS, "database",
                        "the role %s lacks %.300s", PQuser(connection), rights);
-    char *partitions = ask(connection, missing_partitions);
+    char *partitions = ask(connection, FP_MISSING_PARTITIONS);
     if (partitions != NULL)
         fp_finding_add(machine->findings, FP_FINDING_DATABASE_PARTITIONS, "database", "%.300s",
                        partitions);

@@ -11,6 +11,18 @@
 #include "cli/doctor/page.h"
 #include "cli/doctor/policy.h"
 
+/* SQL: the partitioned tables that have no partition for now, as one text; null: none. Names of
+ * partitions end in the first day. */
+#define FP_MISSING_PARTITIONS                                                                      \
+    "select string_agg(c.oid::regclass::text, ', ' order by 1) "                                   \
+    "from pg_class as c join pg_namespace as n on n.oid = c.relnamespace "                         \
+    "where n.nspname = 'fleetprof_data' and c.relkind = 'p' and not exists ("                      \
+    "select from pg_inherits as i join pg_class as p on p.oid = i.inhrelid "                       \
+    "where i.inhparent = c.oid and p.relname ~ '[0-9]{8}$' "                                       \
+    "and to_date(right(p.relname, 8), 'YYYYMMDD') <= (now() at time zone 'UTC')::date "            \
+    "and to_date(right(p.relname, 8), 'YYYYMMDD') + "                                              \
+    "case when c.relname like '%\\_days' then 8 else 1 end > (now() at time zone 'UTC')::date)"
+
 struct fp_doctor_options {
     const char *url;      /* of the page; NULL: check this machine */
     const char *endpoint; /* instead of the tag's; NULL: the tag's */

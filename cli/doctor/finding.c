@@ -202,7 +202,7 @@ void fp_findings_print(const struct fp_findings *findings, bool json)
     fp_grid_init(&grid, columns, FP_COUNT(columns));
     for (size_t i = 0; i < findings->count; i++)
         add_row(&grid, &findings->items[i]);
-    fp_grid_print(&grid, true);
+    fp_grid_print(&grid, FP_FORM_JSON);
     fp_grid_release(&grid);
 }
 
@@ -217,6 +217,6 @@ void fp_findings_list(bool json)
             (void)printf("%-24s%-7s%s\n", kinds[id].name, word_of(id), fp_finding_texts[id].what);
     }
     if (json)
-        fp_grid_print(&grid, true);
+        fp_grid_print(&grid, FP_FORM_JSON);
     fp_grid_release(&grid);
 }

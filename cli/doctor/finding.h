@@ -1,5 +1,5 @@
 /*
- * Finding: what doctor can find wrong, and a list of what it found.
+ * Finding: what doctor and status can find wrong, and a list of what they found.
  *
  * docs/troubleshooting.md has a section for each, under its id. One thread.
  */
@@ -89,7 +89,17 @@
     X(COLLECTOR_STOPPED, "collector-stopped", WRONG)                                               \
     X(COLLECTOR_NOT_READY, "collector-not-ready", WRONG)                                           \
     X(COLLECTOR_DATABASE, "collector-database", WRONG)                                             \
-    X(BACKLOG, "backlog", WRONG)
+    X(BACKLOG, "backlog", WRONG)                                                                   \
+    X(ADMIN_NOT_COLLECTOR, "admin-not-collector", WRONG)                                           \
+    X(SPOOL_FILLING, "spool-filling", WRONG)                                                       \
+    X(SPOOL_DAMAGED, "spool-damaged", NOTE)                                                        \
+    X(UPLOADS_REFUSED, "uploads-refused", WRONG)                                                   \
+    X(UPLOADS_REFUSED_EARLIER, "uploads-refused-earlier", NOTE)                                    \
+    X(UPLOADS_QUARANTINED, "uploads-quarantined", NOTE)                                            \
+    X(SITE_SILENT, "site-silent", NOTE)                                                            \
+    X(SEALING_LATE, "sealing-late", WRONG)                                                         \
+    X(VERSIONS_DIFFER, "versions-differ", NOTE)                                                    \
+    X(DATABASE_READING, "database-reading", WRONG)
 
 enum fp_finding_id {
 #define FP_FINDING_ID(name, id, severity) FP_FINDING_##name,

@@ -644,4 +644,73 @@ const struct fp_finding_text fp_finding_texts[FP_FINDING_COUNT] = {
             .why = "Numbers are late, and the spool fills.",
             .fix = "docs/operations.md#flushes-fail; is the database slow or away?",
         },
+    [FP_FINDING_ADMIN_NOT_COLLECTOR] =
+        {
+            .what = "Something else answers at the address of the admin listener.",
+            .why = "Nothing is known about the collector.",
+            .fix = "Give the address that `admin` has in the collector's fleetprof.yaml.",
+        },
+    [FP_FINDING_SPOOL_FILLING] =
+        {
+            .what = "The spool is nearly full.",
+            .why = "A full spool refuses uploads with 503.",
+            .fix = "See why uploads are not flushed (backlog, collector-database), or raise "
+                   "spool.max_bytes.",
+        },
+    [FP_FINDING_SPOOL_DAMAGED] =
+        {
+            .what = "The spool had damaged bytes or failed writes.",
+            .why = "The disk or the memory of the machine may fail.",
+            .fix = "Run fleetprof spool verify, read the log, and check the disk "
+                   "(docs/operations.md#the-spool-is-damaged).",
+        },
+    [FP_FINDING_UPLOADS_REFUSED] =
+        {
+            .what = "Many uploads are being refused.",
+            .why = "They are lost, except those that the agent sends again.",
+            .fix = "The reason says what is wrong (docs/metrics.md#reasons-of-refusals); the log "
+                   "has a line per site and reason (docs/operations.md#uploads-are-refused).",
+        },
+    [FP_FINDING_UPLOADS_REFUSED_EARLIER] =
+        {
+            .what = "Many uploads were refused since the collector's start.",
+            .why = "The cause may come back, or may still be there.",
+            .fix = "Read the log's lines \"uploads refused\" "
+                   "(docs/operations.md#uploads-are-refused).",
+        },
+    [FP_FINDING_UPLOADS_QUARANTINED] =
+        {
+            .what = "The database refused uploads as data.",
+            .why = "They are safe in the spool's directory, and in no number.",
+            .fix = "fleetprof spool dead-letters list "
+                   "(docs/operations.md#a-record-is-quarantined)",
+        },
+    [FP_FINDING_SITE_SILENT] =
+        {
+            .what = "A site has had no upload for an hour.",
+            .why = "Either nobody visits it, or its pages are not profiled any more.",
+            .fix = "fleetprof doctor URL, with the URL of a page of the site.",
+        },
+    [FP_FINDING_SEALING_LATE] =
+        {
+            .what = "Hours are not sealed in time.",
+            .why = "Queries become slower with every hour, and the database grows.",
+            .fix = "Read the log's lines \"sealing or housekeeping failed\" (docs/log.md), and see "
+                   "whether the "
+                   "database keeps up.",
+        },
+    [FP_FINDING_VERSIONS_DIFFER] =
+        {
+            .what = "Collectors and schema are not of one version.",
+            .why = "An upgrade was not finished, or a collector was not restarted.",
+            .fix = "Finish the upgrade (docs/operations.md#upgrades).",
+        },
+    [FP_FINDING_DATABASE_READING] =
+        {
+            .what = "PostgreSQL does not let this user read the numbers.",
+            .why = "Nothing is known about the database; collectors have a role of their own.",
+            .fix = "Connect as a reader: -d 'dbname=fleetprof user=fleetprof_reader'. With peer "
+                   "authentication, map the system user in pg_ident.conf: fleetprof USER "
+                   "fleetprof_reader.",
+        },
 };

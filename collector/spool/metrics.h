@@ -12,6 +12,8 @@
       "Bytes of spool segments on disk")                                                           \
     X(FP_METRIC_SPOOL_MAX_BYTES, GAUGE, "fleetprof_spool_max_bytes", "",                           \
       "The configured ceiling of spool_bytes")                                                     \
+    X(FP_METRIC_SPOOL_DISK_FREE, GAUGE, "fleetprof_spool_disk_free_bytes", "",                     \
+      "Bytes that the spool's file system has left for the collector")                             \
     X(FP_METRIC_SPOOL_BACKLOG_RECORDS, GAUGE, "fleetprof_spool_backlog_records", "",               \
       "Requests whose uploads are not yet flushed")                                                \
     X(FP_METRIC_SPOOL_COMMITS, COUNTER, "fleetprof_spool_commits_total", "",                       \

@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
 /* Limit of the frames that wait for the disk. A single longer record may wait alone. */
@@ -301,6 +302,14 @@ int64_t fp_spool_commits(struct fp_spool *spool)
 {
     return fp_metrics_get(spool->metrics, FP_METRIC_SPOOL_COMMITS) +
            fp_metrics_get(spool->metrics, FP_METRIC_SPOOL_ERRORS);
+}
+
+void fp_spool_measure_disk(struct fp_spool *spool)
+{
+    struct statvfs disk;
+    if (fstatvfs(spool->dir, &disk) == 0)
+        fp_metrics_set(spool->metrics, FP_METRIC_SPOOL_DISK_FREE,
+                       (int64_t)(disk.f_bavail * disk.f_frsize));
 }
 
 const char *fp_spool_check(struct fp_spool *spool, enum fp_spool_error *error)

@@ -113,6 +113,9 @@ uint64_t fp_spool_position(struct fp_spool *spool);
 /* Returns the sequence number of the last committed record, 0 if none. Any thread. */
 uint64_t fp_spool_tail(struct fp_spool *spool);
 
+/* Sets the metric of the free space on the spool's file system. Any thread. */
+void fp_spool_measure_disk(struct fp_spool *spool);
+
 /* Returns NULL if an append would be accepted now, else why not, in words for /readyz. Any
  * thread. */
 const char *fp_spool_trouble(struct fp_spool *spool);

@@ -35,7 +35,7 @@ let env;
 before(async () => {
   stack = await startStack({
     config: { sites: [{ name: 'shop', key: 'pk_shop', routes: ['/cart'] }, { name: 'blog', key: 'pk_blog' },
-      { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }] },
+      { name: 'lab', key: 'pk_lab' }, { name: 'only', key: 'pk_only' }, { name: 'sheet', key: 'pk_sheet' }] },
   });
   env = { FLEETPROF_DATABASE: stack.postgres.conninfo('fleetprof_reader') };
   uploadFile = path.join(dir, 'upload.json');
@@ -315,4 +315,52 @@ test('inside a measure shares are of the time inside it, and the footer names it
   assert.match(stdout, /^Only what ran inside the measure "work"\.\n1 page load in the hours from /m);
   const [row] = await json('top', '--site', 'lab', '--measure', 'work');
   assert.deepEqual([row.function, row.self_ms_per_load, row.busy_share], ['slow', 10, 0.5]);
+});
+
+/** Fields by RFC 4180. @param {string} text @returns {string[][]} */
+function parseCsv(text) {
+  assert.ok(text.endsWith('\n'));
+  return [...text.matchAll(/((?:"(?:[^"]|"")*"|[^",\n])*)(,|\n)/g)].reduce((rows, [, field, end]) => {
+    rows[rows.length - 1].push(field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field);
+    if (end === '\n') rows.push([]);
+    return rows;
+  }, /** @type {string[][]} */ ([[]])).slice(0, -1);
+}
+
+test('--csv has the names and values of --json, and no formula', async () => {
+  const names = ['=1+1', '+1', '-1', '-2+3', '@SUM(A1)', '\tx', 'a,b', 'say "x"', 'a\nb', 'größe', 'plain'];
+  const file = path.join(dir, 'sheet.json');
+  fs.writeFileSync(file, JSON.stringify({ ...upload, release: '=r', marks: [{ name: '=cmd', entryType: 'mark', startTime: 1, duration: 0 }], measures: [], trace: {
+    resources: [script], frames: names.map((name) => ({ name, resourceId: 0, line: 1, column: 2 })),
+    stacks: names.map((_, frameId) => ({ frameId })), samples: names.map((_, i) => ({ timestamp: 10 * i, stackId: i })),
+  } }));
+  const { code, stderr } = await fleetprof('import', '--wait', '-c', stack.collector.file, '--site', 'sheet', file);
+  assert.equal(code, 0, stderr);
+  for (const args of [['top'], ['timings'], ['coverage'], ['trend', 'plain'], ['vitals'], ['session', 'list'], ['sourcemap', 'list'], ['validate', file]]) {
+    const site = ['session', 'sourcemap', 'validate'].includes(args[0]) ? [] : ['--site', 'sheet'];
+    const { stdout, stderr: why, code: ended } = await fleetprof(...args, ...site, '--csv');
+    assert.equal(ended, 0, why);
+    const [header, ...rows] = parseCsv(stdout);
+    const expected = await json(...args, ...site);
+    assert.ok(header.length > 2 && header.every((name) => /^[a-z_0-9]+$/.test(name)), args.join(' '));
+    assert.equal(rows.length, expected.length, args.join(' '));
+    for (const [i, row] of expected.entries()) {
+      assert.deepEqual(header, Object.keys(row), args.join(' '));
+      const cells = Object.values(row).map((value) => (value === null ? '' : typeof value === 'object' ? undefined
+        : typeof value === 'string' && /^[=+\-@\t\r]/.test(value) && !/^-\d+$/.test(value) ? `'${value}` : value));
+      for (const [k, cell] of cells.entries()) {
+        if (typeof cell === 'number') assert.equal(Number(rows[i][k]), cell, `${args[0]} ${header[k]}`);
+        else if (cell !== undefined) assert.equal(rows[i][k], String(cell), `${args[0]} ${header[k]}`);
+      }
+    }
+  }
+  const { stdout } = await fleetprof('top', '--site', 'sheet', '--csv');
+  const [header, ...rows] = parseCsv(stdout);
+  const functions = rows.map((row) => row[header.indexOf('function')]);
+  assert.deepEqual(functions.sort(), ["'=1+1", "'+1", '-1', "'-2+3", "'@SUM(A1)", "'\tx", 'a,b', 'say "x"', 'a\nb', 'größe', 'plain'].sort());
+  const { stdout: alone } = await fleetprof('regressions', '--site', 'sheet', '--csv');
+  assert.match(alone, /^function_key,function,[a-z_0-9,]+\n$/, 'of a lone release only the names');
+  const both = await fleetprof('top', '--json', '--csv');
+  assert.deepEqual([both.code, both.stdout], [2, '']);
+  assert.match(both.stderr, /--json and --csv exclude each other/);
 });
