@@ -118,8 +118,35 @@ test('an open hour is sealed when it is full, in steps of whole flushes', async 
   await sealer.quit();
 });
 
+/** The types of messages behind which the client waits for an answer: a query, the end of a batch or of a COPY, a goodbye. */
+const answered = new Set([...'QScfX'].map((type) => type.charCodeAt(0)));
+
 /**
- * A proxy to PostgreSQL that ends the connection at the n-th message of the client.
+ * Splits what a client of PostgreSQL sends behind each message that waits for an answer.
+ * @param {Buffer} bytes
+ * @param {boolean} isFirst the startup message has no type
+ * @returns {{ pieces: Buffer[], rest: Buffer }}
+ */
+function splitMessages(bytes, isFirst) {
+  const pieces = [];
+  let begin = 0;
+  let at = 0;
+  for (;;) {
+    const head = isFirst && at === 0 ? 0 : 1;
+    if (bytes.length < at + head + 4) break;
+    const next = at + head + bytes.readUInt32BE(at + head);
+    if (bytes.length < next) break;
+    if (head === 0 || answered.has(bytes[at])) {
+      pieces.push(bytes.subarray(begin, next));
+      begin = next;
+    }
+    at = next;
+  }
+  return { pieces, rest: bytes.subarray(begin) };
+}
+
+/**
+ * A proxy to PostgreSQL that ends the connection at the n-th message of the client that waits for an answer.
  * @param {(message: number) => boolean} cut
  */
 async function startProxy(cut) {
@@ -127,9 +154,17 @@ async function startProxy(cut) {
   let messages = 0;
   const server = net.createServer((client) => {
     const upstream = net.connect(path.join(postgres.socketDir, '.s.PGSQL.5432'));
+    let rest = Buffer.alloc(0);
+    let isFirst = true;
     client.on('data', (bytes) => {
-      if (cut(++messages)) client.destroy();
-      else upstream.write(bytes);
+      const split = splitMessages(Buffer.concat([rest, bytes]), isFirst);
+      for (const piece of split.pieces) {
+        isFirst = false;
+        if (cut(++messages)) return client.destroy();
+        upstream.write(piece);
+      }
+      rest = split.rest;
+      return undefined;
     });
     upstream.on('data', (bytes) => client.write(bytes));
     for (const [one, other] of [[client, upstream], [upstream, client]]) {
