@@ -1,6 +1,6 @@
 /**
- * The lines of the pages "Getting started", run as they stand: from packages to the first hotspot of a page load in
- * Chromium, with real nginx, httpd, PostgreSQL and collector. What only a package manager and systemd can do is done
+ * The lines of the pages "Getting started", "Backup and restore" and "Upgrading", run as they stand: from packages to the
+ * first hotspot of a page load in Chromium, and on, with real nginx, httpd, PostgreSQL and collector. What only a package manager and systemd can do is done
  * here with files of the build tree; tests/packages does it with the packages.
  */
 import assert from 'node:assert/strict';
@@ -18,6 +18,8 @@ const read = (name) => fs.readFileSync(path.join(repository, name), 'utf8');
 const pages = {
   nginx: read('docs/getting-started-nginx.md'),
   httpd: read('docs/getting-started-httpd.md'),
+  backup: read('docs/backup.md'),
+  upgrading: read('docs/upgrading.md'),
 };
 
 /** @param {string} page @returns {string[]} what the page tells its readers to run */
@@ -27,14 +29,17 @@ const commands = (page) => fencedBlocks(page).filter(({ language }) => language 
 const machine = `
 apt-get() {
     install -m 755 '${binDir}/fleetprof' '${binDir}/fleetprofd' /usr/bin/
-    useradd --system --no-create-home --shell /usr/sbin/nologin fleetprof
-    useradd --system --no-create-home --shell /usr/sbin/nologin fleetprof-report
+    id fleetprof 2>/dev/null || {
+        useradd --system --no-create-home --shell /usr/sbin/nologin fleetprof
+        useradd --system --no-create-home --shell /usr/sbin/nologin fleetprof-report
+    }
     install -d /etc/fleetprof
-    install -m 640 -g fleetprof /dev/null /etc/fleetprof/fleetprof.yaml
+    [ -e /etc/fleetprof/fleetprof.yaml ] || install -m 640 -g fleetprof /dev/null /etc/fleetprof/fleetprof.yaml
     install -d -m 700 -o fleetprof -g fleetprof /var/lib/fleetprof
     install -D -m 644 -t /usr/share/fleetprof/agent agent/dist/*
     echo 'load_module ${modulesDir}/ngx_http_fleetprof_module.so;' >/etc/nginx/modules-enabled/50-mod-http-fleetprof.conf
     install -d /etc/apache2/sites-available
+    [ ! -e /run/fleetprofd.test ] || systemctl restart fleetprofd
 }
 # NAME COMMAND…: ends the server, starts it and waits until it answers at $address.
 restart() {
@@ -69,6 +74,7 @@ systemctl() {
     *) echo "systemctl $*: unknown" >&2; return 1 ;;
     esac
 }
+uploads() { runuser -u postgres -- psql -At -c 'select coalesce(sum(uploads), 0) from fleetprof.sites()' fleetprof; }
 apachectl() { apache2 -t -f /etc/apache2/test.conf; }
 modules=(mpm_event authz_core alias mime dir proxy)
 a2enmod() { modules+=("$@"); }
@@ -89,7 +95,33 @@ a2ensite() {
 `;
 
 /** The step between the blocks of a page that people do in their browsers. */
-const visit = `'${process.execPath}' tests/browser/visit.mjs http://localhost/test.html`;
+const visit = `before=$(uploads)
+'${process.execPath}' tests/browser/visit.mjs http://localhost/test.html
+for i in {1..300}; do [ "$(uploads)" = "$before" ] || break; sleep 0.1; done
+[ "$(uploads)" -gt "$before" ]`;
+
+/**
+ * Loses the whole cluster after a backup and one more upload. After the restore, the collector counts that one again,
+ * with the next one.
+ */
+const lossAndRestore = () => {
+  const [backup, restore, check] = commands(pages.backup);
+  const [letIn] = commands(pages.nginx).filter((block) => block.includes('pg_hba') || block.includes('hba_file'));
+  return [
+    backup,
+    `send() { runuser -u fleetprof -- fleetprof import --wait --site shop - <"tests/data/$1"; }
+    before=$(uploads)
+    send fibonacci-recursion.json
+    [ "$(uploads)" = $((before + 1)) ]
+    pg_dropcluster --stop "$version" main
+    pg_createcluster --start --start-conf=manual "$version" main >&2`,
+    restore,
+    letIn,
+    `send sort-callback--markersflag.json
+    [ "$(uploads)" = $((before + 2)) ]`,
+    check,
+  ];
+};
 
 /** @param {string} block */
 const asks = (block) => block.startsWith('fleetprof top');
@@ -98,11 +130,13 @@ test('the lines of both pages end in the first hotspot', { timeout: 300_000 }, a
   const missing = await sandboxMissing();
   if (missing) return t.skip(missing);
   const withVisit = (/** @type {string[]} */ blocks) => blocks.flatMap((block) => (
-    asks(block) ? [visit, `for i in {1..100}; do ${block} | grep countPrimes >/dev/null && break; sleep 0.1; done`, block] : [block]));
+    asks(block) ? [visit, block] : [block]));
   const own = commands(pages.httpd).filter((block) => !commands(pages.nginx).includes(block) || /^fleetprof (doctor|top)/.test(block));
   const { code, stdout, stderr } = await runInSandbox([
     machine,
     ...withVisit(commands(pages.nginx)),
+    ...lossAndRestore(),
+    ...commands(pages.upgrading),
     'stop nginx; echo "== httpd"',
     ...withVisit(own.filter((block) => !block.startsWith('apt-get'))),
   ], 280);
