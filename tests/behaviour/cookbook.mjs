@@ -8,6 +8,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { startFleet } from '../browser/report_fleet.mjs';
+import { blocksOf } from './manual.mjs';
 import { postgresBinDir, repository, runOrThrow } from './stack.mjs';
 
 const page = path.join(repository, 'docs/cookbook.md');
@@ -43,6 +44,7 @@ async function askOnce() {
     const printed = await runOrThrow([...psql, '-c', query]);
     answers.set(heading, `${printed.replace(/ +$/gm, '').trimEnd()}\n`);
   }
+  for (const query of blocksOf('capacity.md', 'sql')) await runOrThrow([...psql, '-c', query]);
   await stack.stop();
   return answers;
 }

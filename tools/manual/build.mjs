@@ -13,8 +13,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const require = createRequire(import.meta.url);
-const markdownIt = require('/usr/share/nodejs/markdown-it');
+const load = createRequire(import.meta.url);
+const markdownIt = load('/usr/share/nodejs/markdown-it');
 
 /**
  * @typedef {object} Page
