@@ -194,7 +194,9 @@ function neighbours(page, chapters) {
 /** @param {Page} page @param {Chapter[]} chapters @param {string} version */
 function html(page, chapters, version) {
   const body = markdown.renderer.render(page.tokens, markdown.options, {})
-    .replaceAll('<table>', '<div class="table"><table>').replaceAll('</table>', '</table></div>');
+    .replaceAll('<th></th>', '<td></td>')
+    .replaceAll('<table>', '<div class="table" tabindex="0"><table>').replaceAll('</table>', '</table></div>')
+    .replaceAll('<pre>', '<pre tabindex="0">'); // what is scrolled can be reached by keyboard
   const title = page.target === 'index.html' ? 'fleetprof: the manual' : `${page.title} – fleetprof`;
   return `<!doctype html>
 <html lang="en">
