@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -13,6 +14,7 @@ import { launchChromium, openTab } from './chromium.mjs';
 /** @param {string} out @param {string} [root] of the source */
 const build = (out, root = repository) => run([process.execPath, path.join(root, 'tools/manual/build.mjs'), out]);
 
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const site = temporaryDir('manual');
 /** Texts of the pages by file name. @type {Map<string, string>} */
 let pages;
@@ -129,6 +131,23 @@ describe('in Chromium', () => {
       assert.equal(await page.locator('.results').isVisible(), false);
       assert.deepEqual(elsewhere, []);
       assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  }
+
+  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    test(`axe finds nothing, ${colorScheme}`, async () => {
+      const { page } = await openTab(browser);
+      await page.emulateMedia({ colorScheme });
+      for (const name of ['nginx.html', 'getting-started-nginx.html']) {
+        await page.goto(`${pathToFileURL(site)}/${name}`);
+        await page.locator('input').fill('sample rate');
+        await page.locator('.results a').first().waitFor();
+        await page.evaluate(axe);
+        const violations = await page.evaluate(async () => (await /** @type {any} */ (globalThis).axe.run()).violations
+          .map((/** @type {any} */ { id, nodes }) => `${id}: ${nodes[0].html}`));
+        assert.deepEqual(violations, [], name);
+      }
       await page.context().close();
     });
   }
