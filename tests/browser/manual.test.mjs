@@ -139,15 +139,13 @@ describe('in Chromium', () => {
     test(`axe finds nothing, ${colorScheme}`, async () => {
       const { page } = await openTab(browser);
       await page.emulateMedia({ colorScheme });
-      for (const name of ['nginx.html', 'getting-started-nginx.html']) {
-        await page.goto(`${pathToFileURL(site)}/${name}`);
-        await page.locator('input').fill('sample rate');
-        await page.locator('.results a').first().waitFor();
-        await page.evaluate(axe);
-        const violations = await page.evaluate(async () => (await /** @type {any} */ (globalThis).axe.run()).violations
-          .map((/** @type {any} */ { id, nodes }) => `${id}: ${nodes[0].html}`));
-        assert.deepEqual(violations, [], name);
-      }
+      await page.goto(`${pathToFileURL(site)}/nginx.html`);
+      await page.locator('input').fill('sample rate');
+      await page.locator('.results a').first().waitFor();
+      await page.evaluate(axe);
+      const violations = await page.evaluate(async () => (await /** @type {any} */ (globalThis).axe.run()).violations
+        .map((/** @type {any} */ { id, nodes }) => `${id}: ${nodes[0].html}`));
+      assert.deepEqual(violations, []);
       await page.context().close();
     });
   }
