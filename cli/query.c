@@ -142,8 +142,8 @@ static bool hint_at_schema(const PGconn *connection, const PGresult *result)
     if (state == NULL)
         return false;
     if (strcmp(state, "42501") == 0) {
-        fp_message_hint("Reading takes the role fleetprof_reader. Name another user with "
-                        "--database, or `grant fleetprof_reader to \"%s\"'.",
+        fp_message_hint("Reading takes the role fleetprof_reader, writing takes fleetprof_writer. "
+                        "Name another user with --database, or grant the role to \"%s\".",
                         PQuser(connection));
         return true;
     }

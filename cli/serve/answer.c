@@ -180,6 +180,7 @@ enum fp_reader_result fp_answer_ask(struct fp_answer *answer, const struct fp_in
     if (result == FP_READER_FINE)
         add_origin(&writing, &statement);
     fp_statement_release(&statement);
+    answer->rows = writing.rows;
     answer->tag = fp_hash64(answer->body.data, answer->body.len);
     int64_t took_us = fp_clock_monotonic_us() - began_us;
     fp_buf_addf(&answer->body, ",\"took_ms\":%lld.%lld}\n", (long long)(took_us / 1000),

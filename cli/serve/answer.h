@@ -10,6 +10,7 @@
 struct fp_answer {
     struct fp_buf body;
     uint64_t tag; /* hash of the body without the time that it took */
+    size_t rows;  /* in the body; 0 for a tree */
 };
 
 /*

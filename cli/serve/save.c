@@ -4,6 +4,7 @@
  * The file has a policy of its own, which allows its one script and its one style by their hashes.
  */
 #include "cli/command.h"
+#include "cli/empty_answer.h"
 #include "cli/filters.h"
 #include "cli/memory.h"
 #include "cli/period.h"
@@ -100,6 +101,7 @@ struct saving {
     struct fp_readers *readers;
     struct fp_buf *file;
     bool has_answers;
+    bool is_empty;           /* no upload has what the filters select */
     struct fp_answer answer; /* the last one */
 };
 
@@ -223,8 +225,11 @@ static bool save_views(struct saving *saving)
                                          "browser", "os",       "device", "marker"};
     bool fine = save(saving, "flamegraph_columns", EXTRA({"max_nodes", "50000"})) &&
                 save(saving, "hotspots", EXTRA({"top", "500"}));
-    for (size_t i = 0; fine && i < FP_COUNT(plain); i++)
+    for (size_t i = 0; fine && i < FP_COUNT(plain); i++) {
         fine = save(saving, plain[i], EXTRA({NULL, NULL}));
+        if (strcmp(plain[i], "summary") == 0)
+            saving->is_empty = saving->answer.rows == 0;
+    }
     for (size_t i = 0; fine && i < FP_COUNT(groups); i++)
         fine = save(saving, "cost_by", EXTRA({"by", groups[i]}));
     return fine;
@@ -272,9 +277,11 @@ static bool save_comparison(struct saving *saving, const char *before, const cha
             read_bound(&saving->answer, side == 0 ? "before_hours" : "after_hours", bound,
                        sides[side][bound]);
     }
-    return save(saving, "compare_releases",
-                EXTRA({"before", before}, {"after", after}, {"top", "500"})) &&
-           save(saving, "releases", EXTRA({"since", since != NULL ? since : "30d"})) &&
+    if (!save(saving, "compare_releases",
+              EXTRA({"before", before}, {"after", after}, {"top", "500"})))
+        return false;
+    saving->is_empty = saving->answer.rows == 0;
+    return save(saving, "releases", EXTRA({"since", since != NULL ? since : "30d"})) &&
            save_side(saving, before, sides[0]) && save_side(saving, after, sides[1]);
 }
 
@@ -395,22 +402,29 @@ static bool pin(PGconn *connection, enum fp_filter filter, const char *otherwise
 }
 
 /* Chooses the site and pins the times, but those that a comparison finds by itself. */
-static bool settle(struct save_options *given, const char *conninfo, char times[2][40])
+static bool settle(struct save_options *given, PGconn *connection, char times[2][40])
 {
-    PGconn *connection = fp_database_connect(conninfo);
-    if (connection == NULL)
-        return false;
     struct fp_filters *filters = &given->filters;
     bool fine = fp_period_check(filters, connection) && fp_filters_choose_site(filters, connection);
     if (fine && (!given->compares || filters->values[FP_FILTER_UNTIL] != NULL))
         fine = pin(connection, FP_FILTER_UNTIL, "0s", filters, times[1]);
     if (fine && (!given->compares || filters->values[FP_FILTER_SINCE] != NULL))
         fine = pin(connection, FP_FILTER_SINCE, "1d", filters, times[0]);
-    PQfinish(connection);
     return fine;
 }
 
-static bool write_report(const struct save_options *given, const char *conninfo)
+/* Says why a report is empty. */
+static bool explain_nothing(const struct save_options *given, PGconn *connection)
+{
+    if (!given->compares)
+        return fp_empty_answer_explain(&given->filters, NULL, connection);
+    fp_message_notice("there is nothing to compare");
+    fp_message_hint("`fleetprof compare %s %s' with the same filters says why.", given->before,
+                    given->after);
+    return true;
+}
+
+static bool write_report(const struct save_options *given, const char *conninfo, PGconn *connection)
 {
     const struct fp_reader_settings settings = {.conninfo = conninfo,
                                                 .connections = 1,
@@ -435,6 +449,8 @@ static bool write_report(const struct save_options *given, const char *conninfo)
     fine = fine && write_file(given->file, &file);
     if (fine)
         fp_message_notice("%s: %zu KiB", given->file, file.len / 1024);
+    if (fine && saving.is_empty)
+        fine = explain_nothing(given, connection);
     fp_answer_release(&saving.answer);
     fp_readers_stop(saving.readers);
     fp_buf_release(&file);
@@ -449,7 +465,10 @@ enum fp_exit fp_save_command(int argc, char **argv)
     char *conninfo = fp_database_choose(&given.database);
     if (conninfo == NULL)
         return FP_EXIT_TROUBLE;
-    bool fine = settle(&given, conninfo, times) && write_report(&given, conninfo);
+    PGconn *connection = fp_database_connect(conninfo);
+    bool fine = connection != NULL && settle(&given, connection, times) &&
+                write_report(&given, conninfo, connection);
+    PQfinish(connection);
     free(conninfo);
     return fine ? FP_EXIT_FINE : FP_EXIT_TROUBLE;
 }

@@ -4,13 +4,9 @@
 #include "cli/serve/server.h"
 
 #include "cli/serve/response.h"
-#include "collector/base/clock.h"
-#include "collector/http/connections.h"
-#include "collector/http/listen.h"
+#include "collector/http/page_server.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 enum {
     CONNECTIONS = 128,
@@ -23,9 +19,7 @@ enum {
 
 struct fp_server {
     struct fp_server_settings settings;
-    struct fp_listener listener;
-    struct fp_connections *connections;
-    struct MHD_Daemon *daemon;
+    struct fp_page_server *pages;
 };
 
 /* ---- the API ---- */
@@ -81,7 +75,8 @@ static enum MHD_Result finish(struct MHD_Connection *connection, enum fp_reader_
     return queued;
 }
 
-static enum MHD_Result answer_version(struct fp_server *server, struct MHD_Connection *connection)
+static enum MHD_Result answer_version(const struct fp_server *server,
+                                      struct MHD_Connection *connection)
 {
     struct fp_answer answer;
     enum fp_reader_result result =
@@ -89,7 +84,8 @@ static enum MHD_Result answer_version(struct fp_server *server, struct MHD_Conne
     return finish(connection, result, &answer, NULL);
 }
 
-static enum MHD_Result answer_inquiry(struct fp_server *server, struct MHD_Connection *connection,
+static enum MHD_Result answer_inquiry(const struct fp_server *server,
+                                      struct MHD_Connection *connection,
                                       const struct fp_inquiry *inquiry)
 {
     struct fp_trouble trouble = {0};
@@ -99,7 +95,7 @@ static enum MHD_Result answer_inquiry(struct fp_server *server, struct MHD_Conne
     return finish(connection, result, &answer, &trouble);
 }
 
-static enum MHD_Result answer_api(struct fp_server *server, struct MHD_Connection *connection,
+static enum MHD_Result answer_api(const struct fp_server *server, struct MHD_Connection *connection,
                                   const char *name)
 {
     struct fp_trouble trouble = {0};
@@ -145,8 +141,8 @@ static bool admits(const struct fp_server *server, struct MHD_Connection *connec
     return false;
 }
 
-static enum MHD_Result answer_path(struct fp_server *server, struct MHD_Connection *connection,
-                                   const char *path)
+static enum MHD_Result answer_path(const struct fp_server *server,
+                                   struct MHD_Connection *connection, const char *path)
 {
     static const char api[] = "/api/v1/";
     if (strncmp(path, api, sizeof(api) - 1) == 0)
@@ -165,81 +161,14 @@ static enum MHD_Result answer_path(struct fp_server *server, struct MHD_Connecti
     return fp_response_trouble(connection, &trouble);
 }
 
-static enum MHD_Result answer(struct fp_server *server, struct MHD_Connection *connection,
-                              const char *path, const char *method)
+static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *path,
+                              const char *method)
 {
+    const struct fp_server *server = context;
     struct fp_trouble trouble = {0};
     return admits(server, connection, path, method, &trouble)
                ? answer_path(server, connection, path)
                : fp_response_trouble(connection, &trouble);
-}
-
-/* ---- connections ---- */
-
-static void move(const struct fp_server *server, struct MHD_Connection *connection,
-                 enum fp_connection_state state)
-{
-    struct fp_http_connection *watched =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    if (watched != NULL)
-        fp_connections_move(server->connections, watched, state);
-}
-
-/* MHD's access handler: called after the headers, for each piece of the body (which is dropped),
- * and at the end of the request. */
-// NOLINTNEXTLINE(readability-function-size): the parameters are MHD's
-static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
-                              const char *method, const char *version, const char *upload_data,
-                              size_t *upload_data_size, void **request_cls)
-{
-    (void)version;
-    (void)upload_data;
-    if (*request_cls == NULL) {
-        *request_cls = cls; /* not NULL: the headers have arrived */
-        move(cls, connection, FP_CONNECTION_RECEIVING);
-        return MHD_YES;
-    }
-    if (*upload_data_size > 0) {
-        *upload_data_size = 0;
-        return MHD_YES;
-    }
-    move(cls, connection, FP_CONNECTION_ANSWERED);
-    return answer(cls, connection, url, method);
-}
-
-static void complete(void *cls, struct MHD_Connection *connection, void **request_cls,
-                     enum MHD_RequestTerminationCode why)
-{
-    (void)request_cls;
-    (void)why;
-    move(cls, connection, FP_CONNECTION_WAITING);
-}
-
-static void watch_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
-                             enum MHD_ConnectionNotificationCode what)
-{
-    struct fp_server *server = cls;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-        *socket_context = fp_connections_add(server->connections, fd);
-        if (*socket_context == NULL)
-            (void)shutdown(fd, SHUT_RDWR);
-    } else if (*socket_context != NULL) {
-        fp_connections_remove(server->connections, *socket_context);
-    }
-}
-
-static struct MHD_Daemon *start_daemon(struct fp_server *server)
-{
-    return MHD_start_daemon(
-        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-            MHD_USE_ITC,
-        0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, server->listener.fd,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)(CONNECTIONS + ENDING_MAX),
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_THREAD_STACK_SIZE,
-        (size_t)STACK_SIZE, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
-        MHD_OPTION_NOTIFY_COMPLETED, complete, server, MHD_OPTION_NOTIFY_CONNECTION,
-        watch_connection, server, MHD_OPTION_END);
 }
 
 struct fp_server *fp_server_start(const struct fp_server_settings *settings, struct fp_buf *detail)
@@ -250,17 +179,21 @@ struct fp_server *fp_server_start(const struct fp_server_settings *settings, str
         return NULL;
     }
     server->settings = *settings;
-    if (!fp_listener_open(&settings->listen, &server->listener, detail)) {
-        free(server);
-        return NULL;
-    }
-    server->connections = fp_connections_start(CONNECTIONS, REQUEST_TIMEOUT_S * FP_US_PER_S, NULL);
-    if (server->connections != NULL)
-        server->daemon = start_daemon(server);
-    if (server->daemon == NULL) {
-        fp_buf_addf(detail, "cannot start a thread: %s", strerror(errno));
-        fp_connections_stop(server->connections);
-        fp_listener_close(&server->listener);
+    const struct fp_page_server_settings pages = {
+        .mode = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL,
+        .stack_size = STACK_SIZE,
+        .connections = CONNECTIONS,
+        .ending = ENDING_MAX,
+        .memory = CONNECTION_MEMORY,
+        .idle_s = IDLE_TIMEOUT_S,
+        .request_s = REQUEST_TIMEOUT_S,
+        .answer = answer,
+        .context = server,
+    };
+    struct fp_listener listener;
+    if (fp_listener_open(&settings->listen, &listener, detail))
+        server->pages = fp_page_server_start(&pages, &listener, detail);
+    if (server->pages == NULL) {
         free(server);
         return NULL;
     }
@@ -271,9 +204,6 @@ void fp_server_stop(struct fp_server *server)
 {
     if (server == NULL)
         return;
-    (void)MHD_quiesce_daemon(server->daemon);
-    fp_listener_close(&server->listener);
-    MHD_stop_daemon(server->daemon);
-    fp_connections_stop(server->connections);
+    fp_page_server_stop(server->pages);
     free(server);
 }

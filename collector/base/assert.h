@@ -8,7 +8,7 @@
  * On in every build of tools/build, which is what the tests, the sanitizers and the fuzzers run.
  * Off where Meson defines NDEBUG, that is with --buildtype release.
  * FP_ASSERT_COSTLY is on in unit tests, sanitizer builds and fuzzers only: Meson defines
- * FP_ASSERT_THOROUGH for sanitizers, and links tests/unit/thorough.c into every unit test.
+ * FP_SANITIZED for sanitizers, and links tests/unit/thorough.c into every unit test.
  */
 #ifndef FP_BASE_ASSERT_H
 #define FP_BASE_ASSERT_H
@@ -23,7 +23,7 @@ void fp_assert_failed(const char *condition, const char *file, int line)
 /* Present in programs that check at any cost. */
 extern const bool fp_assert_thorough __attribute__((weak));
 
-#ifdef FP_ASSERT_THOROUGH
+#ifdef FP_SANITIZED
 #define FP_ASSERT_IS_THOROUGH true
 #else
 #define FP_ASSERT_IS_THOROUGH (&fp_assert_thorough != NULL)

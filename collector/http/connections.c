@@ -247,8 +247,10 @@ void fp_connections_stop(struct fp_connections *connections)
 struct fp_http_connection *fp_connections_add(struct fp_connections *connections, int fd)
 {
     struct fp_http_connection *connection = calloc(1, sizeof(*connection));
-    if (connection == NULL)
+    if (connection == NULL) {
+        (void)shutdown(fd, SHUT_RDWR);
         return NULL;
+    }
     connection->fd = fd;
     connection->state = FP_CONNECTION_WAITING;
     connection->since_us = fp_clock_monotonic_us();

@@ -38,7 +38,8 @@ void fp_connections_stop(struct fp_connections *connections);
 
 /*
  * Adds a connection in the waiting state. The caller keeps the socket, and keeps it open until
- * fp_connections_remove. Returns NULL when out of memory. Any thread; so may all functions below.
+ * fp_connections_remove. Shuts the socket down and returns NULL when out of memory. Any thread; so
+ * may all functions below.
  */
 struct fp_http_connection *fp_connections_add(struct fp_connections *connections,
                                               int fd) FP_MUST_CHECK;

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 enum {
     ENDING_MAX = 256, /* shut down, but not yet closed by their thread */
@@ -23,9 +22,6 @@ static void count_connection(void *cls, struct MHD_Connection *connection, void 
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
         *socket_context = fp_connections_add(http->connections, fd);
-        /* Out of memory to watch it. */
-        if (*socket_context == NULL)
-            (void)shutdown(fd, SHUT_RDWR);
         fp_metrics_shift(http->metrics, FP_METRIC_CONNECTIONS, 1);
         return;
     }

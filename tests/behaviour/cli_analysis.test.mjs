@@ -225,9 +225,9 @@ test('says what to do about a database without the schema, or one that the role 
   await stack.postgres.execute('create role nobody_of_ours login');
   const other = await run([program, 'top', '-d', stack.postgres.conninfo('nobody_of_ours')]);
   assert.equal(other.code, 2);
-  assert.match(other.stderr, /permission denied for schema fleetprof\n.*hint: Reading takes the role fleetprof_reader\. .*`grant fleetprof_reader to "nobody_of_ours"'\.\n/);
+  assert.match(other.stderr, /permission denied for schema fleetprof\n.*hint: Reading takes the role fleetprof_reader, .*grant the role to "nobody_of_ours"\.\n/);
   const writer = await run([program, 'top', '-c', stack.collector.file]);
-  assert.match(writer.stderr, /permission denied .*\n.*hint: .*`grant fleetprof_reader to "fleetprof_writer"'\.\n/);
+  assert.match(writer.stderr, /permission denied .*\n.*hint: .*grant the role to "fleetprof_writer"\.\n/);
   await stack.postgres.execute('grant fleetprof_reader to fleetprof_writer');
   const granted = await run([program, 'top', '-c', stack.collector.file, '--site', 'shop']);
   assert.deepEqual([granted.code, granted.stderr], [0, '']);

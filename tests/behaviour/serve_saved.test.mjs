@@ -44,6 +44,17 @@ function parts(file) {
   return { text, json, answers: JSON.parse(json), page: text.slice(0, at) };
 }
 
+test('an empty report says why it is empty', async () => {
+  const file = path.join(dir, 'empty.html');
+  const unknown = await report('--site', 'nosuch', '-o', file);
+  assert.equal(unknown.code, 0, unknown.stderr);
+  assert.match(unknown.stderr, /nothing was counted for a site named "nosuch"\n.*hint: Give --site NAME: shop\.\n/);
+  const compared = await report('--site', 'shop', '--compare', 'r8', 'r9', '-o', file);
+  assert.equal(compared.code, 0, compared.stderr);
+  assert.match(compared.stderr, /there is nothing to compare\n.*hint: `fleetprof compare r8 r9' /);
+  assert.doesNotMatch((await report('-o', file)).stderr, /nothing/);
+});
+
 test('the file has the answers under the addresses that the page asks, with times that stay', async () => {
   const file = path.join(dir, 'report.html');
   const { code, stderr } = await report('--since', '2h', '--route', '/c%', '-o', file);

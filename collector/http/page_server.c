@@ -1,0 +1,117 @@
+/*
+ * Page server: runs libmicrohttpd for clients that only read.
+ */
+#include "collector/http/page_server.h"
+
+#include "collector/base/clock.h"
+#include "collector/http/connections.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct fp_page_server {
+    struct fp_page_server_settings settings;
+    struct fp_listener listener;
+    struct fp_connections *connections;
+    struct MHD_Daemon *daemon;
+};
+
+static void move(const struct fp_page_server *server, struct MHD_Connection *connection,
+                 enum fp_connection_state state)
+{
+    struct fp_http_connection *watched =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    if (watched != NULL)
+        fp_connections_move(server->connections, watched, state);
+}
+
+/* MHD's access handler: called after the headers, for each piece of the body (which is dropped),
+ * and at the end of the request. */
+// NOLINTNEXTLINE(readability-function-size): the parameters are MHD's
+static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *upload_data,
+                              size_t *upload_data_size, void **request_cls)
+{
+    struct fp_page_server *server = cls;
+    (void)version;
+    (void)upload_data;
+    if (*request_cls == NULL) {
+        *request_cls = server; /* not NULL: the headers have arrived */
+        move(server, connection, FP_CONNECTION_RECEIVING);
+        return MHD_YES;
+    }
+    if (*upload_data_size > 0) {
+        *upload_data_size = 0;
+        return MHD_YES;
+    }
+    move(server, connection, FP_CONNECTION_ANSWERED);
+    return server->settings.answer(server->settings.context, connection, url, method);
+}
+
+static void complete(void *cls, struct MHD_Connection *connection, void **request_cls,
+                     enum MHD_RequestTerminationCode why)
+{
+    (void)request_cls;
+    (void)why;
+    move(cls, connection, FP_CONNECTION_WAITING);
+}
+
+static void watch_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
+                             enum MHD_ConnectionNotificationCode what)
+{
+    struct fp_page_server *server = cls;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        *socket_context = fp_connections_add(
+            server->connections,
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+    else if (*socket_context != NULL)
+        fp_connections_remove(server->connections, *socket_context);
+}
+
+static struct MHD_Daemon *start_daemon(struct fp_page_server *server)
+{
+    const struct fp_page_server_settings *settings = &server->settings;
+    return MHD_start_daemon(
+        settings->mode | MHD_USE_ITC, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET,
+        server->listener.fd, MHD_OPTION_CONNECTION_LIMIT, settings->connections + settings->ending,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, settings->memory, MHD_OPTION_THREAD_STACK_SIZE,
+        settings->stack_size, MHD_OPTION_CONNECTION_TIMEOUT, settings->idle_s,
+        MHD_OPTION_NOTIFY_COMPLETED, complete, server, MHD_OPTION_NOTIFY_CONNECTION,
+        watch_connection, server, MHD_OPTION_END);
+}
+
+struct fp_page_server *fp_page_server_start(const struct fp_page_server_settings *settings,
+                                            struct fp_listener *listener, struct fp_buf *detail)
+{
+    struct fp_page_server *server = calloc(1, sizeof(*server));
+    if (server == NULL) {
+        fp_buf_addf(detail, "out of memory");
+        fp_listener_close(listener);
+        return NULL;
+    }
+    server->settings = *settings;
+    server->listener = *listener;
+    server->connections =
+        fp_connections_start(settings->connections, settings->request_s * FP_US_PER_S, NULL);
+    if (server->connections != NULL)
+        server->daemon = start_daemon(server);
+    if (server->daemon == NULL) {
+        fp_buf_addf(detail, "cannot start a thread: %s", strerror(errno));
+        fp_connections_stop(server->connections);
+        fp_listener_close(&server->listener);
+        free(server);
+        return NULL;
+    }
+    return server;
+}
+
+void fp_page_server_stop(struct fp_page_server *server)
+{
+    if (server == NULL)
+        return;
+    (void)MHD_quiesce_daemon(server->daemon);
+    fp_listener_close(&server->listener);
+    MHD_stop_daemon(server->daemon);
+    fp_connections_stop(server->connections);
+    free(server);
+}
