@@ -65,7 +65,7 @@ systemctl() {
         address=http://127.0.0.1:8601/readyz restart fleetprofd setpriv --reuid=fleetprof --regid=fleetprof --init-groups \\
             $(sed -n 's/^ExecStart=//p' config/systemd/fleetprofd.service)
         ;;
-    'reload nginx')
+    'restart nginx')
         address=http://localhost/work.js restart nginx nginx -g 'daemon off;'
         ;;
     'restart apache2')
