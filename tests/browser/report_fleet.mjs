@@ -167,9 +167,10 @@ const hours = 14;
 
 /**
  * Starts collector and database with the fleet in them.
- * @param {{ perHour?: number }} [options] uploads of the shop in an hour
+ * @param {{ perHour?: number, hostile?: boolean }} [options] perHour: uploads of the shop per hour; hostile: whether the
+ *   hostile site has any
  */
-export async function startFleet({ perHour = 16 } = {}) {
+export async function startFleet({ perHour = 16, hostile = true } = {}) {
   const stack = await startStack({ config: {
     sites: [{ name: 'shop', key: 'pk_shop', routes: ['/product/:id', '/cart', '/search'] }, { name: 'hostile', key: 'pk_hostile' }, { name: 'quiet', key: 'pk_quiet' }],
     ceilings: { routes: 10_000, releases: 10_000, segments: 100_000, frames: 100_000 },
@@ -185,7 +186,8 @@ export async function startFleet({ perHour = 16 } = {}) {
     { what: `${sent} uploads in SQL`, timeoutMs: 60_000 });
   await stack.execute(`select fleetprof_data.make_partitions(array(select day::date from generate_series(now() - interval '3 days', now(), '1 day') as day))`);
 
-  for (const [number, name] of hostileNames.entries()) await upload('pk_hostile', hostileVisit(name, number), chrome);
+  const names = hostile ? hostileNames : [];
+  for (const [number, name] of names.entries()) await upload('pk_hostile', hostileVisit(name, number), chrome);
   await counted();
   // Before those of the shop, so that these are behind all that moves.
   await moveBack(stack, 2 * hours + 1, '2020-01-01');

@@ -1,0 +1,97 @@
+/** Configuration and commands on pages of the manual that no other test runs. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { fencedBlocks } from '../markdown.mjs';
+import { openDir, startHttpd } from './httpd/httpd.mjs';
+import { blocksOf } from './manual.mjs';
+import { startModule } from './nginx/nginx.mjs';
+import { binDir, modulesDir, repository, run, temporaryDir } from './stack.mjs';
+
+/** @param {string} name */
+const read = (name) => fs.readFileSync(path.join(repository, name), 'utf8');
+
+/** Who is sampled by the lines of privacy.md, at 100 %. @type {[string, Record<string, string>, boolean][]} */
+const visitors = [
+  ['a visitor', {}, true],
+  ['a visitor with another cookie', { cookie: 'a=b; profiling=yes' }, true],
+  ['Global Privacy Control', { 'sec-gpc': '1' }, false],
+  ['a visitor who objects', { cookie: 'profiling=no' }, false],
+  ['both', { cookie: 'a=b; profiling=no', 'sec-gpc': '1' }, false],
+];
+
+/** @param {number} port */
+async function assertChoices(port) {
+  for (const [who, headers, sampled] of visitors) {
+    const { headers: fields } = await fetch(`http://127.0.0.1:${port}/`, { headers: { accept: 'text/html', ...headers } });
+    assert.equal(/js-profiling(,|$)/.test(fields.get('document-policy') ?? ''), sampled, who);
+  }
+}
+
+test("privacy.md's lines for nginx leave out who objects", async () => {
+  const [lines] = blocksOf('privacy.md', 'nginx');
+  const nginx = await startModule({
+    conf: ({ port, dir }) => lines.replace('1%', '100%').replace('server {', `server {
+      listen 127.0.0.1:${port};
+      access_log ${dir}/access.log variables;
+      location / { default_type text/html; return 200 page; }`),
+  });
+  await assertChoices(nginx.port);
+  await nginx.stop();
+});
+
+test("privacy.md's lines for httpd leave out who objects", async () => {
+  const [lines] = blocksOf('privacy.md', 'apache');
+  const root = openDir('pages');
+  fs.writeFileSync(path.join(root, 'index.html'), 'page');
+  const httpd = await startHttpd({
+    conf: () => `DocumentRoot ${root}\n<Directory ${root}>\nRequire all granted\n</Directory>\n${lines.replace('1%', '100%')}`,
+  });
+  await assertChoices(httpd.port);
+  await httpd.stop();
+});
+
+const containers = read('docs/getting-started-containers.md');
+
+/** A block of a list's item, without its indentation. @param {string} language */
+const indented = (language) => (new RegExp(`^   \`\`\`${language}\n(.*?)^   \`\`\`$`, 'ms').exec(containers)?.[1] ?? '').replace(/^ {3}/gm, '');
+
+test('the site of getting-started-containers.md is a configuration', async () => {
+  const file = path.join(temporaryDir('containers'), 'fleetprof.yaml');
+  fs.writeFileSync(file, read('docker/fleetprof.yaml').replace(/^sites:\n[^]*/m, indented('yaml')));
+  const { code, stdout, stderr } = await run([path.join(binDir, 'fleetprofd'), '-c', file, '--check-config']);
+  assert.equal(code, 0, stdout + stderr);
+  assert.match(fs.readFileSync(file, 'utf8'), /pk_shop/);
+});
+
+test('the location of getting-started-containers.md fits into docker/nginx.conf', async () => {
+  const file = path.join(temporaryDir('containers'), 'nginx.conf');
+  const conf = read('docker/nginx.conf');
+  const changed = conf.replace('fleetprof_sample 100%', 'fleetprof_sample 1%').replace(/location \/ \{[^}]*\}/, indented('nginx'));
+  assert.match(changed, /sample 1%[^]*proxy_pass http:\/\/app:3000/);
+  // The names of services exist in Compose's network only.
+  fs.writeFileSync(file, changed.replace('modules/', `${modulesDir}/`).replaceAll(/(app|collector):/g, '127.0.0.1:')
+    .replaceAll('/tmp/', `${path.dirname(file)}/`));
+  const { code, stderr } = await run(['nginx', '-t', '-e', 'stderr', '-c', file]);
+  assert.equal(code, 0, stderr);
+});
+
+test("the pages' docker commands name files and services that exist", () => {
+  const services = new Set([...read('docker/compose.yaml').matchAll(/^ {2}([a-z]+):$/gm)].map(([, name]) => name));
+  const commands = ['docs/getting-started-containers.md', 'docs/backup.md']
+    .flatMap((page) => fencedBlocks(read(page)))
+    .flatMap(({ text }) => text.replaceAll('\\\n', '').split('\n')).filter((line) => /^(\$ )?docker /.test(line));
+  assert.ok(commands.length > 10);
+  for (const command of commands) {
+    const [, file, verb, service] = / compose -f (\S+) (\S+)(?: -\S+)*(?: ([a-z]+))?/.exec(command) ?? [];
+    if (file === undefined) {
+      assert.match(command, /^docker run .* fleetprof-collector /);
+      continue;
+    }
+    assert.ok(fs.existsSync(path.join(repository, file)), command);
+    if (['exec', 'run', 'logs'].includes(verb)) assert.ok(services.has(service), command);
+  }
+  assert.match(read('docker/compose.yaml'), /image: fleetprof-collector$/m);
+});

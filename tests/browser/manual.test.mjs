@@ -1,0 +1,164 @@
+/** The manual as a site: every link leads somewhere, and Chromium opens and searches it from disk and over http. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import http from 'node:http';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+import { binDir, repository, run, runOrThrow, temporaryDir } from '../behaviour/stack.mjs';
+import { launchChromium, openTab } from './chromium.mjs';
+
+/** @param {string} out @param {string} [root] of the source */
+const build = (out, root = repository) => run([process.execPath, path.join(root, 'tools/manual/build.mjs'), out]);
+
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const site = temporaryDir('manual');
+/** Texts of the pages by file name. @type {Map<string, string>} */
+let pages;
+
+before(async () => {
+  const { code, stderr } = await build(site);
+  assert.equal(code, 0, stderr);
+  pages = new Map(fs.readdirSync(site).filter((name) => name.endsWith('.html'))
+    .map((name) => [name, fs.readFileSync(path.join(site, name), 'utf8')]));
+});
+
+/** @param {string} html @returns {Set<string>} */
+const idsOf = (html) => new Set([...html.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
+
+test('every page of the manual is a page of the site', () => {
+  const sources = fs.readdirSync(path.join(repository, 'docs')).filter((name) => name.endsWith('.md'));
+  assert.ok(sources.length > 30);
+  for (const name of sources) assert.ok(pages.has(name === 'README.md' ? 'index.html' : name.replace(/md$/, 'html')), name);
+});
+
+test('every link and anchor leads somewhere', () => {
+  let links = 0;
+  for (const [name, html] of pages) {
+    for (const [, address] of html.matchAll(/ (?:href|src)="([^"]*)"/g)) {
+      if (/^(https?|data):/.test(address)) continue;
+      const [file, anchor] = decodeURIComponent(address.replaceAll('&amp;', '&')).split('#');
+      const target = file || name;
+      assert.ok(fs.existsSync(path.join(site, target)), `${name}: ${address}`);
+      if (anchor !== undefined) assert.ok(idsOf(pages.get(target) ?? '').has(anchor), `${name}: ${address}`);
+      links += 1;
+    }
+  }
+  assert.ok(links > 1000);
+});
+
+test('every finding of doctor leads to its section', async () => {
+  const findings = JSON.parse(await runOrThrow([path.join(binDir, 'fleetprof'), 'doctor', '--list', '--json']));
+  assert.ok(findings.length > 60);
+  for (const { id, page } of findings) {
+    assert.match(page, new RegExp(`^docs/troubleshooting\\.md#${id}$`));
+    assert.ok(idsOf(pages.get('troubleshooting.html') ?? '').has(id), id);
+  }
+});
+
+test('the same source gives the same site', async () => {
+  const again = temporaryDir('manual');
+  assert.equal((await build(again)).code, 0);
+  assert.equal((await run(['diff', '-r', site, again])).stdout, '');
+});
+
+for (const [what, files, message] of /** @type {[string, Record<string, string>, RegExp][]} */ ([
+  ['a link to a file that is not there', { 'README.md': '[gone](gone.md)' }, /docs\/README\.md: the link gone\.md leads to no file/],
+  ['a link to a heading that is not there', { 'README.md': '[gone](#gone)' }, /docs\/README\.md: there is no heading for the link #gone/],
+  ['a page that the contents do not name', { 'README.md': '', 'lost.md': '# Lost' }, /docs\/README\.md does not name docs\/lost\.md/],
+])) {
+  test(`refuses ${what}`, async () => {
+    const root = temporaryDir('manual');
+    fs.cpSync(path.join(repository, 'tools/manual'), path.join(root, 'tools/manual'), { recursive: true });
+    fs.cpSync(path.join(repository, 'meson.build'), path.join(root, 'meson.build'));
+    fs.mkdirSync(path.join(root, 'docs/images'), { recursive: true });
+    for (const [name, text] of Object.entries(files)) {
+      fs.writeFileSync(path.join(root, 'docs', name), name === 'README.md' ? `# Manual\n\n## Chapter\n\n${text}\n` : text);
+    }
+    const { code, stderr } = await build(path.join(root, 'out'), root);
+    assert.equal(code, 1);
+    assert.match(stderr, message);
+  });
+}
+
+const types = /** @type {Record<string, string>} */ ({ '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript' });
+
+describe('in Chromium', () => {
+  /** @type {import('playwright-core').Browser} */
+  let browser;
+  const server = http.createServer((request, response) => {
+    const name = path.basename(new URL(request.url ?? '/', 'http://localhost').pathname) || 'index.html';
+    response.setHeader('content-type', types[path.extname(name)] ?? 'image/png');
+    fs.createReadStream(path.join(site, name)).on('error', () => { response.statusCode = 404; response.end(); }).pipe(response);
+  });
+
+  before(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    browser = await launchChromium();
+  });
+  after(async () => {
+    await browser?.close();
+    server.close();
+  });
+
+  for (const [where, base] of /** @type {[string, () => string][]} */ ([
+    ['from disk', () => `${pathToFileURL(site)}/`],
+    ['over http', () => `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}/`],
+  ])) {
+    test(`${where}: opens, searches and follows a result, and asks no other host`, async () => {
+      const { page, complaints } = await openTab(browser);
+      /** @type {string[]} */
+      const elsewhere = [];
+      page.on('request', (request) => {
+        if (!request.url().startsWith(base())) elsewhere.push(request.url());
+      });
+      await page.goto(`${base()}index.html`);
+      await page.keyboard.press('/');
+      await page.keyboard.type('fleetprof_sam');
+      const first = page.locator('.results a').first();
+      await first.waitFor();
+      assert.equal(await first.locator('strong').innerText(), 'Module ngx_http_fleetprof_module › fleetprof_sample');
+      await page.keyboard.press('ArrowDown');
+      await Promise.all([page.waitForURL(/\/nginx\.html#fleetprof_sample$/), page.keyboard.press('Enter')]);
+      assert.ok(await page.locator('#fleetprof_sample').isVisible());
+      await page.locator('input').fill('zzqx');
+      await page.getByText('Nothing found.').waitFor();
+      await page.keyboard.press('Escape');
+      assert.equal(await page.locator('.results').isVisible(), false);
+      assert.deepEqual(elsewhere, []);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  }
+
+  for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+    test(`axe finds nothing, ${colorScheme}`, async () => {
+      const { page } = await openTab(browser);
+      await page.emulateMedia({ colorScheme });
+      await page.goto(`${pathToFileURL(site)}/nginx.html`);
+      await page.locator('input').fill('sample rate');
+      await page.locator('.results a').first().waitFor();
+      await page.evaluate(axe);
+      const violations = await page.evaluate(async () => (await /** @type {any} */ (globalThis).axe.run()).violations
+        .map((/** @type {any} */ { id, nodes }) => `${id}: ${nodes[0].html}`));
+      assert.deepEqual(violations, []);
+      await page.context().close();
+    });
+  }
+
+  test('no page is wider than a phone, except what can be scrolled', async () => {
+    const { page, complaints } = await openTab(browser);
+    await page.setViewportSize({ width: 360, height: 700 });
+    for (const name of pages.keys()) {
+      await page.goto(`${pathToFileURL(site)}/${name}`);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= 360, `${name}: ${width}`);
+    }
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+});
