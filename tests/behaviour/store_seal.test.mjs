@@ -154,6 +154,7 @@ async function startProxy(cut) {
   let messages = 0;
   const server = net.createServer((client) => {
     const upstream = net.connect(path.join(postgres.socketDir, '.s.PGSQL.5432'));
+    /** @type {Buffer} */
     let rest = Buffer.alloc(0);
     let isFirst = true;
     client.on('data', (bytes) => {
