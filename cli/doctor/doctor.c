@@ -175,7 +175,7 @@ static void print_facts(const struct fp_doctor *doctor)
             "sampled:  %u of %u page loads (%s): %.4g %%, 95 %% interval %.4g to %.4g %%\n",
             tally->sampled, tally->answered, version_of(doctor->reply.version),
             100.0 * tally->sampled / tally->answered, 100 * rate.low, 100 * rate.high);
-    if (tally->asked < doctor->options->repeat)
+    if (tally->answered > 0 && tally->asked < doctor->options->repeat)
         (void)printf("          only %u of %u requests fitted into the time (--timeout)\n",
                      tally->asked, doctor->options->repeat);
     if (endpoint != NULL)

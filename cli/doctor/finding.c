@@ -18,7 +18,9 @@ static const struct {
 #undef FP_FINDING_KIND
 };
 
-#define PAGE "docs/troubleshooting.md"
+#ifndef FP_TROUBLESHOOTING
+#define FP_TROUBLESHOOTING "docs/troubleshooting.md"
+#endif
 
 const char *fp_finding_name(enum fp_finding_id id)
 {
@@ -129,7 +131,7 @@ static void print_words(enum fp_finding_id id)
     print_lines("nginx:", text->nginx);
     print_lines("httpd:", text->httpd);
     print_lines("Express:", text->express);
-    (void)printf("  %-9s" PAGE "#%s\n", "more:", kinds[id].name);
+    (void)printf("  %-9s" FP_TROUBLESHOOTING "#%s\n", "more:", kinds[id].name);
 }
 
 static void print_for_people(const struct fp_findings *findings)
@@ -163,7 +165,7 @@ static const struct fp_grid_column columns[] = {
 static void add_row(struct fp_grid *grid, const struct fp_finding *finding)
 {
     const struct fp_finding_text *text = &fp_finding_texts[finding->id];
-    char *page = fp_memory_print(PAGE "#%s", kinds[finding->id].name);
+    char *page = fp_memory_print(FP_TROUBLESHOOTING "#%s", kinds[finding->id].name);
     const char *const cells[] = {
         kinds[finding->id].name,
         word_of(finding->id),
