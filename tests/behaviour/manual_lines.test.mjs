@@ -72,8 +72,8 @@ test('the location of getting-started-containers.md fits into docker/nginx.conf'
   const changed = conf.replace('fleetprof_sample 100%', 'fleetprof_sample 1%').replace(/location \/ \{[^}]*\}/, indented('nginx'));
   assert.match(changed, /sample 1%[^]*proxy_pass http:\/\/app:3000/);
   // The names of services exist in Compose's network only.
-  fs.writeFileSync(file, changed.replace('modules/', `${modulesDir}/`).replaceAll(/(app|collector):/g, '127.0.0.1:')
-    .replaceAll('/tmp/', `${path.dirname(file)}/`));
+  fs.writeFileSync(file, changed.replaceAll(/(app|collector):/g, '127.0.0.1:')
+    .replaceAll('/tmp/', `${path.dirname(file)}/`).replace('modules/', `${modulesDir}/`));
   const { code, stderr } = await run(['nginx', '-t', '-e', 'stderr', '-c', file]);
   assert.equal(code, 0, stderr);
 });
