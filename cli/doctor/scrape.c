@@ -103,12 +103,12 @@ double fp_scrape_value(const struct fp_scrape *scrape, const char *name, const c
         else
             high = middle;
     }
-    return NAN;
+    return (double)NAN;
 }
 
 double fp_scrape_sum(const struct fp_scrape *scrape, const char *name)
 {
-    double sum = NAN;
+    double sum = (double)NAN;
     for (size_t i = 0; i < scrape->count; i++)
         if (strcmp(scrape->samples[i].name, name) == 0)
             sum = (isnan(sum) ? 0 : sum) + scrape->samples[i].value;
@@ -155,7 +155,7 @@ double fp_scrape_rise(const struct fp_scrape *earlier, const struct fp_scrape *l
     static const char start[] = "process_start_time_seconds";
     if (earlier->count == 0 ||
         fp_scrape_value(earlier, start, "") != fp_scrape_value(latest, start, ""))
-        return NAN;
+        return (double)NAN;
     const double before = fp_scrape_value(earlier, sample->name, sample->labels);
     return sample->value - (isnan(before) ? 0 : before);
 }

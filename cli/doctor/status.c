@@ -168,7 +168,7 @@ void fp_status_database_state(const struct fp_scrape *scrape, char *state, size_
 /* Returns how much all samples of a name have risen since the earlier page; NaN: unknown. */
 static double rise_of(const struct fp_status_collector *collector, const char *name)
 {
-    double rise = NAN;
+    double rise = (double)NAN;
     for (size_t i = 0; i < collector->latest.count; i++) {
         const struct fp_scrape_sample *sample = &collector->latest.samples[i];
         if (strcmp(sample->name, name) == 0)
