@@ -12,12 +12,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    SILENT_S = 3600, /* a site without an upload */
-    SEALING_LATE_S = 2 * 3600,
-    REFUSED_MIN = 10, /* fewer refusals since the start are not worth a note */
-};
-
+#define SILENT_S (3600.0) /* a site without an upload */
+#define SEALING_LATE_S (2 * 3600.0)
+#define REFUSED_MIN (10.0) /* fewer refusals since the start are not worth a note */
 #define SPOOL_SHARE_MAX 0.8
 #define REFUSED_SHARE_MAX 0.1
 #define MIB (1024.0 * 1024)
