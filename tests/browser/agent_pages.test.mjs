@@ -198,7 +198,10 @@ test('two tabs are two loads', async () => {
   const html = `${longTag()}<script>${busy} busy(100)</script>`;
   const pages = await Promise.all([visit(html, '/a'), visit(html, '/b')]);
   assert.deepEqual(await Promise.all(pages.map(({ page }) => outcome(page))), [true, true]);
-  assert.equal(new Set(envelopes().map(({ load }) => load)).size, 2);
+  // A beacon of the test before may arrive as late as now.
+  const loads = ['/a', '/b'].map((path) => new Set(envelopes().filter(({ page: { url } }) => new URL(url).pathname === path).map(({ load }) => load)));
+  assert.deepEqual(loads.map(({ size }) => size), [1, 1]);
+  assert.notDeepEqual(loads[0], loads[1]);
 });
 
 test('a worker sends its marks and measures to the load of its page', async () => {
