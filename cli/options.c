@@ -106,3 +106,15 @@ static error_t parse_upload(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp fp_upload_argp = {.options = upload_options, .parser = parse_upload};
+
+unsigned fp_option_number(const char *name, const char *arg, const char *units, unsigned min,
+                          unsigned max, struct argp_state *state)
+{
+    const size_t len = strlen(arg);
+    const bool is_number = len > 0 && len <= 9 && strspn(arg, "0123456789") == len;
+    const unsigned long number = is_number ? strtoul(arg, NULL, 10) : 0;
+    if (!is_number || number < min || number > max)
+        argp_error(state, "--%s takes a whole number%s%s from %u to %u, not \"%s\"", name,
+                   units != NULL ? " of " : "", units != NULL ? units : "", min, max, arg);
+    return (unsigned)number;
+}

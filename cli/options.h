@@ -14,6 +14,11 @@
 /* Reads --json and --csv into an enum fp_form. */
 extern const struct argp fp_form_argp;
 
+/* Reads the argument of option --name, a whole number (of units; NULL: none) from min to max.
+ * Anything else is wrong use. */
+unsigned fp_option_number(const char *name, const char *arg, const char *units, unsigned min,
+                          unsigned max, struct argp_state *state);
+
 /* Reads the arguments FILE... into a struct fp_files; none is wrong use. */
 struct fp_files {
     char **names; /* of argv */

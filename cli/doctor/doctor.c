@@ -7,6 +7,7 @@
 #include "cli/doctor/interval.h"
 #include "cli/doctor/web_address.h"
 #include "cli/memory.h"
+#include "cli/options.h"
 #include "collector/base/clock.h"
 
 #include "header_policy/sampling.h"
@@ -47,17 +48,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static unsigned read_number(const char *name, const char *arg, unsigned max,
-                            struct argp_state *state)
-{
-    size_t len = strlen(arg);
-    bool is_number = len > 0 && len <= 6 && strspn(arg, "0123456789") == len;
-    unsigned long number = is_number ? strtoul(arg, NULL, 10) : 0;
-    if (number < 1 || number > max)
-        argp_error(state, "--%s takes a whole number from 1 to %u, not \"%s\"", name, max, arg);
-    return (unsigned)number;
-}
-
 static void read_rate(const char *arg, struct argp_state *state, struct fp_doctor_options *given)
 {
     const struct fleetprof_slice text = {arg, strlen(arg)};
@@ -97,7 +87,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct fp_doctor_options *given = state->input;
     switch (key) {
     case OPTION_REPEAT:
-        given->repeat = read_number("repeat", arg, REPEAT_MAX, state);
+        given->repeat = fp_option_number("repeat", arg, NULL, 1, REPEAT_MAX, state);
         return 0;
     case OPTION_RATE:
         read_rate(arg, state, given);
@@ -112,7 +102,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         given->ca_file = arg;
         return 0;
     case OPTION_TIMEOUT:
-        given->timeout_s = read_number("timeout", arg, TIMEOUT_MAX_S, state);
+        given->timeout_s = fp_option_number("timeout", arg, "seconds", 1, TIMEOUT_MAX_S, state);
         return 0;
     case OPTION_IGNORE:
         read_ignored(arg, state, given);

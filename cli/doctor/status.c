@@ -9,6 +9,7 @@
 #include "cli/doctor/web_address.h"
 #include "cli/memory.h"
 #include "cli/message.h"
+#include "cli/options.h"
 #include "collector/base/clock.h"
 
 #include <curl/curl.h>
@@ -54,18 +55,6 @@ static const struct argp_option options[] = {
     {"json", OPTION_JSON, NULL, 0, "print JSON, with all numbers", 0},
     {0},
 };
-
-static unsigned read_seconds(const char *name, const char *arg, unsigned min,
-                             struct argp_state *state)
-{
-    size_t len = strlen(arg);
-    bool is_number = len > 0 && len <= 4 && strspn(arg, "0123456789") == len;
-    unsigned long number = is_number ? strtoul(arg, NULL, 10) : 0;
-    if (!is_number || number < min || number > SECONDS_MAX)
-        argp_error(state, "--%s takes a whole number of seconds from %u to %d, not \"%s\"", name,
-                   min, SECONDS_MAX, arg);
-    return (unsigned)number;
-}
 
 /* Returns the URL of the metrics at an address; NULL: it is not one. *unix_socket gets the path of
  * a socket, else NULL. Both are the caller's. */
@@ -124,13 +113,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         read_collector(arg, state, given);
         return 0;
     case OPTION_OVER:
-        given->over_s = read_seconds("over", arg, 0, state);
+        given->over_s = fp_option_number("over", arg, "seconds", 0, SECONDS_MAX, state);
         return 0;
     case OPTION_JSON:
         given->json = true;
         return 0;
     case OPTION_WATCH:
-        given->watch_s = arg != NULL ? read_seconds("watch", arg, 1, state) : WATCH_DEFAULT_S;
+        given->watch_s = arg != NULL
+                             ? fp_option_number("watch", arg, "seconds", 1, SECONDS_MAX, state)
+                             : WATCH_DEFAULT_S;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -218,10 +209,16 @@ static void take_metrics(struct fp_status_collector *collector, struct fp_fetch_
     if (is_collector)
         return;
     fp_scrape_release(&collector->latest);
-    collector->error = reply->status == 0 ? fp_memory_copy(reply->error)
-                       : reply->status != 200
-                           ? fp_memory_print("it answers with status %ld", reply->status)
-                           : fp_memory_copy("its page has no metrics of fleetprof");
+    if (reply->status == 0 && collector->unix_socket != NULL)
+        /* libcurl's text would name localhost. */
+        collector->error =
+            fp_memory_print("nothing answers on the socket %s", collector->unix_socket);
+    else if (reply->status == 0)
+        collector->error = fp_memory_copy(reply->error);
+    else if (reply->status != 200)
+        collector->error = fp_memory_print("it answers with status %ld", reply->status);
+    else
+        collector->error = fp_memory_copy("its page has no metrics of fleetprof");
 }
 
 static void take_readiness(struct fp_status_collector *collector, struct fp_fetch_reply *reply)

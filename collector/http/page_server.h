@@ -22,7 +22,7 @@ struct fp_page_server_settings {
     size_t memory;          /* for the headers of a request and its response, bytes a connection */
     unsigned idle_s;        /* ends a connection without traffic */
     unsigned request_s;     /* ends a client that takes longer to send the headers, or the body */
-    fp_page_answer *answer; /* called on the connection's thread */
+    fp_page_answer *answer; /* called on a thread of the server's */
     void *context;          /* for answer; outlives the server */
 };
 

@@ -112,6 +112,9 @@ test('the database is away, the collector is away, both are', async () => {
   assert.equal(noCollector.collectors[0].uploads_per_second, null);
   assert.ok(noCollector.collectors[0].error.includes('onnect'), noCollector.collectors[0].error);
   assert.equal(noCollector.database.length, 1);
+  const noSocket = await with_({ admin: 'unix:/nonexistent/admin.sock' });
+  assert.deepEqual(noSocket.ids, ['collector-stopped']);
+  assert.equal(noSocket.collectors[0].error, 'nothing answers on the socket /nonexistent/admin.sock');
   const neither = await with_({ admin, database: nowhere });
   assert.deepEqual([neither.code, neither.ids], [1, ['collector-stopped', 'database-unreachable']]);
 });
