@@ -200,7 +200,10 @@ create or replace function fleetprof.callers(
     thread        text default null,
     marker        text default null,
     key           text default null,
-    fold          text default null
+    fold          text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     function_key       text,
@@ -228,8 +231,11 @@ begin
     from call_rows(
         select_segments(
             callers.site, callers.since, callers.until, callers.route, callers.release, callers.environment,
-            callers.variant, callers.browser, callers.os, callers.device, callers.thread),
-        select_markers(callers.marker), callers.function_name, callers.key, of_callers => true,
+            callers.variant, callers.browser, callers.os, callers.device, callers.thread,
+        exclude => array[
+            callers.exclude_route, callers.exclude_release, callers.exclude_environment, callers.exclude_variant,
+            callers.exclude_browser, callers.exclude_os, callers.exclude_device, callers.exclude_thread]),
+        select_markers(callers.marker, callers.exclude_marker), callers.function_name, callers.key, of_callers => true,
         fold => callers.fold);
 end
 $$;
@@ -252,7 +258,10 @@ create or replace function fleetprof.callees(
     thread        text default null,
     marker        text default null,
     key           text default null,
-    fold          text default null
+    fold          text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     function_key       text,
@@ -280,8 +289,11 @@ begin
     from call_rows(
         select_segments(
             callees.site, callees.since, callees.until, callees.route, callees.release, callees.environment,
-            callees.variant, callees.browser, callees.os, callees.device, callees.thread),
-        select_markers(callees.marker), callees.function_name, callees.key, of_callers => false,
+            callees.variant, callees.browser, callees.os, callees.device, callees.thread,
+        exclude => array[
+            callees.exclude_route, callees.exclude_release, callees.exclude_environment, callees.exclude_variant,
+            callees.exclude_browser, callees.exclude_os, callees.exclude_device, callees.exclude_thread]),
+        select_markers(callees.marker, callees.exclude_marker), callees.function_name, callees.key, of_callers => false,
         fold => callees.fold);
 end
 $$;

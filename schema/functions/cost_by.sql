@@ -13,7 +13,10 @@ create or replace function fleetprof.cost_by(
     os          text default null,
     device      text default null,
     thread      text default null,
-    marker      text default null
+    marker      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (name text, self_ms double precision, share double precision, samples bigint, uploads bigint)
 language plpgsql stable parallel safe rows 20
@@ -29,8 +32,11 @@ declare
     selected selection := select_segments(
         cost_by.site, cost_by.since, cost_by.until, cost_by.route, cost_by.release, cost_by.environment,
         cost_by.variant, cost_by.browser, cost_by.os, cost_by.device, cost_by.thread, by_segment => not
-        coalesce(of_scripts or cost_by.by = 'marker', false));
-    markers smallint[] := select_markers(cost_by.marker);
+        coalesce(of_scripts or cost_by.by = 'marker', false),
+        exclude => array[
+            cost_by.exclude_route, cost_by.exclude_release, cost_by.exclude_environment, cost_by.exclude_variant,
+            cost_by.exclude_browser, cost_by.exclude_os, cost_by.exclude_device, cost_by.exclude_thread]);
+    markers smallint[] := select_markers(cost_by.marker, cost_by.exclude_marker);
     whole record := selected_totals(selected);
     own text[] := case when cost_by.by = 'party' then own_hosts(selected) end;
 begin

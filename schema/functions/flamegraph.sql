@@ -14,7 +14,10 @@ create or replace function fleetprof.flamegraph(
     thread      text default null,
     marker      text default null,
     min_share   double precision default 0.001,
-    fold        text default null
+    fold        text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     ordinal           integer,
@@ -49,8 +52,12 @@ declare
     selected selection := select_segments(
         flamegraph.site, flamegraph.since, flamegraph.until, flamegraph.route, flamegraph.release,
         flamegraph.environment, flamegraph.variant, flamegraph.browser, flamegraph.os, flamegraph.device,
-        flamegraph.thread);
-    markers smallint[] := select_markers(flamegraph.marker);
+        flamegraph.thread,
+        exclude => array[
+            flamegraph.exclude_route, flamegraph.exclude_release, flamegraph.exclude_environment,
+            flamegraph.exclude_variant, flamegraph.exclude_browser, flamegraph.exclude_os, flamegraph.exclude_device,
+            flamegraph.exclude_thread]);
+    markers smallint[] := select_markers(flamegraph.marker, flamegraph.exclude_marker);
     whole record := selected_totals(selected);
     tree record;
 begin
@@ -118,7 +125,10 @@ create or replace function fleetprof.flamegraph_grafana(
     thread      text default null,
     marker      text default null,
     min_share   double precision default 0.001,
-    fold        text default null
+    fold        text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (level integer, value double precision, label text, self double precision)
 language plpgsql stable parallel safe rows 1000
@@ -135,7 +145,10 @@ begin
         flamegraph_grafana.site, flamegraph_grafana.since, flamegraph_grafana.until, flamegraph_grafana.route,
         flamegraph_grafana.release, flamegraph_grafana.environment, flamegraph_grafana.variant,
         flamegraph_grafana.browser, flamegraph_grafana.os, flamegraph_grafana.device, flamegraph_grafana.thread,
-        flamegraph_grafana.marker, flamegraph_grafana.min_share, flamegraph_grafana.fold)
+        flamegraph_grafana.marker, flamegraph_grafana.min_share, flamegraph_grafana.fold,
+        flamegraph_grafana.exclude_route, flamegraph_grafana.exclude_release, flamegraph_grafana.exclude_environment,
+        flamegraph_grafana.exclude_variant, flamegraph_grafana.exclude_browser, flamegraph_grafana.exclude_os,
+        flamegraph_grafana.exclude_device, flamegraph_grafana.exclude_thread, flamegraph_grafana.exclude_marker)
     order by ordinal;
 end
 $$;

@@ -14,7 +14,10 @@ create or replace function fleetprof.flamegraph_columns(
     thread      text default null,
     marker      text default null,
     max_nodes   integer default 50000,
-    fold        text default null
+    fold        text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns json
 language plpgsql stable parallel safe
@@ -41,8 +44,13 @@ begin
         select_segments(
             flamegraph_columns.site, flamegraph_columns.since, flamegraph_columns.until, flamegraph_columns.route,
             flamegraph_columns.release, flamegraph_columns.environment, flamegraph_columns.variant,
-            flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread),
-        select_markers(flamegraph_columns.marker), 0, flamegraph_columns.fold);
+            flamegraph_columns.browser, flamegraph_columns.os, flamegraph_columns.device, flamegraph_columns.thread,
+        exclude => array[
+            flamegraph_columns.exclude_route, flamegraph_columns.exclude_release,
+            flamegraph_columns.exclude_environment, flamegraph_columns.exclude_variant,
+            flamegraph_columns.exclude_browser, flamegraph_columns.exclude_os, flamegraph_columns.exclude_device,
+            flamegraph_columns.exclude_thread]),
+        select_markers(flamegraph_columns.marker, flamegraph_columns.exclude_marker), 0, flamegraph_columns.fold);
     packages := tree.packages;
     select
         array_agg(level) as levels, array_agg(frame_id) as frame_ids, array_agg(self_us) as self_sums,

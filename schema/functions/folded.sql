@@ -56,7 +56,10 @@ create or replace function fleetprof.folded(
     device      text default null,
     thread      text default null,
     marker      text default null,
-    fold        text default null
+    fold        text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns setof text
 language plpgsql stable parallel safe rows 10000
@@ -69,8 +72,11 @@ as $$
 declare
     selected selection := select_segments(
         folded.site, folded.since, folded.until, folded.route, folded.release, folded.environment,
-        folded.variant, folded.browser, folded.os, folded.device, folded.thread);
-    markers smallint[] := select_markers(folded.marker);
+        folded.variant, folded.browser, folded.os, folded.device, folded.thread,
+        exclude => array[
+            folded.exclude_route, folded.exclude_release, folded.exclude_environment, folded.exclude_variant,
+            folded.exclude_browser, folded.exclude_os, folded.exclude_device, folded.exclude_thread]);
+    markers smallint[] := select_markers(folded.marker, folded.exclude_marker);
 begin
     return query
     select path || ' ' || sum(self_us)

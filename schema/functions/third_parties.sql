@@ -11,7 +11,10 @@ create or replace function fleetprof.third_parties(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (
     host         text,
@@ -34,7 +37,11 @@ declare
     selected selection := select_segments(
         third_parties.site, third_parties.since, third_parties.until, third_parties.route, third_parties.release,
         third_parties.environment, third_parties.variant, third_parties.browser, third_parties.os,
-        third_parties.device, third_parties.thread);
+        third_parties.device, third_parties.thread,
+        exclude => array[
+            third_parties.exclude_route, third_parties.exclude_release, third_parties.exclude_environment,
+            third_parties.exclude_variant, third_parties.exclude_browser, third_parties.exclude_os,
+            third_parties.exclude_device, third_parties.exclude_thread]);
     own text[] := own_hosts(selected);
     profiled_us double precision := (selected_totals(selected)).profiled_us;
 begin
