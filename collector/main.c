@@ -35,7 +35,7 @@ enum {
     EXIT_CANNOT_RUN = 2, /* also for wrong usage */
     ERRORS_MAX = 64 * 1024,
     DEFAULT_MAX = 64 * 1024,
-    THREAD_FILES = 2,              /* descriptors that each of http.threads needs for waiting */
+    THREAD_FILES = 2,            /* descriptors that each of http.threads needs for waiting */
     SITES_MAX = 8 * 1024 * 1024, /* more than a configuration's templates and domains take */
     SPARE_FILES = 64, /* descriptors for everything else: the spool, the database, dead letters */
 };
@@ -381,7 +381,8 @@ static void log_lines(const struct fp_buf *errors)
     }
 }
 
-/* Tells the sealer what it may keep, what scripts are called and whose they are. Changes nothing on failure. */
+/* Tells the sealer what it may keep, what scripts are called and whose they are. Changes nothing on
+ * failure. */
 static bool reload_sealer(struct collector *collector, const struct fp_config *fresh)
 {
     const struct fp_retention retention = pace_of(fresh).retention;
