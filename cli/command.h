@@ -15,7 +15,7 @@
 #define FP_OPTION_FIRST 0x100
 /* Keys of options that several commands share start here: filters, then others. */
 #define FP_OPTION_SHARED 0x200
-#define FP_OPTION_FOLD 0x280
+#define FP_OPTION_FOLD 0x2c0
 
 /* Reads the options into *given. Ends the process on failure, and for --help. */
 void fp_command_parse(const struct argp *argp, int argc, char **argv, void *given);
