@@ -36,35 +36,23 @@ enum {
 
 #define PERCENT(value) "to_char(100 * least(" value ", 9.999e4), 'FMSG9999990') || ' %'"
 
-/* Starts the query: of a vital, these are the columns with the names that a measure has. */
-static void add_select(bool of_vitals, struct fp_sql_query *query)
-{
-    fp_sql_init(query, "select verdict, name, 'p' || percentile, ");
-    fp_sql_add(query, of_vitals ? "before_value, after_value, " : "before_ms, after_ms, ");
-    fp_sql_add(query,
-               PERCENT("change") ", " PERCENT(
-                   "change_low") " || ' and ' || " PERCENT("change_high") ", case verdict when 'no "
-                                                                          "change seen' "
-                                                                          "then " PERCENT("smallest"
-                                                                                          "_visibl"
-                                                                                          "e") " en"
-                                                                                               "d, "
-                                                                                               "nam"
-                                                                                               "e,"
-                                                                                               " ");
-    fp_sql_add(query, of_vitals ? "unit, percentile, before_value, after_value, "
-                                : "kind, percentile, before_ms, after_ms, ");
-    fp_sql_add(query,
-               "change, change_low, change_high, smallest_visible, p, verdict, before_count, "
-               "after_count from fleetprof.");
-    fp_sql_add(query, of_vitals ? "compare_vitals(" : "compare_timings(");
-}
+/* clang-format off */
+#define SELECT(before, after, kind)                                                                \
+    "select verdict, name, 'p' || percentile, " before ", " after ", " PERCENT("change") ", "      \
+    PERCENT("change_low") " || ' and ' || " PERCENT("change_high") ", "                            \
+    "case verdict when 'no change seen' then " PERCENT("smallest_visible") " end, "                \
+    "name, " kind ", percentile, " before ", " after ", change, change_low, change_high, "         \
+    "smallest_visible, p, verdict, before_count, after_count from fleetprof."
+/* clang-format on */
+
+static const char timings[] = SELECT("before_ms", "after_ms", "kind") "compare_timings(";
+static const char vitals[] = SELECT("before_value", "after_value", "unit") "compare_vitals(";
 
 static PGresult *ask(const struct fp_comparison *comparison, bool of_vitals,
                      const char *const releases[2], const char *top)
 {
     struct fp_sql_query query;
-    add_select(of_vitals, &query);
+    fp_sql_init(&query, of_vitals ? vitals : timings);
     fp_comparison_add(comparison, &query);
     if (releases[0] != NULL) {
         fp_sql_add(&query, ", before => ");

@@ -27,14 +27,14 @@ comment on function fleetprof_data.frame_packages is
 
 create or replace function fleetprof_data.folded_tree(
     fold              text,
-    inout stack_ids   bigint[],
-    inout parents     integer[],
-    inout levels      integer[],
-    inout frame_ids   bigint[],
-    inout self_sums   bigint[],
-    inout total_sums  bigint[],
-    inout sample_sums bigint[],
-    inout inward      integer[],
+    in out stack_ids   bigint[],
+    in out parents     integer[],
+    in out levels      integer[],
+    in out frame_ids   bigint[],
+    in out self_sums   bigint[],
+    in out total_sums  bigint[],
+    in out sample_sums bigint[],
+    in out inward      integer[],
     out packages      text[]
 )
 language plpgsql stable parallel safe
