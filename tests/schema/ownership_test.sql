@@ -152,7 +152,7 @@ select throws_ok(
 delete from sample;
 insert into sample (us, path)
 select 1 + floor(random() * 5000)::bigint, array(select (array['main','App','work','commit','create','map','asset'])[1 + floor(random() * 7)::integer] from generate_series(1, 1 + floor(random() * 9)::integer + number * 0))
-from generate_series(1, 400) as number, setseed(0.15);
+from generate_series(1, 150) as number, setseed(0.15);
 truncate segment_fact, marker_fact, frame_fact, frame_marker_fact, stack_fact, timing_fact, timing_bin_fact, measure_fact, measure_frame_fact;
 delete from fleetprof_data.segment; delete from fleetprof_data.resource; delete from fleetprof_data.frame; delete from fleetprof_data.stack;
 select pg_temp.store() \g /dev/null
@@ -161,7 +161,7 @@ select is(
         select ordinal, level, round(self_ms * 1000)::bigint as self_us, round(total_ms * 1000)::bigint as total_us,
             lead(ordinal, 1, 1000000) over (order by ordinal) as next
         from flamegraph('shop', '2026-01-05Z', '2026-01-06Z', min_share => 0, fold => fold)),
-     child as (
+     child as materialized (
         select child.*, (select max(ordinal) from tree as parent where parent.ordinal < child.ordinal and parent.level = child.level - 1) as parent
         from tree as child)
      select count(*) filter (where total_us <> self_us + coalesce((select sum(total_us) from child where parent = tree.ordinal), 0))
