@@ -1,6 +1,6 @@
 /**
  * What compare_timings and compare_vitals promise, on fleets whose timings are known: uploads are drawn, folded and stored
- * by the collector's own code. FLEETPROF_LONG makes 400 comparisons of each kind; without it a few, of fixed seeds, show
+ * by the collector's own code. FLEETPROF_LONG makes 400 comparisons of each kind; without it one, of a fixed seed, shows
  * that nothing is broken. FLEETPROF_STATS_RUNS is another number, FLEETPROF_STATS_ONLY a part of a test's name.
  */
 import assert from 'node:assert/strict';
@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { Fleet } from './fleet.mjs';
 
 const isLong = Boolean(process.env.FLEETPROF_LONG);
-const runs = Number(process.env.FLEETPROF_STATS_RUNS ?? (isLong ? 400 : 2));
+const runs = Number(process.env.FLEETPROF_STATS_RUNS ?? (isLong ? 400 : 1));
 const seedOf = (/** @type {number} */ run) => 20_261_122 + run;
 const percent = (/** @type {number} */ part, /** @type {number} */ whole) => `${(100 * part / Math.max(1, whole)).toFixed(1)} %`;
 const isFound = (/** @type {{ verdict: string }} */ { verdict }) => verdict === 'slower' || verdict === 'faster';
@@ -39,7 +39,7 @@ before(async () => { fleet = await Fleet.start(); });
 after(() => fleet?.stop());
 
 for (const [name, [first, second]] of Object.entries(scenarios)) {
-  if (isSkipped(name) || (runs <= 2 && !shortOnes.includes(name))) continue;
+  if (isSkipped(name) || (runs === 1 && !shortOnes.includes(name))) continue;
   test(`at most 5 % of comparisons of timings raise an alarm when nothing changed: ${name}`, async (t) => {
     let alarms = 0;
     let tested = 0;
@@ -60,7 +60,7 @@ for (const [name, [first, second]] of Object.entries(scenarios)) {
 test('finds timings that changed by what could have been seen; intervals hold the change', async (t) => {
   if (isSkipped('calibration')) return;
   const count = { whole: 0, third: 0, all: 0, held: 0, given: 0 };
-  for (let run = 0; run < Math.max(2, Math.ceil(runs / 10)); run += 1) {
+  for (let run = 0; run < Math.ceil(runs / 10); run += 1) {
     await fleet.site(seedOf(60_000 + run), functions);
     const release = await fleet.side(timed);
     const quiet = (await fleet.compareTimings(release, await fleet.side(timed))).filter(({ verdict }) => verdict === 'no change seen');
