@@ -338,8 +338,9 @@ declare
         compare_releases.browser, compare_releases.os, compare_releases.device, compare_releases.thread,
         compare_releases.before_since, compare_releases.before_until,
         array[
-            compare_releases.exclude_route, null, compare_releases.exclude_environment, compare_releases.exclude_variant, compare_releases.exclude_browser,
-            compare_releases.exclude_os, compare_releases.exclude_device, compare_releases.exclude_thread]);
+            compare_releases.exclude_route, null, compare_releases.exclude_environment, compare_releases.exclude_variant,
+            compare_releases.exclude_browser, compare_releases.exclude_os, compare_releases.exclude_device,
+            compare_releases.exclude_thread]);
 begin
     return query
     select * from listed_comparison(sides.before_side, sides.after_side, false, null, compare_releases.top);
