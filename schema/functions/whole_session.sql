@@ -246,6 +246,8 @@ create or replace function fleetprof_data.session_events(session_id bigint)
 returns setof fleetprof_data.event
 language plpgsql stable parallel safe rows 5000
 set search_path = fleetprof_data, pg_temp
+set work_mem = '64MB'
+set enable_nestloop = off -- the planner cannot know how many events the functions return
 as $$
 #variable_conflict use_column
 declare

@@ -13,8 +13,14 @@ declare
     part text[];
     month_at integer;
 begin
-    part := regexp_match(http_time.value collate "C", '^[A-Za-z]+,? (\d{1,2})[- ]([A-Za-z]{3})[- ]((?:19|20)?\d\d) ' || clock);
-    part := array[part[3], part[2], part[1], part[4]];
+    -- Most dates have this form. A regular expression without groups is several times faster.
+    if http_time.value collate "C" ~ '^[A-Za-z]{3}, \d\d [A-Za-z]{3} (?:19|20)\d\d (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d' then
+        part := array[
+            substr(http_time.value, 13, 4), substr(http_time.value, 9, 3), substr(http_time.value, 6, 2), substr(http_time.value, 18, 8)];
+    else
+        part := regexp_match(http_time.value collate "C", '^[A-Za-z]+,? (\d{1,2})[- ]([A-Za-z]{3})[- ]((?:19|20)?\d\d) ' || clock);
+        part := array[part[3], part[2], part[1], part[4]];
+    end if;
     if part[1] is null then
         part := regexp_match(http_time.value collate "C", '^[A-Za-z]+ ([A-Za-z]{3}) +(\d{1,2}) ' || clock || ' ((?:19|20)\d\d)');
         part := array[part[4], part[1], part[2], part[3]];

@@ -54,7 +54,10 @@ const questions = {
 const postgres = await startPostgres({ settings: { shared_buffers: '512MB', fsync: 'off', max_wal_size: '4GB', autovacuum: 'off' } });
 await migrate(postgres);
 const site = { name: 'bench', key: 'pk_bench' };
-const collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer'), sites: [site], limits: { upload_memory: '1GiB' }, spool: { path: path.join(postgres.socketDir, 'spool'), max_bytes: '1GiB', segment_bytes: '128MiB' } } });
+// Larger than by default, so that a body may be as large as limits.max_inflated.
+const limits = { upload_memory: '1GiB' };
+const spool = { path: path.join(postgres.socketDir, 'spool'), max_bytes: '1GiB', segment_bytes: '128MiB' };
+const collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer'), sites: [site], limits, spool } });
 const client = new pg.Client({ host: postgres.socketDir, user: 'fleetprof_reader', database: 'fleetprof' });
 await client.connect();
 await client.query("set max_parallel_workers_per_gather = 0; set search_path = fleetprof; set statement_timeout = '10min'");
@@ -74,7 +77,7 @@ async function store({ bodies, format }) {
     const reply = await send(`${url}?format=${format}${url.endsWith(site.key) ? '' : `&part=${part}`}`,
       { body: gzipSync(text, { level: 1 }), headers: { 'content-encoding': 'gzip' } });
     if (reply.status !== 204) throw new Error(`${reply.status} ${reply.body}`);
-      if (reply.headers['fleetprof-refused']) process.stderr.write(`${reply.headers['fleetprof-refused']} records were refused\n`);
+    if (reply.headers['fleetprof-refused']) process.stderr.write(`${reply.headers['fleetprof-refused']} records were refused\n`);
   }
   const stored = async () => (await newest()).length === before + parts.length;
   await waitFor(stored, { what: 'session in SQL', timeoutMs: 300_000, intervalMs: 500 });
