@@ -107,10 +107,10 @@ as $$
 #variable_conflict use_column
 declare
     kept_ids bigint[];
-    befores bigint[]; -- by part: timelines of the parts before
+    earlier_counts bigint[]; -- by part: timelines of the parts before
 begin
     select array_agg(kept_id), array_agg(timelines_before)
-    into kept_ids, befores
+    into kept_ids, earlier_counts
     from parts_of(session_timelines.session_id);
     -- One query for all parts: there may be many. Citus has no query that joins an array with a distributed table.
     return query
@@ -120,7 +120,7 @@ begin
         where session_id = any(kept_ids)
     )
     select segment_id, bucket, session_id, timeline + timelines_before, timeline_id, frame_id, mode, events
-    from unnest(kept_ids, befores) with ordinality as part (session_id, timelines_before, place)
+    from unnest(kept_ids, earlier_counts) with ordinality as part (session_id, timelines_before, place)
     join kept using (session_id)
     order by place, timeline;
 end

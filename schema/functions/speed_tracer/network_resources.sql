@@ -344,11 +344,11 @@ begin
         offset 0
     ) as measuring
     cross join lateral (
-        select timing_of(case timing_type
+        select case when timing_event is not null then timing_of(case timing_type
             when 'NETWORK_RESPONSE_RECEIVED' then unpacked_timing #> '{response,timing}'
             when 'NETWORK_RESOURCE_UPDATE' then unpacked_timing -> 'timing'
             else unpacked_timing #> '{redirectResponse,timing}'
-        end) as timing
+        end) end as timing
         offset 0
     ) as timed
     order by number;
