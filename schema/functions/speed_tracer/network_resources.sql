@@ -14,7 +14,7 @@ comment on function fleetprof_data.span_ms is
 create or replace function fleetprof_data.number(value jsonb)
 returns double precision
 language sql immutable parallel safe
-return case when jsonb_typeof(value) = 'number' and value::numeric between -1e13 and 1e13 then value::double precision end;
+return case when jsonb_typeof(value) = 'number' and abs(value::numeric) <= 1e13 then value::double precision end;
 
 comment on function fleetprof_data.number is 'Returns a JSON number; null for anything else, and for numbers above 1e13.';
 
@@ -272,7 +272,6 @@ language plpgsql stable parallel safe rows 100
 set search_path = fleetprof_data, pg_temp
 set jit = off
 set work_mem = '64MB'
-set enable_memoize = off -- details are long keys
 as $$
 #variable_conflict use_column
 begin
@@ -281,25 +280,37 @@ begin
         select *, row_number() over (order by start_ms, request_id, attempt) as number
         from merged_requests(network_resources.session_id)
     ),
-    -- Details are joined and sorted as they are stored, since they may be large: what is returned of them is unpacked last.
-    kept as materialized (
-        select event, type, detail
+    -- Headers may be large: they are read once, and sorted once.
+    wanted as (
+        select number, 'timing' as part, timing_event as event from request where timing_event is not null
+        union all
+        select number, 'asked', request_event from request where request_event is not null
+        union all
+        select number, 'answered', response_event from request where response_event is not null
+    ),
+    given as (
+        select number, part, case part
+            when 'asked' then request_headers_of(type, detail)
+            when 'answered' then response_headers_of(type, detail)
+            else timing_of(case type
+                when 'NETWORK_RESPONSE_RECEIVED' then detail #> '{response,timing}'
+                when 'NETWORK_RESOURCE_UPDATE' then detail -> 'timing'
+                else detail #> '{redirectResponse,timing}'
+            end)
+        end as value
         from speed_tracer_events(network_resources.session_id, array[
             'NETWORK_RESOURCE_START', 'NETWORK_RESOURCE_RESPONSE', 'NETWORK_RESOURCE_UPDATE', 'NETWORK_REQUEST_WILL_BE_SENT',
             'NETWORK_RESPONSE_RECEIVED'])
+        join wanted using (event)
     ),
     gathered as (
         select
-            request.*,
-            timed.type as timing_type, timed.detail as timing_detail,
-            asked.type as request_type, asked.detail as request_detail,
-            answered.type as response_type, answered.detail as response_detail
-        from request
-        left join kept as timed on timed.event = timing_event
-        left join kept as asked on asked.event = request_event
-        left join kept as answered on answered.event = response_event
-        order by number
-        offset 0
+            number,
+            (array_agg(value) filter (where part = 'timing'))[1] as timing,
+            (array_agg(value) filter (where part = 'asked'))[1] as request_headers,
+            (array_agg(value) filter (where part = 'answered'))[1] as response_headers
+        from (select * from given order by number) as sorted
+        group by number
     )
     select
         request_id,
@@ -329,28 +340,11 @@ begin
         span_ms(timing, 'connect') - coalesce(span_ms(timing, 'dns'), 0),
         span_ms(timing, 'ssl'),
         span_ms(timing, 'send'),
-        request_headers_of(request_type, unpacked_request),
-        response_headers_of(response_type, unpacked_response),
+        request_headers,
+        response_headers,
         has_query
-    from gathered
-    -- An empty path changes nothing, but unpacks a detail once.
-    cross join lateral (select response_detail #- '{}' as unpacked_response offset 0) as answering
-    cross join lateral (
-        select case when request_event = response_event then unpacked_response else request_detail #- '{}' end as unpacked_request
-        offset 0
-    ) as asking
-    cross join lateral (
-        select case when timing_event = response_event then unpacked_response else timing_detail end as unpacked_timing
-        offset 0
-    ) as measuring
-    cross join lateral (
-        select case when timing_event is not null then timing_of(case timing_type
-            when 'NETWORK_RESPONSE_RECEIVED' then unpacked_timing #> '{response,timing}'
-            when 'NETWORK_RESOURCE_UPDATE' then unpacked_timing -> 'timing'
-            else unpacked_timing #> '{redirectResponse,timing}'
-        end) end as timing
-        offset 0
-    ) as timed
+    from request
+    left join gathered using (number)
     order by number;
 end
 $$;
