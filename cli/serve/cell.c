@@ -122,7 +122,7 @@ static yyjson_mut_val *unpacked_text(yyjson_mut_doc *doc, struct fp_str packed, 
     return error.code == YYJSON_WRITE_ERROR_INVALID_STRING ? yyjson_mut_null(doc) : value;
 }
 
-/* Writes a kept upload, which SQL has as zstd, as the text that it is; null if it is none. */
+/* Writes a kept upload, which SQL has as zstd, as the text that it is; null if it is not text. */
 static yyjson_mut_val *packed_value(yyjson_mut_doc *doc, const char *hex)
 {
     size_t packed_len = 0;
