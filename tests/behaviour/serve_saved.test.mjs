@@ -88,7 +88,8 @@ test('its policy allows exactly its script and its style', () => {
     assert.ok(page.includes(`<${tag}>${content}</`), name);
     assert.ok(policy.includes(`'sha256-${createHash('sha256').update(content).digest('base64')}'`), name);
   }
-  assert.ok(!page.includes('/assets/'));
+  const script = fs.readFileSync(path.join(repository, 'report/dist/report.js'), 'utf8');
+  assert.ok(!page.replace(script, () => '').includes('/assets/'), 'no element asks for a file');
 });
 
 test('a comparison has both sides', async () => {
