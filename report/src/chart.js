@@ -217,25 +217,6 @@ export function trend(rows, releases, label) {
   });
 }
 
-/** Returns a row's values as a line in a cell. @param {(number | null)[]} values */
-export function sparkline(values) {
-  const known = values.filter((value) => value !== null);
-  const most = Math.max(...known, Number.MIN_VALUE);
-  const canvas = h('canvas', { class: 'spark', role: 'img', 'aria-label': known.length > 1 ? `from ${number(known[0])} to ${number(known[known.length - 1])}, at most ${number(most)}` : 'no trend', width: 160, height: 36 });
-  live.set(canvas, draw);
-  queueMicrotask(draw);
-  function draw() {
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
-    context.clearRect(0, 0, 160, 36);
-    context.strokeStyle = getComputedStyle(canvas).getPropertyValue('--bar').trim();
-    context.lineWidth = 2;
-    context.beginPath();
-    for (const [i, value] of values.entries()) if (value !== null) context.lineTo(2 + (i / Math.max(1, values.length - 1)) * 156, 33 - (value / most) * 30);
-    context.stroke();
-  }
-  return canvas;
-}
-
 /**
  * Returns how often values came, on an axis on which each step is the same factor.
  * @param {Row[]} rows of histogram: from, to, count
