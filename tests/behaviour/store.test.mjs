@@ -15,8 +15,7 @@ const nowUs = () => Date.now() * 1000;
 let postgres;
 before(async () => {
   // A time zone with summer time, on purpose.
-  postgres = await startPostgres({ settings: { timezone: 'America/New_York' } });
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true, settings: { timezone: 'America/New_York' } });
 });
 after(async () => {
   killWriters();
