@@ -53,7 +53,7 @@ async function keepBusy(writer, goesOn) {
     next += 50;
     await writer.append(Math.floor(Math.random() * 1e9), 40);
     return !await goesOn();
-  }, { intervalMs: 5, timeoutMs: 30_000, what: 'flush under load' });
+  }, { intervalMs: 5, timeoutMs: 90_000, what: 'flush under load' });
 }
 
 test('a busy collector gathers uploads, and flushes them when it is no longer busy', async () => {

@@ -376,7 +376,7 @@ test('many hours that cannot be sealed hold up nobody else', async () => {
     from fleetprof_data.unsealed, generate_series(1, 100) n`);
   await flushes.flush('good', [startUs + 200 * hourUs]);
   const collector = await startCollector({ config: { database: database.conninfo() } });
-  await waitFor(async () => (await tiles(database)).length > 0, { timeoutMs: 30_000 });
+  await waitFor(async () => (await tiles(database)).length > 0, { timeoutMs: 120_000 });
   assert.deepEqual((await tiles(database)).map(({ site }) => site), ['good']);
   assert.ok((await collector.metrics()).fleetprof_seal_errors_total > 100);
   await collector.stop();

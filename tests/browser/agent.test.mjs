@@ -17,7 +17,7 @@ let browser;
 let site;
 
 before(async () => {
-  browser = await launchChromium();
+  browser = await launchChromium([], { windows: true });
   site = await startSite();
 });
 
