@@ -84,7 +84,7 @@ before(async () => {
   const [shop] = await Promise.all([startShop(hosts, `http://127.0.0.1:${port}`), starting]);
   ({ app, servers } = shop);
   postgres = await starting;
-  browser = await keep(launchChromium([...shop.flags, '--short-reporting-delay']), (started) => started.close());
+  browser = await keep(launchChromium([...shop.flags, '--short-reporting-delay'], { whole: true }), (started) => started.close());
   const settings = {
     database: postgres.conninfo('fleetprof_writer'),
     sites: [{

@@ -78,7 +78,7 @@ before(async () => {
   })), { name: 'elsewhere', off: true }];
   shop = await startShop(hosts, gate.url);
   /** @param {import('playwright-core').LaunchOptions} options */
-  const launch = (options) => keep(launchChromium(shop.flags, { windows: true, ...options }), (started) => started.close());
+  const launch = (options) => keep(launchChromium(shop.flags, { whole: true, ...options }), (started) => started.close());
   browser = await launch({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
   forgetful = await launch({});
   await keep(startCollector({ config: {
