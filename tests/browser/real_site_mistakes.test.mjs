@@ -101,7 +101,7 @@ before(async () => {
   const port = await freePort();
   const shop = await startShop(hosts, `http://127.0.0.1:${port}`);
   servers = shop.servers;
-  browser = await keep(launchChromium(shop.flags, { whole: true }), (started) => started.close());
+  browser = await keep(launchChromium(shop.flags), (started) => started.close());
   const origins = servers.flatMap(({ origin }) => (
     hosts.filter(({ name }) => name !== 'stranger').map(({ name }) => origin(name))));
   // The spool takes what comes: no mistake here is the database's.
