@@ -5,6 +5,7 @@ import path from 'node:path';
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { after, before, test } from 'node:test';
+import { launchChromium } from '../browser/chromium.mjs';
 import { binDir, repository, run, startStack, temporaryDir } from './stack.mjs';
 
 const program = path.join(binDir, 'fleetprof');
@@ -115,8 +116,7 @@ test('wrong use and a place that cannot be written are errors, and leave no file
 });
 
 test('Chromium opens it from disk without a request and without a message', async () => {
-  const { chromium } = await import('playwright-core');
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const browser = await launchChromium();
   try {
     for (const name of ['report.html', 'compare.html']) {
       const page = await browser.newPage();

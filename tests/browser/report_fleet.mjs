@@ -208,7 +208,7 @@ export async function startFleet({ perHour = 16, hostile = true, sessions = fals
     assert.equal(reply.status, 204, await reply.text());
     sent += 1;
   };
-  const counted = () => waitFor(async () => Number(await stack.execute('select count(*) from fleetprof_data.upload')) === sent,
+  const counted = () => waitFor(async () => (await stack.sql('select count(*) from fleetprof_data.upload'))[0].count === sent,
     { what: `${sent} uploads in SQL`, timeoutMs: 60_000 });
   await stack.execute(`select fleetprof_data.make_partitions(array(select day::date from generate_series(now() - interval '3 days', now(), '1 day') as day))`);
 
@@ -220,10 +220,10 @@ export async function startFleet({ perHour = 16, hostile = true, sessions = fals
   const draw = random(20_261_122);
   for (let back = 2 * hours; back >= 1; back -= 1) {
     const release = back > hours ? '2.2.9' : '2.3.0';
-    const since = await stack.execute('select clock_timestamp()');
+    const [{ now }] = await stack.sql('select clock_timestamp()::text as now');
     await Promise.all(Array.from({ length: perHour }, () => upload('pk_shop', visit({ release, route: Math.min(2, Math.floor(draw() * 3)), draw }), draw() < 0.4 ? phone : chrome)));
     await counted();
-    await moveBack(stack, back, since.trim());
+    await moveBack(stack, back, now);
   }
   if (sessions) {
     for (const [name, format] of keptFiles) await upload(`pk_kept?format=${format}`, fs.readFileSync(path.join(repository, 'tests/data', name), 'utf8'), chrome);
