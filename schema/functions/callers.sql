@@ -16,82 +16,78 @@ set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    tree record;
-    -- The tree, depth first: a node's callers are before it, on lower levels. The first one is the whole, frame 0: in an
-    -- array with nulls, elements are slow to find.
-    levels integer[];
+    -- Stacks by place; the first one is the whole, frame 0: in an array with nulls, elements are slow to find.
+    parents integer[];
     frames bigint[];
     own_sums bigint[];
     totals bigint[];
     counts bigint[];
-    wanted bigint[];
-    level integer;
-    frame bigint;
+    inward integer[]; -- places, each before its caller's
+    wanted bigint[]; -- frames of the function
+    is_wanted boolean[];
+    calls integer[]; -- how often the function is on the stack
+    node integer;
+    caller integer;
+    lower integer;
     other bigint; -- the neighbour of the function
-    -- By level, of the stack that the loop stands on.
-    path bigint[] := '{}';
-    calls integer[] := '{}'; -- how often the function is on it, up to this level
-    is_wanted boolean;
     is_counted boolean;
 begin
     total_us := 0;
     frame_ids := '{}';
     sums := '{}';
     samples := '{}';
-    tree := call_tree(call_edges.selected, call_edges.markers, 0);
-    select array_agg(level), array_agg(coalesce(frame_id, 0)), array_agg(self_us), array_agg(total_us), array_agg(samples)
-    into levels, frames, own_sums, totals, counts
-    from (
-        select
-            unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
-            unnest(tree.self_sums) as self_us, unnest(tree.total_sums) as total_us, unnest(tree.sample_sums) as samples
-        order by ordinal
-    ) as node;
-
+    select stack_sums.parents, array_replace(stack_sums.frame_ids, null, 0), self_sums, total_sums, sample_sums, stack_sums.inward
+    into parents, frames, own_sums, totals, counts, inward
+    from stack_sums(call_edges.selected, call_edges.markers);
+    wanted := array(select distinct frame_id from unnest(frames) as frame_id);
     wanted := array(
         select frame_id
-        from (select distinct frame_id from unnest(frames) as frame_id) as frame
-        join named_frame using (frame_id)
-        where matches(function, call_edges.function_name)
-            and (call_edges.key is null
-                or call_edges.key = function_key::text));
+        from original_frame
+        where frame_id = any(wanted) and matches(function, call_edges.function_name));
+    if call_edges.key is not null then
+        wanted := array(select frame_id from named_frames(wanted) where function_key::text = call_edges.key);
+    end if;
     if cardinality(wanted) = 0 then
         return;
     end if;
+    is_wanted := array(select frame_id = any(wanted) from unnest(frames) as frame_id);
+    calls := array_fill(0, array[cardinality(parents)]);
+    for index in reverse cardinality(inward)..1 loop
+        node := inward[index];
+        calls[node] := calls[parents[node]] + is_wanted[node]::integer;
+    end loop;
 
-    for node in 1..coalesce(cardinality(levels), 0) loop
-        level := levels[node];
-        continue when level = 0;
-        frame := frames[node];
-        path[level] := frame;
-        is_wanted := frame = any(wanted);
-        calls[level] := coalesce(calls[level - 1], 0) + is_wanted::integer;
-        if is_wanted and calls[level] = 1 then
-            total_us := total_us + totals[node];
-        end if;
-        if call_edges.of_callers then
-            continue when not is_wanted;
-            other := nullif(path[level - 1], 0);
-        else
-            if is_wanted and own_sums[node] <> 0 then
+    foreach node in array inward loop
+        caller := parents[node];
+        if is_wanted[node] then
+            if calls[node] = 1 then
+                total_us := total_us + totals[node];
+            end if;
+            if not call_edges.of_callers and own_sums[node] <> 0 then
                 frame_ids := frame_ids || null::bigint;
                 sums := sums || own_sums[node];
                 samples := samples || null::bigint;
             end if;
-            continue when level = 1 or path[level - 1] <> all(wanted);
-            other := frame;
+        end if;
+        if call_edges.of_callers then
+            continue when not is_wanted[node];
+            other := nullif(frames[caller], 0);
+        else
+            continue when not is_wanted[caller];
+            other := frames[node];
         end if;
         -- A sample counts once, however often the same call is on its stack.
         is_counted := false;
-        if calls[level] > 1 then
-            for lower in 1..level - 1 loop
-                is_counted := is_counted or case
-                    when call_edges.of_callers then path[lower] = any(wanted) and path[lower - 1] is not distinct from other
-                    else path[lower] = other and path[lower - 1] = any(wanted)
-                end;
-            end loop;
-        end if;
-        if not coalesce(is_counted, false) then
+        lower := caller;
+        while not is_counted and calls[lower] > 0 loop
+            caller := parents[lower];
+            is_counted := case
+                when call_edges.of_callers then is_wanted[lower] and nullif(frames[caller], 0) is not distinct from other
+                else is_wanted[caller] and frames[lower] = other
+            end;
+            lower := caller;
+        end loop;
+        if not is_counted then
             frame_ids := frame_ids || other;
             sums := sums || totals[node];
             samples := samples || counts[node];
@@ -145,14 +141,15 @@ begin
         from unnest(edges.frame_ids, edges.sums, edges.samples) as edge (frame_id, sum_us, samples)
         group by frame_id
     ),
+    merged as materialized (
+        select merged.*
+        from (select array_agg(frame_id) as frame_ids, array_agg(sum_us::double precision) as weights from edge) as given
+        cross join lateral merged_frames(given.frame_ids, weights) as merged
+    ),
     neighbour as (
         select shown_id as frame_id, sum(sum_us) as sum_us, sum(samples) as samples
         from edge
-        left join (
-            select merged.*
-            from (select array_agg(frame_id) as frame_ids, array_agg(sum_us::double precision) as weights from edge) as given
-            cross join lateral merged_frames(given.frame_ids, weights) as merged
-        ) as merged using (frame_id)
+        left join merged using (frame_id)
         group by shown_id
     )
     select
@@ -168,7 +165,7 @@ begin
         generated_line,
         generated_column
     from neighbour
-    left join named_frame using (frame_id)
+    left join merged using (frame_id)
     order by sum_us desc, coalesce(function, nobody) collate "C", resource collate "C", line, column_number;
 end
 $$;

@@ -72,9 +72,10 @@ begin
     ),
     named as materialized (
         -- The call alone costs more than all else of a row.
-        select *, generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource) as is_agent
-        from (select distinct frame_id from node) as frame
-        join named_frame using (frame_id)
+        select
+            *, function_key::text as key,
+            generated_resource like '%fleetprof%' and fleetprof.is_agent(generated_resource) as is_agent
+        from named_frames(array(select distinct frame_id from node where frame_id is not null))
     )
     select
         ordinal,
@@ -90,7 +91,7 @@ begin
         total_us::double precision / 1000 / whole.loads,
         self_us::double precision / whole.attributed_us,
         coalesce(is_agent, false),
-        case when level > 0 then function_key::text end,
+        key,
         generated_resource,
         generated_line,
         generated_column

@@ -189,6 +189,11 @@ begin
             and (ranked_frames.top is null or most_us >= coalesce(
                 (select least_us from same_name order by least_us desc offset ranked_frames.top - 1 limit 1), '-infinity'))
     ),
+    merged as materialized (
+        select merged.*
+        from (select array_agg(frame_id) as frame_ids, array_agg(self_us) as weights from candidate) as given
+        cross join lateral merged_frames(given.frame_ids, weights) as merged
+    ),
     hottest as (
         select
             shown_id as frame_id,
@@ -198,8 +203,7 @@ begin
             sum(weighted_uploads) as weighted_uploads,
             sum(self_us) as self_us,
             sum(total_us) as total_us
-        from (select array_agg(frame_id) as frame_ids, array_agg(self_us) as weights from candidate) as given
-        cross join lateral merged_frames(given.frame_ids, weights)
+        from merged
         join candidate using (frame_id)
         group by shown_id
     )
@@ -226,7 +230,7 @@ begin
         generated_column,
         frame_ids
     from hottest
-    join named_frame using (frame_id)
+    join merged using (frame_id)
     order by self_us desc, function collate "C", resource collate "C", line, column_number, kind
     limit ranked_frames.top;
 end
