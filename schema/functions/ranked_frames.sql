@@ -167,7 +167,7 @@ begin
     named as materialized (
         select
             sums.*,
-            case when is_stable or sites > 1 then function end as name,
+            case when is_stable or sites > 1 then function else '' end as name,
             case when is_stable or sites > 1 then 0 else frame_id end as number
         from sums
         join original_frame using (frame_id)
@@ -184,9 +184,8 @@ begin
     candidate as materialized (
         select named.*
         from same_name
-        join named using (number)
-        where same_name.name is not distinct from named.name
-            and (ranked_frames.top is null or most_us >= coalesce(
+        join named using (name, number)
+        where (ranked_frames.top is null or most_us >= coalesce(
                 (select least_us from same_name order by least_us desc offset ranked_frames.top - 1 limit 1), '-infinity'))
     ),
     merged as materialized (

@@ -438,10 +438,8 @@ export function neighbours(store, filters, name, ofCallers) {
   /** @param {any} frame @param {number} us @param {number | null} samples */
   const add = ({ name: _, kind: __, ...frame }, us, samples) => {
     const key = JSON.stringify(frame);
-    const found = sums.get(key) ?? { frame, us: 0, samples: samples === null ? null : 0 };
-    sums.set(key, found);
-    found.us += us;
-    if (samples !== null) found.samples += samples;
+    const before = sums.get(key) ?? { us: 0, samples: null };
+    sums.set(key, { frame, us: before.us + us, samples: samples === null ? null : (before.samples ?? 0) + samples });
   };
   let whole = 0;
   for (const { marker, samples, us, path, stack } of store.select(filters).flatMap(({ entries }) => entries)) {
