@@ -222,7 +222,7 @@ set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 declare
-    -- In parallel. Citus cannot send strata, an array of rows, to workers.
+    -- In parallel.
     group_ids bigint[];
     places integer[];
 begin
@@ -233,6 +233,10 @@ begin
         from unnest(compared_parts.strata) with ordinality
             as member (before_ids, after_ids, device, b1, a1, b2, a2, b3, a3, b4, a4, place)
     ) as member;
+    -- Citus fails where nothing can be found.
+    if group_ids is null or compared_parts.frame_ids is null then
+        return;
+    end if;
     return query
     select number, stratum, sum(self_us), sum(spread), sum(product)
     from (
@@ -275,6 +279,10 @@ set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 begin
+    -- Citus fails where nothing can be found.
+    if compared_hours.frame_ids is null then
+        return;
+    end if;
     return query
     select number, bucket, sum(self_us)::double precision
     from (
