@@ -21,6 +21,7 @@ enum {
 #define NUMBER(name_) {.name = (name_), .type = FP_VALUE_NUMBER}
 #define COUNT(name_, most_, option_)                                                               \
     {.name = (name_), .type = FP_VALUE_COUNT, .most = (most_), .option = (option_)}
+#define FOLD TEXT("fold", "--fold")
 #define TOP COUNT("top", ROWS_MOST, "--top")
 #define SESSION NEEDED("session_id", FP_VALUE_ID, NULL)
 
@@ -37,11 +38,20 @@ static const struct fp_parameter filters[] = {
     TEXT("device", "--device"),
     TEXT("thread", "--thread"),
     TEXT("marker", "--marker"),
+    TEXT("exclude_route", "--exclude"),
+    TEXT("exclude_release", "--exclude"),
+    TEXT("exclude_environment", "--exclude"),
+    TEXT("exclude_variant", "--exclude"),
+    TEXT("exclude_browser", "--exclude"),
+    TEXT("exclude_os", "--exclude"),
+    TEXT("exclude_device", "--exclude"),
+    TEXT("exclude_thread", "--exclude"),
+    TEXT("exclude_marker", "--exclude"),
 };
 
 enum {
-    RELEASE = 1U << 4,
-    MARKER = 1U << 11,
+    RELEASE = 1U << 4 | 1U << 13, /* and its twin, exclude_release */
+    MARKER = 1U << 11 | 1U << 20,
     WITH_MARKER = (1U << FP_COUNT(filters)) - 1,
     LOADS = WITH_MARKER & ~MARKER,
     BOTH_SIDES = LOADS & ~RELEASE,
@@ -78,17 +88,17 @@ const struct fp_question fp_questions[] = {
      .shape = FP_SHAPE_TREE,
      .command = "export --format folded",
      .filters = WITH_MARKER,
-     .own = {COUNT("max_nodes", NODES_MOST, FP_OPTION_DROPPED)}},
+     .own = {COUNT("max_nodes", NODES_MOST, FP_OPTION_DROPPED), FOLD}},
     {.name = "callers",
      .relation = "callers",
      .command = "callers",
      .filters = WITH_MARKER,
-     .own = {OR_NULL("function_name", ""), TEXT("key", "--key")}},
+     .own = {OR_NULL("function_name", ""), TEXT("key", "--key"), FOLD}},
     {.name = "callees",
      .relation = "callees",
      .command = "callers --callees",
      .filters = WITH_MARKER,
-     .own = {OR_NULL("function_name", ""), TEXT("key", "--key")}},
+     .own = {OR_NULL("function_name", ""), TEXT("key", "--key"), FOLD}},
     {.name = "compare_releases",
      .relation = "compare_releases",
      .command = "compare",
@@ -98,6 +108,18 @@ const struct fp_question fp_questions[] = {
     {.name = "compare_summary",
      .relation = "compare_summary",
      .command = "compare",
+     .filters = BOTH_SIDES,
+     .own = {TEXT("before", ""), TEXT("after", ""), TIME("before_since", "--before-since"),
+             TIME("before_until", "--before-until")}},
+    {.name = "compare_timings",
+     .relation = "compare_timings",
+     .command = "compare --timings",
+     .filters = BOTH_SIDES,
+     .own = {TEXT("before", ""), TEXT("after", ""), TIME("before_since", "--before-since"),
+             TIME("before_until", "--before-until")}},
+    {.name = "compare_vitals",
+     .relation = "compare_vitals",
+     .command = "compare --vitals",
      .filters = BOTH_SIDES,
      .own = {TEXT("before", ""), TEXT("after", ""), TIME("before_since", "--before-since"),
              TIME("before_until", "--before-until")}},
@@ -114,8 +136,9 @@ const struct fp_question fp_questions[] = {
              NEEDED("step", FP_VALUE_TEXT, "--step")}},
     {.name = "cost_by",
      .relation = "cost_by",
+     .command = "cost",
      .filters = WITH_MARKER,
-     .own = {NEEDED("by", FP_VALUE_TEXT, NULL)}},
+     .own = {NEEDED("by", FP_VALUE_TEXT, "")}},
     {.name = "markers", .relation = "markers", .filters = WITH_MARKER},
     {.name = "event_breakdown", .relation = "event_breakdown", .filters = WITH_MARKER},
     {.name = "timings", .relation = "timings", .command = "timings", .filters = LOADS},

@@ -171,6 +171,11 @@ static bool fill(struct fp_inquiry *inquiry, struct fp_buf *address,
         if (filters->values[filter] != NULL && takes(inquiry, name) && !is_among(extra, name) &&
             !add_value(inquiry, address, name, filters->values[filter]))
             return false;
+        char twin[40];
+        snprintf(twin, sizeof(twin), "exclude_%s", name);
+        if (filters->excluded[filter] != NULL && takes(inquiry, twin) &&
+            !add_value(inquiry, address, twin, filters->excluded[filter]))
+            return false;
     }
     for (size_t i = 0; i < EXTRA_MAX && extra[i].name != NULL; i++) {
         if (extra[i].value != NULL && !add_value(inquiry, address, extra[i].name, extra[i].value))

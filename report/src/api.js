@@ -1,5 +1,5 @@
 /** Asks the server, or the answers that a saved report carries. */
-import { dimensions, filters } from './state.js';
+import { filters, twin } from './state.js';
 
 /**
  * @typedef {Record<string, any>} Row
@@ -31,9 +31,9 @@ const compares = ['compare_releases', 'compare_summary'];
 
 /** Returns the filters that a function takes. @param {string} name */
 export function filtersOf(name) {
-  if (compares.includes(name)) return ['since', 'until', ...dimensions.filter((dimension) => dimension !== 'release')];
-  if (name === 'releases') return filters.filter((filter) => filter !== 'marker' && filter !== 'release');
-  return noMarker.includes(name) ? filters.filter((filter) => filter !== 'marker') : filters;
+  const isBothSides = compares.includes(name) || name === 'releases';
+  const left = [...isBothSides ? ['release'] : [], ...isBothSides || noMarker.includes(name) ? ['marker'] : []];
+  return filters.filter((filter) => !left.some((field) => filter === field || filter === twin(field)));
 }
 
 /**

@@ -6,88 +6,100 @@ create or replace function fleetprof_data.call_edges(
     function_name text,
     key           text,
     of_callers    boolean,
+    fold          text,
     out total_us  bigint,
     out frame_ids bigint[],
     out sums      bigint[],
-    out samples   bigint[]
+    out samples   bigint[],
+    out packages  text[]
 )
 language plpgsql stable parallel safe
 set search_path = fleetprof_data, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    -- Stacks by place; the first one is the whole, frame 0: in an array with nulls, elements are slow to find.
-    parents integer[];
+    tree record;
+    -- The tree, depth first: a node's callers are before it, on lower levels. The first one is the whole, frame 0: in an
+    -- array with nulls, elements are slow to find.
+    levels integer[];
     frames bigint[];
     own_sums bigint[];
     totals bigint[];
     counts bigint[];
-    inward integer[]; -- places, each before its caller's
-    wanted bigint[]; -- frames of the function
-    is_wanted boolean[];
-    calls integer[]; -- how often the function is on the stack
-    node integer;
-    caller integer;
-    lower integer;
+    wanted bigint[];
+    level integer;
+    frame bigint;
     other bigint; -- the neighbour of the function
+    -- By level, of the stack that the loop stands on.
+    path bigint[] := '{}';
+    calls integer[] := '{}'; -- how often the function is on it, up to this level
+    is_wanted boolean;
     is_counted boolean;
 begin
     total_us := 0;
     frame_ids := '{}';
     sums := '{}';
     samples := '{}';
-    select stack_sums.parents, array_replace(stack_sums.frame_ids, null, 0), self_sums, total_sums, sample_sums, stack_sums.inward
-    into parents, frames, own_sums, totals, counts, inward
-    from stack_sums(call_edges.selected, call_edges.markers);
-    wanted := array(select distinct frame_id from unnest(frames) as frame_id);
+    tree := call_tree(call_edges.selected, call_edges.markers, 0, call_edges.fold);
+    packages := tree.packages;
+    select array_agg(level), array_agg(coalesce(frame_id, 0)), array_agg(self_us), array_agg(total_us), array_agg(samples)
+    into levels, frames, own_sums, totals, counts
+    from (
+        select
+            unnest(tree.ordinals) as ordinal, unnest(tree.levels) as level, unnest(tree.frame_ids) as frame_id,
+            unnest(tree.self_sums) as self_us, unnest(tree.total_sums) as total_us, unnest(tree.sample_sums) as samples
+        order by ordinal
+    ) as node;
+
     wanted := array(
         select frame_id
-        from original_frame
-        where frame_id = any(wanted) and matches(function, call_edges.function_name));
-    if call_edges.key is not null then
-        wanted := array(select frame_id from named_frames(wanted) where function_key::text = call_edges.key);
-    end if;
+        from (select distinct frame_id from unnest(frames) as frame_id) as frame
+        join named_frame using (frame_id)
+        where matches(function, call_edges.function_name)
+            and (call_edges.key is null
+                or call_edges.key = function_key::text)
+        union all
+        select frame_id
+        from (select -number as frame_id from generate_series(1, cardinality(packages)) as number) as package
+        where matches(package_label(frame_id, packages), call_edges.function_name)
+            and (call_edges.key is null or call_edges.key = package_key(frame_id, packages)::text));
     if cardinality(wanted) = 0 then
         return;
     end if;
-    is_wanted := array(select frame_id = any(wanted) from unnest(frames) as frame_id);
-    calls := array_fill(0, array[cardinality(parents)]);
-    for index in reverse cardinality(inward)..1 loop
-        node := inward[index];
-        calls[node] := calls[parents[node]] + is_wanted[node]::integer;
-    end loop;
 
-    foreach node in array inward loop
-        caller := parents[node];
-        if is_wanted[node] then
-            if calls[node] = 1 then
-                total_us := total_us + totals[node];
-            end if;
-            if not call_edges.of_callers and own_sums[node] <> 0 then
+    for node in 1..coalesce(cardinality(levels), 0) loop
+        level := levels[node];
+        continue when level = 0;
+        frame := frames[node];
+        path[level] := frame;
+        is_wanted := frame = any(wanted);
+        calls[level] := coalesce(calls[level - 1], 0) + is_wanted::integer;
+        if is_wanted and calls[level] = 1 then
+            total_us := total_us + totals[node];
+        end if;
+        if call_edges.of_callers then
+            continue when not is_wanted;
+            other := nullif(path[level - 1], 0);
+        else
+            if is_wanted and own_sums[node] <> 0 then
                 frame_ids := frame_ids || null::bigint;
                 sums := sums || own_sums[node];
                 samples := samples || null::bigint;
             end if;
-        end if;
-        if call_edges.of_callers then
-            continue when not is_wanted[node];
-            other := nullif(frames[caller], 0);
-        else
-            continue when not is_wanted[caller];
-            other := frames[node];
+            continue when level = 1 or path[level - 1] <> all(wanted);
+            other := frame;
         end if;
         -- A sample counts once, however often the same call is on its stack.
         is_counted := false;
-        lower := caller;
-        while not is_counted and calls[lower] > 0 loop
-            caller := parents[lower];
-            is_counted := case
-                when call_edges.of_callers then is_wanted[lower] and nullif(frames[caller], 0) is not distinct from other
-                else is_wanted[caller] and frames[lower] = other
-            end;
-            lower := caller;
-        end loop;
-        if not is_counted then
+        if calls[level] > 1 then
+            for lower in 1..level - 1 loop
+                is_counted := is_counted or case
+                    when call_edges.of_callers then path[lower] = any(wanted) and path[lower - 1] is not distinct from other
+                    else path[lower] = other and path[lower - 1] = any(wanted)
+                end;
+            end loop;
+        end if;
+        if not coalesce(is_counted, false) then
             frame_ids := frame_ids || other;
             sums := sums || totals[node];
             samples := samples || counts[node];
@@ -97,14 +109,15 @@ end
 $$;
 
 comment on function fleetprof_data.call_edges is
-    'Returns the calls of a function, or from it, in parallel arrays: the frame on the other side, time in microseconds and samples with this call on the stack; a frame may come several times. total_us: time with the function anywhere on the stack. Null stands for no caller, or for the function''s own time, which has no samples.';
+    'Returns the calls of a function, or from it, in parallel arrays: the frame on the other side, time in microseconds and samples with this call on the stack; a frame may come several times. total_us: time with the function anywhere on the stack. Null stands for no caller, or for the function''s own time, which has no samples. fold, packages: as in call_tree.';
 
 create or replace function fleetprof_data.call_rows(
     selected      fleetprof_data.selection,
     markers       smallint[],
     function_name text,
     key           text,
-    of_callers    boolean
+    of_callers    boolean,
+    fold          text
 )
 returns table (
     function_key       text,
@@ -133,7 +146,7 @@ begin
             hint = 'Name a function, or give its function_key as key.';
     end if;
     edges := call_edges(
-        call_rows.selected, call_rows.markers, call_rows.function_name, call_rows.key, call_rows.of_callers);
+        call_rows.selected, call_rows.markers, call_rows.function_name, call_rows.key, call_rows.of_callers, call_rows.fold);
 
     return query
     with edge as materialized (
@@ -141,20 +154,19 @@ begin
         from unnest(edges.frame_ids, edges.sums, edges.samples) as edge (frame_id, sum_us, samples)
         group by frame_id
     ),
-    merged as materialized (
-        select merged.*
-        from (select array_agg(frame_id) as frame_ids, array_agg(sum_us::double precision) as weights from edge) as given
-        cross join lateral merged_frames(given.frame_ids, weights) as merged
-    ),
     neighbour as (
-        select shown_id as frame_id, sum(sum_us) as sum_us, sum(samples) as samples
+        select coalesce(shown_id, frame_id) as frame_id, sum(sum_us) as sum_us, sum(samples) as samples
         from edge
-        left join merged using (frame_id)
-        group by shown_id
+        left join (
+            select merged.*
+            from (select array_agg(frame_id) as frame_ids, array_agg(sum_us::double precision) as weights from edge) as given
+            cross join lateral merged_frames(given.frame_ids, weights) as merged
+        ) as merged using (frame_id)
+        group by 1
     )
     select
-        function_key::text,
-        coalesce(function, nobody),
+        coalesce(function_key, package_key(frame_id, edges.packages))::text,
+        coalesce(function, package_label(frame_id, edges.packages), nobody),
         resource,
         line,
         column_number,
@@ -165,8 +177,8 @@ begin
         generated_line,
         generated_column
     from neighbour
-    left join merged using (frame_id)
-    order by sum_us desc, coalesce(function, nobody) collate "C", resource collate "C", line, column_number;
+    left join named_frame using (frame_id)
+    order by sum_us desc, coalesce(function, package_label(frame_id, edges.packages), nobody) collate "C", resource collate "C", line, column_number;
 end
 $$;
 
@@ -187,7 +199,11 @@ create or replace function fleetprof.callers(
     device        text default null,
     thread        text default null,
     marker        text default null,
-    key           text default null
+    key           text default null,
+    fold          text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     function_key       text,
@@ -215,13 +231,17 @@ begin
     from call_rows(
         select_segments(
             callers.site, callers.since, callers.until, callers.route, callers.release, callers.environment,
-            callers.variant, callers.browser, callers.os, callers.device, callers.thread),
-        select_markers(callers.marker), callers.function_name, callers.key, of_callers => true);
+            callers.variant, callers.browser, callers.os, callers.device, callers.thread,
+        exclude => array[
+            callers.exclude_route, callers.exclude_release, callers.exclude_environment, callers.exclude_variant,
+            callers.exclude_browser, callers.exclude_os, callers.exclude_device, callers.exclude_thread]),
+        select_markers(callers.marker, callers.exclude_marker), callers.function_name, callers.key, of_callers => true,
+        fold => callers.fold);
 end
 $$;
 
 comment on function fleetprof.callers is
-    'Returns what calls a function: the frames right below it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (root): nothing called it. Where it calls itself a sample may count for several callers, but once for each. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots.';
+    'Returns what calls a function: the frames right below it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (root): nothing called it. Where it calls itself a sample may count for several callers, but once for each. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots. fold: as in flamegraph; function_name may then be a package in parentheses.';
 
 create or replace function fleetprof.callees(
     function_name text,
@@ -237,7 +257,11 @@ create or replace function fleetprof.callees(
     device        text default null,
     thread        text default null,
     marker        text default null,
-    key           text default null
+    key           text default null,
+    fold          text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null, exclude_marker text default null
 )
 returns table (
     function_key       text,
@@ -265,13 +289,17 @@ begin
     from call_rows(
         select_segments(
             callees.site, callees.since, callees.until, callees.route, callees.release, callees.environment,
-            callees.variant, callees.browser, callees.os, callees.device, callees.thread),
-        select_markers(callees.marker), callees.function_name, callees.key, of_callers => false);
+            callees.variant, callees.browser, callees.os, callees.device, callees.thread,
+        exclude => array[
+            callees.exclude_route, callees.exclude_release, callees.exclude_environment, callees.exclude_variant,
+            callees.exclude_browser, callees.exclude_os, callees.exclude_device, callees.exclude_thread]),
+        select_markers(callees.marker, callees.exclude_marker), callees.function_name, callees.key, of_callers => false,
+        fold => callees.fold);
 end
 $$;
 
 comment on function fleetprof.callees is
-    'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots.';
+    'Returns what a function calls: the frames right on top of it on stacks. total_ms: milliseconds of samples with this call on the stack; share: of the time with the function anywhere on the stack, 0 to 1; samples: with this call. (self): its own time, without samples. Without recursion all rows add up to 1. function_name: of which only % is a wildcard; null with key, the function_key of one function. generated_resource, generated_line, generated_column: as in hotspots. fold: as in flamegraph; function_name may then be a package in parentheses.';
 
 revoke execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees from public;
 grant execute on function fleetprof_data.call_edges, fleetprof_data.call_rows, fleetprof.callers, fleetprof.callees to fleetprof_reader;

@@ -182,7 +182,10 @@ create or replace function fleetprof.trend(
     browser     text default null,
     os          text default null,
     device      text default null,
-    thread      text default null
+    thread      text default null,
+    exclude_route text default null, exclude_release text default null, exclude_environment text default null,
+    exclude_variant text default null, exclude_browser text default null, exclude_os text default null,
+    exclude_device text default null, exclude_thread text default null
 )
 returns table (bucket timestamptz, value_ms double precision, low_ms double precision, high_ms double precision, uploads bigint)
 language plpgsql stable parallel safe rows 100
@@ -208,7 +211,10 @@ begin
     end if;
     selected := trend_blocks(select_segments(
         trend.site, trend.since, trend.until, trend.route, trend.release, trend.environment, trend.variant,
-        trend.browser, trend.os, trend.device, trend.thread), trend.step = 'day');
+        trend.browser, trend.os, trend.device, trend.thread,
+        exclude => array[
+            trend.exclude_route, trend.exclude_release, trend.exclude_environment, trend.exclude_variant,
+            trend.exclude_browser, trend.exclude_os, trend.exclude_device, trend.exclude_thread]), trend.step = 'day');
     case trend.by
         when 'function' then return query select * from function_trend(selected, length, trend.key);
         when 'measure' then return query select * from measure_trend(selected, length, trend.key);

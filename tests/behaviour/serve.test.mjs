@@ -114,7 +114,7 @@ const needs = {
   sites: '', values: 'site=shop&field=browser', measure_hotspots: 'site=shop&measure_name=render',
   vital_hotspots: 'site=shop&vital=INP', callers: `site=shop&function_name=${encodeURIComponent('<%')}`.replace('%253C', '%25'),
   callees: 'site=shop&function_name=outer', compare_releases: 'site=shop&before=r1&after=r2',
-  compare_summary: 'site=shop&before=r1&after=r2', trend: 'site=shop&by=function&key=outer&step=hour',
+  compare_summary: 'site=shop&before=r1&after=r2', compare_timings: 'site=shop&before=r1&after=r2', compare_vitals: 'site=shop&before=r1&after=r2', trend: 'site=shop&by=function&key=outer&step=hour',
   cost_by: 'site=shop&by=host', vitals_by: 'site=shop&dimension=release',
 };
 
@@ -221,7 +221,11 @@ test('each command asks what its answer shows', async () => {
     ['trend?site=shop&by=function&key=outer&step=day', 'fleetprof trend --step day --site shop outer'],
     ['vitals_by?site=shop&dimension=release', 'fleetprof vitals --by release --site shop'],
     ['regressions?site=shop&least_change=0.1', null],
-    ['cost_by?site=shop&by=host', null],
+    ['cost_by?site=shop&by=host', 'fleetprof cost --site shop host'],
+    ['hotspots?site=shop&exclude_browser=Headless%25&exclude_os=', 'fleetprof top --exclude browser=Headless% --exclude os= --site shop'],
+    ['callees?site=shop&function_name=outer&fold=caller', 'fleetprof callers --callees --fold caller --site shop outer'],
+    ['compare_vitals?site=shop&before=r1&after=r2', 'fleetprof compare --vitals --site shop r1 r2'],
+    ['sessions?site=shop&exclude_browser=%25&exclude_os=x', null],
   ]) {
     const answer = await report.json(`/api/v1/${target}`);
     assert.deepEqual(answer.command?.split(' ').sort(), command?.split(' ').sort(), `${answer.command}`);
@@ -255,6 +259,9 @@ test('a wrong parameter is refused by name', async () => {
     ['hotspots?site=shop&marker=nope', 'marker', /no marker is named "nope"/],
     ['values?site=shop&field=rote', 'field', /no field "rote"/],
     ['cost_by?site=shop&by=colour', 'by', /"colour"/],
+    ['flamegraph_columns?site=shop&fold=party', undefined, /nothing is folded into "party"/],
+    ['timings?site=shop&exclude_marker=gc', undefined, /no parameter "exclude_marker"/],
+    ['releases?site=shop&exclude_release=1', undefined, /no parameter "exclude_release"/],
     ['trend?site=shop&by=function&key=f&step=week', 'step', /"week"/],
     ['get_events?session_id=1&timeline_id=9223372036854775808', 'timeline_id', /whole number/],
     ['get_events?session_id=1&timeline_id=1&from_ms=nan', 'from_ms', /number/],

@@ -96,7 +96,7 @@ select results_eq(
 select results_eq(
     $$ select name, self_ms from cost_by('host', 'shop', '2026-01-05Z', '2026-01-07Z', marker => 'layout') $$,
     $$ values ('(no host)', 6::float8) $$, 'of scripts, too');
-select throws_ok($$ execute cost('party') $$, '22023', 'cost cannot be listed by "party"', 'what cost cannot be listed by');
+select throws_ok($$ execute cost('colour') $$, '22023', 'cost cannot be listed by "colour"', 'what cost cannot be listed by');
 
 select * from finish();
 rollback;
