@@ -15,6 +15,22 @@ begin
     if to_regclass('pg_catalog.pg_dist_node') is not null then
         execute 'select exists (select from pg_dist_node where groupid <> 0)' into has_workers;
     end if;
+    -- A node that joins gets roles that were created while the extension was there, not older ones.
+    if has_workers and (select rolsuper from pg_catalog.pg_roles where rolname = current_user) then
+        for wanted in
+            select rolname as name
+            from pg_catalog.pg_roles
+            where rolname in ('fleetprof_owner', 'fleetprof_writer', 'fleetprof_reader')
+        loop
+            execute format('select count(*) from run_command_on_workers(%L)', format(
+                'do $do$ begin
+                    if not exists (select from pg_catalog.pg_roles where rolname = %L) then
+                        set local citus.enable_create_role_propagation = off;
+                        create role %I login;
+                    end if;
+                end $do$', wanted.name, wanted.name));
+        end loop;
+    end if;
     for wanted in
         select *
         from (values

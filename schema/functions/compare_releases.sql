@@ -268,7 +268,7 @@ begin
         generated_line,
         generated_column
     from compared
-    join named_frame using (frame_id)
+    join named_frames(array(select frame_id from compared)) as named using (frame_id)
     order by
         array_position('{slower,new,faster,gone}', verdict) nulls last,
         case when verdict in ('slower', 'new', 'faster', 'gone')

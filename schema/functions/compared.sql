@@ -222,7 +222,22 @@ set enable_nestloop = off
 set work_mem = '64MB'
 as $$
 #variable_conflict use_column
+declare
+    -- In parallel.
+    group_ids bigint[];
+    places integer[];
 begin
+    select array_agg(group_id), array_agg(place)
+    into group_ids, places
+    from (
+        select place::integer, unnest(case when compared_parts.is_after then after_ids else before_ids end) as group_id
+        from unnest(compared_parts.strata) with ordinality
+            as member (before_ids, after_ids, device, b1, a1, b2, a2, b3, a3, b4, a4, place)
+    ) as member;
+    -- Citus fails where nothing can be found.
+    if group_ids is null or compared_parts.frame_ids is null then
+        return;
+    end if;
     return query
     select number, stratum, sum(self_us), sum(spread), sum(product)
     from (
@@ -234,11 +249,7 @@ begin
                 stratum, unnest(frame_id) as frame_id, unnest(self_us) as self_us,
                 unnest(self_us2)::double precision as self_us2, unnest(self_profiled)::double precision as product
             from frame_packed
-            join (
-                select stratum::integer, unnest(case when compared_parts.is_after then after_ids else before_ids end) as group_id
-                from unnest(compared_parts.strata) with ordinality
-                    as member (before_ids, after_ids, device, b1, a1, b2, a2, b3, a3, b4, a4, stratum)
-            ) as member using (group_id)
+            join unnest(group_ids, places) as member (group_id, stratum) using (group_id)
             where is_selected(compared_parts.side, sealed, group_id, bucket, span)
         ) as entry
         join unnest(compared_parts.frame_ids, compared_parts.numbers) as wanted (frame_id, number) using (frame_id)
@@ -269,6 +280,10 @@ set work_mem = '64MB'
 as $$
 #variable_conflict use_column
 begin
+    -- Citus fails where nothing can be found.
+    if compared_hours.frame_ids is null then
+        return;
+    end if;
     return query
     select number, bucket, sum(self_us)::double precision
     from (

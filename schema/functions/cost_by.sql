@@ -46,6 +46,10 @@ begin
             hint = format('by is one of %s.', array_to_string(kinds, ', '));
     end if;
 
+    -- Citus has no plan for the joins below if nothing is selected.
+    if selected.segment_ids is null then
+        return;
+    end if;
     return query
     with sums as materialized (
         select frame_id, self_us, samples, uploads

@@ -167,7 +167,7 @@ begin
     named as materialized (
         select
             sums.*,
-            case when is_stable or sites > 1 then function end as name,
+            case when is_stable or sites > 1 then function else '' end as name,
             case when is_stable or sites > 1 then 0 else frame_id end as number
         from sums
         join original_frame using (frame_id)
@@ -184,10 +184,14 @@ begin
     candidate as materialized (
         select named.*
         from same_name
-        join named using (number)
-        where same_name.name is not distinct from named.name
-            and (ranked_frames.top is null or most_us >= coalesce(
+        join named using (name, number)
+        where (ranked_frames.top is null or most_us >= coalesce(
                 (select least_us from same_name order by least_us desc offset ranked_frames.top - 1 limit 1), '-infinity'))
+    ),
+    merged as materialized (
+        select merged.*
+        from (select array_agg(frame_id) as frame_ids, array_agg(self_us) as weights from candidate) as given
+        cross join lateral merged_frames(given.frame_ids, weights) as merged
     ),
     hottest as (
         select
@@ -198,8 +202,7 @@ begin
             sum(weighted_uploads) as weighted_uploads,
             sum(self_us) as self_us,
             sum(total_us) as total_us
-        from (select array_agg(frame_id) as frame_ids, array_agg(self_us) as weights from candidate) as given
-        cross join lateral merged_frames(given.frame_ids, weights)
+        from merged
         join candidate using (frame_id)
         group by shown_id
     )
@@ -226,7 +229,7 @@ begin
         generated_column,
         frame_ids
     from hottest
-    join named_frame using (frame_id)
+    join merged using (frame_id)
     order by self_us desc, function collate "C", resource collate "C", line, column_number, kind
     limit ranked_frames.top;
 end

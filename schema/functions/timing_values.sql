@@ -72,6 +72,10 @@ declare
     few constant integer := 1000;
     timing_ids bigint[] := array(select timing_id from timing where kind = any(timing_values.kinds) limit few + 1);
 begin
+    -- Citus has no plan for the joins below if nothing is selected.
+    if (timing_values.selected).segment_ids is null then
+        return;
+    end if;
     if cardinality(timing_ids) > few then
         timing_ids := null;
     end if;

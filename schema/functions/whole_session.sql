@@ -35,6 +35,10 @@ declare
     timeline_counts bigint[];
     one record;
 begin
+    -- Citus has no plan for an outer join with nothing.
+    if parts_of.session_id is null then
+        return;
+    end if;
     select load_id, site, format, source_id
     into of_load, of_site, of_format, of_source
     from session
@@ -50,12 +54,13 @@ begin
     from (
         select segment_id, bucket, session_id, part, received, is_detached
         from session
-        where of_load is null and session_id = parts_of.session_id
+        where session_id = parts_of.session_id
         union all
         select segment_id, bucket, session_id, part, received, is_detached
         from session
-        left join segment using (segment_id)
+        join segment using (segment_id)
         where load_id = of_load and format = of_format and site = of_site and source_id is not distinct from of_source
+            and session_id <> parts_of.session_id
     ) as kept;
     -- One query for all parts: there may be many. Ids of sessions are hashes, unique in all segments.
     select array_agg(session_id), array_agg(events), array_agg(timelines)

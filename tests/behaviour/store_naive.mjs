@@ -407,6 +407,56 @@ export function flamegraph(store, filters, minShare) {
   return rows;
 }
 
+/**
+ * The greatest nodes, each with all below it.
+ * @param {NaiveStore} store @param {Filters} filters @param {number} maxNodes @returns {Row[]}
+ */
+export function flamegraphColumns(store, filters, maxNodes) {
+  const rows = flamegraph(store, filters, 0);
+  const greatest = rows.slice(1).sort((a, b) => b.total_ms - a.total_ms || a.ordinal - b.ordinal).slice(0, maxNodes - 1);
+  const shown = new Set([rows[0], ...greatest]);
+  let cutLevel = Infinity;
+  return rows.filter((row) => {
+    if (row.level > cutLevel) return false;
+    cutLevel = shown.has(row) ? Infinity : row.level;
+    return shown.has(row);
+  }).map(({ level, function: name, resource, line, column_number: column, self_ms: self, total_ms: total, samples }, i) => (
+    { ordinal: i + 1, level, function: name, resource, line, column_number: column, self_ms: self, total_ms: total, samples }));
+}
+
+/**
+ * What calls functions of a name, or what they call.
+ * @param {NaiveStore} store @param {Filters} filters @param {string} name @param {boolean} ofCallers @returns {Row[]}
+ */
+export function neighbours(store, filters, name, ofCallers) {
+  const wanted = markersOf(filters.marker);
+  const isNamed = (/** @type {Frame | undefined} */ frame) => frame !== undefined && matches(name, frame.function);
+  const root = { function: '(root)', resource: null, line: null, column_number: null };
+  const own = { function: '(self)', resource: null, line: null, column_number: null };
+  /** @type {Map<string, { frame: any, us: number, samples: number | null }>} */
+  const sums = new Map();
+  /** @param {any} frame @param {number} us @param {number | null} samples */
+  const add = ({ name: _, kind: __, ...frame }, us, samples) => {
+    const key = JSON.stringify(frame);
+    const before = sums.get(key) ?? { us: 0, samples: null };
+    sums.set(key, { frame, us: before.us + us, samples: samples === null ? null : (before.samples ?? 0) + samples });
+  };
+  let whole = 0;
+  for (const { marker, samples, us, path, stack } of store.select(filters).flatMap(({ entries }) => entries)) {
+    const frames = path.map(({ frame }) => frame);
+    if (!wanted.has(marker) || !frames.some(isNamed)) continue;
+    whole += us;
+    const others = frames.flatMap((frame, i) => (ofCallers
+      ? isNamed(frame) ? [frames[i - 1] ?? root] : []
+      : isNamed(frames[i - 1]) ? [frame] : []));
+    for (const other of new Set(others)) add(other, us, samples);
+    if (!ofCallers && isNamed(stack.frame)) add(own, us, null);
+  }
+  return [...sums.values()]
+    .sort((a, b) => b.us - a.us || asShown(a.frame, b.frame))
+    .map(({ frame, us, samples }) => ({ ...frame, total_ms: us / 1000, share: per(us, whole), samples }));
+}
+
 /** @param {Omit<Frame, 'kind' | 'name'>} frame */
 function label({ function: name, resource, line, column_number: column }) {
   if (name !== '(anonymous)' || (resource === null && line === null)) return name;

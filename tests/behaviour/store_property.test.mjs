@@ -5,6 +5,7 @@
  * FLEETPROF_PROPERTY_SEED runs one seed. FLEETPROF_LONG makes it a long run, of FLEETPROF_PROPERTY_MINUTES.
  */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 
 import { seededRandom } from '../chaos/random.mjs';
@@ -181,6 +182,8 @@ async function runSeed(seed) {
   }
   await check(run, subjectNames.map((subject) => wholeQuestion(subject)), name);
   for (const process of [run.sealer, ...writers]) await process.quit();
+  for (const { spoolDir } of writers) fs.rmSync(spoolDir, { recursive: true });
+  await database.drop();
 }
 
 /** @returns {Iterable<number>} */

@@ -22,6 +22,8 @@ import * as naive from './store_naive.mjs';
  * @property {number | null} top
  * @property {number} minShare
  * @property {string} measure
+ * @property {string} called a function's name, or a pattern
+ * @property {number} maxNodes
  *
  * @typedef {{ question: Question, lines: string[] }} Difference
  */
@@ -74,6 +76,19 @@ const hourly = (view, key, sums, exact) => ({
     ${sums}`,
   key: ['bucket_us', ...names, ...key],
   exact,
+});
+
+/**
+ * Rows that are shown alike are of frames of several kinds.
+ * @param {string} name @param {boolean} ofCallers @returns {Subject}
+ */
+const edges = (name, ofCallers) => ({
+  answer: (store, { filters, called }) => naive.neighbours(store, filters, called, ofCallers),
+  from: ({ filters, called }) => `fleetprof.${name}(${argumentsOf(filters, [`function_name => ${literal(called)}`])})
+    group by function, resource, line, column_number`,
+  columns: `function, resource, line, column_number, sum(total_ms) as total_ms, sum(share) as share, sum(samples) as samples`,
+  key: frame.slice(0, 4),
+  exact: ['total_ms'],
 });
 
 /** @type {Record<string, Subject>} */
@@ -129,6 +144,24 @@ const subjects = {
     key: ['ordinal'],
     exact: ['value', 'self'],
   },
+  flamegraph_columns: {
+    answer: (store, { filters, maxNodes }) => naive.flamegraphColumns(store, filters, maxNodes),
+    from: ({ filters, maxNodes }) => `fleetprof.flamegraph_columns(${argumentsOf(filters, [`max_nodes => ${maxNodes}`])}) as tree
+      cross join lateral rows from (
+        json_array_elements_text(tree -> 'level'), json_array_elements_text(tree -> 'frame'), json_array_elements_text(tree -> 'self'),
+        json_array_elements_text(tree -> 'total'), json_array_elements_text(tree -> 'samples')
+      ) with ordinality as node (level, frame, self, total, samples, ordinal)
+      cross join lateral (select tree -> 'frames' as list, frame::integer as at) as frames`,
+    columns: `ordinal, level::integer, case at when -1 then '(all)' else list -> 'function' ->> at end as function,
+      list -> 'resource' ->> nullif(at, -1) as resource, (list -> 'line' ->> nullif(at, -1))::integer as line,
+      (list -> 'column_number' ->> nullif(at, -1))::integer as column_number,
+      self::float8 / 1000 as self_ms, total::float8 / 1000 as total_ms, samples::bigint`,
+    order: ['ordinal'],
+    key: ['ordinal'],
+    exact: ['self_ms', 'total_ms'],
+  },
+  callers: edges('callers', true),
+  callees: edges('callees', false),
   folded: {
     answer: (store, { filters }) => naive.folded(store, filters),
     from: ({ filters }) => `fleetprof.folded(${argumentsOf(filters)})`,
@@ -212,7 +245,7 @@ function edge(random, us) {
 /** @param {Random} random @param {NaiveStore} store @returns {Question} */
 export function randomQuestion(random, store) {
   const subject = random.pick(subjectNames);
-  const { delta: { segment }, receivedUs } = random.pick(store.uploads);
+  const { delta: { segment }, receivedUs, frames } = random.pick(store.uploads);
   const [a, b] = [edge(random, receivedUs), edge(random, random.pick(store.uploads).receivedUs)].sort((x, y) => x - y);
   const wanted = random.shuffled(/** @type {string[]} */ ([...naive.dimensions])).slice(0, random.pick([0, 0, 0, 1, 1, 2, 3]));
   // Often what a cohort is made of.
@@ -230,13 +263,15 @@ export function randomQuestion(random, store) {
     top: random.pick([null, null, 1, 3, 20]),
     minShare: random.pick([0, 0, 0.001, 0.02, 0.2, 1]),
     measure: `timing-${random.below(5)}`,
+    called: frames.length > 0 ? pattern(random, random.pick(frames).function) : '%',
+    maxNodes: random.pick([1, 2, 5, 20, 100, 50000]),
   };
 }
 
 /** @param {string} subject @returns {Question} about everything */
 export function wholeQuestion(subject) {
   return {
-    subject, top: null, minShare: 0, measure: 'timing-1',
+    subject, top: null, minShare: 0, measure: 'timing-1', called: '%', maxNodes: 50000,
     filters: { site: '%', since: null, until: null, marker: null, dimensions: {} },
   };
 }

@@ -19,6 +19,7 @@ let databases = 0;
  * @property {(user?: string) => string} conninfo
  * @property {(script: string, user?: string) => Promise<string>} execute
  * @property {(text: string, user?: string) => Promise<any[]>} sql rows as objects
+ * @property {() => Promise<void>} drop
  *
  * Makes a database: a copy of `template` (the migrated one), or empty.
  * @param {import('./stack.mjs').Postgres} postgres
@@ -27,8 +28,9 @@ let databases = 0;
  */
 export async function newDatabase(postgres, { empty = false } = {}) {
   const name = `test_${++databases}`;
-  await runOrThrow([psqlProgram(), '-Xq', '-d', postgres.conninfo('postgres', 'postgres'), '-c',
-    `create database ${name} template ${empty ? 'template0' : 'fleetprof'}`]);
+  /** @param {string} statement */
+  const outside = (statement) => runOrThrow([psqlProgram(), '-Xq', '-d', postgres.conninfo('postgres', 'postgres'), '-c', statement]);
+  await outside(`create database ${name} template ${empty ? 'template0' : 'fleetprof'}`);
   if (!empty) {
     // Rights on a database are not part of a template's copy.
     await runOrThrow([psqlProgram(), '-Xq', '-d', postgres.conninfo('postgres', name), '-c',
@@ -42,6 +44,7 @@ export async function newDatabase(postgres, { empty = false } = {}) {
     conninfo,
     execute,
     sql: sqlOver({ socketDir: postgres.socketDir, port: 5432, database: name }),
+    drop: async () => { await outside(`drop database ${name} with (force)`); },
   };
 }
 

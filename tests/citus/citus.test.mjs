@@ -2,11 +2,13 @@
  * fleetprof on Citus: a coordinator, two workers and two collectors against one PostgreSQL that gets the same uploads.
  */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { send } from '../behaviour/collector_client.mjs';
 import { blocksOf } from '../behaviour/manual.mjs';
-import { binDir, migrate, run, startCollector, startPostgres, waitFor } from '../behaviour/stack.mjs';
+import { binDir, migrate, run, startCollector, startPostgres, temporaryDir, waitFor } from '../behaviour/stack.mjs';
 import { startFaultySystem } from '../chaos/faulty_system.mjs';
 import { ask, difference } from './answers.mjs';
 import { createDatabase, execute, missingCitus, rows, startNode, withHosts } from './cluster.mjs';
@@ -201,7 +203,7 @@ async function counted() {
       const [{ n }] = await rows(node, database, 'select count(*)::int as n from fleetprof_data.upload');
       assert.ok(n <= sent, `${n} of ${sent} uploads`);
       return n === sent;
-    }, { timeoutMs: 60_000, intervalMs: 200, what: `${sent} uploads on ${isIt(node)}` });
+    }, { timeoutMs: 240_000, intervalMs: 200, what: `${sent} uploads on ${isIt(node)}` });
   }
 }
 
@@ -257,7 +259,7 @@ async function sealed() {
     assert.ok(one.some((line) => line.endsWith('2')), one.join('\n'));
     return one;
   };
-  return waitFor(done, { timeoutMs: 90_000, intervalMs: 300, what: 'same blocks on both sides' });
+  return waitFor(done, { timeoutMs: 240_000, intervalMs: 300, what: 'same blocks on both sides' });
 }
 
 test('hours are sealed into blocks, and late uploads are added to them', { skip }, async () => {
@@ -269,6 +271,30 @@ test('hours are sealed into blocks, and late uploads are added to them', { skip 
   setHour(hours.fresh);
   await sendAll('fresh', 40);
   await counted();
+});
+
+test('function tables and names of scripts reach all nodes', { skip }, async () => {
+  const [{ url }] = await rows(plain, database, `select resource as url from fleetprof.hotspots('shop', since => null, until => null, top => null)
+    where resource like '%/react%' limit 1`);
+  const places = await rows(plain, database, `select distinct generated_line as line, generated_column as column
+    from fleetprof.hotspots('shop', since => null, until => null, top => null) where resource = '${url}' and generated_column > 0 order by 1, 2`);
+  assert.ok(places.length > 20);
+  const script = path.basename(url);
+  const file = path.join(temporaryDir('table'), 'table.jsonl');
+  fs.writeFileSync(file, [{ fleetprof_function_table: 1, script, functions: places.length },
+    ...places.map(({ line, column }, i) => [line, column, `written${i % 90}`, `src/part${i % 7}.ts`, i + 1, 1, i % 3 === 0 ? 'react-dom' : ''])]
+    .map((line) => `${JSON.stringify(line)}\n`).join(''));
+  for (const node of [plain, coordinator]) {
+    const added = await run([`${binDir}/fleetprof`, 'sourcemap', 'add', '-d', node.conninfo('fleetprof_writer', database),
+      '--site', 'shop', '--release', '1.0', '--url-prefix', url.slice(0, -script.length), file]);
+    assert.equal(added.code, 0, added.stderr);
+    await execute(node, database, `select fleetprof_data.keep_scripts('{"shop": ["/js/*.bundle.js"]}')`, 'fleetprof_writer');
+  }
+  const names = `select distinct function_key, resource from fleetprof.hotspots('shop', since => null, until => null, top => null)
+    where function like 'written%' order by 1, 2`;
+  const expected = await rows(plain, database, names);
+  assert.ok(expected.length > 20);
+  assert.deepEqual(await rows(coordinator, database, names), expected);
 });
 
 test('every function and view gives the same rows', { skip }, async () => {
@@ -285,10 +311,13 @@ async function compare(style = 'ISO, YMD') {
   const sessions = await rows(plain, database, `
     select session_id::text as id, coalesce(array_agg(distinct timeline_id::text) filter (where timeline_id is not null), '{}') as timelines
     from fleetprof_data.session left join fleetprof_data.timeline using (session_id) group by 1 order by 1`);
+  const [hottest] = await rows(plain, database, `
+    select function as name, function_key as key from fleetprof.hotspots('%', since => null, until => null, top => 1)`);
   const list = questions({
     first: new Date(hours.old - 100 * hourMs).toISOString(),
     end: new Date(thisHour + 2 * hourMs).toISOString(),
     hour: new Date(hours.recent).toISOString(),
+    hottest,
     sessions: sessions.slice(0, 12),
   });
   const statements = list.map(({ sql }) => sql);

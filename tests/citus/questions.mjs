@@ -31,7 +31,7 @@ function filters(first, end, hour) {
   ];
 }
 
-/** Functions over facts, and what they are asked beside the filters. @type {Record<string, string[]>} */
+/** Functions over facts, and what they are asked beside the filters; FUNCTION and KEY are of the hottest one. @type {Record<string, string[]>} */
 const factFunctions = {
   hotspots: ["top => null", "top => null, marker => 'layout'"],
   estimated_hotspots: ["top => null"],
@@ -50,13 +50,17 @@ const factFunctions = {
   flamegraph_grafana: ['min_share => 0.05'],
   folded: [''],
   event_breakdown: [''],
-  callers: ["function_name => '%'"],
-  callees: ["function_name => '%'"],
-  cost_by: ["by => 'route'", "by => 'package'", "by => 'party'"],
-  trend: ["by => 'measure', key => 'dom', step => 'hour'"],
+  callers: ["function_name => '%'", "function_name => null, key => KEY"],
+  callees: ["function_name => '%'", "function_name => null, key => KEY"],
+  cost_by: ['route', 'package', 'source', 'resource', 'host', 'browser', 'marker', 'party'].map((by) => `by => '${by}'`),
+  trend: [
+    "by => 'measure', key => 'dom', step => 'hour'",
+    "by => 'function', key => FUNCTION, step => 'hour'",
+    "by => 'function', key => KEY, step => 'day'",
+  ],
   summary: [''],
   releases: [''],
-  field_values: ["field => 'route'", "field => 'browser'"],
+  field_values: ["field => 'site'", "field => 'route'", "field => 'browser'"],
 };
 
 /** Two releases beside each other, and what changed. @type {Record<string, string>} */
@@ -115,21 +119,24 @@ const views = {
   running_sessions: ['select * from fleetprof.running_sessions'],
   storage: ['select distinct site, day from fleetprof.storage'],
   sites: ['select site, first_hour, last_hour from fleetprof.sites()'],
+  function_tables: ['select site, release, url, functions from fleetprof.function_tables'],
 };
 
 /**
- * @param {{ first: string, end: string, hour: string, sessions: { id: string, timelines: string[] }[] }} given
+ * @param {{ first: string, end: string, hour: string, hottest: { name: string, key: string },
+ *   sessions: { id: string, timelines: string[] }[] }} given
  * @returns {Question[]}
  */
-export function questions({ first, end, hour, sessions }) {
+export function questions({ first, end, hour, hottest, sessions }) {
   /** @type {Question[]} */
   const list = [];
   for (const [name, extras] of Object.entries(factFunctions)) {
     for (const filter of filters(first, end, hour)) {
       for (const extra of extras) {
         // Squares are kept as sums of 32 bits.
-        list.push({ sql: `select * from fleetprof.${name}(${[extra, filter].filter(Boolean).join(', ')})`,
-          tolerance: name === 'estimated_hotspots' ? 1e-5 : 1e-9 });
+        const asked = extra.replace('FUNCTION', () => literal(hottest.name)).replace('KEY', () => literal(hottest.key));
+        list.push({ sql: `select * from fleetprof.${name}(${[asked, filter].filter(Boolean).join(', ')})`,
+          tolerance: ['estimated_hotspots', 'trend'].includes(name) ? 1e-5 : 1e-9 });
       }
     }
   }

@@ -31,6 +31,13 @@ const everything = (result) => result.fleetprof.cpu_us + result.sealing.cpu_us +
 /** Kilobytes in the database: facts, log, ids, names. @param {Figures} stored */
 const factBytes = ({ recent, hours, days }) => recent + hours + days;
 
+/** @param {Figures} stored bytes by place, of an upload */
+const disk = ({ packed, ...bytes }) => {
+  const places = Object.entries(bytes).map(([place, some]) => `${place} ${kB(some)}`).join(', ');
+  return `disk of an upload, kB: ${places}; facts ${kB(factBytes(bytes))}, of which ${(packed / 1000).toFixed(2)} are rows `
+    + 'and the rest is free for later ones';
+};
+
 /** Processor time before the database: all threads but the writer and the sealer. @param {Figures} figures */
 const before = ({ http_us, spool_us }) => http_us + spool_us;
 
@@ -49,9 +56,7 @@ export function printSize(result) {
     ['merge', merge], ['flush', Math.max(0, fleetprof.writer_us - merge)], ['sealer', fleetprof.sealer_us], ['database', fleetprof.databaseCpu_us]])}`);
   console.log(`  sealing put off, and vacuum: ${sealing.cpu_us.toFixed(1)} + database ${sealing.databaseCpu_us.toFixed(1)} µs, WAL ${kB(sealing.walBytes)} kB, over ${uploads} uploads; `
     + `later blocks: ${blocks.cpu_us.toFixed(1)} + ${blocks.databaseCpu_us.toFixed(1)} µs`);
-  const places = (/** @type {Figures} */ { packed, ...bytes }) => Object.entries(bytes).map(([place, some]) => `${place} ${kB(some)}`).join(', ');
-  console.log(`  disk of an upload, kB: ${places(stored)}; facts ${kB(factBytes(stored))}, of which ${kB(stored.packed)} are rows `
-    + `and the rest is free for later ones; with longer blocks ${kB(storedAfter.packed)}`);
+  console.log(`  ${disk(stored)}; with longer blocks ${kB(storedAfter.packed)}`);
   console.log(`  general decoder ${general.toFixed(0)} µs; inflate + parse alone ${limit_us.toFixed(0)} µs; before the database ${before(fleetprof).toFixed(0)} µs`);
   const jsonb = peers[1];
   const times = (/** @type {number} */ theirs, /** @type {number} */ ours) => `${(theirs / ours).toFixed(2)}×`;
@@ -62,7 +67,7 @@ export function printSize(result) {
 }
 
 /** @param {{ size: string, rate: number, byWindow: any[], byCount: any[] }} curves */
-export function printCurve({ size, rate, byWindow, byCount }) {
+export function printCurve({ size, rate, byWindow, byCount, stored: { uploads: all, ...stored } }) {
   const cost = (/** @type {Figures} */ { perFlush, rows, writer_us, databaseCpu_us, walBytes }) =>
     `${perFlush.toFixed(0).padStart(6)} a flush   an upload: ${rows.toFixed(0)} rows, writer ${writer_us.toFixed(0)} µs, `
     + `database ${databaseCpu_us.toFixed(0)} µs, WAL ${kB(walBytes)} kB`;
@@ -70,6 +75,7 @@ export function printCurve({ size, rate, byWindow, byCount }) {
   for (const { seconds, ...figures } of byWindow) console.log(`  ${`${seconds} s`.padStart(9)} ${cost(figures)}`);
   console.log(`\nCost by number of uploads, full load, ${size}`);
   for (const { uploads, ...figures } of byCount) console.log(`  ${String(uploads).padStart(9)} ${cost(figures)}, ${figures.perSecond.toFixed(0)} /s, peak ${figures.peakMiB.toFixed(0)} MiB`);
+  console.log(`\nSealed, all ${all} uploads: ${disk(stored)}`);
 }
 
 /** @param {{ size: string, bySegments: any[], byDays: any[] }} growth */

@@ -8,7 +8,8 @@
 //   node tests/bench/ingest/run.mjs [--seconds 10] [--rounds 5] [--sizes small,medium,large | none] [--connections 64]
 //                                   [--curve medium] [--uploads 1000000] [--growth medium]
 //
-// --curve adds the cost by window size and by number of uploads (100 to 100,000, or to --uploads) of one size; --growth the
+// --curve adds the cost by window size and by number of uploads (100 to 100,000, or to --uploads) of one size, and the
+// disk that all of these take once they are sealed; --growth the
 // cost by number of segments and by days in the database.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -107,8 +108,11 @@ async function measureCurves(size, bodies) {
     byCount.push(await measureFleetprof(postgres, collector, { ...load, bodies, seconds: 3600, count: uploads }));
     await collector.stop();
   }
+  const uploads = [...byWindow, ...byCount].reduce((sum, one) => sum + one.uploads, 0);
+  await measureSealing(postgres, uploads, hourAndDelay);
+  const stored = { uploads, ...await storedBytes(postgres, uploads) };
   await postgres.stop();
-  return { size, rate: curveRate, byWindow, byCount };
+  return { size, rate: curveRate, byWindow, byCount, stored };
 }
 
 /** Cost of 10,000 uploads in a fresh collector. @param {string} size @param {string} bodies */
