@@ -22,13 +22,13 @@ before(async () => { siege = await startSiege({ limits, ceilings, http: { thread
 after(() => siege.stack.stop());
 
 test('compression bombs, nested ones too, many at once', async (t) => {
-  const outcome = await siege.under(t, 'bombs', { clients: 32, forMs: long ? 60_000 : 2500 },
+  const outcome = await siege.under(t, 'bombs', { clients: 32, forMs: long ? 60_000 : 1000 },
     { residentMiB, databaseMiB: 16 });
   assert.deepEqual(Object.keys(outcome).sort(), ['400', '413', '415']);
 });
 
 test('forms of many parts, compressed ones too', async (t) => {
-  const outcome = await siege.under(t, 'forms', { clients: 16, forMs: long ? 60_000 : 2500 },
+  const outcome = await siege.under(t, 'forms', { clients: 16, forMs: long ? 60_000 : 1000 },
     { residentMiB, databaseMiB: 16 });
   // Some get 503 and may retry: the site's share of the memory for bodies is used up.
   assert.deepEqual(Object.keys(outcome).filter((status) => status !== '503').sort(), ['204', '400', '413']);
@@ -41,7 +41,7 @@ test('giant traces, all different', async (t) => {
 });
 
 test('names that never came before, at full speed', async (t) => {
-  const outcome = await siege.under(t, 'randomNames', { clients: 16, forMs: long ? 600_000 : 2500 },
+  const outcome = await siege.under(t, 'randomNames', { clients: 16, forMs: long ? 600_000 : 1000 },
     { residentMiB, databaseMiB: 512 });
   assert.deepEqual(Object.keys(outcome), ['204']);
 });

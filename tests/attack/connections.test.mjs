@@ -39,13 +39,13 @@ for (const attack of /** @type {const} */ (['slowHeaders', 'slowBodies', 'slowCh
 }
 
 test(`${crowd} idle connections, many more than there may be: new ones are served all the same`, async (t) => {
-  const outcome = await siege.under(t, 'idle', { clients: crowd, forMs: long ? 60_000 : 3000 }, most);
+  const outcome = await siege.under(t, 'idle', { clients: crowd, forMs: long ? 60_000 : 1500 }, most);
   assert.ok(outcome.ended >= crowd - connections, `${outcome.ended} were ended`);
 });
 
 test(`${crowd} idle connections, and room for them: each costs little memory`, async (t) => {
   const roomy = await startSiege({ limits: { connections: crowd + 100 } });
-  const outcome = await roomy.under(t, 'idle', { clients: crowd, forMs: long ? 20_000 : 2000 },
+  const outcome = await roomy.under(t, 'idle', { clients: crowd, forMs: long ? 20_000 : 1000 },
     { ...most, residentMiB: most.residentMiB + crowd * 40 / 1024 });
   assert.equal(outcome.held, crowd);
   await roomy.stack.stop();
@@ -98,6 +98,6 @@ test('slow clients of the admin listener keep no probe out', async (t) => {
 });
 
 test('huge headers are refused', async (t) => {
-  const outcome = await siege.under(t, 'hugeHeaders', { clients: 32, forMs: long ? 60_000 : 2000 }, most);
+  const outcome = await siege.under(t, 'hugeHeaders', { clients: 32, forMs: long ? 60_000 : 800 }, most);
   assert.equal(outcome[204], undefined);
 });

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { duckdbFlamegraph, duckdbHotspots, duckdbMissing, KeyFiles } from '../bench/query/peers.mjs';
 import { generate, sourceDay, timeOf } from '../bench/query/generate.mjs';
 import { binMiddleUs, binSpace, shapeOf, Site } from '../bench/query/site.mjs';
-import { migrate, startPostgres, temporaryDir } from './stack.mjs';
+import { startPostgres, temporaryDir } from './stack.mjs';
 
 /**
  * @typedef {import('../bench/query/site.mjs').Segment} Segment
@@ -39,8 +39,7 @@ const keys = new KeyFiles(temporaryDir('duckdb'), site, end - 3, end - 1);
 let postgres;
 
 before(async () => {
-  postgres = await startPostgres({ settings: { fsync: 'off' } });
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true, settings: { fsync: 'off' } });
   await generate(postgres, site, period, {
     watch: (segment, hour, facts) => {
       const copies = Object.entries(facts).map(([kind, run]) => [kind, typeof run === 'number' ? run : run.copy()]);

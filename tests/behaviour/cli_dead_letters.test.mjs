@@ -10,15 +10,14 @@ import { after, before, test } from 'node:test';
 import zlib from 'node:zlib';
 
 import { envelope, send, smallTrace } from './collector_client.mjs';
-import { binDir, freePort, migrate, run, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { binDir, freePort, run, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 /** @type {import('./stack.mjs').Collector[]} */
 const running = [];
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
 });
 after(async () => {
   for (const collector of running) if (collector.server.running()) await collector.stop();

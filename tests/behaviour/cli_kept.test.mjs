@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import zlib from 'node:zlib';
 
-import { binDir, migrate, repository, run, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { binDir, repository, run, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
@@ -30,8 +30,7 @@ async function start(config = {}) {
 }
 
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
   scrubbing = await start();
   raw = await start({ privacy: { keep_raw: true } });
 });

@@ -14,7 +14,7 @@ import { after, before, test } from 'node:test';
 import { seededRandom } from '../chaos/random.mjs';
 import { envelope, send } from './collector_client.mjs';
 import { failingMemory } from './failing_memory.mjs';
-import { binDir, migrate, repository, run, runOrThrow, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { binDir, repository, run, runOrThrow, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 const seed = Number(process.env.FLEETPROF_MEMORY_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const random = seededRandom(seed);
@@ -38,8 +38,7 @@ let session = '';
 before(async () => {
   memory = await failingMemory(dir);
   if (/lib[at]san/.test(await runOrThrow(['ldd', fleetprof]))) triesMax /= 5;
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
   collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer') } });
   for (const file of files) await send(`${collector.url}/v1/ingest/pk_demo`, { body: fs.readFileSync(file) });
   await waitFor(async () => (await uploads()) === 2, { what: 'uploads in SQL' });

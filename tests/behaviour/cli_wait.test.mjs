@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { binDir, migrate, repository, run, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { binDir, repository, run, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 const program = path.join(binDir, 'fleetprof');
 const dir = temporaryDir('cli-wait');
@@ -47,8 +47,7 @@ async function start(window, ...sites) {
 }
 
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
   slow = await start('2s', 'shop', 'blog');
   stuck = await start('1h', 'stuck');
 });

@@ -7,15 +7,14 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { envelope, send } from './collector_client.mjs';
-import { migrate, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 /** @type {import('./stack.mjs').Collector[]} */
 const running = [];
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
 });
 after(async () => {
   for (const collector of running) if (collector.server.running()) await collector.server.stop('SIGKILL');

@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 
 import { envelope, send } from './collector_client.mjs';
 import { failingMemory, failOneIn } from './failing_memory.mjs';
-import { binDir, migrate, runOrThrow, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { binDir, runOrThrow, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 const rates = [1000, 200, 60, 25];
 const uploadsPerRate = process.env.FLEETPROF_LONG === '1' ? 2000 : 150;
@@ -19,8 +19,7 @@ const invalid = envelope({ trace: { frames: [], resources: [], stacks: [], sampl
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
 });
 after(() => postgres.stop());
 

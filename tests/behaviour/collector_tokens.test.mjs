@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test';
 
 import { envelope, send, sendUntil } from './collector_client.mjs';
 import {
-  binDir, collectorConfig, migrate, run, startCollector, startPostgres, temporaryDir, waitFor,
+  binDir, collectorConfig, run, startCollector, startPostgres, temporaryDir, waitFor,
 } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
@@ -18,8 +18,7 @@ let postgres;
 /** @type {import('./stack.mjs').Collector[]} */
 const running = [];
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
 });
 after(async () => {
   for (const collector of running) if (collector.server.running()) await collector.stop();

@@ -9,15 +9,14 @@ import { after, before, test } from 'node:test';
 
 import { envelope, send } from './collector_client.mjs';
 import { doctor } from './doctor_site.mjs';
-import { collectorConfig, freePort, migrate, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { collectorConfig, freePort, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 /** @type {import('./stack.mjs').Collector} */
 let collector;
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
   await postgres.execute(`create database empty; create role bystander login; grant fleetprof_reader to bystander;
     create role stranger login`);
   collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer') } });

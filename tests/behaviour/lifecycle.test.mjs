@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { startFaultySystem } from '../chaos/faulty_system.mjs';
 import { envelope, send } from './collector_client.mjs';
-import { binDir, collectorConfig, migrate, repository, run, startPostgres, startProcess, waitFor } from './stack.mjs';
+import { binDir, collectorConfig, repository, run, startPostgres, startProcess, waitFor } from './stack.mjs';
 
 const variant = process.env.FLEETPROF_BUILD ? path.basename(process.env.FLEETPROF_BUILD) : 'plain';
 const manager = path.join(repository, 'build/trees', variant, 'tests/tools/service_manager');
@@ -18,8 +18,7 @@ const manager = path.join(repository, 'build/trees', variant, 'tests/tools/servi
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
 });
 after(() => postgres.stop());
 

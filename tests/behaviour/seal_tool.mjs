@@ -173,34 +173,33 @@ function checkSql() {
       return `${before}(${column}${after}) as ${column}`;
     }).join(', ');
     return `
-      create temp table if not exists wanted_${kind} as select 0::smallint as span, * from (
-        select group_id, bucket, ${keyList}, ${sums} from (select group_id, bucket, ${unnested} from public.${kind}_log) e
-        group by 1, 2, ${keyList}) s with no data;
-      truncate wanted_${kind};
-      insert into wanted_${kind}
-      select span, group_id, bucket, ${keyList}, ${sums} from (
-        select s.span, g.group_id, s.block as bucket, ${unnested}
-        from public.${kind}_log l
-        join public.group_of g on g.segment_id = l.group_id
-        cross join lateral (select n::smallint as span, date_bin(${lengths}[n + 1], l.bucket, '1970-01-01 00:00:00+00') as block
-          from generate_series(0, 3) n) s
-        where (g.is_cohort or s.span in (0, 2)) and public.exists_block(g.site, l.bucket, s.span)
-          and not exists (select from fleetprof_data.unsealed u where (u.site, u.bucket, u.spool_id, u.position) = (g.site, l.bucket, l.spool_id, l.position))
-      ) e group by 1, 2, 3, ${keyList};
-      create temp table if not exists found_${kind} as table wanted_${kind} with no data;
-      truncate found_${kind};
-      insert into found_${kind}
-      select span, group_id, bucket, ${keyList}, ${sums} from (
-        select r.span, r.group_id, r.bucket, ${unnested}
-        from (table fleetprof_data.${kind}_hours union all table fleetprof_data.${kind}_days) r
-        join (select distinct group_id, site from public.group_of) g on g.group_id = r.group_id
-        where public.exists_block(g.site, r.bucket, r.span)
-      ) e group by 1, 2, 3, ${keyList};
-      select count(*) into different from (
-        (table wanted_${kind} except table found_${kind}) union all (table found_${kind} except table wanted_${kind})) d;
+      -- The blocks that exist for an hour of a site, looked up once for all of its rows.
+      with block as materialized (
+        select p.site, p.bucket as hour, n::smallint as span, date_bin(${lengths}[n + 1], p.bucket, '1970-01-01 00:00:00+00') as bucket
+        from (select distinct s.site, l.bucket from public.${kind}_log l join fleetprof_data.segment s on s.segment_id = l.group_id) p
+        cross join generate_series(0, 3) n
+        where public.exists_block(p.site, p.bucket, n)
+      ), wanted as materialized (
+        select span, group_id, bucket, ${keyList}, ${sums} from (
+          select b.span, g.group_id, b.bucket, ${unnested}
+          from public.${kind}_log l
+          join public.group_of g on g.segment_id = l.group_id
+          join block b on b.site = g.site and b.hour = l.bucket
+          where (g.is_cohort or b.span in (0, 2))
+            and not exists (select from fleetprof_data.unsealed u where (u.site, u.bucket, u.spool_id, u.position) = (g.site, l.bucket, l.spool_id, l.position))
+        ) e group by 1, 2, 3, ${keyList}
+      ), found as materialized (
+        select span, group_id, bucket, ${keyList}, ${sums} from (
+          select r.span, r.group_id, r.bucket, ${unnested}
+          from (table fleetprof_data.${kind}_hours union all table fleetprof_data.${kind}_days) r
+          join (select distinct group_id, site from public.group_of) g on g.group_id = r.group_id
+          where public.exists_block(g.site, r.bucket, r.span)
+        ) e group by 1, 2, 3, ${keyList}
+      )
+      select (select count(*) from ((table wanted except table found) union all (table found except table wanted)) d),
+        (select count(*) from wanted), (select count(*) from found) into different, wanted_rows, found_rows;
       if different > 0 then
-        said := said || format('%s: %s differences; wanted %s rows, found %s; ', '${kind}', different,
-          (select count(*) from wanted_${kind}), (select count(*) from found_${kind}));
+        said := said || format('%s: %s differences; wanted %s rows, found %s; ', '${kind}', different, wanted_rows, found_rows);
       end if;
       -- What is not sealed is recent, row by row.
       select count(*) into different from (
@@ -232,7 +231,7 @@ function checkSql() {
         and t.bucket <= moment and t.bucket + ${lengths}[t.span + 1] > moment)
         and (the_span >= 2 or moment >= (select hours_from from fleetprof_data.horizon)) $$;
     create or replace function public.differences() returns text language plpgsql set jit = off as $$
-    declare different bigint; said text := '';
+    declare different bigint; wanted_rows bigint; found_rows bigint; said text := '';
     begin
       ${parts.join('\n')}
       select count(*) into different from fleetprof_data.sealed one join fleetprof_data.sealed other

@@ -3,15 +3,14 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { migrate, startCollector, startPostgres, waitFor } from './stack.mjs';
+import { startCollector, startPostgres, waitFor } from './stack.mjs';
 import { assertNoDifference, dayUs, end, hold, holdSite, hourUs, startFlushes, startUs, tiles, waits } from './seal_tool.mjs';
 import { assertCounted, killWriters, newDatabase, range, startWriter } from './store_tool.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
 });
 after(async () => {
   killWriters();

@@ -11,14 +11,13 @@ import { test } from 'node:test';
 
 import { envelope, send } from './collector_client.mjs';
 import { spoolSite, spoolSums, startOnSpool } from './old_spool.mjs';
-import { migrate, repository, startPostgres, waitFor } from './stack.mjs';
+import { repository, startPostgres, waitFor } from './stack.mjs';
 
 const data = path.join(repository, 'tests/data');
 
 for (const version of fs.readdirSync(data).filter((name) => /^spool-v\d+$/.test(name))) {
   test(`what ${version} holds counts as it did then, except its torn end`, async () => {
-    const postgres = await startPostgres();
-    await migrate(postgres);
+    const postgres = await startPostgres({ migrated: true });
     const collector = await startOnSpool(postgres, path.join(data, version, 'spool'));
     try {
       await waitFor(async () => (await collector.metrics()).fleetprof_spool_backlog_records === 0, { what: 'empty spool' });

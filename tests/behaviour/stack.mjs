@@ -10,7 +10,7 @@
  * When the test file fails, the last output of every server it started is printed.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -93,16 +93,17 @@ export async function freePort() {
 
 /**
  * Polls until the condition returns something true, and returns that. A condition that throws is retried; its last
- * error is part of the message when time is up.
+ * error is part of the message when time is up. Without an interval it polls less and less often, which makes a
+ * wait a tenth longer at most, and leaves the processor to what it waits for.
  * @template T
  * @param {() => T | Promise<T>} condition
  * @param {{ timeoutMs?: number, what?: string, intervalMs?: number }} [options]
  * @returns {Promise<Exclude<T, false | 0 | '' | null | undefined>>}
  */
-export async function waitFor(condition, { timeoutMs = 10_000, what = 'the condition', intervalMs = 25 } = {}) {
-  const deadline = performance.now() + timeoutMs;
+export async function waitFor(condition, { timeoutMs = 10_000, what = 'the condition', intervalMs } = {}) {
   /** @type {unknown} */
   let last;
+  const began = performance.now();
   for (;;) {
     try {
       const value = await condition();
@@ -112,10 +113,11 @@ export async function waitFor(condition, { timeoutMs = 10_000, what = 'the condi
       if (error instanceof GaveUp) throw error;
       last = error;
     }
-    if (performance.now() > deadline) {
+    const waitedMs = performance.now() - began;
+    if (waitedMs > timeoutMs) {
       throw new Error(`no ${what} after ${timeoutMs} ms`, last === undefined ? {} : { cause: last });
     }
-    await delay(intervalMs);
+    await delay(intervalMs ?? Math.min(Math.max(25, waitedMs / 10), 250));
   }
 }
 
@@ -238,18 +240,19 @@ export async function runOrThrow(command, options) {
  */
 
 /**
- * @param {{ settings?: Record<string, string | number> }} [options] settings beside ours
+ * @param {{ migrated?: boolean, settings?: Record<string, string | number> }} [options]
+ *   migrated: the database has the newest schema, as after migrate(); settings beside ours
  * @returns {Promise<Postgres>}
  */
-export async function startPostgres({ settings = {} } = {}) {
+export async function startPostgres({ migrated = false, settings = {} } = {}) {
   const bin = postgresBinDir();
   const socketDir = temporaryDir('pg');
   if (isRoot) await runOrThrow(['chown', 'postgres:postgres', socketDir]);
   const data = path.join(socketDir, 'data');
-  await runOrThrow(['cp', '-a', await emptyCluster(bin), data]);
+  await runOrThrow(['cp', '-a', await (migrated ? migratedCluster(bin) : emptyCluster(bin)), data]);
   const wanted = {
     listen_addresses: '', unix_socket_directories: socketDir, max_connections: 40,
-    shared_buffers: '64MB', fsync: 'on', log_checkpoints: 'off', ...settings,
+    shared_buffers: '64MB', jit: 'off', fsync: 'on', log_checkpoints: 'off', ...settings,
   };
   const flags = Object.entries(wanted).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
@@ -275,7 +278,7 @@ export async function startPostgres({ settings = {} } = {}) {
     stop: async (signal = 'SIGINT') => { await postgres.server.stop(signal); },
   };
   await postgres.start();
-  await psql('create database fleetprof', conninfo('postgres', 'postgres'));
+  if (!migrated) await psql('create database fleetprof', conninfo('postgres', 'postgres'));
   return postgres;
 }
 
@@ -314,12 +317,39 @@ async function emptyCluster(bin) {
   if (isRoot) await runOrThrow(['chown', 'postgres:postgres', dir]);
   await runOrThrow([`${bin}/initdb`, '--pgdata', path.join(dir, 'data'), '--username=postgres', '--auth=trust',
     '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync', '--no-instructions'], { user: 'postgres' });
-  // Whoever comes first puts it there whole.
+  await keepCluster(path.join(dir, 'data'), kept);
+  return kept;
+}
+
+/**
+ * A cluster with a database `fleetprof` as `fleetprof migrate` leaves it, kept in build/ for all tests with this program.
+ * @param {string} bin
+ * @returns {Promise<string>} its directory; to be copied, never started
+ */
+async function migratedCluster(bin) {
+  const prefix = `migrated-cluster-${path.basename(path.dirname(bin))}-`;
+  const program = createHash('sha256').update(fs.readFileSync(path.join(binDir, 'fleetprof'))).digest('hex').slice(0, 16);
+  const build = path.join(repository, 'build');
+  const kept = path.join(build, prefix + program);
+  if (fs.existsSync(kept)) return kept;
+  const postgres = await startPostgres();
+  await migrate(postgres);
+  await postgres.stop();
+  // Those of earlier programs go, unless a test may be copying one.
+  for (const name of fs.readdirSync(build).filter((one) => one.startsWith(prefix))) {
+    const { ctimeMs } = fs.statSync(path.join(build, name), { throwIfNoEntry: false }) ?? {};
+    if (ctimeMs && Date.now() - ctimeMs > 3_600_000) await fs.promises.rm(path.join(build, name), { recursive: true, force: true });
+  }
+  await keepCluster(path.join(postgres.socketDir, 'data'), kept);
+  return kept;
+}
+
+/** Whoever comes first puts a cluster there whole. @param {string} data @param {string} kept */
+async function keepCluster(data, kept) {
   const own = `${kept}.${process.pid}`;
   await fs.promises.mkdir(path.dirname(kept), { recursive: true });
-  await runOrThrow(['cp', '-a', path.join(dir, 'data'), own]);
+  await runOrThrow(['cp', '-a', data, own]);
   await fs.promises.rename(own, kept).catch(() => fs.promises.rm(own, { recursive: true, force: true }));
-  return kept;
 }
 
 /**
@@ -332,6 +362,9 @@ export function postgresBinDir() {
   const newest = fs.readdirSync(versions).sort((a, b) => Number(b) - Number(a))[0];
   return path.join(versions, newest, 'bin');
 }
+
+/** Returns the path of psql itself: the one in the path is a Perl program, whose start takes longer than most queries. */
+export const psqlProgram = () => path.join(postgresBinDir(), 'psql');
 
 /**
  * Brings the cluster's database to the newest schema, as the superuser.
@@ -456,8 +489,7 @@ ${conf}
  * @returns {Promise<Stack>}
  */
 export async function startStack({ config = {}, nginx: conf } = {}) {
-  const postgres = await startPostgres();
-  await migrate(postgres);
+  const postgres = await startPostgres({ migrated: true });
   const port = await freePort();
   const collector = await startCollector({
     config: {

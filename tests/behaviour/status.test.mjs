@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { envelope, send } from './collector_client.mjs';
-import { binDir, collectorConfig, freePort, migrate, repository, run, startCollector, startPostgres, startProcess, temporaryDir, waitFor } from './stack.mjs';
+import { binDir, collectorConfig, freePort, repository, run, startCollector, startPostgres, startProcess, temporaryDir, waitFor } from './stack.mjs';
 
 const fleetprof = path.join(binDir, 'fleetprof');
 const nowhere = 'host=/nonexistent dbname=fleetprof';
@@ -18,8 +18,7 @@ let postgres;
 /** @type {import('./stack.mjs').Collector} */
 let collector;
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
   await postgres.execute('create database empty; create role stranger login');
   collector = await startCollector({
     config: { database: postgres.conninfo('fleetprof_writer'), sites: [{ name: 'demo', key: 'pk_demo', origins: ['http://127.0.0.1'] }, { name: 'other', key: 'pk_other' }] },

@@ -15,8 +15,7 @@ const nowUs = () => Date.now() * 1000;
 let postgres;
 before(async () => {
   // A time zone with summer time, on purpose.
-  postgres = await startPostgres({ settings: { timezone: 'America/New_York' } });
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true, settings: { timezone: 'America/New_York' } });
 });
 after(async () => {
   killWriters();
@@ -54,7 +53,7 @@ async function keepBusy(writer, goesOn) {
     next += 50;
     await writer.append(Math.floor(Math.random() * 1e9), 40);
     return !await goesOn();
-  }, { intervalMs: 5, timeoutMs: 30_000, what: 'flush under load' });
+  }, { intervalMs: 5, timeoutMs: 90_000, what: 'flush under load' });
 }
 
 test('a busy collector gathers uploads, and flushes them when it is no longer busy', async () => {

@@ -5,14 +5,13 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { migrate, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { startPostgres, temporaryDir, waitFor } from './stack.mjs';
 import { assertCounted, killWriters, newDatabase, range, startWriter } from './store_tool.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
 });
 after(async () => {
   killWriters();

@@ -9,7 +9,7 @@ import fs from 'node:fs';
 import { after, before, test } from 'node:test';
 
 import { seededRandom } from '../chaos/random.mjs';
-import { migrate, startPostgres } from './stack.mjs';
+import { startPostgres } from './stack.mjs';
 import { NaiveStore, dayUs, dimensions, hourUs } from './store_naive.mjs';
 import {
   differences, narrower, randomQuestion, subjectNames, toSql, wholeQuestion, within,
@@ -37,8 +37,7 @@ const firstUs = 2464 * 8 * dayUs;
 let postgres;
 before(async () => {
   // A time zone with summer time, on purpose: blocks are of UTC days.
-  postgres = await startPostgres({ settings: { timezone: 'America/New_York', fsync: 'off' } });
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true, settings: { timezone: 'America/New_York', fsync: 'off' } });
 });
 after(async () => {
   killSealers();

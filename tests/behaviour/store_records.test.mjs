@@ -4,14 +4,13 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { after, before, test } from 'node:test';
-import { migrate, startPostgres } from './stack.mjs';
+import { startPostgres } from './stack.mjs';
 import { assertCounted, killWriters, newDatabase, range, startWriter } from './store_tool.mjs';
 
 /** @type {import('./stack.mjs').Postgres} */
 let postgres;
 before(async () => {
-  postgres = await startPostgres();
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true });
 });
 after(async () => {
   killWriters();

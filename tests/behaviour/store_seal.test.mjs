@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failingMemory, failOneIn } from './failing_memory.mjs';
-import { migrate, startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
+import { startCollector, startPostgres, temporaryDir, waitFor } from './stack.mjs';
 import {
   assertNoDifference, dayUs, delayUs, hold, hourUs, killSealers, random, startFlushes, startSealTool, startUs, tiles,
 } from './seal_tool.mjs';
@@ -17,8 +17,7 @@ import { newDatabase } from './store_tool.mjs';
 let postgres;
 before(async () => {
   // Autovacuum commits, too, which would count as statements of an idle collector.
-  postgres = await startPostgres({ settings: { timezone: 'America/New_York', autovacuum: 'off' } });
-  await migrate(postgres);
+  postgres = await startPostgres({ migrated: true, settings: { timezone: 'America/New_York', autovacuum: 'off' } });
 });
 after(async () => {
   killSealers();
@@ -377,7 +376,7 @@ test('many hours that cannot be sealed hold up nobody else', async () => {
     from fleetprof_data.unsealed, generate_series(1, 100) n`);
   await flushes.flush('good', [startUs + 200 * hourUs]);
   const collector = await startCollector({ config: { database: database.conninfo() } });
-  await waitFor(async () => (await tiles(database)).length > 0, { timeoutMs: 30_000 });
+  await waitFor(async () => (await tiles(database)).length > 0, { timeoutMs: 120_000 });
   assert.deepEqual((await tiles(database)).map(({ site }) => site), ['good']);
   assert.ok((await collector.metrics()).fleetprof_seal_errors_total > 100);
   await collector.stop();
@@ -534,7 +533,7 @@ test('a collector seals what others left, and then is quiet: one connection, no 
   assert.ok(metrics.fleetprof_last_housekeeping_timestamp_seconds > 0);
 
   const backends = () => postgres.sql(`select pid, query_start, state_change from pg_stat_activity where datname = '${name}' order by pid`, 'postgres');
-  await waitFor(async () => (await backends()).length === 1, { what: 'a closed connection', timeoutMs: 90_000 });
+  await waitFor(async () => (await backends()).length === 1, { what: 'a closed connection', timeoutMs: 90_000, intervalMs: 500 });
   const commits = async () => (await postgres.sql(`select xact_commit + xact_rollback as n from pg_stat_database where datname = '${name}'`, 'postgres'))[0].n;
   // Statistics arrive late: wait until they rest, which a statement per second would prevent.
   let last = -1;

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import readline from 'node:readline';
-import { buildDir, repository, runOrThrow, sqlOver, temporaryDir, waitFor } from './stack.mjs';
+import { buildDir, psqlProgram, repository, runOrThrow, sqlOver, temporaryDir, waitFor } from './stack.mjs';
 
 const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
 export const toolsDir = process.env.FLEETPROF_TEST_TOOLS ?? path.join(repository, 'build/trees', variant, 'tests/tools');
@@ -29,17 +29,17 @@ let databases = 0;
 export async function newDatabase(postgres, { empty = false } = {}) {
   const name = `test_${++databases}`;
   /** @param {string} statement */
-  const outside = (statement) => runOrThrow(['psql', '-Xq', '-d', postgres.conninfo('postgres', 'postgres'), '-c', statement]);
+  const outside = (statement) => runOrThrow([psqlProgram(), '-Xq', '-d', postgres.conninfo('postgres', 'postgres'), '-c', statement]);
   await outside(`create database ${name} template ${empty ? 'template0' : 'fleetprof'}`);
   if (!empty) {
     // Rights on a database are not part of a template's copy.
-    await runOrThrow(['psql', '-Xq', '-d', postgres.conninfo('postgres', name), '-c',
+    await runOrThrow([psqlProgram(), '-Xq', '-d', postgres.conninfo('postgres', name), '-c',
       `grant create on database ${name} to fleetprof_owner`]);
   }
   const conninfo = (user = 'fleetprof_writer') => postgres.conninfo(user, name);
   /** @param {string} script */
   const execute = (script, user = 'postgres') => runOrThrow(
-    ['psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', conninfo(user)], { input: script });
+    [psqlProgram(), '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', conninfo(user)], { input: script });
   return {
     conninfo,
     execute,

@@ -13,16 +13,18 @@ import { launchChromium, openHideableTab, openTab } from './chromium.mjs';
 
 /** @type {import('playwright-core').Browser} */
 let browser;
+/** For tabs that are hidden. @type {import('playwright-core').Browser} */
+let whole;
 /** @type {import('./agent_site.mjs').Site} */
 let site;
 
 before(async () => {
-  browser = await launchChromium();
+  [browser, whole] = await Promise.all([launchChromium(), launchChromium([], { whole: true })]);
   site = await startSite();
 });
 
 after(async () => {
-  await browser?.close();
+  await Promise.all([browser?.close(), whole?.close()]);
   site?.close();
 });
 
@@ -59,7 +61,7 @@ async function visitHideable(script) {
     ${script}
     addEventListener('load', () => fetch('/loaded'));
   </script>`;
-  const tab = await openHideableTab(browser, `${site.origin}/page`);
+  const tab = await openHideableTab(whole, `${site.origin}/page`);
   await waitFor(() => site.paths.includes('/loaded'), { what: 'loaded page' });
   return tab;
 }

@@ -26,7 +26,7 @@ let lines;
 before(async () => {
   browser = await launchChromium([
     '--host-resolver-rules=MAP site.test 127.0.0.1', '--ignore-certificate-errors', '--short-reporting-delay',
-  ]);
+  ], { whole: true });
   site = await startSite();
   secureSite = await startSite({ secure: true });
 });
@@ -291,7 +291,7 @@ test('a page that one goes back to is profiled once', async () => {
 
 test('a page that comes back alive is not profiled again', async () => {
   // Playwright turns the back/forward cache off.
-  const alive = await launchChromium([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  const alive = await launchChromium([], { whole: true, ignoreDefaultArgs: ['--disable-back-forward-cache'] });
   try {
     site.pages['/page'] += `<script>
       addEventListener('pageshow', ({ persisted }) => { globalThis.persisted = persisted; });

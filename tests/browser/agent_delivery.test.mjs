@@ -63,7 +63,7 @@ let site;
 
 before(async () => {
   [site, browser, keeping] = await Promise.all([
-    startSite(), launchChromium(), launchChromium([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
+    startSite(), launchChromium([], { whole: true }), launchChromium([], { whole: true, ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
   ]);
   site.delays['/slow'] = 1200;
   site.pages['/slow'] = site.pages[elsewhere] = '<title>elsewhere</title>';

@@ -18,7 +18,7 @@ let site;
 let open = [];
 
 before(async () => {
-  browser = await launchChromium([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  browser = await launchChromium([], { whole: true, ignoreDefaultArgs: ['--disable-back-forward-cache'] });
   site = await startSite();
 });
 

@@ -292,7 +292,7 @@ async function openRevisited(url) {
 }
 
 for (const { name, missing, start } of headerServers) {
-  describe(`Chromium, served by ${name}`, { skip: missing, timeout: 120_000 }, () => {
+  describe(`Chromium, served by ${name}`, { skip: missing, timeout: 300_000 }, () => {
     /** @type {import('./header_servers.mjs').HeaderServer} */
     let server;
     /** @type {{ today: Page, tomorrow: Page }} */

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import https from 'node:https';
 import { after, before, describe, test } from 'node:test';
 
-import { freePort, migrate, startCollector, startPostgres, waitFor } from '../behaviour/stack.mjs';
+import { freePort, startCollector, startPostgres, waitFor } from '../behaviour/stack.mjs';
 import { ownTiming } from '../site/app.mjs';
 import { siteServers } from '../site/servers.mjs';
 import { keep, startShop, stopAll } from '../site/shop.mjs';
@@ -80,12 +80,11 @@ before(async () => {
   const [port, awayPort] = [await freePort(), await freePort()];
   const hosts = [...variants.map(({ host }) => host), ...otherHosts,
     { name: 'outage', ingest: `http://127.0.0.1:${awayPort}` }];
-  const starting = keep(startPostgres(), (started) => started.stop());
+  const starting = keep(startPostgres({ migrated: true }), (started) => started.stop());
   const [shop] = await Promise.all([startShop(hosts, `http://127.0.0.1:${port}`), starting]);
   ({ app, servers } = shop);
   postgres = await starting;
-  await migrate(postgres);
-  browser = await keep(launchChromium([...shop.flags, '--short-reporting-delay']), (started) => started.close());
+  browser = await keep(launchChromium([...shop.flags, '--short-reporting-delay'], { whole: true }), (started) => started.close());
   const settings = {
     database: postgres.conninfo('fleetprof_writer'),
     sites: [{

@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
-import { freePort, migrate, startCollector, startPostgres, waitFor } from '../behaviour/stack.mjs';
+import { freePort, startCollector, startPostgres, waitFor } from '../behaviour/stack.mjs';
 import { keep, startShop, stopAll, within } from '../site/shop.mjs';
 import { isGzip } from './agent_site.mjs';
 import { launchChromium, openHideableTab } from './chromium.mjs';
@@ -70,8 +70,7 @@ before(async () => {
   if (!long) return;
   const port = await freePort();
   const gate = await keep(openGate(port), ({ close }) => close());
-  postgres = await keep(startPostgres(), (started) => started.stop());
-  await migrate(postgres);
+  postgres = await keep(startPostgres({ migrated: true }), (started) => started.stop());
   /** @type {import('../site/servers.mjs').Host[]} */
   const hosts = [...endings.map(({ name, hangs }) => ({
     name, settings: ['fleetprof_sample $arg_rate'],
@@ -79,7 +78,7 @@ before(async () => {
   })), { name: 'elsewhere', off: true }];
   shop = await startShop(hosts, gate.url);
   /** @param {import('playwright-core').LaunchOptions} options */
-  const launch = (options) => keep(launchChromium(shop.flags, options), (started) => started.close());
+  const launch = (options) => keep(launchChromium(shop.flags, { whole: true, ...options }), (started) => started.close());
   browser = await launch({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
   forgetful = await launch({});
   await keep(startCollector({ config: {

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 
-import { migrate, startPostgres, waitFor } from '../behaviour/stack.mjs';
+import { startPostgres, waitFor } from '../behaviour/stack.mjs';
 import { startClients } from './clients.mjs';
 import { startPlace, untilFlushed } from './collectors.mjs';
 import { differences } from './conservation.mjs';
@@ -34,8 +34,7 @@ for (const seed of seeds) {
   test(`${faultCount} faults, seed ${seed}: what was acknowledged is counted once, and nothing else`, async (t) => {
     const name = `seed ${seed}, ${faultCount} faults`;
     const random = seededRandom(seed);
-    const postgres = await startPostgres();
-    await migrate(postgres);
+    const postgres = await startPostgres({ migrated: true });
     const database = postgres.conninfo('fleetprof_writer');
     const places = [
       await startPlace({ name: 'first collector', database, onSmallDisk: true }),

@@ -7,11 +7,10 @@ import fs from 'node:fs';
 import { test } from 'node:test';
 
 import { envelope, send } from '../behaviour/collector_client.mjs';
-import { migrate, startCollector, startPostgres, temporaryDir, waitFor } from '../behaviour/stack.mjs';
+import { startCollector, startPostgres, temporaryDir, waitFor } from '../behaviour/stack.mjs';
 
 test('an old copy that outgrows the position it was at, before the database is back, loses nothing', async () => {
-  const postgres = await startPostgres();
-  await migrate(postgres);
+  const postgres = await startPostgres({ migrated: true });
   let collector = await startCollector({ config: { database: postgres.conninfo('fleetprof_writer') } });
   const { config } = collector;
   const restart = async () => { collector = await startCollector({ config }); };

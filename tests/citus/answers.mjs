@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 
-import { run } from '../behaviour/stack.mjs';
+import { psqlProgram, run } from '../behaviour/stack.mjs';
 
 const [field, record, end] = ['\x1f', '\x1e', '\x1d'];
 /** A field that is a number (but not an id of 64 bits), or a floating number in a text. */
@@ -26,7 +26,7 @@ const number = new RegExp(`(?<=^|${field})-?\\d{1,15}(?=$|${field})|-?\\d+(?:\\.
  */
 export async function ask(conninfo, statements, style = 'ISO, YMD') {
   const script = statements.map((sql) => `${sql};\n\\echo '${end}':SQLSTATE :LAST_ERROR_MESSAGE\n`).join('');
-  const { stdout, stderr } = await run(['psql', '-XqAt', '-F', field, '-R', record, '-d', conninfo], {
+  const { stdout, stderr } = await run([psqlProgram(), '-XqAt', '-F', field, '-R', record, '-d', conninfo], {
     input: `set datestyle = '${style}';\nset statement_timeout = '60s';\n\\set LAST_ERROR_MESSAGE ''\n${script}`,
   });
   const answers = stdout.split(end);

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { blocksOf } from '../behaviour/manual.mjs';
-import { freePort, postgresBinDir, runOrThrow, startPostgres } from '../behaviour/stack.mjs';
+import { freePort, postgresBinDir, psqlProgram, runOrThrow, startPostgres } from '../behaviour/stack.mjs';
 
 /**
  * @typedef {import('../behaviour/stack.mjs').Postgres} Postgres
@@ -63,7 +63,7 @@ export function withHosts(block, hosts) {
  * @param {string} database
  */
 export async function createDatabase(node, database) {
-  await runOrThrow(['psql', '-Xq', '-d', node.conninfo('postgres', 'postgres'), '-c', `create database ${database}`]);
+  await runOrThrow([psqlProgram(), '-Xq', '-d', node.conninfo('postgres', 'postgres'), '-c', `create database ${database}`]);
 }
 
 /**
@@ -73,7 +73,7 @@ export async function createDatabase(node, database) {
  * @param {string} [user]
  */
 export const execute = (node, database, script, user = 'postgres') =>
-  runOrThrow(['psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', node.conninfo(user, database)], { input: script });
+  runOrThrow([psqlProgram(), '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', node.conninfo(user, database)], { input: script });
 
 /**
  * @param {Node} node

@@ -18,15 +18,17 @@ create temp table surface as
 select format('select * from fleetprof.%I(''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname) as query
 from pg_proc
 where pronamespace = 'fleetprof'::regnamespace
-    and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital', 'by', 'field')
+    and proargnames[1] not in ('session_id', 'resource', 'dimension', 'vital', 'by', 'field', 'kind')
     and proname <> 'sites'
 union all
 select format('select * from fleetprof.%I(%s, ''shop'', ''2026-01-05Z'', ''2026-01-06Z'')', proname,
     case when proname = 'trend' then '''function'', ''main'', ''hour'''
+         when proname = 'function_by' then '''route'', ''1'''
+         when proname = 'histogram' then '''vital'', ''INP'''
          when proargnames[1] = 'vital' then '''INP'''
          when proargnames[1] in ('dimension', 'field') then '''route'''
          else '''host''' end)
-from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] in ('dimension', 'vital', 'by', 'field')
+from pg_proc where pronamespace = 'fleetprof'::regnamespace and proargnames[1] in ('dimension', 'vital', 'by', 'field', 'kind')
 union all
 select 'select * from fleetprof.sites()'
 union all

@@ -6,7 +6,7 @@ import readline from 'node:readline';
 
 import pg from 'pg';
 
-import { buildDir, migrate, repository, startPostgres } from '../behaviour/stack.mjs';
+import { buildDir, repository, startPostgres } from '../behaviour/stack.mjs';
 
 const variant = path.resolve(buildDir) === path.join(repository, 'build') ? 'plain' : path.basename(buildDir);
 const tool = path.join(repository, 'build/trees', variant, 'tests/stats/fleet_tool');
@@ -30,8 +30,7 @@ const sitesBetweenClearing = 20;
 
 export class Fleet {
   static async start() {
-    const postgres = await startPostgres({ settings: { fsync: 'off', full_page_writes: 'off', shared_buffers: '256MB', autovacuum: 'off' } });
-    await migrate(postgres);
+    const postgres = await startPostgres({ migrated: true, settings: { fsync: 'off', full_page_writes: 'off', shared_buffers: '256MB', autovacuum: 'off' } });
     return new Fleet(postgres);
   }
 

@@ -48,6 +48,7 @@ const load = { bodies: '', connections: Number(options.connections), seconds: Nu
 const settings = {
   fsync: 'on', synchronous_commit: 'on', shared_buffers: '256MB', max_wal_size: '4GB', checkpoint_timeout: '15min', wal_compression: 'lz4',
   autovacuum: 'off', // each vacuums where it is measured
+  jit: 'on', // as PostgreSQL has it
 };
 
 /** @param {string} program @param {string[]} args of a program that prints a line of JSON */

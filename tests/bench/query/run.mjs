@@ -132,7 +132,7 @@ const scaled = ({ at, perHour }, { from, to }) => at[1] + perHour * (to - from -
 const ms = (/** @type {number} */ value) => (value < 10 ? value.toFixed(1) : value.toFixed(0)).padStart(8);
 
 const postgres = await startPostgres({
-  settings: { shared_buffers: '1GB', fsync: 'off', wal_level: 'minimal', max_wal_senders: 0, max_wal_size: '8GB', wal_compression: 'lz4', autovacuum: 'off' },
+  settings: { jit: 'on', shared_buffers: '1GB', fsync: 'off', wal_level: 'minimal', max_wal_senders: 0, max_wal_size: '8GB', wal_compression: 'lz4', autovacuum: 'off' },
 });
 const dir = temporaryDir('query');
 await migrate(postgres);

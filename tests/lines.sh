@@ -1,0 +1,52 @@
+# shellcheck shell=bash disable=SC2154 # whoever sources it sets $ran, and fail()
+# Runs the manual's lines: tests/packages and tests/containers source this file. The folder is that of the source.
+
+# block PAGE HEADING N: prints the Nth block of shell lines below a heading.
+block() {
+    awk -v heading="$2" -v wanted="$3" '
+        /^```/ { fenced = !fenced; printing = fenced && here && $0 == "```sh" && ++count == wanted; next }
+        !fenced && /^#/ { here = $0 == heading }
+        printing' "docs/$1"
+}
+
+# run_block PAGE HEADING N [COMMAND…]: runs it in folder $in, or here; COMMAND… starts its shell.
+# The file $ran gets a line for it.
+run_block() {
+    local lines
+    lines=$(block "$1" "$2" "$3")
+    [ -n "$lines" ] || fail "docs/$1 has no block $3 below \"$2\""
+    printf '%s: %s: %s\n' "$1" "$2" "$3" >>"$ran"
+    printf '== docs/%s: %s\n%s\n' "$1" "$2" "$lines" >&2
+    shift 3
+    (cd "${in-.}" && "$@" bash -euo pipefail -c "$lines")
+}
+
+# ran_all_blocks PAGE: every block of docs/PAGE was run.
+ran_all_blocks() {
+    local all run
+    all=$(grep -c '^```sh$' "docs/$1")
+    run=$(grep "^$1: " "$ran" | sort -u | wc -l)
+    [ "$all" = "$run" ] || fail "$run of the $all blocks of docs/$1 were run"
+}
+
+# until_it COMMAND…: tries for two minutes; then `explain` prints what may tell why.
+until_it() {
+    local tries=0
+    until "$@" >/tmp/until 2>&1; do
+        tries=$((tries + 1))
+        [ $tries -lt 240 ] || { cat /tmp/until; explain; fail "without success: $*"; }
+        sleep 0.5
+    done
+}
+
+# visit URL: opens a page in a Chromium of its own, which runs until `end_visit`.
+visit() {
+    profile=$(mktemp -d)
+    chromium --headless=new --no-sandbox --disable-gpu --user-data-dir="$profile" "$1" >"$profile/log" 2>&1 &
+    browser=$!
+}
+end_visit() {
+    kill "$browser"
+    wait "$browser" || true
+    rm -rf "$profile"
+}
